@@ -1,0 +1,199 @@
+//! Takes positions and triangles out of a mesh.
+
+use bevy::{
+    asset::RenderAssetUsages,
+    math::Vec3,
+    mesh::{Indices, Mesh, MeshAccessError, PrimitiveTopology, VertexAttributeValues},
+};
+use std::fmt;
+
+/// Why a mesh cannot become cloth. The text says what to do about it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MeshError {
+    /// The mesh was uploaded to the GPU and is gone from main memory.
+    NotReadable,
+    /// It consists of points or lines.
+    NotTriangles(PrimitiveTopology),
+    /// It has no `ATTRIBUTE_POSITION` of three floats.
+    NoPositions,
+    /// A position is NaN or infinite.
+    NonFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// There is no triangle between three different places.
+    NoTriangles,
+}
+
+impl fmt::Display for MeshError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::NotReadable => write!(
+                f,
+                "the mesh is not readable in the main world; create or load it with {:?} | {:?}",
+                RenderAssetUsages::MAIN_WORLD,
+                RenderAssetUsages::RENDER_WORLD
+            ),
+            Self::NotTriangles(topology) => write!(
+                f,
+                "the mesh is a {topology:?}; cloth needs a TriangleList or TriangleStrip"
+            ),
+            Self::NoPositions => write!(
+                f,
+                "the mesh has no Mesh::ATTRIBUTE_POSITION of type Float32x3; insert one"
+            ),
+            Self::NonFinite { vertex } => write!(
+                f,
+                "the position of vertex {vertex} is not a finite number; repair the mesh"
+            ),
+            Self::NoTriangles => write!(
+                f,
+                "the mesh has no triangle between three different places; give it some, for \
+                 example with ClothGrid"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MeshError {}
+
+/// The part of a mesh that cloth is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TriangleMesh {
+    /// Vertex positions in mesh space, m.
+    pub positions: Vec<Vec3>,
+    /// Vertices at the corners of each triangle.
+    pub triangles: Vec<[u32; 3]>,
+    /// How many triangles were left out because they name vertices that do not exist.
+    pub out_of_range: usize,
+}
+
+impl TriangleMesh {
+    /// Reads a mesh.
+    pub fn read(mesh: &Mesh) -> Result<Self, MeshError> {
+        let positions = match mesh.try_attribute(Mesh::ATTRIBUTE_POSITION) {
+            Ok(VertexAttributeValues::Float32x3(positions)) => positions,
+            Ok(_) | Err(MeshAccessError::NotFound) => return Err(MeshError::NoPositions),
+            Err(MeshAccessError::ExtractedToRenderWorld) => return Err(MeshError::NotReadable),
+        };
+        let positions: Vec<Vec3> = positions.iter().map(|&p| Vec3::from(p)).collect();
+        if let Some(vertex) = positions.iter().position(|p| !p.is_finite()) {
+            return Err(MeshError::NonFinite { vertex });
+        }
+
+        let indices: Vec<u32> = match mesh.try_indices() {
+            Ok(Indices::U16(indices)) => {
+                // 0xFFFF ends a strip, as 0xFFFF_FFFF does in the wider format.
+                let wide = |&i: &u16| if i == u16::MAX { u32::MAX } else { i.into() };
+                indices.iter().map(wide).collect()
+            }
+            Ok(Indices::U32(indices)) => indices.clone(),
+            Err(MeshAccessError::NotFound) => (0..positions.len() as u32).collect(),
+            Err(MeshAccessError::ExtractedToRenderWorld) => return Err(MeshError::NotReadable),
+        };
+        let all = match mesh.primitive_topology() {
+            PrimitiveTopology::TriangleList => indices.as_chunks::<3>().0.to_vec(),
+            PrimitiveTopology::TriangleStrip => strip(&indices),
+            other => return Err(MeshError::NotTriangles(other)),
+        };
+
+        let exists = |&i: &u32| (i as usize) < positions.len();
+        let named = all.len();
+        let triangles: Vec<_> = all
+            .into_iter()
+            .filter(|corners| corners.iter().all(exists))
+            .collect();
+        if triangles.is_empty() {
+            return Err(MeshError::NoTriangles);
+        }
+        Ok(Self {
+            out_of_range: named - triangles.len(),
+            positions,
+            triangles,
+        })
+    }
+}
+
+/// Every vertex of a strip makes a triangle with the two before it; every other one is turned, so
+/// that all face the same way.
+fn strip(indices: &[u32]) -> Vec<[u32; 3]> {
+    let mut triangles = Vec::new();
+    for run in indices.split(|&i| i == u32::MAX) {
+        for (i, corners) in run.windows(3).enumerate() {
+            let [a, b, c] = [corners[0], corners[1], corners[2]];
+            triangles.push(if i % 2 == 0 { [a, b, c] } else { [b, a, c] });
+        }
+    }
+    triangles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mesh(topology: PrimitiveTopology, positions: Vec<[f32; 3]>) -> Mesh {
+        Mesh::new(topology, RenderAssetUsages::default())
+            .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+    }
+
+    const QUAD: [[f32; 3]; 4] = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [1.0, 1.0, 0.0],
+    ];
+
+    #[test]
+    fn lists_and_strips_with_and_without_indices() {
+        let strip = mesh(PrimitiveTopology::TriangleStrip, QUAD.to_vec());
+        let read = TriangleMesh::read(&strip).unwrap();
+        assert_eq!(read.triangles, [[0, 1, 2], [2, 1, 3]]);
+        let restarted = strip.with_inserted_indices(Indices::U16(vec![0, 1, 2, 65535, 1, 2, 3]));
+        let read = TriangleMesh::read(&restarted).unwrap();
+        assert_eq!(read.triangles, [[0, 1, 2], [1, 2, 3]]);
+        let list = mesh(PrimitiveTopology::TriangleList, QUAD.to_vec());
+        assert_eq!(TriangleMesh::read(&list).unwrap().triangles, [[0, 1, 2]]);
+    }
+
+    #[test]
+    fn what_cannot_be_cloth_says_why() {
+        let list = |positions| mesh(PrimitiveTopology::TriangleList, positions);
+        let bare = Mesh::new(
+            PrimitiveTopology::TriangleList,
+            RenderAssetUsages::default(),
+        );
+        let mut taken = list(QUAD.to_vec());
+        taken.asset_usage = RenderAssetUsages::RENDER_WORLD;
+        let taken = {
+            let mut original = taken;
+            let _gone = original.take_gpu_data();
+            original
+        };
+        let cases = [
+            (list(vec![]), MeshError::NoTriangles),
+            (list(QUAD[..2].to_vec()), MeshError::NoTriangles),
+            (bare, MeshError::NoPositions),
+            (taken, MeshError::NotReadable),
+            (
+                list(vec![[0.0; 3], [f32::NAN; 3], [1.0; 3]]),
+                MeshError::NonFinite { vertex: 1 },
+            ),
+            (
+                mesh(PrimitiveTopology::LineList, QUAD.to_vec()),
+                MeshError::NotTriangles(PrimitiveTopology::LineList),
+            ),
+        ];
+        for (mesh, error) in cases {
+            assert_eq!(TriangleMesh::read(&mesh), Err(error));
+        }
+    }
+
+    #[test]
+    fn triangles_of_vertices_that_do_not_exist_are_left_out() {
+        let list = mesh(PrimitiveTopology::TriangleList, QUAD.to_vec())
+            .with_inserted_indices(Indices::U32(vec![0, 1, 2, 0, 1, 99, 1, 3, 2]));
+        let read = TriangleMesh::read(&list).unwrap();
+        assert_eq!(read.triangles, [[0, 1, 2], [1, 3, 2]]);
+        assert_eq!(read.out_of_range, 1);
+    }
+}

@@ -1,0 +1,308 @@
+//! Finds what holds a cloth together in the triangles of its mesh: threads, the two diagonals of
+//! quads, and pairs that resist bending.
+//!
+//! A grid of N×N vertices, whatever its diagonals, gives 2N(N−1) structural, 2(N−1)² shear and
+//! 2N(N−2) bend constraints: the classic mass–spring cloth (Provot 1995). Other meshes get their
+//! edges and, across each inner edge, the pair of opposite corners.
+
+use super::{read::TriangleMesh, weld::weld};
+use crate::solver::ConstraintKind;
+use bevy::math::Vec3;
+
+/// A cloth before it has a place in the world.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Topology {
+    /// The particle of each vertex.
+    pub vertex_to_particle: Vec<u32>,
+    /// Rest positions of the particles in mesh space, m.
+    pub positions: Vec<Vec3>,
+    /// Particles at the corners of each triangle, every triangle once.
+    pub triangles: Vec<[u32; 3]>,
+    /// Pairs of particles that are to keep their distance.
+    pub constraints: Vec<(ConstraintKind, u32, u32)>,
+}
+
+impl Topology {
+    /// Analyses a mesh. Triangles that touch fewer than three particles hold nothing and are left
+    /// out; `None` if no other is there.
+    pub fn new(mesh: &TriangleMesh) -> Option<Self> {
+        let welded = weld(&mesh.positions);
+        let to_particle = |i: u32| welded.vertex_to_particle[i as usize];
+        let triangles = distinct(mesh.triangles.iter().map(|t| t.map(to_particle)));
+        if triangles.is_empty() {
+            return None;
+        }
+        let constraints = constraints(&welded.positions, &triangles);
+        Some(Self {
+            vertex_to_particle: welded.vertex_to_particle,
+            positions: welded.positions,
+            triangles,
+            constraints,
+        })
+    }
+}
+
+/// The triangles with three different corners, each once: the back of a two-sided mesh is the same
+/// fabric as its front.
+fn distinct(triangles: impl Iterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
+    let mut sorted: Vec<([u32; 3], usize, [u32; 3])> = triangles
+        .enumerate()
+        .map(|(order, corners)| {
+            let mut key = corners;
+            key.sort_unstable();
+            (key, order, corners)
+        })
+        .filter(|([a, b, c], ..)| a != b && b != c)
+        .collect();
+    sorted.sort_unstable();
+    sorted.dedup_by_key(|&mut (key, ..)| key);
+    sorted.sort_unstable_by_key(|&(_, order, _)| order);
+    sorted.into_iter().map(|(.., corners)| corners).collect()
+}
+
+/// An edge, and the triangles on it.
+struct Edge {
+    ends: [u32; 2],
+    /// Triangle and the corner of it that is not on the edge. Most edges have one or two.
+    wings: Vec<Wing>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Wing {
+    triangle: u32,
+    tip: u32,
+}
+
+/// All edges, ordered by their ends.
+fn edges(triangles: &[[u32; 3]]) -> Vec<Edge> {
+    let mut sides: Vec<([u32; 2], Wing)> = Vec::with_capacity(triangles.len() * 3);
+    for (t, &[a, b, c]) in triangles.iter().enumerate() {
+        for (a, b, tip) in [(a, b, c), (b, c, a), (c, a, b)] {
+            let triangle = t as u32;
+            sides.push(([a.min(b), a.max(b)], Wing { triangle, tip }));
+        }
+    }
+    sides.sort_unstable();
+    sides
+        .chunk_by(|(a, _), (b, _)| a == b)
+        .map(|same| Edge {
+            ends: same[0].0,
+            wings: same.iter().map(|&(_, wing)| wing).collect(),
+        })
+        .collect()
+}
+
+fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<(ConstraintKind, u32, u32)> {
+    let edges = edges(triangles);
+    let is_diagonal: Vec<bool> = edges.iter().map(|e| is_quad(e, positions)).collect();
+
+    let mut in_quad = vec![false; triangles.len()];
+    let mut constraints = Vec::with_capacity(edges.len() * 2);
+    for (edge, &diagonal) in edges.iter().zip(&is_diagonal) {
+        let [a, b] = edge.ends;
+        if diagonal {
+            let [one, other] = [edge.wings[0], edge.wings[1]];
+            in_quad[one.triangle as usize] = true;
+            in_quad[other.triangle as usize] = true;
+            constraints.push((ConstraintKind::Shear, a, b));
+            constraints.push((ConstraintKind::Shear, one.tip, other.tip));
+        } else {
+            constraints.push((ConstraintKind::Structural, a, b));
+        }
+    }
+
+    // Where only quads meet, bending is along the threads; everywhere else across the edges.
+    let mut only_quads = vec![true; positions.len()];
+    for (corners, &in_quad) in triangles.iter().zip(&in_quad) {
+        if !in_quad {
+            corners.iter().for_each(|&i| only_quads[i as usize] = false);
+        }
+    }
+    let threads = edges.iter().zip(&is_diagonal).filter(|(_, d)| !**d);
+    along_threads(
+        positions,
+        threads.clone().map(|(edge, _)| edge.ends),
+        &only_quads,
+        &mut constraints,
+    );
+    for (edge, _) in threads {
+        let covered = edge.wings.iter().all(|w| in_quad[w.triangle as usize])
+            && edge.ends.iter().any(|&i| only_quads[i as usize]);
+        if !covered {
+            for pair in edge.wings.windows(2) {
+                constraints.push((ConstraintKind::Bend, pair[0].tip, pair[1].tip));
+            }
+        }
+    }
+    constraints
+}
+
+/// Whether the two triangles on an edge are a rectangle, near enough: flat, with right angles at
+/// their tips and diagonals of the same length. The edge is then one of the diagonals.
+fn is_quad(edge: &Edge, positions: &[Vec3]) -> bool {
+    let [one, other] = edge.wings[..] else {
+        return false;
+    };
+    if one.tip == other.tip {
+        return false;
+    }
+    let at = |i: u32| positions[i as usize];
+    let [a, b] = edge.ends.map(at);
+    let [c, d] = [one.tip, other.tip].map(at);
+    let right_angle = |tip: Vec3| cosine(a - tip, b - tip).abs() < 0.35;
+    let flat = cosine((b - a).cross(c - a), (d - a).cross(b - a)) > 0.85;
+    let ratio = (a - b).length() / (c - d).length();
+    right_angle(c) && right_angle(d) && flat && (0.8..1.25).contains(&ratio)
+}
+
+/// Cosine of the angle between two vectors; NaN, which compares as false, if one is zero.
+fn cosine(a: Vec3, b: Vec3) -> f32 {
+    a.dot(b) / (a.length() * b.length())
+}
+
+/// Bend pairs along threads: at each particle where only quads meet, the two neighbours that
+/// continue each other in a straight line.
+fn along_threads(
+    positions: &[Vec3],
+    threads: impl Iterator<Item = [u32; 2]>,
+    only_quads: &[bool],
+    constraints: &mut Vec<(ConstraintKind, u32, u32)>,
+) {
+    let mut neighbours: Vec<(u32, u32)> = threads
+        .flat_map(|[a, b]| [(a, b), (b, a)])
+        .filter(|&(at, _)| only_quads[at as usize])
+        .collect();
+    neighbours.sort_unstable();
+    for star in neighbours.chunk_by(|a, b| a.0 == b.0) {
+        let centre = positions[star[0].0 as usize];
+        let ways: Vec<Vec3> = star
+            .iter()
+            .map(|&(_, n)| positions[n as usize] - centre)
+            .collect();
+        // The neighbour that lies most opposite to the given one.
+        let opposite = |i: usize| {
+            (0..ways.len())
+                .filter(|&j| j != i)
+                .map(|j| (cosine(ways[i], ways[j]), j))
+                .filter(|&(cos, _)| cos < -0.6)
+                .min_by(|a, b| a.0.total_cmp(&b.0))
+                .map(|(_, j)| j)
+        };
+        for i in 0..ways.len() {
+            if let Some(j) = opposite(i)
+                && i < j
+                && opposite(j) == Some(i)
+            {
+                constraints.push((ConstraintKind::Bend, star[i].1, star[j].1));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::grid::{ClothGrid, Diagonals};
+    use bevy::mesh::Mesh;
+
+    fn count(topology: &Topology, kind: ConstraintKind) -> usize {
+        let of_kind = topology.constraints.iter().filter(|c| c.0 == kind);
+        of_kind.count()
+    }
+
+    fn topology(mesh: &Mesh) -> Topology {
+        Topology::new(&TriangleMesh::read(mesh).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_grid_is_the_classic_mass_spring_cloth() {
+        for diagonals in [
+            Diagonals::Alternating,
+            Diagonals::Parallel,
+            Diagonals::Zigzag,
+        ] {
+            for n in [2, 3, 9, 20] {
+                let grid = ClothGrid {
+                    diagonals,
+                    ..ClothGrid::new(2.0, 3.0, n as u32, n as u32)
+                };
+                let topology = topology(&grid.into());
+                assert_eq!(topology.positions.len(), n * n);
+                assert_eq!(topology.triangles.len(), 2 * (n - 1) * (n - 1));
+                let expected = [
+                    (ConstraintKind::Structural, 2 * n * (n - 1)),
+                    (ConstraintKind::Shear, 2 * (n - 1) * (n - 1)),
+                    (ConstraintKind::Bend, 2 * n * (n - 2)),
+                ];
+                for (kind, expected) in expected {
+                    assert_eq!(
+                        count(&topology, kind),
+                        expected,
+                        "{kind:?}, {n}×{n}, {diagonals:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn vertices_of_separate_triangles_are_welded() {
+        let mut mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 5, 5));
+        mesh.duplicate_vertices();
+        let topology = topology(&mesh);
+        assert_eq!(topology.vertex_to_particle.len(), 96);
+        assert_eq!(topology.positions.len(), 25);
+    }
+
+    #[test]
+    fn triangles_that_are_no_quads_bend_across_their_edges() {
+        // Two equilateral triangles: five edges, one of them inside.
+        let positions = [
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::new(0.5, 0.866, 0.0),
+            Vec3::new(0.5, -0.866, 0.0),
+        ];
+        let mesh = TriangleMesh {
+            positions: positions.to_vec(),
+            triangles: vec![[0, 1, 2], [1, 0, 3]],
+            out_of_range: 0,
+        };
+        let topology = Topology::new(&mesh).unwrap();
+        assert_eq!(count(&topology, ConstraintKind::Structural), 5);
+        assert_eq!(count(&topology, ConstraintKind::Shear), 0);
+        assert!(topology.constraints.contains(&(ConstraintKind::Bend, 2, 3)));
+    }
+
+    #[test]
+    fn front_and_back_of_a_sheet_are_one_fabric() {
+        let mesh = TriangleMesh {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+            triangles: vec![[0, 1, 2], [0, 2, 1], [0, 0, 1]],
+            out_of_range: 0,
+        };
+        let topology = Topology::new(&mesh).unwrap();
+        assert_eq!(topology.triangles, [[0, 1, 2]]);
+    }
+
+    #[test]
+    fn triangles_without_area_still_hold() {
+        let mesh = TriangleMesh {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::X * 2.0, Vec3::Y],
+            triangles: vec![[0, 1, 2], [0, 1, 3]],
+            out_of_range: 0,
+        };
+        let topology = Topology::new(&mesh).unwrap();
+        assert_eq!(count(&topology, ConstraintKind::Structural), 5);
+    }
+
+    #[test]
+    fn a_mesh_of_one_place_is_no_cloth() {
+        let mesh = TriangleMesh {
+            positions: vec![Vec3::ONE; 3],
+            triangles: vec![[0, 1, 2]],
+            out_of_range: 0,
+        };
+        assert_eq!(Topology::new(&mesh), None);
+    }
+}

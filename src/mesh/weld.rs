@@ -1,0 +1,100 @@
+//! One particle for all vertices that share a position: UV seams and hard edges must not open.
+
+use bevy::{math::Vec3, platform::collections::HashMap};
+
+/// Vertices nearer than this share of the mesh's size are at the same place. Exporters round
+/// coordinates in the seventh digit; real details are far larger.
+const TOLERANCE: f32 = 2e-6;
+
+/// Which particle each vertex belongs to, and where the particles are.
+pub(super) struct Welded {
+    pub(super) vertex_to_particle: Vec<u32>,
+    pub(super) positions: Vec<Vec3>,
+}
+
+/// Welds vertices. Particles are numbered in the order in which vertices first name them.
+pub(super) fn weld(vertices: &[Vec3]) -> Welded {
+    let low = vertices.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+    let high = vertices.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+    let tolerance = ((high - low).max_element() * TOLERANCE).max(f32::MIN_POSITIVE);
+
+    // Cells much larger than the tolerance, so that a vertex is rarely near a border and mostly
+    // one cell has to be searched. The odd offset keeps round coordinates off the borders.
+    let cell = f64::from(tolerance) * 16.0;
+    let cell_of = |p: Vec3| {
+        (p - low)
+            .as_dvec3()
+            .to_array()
+            .map(|c| (c / cell + 0.371).floor() as i64)
+    };
+
+    let mut first_in_cell: HashMap<[i64; 3], u32> = HashMap::default();
+    let mut next_in_cell: Vec<u32> = Vec::new();
+    let mut positions: Vec<Vec3> = Vec::new();
+    let vertex_to_particle = vertices
+        .iter()
+        .map(|&vertex| {
+            let from = cell_of(vertex - Vec3::splat(tolerance));
+            let to = cell_of(vertex + Vec3::splat(tolerance));
+            for x in from[0]..=to[0] {
+                for y in from[1]..=to[1] {
+                    for z in from[2]..=to[2] {
+                        let mut candidate = first_in_cell.get(&[x, y, z]).copied();
+                        while let Some(particle) = candidate {
+                            let way = positions[particle as usize] - vertex;
+                            if way.abs().max_element() <= tolerance {
+                                return particle;
+                            }
+                            let next = next_in_cell[particle as usize];
+                            candidate = (next != END).then_some(next);
+                        }
+                    }
+                }
+            }
+            let particle = positions.len() as u32;
+            positions.push(vertex);
+            let before = first_in_cell.insert(cell_of(vertex), particle);
+            next_in_cell.push(before.unwrap_or(END));
+            particle
+        })
+        .collect();
+    Welded {
+        vertex_to_particle,
+        positions,
+    }
+}
+
+/// End of the list of particles in a cell.
+const END: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_positions_are_one_particle() {
+        let noise = Vec3::splat(5e-7);
+        let vertices = [
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::X + noise,
+            Vec3::Y,
+            Vec3::ZERO,
+            Vec3::X * 0.999,
+        ];
+        let welded = weld(&vertices);
+        assert_eq!(welded.vertex_to_particle, [0, 1, 1, 2, 0, 3]);
+        assert_eq!(welded.positions.len(), 4);
+    }
+
+    #[test]
+    fn far_away_and_tiny_meshes_keep_their_detail() {
+        for (offset, size) in [(1000.0, 1.0), (0.0, 1e-6), (0.0, 1e6)] {
+            let vertices: Vec<_> = (0..50)
+                .map(|i| Vec3::splat(offset) + Vec3::X * (size * i as f32 / 49.0))
+                .collect();
+            let count = weld(&vertices).positions.len();
+            assert_eq!(count, 50, "size {size} at {offset}");
+        }
+    }
+}

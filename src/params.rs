@@ -1,0 +1,340 @@
+//! Every number that a user can tune: name, unit, range and what it does. One table, which the
+//! validation, the panel and the documentation of limits share.
+
+use crate::{
+    cloth::{Cloth, Fabric},
+    settings::{ClothGravity, Substeps, Wind},
+};
+use std::ops::RangeInclusive;
+
+/// A tunable number of a `T`.
+pub struct Param<T: 'static> {
+    /// What the panel calls it.
+    pub name: &'static str,
+    /// How code calls it, for log messages.
+    pub field: &'static str,
+    /// Its unit; empty if it is a bare number.
+    pub unit: &'static str,
+    /// What it does, in a sentence or two.
+    pub help: &'static str,
+    /// What it may be. Values outside are clamped; NaN becomes the default.
+    pub range: RangeInclusive<f32>,
+    /// Spans several orders of magnitude, so a slider should be logarithmic.
+    pub logarithmic: bool,
+    /// Takes whole numbers only.
+    pub integer: bool,
+    /// Reads it.
+    pub get: fn(&T) -> f32,
+    /// Writes it.
+    pub set: fn(&mut T, f32),
+}
+
+impl<T: Default> Param<T> {
+    /// The default, from the `Default` of the type itself.
+    pub fn default_value(&self) -> f32 {
+        (self.get)(&T::default())
+    }
+
+    /// The nearest value that is allowed.
+    pub fn clamp(&self, value: f32) -> f32 {
+        if value.is_nan() {
+            self.default_value()
+        } else {
+            value.clamp(*self.range.start(), *self.range.end())
+        }
+    }
+}
+
+/// Puts every number of `value` into its range. Returns a sentence for each one that was outside.
+pub fn sanitize<T: Default>(params: &[Param<T>], value: &mut T) -> Vec<String> {
+    let mut messages = Vec::new();
+    for param in params {
+        let given = (param.get)(value);
+        let allowed = param.clamp(given);
+        // Not `given != allowed`: NaN differs from everything and must be replaced too.
+        if given.to_bits() != allowed.to_bits() && !(given == 0.0 && allowed == 0.0) {
+            (param.set)(value, allowed);
+            let (low, high) = (param.range.start(), param.range.end());
+            let unit = if param.unit.is_empty() { "" } else { " " };
+            messages.push(format!(
+                "{} is {given}, allowed is {low} to {high}{unit}{}; using {allowed}",
+                param.field, param.unit
+            ));
+        }
+    }
+    messages
+}
+
+/// The numbers of [`Cloth`], outside of its fabric.
+pub const CLOTH: &[Param<Cloth>] = &[
+    Param {
+        name: "iterations",
+        field: "Cloth::iterations",
+        unit: "per substep",
+        help: "Relaxation passes of each substep. More make the cloth stiffer, but substeps do \
+               that better for the same work.",
+        range: 1.0..=100.0,
+        logarithmic: true,
+        integer: true,
+        get: |c| c.iterations as f32,
+        set: |c, v| c.iterations = v as u32,
+    },
+    Param {
+        name: "damping",
+        field: "Cloth::damping",
+        unit: "1/s",
+        help: "Share of all motion that is lost each second, whatever moves the cloth. Air drag \
+               looks better; this calms what drag does not reach.",
+        range: 0.0..=100.0,
+        logarithmic: true,
+        integer: false,
+        get: |c| c.damping,
+        set: |c, v| c.damping = v,
+    },
+    Param {
+        name: "gravity scale",
+        field: "Cloth::gravity_scale",
+        unit: "×",
+        help: "How much of the world's gravity this cloth feels: 0 floats, negative rises.",
+        range: -10.0..=10.0,
+        logarithmic: false,
+        integer: false,
+        get: |c| c.gravity_scale,
+        set: |c, v| c.gravity_scale = v,
+    },
+];
+
+/// The numbers of [`Fabric`].
+pub const FABRIC: &[Param<Fabric>] = &[
+    Param {
+        name: "areal density",
+        field: "Fabric::areal_density",
+        unit: "kg/m²",
+        help: "Mass of a square metre. Silk 0.06, cotton 0.15, denim 0.4. Heavier cloth is moved \
+               less by the wind and stretches more if it is elastic.",
+        range: 0.001..=20.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.areal_density,
+        set: |f, v| f.areal_density = v,
+    },
+    Param {
+        name: "thickness",
+        field: "Fabric::thickness",
+        unit: "m",
+        help: "Distance that the cloth keeps from colliders. If a round collider shines through, \
+               raise it or use a finer mesh.",
+        range: 0.0..=1.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.thickness,
+        set: |f, v| f.thickness = v,
+    },
+    Param {
+        name: "stretch",
+        field: "Fabric::stretch_compliance",
+        unit: "m/N",
+        help: "How much threads give along their length (inverse stiffness). 0 is as stiff as the \
+               substeps allow.",
+        range: 0.0..=1.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.stretch_compliance,
+        set: |f, v| f.stretch_compliance = v,
+    },
+    Param {
+        name: "shear",
+        field: "Fabric::shear_compliance",
+        unit: "m/N",
+        help: "How easily squares of the weave become diamonds. Woven fabric shears far more \
+               easily than it stretches.",
+        range: 0.0..=10.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.shear_compliance,
+        set: |f, v| f.shear_compliance = v,
+    },
+    Param {
+        name: "bend",
+        field: "Fabric::bend_compliance",
+        unit: "m/N",
+        help: "How easily it folds. Low like paper, high like silk.",
+        range: 0.0..=1000.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.bend_compliance,
+        set: |f, v| f.bend_compliance = v,
+    },
+    Param {
+        name: "static friction",
+        field: "Fabric::static_friction",
+        unit: "",
+        help: "Holds cloth that does not slide yet: it stays on slopes up to atan(friction). \
+               Mixes with the collider's friction.",
+        range: 0.0..=10.0,
+        logarithmic: false,
+        integer: false,
+        get: |f| f.static_friction,
+        set: |f, v| f.static_friction = v,
+    },
+    Param {
+        name: "kinetic friction",
+        field: "Fabric::kinetic_friction",
+        unit: "",
+        help: "Slows cloth that slides. Mixes with the collider's friction.",
+        range: 0.0..=10.0,
+        logarithmic: false,
+        integer: false,
+        get: |f| f.kinetic_friction,
+        set: |f, v| f.kinetic_friction = v,
+    },
+    Param {
+        name: "drag",
+        field: "Fabric::drag",
+        unit: "",
+        help: "Drag coefficient: how much the air takes along or slows what moves across it.",
+        range: 0.0..=10.0,
+        logarithmic: false,
+        integer: false,
+        get: |f| f.drag,
+        set: |f, v| f.drag = v,
+    },
+    Param {
+        name: "lift",
+        field: "Fabric::lift",
+        unit: "",
+        help: "Lift coefficient: how much the air pushes slanted cloth sideways. Makes flags wave.",
+        range: 0.0..=10.0,
+        logarithmic: false,
+        integer: false,
+        get: |f| f.lift,
+        set: |f, v| f.lift = v,
+    },
+];
+
+/// The number of [`Substeps`].
+pub const SUBSTEPS: &[Param<Substeps>] = &[Param {
+    name: "substeps",
+    field: "Substeps",
+    unit: "per step",
+    help: "Into how many substeps a fixed step is cut. Stiffness grows with their square, cost \
+           in proportion.",
+    range: 1.0..=100.0,
+    logarithmic: true,
+    integer: true,
+    get: |s| s.0 as f32,
+    set: |s, v| s.0 = v as u32,
+}];
+
+/// The numbers of [`ClothGravity`].
+pub const GRAVITY: &[Param<ClothGravity>] = &[
+    gravity("x", "ClothGravity.x", |g| g.0.x, |g, v| g.0.x = v),
+    gravity("y", "ClothGravity.y", |g| g.0.y, |g, v| g.0.y = v),
+    gravity("z", "ClothGravity.z", |g| g.0.z, |g, v| g.0.z = v),
+];
+
+const fn gravity(
+    name: &'static str,
+    field: &'static str,
+    get: fn(&ClothGravity) -> f32,
+    set: fn(&mut ClothGravity, f32),
+) -> Param<ClothGravity> {
+    Param {
+        name,
+        field,
+        unit: "m/s²",
+        help: "Acceleration of everything that is not pinned. On earth −9.81 along y.",
+        range: -200.0..=200.0,
+        logarithmic: false,
+        integer: false,
+        get,
+        set,
+    }
+}
+
+/// The numbers of [`Wind`].
+pub const WIND: &[Param<Wind>] = &[
+    wind("x", "Wind::velocity.x", |w| w.velocity.x, |w, v| w.velocity.x = v),
+    wind("y", "Wind::velocity.y", |w| w.velocity.y, |w, v| w.velocity.y = v),
+    wind("z", "Wind::velocity.z", |w| w.velocity.z, |w, v| w.velocity.z = v),
+    Param {
+        name: "air density",
+        field: "Wind::air_density",
+        unit: "kg/m³",
+        help: "1.2 at sea level, 0 in space, 1000 under water.",
+        range: 0.0..=2000.0,
+        logarithmic: true,
+        integer: false,
+        get: |w| w.air_density,
+        set: |w, v| w.air_density = v,
+    },
+];
+
+const fn wind(
+    name: &'static str,
+    field: &'static str,
+    get: fn(&Wind) -> f32,
+    set: fn(&mut Wind, f32),
+) -> Param<Wind> {
+    Param {
+        name,
+        field,
+        unit: "m/s",
+        help: "Velocity of the air. 5 moves leaves, 15 makes walking hard, 30 is a storm.",
+        range: -200.0..=200.0,
+        logarithmic: false,
+        integer: false,
+        get,
+        set,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloth::Cloth;
+
+    fn check<T: Default + Clone>(params: &[Param<T>]) {
+        let mut value = T::default();
+        assert_eq!(sanitize(params, &mut value), Vec::<String>::new());
+        for param in params {
+            let (low, high) = (*param.range.start(), *param.range.end());
+            let cases = [
+                (f32::NAN, param.default_value()),
+                (f32::NEG_INFINITY, low),
+                (f32::INFINITY, high),
+            ];
+            for (bad, allowed) in cases {
+                // Whole numbers cannot be NaN or infinite in the first place.
+                if param.integer && !bad.is_finite() {
+                    continue;
+                }
+                let mut value = T::default();
+                (param.set)(&mut value, bad);
+                let messages = sanitize(params, &mut value);
+                assert_eq!((param.get)(&value), allowed, "{}", param.field);
+                assert_eq!(messages.len(), 1, "{}: {messages:?}", param.field);
+                assert!(messages[0].starts_with(param.field));
+            }
+        }
+    }
+
+    #[test]
+    fn every_number_is_kept_in_its_range() {
+        check(CLOTH);
+        check(FABRIC);
+        check(SUBSTEPS);
+        check(GRAVITY);
+        check(WIND);
+    }
+
+    #[test]
+    fn zero_iterations_become_one() {
+        let mut cloth = Cloth {
+            iterations: 0,
+            ..Default::default()
+        };
+        assert_eq!(sanitize(CLOTH, &mut cloth).len(), 1);
+        assert_eq!(cloth.iterations, 1);
+    }
+}

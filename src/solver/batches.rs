@@ -1,0 +1,135 @@
+//! The order in which constraints are solved, and which of them may be solved at the same time.
+//!
+//! Gauss–Seidel solves one constraint after the other, and the order shows: row by row, a
+//! symmetric cloth comes out skewed. So constraints are grouped by the direction in which they lie
+//! (all warp threads, then all weft threads), and within a group coloured greedily, so that no two
+//! constraints of a batch share a particle. A batch may then be solved in any order, several at a
+//! time, with the same bits (Box2D v3 arranges its contacts in the same way).
+
+use super::{constraints::ConstraintKind, soa::SoaVec3};
+use std::ops::Range;
+
+/// Colours a group may use before the rest of it goes into one batch that is solved serially.
+const MAX_COLOURS: usize = 64;
+
+/// A range of constraints of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Batch {
+    pub(super) range: Range<usize>,
+    pub(super) kind: ConstraintKind,
+    /// No two constraints of this batch share a particle.
+    pub(super) independent: bool,
+}
+
+/// Puts constraints (sorted by particles, without duplicates) into solving order.
+pub(super) fn arrange(
+    positions: &SoaVec3,
+    constraints: Vec<(u32, u32, ConstraintKind)>,
+) -> (Vec<[u32; 2]>, Vec<Batch>) {
+    let mut groups: [Vec<[u32; 2]>; 3 * DIRECTIONS] = std::array::from_fn(|_| Vec::new());
+    for (a, b, kind) in constraints {
+        let group = kind.solve_rank() * DIRECTIONS + direction(positions, a, b);
+        groups[group].push([a, b]);
+    }
+
+    let mut pairs = Vec::new();
+    let mut batches = Vec::new();
+    // One bit for each colour that already touches the particle.
+    let mut used = vec![0_u64; positions.len()];
+    for (group, members) in groups.into_iter().enumerate() {
+        let kind = ConstraintKind::SOLVE_ORDER[group / DIRECTIONS];
+        for &[a, b] in &members {
+            used[a as usize] = 0;
+            used[b as usize] = 0;
+        }
+        let mut colours: Vec<Vec<[u32; 2]>> = Vec::new();
+        let mut overflow = Vec::new();
+        for [a, b] in members {
+            let taken = used[a as usize] | used[b as usize];
+            let colour = taken.trailing_ones() as usize;
+            if colour == MAX_COLOURS {
+                overflow.push([a, b]);
+                continue;
+            }
+            used[a as usize] |= 1 << colour;
+            used[b as usize] |= 1 << colour;
+            if colour == colours.len() {
+                colours.push(Vec::new());
+            }
+            colours[colour].push([a, b]);
+        }
+        let independent = colours.into_iter().map(|colour| (colour, true));
+        for (members, independent) in independent.chain([(overflow, false)]) {
+            if !members.is_empty() {
+                batches.push(Batch {
+                    range: pairs.len()..pairs.len() + members.len(),
+                    kind,
+                    independent,
+                });
+                pairs.extend(members);
+            }
+        }
+    }
+    (pairs, batches)
+}
+
+/// Axes, face diagonals and space diagonals of a cube, without sign.
+const DIRECTIONS: usize = 14;
+
+/// Which of the [`DIRECTIONS`] is nearest to the line through two particles; 0 if they coincide.
+fn direction(positions: &SoaVec3, a: u32, b: u32) -> usize {
+    let d = positions.get(b as usize) - positions.get(a as usize);
+    let largest = d.abs().max_element();
+    if !(largest > 0.0) {
+        return 0;
+    }
+    // Each component becomes −1, 0 or 1: a three-digit number in base 3, with 13 in the middle.
+    let digits = (d / largest).to_array().map(|c| c.round() as i32);
+    let code = digits[0] * 9 + digits[1] * 3 + digits[2];
+    code.unsigned_abs() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::ConstraintGraph;
+    use bevy::math::Vec3;
+
+    fn assert_independent(graph: &ConstraintGraph, particles: usize) {
+        for batch in graph.batches.iter().filter(|b| b.independent) {
+            let mut seen = vec![false; particles];
+            for pair in &graph.pairs[batch.range.clone()] {
+                for &i in pair {
+                    assert!(!seen[i as usize], "particle {i} twice in {batch:?}");
+                    seen[i as usize] = true;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_needs_two_batches() {
+        let positions: SoaVec3 = (0..100).map(|i| Vec3::X * i as f32).collect();
+        let pairs: Vec<_> = (0..99)
+            .map(|i| (ConstraintKind::Structural, i, i + 1))
+            .collect();
+        let graph = ConstraintGraph::new(&positions, &pairs);
+        assert_eq!(graph.batch_count(), 2);
+        assert_eq!(graph.len(), 99);
+        assert_independent(&graph, 100);
+    }
+
+    #[test]
+    fn a_hub_overflows_and_loses_nothing() {
+        // One particle tied to 200 others in the same direction: only 64 colours exist.
+        let positions: SoaVec3 = (0..201).map(|i| Vec3::Y * i as f32).collect();
+        let pairs: Vec<_> = (1..201)
+            .map(|i| (ConstraintKind::Structural, 0, i))
+            .collect();
+        let graph = ConstraintGraph::new(&positions, &pairs);
+        assert_eq!(graph.len(), 200);
+        assert_eq!(graph.batch_count(), MAX_COLOURS + 1);
+        assert!(!graph.batches.last().unwrap().independent);
+        assert_independent(&graph, 201);
+    }
+}

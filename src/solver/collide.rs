@@ -1,0 +1,305 @@
+//! Contacts with solid shapes: push-out and friction, in position form.
+
+use super::{particles::ParticleArrays, shape::Shape};
+use bevy::math::{Mat3, Quat, Vec3};
+
+/// A collider that moves faster than this was put somewhere else rather than moved there; it takes
+/// no cloth along, m/s.
+const TELEPORT_SPEED: f32 = 200.0;
+
+/// Coulomb friction coefficients.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Friction {
+    /// Holds what does not slide yet.
+    pub fixed: f32,
+    /// Slows what slides.
+    pub kinetic: f32,
+}
+
+impl Friction {
+    /// What two surfaces have together: the geometric mean, which is 0 if either is frictionless.
+    pub fn between(a: Self, b: Self) -> Self {
+        Self {
+            fixed: (a.fixed * b.fixed).sqrt(),
+            kinetic: (a.kinetic * b.kinetic).sqrt(),
+        }
+    }
+}
+
+/// Where a collider is, in world space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Turns the collider's axes into world axes.
+    pub rotation: Quat,
+    /// World position of the collider's origin, m.
+    pub translation: Vec3,
+}
+
+impl Pose {
+    /// Whether every number is finite and the rotation is one.
+    pub fn is_valid(&self) -> bool {
+        self.rotation.is_finite() && self.rotation.is_normalized() && self.translation.is_finite()
+    }
+
+    /// Between two poses: straight for the place, the short way round for the turn.
+    fn between(self, end: Self, t: f32) -> Self {
+        Self {
+            rotation: nlerp(self.rotation, end.rotation, t),
+            translation: self.translation + (end.translation - self.translation) * t,
+        }
+    }
+}
+
+/// Normalised linear interpolation: unlike `slerp` it needs no sine, whose last bits differ from
+/// one platform to the next, and over one step the difference is nothing.
+fn nlerp(start: Quat, end: Quat, t: f32) -> Quat {
+    if start == end {
+        return start;
+    }
+    let end = if start.dot(end) < 0.0 { -end } else { end };
+    let mixed = start * (1.0 - t) + end * t;
+    let length = mixed.length();
+    if length > 0.0 { mixed / length } else { end }
+}
+
+/// A solid that cloth bumps into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collider {
+    /// Its shape.
+    pub shape: Shape,
+    /// Where it is when the fixed step begins.
+    pub start: Pose,
+    /// Where it is when the fixed step ends.
+    pub end: Pose,
+    /// Its own friction, combined with that of the cloth by [`Friction::between`].
+    pub friction: Friction,
+}
+
+impl Collider {
+    /// One that does not move.
+    pub fn fixed(shape: Shape, pose: Pose, friction: Friction) -> Self {
+        Self {
+            shape,
+            start: pose,
+            end: pose,
+            friction,
+        }
+    }
+
+    /// The same collider, standing still at its end if it came there too fast to have been moved.
+    /// `dt` is the length of the fixed step, s.
+    pub fn without_teleport(self, dt: f32) -> Self {
+        let way = self.end.translation - self.start.translation;
+        if way.length() > TELEPORT_SPEED * dt {
+            Self {
+                start: self.end,
+                ..self
+            }
+        } else {
+            self
+        }
+    }
+
+    fn during(&self, substep: u32, substeps: u32) -> (Pose, Pose) {
+        let n = substeps.max(1) as f32;
+        (
+            self.start.between(self.end, substep as f32 / n),
+            self.start.between(self.end, (substep + 1) as f32 / n),
+        )
+    }
+}
+
+/// What the cloth brings to a contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// Distance that particles keep from a collider, m, so that the flat triangles between them do
+    /// not shine through a round one.
+    pub thickness: f32,
+    /// Friction of the fabric.
+    pub friction: Friction,
+}
+
+/// Pushes particles out of colliders in substep number `substep` of `substeps`.
+///
+/// Displacements must be up to date ([`update_displacements`](super::update_displacements)). The
+/// push-out d_n moves the position; of the displacement it only takes the part that still goes into
+/// the collider, so it adds no energy. Friction works on the displacement Δt relative to the point
+/// of the collider that is touched: up to μ_s·d_n it is cancelled, beyond that it loses μ_k·d_n.
+pub fn collide(
+    particles: &mut ParticleArrays,
+    colliders: &[Collider],
+    surface: &Surface,
+    substep: u32,
+    substeps: u32,
+) {
+    for collider in colliders {
+        let friction = Friction::between(collider.friction, surface.friction);
+        let (before, after) = collider.during(substep, substeps);
+        let moving = before != after;
+        let to_world = Mat3::from_quat(after.rotation);
+        let to_world_before = Mat3::from_quat(before.rotation);
+        let to_local = to_world.transpose();
+        let centre = after.translation - particles.origin;
+        let centre_before = before.translation - particles.origin;
+
+        for i in 0..particles.len() {
+            if particles.inverse_mass[i] == 0.0 {
+                continue;
+            }
+            let position = particles.position.get(i);
+            let local = to_local * (position - centre);
+            let (distance, local_normal) = collider.shape.distance(local);
+            let depth = surface.thickness - distance;
+            // Written so that NaN is no contact.
+            if !(depth > 0.0) {
+                continue;
+            }
+            let normal = to_world * local_normal;
+            let carried = if moving {
+                // Where the touched point came from. Both ends are computed in the same way, so
+                // that a still collider carries nothing.
+                (centre + to_world * local) - (centre_before + to_world_before * local)
+            } else {
+                Vec3::ZERO
+            };
+
+            let displacement = particles.displacement.get(i);
+            let relative = displacement - carried;
+            let approach = relative.dot(normal);
+            let tangential = relative - normal * approach;
+            let slide = tangential.length();
+            let lost = if slide <= friction.fixed * depth {
+                tangential
+            } else {
+                tangential * (friction.kinetic * depth / slide).min(1.0)
+            };
+            particles.position.set(i, position + normal * depth - lost);
+            particles
+                .displacement
+                .set(i, displacement - normal * approach.min(0.0) - lost);
+        }
+    }
+}
+
+/// The deepest that any particle is inside a collider at the end of the fixed step, m; 0 if none is.
+/// Pinned particles do not count: whoever put them there wanted them there.
+pub fn deepest_penetration(particles: &ParticleArrays, colliders: &[Collider]) -> f32 {
+    let mut deepest = 0.0_f32;
+    for collider in colliders {
+        let to_local = Mat3::from_quat(collider.end.rotation).transpose();
+        let centre = collider.end.translation - particles.origin;
+        for (position, &w) in particles.position.iter().zip(&particles.inverse_mass) {
+            if w > 0.0 {
+                let (distance, _) = collider.shape.distance(to_local * (position - centre));
+                deepest = deepest.max(-distance);
+            }
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{Integration, SoaVec3, integrate};
+
+    const STILL: Pose = Pose {
+        rotation: Quat::IDENTITY,
+        translation: Vec3::ZERO,
+    };
+
+    fn particle(position: Vec3, displacement: Vec3) -> ParticleArrays {
+        let mut p = ParticleArrays::new(Vec3::ZERO, SoaVec3::from_iter([position]), vec![1.0]);
+        p.displacement.set(0, displacement);
+        p
+    }
+
+    fn rough(mu: f32) -> Friction {
+        Friction {
+            fixed: mu,
+            kinetic: mu,
+        }
+    }
+
+    fn floor(mu: f32) -> Collider {
+        Collider::fixed(Shape::HalfSpace, STILL, rough(mu))
+    }
+
+    fn surface(mu: f32) -> Surface {
+        Surface {
+            thickness: 0.0,
+            friction: rough(mu),
+        }
+    }
+
+    #[test]
+    fn a_push_out_adds_no_speed() {
+        let mut p = particle(Vec3::NEG_Y * 0.5, Vec3::NEG_Y * 0.1);
+        collide(&mut p, &[floor(0.0)], &surface(0.0), 0, 1);
+        assert_eq!(p.position.get(0), Vec3::ZERO);
+        assert_eq!(p.displacement.get(0), Vec3::ZERO);
+    }
+
+    #[test]
+    fn what_already_leaves_is_not_slowed() {
+        let mut p = particle(Vec3::NEG_Y * 0.01, Vec3::Y * 0.1);
+        collide(&mut p, &[floor(0.0)], &surface(0.0), 0, 1);
+        assert_eq!(p.displacement.get(0), Vec3::Y * 0.1);
+    }
+
+    #[test]
+    fn friction_holds_or_slows() {
+        // A push-out of 0.1 with μ = 0.5 can take 0.05.
+        let mut held = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.04, -0.1, 0.0));
+        collide(&mut held, &[floor(0.5)], &surface(0.5), 0, 1);
+        assert_eq!(held.displacement.get(0), Vec3::ZERO);
+        let mut slides = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.2, -0.1, 0.0));
+        collide(&mut slides, &[floor(0.5)], &surface(0.5), 0, 1);
+        assert!((slides.displacement.get(0).x - 0.15).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_moving_collider_takes_the_cloth_along() {
+        let end = Pose {
+            translation: Vec3::new(0.3, 0.1, 0.0),
+            ..STILL
+        };
+        let belt = Collider {
+            end,
+            ..floor(100.0)
+        };
+        let mut p = particle(Vec3::ZERO, Vec3::ZERO);
+        let free = Integration {
+            gravity: Vec3::ZERO,
+            damping: 0.0,
+            dt: 1.0 / 480.0,
+        };
+        for substep in 0..4 {
+            integrate(&mut p, &free);
+            collide(&mut p, &[belt], &surface(100.0), substep, 4);
+        }
+        assert!((p.position.get(0) - end.translation).length() < 1e-6);
+        assert!((p.displacement.get(0) - end.translation / 4.0).length() < 1e-6);
+    }
+
+    #[test]
+    fn a_teleported_collider_does_not() {
+        let far = Pose {
+            translation: Vec3::X * 100.0,
+            ..STILL
+        };
+        let belt = Collider {
+            start: far,
+            ..floor(1.0)
+        };
+        assert_eq!(belt.without_teleport(1.0 / 60.0).start, STILL);
+    }
+
+    #[test]
+    fn penetration_is_measured_from_the_surface() {
+        let p = particle(Vec3::NEG_Y * 0.25, Vec3::ZERO);
+        assert_eq!(deepest_penetration(&p, &[floor(0.0)]), 0.25);
+        let above = particle(Vec3::Y, Vec3::ZERO);
+        assert_eq!(deepest_penetration(&above, &[floor(0.0)]), 0.0);
+    }
+}

@@ -1,0 +1,42 @@
+//! The cloth solver: pure numerics on slices.
+//!
+//! No ECS, no assets, no rendering: only `bevy::math`. It can be tested, benched and ported alone.
+//! The plugin's systems call the functions of this module one phase at a time; [`step`](step::step)
+//! runs the same phases in the same order without an app.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `soa` | three planes of `f32`: how vectors are stored |
+//! | `particles` | the state: position, displacement, inverse mass |
+//! | `constraints` | pairs of particles with a rest length, ordered into independent batches |
+//! | `batches` | the ordering: which constraints may be solved in any order |
+//! | `integrate` | position Verlet |
+//! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
+//! | `shape`, `collide` | what cloth bumps into, contacts and friction |
+//! | `aero` | drag and lift of the air, per triangle |
+//! | `stretch` | how far the cloth is from its rest lengths |
+//! | `step` | one whole fixed step |
+
+pub mod aero;
+mod batches;
+pub mod collide;
+pub mod constraints;
+pub mod integrate;
+mod math;
+pub mod particles;
+pub mod relax;
+pub mod shape;
+pub mod soa;
+pub mod step;
+pub mod stretch;
+
+pub use aero::{Air, Triangles, apply_air};
+pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
+pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
+pub use integrate::{Integration, integrate, update_displacements};
+pub use particles::{ParticleArrays, PinTarget};
+pub use relax::relax;
+pub use shape::Shape;
+pub use soa::SoaVec3;
+pub use step::{Body, StepSettings, step};
+pub use stretch::{Stretch, measure_stretch};
