@@ -1,7 +1,74 @@
-//! Cloth for Bevy.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+//! Cloth for [Bevy](https://bevy.org): add [`ClothPlugin`], put [`Cloth`] on a mesh, and it drapes,
+//! flutters and collides.
+//!
+//! ```no_run
+//! use bevy::prelude::*;
+//! use bevy_drape::prelude::*;
+//!
+//! App::new()
+//!     .add_plugins((DefaultPlugins, ClothPlugin::default()))
+//!     .add_systems(Startup, |mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>| {
+//!         commands.spawn((
+//!             Cloth::default(),
+//!             Pins::top_corners(),
+//!             Mesh3d(meshes.add(ClothGrid::vertical(2.0, 2.0, 64, 64))),
+//!         ));
+//!     })
+//!     .run();
+//! ```
+//!
+//! # Where to look
+//!
+//! - [`Cloth`] and [`Fabric`]: what it is made of. [`Pins`]: what holds it. [`ClothCollider`]: what
+//!   it bumps into. [`ClothGravity`], [`Wind`], [`Substeps`], [`ClothTime`]: the world around it.
+//! - [`ClothReady`], [`ResetCloth`]: events.
+//! - [`Particles`] and [`Constraints`]: the state of the solver, components that your own systems may
+//!   read and write; [`ClothSystems`] and [`ClothSubstep`] say when.
+//! - [`solver`]: the numerics alone, without an app. [`mesh`]: from a mesh to a cloth and back.
+//!
+//! Units are metres, kilograms, seconds and newtons throughout.
+
 pub mod mesh;
+pub mod params;
 pub mod solver;
-/// The usual imports.
+
+mod cloth;
+mod collider;
+mod components;
+#[cfg(feature = "debug")]
+mod debug;
+mod diagnostics;
+#[cfg(feature = "panel")]
+pub mod panel;
+mod pins;
+mod plugin;
+mod settings;
+mod systems;
+mod time;
+
+pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth};
+pub use collider::ClothCollider;
+pub use components::{BuildFailed, ClothSource, Constraints, Particles};
+#[cfg(feature = "debug")]
+pub use debug::{ClothDebugPlugin, ClothGizmos};
+pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
+#[cfg(feature = "panel")]
+pub use panel::{ClothPanel, ClothPanelPlugin};
+pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
+pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
+pub use settings::{ClothGravity, Substeps, Wind};
+pub use time::ClothTime;
+
+/// The names that most programs need.
 pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
+    pub use crate::{
+        Cloth, ClothCollider, ClothCorner, ClothEdge, ClothGravity, ClothPlugin, ClothReady,
+        ClothTime, Fabric, Pin, PinAnchor, PinSelector, Pins, ResetCloth, Substeps, Wind,
+    };
+    #[cfg(feature = "debug")]
+    pub use crate::{ClothDebugPlugin, ClothGizmos};
+    #[cfg(feature = "panel")]
+    pub use crate::{ClothPanel, ClothPanelPlugin};
 }

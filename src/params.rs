@@ -254,9 +254,24 @@ const fn gravity(
 
 /// The numbers of [`Wind`].
 pub const WIND: &[Param<Wind>] = &[
-    wind("x", "Wind::velocity.x", |w| w.velocity.x, |w, v| w.velocity.x = v),
-    wind("y", "Wind::velocity.y", |w| w.velocity.y, |w, v| w.velocity.y = v),
-    wind("z", "Wind::velocity.z", |w| w.velocity.z, |w, v| w.velocity.z = v),
+    wind(
+        "x",
+        "Wind::velocity.x",
+        |w| w.velocity.x,
+        |w, v| w.velocity.x = v,
+    ),
+    wind(
+        "y",
+        "Wind::velocity.y",
+        |w| w.velocity.y,
+        |w, v| w.velocity.y = v,
+    ),
+    wind(
+        "z",
+        "Wind::velocity.z",
+        |w| w.velocity.z,
+        |w, v| w.velocity.z = v,
+    ),
     Param {
         name: "air density",
         field: "Wind::air_density",

@@ -82,7 +82,9 @@ impl MeshBinding {
             for (corners, &[along_ab, along_ac]) in self.triangles.iter().zip(weights) {
                 let [a, b, c] = self.corners(particles, corners);
                 let tangent = (b - a) * along_ab + (c - a) * along_ac;
-                corners.map(|v| self.tangents[v as usize] += tangent);
+                for &vertex in corners {
+                    self.tangents[vertex as usize] += tangent;
+                }
             }
             let rows = tangents.iter_mut().zip(&self.tangents);
             for ((tangent, sum), &group) in rows.zip(&self.normal_group) {
@@ -122,7 +124,9 @@ fn vertex_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
     for corners in &mesh.triangles {
         let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
         let normal = (b - a).cross(c - a);
-        corners.map(|v| normals[v as usize] += normal);
+        for &vertex in corners {
+            normals[vertex as usize] += normal;
+        }
     }
     normals
         .into_iter()

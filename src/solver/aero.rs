@@ -1,16 +1,7 @@
 //! The force of the air on each triangle: drag and lift, relative to the wind.
 
-use super::particles::ParticleArrays;
+use super::{particles::ParticleArrays, triangles::Triangles};
 use bevy::math::Vec3;
-
-/// The triangles of a cloth, and what each of them is in the rest state.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Triangles {
-    /// Particles at the corners.
-    pub indices: Vec<[u32; 3]>,
-    /// Area at rest, m². A stretched triangle must not catch more wind.
-    pub rest_area: Vec<f32>,
-}
 
 /// The air around a cloth, and how the fabric catches it.
 #[derive(Clone, Copy, Debug, PartialEq)]

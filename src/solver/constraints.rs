@@ -149,6 +149,13 @@ impl ConstraintGraph {
         })
     }
 
+    /// Takes the distances between particles at these positions as the new rest lengths.
+    pub fn set_rest_lengths(&mut self, positions: &SoaVec3) {
+        for (rest, &[a, b]) in self.rest.iter_mut().zip(&self.pairs) {
+            *rest = distance(positions, a, b);
+        }
+    }
+
     /// The rest lengths, in solving order, m. What is written here holds from the next substep on.
     pub fn rest_lengths_mut(&mut self) -> &mut [f32] {
         &mut self.rest

@@ -13,6 +13,7 @@
 //! | `integrate` | position Verlet |
 //! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
 //! | `shape`, `collide` | what cloth bumps into, contacts and friction |
+//! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `step` | one whole fixed step |
@@ -29,8 +30,9 @@ pub mod shape;
 pub mod soa;
 pub mod step;
 pub mod stretch;
+pub mod triangles;
 
-pub use aero::{Air, Triangles, apply_air};
+pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use integrate::{Integration, integrate, update_displacements};
@@ -40,3 +42,4 @@ pub use shape::Shape;
 pub use soa::SoaVec3;
 pub use step::{Body, StepSettings, step};
 pub use stretch::{Stretch, measure_stretch};
+pub use triangles::{Triangles, inverse_masses};

@@ -1,9 +1,20 @@
 //! Signed distances to the shapes that cloth can bump into, each in its own frame.
 
-use bevy::math::Vec3;
+use bevy::{math::Vec3, reflect::Reflect};
+#[cfg(feature = "serialize")]
+use {
+    bevy::reflect::{ReflectDeserialize, ReflectSerialize},
+    serde::{Deserialize, Serialize},
+};
 
 /// A solid, in its own frame. Lengths in metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
 pub enum Shape {
     /// A ball around the origin.
     Sphere {

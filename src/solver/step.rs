@@ -2,12 +2,13 @@
 //! order and with the same bits.
 
 use super::{
-    aero::{Air, Triangles, apply_air},
+    aero::{Air, apply_air},
     collide::{Collider, Surface, collide},
     constraints::{Compliance, ConstraintGraph},
     integrate::{Integration, integrate, update_displacements},
     particles::{ParticleArrays, PinTarget},
     relax::relax,
+    triangles::Triangles,
 };
 use bevy::math::Vec3;
 

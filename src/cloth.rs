@@ -1,0 +1,146 @@
+//! What makes a mesh cloth, and of which fabric.
+
+use crate::{
+    pins::Pins,
+    solver::{Air, Compliance, Friction, Surface},
+};
+use bevy::prelude::*;
+#[cfg(feature = "serialize")]
+use serde::{Deserialize, Serialize};
+
+/// Makes cloth of the [`Mesh3d`] of the same entity.
+///
+/// The cloth is built as soon as the mesh is loaded; it then gets [`Particles`](crate::Particles)
+/// and [`Constraints`](crate::Constraints) and a mesh of its own, and [`ClothReady`] is triggered.
+/// All fields may be changed at any time; a change takes effect with the next step and moves
+/// nothing by itself. Removing `Cloth` gives the entity its original mesh back.
+///
+/// The cloth moves in world space. The [`Transform`] of its entity says where it starts and carries
+/// its [`Pins`]; particles that are not pinned do not follow it. The scale is read when the cloth is
+/// built or reset ([`ResetCloth`]).
+#[derive(Component, Reflect, Clone, Debug, PartialEq)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+#[require(Transform, Pins)]
+pub struct Cloth {
+    /// What it is made of.
+    pub fabric: Fabric,
+    /// Relaxation passes per substep, 1 to 100. Default 1: [`Substeps`](crate::Substeps) make cloth
+    /// stiffer for the same work.
+    pub iterations: u32,
+    /// Damping of all motion, 1/s: after t seconds e^(−damping·t) of it is left. 0 to 100,
+    /// default 0.2.
+    pub damping: f32,
+    /// How much of [`ClothGravity`](crate::ClothGravity) this cloth feels. −10 to 10, default 1.
+    pub gravity_scale: f32,
+}
+
+impl Default for Cloth {
+    fn default() -> Self {
+        Self {
+            fabric: Fabric::default(),
+            iterations: 1,
+            damping: 0.2,
+            gravity_scale: 1.0,
+        }
+    }
+}
+
+/// The material of a cloth. Values outside the given ranges are clamped, with a warning.
+#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub struct Fabric {
+    /// Mass of a square metre, kg/m². 0.001 to 20, default 0.2.
+    pub areal_density: f32,
+    /// Distance that the cloth keeps from colliders, m. 0 to 1, default 0.01.
+    pub thickness: f32,
+    /// How much a thread gives, m/N (0 is rigid). 0 to 1, default 0.
+    pub stretch_compliance: f32,
+    /// How much a diagonal gives, m/N. 0 to 10, default 0.0001.
+    pub shear_compliance: f32,
+    /// How much a bend constraint gives, m/N. 0 to 1000, default 0.1.
+    pub bend_compliance: f32,
+    /// Static friction coefficient. 0 to 10, default 0.3.
+    pub static_friction: f32,
+    /// Kinetic friction coefficient. 0 to 10, default 0.2.
+    pub kinetic_friction: f32,
+    /// Drag coefficient. 0 to 10, default 0.5.
+    pub drag: f32,
+    /// Lift coefficient. 0 to 10, default 0.25.
+    pub lift: f32,
+}
+
+impl Default for Fabric {
+    fn default() -> Self {
+        Self {
+            areal_density: 0.2,
+            thickness: 0.01,
+            stretch_compliance: 0.0,
+            shear_compliance: 1e-4,
+            bend_compliance: 0.1,
+            static_friction: 0.3,
+            kinetic_friction: 0.2,
+            drag: 0.5,
+            lift: 0.25,
+        }
+    }
+}
+
+impl Fabric {
+    /// Its compliances, as the solver takes them.
+    pub fn compliance(&self) -> Compliance {
+        Compliance {
+            stretch: self.stretch_compliance,
+            shear: self.shear_compliance,
+            bend: self.bend_compliance,
+        }
+    }
+
+    /// Its surface, as the solver takes it.
+    pub fn surface(&self) -> Surface {
+        Surface {
+            thickness: self.thickness,
+            friction: Friction {
+                fixed: self.static_friction,
+                kinetic: self.kinetic_friction,
+            },
+        }
+    }
+
+    /// The air around it, as the solver takes it. `wind` in m/s, `air_density` in kg/m³.
+    pub fn air(&self, wind: Vec3, air_density: f32) -> Air {
+        Air {
+            wind,
+            density: air_density,
+            drag: self.drag,
+            lift: self.lift,
+            areal_density: self.areal_density,
+        }
+    }
+}
+
+/// Triggered on the entity when its cloth has been built.
+#[derive(EntityEvent, Reflect, Clone, Debug)]
+#[reflect(Event, Clone, Debug)]
+pub struct ClothReady {
+    /// The cloth.
+    pub entity: Entity,
+}
+
+/// Trigger it to put a cloth back into its rest shape at its entity's transform, at rest:
+/// `commands.trigger(ResetCloth { entity })`. Also what to do after a teleport.
+#[derive(EntityEvent, Reflect, Clone, Debug)]
+#[reflect(Event, Clone, Debug)]
+pub struct ResetCloth {
+    /// The cloth.
+    pub entity: Entity,
+}

@@ -1,0 +1,141 @@
+//! What cloth bumps into.
+
+use crate::solver::{Friction, Shape};
+use bevy::prelude::*;
+#[cfg(feature = "serialize")]
+use serde::{Deserialize, Serialize};
+
+/// A solid that all cloths bump into, at the [`Transform`] of its entity. It may move; moving ones
+/// take cloth along by their friction.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_drape::prelude::*;
+/// # fn spawn(mut commands: Commands) {
+/// commands.spawn((ClothCollider::sphere(0.5), Transform::from_xyz(0.0, 1.0, 0.0)));
+/// commands.spawn(ClothCollider::half_space()); // the floor
+/// commands.spawn(ClothCollider::from(Capsule3d::new(0.3, 1.0)).with_friction(0.8, 0.6));
+/// # }
+/// ```
+///
+/// A scale of the transform scales the shape: boxes along each axis, spheres by the largest of the
+/// three factors, capsules by y along their axis and the larger of x and z across it. Colliders with
+/// a length that is not finite and above 0 are left out, with an error in the log.
+#[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+#[require(Transform)]
+pub struct ClothCollider {
+    /// Its shape, in the frame of its entity.
+    pub shape: Shape,
+    /// Static friction coefficient; what counts is the geometric mean with that of the fabric.
+    /// Below 0 and NaN count as 0. Default 0.5.
+    pub static_friction: f32,
+    /// Kinetic friction coefficient, likewise. Default 0.4.
+    pub kinetic_friction: f32,
+}
+
+impl Default for ClothCollider {
+    fn default() -> Self {
+        Self::sphere(0.5)
+    }
+}
+
+impl From<Shape> for ClothCollider {
+    fn from(shape: Shape) -> Self {
+        Self {
+            shape,
+            static_friction: 0.5,
+            kinetic_friction: 0.4,
+        }
+    }
+}
+
+impl From<Sphere> for ClothCollider {
+    fn from(sphere: Sphere) -> Self {
+        Self::sphere(sphere.radius)
+    }
+}
+
+impl From<Capsule3d> for ClothCollider {
+    fn from(capsule: Capsule3d) -> Self {
+        Self::capsule(capsule.radius, capsule.half_length * 2.0)
+    }
+}
+
+impl From<Cuboid> for ClothCollider {
+    fn from(cuboid: Cuboid) -> Self {
+        Shape::Cuboid {
+            half_size: cuboid.half_size,
+        }
+        .into()
+    }
+}
+
+impl ClothCollider {
+    /// A ball. `radius` in m.
+    pub fn sphere(radius: f32) -> Self {
+        Shape::Sphere { radius }.into()
+    }
+
+    /// Everything below the local xz plane: a floor or, turned, a wall.
+    pub fn half_space() -> Self {
+        Shape::HalfSpace.into()
+    }
+
+    /// A capsule along the local y axis. `length` is that of its straight part, both in m.
+    pub fn capsule(radius: f32, length: f32) -> Self {
+        Shape::Capsule {
+            radius,
+            half_length: length / 2.0,
+        }
+        .into()
+    }
+
+    /// A box with these full lengths along its axes, m.
+    pub fn cuboid(x: f32, y: f32, z: f32) -> Self {
+        Cuboid::new(x, y, z).into()
+    }
+
+    /// The same collider with other friction coefficients.
+    pub fn with_friction(self, fixed: f32, kinetic: f32) -> Self {
+        Self {
+            static_friction: fixed,
+            kinetic_friction: kinetic,
+            ..self
+        }
+    }
+
+    /// Its friction, without negative values and NaN.
+    pub(crate) fn friction(&self) -> Friction {
+        Friction {
+            fixed: self.static_friction.max(0.0).min(f32::MAX),
+            kinetic: self.kinetic_friction.max(0.0).min(f32::MAX),
+        }
+    }
+
+    /// Its shape under the scale of a transform.
+    pub(crate) fn scaled_shape(&self, scale: Vec3) -> Shape {
+        let scale = scale.abs();
+        match self.shape {
+            Shape::Sphere { radius } => Shape::Sphere {
+                radius: radius * scale.max_element(),
+            },
+            Shape::HalfSpace => Shape::HalfSpace,
+            Shape::Capsule {
+                radius,
+                half_length,
+            } => Shape::Capsule {
+                radius: radius * scale.x.max(scale.z),
+                half_length: half_length * scale.y,
+            },
+            Shape::Cuboid { half_size } => Shape::Cuboid {
+                half_size: half_size * scale,
+            },
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a cloth entity has besides what its user wrote: the solver's state and the way back to the
+//! mesh. Added when the cloth is built, removed with [`Cloth`](crate::Cloth). None of it is cloned
+//! with the entity: a clone builds its own.
+
+use crate::{
+    mesh::MeshBinding,
+    pins::BoundPin,
+    solver::{ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Triangles, inverse_masses},
+};
+use bevy::prelude::*;
+
+/// The particles of a cloth: position, displacement and inverse mass, as arrays.
+///
+/// Your own systems may change them between any two phases of a step, see
+/// [`ClothSystems`](crate::ClothSystems). What you move before the contacts
+/// ([`ClothSystems::Collide`](crate::ClothSystems::Collide)) counts as motion.
+#[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
+#[component(clone_behavior = Ignore)]
+pub struct Particles(pub ParticleArrays);
+
+/// The distance constraints of a cloth, in solving order.
+#[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
+#[component(clone_behavior = Ignore)]
+pub struct Constraints(pub ConstraintGraph);
+
+/// What the steps need besides particles and constraints.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct ClothBody {
+    /// Rest positions in mesh space, m.
+    pub(crate) rest: Vec<Vec3>,
+    pub(crate) triangles: Triangles,
+    /// Area that belongs to each particle, m².
+    pub(crate) area: Vec<f32>,
+    /// The areal density that the masses were computed from, kg/m².
+    pub(crate) areal_density: f32,
+    /// The particle of each vertex, for pins.
+    pub(crate) vertex_to_particle: Vec<u32>,
+    pub(crate) pins: Vec<BoundPin>,
+    /// Where the pins go in this fixed step.
+    pub(crate) targets: Vec<PinTarget>,
+    /// A non-finite number was met and reported; not again before all is well.
+    pub(crate) reported: bool,
+}
+
+impl ClothBody {
+    /// Recomputes all inverse masses: 1/(area·density), 0 where a pin holds.
+    pub(crate) fn set_masses(&mut self, particles: &mut ParticleArrays, areal_density: f32) {
+        self.areal_density = areal_density;
+        let free = inverse_masses(&self.area, areal_density);
+        for (w, free) in particles.inverse_mass.iter_mut().zip(free) {
+            *w = free;
+        }
+        for pin in &self.pins {
+            particles.inverse_mass[pin.particle as usize] = 0.0;
+        }
+    }
+
+    /// Rest positions in world axes, relative to the translation of `transform`, m.
+    pub(crate) fn rest_in_world(&self, transform: &GlobalTransform) -> SoaVec3 {
+        rest_in_world(&self.rest, transform)
+    }
+
+    /// Recomputes all areas from the rest state.
+    pub(crate) fn set_areas(&mut self, rest: &SoaVec3) {
+        self.triangles.set_rest(rest);
+        self.area = self.triangles.particle_areas(rest.len());
+    }
+}
+
+/// The way from the particles back to the mesh.
+#[derive(Component, Clone, Debug)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct ClothMesh {
+    pub(crate) binding: MeshBinding,
+    /// Particle positions in mesh space.
+    pub(crate) local: Vec<Vec3>,
+    /// What was last written: nothing is done if it would be the same again.
+    pub(crate) written: Option<(Affine, f32)>,
+}
+
+/// Points of a mesh in world axes, relative to the translation of `transform`, m.
+pub(crate) fn rest_in_world(mesh_space: &[Vec3], transform: &GlobalTransform) -> SoaVec3 {
+    let matrix = transform.affine().matrix3;
+    mesh_space.iter().map(|&p| Vec3::from(matrix * p)).collect()
+}
+
+pub(crate) type Affine = bevy::math::Affine3A;
+
+/// The mesh that a cloth was made of, and the one that it got for itself.
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Clone, Debug)]
+pub struct ClothSource {
+    /// The mesh that the user gave the entity. Never written to.
+    pub source: Handle<Mesh>,
+    /// The mesh that is now in its `Mesh3d` and follows the cloth.
+    pub own: Handle<Mesh>,
+}
+
+/// The mesh of this entity could not become cloth; the log has said why and what to do. It is tried
+/// again when the entity gets another mesh or transform, or its mesh changes.
+#[derive(Component, Clone, Debug, Reflect, PartialEq)]
+#[reflect(Component, Clone, Debug, PartialEq)]
+#[component(clone_behavior = Ignore)]
+pub struct BuildFailed {
+    /// The reason, as in the log.
+    pub reason: String,
+}

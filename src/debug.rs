@@ -1,0 +1,130 @@
+//! Gizmos: threads by how far they are stretched, pins, and colliders.
+
+use crate::{
+    cloth::Cloth,
+    collider::ClothCollider,
+    components::{Constraints, Particles},
+    plugin::ClothSystems,
+    solver::{ConstraintKind, Shape},
+};
+use bevy::{
+    color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE, GOLD},
+    prelude::*,
+};
+
+/// Draws the inner life of cloths with gizmos, where [`ClothGizmos`] says so. Nothing is drawn
+/// without it; add `DefaultPlugins` or `GizmoPlugin` first.
+#[derive(Default)]
+pub struct ClothDebugPlugin;
+
+/// What [`ClothDebugPlugin`] draws. All off by default.
+#[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[reflect(Resource, Default, Clone, Debug, PartialEq)]
+pub struct ClothGizmos {
+    /// Structural constraints, from white at rest length to red at 5 % more or less.
+    pub threads: bool,
+    /// Shear constraints, likewise.
+    pub shear: bool,
+    /// Bend constraints, likewise.
+    pub bend: bool,
+    /// A cross at each pinned particle.
+    pub pins: bool,
+    /// The outlines of all colliders.
+    pub colliders: bool,
+}
+
+/// Strain that is drawn in full red.
+const RED_STRAIN: f32 = 0.05;
+
+impl Plugin for ClothDebugPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<ClothGizmos>()
+            .init_resource::<ClothGizmos>()
+            .add_systems(
+                PostUpdate,
+                (draw_constraints, draw_pins, draw_colliders)
+                    .after(ClothSystems::WriteMesh)
+                    .run_if(resource_exists::<GizmoConfigStore>),
+            );
+    }
+}
+
+fn draw_constraints(
+    cloths: Query<(&Particles, &Constraints), With<Cloth>>,
+    show: Res<ClothGizmos>,
+    mut gizmos: Gizmos,
+) {
+    for (particles, constraints) in &cloths {
+        for (shown, kind) in [
+            (show.threads, ConstraintKind::Structural),
+            (show.shear, ConstraintKind::Shear),
+            (show.bend, ConstraintKind::Bend),
+        ] {
+            if !shown {
+                continue;
+            }
+            for (&[a, b], &rest) in constraints.of_kind(kind) {
+                let [a, b] = [a, b].map(|i| particles.world_position(i as usize));
+                let strain = ((b - a).length() / rest - 1.0).abs();
+                let calm = 1.0 - (strain / RED_STRAIN).clamp(0.0, 1.0);
+                gizmos.line(a, b, Color::srgb(1.0, calm, calm));
+            }
+        }
+    }
+}
+
+fn draw_pins(cloths: Query<&Particles, With<Cloth>>, show: Res<ClothGizmos>, mut gizmos: Gizmos) {
+    if !show.pins {
+        return;
+    }
+    for particles in &cloths {
+        for i in (0..particles.len()).filter(|&i| particles.is_pinned(i)) {
+            let place = Isometry3d::from_translation(particles.world_position(i));
+            gizmos.cross(place, 0.05, GOLD);
+        }
+    }
+}
+
+fn draw_colliders(
+    colliders: Query<(&ClothCollider, &GlobalTransform)>,
+    show: Res<ClothGizmos>,
+    mut gizmos: Gizmos,
+) {
+    if !show.colliders {
+        return;
+    }
+    for (collider, transform) in &colliders {
+        let (scale, rotation, translation) = transform.to_scale_rotation_translation();
+        let place = Isometry3d::new(translation, rotation);
+        match collider.scaled_shape(scale) {
+            Shape::Sphere { radius } => {
+                gizmos.sphere(place, radius, DEEP_SKY_BLUE);
+            }
+            Shape::HalfSpace => {
+                let flat = rotation * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+                gizmos.grid(
+                    Isometry3d::new(translation, flat),
+                    UVec2::splat(10),
+                    Vec2::ONE,
+                    DARK_ORANGE,
+                );
+            }
+            Shape::Capsule {
+                radius,
+                half_length,
+            } => {
+                gizmos.primitive_3d(
+                    &Capsule3d {
+                        radius,
+                        half_length,
+                    },
+                    place,
+                    DEEP_SKY_BLUE,
+                );
+            }
+            Shape::Cuboid { half_size } => {
+                gizmos.primitive_3d(&Cuboid { half_size }, place, DEEP_SKY_BLUE);
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! x
+/// x
+pub struct ClothPanel;
+/// x
+pub struct ClothPanelPlugin;

@@ -1,0 +1,235 @@
+//! Which system runs when. Nothing else.
+
+use crate::{
+    cloth::{Cloth, ClothReady, ResetCloth},
+    collider::ClothCollider,
+    components::{BuildFailed, ClothSource},
+    pins::Pins,
+    settings::{ClothGravity, Substeps, Wind},
+    systems,
+    time::{ClothTime, advance_cloth_time, cloth_step_due},
+};
+use bevy::{
+    asset::AssetEventSystems,
+    camera::visibility::VisibilitySystems,
+    ecs::schedule::{
+        InternedScheduleLabel, LogLevel, ScheduleBuildSettings, ScheduleLabel,
+        SingleThreadedExecutor,
+    },
+    prelude::*,
+};
+
+/// Adds cloth to an app: the solver in [`FixedUpdate`] (or another schedule), building and drawing
+/// in [`PostUpdate`].
+///
+/// Needs meshes (`DefaultPlugins`, or `AssetPlugin` with `MeshPlugin`) and, to draw smoothly between
+/// two steps, time. Works without a window and without a GPU.
+pub struct ClothPlugin {
+    schedule: InternedScheduleLabel,
+}
+
+impl ClothPlugin {
+    /// Runs the steps in another schedule. Its `Time` gives the length of a step, at most 0.1 s.
+    pub fn new(schedule: impl ScheduleLabel) -> Self {
+        Self {
+            schedule: schedule.intern(),
+        }
+    }
+
+    fn runs_in_fixed_update(&self) -> bool {
+        [
+            FixedFirst.intern(),
+            FixedPreUpdate.intern(),
+            FixedUpdate.intern(),
+            FixedPostUpdate.intern(),
+            FixedLast.intern(),
+        ]
+        .contains(&self.schedule)
+    }
+}
+
+impl Default for ClothPlugin {
+    fn default() -> Self {
+        Self::new(FixedUpdate)
+    }
+}
+
+/// The phases, for ordering your own systems.
+///
+/// | in | phase | what happens |
+/// |---|---|---|
+/// | `FixedUpdate` | `Prepare` | edits take effect, pins and colliders are found, the wind blows |
+/// | | `Simulate` | runs [`ClothSubstep`] once for each substep |
+/// | | `Finish` | pins are exact, non-finite cloths go back |
+/// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
+/// | | `Relax` | constraints |
+/// | | `Collide` | displacements are brought up to date, then contacts |
+/// | `PostUpdate` | `Build` | meshes become cloth |
+/// | | `WriteMesh` | meshes and bounding boxes follow their cloth |
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the table above")]
+pub enum ClothSystems {
+    Build,
+    Prepare,
+    Simulate,
+    Integrate,
+    Relax,
+    Collide,
+    Finish,
+    WriteMesh,
+}
+
+/// The schedule that runs [`Substeps`] times a step. Put a system between two phases to add a force
+/// or a constraint of your own:
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_drape::{prelude::*, ClothSubstep, ClothSystems, Particles};
+/// # let mut app = App::new();
+/// app.add_systems(
+///     ClothSubstep,
+///     keep_above_ground
+///         .after(ClothSystems::Relax)
+///         .before(ClothSystems::Collide),
+/// );
+///
+/// fn keep_above_ground(mut cloths: Query<&mut Particles>) {
+///     for mut particles in &mut cloths {
+///         for i in 0..particles.len() {
+///             let mut place = particles.world_position(i);
+///             place.y = place.y.max(0.0);
+///             particles.set_world_position(i, place);
+///         }
+///     }
+/// }
+/// ```
+#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClothSubstep;
+
+/// Where in a step the solver is. Up to date in [`ClothSubstep`].
+#[derive(Resource, Clone, Copy, Debug, PartialEq)]
+pub struct SubstepTime {
+    /// Length of the fixed step, s.
+    pub step: f32,
+    /// Length of a substep, s.
+    pub substep: f32,
+    /// Number of the running substep, from 0.
+    pub index: u32,
+    /// How many substeps the step has.
+    pub count: u32,
+}
+
+impl Default for SubstepTime {
+    fn default() -> Self {
+        Self {
+            step: 1.0 / 60.0,
+            substep: 1.0 / 480.0,
+            index: 0,
+            count: 8,
+        }
+    }
+}
+
+impl Plugin for ClothPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<Cloth>()
+            .register_type::<Pins>()
+            .register_type::<ClothCollider>()
+            .register_type::<ClothSource>()
+            .register_type::<BuildFailed>()
+            .register_type::<ClothGravity>()
+            .register_type::<Wind>()
+            .register_type::<Substeps>()
+            .register_type::<ClothTime>()
+            .register_type::<ClothReady>()
+            .register_type::<ResetCloth>()
+            .init_resource::<ClothGravity>()
+            .init_resource::<Wind>()
+            .init_resource::<Substeps>()
+            .init_resource::<ClothTime>()
+            .init_resource::<SubstepTime>()
+            .init_resource::<systems::ActiveColliders>()
+            .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
+
+        app.configure_sets(
+            self.schedule,
+            (
+                ClothSystems::Prepare,
+                ClothSystems::Simulate,
+                ClothSystems::Finish,
+            )
+                .chain()
+                .run_if(cloth_step_due),
+        )
+        .add_systems(
+            self.schedule,
+            (
+                advance_cloth_time.before(ClothSystems::Prepare),
+                (
+                    systems::check_settings,
+                    (systems::find_colliders, systems::prepare_cloths),
+                )
+                    .chain()
+                    .in_set(ClothSystems::Prepare),
+                systems::run_substeps.in_set(ClothSystems::Simulate),
+                systems::finish.in_set(ClothSystems::Finish),
+            ),
+        );
+
+        // A substep takes microseconds, less than handing systems to other threads would. What runs
+        // in parallel are the cloths inside each system.
+        app.init_schedule(ClothSubstep)
+            .edit_schedule(ClothSubstep, |schedule| {
+                schedule
+                    .set_executor(SingleThreadedExecutor::new())
+                    .set_build_settings(ScheduleBuildSettings {
+                        // An unclear order would make results depend on chance.
+                        ambiguity_detection: LogLevel::Error,
+                        ..default()
+                    })
+                    .configure_sets(
+                        (
+                            ClothSystems::Integrate,
+                            ClothSystems::Relax,
+                            ClothSystems::Collide,
+                        )
+                            .chain(),
+                    )
+                    .add_systems((
+                        systems::integrate.in_set(ClothSystems::Integrate),
+                        systems::relax.in_set(ClothSystems::Relax),
+                        systems::collide.in_set(ClothSystems::Collide),
+                    ));
+            });
+
+        app.configure_sets(
+            PostUpdate,
+            (ClothSystems::Build, ClothSystems::WriteMesh)
+                .chain()
+                .after(TransformSystems::Propagate)
+                .before(VisibilitySystems::CalculateBounds)
+                .before(AssetEventSystems)
+                .run_if(resource_exists::<Assets<Mesh>>),
+        )
+        .add_systems(
+            PostUpdate,
+            (
+                (systems::forget_replaced_meshes, systems::build)
+                    .chain()
+                    .in_set(ClothSystems::Build),
+                systems::write_mesh.in_set(ClothSystems::WriteMesh),
+            ),
+        )
+        .add_observer(systems::reset)
+        .add_observer(systems::give_mesh_back);
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !app.world().contains_resource::<Assets<Mesh>>() {
+            error!(
+                "ClothPlugin: there are no meshes in this app, so no cloth will be built; add \
+                 DefaultPlugins, or AssetPlugin and MeshPlugin"
+            );
+        }
+    }
+}

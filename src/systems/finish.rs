@@ -1,0 +1,18 @@
+//! Ends a step: pins are exact, and nothing non-finite gets out.
+
+use super::prepare::report;
+use crate::components::{ClothBody, Particles};
+use bevy::prelude::*;
+
+pub(crate) fn finish(mut cloths: Query<(Entity, &mut Particles, &mut ClothBody)>) {
+    for (entity, mut particles, mut body) in &mut cloths {
+        particles.end_step(&body.targets);
+        if particles.is_finite() {
+            body.reported = false;
+        } else {
+            report(entity, &mut body);
+            particles.restore();
+        }
+        particles.rebase();
+    }
+}

@@ -1,0 +1,20 @@
+//! One thin system a file. They fetch and check; the arithmetic is in [`solver`](crate::solver) and
+//! [`mesh`](crate::mesh).
+
+mod build;
+mod check;
+mod colliders;
+mod finish;
+mod prepare;
+mod reset;
+mod substep;
+mod write_mesh;
+
+pub(crate) use build::{build, forget_replaced_meshes, give_mesh_back};
+pub(crate) use check::check_settings;
+pub(crate) use colliders::{ActiveColliders, find_colliders};
+pub(crate) use finish::finish;
+pub(crate) use prepare::prepare_cloths;
+pub(crate) use reset::reset;
+pub(crate) use substep::{collide, integrate, relax, run_substeps};
+pub(crate) use write_mesh::{DrawBetweenSteps, write_mesh};

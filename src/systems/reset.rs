@@ -1,0 +1,48 @@
+//! Puts a cloth back into its rest shape.
+
+use super::prepare::rebind;
+use crate::{
+    cloth::{Cloth, ResetCloth},
+    components::{ClothBody, Constraints, Particles},
+    pins::{PinAnchor, Pins},
+};
+use bevy::prelude::*;
+
+pub(crate) fn reset(
+    event: On<ResetCloth>,
+    mut cloths: Query<(
+        &Cloth,
+        &Pins,
+        &mut Particles,
+        &mut Constraints,
+        &mut ClothBody,
+    )>,
+    transforms: TransformHelper,
+) {
+    let entity = event.entity;
+    // A cloth that is not built yet will start in its rest shape anyway.
+    let Ok((cloth, pins, mut particles, mut constraints, mut body)) = cloths.get_mut(entity) else {
+        return;
+    };
+    let Ok(transform) = transforms.compute_global_transform(entity) else {
+        return;
+    };
+    if !super::build::is_usable(&transform) {
+        error!(
+            "cloth {entity}: cannot be reset at {transform:?}; give it a finite transform with a \
+             scale above 0"
+        );
+        return;
+    }
+    let rest = body.rest_in_world(&transform);
+    particles.reset(transform.translation(), &rest);
+    constraints.set_rest_lengths(&rest);
+    body.set_areas(&rest);
+    body.pins.clear();
+    rebind(entity, pins, &particles, &mut body, |anchor| match anchor {
+        PinAnchor::World => Some(GlobalTransform::IDENTITY),
+        PinAnchor::Cloth => Some(transform),
+        PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
+    });
+    body.set_masses(&mut particles, cloth.fabric.areal_density);
+}

@@ -1,0 +1,91 @@
+//! Runs the substeps, and the three phases of each.
+
+use super::{colliders::ActiveColliders, prepare::parallel};
+use crate::{
+    cloth::Cloth,
+    components::{Constraints, Particles},
+    plugin::{ClothSubstep, SubstepTime},
+    settings::ClothGravity,
+    solver::{self, Integration, update_displacements},
+};
+use bevy::prelude::*;
+
+pub(crate) fn run_substeps(world: &mut World) {
+    let time = *world.resource::<SubstepTime>();
+    if !(time.substep > 0.0) {
+        // The very first frame of a schedule other than `FixedUpdate` has no length yet.
+        return;
+    }
+    world.schedule_scope(ClothSubstep, |world, schedule| {
+        for index in 0..time.count {
+            world.insert_resource(SubstepTime { index, ..time });
+            schedule.run(world);
+        }
+    });
+}
+
+pub(crate) fn integrate(
+    mut cloths: Query<(&Cloth, &mut Particles)>,
+    gravity: Res<ClothGravity>,
+    time: Res<SubstepTime>,
+) {
+    let work = |cloth: &Cloth, particles: &mut Particles| {
+        let by = Integration {
+            gravity: gravity.0 * cloth.gravity_scale,
+            damping: cloth.damping,
+            dt: time.substep,
+        };
+        solver::integrate(particles, &by);
+    };
+    if parallel(cloths.iter().len()) {
+        cloths.par_iter_mut().for_each(|(c, mut p)| work(c, &mut p));
+    } else {
+        cloths.iter_mut().for_each(|(c, mut p)| work(c, &mut p));
+    }
+}
+
+pub(crate) fn relax(
+    mut cloths: Query<(&Cloth, &mut Particles, &mut Constraints)>,
+    time: Res<SubstepTime>,
+) {
+    let work = |cloth: &Cloth, particles: &mut Particles, constraints: &mut Constraints| {
+        solver::relax(
+            particles,
+            constraints,
+            &cloth.fabric.compliance(),
+            cloth.iterations,
+            time.substep,
+        );
+    };
+    if parallel(cloths.iter().len()) {
+        cloths
+            .par_iter_mut()
+            .for_each(|(c, mut p, mut k)| work(c, &mut p, k.bypass_change_detection()));
+    } else {
+        cloths
+            .iter_mut()
+            .for_each(|(c, mut p, mut k)| work(c, &mut p, k.bypass_change_detection()));
+    }
+}
+
+pub(crate) fn collide(
+    mut cloths: Query<(&Cloth, &mut Particles)>,
+    colliders: Res<ActiveColliders>,
+    time: Res<SubstepTime>,
+) {
+    let work = |cloth: &Cloth, particles: &mut Particles| {
+        update_displacements(particles);
+        solver::collide(
+            particles,
+            &colliders.list,
+            &cloth.fabric.surface(),
+            time.index,
+            time.count,
+        );
+    };
+    if parallel(cloths.iter().len()) {
+        cloths.par_iter_mut().for_each(|(c, mut p)| work(c, &mut p));
+    } else {
+        cloths.iter_mut().for_each(|(c, mut p)| work(c, &mut p));
+    }
+}

@@ -1,0 +1,69 @@
+//! Draws each cloth between its last two steps: writes its mesh and its bounding box.
+
+use crate::{
+    cloth::Cloth,
+    components::{ClothMesh, ClothSource, Particles},
+    time::ClothTime,
+};
+use bevy::{camera::primitives::Aabb, prelude::*};
+
+/// Steps are taken in a fixed schedule, so that frames lie between them.
+#[derive(Resource)]
+pub(crate) struct DrawBetweenSteps(pub(crate) bool);
+
+pub(crate) fn write_mesh(
+    mut cloths: Query<
+        (
+            Ref<Particles>,
+            &GlobalTransform,
+            &ClothSource,
+            &mut ClothMesh,
+            &mut Aabb,
+        ),
+        With<Cloth>,
+    >,
+    cloth_time: Res<ClothTime>,
+    between: Res<DrawBetweenSteps>,
+    fixed: Option<Res<Time<Fixed>>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+) {
+    let overstep = fixed.map_or(0.0, |time| time.overstep_fraction());
+    let alpha = if between.0 {
+        cloth_time.interpolation(overstep)
+    } else {
+        1.0
+    };
+    for (particles, transform, source, mut mesh, mut aabb) in &mut cloths {
+        let affine = transform.affine();
+        let to_mesh = affine.inverse();
+        // At scale 0 there is nothing to see, and NaN cannot be drawn: the last picture stays.
+        if !(to_mesh.is_finite() && affine.is_finite()) {
+            continue;
+        }
+        if !particles.is_changed() && mesh.written == Some((affine, alpha)) {
+            continue;
+        }
+        let Some(mut own) = meshes.get_mut(&source.own) else {
+            continue;
+        };
+        mesh.written = Some((affine, alpha));
+        let ClothMesh { binding, local, .. } = &mut *mesh;
+        // First the small difference between two large numbers, then the rotation: far from the
+        // world's origin that keeps the digits.
+        let offset = particles.origin - transform.translation();
+        let to_mesh = to_mesh.matrix3;
+        local.clear();
+        local.extend(
+            particles
+                .previous
+                .iter()
+                .zip(particles.position.iter())
+                .map(|(from, to)| Vec3::from(to_mesh * (from.lerp(to, alpha) + offset))),
+        );
+        if binding.write(local, &mut own).is_ok()
+            && let Some(bounds) = Aabb::enclosing(local.iter())
+        {
+            *aabb = bounds;
+        }
+    }
+}
