@@ -3,7 +3,7 @@
 //! with the entity: a clone builds its own.
 
 use crate::{
-    mesh::MeshBinding,
+    mesh::{MeshBinding, Topology},
     pins::BoundPin,
     solver::{ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Triangles, inverse_masses},
 };
@@ -27,15 +27,13 @@ pub struct Constraints(pub ConstraintGraph);
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ClothBody {
-    /// Rest positions in mesh space, m.
-    pub(crate) rest: Vec<Vec3>,
+    /// Its shape at rest, in mesh space.
+    pub(crate) topology: Topology,
     pub(crate) triangles: Triangles,
     /// Area that belongs to each particle, m².
     pub(crate) area: Vec<f32>,
     /// The areal density that the masses were computed from, kg/m².
     pub(crate) areal_density: f32,
-    /// The particle of each vertex, for pins.
-    pub(crate) vertex_to_particle: Vec<u32>,
     pub(crate) pins: Vec<BoundPin>,
     /// Where the pins go in this fixed step.
     pub(crate) targets: Vec<PinTarget>,
@@ -56,11 +54,6 @@ impl ClothBody {
         }
     }
 
-    /// Rest positions in world axes, relative to the translation of `transform`, m.
-    pub(crate) fn rest_in_world(&self, transform: &GlobalTransform) -> SoaVec3 {
-        rest_in_world(&self.rest, transform)
-    }
-
     /// Recomputes all areas from the rest state.
     pub(crate) fn set_areas(&mut self, rest: &SoaVec3) {
         self.triangles.set_rest(rest);
@@ -77,12 +70,6 @@ pub(crate) struct ClothMesh {
     pub(crate) local: Vec<Vec3>,
     /// What was last written: nothing is done if it would be the same again.
     pub(crate) written: Option<(Affine, f32)>,
-}
-
-/// Points of a mesh in world axes, relative to the translation of `transform`, m.
-pub(crate) fn rest_in_world(mesh_space: &[Vec3], transform: &GlobalTransform) -> SoaVec3 {
-    let matrix = transform.affine().matrix3;
-    mesh_space.iter().map(|&p| Vec3::from(matrix * p)).collect()
 }
 
 pub(crate) type Affine = bevy::math::Affine3A;

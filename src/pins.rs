@@ -1,6 +1,6 @@
 //! Which particles of a cloth are held, and by what.
 
-use crate::solver::PinTarget;
+use crate::{mesh::Topology, solver::PinTarget};
 use bevy::{
     ecs::entity::{EntityMapper, MapEntities},
     prelude::*,
@@ -217,6 +217,12 @@ impl Pins {
         }
     }
 
+    /// The particles of a topology that these pins hold, each once.
+    pub fn select(&self, topology: &Topology) -> Vec<u32> {
+        let (resolved, _) = self.resolve(&topology.positions, &topology.vertex_to_particle);
+        resolved.into_iter().map(|(particle, _)| particle).collect()
+    }
+
     /// The particles that are to be held, each once, and by what. Also the indices that no vertex
     /// has. `rest` are the particles in mesh space.
     pub(crate) fn resolve(
@@ -384,12 +390,11 @@ impl BoundPin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::{ClothGrid, Topology, TriangleMesh};
+    use crate::mesh::{ClothGrid, TriangleMesh};
 
     fn resolve(grid: ClothGrid, pins: &Pins) -> Vec<u32> {
         let topology = Topology::new(&TriangleMesh::read(&grid.into()).unwrap()).unwrap();
-        let (pins, _) = pins.resolve(&topology.positions, &topology.vertex_to_particle);
-        pins.into_iter().map(|(i, _)| i).collect()
+        pins.select(&topology)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{
     pins::Pins,
     settings::{ClothGravity, Substeps, Wind},
     systems,
-    time::{ClothTime, advance_cloth_time, cloth_step_due},
+    time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
 };
 use bevy::{
     asset::AssetEventSystems,
@@ -147,6 +147,7 @@ impl Plugin for ClothPlugin {
             .init_resource::<Wind>()
             .init_resource::<Substeps>()
             .init_resource::<ClothTime>()
+            .init_resource::<ClothClock>()
             .init_resource::<SubstepTime>()
             .init_resource::<systems::ActiveColliders>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));

@@ -19,10 +19,8 @@ pub struct ClothTime {
     /// 1 is real time, 0.1 slow motion. 0 to 1; to go faster, raise the speed of `Time<Virtual>`.
     /// Slow motion takes the same steps less often, so it shows the very same motion.
     pub speed: f32,
-    requested: u32,
-    /// Share of a step that has been waited for.
-    progress: f32,
-    due: bool,
+    /// Steps that are still to be taken although it is paused, one at each fixed update.
+    pub requested_steps: u32,
 }
 
 impl Default for ClothTime {
@@ -30,9 +28,7 @@ impl Default for ClothTime {
         Self {
             paused: false,
             speed: 1.0,
-            requested: 0,
-            progress: 0.0,
-            due: false,
+            requested_steps: 0,
         }
     }
 }
@@ -40,55 +36,64 @@ impl Default for ClothTime {
 impl ClothTime {
     /// Takes one step, at the next fixed update, although it is paused.
     pub fn request_step(&mut self) {
-        self.requested = self.requested.saturating_add(1);
-    }
-
-    /// Whether cloths move in this fixed update.
-    pub fn is_step_due(&self) -> bool {
-        self.due
-    }
-
-    /// How far the drawn frame is between the last two steps, from 0 to 1. `overstep` is the same
-    /// for fixed updates ([`Time<Fixed>::overstep_fraction`](bevy::time::Time::overstep_fraction)).
-    pub fn interpolation(&self, overstep: f32) -> f32 {
-        if self.paused {
-            1.0
-        } else {
-            (self.progress + overstep * self.allowed_speed()).clamp(0.0, 1.0)
-        }
+        self.requested_steps = self.requested_steps.saturating_add(1);
     }
 
     fn allowed_speed(&self) -> f32 {
-        // `max` and `min` turn NaN into a number.
-        self.speed.max(0.0).min(1.0)
+        if self.speed.is_nan() {
+            1.0
+        } else {
+            self.speed.clamp(0.0, 1.0)
+        }
+    }
+}
+
+/// Where the clock is between two steps.
+#[derive(Resource, Default)]
+pub(crate) struct ClothClock {
+    /// Share of a step that has been waited for.
+    progress: f32,
+    /// Cloths move in this fixed update.
+    due: bool,
+}
+
+impl ClothClock {
+    /// How far the drawn frame is between the last two steps, from 0 to 1. `overstep` is the same
+    /// for fixed updates.
+    pub(crate) fn interpolation(&self, time: &ClothTime, overstep: f32) -> f32 {
+        if time.paused {
+            1.0
+        } else {
+            (self.progress + overstep * time.allowed_speed()).clamp(0.0, 1.0)
+        }
     }
 
     /// Decides whether this fixed update takes a step.
-    fn advance(&mut self) {
-        if self.paused {
-            self.due = self.requested > 0;
-            self.requested = self.requested.saturating_sub(1);
+    fn advance(&mut self, time: &mut ClothTime) {
+        if time.paused {
+            self.due = time.requested_steps > 0;
             self.progress = 0.0;
+            time.requested_steps = time.requested_steps.saturating_sub(1);
         } else {
-            self.requested = 0;
-            self.progress += self.allowed_speed();
+            self.progress += time.allowed_speed();
             self.due = self.progress >= 1.0;
             if self.due {
                 self.progress -= 1.0;
             }
+            time.requested_steps = 0;
         }
     }
 }
 
 /// Decides whether this fixed update takes a step.
-pub(crate) fn advance_cloth_time(mut time: ResMut<ClothTime>) {
+pub(crate) fn advance_cloth_time(mut clock: ResMut<ClothClock>, mut time: ResMut<ClothTime>) {
     // Not a change that anybody should react to.
-    time.bypass_change_detection().advance();
+    clock.advance(time.bypass_change_detection());
 }
 
 /// Run condition: cloths move in this fixed update.
-pub(crate) fn cloth_step_due(time: Res<ClothTime>) -> bool {
-    time.is_step_due()
+pub(crate) fn cloth_step_due(clock: Res<ClothClock>) -> bool {
+    clock.due
 }
 
 #[cfg(test)]
@@ -96,10 +101,11 @@ mod tests {
     use super::*;
 
     fn steps(time: &mut ClothTime, updates: u32) -> u32 {
+        let mut clock = ClothClock::default();
         (0..updates)
             .map(|_| {
-                time.advance();
-                u32::from(time.is_step_due())
+                clock.advance(time);
+                u32::from(clock.due)
             })
             .sum()
     }
@@ -117,7 +123,9 @@ mod tests {
         time.speed = 0.25;
         assert_eq!(steps(&mut time, 40), 10);
         time.speed = f32::NAN;
-        assert!(steps(&mut time, 10) <= 10);
+        assert_eq!(steps(&mut time, 10), 10);
+        time.speed = -1.0;
+        assert_eq!(steps(&mut time, 10), 0);
         time.speed = 1e9;
         assert_eq!(steps(&mut time, 10), 10, "never more than one step at once");
     }
@@ -128,13 +136,14 @@ mod tests {
             speed: 0.5,
             ..Default::default()
         };
+        let mut clock = ClothClock::default();
         let mut seen = Vec::new();
         for _ in 0..4 {
-            time.advance();
+            clock.advance(&mut time);
             seen.push((
-                time.is_step_due(),
-                time.interpolation(0.0),
-                time.interpolation(0.5),
+                clock.due,
+                clock.interpolation(&time, 0.0),
+                clock.interpolation(&time, 0.5),
             ));
         }
         assert_eq!(

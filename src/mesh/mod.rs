@@ -5,17 +5,20 @@
 //! | `read` | takes positions and triangles out of a [`Mesh`](bevy::mesh::Mesh), or says why it cannot |
 //! | `weld` | makes one particle of all vertices that share a position |
 //! | `topology` | finds threads, quads and bend pairs in the triangles |
+//! | `assemble` | turns them into particles and constraints |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
 //! | `grid` | builds sheets of cloth |
 //!
 //! Knows Bevy's meshes and the solver's types; no ECS.
 
+pub mod assemble;
 pub mod binding;
 pub mod grid;
 pub mod read;
 pub mod topology;
 mod weld;
 
+pub use assemble::Assembly;
 pub use binding::MeshBinding;
 pub use grid::{ClothGrid, Diagonals};
 pub use read::{MeshError, TriangleMesh};

@@ -156,6 +156,21 @@ impl ParticleArrays {
             && self.inverse_mass.iter().all(|w| w.is_finite())
     }
 
+    /// A number that differs when any bit of any position or displacement does (FNV-1a, 64 bits):
+    /// two runs with the same hash went the same way.
+    pub fn state_hash(&self) -> u64 {
+        let planes = [&self.position, &self.displacement].map(|v| [&v.x, &v.y, &v.z]);
+        planes
+            .iter()
+            .flatten()
+            .flat_map(|plane| plane.iter())
+            .chain(&self.origin.to_array())
+            .flat_map(|value| value.to_bits().to_le_bytes())
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
+    }
+
     /// Goes back to where the particles were when the last good fixed step began, at rest.
     pub fn restore(&mut self) {
         self.position.copy_from(&self.previous);

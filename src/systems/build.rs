@@ -2,14 +2,11 @@
 
 use super::prepare::rebind;
 use crate::{
-    cloth::{Cloth, ClothReady},
-    components::{
-        BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles, rest_in_world,
-    },
+    cloth::{Cloth, ClothReady, Fabric},
+    components::{BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh},
     params,
     pins::{PinAnchor, Pins},
-    solver::{ConstraintGraph, ParticleArrays, Triangles},
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -49,11 +46,13 @@ pub(crate) fn build(
             Some(known) if known.own == mesh.0 => known.source.clone(),
             _ => mesh.0.clone(),
         };
+        let mut fabric = cloth.fabric;
+        params::sanitize(params::FABRIC, &mut fabric);
         // Still loading: it is tried again in the next frame.
         let Some(original) = meshes.get(&source) else {
             continue;
         };
-        let parts = match make(original, transform) {
+        let parts = match make(original, transform, &fabric) {
             Ok(parts) => parts,
             Err(reason) => {
                 error!("cloth {entity} is not built: {reason}");
@@ -89,8 +88,6 @@ pub(crate) fn build(
             PinAnchor::Cloth => Some(*transform),
             PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
         });
-        let mut fabric = cloth.fabric;
-        params::sanitize(params::FABRIC, &mut fabric);
         body.set_masses(&mut particles, fabric.areal_density);
         if particles.inverse_mass.iter().all(|&w| w == 0.0) {
             warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
@@ -129,7 +126,8 @@ struct Parts {
     out_of_range: usize,
 }
 
-fn make(original: &Mesh, transform: &GlobalTransform) -> Result<Parts, String> {
+/// Reads a mesh and its place, or says why they cannot become cloth.
+fn check(original: &Mesh, transform: &GlobalTransform) -> Result<(TriangleMesh, Topology), String> {
     if !is_usable(transform) {
         return Err(format!(
             "its transform has a scale of 0 or numbers that are not finite ({:?}); it will be \
@@ -139,6 +137,11 @@ fn make(original: &Mesh, transform: &GlobalTransform) -> Result<Parts, String> {
     }
     let source = TriangleMesh::read(original).map_err(|error| error.to_string())?;
     let topology = Topology::new(&source).ok_or_else(|| MeshError::NoTriangles.to_string())?;
+    Ok((source, topology))
+}
+
+fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result<Parts, String> {
+    let (source, topology) = check(original, transform)?;
 
     let mut mesh = original.clone();
     // It is written to in every frame and uploaded again.
@@ -150,21 +153,20 @@ fn make(original: &Mesh, transform: &GlobalTransform) -> Result<Parts, String> {
     }
     let binding = MeshBinding::new(&source, &topology, &mut mesh);
 
-    let rest = rest_in_world(&topology.positions, transform);
-    let triangles = Triangles::new(topology.triangles, &rest);
-    let body = ClothBody {
-        rest: topology.positions,
-        area: triangles.particle_areas(rest.len()),
-        triangles,
-        vertex_to_particle: topology.vertex_to_particle,
-        ..default()
-    };
-    let constraints = ConstraintGraph::new(&rest, &topology.constraints);
-    let particles = ParticleArrays::new(transform.translation(), rest, Vec::new());
+    let assembly = topology.assemble(
+        transform.translation(),
+        transform.affine().matrix3.into(),
+        fabric.areal_density,
+    );
     Ok(Parts {
-        particles: Particles(particles),
-        constraints: Constraints(constraints),
-        body,
+        particles: Particles(assembly.particles),
+        constraints: Constraints(assembly.constraints),
+        body: ClothBody {
+            topology,
+            triangles: assembly.triangles,
+            area: assembly.areas,
+            ..default()
+        },
         mesh,
         binding,
         out_of_range: source.out_of_range,
@@ -230,7 +232,7 @@ pub(crate) fn forget_replaced_meshes(
         // same error in every frame.
         if touched
             && let Some(original) = meshes.get(&mesh.0)
-            && make(original, &transform).err().as_ref() != Some(&failure.reason)
+            && check(original, &transform).err().as_ref() != Some(&failure.reason)
         {
             commands.entity(entity).try_remove::<BuildFailed>();
         }

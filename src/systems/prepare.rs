@@ -3,6 +3,7 @@
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Particles},
+    mesh::Topology,
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
     settings::Wind,
@@ -97,9 +98,14 @@ pub(super) fn rebind(
     body: &mut ClothBody,
     transform_of: impl Fn(PinAnchor) -> Option<GlobalTransform>,
 ) {
-    let (wanted, unknown) = pins.resolve(&body.rest, &body.vertex_to_particle);
+    let Topology {
+        positions,
+        vertex_to_particle,
+        ..
+    } = &body.topology;
+    let (wanted, unknown) = pins.resolve(positions, vertex_to_particle);
     if !unknown.is_empty() {
-        let count = body.vertex_to_particle.len();
+        let count = vertex_to_particle.len();
         warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
     }
     let mut before: Vec<Option<BoundPin>> = vec![None; particles.len()];

@@ -34,7 +34,8 @@ pub(crate) fn reset(
         );
         return;
     }
-    let rest = body.rest_in_world(&transform);
+    let to_world = Mat3::from(transform.affine().matrix3);
+    let rest = body.topology.rest_in_world(to_world);
     particles.reset(transform.translation(), &rest);
     constraints.set_rest_lengths(&rest);
     body.set_areas(&rest);

@@ -3,7 +3,7 @@
 use crate::{
     cloth::Cloth,
     components::{ClothMesh, ClothSource, Particles},
-    time::ClothTime,
+    time::{ClothClock, ClothTime},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 
@@ -22,14 +22,15 @@ pub(crate) fn write_mesh(
         ),
         With<Cloth>,
     >,
-    cloth_time: Res<ClothTime>,
+    time: Res<ClothTime>,
+    clock: Res<ClothClock>,
     between: Res<DrawBetweenSteps>,
     fixed: Option<Res<Time<Fixed>>>,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     let overstep = fixed.map_or(0.0, |time| time.overstep_fraction());
     let alpha = if between.0 {
-        cloth_time.interpolation(overstep)
+        clock.interpolation(&time, overstep)
     } else {
         1.0
     };

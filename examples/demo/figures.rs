@@ -1,0 +1,112 @@
+//! What was measured, and the screenshot: for runs that end by themselves.
+
+use crate::scenes::SCENES;
+use bevy::{
+    diagnostic::{DiagnosticPath, DiagnosticsStore},
+    prelude::*,
+    render::view::screenshot::{Screenshot, ScreenshotCaptured},
+};
+use bevy_drape::{ClothDiagnosticsPlugin, ClothPanel};
+use std::path::PathBuf;
+
+/// How a run ends by itself.
+#[derive(Resource)]
+pub(crate) struct Ending {
+    /// Frames to draw.
+    pub(crate) frames: u32,
+    /// Where to write a picture of the last one.
+    pub(crate) screenshot: Option<PathBuf>,
+    /// What to take it of.
+    pub(crate) source: Option<Screenshot>,
+    /// Frames drawn so far.
+    pub(crate) drawn: u32,
+    /// Time of each step so far, ms.
+    pub(crate) step_times: Vec<f64>,
+    /// The deepest penetration so far, mm.
+    pub(crate) deepest: f64,
+}
+
+impl Ending {
+    /// After so many frames.
+    pub(crate) fn after(
+        frames: u32,
+        screenshot: Option<PathBuf>,
+        source: Option<Screenshot>,
+    ) -> Self {
+        Self {
+            frames,
+            screenshot,
+            source,
+            drawn: 0,
+            step_times: Vec::new(),
+            deepest: 0.0,
+        }
+    }
+}
+
+/// Counts frames; after the last one prints the figures, takes the picture and quits.
+pub(crate) fn end(
+    mut ending: ResMut<Ending>,
+    diagnostics: Res<DiagnosticsStore>,
+    panel: Res<ClothPanel>,
+    mut commands: Commands,
+    mut exit: MessageWriter<AppExit>,
+) {
+    ending.drawn += 1;
+    let value = |path: &DiagnosticPath| {
+        diagnostics
+            .get(path)
+            .and_then(|diagnostic| diagnostic.value())
+            .unwrap_or_default()
+    };
+    let deepest = value(&ClothDiagnosticsPlugin::DEEPEST_PENETRATION);
+    ending.deepest = ending.deepest.max(deepest);
+    let time = value(&ClothDiagnosticsPlugin::STEP_TIME);
+    ending.step_times.push(time);
+    if ending.drawn != ending.frames {
+        return;
+    }
+
+    ending.step_times.sort_by(f64::total_cmp);
+    println!(
+        "scene {}, {} frames: {} particles, {} constraints, median step {:.2} ms, worst stretch \
+         {:.2} %, deepest penetration {:.3} mm",
+        SCENES[panel.scene].name,
+        ending.frames,
+        value(&ClothDiagnosticsPlugin::PARTICLES),
+        value(&ClothDiagnosticsPlugin::CONSTRAINTS),
+        ending.step_times[ending.step_times.len() / 2],
+        value(&ClothDiagnosticsPlugin::WORST_STRETCH),
+        ending.deepest,
+    );
+    match (ending.screenshot.clone(), ending.source.take()) {
+        (Some(path), Some(source)) => {
+            commands.spawn(source).observe(
+                move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| {
+                    exit.write(match save(&captured.image, &path) {
+                        Ok(()) => {
+                            println!("wrote {}", path.display());
+                            AppExit::Success
+                        }
+                        Err(error) => {
+                            eprintln!("error: cannot write {}: {error}", path.display());
+                            AppExit::error()
+                        }
+                    });
+                },
+            );
+        }
+        _ => {
+            exit.write(AppExit::Success);
+        }
+    }
+}
+
+fn save(image: &Image, path: &PathBuf) -> Result<(), String> {
+    let picture = image
+        .clone()
+        .try_into_dynamic()
+        .map_err(|e| e.to_string())?;
+    // The alpha channel is no part of the picture.
+    picture.to_rgb8().save(path).map_err(|e| e.to_string())
+}

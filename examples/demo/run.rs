@@ -1,0 +1,188 @@
+//! Builds the app for what is there: a window, a picture, or numbers only.
+
+use crate::{
+    arguments::{Arguments, DEFAULT_FRAMES},
+    figures::{self, Ending},
+    keys, scenes,
+    scenes::SCENES,
+    stage::{self, BACKGROUND, DrawInto},
+    surroundings,
+};
+use bevy::{
+    app::{AppExit, ScheduleRunnerPlugin},
+    log::LogPlugin,
+    prelude::*,
+    render::{
+        RenderPlugin,
+        render_resource::TextureFormat,
+        settings::{RenderCreation, WgpuSettings},
+        view::screenshot::Screenshot,
+    },
+    time::TimeUpdateStrategy,
+    window::{ExitCondition, PresentMode, WindowResolution},
+    winit::WinitPlugin,
+};
+use bevy_drape::{ClothDiagnosticsPlugin, ClothPanelPlugin, ClothSystems, prelude::*};
+use bevy_egui::{EguiPlugin, input::egui_wants_any_keyboard_input};
+use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCameraPlugin};
+use std::{panic, path::PathBuf, time::Duration};
+
+const WIDTH: u32 = 1280;
+const HEIGHT: u32 = 720;
+
+/// Runs until the user or the number of frames ends it.
+pub(crate) fn run(arguments: &Arguments) -> AppExit {
+    let Some(adapter) = surroundings::adapter() else {
+        println!("{}", surroundings::adapter_remedy());
+        return numbers_only(arguments).run();
+    };
+    let display = if arguments.headless {
+        Err("as asked".to_string())
+    } else {
+        surroundings::display()
+    };
+    let reason = match display {
+        // A display may still refuse us, for example because its libraries are missing.
+        Ok(()) => match panic::catch_unwind(|| in_window(arguments)) {
+            Ok(mut app) => return app.run(),
+            Err(_) => "the window system failed, see above".to_string(),
+        },
+        Err(reason) => reason,
+    };
+    println!("no window: {reason}; drawing offscreen on {adapter}");
+    offscreen(arguments).run()
+}
+
+fn in_window(arguments: &Arguments) -> App {
+    let mut app = App::new();
+    let window = Window {
+        title: "bevy_drape".into(),
+        resolution: WindowResolution::new(WIDTH, HEIGHT),
+        present_mode: PresentMode::AutoVsync,
+        ..default()
+    };
+    let plugins = DefaultPlugins
+        .set(WindowPlugin {
+            primary_window: Some(window),
+            ..default()
+        })
+        .set(renderer(arguments.screenshot.is_some()))
+        .set(quiet_log());
+    app.add_plugins((plugins, EguiPlugin::default(), PanOrbitCameraPlugin))
+        .add_plugins((ClothPanelPlugin, ClothDebugPlugin))
+        .insert_resource(EguiFocusIncludesHover(true))
+        .add_systems(
+            Update,
+            keys::keys.run_if(not(egui_wants_any_keyboard_input)),
+        );
+    add_scenes(&mut app, arguments);
+    let frames = arguments
+        .frames
+        .or(arguments.screenshot.as_ref().map(|_| DEFAULT_FRAMES));
+    if let Some(frames) = frames {
+        let ending = Ending::after(
+            frames,
+            arguments.screenshot.clone(),
+            Some(Screenshot::primary_window()),
+        );
+        end_by_itself(&mut app, ending);
+    }
+    app
+}
+
+fn offscreen(arguments: &Arguments) -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        without_window().set(renderer(true)),
+        ClothDiagnosticsPlugin::default(),
+    ))
+    .add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
+    let mut images = app.world_mut().resource_mut::<Assets<Image>>();
+    let picture = images.add(Image::new_target_texture(
+        WIDTH,
+        HEIGHT,
+        TextureFormat::Rgba8UnormSrgb,
+        None,
+    ));
+    app.insert_resource(DrawInto(picture.clone()));
+    add_scenes(&mut app, arguments);
+    let path = arguments
+        .screenshot
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("demo.png"));
+    let ending = Ending::after(
+        arguments.frames.unwrap_or(DEFAULT_FRAMES),
+        Some(path),
+        Some(Screenshot::image(picture)),
+    );
+    end_by_itself(&mut app, ending);
+    app
+}
+
+fn numbers_only(arguments: &Arguments) -> App {
+    let mut app = App::new();
+    let no_renderer = RenderPlugin {
+        render_creation: RenderCreation::Automatic(Box::new(WgpuSettings {
+            backends: None,
+            ..default()
+        })),
+        ..default()
+    };
+    app.add_plugins((
+        without_window().set(no_renderer),
+        ClothDiagnosticsPlugin::default(),
+    ))
+    .add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
+    add_scenes(&mut app, arguments);
+    let frames = arguments.frames.unwrap_or(DEFAULT_FRAMES);
+    end_by_itself(&mut app, Ending::after(frames, None, None));
+    app
+}
+
+fn without_window() -> bevy::app::PluginGroupBuilder {
+    DefaultPlugins
+        .set(WindowPlugin {
+            primary_window: None,
+            exit_condition: ExitCondition::DontExit,
+            ..default()
+        })
+        .set(quiet_log())
+        .disable::<WinitPlugin>()
+}
+
+fn renderer(wait_for_shaders: bool) -> RenderPlugin {
+    RenderPlugin {
+        // Else the last frame might come before the first shader is compiled.
+        synchronous_pipeline_compilation: wait_for_shaders,
+        ..default()
+    }
+}
+
+fn quiet_log() -> LogPlugin {
+    LogPlugin {
+        filter: "warn,bevy_drape=info,wgpu_hal=error,bevy_render::renderer=error".into(),
+        ..default()
+    }
+}
+
+fn add_scenes(app: &mut App, arguments: &Arguments) {
+    app.add_plugins(ClothPlugin::default())
+        .insert_resource(ClearColor(BACKGROUND))
+        .insert_resource(ClothPanel {
+            scenes: SCENES.iter().map(|scene| scene.name.to_string()).collect(),
+            scene: arguments.scene,
+            ..default()
+        })
+        .init_resource::<keys::Shown>()
+        .add_systems(Startup, stage::set_up)
+        .add_systems(Update, keys::change_scene)
+        .add_systems(FixedUpdate, scenes::swing.before(ClothSystems::Prepare));
+}
+
+/// One step of 1/60 s for each frame, however long the frame takes: the same picture everywhere.
+fn end_by_itself(app: &mut App, ending: Ending) {
+    app.insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+        .insert_resource(Time::<Fixed>::from_hz(60.0))
+        .insert_resource(ending)
+        .add_systems(Last, figures::end);
+}

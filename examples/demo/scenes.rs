@@ -1,0 +1,150 @@
+//! The scenes. Each spawns what it needs with [`InScene`], and goes with it.
+
+use crate::stage::Props;
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+
+/// A scene of the demo.
+pub(crate) struct Scene {
+    /// What the command line calls it.
+    pub(crate) name: &'static str,
+    /// What there is to see.
+    pub(crate) about: &'static str,
+    /// Puts it up.
+    pub(crate) spawn: fn(&mut Commands, &mut Assets<Mesh>, &Props),
+    /// Wind while it is shown, m/s.
+    pub(crate) wind: Vec3,
+}
+
+/// All scenes; the first one is shown unless another is asked for.
+pub(crate) const SCENES: &[Scene] = &[
+    Scene {
+        name: "drape",
+        about: "a sheet falls over a sphere on the floor",
+        spawn: drape,
+        wind: Vec3::ZERO,
+    },
+    Scene {
+        name: "hang",
+        about: "a sheet hangs by its two upper corners in a light breeze",
+        spawn: hang,
+        wind: Vec3::new(0.6, 0.0, 2.0),
+    },
+    Scene {
+        name: "shapes",
+        about: "a sheet falls over a capsule, a box and a sphere that moves",
+        spawn: shapes,
+        wind: Vec3::ZERO,
+    },
+];
+
+/// Goes when another scene comes.
+#[derive(Component, Default)]
+pub(crate) struct InScene;
+
+/// Moves to and fro along x.
+#[derive(Component)]
+pub(crate) struct Swing {
+    /// In the middle of its way.
+    centre: Vec3,
+    /// To each side, m.
+    reach: f32,
+    /// Of a whole swing, s.
+    period: f32,
+}
+
+/// Moves everything that swings. Runs before the cloth in each fixed update.
+pub(crate) fn swing(mut swinging: Query<(&Swing, &mut Transform)>, time: Res<Time>) {
+    for (swing, mut transform) in &mut swinging {
+        let phase = time.elapsed_secs() / swing.period * std::f32::consts::TAU;
+        transform.translation = swing.centre + Vec3::X * swing.reach * phase.sin();
+    }
+}
+
+fn floor(commands: &mut Commands) {
+    commands.spawn((InScene, ClothCollider::half_space(), Name::new("floor")));
+}
+
+fn drape(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
+    floor(commands);
+    let sphere = Sphere::new(0.5);
+    commands.spawn((
+        InScene,
+        Name::new("sphere"),
+        ClothCollider::from(sphere),
+        Mesh3d(meshes.add(sphere.mesh().uv(64, 32))),
+        MeshMaterial3d(props.stone.clone()),
+        Transform::from_xyz(0.0, 0.5, 0.0),
+    ));
+    commands.spawn((
+        InScene,
+        Name::new("sheet"),
+        Cloth::default(),
+        Mesh3d(meshes.add(ClothGrid::new(2.2, 2.2, 96, 96))),
+        MeshMaterial3d(props.fabric.clone()),
+        Transform::from_xyz(0.0, 1.5, 0.0).with_rotation(Quat::from_rotation_y(0.45)),
+    ));
+}
+
+fn hang(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
+    floor(commands);
+    commands.spawn((
+        InScene,
+        Name::new("sheet"),
+        Cloth::default(),
+        Pins::top_corners(),
+        Mesh3d(meshes.add(ClothGrid::vertical(1.4, 1.0, 48, 34))),
+        MeshMaterial3d(props.fabric.clone()),
+        Transform::from_xyz(0.0, 1.0, 0.0),
+    ));
+}
+
+fn shapes(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
+    floor(commands);
+    let capsule = Capsule3d::new(0.18, 0.7);
+    commands.spawn((
+        InScene,
+        Name::new("capsule"),
+        ClothCollider::from(capsule),
+        Mesh3d(meshes.add(capsule)),
+        MeshMaterial3d(props.stone.clone()),
+        Transform::from_xyz(-0.6, 0.45, 0.1).with_rotation(Quat::from_euler(
+            EulerRot::YXZ,
+            0.5,
+            1.1,
+            0.0,
+        )),
+    ));
+    let cuboid = Cuboid::new(0.5, 0.6, 0.5);
+    commands.spawn((
+        InScene,
+        Name::new("box"),
+        ClothCollider::from(cuboid),
+        Mesh3d(meshes.add(cuboid)),
+        MeshMaterial3d(props.stone.clone()),
+        Transform::from_xyz(0.55, 0.3, -0.35).with_rotation(Quat::from_rotation_y(0.5)),
+    ));
+    let sphere = Sphere::new(0.25);
+    let centre = Vec3::new(0.2, 0.25, 0.6);
+    commands.spawn((
+        InScene,
+        Name::new("sphere"),
+        ClothCollider::from(sphere),
+        Swing {
+            centre,
+            reach: 0.45,
+            period: 4.0,
+        },
+        Mesh3d(meshes.add(sphere.mesh().uv(48, 24))),
+        MeshMaterial3d(props.stone.clone()),
+        Transform::from_translation(centre),
+    ));
+    commands.spawn((
+        InScene,
+        Name::new("sheet"),
+        Cloth::default(),
+        Mesh3d(meshes.add(ClothGrid::new(2.4, 2.4, 96, 96))),
+        MeshMaterial3d(props.fabric.clone()),
+        Transform::from_xyz(0.0, 1.2, 0.0).with_rotation(Quat::from_rotation_y(0.2)),
+    ));
+}

@@ -1,0 +1,121 @@
+//! Light, camera, floor and materials: the studio in which all scenes are shown.
+
+use crate::textures;
+use bevy::{
+    camera::RenderTarget, core_pipeline::tonemapping::Tonemapping,
+    light::CascadeShadowConfigBuilder, math::Affine2, prelude::*,
+};
+use bevy_panorbit_camera::PanOrbitCamera;
+
+/// What scenes are made of.
+#[derive(Resource, Clone)]
+pub(crate) struct Props {
+    /// Woven, two-sided, without gloss.
+    pub(crate) fabric: Handle<StandardMaterial>,
+    /// For what cloth falls on.
+    pub(crate) stone: Handle<StandardMaterial>,
+    floor: Handle<StandardMaterial>,
+    floor_mesh: Handle<Mesh>,
+}
+
+/// Makes the materials and puts up lights and camera. The camera draws into `target`, if there is
+/// one, else into the window.
+pub(crate) fn set_up(
+    mut commands: Commands,
+    mut images: ResMut<Assets<Image>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    target: Option<Res<DrawInto>>,
+) {
+    let props = Props {
+        fabric: materials.add(StandardMaterial {
+            base_color_texture: Some(images.add(textures::tartan())),
+            normal_map_texture: Some(images.add(textures::tartan_normal())),
+            // Five repeats across the sheet.
+            uv_transform: Affine2::from_scale(Vec2::splat(5.0)),
+            perceptual_roughness: 0.95,
+            reflectance: 0.15,
+            // A little light shines through.
+            diffuse_transmission: 0.12,
+            double_sided: true,
+            cull_mode: None,
+            ..default()
+        }),
+        stone: materials.add(StandardMaterial {
+            base_color: Color::srgb(0.78, 0.74, 0.69),
+            perceptual_roughness: 0.7,
+            reflectance: 0.3,
+            ..default()
+        }),
+        floor: materials.add(StandardMaterial {
+            base_color: Color::srgb(0.46, 0.44, 0.42),
+            perceptual_roughness: 0.9,
+            reflectance: 0.2,
+            ..default()
+        }),
+        floor_mesh: meshes.add(Plane3d::default().mesh().size(60.0, 60.0)),
+    };
+    commands.spawn((
+        Mesh3d(props.floor_mesh.clone()),
+        MeshMaterial3d(props.floor.clone()),
+    ));
+    commands.insert_resource(props);
+
+    commands.spawn((
+        DirectionalLight {
+            illuminance: 9_000.0,
+            color: Color::srgb(1.0, 0.95, 0.87),
+            shadow_maps_enabled: true,
+            ..default()
+        },
+        CascadeShadowConfigBuilder {
+            num_cascades: 2,
+            first_cascade_far_bound: 5.0,
+            maximum_distance: 14.0,
+            ..default()
+        }
+        .build(),
+        Transform::from_xyz(3.0, 5.0, 2.5).looking_at(Vec3::ZERO, Vec3::Y),
+    ));
+    let sky = EnvironmentMapLight::hemispherical_gradient(
+        &mut images,
+        Color::srgb(0.72, 0.80, 0.92),
+        Color::srgb(0.62, 0.62, 0.62),
+        Color::srgb(0.30, 0.27, 0.24),
+    );
+    let mut camera = commands.spawn((
+        Camera3d::default(),
+        Transform::from_xyz(1.7, 1.75, 3.1).looking_at(Vec3::Y * 0.45, Vec3::Y),
+        Tonemapping::AgX,
+        EnvironmentMapLight {
+            intensity: 900.0,
+            ..sky
+        },
+        DistanceFog {
+            color: BACKGROUND,
+            falloff: FogFalloff::Linear {
+                start: 8.0,
+                end: 22.0,
+            },
+            ..default()
+        },
+        PanOrbitCamera {
+            focus: Vec3::Y * 0.45,
+            zoom_lower_limit: 0.6,
+            zoom_upper_limit: Some(18.0),
+            // Just above the floor.
+            pitch_lower_limit: Some(0.02),
+            ..default()
+        },
+    ));
+    if let Some(target) = target {
+        camera.insert(RenderTarget::Image(target.0.clone().into()));
+    }
+}
+
+/// The floor fades into this.
+pub(crate) const BACKGROUND: Color = Color::srgb(0.62, 0.64, 0.66);
+
+/// The picture that the camera draws into where there is no window.
+#[derive(Resource)]
+pub(crate) struct DrawInto(pub Handle<Image>);

@@ -1,0 +1,251 @@
+//! Runs the solver alone and prints how fast and how stiff it is. No window, no app.
+//!
+//! ```sh
+//! cargo run --release --example measure -- --scene hang --side 64 --json
+//! ```
+
+use bevy::math::{Mat3, Quat, Vec3};
+use bevy_drape::{
+    Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
+    mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
+    solver::{
+        self, Body, Collider, Friction, ParticleArrays, PinTarget, Pose, Shape, StepSettings,
+    },
+};
+use clap::{Parser, ValueEnum};
+use serde::Serialize;
+use std::{fs, io::Write, path::PathBuf, process::ExitCode, time::Instant};
+
+/// Measures the cloth solver. What is not given takes the plugin's default.
+#[derive(Parser)]
+struct Arguments {
+    /// hang: a sheet held by its two upper corners. drape: it falls on a sphere over a floor
+    #[arg(long, value_enum)]
+    scene: Scene,
+    /// Particles along each side of the square sheet
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=4096))]
+    side: u32,
+    /// Substeps of each step
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    substeps: Option<u32>,
+    /// Relaxation passes of each substep
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// Steps to run
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
+    steps: u32,
+    /// Most threads to use; one cloth is solved by one thread
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    threads: u32,
+    /// Gravity downwards, m/s²
+    #[arg(long, allow_hyphen_values = true, value_parser = finite)]
+    gravity: Option<f32>,
+    /// Length of a step, s
+    #[arg(long, allow_hyphen_values = true, default_value_t = 1.0 / 60.0, value_parser = positive)]
+    dt: f32,
+    /// Distance of neighbouring particles, m [default: the sheet is 2 m wide]
+    #[arg(long, allow_hyphen_values = true, value_parser = positive)]
+    spacing: Option<f32>,
+    /// What holds the sheet [default: corners for hang, none for drape]
+    #[arg(long, value_enum)]
+    pins: Option<Held>,
+    /// Print one line of JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the final positions as CSV, one particle a row: x,y,z
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Scene {
+    Hang,
+    Drape,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Held {
+    /// The whole upper side
+    Top,
+    /// The two upper corners
+    Corners,
+    None,
+}
+
+#[derive(Serialize)]
+struct Report {
+    scene: &'static str,
+    side: u32,
+    particles: usize,
+    constraints: usize,
+    substeps: u32,
+    iterations: u32,
+    steps: u32,
+    threads: u32,
+    ms_per_step_median: f64,
+    ms_per_step_min: f64,
+    ns_per_projection: f64,
+    stretch_mean: f32,
+    stretch_rms: f32,
+    stretch_max: f32,
+    penetration_max: f32,
+    state_hash: String,
+}
+
+fn finite(text: &str) -> Result<f32, String> {
+    let value: f32 = text.parse().map_err(|_| "not a number".to_string())?;
+    value
+        .is_finite()
+        .then_some(value)
+        .ok_or("must be finite".into())
+}
+
+fn positive(text: &str) -> Result<f32, String> {
+    let value = finite(text)?;
+    (value > 0.0)
+        .then_some(value)
+        .ok_or("must be above 0".into())
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let (report, particles) = measure(&arguments);
+    if let Some(path) = &arguments.dump
+        && let Err(error) = dump(path, &particles)
+    {
+        eprintln!("cannot write {}: {error}", path.display());
+        return ExitCode::FAILURE;
+    }
+    let value = serde_json::to_value(&report).expect("a flat struct of numbers and strings");
+    if arguments.json {
+        println!(
+            "{}",
+            serde_json::to_string(&report).expect("it was just serialised")
+        );
+    } else if let Some(fields) = value.as_object() {
+        for (name, value) in fields {
+            println!("{name:20} {value}");
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
+    let cloth = Cloth::default();
+    let wind = Wind::default();
+    let width = arguments
+        .spacing
+        .map_or(2.0, |spacing| spacing * (arguments.side - 1) as f32);
+    let hang = arguments.scene == Scene::Hang;
+    let grid = ClothGrid {
+        vertical: hang,
+        ..ClothGrid::new(width, width, arguments.side, arguments.side)
+    };
+    let mesh = TriangleMesh::read(&grid.into()).expect("a grid has triangles");
+    let topology = Topology::new(&mesh).expect("a grid has triangles");
+    let Assembly {
+        mut particles,
+        mut constraints,
+        triangles,
+        ..
+    } = topology.assemble(Vec3::Y * 1.5, Mat3::IDENTITY, cloth.fabric.areal_density);
+
+    let held = arguments
+        .pins
+        .unwrap_or(if hang { Held::Corners } else { Held::None });
+    let pins = match held {
+        Held::Top => Pins::edge(ClothEdge::Top),
+        Held::Corners => {
+            Pins::corner(ClothCorner::TopLeft).and(Pins::corner(ClothCorner::TopRight))
+        }
+        Held::None => Pins::none(),
+    };
+    let mut targets = Vec::new();
+    for particle in pins.select(&topology) {
+        particles.inverse_mass[particle as usize] = 0.0;
+        let position = particles.position.get(particle as usize);
+        targets.push(PinTarget { particle, position });
+    }
+
+    let colliders = if hang { vec![] } else { sphere_on_floor() };
+    let settings = StepSettings {
+        dt: arguments.dt,
+        substeps: arguments.substeps.unwrap_or(Substeps::default().0),
+        iterations: arguments.iterations.unwrap_or(cloth.iterations),
+        gravity: arguments
+            .gravity
+            .map_or(ClothGravity::default().0, |g| Vec3::NEG_Y * g),
+        damping: cloth.damping,
+        compliance: cloth.fabric.compliance(),
+        air: cloth.fabric.air(wind.velocity, wind.air_density),
+        surface: cloth.fabric.surface(),
+    };
+
+    let mut times = Vec::with_capacity(arguments.steps as usize);
+    let mut penetration_max = 0.0_f32;
+    for step in 0..arguments.steps {
+        let body = Body {
+            particles: &mut particles,
+            constraints: &mut constraints,
+            triangles: &triangles,
+            pins: &targets,
+        };
+        let began = Instant::now();
+        let finite = solver::step(body, &colliders, &settings);
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+        if !finite {
+            eprintln!("step {step}: a number was not finite; the cloth went back");
+        }
+        penetration_max = penetration_max.max(solver::deepest_penetration(&particles, &colliders));
+    }
+
+    times.sort_by(f64::total_cmp);
+    let median = times[times.len() / 2];
+    let stretch = solver::measure_stretch(&particles, &constraints);
+    let projections =
+        constraints.len() as f64 * f64::from(settings.iterations) * f64::from(settings.substeps);
+    let report = Report {
+        scene: if hang { "hang" } else { "drape" },
+        side: arguments.side,
+        particles: particles.len(),
+        constraints: constraints.len(),
+        substeps: settings.substeps,
+        iterations: settings.iterations,
+        steps: arguments.steps,
+        threads: 1,
+        ms_per_step_median: median,
+        ms_per_step_min: times[0],
+        ns_per_projection: median * 1e6 / projections,
+        stretch_mean: stretch.mean,
+        stretch_rms: stretch.rms,
+        stretch_max: stretch.max,
+        penetration_max,
+        state_hash: format!("{:016x}", particles.state_hash()),
+    };
+    (report, particles)
+}
+
+/// A ball of radius 0.5 m on a floor 1.5 m below the sheet.
+fn sphere_on_floor() -> Vec<Collider> {
+    let at = |translation| Pose {
+        rotation: Quat::IDENTITY,
+        translation,
+    };
+    let friction = Friction {
+        fixed: 0.5,
+        kinetic: 0.4,
+    };
+    vec![
+        Collider::fixed(Shape::Sphere { radius: 0.5 }, at(Vec3::Y * 0.5), friction),
+        Collider::fixed(Shape::HalfSpace, at(Vec3::ZERO), friction),
+    ]
+}
+
+fn dump(path: &PathBuf, particles: &ParticleArrays) -> std::io::Result<()> {
+    let mut file = std::io::BufWriter::new(fs::File::create(path)?);
+    for i in 0..particles.len() {
+        let Vec3 { x, y, z } = particles.world_position(i);
+        writeln!(file, "{x},{y},{z}")?;
+    }
+    file.flush()
+}

@@ -1,0 +1,106 @@
+//! Time and scenes.
+
+use super::{ClothPanel, targets};
+use crate::{cloth::ResetCloth, components::Particles, time::ClothTime};
+use bevy::prelude::*;
+use bevy_egui::egui;
+
+pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
+    scenes(ui, world);
+    cloths(ui, world);
+    ui.horizontal(|ui| {
+        let mut time = world.resource_mut::<ClothTime>();
+        let (label, tooltip) = if time.paused {
+            ("Run", "Let time go on (space)")
+        } else {
+            ("Pause", "Stop time (space)")
+        };
+        if ui.button(label).on_hover_text(tooltip).clicked() {
+            time.paused = !time.paused;
+        }
+        let step = ui
+            .button("Step")
+            .on_hover_text("Pause and take one fixed step (.)");
+        if step.clicked() {
+            time.paused = true;
+            time.request_step();
+        }
+        let reset = ui
+            .button("Reset")
+            .on_hover_text("Put the cloth back into its rest shape, at rest (R)");
+        if reset.clicked() {
+            for entity in targets(world) {
+                world.trigger(ResetCloth { entity });
+            }
+        }
+    });
+    let mut time = world.resource_mut::<ClothTime>();
+    let mut speed = time.speed;
+    let slider = egui::Slider::new(&mut speed, 0.01..=1.0)
+        .logarithmic(true)
+        .suffix(" ×")
+        .text("speed");
+    let response = ui.add(slider).on_hover_text(
+        "Slow motion, × real time. The cloth moves in the very same way, only later.",
+    );
+    if response.changed() {
+        time.speed = speed;
+    }
+}
+
+fn scenes(ui: &mut egui::Ui, world: &mut World) {
+    let mut panel = world.resource_mut::<ClothPanel>();
+    if panel.scenes.len() < 2 {
+        return;
+    }
+    let mut chosen = panel.scene.min(panel.scenes.len() - 1);
+    egui::ComboBox::from_label("scene")
+        .selected_text(&panel.scenes[chosen])
+        .show_ui(ui, |ui| {
+            for (i, name) in panel.scenes.iter().enumerate() {
+                ui.selectable_value(&mut chosen, i, name);
+            }
+        })
+        .response
+        .on_hover_text("What to look at");
+    if panel.scene != chosen {
+        panel.scene = chosen;
+    }
+}
+
+/// If there are several cloths: which of them to tune.
+fn cloths(ui: &mut egui::Ui, world: &mut World) {
+    let mut named = world.query_filtered::<(Entity, Option<&Name>), With<Particles>>();
+    let mut names: Vec<(Entity, String)> = named
+        .iter(world)
+        .map(|(entity, name)| {
+            let name = name.map_or_else(|| format!("cloth {entity}"), ToString::to_string);
+            (entity, name)
+        })
+        .collect();
+    if names.len() < 2 {
+        return;
+    }
+    names.sort_unstable();
+    let mut panel = world.resource_mut::<ClothPanel>();
+    let mut target = panel.target;
+    let of = |target: Option<Entity>| {
+        names
+            .iter()
+            .find(|(entity, _)| Some(*entity) == target)
+            .map_or("all", |(_, name)| name)
+    };
+    egui::ComboBox::from_label("cloth")
+        .selected_text(of(target))
+        .show_ui(ui, |ui| {
+            ui.selectable_value(&mut target, None, "all");
+            for (entity, name) in &names {
+                ui.selectable_value(&mut target, Some(*entity), name);
+            }
+        })
+        .response
+        .on_hover_text("Which cloth to tune and reset");
+    if panel.target != target {
+        panel.target = target;
+    }
+}

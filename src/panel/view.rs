@@ -1,0 +1,47 @@
+//! What the gizmos show.
+
+use crate::debug::ClothGizmos;
+use bevy::prelude::*;
+use bevy_egui::egui;
+
+pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
+    // Only with `ClothDebugPlugin`; without it there would be nothing to see.
+    let Some(current) = world.get_resource::<ClothGizmos>().copied() else {
+        return;
+    };
+    let mut gizmos = current;
+    egui::CollapsingHeader::new("View")
+        .default_open(true)
+        .show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                for (shown, label, tooltip) in [
+                    (
+                        &mut gizmos.threads,
+                        "wireframe",
+                        "Structural constraints: white at rest length, red at 5 % more or less",
+                    ),
+                    (
+                        &mut gizmos.shear,
+                        "shear",
+                        "Shear constraints, coloured likewise",
+                    ),
+                    (
+                        &mut gizmos.bend,
+                        "bend",
+                        "Bend constraints, coloured likewise",
+                    ),
+                    (&mut gizmos.pins, "pins", "A cross at each pinned particle"),
+                    (
+                        &mut gizmos.colliders,
+                        "colliders",
+                        "What the cloth bumps into",
+                    ),
+                ] {
+                    ui.checkbox(shown, label).on_hover_text(tooltip);
+                }
+            });
+        });
+    if gizmos != current {
+        world.insert_resource(gizmos);
+    }
+}
