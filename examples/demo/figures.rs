@@ -44,15 +44,24 @@ impl Ending {
     }
 }
 
+/// Frames before the last one in which an offscreen camera draws, so that all is in place.
+const FRAMES_TO_DRAW: u32 = 4;
+
 /// Counts frames; after the last one prints the figures, takes the picture and quits.
 pub(crate) fn end(
     mut ending: ResMut<Ending>,
     diagnostics: Res<DiagnosticsStore>,
     panel: Res<ClothPanel>,
+    mut cameras: Query<&mut Camera>,
     mut commands: Commands,
     mut exit: MessageWriter<AppExit>,
 ) {
     ending.drawn += 1;
+    if ending.drawn + FRAMES_TO_DRAW >= ending.frames {
+        for mut camera in &mut cameras {
+            camera.is_active = true;
+        }
+    }
     let value = |path: &DiagnosticPath| {
         diagnostics
             .get(path)

@@ -80,9 +80,9 @@ fn drape(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
         InScene,
         Name::new("sheet"),
         Cloth::default(),
-        Mesh3d(meshes.add(ClothGrid::new(2.2, 2.2, 96, 96))),
+        Mesh3d(meshes.add(ClothGrid::new(2.4, 2.4, 96, 96))),
         MeshMaterial3d(props.fabric.clone()),
-        Transform::from_xyz(0.0, 1.5, 0.0).with_rotation(Quat::from_rotation_y(0.45)),
+        Transform::from_xyz(0.0, 1.5, 0.0).with_rotation(Quat::from_rotation_y(0.35)),
     ));
 }
 
@@ -93,9 +93,9 @@ fn hang(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
         Name::new("sheet"),
         Cloth::default(),
         Pins::top_corners(),
-        Mesh3d(meshes.add(ClothGrid::vertical(1.4, 1.0, 48, 34))),
+        Mesh3d(meshes.add(ClothGrid::vertical(1.2, 0.9, 40, 30))),
         MeshMaterial3d(props.fabric.clone()),
-        Transform::from_xyz(0.0, 1.0, 0.0),
+        Transform::from_xyz(0.0, 0.6, 0.0),
     ));
 }
 
@@ -125,15 +125,15 @@ fn shapes(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
         Transform::from_xyz(0.55, 0.3, -0.35).with_rotation(Quat::from_rotation_y(0.5)),
     ));
     let sphere = Sphere::new(0.25);
-    let centre = Vec3::new(0.2, 0.25, 0.6);
+    let centre = Vec3::new(0.1, 0.25, 0.4);
     commands.spawn((
         InScene,
         Name::new("sphere"),
         ClothCollider::from(sphere),
         Swing {
             centre,
-            reach: 0.45,
-            period: 4.0,
+            reach: 0.3,
+            period: 5.0,
         },
         Mesh3d(meshes.add(sphere.mesh().uv(48, 24))),
         MeshMaterial3d(props.stone.clone()),

@@ -2,7 +2,7 @@
 
 use crate::textures;
 use bevy::{
-    camera::RenderTarget, core_pipeline::tonemapping::Tonemapping,
+    camera::{Hdr, RenderTarget}, core_pipeline::tonemapping::Tonemapping,
     light::CascadeShadowConfigBuilder, math::Affine2, prelude::*,
 };
 use bevy_panorbit_camera::PanOrbitCamera;
@@ -48,12 +48,12 @@ pub(crate) fn set_up(
             ..default()
         }),
         floor: materials.add(StandardMaterial {
-            base_color: Color::srgb(0.46, 0.44, 0.42),
+            base_color: Color::srgb(0.36, 0.33, 0.30),
             perceptual_roughness: 0.9,
             reflectance: 0.2,
             ..default()
         }),
-        floor_mesh: meshes.add(Plane3d::default().mesh().size(60.0, 60.0)),
+        floor_mesh: meshes.add(Plane3d::default().mesh().size(200.0, 200.0)),
     };
     commands.spawn((
         Mesh3d(props.floor_mesh.clone()),
@@ -63,7 +63,7 @@ pub(crate) fn set_up(
 
     commands.spawn((
         DirectionalLight {
-            illuminance: 9_000.0,
+            illuminance: 11_000.0,
             color: Color::srgb(1.0, 0.95, 0.87),
             shadow_maps_enabled: true,
             ..default()
@@ -75,7 +75,7 @@ pub(crate) fn set_up(
             ..default()
         }
         .build(),
-        Transform::from_xyz(3.0, 5.0, 2.5).looking_at(Vec3::ZERO, Vec3::Y),
+        Transform::from_xyz(3.6, 4.0, 1.6).looking_at(Vec3::ZERO, Vec3::Y),
     ));
     let sky = EnvironmentMapLight::hemispherical_gradient(
         &mut images,
@@ -85,22 +85,21 @@ pub(crate) fn set_up(
     );
     let mut camera = commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(1.7, 1.75, 3.1).looking_at(Vec3::Y * 0.45, Vec3::Y),
+        Transform::from_xyz(1.25, 1.35, 2.35).looking_at(Vec3::Y * 0.4, Vec3::Y),
+        // So that the background is tone-mapped like the floor that fades into it.
+        Hdr,
         Tonemapping::AgX,
         EnvironmentMapLight {
-            intensity: 900.0,
+            intensity: 520.0,
             ..sky
         },
         DistanceFog {
             color: BACKGROUND,
-            falloff: FogFalloff::Linear {
-                start: 8.0,
-                end: 22.0,
-            },
+            falloff: FogFalloff::ExponentialSquared { density: 0.1 },
             ..default()
         },
         PanOrbitCamera {
-            focus: Vec3::Y * 0.45,
+            focus: Vec3::Y * 0.4,
             zoom_lower_limit: 0.6,
             zoom_upper_limit: Some(18.0),
             // Just above the floor.
@@ -109,12 +108,19 @@ pub(crate) fn set_up(
         },
     ));
     if let Some(target) = target {
-        camera.insert(RenderTarget::Image(target.0.clone().into()));
+        camera.insert((
+            RenderTarget::Image(target.0.clone().into()),
+            // Nobody watches: only the last frames are drawn.
+            Camera {
+                is_active: false,
+                ..default()
+            },
+        ));
     }
 }
 
 /// The floor fades into this.
-pub(crate) const BACKGROUND: Color = Color::srgb(0.62, 0.64, 0.66);
+pub(crate) const BACKGROUND: Color = Color::srgb(0.50, 0.51, 0.52);
 
 /// The picture that the camera draws into where there is no window.
 #[derive(Resource)]

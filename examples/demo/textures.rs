@@ -27,7 +27,7 @@ fn load(png: &[u8], is_srgb: bool) -> Image {
         mag_filter: ImageFilterMode::Linear,
         min_filter: ImageFilterMode::Linear,
         mipmap_filter: ImageFilterMode::Linear,
-        anisotropy_clamp: 8,
+        // No anisotropic filtering: with it, a software adapter compiles shaders for minutes.
         ..default()
     });
     let mut image = Image::from_buffer(
