@@ -3,9 +3,13 @@
 //! with the entity: a clone builds its own.
 
 use crate::{
+    cloth::Cloth,
     mesh::{MeshBinding, Topology},
     pins::BoundPin,
-    solver::{ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Triangles, inverse_masses},
+    solver::{
+        Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Triangles,
+        glide_compliance, glide_count, glide_thickness, inverse_masses,
+    },
 };
 use bevy::prelude::*;
 
@@ -32,6 +36,8 @@ pub(crate) struct ClothBody {
     pub(crate) triangles: Triangles,
     /// Area that belongs to each particle, m².
     pub(crate) area: Vec<f32>,
+    /// What the solver works with; it follows [`Cloth`](crate::Cloth) in small strides.
+    pub(crate) applied: Option<Applied>,
     /// The areal density that the masses were computed from, kg/m².
     pub(crate) areal_density: f32,
     pub(crate) pins: Vec<BoundPin>,
@@ -41,7 +47,42 @@ pub(crate) struct ClothBody {
     pub(crate) reported: bool,
 }
 
+/// Settings that glide to what the user wants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Applied {
+    pub(crate) iterations: u32,
+    pub(crate) compliance: Compliance,
+    pub(crate) thickness: f32,
+}
+
+impl Applied {
+    /// What the user wants.
+    fn wanted(cloth: &Cloth) -> Self {
+        Self {
+            iterations: cloth.iterations,
+            compliance: cloth.fabric.compliance(),
+            thickness: cloth.fabric.thickness,
+        }
+    }
+}
+
 impl ClothBody {
+    /// Takes the settings of this step from what the user wants: at once before the first step,
+    /// later in small strides. `dt` is the length of the step, s.
+    pub(crate) fn glide(&mut self, cloth: &Cloth, dt: f32) {
+        let wanted = Applied::wanted(cloth);
+        self.applied = Some(self.applied.map_or(wanted, |now| Applied {
+            iterations: glide_count(now.iterations, wanted.iterations),
+            compliance: glide_compliance(now.compliance, wanted.compliance),
+            thickness: glide_thickness(now.thickness, wanted.thickness, dt),
+        }));
+    }
+
+    /// The settings of this step.
+    pub(crate) fn applied(&self, cloth: &Cloth) -> Applied {
+        self.applied.unwrap_or_else(|| Applied::wanted(cloth))
+    }
+
     /// Recomputes all inverse masses: 1/(area·density), 0 where a pin holds.
     pub(crate) fn set_masses(&mut self, particles: &mut ParticleArrays, areal_density: f32) {
         self.areal_density = areal_density;

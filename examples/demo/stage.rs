@@ -2,8 +2,11 @@
 
 use crate::textures;
 use bevy::{
-    camera::{Hdr, RenderTarget}, core_pipeline::tonemapping::Tonemapping,
-    light::CascadeShadowConfigBuilder, math::Affine2, prelude::*,
+    camera::{Hdr, RenderTarget},
+    core_pipeline::tonemapping::Tonemapping,
+    light::CascadeShadowConfigBuilder,
+    math::Affine2,
+    prelude::*,
 };
 use bevy_panorbit_camera::PanOrbitCamera;
 

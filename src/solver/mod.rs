@@ -15,6 +15,7 @@
 //! | `shape`, `collide` | what cloth bumps into, contacts and friction |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
+//! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `step` | one whole fixed step |
 
@@ -22,6 +23,7 @@ pub mod aero;
 mod batches;
 pub mod collide;
 pub mod constraints;
+pub mod glide;
 pub mod integrate;
 mod math;
 pub mod particles;
@@ -35,9 +37,10 @@ pub mod triangles;
 pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
+pub use glide::{glide_compliance, glide_count, glide_thickness};
 pub use integrate::{Integration, integrate, update_displacements};
 pub use particles::{ParticleArrays, PinTarget};
-pub use relax::relax;
+pub use relax::{Relaxation, relax};
 pub use shape::Shape;
 pub use soa::SoaVec3;
 pub use step::{Body, StepSettings, step};

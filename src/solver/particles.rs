@@ -13,8 +13,9 @@ use bevy::math::Vec3;
 /// Nobody has stepped this cloth yet; the value only has to be positive.
 const NOMINAL_DT: f32 = 1.0 / 480.0;
 
-/// A cloth whose particles are farther than this from its origin gets a new origin, in metres.
-const REBASE_DISTANCE: f32 = 64.0;
+/// A cloth whose middle is farther than this from its origin, and farther than it is wide, gets a
+/// new origin, in metres: at 2 m positions are still exact to a tenth of a micrometre.
+const REBASE_DISTANCE: f32 = 2.0;
 
 /// Where a pinned particle must be at the end of the fixed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -194,7 +195,8 @@ impl ParticleArrays {
             return false;
         };
         let centre = (low + high) * 0.5;
-        if !centre.is_finite() || centre.abs().max_element() < REBASE_DISTANCE {
+        let far = (high - low).max_element().max(REBASE_DISTANCE);
+        if !centre.is_finite() || centre.abs().max_element() < far {
             return false;
         }
         // Whole metres: the shift itself is exact wherever the origin can still tell metres apart.

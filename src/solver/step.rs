@@ -7,7 +7,7 @@ use super::{
     constraints::{Compliance, ConstraintGraph},
     integrate::{Integration, integrate, update_displacements},
     particles::{ParticleArrays, PinTarget},
-    relax::relax,
+    relax::{Relaxation, relax},
     triangles::Triangles,
 };
 use bevy::math::Vec3;
@@ -64,13 +64,12 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
     apply_air(particles, triangles, &settings.air, settings.dt);
     for substep in 0..substeps {
         integrate(particles, &by);
-        relax(
-            particles,
-            constraints,
-            &settings.compliance,
-            settings.iterations,
-            by.dt,
-        );
+        let relaxation = Relaxation {
+            compliance: settings.compliance,
+            iterations: settings.iterations,
+            dt: by.dt,
+        };
+        relax(particles, constraints, &relaxation);
         update_displacements(particles);
         collide(particles, colliders, &settings.surface, substep, substeps);
     }

@@ -2,9 +2,10 @@
 
 use crate::{
     collider::ClothCollider,
+    components::Particles,
     plugin::SubstepTime,
     settings::Substeps,
-    solver::{Collider, Pose},
+    solver::{Collider, Pose, glide_count},
 };
 use bevy::{
     ecs::entity::{EntityHashMap, EntityHashSet},
@@ -27,16 +28,23 @@ pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
     mut substep: ResMut<SubstepTime>,
     colliders: Query<(Entity, &ClothCollider)>,
+    cloths: Query<(), With<Particles>>,
     transforms: TransformHelper,
     substeps: Res<Substeps>,
     time: Res<Time>,
 ) {
     let step = time.delta_secs().min(LONGEST_STEP);
+    // More substeps make all cloths stiffer, so they come in small strides, once cloths move.
+    let count = if cloths.is_empty() {
+        substeps.0
+    } else {
+        glide_count(substep.count, substeps.0)
+    };
     *substep = SubstepTime {
         step,
-        substep: step / substeps.0 as f32,
+        substep: step / count as f32,
         index: 0,
-        count: substeps.0,
+        count,
     };
 
     let ActiveColliders {

@@ -37,6 +37,7 @@ pub(crate) fn prepare_cloths(
             body.set_masses(&mut particles, cloth.fabric.areal_density);
         }
 
+        body.glide(cloth, time.step);
         let origin = particles.origin;
         let body = &mut *body;
         body.targets.clear();

@@ -3,10 +3,10 @@
 use super::{colliders::ActiveColliders, prepare::parallel};
 use crate::{
     cloth::Cloth,
-    components::{Constraints, Particles},
+    components::{ClothBody, Constraints, Particles},
     plugin::{ClothSubstep, SubstepTime},
     settings::ClothGravity,
-    solver::{self, Integration, update_displacements},
+    solver::{self, Integration, Relaxation, Surface, update_displacements},
 };
 use bevy::prelude::*;
 
@@ -45,47 +45,49 @@ pub(crate) fn integrate(
 }
 
 pub(crate) fn relax(
-    mut cloths: Query<(&Cloth, &mut Particles, &mut Constraints)>,
+    mut cloths: Query<(&Cloth, &ClothBody, &mut Particles, &mut Constraints)>,
     time: Res<SubstepTime>,
 ) {
-    let work = |cloth: &Cloth, particles: &mut Particles, constraints: &mut Constraints| {
-        solver::relax(
-            particles,
-            constraints,
-            &cloth.fabric.compliance(),
-            cloth.iterations,
-            time.substep,
-        );
+    let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles, k: &mut Constraints| {
+        let applied = body.applied(cloth);
+        let by = Relaxation {
+            compliance: applied.compliance,
+            iterations: applied.iterations,
+            dt: time.substep,
+        };
+        solver::relax(particles, k, &by);
     };
     if parallel(cloths.iter().len()) {
         cloths
             .par_iter_mut()
-            .for_each(|(c, mut p, mut k)| work(c, &mut p, k.bypass_change_detection()));
+            .for_each(|(c, b, mut p, mut k)| work(c, b, &mut p, k.bypass_change_detection()));
     } else {
         cloths
             .iter_mut()
-            .for_each(|(c, mut p, mut k)| work(c, &mut p, k.bypass_change_detection()));
+            .for_each(|(c, b, mut p, mut k)| work(c, b, &mut p, k.bypass_change_detection()));
     }
 }
 
 pub(crate) fn collide(
-    mut cloths: Query<(&Cloth, &mut Particles)>,
+    mut cloths: Query<(&Cloth, &ClothBody, &mut Particles)>,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
 ) {
-    let work = |cloth: &Cloth, particles: &mut Particles| {
+    let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles| {
         update_displacements(particles);
-        solver::collide(
-            particles,
-            &colliders.list,
-            &cloth.fabric.surface(),
-            time.index,
-            time.count,
-        );
+        let surface = Surface {
+            thickness: body.applied(cloth).thickness,
+            ..cloth.fabric.surface()
+        };
+        solver::collide(particles, &colliders.list, &surface, time.index, time.count);
     };
     if parallel(cloths.iter().len()) {
-        cloths.par_iter_mut().for_each(|(c, mut p)| work(c, &mut p));
+        cloths
+            .par_iter_mut()
+            .for_each(|(c, b, mut p)| work(c, b, &mut p));
     } else {
-        cloths.iter_mut().for_each(|(c, mut p)| work(c, &mut p));
+        cloths
+            .iter_mut()
+            .for_each(|(c, b, mut p)| work(c, b, &mut p));
     }
 }
