@@ -125,7 +125,8 @@ impl Default for SubstepTime {
             step: 1.0 / 60.0,
             substep: 1.0 / 480.0,
             index: 0,
-            count: 8,
+            // No step has been taken yet.
+            count: 0,
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn find_colliders(
 ) {
     let step = time.delta_secs().min(LONGEST_STEP);
     // More substeps make all cloths stiffer, so they come in small strides, once cloths move.
-    let count = if cloths.is_empty() {
+    let count = if cloths.is_empty() || substep.count == 0 {
         substeps.0
     } else {
         glide_count(substep.count, substeps.0)

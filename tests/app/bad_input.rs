@@ -1,0 +1,361 @@
+//! Whatever is wrong is said with the entity's name; the rest goes on.
+
+use crate::{
+    add_mesh, app, centre,
+    log::{lines_about, lines_with, record},
+    particles, run, sheet, spawn,
+};
+use bevy::{
+    asset::RenderAssetUsages,
+    mesh::{Indices, PrimitiveTopology},
+    prelude::*,
+};
+use bevy_drape::{BuildFailed, ClothSubstep, ClothSystems, Particles, prelude::*};
+
+fn list(positions: Vec<[f32; 3]>) -> Mesh {
+    Mesh::new(
+        PrimitiveTopology::TriangleList,
+        RenderAssetUsages::default(),
+    )
+    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+}
+
+#[test]
+fn meshes_that_cannot_be_cloth_are_reported_and_the_others_go_on() {
+    let mut app = app();
+    record(&mut app, 1000);
+    let good = spawn(&mut app, ());
+    let no_positions = Mesh::new(
+        PrimitiveTopology::TriangleList,
+        RenderAssetUsages::default(),
+    );
+    let lines = Mesh::new(PrimitiveTopology::LineList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0; 3]; 2]);
+    let mut on_gpu = Mesh::from(sheet());
+    on_gpu.take_gpu_data().unwrap();
+    let bad = [
+        (no_positions, "ATTRIBUTE_POSITION"),
+        (lines, "TriangleList"),
+        (on_gpu, "not readable"),
+        (list(vec![]), "no triangle"),
+        (list(vec![[0.0; 3], [1.0, 0.0, 0.0]]), "no triangle"),
+        (list(vec![[0.0; 3]; 3]), "no triangle"),
+        (list(vec![[0.0; 3], [f32::NAN; 3], [1.0; 3]]), "finite"),
+        (list(vec![[0.0; 3], [f32::INFINITY; 3], [1.0; 3]]), "finite"),
+    ];
+    let bad: Vec<_> = bad
+        .into_iter()
+        .map(|(mesh, reason)| {
+            let mesh = add_mesh(&mut app, mesh);
+            let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
+            (cloth, reason)
+        })
+        .collect();
+    run(&mut app, 60);
+    for (cloth, reason) in bad {
+        let failed = app.world().get::<BuildFailed>(cloth).expect(reason);
+        assert!(failed.reason.contains(reason), "{}", failed.reason);
+        let log = lines_about(cloth);
+        assert_eq!(log.len(), 1, "once and not in each frame: {log:?}");
+        assert!(
+            log[0].starts_with("ERROR") && log[0].contains(reason),
+            "{log:?}"
+        );
+    }
+    assert!(centre(&app, good).y < -0.5);
+}
+
+#[test]
+fn a_mesh_that_was_repaired_becomes_cloth() {
+    let mut app = app();
+    let broken = add_mesh(&mut app, list(vec![]));
+    let cloth = app
+        .world_mut()
+        .spawn((Cloth::default(), Mesh3d(broken.clone())))
+        .id();
+    run(&mut app, 3);
+    assert!(app.world().get::<BuildFailed>(cloth).is_some());
+    app.world_mut()
+        .resource_mut::<Assets<Mesh>>()
+        .insert(&broken, sheet().into())
+        .unwrap();
+    run(&mut app, 3);
+    assert_eq!(particles(&app, cloth).len(), 100);
+    assert!(app.world().get::<BuildFailed>(cloth).is_none());
+}
+
+#[test]
+fn odd_triangles_are_no_obstacle() {
+    let mut app = app();
+    record(&mut app, 2000);
+    let good = Mesh::from(sheet());
+    let mut indices: Vec<u32> = good.indices().unwrap().iter().map(|i| i as u32).collect();
+    // Twice the same, turned around, a line, a point, and vertices that do not exist.
+    indices.extend([
+        0,
+        10,
+        1,
+        1,
+        10,
+        0,
+        0,
+        1,
+        2,
+        5,
+        5,
+        5,
+        0,
+        1,
+        1000,
+        7,
+        u32::MAX,
+        8,
+    ]);
+    let mesh = good.with_inserted_indices(Indices::U32(indices));
+    let handle = add_mesh(&mut app, mesh);
+    let cloth = app
+        .world_mut()
+        .spawn((Cloth::default(), Mesh3d(handle)))
+        .id();
+    run(&mut app, 60);
+    assert!(centre(&app, cloth).y < -0.5);
+    let log = lines_about(cloth);
+    assert_eq!(log.len(), 1, "{log:?}");
+    assert!(
+        log[0].starts_with("WARN") && log[0].contains("2 triangles"),
+        "{log:?}"
+    );
+    let drawn = crate::drawn(&app, cloth);
+    assert!(drawn.indices().unwrap().iter().all(|i| i < 100));
+}
+
+#[test]
+fn settings_out_of_range_are_clamped_with_a_warning() {
+    let mut app = app();
+    record(&mut app, 3000);
+    let cloth = spawn(&mut app, Pins::corners());
+    run(&mut app, 2);
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1e30, 1e30] {
+        {
+            let mut cloth = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
+            cloth.iterations = if bad > 0.0 { u32::MAX } else { 0 };
+            cloth.damping = bad;
+            cloth.gravity_scale = bad;
+            cloth.fabric = Fabric {
+                areal_density: bad,
+                thickness: bad,
+                stretch_compliance: bad,
+                shear_compliance: bad,
+                bend_compliance: bad,
+                static_friction: bad,
+                kinetic_friction: bad,
+                drag: bad,
+                lift: bad,
+            };
+        }
+        app.insert_resource(ClothGravity(Vec3::splat(bad)));
+        app.insert_resource(Wind {
+            velocity: Vec3::splat(bad),
+            air_density: bad,
+        });
+        app.insert_resource(Substeps(if bad > 0.0 { u32::MAX } else { 0 }));
+        app.world_mut().resource_mut::<ClothTime>().speed = bad;
+        run(&mut app, 5);
+        app.world_mut().resource_mut::<ClothTime>().speed = 1.0;
+        run(&mut app, 5);
+        assert!(centre(&app, cloth).is_finite(), "after {bad}");
+    }
+    for field in ["damping", "thickness", "lift", "areal_density"] {
+        let warned = lines_about(cloth)
+            .iter()
+            .filter(|line| line.starts_with("WARN") && line.contains(field))
+            .count();
+        assert_eq!(warned, 5, "{field}");
+    }
+    assert!(!lines_with("ClothGravity.x is NaN").is_empty());
+    assert!(!lines_with("Substeps is 0").is_empty());
+}
+
+#[test]
+fn bad_transforms_are_reported_and_wait_for_better_ones() {
+    let mut app = app();
+    record(&mut app, 4000);
+    let bad = [
+        Transform::from_scale(Vec3::ZERO),
+        Transform::from_xyz(f32::NAN, 0.0, 0.0),
+        Transform::from_scale(Vec3::splat(f32::INFINITY)),
+    ];
+    let cloths = bad.map(|transform| spawn(&mut app, transform));
+    run(&mut app, 10);
+    for cloth in cloths {
+        assert!(app.world().get::<BuildFailed>(cloth).is_some());
+        assert_eq!(lines_about(cloth).len(), 1, "{:?}", lines_about(cloth));
+        *app.world_mut().get_mut::<Transform>(cloth).unwrap() = Transform::default();
+    }
+    run(&mut app, 3);
+    for cloth in cloths {
+        assert_eq!(particles(&app, cloth).len(), 100);
+        // And when it breaks while the cloth moves, the cloth does not.
+        let mut transform = app.world_mut().get_mut::<Transform>(cloth).unwrap();
+        transform.translation.x = f32::NAN;
+        transform.scale = Vec3::ZERO;
+    }
+    run(&mut app, 30);
+    for cloth in cloths {
+        assert!(centre(&app, cloth).is_finite());
+    }
+}
+
+#[test]
+fn bad_colliders_are_left_out() {
+    let mut app = app();
+    record(&mut app, 5000);
+    app.world_mut().spawn((
+        ClothCollider::half_space(),
+        Transform::from_xyz(0.0, -0.3, 0.0),
+    ));
+    let bad = [
+        (ClothCollider::sphere(0.0), Transform::default()),
+        (ClothCollider::sphere(-1.0), Transform::default()),
+        (ClothCollider::capsule(f32::NAN, 1.0), Transform::default()),
+        (
+            ClothCollider::cuboid(1.0, f32::INFINITY, 1.0),
+            Transform::default(),
+        ),
+        (
+            ClothCollider::sphere(0.2),
+            Transform::from_scale(Vec3::ZERO),
+        ),
+        (
+            ClothCollider::sphere(0.2),
+            Transform::from_xyz(f32::NAN, 0.0, 0.0),
+        ),
+    ]
+    .map(|bundle| app.world_mut().spawn(bundle).id());
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 120);
+    for collider in bad {
+        let log = lines_about(collider);
+        assert_eq!(log.len(), 1, "{log:?}");
+        assert!(
+            log[0].starts_with("ERROR") && log[0].contains("above 0"),
+            "{log:?}"
+        );
+    }
+    // The floor still works.
+    assert!((centre(&app, cloth).y + 0.29).abs() < 1e-3);
+}
+
+#[test]
+fn odd_friction_of_a_collider_is_harmless() {
+    for friction in [f32::NAN, -1.0, f32::INFINITY] {
+        let mut app = app();
+        app.world_mut().spawn((
+            ClothCollider::half_space().with_friction(friction, friction),
+            Transform::from_xyz(0.0, -0.3, 0.0),
+        ));
+        let cloth = spawn(&mut app, ());
+        run(&mut app, 90);
+        assert!((centre(&app, cloth).y + 0.29).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn a_cloth_that_meets_nan_goes_back_and_the_others_do_not_notice() {
+    let mut app = app();
+    record(&mut app, 6000);
+    let poisoned = spawn(&mut app, Pins::corners());
+    let other = spawn(&mut app, Pins::corners());
+    run(&mut app, 60);
+    let hash = |app: &App, cloth| particles(app, cloth).state_hash();
+
+    // Between two steps.
+    for bad in [f32::NAN, f32::INFINITY] {
+        let mut particles = app.world_mut().get_mut::<Particles>(poisoned).unwrap();
+        particles.position.set(55, Vec3::splat(bad));
+        run(&mut app, 5);
+        assert!(particles_are_sound(&app, poisoned));
+    }
+    // In the middle of one.
+    app.add_systems(
+        ClothSubstep,
+        (move |mut cloths: Query<&mut Particles>, mut done: Local<bool>| {
+            if !*done {
+                *done = true;
+                let mut particles = cloths.get_mut(poisoned).unwrap();
+                particles.position.set(44, Vec3::splat(f32::NAN));
+            }
+        })
+        .after(ClothSystems::Integrate)
+        .before(ClothSystems::Relax),
+    );
+    run(&mut app, 10);
+    assert!(particles_are_sound(&app, poisoned));
+    assert_eq!(
+        lines_about(poisoned).len(),
+        3,
+        "{:?}",
+        lines_about(poisoned)
+    );
+    assert!(lines_about(poisoned)[0].contains("last good state"));
+    assert!(lines_about(other).is_empty());
+
+    let mut healthy = crate::app();
+    spawn(&mut healthy, Pins::corners());
+    let twin = spawn(&mut healthy, Pins::corners());
+    run(&mut healthy, 80);
+    assert_eq!(hash(&app, other), hash(&healthy, twin));
+}
+
+fn particles_are_sound(app: &App, cloth: Entity) -> bool {
+    let centre = centre(app, cloth);
+    particles(app, cloth).is_finite() && centre.length() < 2.0
+}
+
+#[test]
+fn all_particles_pinned_is_said_and_harmless() {
+    let mut app = app();
+    record(&mut app, 7000);
+    let cloth = spawn(&mut app, Pins::predicate(|_| true));
+    run(&mut app, 30);
+    assert!(centre(&app, cloth).length() < 1e-6);
+    assert!(lines_about(cloth)[0].contains("pinned"));
+}
+
+#[test]
+fn pins_of_vertices_that_do_not_exist_are_said() {
+    let mut app = app();
+    record(&mut app, 8000);
+    let cloth = spawn(&mut app, Pins::index(3).and(Pins::index(12_345)));
+    run(&mut app, 30);
+    let log = lines_about(cloth);
+    assert!(log.len() == 1 && log[0].contains("12345"), "{log:?}");
+    assert!(particles(&app, cloth).is_pinned(3));
+}
+
+#[test]
+fn an_app_without_meshes_is_told_what_is_missing() {
+    let mut app = App::new();
+    record(&mut app, 0);
+    app.add_plugins((MinimalPlugins, ClothPlugin::default()));
+    app.finish();
+    app.cleanup();
+    app.world_mut().spawn(Cloth::default());
+    run(&mut app, 3);
+    assert!(!lines_with("no meshes in this app").is_empty());
+}
+
+#[test]
+fn a_mesh_of_many_vertices_is_built_with_a_warning() {
+    let mut app = app();
+    record(&mut app, 9000);
+    let mesh = add_mesh(&mut app, ClothGrid::new(10.0, 10.0, 1000, 1000));
+    let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
+    run(&mut app, 2);
+    assert_eq!(particles(&app, cloth).len(), 1_000_000);
+    let log = lines_about(cloth);
+    assert!(
+        log.len() == 1 && log[0].contains("1000000 particles"),
+        "{log:?}"
+    );
+}

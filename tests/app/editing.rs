@@ -1,0 +1,241 @@
+//! Changing things while the cloth moves.
+
+use crate::{app, centre, particles, run, spawn};
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_drape::{Particles, SubstepTime, params, prelude::*};
+
+fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
+    let particles = particles(app, cloth);
+    let n = particles.len();
+    (0..n).map(|i| particles.world_position(i)).collect()
+}
+
+/// The farthest that any particle goes in one update, m.
+fn largest_move(app: &mut App, cloth: Entity) -> f32 {
+    let before = positions(app, cloth);
+    app.update();
+    let after = positions(app, cloth);
+    let ways = before.iter().zip(&after).map(|(a, b)| a.distance(*b));
+    ways.fold(0.0, f32::max)
+}
+
+fn edit(app: &mut App, cloth: Entity, change: impl FnOnce(&mut Cloth)) {
+    change(&mut app.world_mut().get_mut::<Cloth>(cloth).unwrap());
+}
+
+/// A sheet that hangs and one that lies on a sphere and a floor, both at rest.
+fn settled() -> (App, Vec<Entity>) {
+    let mut app = app();
+    app.world_mut().spawn((
+        ClothCollider::sphere(0.3),
+        Transform::from_xyz(3.0, -0.4, 0.0),
+    ));
+    app.world_mut().spawn((
+        ClothCollider::half_space(),
+        Transform::from_xyz(0.0, -1.5, 0.0),
+    ));
+    let hanging = spawn(&mut app, Pins::corners());
+    let lying = spawn(&mut app, Transform::from_xyz(3.0, 0.0, 0.0));
+    for cloth in [hanging, lying] {
+        edit(&mut app, cloth, |c| c.damping = 3.0);
+    }
+    run(&mut app, 400);
+    (app, vec![hanging, lying])
+}
+
+#[test]
+fn no_edit_makes_the_cloth_jump() {
+    let (mut app, cloths) = settled();
+    // Every number to both ends of its range and back, one after the other.
+    for param in params::CLOTH {
+        let mut values = [
+            *param.range.end(),
+            *param.range.start(),
+            param.default_value(),
+        ];
+        if param.field == "Cloth::gravity_scale" {
+            // Ten times gravity is no jump, but moves it fast all the same.
+            values = [1.5, 0.7, 1.0];
+        }
+        for value in values {
+            for &cloth in &cloths {
+                edit(&mut app, cloth, |c| (param.set)(c, value));
+                calm(&mut app, cloth, param.field, value);
+            }
+        }
+    }
+    for param in params::FABRIC {
+        for value in [
+            *param.range.end(),
+            *param.range.start(),
+            param.default_value(),
+        ] {
+            for &cloth in &cloths {
+                edit(&mut app, cloth, |c| (param.set)(&mut c.fabric, value));
+                calm(&mut app, cloth, param.field, value);
+            }
+        }
+    }
+    for count in [100, 1, 8, 16, 8] {
+        app.world_mut().resource_mut::<Substeps>().0 = count;
+        calm(&mut app, cloths[0], "Substeps", count as f32);
+        calm(&mut app, cloths[1], "Substeps", count as f32);
+    }
+}
+
+/// Checks for a while that nothing moves faster than the forces of the scene could make it.
+fn calm(app: &mut App, cloth: Entity, field: &str, value: f32) {
+    for update in 0..30 {
+        let way = largest_move(app, cloth);
+        let speed = way * 60.0;
+        // Gravity may move it; a jump or an explosion shows in the first updates already.
+        let limit = 1.5 + 10.0 * (update + 2) as f32 / 60.0;
+        assert!(
+            speed < limit,
+            "{field} = {value}: {speed} m/s after {update} updates, {:?}",
+            app.world().get::<Cloth>(cloth)
+        );
+    }
+}
+
+#[test]
+fn edits_take_effect() {
+    let mut app = app();
+    let floating = spawn(&mut app, ());
+    let heavy = spawn(&mut app, ());
+    run(&mut app, 1);
+    edit(&mut app, floating, |c| c.gravity_scale = 0.0);
+    edit(&mut app, heavy, |c| c.fabric.areal_density = 0.4);
+    run(&mut app, 1);
+    // 0.4 kg/m² over 1 m².
+    let mass: f32 = particles(&app, heavy)
+        .inverse_mass
+        .iter()
+        .map(|w| 1.0 / w)
+        .sum();
+    assert!((mass - 0.4).abs() < 1e-4, "{mass} kg");
+    run(&mut app, 30);
+    assert!(centre(&app, floating).length() < 1e-3);
+    assert!(centre(&app, heavy).y < -0.5);
+}
+
+#[test]
+fn wind_and_gravity_take_effect() {
+    let mut app = app();
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 1);
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    run(&mut app, 10);
+    assert!(centre(&app, cloth).length() < 1e-6);
+    app.world_mut().resource_mut::<Wind>().velocity = Vec3::Y * 5.0;
+    run(&mut app, 30);
+    assert!(centre(&app, cloth).y > 0.5);
+}
+
+#[test]
+fn substeps_glide_to_their_new_number() {
+    let mut app = app();
+    spawn(&mut app, ());
+    app.insert_resource(Substeps(12));
+    run(&mut app, 2);
+    let count = |app: &App| app.world().resource::<SubstepTime>().count;
+    assert_eq!(
+        count(&app),
+        12,
+        "before anything moves there is no need to glide"
+    );
+    app.insert_resource(Substeps(20));
+    run(&mut app, 1);
+    assert_eq!(count(&app), 13);
+    run(&mut app, 10);
+    assert_eq!(count(&app), 20);
+    app.insert_resource(Substeps(3));
+    run(&mut app, 1);
+    assert_eq!(count(&app), 3);
+}
+
+#[test]
+fn pause_step_and_slow_motion() {
+    let mut app = app();
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 10);
+    app.world_mut().resource_mut::<ClothTime>().paused = true;
+    let still = positions(&app, cloth);
+    run(&mut app, 10);
+    assert_eq!(positions(&app, cloth), still);
+    app.world_mut().resource_mut::<ClothTime>().request_step();
+    run(&mut app, 10);
+    let stepped = positions(&app, cloth);
+    assert_ne!(stepped, still);
+    // Slow motion goes through the very same states.
+    let full_speed = {
+        let mut time = app.world_mut().resource_mut::<ClothTime>();
+        time.paused = false;
+        time.speed = 0.25;
+        run(&mut app, 40);
+        positions(&app, cloth)
+    };
+    let mut other = crate::app();
+    let twin = spawn(&mut other, ());
+    run(&mut other, 10 + 1 + 10);
+    assert_eq!(positions(&other, twin), full_speed);
+}
+
+#[test]
+fn reset_brings_the_rest_shape_back_to_where_the_entity_is_now() {
+    let mut app = app();
+    let cloth = spawn(&mut app, Pins::top_corners());
+    run(&mut app, 60);
+    let mut transform = app.world_mut().get_mut::<Transform>(cloth).unwrap();
+    *transform = Transform::from_xyz(10.0, 20.0, 30.0).with_scale(Vec3::splat(2.0));
+    app.world_mut().trigger(ResetCloth { entity: cloth });
+    let corner = particles(&app, cloth).world_position(0);
+    assert!(
+        (corner - Vec3::new(9.0, 20.0, 29.0)).length() < 1e-4,
+        "{corner}"
+    );
+    assert_eq!(particles(&app, cloth).velocity(50), Vec3::ZERO);
+    run(&mut app, 120);
+    let held = particles(&app, cloth).world_position(0);
+    assert!((held - corner).length() < 1e-4, "the pin is at {held}");
+    // It is a larger cloth now, not a stretched one.
+    let width = particles(&app, cloth).world_position(9).distance(held);
+    assert!((width - 2.0).abs() < 1e-3);
+}
+
+#[test]
+fn a_frame_of_ten_seconds_is_survived() {
+    let mut app = app();
+    let cloth = spawn(&mut app, Pins::corners());
+    run(&mut app, 10);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(
+        std::time::Duration::from_secs(10),
+    ));
+    run(&mut app, 3);
+    app.insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    run(&mut app, 10);
+    let centre = centre(&app, cloth);
+    assert!(centre.is_finite() && centre.length() < 1.0, "{centre}");
+}
+
+#[test]
+fn another_schedule_works_too() {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        bevy::asset::AssetPlugin::default(),
+        bevy::mesh::MeshPlugin,
+        bevy::transform::TransformPlugin,
+        ClothPlugin::new(Update),
+    ))
+    .insert_resource(TimeUpdateStrategy::ManualDuration(
+        std::time::Duration::from_millis(10),
+    ));
+    app.finish();
+    app.cleanup();
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 51);
+    let fallen = -centre(&app, cloth).y;
+    assert!(fallen > 0.5 && fallen < 1.3, "{fallen} m in half a second");
+    assert!(app.world().get::<Particles>(cloth).is_some());
+}

@@ -1,0 +1,80 @@
+//! The plugin in an app without window and renderer, stepped by hand.
+
+mod bad_input;
+mod colliders_and_pins;
+mod drawing;
+mod editing;
+mod life;
+mod log;
+mod same_bits;
+
+use bevy::{
+    asset::AssetPlugin, camera::primitives::Aabb, mesh::MeshPlugin, prelude::*,
+    time::TimeUpdateStrategy, transform::TransformPlugin,
+};
+use bevy_drape::{Particles, prelude::*};
+
+/// An app in which each update is one frame and one fixed step of 1/60 s.
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        MeshPlugin,
+        TransformPlugin,
+        ClothPlugin::default(),
+    ))
+    .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app.finish();
+    app.cleanup();
+    app
+}
+
+fn run(app: &mut App, updates: u32) {
+    (0..updates).for_each(|_| app.update());
+}
+
+/// A sheet of 1 m × 1 m with 10 × 10 particles.
+fn sheet() -> ClothGrid {
+    ClothGrid::new(1.0, 1.0, 10, 10)
+}
+
+fn add_mesh(app: &mut App, mesh: impl Into<Mesh>) -> Handle<Mesh> {
+    app.world_mut()
+        .resource_mut::<Assets<Mesh>>()
+        .add(mesh.into())
+}
+
+/// Spawns a cloth of [`sheet`] with more components.
+fn spawn(app: &mut App, extra: impl Bundle) -> Entity {
+    let mesh = add_mesh(app, sheet());
+    app.world_mut()
+        .spawn((Cloth::default(), Mesh3d(mesh), extra))
+        .id()
+}
+
+fn particles(app: &App, cloth: Entity) -> &Particles {
+    app.world().get::<Particles>(cloth).expect("it is built")
+}
+
+fn centre(app: &App, cloth: Entity) -> Vec3 {
+    let particles = particles(app, cloth);
+    let n = particles.len();
+    (0..n).map(|i| particles.world_position(i)).sum::<Vec3>() / n as f32
+}
+
+/// The mesh that is drawn for a cloth.
+fn drawn(app: &App, cloth: Entity) -> &Mesh {
+    let handle = app.world().get::<Mesh3d>(cloth).unwrap();
+    app.world().resource::<Assets<Mesh>>().get(handle).unwrap()
+}
+
+fn float3(mesh: &Mesh, attribute: bevy::mesh::MeshVertexAttribute) -> Vec<Vec3> {
+    let values = mesh.attribute(attribute).unwrap().as_float3().unwrap();
+    values.iter().map(|&v| Vec3::from(v)).collect()
+}
+
+fn bounds(app: &App, cloth: Entity) -> Aabb {
+    *app.world().get::<Aabb>(cloth).unwrap()
+}
