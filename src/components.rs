@@ -7,8 +7,8 @@ use crate::{
     mesh::{MeshBinding, Topology},
     pins::BoundPin,
     solver::{
-        Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Triangles,
-        glide_compliance, glide_count, glide_thickness, inverse_masses,
+        Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Strength, Triangles,
+        glide_compliance, glide_density, glide_thickness, inverse_masses,
     },
 };
 use bevy::prelude::*;
@@ -50,18 +50,20 @@ pub(crate) struct ClothBody {
 /// Settings that glide to what the user wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Applied {
-    pub(crate) iterations: u32,
+    pub(crate) strength: Strength,
     pub(crate) compliance: Compliance,
     pub(crate) thickness: f32,
+    pub(crate) areal_density: f32,
 }
 
 impl Applied {
     /// What the user wants.
-    fn wanted(cloth: &Cloth) -> Self {
+    fn wanted(cloth: &Cloth, substeps: u32) -> Self {
         Self {
-            iterations: cloth.iterations,
+            strength: Strength::full(substeps, cloth.iterations),
             compliance: cloth.fabric.compliance(),
             thickness: cloth.fabric.thickness,
+            areal_density: cloth.fabric.areal_density,
         }
     }
 }
@@ -69,18 +71,20 @@ impl Applied {
 impl ClothBody {
     /// Takes the settings of this step from what the user wants: at once before the first step,
     /// later in small strides. `dt` is the length of the step, s.
-    pub(crate) fn glide(&mut self, cloth: &Cloth, dt: f32) {
-        let wanted = Applied::wanted(cloth);
+    pub(crate) fn glide(&mut self, cloth: &Cloth, substeps: u32, dt: f32) {
+        let wanted = Applied::wanted(cloth, substeps);
         self.applied = Some(self.applied.map_or(wanted, |now| Applied {
-            iterations: glide_count(now.iterations, wanted.iterations),
+            strength: now.strength.next(substeps, cloth.iterations),
             compliance: glide_compliance(now.compliance, wanted.compliance),
             thickness: glide_thickness(now.thickness, wanted.thickness, dt),
+            areal_density: glide_density(now.areal_density, wanted.areal_density),
         }));
     }
 
     /// The settings of this step.
-    pub(crate) fn applied(&self, cloth: &Cloth) -> Applied {
-        self.applied.unwrap_or_else(|| Applied::wanted(cloth))
+    pub(crate) fn applied(&self, cloth: &Cloth, substeps: u32) -> Applied {
+        self.applied
+            .unwrap_or_else(|| Applied::wanted(cloth, substeps))
     }
 
     /// Recomputes all inverse masses: 1/(area·density), 0 where a pin holds.

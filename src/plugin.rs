@@ -125,8 +125,7 @@ impl Default for SubstepTime {
             step: 1.0 / 60.0,
             substep: 1.0 / 480.0,
             index: 0,
-            // No step has been taken yet.
-            count: 0,
+            count: 8,
         }
     }
 }
@@ -169,7 +168,8 @@ impl Plugin for ClothPlugin {
                 advance_cloth_time.before(ClothSystems::Prepare),
                 (
                     systems::check_settings,
-                    (systems::find_colliders, systems::prepare_cloths),
+                    systems::find_colliders,
+                    systems::prepare_cloths,
                 )
                     .chain()
                     .in_set(ClothSystems::Prepare),

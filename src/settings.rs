@@ -45,8 +45,8 @@ impl Default for Wind {
 }
 
 /// Substeps of each fixed step, 1 to 100, default 8. Stiffness grows with their square, cost in
-/// proportion. May change at any time; more are approached in small strides, so that cloth does not
-/// snap back.
+/// proportion. May change at any time; greater stiffness is then approached in small strides, so
+/// that cloth does not snap back.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(

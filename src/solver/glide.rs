@@ -6,7 +6,7 @@
 
 use super::constraints::Compliance;
 
-/// Stiffness rises by at most this factor from one step to the next, or by one count.
+/// Stiffness rises by at most this factor from one step to the next.
 const STRIDE: f32 = 1.125;
 
 /// Compliances below this are no softer than the solver is anyway, m/N.
@@ -15,10 +15,41 @@ const RIGID: f32 = 1e-9;
 /// Speed at which thickness grows, m/s.
 const GROWTH: f32 = 0.2;
 
-/// The next value of a count (iterations, substeps) on its way to `target`.
-pub fn glide_count(now: u32, target: u32) -> u32 {
-    let stride = ((now as f32 * (STRIDE - 1.0)) as u32).max(1);
-    target.min(now.saturating_add(stride))
+/// How much of its corrections relaxation applies after the number of substeps S or iterations K has
+/// changed.
+///
+/// A cloth without compliance is as stiff as S²·K ("Small Steps in Physics Simulation", Macklin et
+/// al. 2019). When that rises, the strength falls by the same factor and then rises in strides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strength {
+    /// S²·K of the last step.
+    stiffness: f32,
+    strength: f32,
+}
+
+impl Strength {
+    /// Full strength at this number of substeps and iterations.
+    pub fn full(substeps: u32, iterations: u32) -> Self {
+        Self {
+            stiffness: (substeps as f32).powi(2) * iterations as f32,
+            strength: 1.0,
+        }
+    }
+
+    /// The strength of the next step.
+    pub fn next(self, substeps: u32, iterations: u32) -> Self {
+        let full = Self::full(substeps, iterations);
+        let unchanged = self.strength * self.stiffness / full.stiffness;
+        Self {
+            strength: (unchanged * STRIDE).min(1.0),
+            ..full
+        }
+    }
+
+    /// The share of each correction that is applied.
+    pub fn get(self) -> f32 {
+        self.strength
+    }
 }
 
 /// The next value of a compliance on its way to `target`, m/N.
@@ -38,6 +69,12 @@ pub fn glide_compliance(now: Compliance, target: Compliance) -> Compliance {
     }
 }
 
+/// The next value of an areal density on its way to `target`, kg/m²: lighter cloth is stretched
+/// less by its weight.
+pub fn glide_density(now: f32, target: f32) -> f32 {
+    target.max(now / STRIDE)
+}
+
 /// The next value of a thickness on its way to `target`, m, after a step of `dt` seconds.
 pub fn glide_thickness(now: f32, target: f32, dt: f32) -> f32 {
     target.min(now + GROWTH * dt)
@@ -49,15 +86,14 @@ mod tests {
 
     #[test]
     fn stiffening_takes_strides_and_arrives() {
-        let mut count = 8;
-        let mut steps = 0;
-        while count != 100 {
-            let next = glide_count(count, 100);
-            assert!(next > count && next as f32 <= (count as f32 * STRIDE).max(count as f32 + 1.0));
-            count = next;
+        let mut strength = Strength::full(2, 1).next(8, 3);
+        let mut steps = 1;
+        assert_eq!(strength.get(), STRIDE / 48.0);
+        while strength.get() < 1.0 {
+            strength = strength.next(8, 3);
             steps += 1;
         }
-        assert!(steps < 40, "{steps} steps");
+        assert!((30..40).contains(&steps), "{steps} steps");
         let rigid = Compliance::default();
         let mut soft = Compliance {
             stretch: 1.0,
@@ -68,14 +104,16 @@ mod tests {
             soft = glide_compliance(soft, rigid);
         }
         assert_eq!(soft, rigid);
+        assert_eq!(glide_density(0.5625, 0.1), 0.5);
         assert_eq!(glide_thickness(0.01, 0.011, 0.1), 0.011);
         assert!(glide_thickness(0.01, 1.0, 0.1) < 0.031);
     }
 
     #[test]
     fn softening_is_immediate() {
-        assert_eq!(glide_count(100, 1), 1);
+        assert_eq!(Strength::full(8, 4).next(2, 1).get(), 1.0);
         assert_eq!(glide_thickness(0.5, 0.1, 0.1), 0.1);
+        assert_eq!(glide_density(0.1, 0.4), 0.4);
         let soft = Compliance {
             stretch: 1.0,
             shear: 1.0,

@@ -37,7 +37,7 @@ pub mod triangles;
 pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
-pub use glide::{glide_compliance, glide_count, glide_thickness};
+pub use glide::{Strength, glide_compliance, glide_density, glide_thickness};
 pub use integrate::{Integration, integrate, update_displacements};
 pub use particles::{ParticleArrays, PinTarget};
 pub use relax::{Relaxation, relax};

@@ -22,6 +22,10 @@ pub struct Relaxation {
     pub iterations: u32,
     /// Length of the substep, s.
     pub dt: f32,
+    /// Share of each correction that is applied, above 0 up to 1, normally 1. Where there is
+    /// compliance it only counts as far as it is the softer of the two. See
+    /// [`Strength`](super::glide::Strength).
+    pub strength: f32,
 }
 
 /// Solves all constraints.
@@ -35,8 +39,10 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
         compliance,
         iterations,
         dt,
+        strength,
     } = *by;
     let inverse_dt2 = 1.0 / (dt * dt);
+    let weakness = 1.0 / strength;
     let ConstraintGraph {
         pairs,
         rest,
@@ -60,11 +66,12 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
             let range = batch.range.clone();
             let (pairs, rest) = (&pairs[range.clone()], &rest[range.clone()]);
             let alpha = compliance.of(batch.kind) * inverse_dt2;
+            let softness = Softness { alpha, weakness };
             let lambda = (sum_lambda && alpha > 0.0).then(|| &mut lambda[range]);
             if batch.independent {
-                solve::<LANES>(&mut points, pairs, rest, alpha, lambda);
+                solve::<LANES>(&mut points, pairs, rest, softness, lambda);
             } else {
-                solve::<1>(&mut points, pairs, rest, alpha, lambda);
+                solve::<1>(&mut points, pairs, rest, softness, lambda);
             }
         }
     }
@@ -90,12 +97,21 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Solves one batch, `N` constraints at a time. `alpha` is α̃ = α/Δt².
+/// How soft the constraints of a batch are.
+#[derive(Clone, Copy)]
+struct Softness {
+    /// α̃ = α/Δt²
+    alpha: f32,
+    /// 1/strength
+    weakness: f32,
+}
+
+/// Solves one batch, `N` constraints at a time.
 fn solve<const N: usize>(
     points: &mut Points,
     pairs: &[[u32; 2]],
     rest: &[f32],
-    alpha: f32,
+    softness: Softness,
     mut lambda: Option<&mut [f32]>,
 ) {
     let (groups, tail) = pairs.as_chunks::<N>();
@@ -105,7 +121,7 @@ fn solve<const N: usize>(
             let (groups, _) = all.as_chunks_mut::<N>();
             &mut groups[group]
         });
-        solve_group(points, pairs, rest, alpha, lambda);
+        solve_group(points, pairs, rest, softness, lambda);
     }
     if N > 1 && !tail.is_empty() {
         let done = groups.len() * N;
@@ -113,7 +129,7 @@ fn solve<const N: usize>(
             points,
             tail,
             rest_tail,
-            alpha,
+            softness,
             lambda.map(|all| &mut all[done..]),
         );
     }
@@ -124,7 +140,7 @@ fn solve_group<const N: usize>(
     points: &mut Points,
     pairs: &[[u32; 2]; N],
     rest: &[f32; N],
-    alpha: f32,
+    Softness { alpha, weakness }: Softness,
     lambda: Option<&mut [f32; N]>,
 ) {
     let (mut dx, mut dy, mut dz) = ([0.0; N], [0.0; N], [0.0; N]);
@@ -146,7 +162,7 @@ fn solve_group<const N: usize>(
     let mut scale = [0.0; N];
     for k in 0..N {
         let length: f32 = (dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k]).sqrt();
-        let mass = wa[k] + wb[k] + alpha;
+        let mass = (wa[k] + wb[k]) * weakness + alpha;
         // Two particles at one place have no direction to be pushed in, and two pinned ones cannot
         // be pushed: a factor of 0 instead of a division by 0, chosen without a branch.
         let possible = length > 0.0 && mass > 0.0;
@@ -192,6 +208,7 @@ mod tests {
             compliance: Compliance::default(),
             iterations,
             dt: 0.01,
+            strength: 1.0,
         }
     }
 
@@ -240,6 +257,7 @@ mod tests {
                     compliance,
                     iterations,
                     dt: 0.1,
+                    strength: 1.0,
                 },
             );
             let error = p.position.get(1).x - p.position.get(0).x - 1.0;
@@ -248,6 +266,17 @@ mod tests {
                 "{iterations} iterations: {error} instead of {left}"
             );
         }
+    }
+
+    #[test]
+    fn strength_takes_a_share_of_the_correction() {
+        let (mut p, mut graph) = pair([0.0, 1.0], 2.0);
+        let by = Relaxation {
+            strength: 0.25,
+            ..rigid(1)
+        };
+        relax(&mut p, &mut graph, &by);
+        assert_eq!(p.position.get(1), Vec3::X * 1.75);
     }
 
     #[test]

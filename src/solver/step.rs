@@ -68,6 +68,7 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
             compliance: settings.compliance,
             iterations: settings.iterations,
             dt: by.dt,
+            strength: 1.0,
         };
         relax(particles, constraints, &relaxation);
         update_displacements(particles);

@@ -2,10 +2,9 @@
 
 use crate::{
     collider::ClothCollider,
-    components::Particles,
     plugin::SubstepTime,
     settings::Substeps,
-    solver::{Collider, Pose, glide_count},
+    solver::{Collider, Pose},
 };
 use bevy::{
     ecs::entity::{EntityHashMap, EntityHashSet},
@@ -28,18 +27,12 @@ pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
     mut substep: ResMut<SubstepTime>,
     colliders: Query<(Entity, &ClothCollider)>,
-    cloths: Query<(), With<Particles>>,
     transforms: TransformHelper,
     substeps: Res<Substeps>,
     time: Res<Time>,
 ) {
     let step = time.delta_secs().min(LONGEST_STEP);
-    // More substeps make all cloths stiffer, so they come in small strides, once cloths move.
-    let count = if cloths.is_empty() || substep.count == 0 {
-        substeps.0
-    } else {
-        glide_count(substep.count, substeps.0)
-    };
+    let count = substeps.0;
     *substep = SubstepTime {
         step,
         substep: step / count as f32,

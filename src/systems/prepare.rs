@@ -7,7 +7,7 @@ use crate::{
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
     settings::Wind,
-    solver::apply_air,
+    solver::{Air, apply_air},
 };
 use bevy::{prelude::*, tasks::ComputeTaskPool};
 
@@ -29,15 +29,16 @@ pub(crate) fn prepare_cloths(
             PinAnchor::Cloth => transforms.compute_global_transform(entity).ok(),
             PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
         };
-        // `is_added` too would rebind what the build has just bound.
-        if pins.is_changed() && !pins.is_added() {
+        body.glide(cloth, time.count, time.step);
+        let areal_density = body.applied(cloth, time.count).areal_density;
+        // What has just been built is bound already.
+        let rebound = pins.is_changed() && !pins.is_added();
+        if rebound {
             rebind(entity, &pins, &particles, &mut body, transform_of);
-            body.set_masses(&mut particles, cloth.fabric.areal_density);
-        } else if body.areal_density != cloth.fabric.areal_density {
-            body.set_masses(&mut particles, cloth.fabric.areal_density);
         }
-
-        body.glide(cloth, time.step);
+        if rebound || body.areal_density != areal_density {
+            body.set_masses(&mut particles, areal_density);
+        }
         let origin = particles.origin;
         let body = &mut *body;
         body.targets.clear();
@@ -60,7 +61,10 @@ pub(crate) fn prepare_cloths(
 
     let begin = |cloth: &Cloth, particles: &mut Particles, body: &ClothBody| {
         particles.begin_step(&body.targets, time.count);
-        let air = cloth.fabric.air(wind.velocity, wind.air_density);
+        let air = Air {
+            areal_density: body.applied(cloth, time.count).areal_density,
+            ..cloth.fabric.air(wind.velocity, wind.air_density)
+        };
         apply_air(particles, &body.triangles, &air, time.step);
     };
     if parallel(cloths.iter().len()) {

@@ -49,11 +49,12 @@ pub(crate) fn relax(
     time: Res<SubstepTime>,
 ) {
     let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles, k: &mut Constraints| {
-        let applied = body.applied(cloth);
+        let applied = body.applied(cloth, time.count);
         let by = Relaxation {
             compliance: applied.compliance,
-            iterations: applied.iterations,
+            iterations: cloth.iterations,
             dt: time.substep,
+            strength: applied.strength.get(),
         };
         solver::relax(particles, k, &by);
     };
@@ -76,7 +77,7 @@ pub(crate) fn collide(
     let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles| {
         update_displacements(particles);
         let surface = Surface {
-            thickness: body.applied(cloth).thickness,
+            thickness: body.applied(cloth, time.count).thickness,
             ..cloth.fabric.surface()
         };
         solver::collide(particles, &colliders.list, &surface, time.index, time.count);

@@ -2,7 +2,7 @@
 
 use crate::{app, centre, particles, run, spawn};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_drape::{Particles, SubstepTime, params, prelude::*};
+use bevy_drape::{ClothSubstep, Particles, SubstepTime, params, prelude::*};
 
 fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     let particles = particles(app, cloth);
@@ -88,8 +88,12 @@ fn calm(app: &mut App, cloth: Entity, field: &str, value: f32) {
     for update in 0..30 {
         let way = largest_move(app, cloth);
         let speed = way * 60.0;
-        // Gravity may move it; a jump or an explosion shows in the first updates already.
-        let limit = 1.5 + 10.0 * (update + 2) as f32 / 60.0;
+        // Gravity may move it, and free corners may whip later on; a jump shows at once.
+        let limit = if update < 10 {
+            1.5 + 10.0 * (update + 2) as f32 / 60.0
+        } else {
+            10.0
+        };
         assert!(
             speed < limit,
             "{field} = {value}: {speed} m/s after {update} updates, {:?}",
@@ -133,25 +137,21 @@ fn wind_and_gravity_take_effect() {
 }
 
 #[test]
-fn substeps_glide_to_their_new_number() {
+fn every_step_has_the_substeps_that_were_asked_for() {
+    #[derive(Resource, Default)]
+    struct Runs(u32);
     let mut app = app();
+    app.init_resource::<Runs>()
+        .add_systems(ClothSubstep, |mut runs: ResMut<Runs>| runs.0 += 1);
     spawn(&mut app, ());
-    app.insert_resource(Substeps(12));
     run(&mut app, 2);
-    let count = |app: &App| app.world().resource::<SubstepTime>().count;
-    assert_eq!(
-        count(&app),
-        12,
-        "before anything moves there is no need to glide"
-    );
-    app.insert_resource(Substeps(20));
-    run(&mut app, 1);
-    assert_eq!(count(&app), 13);
-    run(&mut app, 10);
-    assert_eq!(count(&app), 20);
-    app.insert_resource(Substeps(3));
-    run(&mut app, 1);
-    assert_eq!(count(&app), 3);
+    for count in [12, 1, 40, 8] {
+        app.insert_resource(Substeps(count));
+        app.insert_resource(Runs(0));
+        run(&mut app, 3);
+        assert_eq!(app.world().resource::<Runs>().0, 3 * count);
+        assert_eq!(app.world().resource::<SubstepTime>().count, count);
+    }
 }
 
 #[test]
