@@ -71,7 +71,7 @@ fn show(world: &mut World, contexts: &mut QueryState<&mut EguiContext, With<Prim
     let context = context.get_mut().clone();
     egui::Window::new("Cloth")
         .default_pos([12.0, 12.0])
-        .default_width(290.0)
+        .default_size([290.0, 690.0])
         .vscroll(true)
         .show(&context, |in_window| ui(in_window, world));
 }

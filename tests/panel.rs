@@ -1,0 +1,292 @@
+//! The panel, driven by clicks, drags and keys as a user would, and what they do to the cloth.
+#![cfg(feature = "panel")]
+
+use bevy::{
+    asset::AssetPlugin, mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy,
+    transform::TransformPlugin,
+};
+use bevy_drape::{ClothDiagnosticsPlugin, Particles, params, prelude::*};
+use bevy_egui::egui::{self, Event, Modifiers, PointerButton, Pos2, accesskit::Role};
+use egui_kittest::{Harness, kittest::Queryable};
+
+type Panel = Harness<'static, App>;
+
+/// The panel over an app with one sheet that hangs by its upper corners. Every frame is one step.
+fn panel() -> Panel {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        MeshPlugin,
+        TransformPlugin,
+        ClothPlugin::default(),
+        ClothDiagnosticsPlugin::default(),
+    ))
+    .init_resource::<ClothPanel>()
+    .init_resource::<ClothGizmos>()
+    .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app.finish();
+    app.cleanup();
+    let mesh = Mesh::from(ClothGrid::vertical(1.0, 1.0, 10, 10));
+    let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
+    app.world_mut()
+        .spawn((Cloth::default(), Pins::top_corners(), Mesh3d(mesh)));
+    app.update();
+    let mut panel = Harness::builder()
+        .with_size(egui::Vec2::new(360.0, 1400.0))
+        .build_ui_state(
+            |ui, app: &mut App| {
+                app.update();
+                bevy_drape::panel::ui(ui, app.world_mut());
+            },
+            app,
+        );
+    panel.run_steps(3);
+    panel
+}
+
+fn cloth(panel: &mut Panel) -> Cloth {
+    let world = panel.state_mut().world_mut();
+    world.query::<&Cloth>().single(world).unwrap().clone()
+}
+
+fn lowest(panel: &mut Panel) -> Vec3 {
+    let world = panel.state_mut().world_mut();
+    let particles = world.query::<&Particles>().single(world).unwrap();
+    particles.world_position(95)
+}
+
+/// Presses the left button at one place, moves the mouse to another and lets go.
+fn drag(panel: &mut Panel, from: Pos2, to: Pos2) {
+    let button = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    panel.event(Event::PointerMoved(from));
+    panel.step();
+    panel.event(button(from, true));
+    panel.step();
+    panel.event(Event::PointerMoved(from + (to - from) * 0.5));
+    panel.step();
+    panel.event(Event::PointerMoved(to));
+    panel.step();
+    panel.event(button(to, false));
+    panel.step();
+}
+
+/// Drags the knob of a slider from one share of its way to another.
+fn slide(panel: &mut Panel, name: &str, from: f32, to: f32) {
+    let rect = panel.get_by_role_and_label(Role::Slider, name).rect();
+    // The knob's middle keeps its radius from both ends.
+    let at = |share: f32| rect.left_center() + egui::Vec2::new(rect.width() * share, 0.0);
+    drag(panel, at(from), at(to));
+}
+
+fn check_slider<T>(param: &params::Param<T>, read: impl Fn(&mut Panel) -> T) {
+    let mut panel = panel();
+    let before = (param.get)(&read(&mut panel));
+    slide(&mut panel, param.name, 0.5, 0.98);
+    let high = (param.get)(&read(&mut panel));
+    slide(&mut panel, param.name, 0.98, 0.03);
+    let low = (param.get)(&read(&mut panel));
+    let (least, most) = (*param.range.start(), *param.range.end());
+    assert!(
+        high > before,
+        "{}: {before}, dragged to {high}",
+        param.field
+    );
+    assert!(
+        low < high && low >= least && high <= most,
+        "{}",
+        param.field
+    );
+    panel.run_steps(20);
+    assert!(lowest(&mut panel).is_finite());
+}
+
+#[test]
+fn every_slider_changes_what_it_is_named_after() {
+    for param in params::CLOTH {
+        check_slider(param, cloth);
+    }
+    for param in params::FABRIC {
+        check_slider(param, |panel| cloth(panel).fabric);
+    }
+    for param in params::SUBSTEPS {
+        check_slider(param, |panel| *panel.state().world().resource::<Substeps>());
+    }
+    check_slider(&params::WIND[3], |panel| {
+        *panel.state().world().resource::<Wind>()
+    });
+}
+
+#[test]
+fn the_default_comes_back_with_a_click() {
+    let mut panel = panel();
+    slide(&mut panel, "damping", 0.5, 0.98);
+    assert!(cloth(&mut panel).damping > 10.0);
+    panel.get_by_label("⟲").click();
+    panel.run_steps(2);
+    assert_eq!(cloth(&mut panel).damping, Cloth::default().damping);
+}
+
+#[test]
+fn numbers_can_be_typed() {
+    let mut panel = panel();
+    let rect = panel.get_by_role_and_label(Role::Slider, "drag").rect();
+    // The number stands right behind the slider.
+    let number = rect.right_center() + egui::Vec2::new(20.0, 0.0);
+    drag(&mut panel, number, number);
+    panel.step();
+    panel.event(Event::Key {
+        key: egui::Key::A,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::COMMAND,
+    });
+    panel.event(Event::Text("3.5".into()));
+    panel.step();
+    panel.key_press(egui::Key::Enter);
+    panel.run_steps(2);
+    assert_eq!(cloth(&mut panel).fabric.drag, 3.5);
+}
+
+#[test]
+fn wind_has_strength_and_direction_and_moves_the_cloth() {
+    let mut panel = panel();
+    let wind = |panel: &Panel| panel.state().world().resource::<Wind>().velocity;
+    let before = lowest(&mut panel);
+    // The direction can be chosen before there is any wind.
+    slide(&mut panel, "direction", 0.0, 0.25);
+    assert_eq!(wind(&panel), Vec3::ZERO);
+    slide(&mut panel, "wind", 0.0, 0.75);
+    let blowing = wind(&panel);
+    assert!(
+        blowing.z > 3.0 && blowing.x.abs() < blowing.z * 0.2,
+        "{blowing}"
+    );
+    panel.run_steps(40);
+    let after = lowest(&mut panel);
+    assert!(after.z > before.z + 0.1, "{before} went to {after}");
+    slide(&mut panel, "elevation", 0.5, 0.9);
+    let rising = wind(&panel);
+    assert!(rising.y > 1.0);
+    assert!((rising.length() / blowing.length() - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn gravity_can_be_dragged() {
+    let mut panel = panel();
+    let before = panel.state().world().resource::<ClothGravity>().0;
+    let rect = panel
+        .get_all_by_role(Role::SpinButton)
+        .find(|node| node.rect().width() > 0.0 && node.value().is_some_and(|v| v.contains("-9.8")))
+        .expect("gravity along y")
+        .rect();
+    let high = lowest(&mut panel);
+    drag(
+        &mut panel,
+        rect.center(),
+        rect.center() + egui::Vec2::new(400.0, 0.0),
+    );
+    let after = panel.state().world().resource::<ClothGravity>().0;
+    assert!(after.y > before.y + 5.0, "{before} became {after}");
+    panel.run_steps(30);
+    assert!(lowest(&mut panel).y > high.y - 0.05);
+}
+
+#[test]
+fn pause_step_run_and_reset() {
+    let mut panel = panel();
+    let start = Vec3::new(0.055_555_56, -0.5, 0.0);
+    // Along z, against the face of the sheet.
+    slide(&mut panel, "direction", 0.0, 0.25);
+    slide(&mut panel, "wind", 0.0, 0.75);
+    panel.run_steps(30);
+    panel.get_by_label("Pause").click();
+    panel.run_steps(2);
+    let still = lowest(&mut panel);
+    assert!(still.distance(start) > 0.1);
+    panel.run_steps(5);
+    assert_eq!(lowest(&mut panel), still);
+    panel.get_by_label("Step").click();
+    panel.run_steps(5);
+    let stepped = lowest(&mut panel);
+    assert!(stepped != still && stepped.distance(still) < 0.2);
+    panel.get_by_label("Reset").click();
+    panel.run_steps(3);
+    assert!(lowest(&mut panel).distance(start) < 1e-5);
+    panel.get_by_label("Run").click();
+    panel.run_steps(30);
+    assert!(lowest(&mut panel).distance(start) > 0.1);
+}
+
+#[test]
+fn slow_motion_is_slow() {
+    let mut panel = panel();
+    slide(&mut panel, "speed", 1.0, 0.5);
+    let speed = panel.state().world().resource::<ClothTime>().speed;
+    assert!(speed > 0.02 && speed < 0.5, "{speed}");
+}
+
+#[test]
+fn scenes_can_be_chosen_with_the_mouse() {
+    let mut panel = panel();
+    panel
+        .state_mut()
+        .world_mut()
+        .resource_mut::<ClothPanel>()
+        .scenes = vec!["drape".into(), "flag".into()];
+    panel.run_steps(2);
+    panel.get_by_role(Role::ComboBox).click();
+    panel.run_steps(3);
+    panel.get_by_label("flag").click();
+    panel.run_steps(3);
+    assert_eq!(panel.state().world().resource::<ClothPanel>().scene, 1);
+}
+
+#[test]
+fn figures_are_shown() {
+    let mut panel = panel();
+    panel.run_steps(10);
+    // 10² particles, 6·10² − 10·10 + 2 constraints.
+    panel.get_by_label("100");
+    panel.get_by_label("502");
+    panel.get_by_label_contains(" ms");
+    panel.get_by_label("0.00 mm");
+}
+
+#[test]
+#[cfg(feature = "debug")]
+fn the_wireframe_can_be_switched_on() {
+    let mut panel = panel();
+    panel.get_by_label("wireframe").click();
+    panel.run_steps(2);
+    assert!(panel.state().world().resource::<ClothGizmos>().threads);
+}
+
+#[test]
+fn only_the_chosen_cloth_is_tuned() {
+    let mut panel = panel();
+    let world = panel.state_mut().world_mut();
+    let mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 4, 4));
+    let mesh = world.resource_mut::<Assets<Mesh>>().add(mesh);
+    let cape = world
+        .spawn((Cloth::default(), Mesh3d(mesh), Name::new("cape")))
+        .id();
+    panel.run_steps(3);
+    panel.get_by_role(Role::ComboBox).click();
+    panel.run_steps(3);
+    panel.get_by_label("cape").click();
+    panel.run_steps(3);
+    slide(&mut panel, "damping", 0.5, 0.98);
+    let world = panel.state_mut().world_mut();
+    let mut cloths = world.query::<(Entity, &Cloth)>();
+    for (entity, cloth) in cloths.iter(world) {
+        assert_eq!(cloth.damping > 10.0, entity == cape);
+    }
+}
