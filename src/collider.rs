@@ -112,9 +112,11 @@ impl ClothCollider {
 
     /// Its friction, without negative values and NaN.
     pub(crate) fn friction(&self) -> Friction {
+        // `max` takes the number where the other one is NaN.
+        let sound = |coefficient: f32| coefficient.max(0.0).clamp(0.0, f32::MAX);
         Friction {
-            fixed: self.static_friction.max(0.0).min(f32::MAX),
-            kinetic: self.kinetic_friction.max(0.0).min(f32::MAX),
+            fixed: sound(self.static_friction),
+            kinetic: sound(self.kinetic_friction),
         }
     }
 

@@ -69,9 +69,12 @@ fn show(world: &mut World, contexts: &mut QueryState<&mut EguiContext, With<Prim
         return;
     };
     let context = context.get_mut().clone();
+    // As tall as the window of the app lets it be, with its own title bar and some air.
+    let height = context.content_rect().height() - 70.0;
     egui::Window::new("Cloth")
         .default_pos([12.0, 12.0])
-        .default_size([290.0, 690.0])
+        .default_size([290.0, height])
+        .max_height(height)
         .vscroll(true)
         .show(&context, |in_window| ui(in_window, world));
 }

@@ -80,7 +80,7 @@ const DIRECTIONS: usize = 14;
 fn direction(positions: &SoaVec3, a: u32, b: u32) -> usize {
     let d = positions.get(b as usize) - positions.get(a as usize);
     let largest = d.abs().max_element();
-    if !(largest > 0.0) {
+    if largest == 0.0 || largest.is_nan() {
         return 0;
     }
     // Each component becomes −1, 0 or 1: a three-digit number in base 3, with 13 in the middle.

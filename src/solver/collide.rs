@@ -150,8 +150,7 @@ pub fn collide(
             let local = to_local * (position - centre);
             let (distance, local_normal) = collider.shape.distance(local);
             let depth = surface.thickness - distance;
-            // Written so that NaN is no contact.
-            if !(depth > 0.0) {
+            if depth <= 0.0 || depth.is_nan() {
                 continue;
             }
             let normal = to_world * local_normal;

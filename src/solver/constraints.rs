@@ -1,7 +1,7 @@
 //! Distance constraints: pairs of particles that want to keep their rest length.
 //!
 //! They are stored as arrays, in the order in which they are solved, cut into batches
-//! ([`batches`](super::batches)).
+//! (`batches.rs`).
 
 use super::{
     batches::{self, Batch},

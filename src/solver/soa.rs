@@ -84,11 +84,11 @@ impl SoaVec3 {
 
     /// Whether every component is a finite number.
     ///
-    /// `c - c` is 0 for finite numbers and NaN for all others, which keeps the loop free of branches.
+    /// `c * 0` is 0 for finite numbers and NaN for all others, which keeps the loop free of branches.
     pub fn is_finite(&self) -> bool {
         [&self.x, &self.y, &self.z].iter().all(|plane| {
             plane.chunks(1024).all(|chunk| {
-                let sum: f32 = chunk.iter().map(|c| c - c).sum();
+                let sum: f32 = chunk.iter().map(|c| c * 0.0).sum();
                 sum == 0.0
             })
         })

@@ -12,7 +12,7 @@ use bevy::prelude::*;
 
 pub(crate) fn run_substeps(world: &mut World) {
     let time = *world.resource::<SubstepTime>();
-    if !(time.substep > 0.0) {
+    if time.substep <= 0.0 {
         // The very first frame of a schedule other than `FixedUpdate` has no length yet.
         return;
     }

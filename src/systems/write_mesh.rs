@@ -59,7 +59,7 @@ pub(crate) fn write_mesh(
                 .previous
                 .iter()
                 .zip(particles.position.iter())
-                .map(|(from, to)| Vec3::from(to_mesh * (from.lerp(to, alpha) + offset))),
+                .map(|(from, to)| to_mesh * (from.lerp(to, alpha) + offset)),
         );
         if binding.write(local, &mut own).is_ok()
             && let Some(bounds) = Aabb::enclosing(local.iter())
