@@ -72,3 +72,8 @@ pub mod prelude {
     #[cfg(feature = "panel")]
     pub use crate::{ClothPanel, ClothPanelPlugin};
 }
+
+/// The programs in the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

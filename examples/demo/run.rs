@@ -158,9 +158,13 @@ fn renderer(wait_for_shaders: bool) -> RenderPlugin {
     }
 }
 
+/// What concerns the cloth; not that software adapters are slow, that a bare X server lacks settings,
+/// or that a renderer is missing where we have just said so.
 fn quiet_log() -> LogPlugin {
     LogPlugin {
-        filter: "warn,bevy_drape=info,wgpu_hal=error,bevy_render::renderer=error".into(),
+        filter: "warn,bevy_drape=info,wgpu_hal=error,winit=error,bevy_egui=error,bevy_render=off,\
+                 bevy_gizmos_render=off"
+            .into(),
         ..default()
     }
 }
