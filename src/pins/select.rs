@@ -1,0 +1,158 @@
+//! Which particles a selector means.
+
+use super::{ClothCorner, ClothEdge, PinAnchor, PinPredicate, PinSelector, Pins};
+use crate::mesh::Topology;
+use bevy::prelude::*;
+
+impl Pins {
+    /// The particles of a topology that these pins hold, each once.
+    pub fn select(&self, topology: &Topology) -> Vec<u32> {
+        let (resolved, _) = self.resolve(&topology.positions, &topology.vertex_to_particle);
+        resolved.into_iter().map(|(particle, _)| particle).collect()
+    }
+
+    /// The particles that are to be held, each once, and by what. Also the indices that no vertex
+    /// has. `rest` are the particles in mesh space.
+    pub(crate) fn resolve(
+        &self,
+        rest: &[Vec3],
+        vertex_to_particle: &[u32],
+    ) -> (Vec<(u32, PinAnchor)>, Vec<u32>) {
+        let mut pinned = vec![false; rest.len()];
+        let mut resolved = Vec::new();
+        let mut unknown = Vec::new();
+        let sheet = Sheet::around(rest);
+        for pin in &self.pins {
+            let mut hold = |particle: u32| {
+                if !std::mem::replace(&mut pinned[particle as usize], true) {
+                    resolved.push((particle, pin.anchor));
+                }
+            };
+            let all = || rest.iter().copied().zip(0_u32..);
+            match &pin.select {
+                PinSelector::Index(vertex) => match vertex_to_particle.get(*vertex as usize) {
+                    Some(&particle) => hold(particle),
+                    None => unknown.push(*vertex),
+                },
+                PinSelector::Predicate(PinPredicate(pins)) => {
+                    all().filter(|&(at, _)| pins(at)).for_each(|(_, i)| hold(i));
+                }
+                PinSelector::Corner(corner) => {
+                    let distance = |at: Vec3| sheet.at(at).distance_squared(corner.place());
+                    let nearest = all().min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
+                    if let Some((_, i)) = nearest {
+                        hold(i);
+                    }
+                }
+                PinSelector::Edge(edge) => all()
+                    .filter(|&(at, _)| edge.distance(sheet.at(at)) < 0.01)
+                    .for_each(|(_, i)| hold(i)),
+            }
+        }
+        (resolved, unknown)
+    }
+}
+
+/// The two directions in which a mesh is widest, as a sheet from (0, 0) at its top left to (1, 1).
+struct Sheet {
+    low: Vec3,
+    size: Vec3,
+    thin_axis: usize,
+}
+
+impl Sheet {
+    fn around(points: &[Vec3]) -> Self {
+        let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        let size = high - low;
+        // For equal sizes, an upright sheet.
+        let thin_axis = if size.z <= size.y && size.z <= size.x {
+            2
+        } else if size.y <= size.x {
+            1
+        } else {
+            0
+        };
+        Self {
+            low,
+            size,
+            thin_axis,
+        }
+    }
+
+    fn at(&self, point: Vec3) -> Vec2 {
+        // A side without length has all its points at 0.
+        let size = Vec3::select(self.size.cmpgt(Vec3::ZERO), self.size, Vec3::ONE);
+        let share = (point - self.low) / size;
+        match self.thin_axis {
+            0 => Vec2::new(1.0 - share.z, 1.0 - share.y),
+            1 => Vec2::new(share.x, share.z),
+            _ => Vec2::new(share.x, 1.0 - share.y),
+        }
+    }
+}
+
+impl ClothCorner {
+    fn place(self) -> Vec2 {
+        match self {
+            Self::TopLeft => Vec2::ZERO,
+            Self::TopRight => Vec2::X,
+            Self::BottomLeft => Vec2::Y,
+            Self::BottomRight => Vec2::ONE,
+        }
+    }
+}
+
+impl ClothEdge {
+    fn distance(self, at: Vec2) -> f32 {
+        match self {
+            Self::Top => at.y,
+            Self::Bottom => 1.0 - at.y,
+            Self::Left => at.x,
+            Self::Right => 1.0 - at.x,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{ClothGrid, TriangleMesh};
+
+    fn resolve(grid: ClothGrid, pins: &Pins) -> Vec<u32> {
+        let topology = Topology::new(&TriangleMesh::read(&grid.into()).unwrap()).unwrap();
+        pins.select(&topology)
+    }
+
+    #[test]
+    fn sides_and_corners_of_lying_and_standing_sheets() {
+        for grid in [
+            ClothGrid::new(2.0, 1.0, 4, 3),
+            ClothGrid::vertical(2.0, 1.0, 4, 3),
+        ] {
+            assert_eq!(resolve(grid, &Pins::corners()), [0, 3, 8, 11]);
+            assert_eq!(resolve(grid, &Pins::edge(ClothEdge::Top)), [0, 1, 2, 3]);
+            assert_eq!(
+                resolve(grid, &Pins::edge(ClothEdge::Bottom)),
+                [8, 9, 10, 11]
+            );
+            assert_eq!(resolve(grid, &Pins::edge(ClothEdge::Left)), [0, 4, 8]);
+            assert_eq!(resolve(grid, &Pins::edge(ClothEdge::Right)), [3, 7, 11]);
+        }
+    }
+
+    #[test]
+    fn each_particle_is_pinned_once_and_unknown_indices_are_told() {
+        let pins = Pins::index(3).and(Pins::top_corners()).and(Pins::index(99));
+        let rest: Vec<_> = (0..4).map(|i| Vec3::X * i as f32).collect();
+        let (resolved, unknown) = pins.resolve(&rest, &[0, 1, 2, 3]);
+        assert_eq!(resolved.len(), 2);
+        assert_eq!(unknown, [99]);
+    }
+
+    #[test]
+    fn predicates_see_mesh_space() {
+        let pins = Pins::predicate(|at| at.x < -0.9);
+        assert_eq!(resolve(ClothGrid::new(2.0, 2.0, 3, 3), &pins), [0, 3, 6]);
+    }
+}
