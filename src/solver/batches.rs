@@ -19,6 +19,18 @@ pub(super) struct Batch {
     pub(super) kind: ConstraintKind,
     /// No two constraints of this batch share a particle.
     pub(super) independent: bool,
+    /// For each whole group of [`LANES`] constraints, whether it is a row: its particles are
+    /// neighbours in memory on both sides, as along the rows of a grid.
+    pub(super) rows: Vec<bool>,
+}
+
+/// Constraints of an independent batch that are worked on together: loaded, computed in one
+/// branch-free loop that the compiler turns into SIMD, stored.
+pub(super) const LANES: usize = 8;
+
+fn is_row(group: &[[u32; 2]; LANES]) -> bool {
+    let [a, b] = group[0];
+    (0..).zip(group).all(|(k, pair)| *pair == [a + k, b + k])
 }
 
 /// Puts constraints (sorted by particles, without duplicates) into solving order.
@@ -61,10 +73,12 @@ pub(super) fn arrange(
         let independent = colours.into_iter().map(|colour| (colour, true));
         for (members, independent) in independent.chain([(overflow, false)]) {
             if !members.is_empty() {
+                let (groups, _) = members.as_chunks();
                 batches.push(Batch {
                     range: pairs.len()..pairs.len() + members.len(),
                     kind,
                     independent,
+                    rows: groups.iter().map(is_row).collect(),
                 });
                 pairs.extend(members);
             }
