@@ -1,6 +1,6 @@
 //! Ends a step: pins are exact, and nothing non-finite gets out.
 
-use super::prepare::report;
+use super::prepare::go_back;
 use crate::components::{ClothBody, Particles};
 use bevy::prelude::*;
 
@@ -10,8 +10,7 @@ pub(crate) fn finish(mut cloths: Query<(Entity, &mut Particles, &mut ClothBody)>
         if particles.is_finite() {
             body.reported = false;
         } else {
-            report(entity, &mut body);
-            particles.restore();
+            go_back(entity, &mut particles, &mut body);
         }
         particles.rebase();
     }

@@ -21,8 +21,7 @@ pub(crate) fn prepare_cloths(
     for (entity, cloth, pins, mut particles, mut body) in &mut cloths {
         if !particles.is_finite() {
             // Somebody wrote a bad number since the last step; `previous` is still good.
-            report(entity, &mut body);
-            particles.restore();
+            go_back(entity, &mut particles, &mut body);
         }
         let transform_of = |anchor: PinAnchor| match anchor {
             PinAnchor::World => Some(GlobalTransform::IDENTITY),
@@ -83,8 +82,12 @@ pub(super) fn parallel(cloths: usize) -> bool {
     cloths > 1 && ComputeTaskPool::try_get().is_some_and(|pool| pool.thread_num() > 1)
 }
 
-/// Reports a non-finite number, once until the cloth is well again.
-pub(super) fn report(entity: Entity, body: &mut ClothBody) {
+/// Puts a cloth that met a non-finite number back to its last good state, and reports it, once until
+/// it is well again.
+pub(super) fn go_back(entity: Entity, particles: &mut Particles, body: &mut ClothBody) {
+    particles.restore();
+    let areal_density = body.areal_density;
+    body.set_masses(particles, areal_density);
     if !std::mem::replace(&mut body.reported, true) {
         error!(
             "cloth {entity}: met a position or force that is not a finite number and went back to \
