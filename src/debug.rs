@@ -6,6 +6,7 @@ use crate::{
     components::{Constraints, Particles},
     plugin::ClothSystems,
     solver::{ConstraintKind, Shape},
+    systems::DrawTime,
 };
 use bevy::{
     color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE, GOLD},
@@ -33,6 +34,20 @@ pub struct ClothGizmos {
     pub colliders: bool,
 }
 
+/// The gizmo group of cloths: line width, depth and so on are in its
+/// [`GizmoConfig`].
+#[derive(Default, Reflect, GizmoConfigGroup)]
+pub struct ClothGizmoGroup;
+
+/// Where a particle is drawn: between its last two steps, like the mesh.
+fn drawn(particles: &Particles, i: usize, alpha: f32) -> Vec3 {
+    let between = particles
+        .previous
+        .get(i)
+        .lerp(particles.position.get(i), alpha);
+    particles.origin + between
+}
+
 /// Strain that is drawn in full red.
 const RED_STRAIN: f32 = 0.05;
 
@@ -40,6 +55,18 @@ impl Plugin for ClothDebugPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<ClothGizmos>()
             .init_resource::<ClothGizmos>()
+            .insert_gizmo_config(
+                ClothGizmoGroup,
+                GizmoConfig {
+                    // Lines lie in the cloth; a little nearer they are not half hidden by it.
+                    depth_bias: -0.005,
+                    line: GizmoLineConfig {
+                        width: 1.2,
+                        ..default()
+                    },
+                    ..default()
+                },
+            )
             .add_systems(
                 PostUpdate,
                 (draw_constraints, draw_pins, draw_colliders)
@@ -52,8 +79,10 @@ impl Plugin for ClothDebugPlugin {
 fn draw_constraints(
     cloths: Query<(&Particles, &Constraints), With<Cloth>>,
     show: Res<ClothGizmos>,
-    mut gizmos: Gizmos,
+    time: DrawTime,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
+    let alpha = time.alpha();
     for (particles, constraints) in &cloths {
         for (shown, kind) in [
             (show.threads, ConstraintKind::Structural),
@@ -64,7 +93,7 @@ fn draw_constraints(
                 continue;
             }
             for (&[a, b], &rest) in constraints.of_kind(kind) {
-                let [a, b] = [a, b].map(|i| particles.world_position(i as usize));
+                let [a, b] = [a, b].map(|i| drawn(particles, i as usize, alpha));
                 let strain = ((b - a).length() / rest - 1.0).abs();
                 let calm = 1.0 - (strain / RED_STRAIN).clamp(0.0, 1.0);
                 gizmos.line(a, b, Color::srgb(1.0, calm, calm));
@@ -73,13 +102,18 @@ fn draw_constraints(
     }
 }
 
-fn draw_pins(cloths: Query<&Particles, With<Cloth>>, show: Res<ClothGizmos>, mut gizmos: Gizmos) {
+fn draw_pins(
+    cloths: Query<&Particles, With<Cloth>>,
+    show: Res<ClothGizmos>,
+    time: DrawTime,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
+) {
     if !show.pins {
         return;
     }
     for particles in &cloths {
         for i in (0..particles.len()).filter(|&i| particles.is_pinned(i)) {
-            let place = Isometry3d::from_translation(particles.world_position(i));
+            let place = Isometry3d::from_translation(drawn(particles, i, time.alpha()));
             gizmos.cross(place, 0.05, GOLD);
         }
     }
@@ -88,7 +122,7 @@ fn draw_pins(cloths: Query<&Particles, With<Cloth>>, show: Res<ClothGizmos>, mut
 fn draw_colliders(
     colliders: Query<(&ClothCollider, &GlobalTransform)>,
     show: Res<ClothGizmos>,
-    mut gizmos: Gizmos,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
     if !show.colliders {
         return;

@@ -51,7 +51,7 @@ pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth};
 pub use collider::ClothCollider;
 pub use components::{BuildFailed, ClothSource, Constraints, Particles};
 #[cfg(feature = "debug")]
-pub use debug::{ClothDebugPlugin, ClothGizmos};
+pub use debug::{ClothDebugPlugin, ClothGizmoGroup, ClothGizmos};
 pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};

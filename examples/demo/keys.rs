@@ -4,8 +4,10 @@ use crate::{
     scenes::{InScene, SCENES},
     stage::Props,
 };
-use bevy::prelude::*;
+use bevy::{prelude::*, window::PrimaryWindow};
 use bevy_drape::prelude::*;
+use bevy_egui::{EguiContext, PrimaryEguiContext, egui};
+use bevy_panorbit_camera::PanOrbitCamera;
 
 /// Space, `.`, R, H and Esc.
 pub(crate) fn keys(
@@ -33,6 +35,29 @@ pub(crate) fn keys(
     }
     if keys.just_pressed(KeyCode::Escape) {
         exit.write(AppExit::Success);
+    }
+}
+
+/// Keeps the camera still while the mouse is on the panel. The camera asks egui too, but egui hears
+/// of the mouse a frame late: a quick flick onto the panel and a turn of the wheel would zoom.
+pub(crate) fn hold_camera(
+    mut contexts: Query<&mut EguiContext, With<PrimaryEguiContext>>,
+    windows: Query<&Window, With<PrimaryWindow>>,
+    mut cameras: Query<&mut PanOrbitCamera>,
+) {
+    let (Ok(mut context), Ok(window)) = (contexts.single_mut(), windows.single()) else {
+        return;
+    };
+    let Some(cursor) = window.cursor_position() else {
+        return;
+    };
+    let context = context.get_mut();
+    let at = egui::Pos2::new(cursor.x, cursor.y) / context.zoom_factor();
+    let on_panel = context
+        .layer_id_at(at)
+        .is_some_and(|layer| layer.order != egui::Order::Background);
+    for mut camera in &mut cameras {
+        camera.enabled = !on_panel;
     }
 }
 

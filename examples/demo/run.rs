@@ -24,7 +24,7 @@ use bevy::{
 };
 use bevy_drape::{ClothDiagnosticsPlugin, ClothPanelPlugin, ClothSystems, prelude::*};
 use bevy_egui::{EguiPlugin, input::egui_wants_any_keyboard_input};
-use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCameraPlugin};
+use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
 use std::{panic, path::PathBuf, time::Duration};
 
 const WIDTH: u32 = 1280;
@@ -71,6 +71,10 @@ fn in_window(arguments: &Arguments) -> App {
     app.add_plugins((plugins, EguiPlugin::default(), PanOrbitCameraPlugin))
         .add_plugins((ClothPanelPlugin, ClothDebugPlugin))
         .insert_resource(EguiFocusIncludesHover(true))
+        .add_systems(
+            PostUpdate,
+            keys::hold_camera.before(PanOrbitCameraSystemSet),
+        )
         .add_systems(
             Update,
             keys::keys.run_if(not(egui_wants_any_keyboard_input)),

@@ -17,4 +17,6 @@ pub(crate) use finish::finish;
 pub(crate) use prepare::prepare_cloths;
 pub(crate) use reset::reset;
 pub(crate) use substep::{collide, integrate, relax, run_substeps};
+#[cfg(feature = "debug")]
+pub(crate) use write_mesh::DrawTime;
 pub(crate) use write_mesh::{DrawBetweenSteps, write_mesh};

@@ -5,11 +5,32 @@ use crate::{
     components::{ClothMesh, ClothSource, Particles},
     time::{ClothClock, ClothTime},
 };
-use bevy::{camera::primitives::Aabb, prelude::*};
+use bevy::{camera::primitives::Aabb, ecs::system::SystemParam, prelude::*};
 
 /// Steps are taken in a fixed schedule, so that frames lie between them.
 #[derive(Resource)]
 pub(crate) struct DrawBetweenSteps(pub(crate) bool);
+
+/// Where the frame that is drawn lies between the last two steps.
+#[derive(SystemParam)]
+pub(crate) struct DrawTime<'w> {
+    time: Res<'w, ClothTime>,
+    clock: Res<'w, ClothClock>,
+    between: Res<'w, DrawBetweenSteps>,
+    fixed: Option<Res<'w, Time<Fixed>>>,
+}
+
+impl DrawTime<'_> {
+    /// From 0 (the step before) to 1 (the last one).
+    pub(crate) fn alpha(&self) -> f32 {
+        if self.between.0 {
+            let overstep = self.fixed.as_ref().map_or(0.0, |t| t.overstep_fraction());
+            self.clock.interpolation(&self.time, overstep)
+        } else {
+            1.0
+        }
+    }
+}
 
 pub(crate) fn write_mesh(
     mut cloths: Query<
@@ -22,18 +43,10 @@ pub(crate) fn write_mesh(
         ),
         With<Cloth>,
     >,
-    time: Res<ClothTime>,
-    clock: Res<ClothClock>,
-    between: Res<DrawBetweenSteps>,
-    fixed: Option<Res<Time<Fixed>>>,
+    time: DrawTime,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
-    let overstep = fixed.map_or(0.0, |time| time.overstep_fraction());
-    let alpha = if between.0 {
-        clock.interpolation(&time, overstep)
-    } else {
-        1.0
-    };
+    let alpha = time.alpha();
     for (particles, transform, source, mut mesh, mut aabb) in &mut cloths {
         let affine = transform.affine();
         let to_mesh = affine.inverse();
