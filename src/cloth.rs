@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The cloth is built as soon as the mesh is loaded; it then gets [`Particles`](crate::Particles)
 /// and [`Constraints`](crate::Constraints) and a mesh of its own, and [`ClothReady`] is triggered.
 /// All fields may be changed at any time. A change takes effect with the next step and never jerks
-/// the cloth: greater stiffness and thickness are approached within a second or so. Removing `Cloth` gives the entity its original mesh back.
+/// the cloth: greater stiffness and thickness are approached in small strides. Removing `Cloth` gives the entity its original mesh back.
 ///
 /// The cloth moves in world space. The [`Transform`] of its entity says where it starts and carries
 /// its [`Pins`]; particles that are not pinned do not follow it. The scale is read when the cloth is

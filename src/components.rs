@@ -5,7 +5,8 @@
 use crate::{
     cloth::Cloth,
     mesh::{MeshBinding, Topology},
-    pins::BoundPin,
+    pins::{BoundPin, Pins},
+    plugin::SubstepTime,
     solver::{
         Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Strength, Triangles,
         glide_compliance, glide_density, glide_thickness, inverse_masses,
@@ -43,8 +44,10 @@ pub(crate) struct ClothBody {
     pub(crate) pins: Vec<BoundPin>,
     /// Where the pins go in this fixed step.
     pub(crate) targets: Vec<PinTarget>,
-    /// A non-finite number was met and reported; not again before all is well.
-    pub(crate) reported: bool,
+    /// What `pins` were bound from.
+    pub(crate) bound: Pins,
+    /// A non-finite number was met and reported; not again for so many good steps.
+    pub(crate) silent_steps: u32,
 }
 
 /// Settings that glide to what the user wants.
@@ -58,9 +61,9 @@ pub(crate) struct Applied {
 
 impl Applied {
     /// What the user wants.
-    fn wanted(cloth: &Cloth, substeps: u32) -> Self {
+    fn wanted(cloth: &Cloth, time: &SubstepTime) -> Self {
         Self {
-            strength: Strength::full(substeps, cloth.iterations),
+            strength: Strength::full(time.substep, cloth.iterations),
             compliance: cloth.fabric.compliance(),
             thickness: cloth.fabric.thickness,
             areal_density: cloth.fabric.areal_density,
@@ -70,21 +73,20 @@ impl Applied {
 
 impl ClothBody {
     /// Takes the settings of this step from what the user wants: at once before the first step,
-    /// later in small strides. `dt` is the length of the step, s.
-    pub(crate) fn glide(&mut self, cloth: &Cloth, substeps: u32, dt: f32) {
-        let wanted = Applied::wanted(cloth, substeps);
+    /// later in small strides.
+    pub(crate) fn glide(&mut self, cloth: &Cloth, time: &SubstepTime) {
+        let wanted = Applied::wanted(cloth, time);
         self.applied = Some(self.applied.map_or(wanted, |now| Applied {
-            strength: now.strength.next(substeps, cloth.iterations),
+            strength: now.strength.next(time.substep, cloth.iterations),
             compliance: glide_compliance(now.compliance, wanted.compliance),
-            thickness: glide_thickness(now.thickness, wanted.thickness, dt),
+            thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
             areal_density: glide_density(now.areal_density, wanted.areal_density),
         }));
     }
 
     /// The settings of this step.
-    pub(crate) fn applied(&self, cloth: &Cloth, substeps: u32) -> Applied {
-        self.applied
-            .unwrap_or_else(|| Applied::wanted(cloth, substeps))
+    pub(crate) fn applied(&self, cloth: &Cloth, time: &SubstepTime) -> Applied {
+        self.applied.unwrap_or_else(|| Applied::wanted(cloth, time))
     }
 
     /// Recomputes all inverse masses: 1/(area·density), 0 where a pin holds.

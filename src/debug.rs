@@ -21,6 +21,11 @@ pub struct ClothDebugPlugin;
 /// What [`ClothDebugPlugin`] draws. All off by default.
 #[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    reflect(Serialize, Deserialize)
+)]
 pub struct ClothGizmos {
     /// Structural constraints, from white at rest length to red at 5 % more or less.
     pub threads: bool,

@@ -58,7 +58,7 @@ pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use settings::{ClothGravity, Substeps, Wind};
-pub use time::ClothTime;
+pub use time::{ClothTime, cloth_step_due};
 
 /// The names that most programs need.
 pub mod prelude {

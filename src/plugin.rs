@@ -22,8 +22,8 @@ use bevy::{
 /// Adds cloth to an app: the solver in [`FixedUpdate`] (or another schedule), building and drawing
 /// in [`PostUpdate`].
 ///
-/// Needs meshes (`DefaultPlugins`, or `AssetPlugin` with `MeshPlugin`) and, to draw smoothly between
-/// two steps, time. Works without a window and without a GPU.
+/// Needs meshes and time: `DefaultPlugins`, or `MinimalPlugins` with `AssetPlugin`, `MeshPlugin` and
+/// `TransformPlugin`. Works without a window and without a GPU.
 pub struct ClothPlugin {
     schedule: InternedScheduleLabel,
 }
@@ -159,22 +159,28 @@ impl Plugin for ClothPlugin {
                 ClothSystems::Simulate,
                 ClothSystems::Finish,
             )
-                .chain()
-                .run_if(cloth_step_due),
+                .chain(),
         )
         .add_systems(
             self.schedule,
             (
                 advance_cloth_time.before(ClothSystems::Prepare),
                 (
-                    systems::check_settings,
+                    // Colliders are followed in every update: what moved while cloths stood still
+                    // must not catch up in one step.
                     systems::find_colliders,
-                    systems::prepare_cloths,
+                    (systems::check_settings, systems::prepare_cloths)
+                        .chain()
+                        .run_if(cloth_step_due),
                 )
                     .chain()
                     .in_set(ClothSystems::Prepare),
-                systems::run_substeps.in_set(ClothSystems::Simulate),
-                systems::finish.in_set(ClothSystems::Finish),
+                systems::run_substeps
+                    .in_set(ClothSystems::Simulate)
+                    .run_if(cloth_step_due),
+                systems::finish
+                    .in_set(ClothSystems::Finish)
+                    .run_if(cloth_step_due),
             ),
         );
 
@@ -185,8 +191,9 @@ impl Plugin for ClothPlugin {
                 schedule
                     .set_executor(SingleThreadedExecutor::new())
                     .set_build_settings(ScheduleBuildSettings {
-                        // An unclear order would make results depend on chance.
-                        ambiguity_detection: LogLevel::Error,
+                        // An unclear order would make results depend on chance. Ours is clear;
+                        // where systems of others meet, they are told.
+                        ambiguity_detection: LogLevel::Warn,
                         ..default()
                     })
                     .configure_sets(

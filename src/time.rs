@@ -13,11 +13,18 @@ use bevy::prelude::*;
 /// ```
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    reflect(Serialize, Deserialize)
+)]
 pub struct ClothTime {
     /// Cloths stand still.
     pub paused: bool,
     /// 1 is real time, 0.1 slow motion. 0 to 1; to go faster, raise the speed of `Time<Virtual>`.
-    /// Slow motion takes the same steps less often, so it shows the very same motion.
+    /// Slow motion takes the same steps less often, so it shows the very same motion; except that
+    /// colliders and anchors which keep their pace are faster, seen from the cloth. Let them move
+    /// with [`cloth_step_due`](crate::cloth_step_due).
     pub speed: f32,
     /// Steps that are still to be taken although it is paused, one at each fixed update.
     pub requested_steps: u32,
@@ -50,7 +57,7 @@ impl ClothTime {
 
 /// Where the clock is between two steps.
 #[derive(Resource, Default)]
-pub(crate) struct ClothClock {
+pub struct ClothClock {
     /// Share of a step that has been waited for.
     progress: f32,
     /// Cloths move in this fixed update.
@@ -72,13 +79,16 @@ impl ClothClock {
     fn advance(&mut self, time: &mut ClothTime) {
         if time.paused {
             self.due = time.requested_steps > 0;
-            self.progress = 0.0;
+            // The first update after the pause takes a step.
+            self.progress = 1.0 - time.allowed_speed();
             time.requested_steps = time.requested_steps.saturating_sub(1);
         } else {
             self.progress += time.allowed_speed();
             self.due = self.progress >= 1.0;
             if self.due {
-                self.progress -= 1.0;
+                // At full speed there is nothing to wait for, whatever was left from slow motion.
+                let real_time = time.allowed_speed() == 1.0;
+                self.progress = if real_time { 0.0 } else { self.progress - 1.0 };
             }
             time.requested_steps = 0;
         }
@@ -91,8 +101,10 @@ pub(crate) fn advance_cloth_time(mut clock: ResMut<ClothClock>, mut time: ResMut
     clock.advance(time.bypass_change_detection());
 }
 
-/// Run condition: cloths move in this fixed update.
-pub(crate) fn cloth_step_due(clock: Res<ClothClock>) -> bool {
+/// Run condition for the schedule of the cloth steps, after
+/// [`ClothSystems::Finish`](crate::ClothSystems::Finish): cloths have moved in this update. For
+/// colliders that are to pause and go slow with them.
+pub fn cloth_step_due(clock: Res<ClothClock>) -> bool {
     clock.due
 }
 

@@ -23,9 +23,10 @@ fn panel() -> Panel {
         ClothDiagnosticsPlugin::default(),
     ))
     .init_resource::<ClothPanel>()
-    .init_resource::<ClothGizmos>()
     .insert_resource(Time::<Fixed>::from_hz(60.0))
     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    #[cfg(feature = "debug")]
+    app.init_resource::<ClothGizmos>();
     app.finish();
     app.cleanup();
     let mesh = Mesh::from(ClothGrid::vertical(1.0, 1.0, 10, 10));

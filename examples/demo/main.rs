@@ -26,10 +26,18 @@ mod surroundings;
 mod textures;
 
 use bevy::app::AppExit;
-use clap::Parser;
+use clap::{CommandFactory, Parser, error::ErrorKind};
 
 fn main() -> AppExit {
-    let arguments = arguments::Arguments::parse();
+    let arguments = arguments::Arguments::try_parse().unwrap_or_else(|error| {
+        // Usage and the scenes belong to every complaint; clap only names the flag.
+        let complaint = error.use_stderr() && error.kind() != ErrorKind::ValueValidation;
+        let _ = error.print();
+        if complaint {
+            eprintln!("\n{}", arguments::Arguments::command().render_help());
+        }
+        std::process::exit(error.exit_code());
+    });
     if let Err(problem) = arguments.check() {
         eprintln!("error: {problem}");
         return AppExit::error();

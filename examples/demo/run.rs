@@ -22,7 +22,9 @@ use bevy::{
     window::{ExitCondition, PresentMode, WindowResolution},
     winit::WinitPlugin,
 };
-use bevy_drape::{ClothDiagnosticsPlugin, ClothPanelPlugin, ClothSystems, prelude::*};
+use bevy_drape::{
+    ClothDiagnosticsPlugin, ClothPanelPlugin, ClothSystems, cloth_step_due, prelude::*,
+};
 use bevy_egui::{EguiPlugin, input::egui_wants_any_keyboard_input};
 use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
 use std::{panic, path::PathBuf, time::Duration};
@@ -184,7 +186,12 @@ fn add_scenes(app: &mut App, arguments: &Arguments) {
         .init_resource::<keys::Shown>()
         .add_systems(Startup, stage::set_up)
         .add_systems(Update, keys::change_scene)
-        .add_systems(FixedUpdate, scenes::swing.before(ClothSystems::Prepare));
+        .add_systems(
+            FixedUpdate,
+            scenes::swing
+                .after(ClothSystems::Finish)
+                .run_if(cloth_step_due),
+        );
 }
 
 /// One step of 1/60 s for each frame, however long the frame takes: the same picture everywhere.

@@ -51,12 +51,15 @@ pub(crate) struct Swing {
     reach: f32,
     /// Of a whole swing, s.
     period: f32,
+    /// How long it has been swinging, s.
+    elapsed: f32,
 }
 
-/// Moves everything that swings. Runs before the cloth in each fixed update.
-pub(crate) fn swing(mut swinging: Query<(&Swing, &mut Transform)>, time: Res<Time>) {
-    for (swing, mut transform) in &mut swinging {
-        let phase = time.elapsed_secs() / swing.period * std::f32::consts::TAU;
+/// Moves everything that swings. Runs when cloths have moved, so that it pauses with them.
+pub(crate) fn swing(mut swinging: Query<(&mut Swing, &mut Transform)>, time: Res<Time>) {
+    for (mut swing, mut transform) in &mut swinging {
+        swing.elapsed += time.delta_secs();
+        let phase = swing.elapsed / swing.period * std::f32::consts::TAU;
         transform.translation = swing.centre + Vec3::X * swing.reach * phase.sin();
     }
 }
@@ -134,6 +137,7 @@ fn shapes(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
             centre,
             reach: 0.3,
             period: 5.0,
+            elapsed: 0.0,
         },
         Mesh3d(meshes.add(sphere.mesh().uv(48, 24))),
         MeshMaterial3d(props.stone.clone()),

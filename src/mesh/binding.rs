@@ -1,7 +1,10 @@
 //! Writes a cloth back into its mesh: positions, smooth normals and, where the mesh has them,
 //! tangents. All other attributes stay as they are.
 
-use super::{read::TriangleMesh, topology::Topology};
+use super::{
+    read::TriangleMesh,
+    topology::{NO_PARTICLE, Topology},
+};
 use bevy::{
     math::{Vec3, Vec4},
     mesh::{Mesh, MeshAccessError, VertexAttributeValues},
@@ -37,7 +40,9 @@ impl MeshBinding {
         };
         let (normal_group, group_count) = normal_groups(&topology.vertex_to_particle, &original);
         let tangent_weights = match mesh.try_attribute(Mesh::ATTRIBUTE_TANGENT) {
-            Ok(VertexAttributeValues::Float32x4(tangents)) => {
+            Ok(VertexAttributeValues::Float32x4(tangents))
+                if tangents.len() == source.positions.len() =>
+            {
                 Some(tangent_weights(source, tangents))
             }
             _ => None,
@@ -60,7 +65,9 @@ impl MeshBinding {
             mesh.try_attribute_mut_option(Mesh::ATTRIBUTE_POSITION)?
         {
             for (position, &particle) in positions.iter_mut().zip(&self.vertex_to_particle) {
-                *position = particles[particle as usize].to_array();
+                if let Some(place) = particles.get(particle as usize) {
+                    *position = place.to_array();
+                }
             }
         }
         if let Some(VertexAttributeValues::Float32x3(normals)) =
@@ -140,10 +147,12 @@ fn normal_groups(vertex_to_particle: &[u32], normals: &[Vec3]) -> (Vec<u32>, usi
     // Per particle at most two sides: the first normal seen, and whatever opposes it.
     let particles = vertex_to_particle
         .iter()
+        .filter(|&&i| i != NO_PARTICLE)
         .max()
         .map_or(0, |&i| i as usize + 1);
     let mut front: Vec<Option<(Vec3, u32)>> = vec![None; particles];
     let mut back: Vec<Option<u32>> = vec![None; particles];
+    let mut outside = None;
     let mut count = 0;
     let mut new_group = || {
         count += 1;
@@ -153,6 +162,10 @@ fn normal_groups(vertex_to_particle: &[u32], normals: &[Vec3]) -> (Vec<u32>, usi
         .iter()
         .zip(normals)
         .map(|(&particle, &normal)| {
+            // Vertices outside of the cloth share one group, which no triangle ever adds to.
+            if particle == NO_PARTICLE {
+                return *outside.get_or_insert_with(&mut new_group);
+            }
             let particle = particle as usize;
             let (first, group) = *front[particle].get_or_insert_with(|| (normal, new_group()));
             if normal.dot(first) > -0.5 {

@@ -77,14 +77,13 @@ impl TriangleMesh {
             Err(MeshAccessError::ExtractedToRenderWorld) => return Err(MeshError::NotReadable),
         };
         let positions: Vec<Vec3> = positions.iter().map(|&p| Vec3::from(p)).collect();
-        if let Some(vertex) = positions.iter().position(|p| !p.is_finite()) {
-            return Err(MeshError::NonFinite { vertex });
-        }
-
+        let is_strip = mesh.primitive_topology() == PrimitiveTopology::TriangleStrip;
         let indices: Vec<u32> = match mesh.try_indices() {
             Ok(Indices::U16(indices)) => {
-                // 0xFFFF ends a strip, as 0xFFFF_FFFF does in the wider format.
-                let wide = |&i: &u16| if i == u16::MAX { u32::MAX } else { i.into() };
+                // 0xFFFF ends a strip, as 0xFFFF_FFFF does in the wider format. In a list it is the
+                // last of 65536 vertices.
+                let ends = |i: u16| is_strip && i == u16::MAX;
+                let wide = |&i: &u16| if ends(i) { u32::MAX } else { i.into() };
                 indices.iter().map(wide).collect()
             }
             Ok(Indices::U32(indices)) => indices.clone(),
@@ -105,6 +104,11 @@ impl TriangleMesh {
             .collect();
         if triangles.is_empty() {
             return Err(MeshError::NoTriangles);
+        }
+        let bad = |&&vertex: &&u32| !positions[vertex as usize].is_finite();
+        if let Some(&vertex) = triangles.as_flattened().iter().find(bad) {
+            let vertex = vertex as usize;
+            return Err(MeshError::NonFinite { vertex });
         }
         Ok(Self {
             out_of_range: named - triangles.len(),
@@ -186,6 +190,18 @@ mod tests {
         for (mesh, error) in cases {
             assert_eq!(TriangleMesh::read(&mesh), Err(error));
         }
+    }
+
+    #[test]
+    fn a_list_of_u16_indices_may_use_all_of_them() {
+        let last = u16::MAX as usize;
+        let positions = (0..=last).map(|i| [i as f32, (i % 2) as f32, 0.0]);
+        let list = mesh(PrimitiveTopology::TriangleList, positions.collect())
+            .with_inserted_indices(Indices::U16(vec![0, 1, u16::MAX]));
+        assert_eq!(
+            TriangleMesh::read(&list).unwrap().triangles,
+            [[0, 1, 65535]]
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use bevy::math::Vec3;
 /// A cloth before it has a place in the world.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
-    /// The particle of each vertex.
+    /// The particle of each vertex; [`NO_PARTICLE`] for vertices that no triangle uses.
     pub vertex_to_particle: Vec<u32>,
     /// Rest positions of the particles in mesh space, m.
     pub positions: Vec<Vec3>,
@@ -22,11 +22,14 @@ pub struct Topology {
     pub constraints: Vec<(ConstraintKind, u32, u32)>,
 }
 
+/// Stands for the particle of a vertex that is no part of the cloth.
+pub const NO_PARTICLE: u32 = u32::MAX;
+
 impl Topology {
     /// Analyses a mesh. Triangles that touch fewer than three particles hold nothing and are left
     /// out; `None` if no other is there.
     pub fn new(mesh: &TriangleMesh) -> Option<Self> {
-        let welded = weld(&mesh.positions);
+        let welded = weld(&mesh.positions, &mesh.triangles);
         let to_particle = |i: u32| welded.vertex_to_particle[i as usize];
         let triangles = distinct(mesh.triangles.iter().map(|t| t.map(to_particle)));
         if triangles.is_empty() {

@@ -1,5 +1,6 @@
 //! One particle for all vertices that share a position: UV seams and hard edges must not open.
 
+use super::topology::NO_PARTICLE;
 use bevy::{math::Vec3, platform::collections::HashMap};
 
 /// Vertices nearer than this share of the mesh's size are at the same place. Exporters round
@@ -12,10 +13,18 @@ pub(super) struct Welded {
     pub(super) positions: Vec<Vec3>,
 }
 
-/// Welds vertices. Particles are numbered in the order in which vertices first name them.
-pub(super) fn weld(vertices: &[Vec3]) -> Welded {
-    let low = vertices.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-    let high = vertices.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+/// Welds the vertices that triangles use. Particles are numbered in the order of their vertices.
+pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Welded {
+    let mut used = vec![false; vertices.len()];
+    for &vertex in triangles.as_flattened() {
+        used[vertex as usize] = true;
+    }
+    let in_use = || {
+        let pairs = vertices.iter().zip(&used);
+        pairs.filter(|(_, used)| **used).map(|(v, _)| *v)
+    };
+    let low = in_use().fold(Vec3::INFINITY, Vec3::min);
+    let high = in_use().fold(Vec3::NEG_INFINITY, Vec3::max);
     let tolerance = ((high - low).max_element() * TOLERANCE).max(f32::MIN_POSITIVE);
 
     // Cells much larger than the tolerance, so that a vertex is rarely near a border and mostly
@@ -33,7 +42,11 @@ pub(super) fn weld(vertices: &[Vec3]) -> Welded {
     let mut positions: Vec<Vec3> = Vec::new();
     let vertex_to_particle = vertices
         .iter()
-        .map(|&vertex| {
+        .zip(&used)
+        .map(|(&vertex, &used)| {
+            if !used {
+                return NO_PARTICLE;
+            }
             let from = cell_of(vertex - Vec3::splat(tolerance));
             let to = cell_of(vertex + Vec3::splat(tolerance));
             for x in from[0]..=to[0] {
@@ -82,7 +95,7 @@ mod tests {
             Vec3::ZERO,
             Vec3::X * 0.999,
         ];
-        let welded = weld(&vertices);
+        let welded = weld(&vertices, &[[0, 1, 2], [3, 4, 5]]);
         assert_eq!(welded.vertex_to_particle, [0, 1, 1, 2, 0, 3]);
         assert_eq!(welded.positions.len(), 4);
     }
@@ -93,8 +106,20 @@ mod tests {
             let vertices: Vec<_> = (0..50)
                 .map(|i| Vec3::splat(offset) + Vec3::X * (size * i as f32 / 49.0))
                 .collect();
-            let count = weld(&vertices).positions.len();
+            let triangles: Vec<_> = (2..50).map(|i| [0, i - 1, i]).collect();
+            let count = weld(&vertices, &triangles).positions.len();
             assert_eq!(count, 50, "size {size} at {offset}");
         }
+    }
+
+    #[test]
+    fn vertices_without_a_triangle_are_no_particles() {
+        let vertices = [Vec3::ZERO, Vec3::NAN, Vec3::X, Vec3::Y, Vec3::splat(1e9)];
+        let welded = weld(&vertices, &[[0, 2, 3]]);
+        assert_eq!(
+            welded.vertex_to_particle,
+            [0, NO_PARTICLE, 1, 2, NO_PARTICLE]
+        );
+        assert_eq!(welded.positions, [Vec3::ZERO, Vec3::X, Vec3::Y]);
     }
 }

@@ -177,7 +177,10 @@ fn wind(ui: &mut egui::Ui, world: &mut World) {
     } = *world.get_resource_or_init::<WindMemory>();
     let mut strength = velocity.length();
     if strength > 0.0 {
-        direction = velocity.z.atan2(velocity.x).to_degrees().rem_euclid(360.0);
+        // Straight up and down there is no direction; the last one stays.
+        if velocity.xz().length() > strength * 1e-4 {
+            direction = velocity.z.atan2(velocity.x).to_degrees().rem_euclid(360.0);
+        }
         elevation = (velocity.y / strength).clamp(-1.0, 1.0).asin().to_degrees();
     }
     let most = *params::WIND[0].range.end();

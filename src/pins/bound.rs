@@ -5,52 +5,61 @@ use crate::solver::PinTarget;
 use bevy::prelude::*;
 
 /// A pinned particle with its place in the frame of its anchor.
+///
+/// World places are pairs of an origin and a small vector from it: far from the world's origin a
+/// single vector would be rounded to millimetres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BoundPin {
     pub(crate) particle: u32,
     pub(crate) anchor: PinAnchor,
-    /// Its place in the frame of the anchor (in the world for [`PinAnchor::World`]), m.
-    pub(crate) offset: Vec3,
-    /// Where it was last held in the world, m: it stays there if the anchor is gone.
-    pub(crate) held_at: Vec3,
+    /// Its place in the frame of the anchor, m; not known before the anchor has been seen.
+    offset: Option<Vec3>,
+    /// Where it was last held, m from `held_origin`: it stays there without its anchor.
+    held: Vec3,
+    held_origin: Vec3,
 }
 
 impl BoundPin {
-    /// Pins a particle that is at `place` in the world, to an anchor with this transform.
-    pub(crate) fn new(
-        particle: u32,
-        anchor: PinAnchor,
-        place: Vec3,
-        transform: &GlobalTransform,
-    ) -> Self {
-        let offset = transform.affine().inverse().transform_point3(place);
+    /// Pins a particle that is at `place`, relative to `origin`, m.
+    pub(crate) fn new(particle: u32, anchor: PinAnchor, place: Vec3, origin: Vec3) -> Self {
         Self {
             particle,
             anchor,
-            // An anchor without a size has no inverse; its origin is as good as any place.
-            offset: if offset.is_finite() {
-                offset
-            } else {
-                Vec3::ZERO
-            },
-            held_at: place,
+            offset: None,
+            held: place,
+            held_origin: origin,
         }
     }
 
-    /// Where the solver must put the particle, relative to `origin`.
-    pub(crate) fn target(&mut self, transform: &GlobalTransform, origin: Vec3) -> PinTarget {
-        let held_at = transform.transform_point(self.offset);
-        if held_at.is_finite() {
-            self.held_at = held_at;
+    /// Where the solver must put the particle, relative to `origin`, m. `transform` is that of the
+    /// anchor, if it has one. It takes the pin along from the first time it is seen.
+    pub(crate) fn target(
+        &mut self,
+        transform: Option<&GlobalTransform>,
+        origin: Vec3,
+    ) -> PinTarget {
+        self.held += self.held_origin - origin;
+        self.held_origin = origin;
+        if let Some(transform) = transform {
+            let affine = transform.affine();
+            let from_anchor = origin - transform.translation();
+            let offset = *self.offset.get_or_insert_with(|| {
+                let offset = affine.matrix3.inverse() * (self.held + from_anchor);
+                // An anchor without a size has no inverse; its origin is as good as any place.
+                if offset.is_finite() {
+                    offset
+                } else {
+                    Vec3::ZERO
+                }
+            });
+            let held = affine.matrix3 * offset - from_anchor;
+            if held.is_finite() {
+                self.held = held;
+            }
         }
-        self.hold(origin)
-    }
-
-    /// The same for a pin whose anchor is gone: it stays.
-    pub(crate) fn hold(&self, origin: Vec3) -> PinTarget {
         PinTarget {
             particle: self.particle,
-            position: self.held_at - origin,
+            position: self.held,
         }
     }
 }
@@ -61,11 +70,27 @@ mod tests {
 
     #[test]
     fn an_anchor_that_breaks_leaves_the_pin_where_it_was() {
+        let place = Vec3::new(1.0, 2.0, 0.0);
+        let mut pin = BoundPin::new(0, PinAnchor::Cloth, place, Vec3::ZERO);
         let anchor = GlobalTransform::from_xyz(1.0, 0.0, 0.0);
-        let mut pin = BoundPin::new(0, PinAnchor::Cloth, Vec3::new(1.0, 2.0, 0.0), &anchor);
-        assert_eq!(pin.offset, Vec3::Y * 2.0);
-        let broken = GlobalTransform::from_xyz(f32::NAN, 0.0, 0.0);
-        let held = pin.target(&broken, Vec3::ZERO).position;
-        assert_eq!(held, Vec3::new(1.0, 2.0, 0.0));
+        assert_eq!(pin.target(Some(&anchor), Vec3::ZERO).position, place);
+        for gone in [Some(GlobalTransform::from_xyz(f32::NAN, 0.0, 0.0)), None] {
+            assert_eq!(pin.target(gone.as_ref(), Vec3::ZERO).position, place);
+            // The same place from another origin.
+            let moved = pin.target(gone.as_ref(), Vec3::X).position;
+            assert_eq!(moved, Vec3::Y * 2.0);
+        }
+        let back = GlobalTransform::from_xyz(1.0, 5.0, 0.0);
+        let taken = pin.target(Some(&back), Vec3::ZERO).position;
+        assert_eq!(taken, Vec3::new(1.0, 7.0, 0.0));
+    }
+
+    #[test]
+    fn far_away_pins_are_not_rounded() {
+        let far = Vec3::new(16384.0, 0.0, -8192.0);
+        let place = Vec3::new(0.123_456_7, 0.3, 0.765_432_1);
+        let anchor = GlobalTransform::from_translation(far);
+        let mut pin = BoundPin::new(0, PinAnchor::Cloth, place, far);
+        assert_eq!(pin.target(Some(&anchor), far).position, place);
     }
 }

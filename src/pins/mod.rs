@@ -44,6 +44,7 @@ use std::{fmt, sync::Arc};
 #[component(map_entities)]
 pub struct Pins {
     /// All pins. Where two hold the same particle, the first one does.
+    #[cfg_attr(feature = "serialize", serde(serialize_with = "without_predicates"))]
     pub pins: Vec<Pin>,
 }
 
@@ -93,7 +94,7 @@ pub enum PinAnchor {
 pub enum PinSelector {
     /// The particle nearest to a corner.
     Corner(ClothCorner),
-    /// All particles on a side (within 1 % of the size of the mesh).
+    /// All particles on a side (within 0.1 % of the size of the mesh).
     Edge(ClothEdge),
     /// The particle of this vertex of the mesh.
     Index(u32),
@@ -226,6 +227,15 @@ impl Pins {
             }],
         }
     }
+}
+
+/// Predicates are code and cannot be saved; the other pins can.
+#[cfg(feature = "serialize")]
+fn without_predicates<S: serde::Serializer>(pins: &[Pin], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(
+        pins.iter()
+            .filter(|pin| !matches!(pin.select, PinSelector::Predicate(_))),
+    )
 }
 
 impl MapEntities for Pins {

@@ -1,7 +1,7 @@
 //! Which particles a selector means.
 
 use super::{ClothCorner, ClothEdge, PinAnchor, PinPredicate, PinSelector, Pins};
-use crate::mesh::Topology;
+use crate::mesh::{Topology, topology::NO_PARTICLE};
 use bevy::prelude::*;
 
 impl Pins {
@@ -31,8 +31,8 @@ impl Pins {
             let all = || rest.iter().copied().zip(0_u32..);
             match &pin.select {
                 PinSelector::Index(vertex) => match vertex_to_particle.get(*vertex as usize) {
-                    Some(&particle) => hold(particle),
-                    None => unknown.push(*vertex),
+                    Some(&particle) if particle != NO_PARTICLE => hold(particle),
+                    _ => unknown.push(*vertex),
                 },
                 PinSelector::Predicate(PinPredicate(pins)) => {
                     all().filter(|&(at, _)| pins(at)).for_each(|(_, i)| hold(i));
@@ -45,7 +45,7 @@ impl Pins {
                     }
                 }
                 PinSelector::Edge(edge) => all()
-                    .filter(|&(at, _)| edge.distance(sheet.at(at)) < 0.01)
+                    .filter(|&(at, _)| edge.distance(sheet.at(at)) < 0.001)
                     .for_each(|(_, i)| hold(i)),
             }
         }

@@ -21,8 +21,8 @@ pub struct Air {
 /// Adds the acceleration by the air to every particle, for a fixed step of `dt` seconds.
 ///
 /// With u = v_triangle − wind, n the unit normal on the side with n·u ≥ 0 and c = n·u/|u|:
-/// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Both together are limited so that one
-/// step at most stops the triangle relative to the air: it never turns it around.
+/// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Drag is limited so that one step at
+/// most stops the triangle relative to the air, and both together so that they never make it faster.
 pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Air, dt: f32) {
     let pressure = 0.5 * air.density;
     if pressure * (air.drag + air.lift) == 0.0 {
@@ -45,14 +45,19 @@ pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Ai
         let normal = normal / length;
         // (u×n)×u = n|u|² − u(u·n); the sign of n cancels in c·n.
         let across = normal.dot(u);
-        let drag = u * (air.drag * across.abs());
+        // Drag takes at most the whole velocity away in one step.
+        let most = air.areal_density / (pressure * dt);
+        let drag = u * (air.drag * across.abs()).min(most);
         let lift = (normal * speed - u * (across / speed)) * (air.lift * across);
         let force = (drag + lift) * (-pressure * area);
 
-        let most = air.areal_density * area * speed / dt;
-        let strength = force.length();
-        let force = if strength > most {
-            force * (most / strength)
+        // What the triangle gains relative to the air may brake it, stop it or turn it aside, but
+        // not make it any faster.
+        let mass = air.areal_density * area;
+        let gained = force * (dt / mass);
+        let after = u + gained;
+        let force = if after.length() > speed {
+            (after * (speed / after.length()) - u) * (mass / dt)
         } else {
             force
         };
@@ -125,6 +130,28 @@ mod tests {
         let expected = 0.5 * 1.2 * 0.5 * 9.0 * c * s;
         assert!(force.z.abs() < 1e-4);
         assert!((force.y + expected).abs() < 1e-3, "{force}");
+    }
+
+    #[test]
+    fn lift_alone_never_makes_it_faster() {
+        for strong in [0.5, 10.0, 1000.0] {
+            let (mut p, triangles) = triangle(0.7);
+            let lifting = Air {
+                drag: 0.1,
+                lift: strong,
+                ..air(Vec3::Z * 30.0)
+            };
+            for _ in 0..300 {
+                p.acceleration.fill(Vec3::ZERO);
+                apply_air(&mut p, &triangles, &lifting, 0.02);
+                for i in 0..3 {
+                    let gained = p.acceleration.get(i) * 0.02;
+                    p.set_velocity(i, p.velocity(i) + gained);
+                }
+            }
+            let relative = (p.velocity(0) - lifting.wind).length();
+            assert!(relative <= 30.01, "lift {strong}: {relative} m/s");
+        }
     }
 
     #[test]

@@ -15,30 +15,30 @@ const RIGID: f32 = 1e-9;
 /// Speed at which thickness grows, m/s.
 const GROWTH: f32 = 0.2;
 
-/// How much of its corrections relaxation applies after the number of substeps S or iterations K has
-/// changed.
+/// How much of its corrections relaxation applies after the length Δts of a substep or the number K of
+/// iterations has changed.
 ///
-/// A cloth without compliance is as stiff as S²·K ("Small Steps in Physics Simulation", Macklin et
+/// A cloth without compliance is as stiff as K/Δts² ("Small Steps in Physics Simulation", Macklin et
 /// al. 2019). When that rises, the strength falls by the same factor and then rises in strides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {
-    /// S²·K of the last step.
+    /// K/Δts² of the last step.
     stiffness: f32,
     strength: f32,
 }
 
 impl Strength {
-    /// Full strength at this number of substeps and iterations.
-    pub fn full(substeps: u32, iterations: u32) -> Self {
+    /// Full strength with substeps of this length, s, and this number of iterations.
+    pub fn full(dts: f32, iterations: u32) -> Self {
         Self {
-            stiffness: (substeps as f32).powi(2) * iterations as f32,
+            stiffness: iterations as f32 / (dts * dts),
             strength: 1.0,
         }
     }
 
     /// The strength of the next step.
-    pub fn next(self, substeps: u32, iterations: u32) -> Self {
-        let full = Self::full(substeps, iterations);
+    pub fn next(self, dts: f32, iterations: u32) -> Self {
+        let full = Self::full(dts, iterations);
         let unchanged = self.strength * self.stiffness / full.stiffness;
         Self {
             strength: (unchanged * STRIDE).min(1.0),
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn stiffening_takes_strides_and_arrives() {
-        let mut strength = Strength::full(2, 1).next(8, 3);
+        let mut strength = Strength::full(0.5, 1).next(0.125, 3);
         let mut steps = 1;
         assert_eq!(strength.get(), STRIDE / 48.0);
         while strength.get() < 1.0 {
-            strength = strength.next(8, 3);
+            strength = strength.next(0.125, 3);
             steps += 1;
         }
         assert!((30..40).contains(&steps), "{steps} steps");
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn softening_is_immediate() {
-        assert_eq!(Strength::full(8, 4).next(2, 1).get(), 1.0);
+        assert_eq!(Strength::full(0.125, 4).next(0.5, 1).get(), 1.0);
         assert_eq!(glide_thickness(0.5, 0.1, 0.1), 0.1);
         assert_eq!(glide_density(0.1, 0.4), 0.4);
         let soft = Compliance {

@@ -6,7 +6,7 @@ use crate::{
     components::{BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh},
     params,
-    pins::{PinAnchor, Pins},
+    pins::Pins,
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -34,7 +34,6 @@ pub(crate) fn build(
         Unbuilt,
     >,
     without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>)>,
-    transforms: TransformHelper,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     for entity in &without_mesh {
@@ -83,11 +82,7 @@ pub(crate) fn build(
             binding,
             ..
         } = parts;
-        rebind(entity, pins, &particles, &mut body, |anchor| match anchor {
-            PinAnchor::World => Some(GlobalTransform::IDENTITY),
-            PinAnchor::Cloth => Some(*transform),
-            PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
-        });
+        rebind(entity, pins, &particles, &mut body);
         body.set_masses(&mut particles, fabric.areal_density);
         if particles.inverse_mass.iter().all(|&w| w == 0.0) {
             warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");

@@ -2,17 +2,12 @@
 
 use crate::{
     collider::ClothCollider,
-    plugin::SubstepTime,
-    settings::Substeps,
     solver::{Collider, Pose},
 };
 use bevy::{
     ecs::entity::{EntityHashMap, EntityHashSet},
     prelude::*,
 };
-
-/// Longest step that is taken at once, s; after a longer pause the cloth loses time, not its shape.
-const LONGEST_STEP: f32 = 0.1;
 
 /// The colliders of the running step, ordered by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
@@ -25,21 +20,10 @@ pub(crate) struct ActiveColliders {
 
 pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
-    mut substep: ResMut<SubstepTime>,
     colliders: Query<(Entity, &ClothCollider)>,
     transforms: TransformHelper,
-    substeps: Res<Substeps>,
     time: Res<Time>,
 ) {
-    let step = time.delta_secs().min(LONGEST_STEP);
-    let count = substeps.0;
-    *substep = SubstepTime {
-        step,
-        substep: step / count as f32,
-        index: 0,
-        count,
-    };
-
     let ActiveColliders {
         list,
         last_pose,
@@ -55,7 +39,9 @@ pub(crate) fn find_colliders(
         };
         let (scale, rotation, translation) = transform.to_scale_rotation_translation();
         let end = Pose {
-            rotation,
+            // A parent that is scaled unevenly shears what is turned inside it; the nearest rotation
+            // is the best that a rigid shape can do.
+            rotation: rotation.normalize(),
             translation,
         };
         let shape = collider.scaled_shape(scale);
@@ -76,7 +62,7 @@ pub(crate) fn find_colliders(
             end,
             friction: collider.friction(),
         };
-        list.push(moved.without_teleport(step));
+        list.push(moved.without_teleport(time.delta_secs()));
     }
     // Those that are gone are forgotten with the old map.
     *last_pose = poses;

@@ -8,7 +8,7 @@ pub(crate) fn finish(mut cloths: Query<(Entity, &mut Particles, &mut ClothBody)>
     for (entity, mut particles, mut body) in &mut cloths {
         particles.end_step(&body.targets);
         if particles.is_finite() {
-            body.reported = false;
+            body.silent_steps = body.silent_steps.saturating_sub(1);
         } else {
             go_back(entity, &mut particles, &mut body);
         }

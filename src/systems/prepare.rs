@@ -6,17 +6,43 @@ use crate::{
     mesh::Topology,
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
-    settings::Wind,
+    settings::{Substeps, Wind},
     solver::{Air, apply_air},
 };
 use bevy::{prelude::*, tasks::ComputeTaskPool};
 
+/// Longest step that is taken at once, s; after a longer pause the cloth loses time, not its shape.
+const LONGEST_STEP: f32 = 0.1;
+
+/// What a cloth has whose `Pins` were removed.
+static NO_PINS: Pins = Pins { pins: Vec::new() };
+
 pub(crate) fn prepare_cloths(
-    mut cloths: Query<(Entity, &Cloth, Ref<Pins>, &mut Particles, &mut ClothBody)>,
+    mut cloths: Query<(
+        Entity,
+        &Cloth,
+        Option<&Pins>,
+        &mut Particles,
+        &mut ClothBody,
+    )>,
     transforms: TransformHelper,
     wind: Res<Wind>,
-    time: Res<SubstepTime>,
+    substeps: Res<Substeps>,
+    clock: Res<Time>,
+    mut time: ResMut<SubstepTime>,
 ) {
+    let step = clock.delta_secs().min(LONGEST_STEP);
+    *time = SubstepTime {
+        step,
+        substep: step / substeps.0 as f32,
+        index: 0,
+        count: substeps.0,
+    };
+    let time = *time;
+    // The very first frame of a schedule other than `FixedUpdate` has no length yet.
+    if step <= 0.0 {
+        return;
+    }
     // Pins first, serially: they follow other entities.
     for (entity, cloth, pins, mut particles, mut body) in &mut cloths {
         if !particles.is_finite() {
@@ -24,16 +50,18 @@ pub(crate) fn prepare_cloths(
             go_back(entity, &mut particles, &mut body);
         }
         let transform_of = |anchor: PinAnchor| match anchor {
-            PinAnchor::World => Some(GlobalTransform::IDENTITY),
+            PinAnchor::World => None,
             PinAnchor::Cloth => transforms.compute_global_transform(entity).ok(),
             PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
         };
-        body.glide(cloth, time.count, time.step);
-        let areal_density = body.applied(cloth, time.count).areal_density;
-        // What has just been built is bound already.
-        let rebound = pins.is_changed() && !pins.is_added();
+        body.glide(cloth, &time);
+        let areal_density = body.applied(cloth, &time).areal_density;
+        // Compared with what is bound, not asked for changes: those may be from any time since the
+        // cloth was built, and a cloth without `Pins` has none.
+        let wanted = pins.unwrap_or(&NO_PINS);
+        let rebound = body.bound != *wanted;
         if rebound {
-            rebind(entity, &pins, &particles, &mut body, transform_of);
+            rebind(entity, wanted, &particles, &mut body);
         }
         if rebound || body.areal_density != areal_density {
             body.set_masses(&mut particles, areal_density);
@@ -49,19 +77,14 @@ pub(crate) fn prepare_cloths(
                 _ => transform_of(pin.anchor),
             };
             last = Some((pin.anchor, transform));
-            // Without its anchor a pin stays where it is.
-            let target = match transform {
-                Some(transform) => pin.target(&transform, origin),
-                None => pin.hold(origin),
-            };
-            body.targets.push(target);
+            body.targets.push(pin.target(transform.as_ref(), origin));
         }
     }
 
     let begin = |cloth: &Cloth, particles: &mut Particles, body: &ClothBody| {
         particles.begin_step(&body.targets, time.count);
         let air = Air {
-            areal_density: body.applied(cloth, time.count).areal_density,
+            areal_density: body.applied(cloth, &time).areal_density,
             ..cloth.fabric.air(wind.velocity, wind.air_density)
         };
         apply_air(particles, &body.triangles, &air, time.step);
@@ -82,13 +105,16 @@ pub(super) fn parallel(cloths: usize) -> bool {
     cloths > 1 && ComputeTaskPool::try_get().is_some_and(|pool| pool.thread_num() > 1)
 }
 
+/// Good steps after which a cloth that met a non-finite number again is worth a new line in the log.
+const SILENT_STEPS: u32 = 60;
+
 /// Puts a cloth that met a non-finite number back to its last good state, and reports it, once until
 /// it is well again.
 pub(super) fn go_back(entity: Entity, particles: &mut Particles, body: &mut ClothBody) {
     particles.restore();
     let areal_density = body.areal_density;
     body.set_masses(particles, areal_density);
-    if !std::mem::replace(&mut body.reported, true) {
+    if std::mem::replace(&mut body.silent_steps, SILENT_STEPS) == 0 {
         error!(
             "cloth {entity}: met a position or force that is not a finite number and went back to \
              its last good state; look for NaN or infinity in what your systems write to its \
@@ -99,13 +125,8 @@ pub(super) fn go_back(entity: Entity, particles: &mut Particles, body: &mut Clot
 
 /// Finds the pinned particles anew. Those that were pinned to the same anchor before stay as they
 /// are, new ones are held where they are now.
-pub(super) fn rebind(
-    entity: Entity,
-    pins: &Pins,
-    particles: &Particles,
-    body: &mut ClothBody,
-    transform_of: impl Fn(PinAnchor) -> Option<GlobalTransform>,
-) {
+pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &mut ClothBody) {
+    body.bound = pins.clone();
     let Topology {
         positions,
         vertex_to_particle,
@@ -125,15 +146,8 @@ pub(super) fn rebind(
         .map(|(particle, anchor)| match before[particle as usize] {
             Some(pin) if pin.anchor == anchor => pin,
             _ => {
-                let transform = transform_of(anchor).unwrap_or_else(|| {
-                    warn!(
-                        "cloth {entity}: pinned to {anchor:?}, which has no Transform or is gone; \
-                         particle {particle} stays where it is"
-                    );
-                    GlobalTransform::IDENTITY
-                });
-                let place = particles.world_position(particle as usize);
-                BoundPin::new(particle, anchor, place, &transform)
+                let place = particles.position.get(particle as usize);
+                BoundPin::new(particle, anchor, place, particles.origin)
             }
         })
         .collect();

@@ -4,7 +4,7 @@ use super::prepare::rebind;
 use crate::{
     cloth::{Cloth, ResetCloth},
     components::{ClothBody, Constraints, Particles},
-    pins::{PinAnchor, Pins},
+    pins::Pins,
 };
 use bevy::prelude::*;
 
@@ -12,7 +12,7 @@ pub(crate) fn reset(
     event: On<ResetCloth>,
     mut cloths: Query<(
         &Cloth,
-        &Pins,
+        Option<&Pins>,
         &mut Particles,
         &mut Constraints,
         &mut ClothBody,
@@ -40,10 +40,13 @@ pub(crate) fn reset(
     constraints.set_rest_lengths(&rest);
     body.set_areas(&rest);
     body.pins.clear();
-    rebind(entity, pins, &particles, &mut body, |anchor| match anchor {
-        PinAnchor::World => Some(GlobalTransform::IDENTITY),
-        PinAnchor::Cloth => Some(transform),
-        PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
-    });
+    // A step that is under way must not use targets from before.
+    body.targets.clear();
+    rebind(
+        entity,
+        pins.unwrap_or(&Pins::default()),
+        &particles,
+        &mut body,
+    );
     body.set_masses(&mut particles, cloth.fabric.areal_density);
 }

@@ -13,7 +13,6 @@ use bevy::prelude::*;
 pub(crate) fn run_substeps(world: &mut World) {
     let time = *world.resource::<SubstepTime>();
     if time.substep <= 0.0 {
-        // The very first frame of a schedule other than `FixedUpdate` has no length yet.
         return;
     }
     world.schedule_scope(ClothSubstep, |world, schedule| {
@@ -49,7 +48,7 @@ pub(crate) fn relax(
     time: Res<SubstepTime>,
 ) {
     let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles, k: &mut Constraints| {
-        let applied = body.applied(cloth, time.count);
+        let applied = body.applied(cloth, &time);
         let by = Relaxation {
             compliance: applied.compliance,
             iterations: cloth.iterations,
@@ -77,7 +76,7 @@ pub(crate) fn collide(
     let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles| {
         update_displacements(particles);
         let surface = Surface {
-            thickness: body.applied(cloth, time.count).thickness,
+            thickness: body.applied(cloth, &time).thickness,
             ..cloth.fabric.surface()
         };
         solver::collide(particles, &colliders.list, &surface, time.index, time.count);

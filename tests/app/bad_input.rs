@@ -130,6 +130,32 @@ fn odd_triangles_are_no_obstacle() {
 }
 
 #[test]
+fn vertices_of_no_triangle_are_no_part_of_the_cloth() {
+    let mut app = app();
+    let mut mesh = Mesh::from(sheet());
+    for attribute in [Mesh::ATTRIBUTE_POSITION, Mesh::ATTRIBUTE_NORMAL] {
+        let mut values = mesh
+            .attribute(attribute)
+            .unwrap()
+            .as_float3()
+            .unwrap()
+            .to_vec();
+        values.extend([[f32::NAN; 3], [-900.0, 0.0, -900.0]]);
+        mesh.insert_attribute(attribute, values);
+    }
+    // Tangents and UVs are now too few; that must not matter either.
+    let mesh = add_mesh(&mut app, mesh);
+    let cloth = app
+        .world_mut()
+        .spawn((Cloth::default(), Mesh3d(mesh), Pins::top_corners()))
+        .id();
+    run(&mut app, 60);
+    assert_eq!(particles(&app, cloth).len(), 100);
+    assert!(particles(&app, cloth).is_pinned(0));
+    assert!(crate::bounds(&app, cloth).half_extents.max_element() < 2.0);
+}
+
+#[test]
 fn settings_out_of_range_are_clamped_with_a_warning() {
     let mut app = app();
     record(&mut app, 3000);
@@ -295,19 +321,23 @@ fn a_cloth_that_meets_nan_goes_back_and_the_others_do_not_notice() {
     );
     run(&mut app, 10);
     assert!(particles_are_sound(&app, poisoned));
-    assert_eq!(
-        lines_about(poisoned).len(),
-        4,
-        "{:?}",
-        lines_about(poisoned)
+    // One line for all of that; another one when it has been well for a while.
+    let log = lines_about(poisoned);
+    assert!(
+        log.len() == 1 && log[0].contains("last good state"),
+        "{log:?}"
     );
-    assert!(lines_about(poisoned)[0].contains("last good state"));
+    run(&mut app, 70);
+    let mut particles = app.world_mut().get_mut::<Particles>(poisoned).unwrap();
+    particles.position.set(55, Vec3::NAN);
+    run(&mut app, 5);
+    assert_eq!(lines_about(poisoned).len(), 2);
     assert!(lines_about(other).is_empty());
 
     let mut healthy = crate::app();
     spawn(&mut healthy, Pins::corners());
     let twin = spawn(&mut healthy, Pins::corners());
-    run(&mut healthy, 85);
+    run(&mut healthy, 160);
     assert_eq!(hash(&app, other), hash(&healthy, twin));
 }
 

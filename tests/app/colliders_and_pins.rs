@@ -167,6 +167,69 @@ fn pins_can_be_added_and_removed_while_it_moves() {
 }
 
 #[test]
+fn pins_written_before_the_first_step_and_taken_away_later_count() {
+    let mut app = app();
+    app.add_observer(|ready: On<ClothReady>, mut commands: Commands| {
+        commands.entity(ready.entity).insert(Pins::top_corners());
+    });
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 60);
+    let corner = particles(&app, cloth).world_position(0);
+    assert!(
+        (corner - Vec3::new(-0.5, 0.0, -0.5)).length() < 1e-5,
+        "{corner}"
+    );
+    app.world_mut().entity_mut(cloth).remove::<Pins>();
+    run(&mut app, 60);
+    let fallen = particles(&app, cloth).world_position(0);
+    assert!(fallen.y < -1.0, "{fallen}");
+    app.world_mut().entity_mut(cloth).insert(Pins::index(0));
+    run(&mut app, 2);
+    let caught = particles(&app, cloth).world_position(0);
+    run(&mut app, 30);
+    assert_eq!(particles(&app, cloth).world_position(0), caught);
+}
+
+#[test]
+fn a_collider_that_moved_during_a_pause_does_not_catch_up_at_once() {
+    let mut app = app();
+    let lift = app
+        .world_mut()
+        .spawn(ClothCollider::cuboid(4.0, 0.2, 4.0).with_friction(5.0, 5.0))
+        .id();
+    let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.12, 0.0));
+    run(&mut app, 30);
+    app.world_mut().resource_mut::<ClothTime>().paused = true;
+    for _ in 0..60 {
+        let mut transform = app.world_mut().get_mut::<Transform>(lift).unwrap();
+        transform.translation.x += 0.03;
+        app.update();
+    }
+    app.world_mut().resource_mut::<ClothTime>().paused = false;
+    run(&mut app, 30);
+    // 1.8 m in one step would have flung it away.
+    assert!(centre(&app, cloth).x.abs() < 0.1, "{}", centre(&app, cloth));
+}
+
+#[test]
+fn colliders_under_an_uneven_parent_still_collide() {
+    let mut app = app();
+    let parent = app
+        .world_mut()
+        .spawn(Transform::from_scale(Vec3::new(1.0, 2.0, 1.0)))
+        .id();
+    app.world_mut().spawn((
+        ClothCollider::sphere(0.3),
+        Transform::from_rotation(Quat::from_rotation_z(0.8)),
+        ChildOf(parent),
+    ));
+    let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.8, 0.0));
+    run(&mut app, 40);
+    let middle = particles(&app, cloth).world_position(44);
+    assert!(middle.y > 0.2, "{middle}");
+}
+
+#[test]
 fn pinned_particles_pull_their_whole_cloth_along() {
     let mut app = app();
     let cloth = spawn(&mut app, Pins::edge(ClothEdge::Top));
@@ -187,7 +250,10 @@ fn far_from_the_origin_it_moves_as_at_the_origin() {
         let mut app = app();
         let cloth = spawn(
             &mut app,
-            (Pins::corners(), Transform::from_translation(offset)),
+            (
+                Pins::edge(ClothEdge::Top).and(Pins::edge(ClothEdge::Bottom)),
+                Transform::from_translation(offset),
+            ),
         );
         run(&mut app, 240);
         let particles: &Particles = particles(&app, cloth);

@@ -137,6 +137,54 @@ fn wind_and_gravity_take_effect() {
 }
 
 #[test]
+fn uneven_steps_do_not_kick_it() {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        bevy::asset::AssetPlugin::default(),
+        bevy::mesh::MeshPlugin,
+        bevy::transform::TransformPlugin,
+        ClothPlugin::new(Update),
+    ));
+    app.finish();
+    app.cleanup();
+    let cloth = spawn(&mut app, Pins::corners());
+    edit(&mut app, cloth, |c| c.damping = 3.0);
+    let frame = |app: &mut App, ms: u64| {
+        let length = std::time::Duration::from_millis(ms);
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(length));
+        let way = largest_move(app, cloth);
+        way / length.as_secs_f32()
+    };
+    app.update();
+    (0..200).for_each(|_| {
+        frame(&mut app, 33);
+    });
+    for ms in [33, 2, 33, 1, 10, 33, 5, 33, 2, 2, 2, 33] {
+        let speed = frame(&mut app, ms);
+        assert!(speed < 2.0, "{speed} m/s in a frame of {ms} ms");
+    }
+}
+
+#[test]
+fn a_storm_with_strong_lift_does_not_blow_up() {
+    let mut app = app();
+    let free = spawn(&mut app, ());
+    let held = spawn(&mut app, Pins::top_corners());
+    for cloth in [free, held] {
+        edit(&mut app, cloth, |c| c.fabric.lift = 10.0);
+    }
+    app.world_mut().resource_mut::<Wind>().velocity = Vec3::new(3.0, 1.0, 30.0);
+    run(&mut app, 240);
+    for _ in 0..60 {
+        for cloth in [free, held] {
+            let speed = largest_move(&mut app, cloth) * 60.0;
+            assert!(speed < 150.0, "{speed} m/s");
+        }
+    }
+}
+
+#[test]
 fn every_step_has_the_substeps_that_were_asked_for() {
     #[derive(Resource, Default)]
     struct Runs(u32);
