@@ -138,16 +138,7 @@ fn wind_and_gravity_take_effect() {
 
 #[test]
 fn uneven_steps_do_not_kick_it() {
-    let mut app = App::new();
-    app.add_plugins((
-        MinimalPlugins,
-        bevy::asset::AssetPlugin::default(),
-        bevy::mesh::MeshPlugin,
-        bevy::transform::TransformPlugin,
-        ClothPlugin::new(Update),
-    ));
-    app.finish();
-    app.cleanup();
+    let mut app = crate::app_with(ClothPlugin::new(Update));
     let cloth = spawn(&mut app, Pins::corners());
     edit(&mut app, cloth, |c| c.damping = 3.0);
     let frame = |app: &mut App, ms: u64| {
@@ -268,19 +259,10 @@ fn a_frame_of_ten_seconds_is_survived() {
 
 #[test]
 fn another_schedule_works_too() {
-    let mut app = App::new();
-    app.add_plugins((
-        MinimalPlugins,
-        bevy::asset::AssetPlugin::default(),
-        bevy::mesh::MeshPlugin,
-        bevy::transform::TransformPlugin,
-        ClothPlugin::new(Update),
-    ))
-    .insert_resource(TimeUpdateStrategy::ManualDuration(
+    let mut app = crate::app_with(ClothPlugin::new(Update));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(
         std::time::Duration::from_millis(10),
     ));
-    app.finish();
-    app.cleanup();
     let cloth = spawn(&mut app, ());
     run(&mut app, 51);
     let fallen = -centre(&app, cloth).y;

@@ -16,13 +16,18 @@ use bevy_drape::{Particles, prelude::*};
 
 /// An app in which each update is one frame and one fixed step of 1/60 s.
 fn app() -> App {
+    app_with(ClothPlugin::default())
+}
+
+/// The same with another cloth plugin.
+fn app_with(plugin: ClothPlugin) -> App {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
         AssetPlugin::default(),
         MeshPlugin,
         TransformPlugin,
-        ClothPlugin::default(),
+        plugin,
     ))
     .insert_resource(Time::<Fixed>::from_hz(60.0))
     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
