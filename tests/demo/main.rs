@@ -1,9 +1,13 @@
-//! The picture of the demo's drape scene, drawn on whatever adapter there is (CI installs a software
+//! The demo: its keys, and the picture of its drape scene, drawn on whatever adapter there is (CI installs a software
 //! one), against a stored one; and that the comparison notices what can go wrong.
 //!
 //! To store a new picture after a change that is meant to show, look at it and commit it:
-//! `BEVY_DRAPE_WRITE_PICTURES=1 cargo test --test render`
+//! `BEVY_DRAPE_WRITE_PICTURES=1 cargo test --test demo`
 
+#[cfg(feature = "panel")]
+#[path = "../../examples/demo/keys.rs"]
+#[allow(dead_code, reason = "not all of the demo is tested here")]
+mod keys;
 #[path = "../../examples/demo/scenes.rs"]
 #[allow(dead_code, reason = "not all of the demo is tested here")]
 mod scenes;
@@ -17,6 +21,8 @@ mod surroundings;
 mod textures;
 
 mod compare;
+#[cfg(feature = "panel")]
+mod keyboard;
 
 use bevy::{
     app::ScheduleRunnerPlugin,
@@ -59,7 +65,7 @@ fn the_drape_looks_as_it_should() {
     studio.run(200);
     let good = studio.photograph();
 
-    let stored = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/render/drape.png");
+    let stored = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/demo/drape.png");
     if env::var_os("BEVY_DRAPE_WRITE_PICTURES").is_some() {
         good.save(&stored).unwrap();
     }
