@@ -1,34 +1,24 @@
 //! The panel, driven by clicks, drags and keys as a user would, and what they do to the cloth.
 #![cfg(feature = "panel")]
 
-use bevy::{
-    asset::AssetPlugin, mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy,
-    transform::TransformPlugin,
-};
+#[path = "common/headless.rs"]
+mod headless;
+
+use bevy::prelude::*;
 use bevy_drape::{ClothDiagnosticsPlugin, Particles, params, prelude::*};
 use bevy_egui::egui::{self, Event, Modifiers, PointerButton, Pos2, accesskit::Role};
 use egui_kittest::{Harness, kittest::Queryable};
+
+use headless::headless_app;
 
 type Panel = Harness<'static, App>;
 
 /// The panel over an app with one sheet that hangs by its upper corners. Every frame is one step.
 fn panel() -> Panel {
-    let mut app = App::new();
-    app.add_plugins((
-        MinimalPlugins,
-        AssetPlugin::default(),
-        MeshPlugin,
-        TransformPlugin,
-        ClothPlugin::default(),
-        ClothDiagnosticsPlugin::default(),
-    ))
-    .init_resource::<ClothPanel>()
-    .insert_resource(Time::<Fixed>::from_hz(60.0))
-    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    let mut app = headless_app((ClothPlugin::default(), ClothDiagnosticsPlugin::default()));
+    app.init_resource::<ClothPanel>();
     #[cfg(feature = "debug")]
     app.init_resource::<ClothGizmos>();
-    app.finish();
-    app.cleanup();
     let mesh = Mesh::from(ClothGrid::vertical(1.0, 1.0, 10, 10));
     let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
     app.world_mut()

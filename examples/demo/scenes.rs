@@ -68,87 +68,102 @@ fn floor(commands: &mut Commands) {
     commands.spawn((InScene, ClothCollider::half_space(), Name::new("floor")));
 }
 
-fn drape(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
-    floor(commands);
-    let sphere = Sphere::new(0.5);
+/// Something solid of stone.
+fn stone<'a>(
+    commands: &'a mut Commands,
+    props: &Props,
+    name: &'static str,
+    collider: impl Into<ClothCollider>,
+    mesh: Handle<Mesh>,
+    transform: Transform,
+) -> EntityCommands<'a> {
     commands.spawn((
         InScene,
-        Name::new("sphere"),
-        ClothCollider::from(sphere),
-        Mesh3d(meshes.add(sphere.mesh().uv(64, 32))),
+        Name::new(name),
+        collider.into(),
+        Mesh3d(mesh),
         MeshMaterial3d(props.stone.clone()),
-        Transform::from_xyz(0.0, 0.5, 0.0),
-    ));
+        transform,
+    ))
+}
+
+/// A sheet of the tartan.
+fn sheet<'a>(
+    commands: &'a mut Commands,
+    props: &Props,
+    mesh: Handle<Mesh>,
+    transform: Transform,
+) -> EntityCommands<'a> {
     commands.spawn((
         InScene,
         Name::new("sheet"),
         Cloth::default(),
-        Mesh3d(meshes.add(ClothGrid::new(2.4, 2.4, 96, 96))),
+        Mesh3d(mesh),
         MeshMaterial3d(props.fabric.clone()),
-        Transform::from_xyz(0.0, 1.5, 0.0).with_rotation(Quat::from_rotation_y(0.35)),
-    ));
+        transform,
+    ))
+}
+
+fn drape(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
+    floor(commands);
+    let sphere = Sphere::new(0.5);
+    let mesh = meshes.add(sphere.mesh().uv(64, 32));
+    let place = Transform::from_xyz(0.0, 0.5, 0.0);
+    stone(commands, props, "sphere", sphere, mesh, place);
+    let mesh = meshes.add(ClothGrid::new(2.4, 2.4, 96, 96));
+    let place = Transform::from_xyz(0.0, 1.5, 0.0);
+    let turn = Quat::from_rotation_y(0.35);
+    sheet(commands, props, mesh, place.with_rotation(turn));
 }
 
 fn hang(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
     floor(commands);
-    commands.spawn((
-        InScene,
-        Name::new("sheet"),
-        Cloth::default(),
-        Pins::top_corners(),
-        Mesh3d(meshes.add(ClothGrid::vertical(1.2, 0.9, 40, 30))),
-        MeshMaterial3d(props.fabric.clone()),
-        Transform::from_xyz(0.0, 0.6, 0.0),
-    ));
+    let mesh = meshes.add(ClothGrid::vertical(1.2, 0.9, 40, 30));
+    let place = Transform::from_xyz(0.0, 0.6, 0.0);
+    sheet(commands, props, mesh, place).insert(Pins::top_corners());
 }
 
 fn shapes(commands: &mut Commands, meshes: &mut Assets<Mesh>, props: &Props) {
     floor(commands);
     let capsule = Capsule3d::new(0.18, 0.7);
-    commands.spawn((
-        InScene,
-        Name::new("capsule"),
-        ClothCollider::from(capsule),
-        Mesh3d(meshes.add(capsule)),
-        MeshMaterial3d(props.stone.clone()),
-        Transform::from_xyz(-0.6, 0.45, 0.1).with_rotation(Quat::from_euler(
-            EulerRot::YXZ,
-            0.5,
-            1.1,
-            0.0,
-        )),
-    ));
+    let place = Transform::from_xyz(-0.6, 0.45, 0.1);
+    let turn = Quat::from_euler(EulerRot::YXZ, 0.5, 1.1, 0.0);
+    let mesh = meshes.add(capsule);
+    stone(
+        commands,
+        props,
+        "capsule",
+        capsule,
+        mesh,
+        place.with_rotation(turn),
+    );
+
     let cuboid = Cuboid::new(0.5, 0.6, 0.5);
-    commands.spawn((
-        InScene,
-        Name::new("box"),
-        ClothCollider::from(cuboid),
-        Mesh3d(meshes.add(cuboid)),
-        MeshMaterial3d(props.stone.clone()),
-        Transform::from_xyz(0.55, 0.3, -0.35).with_rotation(Quat::from_rotation_y(0.5)),
-    ));
+    let place = Transform::from_xyz(0.55, 0.3, -0.35);
+    let turn = Quat::from_rotation_y(0.5);
+    let mesh = meshes.add(cuboid);
+    stone(
+        commands,
+        props,
+        "box",
+        cuboid,
+        mesh,
+        place.with_rotation(turn),
+    );
+
     let sphere = Sphere::new(0.25);
     let centre = Vec3::new(0.1, 0.25, 0.4);
-    commands.spawn((
-        InScene,
-        Name::new("sphere"),
-        ClothCollider::from(sphere),
-        Swing {
-            centre,
-            reach: 0.3,
-            period: 5.0,
-            elapsed: 0.0,
-        },
-        Mesh3d(meshes.add(sphere.mesh().uv(48, 24))),
-        MeshMaterial3d(props.stone.clone()),
-        Transform::from_translation(centre),
-    ));
-    commands.spawn((
-        InScene,
-        Name::new("sheet"),
-        Cloth::default(),
-        Mesh3d(meshes.add(ClothGrid::new(2.4, 2.4, 96, 96))),
-        MeshMaterial3d(props.fabric.clone()),
-        Transform::from_xyz(0.0, 1.2, 0.0).with_rotation(Quat::from_rotation_y(0.2)),
-    ));
+    let place = Transform::from_translation(centre);
+    let mesh = meshes.add(sphere.mesh().uv(48, 24));
+    stone(commands, props, "sphere", sphere, mesh, place).insert(Swing {
+        centre,
+        reach: 0.3,
+        period: 5.0,
+        elapsed: 0.0,
+    });
+
+    let mesh = meshes.add(ClothGrid::new(2.4, 2.4, 96, 96));
+    let place = Transform::from_xyz(0.0, 1.2, 0.0);
+    let turn = Quat::from_rotation_y(0.2);
+    sheet(commands, props, mesh, place.with_rotation(turn));
 }

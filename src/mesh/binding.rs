@@ -38,7 +38,7 @@ impl MeshBinding {
                 faces
             }
         };
-        let (normal_group, group_count) = normal_groups(&topology.vertex_to_particle, &original);
+        let (normal_group, group_count) = normal_groups(topology, &original);
         let tangent_weights = match mesh.try_attribute(Mesh::ATTRIBUTE_TANGENT) {
             Ok(VertexAttributeValues::Float32x4(tangents))
                 if tangents.len() == source.positions.len() =>
@@ -143,13 +143,9 @@ fn vertex_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
 
 /// Groups the vertices of each particle by the side they face. Cloth is smooth, so that all
 /// vertices of a particle share a normal, except those of the other side of a two-sided mesh.
-fn normal_groups(vertex_to_particle: &[u32], normals: &[Vec3]) -> (Vec<u32>, usize) {
+fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (Vec<u32>, usize) {
     // Per particle at most two sides: the first normal seen, and whatever opposes it.
-    let particles = vertex_to_particle
-        .iter()
-        .filter(|&&i| i != NO_PARTICLE)
-        .max()
-        .map_or(0, |&i| i as usize + 1);
+    let particles = topology.positions.len();
     let mut front: Vec<Option<(Vec3, u32)>> = vec![None; particles];
     let mut back: Vec<Option<u32>> = vec![None; particles];
     let mut outside = None;
@@ -158,7 +154,8 @@ fn normal_groups(vertex_to_particle: &[u32], normals: &[Vec3]) -> (Vec<u32>, usi
         count += 1;
         count - 1
     };
-    let groups = vertex_to_particle
+    let groups = topology
+        .vertex_to_particle
         .iter()
         .zip(normals)
         .map(|(&particle, &normal)| {
@@ -187,8 +184,7 @@ fn tangent_weights(mesh: &TriangleMesh, tangents: &[[f32; 4]]) -> Vec<[f32; 2]> 
             let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
             let tangent: Vec3 = corners
                 .iter()
-                .filter_map(|&v| tangents.get(v as usize))
-                .map(|&t| Vec4::from(t).truncate())
+                .map(|&v| Vec4::from(tangents[v as usize]).truncate())
                 .sum();
             let (ab, ac) = (b - a, c - a);
             // Least squares: the normal equations of tangent = p·ab + q·ac.

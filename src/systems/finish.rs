@@ -7,6 +7,8 @@ use bevy::prelude::*;
 pub(crate) fn finish(mut cloths: Query<(Entity, &mut Particles, &mut ClothBody)>) {
     for (entity, mut particles, mut body) in &mut cloths {
         particles.end_step(&body.targets);
+        // They are relative to the origin of this step, which may move below.
+        body.targets.clear();
         if particles.is_finite() {
             body.silent_steps = body.silent_steps.saturating_sub(1);
         } else {

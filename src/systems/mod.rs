@@ -5,6 +5,7 @@ mod build;
 mod check;
 mod colliders;
 mod finish;
+mod parallel;
 mod prepare;
 mod reset;
 mod substep;

@@ -1,5 +1,6 @@
 //! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
 
+use super::parallel::for_all;
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Particles},
@@ -9,7 +10,7 @@ use crate::{
     settings::{Substeps, Wind},
     solver::{Air, apply_air},
 };
-use bevy::{prelude::*, tasks::ComputeTaskPool};
+use bevy::prelude::*;
 
 /// Longest step that is taken at once, s; after a longer pause the cloth loses time, not its shape.
 const LONGEST_STEP: f32 = 0.1;
@@ -89,20 +90,9 @@ pub(crate) fn prepare_cloths(
         };
         apply_air(particles, &body.triangles, &air, time.step);
     };
-    if parallel(cloths.iter().len()) {
-        cloths
-            .par_iter_mut()
-            .for_each(|(_, cloth, _, mut particles, body)| begin(cloth, &mut particles, &body));
-    } else {
-        for (_, cloth, _, mut particles, body) in &mut cloths {
-            begin(cloth, &mut particles, &body);
-        }
-    }
-}
-
-/// Whether this many cloths are worth other threads, and there are any.
-pub(super) fn parallel(cloths: usize) -> bool {
-    cloths > 1 && ComputeTaskPool::try_get().is_some_and(|pool| pool.thread_num() > 1)
+    for_all(&mut cloths, |(_, cloth, _, mut particles, body)| {
+        begin(cloth, &mut particles, &body);
+    });
 }
 
 /// Good steps after which a cloth that met a non-finite number again is worth a new line in the log.

@@ -1,6 +1,6 @@
 //! Runs the substeps, and the three phases of each.
 
-use super::{colliders::ActiveColliders, prepare::parallel};
+use super::{colliders::ActiveColliders, parallel::for_all};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles},
@@ -36,11 +36,7 @@ pub(crate) fn integrate(
         };
         solver::integrate(particles, &by);
     };
-    if parallel(cloths.iter().len()) {
-        cloths.par_iter_mut().for_each(|(c, mut p)| work(c, &mut p));
-    } else {
-        cloths.iter_mut().for_each(|(c, mut p)| work(c, &mut p));
-    }
+    for_all(&mut cloths, |(c, mut p)| work(c, &mut p));
 }
 
 pub(crate) fn relax(
@@ -57,15 +53,9 @@ pub(crate) fn relax(
         };
         solver::relax(particles, k, &by);
     };
-    if parallel(cloths.iter().len()) {
-        cloths
-            .par_iter_mut()
-            .for_each(|(c, b, mut p, mut k)| work(c, b, &mut p, k.bypass_change_detection()));
-    } else {
-        cloths
-            .iter_mut()
-            .for_each(|(c, b, mut p, mut k)| work(c, b, &mut p, k.bypass_change_detection()));
-    }
+    for_all(&mut cloths, |(c, b, mut p, mut k)| {
+        work(c, b, &mut p, k.bypass_change_detection());
+    });
 }
 
 pub(crate) fn collide(
@@ -81,13 +71,5 @@ pub(crate) fn collide(
         };
         solver::collide(particles, &colliders.list, &surface, time.index, time.count);
     };
-    if parallel(cloths.iter().len()) {
-        cloths
-            .par_iter_mut()
-            .for_each(|(c, b, mut p)| work(c, b, &mut p));
-    } else {
-        cloths
-            .iter_mut()
-            .for_each(|(c, b, mut p)| work(c, b, &mut p));
-    }
+    for_all(&mut cloths, |(c, b, mut p)| work(c, b, &mut p));
 }

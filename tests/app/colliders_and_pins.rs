@@ -1,6 +1,6 @@
 //! Colliders and pins, moving and not; transforms of all kinds.
 
-use crate::{add_mesh, app, centre, particles, run, sheet, spawn};
+use crate::{add_mesh, app, centre, particles, run, spawn};
 use bevy::prelude::*;
 use bevy_drape::{Particles, prelude::*, solver};
 
@@ -279,5 +279,4 @@ fn a_rope_of_triangles_two_vertices_wide_works() {
     let constraints = app.world().get::<bevy_drape::Constraints>(rope).unwrap();
     let stretch = solver::measure_stretch(particles(&app, rope), constraints);
     assert!(stretch.max < 0.2, "{stretch:?}");
-    let _ = sheet();
 }

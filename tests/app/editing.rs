@@ -138,7 +138,7 @@ fn wind_and_gravity_take_effect() {
 
 #[test]
 fn uneven_steps_do_not_kick_it() {
-    let mut app = crate::app_with(ClothPlugin::new(Update));
+    let mut app = crate::headless_app(ClothPlugin::new(Update));
     let cloth = spawn(&mut app, Pins::corners());
     edit(&mut app, cloth, |c| c.damping = 3.0);
     let frame = |app: &mut App, ms: u64| {
@@ -259,7 +259,7 @@ fn a_frame_of_ten_seconds_is_survived() {
 
 #[test]
 fn another_schedule_works_too() {
-    let mut app = crate::app_with(ClothPlugin::new(Update));
+    let mut app = crate::headless_app(ClothPlugin::new(Update));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(
         std::time::Duration::from_millis(10),
     ));

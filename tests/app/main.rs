@@ -8,32 +8,15 @@ mod life;
 mod log;
 mod same_bits;
 
-use bevy::{
-    asset::AssetPlugin, camera::primitives::Aabb, mesh::MeshPlugin, prelude::*,
-    time::TimeUpdateStrategy, transform::TransformPlugin,
-};
+#[path = "../common/headless.rs"]
+mod headless;
+
+use bevy::{camera::primitives::Aabb, prelude::*};
 use bevy_drape::{Particles, prelude::*};
+use headless::headless_app;
 
-/// An app in which each update is one frame and one fixed step of 1/60 s.
 fn app() -> App {
-    app_with(ClothPlugin::default())
-}
-
-/// The same with another cloth plugin.
-fn app_with(plugin: ClothPlugin) -> App {
-    let mut app = App::new();
-    app.add_plugins((
-        MinimalPlugins,
-        AssetPlugin::default(),
-        MeshPlugin,
-        TransformPlugin,
-        plugin,
-    ))
-    .insert_resource(Time::<Fixed>::from_hz(60.0))
-    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
-    app.finish();
-    app.cleanup();
-    app
+    headless_app(ClothPlugin::default())
 }
 
 fn run(app: &mut App, updates: u32) {

@@ -1,28 +1,14 @@
 //! The keys of the demo.
 
-use crate::keys;
-use bevy::{
-    asset::AssetPlugin, mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy,
-    transform::TransformPlugin,
-};
+use crate::{headless::headless_app, keys};
+use bevy::prelude::*;
 use bevy_drape::{Particles, prelude::*};
 
 fn app() -> (App, Entity) {
-    let mut app = App::new();
-    app.add_plugins((
-        MinimalPlugins,
-        AssetPlugin::default(),
-        MeshPlugin,
-        TransformPlugin,
-        ClothPlugin::default(),
-    ))
-    .init_resource::<ClothPanel>()
-    .init_resource::<ButtonInput<KeyCode>>()
-    .insert_resource(Time::<Fixed>::from_hz(60.0))
-    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
-    .add_systems(Update, keys::keys);
-    app.finish();
-    app.cleanup();
+    let mut app = headless_app(ClothPlugin::default());
+    app.init_resource::<ClothPanel>()
+        .init_resource::<ButtonInput<KeyCode>>()
+        .add_systems(Update, keys::keys);
     let mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 4, 4));
     let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
     let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();

@@ -22,6 +22,9 @@ mod textures;
 
 mod compare;
 #[cfg(feature = "panel")]
+#[path = "../common/headless.rs"]
+mod headless;
+#[cfg(feature = "panel")]
 mod keyboard;
 
 use bevy::{

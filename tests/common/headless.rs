@@ -1,0 +1,23 @@
+//! An app without window and renderer, for all test programs.
+
+use bevy::{
+    app::Plugins, asset::AssetPlugin, mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy,
+    transform::TransformPlugin,
+};
+
+/// An app with these plugins, in which each update is one frame and one fixed step of 1/60 s.
+pub(crate) fn headless_app<M>(plugins: impl Plugins<M>) -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        MeshPlugin,
+        TransformPlugin,
+    ))
+    .add_plugins(plugins)
+    .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app.finish();
+    app.cleanup();
+    app
+}
