@@ -1,9 +1,5 @@
-//! The keyboard, and changing scenes.
+//! The keyboard, and the camera beside the panel.
 
-use crate::{
-    scenes::{InScene, SCENES},
-    stage::Props,
-};
 use bevy::{prelude::*, window::PrimaryWindow};
 use bevy_drape::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext, egui};
@@ -59,32 +55,4 @@ pub(crate) fn hold_camera(
     for mut camera in &mut cameras {
         camera.enabled = !on_panel;
     }
-}
-
-/// The scene that is shown.
-#[derive(Resource, Default)]
-pub(crate) struct Shown(Option<usize>);
-
-/// Puts up the scene that the panel asks for, when it is not the one that is shown.
-pub(crate) fn change_scene(
-    panel: Res<ClothPanel>,
-    mut shown: ResMut<Shown>,
-    mut wind: ResMut<Wind>,
-    old: Query<Entity, With<InScene>>,
-    mut commands: Commands,
-    mut meshes: ResMut<Assets<Mesh>>,
-    props: Res<Props>,
-) {
-    if shown.0 == Some(panel.scene) {
-        return;
-    }
-    let Some(scene) = SCENES.get(panel.scene) else {
-        return;
-    };
-    shown.0 = Some(panel.scene);
-    for entity in &old {
-        commands.entity(entity).despawn();
-    }
-    (scene.spawn)(&mut commands, &mut meshes, &props);
-    wind.velocity = scene.wind;
 }

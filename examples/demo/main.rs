@@ -12,11 +12,13 @@
 //! | `run` | builds the app for what is there |
 //! | `stage` | light, camera, floor and materials |
 //! | `textures` | the pictures in `assets/`, ready for the GPU |
-//! | `scenes` | the scenes themselves |
-//! | `keys` | keyboard, and changing scenes |
+//! | `scenes/` | the scenes themselves |
+//! | `change` | takes one scene down and puts up another |
+//! | `keys` | the keyboard, and the camera beside the panel |
 //! | `figures` | what was measured, and the screenshot |
 
 mod arguments;
+mod change;
 mod figures;
 mod keys;
 mod run;

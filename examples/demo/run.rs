@@ -2,6 +2,7 @@
 
 use crate::{
     arguments::{Arguments, DEFAULT_FRAMES},
+    change,
     figures::{self, Ending},
     keys, scenes,
     scenes::SCENES,
@@ -22,9 +23,7 @@ use bevy::{
     window::{ExitCondition, PresentMode, WindowResolution},
     winit::WinitPlugin,
 };
-use bevy_drape::{
-    ClothDiagnosticsPlugin, ClothPanelPlugin, ClothSystems, cloth_step_due, prelude::*,
-};
+use bevy_drape::{ClothDiagnosticsPlugin, ClothPanelPlugin, prelude::*};
 use bevy_egui::{EguiPlugin, input::egui_wants_any_keyboard_input};
 use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
 use std::{panic, path::PathBuf, time::Duration};
@@ -183,15 +182,10 @@ fn add_scenes(app: &mut App, arguments: &Arguments) {
             scene: arguments.scene,
             ..default()
         })
-        .init_resource::<keys::Shown>()
+        .init_resource::<change::Shown>()
+        .add_plugins(scenes::plugin)
         .add_systems(Startup, stage::set_up)
-        .add_systems(Update, keys::change_scene)
-        .add_systems(
-            FixedUpdate,
-            scenes::swing
-                .after(ClothSystems::Finish)
-                .run_if(cloth_step_due),
-        );
+        .add_systems(Update, change::change_scene);
 }
 
 /// One step of 1/60 s for each frame, however long the frame takes: the same picture everywhere.

@@ -8,7 +8,7 @@
 #[path = "../../examples/demo/keys.rs"]
 #[allow(dead_code, reason = "not all of the demo is tested here")]
 mod keys;
-#[path = "../../examples/demo/scenes.rs"]
+#[path = "../../examples/demo/scenes/mod.rs"]
 #[allow(dead_code, reason = "not all of the demo is tested here")]
 mod scenes;
 #[path = "../../examples/demo/stage.rs"]
@@ -217,6 +217,16 @@ impl Studio {
     }
 }
 
-fn put_up(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>, props: Res<stage::Props>) {
-    (scenes::SCENES[0].spawn)(&mut commands, &mut meshes, &props);
+fn put_up(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    props: Res<stage::Props>,
+) {
+    (scenes::SCENES[0].spawn)(&mut scenes::Set {
+        commands: &mut commands,
+        meshes: &mut meshes,
+        materials: &mut materials,
+        props: &props,
+    });
 }

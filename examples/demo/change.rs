@@ -1,0 +1,55 @@
+//! Changing scenes.
+
+use crate::{
+    scenes::{InScene, SCENES, Set},
+    stage::Props,
+};
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+use bevy_panorbit_camera::PanOrbitCamera;
+
+/// The scene that is shown.
+#[derive(Resource, Default)]
+pub(crate) struct Shown(Option<usize>);
+
+/// Puts up the scene that the panel asks for, when it is not the one that is shown.
+pub(crate) fn change_scene(
+    panel: Res<ClothPanel>,
+    mut shown: ResMut<Shown>,
+    old: Query<Entity, With<InScene>>,
+    mut cameras: Query<(&mut Transform, &mut PanOrbitCamera)>,
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    props: Res<Props>,
+) {
+    if shown.0 == Some(panel.scene) {
+        return;
+    }
+    let Some(scene) = SCENES.get(panel.scene) else {
+        return;
+    };
+    shown.0 = Some(panel.scene);
+    for entity in &old {
+        commands.entity(entity).despawn();
+    }
+    let world = (scene.world)();
+    commands.insert_resource(world.wind);
+    commands.insert_resource(world.gravity);
+    commands.insert_resource(world.substeps);
+    let [eye, focus] = scene.view;
+    for (mut transform, mut camera) in &mut cameras {
+        *transform = Transform::from_translation(eye).looking_at(focus, Vec3::Y);
+        // It takes its angles and its distance from the transform when it begins.
+        camera.focus = focus;
+        camera.target_focus = focus;
+        (camera.yaw, camera.pitch, camera.radius) = (None, None, None);
+        camera.initialized = false;
+    }
+    (scene.spawn)(&mut Set {
+        commands: &mut commands,
+        meshes: &mut meshes,
+        materials: &mut materials,
+        props: &props,
+    });
+}

@@ -1,0 +1,22 @@
+//! A sheet falls over a sphere.
+
+use super::{PLAIN, Scene, Set};
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+
+pub(super) const SCENE: Scene = Scene {
+    name: "drape",
+    about: "a sheet falls over a sphere on the floor",
+    spawn,
+    ..PLAIN
+};
+
+fn spawn(set: &mut Set) {
+    set.floor();
+    let sphere = Sphere::new(0.5);
+    let place = Transform::from_xyz(0.0, 0.5, 0.0);
+    set.stone("sphere", sphere, sphere.mesh().uv(64, 32), place);
+    let place = Transform::from_xyz(0.0, 1.5, 0.0);
+    let turn = Quat::from_rotation_y(0.35);
+    set.sheet(ClothGrid::new(2.4, 2.4, 96, 96), place.with_rotation(turn));
+}

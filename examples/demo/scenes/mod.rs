@@ -1,0 +1,66 @@
+//! The scenes. Each has a file, spawns what it needs with [`InScene`], and goes with it.
+
+mod drape;
+mod hang;
+mod set;
+mod shapes;
+
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+pub(crate) use set::Set;
+
+/// A scene of the demo.
+pub(crate) struct Scene {
+    /// What the command line calls it.
+    pub(crate) name: &'static str,
+    /// What there is to see.
+    pub(crate) about: &'static str,
+    /// Puts it up.
+    pub(crate) spawn: fn(&mut Set),
+    /// The world while it is shown.
+    pub(crate) world: fn() -> Surroundings,
+    /// Where the camera is and what it looks at, m.
+    pub(crate) view: [Vec3; 2],
+}
+
+/// What a scene changes in the world around all cloths.
+#[derive(Default)]
+pub(crate) struct Surroundings {
+    pub(crate) wind: Wind,
+    pub(crate) gravity: ClothGravity,
+    pub(crate) substeps: Substeps,
+}
+
+impl Surroundings {
+    /// Wind of this velocity, m/s.
+    fn wind(velocity: Vec3) -> Self {
+        Self {
+            wind: Wind {
+                velocity,
+                ..default()
+            },
+            ..default()
+        }
+    }
+}
+
+/// A scene looks like this unless it says otherwise.
+const PLAIN: Scene = Scene {
+    name: "",
+    about: "",
+    spawn: |_| {},
+    world: Surroundings::default,
+    view: [Vec3::new(1.25, 1.35, 2.35), Vec3::new(0.0, 0.4, 0.0)],
+};
+
+/// All scenes; the first one is shown unless another is asked for.
+pub(crate) const SCENES: &[Scene] = &[drape::SCENE, hang::SCENE, shapes::SCENE];
+
+/// Goes when another scene comes.
+#[derive(Component, Default)]
+pub(crate) struct InScene;
+
+/// The systems of single scenes.
+pub(crate) fn plugin(app: &mut App) {
+    app.add_plugins(shapes::plugin);
+}

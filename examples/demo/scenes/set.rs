@@ -1,0 +1,58 @@
+//! What scenes are put up with.
+
+use super::InScene;
+use crate::stage::Props;
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+
+/// The means to put up a scene.
+pub(crate) struct Set<'a, 'w, 's> {
+    pub(crate) commands: &'a mut Commands<'w, 's>,
+    pub(crate) meshes: &'a mut Assets<Mesh>,
+    pub(crate) materials: &'a mut Assets<StandardMaterial>,
+    pub(crate) props: &'a Props,
+}
+
+impl Set<'_, '_, '_> {
+    /// Anything that goes with the scene.
+    pub(crate) fn spawn(&mut self, bundle: impl Bundle) -> EntityCommands<'_> {
+        self.commands.spawn((InScene, bundle))
+    }
+
+    /// What cloth cannot fall through. The ground that is seen is always there.
+    pub(crate) fn floor(&mut self) {
+        self.spawn((ClothCollider::half_space(), Name::new("floor")));
+    }
+
+    /// Something solid of stone.
+    pub(crate) fn stone(
+        &mut self,
+        name: &'static str,
+        collider: impl Into<ClothCollider>,
+        mesh: impl Into<Mesh>,
+        transform: Transform,
+    ) -> EntityCommands<'_> {
+        let mesh = self.meshes.add(mesh);
+        let material = self.props.stone.clone();
+        self.spawn((
+            Name::new(name),
+            collider.into(),
+            Mesh3d(mesh),
+            MeshMaterial3d(material),
+            transform,
+        ))
+    }
+
+    /// A sheet of the tartan.
+    pub(crate) fn sheet(&mut self, grid: ClothGrid, transform: Transform) -> EntityCommands<'_> {
+        let mesh = self.meshes.add(grid);
+        let material = self.props.fabric.clone();
+        self.spawn((
+            Name::new("sheet"),
+            Cloth::default(),
+            Mesh3d(mesh),
+            MeshMaterial3d(material),
+            transform,
+        ))
+    }
+}

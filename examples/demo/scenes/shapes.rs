@@ -1,0 +1,67 @@
+//! A sheet falls over one of each collider, and one of them moves.
+
+use super::{PLAIN, Scene, Set};
+use bevy::prelude::*;
+use bevy_drape::{ClothSystems, cloth_step_due, prelude::*};
+
+pub(super) const SCENE: Scene = Scene {
+    name: "shapes",
+    about: "a sheet falls over a capsule, a box and a sphere that moves",
+    spawn,
+    ..PLAIN
+};
+
+pub(super) fn plugin(app: &mut App) {
+    // When cloths have moved, so that it pauses with them.
+    let after = swing.after(ClothSystems::Finish).run_if(cloth_step_due);
+    app.add_systems(FixedUpdate, after);
+}
+
+/// Moves to and fro along x.
+#[derive(Component)]
+struct Swing {
+    /// In the middle of its way.
+    centre: Vec3,
+    /// To each side, m.
+    reach: f32,
+    /// Of a whole swing, s.
+    period: f32,
+    /// How long it has been swinging, s.
+    elapsed: f32,
+}
+
+fn swing(mut swinging: Query<(&mut Swing, &mut Transform)>, time: Res<Time>) {
+    for (mut swing, mut transform) in &mut swinging {
+        swing.elapsed += time.delta_secs();
+        let phase = swing.elapsed / swing.period * std::f32::consts::TAU;
+        transform.translation = swing.centre + Vec3::X * swing.reach * phase.sin();
+    }
+}
+
+fn spawn(set: &mut Set) {
+    set.floor();
+    let capsule = Capsule3d::new(0.18, 0.7);
+    let place = Transform::from_xyz(-0.6, 0.45, 0.1);
+    let turn = Quat::from_euler(EulerRot::YXZ, 0.5, 1.1, 0.0);
+    set.stone("capsule", capsule, capsule, place.with_rotation(turn));
+
+    let cuboid = Cuboid::new(0.5, 0.6, 0.5);
+    let place = Transform::from_xyz(0.55, 0.3, -0.35);
+    let turn = Quat::from_rotation_y(0.5);
+    set.stone("box", cuboid, cuboid, place.with_rotation(turn));
+
+    let sphere = Sphere::new(0.25);
+    let centre = Vec3::new(0.1, 0.25, 0.4);
+    let place = Transform::from_translation(centre);
+    set.stone("sphere", sphere, sphere.mesh().uv(48, 24), place)
+        .insert(Swing {
+            centre,
+            reach: 0.3,
+            period: 5.0,
+            elapsed: 0.0,
+        });
+
+    let place = Transform::from_xyz(0.0, 1.2, 0.0);
+    let turn = Quat::from_rotation_y(0.2);
+    set.sheet(ClothGrid::new(2.4, 2.4, 96, 96), place.with_rotation(turn));
+}
