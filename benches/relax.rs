@@ -49,6 +49,7 @@ fn batches(bencher: Bencher, side: u32) {
         iterations: ITERATIONS,
         dt: 1.0 / 60.0,
         strength: 1.0,
+        loads: false,
     };
     bencher
         .counter(projections(&sheet))

@@ -2,6 +2,7 @@
 //! tangents. All other attributes stay as they are.
 
 use super::{
+    open::Faces,
     read::TriangleMesh,
     topology::{NO_PARTICLE, Topology},
 };
@@ -13,13 +14,15 @@ use bevy::{
 /// How the vertices of a mesh follow the particles of a cloth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeshBinding {
-    vertex_to_particle: Vec<u32>,
-    triangles: Vec<[u32; 3]>,
+    pub(super) vertex_to_particle: Vec<u32>,
+    pub(super) triangles: Vec<[u32; 3]>,
     /// Vertices with the same number have the same normal.
-    normal_group: Vec<u32>,
-    group_count: usize,
+    pub(super) normal_group: Vec<u32>,
+    pub(super) group_count: usize,
     /// The tangent of each triangle in terms of its sides, if the mesh has tangents.
-    tangent_weights: Option<Vec<[f32; 2]>>,
+    pub(super) tangent_weights: Option<Vec<[f32; 2]>>,
+    /// Which triangle of the cloth each triangle is; not known before the cloth opens.
+    pub(super) faces: Option<Faces>,
     group_normals: Vec<Vec3>,
     tangents: Vec<Vec3>,
 }
@@ -53,6 +56,7 @@ impl MeshBinding {
             normal_group,
             group_count,
             tangent_weights,
+            faces: None,
             group_normals: Vec::new(),
             tangents: Vec::new(),
         }

@@ -7,6 +7,8 @@
 //! | `topology` | finds threads, quads and bend pairs in the triangles |
 //! | `assemble` | turns them into particles and constraints |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
+//! | `open` | opens the mesh where its cloth has opened |
+//! | `vertex` | what a vertex gets that comes between two others |
 //! | `grid` | builds sheets of cloth |
 //!
 //! Knows Bevy's meshes and the solver's types; no ECS.
@@ -14,12 +16,15 @@
 pub mod assemble;
 pub mod binding;
 pub mod grid;
+mod open;
 pub mod read;
 pub mod topology;
+mod vertex;
 mod weld;
 
 pub use assemble::Assembly;
 pub use binding::MeshBinding;
 pub use grid::{ClothGrid, Diagonals};
+pub(crate) use open::as_triangle_list;
 pub use read::{MeshError, TriangleMesh};
 pub use topology::Topology;

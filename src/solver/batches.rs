@@ -6,19 +6,28 @@
 //! constraints of a batch share a particle. A batch may then be solved in any order, several at a
 //! time, with the same bits (Box2D v3 arranges its contacts in the same way).
 
-use super::{constraints::ConstraintKind, soa::SoaVec3};
-use std::ops::Range;
+use super::{
+    constraints::{ConstraintKind, distance},
+    soa::SoaVec3,
+};
 
 /// Colours a group may use before the rest of it goes into one batch that is solved serially.
 const MAX_COLOURS: usize = 64;
 
-/// A range of constraints of one kind.
+/// Constraints of one kind that are solved together.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Batch {
-    pub(super) range: Range<usize>,
     pub(super) kind: ConstraintKind,
     /// No two constraints of this batch share a particle.
     pub(super) independent: bool,
+    pub(super) pairs: Vec<[u32; 2]>,
+    /// Rest lengths, m.
+    pub(super) rest: Vec<f32>,
+    /// Lagrange multipliers of the running substep; empty unless somebody needs their sum over all
+    /// iterations.
+    pub(super) lambda: Vec<f32>,
+    /// Mean tension during the running fixed step, N; empty unless it is measured.
+    pub(super) load: Vec<f32>,
     /// For each whole group of [`LANES`] constraints, whether it is a row: its particles are
     /// neighbours in memory on both sides, as along the rows of a grid.
     pub(super) rows: Vec<bool>,
@@ -33,18 +42,78 @@ fn is_row(group: &[[u32; 2]; LANES]) -> bool {
     (0..).zip(group).all(|(k, pair)| *pair == [a + k, b + k])
 }
 
-/// Puts constraints (sorted by particles, without duplicates) into solving order.
+impl Batch {
+    /// Constraints that are now at their rest lengths.
+    fn new(
+        kind: ConstraintKind,
+        independent: bool,
+        pairs: Vec<[u32; 2]>,
+        positions: &SoaVec3,
+    ) -> Self {
+        let mut batch = Self {
+            kind,
+            independent,
+            rest: pairs
+                .iter()
+                .map(|&[a, b]| distance(positions, a, b))
+                .collect(),
+            pairs,
+            lambda: Vec::new(),
+            load: Vec::new(),
+            rows: Vec::new(),
+        };
+        batch.find_rows();
+        batch
+    }
+
+    /// An empty one.
+    pub(super) fn empty(kind: ConstraintKind) -> Self {
+        Self::new(kind, true, Vec::new(), &SoaVec3::default())
+    }
+
+    /// Removes what is not to be kept. The others keep their order, and with it their rows.
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&[u32; 2], &f32) -> bool) {
+        let before = self.pairs.len();
+        let mut kept = 0;
+        for i in 0..before {
+            if keep(&self.pairs[i], &self.rest[i]) {
+                self.pairs[kept] = self.pairs[i];
+                self.rest[kept] = self.rest[i];
+                kept += 1;
+            }
+        }
+        self.pairs.truncate(kept);
+        self.rest.truncate(kept);
+        if kept < before {
+            self.changed();
+        }
+    }
+
+    /// Call this after pairs have changed: what was known of them is not true any more.
+    pub(super) fn changed(&mut self) {
+        self.lambda.clear();
+        self.load.clear();
+        self.find_rows();
+    }
+
+    fn find_rows(&mut self) {
+        let (groups, _) = self.pairs.as_chunks();
+        self.rows.clear();
+        self.rows.extend(groups.iter().map(is_row));
+    }
+}
+
+/// Puts constraints (sorted by particles, without duplicates) into batches in solving order.
 pub(super) fn arrange(
     positions: &SoaVec3,
     constraints: Vec<(u32, u32, ConstraintKind)>,
-) -> (Vec<[u32; 2]>, Vec<Batch>) {
+) -> Vec<Batch> {
     let mut groups: [Vec<[u32; 2]>; 3 * DIRECTIONS] = std::array::from_fn(|_| Vec::new());
     for (a, b, kind) in constraints {
         let group = kind.solve_rank() * DIRECTIONS + direction(positions, a, b);
         groups[group].push([a, b]);
     }
 
-    let mut pairs = Vec::new();
     let mut batches = Vec::new();
     // One bit for each colour that already touches the particle.
     let mut used = vec![0_u64; positions.len()];
@@ -73,18 +142,11 @@ pub(super) fn arrange(
         let independent = colours.into_iter().map(|colour| (colour, true));
         for (members, independent) in independent.chain([(overflow, false)]) {
             if !members.is_empty() {
-                let (groups, _) = members.as_chunks();
-                batches.push(Batch {
-                    range: pairs.len()..pairs.len() + members.len(),
-                    kind,
-                    independent,
-                    rows: groups.iter().map(is_row).collect(),
-                });
-                pairs.extend(members);
+                batches.push(Batch::new(kind, independent, members, positions));
             }
         }
     }
-    (pairs, batches)
+    batches
 }
 
 /// Axes, face diagonals and space diagonals of a cube, without sign.
@@ -112,7 +174,7 @@ mod tests {
     fn assert_independent(graph: &ConstraintGraph, particles: usize) {
         for batch in graph.batches.iter().filter(|b| b.independent) {
             let mut seen = vec![false; particles];
-            for pair in &graph.pairs[batch.range.clone()] {
+            for pair in &batch.pairs {
                 for &i in pair {
                     assert!(!seen[i as usize], "particle {i} twice in {batch:?}");
                     seen[i as usize] = true;

@@ -69,11 +69,6 @@ pub struct DistanceConstraint {
 /// All distance constraints of a cloth, in solving order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConstraintGraph {
-    pub(super) pairs: Vec<[u32; 2]>,
-    pub(super) rest: Vec<f32>,
-    /// Lagrange multipliers of the running substep; only used while there is both compliance and
-    /// more than one iteration (XPBD needs the sum of what the earlier iterations did).
-    pub(super) lambda: Vec<f32>,
     pub(super) batches: Vec<Batch>,
 }
 
@@ -93,33 +88,25 @@ impl ConstraintGraph {
         sorted.sort_unstable();
         sorted.dedup_by_key(|&mut (a, b, _)| (a, b));
 
-        let (pairs, batches) = batches::arrange(positions, sorted);
-        let rest = pairs
-            .iter()
-            .map(|&[a, b]| distance(positions, a, b))
-            .collect();
         Self {
-            pairs,
-            rest,
-            lambda: Vec::new(),
-            batches,
+            batches: batches::arrange(positions, sorted),
         }
     }
 
     /// How many constraints there are.
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.batches.iter().map(|b| b.pairs.len()).sum()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.len() == 0
     }
 
     /// How many constraints of one kind there are.
     pub fn count(&self, kind: ConstraintKind) -> usize {
         let of_kind = self.batches.iter().filter(|b| b.kind == kind);
-        of_kind.map(|b| b.range.len()).sum()
+        of_kind.map(|b| b.pairs.len()).sum()
     }
 
     /// How many batches the constraints are in; constraints of one batch share no particle, except
@@ -131,10 +118,11 @@ impl ConstraintGraph {
     /// The constraints, in the order in which they are solved.
     pub fn iter(&self) -> impl Iterator<Item = DistanceConstraint> + '_ {
         self.batches.iter().flat_map(|batch| {
-            batch.range.clone().map(|i| DistanceConstraint {
+            let both = batch.pairs.iter().zip(&batch.rest);
+            both.map(|(&particles, &rest_length)| DistanceConstraint {
                 kind: batch.kind,
-                particles: self.pairs[i],
-                rest_length: self.rest[i],
+                particles,
+                rest_length,
             })
         })
     }
@@ -142,23 +130,43 @@ impl ConstraintGraph {
     /// Pairs and rest lengths of one kind, without batch borders.
     pub fn of_kind(&self, kind: ConstraintKind) -> impl Iterator<Item = (&[u32; 2], &f32)> + '_ {
         let of_kind = self.batches.iter().filter(move |b| b.kind == kind);
-        of_kind.flat_map(|b| {
-            self.pairs[b.range.clone()]
-                .iter()
-                .zip(&self.rest[b.range.clone()])
-        })
+        of_kind.flat_map(|b| b.pairs.iter().zip(&b.rest))
     }
 
     /// Takes the distances between particles at these positions as the new rest lengths.
     pub fn set_rest_lengths(&mut self, positions: &SoaVec3) {
-        for (rest, &[a, b]) in self.rest.iter_mut().zip(&self.pairs) {
-            *rest = distance(positions, a, b);
+        for batch in &mut self.batches {
+            for (rest, &[a, b]) in batch.rest.iter_mut().zip(&batch.pairs) {
+                *rest = distance(positions, a, b);
+            }
         }
     }
 
     /// The rest lengths, in solving order, m. What is written here holds from the next substep on.
-    pub fn rest_lengths_mut(&mut self) -> &mut [f32] {
-        &mut self.rest
+    pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        self.batches.iter_mut().flat_map(|batch| &mut batch.rest)
+    }
+
+    /// Removes all constraints for which `keep` is false: those of a kind, say, or of a region.
+    ///
+    /// ```
+    /// # use bevy_drape::solver::{ConstraintGraph, ConstraintKind};
+    /// fn only_threads(constraints: &mut ConstraintGraph) {
+    ///     constraints.retain(|constraint| constraint.kind == ConstraintKind::Structural);
+    /// }
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(&DistanceConstraint) -> bool) {
+        for batch in &mut self.batches {
+            let kind = batch.kind;
+            batch.retain(|&particles, &rest_length| {
+                keep(&DistanceConstraint {
+                    kind,
+                    particles,
+                    rest_length,
+                })
+            });
+        }
+        self.batches.retain(|batch| !batch.pairs.is_empty());
     }
 }
 

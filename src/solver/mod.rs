@@ -10,12 +10,14 @@
 //! | `particles` | the state: position, displacement, inverse mass |
 //! | `constraints` | pairs of particles with a rest length, ordered into independent batches |
 //! | `batches` | the ordering: which constraints may be solved in any order |
+//! | `edit` | changes single constraints of the order |
 //! | `integrate` | position Verlet |
 //! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
 //! | `shape`, `collide` | what cloth bumps into, contacts and friction |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
 //! | `glide` | edits that would jerk a cloth, in small strides |
+//! | `tear` | opens the cloth: tears and cuts |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `step` | one whole fixed step |
 
@@ -23,6 +25,7 @@ pub mod aero;
 mod batches;
 pub mod collide;
 pub mod constraints;
+mod edit;
 pub mod glide;
 pub mod integrate;
 mod math;
@@ -32,6 +35,7 @@ pub mod shape;
 pub mod soa;
 pub mod step;
 pub mod stretch;
+pub mod tear;
 pub mod triangles;
 
 pub use aero::{Air, apply_air};

@@ -149,6 +149,26 @@ impl ParticleArrays {
         }
     }
 
+    /// Adds a particle on the line between two others, at a share of the way from the first to the
+    /// second; it moves as they do. It is pinned until it gets an inverse mass.
+    pub(super) fn push_between(&mut self, parents: [u32; 2], share: f32) {
+        let [a, b] = parents.map(|i| i as usize);
+        for vectors in [
+            &mut self.position,
+            &mut self.displacement,
+            &mut self.acceleration,
+            &mut self.previous,
+            &mut self.predicted,
+        ] {
+            for plane in [&mut vectors.x, &mut vectors.y, &mut vectors.z] {
+                // Exact for a copy, whatever the share.
+                let between = plane[a] + (plane[b] - plane[a]) * share;
+                plane.push(between);
+            }
+        }
+        self.inverse_mass.push(0.0);
+    }
+
     /// Whether every number that the solver reads is finite.
     pub fn is_finite(&self) -> bool {
         self.position.is_finite()

@@ -6,7 +6,7 @@
 
 use super::{
     batches::LANES,
-    constraints::{Compliance, ConstraintGraph},
+    constraints::{Compliance, ConstraintGraph, ConstraintKind},
     particles::ParticleArrays,
 };
 
@@ -23,6 +23,9 @@ pub struct Relaxation {
     /// compliance it only counts as far as it is the softer of the two. See
     /// [`Strength`](super::glide::Strength).
     pub strength: f32,
+    /// Keep what each structural constraint carries, for
+    /// [`ConstraintGraph::add_loads`](ConstraintGraph::add_loads).
+    pub loads: bool,
 }
 
 /// Solves all constraints.
@@ -37,34 +40,31 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
         iterations,
         dt,
         strength,
+        ..
     } = *by;
     let inverse_dt2 = 1.0 / (dt * dt);
     let weakness = 1.0 / strength;
-    let ConstraintGraph {
-        pairs,
-        rest,
-        lambda,
-        batches,
-    } = constraints;
+    let batches = &mut constraints.batches;
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
-    let soft = batches.iter().any(|batch| compliance.of(batch.kind) > 0.0);
-    let sum_lambda = soft && iterations > 1;
-    lambda.clear();
-    if sum_lambda {
-        lambda.resize(pairs.len(), 0.0);
+    for batch in batches.iter_mut() {
+        let soft = compliance.of(batch.kind) > 0.0;
+        let loads = by.loads && batch.kind == ConstraintKind::Structural;
+        batch.lambda.clear();
+        if loads || (soft && iterations > 1) {
+            batch.lambda.resize(batch.pairs.len(), 0.0);
+        }
     }
 
     let mut points = Points::of(particles);
     // Always in the same order: turning it around in every other pass looks fairer, but pumps energy
     // into the cloth.
     for _ in 0..iterations {
-        for batch in batches.iter() {
-            let range = batch.range.clone();
-            let (pairs, rest) = (&pairs[range.clone()], &rest[range.clone()]);
+        for batch in batches.iter_mut() {
             let alpha = compliance.of(batch.kind) * inverse_dt2;
             let softness = Softness { alpha, weakness };
-            let lambda = (sum_lambda && alpha > 0.0).then(|| &mut lambda[range]);
+            let (pairs, rest) = (&batch.pairs, &batch.rest);
+            let lambda = (!batch.lambda.is_empty()).then_some(&mut batch.lambda[..]);
             if batch.independent {
                 solve::<LANES>(&mut points, pairs, &batch.rows, rest, softness, lambda);
             } else {
@@ -253,6 +253,7 @@ mod tests {
             iterations,
             dt: 0.01,
             strength: 1.0,
+            loads: false,
         }
     }
 
@@ -302,6 +303,7 @@ mod tests {
                     iterations,
                     dt: 0.1,
                     strength: 1.0,
+                    loads: false,
                 },
             );
             let error = p.position.get(1).x - p.position.get(0).x - 1.0;

@@ -69,6 +69,7 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
             iterations: settings.iterations,
             dt: by.dt,
             strength: 1.0,
+            loads: false,
         };
         relax(particles, constraints, &relaxation);
         update_displacements(particles);

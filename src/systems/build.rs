@@ -4,7 +4,7 @@ use super::prepare::rebind;
 use crate::{
     cloth::{Cloth, ClothReady, Fabric},
     components::{BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
-    mesh::{MeshBinding, MeshError, Topology, TriangleMesh},
+    mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     params,
     pins::Pins,
 };
@@ -144,7 +144,7 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
     if source.out_of_range > 0 {
         // What does not exist cannot be drawn either; a renderer would read past the vertices.
         mesh.insert_indices(bevy::mesh::Indices::U32(source.triangles.concat()));
-        mesh = as_triangle_list(mesh);
+        mesh = as_triangle_list(&mesh);
     }
     let binding = MeshBinding::new(&source, &topology, &mut mesh);
 
@@ -166,21 +166,6 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
         binding,
         out_of_range: source.out_of_range,
     })
-}
-
-/// The same vertices and indices, drawn as separate triangles.
-fn as_triangle_list(mesh: Mesh) -> Mesh {
-    let mut list = Mesh::new(
-        bevy::mesh::PrimitiveTopology::TriangleList,
-        mesh.asset_usage,
-    );
-    for (attribute, values) in mesh.attributes() {
-        list.insert_attribute(*attribute, values.clone());
-    }
-    if let Some(indices) = mesh.indices() {
-        list.insert_indices(indices.clone());
-    }
-    list
 }
 
 /// Whether a cloth can be built at a transform.

@@ -50,6 +50,7 @@ pub(crate) fn relax(
             iterations: cloth.iterations,
             dt: time.substep,
             strength: applied.strength.get(),
+            loads: false,
         };
         solver::relax(particles, k, &by);
     };

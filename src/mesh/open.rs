@@ -1,0 +1,403 @@
+//! Opens a mesh where its cloth has opened: each side of a tear gets vertices of its own, which keep
+//! the UVs, colours, tangents and skin weights of those they are copies of; along a cut, vertices
+//! come between two others.
+
+use super::{
+    binding::MeshBinding,
+    topology::{NO_PARTICLE, Topology},
+    vertex::NewVertex,
+};
+use crate::solver::tear::{Changes, Corner, Piece, Replaced};
+use bevy::{
+    math::Vec2,
+    mesh::{Indices, Mesh, MeshAccessError, PrimitiveTopology},
+};
+use std::collections::BTreeMap;
+
+/// Which triangle of the cloth each triangle of the mesh belongs to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Faces(Vec<u32>);
+
+impl Faces {
+    /// Finds them in a cloth that is still whole.
+    fn new(binding: &MeshBinding, topology: &Topology) -> Self {
+        let particles =
+            |vertices: &[u32; 3]| vertices.map(|v| binding.vertex_to_particle[v as usize]);
+        let sorted = |mut corners: [u32; 3]| {
+            corners.sort_unstable();
+            corners
+        };
+        // The triangles of the cloth are those of the mesh in the same order, less what was there
+        // twice. Only what is out of order has to be looked up.
+        let mut by_corners = None;
+        let mut next = 0;
+        let find = |vertices: &[u32; 3]| {
+            let corners = particles(vertices);
+            if topology.triangles.get(next) == Some(&corners) {
+                next += 1;
+                return next as u32 - 1;
+            }
+            let all = by_corners.get_or_insert_with(|| {
+                let all = (0_u32..).zip(&topology.triangles);
+                all.map(|(t, &c)| (sorted(c), t))
+                    .collect::<BTreeMap<_, _>>()
+            });
+            // One that touches fewer than three particles is no part of the cloth.
+            all.get(&sorted(corners)).copied().unwrap_or(NO_PARTICLE)
+        };
+        Self(binding.triangles.iter().map(find).collect())
+    }
+}
+
+impl MeshBinding {
+    /// Opens the mesh where the cloth has opened. `topology` is that of the cloth when it was whole.
+    pub fn open(
+        &mut self,
+        topology: &Topology,
+        changes: &Changes,
+        mesh: &mut Mesh,
+    ) -> Result<(), MeshAccessError> {
+        let faces = self.faces.take();
+        let mut faces = faces.unwrap_or_else(|| Faces::new(self, topology));
+        let mut opening = Opening {
+            old_vertices: self.vertex_to_particle.len(),
+            new: Vec::new(),
+            known: BTreeMap::new(),
+            groups: BTreeMap::new(),
+        };
+        let changed: BTreeMap<u32, &Replaced> = changes
+            .replaced
+            .iter()
+            .map(|replaced| (replaced.triangle, replaced))
+            .collect();
+        for face in 0..self.triangles.len() {
+            if let Some(replaced) = changed.get(&faces.0[face]) {
+                self.replace(face, replaced, &mut faces, &mut opening);
+            }
+        }
+        self.faces = Some(faces);
+
+        for (_, values) in mesh.try_attributes_mut()? {
+            opening.new.iter().for_each(|new| new.push(values));
+        }
+        mesh.try_insert_indices(Indices::U32(self.triangles.as_flattened().to_vec()))?;
+        if mesh.primitive_topology() != PrimitiveTopology::TriangleList {
+            *mesh = as_triangle_list(mesh);
+        }
+        Ok(())
+    }
+
+    /// Puts pieces in the place of a triangle of the mesh.
+    fn replace(
+        &mut self,
+        face: usize,
+        replaced: &Replaced,
+        faces: &mut Faces,
+        opening: &mut Opening,
+    ) {
+        let vertices = self.triangles[face];
+        // The particles that the vertices had before this operation.
+        let particles = vertices.map(|v| self.vertex_to_particle[v as usize]);
+        let corner_of = |k: usize| replaced.before.iter().position(|&p| p == particles[k]);
+        let [Some(a), Some(b), Some(c)] = [0, 1, 2].map(corner_of) else {
+            return;
+        };
+        // Corner of the cloth's triangle → corner of the mesh's.
+        let mut to_face = [0; 3];
+        (to_face[a], to_face[b], to_face[c]) = (0, 1, 2);
+        let is_back = (b + 3 - a) % 3 == 2;
+        let weights = self.tangent_weights.as_ref().map(|all| all[face]);
+        for (number, piece) in replaced.pieces.iter().enumerate() {
+            let order = if is_back { [0, 2, 1] } else { [0, 1, 2] };
+            let corners = order.map(|k| opening.vertex(self, vertices, to_face, piece, k));
+            let tangent = weights.map(|weights| {
+                let places = order.map(|k| on_face(&piece.corners[k], to_face));
+                turned(weights, places)
+            });
+            if number == 0 {
+                self.triangles[face] = corners;
+                if let (Some(all), Some(tangent)) = (&mut self.tangent_weights, tangent) {
+                    all[face] = tangent;
+                }
+            } else {
+                self.triangles.push(corners);
+                faces.0.push(piece.triangle);
+                if let (Some(all), Some(tangent)) = (&mut self.tangent_weights, tangent) {
+                    all.push(tangent);
+                }
+            }
+        }
+    }
+}
+
+/// The vertices that an operation makes.
+struct Opening {
+    old_vertices: usize,
+    new: Vec<NewVertex>,
+    /// New vertices by what they lie between and the particle they belong to.
+    known: BTreeMap<([u32; 2], u32), u32>,
+    /// New normal groups by the one they come from and the particle.
+    groups: BTreeMap<(u32, u32), u32>,
+}
+
+impl Opening {
+    /// The vertex for a corner of a piece.
+    fn vertex(
+        &mut self,
+        binding: &mut MeshBinding,
+        vertices: [u32; 3],
+        to_face: [usize; 3],
+        piece: &Piece,
+        k: usize,
+    ) -> u32 {
+        let corner = piece.corners[k];
+        let particle = piece.particles[k];
+        let [from, to] = [corner.from, corner.to].map(|c| vertices[to_face[c as usize]]);
+        if from == to && binding.vertex_to_particle[from as usize] == particle {
+            return from;
+        }
+        let (between, share) = if from <= to {
+            ([from, to], corner.share)
+        } else {
+            ([to, from], 1.0 - corner.share)
+        };
+        if let Some(&known) = self.known.get(&(between, particle)) {
+            return known;
+        }
+        let vertex = binding.vertex_to_particle.len() as u32;
+        debug_assert_eq!(vertex as usize, self.old_vertices + self.new.len());
+        self.known.insert((between, particle), vertex);
+        self.new.push(NewVertex { between, share });
+        binding.vertex_to_particle.push(particle);
+        let groups = between.map(|v| binding.normal_group[v as usize]);
+        let key = (groups[0].min(groups[1]), particle);
+        let count = &mut binding.group_count;
+        let group = *self.groups.entry(key).or_insert_with(|| {
+            *count += 1;
+            *count as u32 - 1
+        });
+        binding.normal_group.push(group);
+        vertex
+    }
+}
+
+/// A place on the triangle of the mesh, as shares of its sides ab and ac.
+fn on_face(corner: &Corner, to_face: [usize; 3]) -> Vec2 {
+    let mut weights = [0.0; 3];
+    for (weight, place) in corner.weights().into_iter().zip(to_face) {
+        weights[place] = weight;
+    }
+    Vec2::new(weights[1], weights[2])
+}
+
+/// A tangent in terms of the sides of a triangle, in terms of the sides of a part of it.
+fn turned(weights: [f32; 2], [a, b, c]: [Vec2; 3]) -> [f32; 2] {
+    let (ab, ac) = (b - a, c - a);
+    let tangent = Vec2::from(weights);
+    let area = ab.perp_dot(ac);
+    let turned = [tangent.perp_dot(ac) / area, ab.perp_dot(tangent) / area];
+    if turned.iter().all(|w| w.is_finite()) {
+        turned
+    } else {
+        [0.0; 2]
+    }
+}
+
+/// The same vertices and indices, drawn as separate triangles.
+pub(crate) fn as_triangle_list(mesh: &Mesh) -> Mesh {
+    let mut list = Mesh::new(PrimitiveTopology::TriangleList, mesh.asset_usage);
+    for (attribute, values) in mesh.attributes() {
+        list.insert_attribute(*attribute, values.clone());
+    }
+    if let Some(indices) = mesh.indices() {
+        list.insert_indices(indices.clone());
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mesh::{ClothGrid, TriangleMesh},
+        solver::tear::{Blade, Sheet, Surgery},
+    };
+    use bevy::math::{Mat3, Vec3};
+    use bevy::mesh::VertexAttributeValues;
+    use std::collections::BTreeSet;
+
+    struct Cloth {
+        topology: Topology,
+        binding: MeshBinding,
+        mesh: Mesh,
+        assembly: crate::mesh::Assembly,
+        rest: Vec<Vec3>,
+    }
+
+    impl Cloth {
+        fn new(mut mesh: Mesh) -> Self {
+            let source = TriangleMesh::read(&mesh).unwrap();
+            let topology = Topology::new(&source).unwrap();
+            let binding = MeshBinding::new(&source, &topology, &mut mesh);
+            Self {
+                assembly: topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2),
+                rest: topology.positions.clone(),
+                topology,
+                binding,
+                mesh,
+            }
+        }
+
+        fn operate(&mut self, work: impl FnOnce(&mut Surgery)) {
+            let mut surgery = Surgery::new(Sheet {
+                particles: &mut self.assembly.particles,
+                constraints: &mut self.assembly.constraints,
+                triangles: &mut self.assembly.triangles,
+                rest: &mut self.rest,
+            });
+            work(&mut surgery);
+            let changes = surgery.finish();
+            let opened = self.binding.open(&self.topology, &changes, &mut self.mesh);
+            opened.unwrap();
+            self.check();
+        }
+
+        fn cut(&mut self, x: f32, lean: f32) {
+            let (from, to) = (
+                Vec3::new(x - lean, 0.0, -9.0),
+                Vec3::new(x + lean, 0.0, 9.0),
+            );
+            let blade = Blade::stroke(from, to, Vec3::Y);
+            self.operate(|surgery| {
+                surgery.cut(&blade, None, 10_000);
+            });
+        }
+
+        /// The mesh must show exactly the triangles of the cloth, and every vertex must lie where its
+        /// particle is at rest.
+        fn check(&self) {
+            let read = TriangleMesh::read(&self.mesh).unwrap();
+            assert_eq!(read.out_of_range, 0);
+            assert_eq!(read.positions.len(), self.binding.vertex_to_particle.len());
+            let sorted = |mut t: [u32; 3]| {
+                t.sort_unstable();
+                t
+            };
+            let shown: BTreeSet<_> = read
+                .triangles
+                .iter()
+                .map(|t| sorted(t.map(|v| self.binding.vertex_to_particle[v as usize])))
+                .collect();
+            let there: BTreeSet<_> = self
+                .assembly
+                .triangles
+                .indices
+                .iter()
+                .map(|&t| sorted(t))
+                .collect();
+            assert_eq!(shown, there);
+            for (v, place) in read.positions.iter().enumerate() {
+                let particle = self.binding.vertex_to_particle[v];
+                let rest = self.rest[particle as usize];
+                assert!(
+                    (*place - rest).length() < 1e-5,
+                    "vertex {v} at {place}, not {rest}"
+                );
+            }
+        }
+
+        fn write(&mut self) {
+            let places: Vec<Vec3> = self.rest.clone();
+            self.binding.write(&places, &mut self.mesh).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_cut_keeps_uvs_normals_tangents_and_colours() {
+        let mut mesh = Mesh::from(ClothGrid::new(4.0, 4.0, 5, 5));
+        let colours: Vec<_> = (0..25).map(|i| [(i % 5) as f32, 0.5, 0.0, 1.0]).collect();
+        mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, colours);
+        let mut cloth = Cloth::new(mesh);
+        cloth.cut(0.4, 0.3);
+        cloth.cut(-0.7, -0.2);
+        cloth.write();
+        let read = TriangleMesh::read(&cloth.mesh).unwrap();
+        let Some(VertexAttributeValues::Float32x2(uvs)) =
+            cloth.mesh.attribute(Mesh::ATTRIBUTE_UV_0)
+        else {
+            panic!("no UVs");
+        };
+        let Some(VertexAttributeValues::Float32x4(colours)) =
+            cloth.mesh.attribute(Mesh::ATTRIBUTE_COLOR)
+        else {
+            panic!("no colours");
+        };
+        let Some(VertexAttributeValues::Float32x4(tangents)) =
+            cloth.mesh.attribute(Mesh::ATTRIBUTE_TANGENT)
+        else {
+            panic!("no tangents");
+        };
+        let normals = cloth.mesh.attribute(Mesh::ATTRIBUTE_NORMAL).unwrap();
+        let normals = normals.as_float3().unwrap();
+        for (v, place) in read.positions.iter().enumerate() {
+            // Both follow the place: the sheet is 4 m wide, five vertices in a row.
+            let expected = Vec2::new(place.x + 2.0, place.z + 2.0) / 4.0;
+            assert!(
+                (Vec2::from(uvs[v]) - expected).length() < 1e-5,
+                "vertex {v}"
+            );
+            assert!((colours[v][0] - (place.x + 2.0)).abs() < 1e-5, "vertex {v}");
+            assert!(
+                (Vec3::from(normals[v]) - Vec3::Y).length() < 1e-5,
+                "vertex {v}"
+            );
+            assert!(
+                (tangents[v][0] - 1.0).abs() < 1e-5,
+                "vertex {v}: {:?}",
+                tangents[v]
+            );
+        }
+    }
+
+    #[test]
+    fn both_sides_of_a_two_sided_sheet_open_and_strips_become_lists() {
+        let mut front = Mesh::from(ClothGrid::new(2.0, 2.0, 4, 4));
+        let mut back = front.clone();
+        back.invert_winding().unwrap();
+        front.duplicate_vertices();
+        back.duplicate_vertices();
+        front.merge(&back).unwrap();
+        let mut cloth = Cloth::new(front);
+        cloth.cut(0.1, 0.2);
+        cloth.operate(|surgery| {
+            surgery.tear_across([5, 6], 1);
+        });
+        // As many of each side, and facing the way they did.
+        let read = TriangleMesh::read(&cloth.mesh).unwrap();
+        let (mut up, mut down) = (0.0, 0.0);
+        for t in &read.triangles {
+            let [a, b, c] = t.map(|v| read.positions[v as usize]);
+            let area = (b - a).cross(c - a).y * 0.5;
+            if area > 0.0 { up += area } else { down -= area }
+        }
+        assert!(
+            (up - 4.0).abs() < 1e-4 && (down - 4.0).abs() < 1e-4,
+            "{up}, {down}"
+        );
+
+        let mut strip = Mesh::new(PrimitiveTopology::TriangleStrip, Default::default());
+        let places: Vec<_> = (0..12)
+            .map(|i| [(i % 2) as f32, 0.0, (i / 2) as f32])
+            .collect();
+        strip.insert_attribute(Mesh::ATTRIBUTE_POSITION, places);
+        let mut cloth = Cloth::new(strip);
+        cloth.operate(|surgery| {
+            assert!(surgery.tear_across([4, 6], 1));
+        });
+        assert_eq!(
+            cloth.mesh.primitive_topology(),
+            PrimitiveTopology::TriangleList
+        );
+        assert_eq!(cloth.rest.len(), 14);
+    }
+}

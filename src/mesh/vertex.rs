@@ -1,0 +1,117 @@
+//! A new vertex between two others: what it gets of each attribute.
+
+use bevy::mesh::VertexAttributeValues;
+
+/// A vertex that comes.
+#[derive(Clone, Copy)]
+pub(super) struct NewVertex {
+    /// The vertices that it lies between; a copy has twice the same.
+    pub(super) between: [u32; 2],
+    /// How far it is from the first to the second, 0 to 1.
+    pub(super) share: f32,
+}
+
+impl NewVertex {
+    /// Appends its value of an attribute: a mixture where that means something, else that of the
+    /// nearer vertex (indices of joints, say).
+    pub(super) fn push(&self, values: &mut VertexAttributeValues) {
+        use VertexAttributeValues as V;
+        /// Mixes whole numbers that stand for fractions.
+        macro_rules! mix {
+            ($values:ident, $number:ty) => {
+                $values.push(self.mixed($values, f32::from, |x| x.round() as $number))
+            };
+        }
+        macro_rules! take {
+            ($values:ident) => {
+                $values.push($values[self.nearer()])
+            };
+        }
+        match values {
+            V::Float32(v) => {
+                let [a, b] = self.between.map(|i| v[i as usize]);
+                v.push(self.between(a, b));
+            }
+            V::Float32x2(v) => v.push(self.mixed(v, |x| x, |x| x)),
+            V::Float32x3(v) => v.push(self.mixed(v, |x| x, |x| x)),
+            V::Float32x4(v) => v.push(self.mixed(v, |x| x, |x| x)),
+            V::Unorm8x2(v) => mix!(v, u8),
+            V::Unorm8x4(v) | V::Unorm8x4Bgra(v) => mix!(v, u8),
+            V::Snorm8x2(v) => mix!(v, i8),
+            V::Snorm8x4(v) => mix!(v, i8),
+            V::Unorm16x2(v) => mix!(v, u16),
+            V::Unorm16x4(v) => mix!(v, u16),
+            V::Snorm16x2(v) => mix!(v, i16),
+            V::Snorm16x4(v) => mix!(v, i16),
+            V::Uint8(v) | V::Unorm8(v) => take!(v),
+            V::Uint8x2(v) => take!(v),
+            V::Uint8x4(v) => take!(v),
+            V::Sint8(v) | V::Snorm8(v) => take!(v),
+            V::Sint8x2(v) => take!(v),
+            V::Sint8x4(v) => take!(v),
+            V::Uint16(v) | V::Unorm16(v) => take!(v),
+            V::Uint16x2(v) => take!(v),
+            V::Uint16x4(v) => take!(v),
+            V::Sint16(v) | V::Snorm16(v) => take!(v),
+            V::Sint16x2(v) => take!(v),
+            V::Sint16x4(v) => take!(v),
+            V::Float16(v) => take!(v),
+            V::Float16x2(v) => take!(v),
+            V::Float16x4(v) => take!(v),
+            V::Uint32(v) | V::Unorm10_10_10_2(v) => take!(v),
+            V::Uint32x2(v) => take!(v),
+            V::Uint32x3(v) => take!(v),
+            V::Uint32x4(v) => take!(v),
+            V::Sint32(v) => take!(v),
+            V::Sint32x2(v) => take!(v),
+            V::Sint32x3(v) => take!(v),
+            V::Sint32x4(v) => take!(v),
+            V::Float64(v) => take!(v),
+            V::Float64x2(v) => take!(v),
+            V::Float64x3(v) => take!(v),
+            V::Float64x4(v) => take!(v),
+        }
+    }
+
+    fn between(&self, a: f32, b: f32) -> f32 {
+        a + (b - a) * self.share
+    }
+
+    fn mixed<T: Copy, const N: usize>(
+        &self,
+        values: &[[T; N]],
+        to_real: impl Fn(T) -> f32,
+        from_real: impl Fn(f32) -> T,
+    ) -> [T; N] {
+        let [a, b] = self.between.map(|i| values[i as usize]);
+        std::array::from_fn(|k| from_real(self.between(to_real(a[k]), to_real(b[k]))))
+    }
+
+    fn nearer(&self) -> usize {
+        self.between[usize::from(self.share >= 0.5)] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use VertexAttributeValues as V;
+
+    #[test]
+    fn fractions_are_mixed_and_indices_taken() {
+        let new = NewVertex {
+            between: [0, 1],
+            share: 0.75,
+        };
+        let mut colours = V::Unorm8x4(vec![[0, 100, 255, 8], [100, 0, 255, 8]]);
+        let mut joints = V::Uint16x4(vec![[1, 2, 3, 4], [5, 6, 7, 8]]);
+        let mut weights = V::Float32x4(vec![[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]);
+        for values in [&mut colours, &mut joints, &mut weights] {
+            new.push(values);
+            assert_eq!(values.len(), 3);
+        }
+        assert!(matches!(colours, V::Unorm8x4(v) if v[2] == [75, 25, 255, 8]));
+        assert!(matches!(joints, V::Uint16x4(v) if v[2] == [5, 6, 7, 8]));
+        assert!(matches!(weights, V::Float32x4(v) if v[2] == [0.25, 0.75, 0.0, 0.0]));
+    }
+}

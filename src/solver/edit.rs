@@ -1,0 +1,243 @@
+//! Changes single constraints of a graph without rebuilding it: what tearing and cutting need.
+//!
+//! A constraint that gets a fresh particle in the place of one of its own stays in its batch: if no
+//! other constraint there touched the old particle, none touches the fresh one. What is added goes
+//! into a batch in which both of its particles are free.
+
+use super::{
+    batches::Batch,
+    constraints::{ConstraintGraph, ConstraintKind, DistanceConstraint},
+};
+use std::collections::BTreeMap;
+
+/// Where a constraint is, until the graph changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Slot {
+    batch: u32,
+    index: u32,
+}
+
+/// A change of a graph.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edit {
+    /// Constraints that get other particles. Fresh ones may only take the place of the particle that
+    /// they are copies of.
+    pub(super) moved: Vec<(Slot, [u32; 2])>,
+    /// Constraints that go.
+    pub(super) removed: Vec<Slot>,
+    /// Constraints that come.
+    pub(super) added: Vec<DistanceConstraint>,
+}
+
+impl ConstraintGraph {
+    /// All constraints both of whose particles are marked.
+    pub(super) fn between(&self, marked: &[bool]) -> Vec<(Slot, DistanceConstraint)> {
+        let mut found = Vec::new();
+        for (number, batch) in (0_u32..).zip(&self.batches) {
+            for (index, &particles) in (0_u32..).zip(&batch.pairs) {
+                if particles.iter().all(|&i| marked[i as usize]) {
+                    let slot = Slot {
+                        batch: number,
+                        index,
+                    };
+                    let constraint = DistanceConstraint {
+                        kind: batch.kind,
+                        particles,
+                        rest_length: batch.rest[index as usize],
+                    };
+                    found.push((slot, constraint));
+                }
+            }
+        }
+        found
+    }
+
+    /// Changes the graph. `particles` is how many there are now.
+    pub(super) fn apply(&mut self, edit: Edit, particles: usize) {
+        let Edit {
+            moved,
+            mut removed,
+            added,
+        } = edit;
+        let mut touched = vec![false; self.batches.len()];
+        for (slot, pair) in moved {
+            self.batches[slot.batch as usize].pairs[slot.index as usize] = pair;
+            touched[slot.batch as usize] = true;
+        }
+        removed.sort_unstable();
+        for of_batch in removed.chunk_by(|a, b| a.batch == b.batch) {
+            let number = of_batch[0].batch as usize;
+            let batch = &mut self.batches[number];
+            let mut gone = of_batch.iter().map(|slot| slot.index).peekable();
+            let mut index = 0;
+            batch.retain(|_, _| {
+                let goes = gone.next_if_eq(&index).is_some();
+                index += 1;
+                !goes
+            });
+            touched[number] = true;
+        }
+        if !added.is_empty() {
+            self.add(added, particles, &mut touched);
+        }
+        for (batch, touched) in self.batches.iter_mut().zip(touched) {
+            if touched {
+                batch.changed();
+            }
+        }
+        self.batches.retain(|batch| !batch.pairs.is_empty());
+    }
+
+    fn add(&mut self, added: Vec<DistanceConstraint>, particles: usize, touched: &mut Vec<bool>) {
+        // The batches that already use each of the particles in question.
+        let mut wanted = vec![false; particles];
+        for i in added.iter().flat_map(|constraint| constraint.particles) {
+            wanted[i as usize] = true;
+        }
+        let mut used: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (number, batch) in self.batches.iter().enumerate() {
+            for &i in batch.pairs.as_flattened() {
+                if wanted[i as usize] {
+                    used.entry(i).or_default().push(number);
+                }
+            }
+        }
+        // New batches come last until all are placed, so that the numbers stay.
+        for constraint in added {
+            let [a, b] = constraint.particles;
+            let is_used = |i: u32, number: usize| used.get(&i).is_some_and(|u| u.contains(&number));
+            let free = |&number: &usize| {
+                let batch = &self.batches[number];
+                batch.kind == constraint.kind
+                    && batch.independent
+                    && !is_used(a, number)
+                    && !is_used(b, number)
+            };
+            let number = (0..self.batches.len()).find(free).unwrap_or_else(|| {
+                self.batches.push(Batch::empty(constraint.kind));
+                touched.push(true);
+                self.batches.len() - 1
+            });
+            let batch = &mut self.batches[number];
+            batch.pairs.push(constraint.particles);
+            batch.rest.push(constraint.rest_length);
+            touched[number] = true;
+            for i in [a, b] {
+                used.entry(i).or_default().push(number);
+            }
+        }
+        // A stable sort: within a kind the order stays.
+        let mut order: Vec<_> = std::mem::take(&mut self.batches)
+            .into_iter()
+            .zip(std::mem::take(touched))
+            .collect();
+        order.sort_by_key(|(batch, _)| batch.kind.solve_rank());
+        (self.batches, *touched) = order.into_iter().unzip();
+    }
+
+    /// Begins to measure what each structural constraint carries.
+    pub fn clear_loads(&mut self) {
+        for batch in &mut self.batches {
+            batch.load.clear();
+            if batch.kind == ConstraintKind::Structural {
+                batch.load.resize(batch.pairs.len(), 0.0);
+            }
+        }
+    }
+
+    /// Adds the tension in the last substep, −λ/Δt² in N (Macklin et al. 2016), times a share: that
+    /// of the substep in the fixed step. Relaxation must have been told to keep it.
+    pub fn add_loads(&mut self, dt: f32, share: f32) {
+        let factor = -share / (dt * dt);
+        for batch in &mut self.batches {
+            for (load, lambda) in batch.load.iter_mut().zip(&batch.lambda) {
+                *load += lambda * factor;
+            }
+        }
+    }
+
+    /// The structural constraints and what they have carried on average since
+    /// [`clear_loads`](Self::clear_loads), N; 0 for those that are newer.
+    pub fn loads(&self) -> impl Iterator<Item = (DistanceConstraint, f32)> + '_ {
+        let batches = self.batches.iter();
+        let threads = batches.filter(|batch| batch.kind == ConstraintKind::Structural);
+        threads.flat_map(|batch| {
+            (0..batch.pairs.len()).map(|i| {
+                let constraint = DistanceConstraint {
+                    kind: batch.kind,
+                    particles: batch.pairs[i],
+                    rest_length: batch.rest[i],
+                };
+                (constraint, batch.load.get(i).copied().unwrap_or(0.0))
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::SoaVec3;
+    use bevy::math::Vec3;
+
+    /// A row of threads 0–1–2–…
+    fn chain(n: u32) -> ConstraintGraph {
+        let positions: SoaVec3 = (0..=n).map(|i| Vec3::X * i as f32).collect();
+        let pairs: Vec<_> = (0..n)
+            .map(|i| (ConstraintKind::Structural, i, i + 1))
+            .chain((1..n).map(|i| (ConstraintKind::Bend, i - 1, i + 1)))
+            .collect();
+        ConstraintGraph::new(&positions, &pairs)
+    }
+
+    fn thread(a: u32, b: u32) -> DistanceConstraint {
+        DistanceConstraint {
+            kind: ConstraintKind::Structural,
+            particles: [a, b],
+            rest_length: 1.0,
+        }
+    }
+
+    #[test]
+    fn what_is_added_finds_a_free_batch_and_all_stays_independent() {
+        let mut graph = chain(20);
+        let marked: Vec<bool> = (0..21).map(|i| (4..8).contains(&i)).collect();
+        let near = graph.between(&marked);
+        assert_eq!(near.len(), 3 + 2);
+        let (first, _) = near[0];
+        let mut edit = Edit {
+            removed: vec![first],
+            ..Default::default()
+        };
+        // A star around particle 3, and fresh particles.
+        edit.added = (10..20).map(|i| thread(3, i)).collect();
+        edit.added.push(thread(21, 22));
+        graph.apply(edit, 23);
+        assert_eq!(graph.len(), 20 + 19 - 1 + 11);
+        let mut last = 0;
+        for batch in &graph.batches {
+            assert!(batch.kind.solve_rank() >= last, "kinds are out of order");
+            last = batch.kind.solve_rank();
+            let mut seen = std::collections::BTreeSet::new();
+            assert!(batch.pairs.as_flattened().iter().all(|i| seen.insert(*i)));
+            assert_eq!(batch.pairs.len(), batch.rest.len());
+        }
+    }
+
+    #[test]
+    fn a_fresh_particle_takes_the_place_of_another() {
+        let mut graph = chain(3);
+        let all = graph.between(&[true; 4]);
+        let (slot, _) = *all
+            .iter()
+            .find(|(_, c)| c.particles == [2, 3])
+            .expect("it is there");
+        let edit = Edit {
+            moved: vec![(slot, [4, 3])],
+            ..Default::default()
+        };
+        graph.apply(edit, 5);
+        assert!(graph.iter().any(|c| c.particles == [4, 3]));
+        assert!(!graph.iter().any(|c| c.particles == [2, 3]));
+    }
+}

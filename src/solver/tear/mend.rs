@@ -1,0 +1,326 @@
+//! What becomes of the constraints when the cloth has been opened.
+//!
+//! A constraint along an edge stays with the edge: if that has become two, one on each side of a cut,
+//! so has the constraint; if it was divided, so is the constraint, with its share of the rest length.
+//! A constraint that bridges something, the other diagonal of a quad or a bend constraint, only stays
+//! while what it bridges is whole. So nothing is held by a thread that nobody sees.
+
+use super::surgery::{Corner, Surgery};
+use crate::solver::{ConstraintKind, constraints::DistanceConstraint, edit::Edit};
+use bevy::math::{Vec2, Vec3};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Two threads that meet at less than this continue each other: the cosine between the ways to the
+/// other ends, as in the topology.
+const STRAIGHT: f32 = -0.6;
+
+type Pair = [u32; 2];
+
+fn sorted(a: u32, b: u32) -> Pair {
+    [a.min(b), a.max(b)]
+}
+
+/// The neighbourhood of an operation, as it was and as it is.
+struct Near<'a, 'b> {
+    surgery: &'a Surgery<'b>,
+    /// The old triangles at each old edge.
+    edges: BTreeMap<Pair, Vec<u32>>,
+    /// The old neighbours of each old particle.
+    neighbours: BTreeMap<u32, BTreeSet<u32>>,
+    /// The edges that are there now.
+    edges_now: BTreeSet<Pair>,
+    /// Each old particle with all of its copies.
+    copies: BTreeMap<u32, Vec<u32>>,
+}
+
+/// Brings the constraints around an operation up to date.
+pub(super) fn constraints(surgery: &mut Surgery) {
+    let mut touched: Vec<u32> = surgery.touched.iter().copied().collect();
+    touched.retain(|&i| (i as usize) < surgery.old_particles);
+    if touched.is_empty() {
+        return;
+    }
+    // What reaches over a touched particle ends at neighbours of it; what begins at one may end at a
+    // neighbour of a neighbour.
+    let touched: BTreeSet<u32> = touched.into_iter().collect();
+    let neighbours = with_neighbours(surgery, &touched);
+    let region = with_neighbours(surgery, &neighbours);
+    let mut marked = vec![false; surgery.sheet.particles.len()];
+    region.iter().for_each(|&i| marked[i as usize] = true);
+    let mut known = surgery.sheet.constraints.between(&marked);
+    known.retain(|(_, constraint)| {
+        let mut ends = constraint.particles.iter();
+        let [a, b] = constraint.particles;
+        ends.any(|i| touched.contains(i)) || (neighbours.contains(&a) && neighbours.contains(&b))
+    });
+
+    let near = Near::new(surgery, &region);
+    let lengths: BTreeMap<Pair, DistanceConstraint> = known
+        .iter()
+        .map(|(_, c)| (sorted(c.particles[0], c.particles[1]), *c))
+        .collect();
+    let mut edit = Edit::default();
+    let mut present: BTreeSet<Pair> = BTreeSet::new();
+    for (slot, constraint) in &known {
+        let pair = constraint.particles;
+        let [a, b] = pair;
+        let now: Vec<(Pair, f32)> = if near.edges.contains_key(&sorted(a, b)) {
+            near.along_edge(pair)
+        } else {
+            let whole = near.bridging(constraint).into_iter();
+            whole.map(|pair| (pair, 1.0)).collect()
+        };
+        let mut now = now
+            .into_iter()
+            .filter(|([a, b], _)| present.insert(sorted(*a, *b)));
+        // The first one takes the place of the old one, if it has its length.
+        let mut rest = None;
+        match now.next() {
+            Some((kept, 1.0)) if kept == pair => {}
+            Some((kept, 1.0)) => edit.moved.push((*slot, kept)),
+            other => {
+                edit.removed.push(*slot);
+                rest = other;
+            }
+        }
+        for (particles, share) in rest.into_iter().chain(now) {
+            edit.added.push(DistanceConstraint {
+                particles,
+                rest_length: constraint.rest_length * share,
+                ..*constraint
+            });
+        }
+    }
+    for constraint in near.inside_triangles(&lengths) {
+        let [a, b] = constraint.particles;
+        if present.insert(sorted(a, b)) {
+            edit.added.push(constraint);
+        }
+    }
+    let count = surgery.sheet.particles.len();
+    surgery.sheet.constraints.apply(edit, count);
+}
+
+/// Old particles and all that share a triangle with them.
+fn with_neighbours(surgery: &Surgery, particles: &BTreeSet<u32>) -> BTreeSet<u32> {
+    particles
+        .iter()
+        .flat_map(|&i| surgery.adjacency.near(i))
+        .filter(|&t| (t as usize) < surgery.old_triangles)
+        .flat_map(|t| old_corners(surgery, t))
+        .collect()
+}
+
+fn old_corners(surgery: &Surgery, triangle: u32) -> [u32; 3] {
+    let before = surgery.before.get(&triangle);
+    before.copied().unwrap_or_else(|| surgery.corners(triangle))
+}
+
+impl<'a, 'b> Near<'a, 'b> {
+    fn new(surgery: &'a Surgery<'b>, region: &BTreeSet<u32>) -> Self {
+        let triangles: BTreeSet<u32> = region
+            .iter()
+            .flat_map(|&i| surgery.adjacency.near(i))
+            .filter(|&t| (t as usize) < surgery.old_triangles)
+            .collect();
+        let mut near = Self {
+            surgery,
+            edges: BTreeMap::new(),
+            neighbours: BTreeMap::new(),
+            edges_now: BTreeSet::new(),
+            copies: region.iter().map(|&i| (i, vec![i])).collect(),
+        };
+        for &triangle in &triangles {
+            let [a, b, c] = old_corners(surgery, triangle);
+            for (a, b) in [(a, b), (b, c), (c, a)] {
+                near.edges.entry(sorted(a, b)).or_default().push(triangle);
+                near.neighbours.entry(a).or_default().insert(b);
+                near.neighbours.entry(b).or_default().insert(a);
+            }
+            for (part, _) in near.parts(triangle) {
+                let [a, b, c] = surgery.corners(part);
+                near.edges_now
+                    .extend([sorted(a, b), sorted(b, c), sorted(c, a)]);
+            }
+        }
+        for (k, fresh) in surgery.fresh.iter().enumerate() {
+            let particle = (surgery.old_particles + k) as u32;
+            if fresh.parents[0] == fresh.parents[1] {
+                let original = surgery.original(particle);
+                near.copies.entry(original).or_default().push(particle);
+            }
+        }
+        near
+    }
+
+    /// What is now in the place of a triangle.
+    fn parts(&self, triangle: u32) -> Vec<(u32, [Corner; 3])> {
+        match self.surgery.divided.get(&triangle) {
+            Some(parts) => parts.clone(),
+            None => vec![(triangle, [0, 1, 2].map(Corner::at))],
+        }
+    }
+
+    /// What an old edge has become: pairs in the order of the old pair, and their share of its length.
+    fn along_edge(&self, pair: Pair) -> Vec<(Pair, f32)> {
+        let mut found = Vec::new();
+        for &triangle in &self.edges[&sorted(pair[0], pair[1])] {
+            let old = old_corners(self.surgery, triangle);
+            let side = pair.map(|i| old.iter().position(|&c| c == i).unwrap_or(0) as u8);
+            for (part, places) in self.parts(triangle) {
+                let now = self.surgery.corners(part);
+                let along = places.map(|place| place.along(side));
+                for (k, l) in [(0, 1), (1, 2), (2, 0)] {
+                    if let (Some(from), Some(to)) = (along[k], along[l]) {
+                        let ends = if from < to { [k, l] } else { [l, k] };
+                        found.push((ends.map(|e| now[e]), (to - from).abs()));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Where a constraint that bridges something goes: to each side on which that is still whole.
+    fn bridging(&self, constraint: &DistanceConstraint) -> Vec<Pair> {
+        let [a, b] = constraint.particles;
+        if constraint.kind == ConstraintKind::Bend
+            && let Some(middle) = self.middle_of_thread(a, b)
+        {
+            return self.over(a, middle, b);
+        }
+        let mut bridges = self.edges_between(a, b).peekable();
+        if bridges.peek().is_none() {
+            // Somebody else's constraint: it holds what it held.
+            return vec![[a, b]];
+        }
+        bridges
+            .filter_map(|(one, other)| self.across(a, one, other, b))
+            .collect()
+    }
+
+    /// The particle in which two threads meet that continue each other and end at `a` and `b`.
+    fn middle_of_thread(&self, a: u32, b: u32) -> Option<u32> {
+        let rest = |i: u32| self.surgery.sheet.rest[i as usize];
+        let of_a = self.neighbours.get(&a)?;
+        let of_b = self.neighbours.get(&b)?;
+        of_a.intersection(of_b)
+            .map(|&middle| {
+                let [to_a, to_b] = [a, b].map(|i| (rest(i) - rest(middle)).normalize_or_zero());
+                (to_a.dot(to_b), middle)
+            })
+            .filter(|&(cosine, _)| cosine < STRAIGHT)
+            .min_by(|x, y| x.0.total_cmp(&y.0))
+            .map(|(_, middle)| middle)
+    }
+
+    /// The copies of `a` and `b` that still hang together over a copy of `middle`.
+    fn over(&self, a: u32, middle: u32, b: u32) -> Vec<Pair> {
+        let copies = |i: u32| self.copies.get(&i).into_iter().flatten().copied();
+        let is_edge = |a: u32, b: u32| self.edges_now.contains(&sorted(a, b));
+        copies(middle)
+            .filter_map(|middle| {
+                let a = copies(a).find(|&a| is_edge(a, middle))?;
+                let b = copies(b).find(|&b| is_edge(middle, b))?;
+                Some([a, b])
+            })
+            .collect()
+    }
+
+    /// Pairs of old triangles with a common edge, the first with its tip at `a`, the other at `b`.
+    fn edges_between(&self, a: u32, b: u32) -> impl Iterator<Item = (u32, u32)> {
+        let of_a = self.surgery.adjacency.near(a);
+        let corners = |t: u32| old_corners(self.surgery, t);
+        of_a.into_iter()
+            .filter(|&t| (t as usize) < self.surgery.old_triangles)
+            .filter(move |&t| corners(t).contains(&a))
+            .flat_map(move |one| {
+                let edge: Vec<u32> = corners(one).into_iter().filter(|&i| i != a).collect();
+                let across = self.edges.get(&sorted(edge[0], edge[1]));
+                let across = across.into_iter().flatten().copied();
+                across
+                    .filter(move |&other| other != one && corners(other).contains(&b))
+                    .map(move |other| (one, other))
+            })
+    }
+
+    /// The tips of two triangles that had an edge in common, if they still have it.
+    fn across(&self, a: u32, one: u32, other: u32, b: u32) -> Option<Pair> {
+        let divided = &self.surgery.divided;
+        if divided.contains_key(&one) || divided.contains_key(&other) {
+            return None;
+        }
+        let tip_and_edge = |triangle: u32, tip: u32| {
+            let old = old_corners(self.surgery, triangle);
+            let mut now = self.surgery.corners(triangle);
+            now.rotate_left(old.iter().position(|&i| i == tip).unwrap_or(0));
+            (now[0], sorted(now[1], now[2]))
+        };
+        let (a, edge) = tip_and_edge(one, a);
+        let (b, same) = tip_and_edge(other, b);
+        (edge == same).then_some([a, b])
+    }
+
+    /// Threads for the edges that divided triangles have inside. Their rest lengths follow from the
+    /// rest lengths of the triangle's sides.
+    fn inside_triangles(
+        &self,
+        lengths: &BTreeMap<Pair, DistanceConstraint>,
+    ) -> Vec<DistanceConstraint> {
+        let mut found = Vec::new();
+        for (&triangle, parts) in &self.surgery.divided {
+            let flat = self.flattened(old_corners(self.surgery, triangle), lengths);
+            for (part, places) in parts {
+                let now = self.surgery.corners(*part);
+                for (k, l) in [(0, 1), (1, 2), (2, 0)] {
+                    let on_a_side = [[0, 1], [1, 2], [2, 0]].iter().any(|&side| {
+                        places[k].along(side).is_some() && places[l].along(side).is_some()
+                    });
+                    if on_a_side {
+                        continue;
+                    }
+                    let [from, to] = [k, l].map(|c| {
+                        let weights = places[c].weights();
+                        (0..3).map(|i| flat[i] * weights[i]).sum::<Vec2>()
+                    });
+                    found.push(DistanceConstraint {
+                        kind: ConstraintKind::Structural,
+                        particles: [now[k], now[l]],
+                        rest_length: (to - from).length(),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// The corners of a triangle in the plane, at the rest lengths of its sides.
+    fn flattened(
+        &self,
+        corners: [u32; 3],
+        lengths: &BTreeMap<Pair, DistanceConstraint>,
+    ) -> [Vec2; 3] {
+        let rest: [Vec3; 3] = corners.map(|i| self.surgery.sheet.rest[i as usize]);
+        let side = |k: usize, l: usize| (rest[l] - rest[k]).length();
+        let known = |k: usize, l: usize| {
+            let constraint = lengths.get(&sorted(corners[k], corners[l]));
+            constraint.map(|constraint| constraint.rest_length)
+        };
+        // A side that nothing holds has its length in the rest shape, at the scale of the others.
+        let pairs = [(0, 1), (1, 2), (2, 0)];
+        let scales = pairs
+            .iter()
+            .filter_map(|&(k, l)| known(k, l).map(|length| length / side(k, l)));
+        let (sum, count) = scales.fold((0.0, 0), |(sum, count), s| (sum + s, count + 1));
+        let scale = if count > 0 { sum / count as f32 } else { 1.0 };
+        let [ab, bc, ca] = pairs.map(|(k, l)| known(k, l).unwrap_or(side(k, l) * scale));
+        // The law of cosines; three lengths that make no triangle make a line.
+        let x = if ab > 0.0 {
+            (ab * ab + ca * ca - bc * bc) / (2.0 * ab)
+        } else {
+            0.0
+        };
+        let y = (ca * ca - x * x).max(0.0).sqrt();
+        [Vec2::ZERO, Vec2::new(ab, 0.0), Vec2::new(x, y)]
+    }
+}

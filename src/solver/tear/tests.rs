@@ -1,0 +1,442 @@
+//! Operations on sheets, and what must hold after each of them.
+
+use super::*;
+use crate::{
+    mesh::{ClothGrid, Diagonals, Topology, TriangleMesh},
+    solver::{ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
+};
+use bevy::math::{Mat3, Vec3};
+use std::collections::{BTreeMap, BTreeSet};
+
+struct Cloth {
+    particles: ParticleArrays,
+    constraints: ConstraintGraph,
+    triangles: Triangles,
+    rest: Vec<Vec3>,
+}
+
+impl Cloth {
+    fn new(grid: ClothGrid) -> Self {
+        let topology = Topology::new(&TriangleMesh::read(&grid.into()).unwrap()).unwrap();
+        let cloth = topology.assemble(Vec3::new(3.0, -1.0, 2.0), Mat3::IDENTITY, 0.2);
+        Self {
+            particles: cloth.particles,
+            constraints: cloth.constraints,
+            triangles: cloth.triangles,
+            rest: topology.positions,
+        }
+    }
+
+    /// Of `n` × `n` particles, 1 m apart.
+    fn square(n: u32) -> Self {
+        let side = (n - 1) as f32;
+        Self::new(ClothGrid::new(side, side, n, n))
+    }
+
+    fn surgery(&mut self) -> Surgery<'_> {
+        Surgery::new(Sheet {
+            particles: &mut self.particles,
+            constraints: &mut self.constraints,
+            triangles: &mut self.triangles,
+            rest: &mut self.rest,
+        })
+    }
+
+    /// Cuts straight down from one place of the rest shape to another.
+    fn cut(&mut self, from: Vec3, to: Vec3) -> Changes {
+        let origin = self.particles.origin;
+        let blade = Blade::stroke(from + origin, to + origin, Vec3::Y * 5.0);
+        let most = 4 * self.particles.len();
+        let mut surgery = self.surgery();
+        surgery.cut(&blade, None, most);
+        let changes = surgery.finish();
+        self.check();
+        changes
+    }
+
+    fn tear(&mut self, thread: [u32; 2], least: u32) -> Option<Changes> {
+        let mut surgery = self.surgery();
+        let tore = surgery.tear_across(thread, least);
+        let changes = surgery.finish();
+        self.check();
+        assert_eq!(tore, !changes.is_empty());
+        tore.then_some(changes)
+    }
+
+    /// Which island each particle belongs to, by common triangles.
+    fn islands(&self) -> Vec<usize> {
+        let mut island: Vec<usize> = (0..self.particles.len()).collect();
+        loop {
+            let mut changed = false;
+            for t in &self.triangles.indices {
+                let least = t.map(|i| island[i as usize]).into_iter().min().unwrap();
+                for i in t {
+                    changed |= island[*i as usize] != least;
+                    island[*i as usize] = least;
+                }
+            }
+            if !changed {
+                return island;
+            }
+        }
+    }
+
+    fn island_count(&self) -> usize {
+        self.islands().into_iter().collect::<BTreeSet<_>>().len()
+    }
+
+    fn count(&self, kind: ConstraintKind) -> usize {
+        self.constraints.count(kind)
+    }
+
+    /// All that must hold for any cloth.
+    fn check(&self) {
+        let n = self.particles.len();
+        assert_eq!(self.rest.len(), n);
+        assert_eq!(self.particles.inverse_mass.len(), n);
+        assert_eq!(self.particles.previous.len(), n);
+        assert!(self.particles.is_finite());
+        assert_eq!(self.triangles.indices.len(), self.triangles.rest_area.len());
+        let mut edges: BTreeMap<[u32; 2], Vec<u32>> = BTreeMap::new();
+        let mut used = vec![false; n];
+        for &[a, b, c] in &self.triangles.indices {
+            assert!(a != b && b != c && c != a, "a triangle with two corners");
+            for (a, b, tip) in [(a, b, c), (b, c, a), (c, a, b)] {
+                assert!((a as usize) < n);
+                used[a as usize] = true;
+                edges.entry([a.min(b), a.max(b)]).or_default().push(tip);
+            }
+        }
+        assert!(used.iter().all(|&used| used), "a particle without triangle");
+        let mut seen = BTreeSet::new();
+        for constraint in self.constraints.iter() {
+            let [a, b] = constraint.particles;
+            assert!((a as usize) < n && (b as usize) < n && a != b);
+            assert!(seen.insert([a.min(b), a.max(b)]), "twice the same");
+            assert!(constraint.rest_length > 0.0);
+            let is_edge = |a: u32, b: u32| edges.contains_key(&[a.min(b), a.max(b)]);
+            let bridges_edge = || {
+                edges
+                    .values()
+                    .any(|tips| tips.contains(&a) && tips.contains(&b))
+            };
+            let over_particle = || (0..n as u32).any(|m| is_edge(a, m) && is_edge(m, b));
+            let held = match constraint.kind {
+                ConstraintKind::Structural => is_edge(a, b),
+                ConstraintKind::Shear => is_edge(a, b) || bridges_edge(),
+                ConstraintKind::Bend => bridges_edge() || over_particle(),
+            };
+            assert!(held, "{constraint:?} holds nothing that is seen");
+        }
+        for edge in edges.keys() {
+            assert!(seen.contains(edge), "edge {edge:?} is held by nothing");
+        }
+    }
+}
+
+#[test]
+fn a_cut_along_a_column_parts_the_sheet_as_if_it_had_been_two() {
+    // 7 × 7 particles; the cut goes through the particles of the fourth column.
+    let mut cloth = Cloth::square(7);
+    let changes = cloth.cut(Vec3::new(0.01, 0.0, -9.0), Vec3::new(0.01, 0.0, 9.0));
+    assert_eq!(cloth.island_count(), 2);
+    assert_eq!(cloth.particles.len(), 49 + 7);
+    assert_eq!(changes.fresh.len(), 7);
+    assert_eq!(changes.opened.len(), 6);
+    assert_eq!(cloth.triangles.indices.len(), 72);
+    // Two sheets of 4 × 7.
+    assert_eq!(cloth.count(ConstraintKind::Structural), 2 * (3 * 7 + 4 * 6));
+    assert_eq!(cloth.count(ConstraintKind::Shear), 2 * (2 * 3 * 6));
+    assert_eq!(cloth.count(ConstraintKind::Bend), 2 * (2 * 7 + 4 * 5));
+    let island = cloth.islands();
+    for c in cloth.constraints.iter() {
+        let [a, b] = c.particles.map(|i| island[i as usize]);
+        assert_eq!(a, b, "{c:?} holds both halves together");
+    }
+}
+
+#[test]
+fn a_cut_between_two_columns_divides_the_triangles() {
+    let mut cloth = Cloth::square(5);
+    let area: f32 = cloth.triangles.rest_area.iter().sum();
+    let x = 0.4;
+    let changes = cloth.cut(Vec3::new(x, 0.0, -9.0), Vec3::new(x, 0.0, 9.0));
+    assert_eq!(cloth.island_count(), 2);
+    // The line crosses five threads and four diagonals, and every crossing becomes two particles.
+    assert_eq!(cloth.particles.len(), 25 + 2 * 9);
+    // Eight triangles became three each.
+    assert_eq!(cloth.triangles.indices.len(), 32 + 2 * 8);
+    assert_eq!(changes.opened.len(), 8);
+    let now: f32 = cloth.triangles.rest_area.iter().sum();
+    assert!((now - area).abs() < 1e-4, "{now} m² of {area}");
+    // All is at its rest length: a cut alone moves nothing.
+    for c in cloth.constraints.iter() {
+        let [a, b] = c
+            .particles
+            .map(|i| cloth.particles.position.get(i as usize));
+        assert!(((b - a).length() - c.rest_length).abs() < 1e-5, "{c:?}");
+    }
+    // The cut is where the blade was.
+    let on_line = (25..43).all(|i| (cloth.rest[i].x - x).abs() < 1e-5);
+    assert!(on_line);
+    let island = cloth.islands();
+    assert!(
+        (0..43).all(|i| (cloth.rest[i].x < x + 1e-4) == (island[i] == island[0])
+            || (cloth.rest[i].x - x).abs() < 1e-4)
+    );
+}
+
+#[test]
+fn a_stroke_goes_on_where_it_ended() {
+    let mut cloth = Cloth::square(6);
+    let origin = cloth.particles.origin;
+    let mut tip = None;
+    // From above the first row to below the last, in steps that end inside triangles.
+    let places: Vec<f32> = (0..=20).map(|i| -3.3 + 0.33 * i as f32).collect();
+    for z in places.windows(2) {
+        let [from, to] = [z[0], z[1]].map(|z| Vec3::new(0.17, 0.0, z) + origin);
+        let blade = Blade::stroke(from, to, Vec3::Y);
+        let mut surgery = cloth.surgery();
+        tip = surgery.cut(&blade, tip, 1000).or(tip);
+        surgery.finish();
+        cloth.check();
+    }
+    assert_eq!(cloth.island_count(), 2);
+}
+
+#[test]
+fn a_cut_that_ends_inside_leaves_the_sheet_in_one_piece() {
+    let mut cloth = Cloth::square(8);
+    cloth.cut(Vec3::new(-9.0, 0.0, 0.3), Vec3::new(0.6, 0.0, 0.3));
+    assert_eq!(cloth.island_count(), 1);
+    let changes = cloth.cut(Vec3::new(-1.0, 0.0, -2.0), Vec3::new(1.2, 0.0, -1.5));
+    assert!(changes.opened.len() >= 2, "a slit inside is open too");
+    assert_eq!(cloth.island_count(), 1);
+}
+
+#[test]
+fn a_cut_beside_the_cloth_or_without_area_changes_nothing() {
+    let mut cloth = Cloth::square(4);
+    let nothing = [
+        (Vec3::X * 9.0, Vec3::new(9.0, 0.0, 9.0)),
+        (Vec3::ZERO, Vec3::ZERO),
+        (Vec3::NAN, Vec3::X),
+        (Vec3::NEG_INFINITY, Vec3::INFINITY),
+    ];
+    for (from, to) in nothing {
+        assert!(cloth.cut(from, to).is_empty());
+    }
+    assert_eq!(cloth.particles.len(), 16);
+}
+
+#[test]
+fn a_broken_thread_opens_across_itself() {
+    let mut cloth = Cloth::square(7);
+    // The thread from the middle particle to its right neighbour: a slit along the column.
+    let changes = cloth.tear([24, 25], 1).unwrap();
+    assert_eq!(cloth.particles.len(), 50);
+    assert_eq!(
+        changes.fresh,
+        [Fresh {
+            parents: [24, 24],
+            share: 0.0
+        }]
+    );
+    assert_eq!(changes.opened, [[24, 25]]);
+    assert_eq!(cloth.island_count(), 1);
+    let held = |a: u32, b: u32| {
+        let mut all = cloth.constraints.iter();
+        all.any(|c| c.particles == [a, b] || c.particles == [b, a])
+    };
+    // One of the two has the left neighbour, the other the right one; nothing reaches over.
+    assert!(held(23, 24) != held(23, 49));
+    assert!(held(24, 25) != held(25, 49));
+    assert!(held(23, 24) != held(24, 25));
+    assert!(!held(23, 25));
+}
+
+#[test]
+fn small_pieces_stay_whole() {
+    // A ribbon of six rows. Across its second row the first two triangles would come off.
+    let mut ribbon = Cloth::new(ClothGrid::new(1.0, 5.0, 2, 6));
+    assert!(ribbon.tear([2, 0], 3).is_none());
+    assert_eq!(ribbon.particles.len(), 12);
+    assert!(ribbon.tear([2, 0], 2).is_some());
+    assert_eq!((ribbon.particles.len(), ribbon.island_count()), (14, 2));
+}
+
+#[test]
+fn the_last_triangle_does_not_tear() {
+    let mut cloth = Cloth::square(2);
+    let mut torn = 0;
+    for _ in 0..10 {
+        for a in 0..cloth.particles.len() as u32 {
+            for b in 0..cloth.particles.len() as u32 {
+                let mut surgery = cloth.surgery();
+                torn += u32::from(surgery.break_thread([a, b]));
+                surgery.finish();
+                cloth.check();
+            }
+        }
+    }
+    assert_eq!(cloth.triangles.indices.len(), 2);
+    assert_eq!(cloth.island_count(), 2);
+    assert!(torn >= 1);
+    assert_eq!(cloth.particles.len(), 6);
+}
+
+#[test]
+fn opening_every_edge_leaves_single_triangles() {
+    let mut cloth = Cloth::square(4);
+    let edges: Vec<[u32; 2]> = cloth
+        .triangles
+        .indices
+        .iter()
+        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+        .collect();
+    let mut surgery = cloth.surgery();
+    surgery.open_edges(edges);
+    surgery.finish();
+    cloth.check();
+    assert_eq!(cloth.particles.len(), 3 * 18);
+    assert_eq!(cloth.island_count(), 18);
+    assert_eq!(cloth.constraints.len(), 3 * 18);
+}
+
+#[test]
+fn areas_add_up_to_the_whole() {
+    for diagonals in [Diagonals::Alternating, Diagonals::Parallel] {
+        let grid = ClothGrid::new(4.0, 4.0, 9, 9).with_diagonals(diagonals);
+        let mut cloth = Cloth::new(grid);
+        let mut areas = cloth.triangles.particle_areas(cloth.particles.len());
+        let changes = cloth.cut(Vec3::new(-1.7, 0.0, -9.0), Vec3::new(1.1, 0.0, 9.0));
+        areas.resize(cloth.particles.len(), 0.0);
+        for &(i, area) in &changes.areas {
+            areas[i as usize] = area;
+        }
+        let expected = cloth.triangles.particle_areas(cloth.particles.len());
+        for (i, (got, want)) in areas.iter().zip(&expected).enumerate() {
+            assert!((got - want).abs() < 1e-6, "particle {i}: {got}, not {want}");
+        }
+    }
+}
+
+#[test]
+fn a_thread_stays_whole_where_both_ends_are_pinned_and_breaks_at_the_weaker_end() {
+    let mut cloth = Cloth::square(3);
+    // All stretched by half.
+    for plane in [
+        &mut cloth.particles.position.x,
+        &mut cloth.particles.position.z,
+    ] {
+        plane.iter_mut().for_each(|c| *c *= 1.5);
+    }
+    let find = |cloth: &Cloth, resistance: fn(u32) -> f32| {
+        let areas = [1.0; 9];
+        let limit = TearLimit::Strain(0.4);
+        overloaded(
+            &cloth.particles,
+            &cloth.constraints,
+            &areas,
+            limit,
+            resistance,
+            99,
+        )
+    };
+    assert_eq!(find(&cloth, |_| 1.0).len(), 12);
+    assert_eq!(find(&cloth, |_| 2.0).len(), 0);
+    let weak = find(&cloth, |i| if i == 4 { 0.5 } else { 2.0 });
+    assert_eq!(weak.len(), 4);
+    assert!(weak.iter().all(|o| o.thread[0] == 4));
+    cloth.particles.inverse_mass[4] = 0.0;
+    assert!(find(&cloth, |_| 1.0).iter().all(|o| o.thread[0] != 4));
+    cloth.particles.inverse_mass.fill(0.0);
+    assert!(find(&cloth, |_| 1.0).is_empty());
+}
+
+#[test]
+fn a_strand_parts_and_nothing_reaches_over() {
+    let places: SoaVec3 = (0..6).map(|i| Vec3::X * i as f32).collect();
+    let pairs: Vec<_> = (0..5)
+        .map(|i| (ConstraintKind::Structural, i, i + 1))
+        .chain((0..4).map(|i| (ConstraintKind::Bend, i, i + 2)))
+        .collect();
+    let mut graph = ConstraintGraph::new(&places, &pairs);
+    let mut particles = ParticleArrays::new(Vec3::ZERO, places, vec![1.0; 6]);
+    let strand: Vec<u32> = (0..6).collect();
+    assert_eq!(split_strand(&mut particles, &mut graph, &strand, 0), None);
+    assert_eq!(split_strand(&mut particles, &mut graph, &strand, 5), None);
+    assert_eq!(
+        split_strand(&mut particles, &mut graph, &strand, 2),
+        Some(6)
+    );
+    let mut pairs: Vec<_> = graph
+        .iter()
+        .map(|c| {
+            [
+                c.particles[0].min(c.particles[1]),
+                c.particles[0].max(c.particles[1]),
+            ]
+        })
+        .collect();
+    pairs.sort_unstable();
+    let expected = [
+        [0, 1],
+        [0, 2],
+        [1, 2],
+        [3, 4],
+        [3, 5],
+        [3, 6],
+        [4, 5],
+        [4, 6],
+    ];
+    assert_eq!(pairs, expected);
+}
+
+#[test]
+fn ten_thousand_random_cuts_and_tears_leave_a_sound_cloth() {
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = move || {
+        // xorshift64*, Vigna 2016.
+        random ^= random >> 12;
+        random ^= random << 25;
+        random ^= random >> 27;
+        (random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1 << 24) as f32
+    };
+    let mut operations = 0;
+    while operations < 10_000 {
+        let mut cloth = Cloth::square(12);
+        let area: f32 = cloth.triangles.rest_area.iter().sum();
+        let most = 3 * cloth.particles.len();
+        for round in 0..500 {
+            operations += 1;
+            let mut point = || Vec3::new(next() - 0.5, 0.0, next() - 0.5) * 14.0;
+            let (from, to, along) = (point(), point(), Vec3::Y + point() * 0.05);
+            let number = (next() * cloth.triangles.indices.len() as f32) as usize;
+            let [a, b, c] = cloth.triangles.indices[number];
+            let blade = Blade::stroke(
+                from + cloth.particles.origin,
+                to + cloth.particles.origin,
+                along * 3.0,
+            );
+            let kind = next();
+            let mut surgery = cloth.surgery();
+            if kind < 0.5 {
+                surgery.cut(&blade, Some(a), most);
+            } else if kind < 0.9 {
+                surgery.tear_across([a, b], 2);
+                surgery.tear_across([b, c], 1);
+            } else {
+                surgery.open_edges([[a, b], [b, c]]);
+            }
+            surgery.finish();
+            if round % 20 == 0 {
+                cloth.check();
+            }
+        }
+        cloth.check();
+        let now: f32 = cloth.triangles.rest_area.iter().sum();
+        assert!((now / area - 1.0).abs() < 1e-3, "{now} m² of {area}");
+        assert!(cloth.particles.len() < 8 * 144 * 6, "it crumbled to dust");
+    }
+}
