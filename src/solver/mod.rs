@@ -16,6 +16,7 @@
 //! | `shape`, `collide` | what cloth bumps into, contacts and friction |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
+//! | `line_drag` | drag of the air on ropes, per segment |
 //! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `tear` | opens the cloth: tears and cuts |
 //! | `stretch` | how far the cloth is from its rest lengths |
@@ -28,6 +29,7 @@ pub mod constraints;
 mod edit;
 pub mod glide;
 pub mod integrate;
+pub mod line_drag;
 mod math;
 pub mod particles;
 pub mod relax;
@@ -43,6 +45,7 @@ pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetratio
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use glide::{Strength, glide_compliance, glide_density, glide_thickness};
 pub use integrate::{Integration, integrate, update_displacements};
+pub use line_drag::{Lines, apply_line_drag};
 pub use particles::{ParticleArrays, PinTarget};
 pub use relax::{Relaxation, relax};
 pub use shape::Shape;
