@@ -10,6 +10,7 @@
 //! | `open` | opens the mesh where its cloth has opened |
 //! | `vertex` | what a vertex gets that comes between two others |
 //! | `grid` | builds sheets of cloth |
+//! | `tube`, `spline` | draws ropes: the mesh of a smooth curve through particles |
 //!
 //! Knows Bevy's meshes and the solver's types; no ECS.
 
@@ -18,8 +19,10 @@ pub mod binding;
 pub mod grid;
 mod open;
 pub mod read;
+mod spline;
 pub mod topology;
 mod vertex;
+pub mod tube;
 mod weld;
 
 pub use assemble::Assembly;
@@ -28,3 +31,4 @@ pub use grid::{ClothGrid, Diagonals};
 pub(crate) use open::as_triangle_list;
 pub use read::{MeshError, TriangleMesh};
 pub use topology::Topology;
+pub use tube::Tube;
