@@ -4,15 +4,16 @@
 
 use crate::{
     cloth::Cloth,
-    mesh::{MeshBinding, Topology},
+    mesh::{MeshBinding, Topology, Tube},
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
+    rope::{RopeBody, mean_scale},
     solver::{
         Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Strength, Triangles,
         glide_compliance, glide_density, glide_thickness, inverse_masses,
     },
 };
-use bevy::prelude::*;
+use bevy::{camera::primitives::Aabb, prelude::*};
 
 /// The particles of a cloth: position, displacement and inverse mass, as arrays.
 ///
@@ -35,6 +36,8 @@ pub(crate) struct ClothBody {
     /// Its shape at rest, in mesh space.
     pub(crate) topology: Topology,
     pub(crate) triangles: Triangles,
+    /// What a rope has instead of triangles.
+    pub(crate) rope: Option<RopeBody>,
     /// Area that belongs to each particle, m².
     pub(crate) area: Vec<f32>,
     /// What the solver works with; it follows [`Cloth`](crate::Cloth) in small strides.
@@ -104,7 +107,15 @@ impl ClothBody {
     /// Recomputes all areas from the rest state.
     pub(crate) fn set_areas(&mut self, rest: &SoaVec3) {
         self.triangles.set_rest(rest);
-        self.area = self.triangles.particle_areas(rest.len());
+        self.area = match &self.rope {
+            Some(rope) => rope.lines.particle_areas(rest.len()),
+            None => self.triangles.particle_areas(rest.len()),
+        };
+    }
+
+    /// How far its surface is from its particles, m: nothing but for a rope.
+    pub(crate) fn radius(&self) -> f32 {
+        self.rope.as_ref().map_or(0.0, |rope| rope.radius)
     }
 }
 
@@ -112,11 +123,46 @@ impl ClothBody {
 #[derive(Component, Clone, Debug)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ClothMesh {
-    pub(crate) binding: MeshBinding,
+    pub(crate) binding: Binding,
     /// Particle positions in mesh space.
     pub(crate) local: Vec<Vec3>,
     /// What was last written: nothing is done if it would be the same again.
     pub(crate) written: Option<(Affine, f32)>,
+}
+
+/// What a cloth is drawn as.
+#[derive(Clone, Debug)]
+pub(crate) enum Binding {
+    /// The mesh that it was made of.
+    Sheet(MeshBinding),
+    /// A tube along a rope.
+    Tube(Tube),
+}
+
+impl Binding {
+    /// Writes the mesh. Returns the box around it, if there is anything to draw. `particles` are
+    /// their positions in mesh space, `radius` that of a rope in the world, m.
+    pub(crate) fn write(
+        &mut self,
+        particles: &[Vec3],
+        radius: f32,
+        to_world: Mat3,
+        mesh: &mut Mesh,
+    ) -> Option<Aabb> {
+        match self {
+            Self::Sheet(sheet) => {
+                sheet.write(particles, mesh).ok()?;
+                Aabb::enclosing(particles)
+            }
+            Self::Tube(tube) => {
+                // It keeps its thickness in the world, as it keeps its length.
+                tube.set_radius(radius / mean_scale(to_world));
+                tube.write(particles, mesh).ok()?;
+                let (low, high) = tube.bounds()?;
+                Some(Aabb::from_min_max(low, high))
+            }
+        }
+    }
 }
 
 pub(crate) type Affine = bevy::math::Affine3A;
@@ -125,7 +171,8 @@ pub(crate) type Affine = bevy::math::Affine3A;
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Clone, Debug)]
 pub struct ClothSource {
-    /// The mesh that the user gave the entity. Never written to.
+    /// The mesh that the user gave the entity. Never written to. For a rope that was given none, the
+    /// same as `own`.
     pub source: Handle<Mesh>,
     /// The mesh that is now in its `Mesh3d` and follows the cloth.
     pub own: Handle<Mesh>,

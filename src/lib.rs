@@ -20,7 +20,7 @@
 //!
 //! # Where to look
 //!
-//! - [`Cloth`] and [`Fabric`]: what it is made of. [`Pins`]: what holds it. [`ClothCollider`]: what
+//! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what holds it. [`ClothCollider`]: what
 //!   it bumps into. [`ClothGravity`], [`Wind`], [`Substeps`], [`ClothTime`]: the world around it.
 //! - [`ClothReady`], [`ResetCloth`]: events.
 //! - [`Particles`] and [`Constraints`]: the state of the solver, components that your own systems may
@@ -43,6 +43,7 @@ mod diagnostics;
 pub mod panel;
 mod pins;
 mod plugin;
+mod rope;
 mod settings;
 mod systems;
 mod time;
@@ -57,6 +58,7 @@ pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
+pub use rope::Rope;
 pub use settings::{ClothGravity, Substeps, Wind};
 pub use time::{ClothTime, cloth_step_due};
 
@@ -65,7 +67,7 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCorner, ClothEdge, ClothGravity, ClothPlugin, ClothReady,
-        ClothTime, Fabric, Pin, PinAnchor, PinSelector, Pins, ResetCloth, Substeps, Wind,
+        ClothTime, Fabric, Pin, PinAnchor, PinSelector, Pins, ResetCloth, Rope, Substeps, Wind,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

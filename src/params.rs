@@ -7,6 +7,8 @@ use crate::{
 };
 use std::ops::RangeInclusive;
 
+pub use crate::rope::ROPE;
+
 /// A tunable number of a `T`.
 pub struct Param<T: 'static> {
     /// What the panel calls it.
@@ -338,6 +340,7 @@ mod tests {
     fn every_number_is_kept_in_its_range() {
         check(CLOTH);
         check(FABRIC);
+        check(ROPE);
         check(SUBSTEPS);
         check(GRAVITY);
         check(WIND);

@@ -5,6 +5,7 @@ use crate::{
     collider::ClothCollider,
     components::{BuildFailed, ClothSource},
     pins::Pins,
+    rope::Rope,
     settings::{ClothGravity, Substeps, Wind},
     systems,
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
@@ -64,7 +65,7 @@ impl Default for ClothPlugin {
 /// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
 /// | | `Relax` | constraints |
 /// | | `Collide` | displacements are brought up to date, then contacts |
-/// | `PostUpdate` | `Build` | meshes become cloth |
+/// | `PostUpdate` | `Build` | meshes become cloth, ropes get one |
 /// | | `WriteMesh` | meshes and bounding boxes follow their cloth |
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the table above")]
@@ -133,6 +134,7 @@ impl Default for SubstepTime {
 impl Plugin for ClothPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<Cloth>()
+            .register_type::<Rope>()
             .register_type::<Pins>()
             .register_type::<ClothCollider>()
             .register_type::<ClothSource>()
@@ -223,14 +225,19 @@ impl Plugin for ClothPlugin {
         .add_systems(
             PostUpdate,
             (
-                (systems::forget_replaced_meshes, systems::build)
+                (
+                    systems::forget_replaced_meshes,
+                    systems::build,
+                    systems::build_ropes,
+                )
                     .chain()
                     .in_set(ClothSystems::Build),
                 systems::write_mesh.in_set(ClothSystems::WriteMesh),
             ),
         )
         .add_observer(systems::reset)
-        .add_observer(systems::give_mesh_back);
+        .add_observer(systems::give_mesh_back)
+        .add_observer(systems::take_rope_apart);
     }
 
     fn finish(&self, app: &mut App) {

@@ -21,8 +21,8 @@ mod open;
 pub mod read;
 mod spline;
 pub mod topology;
-mod vertex;
 pub mod tube;
+mod vertex;
 mod weld;
 
 pub use assemble::Assembly;

@@ -29,6 +29,7 @@ use std::{fmt, sync::Arc};
 /// let flag = Pins::edge(ClothEdge::Left);
 /// let cape = Pins::edge(ClothEdge::Top).to_entity(hand);
 /// let sheet = Pins::corner(ClothCorner::TopLeft).and(Pins::index(17));
+/// let line = Pins::ends().to_world();
 /// let ring = Pins::predicate(|at| at.length() < 0.2);
 /// ```
 ///
@@ -96,8 +97,11 @@ pub enum PinSelector {
     Corner(ClothCorner),
     /// All particles on a side (within 0.1 % of the size of the mesh).
     Edge(ClothEdge),
-    /// The particle of this vertex of the mesh.
+    /// The particle of this vertex of the mesh; of a [`Rope`](crate::Rope), the particle with this
+    /// number along it, from 0.
     Index(u32),
+    /// The particles of the first and the last vertex: the two ends of a [`Rope`](crate::Rope).
+    Ends,
     /// All particles for which this is true.
     #[cfg_attr(feature = "serialize", serde(skip))]
     Predicate(PinPredicate),
@@ -188,7 +192,12 @@ impl Pins {
         Self::one(PinSelector::Edge(edge))
     }
 
-    /// The particle of a vertex of the mesh.
+    /// Both ends of a [`Rope`](crate::Rope).
+    pub fn ends() -> Self {
+        Self::one(PinSelector::Ends)
+    }
+
+    /// The particle of a vertex of the mesh, or with this number along a [`Rope`](crate::Rope).
     pub fn index(vertex: u32) -> Self {
         Self::one(PinSelector::Index(vertex))
     }

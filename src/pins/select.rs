@@ -34,6 +34,11 @@ impl Pins {
                     Some(&particle) if particle != NO_PARTICLE => hold(particle),
                     _ => unknown.push(*vertex),
                 },
+                PinSelector::Ends => {
+                    let mut vertices = vertex_to_particle.iter().filter(|&&p| p != NO_PARTICLE);
+                    let ends = [vertices.next(), vertices.next_back()];
+                    ends.into_iter().flatten().for_each(|&end| hold(end));
+                }
                 PinSelector::Predicate(PinPredicate(pins)) => {
                     all().filter(|&(at, _)| pins(at)).for_each(|(_, i)| hold(i));
                 }
@@ -148,6 +153,16 @@ mod tests {
         let (resolved, unknown) = pins.resolve(&rest, &[0, 1, 2, 3]);
         assert_eq!(resolved.len(), 2);
         assert_eq!(unknown, [99]);
+    }
+
+    #[test]
+    fn ends_are_the_first_and_the_last_particle() {
+        let resolve = |of: &[u32]| Pins::ends().resolve(&[Vec3::ZERO; 4], of).0;
+        let held = |of| resolve(of).iter().map(|pin| pin.0).collect::<Vec<_>>();
+        assert_eq!(held(&[0, 1, 2, 3]), [0, 3]);
+        assert_eq!(held(&[NO_PARTICLE, 1, 2, NO_PARTICLE]), [1, 2]);
+        assert_eq!(held(&[NO_PARTICLE, 2]), [2]);
+        assert_eq!(held(&[]), []);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use super::prepare::rebind;
 use crate::{
     cloth::{Cloth, ClothReady, Fabric},
-    components::{BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    components::{Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     params,
     pins::Pins,
+    rope::Rope,
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -18,7 +19,12 @@ use bevy::{
 /// Above this a step takes a good part of a frame even on a fast machine.
 const MANY_PARTICLES: usize = 200_000;
 
-type Unbuilt = (With<Cloth>, Without<Particles>, Without<BuildFailed>);
+type Unbuilt = (
+    With<Cloth>,
+    Without<Rope>,
+    Without<Particles>,
+    Without<BuildFailed>,
+);
 
 pub(crate) fn build(
     mut commands: Commands,
@@ -33,7 +39,7 @@ pub(crate) fn build(
         ),
         Unbuilt,
     >,
-    without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>)>,
+    without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     for entity in &without_mesh {
@@ -96,7 +102,7 @@ pub(crate) fn build(
                 constraints,
                 body,
                 ClothMesh {
-                    binding,
+                    binding: Binding::Sheet(binding),
                     local: Vec::new(),
                     written: None,
                 },
@@ -189,8 +195,11 @@ type Built = (
 /// tried again when its cause may be gone.
 pub(crate) fn forget_replaced_meshes(
     mut commands: Commands,
-    built: Query<(Entity, &Mesh3d, &ClothSource), (With<Cloth>, With<Particles>, Changed<Mesh3d>)>,
-    failed: Query<(Entity, Ref<Mesh3d>, Ref<GlobalTransform>, &BuildFailed)>,
+    built: Query<
+        (Entity, &Mesh3d, &ClothSource),
+        (With<Cloth>, With<Particles>, Without<Rope>, Changed<Mesh3d>),
+    >,
+    failed: Query<(Entity, Ref<Mesh3d>, Ref<GlobalTransform>, &BuildFailed), Without<Rope>>,
     mut changes: MessageReader<AssetEvent<Mesh>>,
     meshes: Res<Assets<Mesh>>,
 ) {
@@ -225,7 +234,15 @@ pub(crate) fn give_mesh_back(
     sources: Query<(&ClothSource, &Mesh3d)>,
     mut commands: Commands,
 ) {
-    let entity = event.entity;
+    take_apart(event.entity, &sources, &mut commands);
+}
+
+/// Removes everything that building has added to an entity.
+pub(super) fn take_apart(
+    entity: Entity,
+    sources: &Query<(&ClothSource, &Mesh3d)>,
+    commands: &mut Commands,
+) {
     // The entity may be on its way out altogether; then there is nothing to do.
     let Ok(mut entity_commands) = commands.get_entity(entity) else {
         return;
@@ -233,7 +250,12 @@ pub(crate) fn give_mesh_back(
     if let Ok((known, mesh)) = sources.get(entity)
         && mesh.0 == known.own
     {
-        entity_commands.try_insert(Mesh3d(known.source.clone()));
+        if known.source == known.own {
+            // A rope, which had no mesh before.
+            entity_commands.try_remove::<Mesh3d>();
+        } else {
+            entity_commands.try_insert(Mesh3d(known.source.clone()));
+        }
     }
     entity_commands.try_remove::<(Built, BuildFailed)>();
 }

@@ -2,6 +2,7 @@
 //! [`mesh`](crate::mesh).
 
 mod build;
+mod build_rope;
 mod check;
 mod colliders;
 mod finish;
@@ -12,6 +13,7 @@ mod substep;
 mod write_mesh;
 
 pub(crate) use build::{build, forget_replaced_meshes, give_mesh_back};
+pub(crate) use build_rope::{build_ropes, take_rope_apart};
 pub(crate) use check::check_settings;
 pub(crate) use colliders::{ActiveColliders, find_colliders};
 pub(crate) use finish::finish;

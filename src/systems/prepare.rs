@@ -8,7 +8,7 @@ use crate::{
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
     settings::{Substeps, Wind},
-    solver::{Air, apply_air},
+    solver::{Air, apply_air, apply_line_drag},
 };
 use bevy::prelude::*;
 
@@ -89,6 +89,9 @@ pub(crate) fn prepare_cloths(
             ..cloth.fabric.air(wind.velocity, wind.air_density)
         };
         apply_air(particles, &body.triangles, &air, time.step);
+        if let Some(rope) = &body.rope {
+            apply_line_drag(particles, &rope.lines, &air, time.step);
+        }
     };
     for_all(&mut cloths, |(_, cloth, _, mut particles, body)| {
         begin(cloth, &mut particles, &body);

@@ -38,6 +38,9 @@ pub(crate) fn reset(
     let rest = body.topology.rest_in_world(to_world);
     particles.reset(transform.translation(), &rest);
     constraints.set_rest_lengths(&rest);
+    if let Some(rope) = &mut body.rope {
+        rope.set_rest(to_world, &mut constraints);
+    }
     body.set_areas(&rest);
     body.pins.clear();
     // A step that is under way must not use targets from before.

@@ -67,7 +67,7 @@ pub(crate) fn collide(
     let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles| {
         update_displacements(particles);
         let surface = Surface {
-            thickness: body.applied(cloth, &time).thickness,
+            thickness: body.applied(cloth, &time).thickness + body.radius(),
             ..cloth.fabric.surface()
         };
         solver::collide(particles, &colliders.list, &surface, time.index, time.count);

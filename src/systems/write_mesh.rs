@@ -2,7 +2,7 @@
 
 use crate::{
     cloth::Cloth,
-    components::{ClothMesh, ClothSource, Particles},
+    components::{ClothBody, ClothMesh, ClothSource, Particles},
     time::{ClothClock, ClothTime},
 };
 use bevy::{camera::primitives::Aabb, ecs::system::SystemParam, prelude::*};
@@ -37,6 +37,7 @@ pub(crate) fn write_mesh(
         (
             Ref<Particles>,
             &GlobalTransform,
+            &ClothBody,
             &ClothSource,
             &mut ClothMesh,
             &mut Aabb,
@@ -47,7 +48,7 @@ pub(crate) fn write_mesh(
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     let alpha = time.alpha();
-    for (particles, transform, source, mut mesh, mut aabb) in &mut cloths {
+    for (particles, transform, body, source, mut mesh, mut aabb) in &mut cloths {
         let affine = transform.affine();
         let to_mesh = affine.inverse();
         // At scale 0 there is nothing to see, and NaN cannot be drawn: the last picture stays.
@@ -74,9 +75,8 @@ pub(crate) fn write_mesh(
                 .zip(particles.position.iter())
                 .map(|(from, to)| to_mesh * (from.lerp(to, alpha) + offset)),
         );
-        if binding.write(local, &mut own).is_ok()
-            && let Some(bounds) = Aabb::enclosing(local.iter())
-        {
+        let to_world = affine.matrix3.into();
+        if let Some(bounds) = binding.write(local, body.radius(), to_world, &mut own) {
             *aabb = bounds;
         }
     }

@@ -1,11 +1,13 @@
 //! The plugin in an app without window and renderer, stepped by hand.
 
 mod bad_input;
+mod bad_ropes;
 mod colliders_and_pins;
 mod drawing;
 mod editing;
 mod life;
 mod log;
+mod rope;
 mod same_bits;
 
 #[path = "../common/headless.rs"]

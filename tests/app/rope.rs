@@ -1,0 +1,416 @@
+//! Ropes, from spawn to removal; their shape, and what they bump into.
+
+use crate::{add_mesh, app, bounds, drawn, float3, particles, run, sheet};
+use bevy::prelude::*;
+use bevy_drape::{
+    BuildFailed, ClothSource, Constraints, Particles, prelude::*, solver::ConstraintKind,
+};
+
+/// A rope of 21 particles from the origin to 2 m along x.
+fn line() -> Rope {
+    Rope::between(Vec3::ZERO, Vec3::X * 2.0, 21)
+}
+
+fn spawn_rope(app: &mut App, rope: Rope, extra: impl Bundle) -> Entity {
+    app.world_mut().spawn((rope, extra)).id()
+}
+
+fn place(app: &App, rope: Entity, i: usize) -> Vec3 {
+    particles(app, rope).world_position(i)
+}
+
+fn edit(app: &mut App, rope: Entity, change: impl FnOnce(&mut Rope)) {
+    change(&mut app.world_mut().get_mut::<Rope>(rope).unwrap());
+}
+
+fn assert_at(app: &App, rope: Entity, i: usize, expected: Vec3) {
+    let is = place(app, rope, i);
+    assert!(
+        is.distance(expected) < 1e-4,
+        "particle {i} is at {is}, not at {expected}"
+    );
+}
+
+#[derive(Resource, Default)]
+struct Ready(Vec<Entity>);
+
+fn count_ready(app: &mut App) {
+    app.init_resource::<Ready>()
+        .add_observer(|event: On<ClothReady>, mut ready: ResMut<Ready>| ready.0.push(event.entity));
+}
+
+#[test]
+fn a_rope_is_built_without_a_mesh_and_falls() {
+    let mut app = app();
+    count_ready(&mut app);
+    let rope = spawn_rope(&mut app, line(), Transform::from_xyz(0.0, 5.0, 0.0));
+    run(&mut app, 1);
+    assert_eq!(app.world().resource::<Ready>().0, [rope]);
+    assert_eq!(particles(&app, rope).len(), 21);
+    let constraints = app.world().get::<Constraints>(rope).unwrap();
+    assert_eq!(constraints.count(ConstraintKind::Structural), 20);
+    assert_eq!(constraints.count(ConstraintKind::Bend), 19);
+    // 0.2 kg/m² of π · 0.03 m · 2 m.
+    let mass: f32 = particles(&app, rope)
+        .inverse_mass
+        .iter()
+        .map(|w| 1.0 / w)
+        .sum();
+    assert!((mass - 0.2 * std::f32::consts::PI * 0.06).abs() < 1e-5);
+    let mesh = drawn(&app, rope);
+    let attributes = [
+        Mesh::ATTRIBUTE_POSITION,
+        Mesh::ATTRIBUTE_NORMAL,
+        Mesh::ATTRIBUTE_TANGENT,
+        Mesh::ATTRIBUTE_UV_0,
+    ];
+    assert!(attributes.iter().all(|&a| mesh.contains_attribute(a)));
+    run(&mut app, 60);
+    let fallen = 5.0 - place(&app, rope, 10).y;
+    assert!(fallen > 1.0 && fallen < 4.905, "{fallen} m");
+    assert_eq!(app.world().resource::<Ready>().0.len(), 1);
+}
+
+#[test]
+fn the_drawn_tube_and_its_box_are_where_the_particles_are() {
+    let mut app = app();
+    let transform = Transform::from_xyz(3.0, 2.0, 1.0)
+        .with_rotation(Quat::from_rotation_y(1.0))
+        .with_scale(Vec3::splat(2.0));
+    let rope = spawn_rope(&mut app, line(), (transform, Pins::ends()));
+    run(&mut app, 1);
+    app.world_mut().resource_mut::<ClothTime>().paused = true;
+    app.world_mut().resource_mut::<ClothTime>().requested_steps = 50;
+    run(&mut app, 60);
+    // The scale counts, for the thickness too.
+    assert_at(&app, rope, 20, transform.transform_point(Vec3::X * 2.0));
+    let positions = float3(drawn(&app, rope), Mesh::ATTRIBUTE_POSITION);
+    for i in 0..21 {
+        let place = place(&app, rope, i);
+        let nearest = positions
+            .iter()
+            .map(|&p| transform.transform_point(p).distance(place))
+            .fold(f32::INFINITY, f32::min);
+        assert!((nearest - 0.03).abs() < 1e-3, "particle {i}: {nearest} m");
+    }
+    let bounds = bounds(&app, rope);
+    let (low, high) = (Vec3::from(bounds.min()), Vec3::from(bounds.max()));
+    assert!(
+        positions
+            .iter()
+            .all(|p| p.cmpge(low).all() && p.cmple(high).all())
+    );
+    assert!(bounds.half_extents.z > 0.014 && bounds.half_extents.z < 0.016);
+}
+
+#[test]
+fn pins_by_index_end_and_entity() {
+    let mut app = app();
+    let hand = app
+        .world_mut()
+        .spawn(Transform::from_xyz(5.0, 0.0, 0.0))
+        .id();
+    let middle = spawn_rope(&mut app, line(), Pins::index(10));
+    let ends = spawn_rope(&mut app, line(), Pins::ends().to_world());
+    let led = spawn_rope(&mut app, line(), Pins::index(0).to_entity(hand));
+    run(&mut app, 60);
+    assert_at(&app, middle, 10, Vec3::X);
+    assert!(place(&app, middle, 0).y < -0.5 && place(&app, middle, 20).y < -0.5);
+    assert_at(&app, ends, 0, Vec3::ZERO);
+    assert_at(&app, ends, 20, Vec3::X * 2.0);
+    for step in 1..=120 {
+        let mut transform = app.world_mut().get_mut::<Transform>(hand).unwrap();
+        transform.translation.x = 5.0 + step as f32 * 0.02;
+        app.update();
+    }
+    assert_at(&app, led, 0, Vec3::X * 2.4);
+    // Not only the pin: all of the rope has come along.
+    assert!((0..21).all(|i| place(&app, led, i).x > 1.0));
+}
+
+#[test]
+fn it_keeps_its_radius_and_its_fabrics_thickness_from_a_sphere() {
+    let mut app = app();
+    app.world_mut()
+        .spawn(ClothCollider::sphere(0.3).with_friction(1.0, 1.0));
+    let rope = spawn_rope(
+        &mut app,
+        line().with_thickness(0.08),
+        Transform::from_xyz(-1.0, 0.5, 0.0),
+    );
+    let mut touched = false;
+    for _ in 0..120 {
+        app.update();
+        for i in 0..21 {
+            let distance = place(&app, rope, i).length();
+            assert!(
+                distance > 0.3 + 0.04 + 0.01 - 1e-5,
+                "particle {i}: {distance}"
+            );
+            touched |= distance < 0.3501;
+        }
+    }
+    assert!(touched);
+    // What is drawn does not touch it either, but for the straight line between two particles.
+    let transform = Transform::from_xyz(-1.0, 0.5, 0.0);
+    for position in float3(drawn(&app, rope), Mesh::ATTRIBUTE_POSITION) {
+        let distance = transform.transform_point(position).length();
+        assert!(distance > 0.3, "{distance}");
+    }
+}
+
+#[test]
+fn a_rope_between_two_pins_is_a_catenary() {
+    const LENGTH: f64 = 10.0;
+    const SPAN: f64 = 8.0;
+    const COUNT: usize = 41;
+    let mut app = app();
+    app.insert_resource(Time::<Fixed>::from_seconds(0.01))
+        .insert_resource(Substeps(1));
+    let rope = Rope {
+        length: Some(LENGTH as f32),
+        ..Rope::between(Vec3::ZERO, Vec3::X * SPAN as f32, COUNT as u32)
+    };
+    let cloth = Cloth {
+        iterations: 50,
+        damping: 2.0,
+        fabric: Fabric {
+            // A catenary has no stiffness against bending.
+            bend_compliance: 1000.0,
+            ..default()
+        },
+        ..default()
+    };
+    let rope = spawn_rope(&mut app, rope, (cloth, Pins::ends()));
+    run(&mut app, 3000);
+    // 2a·sinh(D/2a) = L by bisection.
+    let (mut low, mut high) = (0.1, 100.0);
+    for _ in 0..100 {
+        let a: f64 = 0.5 * (low + high);
+        if 2.0 * a * (SPAN / (2.0 * a)).sinh() > LENGTH {
+            low = a;
+        } else {
+            high = a;
+        }
+    }
+    let a = low;
+    let end = a * (SPAN / (2.0 * a)).cosh();
+    let mut worst: f64 = 0.0;
+    for i in 0..COUNT {
+        // By the length s from the lowest point: x = a·asinh(s/a), y = √(a² + s²).
+        let s = LENGTH * (i as f64 / (COUNT - 1) as f64 - 0.5);
+        let expected = (
+            SPAN / 2.0 + a * (s / a).asinh(),
+            (a * a + s * s).sqrt() - end,
+        );
+        let is = place(&app, rope, i).as_dvec3();
+        worst = worst.max((is.x - expected.0).hypot(is.y - expected.1).max(is.z.abs()));
+    }
+    let sag = -f64::from(place(&app, rope, COUNT / 2).y) / LENGTH;
+    println!(
+        "sag/L {sag:.5}, farthest from the catenary {:.4} % of L",
+        worst / LENGTH * 100.0
+    );
+    assert!((sag / 0.26544 - 1.0).abs() < 0.005, "sag/L {sag}");
+    assert!(
+        worst < 0.005 * LENGTH,
+        "a particle is {worst} m from the catenary"
+    );
+    assert!(particles(&app, rope).velocity(COUNT / 2).length() < 1e-3);
+}
+
+#[test]
+fn a_slack_rope_starts_without_a_jerk() {
+    let mut app = app();
+    let rope = Rope {
+        length: Some(3.0),
+        ..line()
+    };
+    let rope = spawn_rope(&mut app, rope, Pins::ends());
+    run(&mut app, 1);
+    for update in 0..60 {
+        let before: Vec<Vec3> = (0..21).map(|i| place(&app, rope, i)).collect();
+        app.update();
+        for (i, before) in before.iter().enumerate() {
+            let speed = place(&app, rope, i).distance(*before) * 60.0;
+            assert!(
+                speed < 3.0,
+                "particle {i}: {speed} m/s after {update} updates"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_rope_that_falls_sideways_reaches_its_terminal_velocity() {
+    let mut app = app();
+    let cloth = Cloth {
+        damping: 0.0,
+        fabric: Fabric {
+            drag: 1.2,
+            ..default()
+        },
+        ..default()
+    };
+    let across = spawn_rope(&mut app, line(), cloth.clone());
+    let along = Rope::between(Vec3::ZERO, Vec3::Y * 2.0, 21);
+    let along = spawn_rope(&mut app, along, cloth);
+    run(&mut app, 61);
+    // With nothing in its way it falls freely: ½·g in the first second.
+    let fallen = -place(&app, along, 0).y;
+    assert!((fallen - 4.905).abs() < 0.01, "{fallen} m");
+    run(&mut app, 540);
+    // √(2·m'·g/(ρ·C_D·d)) with m' = σ·π·d.
+    let density = Wind::default().air_density;
+    let expected = (2.0 * 0.2 * std::f32::consts::PI * 9.81 / (density * 1.2)).sqrt();
+    for i in 0..21 {
+        let speed = -particles(&app, across).velocity(i).y;
+        assert!(
+            (speed / expected - 1.0).abs() < 0.01,
+            "{speed}, expected {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_changed_rope_is_built_anew_and_a_touched_one_is_not() {
+    let mut app = app();
+    count_ready(&mut app);
+    let rope = spawn_rope(&mut app, line(), Pins::index(0));
+    run(&mut app, 30);
+    let own = app.world().get::<Mesh3d>(rope).unwrap().id();
+    // Written, but nothing else than before, as an editor does.
+    edit(&mut app, rope, |rope| *rope = rope.clone());
+    run(&mut app, 2);
+    assert_eq!(app.world().resource::<Ready>().0.len(), 1);
+    assert!(place(&app, rope, 20).y < -0.1);
+    edit(&mut app, rope, |rope| {
+        rope.particles = 11;
+        rope.thickness = 0.1;
+    });
+    run(&mut app, 1);
+    assert_eq!(app.world().resource::<Ready>().0.len(), 2);
+    assert_eq!(particles(&app, rope).len(), 11);
+    run(&mut app, 1);
+    // The tube before it is gone.
+    assert!(app.world().resource::<Assets<Mesh>>().get(own).is_none());
+    assert!((bounds(&app, rope).half_extents.z - 0.05).abs() < 1e-3);
+    run(&mut app, 60);
+    assert_at(&app, rope, 0, Vec3::ZERO);
+    assert_eq!(app.world().resource::<Ready>().0.len(), 2);
+}
+
+#[test]
+fn nothing_is_left_when_rope_or_cloth_is_removed() {
+    let mut app = app();
+    let ropes = [(); 2].map(|()| spawn_rope(&mut app, line(), ()));
+    run(&mut app, 3);
+    let meshes = ropes.map(|rope| app.world().get::<Mesh3d>(rope).unwrap().id());
+    app.world_mut().entity_mut(ropes[0]).remove::<Rope>();
+    app.world_mut().entity_mut(ropes[1]).remove::<Cloth>();
+    run(&mut app, 3);
+    for (rope, mesh) in ropes.into_iter().zip(meshes) {
+        let entity = app.world().entity(rope);
+        assert!(!entity.contains::<Particles>() && !entity.contains::<Constraints>());
+        assert!(!entity.contains::<Mesh3d>() && !entity.contains::<ClothSource>());
+        assert!(app.world().resource::<Assets<Mesh>>().get(mesh).is_none());
+    }
+    // And back again.
+    app.world_mut().entity_mut(ropes[0]).insert(line());
+    app.world_mut()
+        .entity_mut(ropes[1])
+        .insert(Cloth::default());
+    run(&mut app, 2);
+    for rope in ropes {
+        assert_eq!(particles(&app, rope).len(), 21);
+    }
+    app.world_mut().despawn(ropes[0]);
+    run(&mut app, 2);
+}
+
+#[test]
+fn a_sheet_that_becomes_a_rope_gets_its_mesh_back_afterwards() {
+    let mut app = app();
+    let mesh = add_mesh(&mut app, sheet());
+    let cloth = app
+        .world_mut()
+        .spawn((Cloth::default(), Mesh3d(mesh.clone())))
+        .id();
+    run(&mut app, 3);
+    app.world_mut().entity_mut(cloth).insert(line());
+    run(&mut app, 3);
+    assert_eq!(particles(&app, cloth).len(), 21);
+    edit(&mut app, cloth, |rope| rope.particles = 7);
+    run(&mut app, 3);
+    assert_eq!(particles(&app, cloth).len(), 7);
+    app.world_mut().entity_mut(cloth).remove::<Rope>();
+    run(&mut app, 3);
+    assert_eq!(particles(&app, cloth).len(), 100);
+    let source = &app.world().get::<ClothSource>(cloth).unwrap().source;
+    assert_eq!(*source, mesh);
+}
+
+#[test]
+fn reset_lays_it_out_where_its_entity_is_now() {
+    let mut app = app();
+    let slack = Rope {
+        length: Some(2.5),
+        ..line()
+    };
+    let rope = spawn_rope(&mut app, slack, Pins::index(0));
+    run(&mut app, 1);
+    let start = place(&app, rope, 10);
+    run(&mut app, 60);
+    let mut transform = app.world_mut().get_mut::<Transform>(rope).unwrap();
+    *transform = Transform::from_xyz(10.0, 20.0, 30.0).with_scale(Vec3::splat(2.0));
+    app.world_mut().trigger(ResetCloth { entity: rope });
+    let moved = |p: Vec3| Vec3::new(10.0, 20.0, 30.0) + p * 2.0;
+    assert_at(&app, rope, 0, moved(Vec3::ZERO));
+    assert_at(&app, rope, 10, moved(start));
+    assert_at(&app, rope, 20, moved(Vec3::X * 2.0));
+    assert_eq!(particles(&app, rope).velocity(10), Vec3::ZERO);
+    let constraints = app.world().get::<Constraints>(rope).unwrap();
+    let threads = constraints.of_kind(ConstraintKind::Structural);
+    let length: f32 = threads.map(|(_, rest)| rest).sum();
+    assert!((length - 5.0).abs() < 1e-4, "{length} m");
+    run(&mut app, 60);
+    assert_at(&app, rope, 0, moved(Vec3::ZERO));
+}
+
+#[test]
+fn a_clone_starts_anew_with_a_tube_of_its_own() {
+    let mut app = app();
+    let rope = spawn_rope(&mut app, line(), Pins::index(0));
+    run(&mut app, 60);
+    let clone = app.world_mut().entity_mut(rope).clone_and_spawn();
+    run(&mut app, 1);
+    assert_at(&app, clone, 20, Vec3::X * 2.0);
+    assert!(place(&app, rope, 20).y < -0.5);
+    let own = |e| app.world().get::<Mesh3d>(e).unwrap().id();
+    assert_ne!(own(clone), own(rope), "they must not write into one mesh");
+    app.world_mut().entity_mut(clone).remove::<Rope>();
+    run(&mut app, 2);
+    assert!(app.world().get::<Mesh3d>(clone).is_none());
+    assert!(app.world().get::<Mesh3d>(rope).is_some());
+}
+
+#[test]
+fn many_ropes_with_pins_in_between() {
+    let mut app = app();
+    let ropes: Vec<Entity> = (0..20)
+        .map(|i| {
+            let rope = Rope::new(
+                [Vec3::ZERO, Vec3::new(1.0, -0.5, 0.0), Vec3::X * 2.0],
+                10 + i,
+            );
+            spawn_rope(&mut app, rope, Pins::ends().and(Pins::index(5)))
+        })
+        .collect();
+    run(&mut app, 120);
+    for rope in ropes {
+        assert!(particles(&app, rope).is_finite());
+        let pinned = particles(&app, rope).inverse_mass.iter();
+        assert_eq!(pinned.filter(|w| **w == 0.0).count(), 3);
+        assert!(app.world().get::<BuildFailed>(rope).is_none());
+    }
+}
