@@ -128,7 +128,11 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
     let (wanted, unknown) = pins.resolve(positions, vertex_to_particle);
     if !unknown.is_empty() {
         let count = vertex_to_particle.len();
-        warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
+        if body.rope.is_some() {
+            warn!("rope {entity}: no particle {unknown:?} to pin; it has {count} particles");
+        } else {
+            warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
+        }
     }
     let mut before: Vec<Option<BoundPin>> = vec![None; particles.len()];
     for pin in body.pins.drain(..) {
