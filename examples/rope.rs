@@ -54,6 +54,7 @@ fn set_up(
         Cloth {
             fabric: Fabric {
                 areal_density: 2.0, // 190 g/m.
+                thickness: 0.002,   // Lies almost on the ball.
                 static_friction: 0.8,
                 kinetic_friction: 0.6,
                 ..default()

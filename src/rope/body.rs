@@ -63,9 +63,11 @@ pub(crate) fn length_in_world(points: &[Vec3], slack: f32, to_world: Mat3) -> f6
     polyline_length(&way) * f64::from(slack)
 }
 
-/// How much longer a matrix makes things on average: for even scales just that scale.
+/// How much longer a matrix makes things on average: for even scales just that scale. Without a
+/// cube root, whose last bits differ from one platform to the next.
 pub(crate) fn mean_scale(to_world: Mat3) -> f32 {
-    to_world.determinant().abs().cbrt()
+    let axes = [to_world.x_axis, to_world.y_axis, to_world.z_axis];
+    axes.iter().map(|axis| axis.length()).sum::<f32>() / 3.0
 }
 
 /// A rope as a topology: vertices are particles, neighbours hold together, every other pair resists

@@ -48,7 +48,8 @@ use serde::{Deserialize, Serialize};
 /// (`bend_compliance`, between every other particle; it is straight at rest), catches the wind by
 /// `drag`, and keeps the fabric's thickness plus its own radius from colliders.
 ///
-/// All lengths are in the frame of the entity, whose scale counts when the rope is built or reset.
+/// All lengths are in the frame of the entity, whose scale counts when the rope is built or reset. An
+/// uneven scale flattens what is drawn; what is felt stays round.
 /// It is built anew when this component changes. While it is there, the entity's
 /// [`Mesh3d`] is the plugin's: one that was there before comes back when `Rope` or `Cloth` is
 /// removed.

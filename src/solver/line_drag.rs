@@ -6,7 +6,7 @@ use std::f32::consts::PI;
 /// Round lines between particles, and what each of them is at rest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
-    /// Particles at the ends of each segment.
+    /// Particles at the ends of each segment, in the order in which the line goes through them.
     pub segments: Vec<[u32; 2]>,
     /// Length of each segment at rest, m. A stretched one must not catch more wind or weigh more.
     pub rest_length: Vec<f32>,
@@ -26,6 +26,21 @@ impl Lines {
             }
         }
         areas
+    }
+
+    /// Cuts a line in two: what comes before particle `at` still ends there, what comes after it
+    /// starts at `copy`, a new particle in the same place. Returns false, and changes nothing, if
+    /// `at` is not between two segments.
+    pub fn split(&mut self, at: u32, copy: u32) -> bool {
+        let ends_here = self.segments.iter().any(|&[_, end]| end == at);
+        let after = self.segments.iter_mut().find(|[start, _]| *start == at);
+        match after {
+            Some(segment) if ends_here => {
+                segment[0] = copy;
+                true
+            }
+            _ => false,
+        }
     }
 }
 
@@ -116,6 +131,20 @@ mod tests {
         let mass: f32 = p.inverse_mass.iter().map(|w| 1.0 / w).sum();
         assert!((mass - DENSITY * PI * DIAMETER).abs() < 1e-6, "{mass} kg");
         assert!((p.inverse_mass[0] / p.inverse_mass[5] - 2.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_cut_line_weighs_as_much_and_its_new_ends_have_half_a_segment() {
+        let (_, mut lines) = line(Vec3::X);
+        let whole = lines.particle_areas(11);
+        assert!(lines.split(4, 11));
+        assert_eq!(lines.segments[3..5], [[3, 4], [11, 5]]);
+        let cut = lines.particle_areas(12);
+        assert_eq!((cut[4], cut[11]), (whole[0], whole[0]));
+        assert!((cut.iter().sum::<f32>() - whole.iter().sum::<f32>()).abs() < 1e-7);
+        for at in [0, 4, 10, 11, 99] {
+            assert!(!lines.split(at, 12), "{at}");
+        }
     }
 
     #[test]

@@ -146,7 +146,8 @@ fn course(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<Course
     let near = |&place: &Vec3| (to_world * place).abs().max_element() <= FARTHEST;
     if !course.places.iter().all(near) {
         return Err(format!(
-            "Rope::points are more than {FARTHEST} m from their entity; bring them nearer"
+            "it reaches farther than {FARTHEST} m from its entity; bring Rope::points nearer, or \
+             make Rope::length shorter"
         ));
     }
     Ok(course)
