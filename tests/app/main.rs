@@ -8,6 +8,7 @@ mod editing;
 mod life;
 mod log;
 mod rope;
+mod rope_motion;
 mod same_bits;
 
 #[path = "../common/headless.rs"]
