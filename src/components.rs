@@ -4,7 +4,7 @@
 
 use crate::{
     cloth::Cloth,
-    mesh::{MeshBinding, Topology, Tube},
+    mesh::{MeshBinding, Topology, Tube, topology::NO_PARTICLE},
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
@@ -51,6 +51,34 @@ pub(crate) struct ClothBody {
     pub(crate) bound: Pins,
     /// A non-finite number was met and reported; not again for so many good steps.
     pub(crate) silent_steps: u32,
+    /// What is different since the cloth was torn or cut for the first time.
+    pub(crate) torn: Option<Box<Torn>>,
+    /// Where the last cut of each stroke ended.
+    pub(crate) tips: Vec<(Entity, u32)>,
+    /// Share of the tear limit that each particle can take; empty if all can take all of it.
+    pub(crate) resistance: Vec<f32>,
+}
+
+/// What a cloth has that was torn or cut, besides what it has when it is whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Torn {
+    /// The rest place of each particle, in mesh space. `topology` is that of the whole cloth.
+    pub(crate) rest: Vec<Vec3>,
+    /// For each particle that came: the one of the whole cloth that it is a copy of, or
+    /// [`NO_PARTICLE`].
+    pub(crate) ancestor: Vec<u32>,
+    /// How to mend it.
+    pub(crate) whole_constraints: ConstraintGraph,
+    pub(crate) whole_mesh: Mesh,
+    pub(crate) whole_binding: Binding,
+}
+
+impl Torn {
+    /// The particles that came as copies of one of the whole cloth.
+    pub(crate) fn copies_of(&self, particle: u32, whole: usize) -> impl Iterator<Item = u32> + '_ {
+        let copies = (whole as u32..).zip(&self.ancestor);
+        copies.filter_map(move |(copy, &of)| (of == particle).then_some(copy))
+    }
 }
 
 /// Settings that glide to what the user wants.
@@ -101,6 +129,24 @@ impl ClothBody {
         }
         for pin in &self.pins {
             particles.inverse_mass[pin.particle as usize] = 0.0;
+        }
+    }
+
+    /// Where the particles are in the rest shape, in mesh space.
+    pub(crate) fn rest(&self) -> &[Vec3] {
+        match &self.torn {
+            Some(torn) => &torn.rest,
+            None => &self.topology.positions,
+        }
+    }
+
+    /// The particle of the whole cloth that this one is a copy of, or itself; [`NO_PARTICLE`] for one
+    /// that a cut has made.
+    pub(crate) fn ancestor(&self, particle: u32) -> u32 {
+        let fresh = (particle as usize).checked_sub(self.topology.positions.len());
+        match (fresh, &self.torn) {
+            (Some(fresh), Some(torn)) => torn.ancestor.get(fresh).copied().unwrap_or(NO_PARTICLE),
+            _ => particle,
         }
     }
 

@@ -35,10 +35,12 @@ pub mod solver;
 
 mod cloth;
 mod collider;
+mod commands;
 mod components;
 #[cfg(feature = "debug")]
 mod debug;
 mod diagnostics;
+mod grab;
 #[cfg(feature = "panel")]
 pub mod panel;
 mod pins;
@@ -46,28 +48,37 @@ mod plugin;
 mod rope;
 mod settings;
 mod systems;
+mod tearing;
 mod time;
 
 pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth};
 pub use collider::ClothCollider;
+pub use commands::ClothCommands;
 pub use components::{BuildFailed, ClothSource, Constraints, Particles};
 #[cfg(feature = "debug")]
 pub use debug::{ClothDebugPlugin, ClothGizmoGroup, ClothGizmos};
 pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
+pub use grab::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use rope::Rope;
 pub use settings::{ClothGravity, Substeps, Wind};
+pub use solver::tear::{Blade, TearLimit};
+pub use tearing::{
+    ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
+    Tearing, TornEdge,
+};
 pub use time::{ClothTime, cloth_step_due};
 
 /// The names that most programs need.
 pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
-        Cloth, ClothCollider, ClothCorner, ClothEdge, ClothGravity, ClothPlugin, ClothReady,
-        ClothTime, Fabric, Pin, PinAnchor, PinSelector, Pins, ResetCloth, Rope, Substeps, Wind,
+        Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothPlugin,
+        ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, ResetCloth,
+        Rope, Substeps, Tearing, Wind,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -4,10 +4,12 @@ use crate::{
     cloth::{Cloth, ClothReady, ResetCloth},
     collider::ClothCollider,
     components::{BuildFailed, ClothSource},
+    grab::{self, ClothGrabbed, ClothReleased},
     pins::Pins,
     rope::Rope,
     settings::{ClothGravity, Substeps, Wind},
     systems,
+    tearing::{self, Tearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
 };
 use bevy::{
@@ -61,9 +63,9 @@ impl Default for ClothPlugin {
 /// |---|---|---|
 /// | `FixedUpdate` | `Prepare` | edits take effect, pins and colliders are found, the wind blows |
 /// | | `Simulate` | runs [`ClothSubstep`] once for each substep |
-/// | | `Finish` | pins are exact, non-finite cloths go back |
+/// | | `Finish` | pins are exact, non-finite cloths go back, what carries too much tears |
 /// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
-/// | | `Relax` | constraints |
+/// | | `Relax` | constraints, hands that hold |
 /// | | `Collide` | displacements are brought up to date, then contacts |
 /// | `PostUpdate` | `Build` | meshes become cloth, ropes get one |
 /// | | `WriteMesh` | meshes and bounding boxes follow their cloth |
@@ -145,6 +147,9 @@ impl Plugin for ClothPlugin {
             .register_type::<ClothTime>()
             .register_type::<ClothReady>()
             .register_type::<ResetCloth>()
+            .register_type::<Tearing>()
+            .register_type::<ClothGrabbed>()
+            .register_type::<ClothReleased>()
             .init_resource::<ClothGravity>()
             .init_resource::<Wind>()
             .init_resource::<Substeps>()
@@ -171,7 +176,11 @@ impl Plugin for ClothPlugin {
                     // Colliders are followed in every update: what moved while cloths stood still
                     // must not catch up in one step.
                     systems::find_colliders,
-                    (systems::check_settings, systems::prepare_cloths)
+                    (
+                        systems::check_settings,
+                        systems::prepare_cloths,
+                        grab::begin_step,
+                    )
                         .chain()
                         .run_if(cloth_step_due),
                 )
@@ -180,7 +189,13 @@ impl Plugin for ClothPlugin {
                 systems::run_substeps
                     .in_set(ClothSystems::Simulate)
                     .run_if(cloth_step_due),
-                systems::finish
+                (
+                    systems::finish,
+                    tearing::tear_overloaded.run_if(
+                        any_with_component::<Tearing>.and_then(resource_exists::<Assets<Mesh>>),
+                    ),
+                )
+                    .chain()
                     .in_set(ClothSystems::Finish)
                     .run_if(cloth_step_due),
             ),
@@ -208,7 +223,9 @@ impl Plugin for ClothPlugin {
                     )
                     .add_systems((
                         systems::integrate.in_set(ClothSystems::Integrate),
-                        systems::relax.in_set(ClothSystems::Relax),
+                        (systems::relax, grab::hold_cloth)
+                            .chain()
+                            .in_set(ClothSystems::Relax),
                         systems::collide.in_set(ClothSystems::Collide),
                     ));
             });
@@ -237,7 +254,13 @@ impl Plugin for ClothPlugin {
         )
         .add_observer(systems::reset)
         .add_observer(systems::give_mesh_back)
-        .add_observer(systems::take_rope_apart);
+        .add_observer(systems::take_rope_apart)
+        .add_observer(tearing::cut)
+        .add_observer(tearing::tear_thread)
+        .add_observer(tearing::shred)
+        .add_observer(grab::grab)
+        .add_observer(grab::drag)
+        .add_observer(grab::release);
     }
 
     fn finish(&self, app: &mut App) {

@@ -83,6 +83,14 @@ impl Tube {
         self.bounds
     }
 
+    /// The strand with a particle, and the place of the particle in it.
+    pub(crate) fn strand_with(&self, particle: u32) -> Option<(&[u32], usize)> {
+        self.strands.iter().find_map(|strand| {
+            let place = strand.iter().position(|&i| i == particle)?;
+            Some((&strand[..], place))
+        })
+    }
+
     /// Cuts a piece in two: one part ends at particle `at`, the rest starts with `copy`, a new
     /// particle in the same place. The mesh must then be replaced by another [`mesh`](Self::mesh).
     /// Returns false, and changes nothing, if there is nothing to cut: `at` is no particle of it, or

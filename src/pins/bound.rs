@@ -31,6 +31,11 @@ impl BoundPin {
         }
     }
 
+    /// The same pin for a copy of its particle.
+    pub(crate) fn for_copy(self, particle: u32) -> Self {
+        Self { particle, ..self }
+    }
+
     /// Where the solver must put the particle, relative to `origin`, m. `transform` is that of the
     /// anchor, if it has one. It takes the pin along from the first time it is seen.
     pub(crate) fn target(

@@ -40,6 +40,11 @@ impl RopeBody {
         }
     }
 
+    /// Makes one piece of it again, of so many particles.
+    pub(crate) fn mend(&mut self, particles: usize) {
+        self.lines.segments = (1..particles as u32).map(|i| [i - 1, i]).collect();
+    }
+
     /// Takes lengths and thickness from the entity's scale, and gives the constraints the rest lengths
     /// that follow: a rope is straight when nothing bends it.
     pub(crate) fn set_rest(&mut self, to_world: Mat3, constraints: &mut ConstraintGraph) {
@@ -53,7 +58,8 @@ impl RopeBody {
             .iter()
             .map(|c| segment * c.particles[0].abs_diff(c.particles[1]) as f32)
             .collect();
-        constraints.rest_lengths_mut().copy_from_slice(&rest);
+        let lengths = constraints.rest_lengths_mut().zip(rest);
+        lengths.for_each(|(length, rest)| *length = rest);
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `line_drag` | drag of the air on ropes, per segment |
 //! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `tear` | opens the cloth: tears and cuts |
+//! | `grab` | hands that hold |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `step` | one whole fixed step |
 
@@ -28,6 +29,7 @@ pub mod collide;
 pub mod constraints;
 mod edit;
 pub mod glide;
+pub mod grab;
 pub mod integrate;
 pub mod line_drag;
 mod math;

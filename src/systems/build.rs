@@ -4,6 +4,7 @@ use super::prepare::rebind;
 use crate::{
     cloth::{Cloth, ClothReady, Fabric},
     components::{Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    grab::ClothGrabs,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     params,
     pins::Pins,
@@ -106,6 +107,7 @@ pub(crate) fn build(
                     local: Vec::new(),
                     written: None,
                 },
+                ClothGrabs::default(),
                 ClothSource {
                     source,
                     own: own.clone(),
@@ -186,6 +188,7 @@ type Built = (
     Constraints,
     ClothBody,
     ClothMesh,
+    ClothGrabs,
     ClothSource,
     Aabb,
     NoAutoAabb,

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    grab::ClothGrabs,
     mesh::Tube,
     params,
     pins::Pins,
@@ -111,6 +112,7 @@ pub(crate) fn build_ropes(
                     local: Vec::new(),
                     written: None,
                 },
+                ClothGrabs::default(),
                 ClothSource {
                     source: before.unwrap_or_else(|| own.clone()),
                     own: own.clone(),

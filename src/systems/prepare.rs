@@ -125,7 +125,14 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
         vertex_to_particle,
         ..
     } = &body.topology;
-    let (wanted, unknown) = pins.resolve(positions, vertex_to_particle);
+    let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle);
+    if let Some(torn) = &body.torn {
+        // What holds a particle holds all that has become of it.
+        for (particle, anchor) in wanted.clone() {
+            let copies = torn.copies_of(particle, positions.len());
+            wanted.extend(copies.map(|copy| (copy, anchor)));
+        }
+    }
     if !unknown.is_empty() {
         let count = vertex_to_particle.len();
         if body.rope.is_some() {

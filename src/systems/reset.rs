@@ -1,10 +1,12 @@
-//! Puts a cloth back into its rest shape.
+//! Puts a cloth back into its rest shape, in one piece.
 
 use super::prepare::rebind;
 use crate::{
     cloth::{Cloth, ResetCloth},
-    components::{ClothBody, Constraints, Particles},
+    components::{ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    grab::{ClothGrabs, let_go_of_all},
     pins::Pins,
+    solver::{ParticleArrays, Triangles},
 };
 use bevy::prelude::*;
 
@@ -16,12 +18,19 @@ pub(crate) fn reset(
         &mut Particles,
         &mut Constraints,
         &mut ClothBody,
+        &mut ClothMesh,
+        &mut ClothGrabs,
+        &ClothSource,
     )>,
     transforms: TransformHelper,
+    mut meshes: Option<ResMut<Assets<Mesh>>>,
+    mut commands: Commands,
 ) {
     let entity = event.entity;
     // A cloth that is not built yet will start in its rest shape anyway.
-    let Ok((cloth, pins, mut particles, mut constraints, mut body)) = cloths.get_mut(entity) else {
+    let Ok((cloth, pins, mut particles, mut constraints, mut body, mut mesh, mut grabs, source)) =
+        cloths.get_mut(entity)
+    else {
         return;
     };
     let Ok(transform) = transforms.compute_global_transform(entity) else {
@@ -35,7 +44,24 @@ pub(crate) fn reset(
         return;
     }
     let to_world = Mat3::from(transform.affine().matrix3);
+    let_go_of_all(entity, &mut grabs, &mut commands);
     let rest = body.topology.rest_in_world(to_world);
+    body.tips.clear();
+    if let Some(torn) = body.torn.take() {
+        let count = rest.len();
+        particles.0 = ParticleArrays::new(transform.translation(), rest.clone(), Vec::new());
+        constraints.0 = torn.whole_constraints;
+        body.triangles = Triangles::new(body.topology.triangles.clone(), &rest);
+        body.resistance.truncate(count);
+        if let Some(rope) = &mut body.rope {
+            rope.mend(count);
+        }
+        mesh.binding = torn.whole_binding;
+        mesh.written = None;
+        if let Some(mut own) = meshes.as_mut().and_then(|m| m.get_mut(&source.own)) {
+            *own = torn.whole_mesh;
+        }
+    }
     particles.reset(transform.translation(), &rest);
     constraints.set_rest_lengths(&rest);
     if let Some(rope) = &mut body.rope {

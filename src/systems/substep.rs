@@ -7,6 +7,7 @@ use crate::{
     plugin::{ClothSubstep, SubstepTime},
     settings::ClothGravity,
     solver::{self, Integration, Relaxation, Surface, update_displacements},
+    tearing::Tearing,
 };
 use bevy::prelude::*;
 
@@ -40,22 +41,38 @@ pub(crate) fn integrate(
 }
 
 pub(crate) fn relax(
-    mut cloths: Query<(&Cloth, &ClothBody, &mut Particles, &mut Constraints)>,
+    mut cloths: Query<(
+        &Cloth,
+        &ClothBody,
+        Option<&Tearing>,
+        &mut Particles,
+        &mut Constraints,
+    )>,
     time: Res<SubstepTime>,
 ) {
-    let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles, k: &mut Constraints| {
+    let work = |cloth: &Cloth,
+                body: &ClothBody,
+                tearing: Option<&Tearing>,
+                particles: &mut Particles,
+                k: &mut Constraints| {
         let applied = body.applied(cloth, &time);
         let by = Relaxation {
             compliance: applied.compliance,
             iterations: cloth.iterations,
             dt: time.substep,
             strength: applied.strength.get(),
-            loads: false,
+            loads: tearing.is_some_and(Tearing::by_load),
         };
+        if by.loads && time.index == 0 {
+            k.clear_loads();
+        }
         solver::relax(particles, k, &by);
+        if by.loads {
+            k.add_loads(time.substep, 1.0 / time.count as f32);
+        }
     };
-    for_all(&mut cloths, |(c, b, mut p, mut k)| {
-        work(c, b, &mut p, k.bypass_change_detection());
+    for_all(&mut cloths, |(c, b, t, mut p, mut k)| {
+        work(c, b, t, &mut p, k.bypass_change_detection());
     });
 }
 

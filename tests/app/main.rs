@@ -5,11 +5,13 @@ mod bad_ropes;
 mod colliders_and_pins;
 mod drawing;
 mod editing;
+mod grabbing;
 mod life;
 mod log;
 mod rope;
 mod rope_motion;
 mod same_bits;
+mod tearing;
 
 #[path = "../common/headless.rs"]
 mod headless;

@@ -45,6 +45,23 @@ impl Blade {
         middle.is_finite().then_some((normal, middle))
     }
 
+    /// How far along a line from `a` to `b` the blade crosses it, 0 to 1; `None` if it does not.
+    pub fn crossing(&self, a: Vec3, b: Vec3) -> Option<f32> {
+        let (normal, middle) = self.plane()?;
+        let [from, to] = [a, b].map(|p| (p - middle).dot(normal));
+        let share = from / (from - to);
+        let crosses = (from >= 0.0) != (to >= 0.0) && self.holds(a.lerp(b, share), normal);
+        crosses.then_some(share)
+    }
+
+    /// Whether it may touch something in a box, given by its low and its high corner.
+    pub fn meets(&self, low: Vec3, high: Vec3) -> bool {
+        let corners = self.corners();
+        let least = corners.into_iter().fold(Vec3::INFINITY, Vec3::min);
+        let most = corners.into_iter().fold(Vec3::NEG_INFINITY, Vec3::max);
+        least.cmple(high).all() && most.cmpge(low).all()
+    }
+
     /// Whether a point of the plane lies within.
     fn holds(&self, point: Vec3, normal: Vec3) -> bool {
         let corners = self.corners();

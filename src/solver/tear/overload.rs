@@ -4,9 +4,21 @@ use crate::solver::{
     constraints::{ConstraintGraph, ConstraintKind, distance},
     particles::ParticleArrays,
 };
+use bevy::reflect::Reflect;
+#[cfg(feature = "serialize")]
+use {
+    bevy::reflect::{ReflectDeserialize, ReflectSerialize},
+    serde::{Deserialize, Serialize},
+};
 
 /// What a thread can take.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
 pub enum TearLimit {
     /// Strain: length over rest length, minus 1.
     Strain(f32),

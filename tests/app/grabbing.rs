@@ -1,0 +1,265 @@
+//! Cloth that is held.
+
+use crate::{add_mesh, app, centre, log, particles, run, spawn};
+use bevy::prelude::*;
+use bevy_drape::{ClothGrabbed, ClothGrabs, ClothReleased, GrabCloth, prelude::*};
+
+fn command(app: &mut App, cloth: Entity, what: impl FnOnce(&mut EntityCommands)) {
+    let mut commands = app.world_mut().commands();
+    what(&mut commands.entity(cloth));
+    app.world_mut().flush();
+}
+
+/// Kinetic and potential energy of a cloth, J.
+fn energy(app: &App, cloth: Entity) -> f32 {
+    let particles = particles(app, cloth);
+    let free = (0..particles.len()).filter(|&i| !particles.is_pinned(i));
+    free.map(|i| {
+        let mass = 1.0 / particles.inverse_mass[i];
+        mass * (0.5 * particles.velocity(i).length_squared() + 9.81 * particles.world_position(i).y)
+    })
+    .sum()
+}
+
+fn hanging(app: &mut App) -> Entity {
+    let mesh = add_mesh(app, ClothGrid::vertical(1.0, 1.0, 20, 20));
+    let pins = Pins::edge(ClothEdge::Top);
+    app.world_mut()
+        .spawn((Cloth::default(), Mesh3d(mesh), pins))
+        .id()
+}
+
+#[test]
+fn a_corner_is_dragged_from_a_to_b_and_the_energy_stays_bounded() {
+    let mut app = app();
+    let cloth = hanging(&mut app);
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 120);
+    let a = particles(&app, cloth).world_position(399);
+    let b = a + Vec3::new(-0.3, 0.4, 0.5);
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(hand, a);
+    });
+    let rest = energy(&app, cloth);
+    let mut most = f32::MIN;
+    for step in 0..=60 {
+        command(&mut app, cloth, |cloth| {
+            cloth.drag(hand, a.lerp(b, step as f32 / 60.0));
+        });
+        run(&mut app, 1);
+        most = most.max(energy(&app, cloth) - rest);
+    }
+    run(&mut app, 120);
+    most = most.max(energy(&app, cloth) - rest);
+    let corner = particles(&app, cloth).world_position(399);
+    assert!(
+        (corner - b).length() < 0.01,
+        "it is at {corner}, the hand at {b}"
+    );
+    // The whole cloth weighs 0.2 kg: lifted by 0.7 m it would have 1.4 J.
+    assert!(most < 1.4, "{most} J from a slow pull");
+    command(&mut app, cloth, |cloth| {
+        cloth.release(hand);
+    });
+    for _ in 0..300 {
+        run(&mut app, 1);
+        assert!(energy(&app, cloth) - rest < most + 0.05);
+    }
+    assert!(energy(&app, cloth) - rest < 0.05, "it is back to rest");
+}
+
+#[test]
+fn a_yank_does_not_explode_and_pins_resist() {
+    let mut app = app();
+    let cloth = hanging(&mut app);
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 60);
+    let at = particles(&app, cloth).world_position(210);
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(hand, at);
+        cloth.drag(hand, at + Vec3::new(300.0, 50.0, -80.0));
+    });
+    let mut last = at;
+    for _ in 0..120 {
+        run(&mut app, 1);
+        let now = particles(&app, cloth).world_position(210);
+        assert!(
+            (now - last).length() < 0.3,
+            "it jumped from {last} to {now}"
+        );
+        last = now;
+    }
+    let farthest = particles(&app, cloth)
+        .position
+        .iter()
+        .map(|p| p.length())
+        .fold(0.0, f32::max);
+    assert!(farthest < 4.0, "pulled out to {farthest} m");
+    let first = particles(&app, cloth).world_position(0);
+    assert_eq!(first, Vec3::new(-0.5, 0.5, 0.0), "the pins have not moved");
+}
+
+#[test]
+fn what_is_let_go_of_flies_on() {
+    let mut app = app();
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    app.insert_resource(Wind {
+        air_density: 0.0,
+        ..default()
+    });
+    let cloth = spawn(&mut app, ());
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 2);
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(hand, Vec3::ZERO);
+    });
+    for step in 1..=60 {
+        command(&mut app, cloth, |cloth| {
+            cloth.drag(hand, Vec3::X * (0.05 * step as f32));
+        });
+        run(&mut app, 1);
+    }
+    command(&mut app, cloth, |cloth| {
+        cloth.release(hand);
+    });
+    assert!(app.world().get::<ClothGrabs>(cloth).unwrap().is_empty());
+    let before = centre(&app, cloth);
+    run(&mut app, 30);
+    let way = centre(&app, cloth) - before;
+    // The hand moved at 3 m/s; half a second later the cloth is 1.5 m on, less its own damping.
+    assert!((way.x - 1.5).abs() < 0.25, "it flew {way}");
+}
+
+#[test]
+fn it_is_held_at_the_very_point_and_follows_a_brush() {
+    let mut app = app();
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    let cloth = spawn(&mut app, ());
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 2);
+    // Not at any particle.
+    let at = Vec3::new(0.093, 0.0, -0.041);
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(hand, at);
+    });
+    let before = particles(&app, cloth).0.clone();
+    run(&mut app, 20);
+    assert!(
+        (0..100).all(
+            |i| (particles(&app, cloth).position.get(i) - before.position.get(i)).length() < 1e-5
+        ),
+        "taking hold moves nothing"
+    );
+    let grabs = app.world().get::<ClothGrabs>(cloth).unwrap();
+    let handle = grabs[0].handles()[0];
+    assert!((handle.position(&before) - at).length() < 1e-6);
+
+    let mut grab = GrabCloth::new(cloth, hand, Vec3::ZERO);
+    grab.radius = 0.25;
+    app.world_mut().trigger(grab);
+    let grabs = app.world().get::<ClothGrabs>(cloth).unwrap();
+    assert_eq!(grabs.len(), 1, "one hand holds once");
+    assert_eq!(grabs[0].handles().len(), 16);
+}
+
+#[derive(Resource, Default)]
+struct Heard(Vec<(&'static str, Entity)>);
+
+#[test]
+fn several_hands_hold_and_events_tell_of_them() {
+    let mut app = app();
+    app.init_resource::<Heard>()
+        .add_observer(|event: On<ClothGrabbed>, mut heard: ResMut<Heard>| {
+            heard.0.push(("grabbed", event.by));
+        })
+        .add_observer(|event: On<ClothReleased>, mut heard: ResMut<Heard>| {
+            heard.0.push(("released", event.by));
+        });
+    let cloth = spawn(&mut app, ());
+    let [left, right] = [(); 2].map(|()| app.world_mut().spawn_empty().id());
+    run(&mut app, 2);
+    let corners =
+        [-0.5, 0.5].map(|x| Vec3::new(x, particles(&app, cloth).world_position(0).y, -0.5));
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(left, corners[0]);
+        cloth.grab(right, corners[1]);
+        // Too far away, and somebody who holds nothing.
+        cloth.grab(left, Vec3::splat(99.0));
+        cloth.release(cloth.id());
+    });
+    run(&mut app, 120);
+    let height = particles(&app, cloth).world_position(0).y;
+    assert!(
+        (height - corners[0].y).abs() < 0.05,
+        "two hands hold it up: {height}"
+    );
+    app.world_mut().trigger(ResetCloth { entity: cloth });
+    app.world_mut().flush();
+    let heard = &app.world().resource::<Heard>().0;
+    let expected = [
+        ("grabbed", left),
+        ("grabbed", right),
+        ("released", left),
+        ("released", right),
+    ];
+    assert_eq!(*heard, expected);
+}
+
+#[test]
+fn a_cloth_that_goes_or_opens_while_held_is_no_trouble() {
+    let mut app = app();
+    log::record(&mut app, 23_000);
+    let cloth = hanging(&mut app);
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 10);
+    let at = particles(&app, cloth).world_position(210);
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(hand, at);
+        // Right through the triangle that is held.
+        cloth.cut_segment(at - Vec3::X * 0.3, at + Vec3::X * 0.3, Vec3::Z);
+        cloth.shred(at, 0.1);
+    });
+    run(&mut app, 10);
+    let handles = app.world().get::<ClothGrabs>(cloth).unwrap()[0]
+        .handles()
+        .to_vec();
+    let place = handles[0].position(&particles(&app, cloth).0);
+    assert!(
+        (place - at).length() < 0.05,
+        "the hand still holds at {at}: {place}"
+    );
+    app.world_mut().despawn(hand);
+    run(&mut app, 2);
+    app.world_mut().despawn(cloth);
+    app.world_mut().trigger(bevy_drape::DragCloth {
+        entity: cloth,
+        by: hand,
+        to: Vec3::ZERO,
+    });
+    app.world_mut().trigger(bevy_drape::ReleaseCloth {
+        entity: cloth,
+        by: hand,
+    });
+    run(&mut app, 2);
+    assert_eq!(log::lines_about(cloth), Vec::<String>::new());
+}
+
+#[test]
+fn a_rope_is_held_too() {
+    let mut app = app();
+    let rope = Rope::between(Vec3::ZERO, Vec3::X, 11);
+    let rope = app.world_mut().spawn((rope, Pins::index(0))).id();
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 1);
+    command(&mut app, rope, |rope| {
+        rope.grab(hand, Vec3::X * 0.95);
+    });
+    run(&mut app, 120);
+    let end = particles(&app, rope).world_position(9);
+    assert!(end.y > -0.1, "it hangs in the hand: {end}");
+    command(&mut app, rope, |rope| {
+        rope.release(hand);
+    });
+    run(&mut app, 120);
+    assert!(particles(&app, rope).world_position(10).y < -0.6);
+}

@@ -1,0 +1,436 @@
+//! Cloth that is torn, cut and mended in an app.
+
+use crate::{add_mesh, app, bounds, centre, drawn, float3, log, particles, run, spawn};
+use bevy::{mesh::VertexAttributeValues, prelude::*};
+use bevy_drape::{
+    Blade, ClothTorn, Constraints, CutCloth, TearCause, TearLimit, TearResistance, Tearing,
+    mesh::TriangleMesh, prelude::*,
+};
+use std::collections::BTreeSet;
+
+/// All tears so far.
+#[derive(Resource, Default)]
+struct Heard(Vec<ClothTorn>);
+
+fn listening_app() -> App {
+    let mut app = app();
+    app.init_resource::<Heard>()
+        .add_observer(|event: On<ClothTorn>, mut heard: ResMut<Heard>| {
+            heard.0.push(event.event().clone());
+        });
+    app
+}
+
+fn command(app: &mut App, cloth: Entity, what: impl FnOnce(&mut EntityCommands)) {
+    let mut commands = app.world_mut().commands();
+    what(&mut commands.entity(cloth));
+    app.world_mut().flush();
+}
+
+/// Which particles hang together by constraints.
+fn islands(app: &App, cloth: Entity) -> usize {
+    let count = particles(app, cloth).len();
+    let mut island: Vec<usize> = (0..count).collect();
+    let constraints = app.world().get::<Constraints>(cloth).unwrap();
+    loop {
+        let mut changed = false;
+        for constraint in constraints.iter() {
+            let [a, b] = constraint.particles.map(|i| i as usize);
+            let least = island[a].min(island[b]);
+            changed |= island[a] != least || island[b] != least;
+            (island[a], island[b]) = (least, least);
+        }
+        if !changed {
+            return island.into_iter().collect::<BTreeSet<_>>().len();
+        }
+    }
+}
+
+#[test]
+fn a_cut_lets_the_lower_half_fall_and_opens_the_mesh() {
+    let mut app = listening_app();
+    let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 10, 10));
+    let pins = Pins::edge(ClothEdge::Top);
+    let cloth = app
+        .world_mut()
+        .spawn((Cloth::default(), Mesh3d(mesh), pins))
+        .id();
+    run(&mut app, 5);
+    let (from, to) = (Vec3::new(-2.0, 0.03, 0.0), Vec3::new(2.0, -0.02, 0.0));
+    command(&mut app, cloth, |cloth| {
+        cloth.cut_segment(from, to, Vec3::Z);
+    });
+    assert_eq!(islands(&app, cloth), 2);
+    let heard = &app.world().resource::<Heard>().0;
+    assert_eq!(heard.len(), 1);
+    assert_eq!(heard[0].cause, TearCause::Cut);
+    assert!(heard[0].edges.len() >= 9);
+    for edge in &heard[0].edges {
+        assert!(edge.position.y.abs() < 0.08, "torn at {}", edge.position);
+    }
+    run(&mut app, 60);
+    // The lower half has fallen 5 m less what the air takes, the upper one hangs.
+    let heights: Vec<f32> = particles(&app, cloth)
+        .position
+        .iter()
+        .map(|p| p.y)
+        .collect();
+    let fallen = heights.iter().filter(|y| **y < -1.5).count();
+    let hanging = heights.iter().filter(|y| **y > -0.3).count();
+    assert_eq!(fallen + hanging, heights.len());
+    assert!(fallen > 50 && hanging > 50, "{fallen} fell, {hanging} hang");
+    // What is drawn is what is there, and in its box.
+    let read = TriangleMesh::read(drawn(&app, cloth)).unwrap();
+    let low = read.positions.iter().map(|p| p.y).fold(0.0, f32::min);
+    assert!(low < -1.5);
+    let bounds = bounds(&app, cloth);
+    assert!(bounds.min().y < low + 1e-3);
+    for t in &read.triangles {
+        let [a, b, c] = t.map(|v| read.positions[v as usize]);
+        let longest = (b - a).length().max((c - b).length()).max((a - c).length());
+        assert!(longest < 0.4, "a triangle spans the gap: {longest} m");
+    }
+}
+
+#[test]
+fn both_sides_keep_their_uvs_and_colours() {
+    let mut app = app();
+    let mut mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 10, 10));
+    let red: Vec<_> = (0..100)
+        .map(|i| [(i % 10) as f32 / 9.0, 0.0, 0.0, 1.0])
+        .collect();
+    mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, red);
+    let mesh = add_mesh(&mut app, mesh);
+    let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
+    run(&mut app, 2);
+    command(&mut app, cloth, |cloth| {
+        cloth.cut_segment(
+            Vec3::new(0.07, 0.0, -2.0),
+            Vec3::new(-0.1, 0.0, 2.0),
+            Vec3::Y,
+        );
+    });
+    run(&mut app, 1);
+    let mesh = drawn(&app, cloth);
+    let Some(VertexAttributeValues::Float32x2(uvs)) = mesh.attribute(Mesh::ATTRIBUTE_UV_0) else {
+        panic!("no UVs");
+    };
+    let Some(VertexAttributeValues::Float32x4(colours)) = mesh.attribute(Mesh::ATTRIBUTE_COLOR)
+    else {
+        panic!("no colours");
+    };
+    let positions = float3(mesh, Mesh::ATTRIBUTE_POSITION);
+    assert!(positions.len() > 120);
+    for (v, place) in positions.iter().enumerate() {
+        assert!((uvs[v][0] - (place.x + 0.5)).abs() < 1e-3, "vertex {v}");
+        assert!((colours[v][0] - uvs[v][0]).abs() < 1e-5, "vertex {v}");
+    }
+}
+
+#[test]
+fn reset_mends_everything_to_the_bit() {
+    let mut app = app();
+    let cloth = spawn(&mut app, (Pins::top_corners(), Tearing::at_strain(0.3)));
+    run(&mut app, 1);
+    let constraints = app.world().get::<Constraints>(cloth).unwrap().0.clone();
+    let hash = {
+        app.world_mut().trigger(ResetCloth { entity: cloth });
+        run(&mut app, 30);
+        particles(&app, cloth).state_hash()
+    };
+    command(&mut app, cloth, |cloth| {
+        cloth.cut_segment(
+            Vec3::new(0.0, 0.0, -2.0),
+            Vec3::new(0.1, 0.0, 2.0),
+            Vec3::Y * 9.0,
+        );
+        cloth.tear_edge(11, 12);
+        cloth.shred(Vec3::ZERO, 0.2);
+    });
+    run(&mut app, 20);
+    assert!(particles(&app, cloth).len() > 110);
+    app.world_mut().trigger(ResetCloth { entity: cloth });
+    assert_eq!(particles(&app, cloth).len(), 100);
+    assert_eq!(
+        app.world().get::<Constraints>(cloth).unwrap().0,
+        constraints
+    );
+    run(&mut app, 30);
+    assert_eq!(particles(&app, cloth).state_hash(), hash);
+    assert_eq!(
+        float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION).len(),
+        100
+    );
+}
+
+#[test]
+fn a_load_tears_at_the_weak_seam_first() {
+    for limit in [TearLimit::Load(60.0), TearLimit::Strain(0.4)] {
+        let mut app = listening_app();
+        let mesh = add_mesh(&mut app, ClothGrid::vertical(0.6, 1.2, 13, 25));
+        // A seam across the middle, where the load is half of that at the top.
+        let seam = |at: Vec3| if at.y.abs() < 0.01 { 0.2 } else { 1.0 };
+        let cloth = app
+            .world_mut()
+            .spawn((
+                Cloth::default(),
+                Mesh3d(mesh),
+                Pins::edge(ClothEdge::Top),
+                Tearing {
+                    limit,
+                    resistance: TearResistance::by(seam),
+                    ..default()
+                },
+            ))
+            .id();
+        run(&mut app, 120);
+        assert!(
+            app.world().resource::<Heard>().0.is_empty(),
+            "{limit:?}: it carries its weight"
+        );
+        // Pulled down, slowly, until it gives way.
+        let hand = app.world_mut().spawn_empty().id();
+        let edge = Vec3::NEG_Y * 0.6;
+        command(&mut app, cloth, |cloth| {
+            let mut grab = bevy_drape::GrabCloth::new(cloth.id(), hand, edge);
+            grab.radius = 0.31;
+            grab.force = 300.0;
+            cloth.trigger(|_| grab);
+        });
+        for step in 0..400 {
+            command(&mut app, cloth, |cloth| {
+                cloth.drag(hand, edge + Vec3::NEG_Y * (0.002 * step as f32));
+            });
+            run(&mut app, 1);
+            if !app.world().resource::<Heard>().0.is_empty() {
+                break;
+            }
+        }
+        let heard = &app.world().resource::<Heard>().0;
+        let first = heard
+            .first()
+            .unwrap_or_else(|| panic!("{limit:?}: it did not tear"));
+        assert_eq!(first.cause, TearCause::Overload);
+        assert!(first.edges.len() <= 8, "more than allowed in one step");
+        for edge in &first.edges {
+            // The thread breaks at its first particle, and that is on the seam.
+            let row = edge.particles[0] / 13;
+            assert_eq!(row, 12, "{limit:?}: torn in row {row} instead of the seam");
+        }
+    }
+}
+
+#[test]
+fn a_weak_colour_is_a_weak_place_and_without_colours_the_log_says_so() {
+    let mut app = listening_app();
+    log::record(&mut app, 21_000);
+    let mut mesh = Mesh::from(ClothGrid::vertical(0.5, 1.0, 6, 11));
+    // The sixth row is weak.
+    let red = (0..66).map(|i| [if i / 6 == 5 { 0.02 } else { 1.0 }, 1.0, 1.0, 1.0]);
+    mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, red.collect::<Vec<_>>());
+    let tearing = Tearing {
+        resistance: TearResistance::VertexColour,
+        ..Tearing::at_load(50.0)
+    };
+    let with = add_mesh(&mut app, mesh);
+    let without = add_mesh(&mut app, ClothGrid::vertical(0.5, 1.0, 6, 11));
+    let bundle = |mesh| {
+        let pins = Pins::edge(ClothEdge::Top);
+        (Cloth::default(), Mesh3d(mesh), pins, tearing.clone())
+    };
+    let weak = app.world_mut().spawn(bundle(with)).id();
+    let plain = app.world_mut().spawn(bundle(without)).id();
+    run(&mut app, 60);
+    let heard = &app.world().resource::<Heard>().0;
+    assert!(!heard.is_empty());
+    for torn in heard {
+        assert_eq!(torn.entity, weak);
+    }
+    assert_eq!(heard[0].edges[0].particles[0] / 6, 5);
+    assert!(islands(&app, weak) >= 2);
+    let lines = log::lines_about(plain);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("no vertex colours"));
+}
+
+#[test]
+fn pins_stay_with_their_side_and_a_cut_pin_holds_both() {
+    let mut app = app();
+    let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 11, 11));
+    let pins = Pins::index(0).and(Pins::index(5)).and(Pins::index(10));
+    let cloth = app
+        .world_mut()
+        .spawn((Cloth::default(), Mesh3d(mesh), pins))
+        .id();
+    run(&mut app, 2);
+    // Through the pinned particle in the middle of the upper edge.
+    command(&mut app, cloth, |cloth| {
+        cloth.cut_segment(Vec3::new(0.0, 2.0, 0.0), Vec3::new(0.0, -2.0, 0.0), Vec3::Z);
+    });
+    assert_eq!(islands(&app, cloth), 2);
+    run(&mut app, 30);
+    let held = |app: &App| {
+        let particles = particles(app, cloth);
+        (0..particles.len())
+            .filter(|&i| particles.is_pinned(i))
+            .count()
+    };
+    assert_eq!(held(&app), 4);
+    // Other pins find the copies too.
+    app.world_mut()
+        .entity_mut(cloth)
+        .insert(Pins::edge(ClothEdge::Top));
+    run(&mut app, 2);
+    assert_eq!(held(&app), 12);
+    app.world_mut().entity_mut(cloth).insert(Pins::none());
+    run(&mut app, 60);
+    assert_eq!(held(&app), 0);
+    assert!(centre(&app, cloth).y < -1.0);
+}
+
+#[test]
+fn mass_and_momentum_stay_the_same() {
+    let mut app = app();
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 2);
+    let sum = |app: &App| {
+        let particles = particles(app, cloth);
+        let parts =
+            (0..particles.len()).map(|i| (1.0 / particles.inverse_mass[i], particles.velocity(i)));
+        parts.fold((0.0, Vec3::ZERO), |(mass, p), (m, v)| (mass + m, p + m * v))
+    };
+    let mut state = app
+        .world_mut()
+        .get_mut::<bevy_drape::Particles>(cloth)
+        .unwrap();
+    for i in 0..state.len() {
+        let velocity = Vec3::new(1.0, 0.3 * (i % 7) as f32, -0.5);
+        state.set_velocity(i, velocity);
+    }
+    let (mass, momentum) = sum(&app);
+    command(&mut app, cloth, |cloth| {
+        cloth.shred(Vec3::ZERO, 0.3);
+        cloth.cut_segment(
+            Vec3::new(-2.0, 0.0, 0.33),
+            Vec3::new(2.0, 0.0, 0.3),
+            Vec3::Y,
+        );
+    });
+    let (new_mass, new_momentum) = sum(&app);
+    assert!((new_mass / mass - 1.0).abs() < 1e-4);
+    // A divided triangle moves as its corners did, on average.
+    assert!((new_momentum - momentum).length() < 0.02 * momentum.length());
+}
+
+#[test]
+fn a_sword_in_many_parts_leaves_no_bridge() {
+    let mut app = app();
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    let cloth = spawn(&mut app, ());
+    let sword = app.world_mut().spawn_empty().id();
+    run(&mut app, 2);
+    let edge = |i: i32| {
+        let x = -0.7 + 0.013 * i as f32;
+        [Vec3::new(x, -0.5, 0.04), Vec3::new(x, 0.5, 0.04)]
+    };
+    for i in 0..110 {
+        command(&mut app, cloth, |cloth| {
+            cloth.trigger(|entity| CutCloth {
+                entity,
+                blade: Blade {
+                    from: edge(i),
+                    to: edge(i + 1),
+                },
+                by: Some(sword),
+            });
+        });
+    }
+    assert_eq!(islands(&app, cloth), 2);
+}
+
+#[test]
+fn nothing_to_cut_or_tear_is_no_trouble() {
+    let mut app = listening_app();
+    log::record(&mut app, 22_000);
+    let cloth = spawn(&mut app, ());
+    let stone = app.world_mut().spawn_empty().id();
+    // Before it is built, on something else, outside, with NaN, without an edge.
+    for _ in 0..2 {
+        for entity in [cloth, stone] {
+            command(&mut app, entity, |cloth| {
+                cloth.cut_segment(Vec3::splat(50.0), Vec3::splat(60.0), Vec3::Y);
+                cloth.cut_segment(Vec3::NAN, Vec3::X, Vec3::Y);
+                cloth.cut_segment(Vec3::X, Vec3::X, Vec3::Y);
+                cloth.shred(Vec3::splat(50.0), 0.1);
+                cloth.shred(Vec3::ZERO, f32::NAN);
+                cloth.tear_edge(0, 99);
+                cloth.tear_edge(3, 3);
+                cloth.tear_edge(0, 12345);
+            });
+        }
+        run(&mut app, 2);
+    }
+    assert!(app.world().resource::<Heard>().0.is_empty());
+    assert_eq!(particles(&app, cloth).len(), 100);
+    app.world_mut().despawn(cloth);
+    run(&mut app, 2);
+    let lines = log::lines_about(cloth);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("12345"));
+}
+
+#[test]
+fn cuts_and_tears_are_the_same_every_time() {
+    let hash = || {
+        let mut app = app();
+        let cloth = spawn(&mut app, (Pins::top_corners(), Tearing::at_strain(0.2)));
+        run(&mut app, 40);
+        command(&mut app, cloth, |cloth| {
+            cloth.cut_segment(
+                Vec3::new(-2.0, -0.4, 0.0),
+                Vec3::new(2.0, -0.5, 0.0),
+                Vec3::Z * 3.0,
+            );
+        });
+        run(&mut app, 40);
+        (
+            particles(&app, cloth).len(),
+            particles(&app, cloth).state_hash(),
+        )
+    };
+    let first = hash();
+    assert!(first.0 > 100);
+    assert_eq!(first, hash());
+}
+
+#[test]
+fn a_rope_is_cut_and_torn_and_mended() {
+    let mut app = listening_app();
+    let rope = Rope::between(Vec3::ZERO, Vec3::X * 2.0, 21);
+    let rope = app.world_mut().spawn((rope, Pins::ends())).id();
+    run(&mut app, 2);
+    command(&mut app, rope, |rope| {
+        rope.cut_segment(
+            Vec3::new(0.52, 1.0, 0.0),
+            Vec3::new(0.52, -1.0, 0.0),
+            Vec3::Z,
+        );
+    });
+    assert_eq!(islands(&app, rope), 2);
+    command(&mut app, rope, |rope| {
+        rope.tear_edge(15, 16);
+    });
+    assert_eq!(islands(&app, rope), 3);
+    assert_eq!(app.world().resource::<Heard>().0.len(), 2);
+    run(&mut app, 90);
+    // The middle piece has fallen.
+    let lowest = particles(&app, rope).world_position(10).y;
+    assert!(lowest < -5.0, "{lowest}");
+    app.world_mut().trigger(ResetCloth { entity: rope });
+    assert_eq!((particles(&app, rope).len(), islands(&app, rope)), (21, 1));
+    run(&mut app, 30);
+    assert!(particles(&app, rope).world_position(10).y > -1.0);
+    let mesh = drawn(&app, rope);
+    assert!(mesh.count_vertices() > 100);
+}
