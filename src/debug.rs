@@ -45,7 +45,7 @@ pub struct ClothGizmos {
 pub struct ClothGizmoGroup;
 
 /// Where a particle is drawn: between its last two steps, like the mesh.
-fn drawn(particles: &Particles, i: usize, alpha: f32) -> Vec3 {
+pub(crate) fn drawn(particles: &Particles, i: usize, alpha: f32) -> Vec3 {
     let between = particles
         .previous
         .get(i)

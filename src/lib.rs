@@ -41,6 +41,8 @@ mod components;
 mod debug;
 mod diagnostics;
 mod grab;
+#[cfg(feature = "picking")]
+mod interaction;
 #[cfg(feature = "panel")]
 pub mod panel;
 mod pins;
@@ -59,6 +61,11 @@ pub use components::{BuildFailed, ClothSource, Constraints, Particles};
 pub use debug::{ClothDebugPlugin, ClothGizmoGroup, ClothGizmos};
 pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
 pub use grab::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
+#[cfg(feature = "picking")]
+pub use interaction::{
+    ClothHands, ClothHit, ClothInteractionPlugin, ClothTool, ClothTools, HoveredThread,
+    HoveredThreads,
+};
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
@@ -82,6 +89,8 @@ pub mod prelude {
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};
+    #[cfg(feature = "picking")]
+    pub use crate::{ClothHands, ClothInteractionPlugin, ClothTool, ClothTools};
     #[cfg(feature = "panel")]
     pub use crate::{ClothPanel, ClothPanelPlugin};
 }

@@ -20,6 +20,7 @@
 //! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `tear` | opens the cloth: tears and cuts |
 //! | `grab` | hands that hold |
+//! | `ray` | what a ray meets |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `step` | one whole fixed step |
 
@@ -34,6 +35,7 @@ pub mod integrate;
 pub mod line_drag;
 mod math;
 pub mod particles;
+pub mod ray;
 pub mod relax;
 pub mod shape;
 pub mod soa;
