@@ -46,6 +46,7 @@ mod interaction;
 #[cfg(feature = "panel")]
 pub mod panel;
 mod pins;
+mod planar;
 mod plugin;
 mod rope;
 mod settings;
@@ -69,9 +70,10 @@ pub use interaction::{
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
+pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use rope::Rope;
-pub use settings::{ClothGravity, Substeps, Wind};
+pub use settings::{ClothGravity, Substeps, Wind, WindTime};
 pub use solver::tear::{Blade, TearLimit};
 pub use tearing::{
     ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
@@ -84,8 +86,8 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothPlugin,
-        ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, ResetCloth,
-        Rope, Substeps, Tearing, Wind,
+        ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
+        ResetCloth, Rope, Substeps, Tearing, Wind,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -285,6 +285,18 @@ pub const WIND: &[Param<Wind>] = &[
         get: |w| w.air_density,
         set: |w, v| w.air_density = v,
     },
+    Param {
+        name: "gusts",
+        field: "Wind::gusts",
+        unit: "",
+        help: "Share of its strength by which the wind swells, fades and swings: 0 blows steadily, \
+               1 dies down and doubles.",
+        range: 0.0..=1.0,
+        logarithmic: false,
+        integer: false,
+        get: |w| w.gusts,
+        set: |w, v| w.gusts = v,
+    },
 ];
 
 const fn wind(

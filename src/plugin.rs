@@ -6,8 +6,9 @@ use crate::{
     components::{BuildFailed, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
     pins::Pins,
+    planar::PlanarCloth,
     rope::Rope,
-    settings::{ClothGravity, Substeps, Wind},
+    settings::{ClothGravity, Substeps, Wind, WindTime},
     systems,
     tearing::{self, Tearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
@@ -143,6 +144,8 @@ impl Plugin for ClothPlugin {
             .register_type::<BuildFailed>()
             .register_type::<ClothGravity>()
             .register_type::<Wind>()
+            .register_type::<WindTime>()
+            .register_type::<PlanarCloth>()
             .register_type::<Substeps>()
             .register_type::<ClothTime>()
             .register_type::<ClothReady>()
@@ -152,6 +155,7 @@ impl Plugin for ClothPlugin {
             .register_type::<ClothReleased>()
             .init_resource::<ClothGravity>()
             .init_resource::<Wind>()
+            .init_resource::<WindTime>()
             .init_resource::<Substeps>()
             .init_resource::<ClothTime>()
             .init_resource::<ClothClock>()
@@ -178,6 +182,7 @@ impl Plugin for ClothPlugin {
                     systems::find_colliders,
                     (
                         systems::check_settings,
+                        systems::check_planes,
                         systems::prepare_cloths,
                         grab::begin_step,
                     )
@@ -223,10 +228,13 @@ impl Plugin for ClothPlugin {
                     )
                     .add_systems((
                         systems::integrate.in_set(ClothSystems::Integrate),
-                        (systems::relax, grab::hold_cloth)
+                        // Last in both sets, so that whoever comes after a set finds flat cloth flat.
+                        (systems::relax, grab::hold_cloth, systems::hold_in_planes)
                             .chain()
                             .in_set(ClothSystems::Relax),
-                        systems::collide.in_set(ClothSystems::Collide),
+                        (systems::collide, systems::hold_in_planes)
+                            .chain()
+                            .in_set(ClothSystems::Collide),
                     ));
             });
 

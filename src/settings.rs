@@ -1,5 +1,6 @@
 //! The world around all cloths.
 
+use crate::solver::gusty;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ impl Default for ClothGravity {
     }
 }
 
-/// Wind for all cloths: the same everywhere.
+/// Wind for all cloths: the same everywhere, steady or in gusts.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -29,17 +30,41 @@ impl Default for ClothGravity {
     reflect(Serialize, Deserialize)
 )]
 pub struct Wind {
-    /// Velocity of the air, m/s. Default 0; each component −200 to 200.
+    /// Mean velocity of the air, m/s. Default 0; each component −200 to 200.
     pub velocity: Vec3,
     /// Density of the air, kg/m³; 0 switches all air resistance off. 0 to 2000, default 1.2.
     pub air_density: f32,
+    /// Share of its strength by which the wind swells and fades, within seconds; it also swings up to
+    /// a third of that to the sides. 0 is a steady wind, 1 one that dies down and doubles. 0 to 1,
+    /// default 0.
+    pub gusts: f32,
 }
+
+impl Wind {
+    /// The velocity of the air after so many seconds of [`WindTime`], m/s. The same time gives the
+    /// same bits.
+    pub fn at(&self, seconds: f64) -> Vec3 {
+        gusty(self.velocity, self.gusts, seconds)
+    }
+}
+
+/// How long the wind has been blowing, s: the length of all steps that cloths have taken, so that it
+/// pauses and goes slow with them. Write it to let the same gusts come again, or others.
+#[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
+#[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub struct WindTime(pub f64);
 
 impl Default for Wind {
     fn default() -> Self {
         Self {
             velocity: Vec3::ZERO,
             air_density: 1.2,
+            gusts: 0.0,
         }
     }
 }

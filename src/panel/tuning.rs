@@ -224,7 +224,9 @@ fn wind(ui: &mut egui::Ui, world: &mut World) {
             elevation,
         });
     }
-    resource(ui, world, &params::WIND[3]);
+    for param in &params::WIND[3..] {
+        resource(ui, world, param);
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
 //! | `line_drag` | drag of the air on ropes, per segment |
+//! | `gusts` | how the wind swells and fades |
+//! | `plane` | keeps particles in a plane |
 //! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `tear` | opens the cloth: tears and cuts |
 //! | `grab` | hands that hold |
@@ -31,10 +33,12 @@ pub mod constraints;
 mod edit;
 pub mod glide;
 pub mod grab;
+pub mod gusts;
 pub mod integrate;
 pub mod line_drag;
 mod math;
 pub mod particles;
+pub mod plane;
 pub mod ray;
 pub mod relax;
 pub mod shape;
@@ -48,9 +52,11 @@ pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use glide::{Strength, glide_compliance, glide_density, glide_thickness};
+pub use gusts::gusty;
 pub use integrate::{Integration, integrate, update_displacements};
 pub use line_drag::{Lines, apply_line_drag};
 pub use particles::{ParticleArrays, PinTarget};
+pub use plane::hold_in_plane;
 pub use relax::{Relaxation, relax};
 pub use shape::Shape;
 pub use soa::SoaVec3;

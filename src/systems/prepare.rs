@@ -7,7 +7,7 @@ use crate::{
     mesh::Topology,
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
-    settings::{Substeps, Wind},
+    settings::{Substeps, Wind, WindTime},
     solver::{Air, apply_air, apply_line_drag},
 };
 use bevy::prelude::*;
@@ -28,6 +28,7 @@ pub(crate) fn prepare_cloths(
     )>,
     transforms: TransformHelper,
     wind: Res<Wind>,
+    mut wind_time: ResMut<WindTime>,
     substeps: Res<Substeps>,
     clock: Res<Time>,
     mut time: ResMut<SubstepTime>,
@@ -44,6 +45,8 @@ pub(crate) fn prepare_cloths(
     if step <= 0.0 {
         return;
     }
+    **wind_time += f64::from(step);
+    let blowing = wind.at(**wind_time);
     // Pins first, serially: they follow other entities.
     for (entity, cloth, pins, mut particles, mut body) in &mut cloths {
         if !particles.is_finite() {
@@ -86,7 +89,7 @@ pub(crate) fn prepare_cloths(
         particles.begin_step(&body.targets, time.count);
         let air = Air {
             areal_density: body.applied(cloth, &time).areal_density,
-            ..cloth.fabric.air(wind.velocity, wind.air_density)
+            ..cloth.fabric.air(blowing, wind.air_density)
         };
         apply_air(particles, &body.triangles, &air, time.step);
         if let Some(rope) = &body.rope {

@@ -183,6 +183,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
         app.insert_resource(Wind {
             velocity: Vec3::splat(bad),
             air_density: bad,
+            gusts: bad,
         });
         app.insert_resource(Substeps(if bad > 0.0 { u32::MAX } else { 0 }));
         app.world_mut().resource_mut::<ClothTime>().speed = bad;
