@@ -14,13 +14,16 @@
 //! | `textures` | the pictures in `assets/`, ready for the GPU |
 //! | `scenes/` | the scenes themselves |
 //! | `change` | takes one scene down and puts up another |
+//! | `euler`, `plot` | the figures of the scene of integrators, and how they are shown |
 //! | `keys` | the keyboard, and the camera beside the panel |
 //! | `figures` | what was measured, and the screenshot |
 
 mod arguments;
 mod change;
+mod euler;
 mod figures;
 mod keys;
+mod plot;
 mod run;
 mod scenes;
 mod stage;

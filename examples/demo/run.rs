@@ -4,8 +4,8 @@ use crate::{
     arguments::{Arguments, DEFAULT_FRAMES},
     change,
     figures::{self, Ending},
-    keys, scenes,
-    scenes::SCENES,
+    keys, plot, scenes,
+    scenes::{SCENES, integrators::CsvFile},
     stage::{self, BACKGROUND, DrawInto},
     surroundings,
 };
@@ -70,7 +70,7 @@ fn in_window(arguments: &Arguments) -> App {
         .set(renderer(arguments.screenshot.is_some()))
         .set(quiet_log());
     app.add_plugins((plugins, EguiPlugin::default(), PanOrbitCameraPlugin))
-        .add_plugins((ClothPanelPlugin, ClothDebugPlugin))
+        .add_plugins((ClothPanelPlugin, ClothDebugPlugin, plot::plugin))
         .insert_resource(EguiFocusIncludesHover(true))
         .add_systems(
             PostUpdate,
@@ -109,7 +109,8 @@ fn offscreen(arguments: &Arguments) -> App {
         TextureFormat::Rgba8UnormSrgb,
         None,
     ));
-    app.insert_resource(DrawInto(picture.clone()));
+    app.insert_resource(DrawInto(picture.clone()))
+        .insert_resource(csv_file(arguments));
     add_scenes(&mut app, arguments);
     let path = arguments
         .screenshot
@@ -138,10 +139,17 @@ fn numbers_only(arguments: &Arguments) -> App {
         ClothDiagnosticsPlugin::default(),
     ))
     .add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
+    app.insert_resource(csv_file(arguments));
     add_scenes(&mut app, arguments);
     let frames = arguments.frames.unwrap_or(DEFAULT_FRAMES);
     end_by_itself(&mut app, Ending::after(frames, None, None));
     app
+}
+
+/// Beside the picture, or where it would be.
+fn csv_file(arguments: &Arguments) -> CsvFile {
+    let picture = arguments.screenshot.clone().unwrap_or_default();
+    CsvFile(picture.with_file_name("integrators.csv"))
 }
 
 fn without_window() -> bevy::app::PluginGroupBuilder {

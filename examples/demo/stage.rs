@@ -15,6 +15,8 @@ use bevy_panorbit_camera::PanOrbitCamera;
 pub(crate) struct Props {
     /// Woven, two-sided, without gloss.
     pub(crate) fabric: Handle<StandardMaterial>,
+    /// The same with the colours of a flag.
+    pub(crate) flag: Handle<StandardMaterial>,
     /// For what cloth falls on.
     pub(crate) stone: Handle<StandardMaterial>,
     floor: Handle<StandardMaterial>,
@@ -40,6 +42,15 @@ pub(crate) fn set_up(
             reflectance: 0.15,
             // A little light shines through.
             diffuse_transmission: 0.12,
+            double_sided: true,
+            cull_mode: None,
+            ..default()
+        }),
+        flag: materials.add(StandardMaterial {
+            base_color_texture: Some(images.add(textures::flag())),
+            perceptual_roughness: 0.9,
+            reflectance: 0.2,
+            diffuse_transmission: 0.2,
             double_sided: true,
             cull_mode: None,
             ..default()

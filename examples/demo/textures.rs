@@ -1,4 +1,4 @@
-//! The pictures in `assets/`, ready for the GPU: repeating, and with mip levels, without which a fine
+//! The pictures in `assets/` and one that is drawn here, ready for the GPU: repeating, and with mip levels, without which a fine
 //! weave flickers in the distance.
 
 use bevy::{
@@ -8,6 +8,7 @@ use bevy::{
         ImageSamplerDescriptor, ImageType,
     },
     prelude::*,
+    render::render_resource::{Extent3d, TextureDimension, TextureFormat},
 };
 
 /// The colours of the tartan.
@@ -20,8 +21,46 @@ pub(crate) fn tartan_normal() -> Image {
     load(include_bytes!("../../assets/tartan_normal.png"), false)
 }
 
-fn load(png: &[u8], is_srgb: bool) -> Image {
-    let sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
+/// A flag: a golden sun over a red and a blue band, parted by a white one that slants.
+pub(crate) fn flag() -> Image {
+    const WIDTH: u32 = 768;
+    const HEIGHT: u32 = 512;
+    // Of single pixels; the mip levels smooth them.
+    let colour = |x: u32, y: u32| -> [u8; 4] {
+        // In heights of the flag, from its upper left corner.
+        let at = Vec2::new(x as f32, y as f32) / HEIGHT as f32;
+        let from_sun = at.distance(Vec2::new(0.48, 0.36));
+        let band = at.y - (0.86 - 0.2 * at.x);
+        if from_sun < 0.2 {
+            [255, 202, 40, 255]
+        } else if band.abs() < 0.05 {
+            [250, 248, 240, 255]
+        } else if band < 0.0 {
+            [214, 24, 30, 255]
+        } else {
+            [12, 62, 168, 255]
+        }
+    };
+    let pixels = (0..HEIGHT).flat_map(|y| (0..WIDTH).flat_map(move |x| colour(x, y)));
+    let mut image = Image::new(
+        Extent3d {
+            width: WIDTH,
+            height: HEIGHT,
+            depth_or_array_layers: 1,
+        },
+        TextureDimension::D2,
+        pixels.collect(),
+        TextureFormat::Rgba8UnormSrgb,
+        RenderAssetUsages::default(),
+    );
+    image.sampler = sampler();
+    add_mip_levels(&mut image);
+    image
+}
+
+/// Repeats and smooths.
+fn sampler() -> ImageSampler {
+    ImageSampler::Descriptor(ImageSamplerDescriptor {
         address_mode_u: ImageAddressMode::Repeat,
         address_mode_v: ImageAddressMode::Repeat,
         mag_filter: ImageFilterMode::Linear,
@@ -29,13 +68,16 @@ fn load(png: &[u8], is_srgb: bool) -> Image {
         mipmap_filter: ImageFilterMode::Linear,
         // No anisotropic filtering: with it, a software adapter compiles shaders for minutes.
         ..default()
-    });
+    })
+}
+
+fn load(png: &[u8], is_srgb: bool) -> Image {
     let mut image = Image::from_buffer(
         png,
         ImageType::Extension("png"),
         CompressedImageFormats::NONE,
         is_srgb,
-        sampler,
+        sampler(),
         RenderAssetUsages::default(),
     )
     .expect("the pictures of this project are good PNGs");

@@ -4,6 +4,9 @@
 //! To store a new picture after a change that is meant to show, look at it and commit it:
 //! `BEVY_DRAPE_WRITE_PICTURES=1 cargo test --test demo`
 
+#[path = "../../examples/demo/euler.rs"]
+#[allow(dead_code, reason = "not all of the demo is tested here")]
+mod euler;
 #[cfg(feature = "panel")]
 #[path = "../../examples/demo/keys.rs"]
 #[allow(dead_code, reason = "not all of the demo is tested here")]
@@ -21,11 +24,15 @@ mod surroundings;
 mod textures;
 
 mod compare;
-#[cfg(feature = "panel")]
 #[path = "../common/headless.rs"]
 mod headless;
 #[cfg(feature = "panel")]
 mod keyboard;
+#[cfg(feature = "panel")]
+#[path = "../../examples/demo/plot.rs"]
+#[allow(dead_code, reason = "its window is no part of the test")]
+mod plot;
+mod what_scenes_show;
 
 use bevy::{
     app::ScheduleRunnerPlugin,

@@ -7,6 +7,7 @@ mod air;
 mod chains;
 mod cloths;
 mod contacts;
+mod integrators;
 mod motion;
 
 use bevy::math::Vec3;

@@ -1,9 +1,14 @@
 //! The scenes. Each has a file, spawns what it needs with [`InScene`], and goes with it.
 
 mod drape;
+mod flag;
 mod hang;
+mod hanging;
+pub(crate) mod integrators;
 mod set;
 mod shapes;
+pub(crate) mod sticks;
+mod swing;
 
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
@@ -54,7 +59,15 @@ const PLAIN: Scene = Scene {
 };
 
 /// All scenes; the first one is shown unless another is asked for.
-pub(crate) const SCENES: &[Scene] = &[drape::SCENE, hang::SCENE, shapes::SCENE];
+pub(crate) const SCENES: &[Scene] = &[
+    drape::SCENE,
+    hang::SCENE,
+    shapes::SCENE,
+    flag::SCENE,
+    hanging::SCENE,
+    sticks::SCENE,
+    integrators::SCENE,
+];
 
 /// Goes when another scene comes.
 #[derive(Component, Default)]
@@ -62,5 +75,5 @@ pub(crate) struct InScene;
 
 /// The systems of single scenes.
 pub(crate) fn plugin(app: &mut App) {
-    app.add_plugins(shapes::plugin);
+    app.add_plugins((swing::plugin, sticks::plugin, integrators::plugin));
 }

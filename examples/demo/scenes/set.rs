@@ -19,6 +19,16 @@ impl Set<'_, '_, '_> {
         self.commands.spawn((InScene, bundle))
     }
 
+    /// A matt material of one colour.
+    pub(crate) fn paint(&mut self, colour: Color) -> Handle<StandardMaterial> {
+        self.materials.add(StandardMaterial {
+            base_color: colour,
+            perceptual_roughness: 0.6,
+            reflectance: 0.3,
+            ..default()
+        })
+    }
+
     /// What cloth cannot fall through. The ground that is seen is always there.
     pub(crate) fn floor(&mut self) {
         self.spawn((ClothCollider::half_space(), Name::new("floor")));

@@ -1,8 +1,8 @@
 //! A sheet falls over one of each collider, and one of them moves.
 
-use super::{PLAIN, Scene, Set};
+use super::{PLAIN, Scene, Set, swing::Swing};
 use bevy::prelude::*;
-use bevy_drape::{ClothSystems, cloth_step_due, prelude::*};
+use bevy_drape::prelude::*;
 
 pub(super) const SCENE: Scene = Scene {
     name: "shapes",
@@ -10,33 +10,6 @@ pub(super) const SCENE: Scene = Scene {
     spawn,
     ..PLAIN
 };
-
-pub(super) fn plugin(app: &mut App) {
-    // When cloths have moved, so that it pauses with them.
-    let after = swing.after(ClothSystems::Finish).run_if(cloth_step_due);
-    app.add_systems(FixedUpdate, after);
-}
-
-/// Moves to and fro along x.
-#[derive(Component)]
-struct Swing {
-    /// In the middle of its way.
-    centre: Vec3,
-    /// To each side, m.
-    reach: f32,
-    /// Of a whole swing, s.
-    period: f32,
-    /// How long it has been swinging, s.
-    elapsed: f32,
-}
-
-fn swing(mut swinging: Query<(&mut Swing, &mut Transform)>, time: Res<Time>) {
-    for (mut swing, mut transform) in &mut swinging {
-        swing.elapsed += time.delta_secs();
-        let phase = swing.elapsed / swing.period * std::f32::consts::TAU;
-        transform.translation = swing.centre + Vec3::X * swing.reach * phase.sin();
-    }
-}
 
 fn spawn(set: &mut Set) {
     set.floor();
@@ -56,7 +29,7 @@ fn spawn(set: &mut Set) {
     set.stone("sphere", sphere, sphere.mesh().uv(48, 24), place)
         .insert(Swing {
             centre,
-            reach: 0.3,
+            reach: Vec3::X * 0.3,
             period: 5.0,
             elapsed: 0.0,
         });

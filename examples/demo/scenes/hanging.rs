@@ -1,0 +1,70 @@
+//! The cloth of the tutorials: 20 × 20 particles 15 cm apart, its whole upper row held.
+
+use super::{Scene, Set, Surroundings, swing::Swing};
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+
+pub(super) const SCENE: Scene = Scene {
+    name: "hanging",
+    about: "20 × 20 particles 15 cm apart hang by their upper row, 5 iterations in 1 substep, and a \
+            ball swings into them",
+    spawn,
+    world: || Surroundings {
+        wind: Wind {
+            velocity: Vec3::new(0.4, 0.0, 0.8),
+            gusts: 0.6,
+            ..default()
+        },
+        gravity: ClothGravity(Vec3::NEG_Y * 9.8),
+        substeps: Substeps(1),
+    },
+    view: [Vec3::new(2.4, 2.0, 4.3), Vec3::new(-0.05, 1.58, 0.0)],
+};
+
+/// Particles along each side.
+const SIDE: u32 = 20;
+/// Distance of neighbours, m.
+const SPACING: f32 = 0.15;
+/// Height of the row that is held, m.
+const TOP: f32 = 3.15;
+/// Radius of the ball, m.
+const BALL: f32 = 0.5;
+
+fn spawn(set: &mut Set) {
+    set.floor();
+    let width = SPACING * (SIDE - 1) as f32;
+    // What it hangs from; the cloth does not touch it.
+    let rail = Cylinder::new(0.035, width + 0.3).mesh().resolution(32);
+    let rail = set.meshes.add(rail);
+    let stone = set.props.stone.clone();
+    let turn = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
+    let place = Transform::from_xyz(0.0, TOP + 0.035, 0.0).with_rotation(turn);
+    set.spawn((Mesh3d(rail), MeshMaterial3d(stone), place));
+
+    let sphere = Sphere::new(BALL);
+    let centre = Vec3::new(0.0, 1.1, 0.5);
+    let place = Transform::from_translation(centre);
+    set.stone("sphere", sphere, sphere.mesh().uv(64, 32), place)
+        .insert(Swing {
+            centre,
+            reach: Vec3::new(0.3, 0.0, -1.0),
+            period: 5.0,
+            elapsed: -0.6,
+        });
+
+    let place = Transform::from_xyz(0.0, TOP - width / 2.0, 0.0);
+    set.sheet(ClothGrid::vertical(width, width, SIDE, SIDE), place)
+        .insert((
+            Pins::edge(ClothEdge::Top),
+            Cloth {
+                iterations: 5,
+                fabric: Fabric {
+                    // Particles 15 cm apart let a round ball through between them; this keeps it
+                    // out of sight.
+                    thickness: 0.04,
+                    ..default()
+                },
+                ..default()
+            },
+        ));
+}

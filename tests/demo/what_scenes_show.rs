@@ -1,0 +1,201 @@
+//! What the scenes are there to show, on the scenes themselves, without pictures.
+
+use crate::{
+    headless::headless_app,
+    scenes::{self, Scene, sticks::Held},
+    stage,
+};
+use bevy::prelude::*;
+use bevy_drape::{Constraints, Particles, prelude::*, solver};
+
+/// A scene, put up without window and renderer. Each update is a step of 1/60 s.
+fn put_up(name: &str) -> App {
+    let scene: &'static Scene = scenes::SCENES
+        .iter()
+        .find(|scene| scene.name == name)
+        .expect("there is such a scene");
+    let mut app = headless_app((ClothPlugin::default(), scenes::plugin));
+    let world = (scene.world)();
+    app.init_asset::<Image>()
+        .init_asset::<StandardMaterial>()
+        .insert_resource(world.wind)
+        .insert_resource(world.gravity)
+        .insert_resource(world.substeps)
+        .add_systems(Startup, stage::set_up)
+        .add_systems(
+            PostStartup,
+            |mut commands: Commands,
+             mut meshes: ResMut<Assets<Mesh>>,
+             mut materials: ResMut<Assets<StandardMaterial>>,
+             props: Res<stage::Props>,
+             chosen: Res<Chosen>| {
+                (chosen.0.spawn)(&mut scenes::Set {
+                    commands: &mut commands,
+                    meshes: &mut meshes,
+                    materials: &mut materials,
+                    props: &props,
+                });
+            },
+        )
+        .insert_resource(Chosen(scene));
+    app
+}
+
+#[derive(Resource)]
+struct Chosen(&'static Scene);
+
+fn run(app: &mut App, updates: u32) {
+    (0..updates).for_each(|_| app.update());
+}
+
+/// Mean stretch of the scene's only cloth over two seconds, after one to settle.
+fn mean_stretch(name: &str, iterations: u32) -> f32 {
+    let mut app = put_up(name);
+    app.update();
+    let world = app.world_mut();
+    for mut cloth in world.query::<&mut Cloth>().iter_mut(world) {
+        cloth.iterations = iterations;
+    }
+    run(&mut app, 60);
+    let mut sum = 0.0;
+    for _ in 0..120 {
+        app.update();
+        let world = app.world_mut();
+        let mut cloths = world.query::<(&Particles, &Constraints)>();
+        let (particles, constraints) = cloths.single(world).unwrap();
+        sum += solver::measure_stretch(particles, constraints).mean;
+    }
+    sum / 120.0
+}
+
+#[test]
+fn iterations_stiffen_the_flag() {
+    let [soft, stiff] = [1, 20].map(|iterations| mean_stretch("flag", iterations));
+    eprintln!("the flag is stretched by {soft} on average, after 20 iterations by {stiff}");
+    assert!(
+        stiff * 3.0 < soft,
+        "{soft} with 1 iteration, {stiff} with 20"
+    );
+    assert!(stiff < 0.02, "{stiff}");
+}
+
+#[test]
+fn the_ball_swings_into_the_hanging_cloth() {
+    let mut app = put_up("hanging");
+    let mut farthest = 0.0_f32;
+    for _ in 0..360 {
+        app.update();
+        let world = app.world_mut();
+        let particles = world.query::<&Particles>().single(world).unwrap();
+        assert_eq!(particles.len(), 400);
+        let z = particles.position.z.iter();
+        farthest = z.fold(farthest, |far, z| far.max(-z));
+    }
+    assert!(farthest > 0.3, "pushed by {farthest} m");
+    let world = app.world_mut();
+    let constraints = world.query::<&Constraints>().single(world).unwrap();
+    // 6N² − 10N + 2
+    assert_eq!(constraints.len(), 2202);
+}
+
+/// The corners of a quad of the scene of sticks.
+fn corners(app: &mut App, wanted: Held) -> [Vec3; 4] {
+    let world = app.world_mut();
+    let mut quads = world.query::<(&Held, &Particles)>();
+    let (_, particles) = quads
+        .iter(world)
+        .find(|(held, _)| **held == wanted)
+        .expect("it is there");
+    [0, 1, 2, 3].map(|i| particles.world_position(i))
+}
+
+const SIDES: [[usize; 2]; 4] = [[0, 1], [1, 3], [3, 2], [2, 0]];
+const DIAGONALS: [[usize; 2]; 2] = [[0, 3], [1, 2]];
+
+/// The worst of these lengths: by what share it is off.
+fn worst(corners: [Vec3; 4], pairs: &[[usize; 2]], length: f32) -> f32 {
+    let off = |&[a, b]: &[usize; 2]| (corners[a].distance(corners[b]) / length - 1.0).abs();
+    pairs.iter().map(off).fold(0.0, f32::max)
+}
+
+#[test]
+fn only_the_braced_box_keeps_its_shape() {
+    let mut app = put_up("sticks");
+    run(&mut app, 2);
+    let [a, b, ..] = corners(&mut app, Held::Braced);
+    let side = a.distance(b);
+    let diagonal = side * std::f32::consts::SQRT_2;
+    run(&mut app, 400);
+
+    let braced = corners(&mut app, Held::Braced);
+    assert!(worst(braced, &SIDES, side) < 0.01, "{braced:?}");
+    assert!(worst(braced, &DIAGONALS, diagonal) < 0.01, "{braced:?}");
+
+    let unbraced = corners(&mut app, Held::Box);
+    assert!(worst(unbraced, &SIDES, side) < 0.01, "{unbraced:?}");
+    assert!(worst(unbraced, &DIAGONALS, diagonal) > 0.1, "{unbraced:?}");
+
+    let loose = corners(&mut app, Held::Loose);
+    assert!(worst(loose, &SIDES, side) > 0.1, "{loose:?}");
+
+    for (held, room) in [(Held::Loose, -1.0), (Held::Box, 0.0), (Held::Braced, 1.0)] {
+        for corner in corners(&mut app, held) {
+            let beside = corner.x - room * 1.16;
+            assert!(beside.abs() < 0.56, "{held:?} has left its room: {corner}");
+            assert!(corner.y > 0.035 && corner.y < 1.5, "{held:?}: {corner}");
+            assert!(corner.z.abs() < 1e-6, "{held:?} is not flat: {corner}");
+        }
+    }
+}
+
+#[test]
+fn the_race_ends_where_the_table_says() {
+    use crate::{
+        euler::Method,
+        scenes::integrators::{Race, Runner},
+    };
+    let mut app = put_up("integrators");
+    // Nothing moves in the first frame; then the finish at 10 s and a moment of rest.
+    run(&mut app, 640);
+    let world = app.world_mut();
+    let mut runners = world.query::<(&Runner, &Transform)>();
+    for (&runner, transform) in runners.iter(world) {
+        let metres = match runner {
+            Runner::Exact | Runner::By(Method::Verlet) => 500.0,
+            Runner::By(Method::Explicit) => 450.0,
+            Runner::By(Method::SemiImplicit) => 550.0,
+        };
+        let x = -1.2 + metres * 2.4 / 500.0;
+        let off = (transform.translation.x - x).abs();
+        assert!(off < 1e-4, "{runner:?}: {}", transform.translation);
+    }
+    // In a pause they stand still, and then go on.
+    let time = |app: &App| app.world().resource::<Race>().time();
+    run(&mut app, 200);
+    app.world_mut().resource_mut::<ClothTime>().paused = true;
+    let before = time(&app);
+    run(&mut app, 20);
+    assert_eq!(time(&app), before);
+    app.world_mut().resource_mut::<ClothTime>().paused = false;
+    run(&mut app, 20);
+    assert!(time(&app) > before);
+}
+
+#[test]
+#[cfg(feature = "panel")]
+fn the_step_of_the_race_can_be_chosen() {
+    use crate::{plot, scenes::integrators::Race};
+    use bevy_egui::egui;
+    use egui_kittest::{Harness, kittest::Queryable};
+    let mut window = Harness::builder()
+        .with_size(egui::Vec2::new(520.0, 600.0))
+        .build_ui_state(plot::ui, Race::default());
+    window.run_steps(2);
+    // Where semi-implicit Euler ends with a step of 1 s.
+    window.get_by_label(" 550.000");
+    window.get_by_label("0.01 s").click();
+    window.run_steps(2);
+    assert_eq!(window.state().step(), 0.01);
+    window.get_by_label(" 499.500");
+    window.get_by_label(" 500.500");
+}
