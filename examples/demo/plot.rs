@@ -150,7 +150,8 @@ fn plot(ui: &mut egui::Ui, race: &Race) {
             points.collect(),
             Stroke::new(2.0, colour(runner)),
         ));
-        let place = corner + egui::Vec2::new(62.0 + 105.0 * number as f32, 0.0);
+        // Below each other in the corner that no line comes near.
+        let place = corner + egui::Vec2::new(0.0, 16.0 + 14.0 * number as f32);
         let dash = [
             place + egui::Vec2::new(0.0, 7.0),
             place + egui::Vec2::new(14.0, 7.0),
