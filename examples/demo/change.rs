@@ -1,16 +1,12 @@
 //! Changing scenes.
 
 use crate::{
-    scenes::{InScene, SCENES, Set},
+    scenes::{InScene, SCENES, Set, Shown},
     stage::Props,
 };
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
-
-/// The scene that is shown.
-#[derive(Resource, Default)]
-pub(crate) struct Shown(Option<usize>);
 
 /// Puts up the scene that the panel asks for, when it is not the one that is shown.
 pub(crate) fn change_scene(
@@ -37,6 +33,8 @@ pub(crate) fn change_scene(
     commands.insert_resource(world.wind);
     commands.insert_resource(world.gravity);
     commands.insert_resource(world.substeps);
+    #[cfg(feature = "picking")]
+    commands.insert_resource((scene.tools)());
     let [eye, focus] = scene.view;
     for (mut transform, mut camera) in &mut cameras {
         *transform = Transform::from_translation(eye).looking_at(focus, Vec3::Y);

@@ -1,5 +1,6 @@
 //! The keyboard, and the camera beside the panel.
 
+use crate::scenes::Shown;
 use bevy::{prelude::*, window::PrimaryWindow};
 use bevy_drape::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext, egui};
@@ -34,13 +35,26 @@ pub(crate) fn keys(
     }
 }
 
-/// Keeps the camera still while the mouse is on the panel. The camera asks egui too, but egui hears
+/// Keeps the camera still while the mouse is on the panel or has cloth in its hand. The camera asks egui too, but egui hears
 /// of the mouse a frame late: a quick flick onto the panel and a turn of the wheel would zoom.
 pub(crate) fn hold_camera(
     mut contexts: Query<&mut EguiContext, With<PrimaryEguiContext>>,
     windows: Query<&Window, With<PrimaryWindow>>,
+    #[cfg(feature = "picking")] hands: Option<Res<ClothHands>>,
+    shown: Option<Res<Shown>>,
     mut cameras: Query<&mut PanOrbitCamera>,
 ) {
+    #[cfg(feature = "picking")]
+    let is_busy = hands.is_some_and(|hands| hands.are_busy());
+    #[cfg(not(feature = "picking"))]
+    let is_busy = false;
+    let is_fixed = shown.is_some_and(|shown| shown.has_fixed_view());
+    if is_busy || is_fixed {
+        cameras
+            .iter_mut()
+            .for_each(|mut camera| camera.enabled = false);
+        return;
+    }
     let (Ok(mut context), Ok(window)) = (contexts.single_mut(), windows.single()) else {
         return;
     };

@@ -70,7 +70,12 @@ fn in_window(arguments: &Arguments) -> App {
         .set(renderer(arguments.screenshot.is_some()))
         .set(quiet_log());
     app.add_plugins((plugins, EguiPlugin::default(), PanOrbitCameraPlugin))
-        .add_plugins((ClothPanelPlugin, ClothDebugPlugin, plot::plugin))
+        .add_plugins((
+            ClothPanelPlugin,
+            ClothDebugPlugin,
+            ClothInteractionPlugin,
+            plot::plugin,
+        ))
         .insert_resource(EguiFocusIncludesHover(true))
         .add_systems(
             PostUpdate,
@@ -190,7 +195,7 @@ fn add_scenes(app: &mut App, arguments: &Arguments) {
             scene: arguments.scene,
             ..default()
         })
-        .init_resource::<change::Shown>()
+        .init_resource::<scenes::Shown>()
         .add_plugins(scenes::plugin)
         .add_systems(Startup, stage::set_up)
         .add_systems(Update, change::change_scene);

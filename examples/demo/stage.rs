@@ -118,6 +118,8 @@ pub(crate) fn set_up(
             zoom_upper_limit: Some(18.0),
             // Just above the floor.
             pitch_lower_limit: Some(0.02),
+            // The right one cuts cloth.
+            button_pan: MouseButton::Middle,
             ..default()
         },
     ));

@@ -1,6 +1,6 @@
 //! A flag in gusty wind: how stiff it is depends on how often its threads are put right.
 
-use super::{Scene, Set, Surroundings};
+use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::{light::NotShadowReceiver, prelude::*};
 use bevy_drape::prelude::*;
 
@@ -19,6 +19,7 @@ pub(super) const SCENE: Scene = Scene {
         ..default()
     },
     view: [Vec3::new(0.75, 1.4, 2.1), Vec3::new(-0.1, 1.5, -0.2)],
+    ..PLAIN
 };
 
 /// Of the flag, m.

@@ -1,13 +1,13 @@
 //! The cloth of the tutorials: 20 × 20 particles 15 cm apart, its whole upper row held.
 
-use super::{Scene, Set, Surroundings, swing::Swing};
+use super::{PLAIN, Scene, Set, Surroundings, swing::Swing};
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
 
 pub(super) const SCENE: Scene = Scene {
     name: "hanging",
-    about: "20 × 20 particles 15 cm apart hang by their upper row, 5 iterations in 1 substep, and a \
-            ball swings into them",
+    about: "20 × 20 particles 15 cm apart hang by their upper row, 5 iterations in 1 substep; a \
+            ball swings into them, and they tear when pulled too hard",
     spawn,
     world: || Surroundings {
         wind: Wind {
@@ -19,6 +19,7 @@ pub(super) const SCENE: Scene = Scene {
         substeps: Substeps(1),
     },
     view: [Vec3::new(2.4, 2.0, 4.3), Vec3::new(-0.05, 1.58, 0.0)],
+    ..PLAIN
 };
 
 /// Particles along each side.
@@ -56,6 +57,7 @@ fn spawn(set: &mut Set) {
     set.sheet(ClothGrid::vertical(width, width, SIDE, SIDE), place)
         .insert((
             Pins::edge(ClothEdge::Top),
+            Tearing::at_strain(1.5),
             Cloth {
                 iterations: 5,
                 fabric: Fabric {

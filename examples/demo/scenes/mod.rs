@@ -1,10 +1,13 @@
 //! The scenes. Each has a file, spawns what it needs with [`InScene`], and goes with it.
 
+mod click_to_tear;
+mod curtain;
 mod drape;
 mod flag;
 mod hang;
 mod hanging;
 pub(crate) mod integrators;
+mod rope;
 mod set;
 mod shapes;
 pub(crate) mod sticks;
@@ -26,6 +29,11 @@ pub(crate) struct Scene {
     pub(crate) world: fn() -> Surroundings,
     /// Where the camera is and what it looks at, m.
     pub(crate) view: [Vec3; 2],
+    /// The camera stays there: the wheel and the buttons have other work.
+    pub(crate) fixed_view: bool,
+    /// What the buttons do to cloth.
+    #[cfg(feature = "picking")]
+    pub(crate) tools: fn() -> ClothTools,
 }
 
 /// What a scene changes in the world around all cloths.
@@ -56,6 +64,9 @@ const PLAIN: Scene = Scene {
     spawn: |_| {},
     world: Surroundings::default,
     view: [Vec3::new(1.25, 1.35, 2.35), Vec3::new(0.0, 0.4, 0.0)],
+    fixed_view: false,
+    #[cfg(feature = "picking")]
+    tools: ClothTools::default,
 };
 
 /// All scenes; the first one is shown unless another is asked for.
@@ -63,11 +74,30 @@ pub(crate) const SCENES: &[Scene] = &[
     drape::SCENE,
     hang::SCENE,
     shapes::SCENE,
+    curtain::SCENE,
+    click_to_tear::SCENE,
     flag::SCENE,
     hanging::SCENE,
+    rope::SCENE,
     sticks::SCENE,
     integrators::SCENE,
 ];
+
+/// The scene that is shown.
+#[derive(Resource, Default)]
+pub(crate) struct Shown(pub(crate) Option<usize>);
+
+impl Shown {
+    /// Whether the camera is to stay where it is.
+    pub(crate) fn has_fixed_view(&self) -> bool {
+        self.0.is_some_and(|scene| SCENES[scene].fixed_view)
+    }
+
+    /// Whether it is this one.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.0.is_some_and(|scene| SCENES[scene].name == name)
+    }
+}
 
 /// Goes when another scene comes.
 #[derive(Component, Default)]
@@ -75,5 +105,10 @@ pub(crate) struct InScene;
 
 /// The systems of single scenes.
 pub(crate) fn plugin(app: &mut App) {
-    app.add_plugins((swing::plugin, sticks::plugin, integrators::plugin));
+    app.add_plugins((
+        curtain::plugin,
+        swing::plugin,
+        sticks::plugin,
+        integrators::plugin,
+    ));
 }

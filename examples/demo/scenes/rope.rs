@@ -1,0 +1,92 @@
+//! Ropes: the one of the tutorial, held at one end and let swing; one that hangs between two posts
+//! beside the curve that it should have; and one that lies over a ball.
+
+use super::{PLAIN, Scene, Set, Surroundings};
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+
+pub(super) const SCENE: Scene = Scene {
+    name: "rope",
+    about: "ropes that swing, sag and lie; drag them, or cut them with the right button",
+    spawn,
+    world: || Surroundings {
+        // As the tutorial: one step, and many iterations.
+        substeps: Substeps(2),
+        ..default()
+    },
+    view: [Vec3::new(0.3, 1.35, 3.6), Vec3::new(0.0, 0.85, 0.0)],
+    ..PLAIN
+};
+
+/// How stiff and heavy the ropes are.
+fn hemp() -> Cloth {
+    Cloth {
+        iterations: 50,
+        damping: 0.3,
+        fabric: Fabric {
+            areal_density: 3.0,
+            thickness: 0.002,
+            static_friction: 0.8,
+            kinetic_friction: 0.6,
+            ..default()
+        },
+        ..default()
+    }
+}
+
+fn spawn(set: &mut Set) {
+    set.floor();
+    let hemp_colour = set.paint(Color::srgb(0.66, 0.50, 0.28));
+    let wood = set.paint(Color::srgb(0.30, 0.19, 0.11));
+
+    // 30 particles, the first one fixed; it starts level and swings down.
+    let hook = Vec3::new(-1.55, 1.75, 0.0);
+    let swinging = Rope::between(hook, hook + Vec3::new(0.95, 0.3, 0.0), 30);
+    let ball = set.meshes.add(Sphere::new(0.035).mesh().uv(24, 12));
+    let place = Transform::from_translation(hook);
+    set.spawn((Mesh3d(ball.clone()), MeshMaterial3d(wood.clone()), place));
+    set.spawn((
+        Name::new("swinging rope"),
+        swinging,
+        hemp(),
+        Pins::index(0),
+        MeshMaterial3d(hemp_colour.clone()),
+    ));
+
+    // 2 m of rope between two posts that are 1.2 m apart: a catenary.
+    let posts = [Vec3::new(-0.35, 1.5, -0.3), Vec3::new(0.85, 1.5, -0.3)];
+    set.spawn((
+        Name::new("catenary"),
+        Rope {
+            length: Some(2.0),
+            ..Rope::between(posts[0], posts[1], 40)
+        },
+        hemp(),
+        Pins::ends(),
+        MeshMaterial3d(hemp_colour.clone()),
+    ));
+    let post = Cylinder::new(0.04, 1.6).mesh().resolution(32);
+    for top in posts {
+        let place = Transform::from_xyz(top.x, 0.78, top.z);
+        set.stone("post", ClothCollider::capsule(0.04, 1.52), post, place)
+            .insert(MeshMaterial3d(wood.clone()));
+        let place = Transform::from_translation(top);
+        set.spawn((Mesh3d(ball.clone()), MeshMaterial3d(wood.clone()), place));
+    }
+
+    // One that has fallen over a ball.
+    let sphere = Sphere::new(0.32);
+    let place = Transform::from_xyz(0.25, 0.32, 0.75);
+    set.stone("sphere", sphere, sphere.mesh().uv(48, 24), place);
+    set.spawn((
+        Name::new("fallen rope"),
+        Rope::between(
+            Vec3::new(-0.55, 0.85, 0.62),
+            Vec3::new(1.05, 0.95, 0.86),
+            60,
+        )
+        .with_thickness(0.04),
+        hemp(),
+        MeshMaterial3d(hemp_colour),
+    ));
+}
