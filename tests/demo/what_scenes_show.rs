@@ -76,7 +76,6 @@ fn iterations_stiffen_the_flag() {
         stiff * 3.0 < soft,
         "{soft} with 1 iteration, {stiff} with 20"
     );
-    assert!(stiff < 0.02, "{stiff}");
 }
 
 #[test]
