@@ -8,12 +8,15 @@ use bevy::prelude::*;
 use bevy_drape::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 
+/// How much of it is lost in fog where the camera looks.
+const FOG: f32 = 0.28;
+
 /// Puts up the scene that the panel asks for, when it is not the one that is shown.
 pub(crate) fn change_scene(
     panel: Res<ClothPanel>,
     mut shown: ResMut<Shown>,
     old: Query<Entity, With<InScene>>,
-    mut cameras: Query<(&mut Transform, &mut PanOrbitCamera)>,
+    mut cameras: Query<(&mut Transform, &mut PanOrbitCamera, &mut DistanceFog)>,
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
@@ -36,7 +39,11 @@ pub(crate) fn change_scene(
     #[cfg(feature = "picking")]
     commands.insert_resource((scene.tools)());
     let [eye, focus] = scene.view;
-    for (mut transform, mut camera) in &mut cameras {
+    for (mut transform, mut camera, mut fog) in &mut cameras {
+        // As thin from afar as from near.
+        fog.falloff = FogFalloff::ExponentialSquared {
+            density: FOG / eye.distance(focus),
+        };
         *transform = Transform::from_translation(eye).looking_at(focus, Vec3::Y);
         // It takes its angles and its distance from the transform when it begins.
         camera.focus = focus;

@@ -18,7 +18,8 @@ pub(super) const SCENE: Scene = Scene {
             ..default()
         },
     },
-    view: [Vec3::new(0.0, 3.6, 9.4), Vec3::new(0.0, 3.6, 0.0)],
+    // A little to the side, beside the panel.
+    view: [Vec3::new(-1.0, 3.6, 10.2), Vec3::new(-1.0, 3.6, 0.0)],
     fixed_view: true,
     #[cfg(feature = "picking")]
     tools: || ClothTools {

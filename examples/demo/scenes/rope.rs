@@ -42,6 +42,13 @@ fn spawn(set: &mut Set) {
     // 30 particles, the first one fixed; it starts level and swings down.
     let hook = Vec3::new(-1.55, 1.75, 0.0);
     let swinging = Rope::between(hook, hook + Vec3::new(0.95, 0.3, 0.0), 30);
+    let pole = Cylinder::new(0.04, 1.9).mesh().resolution(32);
+    let place = Transform::from_xyz(hook.x, 0.93, hook.z - 0.14);
+    set.stone("post", ClothCollider::capsule(0.04, 1.82), pole, place)
+        .insert(MeshMaterial3d(wood.clone()));
+    let arm = set.meshes.add(Cuboid::new(0.03, 0.03, 0.2));
+    let place = Transform::from_translation(hook - Vec3::Z * 0.08);
+    set.spawn((Mesh3d(arm), MeshMaterial3d(wood.clone()), place));
     let ball = set.meshes.add(Sphere::new(0.035).mesh().uv(24, 12));
     let place = Transform::from_translation(hook);
     set.spawn((Mesh3d(ball.clone()), MeshMaterial3d(wood.clone()), place));
