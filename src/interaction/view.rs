@@ -56,16 +56,13 @@ impl Views<'_, '_> {
     /// camera's viewport.
     pub(super) fn ray(&self, camera: Entity, position: Vec2) -> Option<Ray3d> {
         let (_, camera, _, transform) = self.cameras.get(camera).ok()?;
-        let corner = camera.logical_viewport_rect()?.min;
-        camera.viewport_to_world(transform, position - corner).ok()
+        camera.viewport_to_world(transform, position).ok()
     }
 
     /// Where a point of the world is on the target of a camera, in logical pixels.
     pub(super) fn on_screen(&self, camera: Entity, point: Vec3) -> Option<Vec2> {
         let (_, camera, _, transform) = self.cameras.get(camera).ok()?;
-        let corner = camera.logical_viewport_rect()?.min;
-        let place = camera.world_to_viewport(transform, point).ok()?;
-        Some(place + corner)
+        camera.world_to_viewport(transform, point).ok()
     }
 
     /// How far in front of a camera a point is, m.

@@ -149,7 +149,8 @@ mod tests {
             force: 2.0,
         };
         let mut p = three([1.0; 3]);
-        hold(&mut p, &[MIDDLE], &weak, target, 0.01);
+        let above = MIDDLE.position(&p) + Vec3::Z * 3.0;
+        hold(&mut p, &[MIDDLE], &weak, above, 0.01);
         let moved: f32 = (0..3).map(|i| p.position.get(i).z).sum();
         assert!((moved - 2.0 * 0.01 * 0.01).abs() < 1e-9);
     }

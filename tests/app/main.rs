@@ -10,6 +10,8 @@ mod gusts;
 mod life;
 mod log;
 mod planar;
+#[cfg(feature = "picking")]
+mod pointers;
 mod rope;
 mod rope_motion;
 mod same_bits;

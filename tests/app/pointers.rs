@@ -1,0 +1,452 @@
+//! Pointers that grab, cut and tear, through Bevy's picking: from the events of a mouse or a finger to
+//! the cloth. The screen is an imaginary one of 800 × 600 pixels.
+
+use crate::{particles, run};
+use bevy::{
+    camera::{
+        CameraProjection, ComputedCameraValues, ManualTextureViewHandle, NormalizedRenderTarget,
+        RenderTarget, RenderTargetInfo, Viewport,
+    },
+    input::{InputPlugin, mouse::MouseScrollUnit, touch::TouchPhase},
+    picking::{
+        DefaultPickingPlugins,
+        backend::{HitData, PointerHits},
+        input::PointerInputPlugin,
+        pointer::{Location, PointerAction, PointerButton, PointerId, PointerInput},
+    },
+    prelude::*,
+};
+use bevy_drape::{
+    ClothGrabs, ClothHands, ClothTool, ClothTools, ClothTorn, HoveredThreads, Particles, prelude::*,
+};
+
+const SCREEN: ManualTextureViewHandle = ManualTextureViewHandle(7);
+const SIZE: UVec2 = UVec2::new(800, 600);
+
+/// A sheet of 2 m that hangs before a camera 3 m away.
+struct Studio {
+    app: App,
+    cloth: Entity,
+    camera: Entity,
+}
+
+#[derive(Resource, Default)]
+struct Torn(usize);
+
+impl Studio {
+    fn new() -> Self {
+        let mut app = crate::headless::headless_app((
+            InputPlugin,
+            DefaultPickingPlugins
+                .build()
+                .disable::<PointerInputPlugin>(),
+            ClothPlugin::default(),
+            ClothInteractionPlugin,
+        ));
+        app.init_resource::<Torn>()
+            .add_observer(|_: On<ClothTorn>, mut torn: ResMut<Torn>| torn.0 += 1);
+        let mesh = crate::add_mesh(&mut app, ClothGrid::vertical(2.0, 2.0, 21, 21));
+        let cloth = (Cloth::default(), Mesh3d(mesh), Pins::edge(ClothEdge::Top));
+        let cloth = app.world_mut().spawn(cloth).id();
+        let camera = camera(&mut app, Transform::from_xyz(0.0, 0.0, 3.0), None);
+        run(&mut app, 3);
+        Self { app, cloth, camera }
+    }
+
+    fn tools(&mut self, primary: ClothTool) {
+        self.app.insert_resource(ClothTools {
+            primary,
+            radius: 0.25,
+            ..default()
+        });
+    }
+
+    /// A pointer does something at a place on the screen, and a frame passes.
+    fn act(&mut self, pointer: PointerId, place: Vec2, action: PointerAction) {
+        let location = Location {
+            target: NormalizedRenderTarget::TextureView(SCREEN),
+            position: place,
+        };
+        let input = PointerInput::new(pointer, location, action);
+        self.app.world_mut().write_message(input);
+        run(&mut self.app, 1);
+    }
+
+    fn move_to(&mut self, place: Vec2) {
+        self.act(
+            PointerId::Mouse,
+            place,
+            PointerAction::Move { delta: Vec2::ONE },
+        );
+    }
+
+    fn press(&mut self, place: Vec2) {
+        self.move_to(place);
+        self.act(
+            PointerId::Mouse,
+            place,
+            PointerAction::Press(PointerButton::Primary),
+        );
+    }
+
+    fn release(&mut self, place: Vec2) {
+        self.act(
+            PointerId::Mouse,
+            place,
+            PointerAction::Release(PointerButton::Primary),
+        );
+    }
+
+    /// Where a point of the world is on the screen.
+    fn on_screen(&self, point: Vec3) -> Vec2 {
+        let world = self.app.world();
+        let camera = world.get::<Camera>(self.camera).unwrap();
+        let transform = world.get::<GlobalTransform>(self.camera).unwrap();
+        camera.world_to_viewport(transform, point).unwrap()
+    }
+
+    fn held(&self) -> usize {
+        self.app
+            .world()
+            .get::<ClothGrabs>(self.cloth)
+            .unwrap()
+            .len()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.app.world().resource::<ClothHands>().are_busy()
+    }
+
+    fn torn(&self) -> usize {
+        self.app.world().resource::<Torn>().0
+    }
+}
+
+/// A camera that looks along −z at the imaginary screen, or at a part of it.
+fn camera(app: &mut App, transform: Transform, viewport: Option<URect>) -> Entity {
+    let part = viewport.unwrap_or(URect::from_corners(UVec2::ZERO, SIZE));
+    let mut projection = PerspectiveProjection::default();
+    projection.update(part.width() as f32, part.height() as f32);
+    let camera = Camera {
+        viewport: viewport.map(|part| Viewport {
+            physical_position: part.min,
+            physical_size: part.size(),
+            ..default()
+        }),
+        computed: ComputedCameraValues {
+            clip_from_view: projection.get_clip_from_view(),
+            target_info: Some(RenderTargetInfo {
+                physical_size: SIZE,
+                scale_factor: 1.0,
+            }),
+            ..default()
+        },
+        order: isize::from(viewport.is_some()),
+        ..default()
+    };
+    // The primary window is only there to be asked; Bevy's picking looks for nothing without one.
+    let mut windows = app.world_mut().query::<&Window>();
+    if windows.iter(app.world()).next().is_none() {
+        app.world_mut()
+            .spawn((Window::default(), bevy::window::PrimaryWindow));
+        app.world_mut().spawn(PointerId::Mouse);
+    }
+    app.world_mut()
+        .spawn((camera, RenderTarget::TextureView(SCREEN), transform))
+        .id()
+}
+
+#[test]
+fn the_point_under_the_cursor_follows_it() {
+    let mut studio = Studio::new();
+    // A breath of wind: a sheet that is perfectly flat cannot fold when it is pushed up.
+    studio.app.insert_resource(Wind {
+        velocity: Vec3::new(0.3, 0.0, 1.0),
+        ..default()
+    });
+    run(&mut studio.app, 60);
+    let point = Vec3::new(0.313, -0.22, 0.0);
+    let from = studio.on_screen(point);
+    studio.press(from);
+    assert_eq!(studio.held(), 1);
+    assert!(studio.is_busy());
+    let handle = {
+        let grabs = studio.app.world().get::<ClothGrabs>(studio.cloth).unwrap();
+        grabs[0].handles()[0]
+    };
+    let held_at = |studio: &Studio| {
+        let particles = particles(&studio.app, studio.cloth);
+        particles.origin + handle.position(&particles.0)
+    };
+    let place = studio.on_screen(held_at(&studio));
+    assert!(
+        (place - from).length() < 1.0,
+        "held at {place}, clicked at {from}"
+    );
+    // Mostly up: sideways the row that is pinned holds it.
+    let to = from + Vec2::new(-4.0, -45.0);
+    for step in 1..=20 {
+        studio.move_to(from.lerp(to, step as f32 / 20.0));
+    }
+    run(&mut studio.app, 60);
+    let place = studio.on_screen(held_at(&studio));
+    assert!(
+        (place - to).length() < 3.0,
+        "it is at {place}, the cursor at {to}"
+    );
+    // The wheel takes it away from the camera, in the same direction.
+    let depth = held_at(&studio).z;
+    for _ in 0..3 {
+        let scroll = PointerAction::Scroll {
+            unit: MouseScrollUnit::Line,
+            x: 0.0,
+            y: 1.0,
+            phase: TouchPhase::Moved,
+        };
+        studio.act(PointerId::Mouse, to, scroll);
+    }
+    run(&mut studio.app, 60);
+    assert!(
+        held_at(&studio).z < depth - 0.2,
+        "{} from {depth}",
+        held_at(&studio).z
+    );
+    studio.release(to);
+    assert_eq!(studio.held(), 0);
+    assert!(!studio.is_busy());
+}
+
+#[test]
+fn what_lies_over_the_cloth_keeps_hands_off_it() {
+    let mut studio = Studio::new();
+    let centre = SIZE.as_vec2() / 2.0;
+    // Something of a user interface.
+    let button = studio.app.world_mut().spawn_empty().id();
+    let camera = studio.camera;
+    let cover = move |mut hits: MessageWriter<PointerHits>| {
+        let pick = (button, HitData::new(camera, 0.0, None, None));
+        hits.write(PointerHits::new(PointerId::Mouse, vec![pick], 9.0));
+    };
+    let set = bevy::picking::PickingSystems::Backend;
+    studio.app.add_systems(PreUpdate, cover.in_set(set));
+    for tool in [
+        ClothTool::Grab,
+        ClothTool::Blade,
+        ClothTool::Shred,
+        ClothTool::Brush,
+    ] {
+        studio.tools(tool);
+        studio.press(centre);
+        studio.move_to(centre + 50.0);
+        assert!(!studio.is_busy(), "{tool:?}");
+        studio.release(centre);
+    }
+    assert_eq!((studio.held(), studio.torn()), (0, 0));
+}
+
+#[test]
+fn a_cloth_that_is_to_be_ignored_is_and_no_tool_does_nothing() {
+    let mut studio = Studio::new();
+    let centre = SIZE.as_vec2() / 2.0;
+    studio.tools(ClothTool::None);
+    studio.press(centre);
+    assert!(!studio.is_busy());
+    studio.release(centre);
+    studio.tools(ClothTool::Grab);
+    let cloth = studio.cloth;
+    studio
+        .app
+        .world_mut()
+        .entity_mut(cloth)
+        .insert(Pickable::IGNORE);
+    studio.press(centre);
+    assert!(!studio.is_busy());
+    studio.release(centre);
+    studio
+        .app
+        .world_mut()
+        .entity_mut(cloth)
+        .remove::<Pickable>();
+    studio.press(centre);
+    assert!(studio.is_busy());
+}
+
+#[test]
+fn a_stroke_of_the_blade_cuts_from_edge_to_edge() {
+    let mut studio = Studio::new();
+    studio.tools(ClothTool::Blade);
+    run(&mut studio.app, 30);
+    // From beside the cloth to the other side, in strides of a fast hand.
+    let height = studio.on_screen(Vec3::new(0.0, 0.11, 0.0)).y;
+    let at = |x: f32| Vec2::new(x, height);
+    studio.press(at(20.0));
+    assert!(studio.is_busy());
+    for step in 1..=20 {
+        studio.move_to(at(20.0 + 38.0 * step as f32));
+    }
+    studio.release(at(780.0));
+    assert!(studio.torn() > 5);
+    run(&mut studio.app, 90);
+    let particles = particles(&studio.app, studio.cloth);
+    let fallen = particles.position.iter().filter(|p| p.y < -2.0).count();
+    let hanging = particles.position.iter().filter(|p| p.y > -0.5).count();
+    assert!(
+        fallen > 200 && hanging > 150,
+        "{fallen} fell, {hanging} hang"
+    );
+    assert_eq!(fallen + hanging, particles.len(), "nothing holds both");
+}
+
+#[test]
+fn the_thread_under_the_cursor_lights_up_and_breaks() {
+    let mut studio = Studio::new();
+    studio.tools(ClothTool::Thread);
+    run(&mut studio.app, 30);
+    // Particles 220 and 221: the middle row, in the middle of a thread.
+    let [a, b] = [220, 221].map(|i| particles(&studio.app, studio.cloth).world_position(i));
+    let place = studio.on_screen((a + b) * 0.5) + Vec2::Y * 2.0;
+    studio.move_to(place);
+    studio.move_to(place);
+    let hovered = studio
+        .app
+        .world()
+        .resource::<HoveredThreads>()
+        .get(PointerId::Mouse);
+    let mut thread = hovered.expect("a thread is near").particles;
+    thread.sort_unstable();
+    assert_eq!(thread, [220, 221]);
+    studio.press(place);
+    assert_eq!(studio.torn(), 1);
+    assert_eq!(particles(&studio.app, studio.cloth).len(), 442);
+    assert!(!studio.is_busy(), "a click, not a drag");
+    studio.release(place);
+    // Away from the cloth there is none.
+    studio.move_to(Vec2::new(2.0, 2.0));
+    studio.move_to(Vec2::new(2.0, 2.0));
+    assert!(
+        studio
+            .app
+            .world()
+            .resource::<HoveredThreads>()
+            .iter()
+            .next()
+            .is_none()
+    );
+}
+
+#[test]
+fn brushes_take_and_shred_what_is_within_their_radius() {
+    let mut studio = Studio::new();
+    studio.tools(ClothTool::Brush);
+    let centre = SIZE.as_vec2() / 2.0;
+    studio.press(centre);
+    let grabs = studio.app.world().get::<ClothGrabs>(studio.cloth).unwrap();
+    // Particles 0.1 m apart within 0.25 m of the middle.
+    assert_eq!(grabs[0].handles().len(), 21);
+    studio.release(centre);
+    studio.tools(ClothTool::Shred);
+    studio.press(centre);
+    run(&mut studio.app, 2);
+    studio.release(centre);
+    assert!(studio.torn() >= 1);
+    let count = particles(&studio.app, studio.cloth).len();
+    assert!(count > 441 + 20, "{count} particles");
+}
+
+#[test]
+fn two_fingers_hold_one_cloth_and_lifting_them_lets_go() {
+    let mut studio = Studio::new();
+    let fingers = [PointerId::Touch(1), PointerId::Touch(2)];
+    let places = [Vec2::new(300.0, 300.0), Vec2::new(500.0, 300.0)];
+    for (finger, place) in fingers.into_iter().zip(places) {
+        studio.app.world_mut().spawn(finger);
+        studio.act(finger, place, PointerAction::Move { delta: Vec2::ONE });
+        studio.act(finger, place, PointerAction::Press(PointerButton::Primary));
+    }
+    assert_eq!(studio.held(), 2);
+    studio.act(fingers[0], places[0], PointerAction::Cancel);
+    assert_eq!(studio.held(), 1);
+    // A finger that is gone without a word.
+    let mut pointers = studio.app.world_mut().query::<(Entity, &PointerId)>();
+    let gone = pointers
+        .iter(studio.app.world())
+        .find(|(_, id)| **id == fingers[1]);
+    let gone = gone.unwrap().0;
+    studio.app.world_mut().despawn(gone);
+    run(&mut studio.app, 2);
+    assert_eq!(studio.held(), 0);
+    assert!(!studio.is_busy());
+}
+
+#[test]
+fn the_camera_under_the_pointer_counts() {
+    let mut studio = Studio::new();
+    // A second camera in the right half of the screen looks at the cloth from behind, so that left
+    // and right are swapped there.
+    let half = URect::from_corners(UVec2::new(400, 0), SIZE);
+    let behind = Transform::from_xyz(0.0, 0.0, -3.0).looking_at(Vec3::ZERO, Vec3::Y);
+    camera(&mut studio.app, behind, Some(half));
+    run(&mut studio.app, 2);
+    // The middle of its viewport, a little to the right.
+    let from = Vec2::new(620.0, 300.0);
+    studio.press(from);
+    assert_eq!(studio.held(), 1);
+    let target = |studio: &Studio| {
+        let grabs = studio.app.world().get::<ClothGrabs>(studio.cloth).unwrap();
+        grabs[0].target
+    };
+    let began = target(&studio);
+    assert!(
+        began.x < 0.0 && began.x > -0.3,
+        "right of its middle is −x: {began}"
+    );
+    studio.move_to(from + Vec2::X * 60.0);
+    run(&mut studio.app, 2);
+    assert!(target(&studio).x < began.x - 0.05);
+    // Beyond the border of the viewport it goes on.
+    studio.move_to(Vec2::new(200.0, 300.0));
+    run(&mut studio.app, 2);
+    assert!(target(&studio).x > 0.3, "{}", target(&studio));
+}
+
+#[test]
+fn a_window_that_is_left_or_a_cloth_that_goes_mid_drag_is_no_trouble() {
+    let mut studio = Studio::new();
+    let centre = SIZE.as_vec2() / 2.0;
+    studio.press(centre);
+    // Minimised: the pointer is nowhere, and the camera has no size.
+    let camera = studio.camera;
+    let world = studio.app.world_mut();
+    let mut pointers = world.query::<(&PointerId, &mut bevy::picking::pointer::PointerLocation)>();
+    pointers
+        .iter_mut(world)
+        .for_each(|(_, mut location)| location.location = None);
+    let info = world
+        .get_mut::<Camera>(camera)
+        .unwrap()
+        .computed
+        .target_info
+        .take();
+    run(&mut studio.app, 20);
+    assert_eq!(studio.held(), 1);
+    let world = studio.app.world_mut();
+    // Back, in another size.
+    world
+        .get_mut::<Camera>(camera)
+        .unwrap()
+        .computed
+        .target_info = info.map(|info| RenderTargetInfo {
+        physical_size: SIZE / 2,
+        ..info
+    });
+    studio.move_to(centre / 2.0);
+    run(&mut studio.app, 10);
+    let particles = studio.app.world().get::<Particles>(studio.cloth).unwrap();
+    assert!(particles.is_finite());
+    let cloth = studio.cloth;
+    studio.app.world_mut().despawn(cloth);
+    studio.move_to(centre);
+    run(&mut studio.app, 3);
+    assert!(!studio.is_busy());
+    studio.release(centre);
+}
