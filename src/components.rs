@@ -67,10 +67,8 @@ pub(crate) struct Torn {
     /// For each particle that came: the one of the whole cloth that it is a copy of, or
     /// [`NO_PARTICLE`].
     pub(crate) ancestor: Vec<u32>,
-    /// How to mend it.
+    /// Its constraints when it was whole, in their order.
     pub(crate) whole_constraints: ConstraintGraph,
-    pub(crate) whole_mesh: Mesh,
-    pub(crate) whole_binding: Binding,
 }
 
 impl Torn {
@@ -186,6 +184,18 @@ pub(crate) enum Binding {
 }
 
 impl Binding {
+    /// Makes a mesh whole again that was opened; it then has so many particles.
+    pub(crate) fn mend(&mut self, particles: usize, mesh: &mut Mesh) {
+        match self {
+            // What cannot be reached cannot be drawn either.
+            Self::Sheet(sheet) => drop(sheet.mend(mesh)),
+            Self::Tube(tube) => {
+                tube.mend(particles);
+                *mesh = tube.mesh();
+            }
+        }
+    }
+
     /// Writes the mesh. Returns the box around it, if there is anything to draw. `particles` are
     /// their positions in mesh space, `radius` that of a rope in the world, m.
     pub(crate) fn write(

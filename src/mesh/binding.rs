@@ -2,7 +2,7 @@
 //! tangents. All other attributes stay as they are.
 
 use super::{
-    open::Faces,
+    open::Opened,
     read::TriangleMesh,
     topology::{NO_PARTICLE, Topology},
 };
@@ -21,8 +21,8 @@ pub struct MeshBinding {
     pub(super) group_count: usize,
     /// The tangent of each triangle in terms of its sides, if the mesh has tangents.
     pub(super) tangent_weights: Option<Vec<[f32; 2]>>,
-    /// Which triangle of the cloth each triangle is; not known before the cloth opens.
-    pub(super) faces: Option<Faces>,
+    /// What has changed since the cloth opened for the first time.
+    pub(super) opened: Option<Box<Opened>>,
     group_normals: Vec<Vec3>,
     tangents: Vec<Vec3>,
 }
@@ -56,7 +56,7 @@ impl MeshBinding {
             normal_group,
             group_count,
             tangent_weights,
-            faces: None,
+            opened: None,
             group_normals: Vec::new(),
             tangents: Vec::new(),
         }

@@ -5,7 +5,7 @@
 use super::{
     binding::MeshBinding,
     topology::{NO_PARTICLE, Topology},
-    vertex::NewVertex,
+    vertex::{NewVertex, truncate},
 };
 use crate::solver::tear::{Changes, Corner, Piece, Replaced};
 use bevy::{
@@ -14,12 +14,21 @@ use bevy::{
 };
 use std::collections::BTreeMap;
 
-/// Which triangle of the cloth each triangle of the mesh belongs to.
+/// What has to be known of a mesh that has been opened.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Faces(Vec<u32>);
+pub(super) struct Opened {
+    /// Which triangle of the cloth each triangle of the mesh belongs to.
+    faces: Vec<u32>,
+    /// Counts of the whole mesh.
+    whole_vertices: usize,
+    whole_faces: usize,
+    whole_groups: usize,
+    /// The vertices, and the tangent, that triangles of the whole mesh had before they changed.
+    whole: BTreeMap<usize, ([u32; 3], Option<[f32; 2]>)>,
+}
 
-impl Faces {
-    /// Finds them in a cloth that is still whole.
+impl Opened {
+    /// Begins with a mesh that is still whole.
     fn new(binding: &MeshBinding, topology: &Topology) -> Self {
         let particles =
             |vertices: &[u32; 3]| vertices.map(|v| binding.vertex_to_particle[v as usize]);
@@ -45,7 +54,13 @@ impl Faces {
             // One that touches fewer than three particles is no part of the cloth.
             all.get(&sorted(corners)).copied().unwrap_or(NO_PARTICLE)
         };
-        Self(binding.triangles.iter().map(find).collect())
+        Self {
+            faces: binding.triangles.iter().map(find).collect(),
+            whole_vertices: binding.vertex_to_particle.len(),
+            whole_faces: binding.triangles.len(),
+            whole_groups: binding.group_count,
+            whole: BTreeMap::new(),
+        }
     }
 }
 
@@ -57,8 +72,8 @@ impl MeshBinding {
         changes: &Changes,
         mesh: &mut Mesh,
     ) -> Result<(), MeshAccessError> {
-        let faces = self.faces.take();
-        let mut faces = faces.unwrap_or_else(|| Faces::new(self, topology));
+        let opened = self.opened.take();
+        let mut opened = opened.unwrap_or_else(|| Box::new(Opened::new(self, topology)));
         let mut opening = Opening {
             old_vertices: self.vertex_to_particle.len(),
             new: Vec::new(),
@@ -70,18 +85,69 @@ impl MeshBinding {
             .iter()
             .map(|replaced| (replaced.triangle, replaced))
             .collect();
+        // A triangle of the cloth is rarely elsewhere in the mesh, so look at one after the other.
+        let mut touched = Vec::new();
         for face in 0..self.triangles.len() {
-            if let Some(replaced) = changed.get(&faces.0[face]) {
-                self.replace(face, replaced, &mut faces, &mut opening);
+            if let Some(replaced) = changed.get(&opened.faces[face]) {
+                self.replace(face, replaced, &mut opened, &mut opening);
+                touched.push(face);
             }
         }
-        self.faces = Some(faces);
+        self.opened = Some(opened);
 
         for (_, values) in mesh.try_attributes_mut()? {
             opening.new.iter().for_each(|new| new.push(values));
         }
-        mesh.try_insert_indices(Indices::U32(self.triangles.as_flattened().to_vec()))?;
-        if mesh.primitive_topology() != PrimitiveTopology::TriangleList {
+        self.write_indices(&touched, mesh)
+    }
+
+    /// Makes the mesh whole again.
+    pub fn mend(&mut self, mesh: &mut Mesh) -> Result<(), MeshAccessError> {
+        let Some(opened) = self.opened.take() else {
+            return Ok(());
+        };
+        self.vertex_to_particle.truncate(opened.whole_vertices);
+        self.normal_group.truncate(opened.whole_vertices);
+        self.group_count = opened.whole_groups;
+        self.triangles.truncate(opened.whole_faces);
+        if let Some(weights) = &mut self.tangent_weights {
+            weights.truncate(opened.whole_faces);
+        }
+        for (face, (vertices, tangent)) in opened.whole {
+            self.triangles[face] = vertices;
+            if let (Some(weights), Some(tangent)) = (&mut self.tangent_weights, tangent) {
+                weights[face] = tangent;
+            }
+        }
+        for (_, values) in mesh.try_attributes_mut()? {
+            truncate(values, opened.whole_vertices);
+        }
+        self.write_indices(&[], mesh)
+    }
+
+    /// Writes the indices: those of the triangles that have changed and of those that came, or, where
+    /// the mesh has other indices, all.
+    fn write_indices(&self, touched: &[usize], mesh: &mut Mesh) -> Result<(), MeshAccessError> {
+        let is_list = mesh.primitive_topology() == PrimitiveTopology::TriangleList;
+        match mesh.try_indices_mut_option()? {
+            Some(Indices::U32(indices))
+                if is_list
+                    && !touched.is_empty()
+                    && indices.len().is_multiple_of(3)
+                    && indices.len() <= self.triangles.len() * 3 =>
+            {
+                for &face in touched {
+                    indices[3 * face..3 * face + 3].copy_from_slice(&self.triangles[face]);
+                }
+                let new = &self.triangles[indices.len() / 3..];
+                indices.extend(new.as_flattened());
+            }
+            _ => {
+                let all = self.triangles.as_flattened().to_vec();
+                mesh.try_insert_indices(Indices::U32(all))?;
+            }
+        }
+        if !is_list {
             *mesh = as_triangle_list(mesh);
         }
         Ok(())
@@ -92,7 +158,7 @@ impl MeshBinding {
         &mut self,
         face: usize,
         replaced: &Replaced,
-        faces: &mut Faces,
+        opened: &mut Opened,
         opening: &mut Opening,
     ) {
         let vertices = self.triangles[face];
@@ -107,6 +173,9 @@ impl MeshBinding {
         (to_face[a], to_face[b], to_face[c]) = (0, 1, 2);
         let is_back = (b + 3 - a) % 3 == 2;
         let weights = self.tangent_weights.as_ref().map(|all| all[face]);
+        if face < opened.whole_faces {
+            opened.whole.entry(face).or_insert((vertices, weights));
+        }
         for (number, piece) in replaced.pieces.iter().enumerate() {
             let order = if is_back { [0, 2, 1] } else { [0, 1, 2] };
             let corners = order.map(|k| opening.vertex(self, vertices, to_face, piece, k));
@@ -121,7 +190,7 @@ impl MeshBinding {
                 }
             } else {
                 self.triangles.push(corners);
-                faces.0.push(piece.triangle);
+                opened.faces.push(piece.triangle);
                 if let (Some(all), Some(tangent)) = (&mut self.tangent_weights, tangent) {
                     all.push(tangent);
                 }
@@ -318,9 +387,26 @@ mod tests {
         let colours: Vec<_> = (0..25).map(|i| [(i % 5) as f32, 0.5, 0.0, 1.0]).collect();
         mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, colours);
         let mut cloth = Cloth::new(mesh);
+        let whole = (cloth.mesh.clone(), cloth.binding.clone());
         cloth.cut(0.4, 0.3);
         cloth.cut(-0.7, -0.2);
         cloth.write();
+        // A copy is mended to what it was.
+        let (mut mesh, mut binding) = (cloth.mesh.clone(), cloth.binding.clone());
+        binding.mend(&mut mesh).unwrap();
+        binding.write(&cloth.topology.positions, &mut mesh).unwrap();
+        let mut before = whole;
+        before
+            .1
+            .write(&cloth.topology.positions, &mut before.0)
+            .unwrap();
+        assert_eq!(binding, before.1);
+        let indices = |mesh: &Mesh| mesh.indices().unwrap().iter().collect::<Vec<_>>();
+        assert_eq!(indices(&mesh), indices(&before.0));
+        for (attribute, values) in before.0.attributes() {
+            let mended = mesh.attribute(attribute.id).unwrap();
+            assert_eq!(mended.get_bytes(), values.get_bytes(), "{}", attribute.name);
+        }
         let read = TriangleMesh::read(&cloth.mesh).unwrap();
         let Some(VertexAttributeValues::Float32x2(uvs)) =
             cloth.mesh.attribute(Mesh::ATTRIBUTE_UV_0)

@@ -83,6 +83,13 @@ impl Tube {
         self.bounds
     }
 
+    /// Makes one piece of it again, along the first `particles`.
+    pub(crate) fn mend(&mut self, particles: usize) {
+        self.strands = vec![(0..particles as u32).collect()];
+        self.normals.truncate(1);
+        self.along.truncate(particles);
+    }
+
     /// The strand with a particle, and the place of the particle in it.
     pub(crate) fn strand_with(&self, particle: u32) -> Option<(&[u32], usize)> {
         self.strands.iter().find_map(|strand| {

@@ -56,10 +56,9 @@ pub(crate) fn reset(
         if let Some(rope) = &mut body.rope {
             rope.mend(count);
         }
-        mesh.binding = torn.whole_binding;
         mesh.written = None;
         if let Some(mut own) = meshes.as_mut().and_then(|m| m.get_mut(&source.own)) {
-            *own = torn.whole_mesh;
+            mesh.binding.mend(count, &mut own);
         }
     }
     particles.reset(transform.translation(), &rest);

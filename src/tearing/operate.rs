@@ -10,9 +10,7 @@ use crate::{
         tear::{Changes, Fresh, Sheet, Surgery, split_strand},
     },
 };
-use bevy::{
-    asset::RenderAssetUsages, ecs::system::SystemParam, mesh::PrimitiveTopology, prelude::*,
-};
+use bevy::{ecs::system::SystemParam, prelude::*};
 
 /// A cut may bring so many times the particles that a cloth has when it is whole; then it runs along
 /// edges.
@@ -99,8 +97,6 @@ impl Operate<'_, '_> {
                 rest: Vec::new(),
                 ancestor: Vec::new(),
                 whole_constraints,
-                whole_mesh: copy_of(self.meshes.as_deref(), own),
-                whole_binding: mesh.binding.clone(),
             }));
         }
         if let Some(torn) = &mut body.torn {
@@ -138,7 +134,6 @@ impl Operate<'_, '_> {
         };
         let strand = strand.to_vec();
         let whole_constraints = body.torn.is_none().then(|| constraints.0.clone());
-        let whole_tube = tube.clone();
         let Some(copy) = split_strand(&mut particles.0, &mut constraints.0, &strand, place) else {
             return false;
         };
@@ -147,8 +142,6 @@ impl Operate<'_, '_> {
                 rest: body.topology.positions.clone(),
                 ancestor: Vec::new(),
                 whole_constraints,
-                whole_mesh: copy_of(self.meshes.as_deref(), &source.own),
-                whole_binding: Binding::Tube(whole_tube),
             }));
         }
         if let Some(torn) = &mut body.torn {
@@ -201,18 +194,6 @@ impl Operate<'_, '_> {
             });
         }
     }
-}
-
-/// The mesh of a cloth as it is; an empty one if somebody has taken it away, as then there is nothing
-/// to draw either.
-fn copy_of(meshes: Option<&Assets<Mesh>>, own: &Handle<Mesh>) -> Mesh {
-    let mesh = meshes.and_then(|meshes| meshes.get(own)).cloned();
-    mesh.unwrap_or_else(|| {
-        Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-    })
 }
 
 /// Areas, masses, pins and resistance of the particles that came or changed.
