@@ -80,15 +80,17 @@ impl MeshBinding {
             known: BTreeMap::new(),
             groups: BTreeMap::new(),
         };
-        let changed: BTreeMap<u32, &Replaced> = changes
-            .replaced
-            .iter()
-            .map(|replaced| (replaced.triangle, replaced))
-            .collect();
-        // A triangle of the cloth is rarely elsewhere in the mesh, so look at one after the other.
+        // The change of each triangle, by its number.
+        let mut change_of: Vec<Option<&Replaced>> = Vec::new();
+        for replaced in &changes.replaced {
+            let triangle = replaced.triangle as usize;
+            change_of.resize(change_of.len().max(triangle + 1), None);
+            change_of[triangle] = Some(replaced);
+        }
         let mut touched = Vec::new();
         for face in 0..self.triangles.len() {
-            if let Some(replaced) = changed.get(&opened.faces[face]) {
+            let change = change_of.get(opened.faces[face] as usize);
+            if let Some(replaced) = change.copied().flatten() {
                 self.replace(face, replaced, &mut opened, &mut opening);
                 touched.push(face);
             }

@@ -8,7 +8,6 @@ use super::{
     batches::Batch,
     constraints::{ConstraintGraph, ConstraintKind, DistanceConstraint},
 };
-use std::collections::BTreeMap;
 
 /// Where a constraint is, until the graph changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,12 +29,15 @@ pub(super) struct Edit {
 }
 
 impl ConstraintGraph {
-    /// All constraints both of whose particles are marked.
-    pub(super) fn between(&self, marked: &[bool]) -> Vec<(Slot, DistanceConstraint)> {
+    /// All constraints between particles for which a condition holds.
+    pub(super) fn filtered(
+        &self,
+        condition: impl Fn([u32; 2]) -> bool,
+    ) -> Vec<(Slot, DistanceConstraint)> {
         let mut found = Vec::new();
         for (number, batch) in (0_u32..).zip(&self.batches) {
             for (index, &particles) in (0_u32..).zip(&batch.pairs) {
-                if particles.iter().all(|&i| marked[i as usize]) {
+                if condition(particles) {
                     let slot = Slot {
                         batch: number,
                         index,
@@ -89,29 +91,41 @@ impl ConstraintGraph {
     }
 
     fn add(&mut self, added: Vec<DistanceConstraint>, particles: usize, touched: &mut Vec<bool>) {
-        // The batches that already use each of the particles in question.
-        let mut wanted = vec![false; particles];
+        // The particles in question, and one bit for each batch that already uses them.
+        let mut number_of = vec![u32::MAX; particles];
+        let mut count = 0;
         for i in added.iter().flat_map(|constraint| constraint.particles) {
-            wanted[i as usize] = true;
+            let number = &mut number_of[i as usize];
+            if *number == u32::MAX {
+                *number = count;
+                count += 1;
+            }
         }
-        let mut used: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        // So many batches may come at most: each constraint needs one in which it stands alone.
+        let words = (self.batches.len() + added.len()).div_ceil(64);
+        let mut used = vec![0_u64; count as usize * words];
+        let place = |i: u32, batch: usize| {
+            let number = number_of[i as usize];
+            (number != u32::MAX)
+                .then(|| (number as usize * words + batch / 64, 1_u64 << (batch % 64)))
+        };
         for (number, batch) in self.batches.iter().enumerate() {
             for &i in batch.pairs.as_flattened() {
-                if wanted[i as usize] {
-                    used.entry(i).or_default().push(number);
+                if let Some((word, bit)) = place(i, number) {
+                    used[word] |= bit;
                 }
             }
         }
         // New batches come last until all are placed, so that the numbers stay.
         for constraint in added {
-            let [a, b] = constraint.particles;
-            let is_used = |i: u32, number: usize| used.get(&i).is_some_and(|u| u.contains(&number));
+            let is_used = |i: u32, number: usize| {
+                place(i, number).is_some_and(|(word, bit)| used[word] & bit != 0)
+            };
             let free = |&number: &usize| {
                 let batch = &self.batches[number];
                 batch.kind == constraint.kind
                     && batch.independent
-                    && !is_used(a, number)
-                    && !is_used(b, number)
+                    && !constraint.particles.iter().any(|&i| is_used(i, number))
             };
             let number = (0..self.batches.len()).find(free).unwrap_or_else(|| {
                 self.batches.push(Batch::empty(constraint.kind));
@@ -122,8 +136,10 @@ impl ConstraintGraph {
             batch.pairs.push(constraint.particles);
             batch.rest.push(constraint.rest_length);
             touched[number] = true;
-            for i in [a, b] {
-                used.entry(i).or_default().push(number);
+            for i in constraint.particles {
+                if let Some((word, bit)) = place(i, number) {
+                    used[word] |= bit;
+                }
             }
         }
         // A stable sort: within a kind the order stays.
@@ -201,8 +217,7 @@ mod tests {
     #[test]
     fn what_is_added_finds_a_free_batch_and_all_stays_independent() {
         let mut graph = chain(20);
-        let marked: Vec<bool> = (0..21).map(|i| (4..8).contains(&i)).collect();
-        let near = graph.between(&marked);
+        let near = graph.filtered(|pair| pair.iter().all(|i| (4..8).contains(i)));
         assert_eq!(near.len(), 3 + 2);
         let (first, _) = near[0];
         let mut edit = Edit {
@@ -227,7 +242,7 @@ mod tests {
     #[test]
     fn a_fresh_particle_takes_the_place_of_another() {
         let mut graph = chain(3);
-        let all = graph.between(&[true; 4]);
+        let all = graph.filtered(|_| true);
         let (slot, _) = *all
             .iter()
             .find(|(_, c)| c.particles == [2, 3])

@@ -70,18 +70,19 @@ impl Adjacency {
         self.extra.entry(root).or_default().push(triangle);
     }
 
-    /// Triangles that touch the particle, in ascending order; and perhaps some that touch a copy.
-    pub(super) fn near(&self, particle: u32) -> Vec<u32> {
-        let root = self.root(particle);
-        let mut all = Vec::new();
-        if let Some(range) = self.first.get(root as usize..root as usize + 2) {
-            all.extend_from_slice(&self.triangles[range[0] as usize..range[1] as usize]);
-        }
-        if let Some(extra) = self.extra.get(&root) {
-            all.extend_from_slice(extra);
-            all.sort_unstable();
-            all.dedup();
-        }
-        all
+    /// Triangles that touch the particle, and perhaps some that touch a copy; some may come twice.
+    pub(super) fn near(&self, particle: u32) -> impl Iterator<Item = u32> + use<'_> {
+        let root = self.root(particle) as usize;
+        let range = self.first.get(root).zip(self.first.get(root + 1));
+        let old = range.map_or(&[][..], |(&from, &to)| {
+            &self.triangles[from as usize..to as usize]
+        });
+        // Most operations bring no triangles.
+        let extra = if self.extra.is_empty() {
+            None
+        } else {
+            self.extra.get(&(root as u32))
+        };
+        old.iter().chain(extra.into_iter().flatten()).copied()
     }
 }

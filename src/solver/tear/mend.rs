@@ -7,8 +7,10 @@
 
 use super::surgery::{Corner, Surgery};
 use crate::solver::{ConstraintKind, constraints::DistanceConstraint, edit::Edit};
-use bevy::math::{Vec2, Vec3};
-use std::collections::{BTreeMap, BTreeSet};
+use bevy::{
+    math::{Vec2, Vec3},
+    platform::collections::{HashMap, HashSet},
+};
 
 /// Two threads that meet at less than this continue each other: the cosine between the ways to the
 /// other ends, as in the topology.
@@ -20,51 +22,75 @@ fn sorted(a: u32, b: u32) -> Pair {
     [a.min(b), a.max(b)]
 }
 
-/// The neighbourhood of an operation, as it was and as it is.
+/// The neighbourhood of an operation, as it was and as it is. Sorted lists, searched by halving: they
+/// are built once and asked a few times for each constraint.
 struct Near<'a, 'b> {
     surgery: &'a Surgery<'b>,
-    /// The old triangles at each old edge.
-    edges: BTreeMap<Pair, Vec<u32>>,
-    /// The old neighbours of each old particle.
-    neighbours: BTreeMap<u32, BTreeSet<u32>>,
+    /// The old edges, each with one of its old triangles.
+    edges: Vec<(Pair, u32)>,
     /// The edges that are there now.
-    edges_now: BTreeSet<Pair>,
-    /// Each old particle with all of its copies.
-    copies: BTreeMap<u32, Vec<u32>>,
+    edges_now: Vec<Pair>,
+    /// Old particles, each with one of its copies; itself included.
+    copies: Vec<(u32, u32)>,
+}
+
+/// How near an old particle is to the operation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearness {
+    /// Nothing that begins here reaches over a touched particle.
+    Far,
+    /// Two edges away: what begins at a touched particle may end here.
+    Second,
+    /// At the other end of an edge: what reaches over a touched particle ends here.
+    First,
+    /// Something around it has changed.
+    Touched,
 }
 
 /// Brings the constraints around an operation up to date.
 pub(super) fn constraints(surgery: &mut Surgery) {
-    let mut touched: Vec<u32> = surgery.touched.iter().copied().collect();
-    touched.retain(|&i| (i as usize) < surgery.old_particles);
+    let is_old = |i: &u32| (*i as usize) < surgery.old_particles;
+    let touched: Vec<u32> = surgery.touched.iter().copied().filter(is_old).collect();
     if touched.is_empty() {
         return;
     }
-    // What reaches over a touched particle ends at neighbours of it; what begins at one may end at a
-    // neighbour of a neighbour.
-    let touched: BTreeSet<u32> = touched.into_iter().collect();
-    let neighbours = with_neighbours(surgery, &touched);
-    let region = with_neighbours(surgery, &neighbours);
-    let mut marked = vec![false; surgery.sheet.particles.len()];
-    region.iter().for_each(|&i| marked[i as usize] = true);
-    let mut known = surgery.sheet.constraints.between(&marked);
-    known.retain(|(_, constraint)| {
-        let mut ends = constraint.particles.iter();
-        let [a, b] = constraint.particles;
-        ends.any(|i| touched.contains(i)) || (neighbours.contains(&a) && neighbours.contains(&b))
+    let first = with_neighbours(surgery, &touched);
+    let second = with_neighbours(surgery, &first);
+    let mut nearness = vec![Nearness::Far; surgery.sheet.particles.len()];
+    for (particles, degree) in [
+        (&second, Nearness::Second),
+        (&first, Nearness::First),
+        (&touched, Nearness::Touched),
+    ] {
+        particles
+            .iter()
+            .for_each(|&i| nearness[i as usize] = degree);
+    }
+    let known = surgery.sheet.constraints.filtered(|[a, b]| {
+        let [a, b] = [a, b].map(|i| nearness[i as usize]);
+        let (less, more) = (a.min(b), a.max(b));
+        less >= Nearness::First || (less == Nearness::Second && more == Nearness::Touched)
     });
 
-    let near = Near::new(surgery, &region);
-    let lengths: BTreeMap<Pair, DistanceConstraint> = known
-        .iter()
-        .map(|(_, c)| (sorted(c.particles[0], c.particles[1]), *c))
-        .collect();
+    let near = Near::new(surgery, &second);
+    let lengths: HashMap<Pair, DistanceConstraint> = if surgery.divided.is_empty() {
+        HashMap::default()
+    } else {
+        let pair = |c: &DistanceConstraint| sorted(c.particles[0], c.particles[1]);
+        known.iter().map(|(_, c)| (pair(c), *c)).collect()
+    };
     let mut edit = Edit::default();
-    let mut present: BTreeSet<Pair> = BTreeSet::new();
+    let mut present: HashSet<Pair> = HashSet::default();
     for (slot, constraint) in &known {
         let pair = constraint.particles;
         let [a, b] = pair;
-        let now: Vec<(Pair, f32)> = if near.edges.contains_key(&sorted(a, b)) {
+        let is_edge = !near.triangles_at(a, b).is_empty();
+        // Along an edge that was not touched nothing changes.
+        let is_touched = |i: u32| nearness[i as usize] == Nearness::Touched;
+        if is_edge && !is_touched(a) && !is_touched(b) {
+            continue;
+        }
+        let now: Vec<(Pair, f32)> = if is_edge {
             near.along_edge(pair)
         } else {
             let whole = near.bridging(constraint).into_iter();
@@ -101,14 +127,17 @@ pub(super) fn constraints(surgery: &mut Surgery) {
     surgery.sheet.constraints.apply(edit, count);
 }
 
-/// Old particles and all that share a triangle with them.
-fn with_neighbours(surgery: &Surgery, particles: &BTreeSet<u32>) -> BTreeSet<u32> {
-    particles
+/// Old particles and all that share a triangle with them, sorted.
+fn with_neighbours(surgery: &Surgery, particles: &[u32]) -> Vec<u32> {
+    let mut all: Vec<u32> = particles
         .iter()
         .flat_map(|&i| surgery.adjacency.near(i))
         .filter(|&t| (t as usize) < surgery.old_triangles)
         .flat_map(|t| old_corners(surgery, t))
-        .collect()
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn old_corners(surgery: &Surgery, triangle: u32) -> [u32; 3] {
@@ -117,25 +146,24 @@ fn old_corners(surgery: &Surgery, triangle: u32) -> [u32; 3] {
 }
 
 impl<'a, 'b> Near<'a, 'b> {
-    fn new(surgery: &'a Surgery<'b>, region: &BTreeSet<u32>) -> Self {
-        let triangles: BTreeSet<u32> = region
+    fn new(surgery: &'a Surgery<'b>, region: &[u32]) -> Self {
+        let mut triangles: Vec<u32> = region
             .iter()
             .flat_map(|&i| surgery.adjacency.near(i))
             .filter(|&t| (t as usize) < surgery.old_triangles)
             .collect();
+        triangles.sort_unstable();
+        triangles.dedup();
         let mut near = Self {
             surgery,
-            edges: BTreeMap::new(),
-            neighbours: BTreeMap::new(),
-            edges_now: BTreeSet::new(),
-            copies: region.iter().map(|&i| (i, vec![i])).collect(),
+            edges: Vec::with_capacity(triangles.len() * 3),
+            edges_now: Vec::with_capacity(triangles.len() * 3),
+            copies: region.iter().map(|&i| (i, i)).collect(),
         };
         for &triangle in &triangles {
             let [a, b, c] = old_corners(surgery, triangle);
             for (a, b) in [(a, b), (b, c), (c, a)] {
-                near.edges.entry(sorted(a, b)).or_default().push(triangle);
-                near.neighbours.entry(a).or_default().insert(b);
-                near.neighbours.entry(b).or_default().insert(a);
+                near.edges.push((sorted(a, b), triangle));
             }
             for (part, _) in near.parts(triangle) {
                 let [a, b, c] = surgery.corners(part);
@@ -146,25 +174,62 @@ impl<'a, 'b> Near<'a, 'b> {
         for (k, fresh) in surgery.fresh.iter().enumerate() {
             let particle = (surgery.old_particles + k) as u32;
             if fresh.parents[0] == fresh.parents[1] {
-                let original = surgery.original(particle);
-                near.copies.entry(original).or_default().push(particle);
+                near.copies.push((surgery.original(particle), particle));
             }
         }
+        near.edges.sort_unstable();
+        near.edges_now.sort_unstable();
+        near.edges_now.dedup();
+        near.copies.sort_unstable();
         near
     }
 
+    /// The old triangles at an old edge.
+    fn triangles_at(&self, a: u32, b: u32) -> &[(Pair, u32)] {
+        let pair = sorted(a, b);
+        let from = self.edges.partition_point(|(edge, _)| *edge < pair);
+        let count = self.edges[from..].partition_point(|(edge, _)| *edge == pair);
+        &self.edges[from..from + count]
+    }
+
+    fn is_edge_now(&self, a: u32, b: u32) -> bool {
+        self.edges_now.binary_search(&sorted(a, b)).is_ok()
+    }
+
+    /// An old particle and all of its copies.
+    fn copies(&self, of: u32) -> impl Iterator<Item = u32> + Clone {
+        let from = self.copies.partition_point(|(old, _)| *old < of);
+        let copies = self.copies[from..].iter();
+        copies
+            .take_while(move |(old, _)| *old == of)
+            .map(|(_, copy)| *copy)
+    }
+
+    /// The old neighbours of an old particle, some of them twice.
+    fn neighbours(&self, of: u32) -> Vec<u32> {
+        let triangles = self.surgery.adjacency.near(of);
+        triangles
+            .filter(|&t| (t as usize) < self.surgery.old_triangles)
+            .map(|t| old_corners(self.surgery, t))
+            .filter(|corners| corners.contains(&of))
+            .flatten()
+            .filter(|&i| i != of)
+            .collect()
+    }
+
     /// What is now in the place of a triangle.
-    fn parts(&self, triangle: u32) -> Vec<(u32, [Corner; 3])> {
-        match self.surgery.divided.get(&triangle) {
-            Some(parts) => parts.clone(),
-            None => vec![(triangle, [0, 1, 2].map(Corner::at))],
-        }
+    fn parts(&self, triangle: u32) -> impl Iterator<Item = (u32, [Corner; 3])> + use<'a, 'b> {
+        let parts = self.surgery.divided.get(&triangle);
+        let whole = parts
+            .is_none()
+            .then(|| (triangle, [0, 1, 2].map(Corner::at)));
+        parts.into_iter().flatten().copied().chain(whole)
     }
 
     /// What an old edge has become: pairs in the order of the old pair, and their share of its length.
     fn along_edge(&self, pair: Pair) -> Vec<(Pair, f32)> {
-        let mut found = Vec::new();
-        for &triangle in &self.edges[&sorted(pair[0], pair[1])] {
+        let mut found = Vec::with_capacity(2);
+        for &(_, triangle) in self.triangles_at(pair[0], pair[1]) {
             let old = old_corners(self.surgery, triangle);
             let side = pair.map(|i| old.iter().position(|&c| c == i).unwrap_or(0) as u8);
             for (part, places) in self.parts(triangle) {
@@ -202,26 +267,25 @@ impl<'a, 'b> Near<'a, 'b> {
     /// The particle in which two threads meet that continue each other and end at `a` and `b`.
     fn middle_of_thread(&self, a: u32, b: u32) -> Option<u32> {
         let rest = |i: u32| self.surgery.sheet.rest[i as usize];
-        let of_a = self.neighbours.get(&a)?;
-        let of_b = self.neighbours.get(&b)?;
-        of_a.intersection(of_b)
-            .map(|&middle| {
+        let of_b = self.neighbours(b);
+        self.neighbours(a)
+            .into_iter()
+            .filter(|middle| of_b.contains(middle))
+            .map(|middle| {
                 let [to_a, to_b] = [a, b].map(|i| (rest(i) - rest(middle)).normalize_or_zero());
                 (to_a.dot(to_b), middle)
             })
             .filter(|&(cosine, _)| cosine < STRAIGHT)
-            .min_by(|x, y| x.0.total_cmp(&y.0))
+            .min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)))
             .map(|(_, middle)| middle)
     }
 
     /// The copies of `a` and `b` that still hang together over a copy of `middle`.
     fn over(&self, a: u32, middle: u32, b: u32) -> Vec<Pair> {
-        let copies = |i: u32| self.copies.get(&i).into_iter().flatten().copied();
-        let is_edge = |a: u32, b: u32| self.edges_now.contains(&sorted(a, b));
-        copies(middle)
+        self.copies(middle)
             .filter_map(|middle| {
-                let a = copies(a).find(|&a| is_edge(a, middle))?;
-                let b = copies(b).find(|&b| is_edge(middle, b))?;
+                let a = self.copies(a).find(|&a| self.is_edge_now(a, middle))?;
+                let b = self.copies(b).find(|&b| self.is_edge_now(middle, b))?;
                 Some([a, b])
             })
             .collect()
@@ -231,14 +295,13 @@ impl<'a, 'b> Near<'a, 'b> {
     fn edges_between(&self, a: u32, b: u32) -> impl Iterator<Item = (u32, u32)> {
         let of_a = self.surgery.adjacency.near(a);
         let corners = |t: u32| old_corners(self.surgery, t);
-        of_a.into_iter()
-            .filter(|&t| (t as usize) < self.surgery.old_triangles)
+        of_a.filter(|&t| (t as usize) < self.surgery.old_triangles)
             .filter(move |&t| corners(t).contains(&a))
             .flat_map(move |one| {
                 let edge: Vec<u32> = corners(one).into_iter().filter(|&i| i != a).collect();
-                let across = self.edges.get(&sorted(edge[0], edge[1]));
-                let across = across.into_iter().flatten().copied();
+                let across = self.triangles_at(edge[0], edge[1]).iter();
                 across
+                    .map(|(_, triangle)| *triangle)
                     .filter(move |&other| other != one && corners(other).contains(&b))
                     .map(move |other| (one, other))
             })
@@ -265,7 +328,7 @@ impl<'a, 'b> Near<'a, 'b> {
     /// rest lengths of the triangle's sides.
     fn inside_triangles(
         &self,
-        lengths: &BTreeMap<Pair, DistanceConstraint>,
+        lengths: &HashMap<Pair, DistanceConstraint>,
     ) -> Vec<DistanceConstraint> {
         let mut found = Vec::new();
         for (&triangle, parts) in &self.surgery.divided {
@@ -298,7 +361,7 @@ impl<'a, 'b> Near<'a, 'b> {
     fn flattened(
         &self,
         corners: [u32; 3],
-        lengths: &BTreeMap<Pair, DistanceConstraint>,
+        lengths: &HashMap<Pair, DistanceConstraint>,
     ) -> [Vec2; 3] {
         let rest: [Vec3; 3] = corners.map(|i| self.surgery.sheet.rest[i as usize]);
         let side = |k: usize, l: usize| (rest[l] - rest[k]).length();

@@ -22,9 +22,10 @@ pub fn split_strand(
     for (number, &i) in strand.iter().enumerate() {
         place[i as usize] = Some(number);
     }
-    let marked: Vec<bool> = place.iter().map(Option::is_some).collect();
     let mut edit = Edit::default();
-    for (slot, constraint) in constraints.between(&marked) {
+    for (slot, constraint) in
+        constraints.filtered(|pair| pair.iter().all(|&i| place[i as usize].is_some()))
+    {
         let pair = constraint.particles;
         let [a, b] = pair.map(|i| place[i as usize].unwrap_or(at));
         if a.min(b) < at && a.max(b) > at {

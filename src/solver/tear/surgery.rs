@@ -160,8 +160,12 @@ impl<'a> Surgery<'a> {
 
     /// The triangles around a particle, in ascending order.
     pub(super) fn around(&self, particle: u32) -> Vec<u32> {
-        let mut all = self.adjacency.near(particle);
-        all.retain(|&t| self.corners(t).contains(&particle));
+        let near = self.adjacency.near(particle);
+        let mut all: Vec<u32> = near
+            .filter(|&t| self.corners(t).contains(&particle))
+            .collect();
+        all.sort_unstable();
+        all.dedup();
         all
     }
 
