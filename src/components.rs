@@ -10,7 +10,7 @@ use crate::{
     rope::{RopeBody, mean_scale},
     solver::{
         Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Strength, Triangles,
-        glide_compliance, glide_density, glide_thickness, inverse_masses,
+        glide_compliance, glide_density, glide_thickness, inverse_masses, tear::Blade,
     },
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
@@ -54,9 +54,20 @@ pub(crate) struct ClothBody {
     /// What is different since the cloth was torn or cut for the first time.
     pub(crate) torn: Option<Box<Torn>>,
     /// Where the last cut of each stroke ended.
-    pub(crate) tips: Vec<(Entity, u32)>,
+    pub(crate) tips: Vec<Tip>,
     /// Share of the tear limit that each particle can take; empty if all can take all of it.
     pub(crate) resistance: Vec<f32>,
+}
+
+/// Where the last cut of a stroke ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tip {
+    /// Who cuts.
+    pub(crate) by: Entity,
+    /// Where the blade was.
+    pub(crate) blade: Blade,
+    /// The end of the cut.
+    pub(crate) particle: u32,
 }
 
 /// What a cloth has that was torn or cut, besides what it has when it is whole.
@@ -69,14 +80,6 @@ pub(crate) struct Torn {
     pub(crate) ancestor: Vec<u32>,
     /// Its constraints when it was whole, in their order.
     pub(crate) whole_constraints: ConstraintGraph,
-}
-
-impl Torn {
-    /// The particles that came as copies of one of the whole cloth.
-    pub(crate) fn copies_of(&self, particle: u32, whole: usize) -> impl Iterator<Item = u32> + '_ {
-        let copies = (whole as u32..).zip(&self.ancestor);
-        copies.filter_map(move |(copy, &of)| (of == particle).then_some(copy))
-    }
 }
 
 /// Settings that glide to what the user wants.
@@ -184,14 +187,16 @@ pub(crate) enum Binding {
 }
 
 impl Binding {
-    /// Makes a mesh whole again that was opened; it then has so many particles.
-    pub(crate) fn mend(&mut self, particles: usize, mesh: &mut Mesh) {
+    /// Makes a mesh whole again that was opened, if it is there; it then has so many particles.
+    pub(crate) fn mend(&mut self, particles: usize, mesh: Option<&mut Mesh>) {
         match self {
             // What cannot be reached cannot be drawn either.
             Self::Sheet(sheet) => drop(sheet.mend(mesh)),
             Self::Tube(tube) => {
                 tube.mend(particles);
-                *mesh = tube.mesh();
+                if let Some(mesh) = mesh {
+                    *mesh = tube.mesh();
+                }
             }
         }
     }

@@ -268,7 +268,8 @@ impl Plugin for ClothPlugin {
         .add_observer(tearing::shred)
         .add_observer(grab::grab)
         .add_observer(grab::drag)
-        .add_observer(grab::release);
+        .add_observer(grab::release)
+        .add_observer(grab::tell_released);
     }
 
     fn finish(&self, app: &mut App) {

@@ -7,7 +7,9 @@
 
 mod systems;
 
-pub(crate) use systems::{begin_step, drag, grab, hold_cloth, let_go_of_all, release};
+pub(crate) use systems::{
+    begin_step, drag, grab, hold_cloth, let_go_of_all, release, tell_released,
+};
 
 use crate::solver::{
     grab::{Grip, Handle},
@@ -29,7 +31,7 @@ use bevy::prelude::*;
 pub struct GrabCloth {
     /// The cloth.
     pub entity: Entity,
-    /// Who holds. What it held of this cloth before it lets go.
+    /// Who holds. What it held of this cloth before it lets go. If it is despawned, it lets go.
     pub by: Entity,
     /// Where, in the world, m: the nearest point of the cloth is held.
     pub at: Vec3,
@@ -135,15 +137,42 @@ impl Grab {
         &self.handles
     }
 
-    /// Keeps hold of its triangle when that has changed.
+    /// Keeps hold of the same point of its triangle when that has changed.
     pub(crate) fn follow(&mut self, changes: &Changes) {
         let Some(triangle) = self.triangle else {
             return;
         };
-        let replaced = changes.replaced.iter().find(|r| r.triangle == triangle);
-        if let Some(piece) = replaced.and_then(|replaced| replaced.pieces.first()) {
-            for handle in &mut self.handles {
+        let Some(replaced) = changes.replaced.iter().find(|r| r.triangle == triangle) else {
+            return;
+        };
+        for handle in &mut self.handles {
+            // The shares of the corners of each piece: positive all three where the point is.
+            let point = Vec3::from(handle.weights);
+            let pieces = replaced.pieces.iter().map(|piece| {
+                let [a, b, c] = piece.corners.map(|corner| Vec3::from(corner.weights()));
+                (Mat3::from_cols(a, b, c).inverse() * point, piece)
+            });
+            let inside = pieces.max_by(|x, y| x.0.min_element().total_cmp(&y.0.min_element()));
+            if let Some((weights, piece)) = inside
+                && weights.is_finite()
+            {
+                handle.weights = weights.to_array();
                 handle.particles = piece.particles;
+                self.triangle = Some(piece.triangle);
+            }
+        }
+    }
+
+    /// Keeps hold of one side of a rope that has parted between two particles: the first has become a
+    /// copy there.
+    pub(crate) fn follow_strand(&mut self, at: u32, next: u32, copy: u32) {
+        for handle in &mut self.handles {
+            if handle.particles.contains(&next) {
+                for particle in &mut handle.particles {
+                    if *particle == at {
+                        *particle = copy;
+                    }
+                }
             }
         }
     }

@@ -6,7 +6,10 @@ use crate::{
     plugin::SubstepTime,
     solver::grab::{self, Grip, Handle, nearest_on_triangle},
 };
-use bevy::prelude::*;
+use bevy::{
+    ecs::{entity::Entities, lifecycle::Discard},
+    prelude::*,
+};
 
 pub(crate) fn grab(
     event: On<GrabCloth>,
@@ -132,12 +135,39 @@ pub(crate) fn let_go_of_all(entity: Entity, grabs: &mut ClothGrabs, commands: &m
     }
 }
 
-/// Moves all hands towards their targets, by what they can do in one fixed step.
-pub(crate) fn begin_step(mut cloths: Query<&mut ClothGrabs>, time: Res<SubstepTime>) {
-    for mut grabs in &mut cloths {
+/// A cloth that is rebuilt, or is no cloth any more, is held by nobody.
+pub(crate) fn tell_released(
+    event: On<Discard, ClothGrabs>,
+    cloths: Query<&ClothGrabs>,
+    mut commands: Commands,
+) {
+    let entity = event.entity;
+    for grab in cloths.get(entity).into_iter().flat_map(|grabs| &grabs.0) {
+        let by = grab.by;
+        commands.trigger(ClothReleased { entity, by });
+    }
+}
+
+/// Moves all hands towards their targets, by what they can do in one fixed step. Those that are gone
+/// let go.
+pub(crate) fn begin_step(
+    mut cloths: Query<(Entity, &mut ClothGrabs)>,
+    holders: &Entities,
+    time: Res<SubstepTime>,
+    mut commands: Commands,
+) {
+    for (entity, mut grabs) in &mut cloths {
         if grabs.0.is_empty() {
             continue;
         }
+        grabs.0.retain(|grab| {
+            let by = grab.by;
+            let is_there = holders.contains(by);
+            if !is_there {
+                commands.trigger(ClothReleased { entity, by });
+            }
+            is_there
+        });
         for grab in &mut grabs.0 {
             grab.start = grab.place;
             let way = grab.target - grab.place;

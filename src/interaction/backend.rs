@@ -51,7 +51,7 @@ pub(super) struct Met {
     pub(super) distance: f32,
     pub(super) point: Vec3,
     normal: Vec3,
-    particles: [u32; 3],
+    pub(super) particles: [u32; 3],
 }
 
 /// Within this distance of a rope it is met, beside its radius, as a share of the distance from the
@@ -61,21 +61,22 @@ const ROPE_REACH: f32 = 0.006;
 impl Cloths<'_, '_> {
     /// The cloths that a camera can see and a ray meets, each where it meets it first.
     pub(super) fn met(&self, camera: Entity, ray: Ray3d) -> Vec<Met> {
+        self.seen_by(camera)
+            .filter_map(|(cloth, particles, body, aabb, transform, ..)| {
+                self.meet(cloth, particles, body, aabb, transform, ray)
+            })
+            .collect()
+    }
+
+    /// The cloths that a camera shows and that are not to be ignored.
+    fn seen_by(&self, camera: Entity) -> impl Iterator<Item = ClothParts<'_>> {
         let layers = self.cameras.get(camera).ok().flatten();
         let layers = layers.cloned().unwrap_or_default();
-        self.all
-            .iter()
-            .filter_map(
-                |(cloth, particles, body, aabb, transform, pickable, own, visible)| {
-                    let ignored = pickable.is_some_and(|pickable| !pickable.is_hoverable);
-                    let hidden = visible.is_some_and(|visible| !visible.get());
-                    if ignored || hidden || !layers.intersects(own.unwrap_or_default()) {
-                        return None;
-                    }
-                    self.meet(cloth, particles, body, aabb, transform, ray)
-                },
-            )
-            .collect()
+        self.all.iter().filter(move |(.., pickable, own, visible)| {
+            let ignored = pickable.is_some_and(|pickable| !pickable.is_hoverable);
+            let hidden = visible.is_some_and(|visible| !visible.get());
+            !ignored && !hidden && layers.intersects(own.unwrap_or_default())
+        })
     }
 
     fn meet(
@@ -119,10 +120,21 @@ impl Cloths<'_, '_> {
         })
     }
 
-    /// The point of each cloth's box that is its middle, in the world: for tools that reach beside it.
-    pub(super) fn middles(&self) -> impl Iterator<Item = (Entity, Vec3)> + '_ {
-        self.all.iter().map(|(cloth, _, _, aabb, transform, ..)| {
-            (cloth, transform.transform_point(aabb.center.into()))
+    /// The middle of each cloth's box that a camera shows, in the world: for tools that reach beside
+    /// it.
+    pub(super) fn middles(&self, camera: Entity) -> impl Iterator<Item = (Entity, Vec3)> {
+        self.seen_by(camera)
+            .map(|(cloth, _, _, aabb, transform, ..)| {
+                (cloth, transform.transform_point(aabb.center.into()))
+            })
+    }
+
+    /// Whether a ball in the world reaches any particle of a cloth.
+    pub(super) fn reaches(&self, cloth: Entity, centre: Vec3, radius: f32) -> bool {
+        self.all.get(cloth).is_ok_and(|(_, particles, ..)| {
+            let centre = centre - particles.origin;
+            let mut places = particles.position.iter();
+            places.any(|place| place.distance_squared(centre) <= radius * radius)
         })
     }
 }

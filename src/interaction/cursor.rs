@@ -28,7 +28,14 @@ pub(super) fn draw(
 ) {
     let alpha = time.alpha();
     for thread in threads.iter() {
-        if let Ok((particles, _)) = cloths.get(thread.cloth) {
+        // It may have been put back since, and have fewer particles.
+        let exists = |particles: &Particles| {
+            let mut ends = thread.particles.iter();
+            ends.all(|&i| (i as usize) < particles.len())
+        };
+        if let Ok((particles, _)) = cloths.get(thread.cloth)
+            && exists(particles)
+        {
             let [a, b] = thread
                 .particles
                 .map(|i| drawn(particles, i as usize, alpha));
@@ -48,7 +55,8 @@ pub(super) fn draw(
         let Ok(transform) = cameras.get(camera) else {
             continue;
         };
-        for (cloth, centre) in reached(camera, location.position, &views, &rays) {
+        let (place, radius) = (location.position, tools.radius);
+        for (cloth, centre, _) in reached(camera, place, radius, &views, &rays) {
             let towards = Isometry3d::new(centre, transform.rotation());
             gizmos.circle(towards, tools.radius, WHITE).resolution(48);
             let Ok((particles, constraints)) = cloths.get(cloth) else {

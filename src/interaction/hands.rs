@@ -1,6 +1,6 @@
 //! What the pointers are doing, from press to release.
 
-use super::{ClothTool, ClothTools, thread::HoveredThreads, view::Views};
+use super::{ClothTool, ClothTools, thread::HoveredThreads, view::Views, work::reached};
 use crate::{
     grab::{ClothGrabs, GrabCloth, ReleaseCloth},
     tearing::TearThread,
@@ -47,8 +47,8 @@ pub(super) struct Hand {
 
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    /// Holds these cloths at this depth in front of the camera, m.
-    Holding { cloths: Vec<Entity>, depth: f32 },
+    /// Holds these cloths, each at this depth in front of the camera, m.
+    Holding { cloths: Vec<(Entity, f32)> },
     /// Cuts; it was here last, on the screen.
     Cutting { last: Vec2 },
     /// Shreds.
@@ -70,7 +70,7 @@ impl ClothHands {
     pub fn holds(&self, pointer: PointerId, cloth: Entity) -> bool {
         matches!(
             self.hands.get(&pointer),
-            Some(Hand { work: Work::Holding { cloths, .. }, .. }) if cloths.contains(&cloth)
+            Some(Hand { work: Work::Holding { cloths, .. }, .. }) if cloths.iter().any(|(held, _)| *held == cloth)
         )
     }
 }
@@ -91,6 +91,7 @@ pub(super) fn listen(
     cloths: super::backend::Cloths,
     is_cloth: Query<(), With<ClothGrabs>>,
     is_open: Query<(), Or<(With<Window>, With<Mesh3d>)>>,
+    #[cfg(feature = "panel")] mut egui: super::egui::OverEgui,
     mut commands: Commands,
 ) {
     let lost = |pointer: &PointerId| views.entity_of(*pointer).is_none();
@@ -104,6 +105,10 @@ pub(super) fn listen(
             PointerAction::Press(button) if !hands.is_busy(pointer) => {
                 let under = hovered.get(&pointer);
                 let mut over = under.into_iter().flat_map(|hits| hits.keys());
+                #[cfg(feature = "panel")]
+                if egui.covers(pointer) {
+                    continue;
+                }
                 // Anything else is in the way: a button, a panel.
                 if !over.all(|entity| is_open.contains(*entity)) {
                     continue;
@@ -142,7 +147,7 @@ pub(super) fn listen(
             PointerAction::Cancel => let_go(&mut hands, pointer, &mut commands),
             PointerAction::Scroll { y, unit, .. } => {
                 if let Some(Hand {
-                    work: Work::Holding { depth, .. },
+                    work: Work::Holding { cloths },
                     ..
                 }) = hands.hands.get_mut(&pointer)
                 {
@@ -153,7 +158,9 @@ pub(super) fn listen(
                         }
                     };
                     // Forward moves it away, as it moves a camera towards things.
-                    *depth = (*depth * (1.0 + WHEEL_STEP).powf(lines)).max(NEAREST);
+                    for (_, depth) in cloths {
+                        *depth = (*depth * (1.0 + WHEEL_STEP).powf(lines)).max(NEAREST);
+                    }
                 }
             }
             _ => {}
@@ -187,6 +194,8 @@ impl Press<'_> {
         };
         let grab = |cloth: Entity, at: Vec3, radius: f32| GrabCloth {
             radius,
+            // What is drawn may be a frame behind, or a rope far away: it was under the pointer.
+            reach: f32::INFINITY,
             force: self.tools.force,
             speed: self.tools.speed,
             ..GrabCloth::new(cloth, by, at)
@@ -202,19 +211,21 @@ impl Press<'_> {
                 let at = hit.position?;
                 commands.trigger(grab(cloth, at, 0.0));
                 Work::Holding {
-                    cloths: vec![cloth],
-                    depth: views.depth(camera, at)?,
+                    cloths: vec![(cloth, views.depth(camera, at)?)],
                 }
             }
             ClothTool::Brush => {
-                let places = self.brushed(camera, views, cloths);
-                let (_, first) = *places.first()?;
-                for &(cloth, at) in &places {
-                    commands.trigger(grab(cloth, at, self.tools.radius));
+                let (place, radius) = (self.location.position, self.tools.radius);
+                let reached = reached(camera, place, radius, views, cloths);
+                if reached.is_empty() {
+                    return None;
                 }
+                for &(cloth, at, _) in &reached {
+                    commands.trigger(grab(cloth, at, radius));
+                }
+                let depths = reached.iter().map(|&(cloth, _, depth)| (cloth, depth));
                 Work::Holding {
-                    cloths: places.iter().map(|(cloth, _)| *cloth).collect(),
-                    depth: views.depth(camera, first)?,
+                    cloths: depths.collect(),
                 }
             }
         };
@@ -225,30 +236,6 @@ impl Press<'_> {
             work,
         })
     }
-
-    /// Where a brush meets each cloth; the nearest cloth first.
-    fn brushed(
-        &self,
-        camera: Entity,
-        views: &Views,
-        cloths: &super::backend::Cloths,
-    ) -> Vec<(Entity, Vec3)> {
-        let hit = self
-            .hit
-            .and_then(|(cloth, hit)| Some((cloth, hit.position?)));
-        match hit {
-            Some(found) => vec![found],
-            // Beside the cloth it may still reach it, in the plane of the cloth's middle.
-            None => cloths
-                .middles()
-                .filter_map(|(cloth, middle)| {
-                    let depth = views.depth(camera, middle)?;
-                    let at = views.point_at(camera, self.location.position, depth)?;
-                    Some((cloth, at))
-                })
-                .collect(),
-        }
-    }
 }
 
 fn let_go(hands: &mut ClothHands, pointer: PointerId, commands: &mut Commands) {
@@ -256,7 +243,7 @@ fn let_go(hands: &mut ClothHands, pointer: PointerId, commands: &mut Commands) {
         return;
     };
     if let Work::Holding { cloths, .. } = hand.work {
-        for entity in cloths {
+        for (entity, _) in cloths {
             // It may be gone; then there is nobody to tell.
             if commands.get_entity(entity).is_ok() {
                 commands.trigger(ReleaseCloth {

@@ -28,6 +28,7 @@ pub use thread::{HoveredThread, HoveredThreads};
 
 #[cfg(feature = "debug")]
 use crate::plugin::ClothSystems;
+use crate::{plugin::ClothPlugin, time::ClothTime};
 use bevy::{
     picking::{PickingPlugin, PickingSystems, pointer::PointerButton},
     prelude::*,
@@ -36,9 +37,10 @@ use bevy::{
 /// Lets pointers take hold of cloth and cut it, with the tools of [`ClothTools`]. Needs Bevy's picking:
 /// `DefaultPlugins` with the feature `bevy_picking`, or `DefaultPickingPlugins`.
 ///
-/// Cloth is never taken through something that lies over it: an egui window, Bevy's UI, another mesh
-/// that some picking backend reports. [`Pickable::IGNORE`] on a cloth keeps all hands off it. A camera
-/// that listens to the same button can ask [`ClothHands`] whether it is busy.
+/// Cloth is not grabbed through something that lies over it: an egui window, Bevy's UI, another mesh
+/// that some picking backend reports. Blades and brushes may begin beside a cloth and stop at egui
+/// windows; of what else is in their way they know nothing. [`Pickable::IGNORE`] on a cloth keeps all
+/// hands off it. A camera that listens to the same button can ask [`ClothHands`] whether it is busy.
 #[derive(Default)]
 pub struct ClothInteractionPlugin;
 
@@ -127,6 +129,12 @@ impl ClothTools {
 }
 
 impl Plugin for ClothInteractionPlugin {
+    fn finish(&self, app: &mut App) {
+        if !app.is_plugin_added::<ClothPlugin>() {
+            error!("ClothInteractionPlugin: there is no cloth in this app; add ClothPlugin");
+        }
+    }
+
     fn build(&self, app: &mut App) {
         app.register_type::<ClothTools>()
             .init_resource::<ClothTools>()
@@ -146,14 +154,18 @@ impl Plugin for ClothInteractionPlugin {
                 (thread::hover, hands::listen, work::work)
                     .chain()
                     .in_set(PickingSystems::PostHover),
-            ),
+            )
+                .run_if(resource_exists::<ClothTime>),
         );
         #[cfg(feature = "debug")]
-        app.add_systems(
-            PostUpdate,
-            cursor::draw
-                .after(ClothSystems::WriteMesh)
-                .run_if(resource_exists::<GizmoConfigStore>),
-        );
+        if app.is_plugin_added::<bevy::gizmos::GizmoPlugin>() {
+            app.init_gizmo_group::<crate::ClothGizmoGroup>()
+                .add_systems(
+                    PostUpdate,
+                    cursor::draw
+                        .after(ClothSystems::WriteMesh)
+                        .run_if(resource_exists::<ClothTime>),
+                );
+        }
     }
 }

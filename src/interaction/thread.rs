@@ -1,6 +1,10 @@
 //! The thread under a pointer, for the tool that breaks it.
 
-use super::{ClothTool, ClothTools, backend::ClothHit, view::Views};
+use super::{
+    ClothTool, ClothTools,
+    backend::{ClothHit, Cloths},
+    view::Views,
+};
 use crate::components::{ClothBody, Constraints, Particles};
 use crate::solver::ConstraintKind;
 use bevy::{
@@ -18,7 +22,8 @@ pub struct HoveredThread {
     pub particles: [u32; 2],
 }
 
-/// The threads under the pointers, while a button has [`ClothTool::Thread`].
+/// The threads under the pointers, while a button has [`ClothTool::Thread`]. Found in `PreUpdate`: a
+/// cloth that was put back or built anew since may not have them any more.
 #[derive(Resource, Debug, Default)]
 pub struct HoveredThreads(HashMap<PointerId, HoveredThread>);
 
@@ -39,6 +44,7 @@ pub(super) fn hover(
     tools: Res<ClothTools>,
     hovered: Res<HoverMap>,
     cloths: Query<(&Particles, &Constraints, &ClothBody)>,
+    rays: Cloths,
     views: Views,
 ) {
     if !tools.has(ClothTool::Thread) {
@@ -52,9 +58,21 @@ pub(super) fn hover(
         let Some(location) = views.location(pointer) else {
             continue;
         };
-        let found = hits.iter().find_map(|(&cloth, hit)| {
+        let mut hits: Vec<_> = hits.iter().collect();
+        hits.sort_unstable_by(|a, b| a.1.depth.total_cmp(&b.1.depth));
+        let found = hits.into_iter().find_map(|(&cloth, hit)| {
             let (particles, constraints, _) = cloths.get(cloth).ok()?;
-            let corners = hit.extra_as::<ClothHit>()?.particles;
+            let corners = match hit.extra_as::<ClothHit>() {
+                Some(hit) => hit.particles,
+                // Another backend has found it first.
+                None => {
+                    let ray = views.ray(hit.camera, location.position)?;
+                    let met = rays.met(hit.camera, ray).into_iter();
+                    met.filter(|met| met.cloth == cloth)
+                        .map(|m| m.particles)
+                        .next()?
+                }
+            };
             // The threads at the corners of the triangle: one of them is the nearest.
             let near = constraints
                 .of_kind(ConstraintKind::Structural)

@@ -11,7 +11,7 @@ use crate::{
     solver::tear::Blade,
     tearing::{CutCloth, ShredCloth},
 };
-use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use bevy::{ecs::entity::EntityHashMap, picking::pointer::PointerId, prelude::*};
 
 /// A stroke is looked at once in so many logical pixels,
 const PIXELS_PER_LOOK: f32 = 12.0;
@@ -24,31 +24,50 @@ pub(super) fn work(
     tools: Res<ClothTools>,
     views: Views,
     cloths: Cloths,
-    grabs: Query<(), With<ClothGrabs>>,
+    grabs: Query<&ClothGrabs>,
+    #[cfg(feature = "panel")] mut egui: super::egui::OverEgui,
     mut commands: Commands,
 ) {
-    // A cloth that is gone is not held any more.
+    // A cloth that is gone, or was put back, is not held any more.
     hands.hands.retain(|_, hand| match &mut hand.work {
-        Work::Holding { cloths, .. } => {
-            cloths.retain(|cloth| grabs.contains(*cloth));
+        Work::Holding { cloths } => {
+            let by = hand.by;
+            let is_held = |cloth: Entity| {
+                let grabs = grabs.get(cloth);
+                grabs.is_ok_and(|grabs| grabs.iter().any(|grab| grab.by == by))
+            };
+            cloths.retain(|(cloth, _)| is_held(*cloth));
             !cloths.is_empty()
         }
         _ => true,
     });
-    for (&pointer, hand) in &mut hands.hands {
+    // In the order of the pointers, so that two that cut one cloth do it in the same order always.
+    let mut pointers: Vec<PointerId> = hands.hands.keys().copied().collect();
+    pointers.sort_unstable_by_key(|pointer| views.entity_of(*pointer));
+    for pointer in pointers {
+        let Some(hand) = hands.hands.get_mut(&pointer) else {
+            continue;
+        };
         // While a pointer is nowhere (a window that is left or minimised), its hand stays where it is.
         let Some(location) = views.location(pointer) else {
             continue;
         };
         let (camera, by, place) = (hand.camera, hand.by, location.position);
+        #[cfg(feature = "panel")]
+        let is_covered = egui.covers(pointer);
+        #[cfg(not(feature = "panel"))]
+        let is_covered = false;
         match &mut hand.work {
-            Work::Holding { cloths, depth } => {
-                if let Some(to) = views.point_at(camera, place, *depth) {
-                    for &entity in cloths.iter() {
+            Work::Holding { cloths } => {
+                for &(entity, depth) in cloths.iter() {
+                    if let Some(to) = views.point_at(camera, place, depth) {
                         commands.trigger(DragCloth { entity, by, to });
                     }
                 }
             }
+            // Nothing is cut under a panel; the stroke goes on beyond it.
+            Work::Cutting { last } if is_covered => *last = place,
+            Work::Shredding if is_covered => {}
             Work::Cutting { last } => {
                 let stroke = Stroke {
                     camera,
@@ -65,8 +84,8 @@ pub(super) fn work(
                 }
             }
             Work::Shredding => {
-                for (entity, centre) in reached(camera, place, &views, &cloths) {
-                    let radius = tools.radius;
+                let radius = tools.radius;
+                for (entity, centre, _) in reached(camera, place, radius, &views, &cloths) {
                     commands.trigger(ShredCloth {
                         entity,
                         centre,
@@ -78,14 +97,15 @@ pub(super) fn work(
     }
 }
 
-/// Where a brush at a place on the screen meets each cloth: on it, or beside it in the plane of its
-/// middle.
+/// Where a brush at a place on the screen reaches a cloth: on it, or beside it in the plane of its
+/// middle; with the depth of that place in front of the camera.
 pub(super) fn reached(
     camera: Entity,
     place: Vec2,
+    radius: f32,
     views: &Views,
     cloths: &Cloths,
-) -> Vec<(Entity, Vec3)> {
+) -> Vec<(Entity, Vec3, f32)> {
     let Some(ray) = views.ray(camera, place) else {
         return Vec::new();
     };
@@ -94,17 +114,23 @@ pub(super) fn reached(
         .into_iter()
         .map(|met| (met.cloth, met.point))
         .collect();
-    cloths
-        .middles()
+    let mut found: Vec<(Entity, Vec3, f32)> = cloths
+        .middles(camera)
         .filter_map(|(cloth, middle)| {
-            let beside = || {
-                let depth = views.depth(camera, middle)?;
-                views.point_at(camera, place, depth)
-            };
-            let at = met.get(&cloth).copied().or_else(beside)?;
-            Some((cloth, at))
+            let on_it = met.get(&cloth).copied();
+            let depth = views.depth(camera, on_it.unwrap_or(middle))?;
+            // Nothing behind the camera.
+            if depth <= 0.0 {
+                return None;
+            }
+            let at = on_it.or_else(|| views.point_at(camera, place, depth))?;
+            cloths
+                .reaches(cloth, at, radius)
+                .then_some((cloth, at, depth))
         })
-        .collect()
+        .collect();
+    found.sort_unstable_by_key(|(cloth, ..)| *cloth);
+    found
 }
 
 /// The way of a blade on the screen, in one frame.

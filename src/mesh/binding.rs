@@ -62,6 +62,11 @@ impl MeshBinding {
         }
     }
 
+    /// The particle of each vertex.
+    pub fn vertex_to_particle(&self) -> &[u32] {
+        &self.vertex_to_particle
+    }
+
     /// Writes the cloth into its mesh. `particles` are their positions in mesh space.
     pub fn write(&mut self, particles: &[Vec3], mesh: &mut Mesh) -> Result<(), MeshAccessError> {
         self.sum_normals(particles);

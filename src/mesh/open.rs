@@ -5,7 +5,7 @@
 use super::{
     binding::MeshBinding,
     topology::{NO_PARTICLE, Topology},
-    vertex::{NewVertex, truncate},
+    vertex::{NewVertex, resize},
 };
 use crate::solver::tear::{Changes, Corner, Piece, Replaced};
 use bevy::{
@@ -65,12 +65,13 @@ impl Opened {
 }
 
 impl MeshBinding {
-    /// Opens the mesh where the cloth has opened. `topology` is that of the cloth when it was whole.
+    /// Opens the mesh where the cloth has opened. `topology` is that of the cloth when it was whole. A
+    /// mesh that is not there, because somebody has taken it away, cannot be opened.
     pub fn open(
         &mut self,
         topology: &Topology,
         changes: &Changes,
-        mesh: &mut Mesh,
+        mesh: Option<&mut Mesh>,
     ) -> Result<(), MeshAccessError> {
         let opened = self.opened.take();
         let mut opened = opened.unwrap_or_else(|| Box::new(Opened::new(self, topology)));
@@ -97,14 +98,19 @@ impl MeshBinding {
         }
         self.opened = Some(opened);
 
+        let Some(mesh) = mesh else {
+            return Ok(());
+        };
         for (_, values) in mesh.try_attributes_mut()? {
+            // Bevy lets attributes be longer or shorter than the positions.
+            resize(values, opening.old_vertices);
             opening.new.iter().for_each(|new| new.push(values));
         }
         self.write_indices(&touched, mesh)
     }
 
-    /// Makes the mesh whole again.
-    pub fn mend(&mut self, mesh: &mut Mesh) -> Result<(), MeshAccessError> {
+    /// Makes the mesh whole again, if it is there.
+    pub fn mend(&mut self, mesh: Option<&mut Mesh>) -> Result<(), MeshAccessError> {
         let Some(opened) = self.opened.take() else {
             return Ok(());
         };
@@ -121,8 +127,11 @@ impl MeshBinding {
                 weights[face] = tangent;
             }
         }
+        let Some(mesh) = mesh else {
+            return Ok(());
+        };
         for (_, values) in mesh.try_attributes_mut()? {
-            truncate(values, opened.whole_vertices);
+            resize(values, opened.whole_vertices);
         }
         self.write_indices(&[], mesh)
     }
@@ -325,10 +334,13 @@ mod tests {
                 constraints: &mut self.assembly.constraints,
                 triangles: &mut self.assembly.triangles,
                 rest: &mut self.rest,
+                edge_length: 1.0,
             });
             work(&mut surgery);
             let changes = surgery.finish();
-            let opened = self.binding.open(&self.topology, &changes, &mut self.mesh);
+            let opened = self
+                .binding
+                .open(&self.topology, &changes, Some(&mut self.mesh));
             opened.unwrap();
             self.check();
         }
@@ -395,7 +407,7 @@ mod tests {
         cloth.write();
         // A copy is mended to what it was.
         let (mut mesh, mut binding) = (cloth.mesh.clone(), cloth.binding.clone());
-        binding.mend(&mut mesh).unwrap();
+        binding.mend(Some(&mut mesh)).unwrap();
         binding.write(&cloth.topology.positions, &mut mesh).unwrap();
         let mut before = whole;
         before

@@ -92,17 +92,17 @@ impl NewVertex {
     }
 }
 
-/// Keeps the values of the first `count` vertices.
-pub(super) fn truncate(values: &mut VertexAttributeValues, count: usize) {
+/// Keeps the values of the first `count` vertices; where there are fewer, zeros fill up.
+pub(super) fn resize(values: &mut VertexAttributeValues, count: usize) {
     use VertexAttributeValues as V;
-    macro_rules! truncate {
+    macro_rules! resize {
         ($($variant:ident)*) => {
             match values {
-                $(V::$variant(values) => values.truncate(count),)*
+                $(V::$variant(values) => values.resize(count, Default::default()),)*
             }
         };
     }
-    truncate!(
+    resize!(
         Float32 Float32x2 Float32x3 Float32x4 Float16 Float16x2 Float16x4 Float64 Float64x2
         Float64x3 Float64x4 Uint8 Uint8x2 Uint8x4 Sint8 Sint8x2 Sint8x4 Unorm8 Unorm8x2 Unorm8x4
         Snorm8 Snorm8x2 Snorm8x4 Uint16 Uint16x2 Uint16x4 Sint16 Sint16x2 Sint16x4 Unorm16

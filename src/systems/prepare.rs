@@ -131,10 +131,15 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
     let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle);
     if let Some(torn) = &body.torn {
         // What holds a particle holds all that has become of it.
-        for (particle, anchor) in wanted.clone() {
-            let copies = torn.copies_of(particle, positions.len());
-            wanted.extend(copies.map(|copy| (copy, anchor)));
+        let mut anchors: Vec<Option<PinAnchor>> = vec![None; positions.len()];
+        for &(particle, anchor) in &wanted {
+            anchors[particle as usize] = Some(anchor);
         }
+        let copies = (positions.len() as u32..).zip(&torn.ancestor);
+        wanted.extend(copies.filter_map(|(copy, &of)| {
+            let anchor = anchors.get(of as usize).copied().flatten();
+            anchor.map(|anchor| (copy, anchor))
+        }));
     }
     if !unknown.is_empty() {
         let count = vertex_to_particle.len();

@@ -57,9 +57,8 @@ pub(crate) fn reset(
             rope.mend(count);
         }
         mesh.written = None;
-        if let Some(mut own) = meshes.as_mut().and_then(|m| m.get_mut(&source.own)) {
-            mesh.binding.mend(count, &mut own);
-        }
+        let mut own = meshes.as_mut().and_then(|m| m.get_mut(&source.own));
+        mesh.binding.mend(count, own.as_deref_mut());
     }
     particles.reset(transform.translation(), &rest);
     constraints.set_rest_lengths(&rest);

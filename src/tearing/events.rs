@@ -79,7 +79,8 @@ pub enum TearCause {
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct TornEdge {
-    /// The particles at its ends, on one side of the tear.
+    /// The particles at its ends, by the numbers that they had before. Of the particle at which it
+    /// parted, one side has kept the number.
     pub particles: [u32; 2],
     /// Its middle, in the world, m.
     pub position: Vec3,

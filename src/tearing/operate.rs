@@ -2,12 +2,12 @@
 
 use super::{ClothTorn, TearCause, TornEdge};
 use crate::{
-    components::{Binding, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Torn},
+    components::{Binding, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Tip, Torn},
     grab::ClothGrabs,
-    mesh::topology::NO_PARTICLE,
+    mesh::{Topology, topology::NO_PARTICLE},
     solver::{
         PinTarget,
-        tear::{Changes, Fresh, Sheet, Surgery, split_strand},
+        tear::{Blade, Changes, Fresh, Sheet, Surgery, split_strand},
     },
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
@@ -15,6 +15,9 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 /// A cut may bring so many times the particles that a cloth has when it is whole; then it runs along
 /// edges.
 const GROWTH: usize = 3;
+
+/// So many strokes go on at a time on one cloth.
+const MOST_TIPS: usize = 16;
 
 /// All cloths, ready to be opened.
 #[derive(SystemParam)]
@@ -68,26 +71,29 @@ impl Operate<'_, '_> {
             return None;
         }
         let whole = body.topology.positions.len();
-        // It stays as it is until something has changed.
-        let whole_constraints = body.torn.is_none().then(|| constraints.0.clone());
         let mut rest = match &mut body.torn {
             Some(torn) => std::mem::take(&mut torn.rest),
             None => body.topology.positions.clone(),
         };
+        let edge_length = mean_edge(&body.topology);
         let mut surgery = Surgery::new(Sheet {
             particles: &mut particles.bypass_change_detection().0,
             constraints: &mut constraints.bypass_change_detection().0,
             triangles: &mut body.triangles,
             rest: &mut rest,
+            edge_length,
         });
         let result = work(&mut surgery, GROWTH * whole);
-        let changes = surgery.finish();
-        if changes.is_empty() {
+        if !surgery.has_changed() {
+            drop(surgery);
             if let Some(torn) = &mut body.torn {
                 torn.rest = rest;
             }
             return Some(result);
         }
+        let is_first = body.torn.is_none();
+        let whole_constraints = is_first.then(|| surgery.constraints().clone());
+        let changes = surgery.finish();
         particles.set_changed();
         constraints.set_changed();
 
@@ -107,81 +113,110 @@ impl Operate<'_, '_> {
             grab.follow(&changes);
         }
         mesh.written = None;
-        let shown = self.meshes.as_mut().and_then(|meshes| meshes.get_mut(own));
-        if let (Binding::Sheet(binding), Some(mut own)) = (&mut mesh.binding, shown)
-            && let Err(error) = binding.open(&body.topology, &changes, &mut own)
+        let meshes = self.meshes.as_mut();
+        let mut shown = meshes.and_then(|meshes| meshes.get_mut(own));
+        if let Binding::Sheet(binding) = &mut mesh.binding
+            && let Err(error) = binding.open(&body.topology, &changes, shown.as_deref_mut())
         {
             error!("cloth {entity}: its mesh cannot be opened: {error}");
         }
+        drop(shown);
         let edges = torn_edges(&particles, &changes.opened);
         self.tell(entity, cause, edges);
         Some(result)
     }
 
-    /// Parts a rope at one of its particles. Returns whether that was possible.
-    pub(crate) fn part(&mut self, entity: Entity, cause: TearCause, at: u32) -> bool {
-        let Ok((mut particles, mut constraints, mut body, mut mesh, _, source)) =
+    /// Parts a rope at each of these particles where that is possible. Returns at how many. Triggers
+    /// [`ClothTorn`] if there are any.
+    pub(crate) fn part(
+        &mut self,
+        entity: Entity,
+        cause: TearCause,
+        at: impl IntoIterator<Item = u32>,
+    ) -> usize {
+        let Ok((mut particles, mut constraints, mut body, mut mesh, mut grabs, source)) =
             self.cloths.get_mut(entity)
         else {
-            return false;
+            return 0;
         };
         let body = &mut *body;
         let (Binding::Tube(tube), Some(rope)) = (&mut mesh.binding, &mut body.rope) else {
-            return false;
+            return 0;
         };
-        let Some((strand, place)) = tube.strand_with(at) else {
-            return false;
-        };
-        let strand = strand.to_vec();
-        let whole_constraints = body.torn.is_none().then(|| constraints.0.clone());
-        let Some(copy) = split_strand(&mut particles.0, &mut constraints.0, &strand, place) else {
-            return false;
-        };
-        if let Some(whole_constraints) = whole_constraints {
-            body.torn = Some(Box::new(Torn {
-                rest: body.topology.positions.clone(),
-                ancestor: Vec::new(),
-                whole_constraints,
-            }));
-        }
-        if let Some(torn) = &mut body.torn {
+        let mut changes = Changes::default();
+        for at in at {
+            let Some((strand, place)) = tube.strand_with(at) else {
+                continue;
+            };
+            let Some(next) = strand.get(place + 1).copied().filter(|_| place > 0) else {
+                continue;
+            };
+            let strand = strand.to_vec();
+            if body.torn.is_none() {
+                body.torn = Some(Box::new(Torn {
+                    rest: body.topology.positions.clone(),
+                    ancestor: Vec::new(),
+                    whole_constraints: constraints.0.clone(),
+                }));
+            }
+            let split = split_strand(&mut particles.0, &mut constraints.0, &strand, place);
+            let (Some(copy), Some(torn)) = (split, &mut body.torn) else {
+                continue;
+            };
             torn.rest.push(torn.rest[at as usize]);
+            rope.lines.split(at, copy);
+            tube.split(at, copy);
+            for grab in &mut grabs.0 {
+                grab.follow_strand(at, next, copy);
+            }
+            changes.fresh.push(Fresh {
+                parents: [at; 2],
+                share: 0.0,
+            });
+            changes.opened.push([at, next]);
         }
-        rope.lines.split(at, copy);
-        tube.split(at, copy);
-        let shown = self.meshes.as_mut();
-        if let Some(mut own) = shown.and_then(|meshes| meshes.get_mut(&source.own)) {
+        if changes.fresh.is_empty() {
+            return 0;
+        }
+        let areas = rope.lines.particle_areas(particles.len());
+        changes.areas = (0..).zip(areas).collect();
+        let meshes = self.meshes.as_mut();
+        if let Some(mut own) = meshes.and_then(|meshes| meshes.get_mut(&source.own)) {
             *own = tube.mesh();
         }
         mesh.written = None;
-        let areas = rope.lines.particle_areas(particles.len());
-        let changes = Changes {
-            fresh: vec![Fresh {
-                parents: [at; 2],
-                share: 0.0,
-            }],
-            areas: [at, copy].map(|i| (i, areas[i as usize])).to_vec(),
-            opened: vec![[at, copy]],
-            ..default()
-        };
         keep_books(&mut particles, body, &changes);
         let edges = torn_edges(&particles, &changes.opened);
         self.tell(entity, cause, edges);
-        true
+        changes.fresh.len()
     }
 
-    /// Where the last cut of a stroke ended.
-    pub(crate) fn tip(&self, entity: Entity, by: Entity) -> Option<u32> {
+    /// Where the last cut of the same stroke ended, if this blade goes on from there.
+    pub(crate) fn tip(&self, entity: Entity, by: Entity, blade: &Blade) -> Option<u32> {
         let (_, _, body, ..) = self.cloths.get(entity).ok()?;
         let mut tips = body.tips.iter();
-        tips.find(|(of, _)| *of == by).map(|(_, tip)| *tip)
+        let tip = tips.find(|tip| tip.by == by)?;
+        blade.continues(&tip.blade).then_some(tip.particle)
     }
 
-    /// Remembers where a cut ended.
-    pub(crate) fn set_tip(&mut self, entity: Entity, by: Entity, tip: u32) {
-        if let Ok((_, _, mut body, ..)) = self.cloths.get_mut(entity) {
-            body.tips.retain(|(of, _)| *of != by);
-            body.tips.push((by, tip));
+    /// Remembers a blade, and where its cut ended; or, if it cut nothing, where the one before did.
+    pub(crate) fn set_tip(&mut self, entity: Entity, by: Entity, blade: Blade, end: Option<u32>) {
+        let Ok((_, _, mut body, ..)) = self.cloths.get_mut(entity) else {
+            return;
+        };
+        let before = body.tips.iter().position(|tip| tip.by == by);
+        let before = before.map(|place| body.tips.remove(place));
+        let before = before.filter(|tip| blade.continues(&tip.blade));
+        if let Some(particle) = end.or(before.map(|tip| tip.particle)) {
+            // Those who cut once and never again are forgotten.
+            if body.tips.len() == MOST_TIPS {
+                body.tips.remove(0);
+            }
+            body.tips.push(Tip {
+                by,
+                blade,
+                particle,
+            });
         }
     }
 
@@ -194,6 +229,18 @@ impl Operate<'_, '_> {
             });
         }
     }
+}
+
+/// Mean length of an edge of the whole cloth, in mesh space.
+fn mean_edge(topology: &Topology) -> f32 {
+    // Every seventh triangle is enough for a mean.
+    let some = topology.triangles.iter().step_by(7);
+    let (sum, count) = some.fold((0.0, 0), |(sum, count), &[a, b, c]| {
+        let [a, b, c] = [a, b, c].map(|i| topology.positions[i as usize]);
+        let around = a.distance(b) + b.distance(c) + c.distance(a);
+        (sum + around, count + 3)
+    });
+    sum / count.max(1) as f32
 }
 
 /// Areas, masses, pins and resistance of the particles that came or changed.

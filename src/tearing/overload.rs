@@ -1,61 +1,63 @@
 //! Tears what carries too much.
 
-use super::{Operate, TearCause, TearResistance, Tearing};
+use super::{Operate, TearCause, TearResistance, Tearing, requests::part_threads};
 use crate::{
-    components::{ClothBody, ClothSource, Constraints, Particles},
-    mesh::topology::NO_PARTICLE,
-    solver::tear::{Overload, TearLimit, overloaded},
+    components::{Binding, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    solver::tear::{Carrier, Overload, TearLimit, overloaded},
 };
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 
-/// Reads where a cloth is weak, when its `Tearing` or the cloth itself is new.
+/// Reads where a cloth is weak, when its `Tearing` or the cloth itself is new. `own` is its mesh, which
+/// has opened with it.
 fn find_resistance(
     entity: Entity,
     resistance: &TearResistance,
     body: &ClothBody,
-    source: Option<&Mesh>,
+    binding: &Binding,
+    own: Option<&Mesh>,
 ) -> Vec<f32> {
-    let count = body.topology.positions.len();
-    let of_whole: Vec<f32> = match resistance {
-        TearResistance::Uniform => return Vec::new(),
-        TearResistance::Predicate(function) => body
-            .topology
-            .positions
-            .iter()
-            .map(|&at| (function.0)(at))
-            .collect(),
+    match resistance {
+        TearResistance::Uniform => Vec::new(),
+        TearResistance::Predicate(function) => {
+            body.rest().iter().map(|&at| (function.0)(at)).collect()
+        }
         TearResistance::VertexColour => {
-            let colours =
-                source.and_then(|mesh| mesh.try_attribute_option(Mesh::ATTRIBUTE_COLOR).ok()?);
-            let red: Vec<f32> = match colours {
-                Some(VertexAttributeValues::Float32x4(colours)) => {
-                    colours.iter().map(|colour| colour[0]).collect()
-                }
-                Some(VertexAttributeValues::Unorm8x4(colours)) => {
-                    colours.iter().map(|c| f32::from(c[0]) / 255.0).collect()
-                }
-                _ => {
-                    warn!(
-                        "cloth {entity}: its mesh has no vertex colours (Mesh::ATTRIBUTE_COLOR), so \
-                         it resists tearing the same everywhere"
-                    );
-                    return Vec::new();
-                }
+            let red = own.and_then(red_of);
+            let (Some(red), Binding::Sheet(binding)) = (red, binding) else {
+                warn!(
+                    "cloth {entity}: its mesh has no vertex colours (Mesh::ATTRIBUTE_COLOR), so it \
+                     resists tearing the same everywhere"
+                );
+                return Vec::new();
             };
-            let mut least = vec![f32::INFINITY; count];
-            for (&particle, &red) in body.topology.vertex_to_particle.iter().zip(&red) {
-                if particle != NO_PARTICLE {
-                    let least = &mut least[particle as usize];
+            let mut least = vec![f32::INFINITY; body.rest().len()];
+            for (&particle, &red) in binding.vertex_to_particle().iter().zip(&red) {
+                // Vertices without a triangle have none.
+                if let Some(least) = least.get_mut(particle as usize) {
                     *least = least.min(red);
                 }
             }
             least
         }
-    };
-    let all = (0..body.rest().len() as u32).map(|i| body.ancestor(i));
-    all.map(|i| of_whole.get(i as usize).copied().unwrap_or(1.0))
-        .collect()
+    }
 }
+
+/// The red of each vertex.
+fn red_of(mesh: &Mesh) -> Option<Vec<f32>> {
+    match mesh.try_attribute_option(Mesh::ATTRIBUTE_COLOR).ok()?? {
+        VertexAttributeValues::Float32x4(colours) => {
+            Some(colours.iter().map(|colour| colour[0]).collect())
+        }
+        VertexAttributeValues::Unorm8x4(colours) => {
+            Some(colours.iter().map(|c| f32::from(c[0]) / 255.0).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Threads that are tried for each that may break: some cannot, because too small a piece would come
+/// off.
+const TRIES: usize = 8;
 
 pub(crate) fn tear_overloaded(
     mut params: ParamSet<(
@@ -65,6 +67,7 @@ pub(crate) fn tear_overloaded(
                 Ref<Tearing>,
                 Ref<ClothSource>,
                 &mut ClothBody,
+                &ClothMesh,
                 &Particles,
                 &Constraints,
             )>,
@@ -73,12 +76,13 @@ pub(crate) fn tear_overloaded(
         Operate,
     )>,
 ) {
-    let mut due: Vec<(Entity, Vec<Overload>, u32)> = Vec::new();
+    let mut due: Vec<(Entity, Vec<Overload>, Tearing)> = Vec::new();
     let (mut cloths, meshes) = params.p0();
-    for (entity, tearing, source, mut body, particles, constraints) in &mut cloths {
+    for (entity, tearing, source, mut body, mesh, particles, constraints) in &mut cloths {
         if tearing.is_changed() || source.is_changed() {
-            let mesh = meshes.get(&source.source);
-            body.resistance = find_resistance(entity, &tearing.resistance, &body, mesh);
+            let own = meshes.get(&source.own);
+            let resistance = &tearing.resistance;
+            body.resistance = find_resistance(entity, resistance, &body, &mesh.binding, own);
         }
         let value = match tearing.limit {
             TearLimit::Strain(value) | TearLimit::Load(value) => value,
@@ -92,34 +96,38 @@ pub(crate) fn tear_overloaded(
             continue;
         }
         let resistance = |i: u32| body.resistance.get(i as usize).copied().unwrap_or(1.0);
-        let most = tearing.most_per_step as usize;
-        let found = overloaded(
-            particles,
-            constraints,
-            &body.area,
-            tearing.limit,
-            resistance,
-            most,
-        );
+        let carrier = match &body.rope {
+            Some(_) => Carrier::Rope(std::f32::consts::TAU * body.radius()),
+            None => Carrier::Sheet(&body.triangles),
+        };
+        let mut found = overloaded(particles, constraints, carrier, tearing.limit, resistance);
+        found.truncate(tearing.most_per_step as usize * TRIES);
         if !found.is_empty() {
-            due.push((entity, found, tearing.least_piece));
+            due.push((entity, found, Tearing::clone(&tearing)));
         }
     }
     let mut operate = params.p1();
-    for (entity, overloads, least) in due {
+    for (entity, overloads, tearing) in due {
+        let most = tearing.most_per_step as usize;
         let threads = overloads.iter().map(|overload| overload.thread);
-        let is_rope = |patient: crate::tearing::operate::Patient| patient.body.rope.is_some();
-        if operate.look(entity).is_some_and(is_rope) {
-            for [a, b] in threads {
-                let _ = operate.part(entity, TearCause::Overload, a)
-                    || operate.part(entity, TearCause::Overload, b);
-            }
-        } else {
-            operate.open(entity, TearCause::Overload, |surgery, _| {
-                for thread in threads {
-                    surgery.tear_across(thread, least);
-                }
-            });
+        let patient = operate.look(entity);
+        if patient.is_some_and(|patient| patient.body.rope.is_some()) {
+            part_threads(
+                &mut operate,
+                entity,
+                TearCause::Overload,
+                threads.take(most),
+            );
+            continue;
         }
+        operate.open(entity, TearCause::Overload, |surgery, _| {
+            let mut torn = 0;
+            for thread in threads {
+                torn += usize::from(surgery.tear_across(thread, tearing.least_piece));
+                if torn == most {
+                    break;
+                }
+            }
+        });
     }
 }

@@ -13,14 +13,17 @@ pub(crate) fn cut(event: On<CutCloth>, mut operate: Operate) {
         let crossed = |&[a, b]: &[u32; 2]| {
             let ends = [a, b].map(|i| patient.particles.world_position(i as usize));
             let share = blade.crossing(ends[0], ends[1])?;
-            Some(if share < 0.5 { [a, b] } else { [b, a] })
+            // What is pinned holds both sides, so better next to it.
+            let [a_holds, b_holds] = [a, b].map(|i| patient.particles.is_pinned(i as usize));
+            let prefers_a = if a_holds == b_holds {
+                share < 0.5
+            } else {
+                b_holds
+            };
+            Some(if prefers_a { [a, b] } else { [b, a] })
         };
         let threads: Vec<_> = rope.lines.segments.iter().filter_map(crossed).collect();
-        for [near, far] in threads {
-            // At the ends of a rope there is nothing to part; then it is the other particle.
-            let _ = operate.part(entity, TearCause::Cut, near)
-                || operate.part(entity, TearCause::Cut, far);
-        }
+        part_threads(&mut operate, entity, TearCause::Cut, threads);
         return;
     }
     let Some((low, high)) = patient.particles.position.bounds() else {
@@ -30,11 +33,11 @@ pub(crate) fn cut(event: On<CutCloth>, mut operate: Operate) {
     if !blade.meets(low + origin, high + origin) {
         return;
     }
-    let tip = by.and_then(|by| operate.tip(entity, by));
+    let tip = by.and_then(|by| operate.tip(entity, by, &blade));
     let work = |surgery: &mut Surgery, most: usize| surgery.cut(&blade, tip, most);
     let end = operate.open(entity, TearCause::Cut, work).flatten();
-    if let (Some(by), Some(end)) = (by, end) {
-        operate.set_tip(entity, by, end);
+    if let Some(by) = by {
+        operate.set_tip(entity, by, blade, end);
     }
 }
 
@@ -52,8 +55,7 @@ pub(crate) fn tear_thread(event: On<TearThread>, mut operate: Operate) {
     if let Some(rope) = &patient.body.rope {
         let is_thread = |s: &[u32; 2]| *s == [a, b] || *s == [b, a];
         if rope.lines.segments.iter().any(is_thread) {
-            let _ = operate.part(entity, TearCause::Broken, a)
-                || operate.part(entity, TearCause::Broken, b);
+            part_threads(&mut operate, entity, TearCause::Broken, [[a, b]]);
         }
         return;
     }
@@ -78,16 +80,13 @@ pub(crate) fn shred(event: On<ShredCloth>, mut operate: Operate) {
         ((a + b) * 0.5).distance_squared(centre) <= radius * radius
     };
     if let Some(rope) = &patient.body.rope {
-        let near: Vec<u32> = rope
-            .lines
-            .segments
-            .iter()
+        let segments = rope.lines.segments.iter();
+        let near: Vec<u32> = segments
             .filter(|segment| is_within(**segment))
-            .map(|segment| segment[0])
+            .flatten()
+            .copied()
             .collect();
-        for particle in near {
-            operate.part(entity, TearCause::Broken, particle);
-        }
+        operate.part(entity, TearCause::Broken, near);
         return;
     }
     // Threads only: the diagonals stay, and with them the cells.
@@ -102,4 +101,25 @@ pub(crate) fn shred(event: On<ShredCloth>, mut operate: Operate) {
             surgery.open_edges(threads)
         });
     }
+}
+
+/// Parts a rope in each of these threads, at the first of its particles if that is possible: at the ends
+/// of a rope there is nothing to part, and then it is the other one.
+pub(super) fn part_threads(
+    operate: &mut Operate,
+    entity: Entity,
+    cause: TearCause,
+    threads: impl IntoIterator<Item = [u32; 2]>,
+) {
+    let is_inner = |i: u32| {
+        operate.look(entity).is_some_and(|patient| {
+            let segments = patient.body.rope.iter().flat_map(|r| &r.lines.segments);
+            segments.flatten().filter(|end| **end == i).count() > 1
+        })
+    };
+    let at: Vec<u32> = threads
+        .into_iter()
+        .map(|[a, b]| if is_inner(a) { a } else { b })
+        .collect();
+    operate.part(entity, cause, at);
 }

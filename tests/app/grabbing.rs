@@ -219,17 +219,23 @@ fn a_cloth_that_goes_or_opens_while_held_is_no_trouble() {
         cloth.cut_segment(at - Vec3::X * 0.3, at + Vec3::X * 0.3, Vec3::Z);
         cloth.shred(at, 0.1);
     });
+    // The very point, on the piece that it is on now.
+    let handle = app.world().get::<ClothGrabs>(cloth).unwrap()[0].handles()[0];
+    let place = handle.position(&particles(&app, cloth).0);
+    assert!(
+        (place - at).length() < 1e-5,
+        "the hand held {at}, now {place}"
+    );
     run(&mut app, 10);
-    let handles = app.world().get::<ClothGrabs>(cloth).unwrap()[0]
-        .handles()
-        .to_vec();
-    let place = handles[0].position(&particles(&app, cloth).0);
+    let place = handle.position(&particles(&app, cloth).0);
     assert!(
         (place - at).length() < 0.05,
         "the hand still holds at {at}: {place}"
     );
+    // A hand that is gone lets go.
     app.world_mut().despawn(hand);
     run(&mut app, 2);
+    assert!(app.world().get::<ClothGrabs>(cloth).unwrap().is_empty());
     app.world_mut().despawn(cloth);
     app.world_mut().trigger(bevy_drape::DragCloth {
         entity: cloth,

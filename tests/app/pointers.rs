@@ -262,6 +262,14 @@ fn a_cloth_that_is_to_be_ignored_is_and_no_tool_does_nothing() {
     studio.press(centre);
     assert!(!studio.is_busy());
     studio.release(centre);
+    for tool in [ClothTool::Brush, ClothTool::Shred, ClothTool::Blade] {
+        studio.tools(tool);
+        studio.press(centre);
+        studio.move_to(centre + 40.0);
+        studio.release(centre);
+        assert_eq!((studio.held(), studio.torn()), (0, 0), "{tool:?}");
+    }
+    studio.tools(ClothTool::Grab);
     studio
         .app
         .world_mut()
@@ -449,4 +457,32 @@ fn a_window_that_is_left_or_a_cloth_that_goes_mid_drag_is_no_trouble() {
     run(&mut studio.app, 3);
     assert!(!studio.is_busy());
     studio.release(centre);
+}
+
+#[test]
+fn a_brush_beside_the_cloth_takes_it_only_within_its_reach() {
+    let mut studio = Studio::new();
+    studio.tools(ClothTool::Brush);
+    // Another cloth, far behind and to the side: its depth is not that of the first.
+    let mesh = crate::add_mesh(&mut studio.app, ClothGrid::vertical(1.0, 1.0, 5, 5));
+    let far = Transform::from_xyz(30.0, 0.0, -20.0);
+    let far = (Cloth::default(), Mesh3d(mesh), Pins::corners(), far);
+    studio.app.world_mut().spawn(far);
+    run(&mut studio.app, 2);
+    studio.press(Vec2::new(20.0, 300.0));
+    assert!(!studio.is_busy(), "nothing is near");
+    studio.release(Vec2::new(20.0, 300.0));
+    // 0.1 m beside the left edge, with a radius of 0.25 m.
+    let beside = studio.on_screen(Vec3::new(-1.1, 0.0, 0.0));
+    studio.press(beside);
+    assert_eq!(studio.held(), 1);
+    let before = particles(&studio.app, studio.cloth).0.clone();
+    run(&mut studio.app, 5);
+    let now = particles(&studio.app, studio.cloth);
+    let moved = now.position.iter().zip(before.position.iter());
+    let most = moved.map(|(a, b)| a.distance(b)).fold(0.0, f32::max);
+    assert!(
+        most < 0.02,
+        "it was pulled by {most} m although the hand stands still"
+    );
 }

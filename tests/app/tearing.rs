@@ -434,3 +434,36 @@ fn a_rope_is_cut_and_torn_and_mended() {
     let mesh = drawn(&app, rope);
     assert!(mesh.count_vertices() > 100);
 }
+
+#[test]
+fn a_strip_carries_what_its_limit_says_at_its_pinned_row_too() {
+    // 1 m of cloth hangs from a bar: 0.2 kg/m² · 9.81 m/s² · 1 m = 1.96 N per metre of bar.
+    let weight = 0.2 * 9.81;
+    for (share, tears) in [(1.15, false), (0.85, true)] {
+        for diagonals in [Diagonals::Alternating, Diagonals::Parallel] {
+            let mut app = listening_app();
+            app.insert_resource(Substeps(20));
+            let grid = ClothGrid::vertical(0.5, 1.0, 11, 21).with_diagonals(diagonals);
+            let mesh = add_mesh(&mut app, grid);
+            let cloth = Cloth {
+                damping: 5.0,
+                // The threads alone carry it.
+                fabric: Fabric {
+                    shear_compliance: 10.0,
+                    bend_compliance: 1000.0,
+                    ..default()
+                },
+                ..default()
+            };
+            let pins = Pins::edge(ClothEdge::Top);
+            let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh), pins)).id();
+            // It swings in first.
+            run(&mut app, 240);
+            let tearing = Tearing::at_load(weight * share);
+            app.world_mut().entity_mut(cloth).insert(tearing);
+            run(&mut app, 30);
+            let torn = !app.world().resource::<Heard>().0.is_empty();
+            assert_eq!(torn, tears, "{share} of its weight, {diagonals:?}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //! way opens.
 //!
 //! Where the blade crosses an edge near one of its ends, it is led through the end instead. So no
-//! part gets smaller than a share of the mesh, however often it is cut.
+//! edge gets shorter than a share of those of the whole cloth, however often it is cut.
 
 use super::surgery::{Corner, Surgery};
 use bevy::math::Vec3;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A crossing nearer to the end of an edge than this share of the edge goes through the end.
 const NEAR_END: f32 = 0.15;
 
-/// Likewise, nearer than this share of the mean edge of the cloth.
+/// Likewise, nearer than this share of the mean edge of the whole cloth.
 const SHORTEST: f32 = 0.25;
 
 /// The area that a blade sweeps: a flat quadrilateral in the world, m.
@@ -30,6 +30,17 @@ impl Blade {
             from: [from - along, from + along],
             to: [to - along, to + along],
         }
+    }
+
+    /// Whether it begins where another one ended: on the same line, however far it reaches along it.
+    pub fn continues(&self, before: &Self) -> bool {
+        let [start, end] = before.to;
+        let Some(way) = (end - start).try_normalize() else {
+            return false;
+        };
+        let tolerance = 1e-4 + 1e-3 * start.distance(end);
+        let distance = |point: Vec3| (point - start).reject_from_normalized(way).length();
+        self.from.into_iter().all(|end| distance(end) <= tolerance)
     }
 
     fn corners(&self) -> [Vec3; 4] {
@@ -170,7 +181,7 @@ impl Surgery<'_> {
         if edges.is_empty() {
             return found;
         }
-        let shortest = SHORTEST * self.mean_edge();
+        let shortest = SHORTEST * self.sheet.edge_length;
         let room = most.saturating_sub(self.old_particles);
         let mut planned: Vec<([u32; 2], Crossing)> = Vec::new();
         let mut inserted = 0;
@@ -195,18 +206,6 @@ impl Surgery<'_> {
             found.insert(edge, crossing);
         }
         found
-    }
-
-    /// Mean length of an edge in the rest shape: that of a square sheet with as many triangles.
-    fn mean_edge(&self) -> f32 {
-        // Every seventh triangle is enough for a mean.
-        let (mut sum, mut count) = (0.0, 0);
-        for &[a, b, _] in self.sheet.triangles.indices.iter().step_by(7) {
-            let [a, b] = [a, b].map(|i| self.sheet.rest[i as usize]);
-            sum += (b - a).length();
-            count += 1;
-        }
-        sum / count.max(1) as f32
     }
 
     /// Divides a triangle at the new particles on its edges.

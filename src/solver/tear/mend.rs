@@ -5,7 +5,7 @@
 //! A constraint that bridges something, the other diagonal of a quad or a bend constraint, only stays
 //! while what it bridges is whole. So nothing is held by a thread that nobody sees.
 
-use super::surgery::{Corner, Surgery};
+use super::surgery::Surgery;
 use crate::solver::{ConstraintKind, constraints::DistanceConstraint, edit::Edit};
 use bevy::{
     math::{Vec2, Vec3},
@@ -133,16 +133,11 @@ fn with_neighbours(surgery: &Surgery, particles: &[u32]) -> Vec<u32> {
         .iter()
         .flat_map(|&i| surgery.adjacency.near(i))
         .filter(|&t| (t as usize) < surgery.old_triangles)
-        .flat_map(|t| old_corners(surgery, t))
+        .flat_map(|t| surgery.old_corners(t))
         .collect();
     all.sort_unstable();
     all.dedup();
     all
-}
-
-fn old_corners(surgery: &Surgery, triangle: u32) -> [u32; 3] {
-    let before = surgery.before.get(&triangle);
-    before.copied().unwrap_or_else(|| surgery.corners(triangle))
 }
 
 impl<'a, 'b> Near<'a, 'b> {
@@ -161,11 +156,11 @@ impl<'a, 'b> Near<'a, 'b> {
             copies: region.iter().map(|&i| (i, i)).collect(),
         };
         for &triangle in &triangles {
-            let [a, b, c] = old_corners(surgery, triangle);
+            let [a, b, c] = surgery.old_corners(triangle);
             for (a, b) in [(a, b), (b, c), (c, a)] {
                 near.edges.push((sorted(a, b), triangle));
             }
-            for (part, _) in near.parts(triangle) {
+            for (part, _) in surgery.parts(triangle) {
                 let [a, b, c] = surgery.corners(part);
                 near.edges_now
                     .extend([sorted(a, b), sorted(b, c), sorted(c, a)]);
@@ -205,34 +200,22 @@ impl<'a, 'b> Near<'a, 'b> {
             .map(|(_, copy)| *copy)
     }
 
-    /// The old neighbours of an old particle, some of them twice.
-    fn neighbours(&self, of: u32) -> Vec<u32> {
+    /// The old triangles around an old particle.
+    fn fan(&self, of: u32) -> impl Iterator<Item = [u32; 3]> {
         let triangles = self.surgery.adjacency.near(of);
         triangles
             .filter(|&t| (t as usize) < self.surgery.old_triangles)
-            .map(|t| old_corners(self.surgery, t))
-            .filter(|corners| corners.contains(&of))
-            .flatten()
-            .filter(|&i| i != of)
-            .collect()
-    }
-
-    /// What is now in the place of a triangle.
-    fn parts(&self, triangle: u32) -> impl Iterator<Item = (u32, [Corner; 3])> + use<'a, 'b> {
-        let parts = self.surgery.divided.get(&triangle);
-        let whole = parts
-            .is_none()
-            .then(|| (triangle, [0, 1, 2].map(Corner::at)));
-        parts.into_iter().flatten().copied().chain(whole)
+            .map(|t| self.surgery.old_corners(t))
+            .filter(move |corners| corners.contains(&of))
     }
 
     /// What an old edge has become: pairs in the order of the old pair, and their share of its length.
     fn along_edge(&self, pair: Pair) -> Vec<(Pair, f32)> {
         let mut found = Vec::with_capacity(2);
         for &(_, triangle) in self.triangles_at(pair[0], pair[1]) {
-            let old = old_corners(self.surgery, triangle);
+            let old = self.surgery.old_corners(triangle);
             let side = pair.map(|i| old.iter().position(|&c| c == i).unwrap_or(0) as u8);
-            for (part, places) in self.parts(triangle) {
+            for (part, places) in self.surgery.parts(triangle) {
                 let now = self.surgery.corners(part);
                 let along = places.map(|place| place.along(side));
                 for (k, l) in [(0, 1), (1, 2), (2, 0)] {
@@ -267,10 +250,10 @@ impl<'a, 'b> Near<'a, 'b> {
     /// The particle in which two threads meet that continue each other and end at `a` and `b`.
     fn middle_of_thread(&self, a: u32, b: u32) -> Option<u32> {
         let rest = |i: u32| self.surgery.sheet.rest[i as usize];
-        let of_b = self.neighbours(b);
-        self.neighbours(a)
-            .into_iter()
-            .filter(|middle| of_b.contains(middle))
+        let is_neighbour = |i: u32, of: u32| !self.triangles_at(i, of).is_empty();
+        self.fan(a)
+            .flatten()
+            .filter(|&i| i != a && is_neighbour(i, b))
             .map(|middle| {
                 let [to_a, to_b] = [a, b].map(|i| (rest(i) - rest(middle)).normalize_or_zero());
                 (to_a.dot(to_b), middle)
@@ -294,7 +277,7 @@ impl<'a, 'b> Near<'a, 'b> {
     /// Pairs of old triangles with a common edge, the first with its tip at `a`, the other at `b`.
     fn edges_between(&self, a: u32, b: u32) -> impl Iterator<Item = (u32, u32)> {
         let of_a = self.surgery.adjacency.near(a);
-        let corners = |t: u32| old_corners(self.surgery, t);
+        let corners = |t: u32| self.surgery.old_corners(t);
         of_a.filter(|&t| (t as usize) < self.surgery.old_triangles)
             .filter(move |&t| corners(t).contains(&a))
             .flat_map(move |one| {
@@ -314,7 +297,7 @@ impl<'a, 'b> Near<'a, 'b> {
             return None;
         }
         let tip_and_edge = |triangle: u32, tip: u32| {
-            let old = old_corners(self.surgery, triangle);
+            let old = self.surgery.old_corners(triangle);
             let mut now = self.surgery.corners(triangle);
             now.rotate_left(old.iter().position(|&i| i == tip).unwrap_or(0));
             (now[0], sorted(now[1], now[2]))
@@ -332,7 +315,7 @@ impl<'a, 'b> Near<'a, 'b> {
     ) -> Vec<DistanceConstraint> {
         let mut found = Vec::new();
         for (&triangle, parts) in &self.surgery.divided {
-            let flat = self.flattened(old_corners(self.surgery, triangle), lengths);
+            let flat = self.flattened(self.surgery.old_corners(triangle), lengths);
             for (part, places) in parts {
                 let now = self.surgery.corners(*part);
                 for (k, l) in [(0, 1), (1, 2), (2, 0)] {

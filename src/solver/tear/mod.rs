@@ -4,7 +4,7 @@
 //! particle becomes several, one for each side, and every constraint goes with its side or is gone
 //! (Müller et al., "Position Based Dynamics", 2007, section 4.5). A blade first divides the triangles
 //! that it crosses, so that the cut is where the blade was, not along the nearest edges. Nothing gets
-//! lost: area, mass and momentum are the same before and after.
+//! lost: area and mass are the same before and after, and each side moves on as it did.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -27,6 +27,6 @@ mod surgery;
 mod tests;
 
 pub use blade::Blade;
-pub use overload::{Overload, TearLimit, overloaded};
+pub use overload::{Carrier, Overload, TearLimit, overloaded};
 pub use strand::split_strand;
 pub use surgery::{Changes, Corner, Fresh, Piece, Replaced, Sheet, Surgery};

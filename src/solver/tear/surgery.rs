@@ -15,6 +15,9 @@ pub struct Sheet<'a> {
     pub triangles: &'a mut Triangles,
     /// The place of each particle in the rest shape, in any frame and unit.
     pub rest: &'a mut Vec<Vec3>,
+    /// Mean length of an edge when the cloth was whole, in the same unit: cuts make nothing much
+    /// smaller.
+    pub edge_length: f32,
 }
 
 /// A particle that an operation has made. It lies on the line between two others; a copy has twice
@@ -122,6 +125,8 @@ pub struct Surgery<'a> {
     pub(super) fresh: Vec<Fresh>,
     /// The corners that changed triangles had before.
     pub(super) before: BTreeMap<u32, [u32; 3]>,
+    /// Whether an old triangle is among them: most that are asked about are not.
+    is_changed: Vec<bool>,
     /// Divided triangles: the parts and where their corners are.
     pub(super) divided: BTreeMap<u32, Vec<(u32, [Corner; 3])>>,
     /// Old particles around which something changed.
@@ -148,14 +153,44 @@ impl<'a> Surgery<'a> {
             sheet,
             fresh: Vec::new(),
             before: BTreeMap::new(),
+            is_changed: vec![false; triangles],
             divided: BTreeMap::new(),
             touched: BTreeSet::new(),
             opened: Vec::new(),
         }
     }
 
+    /// Whether anything has opened or was divided so far.
+    pub fn has_changed(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    /// The constraints as they are before the end of the operation.
+    pub fn constraints(&self) -> &ConstraintGraph {
+        self.sheet.constraints
+    }
+
     pub(super) fn corners(&self, triangle: u32) -> [u32; 3] {
         self.sheet.triangles.indices[triangle as usize]
+    }
+
+    /// The corners that an old triangle had before.
+    pub(super) fn old_corners(&self, triangle: u32) -> [u32; 3] {
+        let before = self.is_changed[triangle as usize].then(|| self.before.get(&triangle));
+        match before.flatten() {
+            Some(before) => *before,
+            None => self.corners(triangle),
+        }
+    }
+
+    /// What is now in the place of an old triangle, with the places of the corners on it.
+    pub(super) fn parts(&self, triangle: u32) -> impl Iterator<Item = (u32, [Corner; 3])> {
+        let parts = self.is_changed[triangle as usize].then(|| self.divided.get(&triangle));
+        let parts = parts.flatten();
+        let whole = parts
+            .is_none()
+            .then(|| (triangle, [0, 1, 2].map(Corner::at)));
+        parts.into_iter().flatten().copied().chain(whole)
     }
 
     /// The triangles around a particle, in ascending order.
@@ -206,6 +241,7 @@ impl<'a> Surgery<'a> {
         let now = &mut self.sheet.triangles.indices[triangle as usize];
         if (triangle as usize) < self.old_triangles {
             self.before.entry(triangle).or_insert(*now);
+            self.is_changed[triangle as usize] = true;
         }
         *now = corners;
     }
@@ -256,8 +292,11 @@ impl<'a> Surgery<'a> {
         self.adjacency.truncate(opening.fresh);
         self.sheet.rest.truncate(self.old_particles + opening.fresh);
         let triangles = &self.sheet.triangles.indices;
-        self.before
-            .retain(|&t, before| triangles[t as usize] != *before);
+        let is_changed = &mut self.is_changed;
+        self.before.retain(|&t, before| {
+            is_changed[t as usize] = triangles[t as usize] != *before;
+            is_changed[t as usize]
+        });
     }
 
     /// Marks what has been opened for good.
@@ -331,15 +370,12 @@ impl<'a> Surgery<'a> {
         mend::constraints(&mut self);
         let areas = self.areas();
         let pieces_of = |triangle: u32| {
-            let whole = [(triangle, [0, 1, 2].map(Corner::at))];
-            let parts = self.divided.get(&triangle);
-            let parts = parts.map_or(&whole[..], |parts| parts);
-            let piece = |&(triangle, corners): &(u32, [Corner; 3])| Piece {
+            let piece = |(triangle, corners): (u32, [Corner; 3])| Piece {
                 triangle,
                 corners,
                 particles: self.corners(triangle),
             };
-            parts.iter().map(piece).collect()
+            self.parts(triangle).map(piece).collect()
         };
         Changes {
             replaced: self

@@ -39,6 +39,7 @@ impl Cloth {
             constraints: &mut self.constraints,
             triangles: &mut self.triangles,
             rest: &mut self.rest,
+            edge_length: 1.0,
         })
     }
 
@@ -332,15 +333,12 @@ fn a_thread_stays_whole_where_both_ends_are_pinned_and_breaks_at_the_weaker_end(
         plane.iter_mut().for_each(|c| *c *= 1.5);
     }
     let find = |cloth: &Cloth, resistance: fn(u32) -> f32| {
-        let areas = [1.0; 9];
-        let limit = TearLimit::Strain(0.4);
         overloaded(
             &cloth.particles,
             &cloth.constraints,
-            &areas,
-            limit,
+            Carrier::Sheet(&cloth.triangles),
+            TearLimit::Strain(0.4),
             resistance,
-            99,
         )
     };
     assert_eq!(find(&cloth, |_| 1.0).len(), 12);
