@@ -135,14 +135,13 @@ pub(super) fn listen(
                     hands.hands.insert(pointer, hand);
                 }
             }
-            PointerAction::Release(button) => {
+            PointerAction::Release(button)
                 if hands
                     .hands
                     .get(&pointer)
-                    .is_some_and(|h| h.button == button)
-                {
-                    let_go(&mut hands, pointer, &mut commands);
-                }
+                    .is_some_and(|h| h.button == button) =>
+            {
+                let_go(&mut hands, pointer, &mut commands);
             }
             PointerAction::Cancel => let_go(&mut hands, pointer, &mut commands),
             PointerAction::Scroll { y, unit, .. } => {

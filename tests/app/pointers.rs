@@ -23,6 +23,8 @@ use bevy_drape::{
 const SCREEN: ManualTextureViewHandle = ManualTextureViewHandle(7);
 const SIZE: UVec2 = UVec2::new(800, 600);
 
+mod tools;
+
 /// A sheet of 2 m that hangs before a camera 3 m away.
 struct Studio {
     app: App,
@@ -280,88 +282,6 @@ fn a_cloth_that_is_to_be_ignored_is_and_no_tool_does_nothing() {
 }
 
 #[test]
-fn a_stroke_of_the_blade_cuts_from_edge_to_edge() {
-    let mut studio = Studio::new();
-    studio.tools(ClothTool::Blade);
-    run(&mut studio.app, 30);
-    // From beside the cloth to the other side, in strides of a fast hand.
-    let height = studio.on_screen(Vec3::new(0.0, 0.11, 0.0)).y;
-    let at = |x: f32| Vec2::new(x, height);
-    studio.press(at(20.0));
-    assert!(studio.is_busy());
-    for step in 1..=20 {
-        studio.move_to(at(20.0 + 38.0 * step as f32));
-    }
-    studio.release(at(780.0));
-    assert!(studio.torn() > 5);
-    run(&mut studio.app, 90);
-    let particles = particles(&studio.app, studio.cloth);
-    let fallen = particles.position.iter().filter(|p| p.y < -2.0).count();
-    let hanging = particles.position.iter().filter(|p| p.y > -0.5).count();
-    assert!(
-        fallen > 200 && hanging > 150,
-        "{fallen} fell, {hanging} hang"
-    );
-    assert_eq!(fallen + hanging, particles.len(), "nothing holds both");
-}
-
-#[test]
-fn the_thread_under_the_cursor_lights_up_and_breaks() {
-    let mut studio = Studio::new();
-    studio.tools(ClothTool::Thread);
-    run(&mut studio.app, 30);
-    // Particles 220 and 221: the middle row, in the middle of a thread.
-    let [a, b] = [220, 221].map(|i| particles(&studio.app, studio.cloth).world_position(i));
-    let place = studio.on_screen((a + b) * 0.5) + Vec2::Y * 2.0;
-    studio.move_to(place);
-    studio.move_to(place);
-    let hovered = studio
-        .app
-        .world()
-        .resource::<HoveredThreads>()
-        .get(PointerId::Mouse);
-    let mut thread = hovered.expect("a thread is near").particles;
-    thread.sort_unstable();
-    assert_eq!(thread, [220, 221]);
-    studio.press(place);
-    assert_eq!(studio.torn(), 1);
-    assert_eq!(particles(&studio.app, studio.cloth).len(), 442);
-    assert!(!studio.is_busy(), "a click, not a drag");
-    studio.release(place);
-    // Away from the cloth there is none.
-    studio.move_to(Vec2::new(2.0, 2.0));
-    studio.move_to(Vec2::new(2.0, 2.0));
-    assert!(
-        studio
-            .app
-            .world()
-            .resource::<HoveredThreads>()
-            .iter()
-            .next()
-            .is_none()
-    );
-}
-
-#[test]
-fn brushes_take_and_shred_what_is_within_their_radius() {
-    let mut studio = Studio::new();
-    studio.tools(ClothTool::Brush);
-    let centre = SIZE.as_vec2() / 2.0;
-    studio.press(centre);
-    let grabs = studio.app.world().get::<ClothGrabs>(studio.cloth).unwrap();
-    // Particles 0.1 m apart within 0.25 m of the middle.
-    assert_eq!(grabs[0].handles().len(), 21);
-    studio.release(centre);
-    studio.tools(ClothTool::Shred);
-    studio.press(centre);
-    run(&mut studio.app, 2);
-    studio.release(centre);
-    assert!(studio.torn() >= 1);
-    let count = particles(&studio.app, studio.cloth).len();
-    assert!(count > 441 + 20, "{count} particles");
-}
-
-#[test]
 fn two_fingers_hold_one_cloth_and_lifting_them_lets_go() {
     let mut studio = Studio::new();
     let fingers = [PointerId::Touch(1), PointerId::Touch(2)];
@@ -457,32 +377,4 @@ fn a_window_that_is_left_or_a_cloth_that_goes_mid_drag_is_no_trouble() {
     run(&mut studio.app, 3);
     assert!(!studio.is_busy());
     studio.release(centre);
-}
-
-#[test]
-fn a_brush_beside_the_cloth_takes_it_only_within_its_reach() {
-    let mut studio = Studio::new();
-    studio.tools(ClothTool::Brush);
-    // Another cloth, far behind and to the side: its depth is not that of the first.
-    let mesh = crate::add_mesh(&mut studio.app, ClothGrid::vertical(1.0, 1.0, 5, 5));
-    let far = Transform::from_xyz(30.0, 0.0, -20.0);
-    let far = (Cloth::default(), Mesh3d(mesh), Pins::corners(), far);
-    studio.app.world_mut().spawn(far);
-    run(&mut studio.app, 2);
-    studio.press(Vec2::new(20.0, 300.0));
-    assert!(!studio.is_busy(), "nothing is near");
-    studio.release(Vec2::new(20.0, 300.0));
-    // 0.1 m beside the left edge, with a radius of 0.25 m.
-    let beside = studio.on_screen(Vec3::new(-1.1, 0.0, 0.0));
-    studio.press(beside);
-    assert_eq!(studio.held(), 1);
-    let before = particles(&studio.app, studio.cloth).0.clone();
-    run(&mut studio.app, 5);
-    let now = particles(&studio.app, studio.cloth);
-    let moved = now.position.iter().zip(before.position.iter());
-    let most = moved.map(|(a, b)| a.distance(b)).fold(0.0, f32::max);
-    assert!(
-        most < 0.02,
-        "it was pulled by {most} m although the hand stands still"
-    );
 }

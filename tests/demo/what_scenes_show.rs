@@ -97,6 +97,58 @@ fn the_ball_swings_into_the_hanging_cloth() {
     assert_eq!(constraints.len(), 2202);
 }
 
+#[test]
+fn the_curtain_sags_as_one_pass_lets_it_and_stays_in_its_box() {
+    let mut app = put_up("curtain");
+    run(&mut app, 900);
+    let world = app.world_mut();
+    let mut cloths = world.query::<(&Particles, &Constraints)>();
+    let (particles, constraints) = cloths.single(world).unwrap();
+    assert_eq!(particles.len(), 121 * 33);
+    // Sticks along rows and columns, nothing else.
+    assert_eq!(constraints.len(), 120 * 33 + 121 * 32);
+    let pinned: Vec<usize> = (0..particles.len())
+        .filter(|&i| particles.is_pinned(i))
+        .collect();
+    assert_eq!(pinned, (0..121).step_by(2).collect::<Vec<_>>());
+    for i in 0..particles.len() {
+        let place = particles.world_position(i);
+        assert!(place.x.abs() < 6.4 + 1e-4 && place.y > -1e-4, "{place}");
+        assert_eq!(place.z, 0.0);
+    }
+    // A chain of N links in one pass is g·Δt²·N²/2 longer than its links: here 1.40 m.
+    let links = 32.0_f32;
+    let expected = 9.81 / 3600.0 * links * links / 2.0;
+    let middle = 60;
+    let [top, bottom] = [0, 32].map(|row| particles.world_position(row * 121 + middle).y);
+    let longer = (top - bottom) - 3.2;
+    assert!(
+        (longer / expected - 1.0).abs() < 0.15,
+        "{longer} m longer, expected {expected}"
+    );
+}
+
+#[test]
+fn ropes_hang_swing_and_lie() {
+    let mut app = put_up("rope");
+    run(&mut app, 600);
+    let world = app.world_mut();
+    let mut ropes = world.query::<(&Name, &Particles)>();
+    for (name, particles) in ropes.iter(world) {
+        let low = particles.position.iter().map(|p| p.y + particles.origin.y);
+        let low = low.fold(f32::INFINITY, f32::min);
+        match name.as_str() {
+            // Between posts 1.2 m apart hang 2 m: sag/L of a catenary at D/L = 0.6 is 0.36278.
+            "catenary" => {
+                let sag = (1.5 - low) / 2.0;
+                assert!((sag / 0.36278 - 1.0).abs() < 0.02, "sag/L is {sag}");
+            }
+            "swinging rope" => assert!((low - 0.75).abs() < 0.15, "it hangs to {low}"),
+            _ => assert!(low > 0.0 && low < 0.3, "{name} ends at {low}"),
+        }
+    }
+}
+
 /// The corners of a quad of the scene of sticks.
 fn corners(app: &mut App, wanted: Held) -> [Vec3; 4] {
     let world = app.world_mut();

@@ -1,8 +1,12 @@
 //! The first of the tutorials: a flat curtain of 121 × 33 particles, held by every second one of its
 //! upper row, to drag and to tear. One unit there is a centimetre here.
 
-use super::{PLAIN, Scene, Set, Shown, Surroundings};
-use bevy::{input::mouse::AccumulatedMouseScroll, math::Affine2, prelude::*};
+#[cfg(feature = "picking")]
+use super::Shown;
+use super::{Scene, Set, Surroundings};
+#[cfg(feature = "picking")]
+use bevy::input::mouse::AccumulatedMouseScroll;
+use bevy::{math::Affine2, prelude::*};
 use bevy_drape::{Constraints, prelude::*, solver::ConstraintKind};
 
 pub(super) const SCENE: Scene = Scene {
@@ -31,7 +35,6 @@ pub(super) const SCENE: Scene = Scene {
         force: 4000.0,
         ..default()
     },
-    ..PLAIN
 };
 
 /// Particles in a row and in a column.

@@ -4,7 +4,7 @@
 //! Where the blade crosses an edge near one of its ends, it is led through the end instead. So no
 //! edge gets shorter than a share of those of the whole cloth, however often it is cut.
 
-use super::surgery::{Corner, Surgery};
+use super::{changes::Corner, surgery::Surgery};
 use bevy::math::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 

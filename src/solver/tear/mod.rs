@@ -9,6 +9,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `surgery` | the operation: opens edges, divides triangles, keeps the books |
+//! | `changes` | what it has changed |
 //! | `adjacency` | the triangles around each particle |
 //! | `blade` | where a blade crosses the cloth |
 //! | `across` | which edges open when a thread breaks |
@@ -19,6 +20,7 @@
 mod across;
 mod adjacency;
 mod blade;
+mod changes;
 mod mend;
 mod overload;
 mod strand;
@@ -27,6 +29,7 @@ mod surgery;
 mod tests;
 
 pub use blade::Blade;
+pub use changes::{Changes, Corner, Fresh, Piece, Replaced};
 pub use overload::{Carrier, Overload, TearLimit, overloaded};
 pub use strand::split_strand;
-pub use surgery::{Changes, Corner, Fresh, Piece, Replaced, Sheet, Surgery};
+pub use surgery::{Sheet, Surgery};
