@@ -1,6 +1,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 //! Cloth for [Bevy](https://bevy.org): add [`ClothPlugin`], put [`Cloth`] on a mesh, and it drapes,
-//! flutters and collides.
+//! flutters, collides, tears and can be grabbed.
 //!
 //! ```no_run
 //! use bevy::prelude::*;
@@ -20,9 +20,11 @@
 //!
 //! # Where to look
 //!
-//! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what holds it. [`ClothCollider`]: what
-//!   it bumps into. [`ClothGravity`], [`Wind`], [`Substeps`], [`ClothTime`]: the world around it.
-//! - [`ClothReady`], [`ResetCloth`]: events.
+//! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
+//!   holds it. [`ClothCollider`]: what it bumps into. [`ClothGravity`], [`Wind`], [`Substeps`],
+//!   [`ClothTime`]: the world around it.
+//! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
+//!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
 //! - [`Particles`] and [`Constraints`]: the state of the solver, components that your own systems may
 //!   read and write; [`ClothSystems`] and [`ClothSubstep`] say when.
 //! - [`solver`]: the numerics alone, without an app. [`mesh`]: from a mesh to a cloth and back.
