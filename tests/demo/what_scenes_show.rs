@@ -251,3 +251,30 @@ fn the_step_of_the_race_can_be_chosen() {
     window.get_by_label(" 499.500");
     window.get_by_label(" 500.500");
 }
+
+#[test]
+#[cfg(feature = "picking")]
+fn the_wheel_sets_the_reach_of_the_brushes_on_the_curtain() {
+    use bevy::input::mouse::AccumulatedMouseScroll;
+    let mut app = put_up("curtain");
+    let place = scenes::SCENES.iter().position(|s| s.name == "curtain");
+    app.insert_resource(scenes::Shown(place))
+        .insert_resource((scenes::SCENES[place.unwrap()].tools)())
+        .init_resource::<AccumulatedMouseScroll>();
+    app.update();
+    let mut turn = |y: f32| {
+        app.world_mut()
+            .resource_mut::<AccumulatedMouseScroll>()
+            .delta
+            .y = y;
+        app.update();
+        app.world().resource::<ClothTools>().radius
+    };
+    assert!((turn(1.0) - 0.4).abs() < 1e-6);
+    assert!((turn(-1.0) - 0.3).abs() < 1e-6);
+    // Between 20 and 100 units of the tutorial, which are centimetres here.
+    let most = (0..20).map(|_| turn(1.0)).fold(0.0, f32::max);
+    assert!((most - 1.0).abs() < 1e-6);
+    let least = (0..20).map(|_| turn(-1.0)).fold(1.0, f32::min);
+    assert!((least - 0.2).abs() < 1e-6);
+}
