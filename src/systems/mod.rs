@@ -22,6 +22,6 @@ pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;
 pub(crate) use reset::reset;
 pub(crate) use substep::{collide, integrate, relax, run_substeps};
-#[cfg(feature = "debug")]
+#[cfg(any(feature = "debug", feature = "picking"))]
 pub(crate) use write_mesh::DrawTime;
 pub(crate) use write_mesh::{DrawBetweenSteps, write_mesh};
