@@ -183,7 +183,9 @@ impl<'a, 'b> Near<'a, 'b> {
     fn triangles_at(&self, a: u32, b: u32) -> &[(Pair, u32)] {
         let pair = sorted(a, b);
         let from = self.edges.partition_point(|(edge, _)| *edge < pair);
-        let count = self.edges[from..].partition_point(|(edge, _)| *edge == pair);
+        // One or two, rarely more.
+        let here = self.edges[from..].iter();
+        let count = here.take_while(|(edge, _)| *edge == pair).count();
         &self.edges[from..from + count]
     }
 
@@ -251,14 +253,16 @@ impl<'a, 'b> Near<'a, 'b> {
     fn middle_of_thread(&self, a: u32, b: u32) -> Option<u32> {
         let rest = |i: u32| self.surgery.sheet.rest[i as usize];
         let is_neighbour = |i: u32, of: u32| !self.triangles_at(i, of).is_empty();
+        // Most neighbours of one end lie in no straight line with the other; to ask for an edge takes
+        // longer than to see that.
         self.fan(a)
             .flatten()
-            .filter(|&i| i != a && is_neighbour(i, b))
+            .filter(|&i| i != a && i != b)
             .map(|middle| {
                 let [to_a, to_b] = [a, b].map(|i| (rest(i) - rest(middle)).normalize_or_zero());
                 (to_a.dot(to_b), middle)
             })
-            .filter(|&(cosine, _)| cosine < STRAIGHT)
+            .filter(|&(cosine, middle)| cosine < STRAIGHT && is_neighbour(middle, b))
             .min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)))
             .map(|(_, middle)| middle)
     }
