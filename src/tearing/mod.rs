@@ -58,7 +58,7 @@ pub struct Tearing {
     /// not counts as infinite. Default a load of 400 N/m.
     pub limit: TearLimit,
     /// Where it is weaker or stronger than that. Default the same everywhere.
-    #[cfg_attr(feature = "serialize", serde(skip))]
+    #[cfg_attr(feature = "serialize", serde(serialize_with = "without_code"))]
     pub resistance: TearResistance,
     /// Most threads that break in one fixed step. Default 8.
     pub most_per_step: u32,
@@ -100,9 +100,26 @@ impl Tearing {
     }
 }
 
+/// Functions are code and cannot be saved; the other kinds of resistance can.
+#[cfg(feature = "serialize")]
+fn without_code<S: serde::Serializer>(
+    resistance: &TearResistance,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    match resistance {
+        TearResistance::Predicate(_) => TearResistance::Uniform.serialize(to),
+        other => other.serialize(to),
+    }
+}
+
 /// Share of the limit that a cloth can take at each of its particles.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
 pub enum TearResistance {
     /// All of it everywhere.
     #[default]
@@ -110,6 +127,7 @@ pub enum TearResistance {
     /// The red channel of the mesh's vertex colours: 1 all of it, 0 nothing.
     VertexColour,
     /// What a function says. Being code, it is not saved with a scene.
+    #[cfg_attr(feature = "serialize", serde(skip))]
     Predicate(ResistanceFunction),
 }
 

@@ -1,14 +1,8 @@
 //! Cloth that is held.
 
-use crate::{add_mesh, app, centre, log, particles, run, spawn};
+use crate::{add_mesh, app, centre, command, log, particles, run, spawn};
 use bevy::prelude::*;
 use bevy_drape::{ClothGrabbed, ClothGrabs, ClothReleased, GrabCloth, prelude::*};
-
-fn command(app: &mut App, cloth: Entity, what: impl FnOnce(&mut EntityCommands)) {
-    let mut commands = app.world_mut().commands();
-    what(&mut commands.entity(cloth));
-    app.world_mut().flush();
-}
 
 /// Kinetic and potential energy of a cloth, J.
 fn energy(app: &App, cloth: Entity) -> f32 {

@@ -51,6 +51,13 @@ fn spawn(app: &mut App, extra: impl Bundle) -> Entity {
         .id()
 }
 
+/// Gives commands to an entity, and has them carried out.
+fn command(app: &mut App, cloth: Entity, what: impl FnOnce(&mut EntityCommands)) {
+    let mut commands = app.world_mut().commands();
+    what(&mut commands.entity(cloth));
+    app.world_mut().flush();
+}
+
 fn particles(app: &App, cloth: Entity) -> &Particles {
     app.world().get::<Particles>(cloth).expect("it is built")
 }

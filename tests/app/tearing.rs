@@ -1,6 +1,6 @@
 //! Cloth that is torn, cut and mended in an app.
 
-use crate::{add_mesh, app, bounds, centre, drawn, float3, log, particles, run, spawn};
+use crate::{add_mesh, app, bounds, centre, command, drawn, float3, log, particles, run, spawn};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::{
     Blade, ClothTorn, Constraints, CutCloth, TearCause, TearLimit, TearResistance, Tearing,
@@ -21,12 +21,6 @@ fn listening_app() -> App {
             heard.0.push(event.event().clone());
         });
     app
-}
-
-fn command(app: &mut App, cloth: Entity, what: impl FnOnce(&mut EntityCommands)) {
-    let mut commands = app.world_mut().commands();
-    what(&mut commands.entity(cloth));
-    app.world_mut().flush();
 }
 
 /// Which particles hang together by constraints.
