@@ -5,8 +5,10 @@ use super::{
     backend::{ClothHit, Cloths},
     view::Views,
 };
-use crate::components::{ClothBody, Constraints, Particles};
-use crate::solver::ConstraintKind;
+use crate::{
+    components::{Constraints, Particles},
+    solver::ConstraintKind,
+};
 use bevy::{
     picking::{hover::HoverMap, pointer::PointerId},
     platform::collections::HashMap,
@@ -43,7 +45,7 @@ pub(super) fn hover(
     mut threads: ResMut<HoveredThreads>,
     tools: Res<ClothTools>,
     hovered: Res<HoverMap>,
-    cloths: Query<(&Particles, &Constraints, &ClothBody)>,
+    cloths: Query<(&Particles, &Constraints)>,
     rays: Cloths,
     views: Views,
 ) {
@@ -61,7 +63,7 @@ pub(super) fn hover(
         let mut hits: Vec<_> = hits.iter().collect();
         hits.sort_unstable_by(|a, b| a.1.depth.total_cmp(&b.1.depth));
         let found = hits.into_iter().find_map(|(&cloth, hit)| {
-            let (particles, constraints, _) = cloths.get(cloth).ok()?;
+            let (particles, constraints) = cloths.get(cloth).ok()?;
             let corners = match hit.extra_as::<ClothHit>() {
                 Some(hit) => hit.particles,
                 // Another backend has found it first.
