@@ -88,7 +88,8 @@ impl Cloths<'_, '_> {
         transform: &GlobalTransform,
         ray: Ray3d,
     ) -> Option<Met> {
-        let far = (Vec3::from(aabb.center) - ray.origin).length();
+        let middle = transform.transform_point(aabb.center.into());
+        let far = middle.distance(ray.origin);
         let reach = body.radius() + ROPE_REACH * far;
         let margin = if body.rope.is_some() { reach } else { 0.0 };
         if !meets_box(aabb, transform, ray, margin) {
