@@ -6,6 +6,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `simd` | picks the widest instructions that there are |
 //! | `soa` | three planes of `f32`: how vectors are stored |
 //! | `particles` | the state: position, displacement, inverse mass |
 //! | `constraints` | pairs of particles with a rest length, ordered into independent batches |
@@ -42,6 +43,7 @@ pub mod plane;
 pub mod ray;
 pub mod relax;
 pub mod shape;
+pub mod simd;
 pub mod soa;
 pub mod step;
 pub mod stretch;
@@ -59,6 +61,7 @@ pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
 pub use relax::{Relaxation, relax};
 pub use shape::Shape;
+pub use simd::SimdLevel;
 pub use soa::SoaVec3;
 pub use step::{Body, StepSettings, step};
 pub use stretch::{Stretch, measure_stretch};
