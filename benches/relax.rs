@@ -10,7 +10,7 @@
 use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-    solver::{self, Compliance, ConstraintKind, Relaxation},
+    solver::{self, Compliance, ConstraintKind, Relaxation, Strength, ThreadSolver},
 };
 use divan::{Bencher, counter::ItemsCount};
 
@@ -48,7 +48,8 @@ fn batches(bencher: Bencher, side: u32) {
         compliance: Compliance::default(),
         iterations: ITERATIONS,
         dt: 1.0 / 60.0,
-        strength: 1.0,
+        strength: Strength::default(),
+        threads: ThreadSolver::default(),
         loads: false,
     };
     bencher

@@ -220,6 +220,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         dt: arguments.dt.unwrap_or(defaults.dt),
         substeps: arguments.substeps.unwrap_or(defaults.substeps),
         iterations: arguments.iterations.unwrap_or(defaults.iterations),
+        threads: cloth.threads,
         gravity: arguments
             .gravity
             .map_or(defaults.gravity, |g| Vec3::NEG_Y * g),

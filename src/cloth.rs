@@ -2,7 +2,7 @@
 
 use crate::{
     pins::Pins,
-    solver::{Air, Compliance, Friction, Surface},
+    solver::{Air, Compliance, Friction, Surface, ThreadSolver},
 };
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
@@ -37,6 +37,9 @@ pub struct Cloth {
     pub damping: f32,
     /// How much of [`ClothGravity`](crate::ClothGravity) this cloth feels. −10 to 10, default 1.
     pub gravity_scale: f32,
+    /// How its threads are solved: as a whole, which keeps cloth from stretching, or one constraint
+    /// after the other. Default [`ThreadSolver::Direct`].
+    pub threads: ThreadSolver,
 }
 
 impl Default for Cloth {
@@ -46,6 +49,7 @@ impl Default for Cloth {
             iterations: 1,
             damping: 0.2,
             gravity_scale: 1.0,
+            threads: ThreadSolver::Direct,
         }
     }
 }

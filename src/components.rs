@@ -95,7 +95,7 @@ impl Applied {
     /// What the user wants.
     fn wanted(cloth: &Cloth, time: &SubstepTime) -> Self {
         Self {
-            strength: Strength::full(time.substep, cloth.iterations),
+            strength: Strength::full(time.substep, cloth.iterations, cloth.threads),
             compliance: cloth.fabric.compliance(),
             thickness: cloth.fabric.thickness,
             areal_density: cloth.fabric.areal_density,
@@ -108,11 +108,15 @@ impl ClothBody {
     /// later in small strides.
     pub(crate) fn glide(&mut self, cloth: &Cloth, time: &SubstepTime) {
         let wanted = Applied::wanted(cloth, time);
-        self.applied = Some(self.applied.map_or(wanted, |now| Applied {
-            strength: now.strength.next(time.substep, cloth.iterations),
-            compliance: glide_compliance(now.compliance, wanted.compliance),
-            thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
-            areal_density: glide_density(now.areal_density, wanted.areal_density),
+        self.applied = Some(self.applied.map_or(wanted, |now| {
+            Applied {
+                strength: now
+                    .strength
+                    .next(time.substep, cloth.iterations, cloth.threads),
+                compliance: glide_compliance(now.compliance, wanted.compliance),
+                thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
+                areal_density: glide_density(now.areal_density, wanted.areal_density),
+            }
         }));
     }
 

@@ -97,7 +97,7 @@ fn draw_constraints(
             if !shown {
                 continue;
             }
-            for (&[a, b], &rest) in constraints.of_kind(kind) {
+            for ([a, b], rest) in constraints.of_kind(kind) {
                 let [a, b] = [a, b].map(|i| drawn(particles, i as usize, alpha));
                 let strain = ((b - a).length() / rest - 1.0).abs();
                 let calm = 1.0 - (strain / RED_STRAIN).clamp(0.0, 1.0);

@@ -76,7 +76,10 @@ pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use rope::Rope;
 pub use settings::{ClothGravity, Substeps, Wind, WindTime};
-pub use solver::tear::{Blade, TearLimit};
+pub use solver::{
+    ThreadSolver,
+    tear::{Blade, TearLimit},
+};
 pub use tearing::{
     ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
     Tearing, TornEdge,
@@ -89,7 +92,7 @@ pub mod prelude {
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothPlugin,
         ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
-        ResetCloth, Rope, Substeps, Tearing, Wind,
+        ResetCloth, Rope, Substeps, Tearing, ThreadSolver, Wind,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

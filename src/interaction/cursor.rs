@@ -62,7 +62,7 @@ pub(super) fn draw(
             let Ok((particles, constraints)) = cloths.get(cloth) else {
                 continue;
             };
-            for (&[a, b], _) in constraints.of_kind(ConstraintKind::Structural) {
+            for ([a, b], _) in constraints.of_kind(ConstraintKind::Structural) {
                 let [a, b] = [a, b].map(|i| drawn(particles, i as usize, alpha));
                 if ((a + b) * 0.5).distance(centre) <= tools.radius {
                     gizmos.line(a, b, RED);

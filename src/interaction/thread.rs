@@ -78,7 +78,7 @@ pub(super) fn hover(
             // The threads at the corners of the triangle: one of them is the nearest.
             let near = constraints
                 .of_kind(ConstraintKind::Structural)
-                .map(|(pair, _)| *pair)
+                .map(|(pair, _)| pair)
                 .filter(|[a, b]| corners.contains(a) && corners.contains(b));
             nearest(near, particles, hit.camera, location.position, &views)
                 .filter(|(distance, _)| *distance <= tools.tolerance)

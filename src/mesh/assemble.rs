@@ -32,7 +32,7 @@ impl Topology {
         let areas = triangles.particle_areas(rest.len());
         let masses = inverse_masses(&areas, areal_density).collect();
         Assembly {
-            constraints: ConstraintGraph::new(&rest, &self.constraints),
+            constraints: ConstraintGraph::woven(&rest, &self.constraints, &self.sheets),
             particles: ParticleArrays::new(origin, rest, masses),
             triangles,
             areas,

@@ -23,6 +23,7 @@ mod spline;
 pub mod topology;
 pub mod tube;
 mod vertex;
+mod weave;
 mod weld;
 
 pub use assemble::Assembly;

@@ -5,8 +5,12 @@
 //! 2N(N−2) bend constraints: the classic mass–spring cloth (Provot 1995). Other meshes get their
 //! edges and, across each inner edge, the pair of opposite corners.
 
-use super::{read::TriangleMesh, weld::weld};
-use crate::solver::ConstraintKind;
+use super::{
+    read::TriangleMesh,
+    weave::{self, Quad},
+    weld::weld,
+};
+use crate::solver::{ConstraintKind, SheetLayout};
 use bevy::math::Vec3;
 
 /// A cloth before it has a place in the world.
@@ -20,6 +24,8 @@ pub struct Topology {
     pub triangles: Vec<[u32; 3]>,
     /// Pairs of particles that are to keep their distance.
     pub constraints: Vec<(ConstraintKind, u32, u32)>,
+    /// The grids among the particles: their particles are numbered row by row.
+    pub sheets: Vec<SheetLayout>,
 }
 
 /// Stands for the particle of a vertex that is no part of the cloth.
@@ -35,13 +41,42 @@ impl Topology {
         if triangles.is_empty() {
             return None;
         }
-        let constraints = constraints(&welded.positions, &triangles);
-        Some(Self {
+        let (constraints, quads) = constraints(&welded.positions, &triangles);
+        let threads: Vec<[u32; 2]> = constraints
+            .iter()
+            .filter(|(kind, ..)| *kind == ConstraintKind::Structural)
+            .map(|&(_, a, b)| [a, b])
+            .collect();
+        let order = weave::order(welded.positions.len(), &quads, &threads);
+        let mut topology = Self {
             vertex_to_particle: welded.vertex_to_particle,
             positions: welded.positions,
             triangles,
             constraints,
-        })
+            sheets: order.sheets,
+        };
+        topology.renumber(&order.particles);
+        Some(topology)
+    }
+
+    /// Numbers the particles anew. `old` is the old number of each new one.
+    fn renumber(&mut self, old: &[u32]) {
+        let mut new = vec![0; old.len()];
+        for (number, &particle) in (0..).zip(old) {
+            new[particle as usize] = number;
+        }
+        let rename = |i: &mut u32| *i = new[*i as usize];
+        self.positions = old.iter().map(|&i| self.positions[i as usize]).collect();
+        let in_cloth = self.vertex_to_particle.iter_mut();
+        in_cloth.filter(|i| **i != NO_PARTICLE).for_each(rename);
+        self.triangles
+            .as_flattened_mut()
+            .iter_mut()
+            .for_each(rename);
+        for (_, a, b) in &mut self.constraints {
+            rename(a);
+            rename(b);
+        }
     }
 }
 
@@ -95,18 +130,23 @@ fn edges(triangles: &[[u32; 3]]) -> Vec<Edge> {
         .collect()
 }
 
-fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<(ConstraintKind, u32, u32)> {
+type Constraints = Vec<(ConstraintKind, u32, u32)>;
+
+/// The constraints, and the quads that were found.
+fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<Quad>) {
     let edges = edges(triangles);
     let is_diagonal: Vec<bool> = edges.iter().map(|e| is_quad(e, positions)).collect();
 
     let mut in_quad = vec![false; triangles.len()];
     let mut constraints = Vec::with_capacity(edges.len() * 2);
+    let mut quads = Vec::with_capacity(triangles.len() / 2);
     for (edge, &diagonal) in edges.iter().zip(&is_diagonal) {
         let [a, b] = edge.ends;
         if diagonal {
             let [one, other] = [edge.wings[0], edge.wings[1]];
             in_quad[one.triangle as usize] = true;
             in_quad[other.triangle as usize] = true;
+            quads.push([one.tip, a, other.tip, b]);
             constraints.push((ConstraintKind::Shear, a, b));
             constraints.push((ConstraintKind::Shear, one.tip, other.tip));
         } else {
@@ -137,7 +177,7 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<(ConstraintKin
             }
         }
     }
-    constraints
+    (constraints, quads)
 }
 
 /// Whether the two triangles on an edge are a rectangle, near enough: flat, with right angles at

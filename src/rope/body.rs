@@ -88,6 +88,7 @@ pub(super) fn topology(places: Vec<Vec3>) -> Topology {
         constraints: pairs(ConstraintKind::Structural, 1)
             .chain(pairs(ConstraintKind::Bend, 2))
             .collect(),
+        sheets: Vec::new(),
     }
 }
 
@@ -137,7 +138,7 @@ mod tests {
             assert!((body.radius - 0.015 * scale).abs() < 1e-6);
             let bends: Vec<f32> = constraints
                 .of_kind(ConstraintKind::Bend)
-                .map(|(_, rest)| *rest)
+                .map(|(_, rest)| rest)
                 .collect();
             assert_eq!(bends.len(), 10);
             let straight = length * 2.0 / 11.0;

@@ -5,6 +5,7 @@
 
 use super::{
     batches::{self, Batch},
+    sheet::{Scratch, Sheet, SheetLayout},
     soa::SoaVec3,
 };
 
@@ -66,10 +67,14 @@ pub struct DistanceConstraint {
     pub rest_length: f32,
 }
 
-/// All distance constraints of a cloth, in solving order.
+/// All distance constraints of a cloth.
+///
+/// Those of its [sheets](SheetLayout) are stored row by row; all others in batches, with indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConstraintGraph {
     pub(super) batches: Vec<Batch>,
+    pub(super) sheets: Vec<Sheet>,
+    pub(super) scratch: Scratch,
 }
 
 impl ConstraintGraph {
@@ -79,6 +84,16 @@ impl ConstraintGraph {
     /// structural, shear, bend. Pairs of a particle with itself or with one that does not exist
     /// are left out.
     pub fn new(positions: &SoaVec3, pairs: &[(ConstraintKind, u32, u32)]) -> Self {
+        Self::woven(positions, pairs, &[])
+    }
+
+    /// The same, where some of the particles lie in sheets. Sheets that reach beyond the particles,
+    /// or over others, are ignored.
+    pub fn woven(
+        positions: &SoaVec3,
+        pairs: &[(ConstraintKind, u32, u32)],
+        sheets: &[SheetLayout],
+    ) -> Self {
         let count = positions.len() as u32;
         let mut sorted: Vec<(u32, u32, ConstraintKind)> = pairs
             .iter()
@@ -88,14 +103,46 @@ impl ConstraintGraph {
         sorted.sort_unstable();
         sorted.dedup_by_key(|&mut (a, b, _)| (a, b));
 
+        let mut end = 0;
+        let mut woven: Vec<Sheet> = Vec::new();
+        for layout in sheets {
+            let particles = layout.particles();
+            let fits = layout.rows >= 2 && layout.columns >= 2 && particles.end <= positions.len();
+            if fits && particles.start >= end {
+                end = particles.end;
+                woven.push(Sheet::new(*layout));
+            }
+        }
+        sorted.retain(|&(a, b, kind)| {
+            // Sheets are in the order of their particles.
+            let after = woven.partition_point(|sheet| sheet.layout.first <= a);
+            let sheet = after.checked_sub(1).map(|number| &mut woven[number]);
+            !sheet.is_some_and(|sheet| sheet.weave_in(kind, [a, b], positions))
+        });
         Self {
             batches: batches::arrange(positions, sorted),
+            sheets: woven,
+            scratch: Scratch::default(),
         }
+    }
+
+    /// Once a step, before the first [`relax`](super::relax()): brings up to date what follows from
+    /// rest lengths and masses.
+    pub fn prepare(&mut self, particles: &super::ParticleArrays) {
+        for sheet in &mut self.sheets {
+            sheet.prepare(&particles.inverse_mass);
+        }
+    }
+
+    /// The sheets that were found in the cloth.
+    pub fn sheets(&self) -> impl Iterator<Item = SheetLayout> + '_ {
+        self.sheets.iter().map(|sheet| sheet.layout)
     }
 
     /// How many constraints there are.
     pub fn len(&self) -> usize {
-        self.batches.iter().map(|b| b.pairs.len()).sum()
+        let batches: usize = self.batches.iter().map(|b| b.pairs.len()).sum();
+        batches + self.sheets.iter().map(Sheet::len).sum::<usize>()
     }
 
     /// Whether there are none.
@@ -106,7 +153,9 @@ impl ConstraintGraph {
     /// How many constraints of one kind there are.
     pub fn count(&self, kind: ConstraintKind) -> usize {
         let of_kind = self.batches.iter().filter(|b| b.kind == kind);
-        of_kind.map(|b| b.pairs.len()).sum()
+        let families = self.sheets.iter().flat_map(|sheet| &sheet.families);
+        let woven = families.filter(|family| family.kind() == kind);
+        of_kind.map(|b| b.pairs.len()).sum::<usize>() + woven.map(|f| f.len()).sum::<usize>()
     }
 
     /// How many batches the constraints are in; constraints of one batch share no particle, except
@@ -115,26 +164,40 @@ impl ConstraintGraph {
         self.batches.len()
     }
 
-    /// The constraints, in the order in which they are solved.
+    /// All constraints.
     pub fn iter(&self) -> impl Iterator<Item = DistanceConstraint> + '_ {
-        self.batches.iter().flat_map(|batch| {
+        let single = self.batches.iter().flat_map(|batch| {
             let both = batch.pairs.iter().zip(&batch.rest);
             both.map(|(&particles, &rest_length)| DistanceConstraint {
                 kind: batch.kind,
                 particles,
                 rest_length,
             })
-        })
+        });
+        self.sheets.iter().flat_map(Sheet::iter).chain(single)
     }
 
-    /// Pairs and rest lengths of one kind, without batch borders.
-    pub fn of_kind(&self, kind: ConstraintKind) -> impl Iterator<Item = (&[u32; 2], &f32)> + '_ {
-        let of_kind = self.batches.iter().filter(move |b| b.kind == kind);
-        of_kind.flat_map(|b| b.pairs.iter().zip(&b.rest))
+    /// Particles and rest lengths of one kind.
+    pub fn of_kind(&self, kind: ConstraintKind) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
+        let woven = self.sheets.iter().flat_map(move |sheet| {
+            let families = sheet.families.iter().filter(move |f| f.kind() == kind);
+            families.flat_map(|family| family.iter(&sheet.layout))
+        });
+        let batches = self.batches.iter().filter(move |b| b.kind == kind);
+        let single = batches.flat_map(|b| b.pairs.iter().copied().zip(b.rest.iter().copied()));
+        woven
+            .map(|(_, c)| (c.particles, c.rest_length))
+            .chain(single)
     }
 
     /// Takes the distances between particles at these positions as the new rest lengths.
     pub fn set_rest_lengths(&mut self, positions: &SoaVec3) {
+        for sheet in &mut self.sheets {
+            for family in &mut sheet.families {
+                family.set_rest_lengths(&sheet.layout, positions);
+            }
+            sheet.changed();
+        }
         for batch in &mut self.batches {
             for (rest, &[a, b]) in batch.rest.iter_mut().zip(&batch.pairs) {
                 *rest = distance(positions, a, b);
@@ -142,9 +205,19 @@ impl ConstraintGraph {
         }
     }
 
-    /// The rest lengths, in solving order, m. What is written here holds from the next substep on.
+    /// The rest lengths, m, in the order of [`iter`](Self::iter). What is written here holds from the
+    /// next step on; at least 0.
     pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        self.batches.iter_mut().flat_map(|batch| &mut batch.rest)
+        let woven = self.sheets.iter_mut().flat_map(|sheet| {
+            sheet.outdate();
+            let rest = sheet
+                .families
+                .iter_mut()
+                .flat_map(|family| &mut family.rest);
+            rest.filter(|rest| **rest >= 0.0)
+        });
+        let batches = self.batches.iter_mut();
+        woven.chain(batches.flat_map(|batch| &mut batch.rest))
     }
 
     /// Removes all constraints for which `keep` is false: those of a kind, say, or of a region.
@@ -156,6 +229,12 @@ impl ConstraintGraph {
     /// }
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(&DistanceConstraint) -> bool) {
+        for sheet in &mut self.sheets {
+            for family in &mut sheet.families {
+                family.retain(&sheet.layout, &mut keep);
+            }
+            sheet.changed();
+        }
         for batch in &mut self.batches {
             let kind = batch.kind;
             batch.retain(|&particles, &rest_length| {

@@ -7,11 +7,16 @@
 use super::{
     batches::Batch,
     constraints::{ConstraintGraph, ConstraintKind, DistanceConstraint},
+    sheet::{Family, SheetLayout},
 };
+
+/// Families of a sheet.
+const FAMILIES: usize = 6;
 
 /// Where a constraint is, until the graph changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot {
+    /// The families of all sheets are counted first, then the batches.
     batch: u32,
     index: u32,
 }
@@ -35,7 +40,23 @@ impl ConstraintGraph {
         condition: impl Fn([u32; 2]) -> bool,
     ) -> Vec<(Slot, DistanceConstraint)> {
         let mut found = Vec::new();
-        for (number, batch) in (0_u32..).zip(&self.batches) {
+        let families = self.sheets.iter().flat_map(|sheet| {
+            let layout = sheet.layout;
+            sheet.families.iter().map(move |family| (layout, family))
+        });
+        for (number, (layout, family)) in (0_u32..).zip(families) {
+            for (index, constraint) in family.iter(&layout) {
+                if condition(constraint.particles) {
+                    let slot = Slot {
+                        batch: number,
+                        index: index as u32,
+                    };
+                    found.push((slot, constraint));
+                }
+            }
+        }
+        let first = (self.sheets.len() * FAMILIES) as u32;
+        for (number, batch) in (first..).zip(&self.batches) {
             for (index, &particles) in (0_u32..).zip(&batch.pairs) {
                 if condition(particles) {
                     let slot = Slot {
@@ -59,16 +80,40 @@ impl ConstraintGraph {
         let Edit {
             moved,
             mut removed,
-            added,
+            mut added,
         } = edit;
+        let families = self.sheets.len() * FAMILIES;
         let mut touched = vec![false; self.batches.len()];
         for (slot, pair) in moved {
-            self.batches[slot.batch as usize].pairs[slot.index as usize] = pair;
-            touched[slot.batch as usize] = true;
+            if let Some(number) = (slot.batch as usize).checked_sub(families) {
+                self.batches[number].pairs[slot.index as usize] = pair;
+                touched[number] = true;
+            } else {
+                // It leaves the sheet: there is no place for other particles.
+                let (sheet, family) = self.family(slot);
+                added.push(DistanceConstraint {
+                    particles: pair,
+                    ..family.constraint(&sheet, slot.index as usize)
+                });
+                removed.push(slot);
+            }
         }
         removed.sort_unstable();
-        for of_batch in removed.chunk_by(|a, b| a.batch == b.batch) {
-            let number = of_batch[0].batch as usize;
+        let first_of_batches = removed.partition_point(|slot| (slot.batch as usize) < families);
+        for &slot in &removed[..first_of_batches] {
+            let (_, family) = self.family(slot);
+            family.remove(slot.index as usize);
+        }
+        let mut sheets: Vec<usize> = removed[..first_of_batches]
+            .iter()
+            .map(|slot| slot.batch as usize / FAMILIES)
+            .collect();
+        sheets.dedup();
+        for sheet in sheets {
+            self.sheets[sheet].changed();
+        }
+        for of_batch in removed[first_of_batches..].chunk_by(|a, b| a.batch == b.batch) {
+            let number = of_batch[0].batch as usize - families;
             let batch = &mut self.batches[number];
             let mut gone = of_batch.iter().map(|slot| slot.index).peekable();
             let mut index = 0;
@@ -88,6 +133,13 @@ impl ConstraintGraph {
             }
         }
         self.batches.retain(|batch| !batch.pairs.is_empty());
+    }
+
+    /// The family of a slot in a sheet.
+    fn family(&mut self, slot: Slot) -> (SheetLayout, &mut Family) {
+        let number = slot.batch as usize;
+        let sheet = &mut self.sheets[number / FAMILIES];
+        (sheet.layout, &mut sheet.families[number % FAMILIES])
     }
 
     fn add(&mut self, added: Vec<DistanceConstraint>, particles: usize, touched: &mut Vec<bool>) {
@@ -153,11 +205,17 @@ impl ConstraintGraph {
 
     /// Begins to measure what each structural constraint carries.
     pub fn clear_loads(&mut self) {
-        for batch in &mut self.batches {
-            batch.load.clear();
-            if batch.kind == ConstraintKind::Structural {
-                batch.load.resize(batch.pairs.len(), 0.0);
+        let clear = |kind, load: &mut Vec<f32>, len: usize| {
+            load.clear();
+            if kind == ConstraintKind::Structural {
+                load.resize(len, 0.0);
             }
+        };
+        for family in self.sheets.iter_mut().flat_map(|sheet| &mut sheet.families) {
+            clear(family.kind(), &mut family.load, family.rest.len());
+        }
+        for batch in &mut self.batches {
+            clear(batch.kind, &mut batch.load, batch.pairs.len());
         }
     }
 
@@ -165,8 +223,12 @@ impl ConstraintGraph {
     /// of the substep in the fixed step. Relaxation must have been told to keep it.
     pub fn add_loads(&mut self, dt: f32, share: f32) {
         let factor = -share / (dt * dt);
-        for batch in &mut self.batches {
-            for (load, lambda) in batch.load.iter_mut().zip(&batch.lambda) {
+        let families = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.families);
+        let woven = families.map(|family| (&mut family.load, &family.lambda));
+        let batches = self.batches.iter_mut();
+        let single = batches.map(|batch| (&mut batch.load, &batch.lambda));
+        for (load, lambda) in woven.chain(single) {
+            for (load, lambda) in load.iter_mut().zip(lambda) {
                 *load += lambda * factor;
             }
         }
@@ -175,18 +237,28 @@ impl ConstraintGraph {
     /// The structural constraints and what they have carried on average since
     /// [`clear_loads`](Self::clear_loads), N; 0 for those that are newer.
     pub fn loads(&self) -> impl Iterator<Item = (DistanceConstraint, f32)> + '_ {
+        let load = |load: &[f32], i: usize| load.get(i).copied().unwrap_or(0.0);
+        let woven = self.sheets.iter().flat_map(move |sheet| {
+            let families = sheet.families.iter();
+            let threads = families.filter(|f| f.kind() == ConstraintKind::Structural);
+            threads.flat_map(move |family| {
+                let all = family.iter(&sheet.layout);
+                all.map(move |(i, constraint)| (constraint, load(&family.load, i)))
+            })
+        });
         let batches = self.batches.iter();
         let threads = batches.filter(|batch| batch.kind == ConstraintKind::Structural);
-        threads.flat_map(|batch| {
-            (0..batch.pairs.len()).map(|i| {
+        let single = threads.flat_map(move |batch| {
+            (0..batch.pairs.len()).map(move |i| {
                 let constraint = DistanceConstraint {
                     kind: batch.kind,
                     particles: batch.pairs[i],
                     rest_length: batch.rest[i],
                 };
-                (constraint, batch.load.get(i).copied().unwrap_or(0.0))
+                (constraint, load(&batch.load, i))
             })
-        })
+        });
+        woven.chain(single)
     }
 }
 

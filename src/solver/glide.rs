@@ -4,7 +4,7 @@
 //! rose at once, it would snap back like rubber; if the thickness did, it would leap off whatever it
 //! lies on. Softening needs no such care: then gravity sets the pace.
 
-use super::constraints::Compliance;
+use super::{constraints::Compliance, relax::ThreadSolver};
 
 /// Stiffness rises by at most this factor from one step to the next.
 const STRIDE: f32 = 1.125;
@@ -15,33 +15,71 @@ const RIGID: f32 = 1e-9;
 /// Speed at which thickness grows, m/s.
 const GROWTH: f32 = 0.2;
 
-/// How much of its corrections relaxation applies after the length Δts of a substep or the number K of
-/// iterations has changed.
+/// How much threads solved as a whole may give at first, relative to the mass of a link: not stiffer
+/// than relaxation, which carries from one link to the next.
+const LOOSE: f32 = 1.0;
+
+/// How much they give in the end. A thread that is taut between two pins has no solution or many,
+/// and rounding would decide; so little softer than rigid, all is well defined.
+const TAUT: f32 = 1e-4;
+
+/// How much of its corrections relaxation applies after the length Δts of a substep, the number K of
+/// iterations or the way in which threads are solved has changed.
 ///
 /// A cloth without compliance is as stiff as K/Δts² ("Small Steps in Physics Simulation", Macklin et
 /// al. 2019). When that rises, the strength falls by the same factor and then rises in strides.
+/// Threads that are solved as a whole need no iterations; when that begins, they tighten in strides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {
-    /// K/Δts² of the last step.
+    threads: ThreadSolver,
+    /// K/Δts² of the last step, with K = 1 for threads that are solved as a whole.
     stiffness: f32,
     strength: f32,
+    give: f32,
+}
+
+impl Default for Strength {
+    /// Full strength.
+    fn default() -> Self {
+        Self::full(1.0, 1, ThreadSolver::Direct)
+    }
 }
 
 impl Strength {
-    /// Full strength with substeps of this length, s, and this number of iterations.
-    pub fn full(dts: f32, iterations: u32) -> Self {
+    /// A share of full strength, and threads as tight as they get.
+    #[cfg(test)]
+    pub(super) fn part(strength: f32) -> Self {
         Self {
-            stiffness: iterations as f32 / (dts * dts),
+            strength,
+            ..Self::default()
+        }
+    }
+
+    /// Full strength with substeps of this length, s, and this number of iterations.
+    pub fn full(dts: f32, iterations: u32, threads: ThreadSolver) -> Self {
+        Self {
+            threads,
+            stiffness: match threads {
+                ThreadSolver::Direct => 1.0,
+                ThreadSolver::Relaxation => iterations as f32,
+            } / (dts * dts),
             strength: 1.0,
+            give: TAUT,
         }
     }
 
     /// The strength of the next step.
-    pub fn next(self, dts: f32, iterations: u32) -> Self {
-        let full = Self::full(dts, iterations);
+    pub fn next(self, dts: f32, iterations: u32, threads: ThreadSolver) -> Self {
+        let full = Self::full(dts, iterations, threads);
         let unchanged = self.strength * self.stiffness / full.stiffness;
+        let give = if threads == self.threads {
+            self.give / STRIDE
+        } else {
+            LOOSE
+        };
         Self {
             strength: (unchanged * STRIDE).min(1.0),
+            give: give.max(TAUT),
             ..full
         }
     }
@@ -49,6 +87,16 @@ impl Strength {
     /// The share of each correction that is applied.
     pub fn get(self) -> f32 {
         self.strength
+    }
+
+    /// How much softer than rigid threads are that are solved as a whole.
+    pub fn give(self) -> f32 {
+        self.give
+    }
+
+    /// Whether long distances may be held: threads must be tight first.
+    pub fn is_taut(self) -> bool {
+        self.give < 10.0 * TAUT && self.strength == 1.0
     }
 }
 
@@ -86,11 +134,12 @@ mod tests {
 
     #[test]
     fn stiffening_takes_strides_and_arrives() {
-        let mut strength = Strength::full(0.5, 1).next(0.125, 3);
+        let by = ThreadSolver::Relaxation;
+        let mut strength = Strength::full(0.5, 1, by).next(0.125, 3, by);
         let mut steps = 1;
         assert_eq!(strength.get(), STRIDE / 48.0);
         while strength.get() < 1.0 {
-            strength = strength.next(0.125, 3);
+            strength = strength.next(0.125, 3, by);
             steps += 1;
         }
         assert!((30..40).contains(&steps), "{steps} steps");
@@ -110,8 +159,22 @@ mod tests {
     }
 
     #[test]
+    fn threads_tighten_in_strides() {
+        let direct = ThreadSolver::Direct;
+        let mut strength = Strength::full(0.1, 1, ThreadSolver::Relaxation).next(0.1, 1, direct);
+        assert_eq!(strength.give(), LOOSE);
+        assert!(!strength.is_taut());
+        for _ in 0..100 {
+            strength = strength.next(0.1, 1, direct);
+        }
+        assert_eq!(strength.give(), TAUT);
+        assert!(strength.is_taut());
+    }
+
+    #[test]
     fn softening_is_immediate() {
-        assert_eq!(Strength::full(0.125, 4).next(0.5, 1).get(), 1.0);
+        let by = ThreadSolver::Direct;
+        assert_eq!(Strength::full(0.125, 4, by).next(0.5, 1, by).get(), 1.0);
         assert_eq!(glide_thickness(0.5, 0.1, 0.1), 0.1);
         assert_eq!(glide_density(0.1, 0.4), 0.4);
         let soft = Compliance {

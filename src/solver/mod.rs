@@ -14,6 +14,7 @@
 //! | `edit` | changes single constraints of the order |
 //! | `integrate` | position Verlet |
 //! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
+//! | `sheet` | grids: whole rows at a time, whole threads at once, long distances |
 //! | `shape`, `collide` | what cloth bumps into, contacts and friction |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
@@ -43,6 +44,7 @@ pub mod plane;
 pub mod ray;
 pub mod relax;
 pub mod shape;
+mod sheet;
 pub mod simd;
 pub mod soa;
 pub mod step;
@@ -59,8 +61,9 @@ pub use integrate::{Integration, integrate, update_displacements};
 pub use line_drag::{Lines, apply_line_drag};
 pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
-pub use relax::{Relaxation, relax};
+pub use relax::{Relaxation, ThreadSolver, relax};
 pub use shape::Shape;
+pub use sheet::SheetLayout;
 pub use simd::SimdLevel;
 pub use soa::SoaVec3;
 pub use step::{Body, StepSettings, step};

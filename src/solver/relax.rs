@@ -5,24 +5,51 @@
 //! Physics Simulation" (Macklin et al. 2019). It is the same code.
 
 use super::{
-    batches::LANES,
+    batches::{Batch, LANES},
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
+    glide::Strength,
     particles::ParticleArrays,
+    sheet::{SheetSoftness, relax_sheet},
 };
+use bevy::reflect::{Reflect, prelude::ReflectDefault};
+#[cfg(feature = "serialize")]
+use {
+    bevy::reflect::{ReflectDeserialize, ReflectSerialize},
+    serde::{Deserialize, Serialize},
+};
+
+/// How threads are solved.
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[reflect(Default, Clone, Debug, PartialEq, Hash)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub enum ThreadSolver {
+    /// Each thread of a grid as a whole, and a hierarchy of long distances above it: woven cloth
+    /// does not stretch. What is no grid is relaxed.
+    #[default]
+    Direct,
+    /// Constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): how far cloth
+    /// stretches depends on substeps and iterations.
+    Relaxation,
+}
 
 /// How all constraints are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relaxation {
     /// How much each kind of constraint gives.
     pub compliance: Compliance,
-    /// How often all of them are solved.
+    /// How threads are solved.
+    pub threads: ThreadSolver,
+    /// How often all constraints are solved.
     pub iterations: u32,
     /// Length of the substep, s.
     pub dt: f32,
-    /// Share of each correction that is applied, above 0 up to 1, normally 1. Where there is
-    /// compliance it only counts as far as it is the softer of the two. See
-    /// [`Strength`](super::glide::Strength).
-    pub strength: f32,
+    /// How strongly, normally full. Where there is compliance it only counts as far as it is the
+    /// softer of the two.
+    pub strength: Strength,
     /// Keep what each structural constraint carries, for
     /// [`ConstraintGraph::add_loads`](ConstraintGraph::add_loads).
     pub loads: bool,
@@ -43,43 +70,87 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
         ..
     } = *by;
     let inverse_dt2 = 1.0 / (dt * dt);
-    let weakness = 1.0 / strength;
-    let batches = &mut constraints.batches;
+    let softness = |kind| Softness {
+        alpha: compliance.of(kind) * inverse_dt2,
+        weakness: 1.0 / strength.get(),
+    };
+    let direct = by.threads == ThreadSolver::Direct;
+    let stretch = softness(ConstraintKind::Structural);
+    let of_sheet = SheetSoftness {
+        stretch: Softness {
+            weakness: if direct {
+                1.0 + strength.give()
+            } else {
+                stretch.weakness
+            },
+            ..stretch
+        },
+        shear: softness(ConstraintKind::Shear),
+        bend: softness(ConstraintKind::Bend),
+        direct,
+        // What long distances carry, no thread feels.
+        coarse: direct && strength.is_taut() && !by.loads,
+        share: strength.get(),
+    };
+    let ConstraintGraph {
+        batches,
+        sheets,
+        scratch,
+    } = constraints;
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
+    let needs_lambda = |kind| {
+        let soft = compliance.of(kind) > 0.0;
+        let loads = by.loads && kind == ConstraintKind::Structural;
+        loads || (soft && iterations > 1)
+    };
+    let clear = |lambda: &mut Vec<f32>, needed: bool, len: usize| {
+        lambda.clear();
+        lambda.resize(if needed { len } else { 0 }, 0.0);
+    };
     for batch in batches.iter_mut() {
-        let soft = compliance.of(batch.kind) > 0.0;
-        let loads = by.loads && batch.kind == ConstraintKind::Structural;
-        batch.lambda.clear();
-        if loads || (soft && iterations > 1) {
-            batch.lambda.resize(batch.pairs.len(), 0.0);
-        }
+        let needed = needs_lambda(batch.kind);
+        clear(&mut batch.lambda, needed, batch.pairs.len());
+    }
+    for family in sheets.iter_mut().flat_map(|sheet| &mut sheet.families) {
+        let (needed, len) = (needs_lambda(family.kind()), family.rest.len());
+        clear(&mut family.lambda, needed, len);
     }
 
     let mut points = Points::of(particles);
     // Always in the same order: turning it around in every other pass looks fairer, but pumps energy
-    // into the cloth.
+    // into the cloth. Threads come last: they are to be satisfied best.
+    let threads = batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
+    let (others, threads) = batches.split_at_mut(threads);
     for _ in 0..iterations {
-        for batch in batches.iter_mut() {
-            let alpha = compliance.of(batch.kind) * inverse_dt2;
-            let softness = Softness { alpha, weakness };
-            let (pairs, rest) = (&batch.pairs, &batch.rest);
-            let lambda = (!batch.lambda.is_empty()).then_some(&mut batch.lambda[..]);
-            if batch.independent {
-                solve::<LANES>(&mut points, pairs, &batch.rows, rest, softness, lambda);
-            } else {
-                solve::<1>(&mut points, pairs, &[], rest, softness, lambda);
-            }
+        for batch in &mut *others {
+            solve_batch(&mut points, batch, softness(batch.kind));
+        }
+        for sheet in &mut *sheets {
+            relax_sheet(&mut points, sheet, of_sheet, scratch);
+        }
+        for batch in &mut *threads {
+            solve_batch(&mut points, batch, softness(batch.kind));
         }
     }
 }
 
+fn solve_batch(points: &mut Points, batch: &mut Batch, softness: Softness) {
+    let (pairs, rest) = (&batch.pairs, &batch.rest);
+    let lambda = (!batch.lambda.is_empty()).then_some(&mut batch.lambda[..]);
+    if batch.independent {
+        solve::<LANES>(points, pairs, &batch.rows, rest, softness, lambda);
+    } else {
+        solve::<1>(points, pairs, &[], rest, softness, lambda);
+    }
+}
+
 /// The planes of the particles, all cut to the same length, which spares bounds checks.
-struct Points<'a> {
-    x: &'a mut [f32],
-    y: &'a mut [f32],
-    z: &'a mut [f32],
-    w: &'a [f32],
+pub(super) struct Points<'a> {
+    pub(super) x: &'a mut [f32],
+    pub(super) y: &'a mut [f32],
+    pub(super) z: &'a mut [f32],
+    pub(super) w: &'a [f32],
 }
 
 impl<'a> Points<'a> {
@@ -96,11 +167,11 @@ impl<'a> Points<'a> {
 
 /// How soft the constraints of a batch are.
 #[derive(Clone, Copy)]
-struct Softness {
+pub(super) struct Softness {
     /// α̃ = α/Δt²
-    alpha: f32,
+    pub(super) alpha: f32,
     /// 1/strength
-    weakness: f32,
+    pub(super) weakness: f32,
 }
 
 /// Solves one batch, `N` constraints at a time. `rows` says which groups of `N` are rows.
@@ -250,9 +321,10 @@ mod tests {
     fn rigid(iterations: u32) -> Relaxation {
         Relaxation {
             compliance: Compliance::default(),
+            threads: ThreadSolver::Relaxation,
             iterations,
             dt: 0.01,
-            strength: 1.0,
+            strength: Strength::default(),
             loads: false,
         }
     }
@@ -300,9 +372,10 @@ mod tests {
                 &mut graph,
                 &Relaxation {
                     compliance,
+                    threads: ThreadSolver::Relaxation,
                     iterations,
                     dt: 0.1,
-                    strength: 1.0,
+                    strength: Strength::default(),
                     loads: false,
                 },
             );
@@ -318,7 +391,7 @@ mod tests {
     fn strength_takes_a_share_of_the_correction() {
         let (mut p, mut graph) = pair([0.0, 1.0], 2.0);
         let by = Relaxation {
-            strength: 0.25,
+            strength: Strength::part(0.25),
             ..rigid(1)
         };
         relax(&mut p, &mut graph, &by);

@@ -5,9 +5,10 @@ use super::{
     aero::{Air, apply_air},
     collide::{Collider, Surface, collide},
     constraints::{Compliance, ConstraintGraph},
+    glide::Strength,
     integrate::{Integration, integrate, update_displacements},
     particles::{ParticleArrays, PinTarget},
-    relax::{Relaxation, relax},
+    relax::{Relaxation, ThreadSolver, relax},
     triangles::Triangles,
 };
 use bevy::math::Vec3;
@@ -33,6 +34,8 @@ pub struct StepSettings {
     pub substeps: u32,
     /// Relaxation passes of a substep.
     pub iterations: u32,
+    /// How threads are solved.
+    pub threads: ThreadSolver,
     /// Gravity, m/s².
     pub gravity: Vec3,
     /// Damping, 1/s.
@@ -62,13 +65,15 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
     };
     particles.begin_step(pins, substeps);
     apply_air(particles, triangles, &settings.air, settings.dt);
+    constraints.prepare(particles);
     for substep in 0..substeps {
         integrate(particles, &by);
         let relaxation = Relaxation {
             compliance: settings.compliance,
+            threads: settings.threads,
             iterations: settings.iterations,
             dt: by.dt,
-            strength: 1.0,
+            strength: Strength::default(),
             loads: false,
         };
         relax(particles, constraints, &relaxation);

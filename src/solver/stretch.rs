@@ -20,7 +20,7 @@ pub struct Stretch {
 pub fn measure_stretch(particles: &ParticleArrays, constraints: &ConstraintGraph) -> Stretch {
     let (mut sum, mut squares, mut count) = (0.0_f64, 0.0_f64, 0_u32);
     let mut max = f32::NEG_INFINITY;
-    for (&[a, b], &rest) in constraints.of_kind(ConstraintKind::Structural) {
+    for ([a, b], rest) in constraints.of_kind(ConstraintKind::Structural) {
         if rest > 0.0 {
             let strain = distance(&particles.position, a, b) / rest - 1.0;
             sum += f64::from(strain.abs());

@@ -58,11 +58,15 @@ pub(crate) fn relax(
         let applied = body.applied(cloth, &time);
         let by = Relaxation {
             compliance: applied.compliance,
+            threads: cloth.threads,
             iterations: cloth.iterations,
             dt: time.substep,
-            strength: applied.strength.get(),
+            strength: applied.strength,
             loads: tearing.is_some_and(Tearing::by_load),
         };
+        if time.index == 0 {
+            k.prepare(particles);
+        }
         if by.loads && time.index == 0 {
             k.clear_loads();
         }

@@ -93,7 +93,7 @@ pub(crate) fn shred(event: On<ShredCloth>, mut operate: Operate) {
     let threads: Vec<[u32; 2]> = patient
         .constraints
         .of_kind(ConstraintKind::Structural)
-        .map(|(pair, _)| *pair)
+        .map(|(pair, _)| pair)
         .filter(|pair| is_within(*pair))
         .collect();
     if !threads.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::{app, centre, particles, run, spawn};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_drape::{ClothSubstep, Particles, SubstepTime, params, prelude::*};
+use bevy_drape::{ClothSubstep, Particles, SubstepTime, ThreadSolver, params, prelude::*};
 
 fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     let particles = particles(app, cloth);
@@ -59,8 +59,9 @@ fn no_edit_makes_the_cloth_jump() {
         }
         for value in values {
             for &cloth in &cloths {
-                edit(&mut app, cloth, |c| (param.set)(c, value));
-                calm(&mut app, cloth, param.field, value);
+                calm(&mut app, cloth, param.field, value, |c| {
+                    (param.set)(c, value)
+                });
             }
         }
     }
@@ -71,26 +72,43 @@ fn no_edit_makes_the_cloth_jump() {
             param.default_value(),
         ] {
             for &cloth in &cloths {
-                edit(&mut app, cloth, |c| (param.set)(&mut c.fabric, value));
-                calm(&mut app, cloth, param.field, value);
+                calm(&mut app, cloth, param.field, value, |c| {
+                    (param.set)(&mut c.fabric, value);
+                });
             }
         }
     }
     for count in [100, 1, 8, 16, 8] {
         app.world_mut().resource_mut::<Substeps>().0 = count;
-        calm(&mut app, cloths[0], "Substeps", count as f32);
-        calm(&mut app, cloths[1], "Substeps", count as f32);
+        calm(&mut app, cloths[0], "Substeps", count as f32, |_| ());
+        calm(&mut app, cloths[1], "Substeps", count as f32, |_| ());
+    }
+    for threads in [ThreadSolver::Relaxation, ThreadSolver::Direct] {
+        for &cloth in &cloths {
+            calm(
+                &mut app,
+                cloth,
+                "Cloth::threads",
+                threads as u8 as f32,
+                |c| {
+                    c.threads = threads;
+                },
+            );
+        }
     }
 }
 
-/// Checks for a while that nothing moves faster than the forces of the scene could make it.
-fn calm(app: &mut App, cloth: Entity, field: &str, value: f32) {
+/// Edits a cloth and checks for a while that nothing moves faster than it did or than the forces of
+/// the scene could make it.
+fn calm(app: &mut App, cloth: Entity, field: &str, value: f32, change: impl FnOnce(&mut Cloth)) {
+    let before = largest_move(app, cloth) * 60.0;
+    edit(app, cloth, change);
     for update in 0..30 {
         let way = largest_move(app, cloth);
         let speed = way * 60.0;
         // Gravity may move it, and free corners may whip later on; a jump shows at once.
         let limit = if update < 10 {
-            1.5 + 10.0 * (update + 2) as f32 / 60.0
+            before + 1.5 + 10.0 * (update + 2) as f32 / 60.0
         } else {
             10.0
         };

@@ -56,6 +56,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
             .as_secs_f32(),
         substeps: 8,
         iterations: settings.iterations,
+        threads: settings.threads,
         gravity: ClothGravity::default().0,
         damping: settings.damping,
         compliance: settings.fabric.compliance(),

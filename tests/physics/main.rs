@@ -13,7 +13,7 @@ mod motion;
 use bevy::math::Vec3;
 use bevy_drape::solver::{
     self, Air, Body, Collider, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays,
-    PinTarget, SoaVec3, StepSettings, Surface, Triangles,
+    PinTarget, SoaVec3, StepSettings, Surface, ThreadSolver, Triangles,
 };
 
 /// A cloth, chain or single particle with all that a step needs.
@@ -88,6 +88,7 @@ fn vacuum() -> StepSettings {
         dt: 1.0 / 60.0,
         substeps: 1,
         iterations: 1,
+        threads: ThreadSolver::default(),
         gravity: Vec3::NEG_Y * 9.81,
         damping: 0.0,
         compliance: Compliance::default(),

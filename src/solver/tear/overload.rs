@@ -77,7 +77,7 @@ pub fn overloaded(
     };
     match limit {
         TearLimit::Strain(limit) => {
-            for (&[a, b], &rest) in constraints.of_kind(ConstraintKind::Structural) {
+            for ([a, b], rest) in constraints.of_kind(ConstraintKind::Structural) {
                 let strain = distance(&particles.position, a, b) / rest - 1.0;
                 weigh([a, b], strain / limit);
             }

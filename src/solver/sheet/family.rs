@@ -1,0 +1,270 @@
+//! The six families of constraints that a sheet has. In each, a particle at row r and column c has
+//! one neighbour, always in the same direction.
+
+use super::SheetLayout;
+use crate::solver::{
+    constraints::{ConstraintKind, DistanceConstraint, distance},
+    soa::SoaVec3,
+};
+
+/// Stands for the rest length of a constraint that is not there.
+pub(super) const NONE: f32 = -1.0;
+
+/// So many rows are turned into columns at once, when weft is solved: its rest lengths are stored in
+/// the order in which they are then needed.
+pub(super) const BLOCK: usize = 32;
+
+/// The direction of a family: warp runs from row to row, weft along a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weave {
+    /// (r, c) to (r+1, c+1)
+    ShearDown,
+    /// (r, c+1) to (r+1, c)
+    ShearUp,
+    /// (r, c) to (r+2, c)
+    BendWarp,
+    /// (r, c) to (r+1, c)
+    Warp,
+    /// (r, c) to (r, c+2)
+    BendWeft,
+    /// (r, c) to (r, c+1)
+    Weft,
+}
+
+impl Weave {
+    /// In the order in which they are solved: what comes last is satisfied best, and that must be
+    /// the threads.
+    pub(super) const ALL: [Self; 6] = [
+        Self::ShearDown,
+        Self::ShearUp,
+        Self::BendWarp,
+        Self::Warp,
+        Self::BendWeft,
+        Self::Weft,
+    ];
+
+    /// The number of the family of a constraint from one place to another, the first having the
+    /// smaller index.
+    pub(super) fn between([r, c]: [usize; 2], [to_r, to_c]: [usize; 2]) -> Option<usize> {
+        let weave = match (to_r as isize - r as isize, to_c as isize - c as isize) {
+            (1, 1) => Self::ShearDown,
+            (1, -1) => Self::ShearUp,
+            (2, 0) => Self::BendWarp,
+            (1, 0) => Self::Warp,
+            (0, 2) => Self::BendWeft,
+            (0, 1) => Self::Weft,
+            _ => return None,
+        };
+        Self::ALL.iter().position(|w| *w == weave)
+    }
+
+    pub(super) fn kind(self) -> ConstraintKind {
+        match self {
+            Self::ShearDown | Self::ShearUp => ConstraintKind::Shear,
+            Self::BendWarp | Self::BendWeft => ConstraintKind::Bend,
+            Self::Warp | Self::Weft => ConstraintKind::Structural,
+        }
+    }
+
+    /// How many rows and columns of constraints a sheet has.
+    fn extent(self, layout: &SheetLayout) -> [usize; 2] {
+        let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+        match self {
+            Self::ShearDown | Self::ShearUp => [rows - 1, columns - 1],
+            Self::BendWarp => [rows.saturating_sub(2), columns],
+            Self::Warp => [rows - 1, columns],
+            Self::BendWeft => [rows, columns.saturating_sub(2)],
+            Self::Weft => [rows, columns - 1],
+        }
+    }
+
+    fn is_weft(self) -> bool {
+        matches!(self, Self::Weft | Self::BendWeft)
+    }
+}
+
+/// The constraints of one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::solver) struct Family {
+    weave: Weave,
+    /// Rest lengths, m; [`NONE`] where there is no constraint.
+    pub(in crate::solver) rest: Vec<f32>,
+    /// As in a batch: Lagrange multipliers of the running substep, or empty.
+    pub(in crate::solver) lambda: Vec<f32>,
+    /// As in a batch: mean tension during the running step, N, or empty.
+    pub(in crate::solver) load: Vec<f32>,
+    count: usize,
+}
+
+impl Family {
+    pub(super) fn empty(weave: Weave, layout: &SheetLayout) -> Self {
+        let [rows, columns] = weave.extent(layout);
+        Self {
+            weave,
+            rest: vec![NONE; rows * columns],
+            lambda: Vec::new(),
+            load: Vec::new(),
+            count: 0,
+        }
+    }
+
+    pub(in crate::solver) fn kind(&self) -> ConstraintKind {
+        self.weave.kind()
+    }
+
+    pub(super) fn weave(&self) -> Weave {
+        self.weave
+    }
+
+    pub(in crate::solver) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn recount(&mut self) {
+        self.count = self.rest.iter().filter(|&&rest| rest >= 0.0).count();
+    }
+
+    /// Where the constraint at a row and a column is stored.
+    pub(super) fn index(&self, layout: &SheetLayout, [r, c]: [usize; 2]) -> usize {
+        let [rows, columns] = self.weave.extent(layout);
+        if self.weave.is_weft() {
+            let block = r - r % BLOCK;
+            let height = BLOCK.min(rows - block);
+            block * columns + c * height + (r - block)
+        } else {
+            r * columns + c
+        }
+    }
+
+    /// The row and the column of a stored constraint.
+    pub(super) fn place(&self, layout: &SheetLayout, index: usize) -> [usize; 2] {
+        let [rows, columns] = self.weave.extent(layout);
+        if self.weave.is_weft() {
+            let block = index / (BLOCK * columns) * BLOCK;
+            let height = BLOCK.min(rows - block);
+            let within = index - block * columns;
+            [block + within % height, within / height]
+        } else {
+            [index / columns, index % columns]
+        }
+    }
+
+    /// The two particles of a stored constraint.
+    pub(in crate::solver) fn pair(&self, layout: &SheetLayout, index: usize) -> [u32; 2] {
+        let [r, c] = self.place(layout, index);
+        let at = |r: usize, c: usize| layout.first + (r * layout.columns as usize + c) as u32;
+        match self.weave {
+            Weave::ShearDown => [at(r, c), at(r + 1, c + 1)],
+            Weave::ShearUp => [at(r, c + 1), at(r + 1, c)],
+            Weave::BendWarp => [at(r, c), at(r + 2, c)],
+            Weave::Warp => [at(r, c), at(r + 1, c)],
+            Weave::BendWeft => [at(r, c), at(r, c + 2)],
+            Weave::Weft => [at(r, c), at(r, c + 1)],
+        }
+    }
+
+    /// Puts a constraint in. The first place has the smaller index.
+    pub(super) fn set(
+        &mut self,
+        layout: &SheetLayout,
+        [r, c]: [usize; 2],
+        [_, to_c]: [usize; 2],
+        rest: f32,
+    ) {
+        let index = self.index(layout, [r, c.min(to_c)]);
+        if self.rest[index] < 0.0 {
+            self.count += 1;
+        }
+        self.rest[index] = rest;
+    }
+
+    /// The constraints, and where they are stored.
+    pub(in crate::solver) fn iter(
+        &self,
+        layout: &SheetLayout,
+    ) -> impl Iterator<Item = (usize, DistanceConstraint)> + '_ {
+        let layout = *layout;
+        let there = (0..self.rest.len()).filter(|&index| self.rest[index] >= 0.0);
+        there.map(move |index| (index, self.constraint(&layout, index)))
+    }
+
+    /// Removes what is not to be kept.
+    pub(in crate::solver) fn retain(
+        &mut self,
+        layout: &SheetLayout,
+        keep: &mut impl FnMut(&DistanceConstraint) -> bool,
+    ) {
+        for index in 0..self.rest.len() {
+            if self.rest[index] >= 0.0 {
+                let constraint = self.constraint(layout, index);
+                if !keep(&constraint) {
+                    self.remove(index);
+                }
+            }
+        }
+    }
+
+    /// A constraint that is there.
+    pub(in crate::solver) fn constraint(
+        &self,
+        layout: &SheetLayout,
+        index: usize,
+    ) -> DistanceConstraint {
+        DistanceConstraint {
+            kind: self.kind(),
+            particles: self.pair(layout, index),
+            rest_length: self.rest[index],
+        }
+    }
+
+    /// Removes a constraint.
+    pub(in crate::solver) fn remove(&mut self, index: usize) {
+        self.rest[index] = NONE;
+        if let Some(load) = self.load.get_mut(index) {
+            *load = 0.0;
+        }
+    }
+
+    /// Takes the distances between particles at these positions as the new rest lengths.
+    pub(in crate::solver) fn set_rest_lengths(
+        &mut self,
+        layout: &SheetLayout,
+        positions: &SoaVec3,
+    ) {
+        for index in 0..self.rest.len() {
+            if self.rest[index] >= 0.0 {
+                let [a, b] = self.pair(layout, index);
+                self.rest[index] = distance(positions, a, b);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_stored_once_and_found_again() {
+        for (columns, rows) in [(2, 2), (5, 3), (7, 33), (40, 64), (3, 100)] {
+            let layout = SheetLayout {
+                first: 11,
+                columns,
+                rows,
+            };
+            for (number, weave) in Weave::ALL.into_iter().enumerate() {
+                let family = Family::empty(weave, &layout);
+                let mut seen = vec![false; family.rest.len()];
+                for index in 0..family.rest.len() {
+                    let place = family.place(&layout, index);
+                    assert_eq!(family.index(&layout, place), index);
+                    assert!(!std::mem::replace(&mut seen[index], true));
+                    let [a, b] = family.pair(&layout, index);
+                    assert!(a < b);
+                    let (from, to) = (layout.place(a).unwrap(), layout.place(b).unwrap());
+                    assert_eq!(Weave::between(from, to), Some(number));
+                }
+            }
+        }
+    }
+}

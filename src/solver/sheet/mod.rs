@@ -1,0 +1,146 @@
+//! Sheets: rectangular parts of a cloth, woven of threads that run along rows and columns.
+//!
+//! The particles of a sheet lie row by row in memory and its constraints need no indices, so that
+//! its loops load and store whole rows. Any mesh has sheets in which grids of quads are found,
+//! however its vertices are numbered (`mesh/weave.rs`).
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `family` | the six families of constraints: who is whose neighbour |
+//! | `project` | projects constraints between two rows |
+//! | `lines` | solves whole threads at once |
+//! | `transpose` | turns rows into columns, so that weft is solved as warp |
+//! | `coarse` | holds the sheet together over long distances |
+//! | `pass` | one pass over all constraints of a sheet |
+//! | `twin` | the same, one constraint at a time |
+
+mod coarse;
+mod family;
+mod lines;
+mod pass;
+mod project;
+mod transpose;
+mod twin;
+
+use super::{
+    constraints::{ConstraintKind, DistanceConstraint},
+    soa::SoaVec3,
+};
+use coarse::Coarse;
+pub(super) use family::Family;
+use family::Weave;
+pub(super) use pass::{Scratch, SheetSoftness, relax_sheet};
+
+/// Where a sheet is among the particles: `rows` rows of `columns` particles, row by row, from
+/// `first` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SheetLayout {
+    /// Index of the particle at row 0, column 0.
+    pub first: u32,
+    /// Particles in a row, at least 2.
+    pub columns: u32,
+    /// Rows, at least 2.
+    pub rows: u32,
+}
+
+impl SheetLayout {
+    /// How many particles it has.
+    pub fn len(&self) -> usize {
+        self.columns as usize * self.rows as usize
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its particles.
+    pub fn particles(&self) -> std::ops::Range<usize> {
+        self.first as usize..self.first as usize + self.len()
+    }
+
+    /// Row and column of a particle, if it is in this sheet.
+    fn place(&self, particle: u32) -> Option<[usize; 2]> {
+        let i = particle.checked_sub(self.first)? as usize;
+        let columns = self.columns as usize;
+        (i < self.len()).then(|| [i / columns, i % columns])
+    }
+}
+
+/// The constraints of a sheet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sheet {
+    pub(super) layout: SheetLayout,
+    /// In solving order, see [`Weave::ALL`].
+    pub(super) families: [Family; 6],
+    coarse: Coarse,
+}
+
+impl Sheet {
+    /// A sheet without constraints.
+    pub(super) fn new(layout: SheetLayout) -> Self {
+        Self {
+            layout,
+            families: Weave::ALL.map(|weave| Family::empty(weave, &layout)),
+            coarse: Coarse::default(),
+        }
+    }
+
+    /// Takes a constraint in, if it is one of those that a sheet has. Says whether it did.
+    pub(super) fn weave_in(
+        &mut self,
+        kind: ConstraintKind,
+        [a, b]: [u32; 2],
+        positions: &SoaVec3,
+    ) -> bool {
+        let layout = self.layout;
+        let (Some(from), Some(to)) = (layout.place(a), layout.place(b)) else {
+            return false;
+        };
+        let Some(number) = Weave::between(from, to) else {
+            return false;
+        };
+        let family = &mut self.families[number];
+        if family.kind() != kind {
+            return false;
+        }
+        let rest = super::constraints::distance(positions, a, b);
+        family.set(&layout, from, to, rest);
+        true
+    }
+
+    /// How many constraints it has.
+    pub(super) fn len(&self) -> usize {
+        self.families.iter().map(Family::len).sum()
+    }
+
+    /// The constraints, family by family.
+    pub(super) fn iter(&self) -> impl Iterator<Item = DistanceConstraint> + '_ {
+        let families = self.families.iter();
+        families.flat_map(|family| family.iter(&self.layout).map(|(_, constraint)| constraint))
+    }
+
+    /// Call this after rest lengths have changed.
+    pub(super) fn outdate(&mut self) {
+        self.coarse.outdated = true;
+    }
+
+    /// Call this after constraints have gone or their rest lengths have changed.
+    pub(super) fn changed(&mut self) {
+        self.coarse.outdated = true;
+        for family in &mut self.families {
+            family.recount();
+        }
+    }
+
+    /// Once a step: brings what holds over long distances up to date with constraints and masses.
+    pub(super) fn prepare(&mut self, inverse_mass: &[f32]) {
+        let inverse_mass = &inverse_mass[self.layout.particles()];
+        let Self {
+            layout,
+            families,
+            coarse,
+        } = self;
+        coarse.prepare(layout, families, inverse_mass);
+    }
+}

@@ -1,0 +1,158 @@
+//! The scalar twin of a pass: the same formulas in the same order, one constraint at a time. It is
+//! what the loops over rows are tested against.
+
+use super::{
+    Sheet,
+    coarse::CoarseScratch,
+    family::{Family, Weave},
+    pass::SheetSoftness,
+    project::{Planes, share},
+};
+use crate::solver::relax::Softness;
+
+pub(super) fn pass(
+    mut planes: Planes,
+    sheet: &mut Sheet,
+    soft: SheetSoftness,
+    scratch: &mut CoarseScratch,
+) {
+    let layout = sheet.layout;
+    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+    if soft.coarse {
+        // Its own loops are plain already; only their projections are rows.
+        let coarse = &mut sheet.coarse;
+        let [_, _, _, warp, _, weft] = &sheet.families;
+        let threads = [&weft.rest[..], &warp.rest[..]];
+        let (stretch, shear) = (soft.stretch, soft.shear);
+        coarse.hold(&mut planes, columns, threads, stretch, shear, scratch);
+    }
+    for family in &mut sheet.families {
+        let weave = family.weave();
+        let softness = match weave {
+            Weave::ShearDown | Weave::ShearUp => soft.shear,
+            Weave::BendWarp | Weave::BendWeft => soft.bend,
+            Weave::Warp | Weave::Weft => soft.stretch,
+        };
+        if soft.direct && matches!(weave, Weave::Warp | Weave::Weft) {
+            let (threads, length) = match weave {
+                Weave::Warp => (columns, rows),
+                _ => (rows, columns),
+            };
+            for thread in 0..threads {
+                let links: Vec<usize> = (0..length - 1)
+                    .map(|i| match weave {
+                        Weave::Warp => family.index(&layout, [i, thread]),
+                        _ => family.index(&layout, [thread, i]),
+                    })
+                    .collect();
+                line(&mut planes, &layout, family, &links, softness, soft.share);
+            }
+            continue;
+        }
+        // Every second one, then the others: bend constraints by twos.
+        for colour in 0..2 {
+            for index in 0..family.rest.len() {
+                let [r, c] = family.place(&layout, index);
+                let own = match weave {
+                    Weave::ShearDown | Weave::ShearUp | Weave::Warp => r % 2,
+                    Weave::Weft => c % 2,
+                    Weave::BendWarp => r / 2 % 2,
+                    Weave::BendWeft => c / 2 % 2,
+                };
+                if own == colour {
+                    constraint(&mut planes, &layout, family, index, softness);
+                }
+            }
+        }
+    }
+}
+
+fn ends(layout: &super::SheetLayout, family: &Family, index: usize) -> [usize; 2] {
+    family
+        .pair(layout, index)
+        .map(|particle| (particle - layout.first) as usize)
+}
+
+fn constraint(
+    planes: &mut Planes,
+    layout: &super::SheetLayout,
+    family: &mut Family,
+    index: usize,
+    softness: Softness,
+) {
+    let [a, b] = ends(layout, family, index);
+    let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+    let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+    let pull = family.lambda.get(index).map_or(0.0, |l| softness.alpha * l);
+    let masses = planes.w[a] + planes.w[b];
+    let s = share::<false>(length, family.rest[index], pull, masses, softness);
+    for (plane, d) in [&mut planes.x, &mut planes.y, &mut planes.z]
+        .into_iter()
+        .zip(d)
+    {
+        plane[a] -= planes.w[a] * s * d;
+        plane[b] += planes.w[b] * s * d;
+    }
+    if let Some(lambda) = family.lambda.get_mut(index) {
+        *lambda += s * length;
+    }
+}
+
+/// A whole thread, see `lines`.
+fn line(
+    planes: &mut Planes,
+    layout: &super::SheetLayout,
+    family: &mut Family,
+    links: &[usize],
+    Softness { alpha, weakness }: Softness,
+    share: f32,
+) {
+    let mut kept = Vec::with_capacity(links.len());
+    let (mut normal, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
+    for &link in links {
+        let [a, b] = ends(layout, family, link);
+        let (wa, wb) = (planes.w[a], planes.w[b]);
+        let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+        let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+        let rest = family.rest[link];
+        let (n, error) = if length > 0.0 && rest >= 0.0 {
+            let pull = family.lambda.get(link).copied().unwrap_or(0.0);
+            let inverse = 1.0 / length;
+            (d.map(|d| d * inverse), rest - length - alpha * pull)
+        } else {
+            ([0.0; 3], 0.0)
+        };
+        let coupling = wa * (n[0] * normal[0] + n[1] * normal[1] + n[2] * normal[2]);
+        let passed_on = coupling * inverse;
+        let pivot = (wa + wb) * weakness + alpha - passed_on * coupling;
+        inverse = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
+        right = error + passed_on * right;
+        normal = n;
+        let push = error.max(0.0) * inverse * 0.5;
+        kept.push((n, passed_on, right * inverse, push));
+    }
+    let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);
+    let mut passed_on = 0.0;
+    for (&link, &(n, own, q, push)) in links.iter().zip(&kept).rev() {
+        let [_, b] = ends(layout, family, link);
+        lambda = (q + passed_on * lambda).min(push);
+        passed_on = own;
+        let applied = lambda * share;
+        let here = n.map(|n| applied * n);
+        let planes_of_b = [&mut planes.x, &mut planes.y, &mut planes.z];
+        for ((plane, here), behind) in planes_of_b.into_iter().zip(here).zip(behind) {
+            plane[b] += planes.w[b] * (here - behind);
+        }
+        behind = here;
+        if let Some(sum) = family.lambda.get_mut(link) {
+            *sum += applied;
+        }
+    }
+    if let Some(&link) = links.first() {
+        let [a, _] = ends(layout, family, link);
+        let planes_of_a = [&mut planes.x, &mut planes.y, &mut planes.z];
+        for (plane, behind) in planes_of_a.into_iter().zip(behind) {
+            plane[a] -= planes.w[a] * behind;
+        }
+    }
+}
