@@ -7,10 +7,13 @@
 //! The machine is noisy: compare the medians of one run. Divan shows particles per second; 1 Gitem/s
 //! is 1 ns per particle.
 
-use bevy::math::{Mat3, Quat, Vec3};
+use bevy::{
+    math::{Mat3, Quat, Vec3, Vec3A},
+    mesh::Mesh,
+};
 use bevy_drape::{
     Fabric,
-    mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
+    mesh::{Assembly, ClothGrid, Frame, MeshBinding, Topology, TriangleMesh},
     solver::{self, Collider, Friction, Integration, Pose, Shape, SimdLevel, Surface},
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -219,4 +222,45 @@ fn collide_on_rod(bencher: Bencher, case: Case) {
 #[divan::bench(args = cases())]
 fn collide_on_block(bencher: Bencher, case: Case) {
     contacts(bencher, case, &[collider(BLOCK, -0.5)]);
+}
+
+const FRAME: Frame = Frame {
+    alpha: 0.4,
+    offset: Vec3::X,
+    to_frame: Mat3::IDENTITY,
+};
+
+/// From the particles to their places in the mesh, and the bounding box.
+#[divan::bench(args = cases())]
+fn draw_places(bencher: Bencher, case: Case) {
+    let mut places = Vec::new();
+    bench(bencher, case, |sheet| {
+        divan::black_box(FRAME.place(&sheet.particles, &mut places));
+    });
+}
+
+/// From places to positions and normals in the mesh, and tangents if it has them.
+fn draw(bencher: Bencher, case: Case, tangents: bool) {
+    let sheet = sheet(case);
+    let mut mesh = Mesh::from(ClothGrid::new(2.0, 2.0, case.side, case.side));
+    if !tangents {
+        mesh.remove_attribute(Mesh::ATTRIBUTE_TANGENT);
+    }
+    let source = TriangleMesh::read(&mesh).expect("a grid has triangles");
+    let topology = Topology::new(&source).expect("a grid has triangles");
+    let mut binding = MeshBinding::new(&source, &topology, &mut mesh);
+    let places: Vec<Vec3A> = sheet.particles.position.iter().map(Vec3A::from).collect();
+    bencher
+        .counter(ItemsCount::new(places.len()))
+        .bench_local(|| binding.write(&places, &mut mesh));
+}
+
+#[divan::bench(args = cases())]
+fn draw_normals(bencher: Bencher, case: Case) {
+    draw(bencher, case, false);
+}
+
+#[divan::bench(args = cases())]
+fn draw_tangents(bencher: Bencher, case: Case) {
+    draw(bencher, case, true);
 }

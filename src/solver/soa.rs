@@ -172,7 +172,7 @@ pub(super) fn corners([x, y, z]: [[f32; 2]; 3]) -> [[f32; 3]; 2] {
 /// The least and the greatest of some numbers. NaN do not count. A 0 has no sign, so that it does not
 /// depend on the order in which they were compared.
 #[inline(always)]
-pub(super) fn range(values: &[f32]) -> [f32; 2] {
+pub(crate) fn range(values: &[f32]) -> [f32; 2] {
     // Compared as integers: those may be reduced in any order, floats may not because of NaN.
     let (mut low, mut high) = (i32::MAX, i32::MIN);
     for &value in values {
