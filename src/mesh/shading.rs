@@ -77,8 +77,8 @@ impl Kernel for Place<'_> {
                 [&to.x, &to.y, &to.z].map(|plane| &plane[here.clone()]),
                 &mut block,
             );
-            for axis in 0..3 {
-                let [low, high] = range(&block[axis][..places.len()]);
+            for (axis, plane) in block.iter().enumerate() {
+                let [low, high] = range(&plane[..places.len()]);
                 self.bounds[0][axis] = low.min(self.bounds[0][axis]);
                 self.bounds[1][axis] = high.max(self.bounds[1][axis]);
             }

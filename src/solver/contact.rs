@@ -216,7 +216,7 @@ fn touch(
             // Its frame and the root do not matter to whether anything is near.
             let limit = obstacle.ball;
             any(x, y, z, w, |at| {
-                !((at - obstacle.centre).length_squared() > limit)
+                (at - obstacle.centre).length_squared() <= limit
             }) && {
                 let distance = |point| round(point, radius);
                 respond(obstacle, distance, x, y, z, dx, dy, dz, w);
