@@ -13,7 +13,7 @@ use crate::{
         glide_compliance, glide_density, glide_thickness, inverse_masses, tear::Blade,
     },
 };
-use bevy::{camera::primitives::Aabb, prelude::*};
+use bevy::{camera::primitives::Aabb, math::Vec3A, prelude::*};
 
 /// The particles of a cloth: position, displacement and inverse mass, as arrays.
 ///
@@ -176,7 +176,7 @@ impl ClothBody {
 pub(crate) struct ClothMesh {
     pub(crate) binding: Binding,
     /// Particle positions in mesh space.
-    pub(crate) local: Vec<Vec3>,
+    pub(crate) local: Vec<Vec3A>,
     /// What was last written: nothing is done if it would be the same again.
     pub(crate) written: Option<(Affine, f32)>,
 }
@@ -206,27 +206,29 @@ impl Binding {
     }
 
     /// Writes the mesh. Returns the box around it, if there is anything to draw. `particles` are
-    /// their positions in mesh space, `radius` that of a rope in the world, m.
+    /// their positions in mesh space, `bounds` the corners of the box around them, `radius` that of a
+    /// rope in the world, m.
     pub(crate) fn write(
         &mut self,
-        particles: &[Vec3],
+        particles: &[Vec3A],
+        bounds: Option<(Vec3, Vec3)>,
         radius: f32,
         to_world: Mat3,
         mesh: &mut Mesh,
     ) -> Option<Aabb> {
-        match self {
+        let (low, high) = match self {
             Self::Sheet(sheet) => {
                 sheet.write(particles, mesh).ok()?;
-                Aabb::enclosing(particles)
+                bounds?
             }
             Self::Tube(tube) => {
                 // It keeps its thickness in the world, as it keeps its length.
                 tube.set_radius(radius / mean_scale(to_world));
                 tube.write(particles, mesh).ok()?;
-                let (low, high) = tube.bounds()?;
-                Some(Aabb::from_min_max(low, high))
+                tube.bounds()?
             }
-        }
+        };
+        Some(Aabb::from_min_max(low, high))
     }
 }
 

@@ -4,10 +4,11 @@
 use super::{
     open::Opened,
     read::TriangleMesh,
+    shading::{add_to_corners, in_order, normalize},
     topology::{NO_PARTICLE, Topology},
 };
 use bevy::{
-    math::{Vec3, Vec4},
+    math::{Vec3, Vec3A, Vec4},
     mesh::{Mesh, MeshAccessError, VertexAttributeValues},
 };
 
@@ -23,8 +24,9 @@ pub struct MeshBinding {
     pub(super) tangent_weights: Option<Vec<[f32; 2]>>,
     /// What has changed since the cloth opened for the first time.
     pub(super) opened: Option<Box<Opened>>,
-    group_normals: Vec<Vec3>,
-    tangents: Vec<Vec3>,
+    /// The normal of each group in the last picture.
+    group_normals: Vec<Vec3A>,
+    tangents: Vec<Vec3A>,
 }
 
 impl MeshBinding {
@@ -68,14 +70,29 @@ impl MeshBinding {
     }
 
     /// Writes the cloth into its mesh. `particles` are their positions in mesh space.
-    pub fn write(&mut self, particles: &[Vec3], mesh: &mut Mesh) -> Result<(), MeshAccessError> {
-        self.sum_normals(particles);
+    pub fn write<P: Copy + Into<Vec3A>>(
+        &mut self,
+        particles: &[P],
+        mesh: &mut Mesh,
+    ) -> Result<(), MeshAccessError> {
+        // As long as nothing was welded or torn, vertices are particles.
+        let plain = in_order(&self.vertex_to_particle)
+            && in_order(&self.normal_group)
+            && self.vertex_to_particle.len() == self.group_count
+            && self.group_count <= particles.len();
+        self.find_normals(particles, plain);
         if let Some(VertexAttributeValues::Float32x3(positions)) =
             mesh.try_attribute_mut_option(Mesh::ATTRIBUTE_POSITION)?
         {
-            for (position, &particle) in positions.iter_mut().zip(&self.vertex_to_particle) {
-                if let Some(place) = particles.get(particle as usize) {
-                    *position = place.to_array();
+            if plain {
+                for (position, &place) in positions.iter_mut().zip(particles) {
+                    *position = place.into().to_array();
+                }
+            } else {
+                for (position, &particle) in positions.iter_mut().zip(&self.vertex_to_particle) {
+                    if let Some(&place) = particles.get(particle as usize) {
+                        *position = place.into().to_array();
+                    }
                 }
             }
         }
@@ -84,53 +101,79 @@ impl MeshBinding {
         {
             for (normal, &group) in normals.iter_mut().zip(&self.normal_group) {
                 // Where there is no area there is no normal; the last one stays.
-                if let Some(unit) = self.group_normals[group as usize].try_normalize() {
+                let unit = self.group_normals[group as usize];
+                if unit != Vec3A::ZERO {
                     *normal = unit.to_array();
                 }
             }
         }
-        if let Some(weights) = &self.tangent_weights
+        if self.tangent_weights.is_some()
             && let Some(VertexAttributeValues::Float32x4(tangents)) =
                 mesh.try_attribute_mut_option(Mesh::ATTRIBUTE_TANGENT)?
         {
-            self.tangents.clear();
-            self.tangents.resize(tangents.len(), Vec3::ZERO);
-            for (corners, &[along_ab, along_ac]) in self.triangles.iter().zip(weights) {
-                let [a, b, c] = self.corners(particles, corners);
-                let tangent = (b - a) * along_ab + (c - a) * along_ac;
-                for &vertex in corners {
-                    self.tangents[vertex as usize] += tangent;
-                }
-            }
-            let rows = tangents.iter_mut().zip(&self.tangents);
-            for ((tangent, sum), &group) in rows.zip(&self.normal_group) {
-                let normal = self.group_normals[group as usize].normalize_or_zero();
-                if let Some(unit) = (sum - normal * normal.dot(*sum)).try_normalize() {
+            self.find_tangents(particles, plain, tangents.len());
+            for (tangent, unit) in tangents.iter_mut().zip(&self.tangents) {
+                if *unit != Vec3A::ZERO {
                     // The handedness of the texture does not change.
-                    *tangent = unit.extend(tangent[3]).to_array();
+                    [tangent[0], tangent[1], tangent[2]] = unit.to_array();
                 }
             }
         }
         Ok(())
     }
 
-    fn corners(&self, particles: &[Vec3], corners: &[u32; 3]) -> [Vec3; 3] {
-        corners.map(|v| particles[self.vertex_to_particle[v as usize] as usize])
+    /// Sums the triangles' normals, weighted by area, over every normal group.
+    fn find_normals<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], plain: bool) {
+        let Self {
+            vertex_to_particle: of,
+            normal_group: group,
+            triangles,
+            group_normals: sums,
+            ..
+        } = self;
+        sums.clear();
+        sums.resize(self.group_count, Vec3A::ZERO);
+        let normal = |_, [a, b, c]: [Vec3A; 3]| (b - a).cross(c - a);
+        if plain {
+            add_to_corners(particles, triangles, |v| v, |v| v, sums, normal);
+        } else {
+            let (particle, target) = (|v: u32| of[v as usize], |v: u32| group[v as usize]);
+            add_to_corners(particles, triangles, particle, target, sums, normal);
+        }
+        normalize(sums);
     }
 
-    /// Sums the triangles' normals, weighted by area, over every normal group.
-    fn sum_normals(&mut self, particles: &[Vec3]) {
-        let mut sums = std::mem::take(&mut self.group_normals);
+    /// Sums the triangles' tangents over the corners of each vertex, and makes them normal to its
+    /// normal.
+    fn find_tangents<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], plain: bool, count: usize) {
+        let Self {
+            vertex_to_particle: of,
+            triangles,
+            tangents: sums,
+            tangent_weights: Some(weights),
+            ..
+        } = self
+        else {
+            return;
+        };
         sums.clear();
-        sums.resize(self.group_count, Vec3::ZERO);
-        for corners in &self.triangles {
-            let [a, b, c] = self.corners(particles, corners);
-            let normal = (b - a).cross(c - a);
-            for &vertex in corners {
-                sums[self.normal_group[vertex as usize] as usize] += normal;
-            }
+        sums.resize(count, Vec3A::ZERO);
+        let weights = &weights[..triangles.len()];
+        let tangent = |number: usize, [a, b, c]: [Vec3A; 3]| {
+            let [along_ab, along_ac] = weights[number];
+            (b - a) * along_ab + (c - a) * along_ac
+        };
+        if plain {
+            add_to_corners(particles, triangles, |v| v, |v| v, sums, tangent);
+        } else {
+            let particle = |v: u32| of[v as usize];
+            add_to_corners(particles, triangles, particle, |v| v, sums, tangent);
         }
-        self.group_normals = sums;
+        for (sum, &group) in sums.iter_mut().zip(&self.normal_group) {
+            let normal = self.group_normals[group as usize];
+            *sum -= normal * normal.dot(*sum);
+        }
+        normalize(sums);
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `topology` | finds threads, quads and bend pairs in the triangles |
 //! | `assemble` | turns them into particles and constraints |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
+//! | `shading` | the loops over particles and vertices that this takes in every frame |
 //! | `open` | opens the mesh where its cloth has opened |
 //! | `vertex` | what a vertex gets that comes between two others |
 //! | `grid` | builds sheets of cloth |
@@ -19,6 +20,7 @@ pub mod binding;
 pub mod grid;
 mod open;
 pub mod read;
+pub mod shading;
 mod spline;
 pub mod topology;
 pub mod tube;
@@ -31,5 +33,6 @@ pub use binding::MeshBinding;
 pub use grid::{ClothGrid, Diagonals};
 pub(crate) use open::as_triangle_list;
 pub use read::{MeshError, TriangleMesh};
+pub use shading::Frame;
 pub use topology::Topology;
 pub use tube::Tube;

@@ -170,7 +170,11 @@ impl Tube {
     }
 
     /// Writes positions, normals and tangents. `particles` are their positions in mesh space, m.
-    pub fn write(&mut self, particles: &[Vec3], mesh: &mut Mesh) -> Result<(), MeshAccessError> {
+    pub fn write<P: Copy + Into<Vec3>>(
+        &mut self,
+        particles: &[P],
+        mesh: &mut Mesh,
+    ) -> Result<(), MeshAccessError> {
         self.lay_rings(particles);
         let columns = self.around.len();
         let mut bounds: Option<(Vec3, Vec3)> = None;
@@ -233,7 +237,7 @@ impl Tube {
         lengths
     }
 
-    fn lay_rings(&mut self, particles: &[Vec3]) {
+    fn lay_rings<P: Copy + Into<Vec3>>(&mut self, particles: &[P]) {
         self.rings.clear();
         for (strand, first) in self.strands.iter().zip(&mut self.normals) {
             let count = strand.len();
@@ -242,7 +246,7 @@ impl Tube {
             }
             let at = |i: usize| {
                 let particle = particles.get(strand[i] as usize);
-                particle.copied().unwrap_or_default()
+                particle.map_or(Vec3::ZERO, |&place| place.into())
             };
             let piece = |i: usize| {
                 let (start, end) = (at(i), at(i + 1));

@@ -1,6 +1,11 @@
 //! Contacts with solid shapes: push-out and friction, in position form.
 
-use super::{particles::ParticleArrays, shape::Shape};
+use super::{
+    contact::{Contacts, Obstacle},
+    particles::ParticleArrays,
+    shape::Shape,
+    simd::dispatch,
+};
 use bevy::math::{Mat3, Quat, Vec3};
 
 /// A collider that moves faster than this was put somewhere else rather than moved there; it takes
@@ -100,7 +105,8 @@ impl Collider {
         }
     }
 
-    fn during(&self, substep: u32, substeps: u32) -> (Pose, Pose) {
+    /// Where it is when a substep begins and when it ends.
+    pub(super) fn during(&self, substep: u32, substeps: u32) -> (Pose, Pose) {
         let n = substeps.max(1) as f32;
         (
             self.start.between(self.end, substep as f32 / n),
@@ -132,51 +138,25 @@ pub fn collide(
     substep: u32,
     substeps: u32,
 ) {
-    for collider in colliders {
-        let friction = Friction::between(collider.friction, surface.friction);
-        let (before, after) = collider.during(substep, substeps);
-        let moving = before != after;
-        let to_world = Mat3::from_quat(after.rotation);
-        let to_world_before = Mat3::from_quat(before.rotation);
-        let to_local = to_world.transpose();
-        let centre = after.translation - particles.origin;
-        let centre_before = before.translation - particles.origin;
-
-        for i in 0..particles.len() {
-            if particles.inverse_mass[i] == 0.0 {
-                continue;
-            }
-            let position = particles.position.get(i);
-            let local = to_local * (position - centre);
-            let (distance, local_normal) = collider.shape.distance(local);
-            let depth = surface.thickness - distance;
-            if depth <= 0.0 || depth.is_nan() {
-                continue;
-            }
-            let normal = to_world * local_normal;
-            let carried = if moving {
-                // Where the touched point came from. Both ends are computed in the same way, so
-                // that a still collider carries nothing.
-                (centre + to_world * local) - (centre_before + to_world_before * local)
-            } else {
-                Vec3::ZERO
-            };
-
-            let displacement = particles.displacement.get(i);
-            let relative = displacement - carried;
-            let approach = relative.dot(normal);
-            let tangential = relative - normal * approach;
-            let slide = tangential.length();
-            let lost = if slide <= friction.fixed * depth {
-                tangential
-            } else {
-                tangential * (friction.kinetic * depth / slide).min(1.0)
-            };
-            particles.position.set(i, position + normal * depth - lost);
-            particles
-                .displacement
-                .set(i, displacement - normal * approach.min(0.0) - lost);
-        }
+    if colliders.is_empty() {
+        return;
+    }
+    // Most cloths are far from most colliders.
+    let Some((low, high)) = particles.position.bounds() else {
+        return;
+    };
+    let bounds = [low.to_array(), high.to_array()];
+    let origin = particles.origin;
+    let obstacles: Vec<Obstacle> = colliders
+        .iter()
+        .map(|collider| Obstacle::new(collider, surface, origin, substep, substeps))
+        .filter(|obstacle| obstacle.may_touch(&bounds))
+        .collect();
+    if !obstacles.is_empty() {
+        dispatch(Contacts {
+            particles,
+            obstacles: &obstacles,
+        });
     }
 }
 

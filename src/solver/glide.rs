@@ -28,11 +28,11 @@ const TAUT: f32 = 1e-4;
 ///
 /// A cloth without compliance is as stiff as K/Δts² ("Small Steps in Physics Simulation", Macklin et
 /// al. 2019). When that rises, the strength falls by the same factor and then rises in strides.
-/// Threads that are solved as a whole need no iterations; when that begins, they tighten in strides.
+/// When threads begin to be solved as a whole, they tighten in strides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {
     threads: ThreadSolver,
-    /// K/Δts² of the last step, with K = 1 for threads that are solved as a whole.
+    /// K/Δts² of the last step.
     stiffness: f32,
     strength: f32,
     give: f32,
@@ -59,10 +59,7 @@ impl Strength {
     pub fn full(dts: f32, iterations: u32, threads: ThreadSolver) -> Self {
         Self {
             threads,
-            stiffness: match threads {
-                ThreadSolver::Direct => 1.0,
-                ThreadSolver::Relaxation => iterations as f32,
-            } / (dts * dts),
+            stiffness: iterations as f32 / (dts * dts),
             strength: 1.0,
             give: TAUT,
         }

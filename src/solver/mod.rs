@@ -15,7 +15,8 @@
 //! | `integrate` | position Verlet |
 //! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
 //! | `sheet` | grids: whole rows at a time, whole threads at once, long distances |
-//! | `shape`, `collide` | what cloth bumps into, contacts and friction |
+//! | `shape`, `collide` | what cloth bumps into |
+//! | `contact` | push-out and friction, many particles at a time |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
 //! | `line_drag` | drag of the air on ropes, per segment |
@@ -32,6 +33,7 @@ pub mod aero;
 mod batches;
 pub mod collide;
 pub mod constraints;
+mod contact;
 mod edit;
 pub mod glide;
 pub mod grab;

@@ -7,7 +7,7 @@
 //! 10 s at Δt = 0.01 s ends at 501.27 m with two positions and at 500.50 m with the displacement,
 //! which is what exact arithmetic gives.
 
-use super::soa::SoaVec3;
+use super::soa::{SoaVec3, all_finite};
 use bevy::math::Vec3;
 
 /// Nobody has stepped this cloth yet; the value only has to be positive.
@@ -124,9 +124,16 @@ impl ParticleArrays {
     pub fn begin_step(&mut self, pins: &[PinTarget], substeps: u32) {
         self.previous.copy_from(&self.position);
         self.acceleration.fill(Vec3::ZERO);
-        for (i, &w) in self.inverse_mass.iter().enumerate() {
-            if w == 0.0 {
-                self.displacement.set(i, Vec3::ZERO);
+        // Few are pinned. A stretch of memory where none is is passed by at once.
+        for (group, masses) in self.inverse_mass.chunks(64).enumerate() {
+            let pinned: u32 = masses.iter().map(|&w| u32::from(w == 0.0)).sum();
+            if pinned == 0 {
+                continue;
+            }
+            for (i, &w) in (64 * group..).zip(masses) {
+                if w == 0.0 {
+                    self.displacement.set(i, Vec3::ZERO);
+                }
             }
         }
         for pin in pins {
@@ -174,7 +181,7 @@ impl ParticleArrays {
         self.position.is_finite()
             && self.displacement.is_finite()
             && self.acceleration.is_finite()
-            && self.inverse_mass.iter().all(|w| w.is_finite())
+            && all_finite(&self.inverse_mass)
     }
 
     /// A number that differs when any bit of any position or displacement does (FNV-1a, 64 bits):

@@ -57,6 +57,28 @@ impl Shape {
         }
     }
 
+    /// The lowest and the highest corner of a box around it. No point is nearer to its surface than
+    /// to that box, nor farther inside.
+    pub(super) fn bounds(&self) -> [Vec3; 2] {
+        let high = match *self {
+            Self::Sphere { radius } => Vec3::splat(radius),
+            Self::HalfSpace => {
+                let high = Vec3::new(f32::INFINITY, 0.0, f32::INFINITY);
+                return [Vec3::NEG_INFINITY, high];
+            }
+            Self::Capsule {
+                radius,
+                half_length,
+            } => {
+                // The sum is rounded, so a bit more.
+                let half = (half_length + radius) * (1.0 + 8.0 * f32::EPSILON);
+                Vec3::new(radius, half, radius)
+            }
+            Self::Cuboid { half_size } => half_size,
+        };
+        [-high, high]
+    }
+
     /// Whether every length is finite and above zero.
     pub fn is_valid(&self) -> bool {
         let good = |length: f32| length.is_finite() && length > 0.0;

@@ -5,7 +5,10 @@
 //! so all levels give the same bits. Beside each kernel stands a scalar twin, the formula particle by
 //! particle, which [`SimdLevel::Scalar`] runs; tests compare the two bit by bit.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::{
+    hint::select_unpredictable,
+    sync::atomic::{AtomicU8, Ordering},
+};
 
 /// Which instructions the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +57,10 @@ impl SimdLevel {
 
     /// The level in use: the best one, unless [`force`](Self::force) was called.
     pub fn current() -> Self {
+        #[cfg(test)]
+        if let Some(level) = levels::OF_THIS_THREAD.get() {
+            return level;
+        }
         match CURRENT.load(Ordering::Relaxed) {
             UNKNOWN => {
                 let best = Self::best();
@@ -125,6 +132,54 @@ fn wide<K: Kernel>(kernel: K, level: SimdLevel) {
     } else {
         // SAFETY: likewise.
         unsafe { avx2(kernel) }
+    }
+}
+
+/// `a` where `choose` holds, else `b`: both are computed, where of an `if` the compiler may make a
+/// branch, which keeps a loop from being vectorised.
+///
+/// Where something is to stay as it is, choose what is added to it (−0.0 changes nothing, not even
+/// the sign of a zero) and not what is stored: of a choice between a new value and the one that was
+/// there the compiler makes a masked store, which some processors with AVX2 do ten times more slowly.
+#[inline(always)]
+pub(crate) fn select(choose: bool, a: f32, b: f32) -> f32 {
+    select_unpredictable(choose, a, b)
+}
+
+/// Runs tests at each level.
+#[cfg(test)]
+pub(crate) mod levels {
+    use super::SimdLevel;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Goes before the level of the program, which other tests share.
+        pub(super) static OF_THIS_THREAD: Cell<Option<SimdLevel>> = const { Cell::new(None) };
+    }
+
+    /// Asserts that `run` gives the same bits at all levels that there are as the scalar twins do.
+    /// Returns those bits.
+    pub(crate) fn same_bits(run: impl Fn() -> Vec<u32>) -> Vec<u32> {
+        let at = |level| {
+            OF_THIS_THREAD.set(Some(level));
+            let bits = run();
+            OF_THIS_THREAD.set(None);
+            bits
+        };
+        let expected = at(SimdLevel::Scalar);
+        for level in SimdLevel::ALL.into_iter().filter(|l| l.is_available()) {
+            let got = at(level);
+            assert_eq!(got.len(), expected.len());
+            for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
+                assert!(
+                    got == expected,
+                    "{level:?}: number {i} is {}, not {}",
+                    f32::from_bits(*got),
+                    f32::from_bits(*expected)
+                );
+            }
+        }
+        expected
     }
 }
 

@@ -1,6 +1,7 @@
 //! Vectors stored as three planes of `f32` (structure of arrays), so that a loop over particles
 //! loads eight neighbouring x at once instead of gathering them from structs.
 
+use super::simd::{Kernel, dispatch};
 use bevy::math::Vec3;
 
 /// A list of 3D vectors, one plane for each axis. The three planes always have the same length.
@@ -83,32 +84,127 @@ impl SoaVec3 {
     }
 
     /// Whether every component is a finite number.
-    ///
-    /// `c * 0` is 0 for finite numbers and NaN for all others, which keeps the loop free of branches.
     pub fn is_finite(&self) -> bool {
-        [&self.x, &self.y, &self.z].iter().all(|plane| {
-            plane.chunks(1024).all(|chunk| {
-                let sum: f32 = chunk.iter().map(|c| c * 0.0).sum();
-                sum == 0.0
-            })
-        })
+        all_finite(&self.x) && all_finite(&self.y) && all_finite(&self.z)
     }
 
-    /// The corners of the smallest box around all vectors; `None` if there are none.
+    /// The corners of the smallest box around all vectors; `None` if there are none. Components that
+    /// are NaN do not count.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         if self.is_empty() {
             return None;
         }
-        let range = |plane: &[f32]| {
-            plane
-                .iter()
-                .fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), &c| {
-                    (lo.min(c), hi.max(c))
-                })
-        };
-        let (x, y, z) = (range(&self.x), range(&self.y), range(&self.z));
-        Some((Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1)))
+        let mut bounds = [[0.0; 3]; 2];
+        dispatch(Bounds {
+            of: self,
+            bounds: &mut bounds,
+        });
+        let [low, high] = bounds.map(Vec3::from);
+        Some((low, high))
     }
+
+    /// The bits of all components, plane by plane, for tests that compare them.
+    #[cfg(test)]
+    pub(crate) fn bits(&self) -> impl Iterator<Item = u32> + '_ {
+        let planes = [&self.x, &self.y, &self.z].into_iter().flatten();
+        planes.map(|value| value.to_bits())
+    }
+}
+
+/// Whether all are finite numbers.
+pub(super) fn all_finite(values: &[f32]) -> bool {
+    let mut finite = true;
+    dispatch(Finite {
+        values,
+        finite: &mut finite,
+    });
+    finite
+}
+
+/// The exponent's bits; in NaN and infinities all of them are set, in no other number.
+const EXPONENT: u32 = 0x7f80_0000;
+
+struct Finite<'a> {
+    values: &'a [f32],
+    finite: &'a mut bool,
+}
+
+impl Kernel for Finite<'_> {
+    #[inline(always)]
+    fn run(self) {
+        // Without a way out of the loop, which would keep it from being vectorised.
+        let mut bad = 0;
+        for value in self.values {
+            bad |= u32::from(value.to_bits() & EXPONENT == EXPONENT);
+        }
+        *self.finite = bad == 0;
+    }
+
+    fn run_scalar(self) {
+        *self.finite = self.values.iter().all(|value| value.is_finite());
+    }
+}
+
+struct Bounds<'a> {
+    of: &'a SoaVec3,
+    bounds: &'a mut [[f32; 3]; 2],
+}
+
+impl Kernel for Bounds<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let SoaVec3 { x, y, z } = self.of;
+        *self.bounds = corners([range(x), range(y), range(z)]);
+    }
+
+    fn run_scalar(self) {
+        let SoaVec3 { x, y, z } = self.of;
+        *self.bounds = corners([x, y, z].map(|plane| range_without_nan(plane)));
+    }
+}
+
+/// The corners of a box from its ranges.
+#[inline(always)]
+pub(super) fn corners([x, y, z]: [[f32; 2]; 3]) -> [[f32; 3]; 2] {
+    [[x[0], y[0], z[0]], [x[1], y[1], z[1]]]
+}
+
+/// The least and the greatest of some numbers. NaN do not count. A 0 has no sign, so that it does not
+/// depend on the order in which they were compared.
+#[inline(always)]
+pub(crate) fn range(values: &[f32]) -> [f32; 2] {
+    // Compared as integers: those may be reduced in any order, floats may not because of NaN.
+    let (mut low, mut high) = (i32::MAX, i32::MIN);
+    for &value in values {
+        low = low.min(order(value));
+        high = high.max(order(value));
+    }
+    // A NaN is below or above all other numbers, so it shows.
+    if low < order(f32::NEG_INFINITY) || high > order(f32::INFINITY) {
+        return range_without_nan(values);
+    }
+    [low, high].map(|order| f32::from_bits(flip(order) as u32) + 0.0)
+}
+
+/// An integer that is the greater the greater a number is.
+#[inline(always)]
+fn order(value: f32) -> i32 {
+    flip(value.to_bits() as i32)
+}
+
+/// The bits of a negative number all but the sign, which turns its order around. Its own inverse.
+#[inline(always)]
+fn flip(bits: i32) -> i32 {
+    bits ^ ((bits >> 31) as u32 >> 1) as i32
+}
+
+/// [`range`], number by number.
+fn range_without_nan(values: &[f32]) -> [f32; 2] {
+    let from = [f32::INFINITY, f32::NEG_INFINITY];
+    let [low, high] = values.iter().fold(from, |[low, high], &value| {
+        [low.min(value), high.max(value)]
+    });
+    [low + 0.0, high + 0.0]
 }
 
 impl FromIterator<Vec3> for SoaVec3 {
@@ -126,6 +222,7 @@ impl FromIterator<Vec3> for SoaVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::simd::levels::same_bits;
 
     #[test]
     fn finite_sees_every_kind_of_bad_number() {
@@ -148,5 +245,25 @@ mod tests {
             Some((Vec3::new(-1.0, -2.0, 0.0), Vec3::new(1.0, 5.0, 3.0)))
         );
         assert_eq!(SoaVec3::default().bounds(), None);
+    }
+
+    #[test]
+    fn bounds_and_finite_are_the_same_at_all_levels() {
+        // All tails there are; NaN and zeros of either sign everywhere.
+        for count in 0..100 {
+            let v: SoaVec3 = (0..count)
+                .map(|i| {
+                    let part = |k: usize| [f32::NAN, -0.0, 0.0, k as f32, -(k as f32)][k * k % 5];
+                    Vec3::new(part(i), (i * 37 % 100) as f32 - 50.0, part(i + 1))
+                })
+                .collect();
+            let bits = same_bits(|| {
+                let (low, high) = v.bounds().unwrap_or_default();
+                let finite = [&v.x, &v.y, &v.z].map(|plane| u32::from(all_finite(plane)));
+                let bits = low.to_array().into_iter().chain(high.to_array());
+                bits.map(f32::to_bits).chain(finite).collect()
+            });
+            assert_eq!(bits[6..], [u32::from(count == 0), 1, u32::from(count < 5)]);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     cloth::Cloth,
     components::{ClothBody, ClothMesh, ClothSource, Particles},
+    mesh::Frame,
     time::{ClothClock, ClothTime},
 };
 use bevy::{camera::primitives::Aabb, ecs::system::SystemParam, prelude::*};
@@ -63,21 +64,15 @@ pub(crate) fn write_mesh(
         };
         mesh.written = Some((affine, alpha));
         let ClothMesh { binding, local, .. } = &mut *mesh;
-        // First the small difference between two large numbers, then the rotation: far from the
-        // world's origin that keeps the digits.
-        let offset = particles.origin - transform.translation();
-        let to_mesh = to_mesh.matrix3;
-        local.clear();
-        local.extend(
-            particles
-                .previous
-                .iter()
-                .zip(particles.position.iter())
-                .map(|(from, to)| to_mesh * (from.lerp(to, alpha) + offset)),
-        );
+        let frame = Frame {
+            alpha,
+            offset: particles.origin - transform.translation(),
+            to_frame: to_mesh.matrix3.into(),
+        };
+        let bounds = frame.place(&particles, local);
         let to_world = affine.matrix3.into();
-        if let Some(bounds) = binding.write(local, body.radius(), to_world, &mut own) {
-            *aabb = bounds;
+        if let Some(drawn) = binding.write(local, bounds, body.radius(), to_world, &mut own) {
+            *aabb = drawn;
         }
     }
 }

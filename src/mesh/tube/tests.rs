@@ -256,7 +256,7 @@ fn it_can_be_cut_until_nothing_is_left() {
     assert!(!alone.split(0, 1));
     let mut none = Tube::new(Vec::new(), RADIUS, 0);
     let mut mesh = none.mesh();
-    none.write(&[], &mut mesh).unwrap();
+    none.write::<Vec3>(&[], &mut mesh).unwrap();
 }
 
 #[test]

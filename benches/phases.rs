@@ -1,0 +1,266 @@
+//! What each phase of a step costs but relaxation, at each SIMD level, and what drawing costs.
+//!
+//! ```sh
+//! cargo bench --bench phases
+//! ```
+//!
+//! The machine is noisy: compare the medians of one run. Divan shows particles per second; 1 Gitem/s
+//! is 1 ns per particle.
+
+use bevy::{
+    math::{Mat3, Quat, Vec3, Vec3A},
+    mesh::Mesh,
+};
+use bevy_drape::{
+    Fabric,
+    mesh::{Assembly, ClothGrid, Frame, MeshBinding, Topology, TriangleMesh},
+    solver::{self, Collider, Friction, Integration, Pose, Shape, SimdLevel, Surface},
+};
+use divan::{Bencher, counter::ItemsCount};
+use std::fmt;
+
+fn main() {
+    divan::main();
+}
+
+/// A square sheet, and what it is worked on with.
+#[derive(Clone, Copy)]
+struct Case {
+    side: u32,
+    level: SimdLevel,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{:3}² {:?}", self.side, self.level)
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let levels = SimdLevel::ALL.into_iter().filter(|l| l.is_available());
+    let levels: Vec<_> = levels.collect();
+    [64, 256]
+        .into_iter()
+        .flat_map(|side| levels.iter().map(move |&level| Case { side, level }))
+        .collect()
+}
+
+/// A sheet that is bent, moves and has a pin.
+fn sheet(case: Case) -> Assembly {
+    case.level.force();
+    let grid = ClothGrid::new(2.0, 2.0, case.side, case.side);
+    let mesh = TriangleMesh::read(&grid.into()).expect("a grid has triangles");
+    let topology = Topology::new(&mesh).expect("a grid has triangles");
+    let mut sheet = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2);
+    let particles = &mut sheet.particles;
+    particles.inverse_mass[0] = 0.0;
+    for i in 0..particles.len() {
+        let part = |k: usize| (i * k % 101) as f32 * 1e-4 - 5e-3;
+        let bent = Vec3::new(part(17), part(29), part(43));
+        particles.position.add(i, bent);
+        particles.set_velocity(i, bent * 300.0);
+    }
+    sheet
+}
+
+/// Times `work` on a sheet.
+fn bench(bencher: Bencher, case: Case, mut work: impl FnMut(&mut Assembly)) {
+    let mut sheet = sheet(case);
+    bencher
+        .counter(ItemsCount::new(sheet.particles.len()))
+        .bench_local(|| {
+            work(&mut sheet);
+            divan::black_box(&mut sheet);
+        });
+}
+
+#[divan::bench(args = cases())]
+fn begin_step(bencher: Bencher, case: Case) {
+    bench(bencher, case, |sheet| sheet.particles.begin_step(&[], 8));
+}
+
+#[divan::bench(args = cases())]
+fn integrate(bencher: Bencher, case: Case) {
+    let by = Integration {
+        gravity: Vec3::ZERO,
+        damping: 0.2,
+        dt: 1.0 / 480.0,
+    };
+    bench(bencher, case, |sheet| {
+        solver::integrate(&mut sheet.particles, &by);
+    });
+}
+
+#[divan::bench(args = cases())]
+fn update_displacements(bencher: Bencher, case: Case) {
+    bench(bencher, case, |sheet| {
+        solver::update_displacements(&mut sheet.particles);
+    });
+}
+
+#[divan::bench(args = cases())]
+fn is_finite(bencher: Bencher, case: Case) {
+    bench(bencher, case, |sheet| {
+        assert!(sheet.particles.is_finite());
+    });
+}
+
+#[divan::bench(args = cases())]
+fn bounds(bencher: Bencher, case: Case) {
+    bench(bencher, case, |sheet| {
+        divan::black_box(sheet.particles.position.bounds());
+    });
+}
+
+/// Both sides of each triangle's normal get wind.
+#[divan::bench(args = cases())]
+fn air(bencher: Bencher, case: Case) {
+    let air = Fabric::default().air(Vec3::new(3.0, 1.0, 2.0), 1.2);
+    bench(bencher, case, |sheet| {
+        let Assembly {
+            particles,
+            triangles,
+            ..
+        } = sheet;
+        solver::apply_air(particles, triangles, &air, 1.0 / 60.0);
+    });
+}
+
+/// A turned collider at `height`.
+fn collider(shape: Shape, height: f32) -> Collider {
+    let pose = Pose {
+        rotation: Quat::from_rotation_y(0.3),
+        translation: Vec3::Y * height,
+    };
+    let friction = Friction {
+        fixed: 0.3,
+        kinetic: 0.2,
+    };
+    Collider::fixed(shape, pose, friction)
+}
+
+const BALL: Shape = Shape::Sphere { radius: 0.5 };
+const ROD: Shape = Shape::Capsule {
+    radius: 0.3,
+    half_length: 0.4,
+};
+const BLOCK: Shape = Shape::Cuboid {
+    half_size: Vec3::new(0.5, 0.5, 0.5),
+};
+
+/// Times contacts with one collider. The cloth is put back where it was each time, which is timed
+/// too: see `collide_nothing`.
+fn contacts(bencher: Bencher, case: Case, colliders: &[Collider]) {
+    let surface = Surface {
+        thickness: 0.01,
+        ..Fabric::default().surface()
+    };
+    let before = sheet(case).particles;
+    bench(bencher, case, |sheet| {
+        sheet.particles.position.copy_from(&before.position);
+        sheet.particles.displacement.copy_from(&before.displacement);
+        solver::collide(&mut sheet.particles, colliders, &surface, 0, 8);
+    });
+}
+
+#[divan::bench(args = cases())]
+fn collide_nothing(bencher: Bencher, case: Case) {
+    contacts(bencher, case, &[]);
+}
+
+#[divan::bench(args = cases())]
+fn collide_far_ball(bencher: Bencher, case: Case) {
+    contacts(bencher, case, &[collider(BALL, -3.0)]);
+}
+
+/// All distances have to be computed, but nothing touches.
+fn near(bencher: Bencher, case: Case, shape: Shape, height: f32) {
+    let surface = Fabric::default().surface();
+    let mut before = sheet(case).particles;
+    // Every box around neighbours reaches the collider, for the sake of particles that do not count.
+    for i in (0..before.len()).step_by(16) {
+        before.inverse_mass[i] = 0.0;
+        before.position.set(i, Vec3::new(0.01, height, 0.01));
+    }
+    let colliders = [collider(shape, height)];
+    bench(bencher, case, |sheet| {
+        sheet.particles.position.copy_from(&before.position);
+        sheet.particles.displacement.copy_from(&before.displacement);
+        sheet
+            .particles
+            .inverse_mass
+            .copy_from_slice(&before.inverse_mass);
+        solver::collide(&mut sheet.particles, &colliders, &surface, 0, 8);
+    });
+}
+
+#[divan::bench(args = cases())]
+fn collide_near_ball(bencher: Bencher, case: Case) {
+    near(bencher, case, BALL, -0.6);
+}
+
+#[divan::bench(args = cases())]
+fn collide_near_floor(bencher: Bencher, case: Case) {
+    near(bencher, case, Shape::HalfSpace, -0.1);
+}
+
+#[divan::bench(args = cases())]
+fn collide_on_floor(bencher: Bencher, case: Case) {
+    contacts(bencher, case, &[collider(Shape::HalfSpace, 0.001)]);
+}
+
+#[divan::bench(args = cases())]
+fn collide_on_ball(bencher: Bencher, case: Case) {
+    contacts(bencher, case, &[collider(BALL, -0.4)]);
+}
+
+#[divan::bench(args = cases())]
+fn collide_on_rod(bencher: Bencher, case: Case) {
+    contacts(bencher, case, &[collider(ROD, -0.5)]);
+}
+
+#[divan::bench(args = cases())]
+fn collide_on_block(bencher: Bencher, case: Case) {
+    contacts(bencher, case, &[collider(BLOCK, -0.5)]);
+}
+
+const FRAME: Frame = Frame {
+    alpha: 0.4,
+    offset: Vec3::X,
+    to_frame: Mat3::IDENTITY,
+};
+
+/// From the particles to their places in the mesh, and the bounding box.
+#[divan::bench(args = cases())]
+fn draw_places(bencher: Bencher, case: Case) {
+    let mut places = Vec::new();
+    bench(bencher, case, |sheet| {
+        divan::black_box(FRAME.place(&sheet.particles, &mut places));
+    });
+}
+
+/// From places to positions and normals in the mesh, and tangents if it has them.
+fn draw(bencher: Bencher, case: Case, tangents: bool) {
+    let sheet = sheet(case);
+    let mut mesh = Mesh::from(ClothGrid::new(2.0, 2.0, case.side, case.side));
+    if !tangents {
+        mesh.remove_attribute(Mesh::ATTRIBUTE_TANGENT);
+    }
+    let source = TriangleMesh::read(&mesh).expect("a grid has triangles");
+    let topology = Topology::new(&source).expect("a grid has triangles");
+    let mut binding = MeshBinding::new(&source, &topology, &mut mesh);
+    let places: Vec<Vec3A> = sheet.particles.position.iter().map(Vec3A::from).collect();
+    bencher
+        .counter(ItemsCount::new(places.len()))
+        .bench_local(|| binding.write(&places, &mut mesh));
+}
+
+#[divan::bench(args = cases())]
+fn draw_normals(bencher: Bencher, case: Case) {
+    draw(bencher, case, false);
+}
+
+#[divan::bench(args = cases())]
+fn draw_tangents(bencher: Bencher, case: Case) {
+    draw(bencher, case, true);
+}
