@@ -9,7 +9,8 @@ use bevy_drape::{
     Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Body, Collider, Friction, ParticleArrays, PinTarget, Pose, Shape, StepSettings,
+        self, Body, Collider, Friction, ParticleArrays, PinTarget, Pose, RestShape, Shape,
+        StepSettings, Tethers,
     },
 };
 use clap::{Parser, ValueEnum};
@@ -48,6 +49,10 @@ struct Arguments {
     /// Distance of neighbouring particles, m [default: the sheet is 2 m wide]
     #[arg(long, allow_hyphen_values = true, value_parser = positive)]
     spacing: Option<f32>,
+    /// How far tethers let particles go, as a multiple of their lengths; inf switches them off
+    /// [default: 1.01, and inf for hanging, which the tutorials have no tethers for]
+    #[arg(long, value_parser = scale)]
+    tether_scale: Option<f32>,
     /// What holds the sheet [default: corners for hang, top for hanging, none for drape]
     #[arg(long, value_enum)]
     pins: Option<Held>,
@@ -76,6 +81,7 @@ struct Defaults {
     iterations: u32,
     dt: f32,
     gravity: Vec3,
+    tether_scale: f32,
 }
 
 impl Scene {
@@ -89,6 +95,7 @@ impl Scene {
             iterations: Cloth::default().iterations,
             dt: 1.0 / 60.0,
             gravity: ClothGravity::default().0,
+            tether_scale: Cloth::default().tether_scale,
         };
         match self {
             Self::Hang => plugin,
@@ -106,6 +113,7 @@ impl Scene {
                 iterations: 5,
                 dt: 0.016,
                 gravity: Vec3::NEG_Y * 9.8,
+                tether_scale: f32::INFINITY,
             },
         }
     }
@@ -153,6 +161,13 @@ fn positive(text: &str) -> Result<f32, String> {
     (value > 0.0)
         .then_some(value)
         .ok_or("must be above 0".into())
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    let value: f32 = text.parse().map_err(|_| "not a number".to_string())?;
+    (value >= 1.0)
+        .then_some(value)
+        .ok_or("must be 1 or more".into())
 }
 
 fn main() -> ExitCode {
@@ -215,6 +230,14 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         targets.push(PinTarget { particle, position });
     }
 
+    let shape = RestShape {
+        positions: &particles.position,
+        triangles: &triangles.indices,
+        constraints: &constraints,
+    };
+    let tethers = Tethers::new(&shape, &pins.select(&topology));
+    let tether_scale = arguments.tether_scale.unwrap_or(defaults.tether_scale);
+
     let colliders = if falls { sphere_on_floor() } else { vec![] };
     let settings = StepSettings {
         dt: arguments.dt.unwrap_or(defaults.dt),
@@ -225,6 +248,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
             .map_or(defaults.gravity, |g| Vec3::NEG_Y * g),
         damping: cloth.damping,
         compliance: cloth.fabric.compliance(),
+        tether_scale,
         air: cloth.fabric.air(wind.velocity, wind.air_density),
         surface: cloth.fabric.surface(),
     };
@@ -236,6 +260,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
             particles: &mut particles,
             constraints: &mut constraints,
             triangles: &triangles,
+            tethers: &tethers,
             pins: &targets,
         };
         let began = Instant::now();
