@@ -157,11 +157,17 @@ impl ClothBody {
     }
 
     /// Takes the scale of the tethers from what the user wants. Where they would pull, it shrinks in
-    /// small strides, also when they are new.
+    /// small strides: also when they are new, and while the cloth gets stiffer, because more substeps
+    /// pull more often.
     pub(crate) fn glide_tethers(&mut self, wanted: f32, particles: &ParticleArrays, dt: f32) {
         let tethers = &self.tethers;
         if let Some(applied) = &mut self.applied {
-            let now = applied.tether_scale;
+            let stiffens = applied.strength.get() < 1.0;
+            let now = if stiffens {
+                f32::INFINITY
+            } else {
+                applied.tether_scale
+            };
             let tightness = if wanted < now {
                 tethers.tightness(particles)
             } else {

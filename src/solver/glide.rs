@@ -16,7 +16,7 @@ const RIGID: f32 = 1e-9;
 const GROWTH: f32 = 0.2;
 
 /// Share of their length that tethers lose in a second, at most, 1/s.
-const TIGHTENING: f32 = 0.5;
+const TIGHTENING: f32 = 0.25;
 
 /// How much of its corrections relaxation applies after the length Δts of a substep or the number K of
 /// iterations has changed.
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn tethers_shrink_from_where_they_are_taut() {
-        assert_eq!(glide_tethers(f32::INFINITY, 1.0, 1.5, 0.5), 1.2);
-        assert_eq!(glide_tethers(1.5, 1.0, 3.0, 0.5), 1.2);
-        assert_eq!(glide_tethers(1.2, 1.0, 1.5, 0.5), 1.0);
+        assert_eq!(glide_tethers(f32::INFINITY, 1.0, 1.5, 1.0), 1.2);
+        assert_eq!(glide_tethers(1.5, 1.0, 3.0, 1.0), 1.2);
+        assert_eq!(glide_tethers(1.2, 1.0, 1.5, 1.0), 1.0);
         assert_eq!(glide_tethers(100.0, 1.01, 0.7, 0.1), 1.01);
         assert_eq!(glide_tethers(1.01, 1.01, 3.0, 0.1), 1.01);
         assert_eq!(glide_tethers(1.01, f32::INFINITY, 3.0, 0.1), f32::INFINITY);

@@ -85,7 +85,9 @@ impl Geodesics {
             let mut neighbours = web.neighbours(label.particle).iter();
             return neighbours.any(|&(i, _)| i == a);
         }
+        let neighbours = web.neighbours(label.particle);
         web.wings(label.particle)
+            .map(|wing| wing.map(|k| neighbours[k as usize].0))
             .any(|wing| wing == [a, b] || wing == [b, a])
     }
 }

@@ -12,7 +12,11 @@ fn a_load_tears_at_the_weak_seam_first() {
         let cloth = app
             .world_mut()
             .spawn((
-                Cloth::default(),
+                // What tethers carry, no thread between them feels.
+                Cloth {
+                    tether_scale: 100.0,
+                    ..default()
+                },
                 Mesh3d(mesh),
                 Pins::edge(ClothEdge::Top),
                 Tearing {
