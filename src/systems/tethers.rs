@@ -23,7 +23,10 @@ pub(super) fn prepare(
     } else {
         cloth.tethers()
     };
-    if wanted < f32::INFINITY && body.reach.stale != Stale::Nothing {
+    if wanted == f32::INFINITY {
+        // No list is kept of what changes meanwhile.
+        body.reach.stale = Stale::All;
+    } else if body.reach.stale != Stale::Nothing {
         tie(constraints, body);
     }
     body.glide_tethers(wanted, particles, dt);

@@ -124,7 +124,8 @@ impl Geodesics {
         let web = Web::new(shape);
         let mut new = Self {
             head: vec![NONE; shape.positions.len()],
-            ..Self::default()
+            labels: Vec::with_capacity(shape.positions.len()),
+            chain: Vec::with_capacity(shape.positions.len()),
         };
         let mut front = Front::new();
         for (source, island) in islands::find(&web, sources) {
