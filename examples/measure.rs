@@ -9,7 +9,8 @@ use bevy_drape::{
     Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Body, Collider, Friction, ParticleArrays, PinTarget, Pose, Shape, StepSettings,
+        self, Body, Collider, Friction, ParticleArrays, PinTarget, Pose, RestShape, Shape,
+        SimdLevel, StepSettings, Tethers, ThreadSolver,
     },
 };
 use clap::{Parser, ValueEnum};
@@ -48,15 +49,46 @@ struct Arguments {
     /// Distance of neighbouring particles, m [default: the sheet is 2 m wide]
     #[arg(long, allow_hyphen_values = true, value_parser = positive)]
     spacing: Option<f32>,
+    /// How far tethers let particles go, as a multiple of their lengths; inf switches them off
+    /// [default: 1.01, and inf for hanging, which the tutorials have no tethers for]
+    #[arg(long, value_parser = scale)]
+    tether_scale: Option<f32>,
     /// What holds the sheet [default: corners for hang, top for hanging, none for drape]
     #[arg(long, value_enum)]
     pins: Option<Held>,
+    /// How the sheet's mesh is made
+    #[arg(long, value_enum, default_value = "grid")]
+    mesh: Form,
+    /// Solve threads constraint by constraint instead of as a whole
+    #[arg(long)]
+    relaxation: bool,
+    /// Instructions to use [default: the best that the processor has]
+    #[arg(long, value_enum)]
+    simd: Option<Simd>,
     /// Print one line of JSON
     #[arg(long)]
     json: bool,
     /// Write the final positions as CSV, one particle a row: x,y,z
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Form {
+    /// Vertices row by row
+    Grid,
+    /// Vertices and triangles in random order
+    Shuffled,
+    /// Shuffled, and solved as any mesh that is no grid
+    General,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Simd {
+    Scalar,
+    Baseline,
+    Avx2,
+    Avx512,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -76,6 +108,8 @@ struct Defaults {
     iterations: u32,
     dt: f32,
     gravity: Vec3,
+    tether_scale: f32,
+    threads: ThreadSolver,
 }
 
 impl Scene {
@@ -89,6 +123,8 @@ impl Scene {
             iterations: Cloth::default().iterations,
             dt: 1.0 / 60.0,
             gravity: ClothGravity::default().0,
+            tether_scale: Cloth::default().tether_scale,
+            threads: Cloth::default().threads,
         };
         match self {
             Self::Hang => plugin,
@@ -106,6 +142,8 @@ impl Scene {
                 iterations: 5,
                 dt: 0.016,
                 gravity: Vec3::NEG_Y * 9.8,
+                tether_scale: f32::INFINITY,
+                threads: ThreadSolver::Relaxation,
             },
         }
     }
@@ -155,8 +193,27 @@ fn positive(text: &str) -> Result<f32, String> {
         .ok_or("must be above 0".into())
 }
 
+fn scale(text: &str) -> Result<f32, String> {
+    let value: f32 = text.parse().map_err(|_| "not a number".to_string())?;
+    (value >= 1.0)
+        .then_some(value)
+        .ok_or("must be 1 or more".into())
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Some(simd) = arguments.simd {
+        let level = match simd {
+            Simd::Scalar => SimdLevel::Scalar,
+            Simd::Baseline => SimdLevel::Baseline,
+            Simd::Avx2 => SimdLevel::Avx2,
+            Simd::Avx512 => SimdLevel::Avx512,
+        };
+        if !level.force() {
+            eprintln!("this processor has no {level:?}");
+            return ExitCode::FAILURE;
+        }
+    }
     let (report, particles) = measure(&arguments);
     if let Some(path) = &arguments.dump
         && let Err(error) = dump(path, &particles)
@@ -192,8 +249,14 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         vertical: !falls,
         ..ClothGrid::new(width, width, side, side)
     };
-    let mesh = TriangleMesh::read(&grid.into()).expect("a grid has triangles");
-    let topology = Topology::new(&mesh).expect("a grid has triangles");
+    let mut mesh = TriangleMesh::read(&grid.into()).expect("a grid has triangles");
+    if arguments.mesh != Form::Grid {
+        shuffle(&mut mesh);
+    }
+    let mut topology = Topology::new(&mesh).expect("a grid has triangles");
+    if arguments.mesh == Form::General {
+        topology.sheets.clear();
+    }
     let Assembly {
         mut particles,
         mut constraints,
@@ -215,17 +278,30 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         targets.push(PinTarget { particle, position });
     }
 
+    let shape = RestShape {
+        positions: &particles.position,
+        triangles: &triangles.indices,
+        constraints: &constraints,
+    };
+    let tethers = Tethers::new(&shape, &pins.select(&topology));
+    let tether_scale = arguments.tether_scale.unwrap_or(defaults.tether_scale);
+
     let colliders = if falls { sphere_on_floor() } else { vec![] };
     let settings = StepSettings {
         dt: arguments.dt.unwrap_or(defaults.dt),
         substeps: arguments.substeps.unwrap_or(defaults.substeps),
         iterations: arguments.iterations.unwrap_or(defaults.iterations),
-        threads: cloth.threads,
+        threads: if arguments.relaxation {
+            ThreadSolver::Relaxation
+        } else {
+            defaults.threads
+        },
         gravity: arguments
             .gravity
             .map_or(defaults.gravity, |g| Vec3::NEG_Y * g),
         damping: cloth.damping,
         compliance: cloth.fabric.compliance(),
+        tether_scale,
         air: cloth.fabric.air(wind.velocity, wind.air_density),
         surface: cloth.fabric.surface(),
     };
@@ -237,6 +313,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
             particles: &mut particles,
             constraints: &mut constraints,
             triangles: &triangles,
+            tethers: &tethers,
             pins: &targets,
         };
         let began = Instant::now();
@@ -272,6 +349,33 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         state_hash: format!("{:016x}", particles.state_hash()),
     };
     (report, particles)
+}
+
+/// Puts vertices and triangles into a random order, always the same.
+fn shuffle(mesh: &mut TriangleMesh) {
+    let mut state = 0x853c_49e6_748f_ea9b_u64;
+    let mut order = |count: usize| {
+        let mut order: Vec<usize> = (0..count).collect();
+        for i in (1..count).rev() {
+            // A linear congruential generator (Knuth, MMIX).
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            order.swap(i, (state >> 33) as usize % (i + 1));
+        }
+        order
+    };
+    let places = order(mesh.positions.len());
+    let mut name = vec![0; places.len()];
+    for (new, &old) in (0..).zip(&places) {
+        name[old] = new;
+    }
+    mesh.positions = places.iter().map(|&old| mesh.positions[old]).collect();
+    let triangles = order(mesh.triangles.len());
+    mesh.triangles = triangles
+        .into_iter()
+        .map(|old| mesh.triangles[old].map(|corner| name[corner as usize]))
+        .collect();
 }
 
 /// A ball of radius 0.5 m on a floor 1.5 m below the sheet.

@@ -40,6 +40,12 @@ pub struct Cloth {
     /// How its threads are solved: as a whole, which keeps cloth from stretching, or one constraint
     /// after the other. Default [`ThreadSolver::Direct`].
     pub threads: ThreadSolver,
+    /// How far particles may get from the pins that they hang from, as a multiple of their distance
+    /// along the cloth at rest. 1 to 100, default 1.0; 100 switches these tethers off. They keep
+    /// cloth from stretching that hangs from few particles, whatever its compliance; elastic cloth,
+    /// or one whose rest lengths you change, needs more. A cloth that tears by load has none
+    /// ([`Tearing`](crate::Tearing)): what they carry, no thread would feel.
+    pub tether_scale: f32,
 }
 
 impl Default for Cloth {
@@ -50,6 +56,21 @@ impl Default for Cloth {
             damping: 0.2,
             gravity_scale: 1.0,
             threads: ThreadSolver::Direct,
+            tether_scale: 1.0,
+        }
+    }
+}
+
+/// The top of the range of [`Cloth::tether_scale`].
+pub(crate) const NO_TETHERS: f32 = 100.0;
+
+impl Cloth {
+    /// The scale of its tethers, as the solver takes it; infinite if it has none.
+    pub(crate) fn tethers(&self) -> f32 {
+        if self.tether_scale < NO_TETHERS {
+            self.tether_scale
+        } else {
+            f32::INFINITY
         }
     }
 }

@@ -9,8 +9,9 @@ use crate::{
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
     solver::{
-        Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Strength, Triangles,
-        glide_compliance, glide_density, glide_thickness, inverse_masses, tear::Blade,
+        Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, SoaVec3, Strength,
+        Tethers, Triangles, glide_compliance, glide_density, glide_tethers, glide_thickness,
+        inverse_masses, tear::Blade,
     },
 };
 use bevy::{camera::primitives::Aabb, math::Vec3A, prelude::*};
@@ -53,10 +54,45 @@ pub(crate) struct ClothBody {
     pub(crate) silent_steps: u32,
     /// What is different since the cloth was torn or cut for the first time.
     pub(crate) torn: Option<Box<Torn>>,
+    /// What keeps its particles within reach of its pins.
+    pub(crate) tethers: Tethers,
+    /// What they are made from, and whether they are up to date.
+    pub(crate) reach: Reach,
     /// Where the last cut of each stroke ended.
     pub(crate) tips: Vec<Tip>,
     /// Share of the tear limit that each particle can take; empty if all can take all of it.
     pub(crate) resistance: Vec<f32>,
+}
+
+/// What the tethers of a cloth are made from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reach {
+    pub(crate) distances: Geodesics,
+    /// What turns and scales its rest shape into world axes, as when it was built or reset.
+    pub(crate) to_world: Mat3,
+    pub(crate) stale: Stale,
+}
+
+/// What has changed since distances were measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Stale {
+    /// Everything: other pins, or another cloth.
+    #[default]
+    All,
+    /// The cloth opened at these particles.
+    Torn(Vec<u32>),
+    Nothing,
+}
+
+impl Stale {
+    /// Notes that the cloth opened at these particles.
+    pub(crate) fn tear(&mut self, at: impl IntoIterator<Item = u32>) {
+        match self {
+            Self::All => {}
+            Self::Torn(particles) => particles.extend(at),
+            Self::Nothing => *self = Self::Torn(at.into_iter().collect()),
+        }
+    }
 }
 
 /// Where the last cut of a stroke ended.
@@ -89,16 +125,19 @@ pub(crate) struct Applied {
     pub(crate) compliance: Compliance,
     pub(crate) thickness: f32,
     pub(crate) areal_density: f32,
+    /// Infinite while there are no tethers.
+    pub(crate) tether_scale: f32,
 }
 
 impl Applied {
-    /// What the user wants.
+    /// What the user wants, but for tethers: they come in [`ClothBody::glide_tethers`].
     fn wanted(cloth: &Cloth, time: &SubstepTime) -> Self {
         Self {
             strength: Strength::full(time.substep, cloth.iterations, cloth.threads),
             compliance: cloth.fabric.compliance(),
             thickness: cloth.fabric.thickness,
             areal_density: cloth.fabric.areal_density,
+            tether_scale: f32::INFINITY,
         }
     }
 }
@@ -116,8 +155,30 @@ impl ClothBody {
                 compliance: glide_compliance(now.compliance, wanted.compliance),
                 thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
                 areal_density: glide_density(now.areal_density, wanted.areal_density),
+                tether_scale: now.tether_scale,
             }
         }));
+    }
+
+    /// Takes the scale of the tethers from what the user wants. Where they would pull, it shrinks in
+    /// small strides: also when they are new, and while the cloth gets stiffer, because more substeps
+    /// pull more often.
+    pub(crate) fn glide_tethers(&mut self, wanted: f32, particles: &ParticleArrays, dt: f32) {
+        let tethers = &self.tethers;
+        if let Some(applied) = &mut self.applied {
+            let stiffens = applied.strength.get() < 1.0;
+            let now = if stiffens {
+                f32::INFINITY
+            } else {
+                applied.tether_scale
+            };
+            let tightness = if wanted < now {
+                tethers.tightness(particles)
+            } else {
+                0.0
+            };
+            applied.tether_scale = glide_tethers(now, wanted, tightness, dt);
+        }
     }
 
     /// The settings of this step.

@@ -104,6 +104,19 @@ pub const CLOTH: &[Param<Cloth>] = &[
         get: |c| c.gravity_scale,
         set: |c, v| c.gravity_scale = v,
     },
+    Param {
+        name: "tether scale",
+        field: "Cloth::tether_scale",
+        unit: "×",
+        help: "How far particles may get from what holds the cloth, compared with the cloth \
+               between them. 1 keeps it from stretching; large values let it, and the largest \
+               switches tethers off.",
+        range: 1.0..=crate::cloth::NO_TETHERS,
+        logarithmic: true,
+        integer: false,
+        get: |c| c.tether_scale,
+        set: |c, v| c.tether_scale = v,
+    },
 ];
 
 /// The numbers of [`Fabric`].

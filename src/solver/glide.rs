@@ -15,6 +15,9 @@ const RIGID: f32 = 1e-9;
 /// Speed at which thickness grows, m/s.
 const GROWTH: f32 = 0.2;
 
+/// Share of their length that tethers lose in a second, at most, 1/s.
+const TIGHTENING: f32 = 0.25;
+
 /// How much threads solved as a whole may give at first, relative to the mass of a link: not stiffer
 /// than relaxation, which carries from one link to the next.
 const LOOSE: f32 = 1.0;
@@ -125,6 +128,18 @@ pub fn glide_thickness(now: f32, target: f32, dt: f32) -> f32 {
     target.min(now + GROWTH * dt)
 }
 
+/// The next scale of tethers on its way to `target`, after a step of `dt` seconds. `tightness` is how
+/// long the tightest of them is now
+/// ([`Tethers::tightness`](super::tethers::Tethers::tightness)): down to that nothing moves, so it is
+/// gone at once. Infinite scales hold nothing.
+pub fn glide_tethers(now: f32, target: f32, tightness: f32, dt: f32) -> f32 {
+    if target >= now {
+        return target;
+    }
+    let next = now.min(tightness) / (1.0 + TIGHTENING * dt);
+    target.max(next)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +181,16 @@ mod tests {
         }
         assert_eq!(strength.give(), TAUT);
         assert!(strength.is_taut());
+    }
+
+    #[test]
+    fn tethers_shrink_from_where_they_are_taut() {
+        assert_eq!(glide_tethers(f32::INFINITY, 1.0, 1.5, 1.0), 1.2);
+        assert_eq!(glide_tethers(1.5, 1.0, 3.0, 1.0), 1.2);
+        assert_eq!(glide_tethers(1.2, 1.0, 1.5, 1.0), 1.0);
+        assert_eq!(glide_tethers(100.0, 1.01, 0.7, 0.1), 1.01);
+        assert_eq!(glide_tethers(1.01, 1.01, 3.0, 0.1), 1.01);
+        assert_eq!(glide_tethers(1.01, f32::INFINITY, 3.0, 0.1), f32::INFINITY);
     }
 
     #[test]

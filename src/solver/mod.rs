@@ -17,6 +17,8 @@
 //! | `sheet` | grids: whole rows at a time, whole threads at once, long distances |
 //! | `shape`, `collide` | what cloth bumps into |
 //! | `contact` | push-out and friction, many particles at a time |
+//! | `geodesic` | how far particles are from what holds them, along the cloth |
+//! | `tethers` | keeps them within that distance |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
 //! | `line_drag` | drag of the air on ropes, per segment |
@@ -35,6 +37,7 @@ pub mod collide;
 pub mod constraints;
 mod contact;
 mod edit;
+pub mod geodesic;
 pub mod glide;
 pub mod grab;
 pub mod gusts;
@@ -52,12 +55,14 @@ pub mod soa;
 pub mod step;
 pub mod stretch;
 pub mod tear;
+pub mod tethers;
 pub mod triangles;
 
 pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
-pub use glide::{Strength, glide_compliance, glide_density, glide_thickness};
+pub use geodesic::{Geodesics, Reach, RestShape};
+pub use glide::{Strength, glide_compliance, glide_density, glide_tethers, glide_thickness};
 pub use gusts::gusty;
 pub use integrate::{Integration, integrate, update_displacements};
 pub use line_drag::{Lines, apply_line_drag};
@@ -70,4 +75,5 @@ pub use simd::SimdLevel;
 pub use soa::SoaVec3;
 pub use step::{Body, StepSettings, step};
 pub use stretch::{Stretch, measure_stretch};
+pub use tethers::{Tethers, hold_tethers};
 pub use triangles::{Triangles, inverse_masses};

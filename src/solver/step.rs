@@ -9,6 +9,7 @@ use super::{
     integrate::{Integration, integrate, update_displacements},
     particles::{ParticleArrays, PinTarget},
     relax::{Relaxation, ThreadSolver, relax},
+    tethers::{Tethers, hold_tethers},
     triangles::Triangles,
 };
 use bevy::math::Vec3;
@@ -21,6 +22,8 @@ pub struct Body<'a> {
     pub constraints: &'a mut ConstraintGraph,
     /// What catches the wind.
     pub triangles: &'a Triangles,
+    /// What keeps its particles within reach of the pinned ones.
+    pub tethers: &'a Tethers,
     /// Where its pinned particles go.
     pub pins: &'a [PinTarget],
 }
@@ -42,6 +45,8 @@ pub struct StepSettings {
     pub damping: f32,
     /// Compliance of the constraints.
     pub compliance: Compliance,
+    /// How far tethers let particles go, as a multiple of their lengths; infinity switches them off.
+    pub tether_scale: f32,
     /// The air.
     pub air: Air,
     /// Thickness and friction.
@@ -55,6 +60,7 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
         particles,
         constraints,
         triangles,
+        tethers,
         pins,
     } = body;
     let substeps = settings.substeps.max(1);
@@ -77,6 +83,7 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
             loads: false,
         };
         relax(particles, constraints, &relaxation);
+        hold_tethers(particles, tethers, settings.tether_scale);
         update_displacements(particles);
         collide(particles, colliders, &settings.surface, substep, substeps);
     }

@@ -3,7 +3,9 @@
 use super::prepare::rebind;
 use crate::{
     cloth::{Cloth, ClothReady, Fabric},
-    components::{Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    components::{
+        Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Reach,
+    },
     grab::ClothGrabs,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     params,
@@ -168,6 +170,10 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
             topology,
             triangles: assembly.triangles,
             area: assembly.areas,
+            reach: Reach {
+                to_world: transform.affine().matrix3.into(),
+                ..default()
+            },
             ..default()
         },
         mesh,

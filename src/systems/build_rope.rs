@@ -6,7 +6,9 @@ use super::{
 };
 use crate::{
     cloth::{Cloth, ClothReady},
-    components::{Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    components::{
+        Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Reach,
+    },
     grab::ClothGrabs,
     mesh::Tube,
     params,
@@ -181,6 +183,10 @@ fn make(written: &Rope, rope: &Rope, course: Course, transform: &GlobalTransform
     let mut body = ClothBody {
         topology,
         rope: Some(rope_body),
+        reach: Reach {
+            to_world,
+            ..default()
+        },
         ..default()
     };
     body.set_areas(&start);

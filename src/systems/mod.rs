@@ -11,6 +11,7 @@ mod planar;
 mod prepare;
 mod reset;
 mod substep;
+mod tethers;
 mod write_mesh;
 
 pub(crate) use build::{build, forget_replaced_meshes, give_mesh_back};

@@ -1,14 +1,15 @@
 //! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
 
-use super::parallel::for_all;
+use super::{parallel::for_all, tethers};
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Particles},
+    components::{ClothBody, Constraints, Particles, Stale},
     mesh::Topology,
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
     settings::{Substeps, Wind, WindTime},
     solver::{Air, apply_air, apply_line_drag},
+    tearing::Tearing,
 };
 use bevy::prelude::*;
 
@@ -23,6 +24,8 @@ pub(crate) fn prepare_cloths(
         Entity,
         &Cloth,
         Option<&Pins>,
+        Option<&Tearing>,
+        &Constraints,
         &mut Particles,
         &mut ClothBody,
     )>,
@@ -48,7 +51,7 @@ pub(crate) fn prepare_cloths(
     **wind_time += f64::from(step);
     let blowing = wind.at(**wind_time);
     // Pins first, serially: they follow other entities.
-    for (entity, cloth, pins, mut particles, mut body) in &mut cloths {
+    for (entity, cloth, pins, tearing, constraints, mut particles, mut body) in &mut cloths {
         if !particles.is_finite() {
             // Somebody wrote a bad number since the last step; `previous` is still good.
             go_back(entity, &mut particles, &mut body);
@@ -70,6 +73,14 @@ pub(crate) fn prepare_cloths(
         if rebound || body.areal_density != areal_density {
             body.set_masses(&mut particles, areal_density);
         }
+        tethers::prepare(
+            cloth,
+            tearing,
+            constraints,
+            &particles,
+            &mut body,
+            time.step,
+        );
         let origin = particles.origin;
         let body = &mut *body;
         body.targets.clear();
@@ -96,7 +107,7 @@ pub(crate) fn prepare_cloths(
             apply_line_drag(particles, &rope.lines, &air, time.step);
         }
     };
-    for_all(&mut cloths, |(_, cloth, _, mut particles, body)| {
+    for_all(&mut cloths, |(_, cloth, _, _, _, mut particles, body)| {
         begin(cloth, &mut particles, &body);
     });
 }
@@ -123,6 +134,7 @@ pub(super) fn go_back(entity: Entity, particles: &mut Particles, body: &mut Clot
 /// are, new ones are held where they are now.
 pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &mut ClothBody) {
     body.bound = pins.clone();
+    body.reach.stale = Stale::All;
     let Topology {
         positions,
         vertex_to_particle,

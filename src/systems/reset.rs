@@ -66,6 +66,7 @@ pub(crate) fn reset(
         rope.set_rest(to_world, &mut constraints);
     }
     body.set_areas(&rest);
+    body.reach.to_world = to_world;
     body.pins.clear();
     // A step that is under way must not use targets from before.
     body.targets.clear();

@@ -73,6 +73,8 @@ pub(crate) fn relax(
         solver::relax(particles, k, &by);
         if by.loads {
             k.add_loads(time.substep, 1.0 / time.count as f32);
+        } else {
+            solver::hold_tethers(particles, &body.tethers, applied.tether_scale);
         }
     };
     for_all(&mut cloths, |(c, b, t, mut p, mut k)| {

@@ -79,6 +79,8 @@ impl Default for Tearing {
 
 impl Tearing {
     /// Tears at this strain: length over rest length, minus 1.
+    /// Tethers ([`Cloth::tether_scale`](crate::Cloth::tether_scale)) spare the threads of a hanging cloth
+    /// most of it; switch them off where its own weight is to tear it.
     pub fn at_strain(strain: f32) -> Self {
         Self {
             limit: TearLimit::Strain(strain),

@@ -245,6 +245,12 @@ fn mean_edge(topology: &Topology) -> f32 {
 
 /// Areas, masses, pins and resistance of the particles that came or changed.
 fn keep_books(particles: &mut Particles, body: &mut ClothBody, changes: &Changes) {
+    let corners = changes.replaced.iter().flat_map(|replaced| {
+        let pieces = replaced.pieces.iter().flat_map(|piece| piece.particles);
+        replaced.before.into_iter().chain(pieces)
+    });
+    let ends = changes.opened.as_flattened().iter().copied();
+    body.reach.stale.tear(corners.chain(ends));
     let old = particles.len() - changes.fresh.len();
     let density = body.areal_density;
     body.area.resize(particles.len(), 0.0);

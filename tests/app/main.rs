@@ -16,6 +16,7 @@ mod rope;
 mod rope_motion;
 mod same_bits;
 mod tearing;
+mod tethers;
 
 #[path = "../common/headless.rs"]
 mod headless;

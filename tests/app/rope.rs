@@ -98,7 +98,7 @@ fn the_drawn_tube_and_its_box_are_where_the_particles_are() {
     assert!(
         positions
             .iter()
-            .all(|p| p.cmpge(low).all() && p.cmple(high).all())
+            .all(|p| p.cmpge(low - 1e-6).all() && p.cmple(high + 1e-6).all())
     );
     assert!(bounds.half_extents.z > 0.014 && bounds.half_extents.z < 0.016);
 }

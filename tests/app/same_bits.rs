@@ -6,7 +6,9 @@ use bevy::prelude::*;
 use bevy_drape::{
     mesh::{Topology, TriangleMesh},
     prelude::*,
-    solver::{self, Body, Collider, Friction, PinTarget, Pose, Shape, StepSettings},
+    solver::{
+        self, Body, Collider, Friction, PinTarget, Pose, RestShape, Shape, StepSettings, Tethers,
+    },
 };
 
 #[test]
@@ -35,6 +37,13 @@ fn the_plugin_gives_the_bits_of_the_solver() {
             }
         })
         .collect();
+    let rest = parts.particles.position.clone();
+    let shape = RestShape {
+        positions: &rest,
+        triangles: &parts.triangles.indices,
+        constraints: &parts.constraints,
+    };
+    let tethers = Tethers::new(&shape, &Pins::top_corners().select(&topology));
     let friction = Friction {
         fixed: 0.5,
         kinetic: 0.4,
@@ -60,6 +69,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
         gravity: ClothGravity::default().0,
         damping: settings.damping,
         compliance: settings.fabric.compliance(),
+        tether_scale: settings.tether_scale,
         air: settings.fabric.air(Vec3::new(1.0, 0.5, 2.0), 1.2),
         surface: settings.fabric.surface(),
     };
@@ -68,6 +78,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
             particles: &mut parts.particles,
             constraints: &mut parts.constraints,
             triangles: &parts.triangles,
+            tethers: &tethers,
             pins: &pins,
         };
         assert!(solver::step(body, &colliders, &by));

@@ -4,7 +4,7 @@ use crate::{Sample, assert_near, vacuum};
 use bevy::math::{DVec3, Mat3, Vec3};
 use bevy_drape::{
     mesh::{ClothGrid, Topology, TriangleMesh},
-    solver::{ConstraintKind, StepSettings},
+    solver::{ConstraintKind, StepSettings, Tethers},
 };
 
 /// A sheet of `side`² particles, 1 m wide, at the world's origin.
@@ -16,6 +16,7 @@ pub(crate) fn sheet(side: u32) -> Sample {
         particles: parts.particles,
         constraints: parts.constraints,
         triangles: parts.triangles,
+        tethers: Tethers::default(),
         pins: Vec::new(),
         colliders: Vec::new(),
         settings: vacuum(),

@@ -9,11 +9,12 @@ mod cloths;
 mod contacts;
 mod integrators;
 mod motion;
+mod tethers;
 
 use bevy::math::Vec3;
 use bevy_drape::solver::{
     self, Air, Body, Collider, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays,
-    PinTarget, SoaVec3, StepSettings, Surface, ThreadSolver, Triangles,
+    PinTarget, SoaVec3, StepSettings, Surface, Tethers, ThreadSolver, Triangles,
 };
 
 /// A cloth, chain or single particle with all that a step needs.
@@ -21,6 +22,7 @@ struct Sample {
     particles: ParticleArrays,
     constraints: ConstraintGraph,
     triangles: Triangles,
+    tethers: Tethers,
     pins: Vec<PinTarget>,
     colliders: Vec<Collider>,
     settings: StepSettings,
@@ -35,6 +37,7 @@ impl Sample {
             constraints: ConstraintGraph::default(),
             particles: ParticleArrays::new(Vec3::ZERO, places, w),
             triangles: Triangles::default(),
+            tethers: Tethers::default(),
             pins: Vec::new(),
             colliders: Vec::new(),
             settings: vacuum(),
@@ -64,6 +67,7 @@ impl Sample {
             particles: &mut self.particles,
             constraints: &mut self.constraints,
             triangles: &self.triangles,
+            tethers: &self.tethers,
             pins: &self.pins,
         };
         assert!(
@@ -92,6 +96,7 @@ fn vacuum() -> StepSettings {
         gravity: Vec3::NEG_Y * 9.81,
         damping: 0.0,
         compliance: Compliance::default(),
+        tether_scale: 1.01,
         air: Air {
             wind: Vec3::ZERO,
             density: 0.0,

@@ -23,5 +23,13 @@ fn spawn(set: &mut Set) {
     set.floor();
     let place = Transform::from_xyz(0.0, 1.0, 0.0);
     set.sheet(ClothGrid::vertical(1.6, 1.2, 17, 13), place)
-        .insert(Pins::edge(ClothEdge::Top));
+        .insert((
+            Pins::edge(ClothEdge::Top),
+            // Each thread that goes is felt by the others.
+            Cloth {
+                tether_scale: 100.0,
+                threads: ThreadSolver::Relaxation,
+                ..default()
+            },
+        ));
 }

@@ -139,6 +139,9 @@ fn spawn(set: &mut Set) {
             iterations: 1,
             // It lost 1 % of its velocity in each of 60 frames a second.
             damping: 0.603,
+            // It hangs by its sticks alone.
+            tether_scale: 100.0,
+            threads: ThreadSolver::Relaxation,
             fabric: Fabric {
                 thickness: 0.0,
                 ..default()

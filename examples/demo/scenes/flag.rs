@@ -59,6 +59,9 @@ fn spawn(set: &mut Set) {
             Pins::edge(ClothEdge::Left),
             Cloth {
                 iterations: 20,
+                // How stiff it is depends on them alone.
+                tether_scale: 100.0,
+                threads: ThreadSolver::Relaxation,
                 fabric: Fabric {
                     areal_density: 0.12,
                     bend_compliance: 1.0,

@@ -60,6 +60,9 @@ fn spawn(set: &mut Set) {
             Tearing::at_strain(1.5),
             Cloth {
                 iterations: 5,
+                // As soft as five passes leave it.
+                tether_scale: 100.0,
+                threads: ThreadSolver::Relaxation,
                 fabric: Fabric {
                     // Particles 15 cm apart let a round ball through between them; this keeps it
                     // out of sight.

@@ -23,6 +23,8 @@ fn hemp() -> Cloth {
     Cloth {
         iterations: 50,
         damping: 0.3,
+        // Its passes alone hold it together.
+        tether_scale: 100.0,
         fabric: Fabric {
             areal_density: 3.0,
             thickness: 0.002,

@@ -118,6 +118,9 @@ fn quad(set: &mut Set, held: Held, x: f32) {
             }),
             Cloth {
                 iterations: 10,
+                // Sticks and nothing else.
+                tether_scale: 100.0,
+                threads: ThreadSolver::Relaxation,
                 damping: 0.05,
                 fabric: Fabric {
                     // Rigid sticks in still air, and balls of the size that is seen.

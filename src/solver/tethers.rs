@@ -1,0 +1,499 @@
+//! Tethers: no particle gets farther from what holds it than the cloth between them is long (Kim,
+//! Chentanez and Müller-Fischer, "Long Range Attachments - A Method to Simulate Inextensible Clothing
+//! in Computer Games", 2012).
+//!
+//! Relaxation passes a pull on from thread to thread, so fine cloth hangs through at the few threads
+//! that carry it all. A tether tells each particle at once. It only ever pulls, and only from a
+//! pinned particle, so it leaves folds, swings and free cloth alone.
+
+use super::{
+    geodesic::{Geodesics, MOST_ISLANDS, RestShape},
+    particles::ParticleArrays,
+    simd::{Kernel, dispatch},
+    soa::SoaVec3,
+};
+
+/// The tethers of a cloth.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tethers {
+    /// How many particles the cloth has.
+    particles: usize,
+    /// At most [`MOST_ISLANDS`], each with one tether for each particle.
+    slots: Vec<Slot>,
+    /// The same again, as they are computed: what is alike and stands together.
+    pieces: Vec<Piece>,
+    /// Where the pieces of each [`BLOCK`] particles end.
+    ends: Vec<u32>,
+}
+
+/// One tether for each particle. Those that have none have the length infinity.
+#[derive(Clone, Debug, PartialEq)]
+struct Slot {
+    anchor: Vec<u32>,
+    /// m
+    length: Vec<f32>,
+}
+
+/// Tethers of neighbouring particles of one block whose anchors are either the same or neighbours
+/// too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Piece {
+    slot: u32,
+    /// The first of its particles.
+    start: u32,
+    count: u32,
+    /// The anchor of the first.
+    anchor: u32,
+    /// Whether the anchors are neighbours too.
+    row: bool,
+}
+
+/// Particles whose corrections are summed up together.
+const BLOCK: usize = 64;
+
+impl Tethers {
+    /// Ties each free particle of a cloth to the nearest pinned particle of each island of them, up to
+    /// four. `pinned` are all pinned particles.
+    pub fn new(shape: &RestShape, pinned: &[u32]) -> Self {
+        Self::from_distances(&Geodesics::new(shape, pinned), shape, pinned)
+    }
+
+    /// The same with distances that are known already.
+    pub fn from_distances(distances: &Geodesics, shape: &RestShape, pinned: &[u32]) -> Self {
+        let count = distances.len().min(shape.positions.len());
+        let mut is_free = vec![true; count];
+        for &i in pinned {
+            if let Some(free) = is_free.get_mut(i as usize) {
+                *free = false;
+            }
+        }
+        let mut slots: Vec<Slot> = Vec::new();
+        for i in (0..count).filter(|&i| is_free[i]) {
+            // Those of one island are together, as far as that is possible.
+            let (mut taken, mut islands) = ([false; MOST_ISLANDS], [None; MOST_ISLANDS]);
+            for reach in distances.of(i as u32) {
+                if islands.contains(&Some(reach.island)) {
+                    continue;
+                }
+                let wanted = reach.island as usize % MOST_ISLANDS;
+                let free = (wanted..MOST_ISLANDS).chain(0..wanted).find(|&n| !taken[n]);
+                let Some(slot) = free else { break };
+                taken[slot] = true;
+                islands[slot] = Some(reach.island);
+                while slots.len() <= slot {
+                    slots.push(Slot {
+                        anchor: vec![0; count],
+                        length: vec![f32::INFINITY; count],
+                    });
+                }
+                slots[slot].anchor[i] = reach.source;
+                slots[slot].length[i] = length(shape, reach.distance, i, reach.source as usize);
+            }
+        }
+        let mut tethers = Self {
+            particles: count,
+            slots,
+            ..Self::default()
+        };
+        tethers.find_pieces();
+        tethers
+    }
+
+    fn find_pieces(&mut self) {
+        for start in (0..self.particles).step_by(BLOCK) {
+            let end = (start + BLOCK).min(self.particles);
+            for (number, slot) in self.slots.iter().enumerate() {
+                let first = self.pieces.len();
+                for i in (start..end).filter(|&i| slot.length[i] < f32::INFINITY) {
+                    let anchor = slot.anchor[i];
+                    if let [.., last] = &mut self.pieces[first..]
+                        && last.start + last.count == i as u32
+                    {
+                        let row = anchor == last.anchor + last.count;
+                        if (anchor == last.anchor && !last.row) || (row && last.row) {
+                            last.count += 1;
+                            continue;
+                        }
+                        // What the second one is decides about a piece.
+                        if row && last.count == 1 {
+                            last.count = 2;
+                            last.row = true;
+                            continue;
+                        }
+                    }
+                    self.pieces.push(Piece {
+                        slot: number as u32,
+                        start: i as u32,
+                        count: 1,
+                        anchor,
+                        row: false,
+                    });
+                }
+            }
+            self.ends.push(self.pieces.len() as u32);
+        }
+    }
+
+    /// The tethers of a particle: the particles that they lead to, and their lengths in m.
+    pub fn of(&self, particle: u32) -> impl Iterator<Item = (u32, f32)> + '_ {
+        let i = particle as usize;
+        let all = self.slots.iter().filter_map(move |slot| {
+            let length = *slot.length.get(i)?;
+            Some((slot.anchor[i], length))
+        });
+        all.filter(|(_, length)| *length < f32::INFINITY)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// By how much the tightest tether is longer than it ought to be: its length now over that at
+    /// rest. 0 if there are none.
+    pub fn tightness(&self, particles: &ParticleArrays) -> f32 {
+        let mut largest = 0.0_f32;
+        for i in 0..self.particles.min(particles.len()) {
+            if particles.is_pinned(i) {
+                continue;
+            }
+            for (anchor, length) in self.of(i as u32) {
+                let now = apart(&particles.position, i, anchor as usize);
+                if length > 0.0 {
+                    // NaN counts as nothing here; it is somebody else's to find.
+                    largest = largest.max(now / length);
+                }
+            }
+        }
+        largest
+    }
+}
+
+/// How long a tether is, m.
+fn length(shape: &RestShape, distance: f64, particle: usize, anchor: usize) -> f32 {
+    let distance = distance as f32;
+    if shape.triangles.is_empty() {
+        return distance;
+    }
+    // No way over a surface is shorter than the straight one, by the arithmetic that will be used: a
+    // flat cloth at rest is not moved by a rounding error.
+    distance.max(apart(shape.positions, particle, anchor))
+}
+
+fn apart(positions: &SoaVec3, i: usize, anchor: usize) -> f32 {
+    let dx = positions.x[i] - positions.x[anchor];
+    let dy = positions.y[i] - positions.y[anchor];
+    let dz = positions.z[i] - positions.z[anchor];
+    (dx * dx + dy * dy + dz * dz).sqrt()
+}
+
+/// Pulls every particle x that is farther than its tether, of length r, from its anchor a:
+/// x ← a + (x − a)·r·scale/|x − a|. With several such tethers it takes the mean of their
+/// corrections. Pinned particles stay where they are. An infinite scale holds nothing, nor do the
+/// tethers of a cloth that had more particles.
+pub fn hold_tethers(particles: &mut ParticleArrays, tethers: &Tethers, scale: f32) {
+    if scale < f32::INFINITY && tethers.particles <= particles.len() && !tethers.is_empty() {
+        dispatch(Hold {
+            particles,
+            tethers,
+            scale,
+        });
+    }
+}
+
+struct Hold<'a> {
+    particles: &'a mut ParticleArrays,
+    tethers: &'a Tethers,
+    scale: f32,
+}
+
+/// What the tethers of a block ask for.
+struct Sums {
+    x: [f32; BLOCK],
+    y: [f32; BLOCK],
+    z: [f32; BLOCK],
+    count: [f32; BLOCK],
+}
+
+impl Kernel for Hold<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            particles,
+            tethers,
+            scale,
+        } = self;
+        let mut piece = 0;
+        for (block, &end) in tethers.ends.iter().enumerate() {
+            let end = end as usize;
+            if piece == end {
+                continue;
+            }
+            let first = block * BLOCK;
+            let mut sums = Sums {
+                x: [0.0; BLOCK],
+                y: [0.0; BLOCK],
+                z: [0.0; BLOCK],
+                count: [0.0; BLOCK],
+            };
+            for piece in &tethers.pieces[piece..end] {
+                sums.add(particles, tethers, piece, first, scale);
+            }
+            piece = end;
+            let last = (first + BLOCK).min(tethers.particles);
+            let position = &mut particles.position;
+            let planes = [
+                (&mut position.x, &sums.x),
+                (&mut position.y, &sums.y),
+                (&mut position.z, &sums.z),
+            ];
+            for (plane, sum) in planes {
+                let rows = plane[first..last].iter_mut().zip(sum).zip(&sums.count);
+                for ((x, sum), count) in rows {
+                    *x += sum / count.max(1.0);
+                }
+            }
+        }
+    }
+
+    fn run_scalar(self) {
+        let Self {
+            particles,
+            tethers,
+            scale,
+        } = self;
+        for i in 0..tethers.particles {
+            let x = particles.position.get(i);
+            let mut sum = bevy::math::Vec3::ZERO;
+            let mut count = 0.0;
+            for (anchor, length) in tethers.of(i as u32) {
+                let d = x - particles.position.get(anchor as usize);
+                let distance = (d.x * d.x + d.y * d.y + d.z * d.z).sqrt();
+                let reach = length * scale;
+                if distance > reach && !particles.is_pinned(i) {
+                    sum += d * (reach / distance - 1.0);
+                    count += 1.0;
+                }
+            }
+            if count > 0.0 {
+                particles.position.set(i, x + sum / count);
+            }
+        }
+    }
+}
+
+impl Sums {
+    /// Adds the corrections of a piece, of the block that begins at `first`.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        particles: &ParticleArrays,
+        tethers: &Tethers,
+        piece: &Piece,
+        first: usize,
+        scale: f32,
+    ) {
+        let (start, count) = (piece.start as usize, piece.count as usize);
+        let (end, anchor) = (start + count, piece.anchor as usize);
+        let at = &particles.position;
+        let place = [&at.x[start..end], &at.y[start..end], &at.z[start..end]];
+        let own = Own {
+            place,
+            w: &particles.inverse_mass[start..end],
+            length: &tethers.slots[piece.slot as usize].length[start..end],
+            scale,
+        };
+        let (from, to) = (start - first, end - first);
+        let sums = [
+            &mut self.x[from..to],
+            &mut self.y[from..to],
+            &mut self.z[from..to],
+            &mut self.count[from..to],
+        ];
+        if piece.row {
+            let to = anchor + count;
+            let anchors = [&at.x[anchor..to], &at.y[anchor..to], &at.z[anchor..to]];
+            own.pull(sums, count, |k| {
+                [anchors[0][k], anchors[1][k], anchors[2][k]]
+            });
+        } else {
+            let anchor = [at.x[anchor], at.y[anchor], at.z[anchor]];
+            own.pull(sums, count, |_| anchor);
+        }
+    }
+}
+
+/// What a piece reads of its particles.
+struct Own<'a> {
+    place: [&'a [f32]; 3],
+    w: &'a [f32],
+    length: &'a [f32],
+    scale: f32,
+}
+
+impl Own<'_> {
+    #[inline(always)]
+    fn pull(&self, sums: [&mut [f32]; 4], count: usize, anchor: impl Fn(usize) -> [f32; 3]) {
+        let [x, y, z] = self.place.map(|plane| &plane[..count]);
+        let (w, length) = (&self.w[..count], &self.length[..count]);
+        let [sum_x, sum_y, sum_z, number] = sums.map(|sum| &mut sum[..count]);
+        for k in 0..count {
+            let anchor = anchor(k);
+            let (dx, dy, dz) = (x[k] - anchor[0], y[k] - anchor[1], z[k] - anchor[2]);
+            let distance = (dx * dx + dy * dy + dz * dz).sqrt();
+            let reach = length[k] * self.scale;
+            // Chosen without a branch; what is not far enough away gets a factor of 0.
+            let pulls = (distance > reach) & (w[k] > 0.0);
+            let factor = if pulls { reach / distance - 1.0 } else { 0.0 };
+            sum_x[k] += dx * factor;
+            sum_y[k] += dy * factor;
+            sum_z[k] += dz * factor;
+            number[k] += if pulls { 1.0 } else { 0.0 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{ConstraintGraph, ConstraintKind};
+    use bevy::math::Vec3;
+
+    /// A rope along x with links of 1 m, some of its particles pinned.
+    fn rope(count: u32, pinned: &[u32]) -> (ParticleArrays, Tethers) {
+        let places: SoaVec3 = (0..count).map(|i| Vec3::X * i as f32).collect();
+        let pairs: Vec<_> = (1..count)
+            .map(|i| (ConstraintKind::Structural, i - 1, i))
+            .collect();
+        let constraints = ConstraintGraph::new(&places, &pairs);
+        let shape = RestShape {
+            positions: &places,
+            triangles: &[],
+            constraints: &constraints,
+        };
+        let tethers = Tethers::new(&shape, pinned);
+        let mut w = vec![1.0; count as usize];
+        pinned.iter().for_each(|&i| w[i as usize] = 0.0);
+        (ParticleArrays::new(Vec3::ZERO, places, w), tethers)
+    }
+
+    #[test]
+    fn what_is_too_far_comes_back_to_its_length() {
+        let (mut p, tethers) = rope(3, &[0]);
+        p.position.set(1, Vec3::new(0.0, -3.0, 0.0));
+        p.position.set(2, Vec3::new(0.0, 0.0, 1.9));
+        hold_tethers(&mut p, &tethers, 1.25);
+        assert!(p.position.get(1).distance(Vec3::NEG_Y * 1.25) < 1e-6);
+        assert_eq!(p.position.get(2), Vec3::new(0.0, 0.0, 1.9));
+        assert_eq!(p.position.get(0), Vec3::ZERO);
+        assert!((tethers.tightness(&p) - 1.25).abs() < 1e-6);
+    }
+
+    #[test]
+    fn two_anchors_pull_by_the_mean() {
+        let (mut p, tethers) = rope(9, &[0, 8]);
+        assert_eq!(tethers.of(4).collect::<Vec<_>>(), [(0, 4.0), (8, 4.0)]);
+        p.position.set(4, Vec3::new(4.0, -8.0, 0.0));
+        hold_tethers(&mut p, &tethers, 1.0);
+        // Both want it on the way to them, 4 m away; sideways they cancel out.
+        let share = 4.0 / 80.0_f32.sqrt();
+        let wanted = Vec3::new(4.0, -8.0 * share, 0.0);
+        assert!(p.position.get(4).distance(wanted) < 1e-6);
+        // Only one of them is too far away for this one.
+        p.position.set(1, Vec3::new(3.0, -1.2, 0.0));
+        let away = Vec3::new(3.0, -1.2, 0.0);
+        hold_tethers(&mut p, &tethers, 1.0);
+        assert!(p.position.get(1).distance(away.normalize()) < 1e-6);
+    }
+
+    #[test]
+    fn pinned_particles_and_infinite_scales_are_left_alone() {
+        let (mut p, tethers) = rope(3, &[0]);
+        p.position.set(2, Vec3::X * 9.0);
+        let before = p.position.clone();
+        hold_tethers(&mut p, &tethers, f32::INFINITY);
+        hold_tethers(&mut p, &Tethers::default(), 1.0);
+        p.inverse_mass[2] = 0.0;
+        hold_tethers(&mut p, &tethers, 1.0);
+        assert_eq!(p.position, before);
+        assert!(Tethers::default().is_empty());
+        assert_eq!(Tethers::default().tightness(&p), 0.0);
+    }
+
+    #[test]
+    fn tethers_of_another_cloth_hold_nothing() {
+        let (_, tethers) = rope(30, &[0]);
+        let (mut p, _) = rope(3, &[0]);
+        p.position.set(2, Vec3::X * 9.0);
+        hold_tethers(&mut p, &tethers, 1.0);
+        assert_eq!(p.position.get(2), Vec3::X * 9.0);
+    }
+
+    /// A sheet of 40 × 7 particles, a row of them pinned and three elsewhere, crumpled.
+    fn crumpled() -> (ParticleArrays, Tethers) {
+        let places: SoaVec3 = (0..280)
+            .map(|i| Vec3::new((i % 40) as f32, (i / 40) as f32, 0.0))
+            .collect();
+        let mut triangles = Vec::new();
+        for i in (0..240_u32).filter(|i| i % 40 < 39) {
+            triangles.push([i, i + 1, i + 40]);
+            triangles.push([i + 1, i + 41, i + 40]);
+        }
+        let constraints = ConstraintGraph::default();
+        let shape = RestShape {
+            positions: &places,
+            triangles: &triangles,
+            constraints: &constraints,
+        };
+        let pinned: Vec<u32> = (0..25).chain([279, 245, 140]).collect();
+        let tethers = Tethers::new(&shape, &pinned);
+        let moved = places.iter().enumerate().map(|(i, v)| {
+            let shake = Vec3::new((i * i % 13) as f32, (i % 7) as f32, (i % 5) as f32);
+            v + shake * 0.3
+        });
+        let w = (0..280)
+            .map(|i| f32::from(u8::from(!pinned.contains(&i))))
+            .collect();
+        (ParticleArrays::new(Vec3::ZERO, moved.collect(), w), tethers)
+    }
+
+    #[test]
+    fn the_kernel_gives_the_bits_of_its_twin() {
+        let (start, tethers) = crumpled();
+        assert!(tethers.pieces.iter().any(|piece| piece.row));
+        assert!(
+            tethers
+                .pieces
+                .iter()
+                .any(|piece| !piece.row && piece.count > 20)
+        );
+        assert_eq!(tethers.slots.len(), 4);
+        let (mut fast, mut plain) = (start.clone(), start.clone());
+        for scale in [1.01, 1.0] {
+            Hold {
+                particles: &mut fast,
+                tethers: &tethers,
+                scale,
+            }
+            .run();
+            Hold {
+                particles: &mut plain,
+                tethers: &tethers,
+                scale,
+            }
+            .run_scalar();
+            assert_eq!(fast, plain);
+        }
+        assert_ne!(fast, start);
+        let before = super::super::SimdLevel::current();
+        for level in super::super::SimdLevel::ALL {
+            if level.force() {
+                let mut here = start.clone();
+                hold_tethers(&mut here, &tethers, 1.01);
+                hold_tethers(&mut here, &tethers, 1.0);
+                assert_eq!(here.state_hash(), plain.state_hash(), "{level:?}");
+            }
+        }
+        before.force();
+    }
+}

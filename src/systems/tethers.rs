@@ -1,0 +1,60 @@
+//! Ties cloth to its pins, and again when pins change or the cloth opens.
+
+use crate::{
+    cloth::Cloth,
+    components::{ClothBody, Reach, Stale},
+    solver::{ConstraintGraph, Geodesics, ParticleArrays, RestShape, SoaVec3, Tethers},
+    tearing::Tearing,
+};
+
+/// Brings the tethers of a cloth and their scale up to date.
+pub(super) fn prepare(
+    cloth: &Cloth,
+    tearing: Option<&Tearing>,
+    constraints: &ConstraintGraph,
+    particles: &ParticleArrays,
+    body: &mut ClothBody,
+    dt: f32,
+) {
+    // What a tether carries no thread feels.
+    let by_load = tearing.is_some_and(Tearing::by_load);
+    let wanted = if by_load {
+        f32::INFINITY
+    } else {
+        cloth.tethers()
+    };
+    if wanted == f32::INFINITY {
+        // No list is kept of what changes meanwhile.
+        body.reach.stale = Stale::All;
+    } else if body.reach.stale != Stale::Nothing {
+        tie(constraints, body);
+    }
+    body.glide_tethers(wanted, particles, dt);
+}
+
+/// Measures what has changed and makes the tethers anew.
+fn tie(constraints: &ConstraintGraph, body: &mut ClothBody) {
+    let to_world = body.reach.to_world;
+    let positions: SoaVec3 = body.rest().iter().map(|&place| to_world * place).collect();
+    let shape = RestShape {
+        positions: &positions,
+        triangles: &body.triangles.indices,
+        constraints,
+    };
+    let pinned: Vec<u32> = body.pins.iter().map(|pin| pin.particle).collect();
+    let Reach {
+        distances, stale, ..
+    } = &mut body.reach;
+    match std::mem::replace(stale, Stale::Nothing) {
+        Stale::Nothing => return,
+        Stale::Torn(at) => distances.repair(&shape, &pinned, &at),
+        Stale::All => {
+            *distances = Geodesics::new(&shape, &pinned);
+            // New ones must not yank: they are as long as they are now, and then get shorter.
+            if let Some(applied) = &mut body.applied {
+                applied.tether_scale = f32::INFINITY;
+            }
+        }
+    }
+    body.tethers = Tethers::from_distances(distances, &shape, &pinned);
+}
