@@ -57,7 +57,7 @@ mod tearing;
 mod time;
 
 pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth};
-pub use collider::ClothCollider;
+pub use collider::{ClothCollider, LastPose};
 pub use commands::ClothCommands;
 pub use components::{BuildFailed, ClothSource, Constraints, Particles};
 #[cfg(feature = "debug")]
@@ -81,7 +81,7 @@ pub use tearing::{
     ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
     Tearing, TornEdge,
 };
-pub use time::{ClothTime, cloth_step_due};
+pub use time::{ClothClock, ClothTime, cloth_step_due};
 
 /// The names that most programs need.
 pub mod prelude {
