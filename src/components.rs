@@ -8,12 +8,14 @@ use crate::{
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
+    snapshot::BuiltFrom,
     solver::{
         Compliance, ConstraintGraph, ParticleArrays, PinTarget, SoaVec3, Strength, Triangles,
         glide_compliance, glide_density, glide_thickness, inverse_masses, tear::Blade,
     },
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
+use std::sync::Arc;
 
 /// The particles of a cloth: position, displacement and inverse mass, as arrays.
 ///
@@ -35,6 +37,8 @@ pub struct Constraints(pub ConstraintGraph);
 pub(crate) struct ClothBody {
     /// Its shape at rest, in mesh space.
     pub(crate) topology: Topology,
+    /// What it was built from, for snapshots to recognise.
+    pub(crate) built: BuiltFrom,
     pub(crate) triangles: Triangles,
     /// What a rope has instead of triangles.
     pub(crate) rope: Option<RopeBody>,
@@ -60,7 +64,8 @@ pub(crate) struct ClothBody {
 }
 
 /// Where the last cut of a stroke ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Tip {
     /// Who cuts.
     pub(crate) by: Entity,
@@ -71,19 +76,22 @@ pub(crate) struct Tip {
 }
 
 /// What a cloth has that was torn or cut, besides what it has when it is whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Torn {
     /// The rest place of each particle, in mesh space. `topology` is that of the whole cloth.
     pub(crate) rest: Vec<Vec3>,
     /// For each particle that came: the one of the whole cloth that it is a copy of, or
     /// [`NO_PARTICLE`].
     pub(crate) ancestor: Vec<u32>,
-    /// Its constraints when it was whole, in their order.
-    pub(crate) whole_constraints: ConstraintGraph,
+    /// Its constraints when it was whole, in their order. Snapshots share them.
+    #[cfg_attr(feature = "serialize", serde(with = "crate::snapshot::shared"))]
+    pub(crate) whole_constraints: Arc<ConstraintGraph>,
 }
 
 /// Settings that glide to what the user wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Applied {
     pub(crate) strength: Strength,
     pub(crate) compliance: Compliance,

@@ -52,6 +52,7 @@ mod planar;
 mod plugin;
 mod rope;
 mod settings;
+mod snapshot;
 mod systems;
 mod tearing;
 mod time;
@@ -76,6 +77,7 @@ pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use rope::Rope;
 pub use settings::{ClothGravity, Substeps, Wind, WindTime};
+pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::tear::{Blade, TearLimit};
 pub use tearing::{
     ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,

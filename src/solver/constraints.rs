@@ -10,6 +10,7 @@ use super::{
 
 /// What a constraint resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum ConstraintKind {
     /// A thread: an edge of the mesh. Resists stretching.
     Structural,
@@ -35,6 +36,7 @@ impl ConstraintKind {
 
 /// How much each kind of constraint gives, in m/N (inverse stiffness; 0 is Jakobsen's rigid stick).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Compliance {
     /// Of structural constraints, m/N.
     pub stretch: f32,
@@ -57,6 +59,7 @@ impl Compliance {
 
 /// One distance constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct DistanceConstraint {
     /// What it resists.
     pub kind: ConstraintKind,
@@ -68,6 +71,7 @@ pub struct DistanceConstraint {
 
 /// All distance constraints of a cloth, in solving order.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstraintGraph {
     pub(super) batches: Vec<Batch>,
 }

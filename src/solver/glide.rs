@@ -21,6 +21,7 @@ const GROWTH: f32 = 0.2;
 /// A cloth without compliance is as stiff as K/Δts² ("Small Steps in Physics Simulation", Macklin et
 /// al. 2019). When that rises, the strength falls by the same factor and then rises in strides.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Strength {
     /// K/Δts² of the last step.
     stiffness: f32,

@@ -15,6 +15,7 @@ mod pointers;
 mod rope;
 mod rope_motion;
 mod same_bits;
+mod snapshots;
 mod tearing;
 
 #[path = "../common/headless.rs"]
