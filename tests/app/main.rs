@@ -5,6 +5,7 @@ mod bad_ropes;
 mod colliders_and_pins;
 mod drawing;
 mod editing;
+mod golden;
 mod grabbing;
 mod gusts;
 mod life;
