@@ -5,6 +5,7 @@ mod bad_ropes;
 mod colliders_and_pins;
 mod drawing;
 mod editing;
+mod extremes;
 mod golden;
 mod grabbing;
 mod gusts;
