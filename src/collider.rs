@@ -5,6 +5,30 @@ use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
+/// Where a collider was in the last fixed update, so that the next one knows how it moves. Every
+/// [`ClothCollider`] gets one.
+///
+/// Nothing but a rollback has to write it: save it and put it back together with the `Transform`, and
+/// the next step moves the collider as it did the first time. `None` stands for a collider that has
+/// just appeared: it then comes from nowhere and takes nothing along. It is not cloned with its entity.
+#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+#[component(clone_behavior = Ignore)]
+pub struct LastPose(pub Option<Isometry3d>);
+
+/// What is no collider any more moves nothing when it becomes one again.
+pub(crate) fn forget_last_pose(event: On<Remove, ClothCollider>, mut commands: Commands) {
+    // The entity may be on its way out altogether; then there is nothing to do.
+    if let Ok(mut entity) = commands.get_entity(event.entity) {
+        entity.try_remove::<LastPose>();
+    }
+}
+
 /// A solid that all cloths bump into, at the [`Transform`] of its entity. It may move; moving ones
 /// take cloth along by their friction.
 ///
@@ -28,7 +52,7 @@ use serde::{Deserialize, Serialize};
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform)]
+#[require(Transform, LastPose)]
 pub struct ClothCollider {
     /// Its shape, in the frame of its entity.
     pub shape: Shape,

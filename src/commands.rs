@@ -2,6 +2,7 @@
 
 use crate::{
     grab::{DragCloth, GrabCloth, ReleaseCloth},
+    snapshot::ClothSnapshot,
     solver::tear::Blade,
     tearing::{CutCloth, ShredCloth, TearThread},
 };
@@ -44,6 +45,9 @@ pub trait ClothCommands {
 
     /// Lets go of the cloth.
     fn release(&mut self, by: Entity) -> &mut Self;
+
+    /// Puts the state of a cloth back. If it cannot be restored here, the log says why.
+    fn restore_cloth(&mut self, snapshot: ClothSnapshot) -> &mut Self;
 }
 
 impl ClothCommands for EntityCommands<'_> {
@@ -80,5 +84,16 @@ impl ClothCommands for EntityCommands<'_> {
 
     fn release(&mut self, by: Entity) -> &mut Self {
         self.trigger(|entity| ReleaseCloth { entity, by })
+    }
+
+    fn restore_cloth(&mut self, snapshot: ClothSnapshot) -> &mut Self {
+        self.queue(move |mut entity: EntityWorldMut| {
+            let cloth = entity.id();
+            entity.world_scope(|world| {
+                if let Err(error) = snapshot.restore(world, cloth) {
+                    error!("{error}");
+                }
+            });
+        })
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
+    snapshot::BuiltFrom,
     solver::{
         Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, SoaVec3, Strength,
         Tethers, Triangles, glide_compliance, glide_density, glide_tethers, glide_thickness,
@@ -15,6 +16,7 @@ use crate::{
     },
 };
 use bevy::{camera::primitives::Aabb, math::Vec3A, prelude::*};
+use std::sync::Arc;
 
 /// The particles of a cloth: position, displacement and inverse mass, as arrays.
 ///
@@ -36,6 +38,8 @@ pub struct Constraints(pub ConstraintGraph);
 pub(crate) struct ClothBody {
     /// Its shape at rest, in mesh space.
     pub(crate) topology: Topology,
+    /// What it was built from, for snapshots to recognise.
+    pub(crate) built: BuiltFrom,
     pub(crate) triangles: Triangles,
     /// What a rope has instead of triangles.
     pub(crate) rope: Option<RopeBody>,
@@ -55,7 +59,7 @@ pub(crate) struct ClothBody {
     /// What is different since the cloth was torn or cut for the first time.
     pub(crate) torn: Option<Box<Torn>>,
     /// What keeps its particles within reach of its pins.
-    pub(crate) tethers: Tethers,
+    pub(crate) tethers: Arc<Tethers>,
     /// What they are made from, and whether they are up to date.
     pub(crate) reach: Reach,
     /// Where the last cut of each stroke ended.
@@ -67,7 +71,8 @@ pub(crate) struct ClothBody {
 /// What the tethers of a cloth are made from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
-    pub(crate) distances: Geodesics,
+    /// Snapshots share them.
+    pub(crate) distances: Arc<Geodesics>,
     /// What turns and scales its rest shape into world axes, as when it was built or reset.
     pub(crate) to_world: Mat3,
     pub(crate) stale: Stale,
@@ -79,6 +84,8 @@ pub(crate) enum Stale {
     /// Everything: other pins, or another cloth.
     #[default]
     All,
+    /// A snapshot was restored that had none: they are measured anew and are what they were.
+    Lost,
     /// The cloth opened at these particles.
     Torn(Vec<u32>),
     Nothing,
@@ -88,7 +95,7 @@ impl Stale {
     /// Notes that the cloth opened at these particles.
     pub(crate) fn tear(&mut self, at: impl IntoIterator<Item = u32>) {
         match self {
-            Self::All => {}
+            Self::All | Self::Lost => {}
             Self::Torn(particles) => particles.extend(at),
             Self::Nothing => *self = Self::Torn(at.into_iter().collect()),
         }
@@ -96,7 +103,8 @@ impl Stale {
 }
 
 /// Where the last cut of a stroke ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Tip {
     /// Who cuts.
     pub(crate) by: Entity,
@@ -107,25 +115,29 @@ pub(crate) struct Tip {
 }
 
 /// What a cloth has that was torn or cut, besides what it has when it is whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Torn {
     /// The rest place of each particle, in mesh space. `topology` is that of the whole cloth.
     pub(crate) rest: Vec<Vec3>,
     /// For each particle that came: the one of the whole cloth that it is a copy of, or
     /// [`NO_PARTICLE`].
     pub(crate) ancestor: Vec<u32>,
-    /// Its constraints when it was whole, in their order.
-    pub(crate) whole_constraints: ConstraintGraph,
+    /// Its constraints when it was whole, in their order. Snapshots share them.
+    #[cfg_attr(feature = "serialize", serde(with = "crate::snapshot::shared"))]
+    pub(crate) whole_constraints: Arc<ConstraintGraph>,
 }
 
 /// Settings that glide to what the user wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Applied {
     pub(crate) strength: Strength,
     pub(crate) compliance: Compliance,
     pub(crate) thickness: f32,
     pub(crate) areal_density: f32,
     /// Infinite while there are no tethers.
+    #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     pub(crate) tether_scale: f32,
 }
 

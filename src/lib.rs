@@ -52,12 +52,13 @@ mod planar;
 mod plugin;
 mod rope;
 mod settings;
+mod snapshot;
 mod systems;
 mod tearing;
 mod time;
 
 pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth};
-pub use collider::ClothCollider;
+pub use collider::{ClothCollider, LastPose};
 pub use commands::ClothCommands;
 pub use components::{BuildFailed, ClothSource, Constraints, Particles};
 #[cfg(feature = "debug")]
@@ -76,6 +77,7 @@ pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use rope::Rope;
 pub use settings::{ClothGravity, Substeps, Wind, WindTime};
+pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
     ThreadSolver,
     tear::{Blade, TearLimit},
@@ -84,7 +86,7 @@ pub use tearing::{
     ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
     Tearing, TornEdge,
 };
-pub use time::{ClothTime, cloth_step_due};
+pub use time::{ClothClock, ClothTime, cloth_step_due};
 
 /// The names that most programs need.
 pub mod prelude {

@@ -2,7 +2,7 @@
 
 use crate::{
     cloth::{Cloth, ClothReady, ResetCloth},
-    collider::ClothCollider,
+    collider::{self, ClothCollider, LastPose},
     components::{BuildFailed, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
     pins::Pins,
@@ -140,6 +140,7 @@ impl Plugin for ClothPlugin {
             .register_type::<Rope>()
             .register_type::<Pins>()
             .register_type::<ClothCollider>()
+            .register_type::<LastPose>()
             .register_type::<ClothSource>()
             .register_type::<BuildFailed>()
             .register_type::<ClothGravity>()
@@ -148,6 +149,7 @@ impl Plugin for ClothPlugin {
             .register_type::<PlanarCloth>()
             .register_type::<Substeps>()
             .register_type::<ClothTime>()
+            .register_type::<ClothClock>()
             .register_type::<ClothReady>()
             .register_type::<ResetCloth>()
             .register_type::<Tearing>()
@@ -263,6 +265,7 @@ impl Plugin for ClothPlugin {
         .add_observer(systems::reset)
         .add_observer(systems::give_mesh_back)
         .add_observer(systems::take_rope_apart)
+        .add_observer(collider::forget_last_pose)
         .add_observer(tearing::cut)
         .add_observer(tearing::tear_thread)
         .add_observer(tearing::shred)

@@ -55,8 +55,15 @@ impl ClothTime {
     }
 }
 
-/// Where the clock is between two steps.
-#[derive(Resource, Default)]
+/// Where the clock is between two steps: it matters in slow motion, where a step is not taken in every
+/// fixed update. For a game to save, with [`ClothTime`]; nothing in it is to be read or set.
+#[derive(Resource, Reflect, Clone, Debug, Default, PartialEq)]
+#[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    reflect(Serialize, Deserialize)
+)]
 pub struct ClothClock {
     /// Share of a step that has been waited for.
     progress: f32,

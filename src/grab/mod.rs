@@ -114,6 +114,7 @@ pub struct ClothGrabs(pub(crate) Vec<Grab>);
 
 /// One hand that holds a cloth.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Grab {
     /// Whose it is.
     pub by: Entity,
@@ -122,6 +123,7 @@ pub struct Grab {
     /// Where it is, in the world, m: it follows its target at a limited speed.
     pub place: Vec3,
     /// Most that it moves, m/s.
+    #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     pub speed: f32,
     grip: Grip,
     handles: Vec<Handle>,

@@ -23,6 +23,11 @@ impl Topology {
         self.positions.iter().map(|&p| to_world * p).collect()
     }
 
+    /// The constraints of particles that are now in these rest places.
+    pub fn constraints_at(&self, rest: &SoaVec3) -> ConstraintGraph {
+        ConstraintGraph::woven(rest, &self.constraints, &self.sheets)
+    }
+
     /// Puts a cloth of this shape at `origin` (m), of a fabric of `areal_density` (kg/m²).
     /// `to_world` turns and scales mesh space into world axes; what it makes of the mesh is the rest
     /// state.
@@ -32,7 +37,7 @@ impl Topology {
         let areas = triangles.particle_areas(rest.len());
         let masses = inverse_masses(&areas, areal_density).collect();
         Assembly {
-            constraints: ConstraintGraph::woven(&rest, &self.constraints, &self.sheets),
+            constraints: self.constraints_at(&rest),
             particles: ParticleArrays::new(origin, rest, masses),
             triangles,
             areas,

@@ -14,6 +14,7 @@ use bevy::{
 
 /// How the vertices of a mesh follow the particles of a cloth.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeshBinding {
     pub(super) vertex_to_particle: Vec<u32>,
     pub(super) triangles: Vec<[u32; 3]>,
@@ -25,7 +26,9 @@ pub struct MeshBinding {
     /// What has changed since the cloth opened for the first time.
     pub(super) opened: Option<Box<Opened>>,
     /// The normal of each group in the last picture.
+    #[cfg_attr(feature = "serialize", serde(skip))]
     group_normals: Vec<Vec3A>,
+    #[cfg_attr(feature = "serialize", serde(skip))]
     tangents: Vec<Vec3A>,
 }
 
@@ -67,6 +70,32 @@ impl MeshBinding {
     /// The particle of each vertex.
     pub fn vertex_to_particle(&self) -> &[u32] {
         &self.vertex_to_particle
+    }
+
+    /// What tells it from the binding of another mesh with the same particles.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        let corners = self.triangles.as_flattened().iter();
+        let groups = self.normal_group.iter();
+        let weights = self.tangent_weights.iter().flatten().flatten();
+        let counts = [self.triangles.len(), self.normal_group.len()].map(|count| count as u64);
+        counts
+            .into_iter()
+            .chain(corners.chain(groups).map(|&number| number.into()))
+            .chain(weights.map(|weight| weight.to_bits().into()))
+    }
+
+    /// A copy without what is only kept from one picture to the next.
+    pub(crate) fn to_save(&self) -> Self {
+        Self {
+            vertex_to_particle: self.vertex_to_particle.clone(),
+            triangles: self.triangles.clone(),
+            normal_group: self.normal_group.clone(),
+            group_count: self.group_count,
+            tangent_weights: self.tangent_weights.clone(),
+            opened: self.opened.clone(),
+            group_normals: Vec::new(),
+            tangents: Vec::new(),
+        }
     }
 
     /// Writes the cloth into its mesh. `particles` are their positions in mesh space.

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 /// What has to be known of a mesh that has been opened.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Opened {
     /// Which triangle of the cloth each triangle of the mesh belongs to.
     faces: Vec<u32>,
@@ -23,6 +24,8 @@ pub(super) struct Opened {
     whole_vertices: usize,
     whole_faces: usize,
     whole_groups: usize,
+    /// Vertices that came, in their order.
+    new: Vec<NewVertex>,
     /// The vertices, and the tangent, that triangles of the whole mesh had before they changed.
     whole: BTreeMap<usize, ([u32; 3], Option<[f32; 2]>)>,
 }
@@ -59,6 +62,7 @@ impl Opened {
             whole_vertices: binding.vertex_to_particle.len(),
             whole_faces: binding.triangles.len(),
             whole_groups: binding.group_count,
+            new: Vec::new(),
             whole: BTreeMap::new(),
         }
     }
@@ -96,6 +100,7 @@ impl MeshBinding {
                 touched.push(face);
             }
         }
+        opened.new.extend(&opening.new);
         self.opened = Some(opened);
 
         let Some(mesh) = mesh else {
@@ -134,6 +139,61 @@ impl MeshBinding {
             resize(values, opened.whole_vertices);
         }
         self.write_indices(&[], mesh)
+    }
+
+    /// Opens it, or mends it, to be as another binding of the same mesh.
+    pub(crate) fn become_like(
+        &mut self,
+        other: &Self,
+        mesh: Option<&mut Mesh>,
+    ) -> Result<(), MeshAccessError> {
+        if self.opened == other.opened && self.triangles == other.triangles {
+            return Ok(());
+        }
+        *self = other.to_save();
+        let (Some(mesh), Some(opened)) = (mesh, &self.opened) else {
+            return Ok(());
+        };
+        for (_, values) in mesh.try_attributes_mut()? {
+            resize(values, opened.whole_vertices);
+            opened.new.iter().for_each(|new| new.push(values));
+        }
+        self.write_indices(&[], mesh)
+    }
+
+    /// Whether it can be that of a torn cloth with so many particles and triangles: one from a file may
+    /// be anything.
+    pub(crate) fn is_sound(&self, particles: usize, triangles: usize) -> bool {
+        let Some(opened) = &self.opened else {
+            return false;
+        };
+        let vertices = self.vertex_to_particle.len();
+        let below = |count: usize| move |&number: &u32| (number as usize) < count;
+        let is_one = below(particles);
+        let is_triangle = below(triangles);
+        let (faces, weights) = (self.triangles.len(), &self.tangent_weights);
+        let mut particles_of = self.vertex_to_particle.iter();
+        particles_of.all(|of| *of == NO_PARTICLE || is_one(of))
+            && self.normal_group.len() == vertices
+            && self.normal_group.iter().all(below(self.group_count))
+            // Each group has a vertex.
+            && self.group_count <= vertices
+            && self.triangles.as_flattened().iter().all(|&vertex| {
+                let particle = self.vertex_to_particle.get(vertex as usize);
+                particle.is_some_and(|&particle| particle != NO_PARTICLE)
+            })
+            && weights.as_ref().is_none_or(|weights| weights.len() == faces)
+            && opened.faces.len() == faces
+            && opened.faces.iter().all(|of| *of == NO_PARTICLE || is_triangle(of))
+            && opened.whole_faces <= faces
+            && opened.whole_groups <= self.group_count
+            && opened.whole_vertices + opened.new.len() == vertices
+            && (opened.whole_vertices..).zip(&opened.new).all(|(number, new)| {
+                new.between.iter().all(below(number))
+            })
+            && opened.whole.iter().all(|(&face, (corners, _))| {
+                face < opened.whole_faces && corners.iter().all(below(opened.whole_vertices))
+            })
     }
 
     /// Writes the indices: those of the triangles that have changed and of those that came, or, where

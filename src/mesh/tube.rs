@@ -21,18 +21,36 @@ const CAP_RINGS: usize = 3;
 /// stretched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tube {
-    /// The particles along each piece. Pieces of one particle draw nothing.
-    strands: Vec<Vec<u32>>,
-    /// The first normal of each piece in the last picture: the next one starts from it, so that the
-    /// tube does not spin as its end turns.
-    normals: Vec<Option<Vec3>>,
-    /// How far each particle is from the start of the rope at rest, in circumferences.
-    along: Vec<f32>,
+    pieces: Pieces,
     radius: f32,
     /// Cosine and sine of each vertex of a ring; the last is in the place of the first.
     around: Vec<Vec2>,
     rings: Vec<Ring>,
     bounds: Option<(Vec3, Vec3)>,
+}
+
+/// What becomes of a tube when it is cut.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Pieces {
+    /// The particles along each piece. Pieces of one particle draw nothing.
+    pub(crate) strands: Vec<Vec<u32>>,
+    /// The first normal of each piece in the last picture: the next one starts from it, so that the
+    /// tube does not spin as its end turns.
+    normals: Vec<Option<Vec3>>,
+    /// How far each particle is from the start of the rope at rest, in circumferences.
+    along: Vec<f32>,
+}
+
+impl Pieces {
+    /// Whether they can be those of so many particles: those from a file may be anything.
+    pub(crate) fn are_sound(&self, particles: usize) -> bool {
+        self.along.len() == particles
+            && self.normals.len() == self.strands.len()
+            && self.strands.iter().all(|strand| {
+                !strand.is_empty() && strand.iter().all(|&i| (i as usize) < particles)
+            })
+    }
 }
 
 /// A ring of vertices.
@@ -58,9 +76,11 @@ impl Tube {
             Vec2::new(angle.cos(), angle.sin())
         });
         Self {
-            strands: vec![(0..along.len() as u32).collect()],
-            normals: vec![None],
-            along: along.iter().map(|metres| metres / circumference).collect(),
+            pieces: Pieces {
+                strands: vec![(0..along.len() as u32).collect()],
+                normals: vec![None],
+                along: along.iter().map(|metres| metres / circumference).collect(),
+            },
             radius,
             around: around.collect(),
             rings: Vec::new(),
@@ -70,7 +90,7 @@ impl Tube {
 
     /// The particles along each piece.
     pub fn strands(&self) -> &[Vec<u32>] {
-        &self.strands
+        &self.pieces.strands
     }
 
     /// Draws it thicker or thinner from the next picture on, m. Its texture is not stretched anew.
@@ -83,16 +103,29 @@ impl Tube {
         self.bounds
     }
 
+    /// The pieces that it is in.
+    pub(crate) fn pieces(&self) -> &Pieces {
+        &self.pieces
+    }
+
+    /// Puts it into other pieces. If their particles are others, the mesh must then be replaced by
+    /// another [`mesh`](Self::mesh).
+    pub(crate) fn set_pieces(&mut self, pieces: Pieces) {
+        self.pieces = pieces;
+        // They describe the tube before.
+        self.rings.clear();
+    }
+
     /// Makes one piece of it again, along the first `particles`.
     pub(crate) fn mend(&mut self, particles: usize) {
-        self.strands = vec![(0..particles as u32).collect()];
-        self.normals.truncate(1);
-        self.along.truncate(particles);
+        self.pieces.strands = vec![(0..particles as u32).collect()];
+        self.pieces.normals.truncate(1);
+        self.pieces.along.truncate(particles);
     }
 
     /// The strand with a particle, and the place of the particle in it.
     pub(crate) fn strand_with(&self, particle: u32) -> Option<(&[u32], usize)> {
-        self.strands.iter().find_map(|strand| {
+        self.pieces.strands.iter().find_map(|strand| {
             let place = strand.iter().position(|&i| i == particle)?;
             Some((&strand[..], place))
         })
@@ -103,28 +136,36 @@ impl Tube {
     /// Returns false, and changes nothing, if there is nothing to cut: `at` is no particle of it, or
     /// one where a piece begins or ends.
     pub fn split(&mut self, at: u32, copy: u32) -> bool {
-        let found = self.strands.iter().enumerate().find_map(|(piece, strand)| {
-            let place = strand.iter().position(|&particle| particle == at)?;
-            Some((piece, place))
-        });
+        let found = self
+            .pieces
+            .strands
+            .iter()
+            .enumerate()
+            .find_map(|(piece, strand)| {
+                let place = strand.iter().position(|&particle| particle == at)?;
+                Some((piece, place))
+            });
         let Some((piece, place)) = found else {
             return false;
         };
-        if place == 0 || place + 1 == self.strands[piece].len() {
+        if place == 0 || place + 1 == self.pieces.strands[piece].len() {
             return false;
         }
         // The new piece starts with the normal that it has there now.
-        let before: usize = self.strands[..piece].iter().map(|s| ring_count(s)).sum();
+        let before: usize = self.pieces.strands[..piece]
+            .iter()
+            .map(|s| ring_count(s))
+            .sum();
         let ring = self.rings.get(before + CAP_RINGS + place * SECTIONS);
-        self.normals.push(ring.map(|ring| ring.frame.normal));
+        self.pieces.normals.push(ring.map(|ring| ring.frame.normal));
         let mut rest = vec![copy];
-        rest.extend(self.strands[piece].drain(place + 1..));
-        self.strands.push(rest);
+        rest.extend(self.pieces.strands[piece].drain(place + 1..));
+        self.pieces.strands.push(rest);
         let copy = copy as usize;
-        if self.along.len() <= copy {
-            self.along.resize(copy + 1, 0.0);
+        if self.pieces.along.len() <= copy {
+            self.pieces.along.resize(copy + 1, 0.0);
         }
-        self.along[copy] = self.along[at as usize];
+        self.pieces.along[copy] = self.pieces.along[at as usize];
         // They describe the tube before the cut.
         self.rings.clear();
         true
@@ -136,7 +177,7 @@ impl Tube {
         let columns = self.around.len() as u32;
         let mut uvs: Vec<[f32; 2]> = Vec::new();
         let mut indices: Vec<u32> = Vec::new();
-        for strand in &self.strands {
+        for strand in &self.pieces.strands {
             let base = uvs.len() as u32;
             for v in self.lengths(strand) {
                 uvs.extend((0..columns).map(|side| [side as f32 / (columns - 1) as f32, v]));
@@ -218,7 +259,7 @@ impl Tube {
 
     /// v of each ring of a piece, as they are laid.
     fn lengths(&self, strand: &[u32]) -> Vec<f32> {
-        let at = |i: usize| self.along[strand[i] as usize];
+        let at = |i: usize| self.pieces.along[strand[i] as usize];
         let mut lengths = Vec::with_capacity(ring_count(strand));
         if strand.len() < 2 {
             return lengths;
@@ -239,7 +280,7 @@ impl Tube {
 
     fn lay_rings<P: Copy + Into<Vec3>>(&mut self, particles: &[P]) {
         self.rings.clear();
-        for (strand, first) in self.strands.iter().zip(&mut self.normals) {
+        for (strand, first) in self.pieces.strands.iter().zip(&mut self.pieces.normals) {
             let count = strand.len();
             if count < 2 {
                 continue;

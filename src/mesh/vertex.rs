@@ -3,7 +3,8 @@
 use bevy::mesh::VertexAttributeValues;
 
 /// A vertex that comes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct NewVertex {
     /// The vertices that it lies between; a copy has twice the same.
     pub(super) between: [u32; 2],

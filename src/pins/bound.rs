@@ -9,6 +9,7 @@ use bevy::prelude::*;
 /// World places are pairs of an origin and a small vector from it: far from the world's origin a
 /// single vector would be rounded to millimetres.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct BoundPin {
     pub(crate) particle: u32,
     pub(crate) anchor: PinAnchor,

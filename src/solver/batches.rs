@@ -16,6 +16,7 @@ const MAX_COLOURS: usize = 64;
 
 /// Constraints of one kind that are solved together.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Batch {
     pub(super) kind: ConstraintKind,
     /// No two constraints of this batch share a particle.

@@ -11,6 +11,7 @@ use super::{
 
 /// What a constraint resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum ConstraintKind {
     /// A thread: an edge of the mesh. Resists stretching.
     Structural,
@@ -36,6 +37,7 @@ impl ConstraintKind {
 
 /// How much each kind of constraint gives, in m/N (inverse stiffness; 0 is Jakobsen's rigid stick).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Compliance {
     /// Of structural constraints, m/N.
     pub stretch: f32,
@@ -58,6 +60,7 @@ impl Compliance {
 
 /// One distance constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct DistanceConstraint {
     /// What it resists.
     pub kind: ConstraintKind,
@@ -71,9 +74,11 @@ pub struct DistanceConstraint {
 ///
 /// Those of its [sheets](SheetLayout) are stored row by row; all others in batches, with indices.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstraintGraph {
     pub(super) batches: Vec<Batch>,
     pub(super) sheets: Vec<Sheet>,
+    #[cfg_attr(feature = "serialize", serde(skip))]
     pub(super) scratch: Scratch,
 }
 
@@ -132,6 +137,11 @@ impl ConstraintGraph {
         for sheet in &mut self.sheets {
             sheet.prepare(&particles.inverse_mass);
         }
+    }
+
+    /// Whether its sheets are what sheets have to be: one read from a file may be anything.
+    pub(crate) fn has_sound_sheets(&self, particles: usize) -> bool {
+        self.sheets.iter().all(|sheet| sheet.is_sound(particles))
     }
 
     /// The sheets that were found in the cloth.

@@ -33,6 +33,7 @@ const TAUT: f32 = 1e-4;
 /// al. 2019). When that rises, the strength falls by the same factor and then rises in strides.
 /// When threads begin to be solved as a whole, they tighten in strides.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Strength {
     threads: ThreadSolver,
     /// K/Δts² of the last step.

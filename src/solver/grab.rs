@@ -10,6 +10,7 @@ use bevy::math::Vec3;
 
 /// A point of a cloth that is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Handle {
     /// Particles that it lies between. One may stand several times.
     pub particles: [u32; 3],
@@ -31,10 +32,12 @@ impl Handle {
 
 /// How a hand holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Grip {
     /// How much the cloth gives in the hand, m/N.
     pub compliance: f32,
     /// Most that the hand pulls, N, shared by all handles.
+    #[cfg_attr(feature = "serialize", serde(with = "super::bits"))]
     pub force: f32,
 }
 

@@ -5,6 +5,7 @@ use std::f32::consts::PI;
 
 /// Round lines between particles, and what each of them is at rest.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lines {
     /// Particles at the ends of each segment, in the order in which the line goes through them.
     pub segments: Vec<[u32; 2]>,

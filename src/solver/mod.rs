@@ -24,6 +24,7 @@
 //! | `line_drag` | drag of the air on ropes, per segment |
 //! | `gusts` | how the wind swells and fades |
 //! | `plane` | keeps particles in a plane |
+//! | `bits` | saves numbers that may be infinite (feature `serialize`) |
 //! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `tear` | opens the cloth: tears and cuts |
 //! | `grab` | hands that hold |
@@ -33,6 +34,8 @@
 
 pub mod aero;
 mod batches;
+#[cfg(feature = "serialize")]
+pub(crate) mod bits;
 pub mod collide;
 pub mod constraints;
 mod contact;

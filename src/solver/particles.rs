@@ -19,6 +19,7 @@ const REBASE_DISTANCE: f32 = 2.0;
 
 /// Where a pinned particle must be at the end of the fixed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct PinTarget {
     /// Index of the particle.
     pub particle: u32,
@@ -28,6 +29,7 @@ pub struct PinTarget {
 
 /// All particles of one cloth. Every array has one element per particle.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ParticleArrays {
     /// Position relative to [`origin`](Self::origin), in world axes, m.
     pub position: SoaVec3,
@@ -174,6 +176,24 @@ impl ParticleArrays {
             }
         }
         self.inverse_mass.push(0.0);
+    }
+
+    /// Whether every array has one element per particle, and the last substep had a length: a state
+    /// from a file may be anything.
+    pub(crate) fn is_sound(&self) -> bool {
+        let vectors = [
+            &self.position,
+            &self.displacement,
+            &self.acceleration,
+            &self.previous,
+            &self.predicted,
+        ];
+        let planes = vectors.iter().flat_map(|v| [&v.x, &v.y, &v.z]);
+        planes
+            .chain([&self.inverse_mass])
+            .all(|plane| plane.len() == self.len())
+            && self.last_dt.is_finite()
+            && self.last_dt > 0.0
     }
 
     /// Whether every number that the solver reads is finite.

@@ -6,6 +6,7 @@ use bevy::math::Vec3;
 
 /// A list of 3D vectors, one plane for each axis. The three planes always have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct SoaVec3 {
     /// x of every vector.
     pub x: Vec<f32>,

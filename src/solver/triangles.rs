@@ -4,6 +4,7 @@ use super::soa::SoaVec3;
 
 /// Triangles between particles, and what each of them is at rest.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Triangles {
     /// Particles at the corners.
     pub indices: Vec<[u32; 3]>,

@@ -11,6 +11,7 @@ use crate::{
     params,
     pins::Pins,
     rope::Rope,
+    snapshot::BuiltFrom,
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -158,24 +159,23 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
     }
     let binding = MeshBinding::new(&source, &topology, &mut mesh);
 
-    let assembly = topology.assemble(
-        transform.translation(),
-        transform.affine().matrix3.into(),
-        fabric.areal_density,
-    );
+    let frame = transform.affine().matrix3.into();
+    let assembly = topology.assemble(transform.translation(), frame, fabric.areal_density);
+    let mut body = ClothBody {
+        topology,
+        triangles: assembly.triangles,
+        area: assembly.areas,
+        reach: Reach {
+            to_world: frame,
+            ..default()
+        },
+        ..default()
+    };
+    body.built = BuiltFrom::new(frame, &body, Some(&binding), &assembly.constraints);
     Ok(Parts {
         particles: Particles(assembly.particles),
         constraints: Constraints(assembly.constraints),
-        body: ClothBody {
-            topology,
-            triangles: assembly.triangles,
-            area: assembly.areas,
-            reach: Reach {
-                to_world: transform.affine().matrix3.into(),
-                ..default()
-            },
-            ..default()
-        },
+        body,
         mesh,
         binding,
         out_of_range: source.out_of_range,

@@ -15,6 +15,7 @@ use crate::{
     pins::Pins,
     rope::{Course, Rope, RopeBody, length_in_world},
     settings::ClothGravity,
+    snapshot::BuiltFrom,
     solver::ParticleArrays,
 };
 use bevy::{
@@ -190,6 +191,7 @@ fn make(written: &Rope, rope: &Rope, course: Course, transform: &GlobalTransform
         ..default()
     };
     body.set_areas(&start);
+    body.built = BuiltFrom::new(to_world, &body, None, &constraints);
     let free = vec![1.0; start.len()];
     Parts {
         particles: Particles(ParticleArrays::new(transform.translation(), start, free)),

@@ -1,40 +1,32 @@
 //! Finds out where all colliders are and how they move during the coming step.
 
 use crate::{
-    collider::ClothCollider,
+    collider::{ClothCollider, LastPose},
     solver::{Collider, Pose},
 };
-use bevy::{
-    ecs::entity::{EntityHashMap, EntityHashSet},
-    prelude::*,
-};
+use bevy::{ecs::entity::EntityHashSet, prelude::*};
 
 /// The colliders of the running step, ordered by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
 pub(crate) struct ActiveColliders {
     pub(crate) list: Vec<Collider>,
-    last_pose: EntityHashMap<Pose>,
     /// Reported as unusable; not again before they were usable.
     reported: EntityHashSet,
 }
 
 pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
-    colliders: Query<(Entity, &ClothCollider)>,
+    mut colliders: Query<(Entity, &ClothCollider, &mut LastPose)>,
     transforms: TransformHelper,
     time: Res<Time>,
 ) {
-    let ActiveColliders {
-        list,
-        last_pose,
-        reported,
-    } = &mut *active;
-    let mut poses = EntityHashMap::with_capacity(colliders.iter().len());
+    let ActiveColliders { list, reported } = &mut *active;
     list.clear();
-    let mut sorted: Vec<_> = colliders.iter().collect();
-    sorted.sort_unstable_by_key(|&(entity, _)| entity);
-    for (entity, collider) in sorted {
+    let mut sorted: Vec<_> = colliders.iter_mut().collect();
+    sorted.sort_unstable_by_key(|&(entity, ..)| entity);
+    for (entity, collider, mut last) in sorted {
         let Ok(transform) = transforms.compute_global_transform(entity) else {
+            last.set_if_neq(LastPose(None));
             continue;
         };
         let (scale, rotation, translation) = transform.to_scale_rotation_translation();
@@ -52,19 +44,22 @@ pub(crate) fn find_colliders(
                      must be finite and above 0, the transform finite"
                 );
             }
+            last.set_if_neq(LastPose(None));
             continue;
         }
         reported.remove(&entity);
-        poses.insert(entity, end);
+        let start = last.map_or(end, |last| Pose {
+            rotation: last.rotation,
+            translation: last.translation.into(),
+        });
+        last.set_if_neq(LastPose(Some(Isometry3d::new(translation, end.rotation))));
         let moved = Collider {
             shape,
-            start: last_pose.get(&entity).copied().unwrap_or(end),
+            start,
             end,
             friction: collider.friction(),
         };
         list.push(moved.without_teleport(time.delta_secs()));
     }
-    // Those that are gone are forgotten with the old map.
-    *last_pose = poses;
     reported.retain(|&entity| colliders.contains(entity));
 }

@@ -9,6 +9,7 @@ use crate::{
     solver::{ParticleArrays, Triangles},
 };
 use bevy::prelude::*;
+use std::sync::Arc;
 
 pub(crate) fn reset(
     event: On<ResetCloth>,
@@ -50,7 +51,7 @@ pub(crate) fn reset(
     if let Some(torn) = body.torn.take() {
         let count = rest.len();
         particles.0 = ParticleArrays::new(transform.translation(), rest.clone(), Vec::new());
-        constraints.0 = torn.whole_constraints;
+        constraints.0 = Arc::unwrap_or_clone(torn.whole_constraints);
         body.triangles = Triangles::new(body.topology.triangles.clone(), &rest);
         body.resistance.truncate(count);
         if let Some(rope) = &mut body.rope {

@@ -6,6 +6,7 @@ use crate::{
     solver::{ConstraintGraph, Geodesics, ParticleArrays, RestShape, SoaVec3, Tethers},
     tearing::Tearing,
 };
+use std::sync::Arc;
 
 /// Brings the tethers of a cloth and their scale up to date.
 pub(super) fn prepare(
@@ -47,14 +48,15 @@ fn tie(constraints: &ConstraintGraph, body: &mut ClothBody) {
     } = &mut body.reach;
     match std::mem::replace(stale, Stale::Nothing) {
         Stale::Nothing => return,
-        Stale::Torn(at) => distances.repair(&shape, &pinned, &at),
+        Stale::Torn(at) => Arc::make_mut(distances).repair(&shape, &pinned, &at),
+        Stale::Lost => *distances = Arc::new(Geodesics::new(&shape, &pinned)),
         Stale::All => {
-            *distances = Geodesics::new(&shape, &pinned);
+            *distances = Arc::new(Geodesics::new(&shape, &pinned));
             // New ones must not yank: they are as long as they are now, and then get shorter.
             if let Some(applied) = &mut body.applied {
                 applied.tether_scale = f32::INFINITY;
             }
         }
     }
-    body.tethers = Tethers::from_distances(distances, &shape, &pinned);
+    body.tethers = Arc::new(Tethers::from_distances(distances, &shape, &pinned));
 }

@@ -11,6 +11,7 @@ use crate::{
     },
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
+use std::sync::Arc;
 
 /// A cut may bring so many times the particles that a cloth has when it is whole; then it runs along
 /// edges.
@@ -92,7 +93,7 @@ impl Operate<'_, '_> {
             return Some(result);
         }
         let is_first = body.torn.is_none();
-        let whole_constraints = is_first.then(|| surgery.constraints().clone());
+        let whole_constraints = is_first.then(|| Arc::new(surgery.constraints().clone()));
         let changes = surgery.finish();
         particles.set_changed();
         constraints.set_changed();
@@ -156,7 +157,7 @@ impl Operate<'_, '_> {
                 body.torn = Some(Box::new(Torn {
                     rest: body.topology.positions.clone(),
                     ancestor: Vec::new(),
-                    whole_constraints: constraints.0.clone(),
+                    whole_constraints: Arc::new(constraints.0.clone()),
                 }));
             }
             let split = split_strand(&mut particles.0, &mut constraints.0, &strand, place);

@@ -10,7 +10,7 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
-use bevy_drape::{BuildFailed, ClothSubstep, ClothSystems, Particles, prelude::*};
+use bevy_drape::{BuildFailed, ClothSubstep, ClothSystems, Constraints, Particles, prelude::*};
 
 fn list(positions: Vec<[f32; 3]>) -> Mesh {
     Mesh::new(
@@ -386,8 +386,19 @@ fn a_mesh_of_many_vertices_is_built_with_a_warning() {
     record(&mut app, 9000);
     let mesh = add_mesh(&mut app, ClothGrid::new(10.0, 10.0, 1000, 1000));
     let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
-    run(&mut app, 2);
+    run(&mut app, 3);
     assert_eq!(particles(&app, cloth).len(), 1_000_000);
+    // It has taken steps, and has as much for each particle as a small sheet.
+    assert!(centre(&app, cloth).y < 0.0);
+    let small = spawn(&mut app, ());
+    run(&mut app, 1);
+    let constraints = |cloth, n: usize| {
+        let all = app.world().get::<Constraints>(cloth).unwrap();
+        let expected = 2 * n * (n - 1) + 2 * (n - 1) * (n - 1) + 2 * n * (n - 2);
+        assert_eq!(all.len(), expected);
+        all.batch_count()
+    };
+    assert_eq!(constraints(cloth, 1000), constraints(small, 10));
     let log = lines_about(cloth);
     assert!(
         log.len() == 1 && log[0].contains("1000000 particles"),

@@ -5,6 +5,8 @@ mod bad_ropes;
 mod colliders_and_pins;
 mod drawing;
 mod editing;
+mod extremes;
+mod golden;
 mod grabbing;
 mod gusts;
 mod life;
@@ -15,6 +17,7 @@ mod pointers;
 mod rope;
 mod rope_motion;
 mod same_bits;
+mod snapshots;
 mod tearing;
 mod tethers;
 

@@ -24,7 +24,7 @@ fn listening_app() -> App {
 }
 
 /// Which particles hang together by constraints.
-fn islands(app: &App, cloth: Entity) -> usize {
+pub(crate) fn islands(app: &App, cloth: Entity) -> usize {
     let count = particles(app, cloth).len();
     let mut island: Vec<usize> = (0..count).collect();
     let constraints = app.world().get::<Constraints>(cloth).unwrap();

@@ -16,6 +16,7 @@ pub(super) const BLOCK: usize = 32;
 
 /// The direction of a family: warp runs from row to row, weft along a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Weave {
     /// (r, c) to (r+1, c+1)
     ShearDown,
@@ -85,6 +86,7 @@ impl Weave {
 
 /// The constraints of one direction.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Family {
     weave: Weave,
     /// Rest lengths, m; [`NONE`] where there is no constraint.
@@ -118,6 +120,19 @@ impl Family {
 
     pub(in crate::solver) fn len(&self) -> usize {
         self.count
+    }
+
+    /// Whether it is the family that it should be, with as many constraints.
+    pub(super) fn is_sound(&self, weave: Weave, layout: &SheetLayout) -> bool {
+        let [rows, columns] = weave.extent(layout);
+        let len = rows * columns;
+        let optional = |numbers: &[f32]| numbers.is_empty() || numbers.len() == len;
+        let there = self.rest.iter().filter(|&&rest| rest >= 0.0).count();
+        self.weave == weave
+            && self.rest.len() == len
+            && self.count == there
+            && optional(&self.lambda)
+            && optional(&self.load)
     }
 
     pub(super) fn recount(&mut self) {

@@ -34,6 +34,7 @@ pub(super) use pass::{Scratch, SheetSoftness, relax_sheet};
 /// Where a sheet is among the particles: `rows` rows of `columns` particles, row by row, from
 /// `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct SheetLayout {
     /// Index of the particle at row 0, column 0.
     pub first: u32,
@@ -69,10 +70,12 @@ impl SheetLayout {
 
 /// The constraints of a sheet.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Sheet {
     pub(super) layout: SheetLayout,
     /// In solving order, see [`Weave::ALL`].
     pub(super) families: [Family; 6],
+    #[cfg_attr(feature = "serialize", serde(skip))]
     coarse: Coarse,
 }
 
@@ -107,6 +110,20 @@ impl Sheet {
         let rest = super::constraints::distance(positions, a, b);
         family.set(&layout, from, to, rest);
         true
+    }
+
+    /// Whether it fits its layout, and that so many particles.
+    pub(super) fn is_sound(&self, particles: usize) -> bool {
+        let layout = &self.layout;
+        let fits = layout.rows >= 2
+            && layout.columns >= 2
+            && (layout.first as usize)
+                .checked_add(layout.len())
+                .is_some_and(|end| end <= particles);
+        let families = Weave::ALL.iter().zip(&self.families);
+        fits && families
+            .into_iter()
+            .all(|(&weave, f)| f.is_sound(weave, layout))
     }
 
     /// How many constraints it has.

@@ -16,6 +16,7 @@ const SHORTEST: f32 = 0.25;
 
 /// The area that a blade sweeps: a flat quadrilateral in the world, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Blade {
     /// Both ends of the blade where the stroke begins.
     pub from: [Vec3; 2],

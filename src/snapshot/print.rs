@@ -1,0 +1,148 @@
+//! Recognises things by a number: the mesh that a cloth was built from, and the state of its
+//! constraints and areas. It is the same on all machines.
+
+use crate::{
+    components::ClothBody,
+    mesh::{MeshBinding, Topology},
+    solver::{ConstraintGraph, ConstraintKind},
+};
+use bevy::math::{Mat3, Vec3};
+
+/// What a cloth was built from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct BuiltFrom {
+    /// Recognises its mesh.
+    pub(crate) mesh: u64,
+    /// The orientation and scale of its entity.
+    pub(crate) frame: Mat3,
+    /// Recognises its constraints and areas.
+    pub(crate) shape: ShapePrint,
+}
+
+impl BuiltFrom {
+    /// Of a cloth that has just been built.
+    pub(crate) fn new(
+        frame: Mat3,
+        body: &ClothBody,
+        binding: Option<&MeshBinding>,
+        constraints: &ConstraintGraph,
+    ) -> Self {
+        Self {
+            mesh: mesh_print(&body.topology, binding),
+            frame,
+            shape: ShapePrint::of(constraints, body),
+        }
+    }
+}
+
+/// Recognises constraints and areas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct ShapePrint {
+    constraints: u64,
+    areas: u64,
+}
+
+impl ShapePrint {
+    pub(crate) fn of(constraints: &ConstraintGraph, body: &ClothBody) -> Self {
+        let mut areas = Print::default();
+        areas.numbers(&body.area);
+        areas.numbers(&body.triangles.rest_area);
+        Self {
+            constraints: constraints_print(constraints),
+            areas: areas.0,
+        }
+    }
+
+    /// Whether it is of these constraints.
+    pub(super) fn has_constraints(self, constraints: &ConstraintGraph) -> bool {
+        self.constraints == constraints_print(constraints)
+    }
+}
+
+fn constraints_print(constraints: &ConstraintGraph) -> u64 {
+    let mut print = Print::default();
+    for constraint in constraints.iter() {
+        let kind: u64 = match constraint.kind {
+            ConstraintKind::Structural => 0,
+            ConstraintKind::Shear => 1,
+            ConstraintKind::Bend => 2,
+        };
+        print.pair(constraint.particles);
+        print.word(kind << 32 | u64::from(constraint.rest_length.to_bits()));
+    }
+    print.0
+}
+
+fn mesh_print(topology: &Topology, binding: Option<&MeshBinding>) -> u64 {
+    let mut print = Print::default();
+    print.word(topology.positions.len() as u64);
+    for Vec3 { x, y, z } in &topology.positions {
+        print.numbers(&[*x, *y, *z]);
+    }
+    for &particle in &topology.vertex_to_particle {
+        print.word(particle.into());
+    }
+    for &[a, b, c] in &topology.triangles {
+        print.pair([a, b]);
+        print.word(c.into());
+    }
+    if let Some(binding) = binding {
+        binding.words().for_each(|word| print.word(word));
+    }
+    print.0
+}
+
+/// Words, in their order, rolled into one. For given words before and after, another word gives another
+/// number.
+struct Print(u64);
+
+impl Default for Print {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Print {
+    fn word(&mut self, word: u64) {
+        // FxHash's multiplier and rotation, as in rustc: two words at a time are enough here.
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn pair(&mut self, [a, b]: [u32; 2]) {
+        self.word(u64::from(a) << 32 | u64::from(b));
+    }
+
+    fn numbers(&mut self, numbers: &[f32]) {
+        for number in numbers {
+            self.word(number.to_bits().into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::SoaVec3;
+
+    fn print(lengths: [f32; 3], pairs: &[(ConstraintKind, u32, u32)]) -> u64 {
+        let places: SoaVec3 = lengths.iter().map(|&x| Vec3::X * x).collect();
+        constraints_print(&ConstraintGraph::new(&places, pairs))
+    }
+
+    #[test]
+    fn every_bit_of_the_constraints_counts() {
+        use ConstraintKind::{Bend, Structural};
+        let pairs = [(Structural, 0, 1), (Structural, 1, 2)];
+        let at = [0.0, 1.0, 2.0];
+        let whole = print(at, &pairs);
+        assert_eq!(whole, print(at, &pairs));
+        let others = [
+            print(at, &pairs[..1]),
+            print(at, &[(Bend, 0, 1), pairs[1]]),
+            print([0.0, 1.0, 2.0 + f32::EPSILON * 2.0], &pairs),
+            print(at, &[(Structural, 0, 2), pairs[1]]),
+        ];
+        assert!(others.iter().all(|&other| other != whole), "{others:?}");
+    }
+}

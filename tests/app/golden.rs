@@ -1,0 +1,220 @@
+//! Determinism: the same scene gives the same bits on however many threads, with whatever
+//! instructions, in every process and in every build.
+
+use crate::{add_mesh, app, command, particles, run};
+use bevy::{
+    prelude::*,
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+};
+use bevy_drape::{ClothSystems, Tearing, prelude::*, solver::SimdLevel};
+use std::{collections::BTreeMap, env, fmt::Write, fs, process::Command};
+
+/// Where the hashes are that all builds must give.
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/app/golden.txt");
+
+/// Set it to write that file.
+const RENEW: &str = "BEVY_DRAPE_RENEW_GOLDEN";
+
+/// What a child process is to use.
+const THREADS: &str = "BEVY_DRAPE_CHILD_THREADS";
+const LEVEL: &str = "BEVY_DRAPE_CHILD_SIMD";
+
+/// Hashes by the names of their scenes.
+type Hashes = BTreeMap<String, u64>;
+
+/// Several sheets side by side: more than there are threads in some of the runs.
+fn sheets(app: &mut App, extra: impl Bundle + Clone, upright: bool) -> Vec<Entity> {
+    let places = (0..5).map(|i| Vec3::new(1.5 * i as f32, 0.1 * i as f32, 0.3));
+    places
+        .map(|place| {
+            let grid = if upright {
+                ClothGrid::vertical(1.0, 1.0, 24, 20)
+            } else {
+                ClothGrid::new(1.0, 1.0, 24, 20)
+            };
+            let mesh = Mesh3d(add_mesh(app, grid));
+            let place = Transform::from_translation(place);
+            let bundle = (Cloth::default(), mesh, place, extra.clone());
+            app.world_mut().spawn(bundle).id()
+        })
+        .collect()
+}
+
+/// One hash of all cloths (FNV-1a, as that of each).
+fn hash(app: &App, cloths: &[Entity]) -> u64 {
+    let hashes = cloths.iter().map(|&cloth| {
+        let particles = particles(app, cloth);
+        assert!(particles.is_finite());
+        particles.state_hash()
+    });
+    hashes
+        .flat_map(u64::to_le_bytes)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+}
+
+fn hanging_in_gusts() -> u64 {
+    let mut app = app();
+    app.insert_resource(Wind {
+        velocity: Vec3::new(1.0, 0.5, 4.0),
+        gusts: 0.7,
+        ..default()
+    });
+    let cloths = sheets(&mut app, Pins::top_corners(), true);
+    run(&mut app, 200);
+    hash(&app, &cloths)
+}
+
+fn drape_on_moving_colliders() -> u64 {
+    let mut app = app();
+    #[derive(Component)]
+    struct Moving;
+    for i in 0..3 {
+        let place = Transform::from_xyz(3.0 * i as f32, -0.5, 0.3);
+        let ball = ClothCollider::sphere(0.35).with_friction(0.6, 0.4);
+        app.world_mut().spawn((ball, place, Moving));
+        let place = Transform::from_xyz(3.0 * i as f32 + 1.5, -0.6, 0.3);
+        let brick = ClothCollider::cuboid(0.5, 0.3, 0.4).with_friction(0.3, 0.2);
+        app.world_mut().spawn((brick, place, Moving));
+    }
+    app.world_mut().spawn((
+        ClothCollider::half_space(),
+        Transform::from_xyz(0.0, -1.0, 0.0),
+    ));
+    let cloths = sheets(&mut app, (), false);
+    let shift = |mut colliders: Query<&mut Transform, With<Moving>>| {
+        for mut transform in &mut colliders {
+            transform.translation += Vec3::new(0.002, 0.003, -0.001);
+            // Half a degree. Not by an angle: sine and cosine are not the same on all platforms.
+            let turn = Quat::from_xyzw(0.0, 0.0044, 0.0, 1.0).normalize();
+            transform.rotation = (turn * transform.rotation).normalize();
+        }
+    };
+    app.add_systems(FixedUpdate, shift.before(ClothSystems::Prepare));
+    run(&mut app, 150);
+    hash(&app, &cloths)
+}
+
+fn cut_and_torn() -> u64 {
+    let mut app = app();
+    let extra = (Pins::edge(ClothEdge::Top), Tearing::at_load(60.0));
+    let cloths = sheets(&mut app, extra, true);
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 30);
+    let whole = particles(&app, cloths[0]).len();
+    for &cloth in &cloths {
+        let side = particles(&app, cloth).world_position(whole / 2);
+        let low = particles(&app, cloth).world_position(whole - 5);
+        command(&mut app, cloth, |cloth| {
+            let inwards = Vec3::new(0.6, 0.03, 0.0);
+            cloth.cut_segment(side - inwards, side + inwards, Vec3::Z);
+            cloth.grab(hand, low);
+            cloth.drag(hand, low + Vec3::new(0.5, -2.0, 0.7));
+        });
+        assert!(particles(&app, cloth).len() > whole, "it is cut");
+    }
+    let cut = particles(&app, cloths[0]).len();
+    run(&mut app, 120);
+    assert!(particles(&app, cloths[0]).len() > cut, "it tears");
+    hash(&app, &cloths)
+}
+
+fn all_scenes() -> Hashes {
+    let scenes: [(&str, fn() -> u64); 3] = [
+        ("hanging_in_gusts", hanging_in_gusts),
+        ("drape_on_moving_colliders", drape_on_moving_colliders),
+        ("cut_and_torn", cut_and_torn),
+    ];
+    scenes
+        .into_iter()
+        .map(|(name, scene)| (name.into(), scene()))
+        .collect()
+}
+
+#[test]
+fn golden_hashes_are_met() {
+    let hashes = all_scenes();
+    let mut text = String::from(
+        "# State hashes that every build must give, see golden.rs. Renewed when results are meant to\n\
+         # change:\n",
+    );
+    writeln!(text, "#     {RENEW}=1 cargo test --test app golden").unwrap();
+    for (name, hash) in &hashes {
+        writeln!(text, "{name} {hash:016x}").unwrap();
+    }
+    if env::var_os(RENEW).is_some() {
+        fs::write(GOLDEN, text).unwrap();
+        return;
+    }
+    let golden = fs::read_to_string(GOLDEN).unwrap_or_default();
+    assert!(
+        golden == text,
+        "cloths do not move as they did. If they are meant to move in another way, renew the hashes:\n\
+         \n    {RENEW}=1 cargo test --test app golden\n\nwhat they should be:\n{golden}\nwhat they \
+         are:\n{text}"
+    );
+}
+
+/// Runs all scenes in a process of its own, with its own number of threads and instructions.
+fn in_a_process(threads: usize, level: SimdLevel) -> Hashes {
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "golden::child", "--ignored", "--nocapture"])
+        .env(THREADS, threads.to_string())
+        .env(LEVEL, format!("{level:?}"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{threads} threads, {level:?}: {text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let hash = |line: &str| {
+        let (name, hash) = line.strip_prefix("hash ")?.split_once(' ')?;
+        Some((name.into(), u64::from_str_radix(hash, 16).ok()?))
+    };
+    let hashes: Hashes = text.lines().filter_map(hash).collect();
+    assert_eq!(hashes.len(), 3, "{text}");
+    hashes
+}
+
+#[test]
+#[ignore = "a part of the others, which start it in processes of its own"]
+fn child() {
+    if let Some(threads) = env::var(THREADS).ok().and_then(|text| text.parse().ok()) {
+        // Before the app makes its own.
+        ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads).build());
+        assert_eq!(ComputeTaskPool::get().thread_num(), threads);
+    }
+    if let Ok(name) = env::var(LEVEL) {
+        let level = SimdLevel::ALL
+            .into_iter()
+            .find(|l| format!("{l:?}") == name);
+        assert!(level.is_some_and(SimdLevel::force), "{name}");
+    }
+    // The name of the test stands at the start of the line.
+    println!();
+    for (name, hash) in all_scenes() {
+        println!("hash {name} {hash:016x}");
+    }
+}
+
+#[test]
+fn golden_scenes_are_the_same_on_one_two_and_seven_threads_and_in_two_processes() {
+    let alone = in_a_process(1, SimdLevel::best());
+    for threads in [2, 7, 7] {
+        let many = in_a_process(threads, SimdLevel::best());
+        assert_eq!(many, alone, "{threads} threads");
+    }
+}
+
+#[test]
+fn golden_scenes_are_the_same_with_all_instructions() {
+    let scalar = in_a_process(2, SimdLevel::Scalar);
+    for level in SimdLevel::ALL {
+        if level.is_available() {
+            assert_eq!(in_a_process(2, level), scalar, "{level:?}");
+        }
+    }
+}
