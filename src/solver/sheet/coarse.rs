@@ -277,19 +277,15 @@ impl Coarse {
             let Some(coarser) = coarser.first_mut() else {
                 return;
             };
-            let of = |own: &Axis, coarse: &Axis| -> Vec<usize> {
-                let nodes = coarse.nodes.iter();
-                nodes
-                    .map(|node| own.nodes.partition_point(|n| n < node))
-                    .collect()
-            };
-            let rows = of(&level.rows, &coarser.rows);
-            let columns = of(&level.columns, &coarser.columns);
-            let places = rows
-                .iter()
-                .flat_map(|i| columns.iter().map(move |j| i * width + j));
-            for (idle, place) in coarser.idle.iter_mut().zip(places) {
-                *idle = level.idle[place];
+            let mut idle = coarser.idle.iter_mut();
+            for r in &coarser.rows.nodes {
+                let i = level.rows.nodes.partition_point(|node| node < r);
+                for c in &coarser.columns.nodes {
+                    let j = level.columns.nodes.partition_point(|node| node < c);
+                    if let Some(idle) = idle.next() {
+                        *idle = level.idle[i * width + j];
+                    }
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ use super::{
     Sheet,
     coarse::CoarseScratch,
     family::{Family, Weave},
+    lines::PUSH,
     pass::SheetSoftness,
     project::{Planes, share},
 };
@@ -128,7 +129,7 @@ fn line(
         inverse = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
         right = error + passed_on * right;
         normal = n;
-        let push = error.max(0.0) * inverse * 0.5;
+        let push = error.max(0.0) * inverse * PUSH;
         kept.push((n, passed_on, right * inverse, push));
     }
     let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);
