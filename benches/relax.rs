@@ -10,7 +10,10 @@
 use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-    solver::{self, Compliance, ConstraintKind, Relaxation, Strength, ThreadSolver},
+    solver::{
+        self, Compliance, ConstraintGraph, ConstraintKind, Relaxation, SimdLevel, Strength,
+        ThreadSolver,
+    },
 };
 use divan::{Bencher, counter::ItemsCount};
 
@@ -41,20 +44,67 @@ fn projections(sheet: &Assembly) -> ItemsCount {
     ItemsCount::new(sheet.constraints.len() as u64 * u64::from(ITERATIONS))
 }
 
-#[divan::bench(args = SIDES)]
-fn batches(bencher: Bencher, side: u32) {
-    let mut sheet = sheet(side);
+/// How our constraints are solved.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    side: u32,
+    level: SimdLevel,
+}
+
+impl std::fmt::Display for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.side, self.level)
+    }
+}
+
+/// Each side at each level that this processor has.
+fn cases() -> impl Iterator<Item = Case> {
+    let levels = SimdLevel::ALL.into_iter().filter(|l| l.is_available());
+    levels.flat_map(|level| SIDES.map(|side| Case { side, level }))
+}
+
+fn relax(bencher: Bencher, case: Case, threads: ThreadSolver, mut sheet: Assembly) {
+    case.level.force();
     let by = Relaxation {
         compliance: Compliance::default(),
         iterations: ITERATIONS,
         dt: 1.0 / 60.0,
         strength: Strength::default(),
-        threads: ThreadSolver::default(),
+        threads,
         loads: false,
     };
+    sheet.constraints.prepare(&sheet.particles);
     bencher
         .counter(projections(&sheet))
         .bench_local(|| solver::relax(&mut sheet.particles, &mut sheet.constraints, &by));
+    SimdLevel::best().force();
+}
+
+/// Threads as a whole, with the hierarchy above them: what a cloth does by default.
+#[divan::bench(args = cases())]
+fn sheet_direct(bencher: Bencher, case: Case) {
+    relax(bencher, case, ThreadSolver::Direct, sheet(case.side));
+}
+
+/// Constraint by constraint, whole rows at a time.
+#[divan::bench(args = cases())]
+fn sheet_relaxed(bencher: Bencher, case: Case) {
+    relax(bencher, case, ThreadSolver::Relaxation, sheet(case.side));
+}
+
+/// The same sheet as any mesh that is no grid.
+#[divan::bench(args = SIDES)]
+fn general(bencher: Bencher, side: u32) {
+    let mut sheet = sheet(side);
+    let pairs: Vec<_> = sheet
+        .constraints
+        .iter()
+        .map(|c| (c.kind, c.particles[0], c.particles[1]))
+        .collect();
+    sheet.constraints = ConstraintGraph::new(&sheet.particles.position, &pairs);
+    let level = SimdLevel::best();
+    let threads = ThreadSolver::Relaxation;
+    relax(bencher, Case { side, level }, threads, sheet);
 }
 
 /// A particle as tutorials have it.
@@ -78,7 +128,7 @@ struct Stick {
 }
 
 #[divan::bench(args = SIDES)]
-fn array_of_structs(bencher: Bencher, side: u32) {
+fn tutorial(bencher: Bencher, side: u32) {
     let sheet = sheet(side);
     let mut particles: Vec<Particle> = (0..sheet.particles.len())
         .map(|i| Particle {
@@ -88,7 +138,7 @@ fn array_of_structs(bencher: Bencher, side: u32) {
             inverse_mass: sheet.particles.inverse_mass[i],
         })
         .collect();
-    // In the order in which a tutorial makes them: row by row, kind by kind.
+    // In the order in which a tutorial makes them: particle by particle.
     let mut sticks: Vec<(ConstraintKind, Stick)> = sheet
         .constraints
         .iter()
@@ -98,7 +148,7 @@ fn array_of_structs(bencher: Bencher, side: u32) {
             (c.kind, Stick { a, b, length })
         })
         .collect();
-    sticks.sort_by_key(|(kind, stick)| (*kind, stick.a, stick.b));
+    sticks.sort_by_key(|(kind, stick)| (stick.a, *kind, stick.b));
     bencher.counter(projections(&sheet)).bench_local(|| {
         for _ in 0..ITERATIONS {
             for (_, stick) in &sticks {
