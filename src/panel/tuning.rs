@@ -69,7 +69,7 @@ fn thread_solver(ui: &mut egui::Ui, threads: &mut ThreadSolver) -> bool {
             (
                 ThreadSolver::Direct,
                 "direct",
-                "Each thread of a grid as a whole: the cloth does not stretch. The default.",
+                "Each thread of a grid as a whole: the cloth hardly stretches. The default.",
             ),
             (
                 ThreadSolver::Relaxation,
