@@ -50,7 +50,7 @@ struct Arguments {
     #[arg(long, allow_hyphen_values = true, value_parser = positive)]
     spacing: Option<f32>,
     /// How far tethers let particles go, as a multiple of their lengths; inf switches them off
-    /// [default: 1.01, and inf for hanging, which the tutorials have no tethers for]
+    /// [default: 1, and inf for hanging, which the tutorials have no tethers for]
     #[arg(long, value_parser = scale)]
     tether_scale: Option<f32>,
     /// What holds the sheet [default: corners for hang, top for hanging, none for drape]

@@ -5,7 +5,7 @@
 mod headless;
 
 use bevy::prelude::*;
-use bevy_drape::{ClothDiagnosticsPlugin, Particles, params, prelude::*};
+use bevy_drape::{ClothDiagnosticsPlugin, Constraints, Particles, params, prelude::*, solver};
 use bevy_egui::egui::{self, Event, Modifiers, PointerButton, Pos2, accesskit::Role};
 use egui_kittest::{Harness, kittest::Queryable};
 
@@ -122,6 +122,33 @@ fn the_default_comes_back_with_a_click() {
     panel.get_by_label("⟲").click();
     panel.run_steps(2);
     assert_eq!(cloth(&mut panel).damping, Cloth::default().damping);
+}
+
+#[test]
+fn threads_are_solved_as_chosen() {
+    let mut panel = panel();
+    // One pass a step and no tethers: all depends on how threads are solved.
+    let world = panel.state_mut().world_mut();
+    world.insert_resource(Substeps(1));
+    for mut cloth in world.query::<&mut Cloth>().iter_mut(world) {
+        cloth.tether_scale = 100.0;
+    }
+    let mut choose = |label, solver| {
+        // A click on what is chosen already leaves it chosen.
+        for _ in 0..2 {
+            panel.get_by_label(label).click();
+            panel.run_steps(2);
+            assert_eq!(cloth(&mut panel).threads, solver);
+        }
+        panel.run_steps(60);
+        let world = panel.state_mut().world_mut();
+        let mut cloths = world.query::<(&Particles, &Constraints)>();
+        let (particles, constraints) = cloths.single(world).unwrap();
+        solver::measure_stretch(particles, constraints).mean
+    };
+    let soft = choose("relaxation", ThreadSolver::Relaxation);
+    let stiff = choose("direct", ThreadSolver::Direct);
+    assert!(stiff * 2.0 < soft, "{soft} relaxed, {stiff} solved whole");
 }
 
 #[test]

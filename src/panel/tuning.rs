@@ -5,6 +5,7 @@ use crate::{
     cloth::Cloth,
     params::{self, Param},
     settings::{ClothGravity, Wind},
+    solver::ThreadSolver,
 };
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_egui::egui;
@@ -31,6 +32,9 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                 });
             }
         }
+        if thread_solver(ui, &mut shown.threads) {
+            edit(world, &cloths, |cloth| cloth.threads = shown.threads);
+        }
     });
     section(ui, "Fabric", |ui| {
         for param in params::FABRIC {
@@ -55,6 +59,33 @@ fn edit(world: &mut World, cloths: &[Entity], change: impl Fn(&mut Cloth)) {
             change(&mut cloth);
         }
     }
+}
+
+/// Shows how threads are solved, as a choice of two. Returns whether the user changed it.
+fn thread_solver(ui: &mut egui::Ui, threads: &mut ThreadSolver) -> bool {
+    let mut changed = false;
+    ui.horizontal(|ui| {
+        for (solver, label, tooltip) in [
+            (
+                ThreadSolver::Direct,
+                "direct",
+                "Each thread of a grid as a whole: the cloth hardly stretches. The default.",
+            ),
+            (
+                ThreadSolver::Relaxation,
+                "relaxation",
+                "Constraint by constraint: how far the cloth stretches depends on substeps and \
+                 iterations.",
+            ),
+        ] {
+            changed |= ui
+                .selectable_value(threads, solver, label)
+                .on_hover_text(tooltip)
+                .changed();
+        }
+        ui.label("threads");
+    });
+    changed
 }
 
 /// Shows one number, and behind it, if it is not the default, a button that brings that back.

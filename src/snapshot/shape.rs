@@ -64,7 +64,7 @@ pub(super) enum Change<'a> {
     /// What it is in a snapshot.
     To(&'a Shape),
     /// What it was when it was built.
-    AsBuilt(ConstraintGraph, Triangles),
+    AsBuilt(Box<ConstraintGraph>, Triangles),
 }
 
 impl Change<'_> {
@@ -81,7 +81,7 @@ impl Change<'_> {
         };
         print
             .has_constraints(&constraints)
-            .then_some(Self::AsBuilt(constraints, triangles))
+            .then_some(Self::AsBuilt(Box::new(constraints), triangles))
     }
 
     /// Makes it so.
@@ -97,7 +97,7 @@ impl Change<'_> {
         let whole = body.topology.positions.len();
         match self {
             Self::AsBuilt(graph, triangles) => {
-                constraints.0 = graph;
+                constraints.0 = *graph;
                 body.area = triangles.particle_areas(whole);
                 body.triangles = triangles;
                 body.torn = None;
