@@ -306,12 +306,13 @@ impl Coarse {
         for number in (0..count).rev() {
             let (finer, coarser) = self.levels.split_at_mut(number + 1);
             let level = &mut finer[number];
-            level.take_places(planes, columns);
+            level.with_particles(planes, columns, |node, particle| *node = particle);
             if let Some(coarser) = coarser.first() {
                 level.follow(coarser);
             }
             level.solve(stretch, shear, scratch);
-            level.leave_places(planes, columns);
+            // From where nodes are to how far they are from their particles.
+            level.with_particles(planes, columns, |node, particle| *node -= particle);
         }
         if let Some(finest) = self.levels.first()
             && finest.moves()
@@ -457,8 +458,9 @@ impl Level {
         whole
     }
 
+    /// Does something to each coordinate of each node, given that of its particle.
     #[inline(always)]
-    fn take_places(&mut self, planes: &Planes, columns: usize) {
+    fn with_particles(&mut self, planes: &Planes, columns: usize, work: impl Fn(&mut f32, f32)) {
         let width = self.columns.len();
         for (own, plane) in [
             (&mut self.x, &*planes.x),
@@ -468,25 +470,7 @@ impl Level {
             for (own, &r) in own.chunks_exact_mut(width).zip(&self.rows.nodes) {
                 let row = &plane[r as usize * columns..][..columns];
                 for (own, &c) in own.iter_mut().zip(&self.columns.nodes) {
-                    *own = row[c as usize];
-                }
-            }
-        }
-    }
-
-    /// From where nodes are to how far they are from their particles.
-    #[inline(always)]
-    fn leave_places(&mut self, planes: &Planes, columns: usize) {
-        let width = self.columns.len();
-        for (own, plane) in [
-            (&mut self.x, &*planes.x),
-            (&mut self.y, &*planes.y),
-            (&mut self.z, &*planes.z),
-        ] {
-            for (own, &r) in own.chunks_exact_mut(width).zip(&self.rows.nodes) {
-                let row = &plane[r as usize * columns..][..columns];
-                for (own, &c) in own.iter_mut().zip(&self.columns.nodes) {
-                    *own -= row[c as usize];
+                    work(own, row[c as usize]);
                 }
             }
         }

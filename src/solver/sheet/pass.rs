@@ -193,7 +193,8 @@ fn warps(
             rest_start: start,
             rest_stride: columns,
         };
-        along(planes, strip, bend, warp, soft, scratch);
+        bends_along(planes, strip, bend, soft.bend);
+        threads_along(planes, strip, warp, soft, scratch);
     }
 }
 
@@ -245,19 +246,6 @@ fn wefts(
             transpose(turned, height, plane, columns, columns, height);
         }
     }
-}
-
-#[inline(always)]
-fn along(
-    planes: &mut Planes,
-    strip: Strip,
-    bend: &mut Family,
-    threads: &mut Family,
-    soft: SheetSoftness,
-    scratch: &mut LineScratch,
-) {
-    bends_along(planes, strip, bend, soft.bend);
-    threads_along(planes, strip, threads, soft, scratch);
 }
 
 #[inline(always)]
