@@ -135,7 +135,7 @@ impl ConstraintGraph {
     /// rest lengths and masses.
     pub fn prepare(&mut self, particles: &super::ParticleArrays) {
         for sheet in &mut self.sheets {
-            sheet.prepare(&particles.inverse_mass);
+            sheet.prepare(particles);
         }
     }
 

@@ -13,11 +13,11 @@
 
 use super::{
     Family, SheetLayout,
-    family::{BLOCK, Weave},
+    family::Weave,
     project::{Planes, project},
     transpose::transpose,
 };
-use crate::solver::relax::Softness;
+use crate::solver::{constraints::ConstraintKind, relax::Softness};
 
 /// Distance of the nodes of the finest level. Nearer ones gain little: threads are solved whole.
 const FINEST: usize = 4;
@@ -25,6 +25,11 @@ const FINEST: usize = 4;
 /// Lengths are sums, which rounding may leave too short. So much longer they never hold what is at
 /// rest.
 const LONGER: f32 = 1.0001;
+
+/// How much longer diagonals may get: cloth shears before it stretches, or it could not lie on a ball
+/// without folds. Held to their rest length, as threads are, they compressed the threads of a 64²
+/// cloth on a ball by half as much again and kept it trembling.
+const SHEARED: f32 = 1.1;
 
 /// A node whose own thread is longer than this, as a multiple of its rest length, has been torn away.
 const TORN_AWAY: f32 = 1.2;
@@ -170,11 +175,12 @@ impl CoarseScratch {
 }
 
 impl Coarse {
-    /// Brings everything up to date. `inverse_mass` are those of the sheet's particles.
+    /// Brings everything up to date. `planes` and `inverse_mass` are those of the sheet's particles.
     pub(super) fn prepare(
         &mut self,
         layout: &SheetLayout,
         families: &[Family; 6],
+        planes: [&[f32]; 3],
         inverse_mass: &[f32],
     ) {
         let first = self.masses.is_none();
@@ -193,6 +199,8 @@ impl Coarse {
             self.masses = Some(sum);
             self.set_masses(layout, inverse_mass);
         }
+        let [_, _, _, warp, _, weft] = families;
+        self.find_idle(planes, layout, [weft, warp]);
     }
 
     fn set_masses(&mut self, layout: &SheetLayout, inverse_mass: &[f32]) {
@@ -230,15 +238,15 @@ impl Coarse {
         }
     }
 
-    /// Finds the nodes that have been torn away. `threads` are the rest lengths of weft and warp.
-    #[inline(always)]
-    fn find_idle(&mut self, planes: &Planes, columns: usize, [weft, warp]: [&[f32]; 2]) {
+    /// Finds the nodes that have been torn away. `threads` are weft and warp.
+    fn find_idle(&mut self, planes: [&[f32]; 3], layout: &SheetLayout, [weft, warp]: [&Family; 2]) {
+        let columns = layout.columns as usize;
         let Some(finest) = self.levels.first_mut() else {
             return;
         };
-        let rows = planes.w.len() / columns;
+        let rows = layout.rows as usize;
         let torn_away = |a: usize, b: usize, rest: f32| {
-            let d = [&*planes.x, &*planes.y, &*planes.z].map(|plane| plane[b] - plane[a]);
+            let d = planes.map(|plane| plane[b] - plane[a]);
             let most = rest * TORN_AWAY;
             rest >= 0.0 && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > most * most
         };
@@ -247,16 +255,15 @@ impl Coarse {
         for &r in &finest.rows.nodes {
             let r = r as usize;
             let above = r.min(rows - 2);
-            let block = r - r % BLOCK;
-            let height = BLOCK.min(rows - block);
             for &c in &finest.columns.nodes {
                 let c = c as usize;
                 let left = c.min(columns - 2);
                 let along_row = r * columns + left;
                 let along_column = above * columns + c;
-                let of_weft = weft[block * (columns - 1) + left * height + (r - block)];
+                let of_weft = weft.rest[weft.index(layout, [r, left])];
+                let of_warp = warp.rest[warp.index(layout, [above, c])];
                 let is_idle = torn_away(along_row, along_row + 1, of_weft)
-                    | torn_away(along_column, along_column + columns, warp[along_column]);
+                    | torn_away(along_column, along_column + columns, of_warp);
                 changed |= finest.idle[node] != is_idle;
                 finest.idle[node] = is_idle;
                 node += 1;
@@ -296,12 +303,10 @@ impl Coarse {
         &mut self,
         planes: &mut Planes,
         columns: usize,
-        threads: [&[f32]; 2],
         stretch: Softness,
         shear: Softness,
         scratch: &mut CoarseScratch,
     ) {
-        self.find_idle(planes, columns, threads);
         let count = self.levels.len();
         for number in (0..count).rev() {
             let (finer, coarser) = self.levels.split_at_mut(number + 1);
@@ -372,12 +377,7 @@ fn holes(layout: &SheetLayout, families: &[Family; 6]) -> Vec<(usize, usize, boo
             Weave::Warp => false,
             _ => continue,
         };
-        for (index, &rest) in family.rest.iter().enumerate() {
-            if rest < 0.0 {
-                let [r, c] = family.place(layout, index);
-                holes.push((r, c, along_row));
-            }
-        }
+        holes.extend(family.missing(layout).map(|[r, c]| (r, c, along_row)));
     }
     holes
 }
@@ -396,8 +396,9 @@ impl Level {
             let place =
                 |[i, j]: [usize; 2]| [self.rows.nodes[i] as usize, self.columns.nodes[j] as usize];
             let length = walk(layout, families, place(from), place(to), number);
+            let sheared = Weave::ALL[number].kind() == ConstraintKind::Shear;
             if whole {
-                length * LONGER
+                length * if sheared { SHEARED } else { LONGER }
             } else {
                 super::family::NONE
             }

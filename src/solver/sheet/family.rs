@@ -10,9 +10,49 @@ use crate::solver::{
 /// Stands for the rest length of a constraint that is not there.
 pub(super) const NONE: f32 = -1.0;
 
-/// So many rows are turned into columns at once, when weft is solved: its rest lengths are stored in
-/// the order in which they are then needed.
-pub(super) const BLOCK: usize = 32;
+/// So many constraints are solved side by side, where there are as many: a register of AVX-512, and
+/// a line of the cache.
+pub(super) const LANES: usize = 16;
+
+/// How things in a line, `count` of them, are put into groups of one size, which are solved at once.
+///
+/// If the last group would not be full, it begins earlier, and what the group before has already is
+/// left out of it: so there are no loops over a few that remain, which cost as much as whole groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Groups {
+    count: usize,
+}
+
+impl Groups {
+    pub(super) fn of(count: usize) -> Self {
+        Self { count }
+    }
+
+    /// How many are in a group: as many as there are lanes, or fewer where there are fewer.
+    pub(super) fn size(self) -> usize {
+        match self.count {
+            LANES.. => LANES,
+            4.. => 4,
+            _ => 1,
+        }
+    }
+
+    /// How many groups there are.
+    pub(super) fn len(self) -> usize {
+        self.count.div_ceil(self.size())
+    }
+
+    /// What a group begins with.
+    pub(super) fn start(self, group: usize) -> usize {
+        (group * self.size()).min(self.count.saturating_sub(self.size()))
+    }
+
+    /// In which group something is, and where in it.
+    fn place(self, number: usize) -> [usize; 2] {
+        let group = number / self.size();
+        [group, number - self.start(group)]
+    }
+}
 
 /// The direction of a family: warp runs from row to row, weft along a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +107,14 @@ impl Weave {
         }
     }
 
-    /// How many rows and columns of constraints a sheet has.
+    /// How many constraints there are in a line, side by side, and how many such lines behind each
+    /// other. Along a thread each depends on the one before; what is side by side is independent.
     fn extent(self, layout: &SheetLayout) -> [usize; 2] {
         let [rows, columns] = [layout.rows as usize, layout.columns as usize];
         match self {
-            Self::ShearDown | Self::ShearUp => [rows - 1, columns - 1],
-            Self::BendWarp => [rows.saturating_sub(2), columns],
-            Self::Warp => [rows - 1, columns],
+            Self::ShearDown | Self::ShearUp => [columns - 1, rows - 1],
+            Self::BendWarp => [columns, rows.saturating_sub(2)],
+            Self::Warp => [columns, rows - 1],
             Self::BendWeft => [rows, columns.saturating_sub(2)],
             Self::Weft => [rows, columns - 1],
         }
@@ -82,9 +123,21 @@ impl Weave {
     fn is_weft(self) -> bool {
         matches!(self, Self::Weft | Self::BendWeft)
     }
+
+    fn is_shear(self) -> bool {
+        matches!(self, Self::ShearDown | Self::ShearUp)
+    }
+
+    /// How many numbers a family stores: groups are full.
+    fn stored(self, layout: &SheetLayout) -> usize {
+        let [across, along] = self.extent(layout);
+        let groups = Groups::of(across);
+        groups.len() * groups.size() * along
+    }
 }
 
-/// The constraints of one direction.
+/// The constraints of one direction, group by group ([`Groups`]): of threads along the thread, of
+/// diagonals those of a row after each other.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Family {
@@ -100,10 +153,9 @@ pub(in crate::solver) struct Family {
 
 impl Family {
     pub(super) fn empty(weave: Weave, layout: &SheetLayout) -> Self {
-        let [rows, columns] = weave.extent(layout);
         Self {
             weave,
-            rest: vec![NONE; rows * columns],
+            rest: vec![NONE; weave.stored(layout)],
             lambda: Vec::new(),
             load: Vec::new(),
             count: 0,
@@ -124,8 +176,7 @@ impl Family {
 
     /// Whether it is the family that it should be, with as many constraints.
     pub(super) fn is_sound(&self, weave: Weave, layout: &SheetLayout) -> bool {
-        let [rows, columns] = weave.extent(layout);
-        let len = rows * columns;
+        let len = weave.stored(layout);
         let optional = |numbers: &[f32]| numbers.is_empty() || numbers.len() == len;
         let there = self.rest.iter().filter(|&&rest| rest >= 0.0).count();
         self.weave == weave
@@ -141,26 +192,33 @@ impl Family {
 
     /// Where the constraint at a row and a column is stored.
     pub(super) fn index(&self, layout: &SheetLayout, [r, c]: [usize; 2]) -> usize {
-        let [rows, columns] = self.weave.extent(layout);
-        if self.weave.is_weft() {
-            let block = r - r % BLOCK;
-            let height = BLOCK.min(rows - block);
-            block * columns + c * height + (r - block)
+        let [across, along] = self.weave.extent(layout);
+        let [side, behind] = if self.weave.is_weft() { [r, c] } else { [c, r] };
+        let groups = Groups::of(across);
+        let [group, lane] = groups.place(side);
+        let line = if self.weave.is_shear() {
+            behind * groups.len() + group
         } else {
-            r * columns + c
-        }
+            group * along + behind
+        };
+        line * groups.size() + lane
     }
 
     /// The row and the column of a stored constraint.
     pub(super) fn place(&self, layout: &SheetLayout, index: usize) -> [usize; 2] {
-        let [rows, columns] = self.weave.extent(layout);
-        if self.weave.is_weft() {
-            let block = index / (BLOCK * columns) * BLOCK;
-            let height = BLOCK.min(rows - block);
-            let within = index - block * columns;
-            [block + within % height, within / height]
+        let [across, along] = self.weave.extent(layout);
+        let groups = Groups::of(across);
+        let (line, lane) = (index / groups.size(), index % groups.size());
+        let [group, behind] = if self.weave.is_shear() {
+            [line % groups.len(), line / groups.len()]
         } else {
-            [index / columns, index % columns]
+            [line / along, line % along]
+        };
+        let side = groups.start(group) + lane;
+        if self.weave.is_weft() {
+            [side, behind]
+        } else {
+            [behind, side]
         }
     }
 
@@ -176,6 +234,17 @@ impl Family {
             Weave::BendWeft => [at(r, c), at(r, c + 2)],
             Weave::Weft => [at(r, c), at(r, c + 1)],
         }
+    }
+
+    /// The row and the column of the first particle of each constraint that could be there, but is not.
+    pub(super) fn missing(&self, layout: &SheetLayout) -> impl Iterator<Item = [usize; 2]> + '_ {
+        let layout = *layout;
+        let gone = (0..self.rest.len()).filter(|&index| self.rest[index] < 0.0);
+        gone.filter_map(move |index| {
+            let place = self.place(&layout, index);
+            // What a group leaves out is not missing: the group before has it.
+            (self.index(&layout, place) == index).then_some(place)
+        })
     }
 
     /// Puts a constraint in. The first place has the smaller index.
@@ -272,13 +341,17 @@ mod tests {
                 let mut seen = std::collections::HashSet::new();
                 for index in 0..family.rest.len() {
                     let place = family.place(&layout, index);
-                    assert_eq!(family.index(&layout, place), index);
                     let [a, b] = family.pair(&layout, index);
-                    assert!(seen.insert([a, b]));
                     assert!(a < b);
                     let (from, to) = (layout.place(a).unwrap(), layout.place(b).unwrap());
                     assert_eq!(Weave::between(from, to), Some(number));
+                    // The last group of a line may begin with some of the one before.
+                    let first = !seen.contains(&[a, b]);
+                    assert_eq!(family.index(&layout, place) == index, first);
+                    seen.insert([a, b]);
                 }
+                let [across, along] = weave.extent(&layout);
+                assert_eq!(seen.len(), across * along);
             }
         }
     }

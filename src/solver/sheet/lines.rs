@@ -19,319 +19,170 @@
 //! Neighbouring threads are solved side by side: every loop goes over the links at one place of all
 //! threads of a strip.
 
-use super::project::Planes;
+use super::strip::{Links, Tile};
 use crate::solver::relax::Softness;
-
-/// What is kept of the way there for the way back, and of the last link.
-#[derive(Default)]
-pub(super) struct LineScratch {
-    /// Unit vectors n of all links.
-    nx: Vec<f32>,
-    ny: Vec<f32>,
-    nz: Vec<f32>,
-    /// The right side after elimination, divided by the pivot.
-    q: Vec<f32>,
-    /// What of λ_{i} counts in the equation of link i−1, divided by its pivot.
-    f: Vec<f32>,
-    /// The most that a link may push.
-    push: Vec<f32>,
-    /// One over the pivot of the last link.
-    u: Vec<f32>,
-    /// The right side of the last link after elimination.
-    b: Vec<f32>,
-    /// λ of the link behind.
-    lambda: Vec<f32>,
-    /// λn of the link behind.
-    gx: Vec<f32>,
-    gy: Vec<f32>,
-    gz: Vec<f32>,
-    zero: Vec<f32>,
-}
-
-impl LineScratch {
-    /// Makes room for strips of `width` threads of `length` particles.
-    pub(super) fn fit(&mut self, width: usize, length: usize) {
-        for all in [
-            &mut self.nx,
-            &mut self.ny,
-            &mut self.nz,
-            &mut self.q,
-            &mut self.f,
-            &mut self.push,
-        ] {
-            if all.len() < width * length {
-                all.resize(width * length, 0.0);
-            }
-        }
-        for row in [
-            &mut self.u,
-            &mut self.b,
-            &mut self.lambda,
-            &mut self.gx,
-            &mut self.gy,
-            &mut self.gz,
-            &mut self.zero,
-        ] {
-            if row.len() < width {
-                row.resize(width, 0.0);
-            }
-        }
-    }
-}
 
 /// How much of its own error a link may push. In a long thread the pivot is about half of both masses,
 /// so that one half would be a projection; a little less drapes with the least strain (measured at
 /// 64², 128² and 256²: 0.15 and 1 give a fifth to two thirds more).
 pub(super) const PUSH: f32 = 0.3;
 
-/// Threads side by side.
-#[derive(Clone, Copy)]
-pub(super) struct Strip {
-    /// The first particle of the first thread.
-    pub(super) start: usize,
-    /// From one particle of a thread to the next.
-    pub(super) stride: usize,
-    /// How many threads.
-    pub(super) width: usize,
-    /// Particles of each thread.
-    pub(super) length: usize,
-    /// The first link of the first thread among all rest lengths.
-    pub(super) rest_start: usize,
-    /// From one link of a thread to the next, there.
-    pub(super) rest_stride: usize,
-}
+/// What is kept of one link of each thread, on the way there for the way back.
+pub(super) type Kept<const W: usize> = [[f32; W]; 6];
 
-impl Strip {
-    #[inline(always)]
-    pub(super) fn links(&self, i: usize) -> std::ops::Range<usize> {
-        let first = self.rest_start + i * self.rest_stride;
-        first..first + self.width
-    }
-}
-
-/// Solves the threads of a strip and applies a share of the corrections. `lambda` may be empty.
+/// Solves the threads of a strip and applies a share of the corrections.
 #[inline(always)]
-pub(super) fn solve_lines(
-    planes: &mut Planes,
-    strip: Strip,
-    rest: &[f32],
-    lambda: &mut [f32],
+pub(super) fn solve_lines<const W: usize>(
+    particles: &mut [Tile<W>],
+    links: Links<W>,
     softness: Softness,
     share: f32,
-    scratch: &mut LineScratch,
+    kept: &mut [Kept<W>],
 ) {
-    let Strip {
-        start,
-        stride,
-        width,
-        length,
-        ..
-    } = strip;
-    let links = length - 1;
-    let LineScratch {
-        nx,
-        ny,
-        nz,
-        q,
-        f,
-        push,
-        u,
-        b,
-        lambda: last,
-        gx,
-        gy,
-        gz,
-        zero,
-    } = scratch;
-    for row in [
-        &mut *u, &mut *b, &mut *last, &mut *gx, &mut *gy, &mut *gz, &mut *zero,
-    ] {
-        row[..width].fill(0.0);
+    let Links { rest, lambda } = links;
+    let mut there = There::default();
+    let mut ends = particles.windows(2);
+    for (i, (rest, kept)) in rest.iter().zip(&mut *kept).enumerate() {
+        let Some([from, to]) = ends.next() else {
+            return;
+        };
+        let pull = lambda.get(i).unwrap_or(&[0.0; W]);
+        there.go_on(from, to, rest, pull, softness, kept);
     }
-
-    for i in 0..links {
-        let here = i * width;
-        let (px, nx) = nx.split_at_mut(here);
-        let (py, ny) = ny.split_at_mut(here);
-        let (pz, nz) = nz.split_at_mut(here);
-        let before = here.saturating_sub(width)..here;
-        let [px, py, pz] = if i == 0 {
-            [&zero[..width]; 3]
-        } else {
-            [
-                &px[before.clone()],
-                &py[before.clone()],
-                &pz[before.clone()],
-            ]
-        };
-        let pull = if lambda.is_empty() {
-            &zero[..width]
-        } else {
-            &lambda[strip.links(i)]
-        };
-        let a = start + i * stride;
-        let [from, to] = planes.rows(a, a + stride, width);
-        there(
-            from.x,
-            from.y,
-            from.z,
-            from.w,
-            to.x,
-            to.y,
-            to.z,
-            to.w,
-            &rest[strip.links(i)],
-            pull,
-            px,
-            py,
-            pz,
-            &mut nx[..width],
-            &mut ny[..width],
-            &mut nz[..width],
-            &mut q[here..here + width],
-            &mut f[here..here + width],
-            &mut push[here..here + width],
-            &mut u[..width],
-            &mut b[..width],
-            softness,
-        );
-    }
-    for i in (0..links).rev() {
-        let here = i * width..(i + 1) * width;
-        let behind = if i + 1 < links {
-            &f[here.end..here.end + width]
-        } else {
-            &zero[..width]
-        };
-        let p = start + (i + 1) * stride..start + (i + 1) * stride + width;
-        back(
-            &mut planes.x[p.clone()],
-            &mut planes.y[p.clone()],
-            &mut planes.z[p.clone()],
-            &planes.w[p],
-            &nx[here.clone()],
-            &ny[here.clone()],
-            &nz[here.clone()],
-            &q[here.clone()],
-            &push[here],
-            behind,
-            &mut last[..width],
-            &mut gx[..width],
-            &mut gy[..width],
-            &mut gz[..width],
-            share,
-        );
-        if !lambda.is_empty() {
-            for (sum, delta) in lambda[strip.links(i)].iter_mut().zip(&last[..width]) {
+    let mut back = Back::default();
+    let Some((first, others)) = particles.split_first_mut() else {
+        return;
+    };
+    let behind = others.iter_mut().zip(kept.iter());
+    let mut lambda = lambda.iter_mut();
+    for (to, kept) in behind.take(rest.len()).rev() {
+        back.go_on(to, kept, share);
+        if let Some(sum) = lambda.next_back() {
+            for (sum, delta) in sum.iter_mut().zip(&back.lambda) {
                 *sum += delta * share;
             }
         }
     }
     // The first particles have a link on one side only.
-    let p = start..start + width;
-    let w = &planes.w[p.clone()];
-    for (plane, g) in [
-        (&mut *planes.x, &*gx),
-        (&mut *planes.y, &*gy),
-        (&mut *planes.z, &*gz),
-    ] {
-        for ((x, w), g) in plane[p.clone()].iter_mut().zip(w).zip(g) {
+    let [x, y, z, w] = first;
+    for (plane, g) in [(x, &back.gx), (y, &back.gy), (z, &back.gz)] {
+        for ((x, w), g) in plane.iter_mut().zip(&*w).zip(g) {
             *x -= w * g;
         }
     }
 }
 
-/// Elimination at one link of each thread.
-#[inline(always)]
-fn there(
-    x0: &[f32],
-    y0: &[f32],
-    z0: &[f32],
-    w0: &[f32],
-    x1: &[f32],
-    y1: &[f32],
-    z1: &[f32],
-    w1: &[f32],
-    rest: &[f32],
-    pull: &[f32],
-    px: &[f32],
-    py: &[f32],
-    pz: &[f32],
-    nx: &mut [f32],
-    ny: &mut [f32],
-    nz: &mut [f32],
-    q: &mut [f32],
-    f: &mut [f32],
-    push: &mut [f32],
-    u: &mut [f32],
-    b: &mut [f32],
-    Softness { alpha, weakness }: Softness,
-) {
-    let n = rest.len();
-    let (x0, y0, z0, w0) = (&x0[..n], &y0[..n], &z0[..n], &w0[..n]);
-    let (x1, y1, z1, w1) = (&x1[..n], &y1[..n], &z1[..n], &w1[..n]);
-    let (px, py, pz, pull) = (&px[..n], &py[..n], &pz[..n], &pull[..n]);
-    let (nx, ny, nz) = (&mut nx[..n], &mut ny[..n], &mut nz[..n]);
-    let (q, f, push) = (&mut q[..n], &mut f[..n], &mut push[..n]);
-    let (u, b) = (&mut u[..n], &mut b[..n]);
-    for k in 0..n {
-        let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
-        let length = (dx * dx + dy * dy + dz * dz).sqrt();
-        // What is not there has no direction: it neither pulls nor passes anything on.
-        let there = (length > 0.0) & (rest[k] >= 0.0);
-        let inverse = if there { 1.0 / length } else { 0.0 };
-        let error = rest[k] - length - alpha * pull[k];
-        let error = if there { error } else { 0.0 };
-        let (ax, ay, az) = (dx * inverse, dy * inverse, dz * inverse);
-        let coupling = w0[k] * (ax * px[k] + ay * py[k] + az * pz[k]);
-        let share = coupling * u[k];
-        let pivot = (w0[k] + w1[k]) * weakness + alpha - share * coupling;
-        let inverse = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
-        let right = error + share * b[k];
-        nx[k] = ax;
-        ny[k] = ay;
-        nz[k] = az;
-        f[k] = share;
-        q[k] = right * inverse;
-        push[k] = error.max(0.0) * inverse * PUSH;
-        u[k] = inverse;
-        b[k] = right;
+/// The elimination, and where it is: what the last link of each thread has left.
+struct There<const W: usize> {
+    /// Its unit vector n.
+    nx: [f32; W],
+    ny: [f32; W],
+    nz: [f32; W],
+    /// One over its pivot.
+    u: [f32; W],
+    /// Its right side.
+    b: [f32; W],
+}
+
+impl<const W: usize> Default for There<W> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            nx: [0.0; W],
+            ny: [0.0; W],
+            nz: [0.0; W],
+            u: [0.0; W],
+            b: [0.0; W],
+        }
     }
 }
 
-/// Substitution at one link of each thread, and what it does to the particles at the far ends.
-#[inline(always)]
-fn back(
-    x: &mut [f32],
-    y: &mut [f32],
-    z: &mut [f32],
-    w: &[f32],
-    nx: &[f32],
-    ny: &[f32],
-    nz: &[f32],
-    q: &[f32],
-    push: &[f32],
-    f: &[f32],
-    lambda: &mut [f32],
-    gx: &mut [f32],
-    gy: &mut [f32],
-    gz: &mut [f32],
-    share: f32,
-) {
-    let n = q.len();
-    let (x, y, z, w) = (&mut x[..n], &mut y[..n], &mut z[..n], &w[..n]);
-    let (nx, ny, nz, f, push) = (&nx[..n], &ny[..n], &nz[..n], &f[..n], &push[..n]);
-    let (lambda, gx, gy, gz) = (&mut lambda[..n], &mut gx[..n], &mut gy[..n], &mut gz[..n]);
-    for k in 0..n {
-        let l = (q[k] + f[k] * lambda[k]).min(push[k]);
-        lambda[k] = l;
-        let l = l * share;
-        let (ax, ay, az) = (l * nx[k], l * ny[k], l * nz[k]);
-        x[k] += w[k] * (ax - gx[k]);
-        y[k] += w[k] * (ay - gy[k]);
-        z[k] += w[k] * (az - gz[k]);
-        gx[k] = ax;
-        gy[k] = ay;
-        gz[k] = az;
+impl<const W: usize> There<W> {
+    /// Eliminates one link of each thread.
+    #[inline(always)]
+    fn go_on(
+        &mut self,
+        [x0, y0, z0, w0]: &Tile<W>,
+        [x1, y1, z1, w1]: &Tile<W>,
+        rest: &[f32; W],
+        pull: &[f32; W],
+        Softness { alpha, weakness }: Softness,
+        [nx, ny, nz, q, f, push]: &mut Kept<W>,
+    ) {
+        for k in 0..W {
+            let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
+            let length = (dx * dx + dy * dy + dz * dz).sqrt();
+            // What is not there has no direction: it neither pulls nor passes anything on.
+            let there = (length > 0.0) & (rest[k] >= 0.0);
+            let inverse = if there { 1.0 / length } else { 0.0 };
+            let error = rest[k] - length - alpha * pull[k];
+            let error = if there { error } else { 0.0 };
+            let (ax, ay, az) = (dx * inverse, dy * inverse, dz * inverse);
+            let coupling = w0[k] * (ax * self.nx[k] + ay * self.ny[k] + az * self.nz[k]);
+            let share = coupling * self.u[k];
+            let pivot = (w0[k] + w1[k]) * weakness + alpha - share * coupling;
+            let inverse = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
+            let right = error + share * self.b[k];
+            nx[k] = ax;
+            ny[k] = ay;
+            nz[k] = az;
+            q[k] = right * inverse;
+            f[k] = share;
+            push[k] = error.max(0.0) * inverse * PUSH;
+            self.nx[k] = ax;
+            self.ny[k] = ay;
+            self.nz[k] = az;
+            self.u[k] = inverse;
+            self.b[k] = right;
+        }
+    }
+}
+
+/// The substitution, and where it is: what the link behind has left.
+struct Back<const W: usize> {
+    lambda: [f32; W],
+    /// λn, as far as it is applied.
+    gx: [f32; W],
+    gy: [f32; W],
+    gz: [f32; W],
+    /// What of its λ counts in the equation before, divided by that one's pivot.
+    f: [f32; W],
+}
+
+impl<const W: usize> Default for Back<W> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            lambda: [0.0; W],
+            gx: [0.0; W],
+            gy: [0.0; W],
+            gz: [0.0; W],
+            f: [0.0; W],
+        }
+    }
+}
+
+impl<const W: usize> Back<W> {
+    /// Substitutes at one link of each thread and moves the particles at its far end.
+    #[inline(always)]
+    fn go_on(
+        &mut self,
+        [x, y, z, w]: &mut Tile<W>,
+        [nx, ny, nz, q, f, push]: &Kept<W>,
+        share: f32,
+    ) {
+        for k in 0..W {
+            let l = (q[k] + self.f[k] * self.lambda[k]).min(push[k]);
+            self.lambda[k] = l;
+            self.f[k] = f[k];
+            let l = l * share;
+            let (ax, ay, az) = (l * nx[k], l * ny[k], l * nz[k]);
+            x[k] += w[k] * (ax - self.gx[k]);
+            y[k] += w[k] * (ay - self.gy[k]);
+            z[k] += w[k] * (az - self.gz[k]);
+            self.gx[k] = ax;
+            self.gy[k] = ay;
+            self.gz[k] = az;
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! | `family` | the six families of constraints: who is whose neighbour |
 //! | `project` | projects constraints between two rows |
 //! | `lines` | solves whole threads at once |
+//! | `strip` | some neighbouring threads, copied together |
 //! | `transpose` | turns rows into columns, so that weft is solved as warp |
 //! | `coarse` | holds the sheet together over long distances |
 //! | `pass` | one pass over all constraints of a sheet |
@@ -19,11 +20,13 @@ mod family;
 mod lines;
 mod pass;
 mod project;
+mod strip;
 mod transpose;
 mod twin;
 
 use super::{
     constraints::{ConstraintKind, DistanceConstraint},
+    particles::ParticleArrays,
     soa::SoaVec3,
 };
 use coarse::Coarse;
@@ -150,14 +153,17 @@ impl Sheet {
         }
     }
 
-    /// Once a step: brings what holds over long distances up to date with constraints and masses.
-    pub(super) fn prepare(&mut self, inverse_mass: &[f32]) {
-        let inverse_mass = &inverse_mass[self.layout.particles()];
+    /// Once a step: brings what holds over long distances up to date with constraints and particles.
+    pub(super) fn prepare(&mut self, particles: &ParticleArrays) {
+        let own = self.layout.particles();
+        let at = &particles.position;
+        let planes = [&at.x, &at.y, &at.z].map(|plane| &plane[own.clone()]);
+        let inverse_mass = &particles.inverse_mass[own];
         let Self {
             layout,
             families,
             coarse,
         } = self;
-        coarse.prepare(layout, families, inverse_mass);
+        coarse.prepare(layout, families, planes, inverse_mass);
     }
 }

@@ -3,10 +3,10 @@
 use super::{
     Sheet, SheetLayout,
     coarse::CoarseScratch,
-    family::{BLOCK, Family},
-    lines::{LineScratch, Strip, solve_lines},
+    family::{Family, Groups, LANES},
     project::{Planes, project},
-    transpose::transpose,
+    strip::{Links, Tile, copy_warp, write_warp},
+    transpose::{turn_back, turn_weft},
     twin,
 };
 use crate::solver::{
@@ -14,16 +14,13 @@ use crate::solver::{
     simd::{Kernel, dispatch},
 };
 
-/// Threads of warp that are solved side by side.
-const STRIP: usize = 64;
-
 /// Room for work.
 #[derive(Default)]
 pub(in crate::solver) struct Scratch {
-    lines: LineScratch,
     coarse: CoarseScratch,
-    /// Some rows, turned into columns: x, y, z, w.
-    turned: [Vec<f32>; 4],
+    /// The particles of a strip, and what is kept of each of its links.
+    tiles: Vec<f32>,
+    kept: Vec<f32>,
 }
 
 /// It holds nothing that is worth comparing.
@@ -48,14 +45,11 @@ impl std::fmt::Debug for Scratch {
 
 impl Scratch {
     fn fit(&mut self, layout: &SheetLayout) {
-        let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-        self.lines.fit(STRIP.min(columns), rows);
-        self.lines.fit(BLOCK.min(rows), columns);
         self.coarse.fit(layout);
-        for plane in &mut self.turned {
-            let size = columns * BLOCK.min(rows);
-            if plane.len() < size {
-                plane.resize(size, 0.0);
+        let lines = layout.rows.max(layout.columns) as usize * LANES;
+        for (room, numbers) in [(&mut self.tiles, 4), (&mut self.kept, 6)] {
+            if room.len() < numbers * lines {
+                room.resize(numbers * lines, 0.0);
             }
         }
     }
@@ -118,36 +112,45 @@ impl Kernel for SheetPass<'_> {
         let columns = layout.columns as usize;
         if soft.coarse {
             let coarse = &mut scratch.coarse;
-            let [_, _, _, warp, _, weft] = &sheet.families;
-            let threads = [&weft.rest[..], &warp.rest[..]];
             let hierarchy = &mut sheet.coarse;
             let (stretch, shear) = (soft.stretch, soft.shear);
-            hierarchy.hold(&mut planes, columns, threads, stretch, shear, coarse);
+            hierarchy.hold(&mut planes, columns, stretch, shear, coarse);
         }
         let [down, up, bend_warp, warp, bend_weft, weft] = &mut sheet.families;
         diagonals(&mut planes, columns, down, [0, 1], soft.shear);
         diagonals(&mut planes, columns, up, [1, 0], soft.shear);
-        warps(
-            &mut planes,
-            &layout,
-            bend_warp,
-            warp,
-            soft,
-            &mut scratch.lines,
-        );
-        wefts(&mut planes, &layout, bend_weft, weft, soft, scratch);
+        for is_weft in [false, true] {
+            let (bend, thread) = if is_weft {
+                (&mut *bend_weft, &mut *weft)
+            } else {
+                (&mut *bend_warp, &mut *warp)
+            };
+            if bend.len() + thread.len() == 0 {
+                continue;
+            }
+            let strips = Strips {
+                planes: &mut planes,
+                layout: &layout,
+                bend,
+                thread,
+                soft,
+            };
+            let threads = if is_weft { layout.rows } else { layout.columns };
+            match (Groups::of(threads as usize).size(), is_weft) {
+                (LANES, false) => strips.warp::<LANES>(scratch),
+                (LANES, true) => strips.weft::<LANES>(scratch),
+                (4, false) => strips.warp::<4>(scratch),
+                (4, true) => strips.weft::<4>(scratch),
+                (_, false) => strips.warp::<1>(scratch),
+                (_, true) => strips.weft::<1>(scratch),
+            }
+        }
     }
 
     fn run_scalar(self) {
         let coarse = &mut self.scratch.coarse;
         twin::pass(self.planes, self.sheet, self.softness, coarse);
     }
-}
-
-/// The constraints of a row, or none.
-#[inline(always)]
-fn part(all: &mut [f32], range: std::ops::Range<usize>) -> &mut [f32] {
-    if all.is_empty() { all } else { &mut all[range] }
 }
 
 #[inline(always)]
@@ -162,146 +165,109 @@ fn diagonals(
         return;
     }
     let links = columns - 1;
-    let rows = family.rest.len() / links;
+    let groups = Groups::of(links);
+    let stored = groups.len() * groups.size();
+    // All groups that begin where the one before ends can be taken as one, the last one alone.
+    let last = groups.start(groups.len() - 1);
+    let rows = family.rest.len() / stored;
     for first in 0..2 {
         for r in (first..rows).step_by(2) {
-            let range = r * links..(r + 1) * links;
-            let [a, b] = planes.rows(r * columns + from, (r + 1) * columns + to, links);
-            let rest = &family.rest[range.clone()];
-            project::<false>(a, b, rest, part(&mut family.lambda, range), softness);
+            let rest = r * stored..(r + 1) * stored;
+            let (rest, lambda) = (&family.rest[rest.clone()], part(&mut family.lambda, rest));
+            let whole = stored - groups.size();
+            let (a, b) = (r * columns + from, (r + 1) * columns + to);
+            for (start, of) in [(0, 0..whole), (last, whole..stored)] {
+                let [a, b] = planes.rows(a + start, b + start, of.len());
+                let lambda = part(&mut *lambda, of.clone());
+                project::<false>(a, b, &rest[of], lambda, softness);
+            }
         }
     }
 }
 
-/// Bending and stretching along columns, strip by strip.
+/// The λ of some constraints, or none.
 #[inline(always)]
-fn warps(
-    planes: &mut Planes,
-    layout: &SheetLayout,
-    bend: &mut Family,
-    warp: &mut Family,
+fn part(all: &mut [f32], range: std::ops::Range<usize>) -> &mut [f32] {
+    if all.is_empty() { all } else { &mut all[range] }
+}
+
+/// The strips of warp or of weft.
+struct Strips<'a, 'b> {
+    planes: &'a mut Planes<'b>,
+    layout: &'a SheetLayout,
+    bend: &'a mut Family,
+    thread: &'a mut Family,
     soft: SheetSoftness,
-    scratch: &mut LineScratch,
-) {
-    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-    for start in (0..columns).step_by(STRIP) {
-        let strip = Strip {
-            start,
-            stride: columns,
-            width: STRIP.min(columns - start),
-            length: rows,
-            rest_start: start,
-            rest_stride: columns,
-        };
-        bends_along(planes, strip, bend, soft.bend);
-        threads_along(planes, strip, warp, soft, scratch);
-    }
 }
 
-/// The same along rows, which are turned into columns block by block.
-#[inline(always)]
-fn wefts(
-    planes: &mut Planes,
-    layout: &SheetLayout,
-    bend: &mut Family,
-    weft: &mut Family,
-    soft: SheetSoftness,
-    scratch: &mut Scratch,
-) {
-    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-    let [x, y, z, w] = &mut scratch.turned;
-    for first in (0..rows).step_by(BLOCK) {
-        let height = BLOCK.min(rows - first);
-        let block = first * columns..(first + height) * columns;
-        for (turned, plane) in [
-            (&mut *x, &*planes.x),
-            (&mut *y, &*planes.y),
-            (&mut *z, &*planes.z),
-            (&mut *w, planes.w),
-        ] {
-            let plane = &plane[block.clone()];
-            transpose(plane, columns, turned, height, height, columns);
-        }
-        let mut turned = Planes { x, y, z, w };
-        let strip = Strip {
-            start: 0,
-            stride: height,
-            width: height,
-            length: columns,
-            rest_start: first * (columns - 1),
-            rest_stride: height,
-        };
-        let bends = Strip {
-            rest_start: first * columns.saturating_sub(2),
-            ..strip
-        };
-        bends_along(&mut turned, bends, bend, soft.bend);
-        threads_along(&mut turned, strip, weft, soft, &mut scratch.lines);
-        for (turned, plane) in [
-            (&*x, &mut *planes.x),
-            (&*y, &mut *planes.y),
-            (&*z, &mut *planes.z),
-        ] {
-            let plane = &mut plane[block.clone()];
-            transpose(turned, height, plane, columns, columns, height);
+impl Strips<'_, '_> {
+    #[inline(always)]
+    fn warp<const W: usize>(mut self, scratch: &mut Scratch) {
+        let [rows, columns] = [self.layout.rows as usize, self.layout.columns as usize];
+        let groups = Groups::of(columns);
+        for group in 0..groups.len() {
+            let start = groups.start(group);
+            let tiles = tiles::<W>(&mut scratch.tiles, rows);
+            copy_warp(self.planes, columns, start, tiles);
+            self.solve(group, tiles, &mut scratch.kept);
+            write_warp(tiles, self.planes, columns, start);
         }
     }
-}
 
-#[inline(always)]
-fn bends_along(planes: &mut Planes, strip: Strip, family: &mut Family, softness: Softness) {
-    if family.len() == 0 {
-        return;
+    #[inline(always)]
+    fn weft<const W: usize>(mut self, scratch: &mut Scratch) {
+        let [rows, columns] = [self.layout.rows as usize, self.layout.columns as usize];
+        let groups = Groups::of(rows);
+        for group in 0..groups.len() {
+            let start = groups.start(group);
+            let tiles = tiles::<W>(&mut scratch.tiles, columns);
+            turn_weft(self.planes, columns, start, tiles);
+            self.solve(group, tiles, &mut scratch.kept);
+            turn_back(tiles, self.planes, columns, start);
+        }
     }
-    for first in [0, 2] {
-        for i in (first..strip.length.saturating_sub(2)).step_by(4) {
-            pairs_at(planes, strip, i, 2, family, softness);
-            if i + 3 < strip.length {
-                pairs_at(planes, strip, i + 1, 2, family, softness);
+
+    /// Bending and stretching of one strip.
+    #[inline(always)]
+    fn solve<const W: usize>(&mut self, group: usize, tiles: &mut [Tile<W>], kept: &mut [f32]) {
+        let length = tiles.len();
+        if self.bend.len() > 0 {
+            links(self.bend, group, length - 2).bend(tiles, self.soft.bend);
+        }
+        if self.thread.len() > 0 {
+            let links = links(self.thread, group, length - 1);
+            if self.soft.direct {
+                let (kept, _) = kept.as_chunks_mut::<W>();
+                let (kept, _) = kept.as_chunks_mut::<6>();
+                links.solve(tiles, self.soft.stretch, self.soft.share, kept);
+            } else {
+                links.relax(tiles, self.soft.stretch);
             }
         }
     }
 }
 
 #[inline(always)]
-fn threads_along(
-    planes: &mut Planes,
-    strip: Strip,
-    family: &mut Family,
-    soft: SheetSoftness,
-    scratch: &mut LineScratch,
-) {
-    if family.len() == 0 {
-        return;
-    }
-    if soft.direct {
-        let (rest, lambda) = (&family.rest, &mut family.lambda);
-        let softness = soft.stretch;
-        solve_lines(planes, strip, rest, lambda, softness, soft.share, scratch);
-        return;
-    }
-    for first in 0..2 {
-        for i in (first..strip.length - 1).step_by(2) {
-            pairs_at(planes, strip, i, 1, family, soft.stretch);
-        }
-    }
+fn tiles<const W: usize>(room: &mut [f32], length: usize) -> &mut [Tile<W>] {
+    let (tiles, _) = room.as_chunks_mut::<W>();
+    let (tiles, _) = tiles.as_chunks_mut::<4>();
+    &mut tiles[..length]
 }
 
-/// The constraints between the particles at one place of all threads and those `reach` farther on.
+/// The links of a strip of threads that have so many.
 #[inline(always)]
-fn pairs_at(
-    planes: &mut Planes,
-    strip: Strip,
-    i: usize,
-    reach: usize,
-    family: &mut Family,
-    softness: Softness,
-) {
-    let links = strip.links(i);
-    let a = strip.start + i * strip.stride;
-    let [a, b] = planes.rows(a, a + reach * strip.stride, strip.width);
-    let rest = &family.rest[links.clone()];
-    project::<false>(a, b, rest, part(&mut family.lambda, links), softness);
+fn links<const W: usize>(family: &mut Family, strip: usize, count: usize) -> Links<'_, W> {
+    let (rest, _) = family.rest.as_chunks::<W>();
+    let (lambda, _) = family.lambda.as_chunks_mut::<W>();
+    let of = strip * count..(strip + 1) * count;
+    Links {
+        rest: &rest[of.clone()],
+        lambda: if lambda.is_empty() {
+            lambda
+        } else {
+            &mut lambda[of]
+        },
+    }
 }
 
 #[cfg(test)]

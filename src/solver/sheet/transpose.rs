@@ -1,5 +1,6 @@
 //! Turns rows into columns.
 
+use super::{project::Planes, strip::Tile};
 use bevy::math::{Mat4, Vec4};
 
 /// Writes the transpose of `rows` × `columns` numbers. Rows of the source begin `from_stride` apart,
@@ -39,6 +40,38 @@ pub(super) fn transpose(
         for c in first..columns {
             to[c * to_stride + r] = from[r * from_stride + c];
         }
+    }
+}
+
+/// Turns threads of weft, the first of them in row `start`, so that they lie as warp does.
+#[inline(always)]
+pub(super) fn turn_weft<const W: usize>(
+    from: &Planes,
+    columns: usize,
+    start: usize,
+    to: &mut [Tile<W>],
+) {
+    let to = to.as_flattened_mut().as_flattened_mut();
+    let first = start * columns;
+    for (plane, axis) in [&*from.x, &*from.y, &*from.z, from.w].into_iter().zip(0..) {
+        let rows = &plane[first..first + W * columns];
+        transpose(rows, columns, &mut to[axis * W..], 4 * W, W, columns);
+    }
+}
+
+/// Turns them back.
+#[inline(always)]
+pub(super) fn turn_back<const W: usize>(
+    from: &[Tile<W>],
+    to: &mut Planes,
+    columns: usize,
+    start: usize,
+) {
+    let from = from.as_flattened().as_flattened();
+    let first = start * columns;
+    for (plane, axis) in [&mut *to.x, &mut *to.y, &mut *to.z].into_iter().zip(0..) {
+        let rows = &mut plane[first..first + W * columns];
+        transpose(&from[axis * W..], 4 * W, rows, columns, columns, W);
     }
 }
 

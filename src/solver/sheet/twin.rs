@@ -22,10 +22,8 @@ pub(super) fn pass(
     if soft.coarse {
         // Its own loops are plain already; only their projections are rows.
         let coarse = &mut sheet.coarse;
-        let [_, _, _, warp, _, weft] = &sheet.families;
-        let threads = [&weft.rest[..], &warp.rest[..]];
         let (stretch, shear) = (soft.stretch, soft.shear);
-        coarse.hold(&mut planes, columns, threads, stretch, shear, scratch);
+        coarse.hold(&mut planes, columns, stretch, shear, scratch);
     }
     for family in &mut sheet.families {
         let weave = family.weave();
