@@ -280,7 +280,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
 
     let shape = RestShape {
         positions: &particles.position,
-        triangles: &triangles.indices,
+        triangles: &triangles.indices.to_vec(),
         constraints: &constraints,
     };
     let tethers = Tethers::new(&shape, &pins.select(&topology));

@@ -4,7 +4,7 @@
 
 use crate::{
     cloth::Cloth,
-    mesh::{MeshBinding, Topology, Tube, topology::NO_PARTICLE},
+    mesh::{Frame, MeshBinding, Topology, Tube, topology::NO_PARTICLE},
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
@@ -71,7 +71,7 @@ pub(crate) struct ClothBody {
 /// What the tethers of a cloth are made from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
-    /// Snapshots share them.
+    /// Snapshots share them. Empty while no tear is to be expected.
     pub(crate) distances: Arc<Geodesics>,
     /// What turns and scales its rest shape into world axes, as when it was built or reset.
     pub(crate) to_world: Mat3,
@@ -248,7 +248,7 @@ impl ClothBody {
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ClothMesh {
     pub(crate) binding: Binding,
-    /// Particle positions in mesh space.
+    /// Particle positions in mesh space; not kept for a sheet whose vertices are its particles.
     pub(crate) local: Vec<Vec3A>,
     /// What was last written: nothing is done if it would be the same again.
     pub(crate) written: Option<(Affine, f32)>,
@@ -278,26 +278,26 @@ impl Binding {
         }
     }
 
-    /// Writes the mesh. Returns the box around it, if there is anything to draw. `particles` are
-    /// their positions in mesh space, `bounds` the corners of the box around them, `radius` that of a
-    /// rope in the world, m.
+    /// Writes the mesh. Returns the box around it, if there is anything to draw. `places` is room for
+    /// where particles are in mesh space, `radius` that of a rope in the world, m.
     pub(crate) fn write(
         &mut self,
-        particles: &[Vec3A],
-        bounds: Option<(Vec3, Vec3)>,
+        frame: &Frame,
+        particles: &ParticleArrays,
+        places: &mut Vec<Vec3A>,
         radius: f32,
         to_world: Mat3,
         mesh: &mut Mesh,
     ) -> Option<Aabb> {
         let (low, high) = match self {
             Self::Sheet(sheet) => {
-                sheet.write(particles, mesh).ok()?;
-                bounds?
+                sheet.draw(frame, particles, places, mesh).ok()??
             }
             Self::Tube(tube) => {
                 // It keeps its thickness in the world, as it keeps its length.
                 tube.set_radius(radius / mean_scale(to_world));
-                tube.write(particles, mesh).ok()?;
+                frame.place(particles, places);
+                tube.write(places, mesh).ok()?;
                 tube.bounds()?
             }
         };

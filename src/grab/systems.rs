@@ -80,7 +80,7 @@ fn nearest(
     let lines = body.rope.iter().flat_map(|rope| &rope.lines.segments);
     let lines = lines.map(|&[a, b]| ([a, b, b], None));
     let triangles = body.triangles.indices.iter().zip(0_u32..);
-    let triangles = triangles.map(|(&corners, number)| (corners, Some(number)));
+    let triangles = triangles.map(|(corners, number)| (corners, Some(number)));
     let mut best: Option<(f32, Handle, Option<u32>)> = None;
     for (corners, number) in triangles.chain(lines) {
         let places = corners.map(|i| particles.position.get(i as usize));

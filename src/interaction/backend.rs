@@ -108,8 +108,8 @@ impl Cloths<'_, '_> {
             }
             None => {
                 let triangles = &body.triangles.indices;
-                let hit = cast_on_triangles(origin, direction, triangles, place)?;
-                (hit, triangles[hit.part as usize])
+                let hit = cast_on_triangles(origin, direction, triangles.iter(), place)?;
+                (hit, triangles.at(hit.part as usize))
             }
         };
         Some(Met {

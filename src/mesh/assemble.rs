@@ -23,9 +23,17 @@ impl Topology {
         self.positions.iter().map(|&p| to_world * p).collect()
     }
 
-    /// The constraints of particles that are now in these rest places.
+    /// The constraints of particles that are now in these rest places. If their list is empty they are
+    /// found in the triangles again.
     pub fn constraints_at(&self, rest: &SoaVec3) -> ConstraintGraph {
-        ConstraintGraph::woven(rest, &self.constraints, &self.sheets)
+        let found: Vec<_>;
+        let pairs = if self.constraints.is_empty() {
+            found = self.find_constraints();
+            &found
+        } else {
+            &self.constraints
+        };
+        ConstraintGraph::woven(rest, pairs, &self.sheets)
     }
 
     /// Puts a cloth of this shape at `origin` (m), of a fabric of `areal_density` (kg/m²).

@@ -2,13 +2,16 @@
 //! tangents. All other attributes stay as they are.
 
 use super::{
+    numbers::Numbers,
     open::Opened,
     read::TriangleMesh,
-    shading::{add_to_corners, in_order, normalize},
+    shading::{Bands, Frame, Shade, add_to_corners, normalize},
+    tangents::TangentWeights,
     topology::{NO_PARTICLE, Topology},
 };
+use crate::solver::{Corners, ParticleArrays};
 use bevy::{
-    math::{Vec3, Vec3A, Vec4},
+    math::{Vec3, Vec3A},
     mesh::{Mesh, MeshAccessError, VertexAttributeValues},
 };
 
@@ -16,16 +19,19 @@ use bevy::{
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeshBinding {
-    pub(super) vertex_to_particle: Vec<u32>,
-    pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) vertex_to_particle: Numbers,
+    pub(super) triangles: Corners,
     /// Vertices with the same number have the same normal.
-    pub(super) normal_group: Vec<u32>,
+    pub(super) normal_group: Numbers,
     pub(super) group_count: usize,
     /// The tangent of each triangle in terms of its sides, if the mesh has tangents.
-    pub(super) tangent_weights: Option<Vec<[f32; 2]>>,
+    pub(super) tangent_weights: Option<TangentWeights>,
     /// What has changed since the cloth opened for the first time.
     pub(super) opened: Option<Box<Opened>>,
-    /// The normal of each group in the last picture.
+    /// In what parts the triangles are gone through; not known before they are drawn.
+    #[cfg_attr(feature = "serialize", serde(skip))]
+    pub(super) bands: Option<Bands>,
+    /// Room for the normals of groups, and for tangents.
     #[cfg_attr(feature = "serialize", serde(skip))]
     group_normals: Vec<Vec3A>,
     #[cfg_attr(feature = "serialize", serde(skip))]
@@ -51,36 +57,44 @@ impl MeshBinding {
             Ok(VertexAttributeValues::Float32x4(tangents))
                 if tangents.len() == source.positions.len() =>
             {
-                Some(tangent_weights(source, tangents))
+                Some(TangentWeights::new(source, tangents))
             }
             _ => None,
         };
+        // Mostly vertices are particles, and both can share a list.
+        let same = topology.vertex_to_particle.are_ordered()
+            && topology.triangles.iter().eq(source.triangles.iter().copied());
         Self {
             vertex_to_particle: topology.vertex_to_particle.clone(),
-            triangles: source.triangles.clone(),
+            triangles: if same {
+                topology.triangles.clone()
+            } else {
+                source.triangles.clone().into()
+            },
             normal_group,
             group_count,
             tangent_weights,
             opened: None,
+            bands: None,
             group_normals: Vec::new(),
             tangents: Vec::new(),
         }
     }
 
     /// The particle of each vertex.
-    pub fn vertex_to_particle(&self) -> &[u32] {
+    pub fn vertex_to_particle(&self) -> &Numbers {
         &self.vertex_to_particle
     }
 
     /// What tells it from the binding of another mesh with the same particles.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
-        let corners = self.triangles.as_flattened().iter();
+        let corners = self.triangles.iter().flatten();
         let groups = self.normal_group.iter();
-        let weights = self.tangent_weights.iter().flatten().flatten();
+        let weights = self.tangent_weights.iter().flat_map(|w| w.iter().flatten());
         let counts = [self.triangles.len(), self.normal_group.len()].map(|count| count as u64);
         counts
             .into_iter()
-            .chain(corners.chain(groups).map(|&number| number.into()))
+            .chain(corners.chain(groups).map(u64::from))
             .chain(weights.map(|weight| weight.to_bits().into()))
     }
 
@@ -93,6 +107,7 @@ impl MeshBinding {
             group_count: self.group_count,
             tangent_weights: self.tangent_weights.clone(),
             opened: self.opened.clone(),
+            bands: None,
             group_normals: Vec::new(),
             tangents: Vec::new(),
         }
@@ -104,31 +119,107 @@ impl MeshBinding {
         particles: &[P],
         mesh: &mut Mesh,
     ) -> Result<(), MeshAccessError> {
-        // As long as nothing was welded or torn, vertices are particles.
-        let plain = in_order(&self.vertex_to_particle)
-            && in_order(&self.normal_group)
-            && self.vertex_to_particle.len() == self.group_count
-            && self.group_count <= particles.len();
-        self.find_normals(particles, plain);
-        if let Some(VertexAttributeValues::Float32x3(positions)) =
-            mesh.try_attribute_mut_option(Mesh::ATTRIBUTE_POSITION)?
-        {
+        let mut written = Written::find(mesh)?;
+        let plain = self.is_plain(particles.len());
+        if let Some(positions) = &mut written.positions {
             if plain {
                 for (position, &place) in positions.iter_mut().zip(particles) {
                     *position = place.into().to_array();
                 }
             } else {
-                for (position, &particle) in positions.iter_mut().zip(&self.vertex_to_particle) {
+                for (position, particle) in positions.iter_mut().zip(self.vertex_to_particle.iter())
+                {
                     if let Some(&place) = particles.get(particle as usize) {
                         *position = place.into().to_array();
                     }
                 }
             }
         }
-        if let Some(VertexAttributeValues::Float32x3(normals)) =
-            mesh.try_attribute_mut_option(Mesh::ATTRIBUTE_NORMAL)?
+        match written {
+            Written {
+                positions: Some(positions),
+                normals,
+                tangents,
+            } if plain && positions.len() == particles.len() => {
+                self.shade_plain(positions, normals, tangents);
+            }
+            Written {
+                normals, tangents, ..
+            } => self.shade(particles, normals, tangents),
+        }
+        Ok(())
+    }
+
+    /// Writes the cloth into its mesh as it is in a frame. Returns the corners of the box around its
+    /// particles, `None` if there are none. `places` is room for where they are, which is not used
+    /// as long as vertices are particles.
+    pub fn draw(
+        &mut self,
+        frame: &Frame,
+        particles: &ParticleArrays,
+        places: &mut Vec<Vec3A>,
+        mesh: &mut Mesh,
+    ) -> Result<Option<(Vec3, Vec3)>, MeshAccessError> {
+        if self.is_plain(particles.len())
+            && let Written {
+                positions: Some(positions),
+                normals,
+                tangents,
+            } = Written::find(mesh)?
+            && positions.len() == particles.len()
         {
-            for (normal, &group) in normals.iter_mut().zip(&self.normal_group) {
+            let bounds = frame.place_into(particles, positions);
+            self.shade_plain(positions, normals, tangents);
+            return Ok(bounds);
+        }
+        let bounds = frame.place(particles, places);
+        self.write(places, mesh)?;
+        Ok(bounds)
+    }
+
+    /// Whether vertices are particles, which they are as long as nothing was welded or torn.
+    fn is_plain(&self, particles: usize) -> bool {
+        self.vertex_to_particle.are_ordered()
+            && self.normal_group.are_ordered()
+            && self.vertex_to_particle.len() == self.group_count
+            && self.group_count <= particles
+    }
+
+    /// Writes normals and tangents of a mesh whose vertices are particles.
+    fn shade_plain(
+        &mut self,
+        positions: &[[f32; 3]],
+        normals: Option<&mut [[f32; 3]]>,
+        tangents: Option<&mut [[f32; 4]]>,
+    ) {
+        let vertices = self.group_count;
+        let bands = self
+            .bands
+            .get_or_insert_with(|| Bands::new(&self.triangles, vertices));
+        let weights = self.tangent_weights.as_ref();
+        Shade {
+            triangles: &self.triangles,
+            bands,
+            positions,
+            weights: weights.filter(|_| tangents.is_some()),
+            normal_sums: &mut self.group_normals,
+            tangent_sums: &mut self.tangents,
+            normals,
+            tangents: tangents.filter(|tangents| weights.is_some() && tangents.len() == vertices),
+        }
+        .run();
+    }
+
+    /// Writes normals and tangents of any mesh.
+    fn shade<P: Copy + Into<Vec3A>>(
+        &mut self,
+        particles: &[P],
+        normals: Option<&mut [[f32; 3]]>,
+        tangents: Option<&mut [[f32; 4]]>,
+    ) {
+        self.find_normals(particles);
+        if let Some(normals) = normals {
+            for (normal, group) in normals.iter_mut().zip(self.normal_group.iter()) {
                 // Where there is no area there is no normal; the last one stays.
                 let unit = self.group_normals[group as usize];
                 if unit != Vec3A::ZERO {
@@ -137,10 +228,9 @@ impl MeshBinding {
             }
         }
         if self.tangent_weights.is_some()
-            && let Some(VertexAttributeValues::Float32x4(tangents)) =
-                mesh.try_attribute_mut_option(Mesh::ATTRIBUTE_TANGENT)?
+            && let Some(tangents) = tangents
         {
-            self.find_tangents(particles, plain, tangents.len());
+            self.find_tangents(particles, tangents.len());
             for (tangent, unit) in tangents.iter_mut().zip(&self.tangents) {
                 if *unit != Vec3A::ZERO {
                     // The handedness of the texture does not change.
@@ -148,61 +238,83 @@ impl MeshBinding {
                 }
             }
         }
-        Ok(())
     }
 
     /// Sums the triangles' normals, weighted by area, over every normal group.
-    fn find_normals<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], plain: bool) {
-        let Self {
-            vertex_to_particle: of,
-            normal_group: group,
-            triangles,
-            group_normals: sums,
-            ..
-        } = self;
+    fn find_normals<P: Copy + Into<Vec3A>>(&mut self, particles: &[P]) {
+        let (of, group) = (&self.vertex_to_particle, &self.normal_group);
+        let sums = &mut self.group_normals;
         sums.clear();
         sums.resize(self.group_count, Vec3A::ZERO);
-        let normal = |_, [a, b, c]: [Vec3A; 3]| (b - a).cross(c - a);
-        if plain {
-            add_to_corners(particles, triangles, |v| v, |v| v, sums, normal);
-        } else {
-            let (particle, target) = (|v: u32| of[v as usize], |v: u32| group[v as usize]);
-            add_to_corners(particles, triangles, particle, target, sums, normal);
-        }
+        add_to_corners(
+            particles,
+            &self.triangles,
+            |v| of.at(v),
+            |v| group.at(v),
+            sums,
+            |_, [a, b, c]| (b - a).cross(c - a),
+        );
         normalize(sums);
     }
 
     /// Sums the triangles' tangents over the corners of each vertex, and makes them normal to its
     /// normal.
-    fn find_tangents<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], plain: bool, count: usize) {
-        let Self {
-            vertex_to_particle: of,
-            triangles,
-            tangents: sums,
-            tangent_weights: Some(weights),
-            ..
-        } = self
-        else {
+    fn find_tangents<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], count: usize) {
+        let Some(weights) = &self.tangent_weights else {
             return;
         };
+        let of = &self.vertex_to_particle;
+        let sums = &mut self.tangents;
         sums.clear();
         sums.resize(count, Vec3A::ZERO);
-        let weights = &weights[..triangles.len()];
-        let tangent = |number: usize, [a, b, c]: [Vec3A; 3]| {
-            let [along_ab, along_ac] = weights[number];
-            (b - a) * along_ab + (c - a) * along_ac
-        };
-        if plain {
-            add_to_corners(particles, triangles, |v| v, |v| v, sums, tangent);
-        } else {
-            let particle = |v: u32| of[v as usize];
-            add_to_corners(particles, triangles, particle, |v| v, sums, tangent);
-        }
-        for (sum, &group) in sums.iter_mut().zip(&self.normal_group) {
+        add_to_corners(
+            particles,
+            &self.triangles,
+            |v| of.at(v),
+            |v| v,
+            sums,
+            |number, [a, b, c]| {
+                let [along_ab, along_ac] = weights.at(number);
+                (b - a) * along_ab + (c - a) * along_ac
+            },
+        );
+        for (sum, group) in sums.iter_mut().zip(self.normal_group.iter()) {
             let normal = self.group_normals[group as usize];
             *sum -= normal * normal.dot(*sum);
         }
         normalize(sums);
+    }
+}
+
+/// What of a mesh is written in every frame, as far as it is there and of the usual format.
+#[derive(Default)]
+struct Written<'a> {
+    positions: Option<&'a mut [[f32; 3]]>,
+    normals: Option<&'a mut [[f32; 3]]>,
+    tangents: Option<&'a mut [[f32; 4]]>,
+}
+
+impl<'a> Written<'a> {
+    fn find(mesh: &'a mut Mesh) -> Result<Self, MeshAccessError> {
+        use VertexAttributeValues::{Float32x3, Float32x4};
+        let mut written = Self::default();
+        for (attribute, values) in mesh.try_attributes_mut()? {
+            let id = attribute.id;
+            match values {
+                Float32x3(values) => {
+                    if id == Mesh::ATTRIBUTE_POSITION.id {
+                        written.positions = Some(values);
+                    } else if id == Mesh::ATTRIBUTE_NORMAL.id {
+                        written.normals = Some(values);
+                    }
+                }
+                Float32x4(values) if id == Mesh::ATTRIBUTE_TANGENT.id => {
+                    written.tangents = Some(values);
+                }
+                _ => {}
+            }
+        }
+        Ok(written)
     }
 }
 
@@ -224,7 +336,7 @@ fn vertex_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
 
 /// Groups the vertices of each particle by the side they face. Cloth is smooth, so that all
 /// vertices of a particle share a normal, except those of the other side of a two-sided mesh.
-fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (Vec<u32>, usize) {
+fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (Numbers, usize) {
     // Per particle at most two sides: the first normal seen, and whatever opposes it.
     let particles = topology.positions.len();
     let mut front: Vec<Option<(Vec3, u32)>> = vec![None; particles];
@@ -239,7 +351,7 @@ fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (Vec<u32>, usize) {
         .vertex_to_particle
         .iter()
         .zip(normals)
-        .map(|(&particle, &normal)| {
+        .map(|(particle, &normal)| {
             // Vertices outside of the cloth share one group, which no triangle ever adds to.
             if particle == NO_PARTICLE {
                 return *outside.get_or_insert_with(&mut new_group);
@@ -256,40 +368,11 @@ fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (Vec<u32>, usize) {
     (groups, count as usize)
 }
 
-/// Writes the mean tangent of each triangle's corners as a combination of its sides ab and ac. The
-/// same combination of the moved sides is the tangent of the moved triangle.
-fn tangent_weights(mesh: &TriangleMesh, tangents: &[[f32; 4]]) -> Vec<[f32; 2]> {
-    mesh.triangles
-        .iter()
-        .map(|corners| {
-            let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
-            let tangent: Vec3 = corners
-                .iter()
-                .map(|&v| Vec4::from(tangents[v as usize]).truncate())
-                .sum();
-            let (ab, ac) = (b - a, c - a);
-            // Least squares: the normal equations of tangent = p·ab + q·ac.
-            let (m00, m01, m11) = (ab.dot(ab), ab.dot(ac), ac.dot(ac));
-            let (r0, r1) = (ab.dot(tangent), ac.dot(tangent));
-            let determinant = m00 * m11 - m01 * m01;
-            let weights = [
-                (r0 * m11 - r1 * m01) / determinant,
-                (r1 * m00 - r0 * m01) / determinant,
-            ];
-            if weights.iter().all(|w| w.is_finite()) {
-                weights
-            } else {
-                [0.0; 2]
-            }
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mesh::grid::ClothGrid;
-    use bevy::math::{Quat, Vec2};
+    use bevy::math::{Quat, Vec2, Vec4};
 
     fn bound(mut mesh: Mesh) -> (Mesh, MeshBinding, Vec<Vec3>) {
         let source = TriangleMesh::read(&mesh).unwrap();

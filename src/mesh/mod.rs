@@ -9,6 +9,8 @@
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
 //! | `shading` | the loops over particles and vertices that this takes in every frame |
 //! | `open` | opens the mesh where its cloth has opened |
+//! | `numbers` | lists that are mostly 0, 1, 2 and so on |
+//! | `tangents` | the tangents of triangles in terms of their sides |
 //! | `vertex` | what a vertex gets that comes between two others |
 //! | `grid` | builds sheets of cloth |
 //! | `tube`, `spline` | draws ropes: the mesh of a smooth curve through particles |
@@ -18,10 +20,12 @@
 pub mod assemble;
 pub mod binding;
 pub mod grid;
+pub(crate) mod numbers;
 mod open;
 pub mod read;
 pub mod shading;
 mod spline;
+mod tangents;
 pub mod topology;
 pub mod tube;
 mod vertex;
@@ -31,6 +35,7 @@ mod weld;
 pub use assemble::Assembly;
 pub use binding::MeshBinding;
 pub use grid::{ClothGrid, Diagonals};
+pub use numbers::Numbers;
 pub(crate) use open::as_triangle_list;
 pub use read::{MeshError, TriangleMesh};
 pub use shading::Frame;

@@ -4,6 +4,7 @@
 
 use super::{
     binding::MeshBinding,
+    tangents::TangentWeights,
     topology::{NO_PARTICLE, Topology},
     vertex::{NewVertex, resize},
 };
@@ -33,8 +34,7 @@ pub(super) struct Opened {
 impl Opened {
     /// Begins with a mesh that is still whole.
     fn new(binding: &MeshBinding, topology: &Topology) -> Self {
-        let particles =
-            |vertices: &[u32; 3]| vertices.map(|v| binding.vertex_to_particle[v as usize]);
+        let particles = |vertices: [u32; 3]| vertices.map(|v| binding.vertex_to_particle.at(v));
         let sorted = |mut corners: [u32; 3]| {
             corners.sort_unstable();
             corners
@@ -43,15 +43,15 @@ impl Opened {
         // twice. Only what is out of order has to be looked up.
         let mut by_corners = None;
         let mut next = 0;
-        let find = |vertices: &[u32; 3]| {
+        let find = |vertices: [u32; 3]| {
             let corners = particles(vertices);
-            if topology.triangles.get(next) == Some(&corners) {
+            if next < topology.triangles.len() && topology.triangles.at(next) == corners {
                 next += 1;
                 return next as u32 - 1;
             }
             let all = by_corners.get_or_insert_with(|| {
-                let all = (0_u32..).zip(&topology.triangles);
-                all.map(|(t, &c)| (sorted(c), t))
+                let all = (0_u32..).zip(topology.triangles.iter());
+                all.map(|(t, c)| (sorted(c), t))
                     .collect::<BTreeMap<_, _>>()
             });
             // One that touches fewer than three particles is no part of the cloth.
@@ -101,6 +101,7 @@ impl MeshBinding {
             }
         }
         opened.new.extend(&opening.new);
+        self.bands = None;
         self.opened = Some(opened);
 
         let Some(mesh) = mesh else {
@@ -122,16 +123,23 @@ impl MeshBinding {
         self.vertex_to_particle.truncate(opened.whole_vertices);
         self.normal_group.truncate(opened.whole_vertices);
         self.group_count = opened.whole_groups;
-        self.triangles.truncate(opened.whole_faces);
-        if let Some(weights) = &mut self.tangent_weights {
+        let mut triangles = std::mem::take(self.triangles.to_mut());
+        let weights = self.tangent_weights.as_mut();
+        let mut weights = weights.map(|weights| std::mem::take(weights.to_mut()));
+        triangles.truncate(opened.whole_faces);
+        if let Some(weights) = &mut weights {
             weights.truncate(opened.whole_faces);
         }
         for (face, (vertices, tangent)) in opened.whole {
-            self.triangles[face] = vertices;
-            if let (Some(weights), Some(tangent)) = (&mut self.tangent_weights, tangent) {
+            triangles[face] = vertices;
+            if let (Some(weights), Some(tangent)) = (&mut weights, tangent) {
                 weights[face] = tangent;
             }
         }
+        // Whole, they take little memory.
+        self.triangles = triangles.into();
+        self.tangent_weights = weights.map(TangentWeights::by_kinds);
+        self.bands = None;
         let Some(mesh) = mesh else {
             return Ok(());
         };
@@ -173,14 +181,14 @@ impl MeshBinding {
         let is_triangle = below(triangles);
         let (faces, weights) = (self.triangles.len(), &self.tangent_weights);
         let mut particles_of = self.vertex_to_particle.iter();
-        particles_of.all(|of| *of == NO_PARTICLE || is_one(of))
+        particles_of.all(|of| of == NO_PARTICLE || is_one(&of))
             && self.normal_group.len() == vertices
-            && self.normal_group.iter().all(below(self.group_count))
+            && self.normal_group.iter().all(|group| below(self.group_count)(&group))
             // Each group has a vertex.
             && self.group_count <= vertices
-            && self.triangles.as_flattened().iter().all(|&vertex| {
+            && self.triangles.iter().flatten().all(|vertex| {
                 let particle = self.vertex_to_particle.get(vertex as usize);
-                particle.is_some_and(|&particle| particle != NO_PARTICLE)
+                particle.is_some_and(|particle| particle != NO_PARTICLE)
             })
             && weights.as_ref().is_none_or(|weights| weights.len() == faces)
             && opened.faces.len() == faces
@@ -208,13 +216,14 @@ impl MeshBinding {
                     && indices.len() <= self.triangles.len() * 3 =>
             {
                 for &face in touched {
-                    indices[3 * face..3 * face + 3].copy_from_slice(&self.triangles[face]);
+                    indices[3 * face..3 * face + 3].copy_from_slice(&self.triangles.at(face));
                 }
-                let new = &self.triangles[indices.len() / 3..];
-                indices.extend(new.as_flattened());
+                let known = indices.len() / 3;
+                let new = (known..self.triangles.len()).map(|face| self.triangles.at(face));
+                indices.extend(new.flatten());
             }
             _ => {
-                let all = self.triangles.as_flattened().to_vec();
+                let all = self.triangles.iter().flatten().collect();
                 mesh.try_insert_indices(Indices::U32(all))?;
             }
         }
@@ -232,9 +241,9 @@ impl MeshBinding {
         opened: &mut Opened,
         opening: &mut Opening,
     ) {
-        let vertices = self.triangles[face];
+        let vertices = self.triangles.at(face);
         // The particles that the vertices had before this operation.
-        let particles = vertices.map(|v| self.vertex_to_particle[v as usize]);
+        let particles = vertices.map(|v| self.vertex_to_particle.at(v));
         let corner_of = |k: usize| replaced.before.iter().position(|&p| p == particles[k]);
         let [Some(a), Some(b), Some(c)] = [0, 1, 2].map(corner_of) else {
             return;
@@ -243,7 +252,7 @@ impl MeshBinding {
         let mut to_face = [0; 3];
         (to_face[a], to_face[b], to_face[c]) = (0, 1, 2);
         let is_back = (b + 3 - a) % 3 == 2;
-        let weights = self.tangent_weights.as_ref().map(|all| all[face]);
+        let weights = self.tangent_weights.as_ref().map(|all| all.at(face));
         if face < opened.whole_faces {
             opened.whole.entry(face).or_insert((vertices, weights));
         }
@@ -255,15 +264,15 @@ impl MeshBinding {
                 turned(weights, places)
             });
             if number == 0 {
-                self.triangles[face] = corners;
+                self.triangles.to_mut()[face] = corners;
                 if let (Some(all), Some(tangent)) = (&mut self.tangent_weights, tangent) {
-                    all[face] = tangent;
+                    all.to_mut()[face] = tangent;
                 }
             } else {
-                self.triangles.push(corners);
+                self.triangles.to_mut().push(corners);
                 opened.faces.push(piece.triangle);
                 if let (Some(all), Some(tangent)) = (&mut self.tangent_weights, tangent) {
-                    all.push(tangent);
+                    all.to_mut().push(tangent);
                 }
             }
         }
@@ -293,7 +302,7 @@ impl Opening {
         let corner = piece.corners[k];
         let particle = piece.particles[k];
         let [from, to] = [corner.from, corner.to].map(|c| vertices[to_face[c as usize]]);
-        if from == to && binding.vertex_to_particle[from as usize] == particle {
+        if from == to && binding.vertex_to_particle.at(from) == particle {
             return from;
         }
         let (between, share) = if from <= to {
@@ -308,15 +317,15 @@ impl Opening {
         debug_assert_eq!(vertex as usize, self.old_vertices + self.new.len());
         self.known.insert((between, particle), vertex);
         self.new.push(NewVertex { between, share });
-        binding.vertex_to_particle.push(particle);
-        let groups = between.map(|v| binding.normal_group[v as usize]);
+        binding.vertex_to_particle.to_mut().push(particle);
+        let groups = between.map(|v| binding.normal_group.at(v));
         let key = (groups[0].min(groups[1]), particle);
         let count = &mut binding.group_count;
         let group = *self.groups.entry(key).or_insert_with(|| {
             *count += 1;
             *count as u32 - 1
         });
-        binding.normal_group.push(group);
+        binding.normal_group.to_mut().push(group);
         vertex
     }
 }

@@ -3,8 +3,9 @@
 //! Places are kept as [`Vec3A`], which is one SIMD register: triangles read and add to them in no
 //! order that a wider register could use.
 
+use super::tangents::TangentWeights;
 use crate::solver::{
-    ParticleArrays,
+    Corners, ParticleArrays, corners,
     simd::{Kernel, dispatch, select},
     soa::range,
 };
@@ -32,8 +33,16 @@ impl Frame {
         particles: &ParticleArrays,
         places: &mut Vec<Vec3A>,
     ) -> Option<(Vec3, Vec3)> {
-        // All of them are written below.
         places.resize(particles.len(), Vec3A::ZERO);
+        self.place_into(particles, places)
+    }
+
+    /// The same for as many places as there are particles.
+    pub(super) fn place_into<P: From<Vec3>>(
+        &self,
+        particles: &ParticleArrays,
+        places: &mut [P],
+    ) -> Option<(Vec3, Vec3)> {
         if particles.is_empty() {
             return None;
         }
@@ -56,14 +65,14 @@ impl Frame {
     }
 }
 
-struct Place<'a> {
+struct Place<'a, P> {
     frame: Frame,
     particles: &'a ParticleArrays,
-    places: &'a mut [Vec3A],
+    places: &'a mut [P],
     bounds: &'a mut [[f32; 3]; 2],
 }
 
-impl Kernel for Place<'_> {
+impl<P: From<Vec3>> Kernel for Place<'_, P> {
     #[inline(always)]
     fn run(self) {
         let (from, to) = (&self.particles.previous, &self.particles.position);
@@ -83,7 +92,7 @@ impl Kernel for Place<'_> {
                 self.bounds[1][axis] = high.max(self.bounds[1][axis]);
             }
             for (k, place) in places.iter_mut().enumerate() {
-                *place = Vec3A::new(block[0][k], block[1][k], block[2][k]);
+                *place = Vec3::new(block[0][k], block[1][k], block[2][k]).into();
             }
             start += BLOCK;
         }
@@ -169,7 +178,7 @@ fn normalize_block([x, y, z]: &mut [[f32; BLOCK]; 3], n: usize) {
 #[inline(always)]
 pub(super) fn add_to_corners<P: Copy + Into<Vec3A>>(
     places: &[P],
-    triangles: &[[u32; 3]],
+    triangles: &Corners,
     particle: impl Fn(u32) -> u32,
     target: impl Fn(u32) -> u32,
     sums: &mut [Vec3A],
@@ -177,20 +186,156 @@ pub(super) fn add_to_corners<P: Copy + Into<Vec3A>>(
 ) {
     for (number, corners) in triangles.iter().enumerate() {
         let value = of(number, corners.map(|v| places[particle(v) as usize].into()));
-        for &vertex in corners {
+        for vertex in corners {
             sums[target(vertex) as usize] += value;
         }
     }
 }
 
-/// Whether the numbers are 0, 1, 2 and so on: then nothing has to be looked up in them.
-pub(super) fn in_order(numbers: &[u32]) -> bool {
-    // Without a way out of the loop, so that it is vectorised.
-    let mut differ = 0;
-    for (i, &number) in (0_u32..).zip(numbers) {
-        differ |= i ^ number;
+/// How far one can get with a part of the vertices at a time: most triangles touch vertices near those
+/// of the triangles before them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bands {
+    /// For each block of triangles the first vertex that it or a later block touches, and the end of
+    /// those that it or an earlier one does.
+    ranges: Vec<[u32; 2]>,
+    /// Room for so many vertices is enough.
+    room: usize,
+}
+
+/// Room for so many vertices is always there: less would only mean moving sums about more often.
+const ROOM: usize = 1024;
+
+impl Bands {
+    pub(super) fn new(triangles: &Corners, vertices: usize) -> Self {
+        let mut room = [[0; 3]; corners::BLOCK];
+        let mut ranges: Vec<[u32; 2]> = (0..triangles.blocks())
+            .map(|number| {
+                let block = triangles.block(number, &mut room).as_flattened();
+                let low = block.iter().copied().min().unwrap_or(0);
+                [low, block.iter().copied().max().unwrap_or(0) + 1]
+            })
+            .collect();
+        let mut end = 0;
+        for range in &mut ranges {
+            end = end.max(range[1]);
+            range[1] = end;
+        }
+        let mut first = u32::MAX;
+        let mut widest = 0;
+        for range in ranges.iter_mut().rev() {
+            first = first.min(range[0]);
+            range[0] = first;
+            widest = widest.max((range[1] - first) as usize);
+        }
+        Self {
+            ranges,
+            // What is still needed is moved to the front each time that the room is full.
+            room: (4 * widest).max(ROOM).min(vertices),
+        }
     }
-    differ == 0
+}
+
+/// Computes the normals and tangents of a mesh whose vertices are particles, from the positions that
+/// were written already.
+pub(super) struct Shade<'a> {
+    pub(super) triangles: &'a Corners,
+    pub(super) bands: &'a Bands,
+    pub(super) positions: &'a [[f32; 3]],
+    /// The tangents of triangles, if tangents are wanted.
+    pub(super) weights: Option<&'a TangentWeights>,
+    /// Room for sums over the triangles of each vertex.
+    pub(super) normal_sums: &'a mut Vec<Vec3A>,
+    pub(super) tangent_sums: &'a mut Vec<Vec3A>,
+    pub(super) normals: Option<&'a mut [[f32; 3]]>,
+    pub(super) tangents: Option<&'a mut [[f32; 4]]>,
+}
+
+impl Shade<'_> {
+    pub(super) fn run(mut self) {
+        self.normal_sums.resize(self.bands.room, Vec3A::ZERO);
+        if self.weights.is_some() {
+            self.tangent_sums.resize(self.bands.room, Vec3A::ZERO);
+        }
+        let mut room = [[0; 3]; corners::BLOCK];
+        // The vertices whose sums are kept now.
+        let (mut from, mut end) = (0, 0);
+        for (number, &[first, upto]) in self.bands.ranges.iter().enumerate() {
+            let upto = upto as usize;
+            if upto > end {
+                if upto - from > self.bands.room {
+                    let first = (first as usize).min(end);
+                    self.settle(from, first, end);
+                    from = first;
+                }
+                self.normal_sums[end - from..upto - from].fill(Vec3A::ZERO);
+                if self.weights.is_some() {
+                    self.tangent_sums[end - from..upto - from].fill(Vec3A::ZERO);
+                }
+                end = upto;
+            }
+            let block = self.triangles.block(number, &mut room);
+            let place = |v: u32| Vec3A::from(self.positions[v as usize]);
+            match self.weights {
+                Some(weights) => {
+                    for (k, corners) in block.iter().enumerate() {
+                        let [a, b, c] = corners.map(place);
+                        let (ab, ac) = (b - a, c - a);
+                        let normal = ab.cross(ac);
+                        let [along_ab, along_ac] = weights.at(number * corners::BLOCK + k);
+                        let tangent = ab * along_ab + ac * along_ac;
+                        for v in corners.map(|v| v as usize - from) {
+                            self.normal_sums[v] += normal;
+                            self.tangent_sums[v] += tangent;
+                        }
+                    }
+                }
+                None => {
+                    for corners in block {
+                        let [a, b, c] = corners.map(place);
+                        let normal = (b - a).cross(c - a);
+                        for v in corners.map(|v| v as usize - from) {
+                            self.normal_sums[v] += normal;
+                        }
+                    }
+                }
+            }
+        }
+        self.settle(from, end, end);
+    }
+
+    /// Writes the vertices from `from` to `first`, whose sums begin at the front. Those from there to
+    /// `end` come to the front.
+    fn settle(&mut self, from: usize, first: usize, end: usize) {
+        let (done, kept) = (first - from, first - from..end - from);
+        let sums = &mut self.normal_sums[..done];
+        normalize(sums);
+        if let Some(normals) = &mut self.normals {
+            for (normal, unit) in normals.iter_mut().skip(from).zip(&*sums) {
+                // Where there is no area there is no normal; the last one stays.
+                if *unit != Vec3A::ZERO {
+                    *normal = unit.to_array();
+                }
+            }
+        }
+        if self.weights.is_some() {
+            let tangents = &mut self.tangent_sums[..done];
+            for (tangent, normal) in tangents.iter_mut().zip(&*sums) {
+                *tangent -= *normal * normal.dot(*tangent);
+            }
+            normalize(tangents);
+            if let Some(all) = &mut self.tangents {
+                for (tangent, unit) in all.iter_mut().skip(from).zip(&*tangents) {
+                    if *unit != Vec3A::ZERO {
+                        // The handedness of the texture does not change.
+                        [tangent[0], tangent[1], tangent[2]] = unit.to_array();
+                    }
+                }
+            }
+            self.tangent_sums.copy_within(kept.clone(), 0);
+        }
+        self.normal_sums.copy_within(kept, 0);
+    }
 }
 
 #[cfg(test)]

@@ -8,21 +8,23 @@
 use super::{
     read::TriangleMesh,
     weave::{self, Quad},
+    numbers::Numbers,
     weld::weld,
 };
-use crate::solver::{ConstraintKind, SheetLayout};
+use crate::solver::{ConstraintKind, Corners, SheetLayout};
 use bevy::math::Vec3;
 
 /// A cloth before it has a place in the world.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
     /// The particle of each vertex; [`NO_PARTICLE`] for vertices that no triangle uses.
-    pub vertex_to_particle: Vec<u32>,
+    pub vertex_to_particle: Numbers,
     /// Rest positions of the particles in mesh space, m.
     pub positions: Vec<Vec3>,
     /// Particles at the corners of each triangle, every triangle once.
-    pub triangles: Vec<[u32; 3]>,
-    /// Pairs of particles that are to keep their distance.
+    pub triangles: Corners,
+    /// Pairs of particles that are to keep their distance. May be emptied once they are built: they
+    /// follow from the triangles, see [`constraints_at`](Self::constraints_at).
     pub constraints: Vec<(ConstraintKind, u32, u32)>,
     /// The grids among the particles: their particles are numbered row by row.
     pub sheets: Vec<SheetLayout>,
@@ -35,48 +37,45 @@ impl Topology {
     /// Analyses a mesh. Triangles that touch fewer than three particles hold nothing and are left
     /// out; `None` if no other is there.
     pub fn new(mesh: &TriangleMesh) -> Option<Self> {
-        let welded = weld(&mesh.positions, &mesh.triangles);
+        let mut welded = weld(&mesh.positions, &mesh.triangles);
         let to_particle = |i: u32| welded.vertex_to_particle[i as usize];
-        let triangles = distinct(mesh.triangles.iter().map(|t| t.map(to_particle)));
+        let mut triangles = distinct(mesh.triangles.iter().map(|t| t.map(to_particle)));
         if triangles.is_empty() {
             return None;
         }
-        let (constraints, quads) = constraints(&welded.positions, &triangles);
+        let (mut constraints, quads) = constraints(&welded.positions, &triangles);
         let threads: Vec<[u32; 2]> = constraints
             .iter()
             .filter(|(kind, ..)| *kind == ConstraintKind::Structural)
             .map(|&(_, a, b)| [a, b])
             .collect();
         let order = weave::order(welded.positions.len(), &quads, &threads);
-        let mut topology = Self {
-            vertex_to_particle: welded.vertex_to_particle,
-            positions: welded.positions,
-            triangles,
-            constraints,
-            sheets: order.sheets,
-        };
-        topology.renumber(&order.particles);
-        Some(topology)
-    }
-
-    /// Numbers the particles anew. `old` is the old number of each new one.
-    fn renumber(&mut self, old: &[u32]) {
+        // Numbers the particles anew.
+        let old = &order.particles;
         let mut new = vec![0; old.len()];
         for (number, &particle) in (0..).zip(old) {
             new[particle as usize] = number;
         }
         let rename = |i: &mut u32| *i = new[*i as usize];
-        self.positions = old.iter().map(|&i| self.positions[i as usize]).collect();
-        let in_cloth = self.vertex_to_particle.iter_mut();
+        let in_cloth = welded.vertex_to_particle.iter_mut();
         in_cloth.filter(|i| **i != NO_PARTICLE).for_each(rename);
-        self.triangles
-            .as_flattened_mut()
-            .iter_mut()
-            .for_each(rename);
-        for (_, a, b) in &mut self.constraints {
+        triangles.as_flattened_mut().iter_mut().for_each(rename);
+        for (_, a, b) in &mut constraints {
             rename(a);
             rename(b);
         }
+        Some(Self {
+            vertex_to_particle: welded.vertex_to_particle.into(),
+            positions: old.iter().map(|&i| welded.positions[i as usize]).collect(),
+            triangles: triangles.into(),
+            constraints,
+            sheets: order.sheets,
+        })
+    }
+
+    /// Finds the constraints again that were left out.
+    pub(super) fn find_constraints(&self) -> Vec<(ConstraintKind, u32, u32)> {
+        constraints(&self.positions, &self.triangles.to_vec()).0
     }
 }
 
@@ -203,6 +202,12 @@ fn cosine(a: Vec3, b: Vec3) -> f32 {
     a.dot(b) / (a.length() * b.length())
 }
 
+/// Whether one vector comes before another: by x, then y, then z.
+fn before(a: Vec3, b: Vec3) -> std::cmp::Ordering {
+    let by = |k: usize| a[k].total_cmp(&b[k]);
+    by(0).then_with(|| by(1)).then_with(|| by(2))
+}
+
 /// Bend pairs along threads: at each particle where only quads meet, the two neighbours that
 /// continue each other in a straight line.
 fn along_threads(
@@ -228,7 +233,9 @@ fn along_threads(
                 .filter(|&j| j != i)
                 .map(|j| (cosine(ways[i], ways[j]), j))
                 .filter(|&(cos, _)| cos < -0.6)
-                .min_by(|a, b| a.0.total_cmp(&b.0))
+                // Two as good as each other are told apart by their places: how particles are
+                // numbered must not matter.
+                .min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| before(ways[a.1], ways[b.1])))
                 .map(|(_, j)| j)
         };
         for i in 0..ways.len() {
@@ -325,7 +332,7 @@ mod tests {
             out_of_range: 0,
         };
         let topology = Topology::new(&mesh).unwrap();
-        assert_eq!(topology.triangles, [[0, 1, 2]]);
+        assert_eq!(topology.triangles.to_vec(), [[0, 1, 2]]);
     }
 
     #[test]

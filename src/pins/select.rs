@@ -1,7 +1,7 @@
 //! Which particles a selector means.
 
 use super::{ClothCorner, ClothEdge, PinAnchor, PinPredicate, PinSelector, Pins};
-use crate::mesh::{Topology, topology::NO_PARTICLE};
+use crate::mesh::{Numbers, Topology, topology::NO_PARTICLE};
 use bevy::prelude::*;
 
 impl Pins {
@@ -16,7 +16,7 @@ impl Pins {
     pub(crate) fn resolve(
         &self,
         rest: &[Vec3],
-        vertex_to_particle: &[u32],
+        vertex_to_particle: &Numbers,
     ) -> (Vec<(u32, PinAnchor)>, Vec<u32>) {
         let mut pinned = vec![false; rest.len()];
         let mut resolved = Vec::new();
@@ -31,13 +31,13 @@ impl Pins {
             let all = || rest.iter().copied().zip(0_u32..);
             match &pin.select {
                 PinSelector::Index(vertex) => match vertex_to_particle.get(*vertex as usize) {
-                    Some(&particle) if particle != NO_PARTICLE => hold(particle),
+                    Some(particle) if particle != NO_PARTICLE => hold(particle),
                     _ => unknown.push(*vertex),
                 },
                 PinSelector::Ends => {
-                    let mut vertices = vertex_to_particle.iter().filter(|&&p| p != NO_PARTICLE);
+                    let mut vertices = vertex_to_particle.iter().filter(|&p| p != NO_PARTICLE);
                     let ends = [vertices.next(), vertices.next_back()];
-                    ends.into_iter().flatten().for_each(|&end| hold(end));
+                    ends.into_iter().flatten().for_each(&mut hold);
                 }
                 PinSelector::Predicate(PinPredicate(pins)) => {
                     all().filter(|&(at, _)| pins(at)).for_each(|(_, i)| hold(i));
@@ -150,14 +150,14 @@ mod tests {
     fn each_particle_is_pinned_once_and_unknown_indices_are_told() {
         let pins = Pins::index(3).and(Pins::top_corners()).and(Pins::index(99));
         let rest: Vec<_> = (0..4).map(|i| Vec3::X * i as f32).collect();
-        let (resolved, unknown) = pins.resolve(&rest, &[0, 1, 2, 3]);
+        let (resolved, unknown) = pins.resolve(&rest, &Numbers::ordered(4));
         assert_eq!(resolved.len(), 2);
         assert_eq!(unknown, [99]);
     }
 
     #[test]
     fn ends_are_the_first_and_the_last_particle() {
-        let resolve = |of: &[u32]| Pins::ends().resolve(&[Vec3::ZERO; 4], of).0;
+        let resolve = |of: &[u32]| Pins::ends().resolve(&[Vec3::ZERO; 4], &of.to_vec().into()).0;
         let held = |of| resolve(of).iter().map(|pin| pin.0).collect::<Vec<_>>();
         assert_eq!(held(&[0, 1, 2, 3]), [0, 3]);
         assert_eq!(held(&[NO_PARTICLE, 1, 2, NO_PARTICLE]), [1, 2]);

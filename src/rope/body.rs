@@ -2,8 +2,8 @@
 
 use super::{Course, Rope, course::polyline_length};
 use crate::{
-    mesh::Topology,
-    solver::{ConstraintGraph, ConstraintKind, Lines, SoaVec3},
+    mesh::{Numbers, Topology},
+    solver::{ConstraintGraph, ConstraintKind, Corners, Lines, SoaVec3},
 };
 use bevy::math::{Mat3, Vec3};
 
@@ -82,9 +82,9 @@ pub(super) fn topology(places: Vec<Vec3>) -> Topology {
     let count = places.len() as u32;
     let pairs = |kind, reach| (reach..count).map(move |i| (kind, i - reach, i));
     Topology {
-        vertex_to_particle: (0..count).collect(),
+        vertex_to_particle: Numbers::ordered(count as usize),
         positions: places,
-        triangles: Vec::new(),
+        triangles: Corners::default(),
         constraints: pairs(ConstraintKind::Structural, 1)
             .chain(pairs(ConstraintKind::Bend, 2))
             .collect(),
@@ -98,8 +98,9 @@ impl Course {
     pub(crate) fn bind(self) -> (Topology, ConstraintGraph) {
         // On a straight line all have one direction, as they have at rest: few batches.
         let straight: SoaVec3 = (0..self.places.len()).map(|i| Vec3::X * i as f32).collect();
-        let topology = topology(self.places);
-        let constraints = ConstraintGraph::new(&straight, &topology.constraints);
+        let mut topology = topology(self.places);
+        let pairs = std::mem::take(&mut topology.constraints);
+        let constraints = ConstraintGraph::new(&straight, &pairs);
         (topology, constraints)
     }
 }

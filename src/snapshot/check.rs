@@ -36,7 +36,7 @@ impl Shape {
         ensure(are_sound(&self.constraints, count), "constraints")?;
         let indices = &self.triangles.indices;
         ensure(
-            indices.as_flattened().iter().all(is_one)
+            indices.iter().all(|corners| corners.iter().all(is_one))
                 && self.triangles.rest_area.len() == indices.len(),
             "triangles",
         )?;

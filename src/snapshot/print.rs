@@ -80,10 +80,10 @@ fn mesh_print(topology: &Topology, binding: Option<&MeshBinding>) -> u64 {
     for Vec3 { x, y, z } in &topology.positions {
         print.numbers(&[*x, *y, *z]);
     }
-    for &particle in &topology.vertex_to_particle {
+    for particle in topology.vertex_to_particle.iter() {
         print.word(particle.into());
     }
-    for &[a, b, c] in &topology.triangles {
+    for [a, b, c] in topology.triangles.iter() {
         print.pair([a, b]);
         print.word(c.into());
     }

@@ -1,6 +1,7 @@
 //! The force of the air on each triangle: drag and lift, relative to the wind.
 
 use super::{
+    corners::BLOCK,
     particles::ParticleArrays,
     simd::{Kernel, dispatch, select},
     triangles::Triangles,
@@ -101,9 +102,6 @@ struct ApplyAir<'a> {
     by: Catch,
 }
 
-/// Triangles that are worked on at once.
-const BLOCK: usize = 64;
-
 impl Kernel for ApplyAir<'_> {
     #[inline(always)]
     fn run(self) {
@@ -118,9 +116,9 @@ impl Kernel for ApplyAir<'_> {
         // What the corners give: moved, ab, ac.
         let mut rows = [[0.0; BLOCK]; 9];
         let mut force = [[0.0; BLOCK]; 3];
-        let blocks =
-            (self.triangles.indices.chunks(BLOCK)).zip(self.triangles.rest_area.chunks(BLOCK));
-        for (corners, area) in blocks {
+        let mut room = [[0; 3]; BLOCK];
+        for (number, area) in self.triangles.rest_area.chunks(BLOCK).enumerate() {
+            let corners = self.triangles.indices.block(number, &mut room);
             for (k, corners) in corners.iter().enumerate() {
                 let [a, b, c] = corners.map(|i| i as usize);
                 rows[0][k] = dx[a] + dx[b] + dx[c];
@@ -178,7 +176,7 @@ mod tests {
         let corners = [Vec3::ZERO, Vec3::X, Vec3::new(0.0, tilt.sin(), tilt.cos())];
         let p = ParticleArrays::new(Vec3::ZERO, SoaVec3::from_iter(corners), vec![15.0; 3]);
         let triangles = Triangles {
-            indices: vec![[0, 1, 2]],
+            indices: vec![[0, 1, 2]].into(),
             rest_area: vec![0.5],
         };
         (p, triangles)
@@ -272,7 +270,7 @@ mod tests {
             .map(|i| Vec3::new(some(31, i), some(47, i), some(83, i)))
             .collect();
         let indices = (0..333).map(|i| [i * 7 % 60, i * 11 % 60, i * 13 % 60]);
-        let triangles = Triangles::new(indices.collect(), &places);
+        let triangles = Triangles::new(indices.collect::<Vec<_>>(), &places);
         assert!(triangles.rest_area.contains(&0.0));
         let bits = same_bits(|| {
             let w = (0..60).map(|i| (i % 4) as f32).collect();

@@ -147,18 +147,26 @@ pub fn collide(
     };
     let bounds = [low.to_array(), high.to_array()];
     let origin = particles.origin;
-    let obstacles: Vec<Obstacle> = colliders
+    let mut near = colliders
         .iter()
         .map(|collider| Obstacle::new(collider, surface, origin, substep, substeps))
-        .filter(|obstacle| obstacle.may_touch(&bounds))
-        .collect();
-    if !obstacles.is_empty() {
+        .filter(|obstacle| obstacle.may_touch(&bounds));
+    while let Some(first) = near.next() {
+        let mut obstacles = [first; AT_ONCE];
+        let mut count = 1;
+        for obstacle in near.by_ref().take(AT_ONCE - 1) {
+            obstacles[count] = obstacle;
+            count += 1;
+        }
         dispatch(Contacts {
             particles,
-            obstacles: &obstacles,
+            obstacles: &obstacles[..count],
         });
     }
 }
+
+/// So many colliders are gone through with one block of particles after the other; then the next ones.
+const AT_ONCE: usize = 16;
 
 /// The deepest that any particle is inside a collider at the end of the fixed step, m; 0 if none is.
 /// Pinned particles do not count: whoever put them there wanted them there.

@@ -19,6 +19,7 @@
 //! | `contact` | push-out and friction, many particles at a time |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `tethers` | keeps them within that distance |
+//! | `corners` | the corners of triangles, in little memory |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |
 //! | `line_drag` | drag of the air on ropes, per segment |
@@ -39,6 +40,7 @@ pub(crate) mod bits;
 pub mod collide;
 pub mod constraints;
 mod contact;
+pub(crate) mod corners;
 mod edit;
 pub mod geodesic;
 pub mod glide;
@@ -63,6 +65,7 @@ pub mod triangles;
 
 pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
+pub use corners::Corners;
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{Strength, glide_compliance, glide_density, glide_tethers, glide_thickness};

@@ -23,7 +23,7 @@ const RIM: f32 = 1e-5;
 pub fn cast_on_triangles(
     origin: Vec3,
     direction: Vec3,
-    triangles: &[[u32; 3]],
+    triangles: impl IntoIterator<Item = [u32; 3]>,
     place: impl Fn(u32) -> Vec3,
 ) -> Option<RayHit> {
     let mut best: Option<RayHit> = None;
@@ -123,7 +123,7 @@ mod tests {
             // Straight at the point, and at points of the sides between two triangles.
             let at = places[0].lerp(places[1 + k % 6], (k % 7) as f32 * 0.1);
             let way = (at - from).normalize();
-            let hit = cast_on_triangles(from, way, &triangles, |i| places[i as usize]);
+            let hit = cast_on_triangles(from, way, triangles.iter().copied(), |i| places[i as usize]);
             assert!(hit.is_some(), "ray {k} towards {at}");
         }
     }
@@ -140,7 +140,7 @@ mod tests {
         ];
         let triangles = [[0, 1, 2], [3, 4, 5]];
         let cast = |from: Vec3, way: Vec3| {
-            cast_on_triangles(from, way, &triangles, |i| places[i as usize])
+            cast_on_triangles(from, way, triangles, |i| places[i as usize])
         };
         let inside = Vec3::new(0.2, 0.0, 0.3);
         let hit = cast(inside + Vec3::Y * 4.0, Vec3::NEG_Y).unwrap();

@@ -20,16 +20,15 @@ pub struct Tethers {
     particles: usize,
     /// At most [`MOST_ISLANDS`], each with one tether for each particle.
     slots: Vec<Slot>,
-    /// The same again, as they are computed: what is alike and stands together.
+    /// Where they lead, as they are computed: what is alike and stands together.
     pieces: Vec<Piece>,
     /// Where the pieces of each [`BLOCK`] particles end.
     ends: Vec<u32>,
 }
 
-/// One tether for each particle. Those that have none have the length infinity.
+/// How long one tether of each particle is. Those that have none have the length infinity.
 #[derive(Clone, Debug, PartialEq)]
 struct Slot {
-    anchor: Vec<u32>,
     /// m
     length: Vec<f32>,
 }
@@ -46,6 +45,13 @@ struct Piece {
     anchor: u32,
     /// Whether the anchors are neighbours too.
     row: bool,
+}
+
+impl Piece {
+    /// The anchor of one of its particles.
+    fn anchor_at(&self, place: u32) -> u32 {
+        self.anchor + if self.row { place } else { 0 }
+    }
 }
 
 /// Particles whose corrections are summed up together.
@@ -68,6 +74,7 @@ impl Tethers {
             }
         }
         let mut slots: Vec<Slot> = Vec::new();
+        let mut anchors: Vec<Vec<u32>> = Vec::new();
         for i in (0..count).filter(|&i| is_free[i]) {
             // Those of one island are together, as far as that is possible.
             let (mut taken, mut islands) = ([false; MOST_ISLANDS], [None; MOST_ISLANDS]);
@@ -81,12 +88,12 @@ impl Tethers {
                 taken[slot] = true;
                 islands[slot] = Some(reach.island);
                 while slots.len() <= slot {
+                    anchors.push(vec![0; count]);
                     slots.push(Slot {
-                        anchor: vec![0; count],
                         length: vec![f32::INFINITY; count],
                     });
                 }
-                slots[slot].anchor[i] = reach.source;
+                anchors[slot][i] = reach.source;
                 slots[slot].length[i] = length(shape, reach.distance, i, reach.source as usize);
             }
         }
@@ -95,17 +102,18 @@ impl Tethers {
             slots,
             ..Self::default()
         };
-        tethers.find_pieces();
+        tethers.find_pieces(&anchors);
         tethers
     }
 
-    fn find_pieces(&mut self) {
+    /// `anchors` are, for each slot, where the tether of each particle leads.
+    fn find_pieces(&mut self, anchors: &[Vec<u32>]) {
         for start in (0..self.particles).step_by(BLOCK) {
             let end = (start + BLOCK).min(self.particles);
             for (number, slot) in self.slots.iter().enumerate() {
                 let first = self.pieces.len();
                 for i in (start..end).filter(|&i| slot.length[i] < f32::INFINITY) {
-                    let anchor = slot.anchor[i];
+                    let anchor = anchors[number][i];
                     if let [.., last] = &mut self.pieces[first..]
                         && last.start + last.count == i as u32
                     {
@@ -132,16 +140,25 @@ impl Tethers {
             }
             self.ends.push(self.pieces.len() as u32);
         }
+        self.pieces.shrink_to_fit();
+        self.ends.shrink_to_fit();
     }
 
     /// The tethers of a particle: the particles that they lead to, and their lengths in m.
     pub fn of(&self, particle: u32) -> impl Iterator<Item = (u32, f32)> + '_ {
-        let i = particle as usize;
-        let all = self.slots.iter().filter_map(move |slot| {
-            let length = *slot.length.get(i)?;
-            Some((slot.anchor[i], length))
-        });
-        all.filter(|(_, length)| *length < f32::INFINITY)
+        let block = particle as usize / BLOCK;
+        let end = |block: usize| self.ends.get(block).map_or(0, |&end| end as usize);
+        let first = block.checked_sub(1).map_or(0, end);
+        let pieces = self.pieces.get(first..end(block)).unwrap_or_default();
+        pieces.iter().filter_map(move |piece| {
+            let place = particle.checked_sub(piece.start)?;
+            (place < piece.count).then(|| (piece.anchor_at(place), self.length_at(piece, place)))
+        })
+    }
+
+    /// The length of the tether of a particle of a piece.
+    fn length_at(&self, piece: &Piece, place: u32) -> f32 {
+        self.slots[piece.slot as usize].length[(piece.start + place) as usize]
     }
 
     /// Whether there are none.
@@ -153,15 +170,17 @@ impl Tethers {
     /// rest. 0 if there are none.
     pub fn tightness(&self, particles: &ParticleArrays) -> f32 {
         let mut largest = 0.0_f32;
-        for i in 0..self.particles.min(particles.len()) {
-            if particles.is_pinned(i) {
-                continue;
-            }
-            for (anchor, length) in self.of(i as u32) {
-                let now = apart(&particles.position, i, anchor as usize);
-                if length > 0.0 {
+        if self.particles > particles.len() {
+            return largest;
+        }
+        for piece in &self.pieces {
+            for place in 0..piece.count {
+                let i = (piece.start + place) as usize;
+                let length = self.length_at(piece, place);
+                if length > 0.0 && !particles.is_pinned(i) {
+                    let anchor = piece.anchor_at(place) as usize;
                     // NaN counts as nothing here; it is somebody else's to find.
-                    largest = largest.max(now / length);
+                    largest = largest.max(apart(&particles.position, i, anchor) / length);
                 }
             }
         }

@@ -1,22 +1,22 @@
 //! The triangles of a cloth: they carry its mass and catch the wind.
 
-use super::soa::SoaVec3;
+use super::{corners::Corners, soa::SoaVec3};
 
 /// Triangles between particles, and what each of them is at rest.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Triangles {
     /// Particles at the corners.
-    pub indices: Vec<[u32; 3]>,
+    pub indices: Corners,
     /// Area at rest, m². A stretched triangle must not catch more wind or weigh more.
     pub rest_area: Vec<f32>,
 }
 
 impl Triangles {
     /// Triangles of particles that are now in their rest places.
-    pub fn new(indices: Vec<[u32; 3]>, positions: &SoaVec3) -> Self {
+    pub fn new(indices: impl Into<Corners>, positions: &SoaVec3) -> Self {
         let mut triangles = Self {
-            indices,
+            indices: indices.into(),
             rest_area: Vec::new(),
         };
         triangles.set_rest(positions);
@@ -25,7 +25,7 @@ impl Triangles {
 
     /// Takes the areas between these places as the new rest areas.
     pub fn set_rest(&mut self, positions: &SoaVec3) {
-        let area = |corners: &[u32; 3]| {
+        let area = |corners: [u32; 3]| {
             let [a, b, c] = corners.map(|i| positions.get(i as usize));
             0.5 * (b - a).cross(c - a).length()
         };
@@ -40,7 +40,7 @@ impl Triangles {
         let mut areas = vec![0.0; particles];
         let mut in_cloth = vec![false; particles];
         for (corners, area) in self.indices.iter().zip(&self.rest_area) {
-            for &i in corners {
+            for i in corners {
                 areas[i as usize] += area / 3.0;
                 in_cloth[i as usize] = true;
             }

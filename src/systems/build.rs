@@ -147,7 +147,7 @@ fn check(original: &Mesh, transform: &GlobalTransform) -> Result<(TriangleMesh, 
 }
 
 fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result<Parts, String> {
-    let (source, topology) = check(original, transform)?;
+    let (source, mut topology) = check(original, transform)?;
 
     let mut mesh = original.clone();
     // It is written to in every frame and uploaded again.
@@ -161,6 +161,8 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
 
     let frame = transform.affine().matrix3.into();
     let assembly = topology.assemble(transform.translation(), frame, fabric.areal_density);
+    // They follow from the triangles and are many.
+    topology.constraints = Vec::new();
     let mut body = ClothBody {
         topology,
         triangles: assembly.triangles,

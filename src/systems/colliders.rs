@@ -10,6 +10,8 @@ use bevy::{ecs::entity::EntityHashSet, prelude::*};
 #[derive(Resource, Default)]
 pub(crate) struct ActiveColliders {
     pub(crate) list: Vec<Collider>,
+    /// All of them, in their order.
+    order: Vec<Entity>,
     /// Reported as unusable; not again before they were usable.
     reported: EntityHashSet,
 }
@@ -20,11 +22,19 @@ pub(crate) fn find_colliders(
     transforms: TransformHelper,
     time: Res<Time>,
 ) {
-    let ActiveColliders { list, reported } = &mut *active;
+    let ActiveColliders {
+        list,
+        order,
+        reported,
+    } = &mut *active;
     list.clear();
-    let mut sorted: Vec<_> = colliders.iter_mut().collect();
-    sorted.sort_unstable_by_key(|&(entity, ..)| entity);
-    for (entity, collider, mut last) in sorted {
+    order.clear();
+    order.extend(colliders.iter().map(|(entity, ..)| entity));
+    order.sort_unstable();
+    for &entity in &*order {
+        let Ok((_, collider, mut last)) = colliders.get_mut(entity) else {
+            continue;
+        };
         let Ok(transform) = transforms.compute_global_transform(entity) else {
             last.set_if_neq(LastPose(None));
             continue;

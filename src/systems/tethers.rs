@@ -28,18 +28,21 @@ pub(super) fn prepare(
         // No list is kept of what changes meanwhile.
         body.reach.stale = Stale::All;
     } else if body.reach.stale != Stale::Nothing {
-        tie(constraints, body);
+        tie(constraints, body, tearing.is_some());
     }
     body.glide_tethers(wanted, particles, dt);
 }
 
-/// Measures what has changed and makes the tethers anew.
-fn tie(constraints: &ConstraintGraph, body: &mut ClothBody) {
+/// Measures what has changed and makes the tethers anew. Distances are kept for the next tear if one
+/// is to be expected: because the cloth tears by itself, or has been torn before. Otherwise they are a
+/// lot of memory for nothing, and the first cut measures them again.
+fn tie(constraints: &ConstraintGraph, body: &mut ClothBody, tears: bool) {
     let to_world = body.reach.to_world;
     let positions: SoaVec3 = body.rest().iter().map(|&place| to_world * place).collect();
+    let triangles = body.triangles.indices.to_vec();
     let shape = RestShape {
         positions: &positions,
-        triangles: &body.triangles.indices,
+        triangles: &triangles,
         constraints,
     };
     let pinned: Vec<u32> = body.pins.iter().map(|pin| pin.particle).collect();
@@ -48,8 +51,10 @@ fn tie(constraints: &ConstraintGraph, body: &mut ClothBody) {
     } = &mut body.reach;
     match std::mem::replace(stale, Stale::Nothing) {
         Stale::Nothing => return,
-        Stale::Torn(at) => Arc::make_mut(distances).repair(&shape, &pinned, &at),
-        Stale::Lost => *distances = Arc::new(Geodesics::new(&shape, &pinned)),
+        Stale::Torn(at) if !distances.is_empty() => {
+            Arc::make_mut(distances).repair(&shape, &pinned, &at);
+        }
+        Stale::Torn(_) | Stale::Lost => *distances = Arc::new(Geodesics::new(&shape, &pinned)),
         Stale::All => {
             *distances = Arc::new(Geodesics::new(&shape, &pinned));
             // New ones must not yank: they are as long as they are now, and then get shorter.
@@ -59,4 +64,7 @@ fn tie(constraints: &ConstraintGraph, body: &mut ClothBody) {
         }
     }
     body.tethers = Arc::new(Tethers::from_distances(distances, &shape, &pinned));
+    if !tears && body.torn.is_none() {
+        *distances = Arc::default();
+    }
 }

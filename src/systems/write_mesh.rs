@@ -69,9 +69,8 @@ pub(crate) fn write_mesh(
             offset: particles.origin - transform.translation(),
             to_frame: to_mesh.matrix3.into(),
         };
-        let bounds = frame.place(&particles, local);
         let to_world = affine.matrix3.into();
-        if let Some(drawn) = binding.write(local, bounds, body.radius(), to_world, &mut own) {
+        if let Some(drawn) = binding.write(&frame, &particles, local, body.radius(), to_world, &mut own) {
             *aabb = drawn;
         }
     }

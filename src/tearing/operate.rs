@@ -77,6 +77,7 @@ impl Operate<'_, '_> {
             None => body.topology.positions.clone(),
         };
         let edge_length = mean_edge(&body.topology);
+        let whole_triangles = body.torn.is_none().then(|| body.triangles.indices.clone());
         let mut surgery = Surgery::new(Sheet {
             particles: &mut particles.bypass_change_detection().0,
             constraints: &mut constraints.bypass_change_detection().0,
@@ -87,6 +88,10 @@ impl Operate<'_, '_> {
         let result = work(&mut surgery, GROWTH * whole);
         if !surgery.has_changed() {
             drop(surgery);
+            // The operation has unpacked them.
+            if let Some(packed) = whole_triangles {
+                body.triangles.indices = packed;
+            }
             if let Some(torn) = &mut body.torn {
                 torn.rest = rest;
             }
@@ -236,7 +241,7 @@ impl Operate<'_, '_> {
 fn mean_edge(topology: &Topology) -> f32 {
     // Every seventh triangle is enough for a mean.
     let some = topology.triangles.iter().step_by(7);
-    let (sum, count) = some.fold((0.0, 0), |(sum, count), &[a, b, c]| {
+    let (sum, count) = some.fold((0.0, 0), |(sum, count), [a, b, c]| {
         let [a, b, c] = [a, b, c].map(|i| topology.positions[i as usize]);
         let around = a.distance(b) + b.distance(c) + c.distance(a);
         (sum + around, count + 3)

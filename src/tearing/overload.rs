@@ -31,7 +31,7 @@ fn find_resistance(
                 return Vec::new();
             };
             let mut least = vec![f32::INFINITY; body.rest().len()];
-            for (&particle, &red) in binding.vertex_to_particle().iter().zip(&red) {
+            for (particle, &red) in binding.vertex_to_particle().iter().zip(&red) {
                 // Vertices without a triangle have none.
                 if let Some(least) = least.get_mut(particle as usize) {
                     *least = least.min(red);

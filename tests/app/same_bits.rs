@@ -40,7 +40,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
     let rest = parts.particles.position.clone();
     let shape = RestShape {
         positions: &rest,
-        triangles: &parts.triangles.indices,
+        triangles: &parts.triangles.indices.to_vec(),
         constraints: &parts.constraints,
     };
     let tethers = Tethers::new(&shape, &Pins::top_corners().select(&topology));

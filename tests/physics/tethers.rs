@@ -9,7 +9,7 @@ fn tie(sample: &mut Sample) {
     let pinned: Vec<u32> = sample.pins.iter().map(|pin| pin.particle).collect();
     let shape = RestShape {
         positions: &sample.particles.position,
-        triangles: &sample.triangles.indices,
+        triangles: &sample.triangles.indices.to_vec(),
         constraints: &sample.constraints,
     };
     sample.tethers = Tethers::new(&shape, &pinned);
@@ -54,7 +54,7 @@ fn distances_follow_the_scale_of_the_rest_shape() {
     let sample = sheet(11);
     let shape = RestShape {
         positions: &sample.particles.position,
-        triangles: &sample.triangles.indices,
+        triangles: &sample.triangles.indices.to_vec(),
         constraints: &sample.constraints,
     };
     let distances = Geodesics::new(&shape, &[0]);

@@ -72,18 +72,18 @@ impl Cloth {
         let shown: BTreeSet<_> = read
             .triangles
             .iter()
-            .map(|t| sorted(t.map(|v| self.binding.vertex_to_particle[v as usize])))
+            .map(|t| sorted(t.map(|v| self.binding.vertex_to_particle.at(v))))
             .collect();
         let there: BTreeSet<_> = self
             .assembly
             .triangles
             .indices
             .iter()
-            .map(|&t| sorted(t))
+            .map(sorted)
             .collect();
         assert_eq!(shown, there);
         for (v, place) in read.positions.iter().enumerate() {
-            let particle = self.binding.vertex_to_particle[v];
+            let particle = self.binding.vertex_to_particle.at(v as u32);
             let rest = self.rest[particle as usize];
             assert!(
                 (*place - rest).length() < 1e-5,

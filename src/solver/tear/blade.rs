@@ -158,7 +158,7 @@ impl Surgery<'_> {
         let stroke = (blade.to[0] + blade.to[1]) - (blade.from[0] + blade.from[1]);
         let rest = |i: u32| self.sheet.rest[i as usize];
         let mut edges: Vec<([u32; 2], f32, f32)> = Vec::new();
-        for corners in &self.sheet.triangles.indices {
+        for corners in self.sheet.triangles.indices.iter() {
             let above = corners.map(|i| heights[i as usize] >= 0.0);
             if above == [true; 3] || above == [false; 3] {
                 continue;
@@ -274,7 +274,7 @@ impl Surgery<'_> {
                 self.sheet.triangles.rest_area[triangle as usize] = area * share;
                 triangle
             } else {
-                self.sheet.triangles.indices.push(particles);
+                self.sheet.triangles.indices.to_mut().push(particles);
                 self.sheet.triangles.rest_area.push(area * share);
                 (self.sheet.triangles.indices.len() - 1) as u32
             };

@@ -135,7 +135,7 @@ fn suspects(
         return Vec::new();
     }
     suspects.sort_unstable_by_key(|suspect| suspect.0);
-    for (&[a, b, c], area) in triangles.indices.iter().zip(&triangles.rest_area) {
+    for ([a, b, c], area) in triangles.indices.iter().zip(&triangles.rest_area) {
         for (a, b) in [(a, b), (b, c), (c, a)] {
             let side = [a.min(b), a.max(b)];
             if let Ok(place) = suspects.binary_search_by_key(&side, |suspect| suspect.0) {

@@ -56,7 +56,7 @@ impl<'a> Surgery<'a> {
     pub fn new(sheet: Sheet<'a>) -> Self {
         let (particles, triangles) = (sheet.particles.len(), sheet.triangles.indices.len());
         Self {
-            adjacency: Adjacency::new(particles, &sheet.triangles.indices),
+            adjacency: Adjacency::new(particles, sheet.triangles.indices.to_mut()),
             old_particles: particles,
             old_triangles: triangles,
             sheet,
@@ -80,7 +80,7 @@ impl<'a> Surgery<'a> {
     }
 
     pub(super) fn corners(&self, triangle: u32) -> [u32; 3] {
-        self.sheet.triangles.indices[triangle as usize]
+        self.sheet.triangles.indices.at(triangle as usize)
     }
 
     /// The corners that an old triangle had before.
@@ -147,7 +147,7 @@ impl<'a> Surgery<'a> {
 
     /// Gives a triangle other corners.
     pub(super) fn set_corners(&mut self, triangle: u32, corners: [u32; 3]) {
-        let now = &mut self.sheet.triangles.indices[triangle as usize];
+        let now = &mut self.sheet.triangles.indices.to_mut()[triangle as usize];
         if (triangle as usize) < self.old_triangles {
             self.before.entry(triangle).or_insert(*now);
             self.is_changed[triangle as usize] = true;
@@ -195,7 +195,7 @@ impl<'a> Surgery<'a> {
     /// Takes an opening back, as long as nothing came after it.
     pub(super) fn close(&mut self, opening: Opening) {
         for &(triangle, k, particle) in opening.moved.iter().rev() {
-            self.sheet.triangles.indices[triangle as usize][k] = particle;
+            self.sheet.triangles.indices.to_mut()[triangle as usize][k] = particle;
         }
         self.fresh.truncate(opening.fresh);
         self.adjacency.truncate(opening.fresh);
@@ -203,7 +203,7 @@ impl<'a> Surgery<'a> {
         let triangles = &self.sheet.triangles.indices;
         let is_changed = &mut self.is_changed;
         self.before.retain(|&t, before| {
-            is_changed[t as usize] = triangles[t as usize] != *before;
+            is_changed[t as usize] = triangles.at(t as usize) != *before;
             is_changed[t as usize]
         });
     }

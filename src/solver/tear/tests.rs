@@ -71,11 +71,11 @@ impl Cloth {
         let mut island: Vec<usize> = (0..self.particles.len()).collect();
         loop {
             let mut changed = false;
-            for t in &self.triangles.indices {
+            for t in self.triangles.indices.iter() {
                 let least = t.map(|i| island[i as usize]).into_iter().min().unwrap();
                 for i in t {
-                    changed |= island[*i as usize] != least;
-                    island[*i as usize] = least;
+                    changed |= island[i as usize] != least;
+                    island[i as usize] = least;
                 }
             }
             if !changed {
@@ -102,7 +102,7 @@ impl Cloth {
         assert_eq!(self.triangles.indices.len(), self.triangles.rest_area.len());
         let mut edges: BTreeMap<[u32; 2], Vec<u32>> = BTreeMap::new();
         let mut used = vec![false; n];
-        for &[a, b, c] in &self.triangles.indices {
+        for [a, b, c] in self.triangles.indices.iter() {
             assert!(a != b && b != c && c != a, "a triangle with two corners");
             for (a, b, tip) in [(a, b, c), (b, c, a), (c, a, b)] {
                 assert!((a as usize) < n);
@@ -295,7 +295,7 @@ fn opening_every_edge_leaves_single_triangles() {
         .triangles
         .indices
         .iter()
-        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+        .flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]])
         .collect();
     let mut surgery = cloth.surgery();
     surgery.open_edges(edges);

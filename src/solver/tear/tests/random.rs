@@ -22,7 +22,7 @@ fn ten_thousand_random_cuts_and_tears_leave_a_sound_cloth() {
             let mut point = || Vec3::new(next() - 0.5, 0.0, next() - 0.5) * 14.0;
             let (from, to, along) = (point(), point(), Vec3::Y + point() * 0.05);
             let number = (next() * cloth.triangles.indices.len() as f32) as usize;
-            let [a, b, c] = cloth.triangles.indices[number];
+            let [a, b, c] = cloth.triangles.indices.at(number);
             let blade = Blade::stroke(
                 from + cloth.particles.origin,
                 to + cloth.particles.origin,

@@ -1,0 +1,70 @@
+//! An allocator that counts.
+
+#![allow(unsafe_code)]
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: every request goes to the system's allocator unchanged, and its answer comes back
+// unchanged, so what it promises holds here too. Counting touches nothing but atomics: it neither
+// allocates nor panics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        grow(size);
+        // SAFETY: as above; `at` came from the system's allocator.
+        unsafe { System.realloc(at, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+fn grow(bytes: usize) {
+    CALLS.fetch_add(1, Relaxed);
+    let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
+    PEAK.fetch_max(live, Relaxed);
+}
+
+/// How many bytes all threads hold now.
+pub(crate) fn live() -> usize {
+    LIVE.load(Relaxed)
+}
+
+/// How many bytes they held at most since the last call of this, and how many they hold now.
+pub(crate) fn peak() -> usize {
+    PEAK.swap(live(), Relaxed)
+}
+
+/// How often all threads together asked for memory, or for more of it, while `work` ran.
+pub(crate) fn calls(work: impl FnOnce()) -> usize {
+    let before = CALLS.load(Relaxed);
+    work();
+    CALLS.load(Relaxed) - before
+}
