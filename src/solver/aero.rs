@@ -1,11 +1,14 @@
 //! The force of the air on each triangle: drag and lift, relative to the wind.
 
 use super::{
+    crew::Leader,
     particles::ParticleArrays,
-    simd::{Kernel, dispatch, select},
+    simd::{Kernel, SimdLevel, dispatch, select},
+    soa::SoaVec3,
     triangles::Triangles,
 };
 use bevy::math::Vec3;
+use std::cell::RefCell;
 
 /// The air around a cloth, and how the fabric catches it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +31,17 @@ pub struct Air {
 /// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Drag is limited so that one step at
 /// most stops the triangle relative to the air, and both together so that they never make it faster.
 pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Air, dt: f32) {
+    apply_air_shared(&mut Leader::alone(), particles, triangles, air, dt);
+}
+
+/// [`apply_air`], shared with the leader's helpers.
+pub(crate) fn apply_air_shared(
+    leader: &mut Leader,
+    particles: &mut ParticleArrays,
+    triangles: &Triangles,
+    air: &Air,
+    dt: f32,
+) {
     let pressure = 0.5 * air.density;
     if pressure * (air.drag + air.lift) == 0.0 {
         return;
@@ -41,11 +55,182 @@ pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Ai
         gain: pressure * dt / air.areal_density,
         third: air.areal_density / (3.0 * dt),
     };
-    dispatch(ApplyAir {
-        particles,
-        triangles,
-        by,
-    });
+    // Alone, what a block of triangles asks for is given to its corners while it is in the cache.
+    if leader.is_alone() || SimdLevel::current() == SimdLevel::Scalar {
+        dispatch(ApplyAir {
+            particles,
+            triangles,
+            by,
+        });
+    } else {
+        FORCES.with_borrow_mut(|forces| shared(leader, particles, triangles, by, forces));
+    }
+}
+
+/// Triangles whose forces are found while those of as many others are given to their corners.
+const STRETCH: usize = 128 * BLOCK;
+
+/// Triangles of a part.
+const SHARE: usize = 16 * BLOCK;
+
+/// Forces on triangles, a third of them.
+type Forces = [Vec<f32>; 3];
+
+thread_local! {
+    /// Room for two stretches.
+    static FORCES: RefCell<[Forces; 2]> = RefCell::default();
+}
+
+/// Triangles share corners, so one thread alone gives the corners their forces, in the order of the
+/// triangles; meanwhile the others find the forces of the next stretch.
+fn shared(
+    leader: &mut Leader,
+    particles: &mut ParticleArrays,
+    triangles: &Triangles,
+    by: Catch,
+    forces: &mut [Forces; 2],
+) {
+    for plane in forces.as_flattened_mut() {
+        plane.resize(STRETCH, 0.0);
+    }
+    let ParticleArrays {
+        position,
+        displacement,
+        acceleration,
+        inverse_mass,
+        ..
+    } = particles;
+    let moving = Moving::of(position, displacement);
+    let indices = triangles.indices.chunks(STRETCH);
+    let stretches = indices.zip(triangles.rest_area.chunks(STRETCH));
+    let [now, before] = forces;
+    let mut given: &[[u32; 3]] = &[];
+    // Once more than there are stretches, for the forces of the last one.
+    for next in stretches.map(Some).chain([None]) {
+        let (indices, area) = next.unwrap_or_default();
+        let [x, y, z] = now.each_mut().map(|plane| plane.chunks_mut(SHARE));
+        let found = x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]);
+        let found = indices.chunks(SHARE).zip(area.chunks(SHARE)).zip(found);
+        let finding = found.map(|((corners, area), force)| Part::Find(corners, area, force));
+        let giving = Part::Give(&mut *acceleration);
+        leader.each(std::iter::once(giving).chain(finding), |part| match part {
+            Part::Find(corners, area, force) => dispatch(Find {
+                moving,
+                corners,
+                area,
+                by,
+                force,
+            }),
+            Part::Give(acceleration) => {
+                let before = before.each_ref().map(|plane| &plane[..]);
+                give(acceleration, inverse_mass, given, before);
+            }
+        });
+        given = indices;
+        std::mem::swap(now, before);
+    }
+}
+
+/// What one thread does of the air.
+enum Part<'a> {
+    /// Finds the forces on these triangles.
+    Find(&'a [[u32; 3]], &'a [f32], [&'a mut [f32]; 3]),
+    /// Gives all that were found before to the corners.
+    Give(&'a mut SoaVec3),
+}
+
+/// Where all particles are, and by how much they have moved.
+#[derive(Clone, Copy)]
+struct Moving<'a> {
+    x: [&'a [f32]; 3],
+    d: [&'a [f32]; 3],
+}
+
+impl<'a> Moving<'a> {
+    #[inline(always)]
+    fn of(x: &'a SoaVec3, d: &'a SoaVec3) -> Self {
+        // All cut to the same length, which spares bounds checks.
+        let n = x.len();
+        Self {
+            x: [&x.x[..n], &x.y[..n], &x.z[..n]],
+            d: [&d.x[..n], &d.y[..n], &d.z[..n]],
+        }
+    }
+}
+
+/// Finds a third of the force on each of some triangles.
+struct Find<'a> {
+    moving: Moving<'a>,
+    corners: &'a [[u32; 3]],
+    area: &'a [f32],
+    by: Catch,
+    force: [&'a mut [f32]; 3],
+}
+
+impl Kernel for Find<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            moving,
+            corners,
+            area,
+            by,
+            force: [x, y, z],
+        } = self;
+        let blocks = corners.chunks(BLOCK).zip(area.chunks(BLOCK));
+        let to = (x.chunks_mut(BLOCK))
+            .zip(y.chunks_mut(BLOCK))
+            .zip(z.chunks_mut(BLOCK));
+        let mut rows = [[0.0; BLOCK]; 9];
+        let mut force = [[0.0; BLOCK]; 3];
+        for ((corners, area), ((x, y), z)) in blocks.zip(to) {
+            gather(moving, corners, &mut rows);
+            forces(by, &rows, area, &mut force);
+            let n = corners.len();
+            x[..n].copy_from_slice(&force[0][..n]);
+            y[..n].copy_from_slice(&force[1][..n]);
+            z[..n].copy_from_slice(&force[2][..n]);
+        }
+    }
+
+    /// At that level nothing is shared.
+    fn run_scalar(self) {
+        self.run();
+    }
+}
+
+/// What the corners of a block give: moved, ab, ac.
+#[inline(always)]
+fn gather(moving: Moving, corners: &[[u32; 3]], rows: &mut [[f32; BLOCK]; 9]) {
+    let ([x, y, z], [dx, dy, dz]) = (moving.x, moving.d);
+    for (k, corners) in corners.iter().enumerate() {
+        let [a, b, c] = corners.map(|i| i as usize);
+        rows[0][k] = dx[a] + dx[b] + dx[c];
+        rows[1][k] = dy[a] + dy[b] + dy[c];
+        rows[2][k] = dz[a] + dz[b] + dz[c];
+        rows[3][k] = x[b] - x[a];
+        rows[4][k] = y[b] - y[a];
+        rows[5][k] = z[b] - z[a];
+        rows[6][k] = x[c] - x[a];
+        rows[7][k] = y[c] - y[a];
+        rows[8][k] = z[c] - z[a];
+    }
+}
+
+/// Gives each triangle's force to its corners.
+#[inline(always)]
+fn give(acceleration: &mut SoaVec3, w: &[f32], corners: &[[u32; 3]], force: [&[f32]; 3]) {
+    let n = w.len();
+    let SoaVec3 { x, y, z } = acceleration;
+    let (ax, ay, az) = (&mut x[..n], &mut y[..n], &mut z[..n]);
+    let force = force.map(|plane| &plane[..corners.len()]);
+    for (k, corners) in corners.iter().enumerate() {
+        for i in corners.map(|i| i as usize) {
+            ax[i] += force[0][k] * w[i];
+            ay[i] += force[1][k] * w[i];
+            az[i] += force[2][k] * w[i];
+        }
+    }
 }
 
 /// How triangles catch the air in one fixed step.
@@ -107,40 +292,23 @@ const BLOCK: usize = 64;
 impl Kernel for ApplyAir<'_> {
     #[inline(always)]
     fn run(self) {
-        let p = self.particles;
-        let n = p.len();
-        let (x, y, z) = (&p.position.x[..n], &p.position.y[..n], &p.position.z[..n]);
-        let d = &p.displacement;
-        let (dx, dy, dz) = (&d.x[..n], &d.y[..n], &d.z[..n]);
-        let a = &mut p.acceleration;
-        let (ax, ay, az) = (&mut a.x[..n], &mut a.y[..n], &mut a.z[..n]);
-        let w = &p.inverse_mass[..n];
-        // What the corners give: moved, ab, ac.
+        let ParticleArrays {
+            position,
+            displacement,
+            acceleration,
+            inverse_mass,
+            ..
+        } = self.particles;
+        let moving = Moving::of(position, displacement);
         let mut rows = [[0.0; BLOCK]; 9];
         let mut force = [[0.0; BLOCK]; 3];
         let blocks =
             (self.triangles.indices.chunks(BLOCK)).zip(self.triangles.rest_area.chunks(BLOCK));
         for (corners, area) in blocks {
-            for (k, corners) in corners.iter().enumerate() {
-                let [a, b, c] = corners.map(|i| i as usize);
-                rows[0][k] = dx[a] + dx[b] + dx[c];
-                rows[1][k] = dy[a] + dy[b] + dy[c];
-                rows[2][k] = dz[a] + dz[b] + dz[c];
-                rows[3][k] = x[b] - x[a];
-                rows[4][k] = y[b] - y[a];
-                rows[5][k] = z[b] - z[a];
-                rows[6][k] = x[c] - x[a];
-                rows[7][k] = y[c] - y[a];
-                rows[8][k] = z[c] - z[a];
-            }
+            gather(moving, corners, &mut rows);
             forces(self.by, &rows, area, &mut force);
-            for (k, corners) in corners.iter().enumerate() {
-                for i in corners.map(|i| i as usize) {
-                    ax[i] += force[0][k] * w[i];
-                    ay[i] += force[1][k] * w[i];
-                    az[i] += force[2][k] * w[i];
-                }
-            }
+            let force = force.each_ref().map(|plane| &plane[..]);
+            give(acceleration, inverse_mass, corners, force);
         }
     }
 
@@ -172,7 +340,7 @@ fn forces(by: Catch, rows: &[[f32; BLOCK]; 9], area: &[f32], [fx, fy, fz]: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{SoaVec3, simd::levels::same_bits};
+    use crate::solver::simd::levels::same_bits;
 
     fn triangle(tilt: f32) -> (ParticleArrays, Triangles) {
         let corners = [Vec3::ZERO, Vec3::X, Vec3::new(0.0, tilt.sin(), tilt.cos())];

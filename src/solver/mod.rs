@@ -8,6 +8,8 @@
 //! |---|---|
 //! | `simd` | picks the widest instructions that there are |
 //! | `soa` | three planes of `f32`: how vectors are stored |
+//! | `crew` | threads that share the work of a step |
+//! | `columns` | parts of a plane that several threads may write |
 //! | `particles` | the state: position, displacement, inverse mass |
 //! | `constraints` | pairs of particles with a rest length, ordered into independent batches |
 //! | `batches` | the ordering: which constraints may be solved in any order |
@@ -37,8 +39,10 @@ mod batches;
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub mod collide;
+mod columns;
 pub mod constraints;
 mod contact;
+pub mod crew;
 mod edit;
 pub mod geodesic;
 pub mod glide;
@@ -64,6 +68,7 @@ pub mod triangles;
 pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
+pub use crew::{Helper, Leader};
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{Strength, glide_compliance, glide_density, glide_tethers, glide_thickness};
 pub use gusts::gusty;
@@ -76,7 +81,7 @@ pub use shape::Shape;
 pub use sheet::SheetLayout;
 pub use simd::SimdLevel;
 pub use soa::SoaVec3;
-pub use step::{Body, StepSettings, step};
+pub use step::{Body, StepSettings, step, step_shared};
 pub use stretch::{Stretch, measure_stretch};
 pub use tethers::{Tethers, hold_tethers};
 pub use triangles::{Triangles, inverse_masses};

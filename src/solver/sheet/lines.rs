@@ -19,8 +19,8 @@
 //! Neighbouring threads are solved side by side: every loop goes over the links at one place of all
 //! threads of a strip.
 
-use super::project::Planes;
-use crate::solver::relax::Softness;
+use super::project::Bundle;
+use crate::solver::{columns::Columns, relax::Softness};
 
 /// What is kept of the way there for the way back, and of the last link.
 #[derive(Default)]
@@ -84,20 +84,16 @@ impl LineScratch {
 /// 64², 128² and 256²: 0.15 and 1 give a fifth to two thirds more).
 pub(super) const PUSH: f32 = 0.3;
 
-/// Threads side by side.
+/// The links of threads side by side, among all rest lengths of their family.
 #[derive(Clone, Copy)]
 pub(super) struct Strip {
-    /// The first particle of the first thread.
-    pub(super) start: usize,
-    /// From one particle of a thread to the next.
-    pub(super) stride: usize,
     /// How many threads.
     pub(super) width: usize,
     /// Particles of each thread.
     pub(super) length: usize,
-    /// The first link of the first thread among all rest lengths.
+    /// The first link of the first thread.
     pub(super) rest_start: usize,
-    /// From one link of a thread to the next, there.
+    /// From one link of a thread to the next.
     pub(super) rest_stride: usize,
 }
 
@@ -112,21 +108,15 @@ impl Strip {
 /// Solves the threads of a strip and applies a share of the corrections. `lambda` may be empty.
 #[inline(always)]
 pub(super) fn solve_lines(
-    planes: &mut Planes,
+    threads: &mut Bundle,
     strip: Strip,
     rest: &[f32],
-    lambda: &mut [f32],
+    lambda: &mut Columns,
     softness: Softness,
     share: f32,
     scratch: &mut LineScratch,
 ) {
-    let Strip {
-        start,
-        stride,
-        width,
-        length,
-        ..
-    } = strip;
+    let Strip { width, length, .. } = strip;
     let links = length - 1;
     let LineScratch {
         nx,
@@ -167,10 +157,9 @@ pub(super) fn solve_lines(
         let pull = if lambda.is_empty() {
             &zero[..width]
         } else {
-            &lambda[strip.links(i)]
+            &*lambda.row(i)
         };
-        let a = start + i * stride;
-        let [from, to] = planes.rows(a, a + stride, width);
+        let [from, to] = threads.rows(i, i + 1);
         there(
             from.x,
             from.y,
@@ -203,12 +192,12 @@ pub(super) fn solve_lines(
         } else {
             &zero[..width]
         };
-        let p = start + (i + 1) * stride..start + (i + 1) * stride + width;
+        let far = threads.row(i + 1);
         back(
-            &mut planes.x[p.clone()],
-            &mut planes.y[p.clone()],
-            &mut planes.z[p.clone()],
-            &planes.w[p],
+            far.x,
+            far.y,
+            far.z,
+            far.w,
             &nx[here.clone()],
             &ny[here.clone()],
             &nz[here.clone()],
@@ -222,20 +211,15 @@ pub(super) fn solve_lines(
             share,
         );
         if !lambda.is_empty() {
-            for (sum, delta) in lambda[strip.links(i)].iter_mut().zip(&last[..width]) {
+            for (sum, delta) in lambda.row(i).iter_mut().zip(&last[..width]) {
                 *sum += delta * share;
             }
         }
     }
     // The first particles have a link on one side only.
-    let p = start..start + width;
-    let w = &planes.w[p.clone()];
-    for (plane, g) in [
-        (&mut *planes.x, &*gx),
-        (&mut *planes.y, &*gy),
-        (&mut *planes.z, &*gz),
-    ] {
-        for ((x, w), g) in plane[p.clone()].iter_mut().zip(w).zip(g) {
+    let first = threads.row(0);
+    for (plane, g) in [(first.x, &*gx), (first.y, &*gy), (first.z, &*gz)] {
+        for ((x, w), g) in plane.iter_mut().zip(first.w).zip(g) {
             *x -= w * g;
         }
     }

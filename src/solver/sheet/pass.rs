@@ -1,64 +1,38 @@
-//! One pass over all constraints of a sheet.
+//! One pass over all constraints of a sheet, cut into parts that share no particle.
+//!
+//! Diagonals are taken by every second row, then the others: a part is some pairs of rows. Warp is
+//! taken by strips of columns, weft by blocks of rows. The cut depends on the sheet alone.
 
 use super::{
     Sheet, SheetLayout,
-    coarse::CoarseScratch,
     family::{BLOCK, Family},
     lines::{LineScratch, Strip, solve_lines},
-    project::{Planes, project},
+    project::{Bundle, Planes, project},
     transpose::transpose,
     twin,
 };
 use crate::solver::{
+    columns::Columns,
+    crew::{Leader, PART},
     relax::{Points, Softness},
-    simd::{Kernel, dispatch},
+    simd::{Kernel, SimdLevel, dispatch},
 };
+use std::cell::RefCell;
 
 /// Threads of warp that are solved side by side.
 const STRIP: usize = 64;
 
 /// Room for work.
 #[derive(Default)]
-pub(in crate::solver) struct Scratch {
+struct Scratch {
     lines: LineScratch,
-    coarse: CoarseScratch,
     /// Some rows, turned into columns: x, y, z, w.
     turned: [Vec<f32>; 4],
 }
 
-/// It holds nothing that is worth comparing.
-impl PartialEq for Scratch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// Nor worth copying.
-impl Clone for Scratch {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl std::fmt::Debug for Scratch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scratch")
-    }
-}
-
-impl Scratch {
-    fn fit(&mut self, layout: &SheetLayout) {
-        let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-        self.lines.fit(STRIP.min(columns), rows);
-        self.lines.fit(BLOCK.min(rows), columns);
-        self.coarse.fit(layout);
-        for plane in &mut self.turned {
-            let size = columns * BLOCK.min(rows);
-            if plane.len() < size {
-                plane.resize(size, 0.0);
-            }
-        }
-    }
+thread_local! {
+    /// One for each thread, whatever cloths it works on: it stays in the cache.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// How soft the constraints of a sheet are, and how its threads are solved.
@@ -77,187 +51,342 @@ pub(in crate::solver) struct SheetSoftness {
 
 /// Solves all constraints of a sheet once.
 pub(in crate::solver) fn relax_sheet(
+    leader: &mut Leader,
     points: &mut Points,
     sheet: &mut Sheet,
-    softness: SheetSoftness,
-    scratch: &mut Scratch,
+    soft: SheetSoftness,
 ) {
-    scratch.fit(&sheet.layout);
     let particles = sheet.layout.particles();
-    let planes = Planes {
+    let mut planes = Planes {
         x: &mut points.x[particles.clone()],
         y: &mut points.y[particles.clone()],
         z: &mut points.z[particles.clone()],
         w: &points.w[particles],
     };
-    dispatch(SheetPass {
-        planes,
-        sheet,
-        softness,
-        scratch,
-    });
-}
-
-struct SheetPass<'a> {
-    planes: Planes<'a>,
-    sheet: &'a mut Sheet,
-    softness: SheetSoftness,
-    scratch: &'a mut Scratch,
-}
-
-impl Kernel for SheetPass<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let Self {
-            mut planes,
-            sheet,
-            softness: soft,
-            scratch,
-        } = self;
-        let layout = sheet.layout;
-        let columns = layout.columns as usize;
-        if soft.coarse {
-            let coarse = &mut scratch.coarse;
-            let [_, _, _, warp, _, weft] = &sheet.families;
-            let threads = [&weft.rest[..], &warp.rest[..]];
-            let hierarchy = &mut sheet.coarse;
-            let (stretch, shear) = (soft.stretch, soft.shear);
-            hierarchy.hold(&mut planes, columns, threads, stretch, shear, coarse);
-        }
-        let [down, up, bend_warp, warp, bend_weft, weft] = &mut sheet.families;
-        diagonals(&mut planes, columns, down, [0, 1], soft.shear);
-        diagonals(&mut planes, columns, up, [1, 0], soft.shear);
-        warps(
-            &mut planes,
-            &layout,
-            bend_warp,
-            warp,
-            soft,
-            &mut scratch.lines,
-        );
-        wefts(&mut planes, &layout, bend_weft, weft, soft, scratch);
+    if SimdLevel::current() == SimdLevel::Scalar {
+        twin::pass(planes, sheet, soft);
+        return;
     }
-
-    fn run_scalar(self) {
-        let coarse = &mut self.scratch.coarse;
-        twin::pass(self.planes, self.sheet, self.softness, coarse);
+    let layout = sheet.layout;
+    if soft.coarse {
+        sheet.hold_long_distances(leader, &mut planes, soft);
     }
+    let [down, up, bend_warp, warp, bend_weft, weft] = &mut sheet.families;
+    diagonals(leader, &mut planes, &layout, down, [0, 1], soft.shear);
+    diagonals(leader, &mut planes, &layout, up, [1, 0], soft.shear);
+    warps(leader, &mut planes, &layout, bend_warp, warp, soft);
+    wefts(leader, &mut planes, &layout, bend_weft, weft, soft);
 }
 
-/// The constraints of a row, or none.
+/// Parts of the Lagrange multipliers of a family, of `size` each; of none as many as are asked for.
+fn parts_of(lambda: &mut [f32], size: usize) -> impl Iterator<Item = &mut [f32]> + Send {
+    let none = std::iter::repeat_with(|| -> &mut [f32] { &mut [] });
+    lambda.chunks_mut(size.max(1)).chain(none)
+}
+
+/// The rest lengths of a family, or nothing if it has no constraints.
+fn some(count: usize, rest: &[f32]) -> &[f32] {
+    if count == 0 { &[] } else { rest }
+}
+
+/// The constraints between two rows or places, or none.
 #[inline(always)]
 fn part(all: &mut [f32], range: std::ops::Range<usize>) -> &mut [f32] {
     if all.is_empty() { all } else { &mut all[range] }
 }
 
-#[inline(always)]
 fn diagonals(
+    leader: &mut Leader,
     planes: &mut Planes,
-    columns: usize,
+    layout: &SheetLayout,
     family: &mut Family,
-    [from, to]: [usize; 2],
+    shift: [usize; 2],
     softness: Softness,
 ) {
     if family.len() == 0 {
         return;
     }
+    let columns = layout.columns as usize;
     let links = columns - 1;
-    let rows = family.rest.len() / links;
+    let pairs = (PART / (2 * columns)).max(1);
     for first in 0..2 {
-        for r in (first..rows).step_by(2) {
-            let range = r * links..(r + 1) * links;
-            let [a, b] = planes.rows(r * columns + from, (r + 1) * columns + to, links);
-            let rest = &family.rest[range.clone()];
-            project::<false>(a, b, rest, part(&mut family.lambda, range), softness);
-        }
+        let rest = family.rest.get(first * links..).unwrap_or_default();
+        let rest = rest.chunks(2 * pairs * links);
+        let lambda = family.lambda.get_mut(first * links..).unwrap_or_default();
+        let lambda = parts_of(lambda, 2 * pairs * links);
+        let rows = planes.parts(first * columns, 2 * pairs * columns);
+        leader.each(rows.zip(rest).zip(lambda), |((planes, rest), lambda)| {
+            dispatch(Diagonals {
+                planes,
+                columns,
+                shift,
+                rest,
+                lambda,
+                softness,
+            });
+        });
     }
 }
 
-/// Bending and stretching along columns, strip by strip.
-#[inline(always)]
+/// The diagonals between the rows of some pairs.
+struct Diagonals<'a> {
+    planes: Planes<'a>,
+    columns: usize,
+    /// Where in the upper and the lower row they begin.
+    shift: [usize; 2],
+    /// From the first row of the first pair on, with what is between the pairs.
+    rest: &'a [f32],
+    lambda: &'a mut [f32],
+    softness: Softness,
+}
+
+impl Kernel for Diagonals<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            mut planes,
+            columns,
+            shift: [from, to],
+            rest,
+            lambda,
+            softness,
+        } = self;
+        let links = columns - 1;
+        for r in (0..rest.len() / links).step_by(2) {
+            let range = r * links..(r + 1) * links;
+            let [a, b] = planes.rows(r * columns + from, (r + 1) * columns + to, links);
+            let rest = &rest[range.clone()];
+            project::<false>(a, b, rest, part(lambda, range), softness);
+        }
+    }
+
+    /// The twin is that of the whole pass.
+    fn run_scalar(self) {
+        self.run();
+    }
+}
+
+/// Bending and stretching along columns.
 fn warps(
+    leader: &mut Leader,
     planes: &mut Planes,
     layout: &SheetLayout,
     bend: &mut Family,
     warp: &mut Family,
     soft: SheetSoftness,
-    scratch: &mut LineScratch,
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-    for start in (0..columns).step_by(STRIP) {
+    let strips = |plane| Columns::all(plane, columns).strips(STRIP);
+    let places = strips(planes.x).zip(strips(planes.y)).zip(strips(planes.z));
+    let (bends, links) = (bend.len(), warp.len());
+    let lambdas = strips(&mut bend.lambda).zip(strips(&mut warp.lambda));
+    let parts = places.zip(lambdas).zip((0..columns).step_by(STRIP));
+    let (bend, warp) = (some(bends, &bend.rest), some(links, &warp.rest));
+    let w = planes.w;
+    leader.each(parts, |((((x, y), z), (bend_lambda, lambda)), start)| {
+        let width = STRIP.min(columns - start);
         let strip = Strip {
-            start,
-            stride: columns,
-            width: STRIP.min(columns - start),
+            width,
             length: rows,
             rest_start: start,
             rest_stride: columns,
         };
-        bends_along(planes, strip, bend, soft.bend);
-        threads_along(planes, strip, warp, soft, scratch);
-    }
+        let threads = Bundle {
+            x,
+            y,
+            z,
+            w: &w[start..],
+            width,
+            stride: columns,
+        };
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.lines.fit(width, rows);
+            dispatch(Threads {
+                threads,
+                bend: Links {
+                    strip,
+                    rest: bend,
+                    lambda: bend_lambda,
+                },
+                links: Links {
+                    strip,
+                    rest: warp,
+                    lambda,
+                },
+                soft,
+                scratch: &mut scratch.lines,
+            });
+        });
+    });
 }
 
 /// The same along rows, which are turned into columns block by block.
-#[inline(always)]
 fn wefts(
+    leader: &mut Leader,
     planes: &mut Planes,
     layout: &SheetLayout,
     bend: &mut Family,
     weft: &mut Family,
     soft: SheetSoftness,
-    scratch: &mut Scratch,
 ) {
-    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-    let [x, y, z, w] = &mut scratch.turned;
-    for first in (0..rows).step_by(BLOCK) {
-        let height = BLOCK.min(rows - first);
-        let block = first * columns..(first + height) * columns;
+    let columns = layout.columns as usize;
+    let (links, bends) = (columns - 1, columns.saturating_sub(2));
+    let (bend_count, count) = (bend.len(), weft.len());
+    let lambdas =
+        parts_of(&mut bend.lambda, BLOCK * bends).zip(parts_of(&mut weft.lambda, BLOCK * links));
+    let parts = planes.parts(0, BLOCK * columns).zip(lambdas).enumerate();
+    let (bend, weft) = (some(bend_count, &bend.rest), some(count, &weft.rest));
+    leader.each(parts, |(number, (planes, (bend_lambda, lambda)))| {
+        let height = planes.w.len() / columns;
+        let first = number * BLOCK;
+        let strip = Strip {
+            width: height,
+            length: columns,
+            rest_start: first * links,
+            rest_stride: height,
+        };
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.lines.fit(height, columns);
+            for plane in &mut scratch.turned {
+                if plane.len() < columns * height {
+                    plane.resize(columns * height, 0.0);
+                }
+            }
+            dispatch(Turned {
+                planes,
+                columns,
+                height,
+                bend: Links {
+                    strip: Strip {
+                        rest_start: first * bends,
+                        ..strip
+                    },
+                    rest: bend,
+                    lambda: Columns::all(bend_lambda, height),
+                },
+                links: Links {
+                    strip,
+                    rest: weft,
+                    lambda: Columns::all(lambda, height),
+                },
+                soft,
+                scratch,
+            });
+        });
+    });
+}
+
+/// Constraints along threads side by side.
+struct Links<'a> {
+    strip: Strip,
+    /// Of the whole family; empty if it has no constraints.
+    rest: &'a [f32],
+    /// Of these threads, place by place; or without rows.
+    lambda: Columns<'a>,
+}
+
+/// Bending and stretching of some threads.
+struct Threads<'a> {
+    threads: Bundle<'a>,
+    bend: Links<'a>,
+    links: Links<'a>,
+    soft: SheetSoftness,
+    scratch: &'a mut LineScratch,
+}
+
+impl Kernel for Threads<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            mut threads,
+            mut bend,
+            mut links,
+            soft,
+            scratch,
+        } = self;
+        bends_along(&mut threads, &mut bend, soft.bend);
+        threads_along(&mut threads, &mut links, soft, scratch);
+    }
+
+    /// The twin is that of the whole pass.
+    fn run_scalar(self) {
+        self.run();
+    }
+}
+
+/// Bending and stretching along some rows.
+struct Turned<'a> {
+    planes: Planes<'a>,
+    columns: usize,
+    height: usize,
+    bend: Links<'a>,
+    links: Links<'a>,
+    soft: SheetSoftness,
+    scratch: &'a mut Scratch,
+}
+
+impl Kernel for Turned<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            planes,
+            columns,
+            height,
+            bend,
+            links,
+            soft,
+            scratch,
+        } = self;
+        let Scratch { lines, turned } = scratch;
+        let [x, y, z, w] = turned
+            .each_mut()
+            .map(|plane| &mut plane[..columns * height]);
         for (turned, plane) in [
             (&mut *x, &*planes.x),
             (&mut *y, &*planes.y),
             (&mut *z, &*planes.z),
             (&mut *w, planes.w),
         ] {
-            let plane = &plane[block.clone()];
             transpose(plane, columns, turned, height, height, columns);
         }
-        let mut turned = Planes { x, y, z, w };
-        let strip = Strip {
-            start: 0,
-            stride: height,
+        let threads = Bundle {
+            x: Columns::all(x, height),
+            y: Columns::all(y, height),
+            z: Columns::all(z, height),
+            w,
             width: height,
-            length: columns,
-            rest_start: first * (columns - 1),
-            rest_stride: height,
+            stride: height,
         };
-        let bends = Strip {
-            rest_start: first * columns.saturating_sub(2),
-            ..strip
+        let work = Threads {
+            threads,
+            bend,
+            links,
+            soft,
+            scratch: lines,
         };
-        bends_along(&mut turned, bends, bend, soft.bend);
-        threads_along(&mut turned, strip, weft, soft, &mut scratch.lines);
-        for (turned, plane) in [
-            (&*x, &mut *planes.x),
-            (&*y, &mut *planes.y),
-            (&*z, &mut *planes.z),
-        ] {
-            let plane = &mut plane[block.clone()];
+        work.run();
+        for (turned, plane) in [(x, planes.x), (y, planes.y), (z, planes.z)] {
             transpose(turned, height, plane, columns, columns, height);
         }
+    }
+
+    /// The twin is that of the whole pass.
+    fn run_scalar(self) {
+        self.run();
     }
 }
 
 #[inline(always)]
-fn bends_along(planes: &mut Planes, strip: Strip, family: &mut Family, softness: Softness) {
-    if family.len() == 0 {
+fn bends_along(threads: &mut Bundle, bend: &mut Links, softness: Softness) {
+    let length = bend.strip.length;
+    if bend.rest.is_empty() {
         return;
     }
     for first in [0, 2] {
-        for i in (first..strip.length.saturating_sub(2)).step_by(4) {
-            pairs_at(planes, strip, i, 2, family, softness);
-            if i + 3 < strip.length {
-                pairs_at(planes, strip, i + 1, 2, family, softness);
+        for i in (first..length.saturating_sub(2)).step_by(4) {
+            pairs_at(threads, bend, i, 2, softness);
+            if i + 3 < length {
+                pairs_at(threads, bend, i + 1, 2, softness);
             }
         }
     }
@@ -265,191 +394,38 @@ fn bends_along(planes: &mut Planes, strip: Strip, family: &mut Family, softness:
 
 #[inline(always)]
 fn threads_along(
-    planes: &mut Planes,
-    strip: Strip,
-    family: &mut Family,
+    threads: &mut Bundle,
+    links: &mut Links,
     soft: SheetSoftness,
     scratch: &mut LineScratch,
 ) {
-    if family.len() == 0 {
+    let Links {
+        strip,
+        rest,
+        lambda,
+    } = links;
+    if rest.is_empty() {
         return;
     }
     if soft.direct {
-        let (rest, lambda) = (&family.rest, &mut family.lambda);
         let softness = soft.stretch;
-        solve_lines(planes, strip, rest, lambda, softness, soft.share, scratch);
+        solve_lines(threads, *strip, rest, lambda, softness, soft.share, scratch);
         return;
     }
     for first in 0..2 {
-        for i in (first..strip.length - 1).step_by(2) {
-            pairs_at(planes, strip, i, 1, family, soft.stretch);
+        for i in (first..links.strip.length - 1).step_by(2) {
+            pairs_at(threads, links, i, 1, soft.stretch);
         }
     }
 }
 
 /// The constraints between the particles at one place of all threads and those `reach` farther on.
 #[inline(always)]
-fn pairs_at(
-    planes: &mut Planes,
-    strip: Strip,
-    i: usize,
-    reach: usize,
-    family: &mut Family,
-    softness: Softness,
-) {
-    let links = strip.links(i);
-    let a = strip.start + i * strip.stride;
-    let [a, b] = planes.rows(a, a + reach * strip.stride, strip.width);
-    let rest = &family.rest[links.clone()];
-    project::<false>(a, b, rest, part(&mut family.lambda, links), softness);
+fn pairs_at(threads: &mut Bundle, links: &mut Links, i: usize, reach: usize, softness: Softness) {
+    let [a, b] = threads.rows(i, i + reach);
+    let rest = &links.rest[links.strip.links(i)];
+    project::<false>(a, b, rest, links.lambda.row_if_any(i), softness);
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::SheetLayout;
-    use crate::solver::{
-        Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SimdLevel,
-        SoaVec3, Strength, ThreadSolver, relax,
-    };
-    use bevy::math::Vec3;
-
-    /// A sheet with all six families, disturbed, with pins and holes.
-    fn sheet(columns: u32, rows: u32) -> (ParticleArrays, ConstraintGraph) {
-        let place = |i: u32| Vec3::new((i % columns) as f32, (i / columns) as f32, 0.0);
-        let rest: SoaVec3 = (0..columns * rows).map(place).collect();
-        let mut pairs = Vec::new();
-        for i in 0..columns * rows {
-            let (r, c) = (i / columns, i % columns);
-            let mut pair = |there: bool, kind, from: u32, to: u32| {
-                if there {
-                    pairs.push((kind, from, to));
-                }
-            };
-            pair(c + 1 < columns, ConstraintKind::Structural, i, i + 1);
-            pair(r + 1 < rows, ConstraintKind::Structural, i, i + columns);
-            pair(c + 2 < columns, ConstraintKind::Bend, i, i + 2);
-            pair(r + 2 < rows, ConstraintKind::Bend, i, i + 2 * columns);
-            let inside = c + 1 < columns && r + 1 < rows;
-            pair(inside, ConstraintKind::Shear, i, i + columns + 1);
-            pair(inside, ConstraintKind::Shear, i + 1, i + columns);
-        }
-        let layout = SheetLayout {
-            first: 0,
-            columns,
-            rows,
-        };
-        let mut graph = ConstraintGraph::woven(&rest, &pairs, &[layout]);
-        assert_eq!(graph.sheets().count(), 1);
-        assert!(graph.batches.is_empty());
-        assert_eq!(graph.len(), pairs.len());
-        let hole = columns * rows / 2;
-        graph.retain(|c| c.particles[0] != hole);
-        let moved = rest
-            .iter()
-            .enumerate()
-            .map(|(i, v)| v * 1.02 + Vec3::splat((i * i % 13) as f32 * 0.01))
-            .collect();
-        let w = (0..columns * rows).map(|i| (i % 5) as f32).collect();
-        (ParticleArrays::new(Vec3::ZERO, moved, w), graph)
-    }
-
-    fn settings(threads: ThreadSolver, iterations: u32) -> Relaxation {
-        Relaxation {
-            compliance: Compliance {
-                stretch: 1e-5,
-                shear: 1e-4,
-                bend: 1e-3,
-            },
-            threads,
-            iterations,
-            dt: 0.01,
-            strength: Strength::part(0.8),
-            loads: false,
-        }
-    }
-
-    /// What the loops over rows give, at every level that this processor has, is what the formulas
-    /// give one constraint at a time.
-    #[test]
-    fn rows_give_the_bits_of_single_constraints_at_every_level() {
-        for (columns, rows) in [(2, 2), (20, 20), (33, 70), (70, 5), (100, 40)] {
-            for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
-                for iterations in [1, 3] {
-                    let mut expected = None;
-                    for level in SimdLevel::ALL {
-                        if !level.force() {
-                            continue;
-                        }
-                        let (mut p, mut graph) = sheet(columns, rows);
-                        graph.prepare(&p);
-                        relax(&mut p, &mut graph, &settings(threads, iterations));
-                        assert!(p.position.is_finite());
-                        let expected = expected.get_or_insert(p.clone());
-                        assert!(
-                            *expected == p,
-                            "{columns}×{rows}, {threads:?}, {iterations} iterations, {level:?}"
-                        );
-                    }
-                    SimdLevel::best().force();
-                }
-            }
-        }
-    }
-
-    /// Relaxed, a sheet is what its constraints are without a sheet, but for their order; both must
-    /// come to the same end.
-    #[test]
-    fn a_sheet_comes_to_rest_where_single_constraints_do() {
-        let (p, mut woven) = sheet(12, 9);
-        woven.retain(|c| c.kind != ConstraintKind::Bend);
-        let pairs: Vec<_> = woven
-            .iter()
-            .map(|c| (c.kind, c.particles[0], c.particles[1]))
-            .collect();
-        let rest: SoaVec3 = (0..108)
-            .map(|i| Vec3::new((i % 12) as f32, (i / 12) as f32, 0.0))
-            .collect();
-        let mut single = ConstraintGraph::new(&rest, &pairs);
-        let end = |graph: &mut ConstraintGraph, threads| {
-            let mut p = p.clone();
-            p.inverse_mass.fill(1.0);
-            graph.prepare(&p);
-            let by = Relaxation {
-                compliance: Compliance::default(),
-                strength: Strength::default(),
-                ..settings(threads, 3000)
-            };
-            relax(&mut p, graph, &by);
-            crate::solver::measure_stretch(&p, graph).max
-        };
-        for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
-            assert!(end(&mut woven, threads).abs() < 1e-4);
-            assert!(end(&mut single, threads).abs() < 1e-4);
-        }
-    }
-
-    /// Momentum is kept, long distances included.
-    #[test]
-    fn nobody_is_pushed_who_does_not_push() {
-        let (mut p, mut graph) = sheet(40, 30);
-        for (i, w) in p.inverse_mass.iter_mut().enumerate() {
-            *w = 1.0 + (i % 7) as f32;
-        }
-        for x in &mut p.position.x {
-            *x *= 1.1;
-        }
-        let centre = |p: &ParticleArrays| {
-            let sum = p.position.iter().zip(&p.inverse_mass);
-            sum.fold(bevy::math::DVec3::ZERO, |sum, (x, w)| {
-                sum + x.as_dvec3() / f64::from(*w)
-            })
-        };
-        let before = (centre(&p), p.position.clone());
-        graph.prepare(&p);
-        relax(&mut p, &mut graph, &settings(ThreadSolver::Direct, 1));
-        assert_ne!(p.position, before.1);
-        let mass: f64 = p.inverse_mass.iter().map(|w| f64::from(1.0 / w)).sum();
-        let drift = (centre(&p) - before.0).length() / mass;
-        assert!(drift < 2e-6, "{drift} m");
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! Projects constraints between the particles of two rows: the a ends in one, the b ends in the
 //! other, so that no two constraints share a particle.
 
-use crate::solver::relax::Softness;
+use crate::solver::{columns::Columns, relax::Softness};
 
 /// The places of some particles in memory that are neighbours there, and their inverse masses.
 pub(super) struct Row<'a> {
@@ -20,6 +20,16 @@ pub(super) struct Planes<'a> {
 }
 
 impl Planes<'_> {
+    /// Parts of `size` particles, the last one of what is left, from a particle on.
+    pub(super) fn parts(&mut self, from: usize, size: usize) -> impl Iterator<Item = Planes<'_>> {
+        let x = self.x[from..].chunks_mut(size);
+        let places = x
+            .zip(self.y[from..].chunks_mut(size))
+            .zip(self.z[from..].chunks_mut(size));
+        let parts = places.zip(self.w[from..].chunks(size));
+        parts.map(|(((x, y), z), w)| Planes { x, y, z, w })
+    }
+
     /// Two rows of `n` particles that do not overlap, the first starting at `a`, the second, behind
     /// it, at `b`.
     #[inline(always)]
@@ -39,6 +49,55 @@ impl Planes<'_> {
                 y: &mut yb[..n],
                 z: &mut zb[..n],
                 w: &self.w[b..b + n],
+            },
+        ]
+    }
+}
+
+/// Threads side by side: columns of the planes, one for each thread.
+pub(super) struct Bundle<'a> {
+    pub(super) x: Columns<'a>,
+    pub(super) y: Columns<'a>,
+    pub(super) z: Columns<'a>,
+    /// From the first particle of the first thread on.
+    pub(super) w: &'a [f32],
+    /// How many threads.
+    pub(super) width: usize,
+    /// From one particle of a thread to the next, in `w`.
+    pub(super) stride: usize,
+}
+
+impl Bundle<'_> {
+    /// The particles at one place of all threads.
+    #[inline(always)]
+    pub(super) fn row(&mut self, i: usize) -> Row<'_> {
+        Row {
+            x: self.x.row(i),
+            y: self.y.row(i),
+            z: self.z.row(i),
+            w: &self.w[i * self.stride..][..self.width],
+        }
+    }
+
+    /// Those at two places, the second behind the first.
+    #[inline(always)]
+    pub(super) fn rows(&mut self, a: usize, b: usize) -> [Row<'_>; 2] {
+        let [xa, xb] = self.x.two_rows(a, b);
+        let [ya, yb] = self.y.two_rows(a, b);
+        let [za, zb] = self.z.two_rows(a, b);
+        let [wa, wb] = [a, b].map(|i| &self.w[i * self.stride..][..self.width]);
+        [
+            Row {
+                x: xa,
+                y: ya,
+                z: za,
+                w: wa,
+            },
+            Row {
+                x: xb,
+                y: yb,
+                z: zb,
+                w: wb,
             },
         ]
     }
