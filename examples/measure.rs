@@ -4,12 +4,15 @@
 //! cargo run --release --example measure -- --scene hang --side 64 --json
 //! ```
 
-use bevy::math::{Mat3, Quat, Vec3};
+use bevy::{
+    math::{Mat3, Quat, Vec3},
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+};
 use bevy_drape::{
     Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Body, Collider, Friction, ParticleArrays, PinTarget, Pose, RestShape, Shape,
+        self, Body, Collider, Friction, Leader, ParticleArrays, PinTarget, Pose, RestShape, Shape,
         SimdLevel, StepSettings, Tethers, ThreadSolver,
     },
 };
@@ -37,7 +40,7 @@ struct Arguments {
     /// Steps to run
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,
-    /// Most threads to use; one cloth is solved by one thread
+    /// Threads that share the work
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
     /// Gravity downwards, m/s²
@@ -306,6 +309,14 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         surface: cloth.fabric.surface(),
     };
 
+    let helpers = arguments.threads as usize - 1;
+    let mut leader = if helpers == 0 {
+        Leader::alone()
+    } else {
+        Leader::new()
+    };
+    let pool = ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(helpers).build());
+
     let mut times = Vec::with_capacity(arguments.steps as usize);
     let mut penetration_max = 0.0_f32;
     for step in 0..arguments.steps {
@@ -317,7 +328,11 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
             pins: &targets,
         };
         let began = Instant::now();
-        let finite = solver::step(body, &colliders, &settings);
+        leader.gather(helpers, |helper| {
+            pool.spawn(async move { helper.help() }).detach();
+        });
+        let finite = solver::step_shared(&mut leader, body, &colliders, &settings);
+        leader.dismiss();
         times.push(began.elapsed().as_secs_f64() * 1e3);
         if !finite {
             eprintln!("step {step}: a number was not finite; the cloth went back");
@@ -338,7 +353,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         substeps: settings.substeps,
         iterations: settings.iterations,
         steps: arguments.steps,
-        threads: 1,
+        threads: arguments.threads,
         ms_per_step_median: median,
         ms_per_step_min: times[0],
         ns_per_projection: median * 1e6 / projections,

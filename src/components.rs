@@ -290,9 +290,7 @@ impl Binding {
         mesh: &mut Mesh,
     ) -> Option<Aabb> {
         let (low, high) = match self {
-            Self::Sheet(sheet) => {
-                sheet.draw(frame, particles, places, mesh).ok()??
-            }
+            Self::Sheet(sheet) => sheet.draw(frame, particles, places, mesh).ok()??,
             Self::Tube(tube) => {
                 // It keeps its thickness in the world, as it keeps its length.
                 tube.set_radius(radius / mean_scale(to_world));

@@ -22,7 +22,7 @@
 //!
 //! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
 //!   holds it. [`ClothCollider`]: what it bumps into. [`ClothGravity`], [`Wind`], [`Substeps`],
-//!   [`ClothTime`]: the world around it.
+//!   [`ClothTime`], [`ClothThreads`]: the world around it.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
 //!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
 //! - [`Particles`] and [`Constraints`]: the state of the solver, components that your own systems may
@@ -76,7 +76,7 @@ pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector
 pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use rope::Rope;
-pub use settings::{ClothGravity, Substeps, Wind, WindTime};
+pub use settings::{ClothGravity, ClothThreads, Substeps, Wind, WindTime};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
     ThreadSolver,

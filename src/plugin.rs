@@ -8,7 +8,7 @@ use crate::{
     pins::Pins,
     planar::PlanarCloth,
     rope::Rope,
-    settings::{ClothGravity, Substeps, Wind, WindTime},
+    settings::{ClothGravity, ClothThreads, Substeps, Wind, WindTime},
     systems,
     tearing::{self, Tearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
@@ -148,6 +148,7 @@ impl Plugin for ClothPlugin {
             .register_type::<WindTime>()
             .register_type::<PlanarCloth>()
             .register_type::<Substeps>()
+            .register_type::<ClothThreads>()
             .register_type::<ClothTime>()
             .register_type::<ClothClock>()
             .register_type::<ClothReady>()
@@ -159,6 +160,8 @@ impl Plugin for ClothPlugin {
             .init_resource::<Wind>()
             .init_resource::<WindTime>()
             .init_resource::<Substeps>()
+            .init_resource::<ClothThreads>()
+            .init_resource::<systems::ClothCrew>()
             .init_resource::<ClothTime>()
             .init_resource::<ClothClock>()
             .init_resource::<SubstepTime>()
@@ -210,8 +213,10 @@ impl Plugin for ClothPlugin {
 
         // A substep takes microseconds, less than handing systems to other threads would. What runs
         // in parallel are the cloths inside each system.
+        let mut own = systems::OwnSystems::default();
         app.init_schedule(ClothSubstep)
             .edit_schedule(ClothSubstep, |schedule| {
+                let others = systems::OwnSystems::all(schedule);
                 schedule
                     .set_executor(SingleThreadedExecutor::new())
                     .set_build_settings(ScheduleBuildSettings {
@@ -238,7 +243,9 @@ impl Plugin for ClothPlugin {
                             .chain()
                             .in_set(ClothSystems::Collide),
                     ));
-            });
+                own = systems::OwnSystems::all(schedule).without(&others);
+            })
+            .insert_resource(own);
 
         app.configure_sets(
             PostUpdate,

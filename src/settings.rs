@@ -86,3 +86,20 @@ impl Default for Substeps {
         Self(8)
     }
 }
+
+/// Most threads that work on cloths at the same time, at least 1. Default all that there are: those of
+/// Bevy's compute pool, and the one that runs the schedule. Results do not depend on it.
+#[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
+#[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub struct ClothThreads(pub usize);
+
+impl Default for ClothThreads {
+    fn default() -> Self {
+        Self(usize::MAX)
+    }
+}

@@ -179,20 +179,18 @@ pub(crate) fn begin_step(
 /// Draws what is held to where the hands are in this substep.
 pub(crate) fn hold_cloth(mut cloths: Query<(&mut Particles, &ClothGrabs)>, time: Res<SubstepTime>) {
     for (mut particles, grabs) in &mut cloths {
-        if grabs.0.is_empty() {
-            continue;
+        if !grabs.0.is_empty() {
+            hold_one(&mut particles, grabs, &time);
         }
-        let share = (time.index + 1) as f32 / time.count as f32;
-        let origin = particles.origin;
-        for grab in &grabs.0 {
-            let place = grab.start.lerp(grab.place, share) - origin;
-            grab::hold(
-                &mut particles,
-                &grab.handles,
-                &grab.grip,
-                place,
-                time.substep,
-            );
-        }
+    }
+}
+
+/// The same for one cloth.
+pub(crate) fn hold_one(particles: &mut Particles, grabs: &ClothGrabs, time: &SubstepTime) {
+    let share = (time.index + 1) as f32 / time.count as f32;
+    let origin = particles.origin;
+    for grab in &grabs.0 {
+        let place = grab.start.lerp(grab.place, share) - origin;
+        grab::hold(particles, &grab.handles, &grab.grip, place, time.substep);
     }
 }

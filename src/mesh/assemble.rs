@@ -41,7 +41,7 @@ impl Topology {
     /// state.
     pub fn assemble(&self, origin: Vec3, to_world: Mat3, areal_density: f32) -> Assembly {
         let rest = self.rest_in_world(to_world);
-        let triangles = Triangles::new(self.triangles.clone(), &rest);
+        let triangles = Triangles::new(self.triangles.clone(), &rest).woven_into(&self.sheets);
         let areas = triangles.particle_areas(rest.len());
         let masses = inverse_masses(&areas, areal_density).collect();
         Assembly {

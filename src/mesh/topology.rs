@@ -6,9 +6,9 @@
 //! edges and, across each inner edge, the pair of opposite corners.
 
 use super::{
+    numbers::Numbers,
     read::TriangleMesh,
     weave::{self, Quad},
-    numbers::Numbers,
     weld::weld,
 };
 use crate::solver::{ConstraintKind, Corners, SheetLayout};
@@ -235,7 +235,10 @@ fn along_threads(
                 .filter(|&(cos, _)| cos < -0.6)
                 // Two as good as each other are told apart by their places: how particles are
                 // numbered must not matter.
-                .min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| before(ways[a.1], ways[b.1])))
+                .min_by(|a, b| {
+                    a.0.total_cmp(&b.0)
+                        .then_with(|| before(ways[a.1], ways[b.1]))
+                })
                 .map(|(_, j)| j)
         };
         for i in 0..ways.len() {

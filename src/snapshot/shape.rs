@@ -72,7 +72,8 @@ impl Change<'_> {
     /// the cloth was built otherwise.
     pub(super) fn back(body: &ClothBody, frame: Mat3, print: ShapePrint) -> Option<Self> {
         let rest = body.topology.rest_in_world(frame);
-        let triangles = Triangles::new(body.topology.triangles.clone(), &rest);
+        let triangles = Triangles::new(body.topology.triangles.clone(), &rest)
+            .woven_into(&body.topology.sheets);
         // Mostly what it was before it tore; building it anew takes longer.
         let whole = body.torn.as_ref().map(|torn| &*torn.whole_constraints);
         let constraints = match whole.filter(|whole| print.has_constraints(whole)) {

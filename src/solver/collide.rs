@@ -2,11 +2,15 @@
 
 use super::{
     contact::{Contacts, Obstacle},
+    crew::{Leader, PART},
+    integrate::update_part,
     particles::ParticleArrays,
     shape::Shape,
     simd::dispatch,
+    soa::bounds,
 };
 use bevy::math::{Mat3, Quat, Vec3};
+use std::cell::RefCell;
 
 /// A collider that moves faster than this was put somewhere else rather than moved there; it takes
 /// no cloth along, m/s.
@@ -141,32 +145,92 @@ pub fn collide(
     if colliders.is_empty() {
         return;
     }
-    // Most cloths are far from most colliders.
-    let Some((low, high)) = particles.position.bounds() else {
-        return;
-    };
-    let bounds = [low.to_array(), high.to_array()];
-    let origin = particles.origin;
-    let mut near = colliders
-        .iter()
-        .map(|collider| Obstacle::new(collider, surface, origin, substep, substeps))
-        .filter(|obstacle| obstacle.may_touch(&bounds));
-    while let Some(first) = near.next() {
-        let mut obstacles = [first; AT_ONCE];
-        let mut count = 1;
-        for obstacle in near.by_ref().take(AT_ONCE - 1) {
-            obstacles[count] = obstacle;
-            count += 1;
-        }
-        dispatch(Contacts {
-            particles,
-            obstacles: &obstacles[..count],
-        });
-    }
+    with_obstacles(
+        particles,
+        colliders,
+        surface,
+        [substep, substeps],
+        |all, p| {
+            let moving = p
+                .position
+                .chunks_mut(PART)
+                .zip(p.displacement.chunks_mut(PART));
+            let parts = moving.zip(p.inverse_mass.chunks(PART));
+            parts.for_each(|((x, d), w)| touch(all, x, d, w));
+        },
+    );
 }
 
-/// So many colliders are gone through with one block of particles after the other; then the next ones.
-const AT_ONCE: usize = 16;
+/// Brings displacements up to date and pushes particles out of colliders: [`update_displacements`] and
+/// [`collide`], shared with the leader's helpers.
+///
+/// [`update_displacements`]: super::update_displacements
+pub(crate) fn collide_shared(
+    leader: &mut Leader,
+    particles: &mut ParticleArrays,
+    colliders: &[Collider],
+    surface: &Surface,
+    during: [u32; 2],
+) {
+    with_obstacles(particles, colliders, surface, during, |all, p| {
+        let moving = p
+            .position
+            .chunks_mut(PART)
+            .zip(p.displacement.chunks_mut(PART));
+        let parts = moving.zip(p.predicted.chunks_mut(PART));
+        let parts = parts.zip(p.inverse_mass.chunks(PART));
+        leader.each(parts, |(((x, [dx, dy, dz]), predicted), w)| {
+            let places = x.each_ref().map(|plane| &**plane);
+            update_part([&mut *dx, &mut *dy, &mut *dz], predicted, places);
+            touch(all, x, [dx, dy, dz], w);
+        });
+    });
+}
+
+thread_local! {
+    /// Room for obstacles: all of them, and the numbers of those that are near some particles.
+    static ALL: RefCell<Vec<Obstacle>> = const { RefCell::new(Vec::new()) };
+    static NEAR: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Lends the colliders as they are in substep number `substep` of `substeps`.
+fn with_obstacles(
+    particles: &mut ParticleArrays,
+    colliders: &[Collider],
+    surface: &Surface,
+    [substep, substeps]: [u32; 2],
+    work: impl FnOnce(&[Obstacle], &mut ParticleArrays),
+) {
+    let origin = particles.origin;
+    ALL.with_borrow_mut(|all| {
+        let obstacle = |collider| Obstacle::new(collider, surface, origin, substep, substeps);
+        all.clear();
+        all.extend(colliders.iter().map(obstacle));
+        work(all, particles);
+    });
+}
+
+/// Contacts of particles that are neighbours in memory.
+fn touch(all: &[Obstacle], x: [&mut [f32]; 3], d: [&mut [f32]; 3], w: &[f32]) {
+    if all.is_empty() {
+        return;
+    }
+    // Most cloths, and most parts of a large one, are far from most colliders.
+    let bounds = bounds(x.each_ref().map(|plane| &**plane));
+    NEAR.with_borrow_mut(|near| {
+        near.clear();
+        near.extend((0..all.len()).filter(|&number| all[number].may_touch(&bounds)));
+        if !near.is_empty() {
+            dispatch(Contacts {
+                x,
+                d,
+                w,
+                obstacles: all,
+                near,
+            });
+        }
+    });
+}
 
 /// The deepest that any particle is inside a collider at the end of the fixed step, m; 0 if none is.
 /// Pinned particles do not count: whoever put them there wanted them there.

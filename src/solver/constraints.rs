@@ -5,7 +5,7 @@
 
 use super::{
     batches::{self, Batch},
-    sheet::{Scratch, Sheet, SheetLayout},
+    sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
 };
 
@@ -78,8 +78,6 @@ pub struct DistanceConstraint {
 pub struct ConstraintGraph {
     pub(super) batches: Vec<Batch>,
     pub(super) sheets: Vec<Sheet>,
-    #[cfg_attr(feature = "serialize", serde(skip))]
-    pub(super) scratch: Scratch,
 }
 
 impl ConstraintGraph {
@@ -127,7 +125,6 @@ impl ConstraintGraph {
         Self {
             batches: batches::arrange(positions, sorted),
             sheets: woven,
-            scratch: Scratch::default(),
         }
     }
 

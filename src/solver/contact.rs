@@ -8,7 +8,6 @@
 
 use super::{
     collide::{Collider, Friction, Surface},
-    particles::ParticleArrays,
     shape::Shape,
     simd::{Kernel, select},
     soa::{corners, range},
@@ -145,55 +144,72 @@ impl Obstacle {
     }
 }
 
-/// Does to all particles what their contacts with the obstacles do.
+/// Does to particles, which are neighbours in memory, what their contacts with the obstacles do.
 pub(super) struct Contacts<'a> {
-    pub(super) particles: &'a mut ParticleArrays,
+    pub(super) x: [&'a mut [f32]; 3],
+    /// Their displacements.
+    pub(super) d: [&'a mut [f32]; 3],
+    /// Their inverse masses.
+    pub(super) w: &'a [f32],
     pub(super) obstacles: &'a [Obstacle],
+    /// Which of them may touch any of the particles where they are now, in their order.
+    pub(super) near: &'a [usize],
 }
 
 impl Kernel for Contacts<'_> {
     #[inline(always)]
     fn run(self) {
-        let p = self.particles;
-        let n = p.len();
-        let (x, d, w) = (&mut p.position, &mut p.displacement, &p.inverse_mass);
-        let blocks = (x.x[..n].chunks_mut(BLOCK))
-            .zip(x.y[..n].chunks_mut(BLOCK))
-            .zip(x.z[..n].chunks_mut(BLOCK))
-            .zip(d.x[..n].chunks_mut(BLOCK))
-            .zip(d.y[..n].chunks_mut(BLOCK))
-            .zip(d.z[..n].chunks_mut(BLOCK))
-            .zip(w.chunks(BLOCK));
+        let ([x, y, z], [dx, dy, dz]) = (self.x, self.d);
+        let blocks = (x.chunks_mut(BLOCK))
+            .zip(y.chunks_mut(BLOCK))
+            .zip(z.chunks_mut(BLOCK))
+            .zip(dx.chunks_mut(BLOCK))
+            .zip(dy.chunks_mut(BLOCK))
+            .zip(dz.chunks_mut(BLOCK))
+            .zip(self.w.chunks(BLOCK));
         for ((((((x, y), z), dx), dy), dz), w) in blocks {
+            let bounds = corners([range(x), range(y), range(z)]);
+            let first = self.near.iter().find(|&&number| {
+                let obstacle = &self.obstacles[number];
+                obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w)
+            });
+            let Some(&first) = first else { continue };
+            // Who has been pushed may have been pushed into any of those that come after.
             let mut bounds = corners([range(x), range(y), range(z)]);
-            let mut moved = false;
-            for obstacle in self.obstacles {
-                if moved {
+            for obstacle in &self.obstacles[first + 1..] {
+                if obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w) {
                     bounds = corners([range(x), range(y), range(z)]);
                 }
-                moved = obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w);
             }
         }
     }
 
     fn run_scalar(self) {
-        let p = self.particles;
+        let Self {
+            mut x, mut d, w, ..
+        } = self;
+        let get = |planes: &[&mut [f32]; 3], i: usize| Vec3::from(planes.each_ref().map(|p| p[i]));
+        let set = |planes: &mut [&mut [f32]; 3], i: usize, to: Vec3| {
+            for (plane, to) in planes.iter_mut().zip(to.to_array()) {
+                plane[i] = to;
+            }
+        };
         for obstacle in self.obstacles {
-            for i in 0..p.len() {
-                if p.inverse_mass[i] == 0.0 {
+            for i in 0..w.len() {
+                if w[i] == 0.0 {
                     continue;
                 }
-                let position = p.position.get(i);
+                let position = get(&x, i);
                 let local = obstacle.local(position);
                 let (distance, normal) = obstacle.shape.distance(local);
                 let depth = obstacle.thickness - distance;
                 if depth <= 0.0 || depth.is_nan() {
                     continue;
                 }
-                let displacement = p.displacement.get(i);
+                let displacement = get(&d, i);
                 let [out, into, lost] = obstacle.respond(displacement, local, normal, depth);
-                p.position.set(i, position + out - lost);
-                p.displacement.set(i, displacement - into - lost);
+                set(&mut x, i, position + out - lost);
+                set(&mut d, i, displacement - into - lost);
             }
         }
     }

@@ -108,29 +108,41 @@ impl Corners {
         self.iter().collect()
     }
 
-    /// The triangles from number [`BLOCK`]·`number` on, as many as a block has; `room` may be used
-    /// for them.
+    /// Some triangles, at most [`BLOCK`]; `room` may be used for them.
+    #[inline(always)]
+    pub(crate) fn unpack<'a>(
+        &'a self,
+        some: std::ops::Range<usize>,
+        room: &'a mut [[u32; 3]; BLOCK],
+    ) -> &'a [[u32; 3]] {
+        let Some(packed) = &self.packed else {
+            return &self.listed[some];
+        };
+        let codes = &packed.codes[some.clone()];
+        for ((corners, &code), triangle) in room.iter_mut().zip(codes).zip(some) {
+            *corners = packed.decode(packed.lowest[triangle / BLOCK], code);
+        }
+        &room[..codes.len()]
+    }
+
+    /// The triangles from number [`BLOCK`]·`number` on, as many as a block has.
     #[inline(always)]
     pub(crate) fn block<'a>(
         &'a self,
         number: usize,
         room: &'a mut [[u32; 3]; BLOCK],
     ) -> &'a [[u32; 3]] {
-        let range = BLOCK * number..(BLOCK * (number + 1)).min(self.len());
-        let Some(packed) = &self.packed else {
-            return &self.listed[range];
-        };
-        let codes = &packed.codes[range];
-        let lowest = packed.lowest[number];
-        for (corners, &code) in room.iter_mut().zip(codes) {
-            *corners = packed.decode(lowest, code);
-        }
-        &room[..codes.len()]
+        self.unpack(BLOCK * number..(BLOCK * (number + 1)).min(self.len()), room)
     }
 
     /// How many blocks there are.
     pub(crate) fn blocks(&self) -> usize {
         self.len().div_ceil(BLOCK)
+    }
+
+    /// Whether nothing has been changed since it was made, and there was an order in it.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.packed.is_some()
     }
 
     /// The triangles as a list that can be changed. They are no longer packed then.
@@ -199,8 +211,9 @@ mod tests {
         assert_eq!(corners.to_vec(), triangles);
         let mut room = [[0; 3]; BLOCK];
         let mut all = Vec::new();
-        for number in 0..corners.blocks() {
-            all.extend_from_slice(corners.block(number, &mut room));
+        for start in (0..triangles.len()).step_by(23) {
+            let some = start..(start + 23).min(triangles.len());
+            all.extend_from_slice(corners.unpack(some, &mut room));
         }
         assert_eq!(all, triangles);
         for (number, &triangle) in triangles.iter().enumerate() {

@@ -2,6 +2,7 @@
 //! Jakobsen, "Advanced Character Physics", 2001).
 
 use super::{
+    crew::{Leader, PART},
     math::exp_neg,
     particles::ParticleArrays,
     simd::{Kernel, dispatch, select},
@@ -25,6 +26,11 @@ pub struct Integration {
 /// With an unchanged Δt that is Verlet's x₊ = 2x − x₋ + aΔt². The very first substep uses aΔt²/2,
 /// which makes free fall exact. Pinned particles move by their displacement alone.
 pub fn integrate(p: &mut ParticleArrays, by: &Integration) {
+    integrate_shared(&mut Leader::alone(), p, by);
+}
+
+/// [`integrate`], shared with the leader's helpers.
+pub(crate) fn integrate_shared(leader: &mut Leader, p: &mut ParticleArrays, by: &Integration) {
     let dt = by.dt;
     let keep = exp_neg(f64::from(by.damping) * f64::from(dt)) as f32 * (dt / p.last_dt);
     let gain = if p.in_phase {
@@ -32,11 +38,23 @@ pub fn integrate(p: &mut ParticleArrays, by: &Integration) {
     } else {
         0.5 * dt * (dt + p.last_dt)
     };
-    dispatch(Integrate {
-        particles: p,
-        gravity: by.gravity,
-        keep,
-        gain,
+    let moving = p
+        .position
+        .chunks_mut(PART)
+        .zip(p.displacement.chunks_mut(PART));
+    let moving = moving.zip(p.predicted.chunks_mut(PART));
+    let given = p.acceleration.chunks(PART).zip(p.inverse_mass.chunks(PART));
+    leader.each(moving.zip(given), |(((x, d), predicted), (a, w))| {
+        dispatch(Integrate {
+            x,
+            d,
+            predicted,
+            a,
+            w,
+            gravity: by.gravity,
+            keep,
+            gain,
+        });
     });
     p.last_dt = dt;
     p.in_phase = false;
@@ -45,11 +63,26 @@ pub fn integrate(p: &mut ParticleArrays, by: &Integration) {
 /// Adds to each displacement what has moved the particle since integration (the constraints), so
 /// that it is again the whole way of this substep. Where nothing moved it, no bit is lost.
 pub fn update_displacements(p: &mut ParticleArrays) {
-    dispatch(UpdateDisplacements { particles: p });
+    let moving = p
+        .displacement
+        .chunks_mut(PART)
+        .zip(p.predicted.chunks_mut(PART));
+    let parts = moving.zip(p.position.chunks(PART));
+    parts.for_each(|((d, predicted), x)| update_part(d, predicted, x));
 }
 
+/// [`update_displacements`] for neighbours in memory.
+pub(super) fn update_part(d: [&mut [f32]; 3], predicted: [&mut [f32]; 3], x: [&[f32]; 3]) {
+    dispatch(UpdateDisplacements { d, predicted, x });
+}
+
+/// Particles that are neighbours in memory, and what moves them.
 struct Integrate<'a> {
-    particles: &'a mut ParticleArrays,
+    x: [&'a mut [f32]; 3],
+    d: [&'a mut [f32]; 3],
+    predicted: [&'a mut [f32]; 3],
+    a: [&'a [f32]; 3],
+    w: &'a [f32],
     gravity: Vec3,
     /// Share of the displacement that is left.
     keep: f32,
@@ -60,25 +93,25 @@ struct Integrate<'a> {
 impl Kernel for Integrate<'_> {
     #[inline(always)]
     fn run(self) {
-        let (p, g) = (self.particles, self.gravity);
-        let (x, d, a) = (&mut p.position, &mut p.displacement, &p.acceleration);
-        let (predicted, w, by) = (&mut p.predicted, &p.inverse_mass, (self.keep, self.gain));
-        integrate_axis(&mut x.x, &mut d.x, &mut predicted.x, &a.x, w, g.x, by);
-        integrate_axis(&mut x.y, &mut d.y, &mut predicted.y, &a.y, w, g.y, by);
-        integrate_axis(&mut x.z, &mut d.z, &mut predicted.z, &a.z, w, g.z, by);
+        let ([x, y, z], [dx, dy, dz], [px, py, pz]) = (self.x, self.d, self.predicted);
+        let ([ax, ay, az], w, g) = (self.a, self.w, self.gravity);
+        let by = (self.keep, self.gain);
+        integrate_axis(x, dx, px, ax, w, g.x, by);
+        integrate_axis(y, dy, py, ay, w, g.y, by);
+        integrate_axis(z, dz, pz, az, w, g.z, by);
     }
 
     fn run_scalar(self) {
-        let p = self.particles;
-        for i in 0..p.len() {
-            let mut d = p.displacement.get(i);
-            if p.inverse_mass[i] > 0.0 {
-                d = d * self.keep + (self.gravity + p.acceleration.get(i)) * self.gain;
+        for axis in 0..3 {
+            let (x, d) = (&mut *self.x[axis], &mut *self.d[axis]);
+            for i in 0..self.w.len() {
+                if self.w[i] > 0.0 {
+                    let acceleration = self.gravity[axis] + self.a[axis][i];
+                    d[i] = d[i] * self.keep + acceleration * self.gain;
+                }
+                x[i] += d[i];
+                self.predicted[axis][i] = x[i];
             }
-            let x = p.position.get(i) + d;
-            p.displacement.set(i, d);
-            p.position.set(i, x);
-            p.predicted.set(i, x);
         }
     }
 }
@@ -102,25 +135,26 @@ fn integrate_axis(
 }
 
 struct UpdateDisplacements<'a> {
-    particles: &'a mut ParticleArrays,
+    d: [&'a mut [f32]; 3],
+    predicted: [&'a mut [f32]; 3],
+    x: [&'a [f32]; 3],
 }
 
 impl Kernel for UpdateDisplacements<'_> {
     #[inline(always)]
     fn run(self) {
-        let p = self.particles;
-        let (d, predicted, x) = (&mut p.displacement, &mut p.predicted, &p.position);
-        update_axis(&mut d.x, &mut predicted.x, &x.x);
-        update_axis(&mut d.y, &mut predicted.y, &x.y);
-        update_axis(&mut d.z, &mut predicted.z, &x.z);
+        let ([dx, dy, dz], [px, py, pz], [x, y, z]) = (self.d, self.predicted, self.x);
+        update_axis(dx, px, x);
+        update_axis(dy, py, y);
+        update_axis(dz, pz, z);
     }
 
     fn run_scalar(self) {
-        let p = self.particles;
-        for i in 0..p.len() {
-            let x = p.position.get(i);
-            p.displacement.add(i, x - p.predicted.get(i));
-            p.predicted.set(i, x);
+        for axis in 0..3 {
+            for (i, &x) in self.x[axis].iter().enumerate() {
+                self.d[axis][i] += x - self.predicted[axis][i];
+                self.predicted[axis][i] = x;
+            }
         }
     }
 }

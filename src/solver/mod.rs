@@ -8,6 +8,8 @@
 //! |---|---|
 //! | `simd` | picks the widest instructions that there are |
 //! | `soa` | three planes of `f32`: how vectors are stored |
+//! | `crew` | threads that share the work of a step |
+//! | `columns` | parts of a plane that several threads may write |
 //! | `particles` | the state: position, displacement, inverse mass |
 //! | `constraints` | pairs of particles with a rest length, ordered into independent batches |
 //! | `batches` | the ordering: which constraints may be solved in any order |
@@ -38,9 +40,11 @@ mod batches;
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub mod collide;
+mod columns;
 pub mod constraints;
 mod contact;
 pub(crate) mod corners;
+pub mod crew;
 mod edit;
 pub mod geodesic;
 pub mod glide;
@@ -63,23 +67,29 @@ pub mod tear;
 pub mod tethers;
 pub mod triangles;
 
+pub(crate) use aero::apply_air_shared;
 pub use aero::{Air, apply_air};
+pub(crate) use collide::collide_shared;
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
-pub use corners::Corners;
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
+pub use corners::Corners;
+pub use crew::{Helper, Leader};
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{Strength, glide_compliance, glide_density, glide_tethers, glide_thickness};
 pub use gusts::gusty;
+pub(crate) use integrate::integrate_shared;
 pub use integrate::{Integration, integrate, update_displacements};
 pub use line_drag::{Lines, apply_line_drag};
 pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
+pub(crate) use relax::relax_shared;
 pub use relax::{Relaxation, ThreadSolver, relax};
 pub use shape::Shape;
 pub use sheet::SheetLayout;
 pub use simd::SimdLevel;
 pub use soa::SoaVec3;
-pub use step::{Body, StepSettings, step};
+pub use step::{Body, StepSettings, step, step_shared};
 pub use stretch::{Stretch, measure_stretch};
+pub(crate) use tethers::hold_tethers_shared;
 pub use tethers::{Tethers, hold_tethers};
 pub use triangles::{Triangles, inverse_masses};

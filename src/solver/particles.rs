@@ -7,8 +7,12 @@
 //! 10 s at Δt = 0.01 s ends at 501.27 m with two positions and at 500.50 m with the displacement,
 //! which is what exact arithmetic gives.
 
-use super::soa::{SoaVec3, all_finite};
+use super::{
+    crew::{Leader, PART},
+    soa::{SoaVec3, all_finite},
+};
 use bevy::math::Vec3;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Nobody has stepped this cloth yet; the value only has to be positive.
 const NOMINAL_DT: f32 = 1.0 / 480.0;
@@ -124,20 +128,43 @@ impl ParticleArrays {
     /// accelerations, and sends every pinned particle on a straight way to its target.
     /// Pinned particles without a target stay where they are.
     pub fn begin_step(&mut self, pins: &[PinTarget], substeps: u32) {
-        self.previous.copy_from(&self.position);
-        self.acceleration.fill(Vec3::ZERO);
-        // Few are pinned. A stretch of memory where none is is passed by at once.
-        for (group, masses) in self.inverse_mass.chunks(64).enumerate() {
-            let pinned: u32 = masses.iter().map(|&w| u32::from(w == 0.0)).sum();
-            if pinned == 0 {
-                continue;
+        self.begin_step_shared(&mut Leader::alone(), pins, substeps);
+    }
+
+    /// [`begin_step`](Self::begin_step), shared with the leader's helpers.
+    pub(crate) fn begin_step_shared(
+        &mut self,
+        leader: &mut Leader,
+        pins: &[PinTarget],
+        substeps: u32,
+    ) {
+        let places = self
+            .previous
+            .chunks_mut(PART)
+            .zip(self.position.chunks(PART));
+        let moving = self
+            .acceleration
+            .chunks_mut(PART)
+            .zip(self.displacement.chunks_mut(PART));
+        let parts = places.zip(moving).zip(self.inverse_mass.chunks(PART));
+        leader.each(parts, |(((previous, position), (a, mut d)), w)| {
+            for ((previous, position), a) in previous.into_iter().zip(position).zip(a) {
+                previous.copy_from_slice(position);
+                a.fill(0.0);
             }
-            for (i, &w) in (64 * group..).zip(masses) {
-                if w == 0.0 {
-                    self.displacement.set(i, Vec3::ZERO);
+            // Few are pinned. A stretch of memory where none is is passed by at once.
+            for (group, masses) in w.chunks(64).enumerate() {
+                let pinned: u32 = masses.iter().map(|&w| u32::from(w == 0.0)).sum();
+                if pinned == 0 {
+                    continue;
+                }
+                for (i, &w) in (64 * group..).zip(masses) {
+                    if w == 0.0 {
+                        d.iter_mut().for_each(|plane| plane[i] = 0.0);
+                    }
                 }
             }
-        }
+        });
         for pin in pins {
             let i = pin.particle as usize;
             if self.is_pinned(i) {
@@ -198,10 +225,21 @@ impl ParticleArrays {
 
     /// Whether every number that the solver reads is finite.
     pub fn is_finite(&self) -> bool {
-        self.position.is_finite()
-            && self.displacement.is_finite()
-            && self.acceleration.is_finite()
-            && all_finite(&self.inverse_mass)
+        self.is_finite_shared(&mut Leader::alone())
+    }
+
+    /// [`is_finite`](Self::is_finite), shared with the leader's helpers.
+    pub(crate) fn is_finite_shared(&self, leader: &mut Leader) -> bool {
+        let vectors = [&self.position, &self.displacement, &self.acceleration];
+        let planes = vectors.into_iter().flat_map(|v| [&v.x, &v.y, &v.z]);
+        let planes = planes.chain([&self.inverse_mass]);
+        let finite = AtomicBool::new(true);
+        leader.each(planes, |plane| {
+            if !all_finite(plane) {
+                finite.store(false, Ordering::Relaxed);
+            }
+        });
+        finite.into_inner()
     }
 
     /// A number that differs when any bit of any position or displacement does (FNV-1a, 64 bits):

@@ -7,6 +7,7 @@
 use super::{
     batches::{Batch, LANES},
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
+    crew::Leader,
     glide::Strength,
     particles::ParticleArrays,
     sheet::{SheetSoftness, relax_sheet},
@@ -62,6 +63,16 @@ pub struct Relaxation {
 /// Δλ = −(C + α̃λ) / (w₀ + w₁ + α̃), x₀ −= w₀Δλ·d/|d|, x₁ += w₁Δλ·d/|d|,
 /// where λ is the sum of the Δλ of this substep.
 pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, by: &Relaxation) {
+    relax_shared(&mut Leader::alone(), particles, constraints, by);
+}
+
+/// [`relax`], shared with the leader's helpers.
+pub(crate) fn relax_shared(
+    leader: &mut Leader,
+    particles: &mut ParticleArrays,
+    constraints: &mut ConstraintGraph,
+    by: &Relaxation,
+) {
     let Relaxation {
         compliance,
         iterations,
@@ -92,11 +103,7 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
         coarse: direct && strength.is_taut() && !by.loads,
         share: strength.get(),
     };
-    let ConstraintGraph {
-        batches,
-        sheets,
-        scratch,
-    } = constraints;
+    let ConstraintGraph { batches, sheets } = constraints;
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
     let needs_lambda = |kind| {
@@ -127,7 +134,7 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
             solve_batch(&mut points, batch, softness(batch.kind));
         }
         for sheet in &mut *sheets {
-            relax_sheet(&mut points, sheet, of_sheet, scratch);
+            relax_sheet(leader, &mut points, sheet, of_sheet);
         }
         for batch in &mut *threads {
             solve_batch(&mut points, batch, softness(batch.kind));

@@ -84,6 +84,20 @@ impl SoaVec3 {
         (0..self.len()).map(|i| self.get(i))
     }
 
+    /// Parts of `size` vectors each, the last one of what is left: x, y and z of them.
+    pub(super) fn chunks(&self, size: usize) -> impl Iterator<Item = [&[f32]; 3]> {
+        let planes = self.x.chunks(size).zip(self.y.chunks(size));
+        planes.zip(self.z.chunks(size)).map(|((x, y), z)| [x, y, z])
+    }
+
+    /// The same, to write.
+    pub(super) fn chunks_mut(&mut self, size: usize) -> impl Iterator<Item = [&mut [f32]; 3]> {
+        let planes = self.x.chunks_mut(size).zip(self.y.chunks_mut(size));
+        planes
+            .zip(self.z.chunks_mut(size))
+            .map(|((x, y), z)| [x, y, z])
+    }
+
     /// Whether every component is a finite number.
     pub fn is_finite(&self) -> bool {
         all_finite(&self.x) && all_finite(&self.y) && all_finite(&self.z)
@@ -95,12 +109,7 @@ impl SoaVec3 {
         if self.is_empty() {
             return None;
         }
-        let mut bounds = [[0.0; 3]; 2];
-        dispatch(Bounds {
-            of: self,
-            bounds: &mut bounds,
-        });
-        let [low, high] = bounds.map(Vec3::from);
+        let [low, high] = bounds([&self.x, &self.y, &self.z]).map(Vec3::from);
         Some((low, high))
     }
 
@@ -146,21 +155,31 @@ impl Kernel for Finite<'_> {
     }
 }
 
+/// The corners of the smallest box around some vectors, at least one, given as x, y and z. Components
+/// that are NaN do not count.
+pub(super) fn bounds(of: [&[f32]; 3]) -> [[f32; 3]; 2] {
+    let mut bounds = [[0.0; 3]; 2];
+    dispatch(Bounds {
+        of,
+        bounds: &mut bounds,
+    });
+    bounds
+}
+
 struct Bounds<'a> {
-    of: &'a SoaVec3,
+    of: [&'a [f32]; 3],
     bounds: &'a mut [[f32; 3]; 2],
 }
 
 impl Kernel for Bounds<'_> {
     #[inline(always)]
     fn run(self) {
-        let SoaVec3 { x, y, z } = self.of;
+        let [x, y, z] = self.of;
         *self.bounds = corners([range(x), range(y), range(z)]);
     }
 
     fn run_scalar(self) {
-        let SoaVec3 { x, y, z } = self.of;
-        *self.bounds = corners([x, y, z].map(|plane| range_without_nan(plane)));
+        *self.bounds = corners(self.of.map(range_without_nan));
     }
 }
 

@@ -2,14 +2,15 @@
 //! order and with the same bits.
 
 use super::{
-    aero::{Air, apply_air},
-    collide::{Collider, Surface, collide},
+    aero::{Air, apply_air_shared},
+    collide::{Collider, Surface, collide_shared},
     constraints::{Compliance, ConstraintGraph},
+    crew::Leader,
     glide::Strength,
-    integrate::{Integration, integrate, update_displacements},
+    integrate::{Integration, integrate_shared},
     particles::{ParticleArrays, PinTarget},
-    relax::{Relaxation, ThreadSolver, relax},
-    tethers::{Tethers, hold_tethers},
+    relax::{Relaxation, ThreadSolver, relax_shared},
+    tethers::{Tethers, hold_tethers_shared},
     triangles::Triangles,
 };
 use bevy::math::Vec3;
@@ -56,6 +57,16 @@ pub struct StepSettings {
 /// Moves a cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth
 /// is back where the step began, at rest.
 pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool {
+    step_shared(&mut Leader::alone(), body, colliders, settings)
+}
+
+/// [`step`], shared with the leader's helpers. Gives the same bits.
+pub fn step_shared(
+    leader: &mut Leader,
+    body: Body,
+    colliders: &[Collider],
+    settings: &StepSettings,
+) -> bool {
     let Body {
         particles,
         constraints,
@@ -69,11 +80,11 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
         damping: settings.damping,
         dt: settings.dt / substeps as f32,
     };
-    particles.begin_step(pins, substeps);
-    apply_air(particles, triangles, &settings.air, settings.dt);
+    particles.begin_step_shared(leader, pins, substeps);
+    apply_air_shared(leader, particles, triangles, &settings.air, settings.dt);
     constraints.prepare(particles);
     for substep in 0..substeps {
-        integrate(particles, &by);
+        integrate_shared(leader, particles, &by);
         let relaxation = Relaxation {
             compliance: settings.compliance,
             threads: settings.threads,
@@ -82,16 +93,130 @@ pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool
             strength: Strength::default(),
             loads: false,
         };
-        relax(particles, constraints, &relaxation);
-        hold_tethers(particles, tethers, settings.tether_scale);
-        update_displacements(particles);
-        collide(particles, colliders, &settings.surface, substep, substeps);
+        relax_shared(leader, particles, constraints, &relaxation);
+        hold_tethers_shared(leader, particles, tethers, settings.tether_scale);
+        let during = [substep, substeps];
+        collide_shared(leader, particles, colliders, &settings.surface, during);
     }
     particles.end_step(pins);
-    let finite = particles.is_finite();
+    let finite = particles.is_finite_shared(leader);
     if !finite {
         particles.restore();
     }
     particles.rebase();
     finite
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
+        solver::{Friction, Pose, RestShape, Shape, crew::threads},
+    };
+    use bevy::math::{Mat3, Quat};
+
+    /// A sheet that is large enough to be cut into many parts in every phase, held along one edge,
+    /// in the wind, on a moving ball over a floor, with a hole.
+    fn hash(threads: usize, by: &StepSettings) -> u64 {
+        let grid = ClothGrid::new(2.0, 2.0, 150, 137);
+        let mesh = TriangleMesh::read(&grid.into()).unwrap();
+        let topology = Topology::new(&mesh).unwrap();
+        let Assembly {
+            mut particles,
+            mut constraints,
+            triangles,
+            ..
+        } = topology.assemble(Vec3::Y * 0.6, Mat3::IDENTITY, 0.2);
+        let pinned: Vec<u32> = (0..150).collect();
+        let pins: Vec<PinTarget> = pinned
+            .iter()
+            .map(|&particle| {
+                particles.inverse_mass[particle as usize] = 0.0;
+                let position = particles.position.get(particle as usize);
+                PinTarget { particle, position }
+            })
+            .collect();
+        constraints.retain(|c| !c.particles.contains(&10_000));
+        let shape = RestShape {
+            positions: &particles.position,
+            triangles: &triangles.indices.to_vec(),
+            constraints: &constraints,
+        };
+        let tethers = Tethers::new(&shape, &pinned);
+        let pose = |translation| Pose {
+            rotation: Quat::IDENTITY,
+            translation,
+        };
+        let friction = Friction {
+            fixed: 0.5,
+            kinetic: 0.4,
+        };
+        let ball = Collider {
+            end: pose(Vec3::new(0.0, 0.31, 0.0)),
+            ..Collider::fixed(Shape::Sphere { radius: 0.3 }, pose(Vec3::Y * 0.3), friction)
+        };
+        let floor = Collider::fixed(Shape::HalfSpace, pose(Vec3::Y * 0.55), friction);
+        threads::with(threads, |leader| {
+            for _ in 0..4 {
+                let body = Body {
+                    particles: &mut particles,
+                    constraints: &mut constraints,
+                    triangles: &triangles,
+                    tethers: &tethers,
+                    pins: &pins,
+                };
+                assert!(step_shared(leader, body, &[ball, floor], by));
+            }
+        });
+        particles.state_hash()
+    }
+
+    #[test]
+    fn the_bits_do_not_depend_on_the_number_of_threads() {
+        let by = StepSettings {
+            dt: 1.0 / 60.0,
+            substeps: 3,
+            iterations: 2,
+            threads: ThreadSolver::Direct,
+            gravity: Vec3::NEG_Y * 9.81,
+            damping: 0.2,
+            compliance: Compliance::default(),
+            tether_scale: 1.0,
+            air: Air {
+                wind: Vec3::new(3.0, 1.0, -2.0),
+                density: 1.2,
+                drag: 1.0,
+                lift: 0.5,
+                areal_density: 0.2,
+            },
+            surface: Surface {
+                thickness: 0.01,
+                friction: Friction {
+                    fixed: 0.5,
+                    kinetic: 0.4,
+                },
+            },
+        };
+        // With compliance and two iterations, Lagrange multipliers are kept and cut too.
+        let soft = StepSettings {
+            threads: ThreadSolver::Relaxation,
+            compliance: Compliance {
+                stretch: 1e-6,
+                shear: 1e-4,
+                bend: 1e-3,
+            },
+            ..by
+        };
+        let soft_threads = StepSettings {
+            threads: ThreadSolver::Direct,
+            ..soft
+        };
+        for by in [by, soft, soft_threads] {
+            let expected = hash(0, &by);
+            for threads in threads::COUNTS {
+                assert_eq!(hash(threads, &by), expected, "{threads} threads, {by:?}");
+            }
+        }
+    }
 }

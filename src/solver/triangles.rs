@@ -1,15 +1,81 @@
 //! The triangles of a cloth: they carry its mass and catch the wind.
 
-use super::{corners::Corners, soa::SoaVec3};
+use super::{corners::Corners, sheet::SheetLayout, soa::SoaVec3};
+use std::ops::Range;
 
 /// Triangles between particles, and what each of them is at rest.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Triangles {
     /// Particles at the corners.
     pub indices: Corners,
     /// Area at rest, m². A stretched triangle must not catch more wind or weigh more.
     pub rest_area: Vec<f32>,
+    /// Those that are in the order of a sheet.
+    #[cfg_attr(feature = "serialize", serde(skip))]
+    pub(super) cells: Vec<Cells>,
+}
+
+/// It does not matter which of them are known to be woven.
+impl PartialEq for Triangles {
+    fn eq(&self, other: &Self) -> bool {
+        self.indices == other.indices && self.rest_area == other.rest_area
+    }
+}
+
+/// Triangles that are the cells of a sheet, two for each, row by row.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    pub(super) layout: SheetLayout,
+    /// Their numbers.
+    pub(super) triangles: Range<usize>,
+    /// Of each cell how it is cut.
+    pub(super) codes: Vec<u8>,
+}
+
+impl Cells {
+    /// The cut goes from below on the left to above on the right, otherwise the other way.
+    pub(super) const RISES: u8 = 1;
+    /// The triangle above the cut comes first.
+    pub(super) const SWAPPED: u8 = 2;
+
+    /// The triangles of a sheet, if they begin with this one.
+    fn find(layout: SheetLayout, indices: &Corners, first: usize) -> Option<Self> {
+        let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+        let count = (rows - 1) * (columns - 1);
+        let triangles = first..first + 2 * count;
+        if triangles.end > indices.len() {
+            return None;
+        }
+        let mut codes = Vec::with_capacity(count);
+        for r in 0..rows - 1 {
+            for c in 0..columns - 1 {
+                let a = layout.first + (r * columns + c) as u32;
+                let (b, d) = (a + 1, a + layout.columns);
+                let e = d + 1;
+                let number = first + 2 * codes.len();
+                let is = |number: usize, mut corners: [u32; 3]| {
+                    let mut found = indices.at(number);
+                    found.sort_unstable();
+                    corners.sort_unstable();
+                    found == corners
+                };
+                let (falling, rising) = ([[a, d, e], [a, e, b]], [[a, d, b], [b, d, e]]);
+                let code = [(0, falling), (Self::RISES, rising)].into_iter();
+                let code = code.flat_map(|(code, [lower, upper])| {
+                    [(code, lower, upper), (code | Self::SWAPPED, upper, lower)]
+                });
+                let mut code =
+                    code.filter(|&(_, first, second)| is(number, first) && is(number + 1, second));
+                codes.push(code.next()?.0);
+            }
+        }
+        Some(Self {
+            layout,
+            triangles,
+            codes,
+        })
+    }
 }
 
 impl Triangles {
@@ -18,9 +84,31 @@ impl Triangles {
         let mut triangles = Self {
             indices: indices.into(),
             rest_area: Vec::new(),
+            cells: Vec::new(),
         };
         triangles.set_rest(positions);
         triangles
+    }
+
+    /// The same, knowing of these sheets: triangles that lie in their order are faster.
+    pub fn woven_into(mut self, sheets: &[SheetLayout]) -> Self {
+        let mut first = 0;
+        for &layout in sheets {
+            if let Some(cells) = Cells::find(layout, &self.indices, first) {
+                first = cells.triangles.end;
+                self.cells.push(cells);
+            }
+        }
+        self
+    }
+
+    /// Those that are still what they were when they were found.
+    pub(super) fn woven(&self) -> &[Cells] {
+        if self.indices.is_packed() {
+            &self.cells
+        } else {
+            &[]
+        }
     }
 
     /// Takes the areas between these places as the new rest areas.

@@ -19,10 +19,11 @@ pub(crate) use build_rope::{build_ropes, take_rope_apart};
 pub(crate) use check::check_settings;
 pub(crate) use colliders::{ActiveColliders, find_colliders};
 pub(crate) use finish::finish;
+pub(crate) use parallel::ClothCrew;
 pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;
 pub(crate) use reset::reset;
-pub(crate) use substep::{collide, integrate, relax, run_substeps};
+pub(crate) use substep::{OwnSystems, collide, integrate, relax, run_substeps};
 #[cfg(any(feature = "debug", feature = "picking"))]
 pub(crate) use write_mesh::DrawTime;
 pub(crate) use write_mesh::{DrawBetweenSteps, write_mesh};

@@ -1,17 +1,94 @@
-//! Goes through all cloths, on other threads where that is worth it.
+//! Goes through all cloths, on several threads where that is worth it.
 
-use bevy::{ecs::query::IterQueryData, prelude::*, tasks::ComputeTaskPool};
+use crate::{settings::ClothThreads, solver::Leader};
+use bevy::{prelude::*, tasks::ComputeTaskPool};
 
-/// Does the work for each cloth. One cloth alone is not handed to another thread, nor is anything
-/// where there is none.
-pub(super) fn for_all<D: IterQueryData>(
-    cloths: &mut Query<D>,
-    work: impl Fn(D::Item<'_, '_>) + Send + Sync + Clone,
-) {
-    let threads = ComputeTaskPool::try_get().map_or(1, |pool| pool.thread_num());
-    if threads > 1 && cloths.iter().nth(1).is_some() {
-        cloths.par_iter_mut().for_each(work);
-    } else {
-        cloths.iter_mut().for_each(work);
+/// A cloth of fewer particles is not split over threads. Measured with two of them: at 48² a split
+/// gains nothing, at 64² TODO.
+const SPLIT: usize = 4096;
+
+/// Fewer particles in all are not worth another thread: waking it takes as long as a step of this
+/// many.
+const WORTH: usize = 1500;
+
+/// A cloth is split when it has more particles than this share of what each thread has to do;
+/// otherwise threads take whole cloths, which costs less.
+const LARGE: usize = 4;
+
+/// The threads that work on cloths: the one that runs the systems and, while it does, some of the
+/// compute pool.
+#[derive(Resource)]
+pub(crate) struct ClothCrew {
+    leader: Leader,
+}
+
+impl Default for ClothCrew {
+    fn default() -> Self {
+        Self {
+            leader: Leader::new(),
+        }
     }
+}
+
+impl ClothCrew {
+    /// Does the work for each cloth. `size` says how many particles it has. What is large is shared
+    /// by all threads, one cloth after the other; of the rest each thread takes whole cloths. Who does
+    /// what has no influence on results.
+    pub(super) fn for_all<T>(
+        &mut self,
+        most: ClothThreads,
+        cloths: impl Iterator<Item = T>,
+        size: impl Fn(&T) -> usize,
+        work: impl Fn(&mut Leader, T) + Sync,
+    ) where
+        T: Send,
+    {
+        let helpers = helpers(most);
+        let alone = |cloth| work(&mut Leader::alone(), cloth);
+        if helpers == 0 {
+            cloths.for_each(alone);
+            return;
+        }
+        let mut cloths: Vec<T> = cloths.collect();
+        let total: usize = cloths.iter().map(&size).sum();
+        let shared = match &cloths[..] {
+            [] => false,
+            [one] => size(one) >= SPLIT,
+            _ => total >= WORTH,
+        };
+        if !shared {
+            cloths.into_iter().for_each(alone);
+            return;
+        }
+        let leader = &mut self.leader;
+        if let Some(pool) = ComputeTaskPool::try_get() {
+            leader.gather(helpers, |helper| {
+                pool.spawn(async move { helper.help() }).detach();
+            });
+        }
+        // The largest first, so that nobody comes to it last.
+        cloths.sort_by_key(|cloth| std::cmp::Reverse(size(cloth)));
+        let threads = helpers + 1;
+        let split = |cloth: &T| {
+            let size = size(cloth);
+            size >= SPLIT && size * threads * LARGE > total
+        };
+        let large = cloths.partition_point(split);
+        let mut cloths = cloths.into_iter();
+        for cloth in cloths.by_ref().take(large) {
+            work(leader, cloth);
+        }
+        leader.each(cloths, alone);
+        leader.dismiss();
+    }
+}
+
+/// How many threads can help the one that asks.
+fn helpers(most: ClothThreads) -> usize {
+    // There the pool is this thread.
+    if cfg!(target_arch = "wasm32") {
+        return 0;
+    }
+    let pool = ComputeTaskPool::try_get().map_or(0, |pool| pool.thread_num());
+    pool.min(most.0.saturating_sub(1))
 }

@@ -8,18 +8,23 @@ pub(crate) fn hold_in_planes(
     transforms: TransformHelper,
 ) {
     for (entity, planar, mut particles) in &mut cloths {
-        let Ok(transform) = transforms.compute_global_transform(entity) else {
-            continue;
-        };
-        let (_, rotation, point) = transform.to_scale_rotation_translation();
-        let Some(normal) = planar.normal.try_normalize() else {
-            continue;
-        };
-        let normal = (rotation * normal).normalize_or_zero();
-        if normal != Vec3::ZERO && point.is_finite() {
+        if let Some((point, normal)) = plane_of(entity, planar, &transforms) {
             solver::hold_in_plane(&mut particles, point, normal);
         }
     }
+}
+
+/// A point of the plane in which a cloth is held, m, and its normal; `None` if they say nothing.
+pub(super) fn plane_of(
+    entity: Entity,
+    planar: &PlanarCloth,
+    transforms: &TransformHelper,
+) -> Option<(Vec3, Vec3)> {
+    let transform = transforms.compute_global_transform(entity).ok()?;
+    let (_, rotation, point) = transform.to_scale_rotation_translation();
+    let normal = rotation * planar.normal.try_normalize()?;
+    let normal = normal.normalize_or_zero();
+    (normal != Vec3::ZERO && point.is_finite()).then_some((point, normal))
 }
 
 /// Reports a normal that says nothing, once for each time it is written.

@@ -1,17 +1,17 @@
 //! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
 
-use super::{parallel::for_all, tethers};
+use super::{parallel::ClothCrew, tethers};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, Stale},
     mesh::Topology,
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
-    settings::{Substeps, Wind, WindTime},
-    solver::{Air, apply_air, apply_line_drag},
+    settings::{ClothThreads, Substeps, Wind, WindTime},
+    solver::{Air, apply_air_shared, apply_line_drag},
     tearing::Tearing,
 };
-use bevy::prelude::*;
+use bevy::{ecs::system::NonSendMarker, prelude::*};
 
 /// Longest step that is taken at once, s; after a longer pause the cloth loses time, not its shape.
 const LONGEST_STEP: f32 = 0.1;
@@ -35,6 +35,10 @@ pub(crate) fn prepare_cloths(
     substeps: Res<Substeps>,
     clock: Res<Time>,
     mut time: ResMut<SubstepTime>,
+    mut crew: ResMut<ClothCrew>,
+    threads: Res<ClothThreads>,
+    // A core that waits for this system on the main thread would be one that does not help.
+    _on_the_main_thread: NonSendMarker,
 ) {
     let step = clock.delta_secs().min(LONGEST_STEP);
     *time = SubstepTime {
@@ -50,66 +54,69 @@ pub(crate) fn prepare_cloths(
     }
     **wind_time += f64::from(step);
     let blowing = wind.at(**wind_time);
-    // Pins first, serially: they follow other entities.
-    for (entity, cloth, pins, tearing, constraints, mut particles, mut body) in &mut cloths {
-        if !particles.is_finite() {
-            // Somebody wrote a bad number since the last step; `previous` is still good.
-            go_back(entity, &mut particles, &mut body);
-        }
-        let transform_of = |anchor: PinAnchor| match anchor {
-            PinAnchor::World => None,
-            PinAnchor::Cloth => transforms.compute_global_transform(entity).ok(),
-            PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
-        };
-        body.glide(cloth, &time);
-        let areal_density = body.applied(cloth, &time).areal_density;
-        // Compared with what is bound, not asked for changes: those may be from any time since the
-        // cloth was built, and a cloth without `Pins` has none.
-        let wanted = pins.unwrap_or(&NO_PINS);
-        let rebound = body.bound != *wanted;
-        if rebound {
-            rebind(entity, wanted, &particles, &mut body);
-        }
-        if rebound || body.areal_density != areal_density {
-            body.set_masses(&mut particles, areal_density);
-        }
-        tethers::prepare(
-            cloth,
-            tearing,
-            constraints,
-            &particles,
-            &mut body,
-            time.step,
-        );
-        let origin = particles.origin;
-        let body = &mut *body;
-        body.targets.clear();
-        let mut last: Option<(PinAnchor, Option<GlobalTransform>)> = None;
-        for pin in &mut body.pins {
-            // Pins of one anchor mostly stand together; its transform is looked up once.
-            let transform = match last {
-                Some((anchor, transform)) if anchor == pin.anchor => transform,
-                _ => transform_of(pin.anchor),
+    let air_density = wind.air_density;
+    let size = |cloth: &(_, _, _, _, _, Mut<Particles>, _)| cloth.5.len();
+    crew.for_all(
+        *threads,
+        cloths.iter_mut(),
+        size,
+        |leader, (entity, cloth, pins, tearing, constraints, mut particles, mut body)| {
+            if !particles.is_finite_shared(leader) {
+                // Somebody wrote a bad number since the last step; `previous` is still good.
+                go_back(entity, &mut particles, &mut body);
+            }
+            body.glide(cloth, &time);
+            let areal_density = body.applied(cloth, &time).areal_density;
+            // Compared with what is bound, not asked for changes: those may be from any time since
+            // the cloth was built, and a cloth without `Pins` has none.
+            let wanted = pins.unwrap_or(&NO_PINS);
+            let rebound = body.bound != *wanted;
+            if rebound {
+                rebind(entity, wanted, &particles, &mut body);
+            }
+            if rebound || body.areal_density != areal_density {
+                body.set_masses(&mut particles, areal_density);
+            }
+            tethers::prepare(
+                cloth,
+                tearing,
+                constraints,
+                &particles,
+                &mut body,
+                time.step,
+            );
+            aim_pins(entity, &mut body, particles.origin, &transforms);
+            particles.begin_step_shared(leader, &body.targets, time.count);
+            let air = Air {
+                areal_density,
+                ..cloth.fabric.air(blowing, air_density)
             };
-            last = Some((pin.anchor, transform));
-            body.targets.push(pin.target(transform.as_ref(), origin));
-        }
-    }
+            apply_air_shared(leader, &mut particles, &body.triangles, &air, time.step);
+            if let Some(rope) = &body.rope {
+                apply_line_drag(&mut particles, &rope.lines, &air, time.step);
+            }
+        },
+    );
+}
 
-    let begin = |cloth: &Cloth, particles: &mut Particles, body: &ClothBody| {
-        particles.begin_step(&body.targets, time.count);
-        let air = Air {
-            areal_density: body.applied(cloth, &time).areal_density,
-            ..cloth.fabric.air(blowing, wind.air_density)
-        };
-        apply_air(particles, &body.triangles, &air, time.step);
-        if let Some(rope) = &body.rope {
-            apply_line_drag(particles, &rope.lines, &air, time.step);
-        }
+/// Finds where the pins of a cloth go in this step.
+fn aim_pins(entity: Entity, body: &mut ClothBody, origin: Vec3, transforms: &TransformHelper) {
+    let transform_of = |anchor: PinAnchor| match anchor {
+        PinAnchor::World => None,
+        PinAnchor::Cloth => transforms.compute_global_transform(entity).ok(),
+        PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
     };
-    for_all(&mut cloths, |(_, cloth, _, _, _, mut particles, body)| {
-        begin(cloth, &mut particles, &body);
-    });
+    body.targets.clear();
+    let mut last: Option<(PinAnchor, Option<GlobalTransform>)> = None;
+    for pin in &mut body.pins {
+        // Pins of one anchor mostly stand together; its transform is looked up once.
+        let transform = match last {
+            Some((anchor, transform)) if anchor == pin.anchor => transform,
+            _ => transform_of(pin.anchor),
+        };
+        last = Some((pin.anchor, transform));
+        body.targets.push(pin.target(transform.as_ref(), origin));
+    }
 }
 
 /// Good steps after which a cloth that met a non-finite number again is worth a new line in the log.

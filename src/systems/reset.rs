@@ -52,7 +52,8 @@ pub(crate) fn reset(
         let count = rest.len();
         particles.0 = ParticleArrays::new(transform.translation(), rest.clone(), Vec::new());
         constraints.0 = Arc::unwrap_or_clone(torn.whole_constraints);
-        body.triangles = Triangles::new(body.topology.triangles.clone(), &rest);
+        body.triangles = Triangles::new(body.topology.triangles.clone(), &rest)
+            .woven_into(&body.topology.sheets);
         body.resistance.truncate(count);
         if let Some(rope) = &mut body.rope {
             rope.mend(count);

@@ -1,19 +1,102 @@
-//! Runs the substeps, and the three phases of each.
+//! Runs the substeps.
+//!
+//! As long as nobody has put a system of his own into the schedule of the substeps, nobody can see
+//! what happens between two phases. Then each cloth goes through all its substeps at once, while it
+//! is in the cache, and the schedule is not run. Otherwise all cloths go through one phase after the
+//! other. Both do the same to each cloth.
 
-use super::{colliders::ActiveColliders, parallel::for_all};
+use super::{colliders::ActiveColliders, parallel::ClothCrew, planar::plane_of};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles},
+    grab::{ClothGrabs, hold_one},
+    planar::PlanarCloth,
     plugin::{ClothSubstep, SubstepTime},
-    settings::ClothGravity,
-    solver::{self, Integration, Relaxation, Surface, update_displacements},
+    settings::{ClothGravity, ClothThreads},
+    solver::{
+        self, Integration, Leader, Relaxation, Surface, collide_shared, hold_tethers_shared,
+        integrate_shared, relax_shared,
+    },
     tearing::Tearing,
 };
-use bevy::prelude::*;
+use bevy::{
+    ecs::{
+        schedule::{Schedule, SystemKey},
+        system::SystemState,
+    },
+    prelude::*,
+};
 
-pub(crate) fn run_substeps(world: &mut World) {
+/// The systems of the plugin in [`ClothSubstep`].
+#[derive(Resource, Default)]
+pub(crate) struct OwnSystems {
+    keys: Vec<SystemKey>,
+    /// Somebody has made some of it run only sometimes. That cannot be taken back.
+    conditional: bool,
+}
+
+impl OwnSystems {
+    /// Those that a schedule has.
+    pub(crate) fn all(schedule: &Schedule) -> Self {
+        let systems = schedule.graph().systems.iter();
+        Self {
+            keys: systems.map(|(key, ..)| key).collect(),
+            conditional: false,
+        }
+    }
+
+    /// These but for those.
+    pub(crate) fn without(mut self, others: &Self) -> Self {
+        self.keys.retain(|key| !others.keys.contains(key));
+        self
+    }
+
+    /// Whether a schedule has these systems and no others, and nothing keeps them from running.
+    fn are_all(&mut self, schedule: &Schedule) -> bool {
+        let graph = schedule.graph();
+        let conditional = graph.systems.iter().any(|(.., c)| !c.is_empty())
+            || graph.system_sets.iter().any(|(.., c)| !c.is_empty());
+        self.conditional |= conditional;
+        !self.conditional
+            && graph.systems.len() == self.keys.len()
+            && self
+                .keys
+                .iter()
+                .all(|&key| graph.systems.get(key).is_some())
+    }
+}
+
+/// All that moves in the substeps, and what it is moved by.
+type Moving = SystemState<(
+    Query<
+        'static,
+        'static,
+        (
+            Entity,
+            &'static Cloth,
+            &'static ClothBody,
+            Option<&'static Tearing>,
+            Option<&'static PlanarCloth>,
+            &'static ClothGrabs,
+            &'static mut Particles,
+            &'static mut Constraints,
+        ),
+    >,
+    TransformHelper<'static, 'static>,
+    Res<'static, ClothGravity>,
+    Res<'static, ActiveColliders>,
+    Res<'static, ClothThreads>,
+    ResMut<'static, ClothCrew>,
+    ResMut<'static, SubstepTime>,
+)>;
+
+pub(crate) fn run_substeps(world: &mut World, moving: &mut Moving) {
     let time = *world.resource::<SubstepTime>();
     if time.substep <= 0.0 {
+        return;
+    }
+    if has_only_own_systems(world) {
+        at_once(world, moving);
         return;
     }
     world.schedule_scope(ClothSubstep, |world, schedule| {
@@ -24,20 +107,80 @@ pub(crate) fn run_substeps(world: &mut World) {
     });
 }
 
+fn has_only_own_systems(world: &mut World) -> bool {
+    world.resource_scope(|world, mut own: Mut<OwnSystems>| {
+        let schedules = world.resource::<Schedules>();
+        let schedule = schedules.get(ClothSubstep);
+        schedule.is_some_and(|schedule| own.are_all(schedule))
+    })
+}
+
+/// All substeps of each cloth.
+fn at_once(world: &mut World, moving: &mut Moving) {
+    let Ok((mut cloths, transforms, gravity, colliders, threads, mut crew, mut time)) =
+        moving.get_mut(world)
+    else {
+        return;
+    };
+    let (gravity, colliders, now) = (&*gravity, &*colliders, *time);
+    let size = |cloth: &(_, _, _, _, _, _, Mut<Particles>, _)| cloth.6.len();
+    crew.for_all(
+        *threads,
+        cloths.iter_mut(),
+        size,
+        |leader, (entity, cloth, body, tearing, planar, grabs, mut p, mut k)| {
+            let k = k.bypass_change_detection();
+            let plane = planar.and_then(|planar| plane_of(entity, planar, &transforms));
+            let hold_in_plane = |p: &mut Particles| {
+                if let Some((point, normal)) = plane {
+                    solver::hold_in_plane(p, point, normal);
+                }
+            };
+            for index in 0..now.count {
+                let time = SubstepTime { index, ..now };
+                integrate_one(leader, cloth, &mut p, gravity, &time);
+                relax_one(leader, cloth, body, tearing, &mut p, k, &time);
+                hold_one(&mut p, grabs, &time);
+                hold_in_plane(&mut p);
+                collide_one(leader, cloth, body, &mut p, colliders, &time);
+                hold_in_plane(&mut p);
+            }
+        },
+    );
+    time.index = now.count.saturating_sub(1);
+}
+
 pub(crate) fn integrate(
     mut cloths: Query<(&Cloth, &mut Particles)>,
     gravity: Res<ClothGravity>,
     time: Res<SubstepTime>,
+    threads: Res<ClothThreads>,
+    mut crew: ResMut<ClothCrew>,
 ) {
-    let work = |cloth: &Cloth, particles: &mut Particles| {
-        let by = Integration {
-            gravity: gravity.0 * cloth.gravity_scale,
-            damping: cloth.damping,
-            dt: time.substep,
-        };
-        solver::integrate(particles, &by);
+    let size = |(_, particles): &(_, Mut<Particles>)| particles.len();
+    crew.for_all(
+        *threads,
+        cloths.iter_mut(),
+        size,
+        |leader, (cloth, mut p)| {
+            integrate_one(leader, cloth, &mut p, &gravity, &time);
+        },
+    );
+}
+
+fn integrate_one(
+    leader: &mut Leader,
+    cloth: &Cloth,
+    particles: &mut Particles,
+    gravity: &ClothGravity,
+    time: &SubstepTime,
+) {
+    let by = Integration {
+        gravity: gravity.0 * cloth.gravity_scale,
+        damping: cloth.damping,
+        dt: time.substep,
     };
-    for_all(&mut cloths, |(c, mut p)| work(c, &mut p));
+    integrate_shared(leader, particles, &by);
 }
 
 pub(crate) fn relax(
@@ -49,51 +192,83 @@ pub(crate) fn relax(
         &mut Constraints,
     )>,
     time: Res<SubstepTime>,
+    threads: Res<ClothThreads>,
+    mut crew: ResMut<ClothCrew>,
 ) {
-    let work = |cloth: &Cloth,
-                body: &ClothBody,
-                tearing: Option<&Tearing>,
-                particles: &mut Particles,
-                k: &mut Constraints| {
-        let applied = body.applied(cloth, &time);
-        let by = Relaxation {
-            compliance: applied.compliance,
-            threads: cloth.threads,
-            iterations: cloth.iterations,
-            dt: time.substep,
-            strength: applied.strength,
-            loads: tearing.is_some_and(Tearing::by_load),
-        };
-        if time.index == 0 {
-            k.prepare(particles);
-        }
-        if by.loads && time.index == 0 {
-            k.clear_loads();
-        }
-        solver::relax(particles, k, &by);
-        if by.loads {
-            k.add_loads(time.substep, 1.0 / time.count as f32);
-        } else {
-            solver::hold_tethers(particles, &body.tethers, applied.tether_scale);
-        }
+    let size = |cloth: &(_, _, _, Mut<Particles>, _)| cloth.3.len();
+    crew.for_all(
+        *threads,
+        cloths.iter_mut(),
+        size,
+        |leader, (cloth, body, tearing, mut p, mut k)| {
+            let k = k.bypass_change_detection();
+            relax_one(leader, cloth, body, tearing, &mut p, k, &time);
+        },
+    );
+}
+
+fn relax_one(
+    leader: &mut Leader,
+    cloth: &Cloth,
+    body: &ClothBody,
+    tearing: Option<&Tearing>,
+    particles: &mut Particles,
+    k: &mut Constraints,
+    time: &SubstepTime,
+) {
+    let applied = body.applied(cloth, time);
+    let by = Relaxation {
+        compliance: applied.compliance,
+        threads: cloth.threads,
+        iterations: cloth.iterations,
+        dt: time.substep,
+        strength: applied.strength,
+        loads: tearing.is_some_and(Tearing::by_load),
     };
-    for_all(&mut cloths, |(c, b, t, mut p, mut k)| {
-        work(c, b, t, &mut p, k.bypass_change_detection());
-    });
+    if time.index == 0 {
+        k.prepare(particles);
+    }
+    if by.loads && time.index == 0 {
+        k.clear_loads();
+    }
+    relax_shared(leader, particles, k, &by);
+    if by.loads {
+        k.add_loads(time.substep, 1.0 / time.count as f32);
+    } else {
+        hold_tethers_shared(leader, particles, &body.tethers, applied.tether_scale);
+    }
 }
 
 pub(crate) fn collide(
     mut cloths: Query<(&Cloth, &ClothBody, &mut Particles)>,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
+    threads: Res<ClothThreads>,
+    mut crew: ResMut<ClothCrew>,
 ) {
-    let work = |cloth: &Cloth, body: &ClothBody, particles: &mut Particles| {
-        update_displacements(particles);
-        let surface = Surface {
-            thickness: body.applied(cloth, &time).thickness + body.radius(),
-            ..cloth.fabric.surface()
-        };
-        solver::collide(particles, &colliders.list, &surface, time.index, time.count);
+    let size = |(.., particles): &(_, _, Mut<Particles>)| particles.len();
+    crew.for_all(
+        *threads,
+        cloths.iter_mut(),
+        size,
+        |leader, (cloth, body, mut p)| {
+            collide_one(leader, cloth, body, &mut p, &colliders, &time);
+        },
+    );
+}
+
+fn collide_one(
+    leader: &mut Leader,
+    cloth: &Cloth,
+    body: &ClothBody,
+    particles: &mut Particles,
+    colliders: &ActiveColliders,
+    time: &SubstepTime,
+) {
+    let surface = Surface {
+        thickness: body.applied(cloth, time).thickness + body.radius(),
+        ..cloth.fabric.surface()
     };
-    for_all(&mut cloths, |(c, b, mut p)| work(c, b, &mut p));
+    let during = [time.index, time.count];
+    collide_shared(leader, particles, &colliders.list, &surface, during);
 }

@@ -47,6 +47,9 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
         let with = bytes(1);
         let particles = (side * side) as usize;
         let each = (with.0 - without.0) as f64 / particles as f64;
-        println!("{side}: {each:.1} bytes a particle, {:.1} at most while it is built", (with.1 - without.0) as f64 / particles as f64);
+        println!(
+            "{side}: {each:.1} bytes a particle, {:.1} at most while it is built",
+            (with.1 - without.0) as f64 / particles as f64
+        );
     }
 }

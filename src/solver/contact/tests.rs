@@ -1,5 +1,5 @@
 use super::*;
-use crate::solver::{Pose, SoaVec3, collide, simd::levels::same_bits};
+use crate::solver::{ParticleArrays, Pose, SoaVec3, collide, simd::levels::same_bits};
 use bevy::math::Quat;
 
 const COUNT: usize = 1000;
@@ -86,9 +86,13 @@ fn plain(p: &ParticleArrays, colliders: &[Collider], by: &Surface) -> ParticleAr
     let mut p = p.clone();
     let obstacle = |collider| Obstacle::new(collider, by, p.origin, 1, 4);
     let obstacles: Vec<_> = colliders.iter().map(obstacle).collect();
+    let (x, d) = (&mut p.position, &mut p.displacement);
     let contacts = Contacts {
-        particles: &mut p,
+        x: [&mut x.x, &mut x.y, &mut x.z],
+        d: [&mut d.x, &mut d.y, &mut d.z],
+        w: &p.inverse_mass,
         obstacles: &obstacles,
+        near: &[],
     };
     contacts.run_scalar();
     p

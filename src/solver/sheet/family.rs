@@ -14,6 +14,9 @@ pub(super) const NONE: f32 = -1.0;
 /// a line of the cache.
 pub(super) const LANES: usize = 16;
 
+/// So many groups are a part, at least.
+const AT_ONCE: usize = 2;
+
 /// How things in a line, `count` of them, are put into groups of one size, which are solved at once.
 ///
 /// If the last group would not be full, it begins earlier, and what the group before has already is
@@ -45,6 +48,39 @@ impl Groups {
     /// What a group begins with.
     pub(super) fn start(self, group: usize) -> usize {
         (group * self.size()).min(self.count.saturating_sub(self.size()))
+    }
+
+    /// How many places the groups have together.
+    pub(super) fn stored(self) -> usize {
+        self.len() * self.size()
+    }
+
+    /// Cuts them into parts for several threads: some groups each, groups that have things in common
+    /// in the same part.
+    pub(super) fn parts(self) -> impl ExactSizeIterator<Item = std::ops::Range<usize>> + Send {
+        let len = self.len();
+        let apart = self.count / self.size();
+        let parts = (apart / AT_ONCE).max(1);
+        (0..parts).map(move |part| {
+            let end = if part + 1 < parts {
+                (part + 1) * AT_ONCE
+            } else {
+                len
+            };
+            part * AT_ONCE..end
+        })
+    }
+
+    /// How many things are in each part.
+    pub(super) fn widths(self) -> impl ExactSizeIterator<Item = usize> + Send {
+        self.parts().map(move |part| {
+            let end = if part.end < self.len() {
+                self.start(part.end)
+            } else {
+                self.count
+            };
+            end - self.start(part.start)
+        })
     }
 
     /// In which group something is, and where in it.
@@ -131,8 +167,7 @@ impl Weave {
     /// How many numbers a family stores: groups are full.
     fn stored(self, layout: &SheetLayout) -> usize {
         let [across, along] = self.extent(layout);
-        let groups = Groups::of(across);
-        groups.len() * groups.size() * along
+        Groups::of(across).stored() * along
     }
 }
 

@@ -19,7 +19,7 @@
 //! Neighbouring threads are solved side by side: every loop goes over the links at one place of all
 //! threads of a strip.
 
-use super::strip::{Links, Tile};
+use super::strip::{GroupLinks, Tile};
 use crate::solver::relax::Softness;
 
 /// How much of its own error a link may push. In a long thread the pivot is about half of both masses,
@@ -34,12 +34,12 @@ pub(super) type Kept<const W: usize> = [[f32; W]; 6];
 #[inline(always)]
 pub(super) fn solve_lines<const W: usize>(
     particles: &mut [Tile<W>],
-    links: Links<W>,
+    links: GroupLinks<W>,
     softness: Softness,
     share: f32,
     kept: &mut [Kept<W>],
 ) {
-    let Links { rest, lambda } = links;
+    let GroupLinks { rest, lambda } = links;
     let mut there = There::default();
     let mut ends = particles.windows(2);
     for (i, (rest, kept)) in rest.iter().zip(&mut *kept).enumerate() {

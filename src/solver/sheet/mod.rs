@@ -26,13 +26,15 @@ mod twin;
 
 use super::{
     constraints::{ConstraintKind, DistanceConstraint},
+    crew::Leader,
     particles::ParticleArrays,
     soa::SoaVec3,
 };
 use coarse::Coarse;
 pub(super) use family::Family;
 use family::Weave;
-pub(super) use pass::{Scratch, SheetSoftness, relax_sheet};
+pub(super) use pass::{SheetSoftness, relax_sheet};
+use project::Planes;
 
 /// Where a sheet is among the particles: `rows` rows of `columns` particles, row by row, from
 /// `first` on.
@@ -165,5 +167,16 @@ impl Sheet {
             coarse,
         } = self;
         coarse.prepare(layout, families, planes, inverse_mass);
+    }
+
+    /// Holds the sheet, whose particles these are, together over long distances.
+    fn hold_long_distances(
+        &mut self,
+        leader: &mut Leader,
+        planes: &mut Planes,
+        soft: SheetSoftness,
+    ) {
+        let columns = self.layout.columns as usize;
+        self.coarse.hold(leader, planes, columns, soft);
     }
 }

@@ -12,6 +12,7 @@ pub(super) struct Row<'a> {
 }
 
 /// The planes of a number of particles.
+#[derive(Default)]
 pub(super) struct Planes<'a> {
     pub(super) x: &'a mut [f32],
     pub(super) y: &'a mut [f32],
@@ -20,6 +21,41 @@ pub(super) struct Planes<'a> {
 }
 
 impl Planes<'_> {
+    /// Parts of `size` particles, the last one of what is left, from a particle on.
+    pub(super) fn parts(&mut self, from: usize, size: usize) -> impl Iterator<Item = Planes<'_>> {
+        let x = self.x[from..].chunks_mut(size);
+        let places = x
+            .zip(self.y[from..].chunks_mut(size))
+            .zip(self.z[from..].chunks_mut(size));
+        let parts = places.zip(self.w[from..].chunks(size));
+        parts.map(|(((x, y), z), w)| Planes { x, y, z, w })
+    }
+
+    /// The first particles as parts of these sizes.
+    pub(super) fn split(
+        &mut self,
+        sizes: impl ExactSizeIterator<Item = usize> + Send,
+    ) -> impl Iterator<Item = Planes<'_>> + Send {
+        let mut left = Planes {
+            x: self.x,
+            y: self.y,
+            z: self.z,
+            w: self.w,
+        };
+        sizes.map(move |size| {
+            let Planes { x, y, z, w } = std::mem::take(&mut left);
+            let ((x, x_left), (y, y_left)) = (x.split_at_mut(size), y.split_at_mut(size));
+            let ((z, z_left), (w, w_left)) = (z.split_at_mut(size), w.split_at(size));
+            left = Planes {
+                x: x_left,
+                y: y_left,
+                z: z_left,
+                w: w_left,
+            };
+            Planes { x, y, z, w }
+        })
+    }
+
     /// Two rows of `n` particles that do not overlap, the first starting at `a`, the second, behind
     /// it, at `b`.
     #[inline(always)]

@@ -3,39 +3,51 @@
 
 use super::{
     lines::{Kept, solve_lines},
-    project::{Planes, Row, project},
+    project::{Row, project},
 };
-use crate::solver::relax::Softness;
+use crate::solver::{columns::Columns, relax::Softness};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
 pub(super) type Tile<const W: usize> = [[f32; W]; 4];
 
-/// The links of the threads of a strip, one behind the other.
-pub(super) struct Links<'a, const W: usize> {
+/// Links of the threads of some groups, group by group.
+pub(super) struct Links<'a> {
+    /// Rest lengths, or empty if there are no links.
+    pub(super) rest: &'a [f32],
+    /// λ, or empty.
+    pub(super) lambda: &'a mut [f32],
+}
+
+impl Links<'_> {
+    /// Those of one group, `count` in each thread, if there are any.
+    #[inline(always)]
+    pub(super) fn of_group<const W: usize>(
+        &mut self,
+        group: usize,
+        count: usize,
+    ) -> Option<GroupLinks<'_, W>> {
+        let (rest, _) = self.rest.as_chunks::<W>();
+        let (lambda, _) = self.lambda.as_chunks_mut::<W>();
+        let of = group * count..(group + 1) * count;
+        let rest = rest.get(of.clone())?;
+        let lambda = lambda.get_mut(of).unwrap_or_default();
+        Some(GroupLinks { rest, lambda })
+    }
+}
+
+/// The links of `W` threads, one behind the other.
+pub(super) struct GroupLinks<'a, const W: usize> {
     pub(super) rest: &'a [[f32; W]],
     /// λ, or empty.
     pub(super) lambda: &'a mut [[f32; W]],
 }
 
-impl<const W: usize> Links<'_, W> {
+impl<const W: usize> GroupLinks<'_, W> {
     /// Projects those between the particles at one place and those `reach` farther on.
     #[inline(always)]
     fn project(&mut self, particles: &mut [Tile<W>], i: usize, reach: usize, softness: Softness) {
         let (before, behind) = particles.split_at_mut(i + reach);
-        let [xa, ya, za, wa] = &mut before[i];
-        let [xb, yb, zb, wb] = &mut behind[0];
-        let a = Row {
-            x: xa,
-            y: ya,
-            z: za,
-            w: wa,
-        };
-        let b = Row {
-            x: xb,
-            y: yb,
-            z: zb,
-            w: wb,
-        };
+        let [a, b] = [&mut before[i], &mut behind[0]].map(|[x, y, z, w]| Row { x, y, z, w });
         let lambda = self.lambda.get_mut(i).map_or(&mut [][..], |l| &mut l[..]);
         project::<false>(a, b, &self.rest[i], lambda, softness);
     }
@@ -78,32 +90,28 @@ impl<const W: usize> Links<'_, W> {
     }
 }
 
-/// Copies threads of warp, the first of them in column `start`.
+/// Copies one coordinate of `W` columns, from column `start` on.
 #[inline(always)]
 pub(super) fn copy_warp<const W: usize>(
-    from: &Planes,
-    columns: usize,
+    from: &mut Columns,
     start: usize,
+    axis: usize,
     to: &mut [Tile<W>],
 ) {
-    for (plane, axis) in [&*from.x, &*from.y, &*from.z, from.w].into_iter().zip(0..) {
-        for (row, tile) in plane.chunks_exact(columns).zip(&mut *to) {
-            tile[axis].copy_from_slice(&row[start..start + W]);
-        }
+    for (r, tile) in to.iter_mut().enumerate() {
+        tile[axis].copy_from_slice(&from.row(r)[start..start + W]);
     }
 }
 
-/// Writes them back.
+/// Writes it back.
 #[inline(always)]
 pub(super) fn write_warp<const W: usize>(
-    from: &[Tile<W>],
-    to: &mut Planes,
-    columns: usize,
+    to: &mut Columns,
     start: usize,
+    axis: usize,
+    from: &[Tile<W>],
 ) {
-    for (plane, axis) in [&mut *to.x, &mut *to.y, &mut *to.z].into_iter().zip(0..) {
-        for (row, tile) in plane.chunks_exact_mut(columns).zip(from) {
-            row[start..start + W].copy_from_slice(&tile[axis]);
-        }
+    for (r, tile) in from.iter().enumerate() {
+        to.row(r)[start..start + W].copy_from_slice(&tile[axis]);
     }
 }

@@ -3,27 +3,18 @@
 
 use super::{
     Sheet,
-    coarse::CoarseScratch,
     family::{Family, Weave},
     lines::PUSH,
     pass::SheetSoftness,
     project::{Planes, share},
 };
-use crate::solver::relax::Softness;
+use crate::solver::{crew::Leader, relax::Softness};
 
-pub(super) fn pass(
-    mut planes: Planes,
-    sheet: &mut Sheet,
-    soft: SheetSoftness,
-    scratch: &mut CoarseScratch,
-) {
+pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     let layout = sheet.layout;
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     if soft.coarse {
-        // Its own loops are plain already; only their projections are rows.
-        let coarse = &mut sheet.coarse;
-        let (stretch, shear) = (soft.stretch, soft.shear);
-        coarse.hold(&mut planes, columns, stretch, shear, scratch);
+        sheet.hold_long_distances(&mut Leader::alone(), &mut planes, soft);
     }
     for family in &mut sheet.families {
         let weave = family.weave();

@@ -1,10 +1,15 @@
 //! The force of the air on each triangle: drag and lift, relative to the wind.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `woven` | triangles of sheets, row by row |
+//! | `loose` | all others |
+
+mod loose;
+mod woven;
 
 use super::{
-    corners::BLOCK,
-    particles::ParticleArrays,
-    simd::{Kernel, dispatch, select},
-    triangles::Triangles,
+    corners::BLOCK, crew::Leader, particles::ParticleArrays, simd::select, triangles::Triangles,
 };
 use bevy::math::Vec3;
 
@@ -29,6 +34,17 @@ pub struct Air {
 /// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Drag is limited so that one step at
 /// most stops the triangle relative to the air, and both together so that they never make it faster.
 pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Air, dt: f32) {
+    apply_air_shared(&mut Leader::alone(), particles, triangles, air, dt);
+}
+
+/// [`apply_air`], shared with the leader's helpers.
+pub(crate) fn apply_air_shared(
+    leader: &mut Leader,
+    particles: &mut ParticleArrays,
+    triangles: &Triangles,
+    air: &Air,
+    dt: f32,
+) {
     let pressure = 0.5 * air.density;
     if pressure * (air.drag + air.lift) == 0.0 {
         return;
@@ -42,11 +58,25 @@ pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Ai
         gain: pressure * dt / air.areal_density,
         third: air.areal_density / (3.0 * dt),
     };
-    dispatch(ApplyAir {
+    let mut from = 0;
+    for cells in triangles.woven() {
+        loose::apply(
+            leader,
+            particles,
+            triangles,
+            from..cells.triangles.start,
+            by,
+        );
+        woven::apply(leader, particles, cells, &triangles.rest_area, by);
+        from = cells.triangles.end;
+    }
+    loose::apply(
+        leader,
         particles,
         triangles,
+        from..triangles.indices.len(),
         by,
-    });
+    );
 }
 
 /// How triangles catch the air in one fixed step.
@@ -96,69 +126,12 @@ impl Catch {
     }
 }
 
-struct ApplyAir<'a> {
-    particles: &'a mut ParticleArrays,
-    triangles: &'a Triangles,
-    by: Catch,
-}
-
-impl Kernel for ApplyAir<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let p = self.particles;
-        let n = p.len();
-        let (x, y, z) = (&p.position.x[..n], &p.position.y[..n], &p.position.z[..n]);
-        let d = &p.displacement;
-        let (dx, dy, dz) = (&d.x[..n], &d.y[..n], &d.z[..n]);
-        let a = &mut p.acceleration;
-        let (ax, ay, az) = (&mut a.x[..n], &mut a.y[..n], &mut a.z[..n]);
-        let w = &p.inverse_mass[..n];
-        // What the corners give: moved, ab, ac.
-        let mut rows = [[0.0; BLOCK]; 9];
-        let mut force = [[0.0; BLOCK]; 3];
-        let mut room = [[0; 3]; BLOCK];
-        for (number, area) in self.triangles.rest_area.chunks(BLOCK).enumerate() {
-            let corners = self.triangles.indices.block(number, &mut room);
-            for (k, corners) in corners.iter().enumerate() {
-                let [a, b, c] = corners.map(|i| i as usize);
-                rows[0][k] = dx[a] + dx[b] + dx[c];
-                rows[1][k] = dy[a] + dy[b] + dy[c];
-                rows[2][k] = dz[a] + dz[b] + dz[c];
-                rows[3][k] = x[b] - x[a];
-                rows[4][k] = y[b] - y[a];
-                rows[5][k] = z[b] - z[a];
-                rows[6][k] = x[c] - x[a];
-                rows[7][k] = y[c] - y[a];
-                rows[8][k] = z[c] - z[a];
-            }
-            forces(self.by, &rows, area, &mut force);
-            for (k, corners) in corners.iter().enumerate() {
-                for i in corners.map(|i| i as usize) {
-                    ax[i] += force[0][k] * w[i];
-                    ay[i] += force[1][k] * w[i];
-                    az[i] += force[2][k] * w[i];
-                }
-            }
-        }
-    }
-
-    fn run_scalar(self) {
-        let triangles = self.triangles;
-        for (corners, &area) in triangles.indices.iter().zip(&triangles.rest_area) {
-            let corners = corners.map(|i| i as usize);
-            let [a, b, c] = corners.map(|i| self.particles.position.get(i));
-            let [da, db, dc] = corners.map(|i| self.particles.displacement.get(i));
-            let force = self.by.gained(da + db + dc, b - a, c - a) * (area * self.by.third);
-            for i in corners {
-                self.particles.add_force(i, force);
-            }
-        }
-    }
-}
+/// What the corners of a block of triangles give: moved, ab, ac, each x, y and z.
+type Rows = [[f32; BLOCK]; 9];
 
 /// A third of the force on each triangle of a block.
 #[inline(always)]
-fn forces(by: Catch, rows: &[[f32; BLOCK]; 9], area: &[f32], [fx, fy, fz]: &mut [[f32; BLOCK]; 3]) {
+fn forces(by: Catch, rows: &Rows, area: &[f32], [fx, fy, fz]: &mut [[f32; BLOCK]; 3]) {
     let n = area.len().min(BLOCK);
     for k in 0..n {
         let row = |first: usize| Vec3::new(rows[first][k], rows[first + 1][k], rows[first + 2][k]);
@@ -170,7 +143,7 @@ fn forces(by: Catch, rows: &[[f32; BLOCK]; 9], area: &[f32], [fx, fy, fz]: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{SoaVec3, simd::levels::same_bits};
+    use crate::solver::{SheetLayout, SoaVec3, crew::threads, simd::levels::same_bits};
 
     fn triangle(tilt: f32) -> (ParticleArrays, Triangles) {
         let corners = [Vec3::ZERO, Vec3::X, Vec3::new(0.0, tilt.sin(), tilt.cos())];
@@ -178,6 +151,7 @@ mod tests {
         let triangles = Triangles {
             indices: vec![[0, 1, 2]].into(),
             rest_area: vec![0.5],
+            ..Default::default()
         };
         (p, triangles)
     }
@@ -289,5 +263,96 @@ mod tests {
             p.acceleration.bits().collect()
         });
         assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()));
+    }
+
+    /// A crumpled sheet, its cells cut in all ways, and one loose triangle.
+    fn sheet(columns: u32, rows: u32) -> (ParticleArrays, Triangles, SheetLayout) {
+        let count = columns * rows;
+        let places: SoaVec3 = (0..count + 1)
+            .map(|i| {
+                Vec3::new(
+                    (i % columns) as f32,
+                    (i / columns) as f32,
+                    (i * i % 13) as f32 * 0.1,
+                )
+            })
+            .collect();
+        let mut indices = Vec::new();
+        for i in (0..count - columns).filter(|i| i % columns < columns - 1) {
+            let (a, b, d, e) = (i, i + 1, i + columns, i + columns + 1);
+            indices.extend(match i % 5 {
+                0 => [[a, d, e], [a, e, b]],
+                1 => [[e, b, a], [d, a, e]],
+                2 => [[b, a, d], [e, d, b]],
+                _ => [[d, e, b], [a, b, d]],
+            });
+        }
+        indices.push([count - 3, count - 1, count]);
+        let layout = SheetLayout {
+            first: 0,
+            columns,
+            rows,
+        };
+        let triangles = Triangles::new(indices, &places);
+        let w = (0..count + 1).map(|i| (i % 4) as f32).collect();
+        let mut p = ParticleArrays::new(Vec3::ZERO, places, w);
+        for i in 0..=count {
+            let velocity = Vec3::new((i % 7) as f32, (i % 3) as f32, (i % 11) as f32);
+            p.set_velocity(i as usize, velocity);
+        }
+        (p, triangles, layout)
+    }
+
+    #[test]
+    fn what_is_woven_feels_the_same_wind() {
+        for (columns, rows) in [(2, 2), (70, 9), (200, 90)] {
+            let (p, triangles, layout) = sheet(columns, rows);
+            let woven = triangles.clone().woven_into(&[layout]);
+            assert_eq!(woven.woven().len(), 1);
+            let air = Air {
+                lift: 0.5,
+                ..air(Vec3::new(3.0, -1.0, 0.5))
+            };
+            let accelerations = |triangles: &Triangles| {
+                let mut p = p.clone();
+                apply_air(&mut p, triangles, &air, 0.01);
+                p.acceleration
+            };
+            let (expected, got) = (accelerations(&triangles), accelerations(&woven));
+            for (i, (expected, got)) in expected.iter().zip(got.iter()).enumerate() {
+                let error = (expected - got).length() / (1.0 + expected.length());
+                assert!(
+                    error < 1e-4,
+                    "{columns} × {rows}, {i}: {got} for {expected}"
+                );
+            }
+            let expected = same_bits(|| {
+                let mut p = p.clone();
+                apply_air(&mut p, &woven, &air, 0.01);
+                p.acceleration.bits().collect()
+            });
+            for count in threads::COUNTS {
+                let mut p = p.clone();
+                threads::with(count, |leader| {
+                    apply_air_shared(leader, &mut p, &woven, &air, 0.01);
+                });
+                assert!(p.acceleration.bits().eq(expected.iter().copied()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_been_changed_is_woven_no_more() {
+        let (_, triangles, layout) = sheet(9, 7);
+        let mut woven = triangles.woven_into(&[layout]);
+        woven.indices.to_mut()[3] = [1, 2, 3];
+        assert!(woven.woven().is_empty());
+        let other = SheetLayout {
+            columns: 7,
+            rows: 9,
+            ..layout
+        };
+        let (_, triangles, _) = sheet(9, 7);
+        assert!(triangles.woven_into(&[other]).woven().is_empty());
     }
 }

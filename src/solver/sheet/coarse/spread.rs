@@ -1,0 +1,132 @@
+//! From the nodes of the finest level to the particles between them.
+
+use super::{super::project::Planes, FINEST, level::Level};
+use crate::solver::{
+    crew::{Leader, PART},
+    simd::{Kernel, dispatch},
+};
+use std::cell::RefCell;
+
+/// How far the particles of two rows move: those at the nodes above and below.
+type Rows = [[Vec<f32>; 3]; 2];
+
+thread_local! {
+    static ROWS: RefCell<Rows> = RefCell::default();
+}
+
+/// Moves the particles with the nodes around them.
+pub(super) fn move_particles(
+    leader: &mut Leader,
+    finest: &Level,
+    planes: &mut Planes,
+    columns: usize,
+) {
+    // Whole cells, so that few rows of nodes are spread twice.
+    let rows = (PART / columns).next_multiple_of(FINEST).max(FINEST);
+    let parts = planes.parts(0, rows * columns).enumerate();
+    leader.each(parts, |(number, planes)| {
+        ROWS.with_borrow_mut(|rows_moved| {
+            for plane in rows_moved.as_flattened_mut() {
+                if plane.len() < columns {
+                    plane.resize(columns, 0.0);
+                }
+            }
+            dispatch(Move {
+                finest,
+                planes,
+                columns,
+                first: number * rows,
+                moved: rows_moved,
+            });
+        });
+    });
+}
+
+/// Moves the particles of some rows.
+struct Move<'a> {
+    finest: &'a Level,
+    planes: Planes<'a>,
+    columns: usize,
+    /// The first of the rows.
+    first: usize,
+    moved: &'a mut Rows,
+}
+
+impl Kernel for Move<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            finest,
+            planes,
+            columns,
+            first,
+            moved: [above, below],
+        } = self;
+        let width = finest.columns.len();
+        let moved = [&finest.x, &finest.y, &finest.z];
+        let mut node = usize::MAX;
+        let count = planes.w.len() / columns;
+        let between = &finest.rows.between[first..][..count];
+        for (r, &(i, down)) in between.iter().enumerate() {
+            let i = i as usize;
+            if i != node {
+                // The row below is the one above of the next nodes.
+                let known = node.wrapping_add(1) == i && node != usize::MAX;
+                for (axis, moved) in moved.into_iter().enumerate() {
+                    let row = |i: usize| &moved[i * width..][..width];
+                    if known {
+                        std::mem::swap(&mut above[axis], &mut below[axis]);
+                    } else {
+                        spread(finest, row(i), &mut above[axis][..columns]);
+                    }
+                    spread(finest, row(i + 1), &mut below[axis][..columns]);
+                }
+                node = i;
+            }
+            let row = r * columns..(r + 1) * columns;
+            let w = &planes.w[row.clone()];
+            for (axis, plane) in [&mut *planes.x, &mut *planes.y, &mut *planes.z]
+                .into_iter()
+                .enumerate()
+            {
+                move_row(&mut plane[row.clone()], w, &above[axis], &below[axis], down);
+            }
+        }
+    }
+
+    /// The twin of a pass calls this too: these loops are plain already.
+    fn run_scalar(self) {
+        self.run();
+    }
+}
+
+/// Spreads what the nodes of a row move over the particles of the row.
+#[inline(always)]
+fn spread(finest: &Level, nodes: &[f32], row: &mut [f32]) {
+    let (cells, rest) = row.as_chunks_mut::<FINEST>();
+    let pairs = nodes.windows(2);
+    // The last cell may be a different one: its nodes are not always so far apart.
+    let even = (finest.columns.nodes[nodes.len() - 2] as usize) / FINEST;
+    for (cell, pair) in cells[..even].iter_mut().zip(pairs) {
+        let slope = (pair[1] - pair[0]) / FINEST as f32;
+        for (k, place) in cell.iter_mut().enumerate() {
+            *place = pair[0] + slope * k as f32;
+        }
+    }
+    let last = cells[even..].as_flattened_mut().iter_mut().chain(rest);
+    let ways = &finest.columns.between[even * FINEST..];
+    let [a, b] = [nodes[nodes.len() - 2], nodes[nodes.len() - 1]];
+    for (place, &(_, right)) in last.zip(ways) {
+        *place = a + (b - a) * right;
+    }
+}
+
+#[inline(always)]
+fn move_row(x: &mut [f32], w: &[f32], above: &[f32], below: &[f32], down: f32) {
+    let n = x.len();
+    let (w, above, below) = (&w[..n], &above[..n], &below[..n]);
+    for k in 0..n {
+        let moved = above[k] + (below[k] - above[k]) * down;
+        x[k] += if w[k] > 0.0 { moved } else { 0.0 };
+    }
+}

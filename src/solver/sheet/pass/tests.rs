@@ -1,0 +1,146 @@
+use super::SheetLayout;
+use crate::solver::{
+    Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SimdLevel, SoaVec3,
+    Strength, ThreadSolver, relax,
+};
+use bevy::math::Vec3;
+
+/// A sheet with all six families, disturbed, with pins and holes.
+fn sheet(columns: u32, rows: u32) -> (ParticleArrays, ConstraintGraph) {
+    let place = |i: u32| Vec3::new((i % columns) as f32, (i / columns) as f32, 0.0);
+    let rest: SoaVec3 = (0..columns * rows).map(place).collect();
+    let mut pairs = Vec::new();
+    for i in 0..columns * rows {
+        let (r, c) = (i / columns, i % columns);
+        let mut pair = |there: bool, kind, from: u32, to: u32| {
+            if there {
+                pairs.push((kind, from, to));
+            }
+        };
+        pair(c + 1 < columns, ConstraintKind::Structural, i, i + 1);
+        pair(r + 1 < rows, ConstraintKind::Structural, i, i + columns);
+        pair(c + 2 < columns, ConstraintKind::Bend, i, i + 2);
+        pair(r + 2 < rows, ConstraintKind::Bend, i, i + 2 * columns);
+        let inside = c + 1 < columns && r + 1 < rows;
+        pair(inside, ConstraintKind::Shear, i, i + columns + 1);
+        pair(inside, ConstraintKind::Shear, i + 1, i + columns);
+    }
+    let layout = SheetLayout {
+        first: 0,
+        columns,
+        rows,
+    };
+    let mut graph = ConstraintGraph::woven(&rest, &pairs, &[layout]);
+    assert_eq!(graph.sheets().count(), 1);
+    assert!(graph.batches.is_empty());
+    assert_eq!(graph.len(), pairs.len());
+    let hole = columns * rows / 2;
+    graph.retain(|c| c.particles[0] != hole);
+    let moved = rest
+        .iter()
+        .enumerate()
+        .map(|(i, v)| v * 1.02 + Vec3::splat((i * i % 13) as f32 * 0.01))
+        .collect();
+    let w = (0..columns * rows).map(|i| (i % 5) as f32).collect();
+    (ParticleArrays::new(Vec3::ZERO, moved, w), graph)
+}
+
+fn settings(threads: ThreadSolver, iterations: u32) -> Relaxation {
+    Relaxation {
+        compliance: Compliance {
+            stretch: 1e-5,
+            shear: 1e-4,
+            bend: 1e-3,
+        },
+        threads,
+        iterations,
+        dt: 0.01,
+        strength: Strength::part(0.8),
+        loads: false,
+    }
+}
+
+/// What the loops over rows give, at every level that this processor has, is what the formulas
+/// give one constraint at a time.
+#[test]
+fn rows_give_the_bits_of_single_constraints_at_every_level() {
+    for (columns, rows) in [(2, 2), (20, 20), (33, 70), (70, 5), (100, 40)] {
+        for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
+            for iterations in [1, 3] {
+                let mut expected = None;
+                for level in SimdLevel::ALL {
+                    if !level.force() {
+                        continue;
+                    }
+                    let (mut p, mut graph) = sheet(columns, rows);
+                    graph.prepare(&p);
+                    relax(&mut p, &mut graph, &settings(threads, iterations));
+                    assert!(p.position.is_finite());
+                    let expected = expected.get_or_insert(p.clone());
+                    assert!(
+                        *expected == p,
+                        "{columns}×{rows}, {threads:?}, {iterations} iterations, {level:?}"
+                    );
+                }
+                SimdLevel::best().force();
+            }
+        }
+    }
+}
+
+/// Relaxed, a sheet is what its constraints are without a sheet, but for their order; both must
+/// come to the same end.
+#[test]
+fn a_sheet_comes_to_rest_where_single_constraints_do() {
+    let (p, mut woven) = sheet(12, 9);
+    woven.retain(|c| c.kind != ConstraintKind::Bend);
+    let pairs: Vec<_> = woven
+        .iter()
+        .map(|c| (c.kind, c.particles[0], c.particles[1]))
+        .collect();
+    let rest: SoaVec3 = (0..108)
+        .map(|i| Vec3::new((i % 12) as f32, (i / 12) as f32, 0.0))
+        .collect();
+    let mut single = ConstraintGraph::new(&rest, &pairs);
+    let end = |graph: &mut ConstraintGraph, threads| {
+        let mut p = p.clone();
+        p.inverse_mass.fill(1.0);
+        graph.prepare(&p);
+        let by = Relaxation {
+            compliance: Compliance::default(),
+            strength: Strength::default(),
+            ..settings(threads, 3000)
+        };
+        relax(&mut p, graph, &by);
+        crate::solver::measure_stretch(&p, graph).max
+    };
+    for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
+        assert!(end(&mut woven, threads).abs() < 1e-4);
+        assert!(end(&mut single, threads).abs() < 1e-4);
+    }
+}
+
+/// Momentum is kept, long distances included.
+#[test]
+fn nobody_is_pushed_who_does_not_push() {
+    let (mut p, mut graph) = sheet(40, 30);
+    for (i, w) in p.inverse_mass.iter_mut().enumerate() {
+        *w = 1.0 + (i % 7) as f32;
+    }
+    for x in &mut p.position.x {
+        *x *= 1.1;
+    }
+    let centre = |p: &ParticleArrays| {
+        let sum = p.position.iter().zip(&p.inverse_mass);
+        sum.fold(bevy::math::DVec3::ZERO, |sum, (x, w)| {
+            sum + x.as_dvec3() / f64::from(*w)
+        })
+    };
+    let before = (centre(&p), p.position.clone());
+    graph.prepare(&p);
+    relax(&mut p, &mut graph, &settings(ThreadSolver::Direct, 1));
+    assert_ne!(p.position, before.1);
+    let mass: f64 = p.inverse_mass.iter().map(|w| f64::from(1.0 / w)).sum();
+    let drift = (centre(&p) - before.0).length() / mass;
+    assert!(drift < 2e-6, "{drift} m");
+}
