@@ -29,18 +29,6 @@ pub(super) struct Batch {
     pub(super) lambda: Vec<f32>,
     /// Mean tension during the running fixed step, N; empty unless it is measured.
     pub(super) load: Vec<f32>,
-    /// For each whole group of [`LANES`] constraints, whether it is a row: its particles are
-    /// neighbours in memory on both sides, as along the rows of a grid.
-    pub(super) rows: Vec<bool>,
-}
-
-/// Constraints of an independent batch that are worked on together: loaded, computed in one
-/// branch-free loop that the compiler turns into SIMD, stored.
-pub(super) const LANES: usize = 8;
-
-fn is_row(group: &[[u32; 2]; LANES]) -> bool {
-    let [a, b] = group[0];
-    (0..).zip(group).all(|(k, pair)| *pair == [a + k, b + k])
 }
 
 impl Batch {
@@ -51,7 +39,7 @@ impl Batch {
         pairs: Vec<[u32; 2]>,
         positions: &SoaVec3,
     ) -> Self {
-        let mut batch = Self {
+        Self {
             kind,
             independent,
             rest: pairs
@@ -61,10 +49,7 @@ impl Batch {
             pairs,
             lambda: Vec::new(),
             load: Vec::new(),
-            rows: Vec::new(),
-        };
-        batch.find_rows();
-        batch
+        }
     }
 
     /// An empty one.
@@ -72,7 +57,7 @@ impl Batch {
         Self::new(kind, true, Vec::new(), &SoaVec3::default())
     }
 
-    /// Removes what is not to be kept. The others keep their order, and with it their rows.
+    /// Removes what is not to be kept. The others keep their order.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&[u32; 2], &f32) -> bool) {
         let before = self.pairs.len();
         let mut kept = 0;
@@ -94,13 +79,6 @@ impl Batch {
     pub(super) fn changed(&mut self) {
         self.lambda.clear();
         self.load.clear();
-        self.find_rows();
-    }
-
-    fn find_rows(&mut self) {
-        let (groups, _) = self.pairs.as_chunks();
-        self.rows.clear();
-        self.rows.extend(groups.iter().map(is_row));
     }
 }
 

@@ -14,6 +14,7 @@
 //! | `edit` | changes single constraints of the order |
 //! | `integrate` | position Verlet |
 //! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
+//! | `general` | constraints between particles anywhere, in chunks |
 //! | `sheet` | grids: whole rows at a time, whole threads at once, long distances |
 //! | `shape`, `collide` | what cloth bumps into |
 //! | `contact` | push-out and friction, many particles at a time |
@@ -40,6 +41,7 @@ pub mod collide;
 pub mod constraints;
 mod contact;
 mod edit;
+mod general;
 pub mod geodesic;
 pub mod glide;
 pub mod grab;
