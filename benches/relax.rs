@@ -93,18 +93,16 @@ fn sheet_relaxed(bencher: Bencher, case: Case) {
 }
 
 /// The same sheet as any mesh that is no grid.
-#[divan::bench(args = SIDES)]
-fn general(bencher: Bencher, side: u32) {
-    let mut sheet = sheet(side);
+#[divan::bench(args = cases())]
+fn general(bencher: Bencher, case: Case) {
+    let mut sheet = sheet(case.side);
     let pairs: Vec<_> = sheet
         .constraints
         .iter()
         .map(|c| (c.kind, c.particles[0], c.particles[1]))
         .collect();
     sheet.constraints = ConstraintGraph::new(&sheet.particles.position, &pairs);
-    let level = SimdLevel::best();
-    let threads = ThreadSolver::Relaxation;
-    relax(bencher, Case { side, level }, threads, sheet);
+    relax(bencher, case, ThreadSolver::Relaxation, sheet);
 }
 
 /// A particle as tutorials have it.

