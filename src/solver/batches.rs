@@ -143,10 +143,10 @@ fn colour(members: &[[u32; 2]], used: &mut [u64], mut give: impl FnMut(Vec<[u32;
 }
 
 /// Axes, face diagonals and space diagonals of a cube, without sign.
-const DIRECTIONS: usize = 14;
+pub(super) const DIRECTIONS: usize = 14;
 
 /// Which of the [`DIRECTIONS`] is nearest to the line through two particles; 0 if they coincide.
-fn direction(positions: &SoaVec3, a: u32, b: u32) -> usize {
+pub(super) fn direction(positions: &SoaVec3, a: u32, b: u32) -> usize {
     let d = positions.get(b as usize) - positions.get(a as usize);
     let largest = d.abs().max_element();
     if largest == 0.0 || largest.is_nan() {

@@ -14,7 +14,7 @@
 //! | `edit` | changes single constraints of the order |
 //! | `integrate` | position Verlet |
 //! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
-//! | `general` | constraints between particles anywhere, in chunks |
+//! | `general` | constraints between particles anywhere, in chunks; threads that run straight on, as a whole |
 //! | `sheet` | grids: whole rows at a time, whole threads at once, long distances |
 //! | `shape`, `collide` | what cloth bumps into |
 //! | `contact` | push-out and friction, many particles at a time |

@@ -7,7 +7,7 @@
 use super::{
     batches::Batch,
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
-    general::relax_batches,
+    general::{General, GeneralSoftness, relax_general},
     glide::Strength,
     particles::ParticleArrays,
     sheet::{SheetSoftness, relax_sheet},
@@ -28,8 +28,9 @@ use {
     reflect(Serialize, Deserialize)
 )]
 pub enum ThreadSolver {
-    /// Each thread of a grid as a whole, and a hierarchy of long distances above it: woven cloth
-    /// does not stretch. What is no grid is relaxed.
+    /// Each thread as a whole, in a grid also with a hierarchy of long distances above it: woven cloth
+    /// does not stretch. In other meshes threads are the edges that run straight on, if there are
+    /// enough of them side by side; what is left over is relaxed.
     #[default]
     Direct,
     /// Constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): how far cloth
@@ -95,6 +96,7 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
     };
     let ConstraintGraph {
         batches,
+        strands,
         sheets,
         scratch,
     } = constraints;
@@ -117,22 +119,44 @@ pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, 
         let (needed, len) = (needs_lambda(family.kind()), family.rest.len());
         clear(&mut family.lambda, needed, len);
     }
+    for line in strands.iter_mut().flat_map(|bundle| &mut bundle.lines) {
+        let (needed, len) = (needs_lambda(line.kind), line.rest.len());
+        clear(&mut line.lambda, needed, len);
+    }
 
     let mut points = Points::of(particles);
-    let soft = |batch: &Batch| softness(batch.kind);
+    let softness = GeneralSoftness {
+        of_batch: |batch: &Batch| softness(batch.kind),
+        of_strands: of_sheet,
+    };
     // Always in the same order: turning it around in every other pass looks fairer, but pumps energy
     // into the cloth. Threads come last: they are to be satisfied best.
+    let first_thread = batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
+    let (before, after) = batches.split_at_mut(first_thread);
     if sheets.is_empty() {
-        return relax_batches(&mut points, batches, iterations, soft);
+        let all = General {
+            before,
+            strands,
+            after,
+        };
+        return relax_general(&mut points, all, iterations, softness);
     }
-    let threads = batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
-    let (others, threads) = batches.split_at_mut(threads);
     for _ in 0..iterations {
-        relax_batches(&mut points, others, 1, soft);
+        let others = General {
+            before,
+            strands: &mut [],
+            after: &mut [],
+        };
+        relax_general(&mut points, others, 1, softness);
         for sheet in &mut *sheets {
             relax_sheet(&mut points, sheet, of_sheet, scratch);
         }
-        relax_batches(&mut points, threads, 1, soft);
+        let threads = General {
+            before: &mut [],
+            strands,
+            after,
+        };
+        relax_general(&mut points, threads, 1, softness);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Solves constraints in chunks: fetch, compute, move.
 
 use super::places::{Places, turn};
-use crate::solver::relax::Softness;
+use crate::solver::{batches::Batch, relax::Softness, simd::select};
 use bevy::math::Vec4;
 
 /// Constraints of a chunk: enough that their loops run freely, few enough that all that lies between
@@ -29,9 +29,28 @@ impl Default for Chunks {
 }
 
 impl Chunks {
+    /// Solves batches in their order.
+    #[inline(always)]
+    pub(super) fn solve_batches(
+        &mut self,
+        places: &mut impl Places,
+        batches: &mut [Batch],
+        softness: &impl Fn(&Batch) -> Softness,
+    ) {
+        for batch in batches {
+            let soft = softness(batch);
+            let (pairs, rest, lambda) = (&batch.pairs, &batch.rest, &mut batch.lambda);
+            if batch.independent {
+                self.solve(places, pairs, rest, lambda, soft);
+            } else {
+                solve_singly(places, pairs, rest, lambda, soft);
+            }
+        }
+    }
+
     /// Solves constraints that share no particle. `lambda` may be empty.
     #[inline(always)]
-    pub(super) fn solve(
+    fn solve(
         &mut self,
         places: &mut impl Places,
         pairs: &[[u32; 2]],
@@ -152,7 +171,7 @@ fn part(places: &mut impl Places, [a, b]: [u32; 2], [s0, s1]: [f32; 2]) {
 /// rest length, α̃λ and the sum of their inverse masses. As in [`relax`](crate::solver::relax()), with
 /// one division: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|).
 #[inline(always)]
-fn share(
+pub(super) fn share(
     length: f32,
     rest: f32,
     pull: f32,
@@ -160,9 +179,10 @@ fn share(
     Softness { alpha, weakness }: Softness,
 ) -> f32 {
     let below = (masses * weakness + alpha) * length;
-    // Two particles at one place have no direction to be pushed in, and two pinned ones cannot be
-    // pushed: chosen without a branch.
-    crate::solver::simd::select(below > 0.0, (rest - length - pull) / below, 0.0)
+    // Two particles at one place have no direction to be pushed in, two pinned ones cannot be pushed,
+    // and some links of strands are not there: chosen without a branch.
+    let possible = (below > 0.0) & (rest >= 0.0);
+    select(possible, (rest - length - pull) / below, 0.0)
 }
 
 /// Solves constraints one after the other, which may share particles: the plain formula.

@@ -82,7 +82,7 @@ impl LineScratch {
 /// How much of its own error a link may push. In a long thread the pivot is about half of both masses,
 /// so that one half would be a projection; a little less drapes with the least strain (measured at
 /// 64², 128² and 256²: 0.15 and 1 give a fifth to two thirds more).
-pub(super) const PUSH: f32 = 0.3;
+pub(in crate::solver) const PUSH: f32 = 0.3;
 
 /// Threads side by side.
 #[derive(Clone, Copy)]

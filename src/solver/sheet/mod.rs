@@ -29,6 +29,7 @@ use super::{
 use coarse::Coarse;
 pub(super) use family::Family;
 use family::Weave;
+pub(super) use lines::PUSH;
 pub(super) use pass::{Scratch, SheetSoftness, relax_sheet};
 
 /// Where a sheet is among the particles: `rows` rows of `columns` particles, row by row, from
