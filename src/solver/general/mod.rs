@@ -310,27 +310,28 @@ mod tests {
 
     #[test]
     fn few_constraints_among_many_particles() {
-        let (mut particles, mut graph) = cloth(50, 2500);
-        let before = particles.clone();
-        graph.retain(|constraint| constraint.particles[1] < 103);
-        assert!(graph.len() < 400 && graph.len() > 200);
-        // What was a strand is in batches now, as after a rebuild.
-        let pairs: Vec<_> = graph
+        // No more than are solved without a copy of all the particles.
+        let (mut particles, graph) = cloth(50, 2500);
+        let near = graph
             .iter()
+            .filter(|constraint| constraint.particles[1] < 103);
+        let pairs: Vec<_> = near
             .map(|c| (c.kind, c.particles[0], c.particles[1]))
             .collect();
-        graph = ConstraintGraph::new(&before.position, &pairs);
+        let graph = ConstraintGraph::new(&particles.position, &pairs);
+        assert!(graph.len() > 200 && graph.len() < 500 && graph.strands.is_empty());
+        for i in 0..2500 {
+            particles.position.add(i, Vec3::Y * (i % 7) as f32 * 0.01);
+        }
         let by = settings(1, 0.0, false);
         let bits = same_bits(|| {
             let mut particles = particles.clone();
             relax(&mut particles, &mut graph.clone(), &by);
             particles.position.bits().collect()
         });
-        relax(&mut particles, &mut graph, &by);
-        assert_eq!(bits, particles.position.bits().collect::<Vec<_>>());
-        for i in 0..2500 {
-            let moved = particles.position.get(i) != before.position.get(i);
-            assert!(!moved || i < 103, "{i}");
-        }
+        let before: Vec<u32> = particles.position.bits().collect();
+        let moved = |i: usize| bits[i] != before[i];
+        assert!((0..103).filter(|&i| moved(i)).count() > 50);
+        assert!(!(103..2500).any(moved));
     }
 }

@@ -90,8 +90,9 @@ pub(super) fn copy(points: &Points, to: &mut Copied) {
     for ((((to, x), y), z), w) in fours.iter_mut().zip(x).zip(y).zip(z).zip(w) {
         *to = turn([x, y, z, w].map(|of| Vec4::from_array(*of))).map(|of| of.to_array());
     }
-    for i in count - x_tail.len()..count {
-        to[i] = [points.x[i], points.y[i], points.z[i], points.w[i]];
+    let tail = count - x_tail.len();
+    for (i, to) in (tail..).zip(&mut to[tail..count]) {
+        *to = [points.x[i], points.y[i], points.z[i], points.w[i]];
     }
 }
 

@@ -226,12 +226,15 @@ impl Bundle {
             threads.links().relax(tiles, soft.stretch);
         }
         for (tile, row) in tiles.iter().zip(&self.particles).rev() {
-            for (q, four) in row.as_chunks::<4>().0.iter().enumerate().rev() {
-                let lanes =
-                    std::array::from_fn(|axis| Vec4::from_array(tile[axis].as_chunks::<4>().0[q]));
-                for (&i, place) in four.iter().zip(turn(lanes)).rev() {
-                    places.put(i, place);
-                }
+            let (fours, _) = row.as_chunks::<4>();
+            for q in (0..fours.len()).rev() {
+                let lanes = [0, 1, 2, 3].map(|axis: usize| tile[axis].as_chunks::<4>().0[q]);
+                let [a, b, c, d] = turn(lanes.map(Vec4::from_array));
+                // The last lane first: the first lane is the one that counts.
+                places.put(fours[q][3], d);
+                places.put(fours[q][2], c);
+                places.put(fours[q][1], b);
+                places.put(fours[q][0], a);
             }
         }
     }

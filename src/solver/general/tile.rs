@@ -25,33 +25,21 @@ impl<const W: usize> Links<'_, W> {
     #[inline(always)]
     fn project(&mut self, particles: &mut [Tile<W>], i: usize, reach: usize, soft: Softness) {
         let (before, behind) = particles.split_at_mut(i + reach);
-        let [xa, ya, za, wa] = &mut before[i];
-        let [xb, yb, zb, wb] = &mut behind[0];
-        let rest = &self.rest[i];
-        let mut lambda = self.lambda.get_mut(i);
-        let pull = lambda
-            .as_ref()
-            .map_or([0.0; W], |lambda| lambda.map(|l| soft.alpha * l));
-        let mut delta = [0.0; W];
-        for k in 0..W {
-            let (dx, dy, dz) = (xb[k] - xa[k], yb[k] - ya[k], zb[k] - za[k]);
-            let length = (dx * dx + dy * dy + dz * dz).sqrt();
-            let s = share(length, rest[k], pull[k], wa[k] + wb[k], soft);
-            delta[k] = s * length;
-            let (sa, sb) = (wa[k] * s, wb[k] * s);
-            xa[k] -= sa * dx;
-            ya[k] -= sa * dy;
-            za[k] -= sa * dz;
-            xb[k] += sb * dx;
-            yb[k] += sb * dy;
-            zb[k] += sb * dz;
-        }
-        if let Some(lambda) = &mut lambda {
-            for k in 0..W {
-                lambda[k] += delta[k];
+        let (a, b) = (&mut before[i], &mut behind[0]);
+        match self.lambda.get_mut(i) {
+            Some(lambda) => {
+                let pull = lambda.map(|lambda| soft.alpha * lambda);
+                let delta = project(a, b, &self.rest[i], &pull, soft);
+                for k in 0..W {
+                    lambda[k] += delta[k];
+                }
+            }
+            None => {
+                project(a, b, &self.rest[i], &[0.0; W], soft);
             }
         }
     }
+
     /// Every second one, then the others: none has a particle in common with the one before, so that
     /// the processor need not wait.
     #[inline(always)]
@@ -88,6 +76,33 @@ impl<const W: usize> Links<'_, W> {
     ) {
         solve_lines(particles, self, softness, share, kept);
     }
+}
+
+/// Projects links between two particles of each thread, from their rest lengths and α̃λ. Returns Δλ.
+#[inline(always)]
+fn project<const W: usize>(
+    a: &mut Tile<W>,
+    b: &mut Tile<W>,
+    rest: &[f32; W],
+    pull: &[f32; W],
+    soft: Softness,
+) -> [f32; W] {
+    let ([x0, y0, z0, w0], [x1, y1, z1, w1]) = (*a, *b);
+    let mut delta = [0.0; W];
+    for k in 0..W {
+        let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
+        let length = (dx * dx + dy * dy + dz * dz).sqrt();
+        let s = share(length, rest[k], pull[k], w0[k] + w1[k], soft);
+        delta[k] = s * length;
+        let (s0, s1) = (w0[k] * s, w1[k] * s);
+        a[0][k] = x0[k] - s0 * dx;
+        a[1][k] = y0[k] - s0 * dy;
+        a[2][k] = z0[k] - s0 * dz;
+        b[0][k] = x1[k] + s1 * dx;
+        b[1][k] = y1[k] + s1 * dy;
+        b[2][k] = z1[k] + s1 * dz;
+    }
+    delta
 }
 
 /// Solves the threads of a strip and applies a share of the corrections.
