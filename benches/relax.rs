@@ -93,8 +93,7 @@ fn sheet_relaxed(bencher: Bencher, case: Case) {
 }
 
 /// The same sheet as any mesh that is no grid.
-#[divan::bench(args = SIDES)]
-fn general(bencher: Bencher, side: u32) {
+fn without_grid(side: u32) -> Assembly {
     let mut sheet = sheet(side);
     let pairs: Vec<_> = sheet
         .constraints
@@ -102,9 +101,37 @@ fn general(bencher: Bencher, side: u32) {
         .map(|c| (c.kind, c.particles[0], c.particles[1]))
         .collect();
     sheet.constraints = ConstraintGraph::new(&sheet.particles.position, &pairs);
-    let level = SimdLevel::best();
-    let threads = ThreadSolver::Relaxation;
-    relax(bencher, Case { side, level }, threads, sheet);
+    sheet
+}
+
+/// Threads that run straight on as a whole, all else constraint by constraint.
+#[divan::bench(args = cases())]
+fn general_direct(bencher: Bencher, case: Case) {
+    relax(bencher, case, ThreadSolver::Direct, without_grid(case.side));
+}
+
+/// Constraint by constraint, along threads where there are some.
+#[divan::bench(args = cases())]
+fn general_relaxed(bencher: Bencher, case: Case) {
+    relax(
+        bencher,
+        case,
+        ThreadSolver::Relaxation,
+        without_grid(case.side),
+    );
+}
+
+/// The same constraints in batches alone: as diagonals, of which no threads are made.
+#[divan::bench(args = cases())]
+fn general_batches(bencher: Bencher, case: Case) {
+    let mut sheet = sheet(case.side);
+    let pairs: Vec<_> = sheet
+        .constraints
+        .iter()
+        .map(|c| (ConstraintKind::Shear, c.particles[0], c.particles[1]))
+        .collect();
+    sheet.constraints = ConstraintGraph::new(&sheet.particles.position, &pairs);
+    relax(bencher, case, ThreadSolver::Relaxation, sheet);
 }
 
 /// A particle as tutorials have it.

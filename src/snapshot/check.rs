@@ -74,7 +74,7 @@ impl Shape {
 }
 
 fn are_sound(constraints: &ConstraintGraph, count: usize) -> bool {
-    if !constraints.has_sound_sheets(count) {
+    if !constraints.has_sound_threads(count) {
         return false;
     }
     let mut pairs = constraints.iter().map(|constraint| constraint.particles);

@@ -2,9 +2,9 @@
 //!
 //! Gauss–Seidel solves one constraint after the other, and the order shows: row by row, a
 //! symmetric cloth comes out skewed. So constraints are grouped by the direction in which they lie
-//! (all warp threads, then all weft threads), and within a group coloured greedily, so that no two
-//! constraints of a batch share a particle. A batch may then be solved in any order, several at a
-//! time, with the same bits (Box2D v3 arranges its contacts in the same way).
+//! (all warp threads, then all weft threads), and within a group, block by block, coloured
+//! greedily, so that no two constraints of a batch share a particle. A batch may then be solved in any
+//! order, several at a time, with the same bits (Box2D v3 arranges its contacts in the same way).
 
 use super::{
     constraints::{ConstraintKind, distance},
@@ -13,6 +13,11 @@ use super::{
 
 /// Colours a group may use before the rest of it goes into one batch that is solved serially.
 const MAX_COLOURS: usize = 64;
+
+/// A group of constraints is cut into blocks with so many particles at the first ends, and the
+/// colours of a block are solved while its particles are in the cache (128 KiB of them). Measured at
+/// 256² in the order of a wave: 15 % faster.
+const BLOCK: u32 = 1 << 13;
 
 /// Constraints of one kind that are solved together.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,18 +34,6 @@ pub(super) struct Batch {
     pub(super) lambda: Vec<f32>,
     /// Mean tension during the running fixed step, N; empty unless it is measured.
     pub(super) load: Vec<f32>,
-    /// For each whole group of [`LANES`] constraints, whether it is a row: its particles are
-    /// neighbours in memory on both sides, as along the rows of a grid.
-    pub(super) rows: Vec<bool>,
-}
-
-/// Constraints of an independent batch that are worked on together: loaded, computed in one
-/// branch-free loop that the compiler turns into SIMD, stored.
-pub(super) const LANES: usize = 8;
-
-fn is_row(group: &[[u32; 2]; LANES]) -> bool {
-    let [a, b] = group[0];
-    (0..).zip(group).all(|(k, pair)| *pair == [a + k, b + k])
 }
 
 impl Batch {
@@ -51,7 +44,7 @@ impl Batch {
         pairs: Vec<[u32; 2]>,
         positions: &SoaVec3,
     ) -> Self {
-        let mut batch = Self {
+        Self {
             kind,
             independent,
             rest: pairs
@@ -61,10 +54,7 @@ impl Batch {
             pairs,
             lambda: Vec::new(),
             load: Vec::new(),
-            rows: Vec::new(),
-        };
-        batch.find_rows();
-        batch
+        }
     }
 
     /// An empty one.
@@ -72,7 +62,7 @@ impl Batch {
         Self::new(kind, true, Vec::new(), &SoaVec3::default())
     }
 
-    /// Removes what is not to be kept. The others keep their order, and with it their rows.
+    /// Removes what is not to be kept. The others keep their order.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&[u32; 2], &f32) -> bool) {
         let before = self.pairs.len();
         let mut kept = 0;
@@ -94,13 +84,6 @@ impl Batch {
     pub(super) fn changed(&mut self) {
         self.lambda.clear();
         self.load.clear();
-        self.find_rows();
-    }
-
-    fn find_rows(&mut self) {
-        let (groups, _) = self.pairs.as_chunks();
-        self.rows.clear();
-        self.rows.extend(groups.iter().map(is_row));
     }
 }
 
@@ -118,43 +101,52 @@ pub(super) fn arrange(
     let mut batches = Vec::new();
     // One bit for each colour that already touches the particle.
     let mut used = vec![0_u64; positions.len()];
-    for (group, members) in groups.into_iter().enumerate() {
+    for (group, members) in groups.iter().enumerate() {
         let kind = ConstraintKind::SOLVE_ORDER[group / DIRECTIONS];
-        for &[a, b] in &members {
-            used[a as usize] = 0;
-            used[b as usize] = 0;
-        }
-        let mut colours: Vec<Vec<[u32; 2]>> = Vec::new();
-        let mut overflow = Vec::new();
-        for [a, b] in members {
-            let taken = used[a as usize] | used[b as usize];
-            let colour = taken.trailing_ones() as usize;
-            if colour == MAX_COLOURS {
-                overflow.push([a, b]);
-                continue;
-            }
-            used[a as usize] |= 1 << colour;
-            used[b as usize] |= 1 << colour;
-            if colour == colours.len() {
-                colours.push(Vec::new());
-            }
-            colours[colour].push([a, b]);
-        }
-        let independent = colours.into_iter().map(|colour| (colour, true));
-        for (members, independent) in independent.chain([(overflow, false)]) {
-            if !members.is_empty() {
+        for block in members.chunk_by(|[a, _], [b, _]| a / BLOCK == b / BLOCK) {
+            colour(block, &mut used, |members, independent| {
                 batches.push(Batch::new(kind, independent, members, positions));
-            }
+            });
         }
     }
     batches
 }
 
+/// Gives out constraints in groups that share no particle, and what is left over if there are too
+/// many. `used` is room for work, of one number for each particle.
+fn colour(members: &[[u32; 2]], used: &mut [u64], mut give: impl FnMut(Vec<[u32; 2]>, bool)) {
+    for &i in members.as_flattened() {
+        used[i as usize] = 0;
+    }
+    let mut colours: Vec<Vec<[u32; 2]>> = Vec::new();
+    let mut overflow = Vec::new();
+    for &[a, b] in members {
+        let taken = used[a as usize] | used[b as usize];
+        let colour = taken.trailing_ones() as usize;
+        if colour == MAX_COLOURS {
+            overflow.push([a, b]);
+            continue;
+        }
+        used[a as usize] |= 1 << colour;
+        used[b as usize] |= 1 << colour;
+        if colour == colours.len() {
+            colours.push(Vec::new());
+        }
+        colours[colour].push([a, b]);
+    }
+    for members in colours {
+        give(members, true);
+    }
+    if !overflow.is_empty() {
+        give(overflow, false);
+    }
+}
+
 /// Axes, face diagonals and space diagonals of a cube, without sign.
-const DIRECTIONS: usize = 14;
+pub(super) const DIRECTIONS: usize = 14;
 
 /// Which of the [`DIRECTIONS`] is nearest to the line through two particles; 0 if they coincide.
-fn direction(positions: &SoaVec3, a: u32, b: u32) -> usize {
+pub(super) fn direction(positions: &SoaVec3, a: u32, b: u32) -> usize {
     let d = positions.get(b as usize) - positions.get(a as usize);
     let largest = d.abs().max_element();
     if largest == 0.0 || largest.is_nan() {

@@ -5,6 +5,7 @@
 
 use super::{
     batches::{self, Batch},
+    general::{Bundle, braid},
     sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
 };
@@ -72,11 +73,13 @@ pub struct DistanceConstraint {
 
 /// All distance constraints of a cloth.
 ///
-/// Those of its [sheets](SheetLayout) are stored row by row; all others in batches, with indices.
+/// Those of its [sheets](SheetLayout) are stored row by row, those along threads that run straight on
+/// in bundles, all others in batches, with indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstraintGraph {
     pub(super) batches: Vec<Batch>,
+    pub(super) strands: Vec<Bundle>,
     pub(super) sheets: Vec<Sheet>,
 }
 
@@ -122,8 +125,10 @@ impl ConstraintGraph {
             let sheet = after.checked_sub(1).map(|number| &mut woven[number]);
             !sheet.is_some_and(|sheet| sheet.weave_in(kind, [a, b], positions))
         });
+        let strands = braid(positions, &mut sorted);
         Self {
             batches: batches::arrange(positions, sorted),
+            strands,
             sheets: woven,
         }
     }
@@ -136,9 +141,12 @@ impl ConstraintGraph {
         }
     }
 
-    /// Whether its sheets are what sheets have to be: one read from a file may be anything.
-    pub(crate) fn has_sound_sheets(&self, particles: usize) -> bool {
-        self.sheets.iter().all(|sheet| sheet.is_sound(particles))
+    /// Whether its sheets and strands are what they have to be: one read from a file may be anything.
+    pub(crate) fn has_sound_threads(&self, particles: usize) -> bool {
+        let mut sheets = self.sheets.iter();
+        let mut strands = self.strands.iter();
+        sheets.all(|sheet| sheet.is_sound(particles))
+            && strands.all(|bundle| bundle.is_sound(particles))
     }
 
     /// The sheets that were found in the cloth.
@@ -149,7 +157,8 @@ impl ConstraintGraph {
     /// How many constraints there are.
     pub fn len(&self) -> usize {
         let batches: usize = self.batches.iter().map(|b| b.pairs.len()).sum();
-        batches + self.sheets.iter().map(Sheet::len).sum::<usize>()
+        let strands: usize = self.strands.iter().map(Bundle::len).sum();
+        batches + strands + self.sheets.iter().map(Sheet::len).sum::<usize>()
     }
 
     /// Whether there are none.
@@ -162,7 +171,11 @@ impl ConstraintGraph {
         let of_kind = self.batches.iter().filter(|b| b.kind == kind);
         let families = self.sheets.iter().flat_map(|sheet| &sheet.families);
         let woven = families.filter(|family| family.kind() == kind);
-        of_kind.map(|b| b.pairs.len()).sum::<usize>() + woven.map(|f| f.len()).sum::<usize>()
+        let lines = self.strands.iter().flat_map(|bundle| &bundle.lines);
+        let lines = lines.filter(|line| line.kind == kind);
+        of_kind.map(|b| b.pairs.len()).sum::<usize>()
+            + lines.map(|line| line.len()).sum::<usize>()
+            + woven.map(|f| f.len()).sum::<usize>()
     }
 
     /// How many batches the constraints are in; constraints of one batch share no particle, except
@@ -181,7 +194,12 @@ impl ConstraintGraph {
                 rest_length,
             })
         });
-        self.sheets.iter().flat_map(Sheet::iter).chain(single)
+        let strands = self.strands.iter().flat_map(Bundle::iter);
+        self.sheets
+            .iter()
+            .flat_map(Sheet::iter)
+            .chain(strands)
+            .chain(single)
     }
 
     /// Particles and rest lengths of one kind.
@@ -192,7 +210,12 @@ impl ConstraintGraph {
         });
         let batches = self.batches.iter().filter(move |b| b.kind == kind);
         let single = batches.flat_map(|b| b.pairs.iter().copied().zip(b.rest.iter().copied()));
+        let strands = self.strands.iter().flat_map(move |bundle| {
+            let lines = bundle.lines.iter().filter(move |line| line.kind == kind);
+            lines.flat_map(|line| bundle.along(line))
+        });
         woven
+            .chain(strands)
             .map(|(_, c)| (c.particles, c.rest_length))
             .chain(single)
     }
@@ -204,6 +227,9 @@ impl ConstraintGraph {
                 family.set_rest_lengths(&sheet.layout, positions);
             }
             sheet.changed();
+        }
+        for bundle in &mut self.strands {
+            bundle.set_rest_lengths(positions);
         }
         for batch in &mut self.batches {
             for (rest, &[a, b]) in batch.rest.iter_mut().zip(&batch.pairs) {
@@ -223,8 +249,12 @@ impl ConstraintGraph {
                 .flat_map(|family| &mut family.rest);
             rest.filter(|rest| **rest >= 0.0)
         });
+        let lines = self.strands.iter_mut().flat_map(|bundle| &mut bundle.lines);
+        let strands = lines.flat_map(|line| &mut line.rest);
         let batches = self.batches.iter_mut();
-        woven.chain(batches.flat_map(|batch| &mut batch.rest))
+        woven
+            .chain(strands.filter(|rest| **rest >= 0.0))
+            .chain(batches.flat_map(|batch| &mut batch.rest))
     }
 
     /// Removes all constraints for which `keep` is false: those of a kind, say, or of a region.
@@ -242,6 +272,10 @@ impl ConstraintGraph {
             }
             sheet.changed();
         }
+        for bundle in &mut self.strands {
+            bundle.retain(&mut keep);
+        }
+        self.strands.retain(|bundle| bundle.len() > 0);
         for batch in &mut self.batches {
             let kind = batch.kind;
             batch.retain(|&particles, &rest_length| {

@@ -2,21 +2,25 @@
 //!
 //! A constraint that gets a fresh particle in the place of one of its own stays in its batch: if no
 //! other constraint there touched the old particle, none touches the fresh one. What is added goes
-//! into a batch in which both of its particles are free.
+//! into a batch in which both of its particles are free. Sheets and strands only lose constraints: one
+//! that gets other particles leaves them for a batch.
 
 use super::{
     batches::Batch,
     constraints::{ConstraintGraph, ConstraintKind, DistanceConstraint},
-    sheet::{Family, SheetLayout},
+    sheet::Family,
 };
 
 /// Families of a sheet.
 const FAMILIES: usize = 6;
 
+/// Lines of a bundle.
+const LINES: usize = 2;
+
 /// Where a constraint is, until the graph changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot {
-    /// The families of all sheets are counted first, then the batches.
+    /// The families of all sheets are counted first, then the lines of all bundles, then the batches.
     batch: u32,
     index: u32,
 }
@@ -55,8 +59,22 @@ impl ConstraintGraph {
                 }
             }
         }
-        let first = (self.sheets.len() * FAMILIES) as u32;
-        for (number, batch) in (first..).zip(&self.batches) {
+        let lines = self.strands.iter().flat_map(|bundle| {
+            let lines = bundle.lines.iter();
+            lines.map(move |line| (bundle, line))
+        });
+        for (number, (bundle, line)) in (self.first_line() as u32..).zip(lines) {
+            for (index, constraint) in bundle.along(line) {
+                if condition(constraint.particles) {
+                    let slot = Slot {
+                        batch: number,
+                        index: index as u32,
+                    };
+                    found.push((slot, constraint));
+                }
+            }
+        }
+        for (number, batch) in (self.first_batch() as u32..).zip(&self.batches) {
             for (index, &particles) in (0_u32..).zip(&batch.pairs) {
                 if condition(particles) {
                     let slot = Slot {
@@ -82,29 +100,33 @@ impl ConstraintGraph {
             mut removed,
             mut added,
         } = edit;
-        let families = self.sheets.len() * FAMILIES;
+        let (first_line, first_batch) = (self.first_line(), self.first_batch());
         let mut touched = vec![false; self.batches.len()];
         for (slot, pair) in moved {
-            if let Some(number) = (slot.batch as usize).checked_sub(families) {
+            if let Some(number) = (slot.batch as usize).checked_sub(first_batch) {
                 self.batches[number].pairs[slot.index as usize] = pair;
                 touched[number] = true;
             } else {
-                // It leaves the sheet: there is no place for other particles.
-                let (sheet, family) = self.family(slot);
+                // It leaves the sheet or the strand: there is no place for other particles.
                 added.push(DistanceConstraint {
                     particles: pair,
-                    ..family.constraint(&sheet, slot.index as usize)
+                    ..self.of_thread(slot)
                 });
                 removed.push(slot);
             }
         }
         removed.sort_unstable();
-        let first_of_batches = removed.partition_point(|slot| (slot.batch as usize) < families);
-        for &slot in &removed[..first_of_batches] {
-            let (_, family) = self.family(slot);
-            family.remove(slot.index as usize);
+        let before = |number: usize| removed.partition_point(|s| (s.batch as usize) < number);
+        let [of_lines, of_batches] = [first_line, first_batch].map(before);
+        for &slot in &removed[..of_lines] {
+            self.family(slot).remove(slot.index as usize);
         }
-        let mut sheets: Vec<usize> = removed[..first_of_batches]
+        for &slot in &removed[of_lines..of_batches] {
+            let number = slot.batch as usize - first_line;
+            let line = &mut self.strands[number / LINES].lines[number % LINES];
+            line.remove(slot.index as usize);
+        }
+        let mut sheets: Vec<usize> = removed[..of_lines]
             .iter()
             .map(|slot| slot.batch as usize / FAMILIES)
             .collect();
@@ -112,8 +134,8 @@ impl ConstraintGraph {
         for sheet in sheets {
             self.sheets[sheet].changed();
         }
-        for of_batch in removed[first_of_batches..].chunk_by(|a, b| a.batch == b.batch) {
-            let number = of_batch[0].batch as usize - families;
+        for of_batch in removed[of_batches..].chunk_by(|a, b| a.batch == b.batch) {
+            let number = of_batch[0].batch as usize - first_batch;
             let batch = &mut self.batches[number];
             let mut gone = of_batch.iter().map(|slot| slot.index).peekable();
             let mut index = 0;
@@ -133,13 +155,35 @@ impl ConstraintGraph {
             }
         }
         self.batches.retain(|batch| !batch.pairs.is_empty());
+        self.strands.retain(|bundle| bundle.len() > 0);
+    }
+
+    /// The number of the first line of a bundle.
+    fn first_line(&self) -> usize {
+        self.sheets.len() * FAMILIES
+    }
+
+    /// The number of the first batch.
+    fn first_batch(&self) -> usize {
+        self.first_line() + self.strands.len() * LINES
+    }
+
+    /// The constraint at a slot in a sheet or a bundle.
+    fn of_thread(&self, slot: Slot) -> DistanceConstraint {
+        let index = slot.index as usize;
+        if let Some(number) = (slot.batch as usize).checked_sub(self.first_line()) {
+            let bundle = &self.strands[number / LINES];
+            return bundle.constraint(&bundle.lines[number % LINES], index);
+        }
+        let number = slot.batch as usize;
+        let sheet = &self.sheets[number / FAMILIES];
+        sheet.families[number % FAMILIES].constraint(&sheet.layout, index)
     }
 
     /// The family of a slot in a sheet.
-    fn family(&mut self, slot: Slot) -> (SheetLayout, &mut Family) {
+    fn family(&mut self, slot: Slot) -> &mut Family {
         let number = slot.batch as usize;
-        let sheet = &mut self.sheets[number / FAMILIES];
-        (sheet.layout, &mut sheet.families[number % FAMILIES])
+        &mut self.sheets[number / FAMILIES].families[number % FAMILIES]
     }
 
     fn add(&mut self, added: Vec<DistanceConstraint>, particles: usize, touched: &mut Vec<bool>) {
@@ -214,6 +258,9 @@ impl ConstraintGraph {
         for family in self.sheets.iter_mut().flat_map(|sheet| &mut sheet.families) {
             clear(family.kind(), &mut family.load, family.rest.len());
         }
+        for line in self.strands.iter_mut().flat_map(|bundle| &mut bundle.lines) {
+            clear(line.kind, &mut line.load, line.rest.len());
+        }
         for batch in &mut self.batches {
             clear(batch.kind, &mut batch.load, batch.pairs.len());
         }
@@ -225,9 +272,11 @@ impl ConstraintGraph {
         let factor = -share / (dt * dt);
         let families = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.families);
         let woven = families.map(|family| (&mut family.load, &family.lambda));
+        let lines = self.strands.iter_mut().flat_map(|bundle| &mut bundle.lines);
+        let strands = lines.map(|line| (&mut line.load, &line.lambda));
         let batches = self.batches.iter_mut();
         let single = batches.map(|batch| (&mut batch.load, &batch.lambda));
-        for (load, lambda) in woven.chain(single) {
+        for (load, lambda) in woven.chain(strands).chain(single) {
             for (load, lambda) in load.iter_mut().zip(lambda) {
                 *load += lambda * factor;
             }
@@ -246,6 +295,14 @@ impl ConstraintGraph {
                 all.map(move |(i, constraint)| (constraint, load(&family.load, i)))
             })
         });
+        let strands = self.strands.iter().flat_map(move |bundle| {
+            let lines = bundle.lines.iter();
+            let threads = lines.filter(|line| line.kind == ConstraintKind::Structural);
+            threads.flat_map(move |line| {
+                let all = bundle.along(line);
+                all.map(move |(i, constraint)| (constraint, load(&line.load, i)))
+            })
+        });
         let batches = self.batches.iter();
         let threads = batches.filter(|batch| batch.kind == ConstraintKind::Structural);
         let single = threads.flat_map(move |batch| {
@@ -258,7 +315,7 @@ impl ConstraintGraph {
                 (constraint, load(&batch.load, i))
             })
         });
-        woven.chain(single)
+        woven.chain(strands).chain(single)
     }
 }
 
@@ -326,5 +383,42 @@ mod tests {
         graph.apply(edit, 5);
         assert!(graph.iter().any(|c| c.particles == [4, 3]));
         assert!(!graph.iter().any(|c| c.particles == [2, 3]));
+    }
+
+    #[test]
+    fn a_strand_loses_what_gets_other_particles() {
+        // Sixteen threads side by side are a bundle.
+        let positions: SoaVec3 = (0..16 * 21)
+            .map(|i| Vec3::new((i / 21) as f32, (i % 21) as f32, 0.0))
+            .collect();
+        let links = (0..16 * 21_u32).filter(|i| i % 21 < 20);
+        let pairs: Vec<_> = links
+            .map(|i| (ConstraintKind::Structural, i, i + 1))
+            .collect();
+        let mut graph = ConstraintGraph::new(&positions, &pairs);
+        assert_eq!((graph.strands.len(), graph.batches.len()), (1, 0));
+        graph.clear_loads();
+        let slot = |graph: &ConstraintGraph, pair| {
+            let found = graph.filtered(|particles| particles == pair);
+            let [(slot, _)] = found[..] else {
+                panic!("{found:?}");
+            };
+            slot
+        };
+        let fresh = 16 * 21;
+        let edit = Edit {
+            moved: vec![(slot(&graph, [30, 31]), [fresh, 31])],
+            removed: vec![slot(&graph, [40, 41])],
+            ..Default::default()
+        };
+        graph.apply(edit, fresh as usize + 1);
+        assert_eq!(graph.len(), 16 * 20 - 1);
+        assert_eq!(graph.count(ConstraintKind::Structural), graph.len());
+        assert_eq!((graph.strands.len(), graph.batches.len()), (1, 1));
+        let all: Vec<_> = graph.iter().map(|c| c.particles).collect();
+        assert!(all.contains(&[fresh, 31]) && !all.contains(&[30, 31]) && !all.contains(&[40, 41]));
+        assert_eq!(graph.loads().count(), graph.len());
+        graph.retain(|constraint| constraint.particles[0] == fresh);
+        assert_eq!((graph.len(), graph.strands.len()), (1, 0));
     }
 }

@@ -16,10 +16,12 @@
 //! | `edit` | changes single constraints of the order |
 //! | `integrate` | position Verlet |
 //! | `relax` | Jakobsen relaxation, which is XPBD with compliance 0 |
+//! | `general` | constraints between particles anywhere, in chunks; threads that run straight on, as a whole |
 //! | `sheet` | grids: whole rows at a time, whole threads at once, long distances |
 //! | `shape`, `collide` | what cloth bumps into |
 //! | `contact` | push-out and friction, many particles at a time |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
+//! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |
 //! | `corners` | the corners of triangles, in little memory |
 //! | `triangles` | what carries the mass and catches the wind |
@@ -46,6 +48,7 @@ mod contact;
 pub(crate) mod corners;
 pub mod crew;
 mod edit;
+mod general;
 pub mod geodesic;
 pub mod glide;
 pub mod grab;
@@ -65,6 +68,7 @@ pub mod step;
 pub mod stretch;
 pub mod tear;
 pub mod tethers;
+mod thread;
 pub mod triangles;
 
 pub(crate) use aero::apply_air_shared;

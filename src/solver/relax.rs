@@ -5,9 +5,10 @@
 //! Physics Simulation" (Macklin et al. 2019). It is the same code.
 
 use super::{
-    batches::{Batch, LANES},
+    batches::Batch,
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
     crew::Leader,
+    general::{General, GeneralSoftness, relax_general},
     glide::Strength,
     particles::ParticleArrays,
     sheet::{SheetSoftness, relax_sheet},
@@ -28,8 +29,9 @@ use {
     reflect(Serialize, Deserialize)
 )]
 pub enum ThreadSolver {
-    /// Each thread of a grid as a whole, and a hierarchy of long distances above it: woven cloth
-    /// does not stretch. What is no grid is relaxed.
+    /// Each thread as a whole, in a grid also with a hierarchy of long distances above it: woven cloth
+    /// does not stretch. In other meshes threads are the edges that run straight on, if there are
+    /// enough of them side by side; what is left over is relaxed.
     #[default]
     Direct,
     /// Constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): how far cloth
@@ -103,7 +105,11 @@ pub(crate) fn relax_shared(
         coarse: direct && strength.is_taut() && !by.loads,
         share: strength.get(),
     };
-    let ConstraintGraph { batches, sheets } = constraints;
+    let ConstraintGraph {
+        batches,
+        strands,
+        sheets,
+    } = constraints;
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
     let needs_lambda = |kind| {
@@ -123,32 +129,44 @@ pub(crate) fn relax_shared(
         let (needed, len) = (needs_lambda(family.kind()), family.rest.len());
         clear(&mut family.lambda, needed, len);
     }
+    for line in strands.iter_mut().flat_map(|bundle| &mut bundle.lines) {
+        let (needed, len) = (needs_lambda(line.kind), line.rest.len());
+        clear(&mut line.lambda, needed, len);
+    }
 
     let mut points = Points::of(particles);
+    let softness = GeneralSoftness {
+        of_batch: |batch: &Batch| softness(batch.kind),
+        of_strands: of_sheet,
+    };
     // Always in the same order: turning it around in every other pass looks fairer, but pumps energy
     // into the cloth. Threads come last: they are to be satisfied best.
-    let threads = batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
-    let (others, threads) = batches.split_at_mut(threads);
+    let first_thread = batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
+    let (before, after) = batches.split_at_mut(first_thread);
+    if sheets.is_empty() {
+        let all = General {
+            before,
+            strands,
+            after,
+        };
+        return relax_general(&mut points, all, iterations, softness);
+    }
     for _ in 0..iterations {
-        for batch in &mut *others {
-            solve_batch(&mut points, batch, softness(batch.kind));
-        }
+        let others = General {
+            before,
+            strands: &mut [],
+            after: &mut [],
+        };
+        relax_general(&mut points, others, 1, softness);
         for sheet in &mut *sheets {
             relax_sheet(leader, &mut points, sheet, of_sheet);
         }
-        for batch in &mut *threads {
-            solve_batch(&mut points, batch, softness(batch.kind));
-        }
-    }
-}
-
-fn solve_batch(points: &mut Points, batch: &mut Batch, softness: Softness) {
-    let (pairs, rest) = (&batch.pairs, &batch.rest);
-    let lambda = (!batch.lambda.is_empty()).then_some(&mut batch.lambda[..]);
-    if batch.independent {
-        solve::<LANES>(points, pairs, &batch.rows, rest, softness, lambda);
-    } else {
-        solve::<1>(points, pairs, &[], rest, softness, lambda);
+        let threads = General {
+            before: &mut [],
+            strands,
+            after,
+        };
+        relax_general(&mut points, threads, 1, softness);
     }
 }
 
@@ -179,134 +197,6 @@ pub(super) struct Softness {
     pub(super) alpha: f32,
     /// 1/strength
     pub(super) weakness: f32,
-}
-
-/// Solves one batch, `N` constraints at a time. `rows` says which groups of `N` are rows.
-fn solve<const N: usize>(
-    points: &mut Points,
-    pairs: &[[u32; 2]],
-    rows: &[bool],
-    rest: &[f32],
-    softness: Softness,
-    mut lambda: Option<&mut [f32]>,
-) {
-    let (groups, tail) = pairs.as_chunks::<N>();
-    let (rest_groups, rest_tail) = rest.as_chunks::<N>();
-    for (group, (pairs, rest)) in groups.iter().zip(rest_groups).enumerate() {
-        let lambda = lambda.as_mut().map(|all| {
-            let (groups, _) = all.as_chunks_mut::<N>();
-            &mut groups[group]
-        });
-        if rows.get(group) == Some(&true) {
-            solve_row(points, pairs[0], rest, softness, lambda);
-        } else {
-            solve_group(points, pairs, rest, softness, lambda);
-        }
-    }
-    if N > 1 && !tail.is_empty() {
-        let done = groups.len() * N;
-        let lambda = lambda.map(|all| &mut all[done..]);
-        solve::<1>(points, tail, &[], rest_tail, softness, lambda);
-    }
-}
-
-/// Solves constraints between particles anywhere.
-#[inline(always)]
-fn solve_group<const N: usize>(
-    points: &mut Points,
-    pairs: &[[u32; 2]; N],
-    rest: &[f32; N],
-    softness: Softness,
-    lambda: Option<&mut [f32; N]>,
-) {
-    let mut d = [[0.0; N]; 3];
-    let mut w = [[0.0; N]; 2];
-    for k in 0..N {
-        let [a, b] = pairs[k].map(|i| i as usize);
-        d[0][k] = points.x[b] - points.x[a];
-        d[1][k] = points.y[b] - points.y[a];
-        d[2][k] = points.z[b] - points.z[a];
-        w[0][k] = points.w[a];
-        w[1][k] = points.w[b];
-    }
-    let scale = corrections(&d, &w, rest, softness, lambda);
-    for k in 0..N {
-        let [a, b] = pairs[k].map(|i| i as usize);
-        let (sa, sb) = (w[0][k] * scale[k], w[1][k] * scale[k]);
-        points.x[a] -= sa * d[0][k];
-        points.y[a] -= sa * d[1][k];
-        points.z[a] -= sa * d[2][k];
-        points.x[b] += sb * d[0][k];
-        points.y[b] += sb * d[1][k];
-        points.z[b] += sb * d[2][k];
-    }
-}
-
-/// Solves constraints whose particles are `N` neighbours in memory on both sides, starting with the
-/// given pair: they are loaded and stored as they lie. The arithmetic is that of [`solve_group`].
-#[inline(always)]
-fn solve_row<const N: usize>(
-    points: &mut Points,
-    first: [u32; 2],
-    rest: &[f32; N],
-    softness: Softness,
-    lambda: Option<&mut [f32; N]>,
-) {
-    let [a, b] = first.map(|i| i as usize);
-    let w = [row(points.w, a), row(points.w, b)];
-    let mut d = [[0.0; N]; 3];
-    for (d, plane) in d.iter_mut().zip([&*points.x, &*points.y, &*points.z]) {
-        let (from, to) = (row::<N>(plane, a), row::<N>(plane, b));
-        for k in 0..N {
-            d[k] = to[k] - from[k];
-        }
-    }
-    let scale = corrections(&d, &w, rest, softness, lambda);
-    for (d, plane) in d
-        .iter()
-        .zip([&mut *points.x, &mut *points.y, &mut *points.z])
-    {
-        for (k, place) in plane[a..a + N].iter_mut().enumerate() {
-            *place -= w[0][k] * scale[k] * d[k];
-        }
-        for (k, place) in plane[b..b + N].iter_mut().enumerate() {
-            *place += w[1][k] * scale[k] * d[k];
-        }
-    }
-}
-
-fn row<const N: usize>(plane: &[f32], start: usize) -> [f32; N] {
-    let row = &plane[start..start + N];
-    std::array::from_fn(|k| row[k])
-}
-
-/// Δλ/|d| of `N` constraints, from d = x₁ − x₀ and both inverse masses; sums Δλ up in `lambda`.
-#[inline(always)]
-fn corrections<const N: usize>(
-    d: &[[f32; N]; 3],
-    w: &[[f32; N]; 2],
-    rest: &[f32; N],
-    Softness { alpha, weakness }: Softness,
-    lambda: Option<&mut [f32; N]>,
-) -> [f32; N] {
-    let before = lambda.as_ref().map_or([0.0; N], |lambda| **lambda);
-    let mut delta = [0.0; N];
-    let mut scale = [0.0; N];
-    for k in 0..N {
-        let length: f32 = (d[0][k] * d[0][k] + d[1][k] * d[1][k] + d[2][k] * d[2][k]).sqrt();
-        let mass = (w[0][k] + w[1][k]) * weakness + alpha;
-        // Two particles at one place have no direction to be pushed in, and two pinned ones cannot
-        // be pushed: a factor of 0 instead of a division by 0, chosen without a branch.
-        let possible = length > 0.0 && mass > 0.0;
-        delta[k] = -(length - rest[k] + alpha * before[k]) / if possible { mass } else { 1.0 };
-        scale[k] = if possible { delta[k] / length } else { 0.0 };
-    }
-    if let Some(lambda) = lambda {
-        for k in 0..N {
-            lambda[k] += delta[k];
-        }
-    }
-    scale
 }
 
 #[cfg(test)]
@@ -403,75 +293,5 @@ mod tests {
         };
         relax(&mut p, &mut graph, &by);
         assert_eq!(p.position.get(1), Vec3::X * 1.75);
-    }
-
-    #[test]
-    fn rows_give_the_bits_of_single_constraints() {
-        // A sheet of 20 × 20: most groups are rows, and there are tails and ends of rows.
-        let grid: SoaVec3 = (0..400)
-            .map(|i| Vec3::new((i % 20) as f32, (i / 20) as f32, 0.0))
-            .collect();
-        let mut pairs = Vec::new();
-        for i in 0..380_u32 {
-            pairs.push((ConstraintKind::Structural, i, i + 20));
-            if i % 20 < 19 {
-                pairs.push((ConstraintKind::Structural, i, i + 1));
-                pairs.push((ConstraintKind::Shear, i, i + 21));
-            }
-        }
-        let mut graph = ConstraintGraph::new(&grid, &pairs);
-        let groups = graph.batches.iter().flat_map(|b| &b.rows);
-        assert!(groups.filter(|row| **row).count() > 30);
-        let moved = grid
-            .iter()
-            .enumerate()
-            .map(|(i, v)| v + Vec3::splat((i * i % 13) as f32 * 0.01))
-            .collect();
-        let w = (0..400).map(|i| (i % 5) as f32).collect();
-        let mut by_rows = ParticleArrays::new(Vec3::ZERO, moved, w);
-        let mut singly = by_rows.clone();
-        let by = Relaxation {
-            compliance: Compliance {
-                shear: 1e-6,
-                ..Default::default()
-            },
-            ..rigid(4)
-        };
-        relax(&mut by_rows, &mut graph, &by);
-        graph.batches.iter_mut().for_each(|b| b.independent = false);
-        relax(&mut singly, &mut graph, &by);
-        assert_eq!(by_rows, singly);
-    }
-
-    #[test]
-    fn groups_of_eight_give_the_bits_of_one_by_one() {
-        // 100 separate pairs, stretched differently: one batch, with a tail of four.
-        let rest: SoaVec3 = (0..200)
-            .map(|i| Vec3::new(i as f32, (i % 7) as f32, 0.3))
-            .collect();
-        let pairs: Vec<_> = (0..100)
-            .map(|i| (ConstraintKind::Structural, 2 * i, 2 * i + 1))
-            .collect();
-        let mut graph = ConstraintGraph::new(&rest, &pairs);
-        let moved = rest
-            .iter()
-            .enumerate()
-            .map(|(i, v)| v + Vec3::splat((i * i % 13) as f32 * 0.01))
-            .collect();
-        let w = (0..200).map(|i| (i % 5) as f32).collect();
-        let mut by_eight = ParticleArrays::new(Vec3::ZERO, moved, w);
-        let mut by_one = by_eight.clone();
-        let compliance = Compliance {
-            stretch: 1e-6,
-            ..Default::default()
-        };
-        let by = Relaxation {
-            compliance,
-            ..rigid(4)
-        };
-        relax(&mut by_eight, &mut graph, &by);
-        graph.batches.iter_mut().for_each(|b| b.independent = false);
-        relax(&mut by_one, &mut graph, &by);
-        assert_eq!(by_eight, by_one);
     }
 }

@@ -8,7 +8,6 @@
 //! |---|---|
 //! | `family` | the six families of constraints: who is whose neighbour |
 //! | `project` | projects constraints between two rows |
-//! | `lines` | solves whole threads at once |
 //! | `strip` | some neighbouring threads, copied together |
 //! | `transpose` | turns rows into columns, so that weft is solved as warp |
 //! | `coarse` | holds the sheet together over long distances |
@@ -17,7 +16,6 @@
 
 mod coarse;
 mod family;
-mod lines;
 mod pass;
 mod project;
 mod strip;

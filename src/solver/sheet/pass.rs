@@ -7,7 +7,7 @@ use super::{
     Sheet, SheetLayout,
     family::{Family, Groups, LANES},
     project::{Planes, project},
-    strip::{Links, Tile, copy_warp, write_warp},
+    strip::{GroupLinks, copy_warp, write_warp},
     transpose::{turn_back, turn_weft},
     twin,
 };
@@ -16,6 +16,7 @@ use crate::solver::{
     crew::{Leader, PART},
     relax::{Points, Softness},
     simd::{Kernel, SimdLevel, dispatch},
+    thread::Tile,
 };
 use std::{cell::RefCell, ops::Range};
 
@@ -214,8 +215,8 @@ fn wefts(
 /// What some groups of threads are made of.
 struct Fibres<'a> {
     groups: Range<usize>,
-    bend: Links<'a>,
-    thread: Links<'a>,
+    bend: GroupLinks<'a>,
+    thread: GroupLinks<'a>,
 }
 
 /// Cuts bend constraints and threads, of so many particles each, into parts.
@@ -235,7 +236,7 @@ fn fibres<'a>(
             let here = own.len().min(lambda.len());
             let (here, others) = std::mem::take(&mut lambda).split_at_mut(here);
             lambda = others;
-            Links {
+            GroupLinks {
                 rest: rest.get(own).unwrap_or_default(),
                 lambda: here,
             }

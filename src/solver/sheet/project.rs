@@ -1,7 +1,7 @@
 //! Projects constraints between the particles of two rows: the a ends in one, the b ends in the
 //! other, so that no two constraints share a particle.
 
-use crate::solver::relax::Softness;
+use crate::solver::{relax::Softness, thread::share};
 
 /// The places of some particles in memory that are neighbours there, and their inverse masses.
 pub(super) struct Row<'a> {
@@ -100,23 +100,6 @@ pub(super) fn project<const SLACK: bool>(
             a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, rest, lambda, softness,
         );
     }
-}
-
-/// s of one constraint, see [`project`].
-#[inline(always)]
-pub(super) fn share<const SLACK: bool>(
-    length: f32,
-    rest: f32,
-    pull: f32,
-    masses: f32,
-    Softness { alpha, weakness }: Softness,
-) -> f32 {
-    let below = (masses * weakness + alpha) * length;
-    // Two particles at one place have no direction to be pushed in, two pinned ones cannot be
-    // pushed, and some constraints are not there: chosen without a branch.
-    let possible = (below > 0.0) & (rest >= 0.0) & (!SLACK | (length > rest));
-    let above = rest - length - pull;
-    if possible { above / below } else { 0.0 }
 }
 
 // The rows come one by one: only then does the compiler know that they do not overlap.

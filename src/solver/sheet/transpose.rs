@@ -1,6 +1,7 @@
 //! Turns rows into columns.
 
-use super::{project::Planes, strip::Tile};
+use super::project::Planes;
+use crate::solver::thread::Tile;
 use bevy::math::{Mat4, Vec4};
 
 /// Writes the transpose of `rows` × `columns` numbers. Rows of the source begin `from_stride` apart,

@@ -4,11 +4,14 @@
 use super::{
     Sheet,
     family::{Family, Weave},
-    lines::PUSH,
     pass::SheetSoftness,
-    project::{Planes, share},
+    project::Planes,
 };
-use crate::solver::{crew::Leader, relax::Softness};
+use crate::solver::{
+    crew::Leader,
+    relax::Softness,
+    thread::{PUSH, share},
+};
 
 pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     let layout = sheet.layout;

@@ -19,27 +19,27 @@
 //! Neighbouring threads are solved side by side: every loop goes over the links at one place of all
 //! threads of a strip.
 
-use super::strip::{GroupLinks, Tile};
-use crate::solver::relax::Softness;
+use super::{Links, Tile};
+use crate::solver::{relax::Softness, simd::select};
 
 /// How much of its own error a link may push. In a long thread the pivot is about half of both masses,
 /// so that one half would be a projection; a little less drapes with the least strain (measured at
 /// 64², 128² and 256²: 0.15 and 1 give a fifth to two thirds more).
-pub(super) const PUSH: f32 = 0.3;
+pub(in crate::solver) const PUSH: f32 = 0.3;
 
 /// What is kept of one link of each thread, on the way there for the way back.
-pub(super) type Kept<const W: usize> = [[f32; W]; 6];
+pub(in crate::solver) type Kept<const W: usize> = [[f32; W]; 6];
 
 /// Solves the threads of a strip and applies a share of the corrections.
 #[inline(always)]
 pub(super) fn solve_lines<const W: usize>(
     particles: &mut [Tile<W>],
-    links: GroupLinks<W>,
+    links: Links<W>,
     softness: Softness,
     share: f32,
     kept: &mut [Kept<W>],
 ) {
-    let GroupLinks { rest, lambda } = links;
+    let Links { rest, lambda } = links;
     let mut there = There::default();
     let mut ends = particles.windows(2);
     for (i, (rest, kept)) in rest.iter().zip(&mut *kept).enumerate() {
@@ -114,14 +114,14 @@ impl<const W: usize> There<W> {
             let length = (dx * dx + dy * dy + dz * dz).sqrt();
             // What is not there has no direction: it neither pulls nor passes anything on.
             let there = (length > 0.0) & (rest[k] >= 0.0);
-            let inverse = if there { 1.0 / length } else { 0.0 };
+            let inverse = select(there, 1.0 / length, 0.0);
             let error = rest[k] - length - alpha * pull[k];
-            let error = if there { error } else { 0.0 };
+            let error = select(there, error, 0.0);
             let (ax, ay, az) = (dx * inverse, dy * inverse, dz * inverse);
             let coupling = w0[k] * (ax * self.nx[k] + ay * self.ny[k] + az * self.nz[k]);
             let share = coupling * self.u[k];
             let pivot = (w0[k] + w1[k]) * weakness + alpha - share * coupling;
-            let inverse = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
+            let inverse = select(pivot > 0.0, 1.0 / pivot, 0.0);
             let right = error + share * self.b[k];
             nx[k] = ax;
             ny[k] = ay;

@@ -1,0 +1,126 @@
+//! Threads side by side: one particle of each is a tile, and all loops go over the threads. Those of
+//! sheets and those of other meshes differ only in how their particles are fetched.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `lines` | solves whole threads at once |
+
+mod lines;
+
+use super::{relax::Softness, simd::select};
+pub(super) use lines::{Kept, PUSH};
+
+/// x, y, z and inverse mass of one particle of each of `W` threads.
+pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];
+
+/// The links of threads, one behind the other.
+pub(in crate::solver) struct Links<'a, const W: usize> {
+    /// Rest lengths, negative where there is no link.
+    pub(in crate::solver) rest: &'a [[f32; W]],
+    /// λ, or empty.
+    pub(in crate::solver) lambda: &'a mut [[f32; W]],
+}
+
+impl<const W: usize> Links<'_, W> {
+    /// Projects those between the particles at one place and those `reach` farther on.
+    #[inline(always)]
+    fn project(&mut self, particles: &mut [Tile<W>], i: usize, reach: usize, soft: Softness) {
+        let (before, behind) = particles.split_at_mut(i + reach);
+        let (a, b) = (&mut before[i], &mut behind[0]);
+        match self.lambda.get_mut(i) {
+            Some(lambda) => {
+                let pull = lambda.map(|lambda| soft.alpha * lambda);
+                let delta = project(a, b, &self.rest[i], &pull, soft);
+                for k in 0..W {
+                    lambda[k] += delta[k];
+                }
+            }
+            None => {
+                project(a, b, &self.rest[i], &[0.0; W], soft);
+            }
+        }
+    }
+
+    /// Every second one, then the others: none has a particle in common with the one before, so that
+    /// the processor need not wait.
+    #[inline(always)]
+    pub(in crate::solver) fn relax(mut self, particles: &mut [Tile<W>], softness: Softness) {
+        for first in 0..2 {
+            for i in (first..self.rest.len()).step_by(2) {
+                self.project(particles, i, 1, softness);
+            }
+        }
+    }
+
+    /// The same for links over two threads, by twos.
+    #[inline(always)]
+    pub(in crate::solver) fn bend(mut self, particles: &mut [Tile<W>], softness: Softness) {
+        let count = self.rest.len();
+        for first in [0, 2] {
+            for i in (first..count).step_by(4) {
+                self.project(particles, i, 2, softness);
+                if i + 1 < count {
+                    self.project(particles, i + 1, 2, softness);
+                }
+            }
+        }
+    }
+
+    /// All links of each thread at once.
+    #[inline(always)]
+    pub(in crate::solver) fn solve(
+        self,
+        particles: &mut [Tile<W>],
+        softness: Softness,
+        share: f32,
+        kept: &mut [Kept<W>],
+    ) {
+        lines::solve_lines(particles, self, softness, share, kept);
+    }
+}
+
+/// Projects links between two particles of each thread, from their rest lengths and α̃λ. Returns Δλ.
+#[inline(always)]
+fn project<const W: usize>(
+    a: &mut Tile<W>,
+    b: &mut Tile<W>,
+    rest: &[f32; W],
+    pull: &[f32; W],
+    soft: Softness,
+) -> [f32; W] {
+    let ([x0, y0, z0, w0], [x1, y1, z1, w1]) = (*a, *b);
+    let mut delta = [0.0; W];
+    for k in 0..W {
+        let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
+        let length = (dx * dx + dy * dy + dz * dz).sqrt();
+        let s = share::<false>(length, rest[k], pull[k], w0[k] + w1[k], soft);
+        delta[k] = s * length;
+        let (s0, s1) = (w0[k] * s, w1[k] * s);
+        a[0][k] = x0[k] - s0 * dx;
+        a[1][k] = y0[k] - s0 * dy;
+        a[2][k] = z0[k] - s0 * dz;
+        b[0][k] = x1[k] + s1 * dx;
+        b[1][k] = y1[k] + s1 * dy;
+        b[2][k] = z1[k] + s1 * dz;
+    }
+    delta
+}
+
+/// By how much of their difference two particles of inverse mass 1 go apart, from their distance, the
+/// rest length, α̃λ and the sum of their inverse masses. As in [`relax`](super::relax()), with one
+/// division: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|). A constraint whose rest length is negative is not
+/// there; with `SLACK`, distances below the rest length are allowed.
+#[inline(always)]
+pub(super) fn share<const SLACK: bool>(
+    length: f32,
+    rest: f32,
+    pull: f32,
+    masses: f32,
+    Softness { alpha, weakness }: Softness,
+) -> f32 {
+    let below = (masses * weakness + alpha) * length;
+    // Two particles at one place have no direction to be pushed in, and two pinned ones cannot be
+    // pushed: chosen without a branch.
+    let possible = (below > 0.0) & (rest >= 0.0) & (!SLACK | (length > rest));
+    select(possible, (rest - length - pull) / below, 0.0)
+}
