@@ -63,7 +63,10 @@ impl MeshBinding {
         };
         // Mostly vertices are particles, and both can share a list.
         let same = topology.vertex_to_particle.are_ordered()
-            && topology.triangles.iter().eq(source.triangles.iter().copied());
+            && topology
+                .triangles
+                .iter()
+                .eq(source.triangles.iter().copied());
         Self {
             vertex_to_particle: topology.vertex_to_particle.clone(),
             triangles: if same {

@@ -51,8 +51,7 @@ impl Opened {
             }
             let all = by_corners.get_or_insert_with(|| {
                 let all = (0_u32..).zip(topology.triangles.iter());
-                all.map(|(t, c)| (sorted(c), t))
-                    .collect::<BTreeMap<_, _>>()
+                all.map(|(t, c)| (sorted(c), t)).collect::<BTreeMap<_, _>>()
             });
             // One that touches fewer than three particles is no part of the cloth.
             all.get(&sorted(corners)).copied().unwrap_or(NO_PARTICLE)

@@ -157,7 +157,11 @@ mod tests {
 
     #[test]
     fn ends_are_the_first_and_the_last_particle() {
-        let resolve = |of: &[u32]| Pins::ends().resolve(&[Vec3::ZERO; 4], &of.to_vec().into()).0;
+        let resolve = |of: &[u32]| {
+            Pins::ends()
+                .resolve(&[Vec3::ZERO; 4], &of.to_vec().into())
+                .0
+        };
         let held = |of| resolve(of).iter().map(|pin| pin.0).collect::<Vec<_>>();
         assert_eq!(held(&[0, 1, 2, 3]), [0, 3]);
         assert_eq!(held(&[NO_PARTICLE, 1, 2, NO_PARTICLE]), [1, 2]);

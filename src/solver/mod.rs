@@ -25,6 +25,7 @@
 //! | `line_drag` | drag of the air on ropes, per segment |
 //! | `gusts` | how the wind swells and fades |
 //! | `plane` | keeps particles in a plane |
+//! | `sort` | sorts long lists of what belongs to particles |
 //! | `bits` | saves numbers that may be infinite (feature `serialize`) |
 //! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `tear` | opens the cloth: tears and cuts |
@@ -57,6 +58,7 @@ pub mod shape;
 mod sheet;
 pub mod simd;
 pub mod soa;
+mod sort;
 pub mod step;
 pub mod stretch;
 pub mod tear;
@@ -65,8 +67,8 @@ pub mod triangles;
 
 pub use aero::{Air, apply_air};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
-pub use corners::Corners;
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
+pub use corners::Corners;
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{Strength, glide_compliance, glide_density, glide_tethers, glide_thickness};
 pub use gusts::gusty;
@@ -79,6 +81,7 @@ pub use shape::Shape;
 pub use sheet::SheetLayout;
 pub use simd::SimdLevel;
 pub use soa::SoaVec3;
+pub(crate) use sort::sort_near;
 pub use step::{Body, StepSettings, step};
 pub use stretch::{Stretch, measure_stretch};
 pub use tethers::{Tethers, hold_tethers};

@@ -123,7 +123,8 @@ mod tests {
             // Straight at the point, and at points of the sides between two triangles.
             let at = places[0].lerp(places[1 + k % 6], (k % 7) as f32 * 0.1);
             let way = (at - from).normalize();
-            let hit = cast_on_triangles(from, way, triangles.iter().copied(), |i| places[i as usize]);
+            let hit =
+                cast_on_triangles(from, way, triangles.iter().copied(), |i| places[i as usize]);
             assert!(hit.is_some(), "ray {k} towards {at}");
         }
     }
@@ -139,9 +140,8 @@ mod tests {
             Vec3::Z + Vec3::Y,
         ];
         let triangles = [[0, 1, 2], [3, 4, 5]];
-        let cast = |from: Vec3, way: Vec3| {
-            cast_on_triangles(from, way, triangles, |i| places[i as usize])
-        };
+        let cast =
+            |from: Vec3, way: Vec3| cast_on_triangles(from, way, triangles, |i| places[i as usize]);
         let inside = Vec3::new(0.2, 0.0, 0.3);
         let hit = cast(inside + Vec3::Y * 4.0, Vec3::NEG_Y).unwrap();
         assert_eq!((hit.part, hit.distance), (1, 3.0));

@@ -70,7 +70,9 @@ pub(crate) fn write_mesh(
             to_frame: to_mesh.matrix3.into(),
         };
         let to_world = affine.matrix3.into();
-        if let Some(drawn) = binding.write(&frame, &particles, local, body.radius(), to_world, &mut own) {
+        if let Some(drawn) =
+            binding.write(&frame, &particles, local, body.radius(), to_world, &mut own)
+        {
             *aabb = drawn;
         }
     }

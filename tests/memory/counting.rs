@@ -68,3 +68,8 @@ pub(crate) fn calls(work: impl FnOnce()) -> usize {
     work();
     CALLS.load(Relaxed) - before
 }
+
+/// How often all threads together have asked for memory so far.
+pub(crate) fn requests() -> usize {
+    CALLS.load(Relaxed)
+}

@@ -74,13 +74,7 @@ impl Cloth {
             .iter()
             .map(|t| sorted(t.map(|v| self.binding.vertex_to_particle.at(v))))
             .collect();
-        let there: BTreeSet<_> = self
-            .assembly
-            .triangles
-            .indices
-            .iter()
-            .map(sorted)
-            .collect();
+        let there: BTreeSet<_> = self.assembly.triangles.indices.iter().map(sorted).collect();
         assert_eq!(shown, there);
         for (v, place) in read.positions.iter().enumerate() {
             let particle = self.binding.vertex_to_particle.at(v as u32);
