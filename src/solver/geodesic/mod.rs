@@ -241,6 +241,11 @@ impl Geodesics {
 
     /// Whether a particle may settle one more label.
     fn admits(&self, label: &Label) -> bool {
+        // Mostly it is the only one so far.
+        let first = self.first_labels.get(label.particle as usize);
+        if first.is_some_and(|[_, second]| second[0] == NONE) {
+            return true;
+        }
         let mut islands = [NONE; MOST_ISLANDS];
         let (mut others, mut same) = (0, 0);
         for i in self.list(label.particle) {
