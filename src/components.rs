@@ -43,7 +43,7 @@ pub(crate) struct ClothBody {
     pub(crate) triangles: Triangles,
     /// What a rope has instead of triangles.
     pub(crate) rope: Option<RopeBody>,
-    /// Area that belongs to each particle, m².
+    /// Area that belongs to each particle, m²; empty for a sheet in one piece, whose triangles tell it.
     pub(crate) area: Vec<f32>,
     /// What the solver works with; it follows [`Cloth`](crate::Cloth) in small strides.
     pub(crate) applied: Option<Applied>,
@@ -201,7 +201,14 @@ impl ClothBody {
     /// Recomputes all inverse masses: 1/(area·density), 0 where a pin holds.
     pub(crate) fn set_masses(&mut self, particles: &mut ParticleArrays, areal_density: f32) {
         self.areal_density = areal_density;
-        let free = inverse_masses(&self.area, areal_density);
+        let found: Vec<f32>;
+        let areas = if self.area.is_empty() {
+            found = self.triangles.particle_areas(particles.len());
+            &found
+        } else {
+            &self.area
+        };
+        let free = inverse_masses(areas, areal_density);
         for (w, free) in particles.inverse_mass.iter_mut().zip(free) {
             *w = free;
         }
@@ -228,12 +235,12 @@ impl ClothBody {
         }
     }
 
-    /// Recomputes all areas from the rest state.
+    /// Recomputes all areas of a cloth in one piece from the rest state.
     pub(crate) fn set_areas(&mut self, rest: &SoaVec3) {
         self.triangles.set_rest(rest);
         self.area = match &self.rope {
             Some(rope) => rope.lines.particle_areas(rest.len()),
-            None => self.triangles.particle_areas(rest.len()),
+            None => Vec::new(),
         };
     }
 

@@ -11,8 +11,8 @@ use super::{
     weave::{self, Quad},
     weld::weld,
 };
-use crate::solver::{ConstraintKind, Corners, SheetLayout};
-use bevy::math::Vec3;
+use crate::solver::{ConstraintKind, Corners, SheetLayout, sort_near};
+use bevy::{math::Vec3, platform::collections::HashSet};
 
 /// A cloth before it has a place in the world.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +39,10 @@ impl Topology {
     pub fn new(mesh: &TriangleMesh) -> Option<Self> {
         let mut welded = weld(&mesh.positions, &mesh.triangles);
         let to_particle = |i: u32| welded.vertex_to_particle[i as usize];
-        let mut triangles = distinct(mesh.triangles.iter().map(|t| t.map(to_particle)));
+        let mut triangles = distinct(
+            mesh.triangles.iter().map(|t| t.map(to_particle)),
+            welded.positions.len(),
+        );
         if triangles.is_empty() {
             return None;
         }
@@ -81,28 +84,37 @@ impl Topology {
 
 /// The triangles with three different corners, each once: the back of a two-sided mesh is the same
 /// fabric as its front.
-fn distinct(triangles: impl Iterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
-    let mut sorted: Vec<([u32; 3], usize, [u32; 3])> = triangles
-        .enumerate()
-        .map(|(order, corners)| {
+fn distinct(triangles: impl Iterator<Item = [u32; 3]>, particles: usize) -> Vec<[u32; 3]> {
+    let mut all: Vec<[u32; 3]> = triangles
+        .filter(|[a, b, c]| a != b && b != c && c != a)
+        .collect();
+    let mut sorted: Vec<([u32; 3], usize)> = (0..)
+        .zip(&all)
+        .map(|(order, &corners)| {
             let mut key = corners;
             key.sort_unstable();
-            (key, order, corners)
+            (key, order)
         })
-        .filter(|([a, b, c], ..)| a != b && b != c)
         .collect();
-    sorted.sort_unstable();
-    sorted.dedup_by_key(|&mut (key, ..)| key);
-    sorted.sort_unstable_by_key(|&(_, order, _)| order);
-    sorted.into_iter().map(|(.., corners)| corners).collect()
+    sort_near(&mut sorted, particles, |(key, _)| key[0]);
+    let twice = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    let twice: HashSet<usize> = twice.map(|pair| pair[1].1).collect();
+    if !twice.is_empty() {
+        let mut number = 0..;
+        all.retain(|_| number.next().is_some_and(|number| !twice.contains(&number)));
+    }
+    all
 }
 
 /// An edge, and the triangles on it.
-struct Edge {
+struct Edge<'a> {
     ends: [u32; 2],
     /// Triangle and the corner of it that is not on the edge. Most edges have one or two.
-    wings: Vec<Wing>,
+    wings: &'a [Side],
 }
+
+/// A side of a triangle.
+type Side = ([u32; 2], Wing);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Wing {
@@ -110,30 +122,35 @@ struct Wing {
     tip: u32,
 }
 
-/// All edges, ordered by their ends.
-fn edges(triangles: &[[u32; 3]]) -> Vec<Edge> {
-    let mut sides: Vec<([u32; 2], Wing)> = Vec::with_capacity(triangles.len() * 3);
+/// The sides of all triangles, ordered by their ends: those of one edge come together.
+fn sides(triangles: &[[u32; 3]], particles: usize) -> Vec<Side> {
+    let mut sides: Vec<Side> = Vec::with_capacity(triangles.len() * 3);
     for (t, &[a, b, c]) in triangles.iter().enumerate() {
         for (a, b, tip) in [(a, b, c), (b, c, a), (c, a, b)] {
             let triangle = t as u32;
             sides.push(([a.min(b), a.max(b)], Wing { triangle, tip }));
         }
     }
-    sides.sort_unstable();
+    sort_near(&mut sides, particles, |(ends, _)| ends[0]);
     sides
-        .chunk_by(|(a, _), (b, _)| a == b)
-        .map(|same| Edge {
-            ends: same[0].0,
-            wings: same.iter().map(|&(_, wing)| wing).collect(),
-        })
-        .collect()
+}
+
+/// All edges, ordered by their ends.
+fn edges(sides: &[Side]) -> Vec<Edge<'_>> {
+    let same = sides.chunk_by(|(a, _), (b, _)| a == b);
+    same.map(|wings| Edge {
+        ends: wings[0].0,
+        wings,
+    })
+    .collect()
 }
 
 type Constraints = Vec<(ConstraintKind, u32, u32)>;
 
 /// The constraints, and the quads that were found.
 fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<Quad>) {
-    let edges = edges(triangles);
+    let sides = sides(triangles, positions.len());
+    let edges = edges(&sides);
     let is_diagonal: Vec<bool> = edges.iter().map(|e| is_quad(e, positions)).collect();
 
     let mut in_quad = vec![false; triangles.len()];
@@ -142,7 +159,7 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<
     for (edge, &diagonal) in edges.iter().zip(&is_diagonal) {
         let [a, b] = edge.ends;
         if diagonal {
-            let [one, other] = [edge.wings[0], edge.wings[1]];
+            let [one, other] = [edge.wings[0].1, edge.wings[1].1];
             in_quad[one.triangle as usize] = true;
             in_quad[other.triangle as usize] = true;
             quads.push([one.tip, a, other.tip, b]);
@@ -168,11 +185,11 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<
         &mut constraints,
     );
     for (edge, _) in threads {
-        let covered = edge.wings.iter().all(|w| in_quad[w.triangle as usize])
+        let covered = edge.wings.iter().all(|(_, w)| in_quad[w.triangle as usize])
             && edge.ends.iter().any(|&i| only_quads[i as usize]);
         if !covered {
             for pair in edge.wings.windows(2) {
-                constraints.push((ConstraintKind::Bend, pair[0].tip, pair[1].tip));
+                constraints.push((ConstraintKind::Bend, pair[0].1.tip, pair[1].1.tip));
             }
         }
     }
@@ -182,7 +199,7 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<
 /// Whether the two triangles on an edge are a rectangle, near enough: flat, with right angles at
 /// their tips and diagonals of the same length. The edge is then one of the diagonals.
 fn is_quad(edge: &Edge, positions: &[Vec3]) -> bool {
-    let [one, other] = edge.wings[..] else {
+    let [(_, one), (_, other)] = edge.wings[..] else {
         return false;
     };
     if one.tip == other.tip {
@@ -220,13 +237,12 @@ fn along_threads(
         .flat_map(|[a, b]| [(a, b), (b, a)])
         .filter(|&(at, _)| only_quads[at as usize])
         .collect();
-    neighbours.sort_unstable();
+    sort_near(&mut neighbours, positions.len(), |&(at, _)| at);
+    let mut ways: Vec<Vec3> = Vec::new();
     for star in neighbours.chunk_by(|a, b| a.0 == b.0) {
         let centre = positions[star[0].0 as usize];
-        let ways: Vec<Vec3> = star
-            .iter()
-            .map(|&(_, n)| positions[n as usize] - centre)
-            .collect();
+        ways.clear();
+        ways.extend(star.iter().map(|&(_, n)| positions[n as usize] - centre));
         // The neighbour that lies most opposite to the given one.
         let opposite = |i: usize| {
             (0..ways.len())

@@ -5,8 +5,7 @@
 //! across their common side, each particle gets a row and a column. If these fill a rectangle, it is
 //! a sheet.
 
-use crate::solver::SheetLayout;
-use bevy::platform::collections::HashMap;
+use crate::solver::{SheetLayout, sort_near};
 use std::collections::VecDeque;
 
 /// The order in which particles are to be numbered.
@@ -112,25 +111,23 @@ struct Grid {
 
 /// All grids that share no particle.
 fn grids(count: usize, quads: &[Quad]) -> Vec<Grid> {
-    let mut sides: Vec<([u32; 2], u32)> = Vec::with_capacity(quads.len() * 4);
-    for (number, quad) in (0..).zip(quads) {
-        for k in 0..4 {
-            let (a, b) = (quad[k], quad[(k + 1) % 4]);
-            sides.push(([a.min(b), a.max(b)], number));
-        }
-    }
-    sides.sort_unstable();
+    let across = across(count, quads);
     let mut seen = vec![false; quads.len()];
     let mut taken = vec![false; count];
+    let mut places = Places {
+        of: vec![None; count],
+        particles: Vec::new(),
+    };
     let mut grids = Vec::new();
     for start in 0..quads.len() {
         if seen[start] {
             continue;
         }
-        let Some(places) = spread_over(start, quads, &sides, &mut seen) else {
+        places.clear();
+        if !spread_over(start, quads, &across, &mut seen, &mut places) {
             continue;
-        };
-        let free = places.keys().all(|&i| !taken[i as usize]);
+        }
+        let free = places.particles.iter().all(|&i| !taken[i as usize]);
         if let Some(grid) = as_grid(&places)
             && free
         {
@@ -143,22 +140,88 @@ fn grids(count: usize, quads: &[Quad]) -> Vec<Grid> {
     grids
 }
 
-/// Row and column of each particle of the quads that hang together with the first one; `None` if
-/// they contradict each other.
+/// What is across a side of a quad.
+#[derive(Clone, Copy, PartialEq)]
+enum Across {
+    Nothing,
+    Quad(u32),
+    /// More than one quad, which no grid has.
+    Several,
+}
+
+/// What is across each side of each quad, the side from corner k to the next.
+fn across(count: usize, quads: &[Quad]) -> Vec<[Across; 4]> {
+    let mut sides: Vec<([u32; 2], u32, u8)> = Vec::with_capacity(quads.len() * 4);
+    for (number, quad) in (0..).zip(quads) {
+        for k in 0..4_u8 {
+            let (a, b) = (quad[k as usize], quad[(k as usize + 1) % 4]);
+            sides.push(([a.min(b), a.max(b)], number, k));
+        }
+    }
+    sort_near(&mut sides, count, |(ends, ..)| ends[0]);
+    let mut across = vec![[Across::Nothing; 4]; quads.len()];
+    for same in sides.chunk_by(|(a, ..), (b, ..)| a == b) {
+        for &(_, quad, k) in same {
+            let mut others = same.iter().filter(|(_, other, _)| *other != quad);
+            across[quad as usize][usize::from(k)] = match (others.next(), others.next()) {
+                (None, _) => Across::Nothing,
+                (Some(&(_, other, _)), None) => Across::Quad(other),
+                _ => Across::Several,
+            };
+        }
+    }
+    across
+}
+
+/// Rows and columns of particles.
+struct Places {
+    of: Vec<Option<[i32; 2]>>,
+    /// Those that have one.
+    particles: Vec<u32>,
+}
+
+impl Places {
+    fn clear(&mut self) {
+        for particle in self.particles.drain(..) {
+            self.of[particle as usize] = None;
+        }
+    }
+
+    /// Gives a particle a place, unless it has one. Says whether that is the same.
+    fn put(&mut self, particle: u32, place: [i32; 2]) -> bool {
+        let of = &mut self.of[particle as usize];
+        if of.is_none() {
+            self.particles.push(particle);
+        }
+        *of.get_or_insert(place) == place
+    }
+
+    fn get(&self, particle: u32) -> [i32; 2] {
+        self.of[particle as usize].unwrap_or_default()
+    }
+
+    /// All places, and whose they are.
+    fn iter(&self) -> impl Iterator<Item = (u32, [i32; 2])> + '_ {
+        self.particles.iter().map(|&i| (i, self.get(i)))
+    }
+}
+
+/// Finds row and column of each particle of the quads that hang together with the first one. Says
+/// whether they do not contradict each other.
 fn spread_over(
     start: usize,
     quads: &[Quad],
-    sides: &[([u32; 2], u32)],
+    across: &[[Across; 4]],
     seen: &mut [bool],
-) -> Option<HashMap<u32, [i32; 2]>> {
-    let mut places: HashMap<u32, [i32; 2]> = HashMap::default();
+    places: &mut Places,
+) -> bool {
+    let mut consistent = true;
     for (corner, place) in quads[start]
         .into_iter()
         .zip([[0, 0], [0, 1], [1, 1], [1, 0]])
     {
-        places.insert(corner, place);
+        consistent &= places.put(corner, place);
     }
-    let mut consistent = true;
     let mut queue = VecDeque::from([start]);
     seen[start] = true;
     while let Some(number) = queue.pop_front() {
@@ -167,21 +230,15 @@ fn spread_over(
             // The side a–b, and the corners d and c behind them.
             let [a, b, c, d] = [0, 1, 2, 3].map(|i| quad[(k + i) % 4]);
             let side = [a.min(b), a.max(b)];
-            let first = sides.partition_point(|&(other, _)| other < side);
-            let on_side = sides[first..]
-                .iter()
-                .take_while(|&&(other, _)| other == side);
-            let others: Vec<usize> = on_side
-                .map(|&(_, other)| other as usize)
-                .filter(|&other| other != number)
-                .collect();
-            let &[other] = &others[..] else {
-                // A border; or more than two quads on a side, which no grid has.
-                consistent &= others.is_empty();
-                continue;
+            let other = match across[number][k] {
+                Across::Quad(other) => other as usize,
+                border => {
+                    consistent &= border == Across::Nothing;
+                    continue;
+                }
             };
             let beyond = |at: u32, behind: u32| {
-                let ([r, c], [r0, c0]) = (places[&at], places[&behind]);
+                let ([r, c], [r0, c0]) = (places.get(at), places.get(behind));
                 [2 * r - r0, 2 * c - c0]
             };
             let found = [(a, beyond(a, d)), (b, beyond(b, c))];
@@ -190,14 +247,14 @@ fn spread_over(
                     consistent = false;
                     continue;
                 };
-                consistent &= *places.entry(next).or_insert(place) == place;
+                consistent &= places.put(next, place);
             }
             if !std::mem::replace(&mut seen[other], true) {
                 queue.push_back(other);
             }
         }
     }
-    consistent.then_some(places)
+    consistent
 }
 
 /// The corner of a quad next to one end of a side, off the side.
@@ -212,19 +269,19 @@ fn neighbour(quad: &Quad, at: u32, side: [u32; 2]) -> Option<u32> {
 }
 
 /// The particles row by row, if they fill a rectangle.
-fn as_grid(places: &HashMap<u32, [i32; 2]>) -> Option<Grid> {
-    let low = places.values().fold([i32::MAX; 2], |low, place| {
+fn as_grid(places: &Places) -> Option<Grid> {
+    let low = places.iter().fold([i32::MAX; 2], |low, (_, place)| {
         [low[0].min(place[0]), low[1].min(place[1])]
     });
-    let high = places.values().fold([i32::MIN; 2], |high, place| {
+    let high = places.iter().fold([i32::MIN; 2], |high, (_, place)| {
         [high[0].max(place[0]), high[1].max(place[1])]
     });
     let [rows, columns] = [0, 1].map(|k| (high[k] - low[k] + 1) as usize);
-    if rows.checked_mul(columns)? != places.len() || rows < 2 || columns < 2 {
+    if rows.checked_mul(columns)? != places.particles.len() || rows < 2 || columns < 2 {
         return None;
     }
-    let mut grid = vec![u32::MAX; places.len()];
-    for (&particle, place) in places {
+    let mut grid = vec![u32::MAX; places.particles.len()];
+    for (particle, place) in places.iter() {
         let [r, c] = [0, 1].map(|k| (place[k] - low[k]) as usize);
         grid[r * columns + c] = particle;
     }

@@ -40,7 +40,10 @@ impl Shape {
                 && self.triangles.rest_area.len() == indices.len(),
             "triangles",
         )?;
-        ensure(self.area.len() == count, "areas")?;
+        // The triangles of a sheet in one piece tell them.
+        let areas = self.area.len();
+        let is_told = areas == 0 && self.torn.is_none() && self.rope.is_none();
+        ensure(areas == count || is_told, "areas")?;
         match &self.torn {
             None => ensure(count == whole, "particles")?,
             Some(torn) => ensure(

@@ -99,7 +99,7 @@ impl Change<'_> {
         match self {
             Self::AsBuilt(graph, triangles) => {
                 constraints.0 = *graph;
-                body.area = triangles.particle_areas(whole);
+                body.area = Vec::new();
                 body.triangles = triangles;
                 body.torn = None;
                 mesh.binding.mend(whole, own);

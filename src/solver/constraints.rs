@@ -8,6 +8,7 @@ use super::{
     general::{Bundle, braid},
     sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
+    sort::sort_near,
 };
 
 /// What a constraint resists.
@@ -106,7 +107,7 @@ impl ConstraintGraph {
             .map(|&(kind, a, b)| (a.min(b), a.max(b), kind))
             .filter(|&(a, b, _)| a != b && b < count)
             .collect();
-        sorted.sort_unstable();
+        sort_near(&mut sorted, positions.len(), |&(a, ..)| a);
         sorted.dedup_by_key(|&mut (a, b, _)| (a, b));
 
         let mut end = 0;

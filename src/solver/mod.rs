@@ -29,6 +29,7 @@
 //! | `line_drag` | drag of the air on ropes, per segment |
 //! | `gusts` | how the wind swells and fades |
 //! | `plane` | keeps particles in a plane |
+//! | `sort` | sorts long lists of what belongs to particles |
 //! | `bits` | saves numbers that may be infinite (feature `serialize`) |
 //! | `glide` | edits that would jerk a cloth, in small strides |
 //! | `tear` | opens the cloth: tears and cuts |
@@ -64,6 +65,7 @@ pub mod shape;
 mod sheet;
 pub mod simd;
 pub mod soa;
+mod sort;
 pub mod step;
 pub mod stretch;
 pub mod tear;
@@ -92,6 +94,7 @@ pub use shape::Shape;
 pub use sheet::SheetLayout;
 pub use simd::SimdLevel;
 pub use soa::SoaVec3;
+pub(crate) use sort::sort_near;
 pub use step::{Body, StepSettings, step, step_shared};
 pub use stretch::{Stretch, measure_stretch};
 pub(crate) use tethers::hold_tethers_shared;

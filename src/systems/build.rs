@@ -166,7 +166,6 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
     let mut body = ClothBody {
         topology,
         triangles: assembly.triangles,
-        area: assembly.areas,
         reach: Reach {
             to_world: frame,
             ..default()
@@ -218,6 +217,10 @@ pub(crate) fn forget_replaced_meshes(
         if mesh.0 != known.own {
             commands.entity(entity).try_remove::<Built>();
         }
+    }
+    if failed.is_empty() {
+        changes.clear();
+        return;
     }
     let modified: HashSet<AssetId<Mesh>> = changes
         .read()

@@ -77,7 +77,11 @@ impl Operate<'_, '_> {
             None => body.topology.positions.clone(),
         };
         let edge_length = mean_edge(&body.topology);
-        let whole_triangles = body.torn.is_none().then(|| body.triangles.indices.clone());
+        let is_first = body.torn.is_none();
+        let whole_triangles = is_first.then(|| body.triangles.indices.clone());
+        if is_first {
+            body.area = body.triangles.particle_areas(whole);
+        }
         let mut surgery = Surgery::new(Sheet {
             particles: &mut particles.bypass_change_detection().0,
             constraints: &mut constraints.bypass_change_detection().0,
@@ -91,13 +95,13 @@ impl Operate<'_, '_> {
             // The operation has unpacked them.
             if let Some(packed) = whole_triangles {
                 body.triangles.indices = packed;
+                body.area = Vec::new();
             }
             if let Some(torn) = &mut body.torn {
                 torn.rest = rest;
             }
             return Some(result);
         }
-        let is_first = body.torn.is_none();
         let whole_constraints = is_first.then(|| Arc::new(surgery.constraints().clone()));
         let changes = surgery.finish();
         particles.set_changed();

@@ -62,9 +62,14 @@ pub(crate) fn peak() -> usize {
     PEAK.swap(live(), Relaxed)
 }
 
-/// How often all threads together asked for memory, or for more of it, while `work` ran.
-pub(crate) fn calls(work: impl FnOnce()) -> usize {
-    let before = CALLS.load(Relaxed);
+/// How often all threads together have asked for memory, or for more of it, so far.
+pub(crate) fn requests() -> usize {
+    CALLS.load(Relaxed)
+}
+
+/// How often they did while `work` ran.
+pub(crate) fn requests_of(work: impl FnOnce()) -> usize {
+    let before = requests();
     work();
-    CALLS.load(Relaxed) - before
+    requests() - before
 }

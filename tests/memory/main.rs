@@ -11,8 +11,9 @@ mod step;
 mod headless;
 
 #[test]
-fn a_cloth_takes_little_memory_and_none_while_it_moves() {
-    step::allocates_nothing();
-    plugin::allocates_nothing_of_its_own();
+fn a_cloth_takes_little_memory_and_asks_for_none_while_it_moves() {
+    step::asks_for_nothing();
+    plugin::asks_for_nothing();
     plugin::keeps_few_bytes_for_each_particle();
+    plugin::builds_a_million_particles_soon();
 }

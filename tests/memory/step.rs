@@ -1,6 +1,6 @@
 //! The solver alone.
 
-use crate::counting::calls;
+use crate::counting::requests_of;
 use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
     Cloth, Pins,
@@ -59,7 +59,7 @@ fn colliders() -> Vec<Collider> {
 
 /// After some steps, none of the ways to take one asks for memory: a sheet that hangs and one that
 /// falls on things, its threads solved whole or link by link, as a sheet or as any mesh.
-pub(crate) fn allocates_nothing() {
+pub(crate) fn asks_for_nothing() {
     let colliders = colliders();
     for vertical in [true, false] {
         for woven in [true, false] {
@@ -124,5 +124,5 @@ fn asks(vertical: bool, woven: bool, colliders: &[Collider], settings: &StepSett
         assert!(solver::step(body, colliders, settings));
     };
     (0..30).for_each(|_| step());
-    calls(|| (0..30).for_each(|_| step()))
+    requests_of(|| (0..30).for_each(|_| step()))
 }

@@ -73,6 +73,9 @@ pub struct Geodesics {
     /// For each label its source and the next label of the same particle: what is asked for most, kept
     /// together.
     chain: Vec<[u32; 2]>,
+    /// While labels spread: sources and labels of each particle, as many as there is room for, so that
+    /// neighbours are found without following their chains all over the memory.
+    first_labels: Vec<[[u32; 2]; 2]>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -107,6 +110,8 @@ struct Near {
     length: f64,
     /// Its label of the same source; [`NONE`] without one.
     label: u32,
+    /// How far it is from the source, if that label has settled; else infinite.
+    distance: f64,
 }
 
 /// Labels to spread, the nearest first. Distances are positive, so their bits have their order.
@@ -126,6 +131,7 @@ impl Geodesics {
             head: vec![NONE; shape.positions.len()],
             labels: Vec::with_capacity(shape.positions.len()),
             chain: Vec::with_capacity(shape.positions.len()),
+            first_labels: Vec::new(),
         };
         let mut front = Front::new();
         for (source, island) in islands::find(&web, sources) {
@@ -159,6 +165,16 @@ impl Geodesics {
     }
 
     fn find(&self, particle: u32, source: u32) -> Option<u32> {
+        if let Some(first) = self.first_labels.get(particle as usize) {
+            for &[of, label] in first {
+                if of == source {
+                    return Some(label);
+                }
+                if of == NONE {
+                    return None;
+                }
+            }
+        }
         self.list(particle)
             .find(|&i| self.chain[i as usize][0] == source)
     }
@@ -194,6 +210,11 @@ impl Geodesics {
             self.labels.push(label);
             self.chain.push([label.reach.source, self.head[place]]);
             self.head[place] = index;
+            if let Some(first) = self.first_labels.get_mut(place)
+                && let Some(free) = first.iter_mut().find(|[of, _]| *of == NONE)
+            {
+                *free = [label.reach.source, index];
+            }
             index
         } else {
             if !self.gains(known, label.reach.distance) {
@@ -220,6 +241,11 @@ impl Geodesics {
 
     /// Whether a particle may settle one more label.
     fn admits(&self, label: &Label) -> bool {
+        // Mostly it is the only one so far.
+        let first = self.first_labels.get(label.particle as usize);
+        if first.is_some_and(|[_, second]| second[0] == NONE) {
+            return true;
+        }
         let mut islands = [NONE; MOST_ISLANDS];
         let (mut others, mut same) = (0, 0);
         for i in self.list(label.particle) {
@@ -263,6 +289,15 @@ impl Geodesics {
     /// it.
     fn spread(&mut self, web: &Web, mut front: Front) {
         let mut near: Vec<Near> = Vec::new();
+        self.first_labels = (0..self.head.len() as u32)
+            .map(|particle| {
+                let mut first = [[NONE; 2]; 2];
+                for (free, label) in first.iter_mut().zip(self.list(particle)) {
+                    *free = [self.chain[label as usize][0], label];
+                }
+                first
+            })
+            .collect();
         while let Some(Reverse((key, index))) = front.pop() {
             let label = self.labels[index as usize];
             if label.reach.distance.to_bits() != key || label.state == State::Dropped {
@@ -280,20 +315,27 @@ impl Geodesics {
             }
             let source = label.reach.source;
             near.clear();
-            near.extend(
-                web.neighbours(label.particle)
-                    .iter()
-                    .map(|&(i, length)| Near {
-                        particle: i,
-                        length,
-                        label: self.find(i, source).unwrap_or(NONE),
-                    }),
-            );
+            for &(particle, length) in web.neighbours(label.particle) {
+                let known = self.find(particle, source).unwrap_or(NONE);
+                near.push(Near {
+                    particle,
+                    length,
+                    label: known,
+                    distance: self.settled_distance(known),
+                });
+            }
             for [one, other] in web.wings(label.particle) {
                 for [a, b] in [[one, other], [other, one]].map(|w| w.map(|k| k as usize)) {
-                    let to = near[b];
-                    if let Some(over) = self.over(web, &label, near[a].label, to) {
-                        near[b].label = self.offer(to.label, over, &mut front);
+                    let (beside, to) = (near[a], near[b]);
+                    // The nearest of the three is where the front comes from.
+                    let least = label.reach.distance.min(beside.distance);
+                    if beside.distance == f64::INFINITY || to.distance <= least {
+                        continue;
+                    }
+                    if let Some(over) = self.over(web, &label, beside.label, to) {
+                        let known = self.offer(to.label, over, &mut front);
+                        near[b].label = known;
+                        near[b].distance = self.settled_distance(known);
                     }
                 }
             }
@@ -305,19 +347,18 @@ impl Geodesics {
         }
     }
 
-    /// The label that a neighbour gets over the triangle that it makes with two particles, if the
-    /// second has one of the same source.
-    fn over(&self, web: &Web, label: &Label, beside: u32, to: Near) -> Option<Label> {
-        let settled = |index: u32| {
-            let label = self.labels.get(index as usize)?;
-            (label.state == State::Settled).then_some(label)
-        };
-        let beside = settled(beside)?;
-        // The nearest of the three is where the front comes from.
-        let least = label.reach.distance.min(beside.reach.distance);
-        if settled(to.label).is_some_and(|to| to.reach.distance <= least) {
-            return None;
+    /// The distance of a label that has settled, infinite without one.
+    fn settled_distance(&self, index: u32) -> f64 {
+        match self.labels.get(index as usize) {
+            Some(label) if label.state == State::Settled => label.reach.distance,
+            _ => f64::INFINITY,
         }
+    }
+
+    /// The label that a neighbour gets over the triangle that it makes with two particles, both of
+    /// which have one of the same source.
+    fn over(&self, web: &Web, label: &Label, beside: u32, to: Near) -> Option<Label> {
+        let beside = &self.labels[beside as usize];
         let centre = self.centre(label, beside);
         let over = over_triangle(web, label, beside, centre, to.particle)?;
         self.gains(to.label, over.reach.distance).then_some(over)
@@ -350,6 +391,7 @@ impl Geodesics {
         }
         self.labels = kept;
         self.chain = chain;
+        self.first_labels = Vec::new();
     }
 
     /// Gives the sources the islands that they belong to now.
