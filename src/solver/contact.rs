@@ -169,11 +169,17 @@ impl Kernel for Contacts<'_> {
             .zip(self.w.chunks(BLOCK));
         for ((((((x, y), z), dx), dy), dz), w) in blocks {
             let bounds = corners([range(x), range(y), range(z)]);
-            let first = self.near.iter().find(|&&number| {
+            // A loop, for what a closure does would not be compiled with the instructions of the
+            // level.
+            let mut touched = None;
+            for &number in self.near {
                 let obstacle = &self.obstacles[number];
-                obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w)
-            });
-            let Some(&first) = first else { continue };
+                if obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w) {
+                    touched = Some(number);
+                    break;
+                }
+            }
+            let Some(first) = touched else { continue };
             // Who has been pushed may have been pushed into any of those that come after.
             let mut bounds = corners([range(x), range(y), range(z)]);
             for obstacle in &self.obstacles[first + 1..] {

@@ -80,21 +80,21 @@ pub(in crate::solver) fn relax_sheet(
         sheet.hold_long_distances(leader, &mut planes, soft);
     }
     let [down, up, bend_warp, warp, bend_weft, weft] = &mut sheet.families;
-    diagonals(leader, &mut planes, &layout, down, [0, 1], soft.shear);
-    diagonals(leader, &mut planes, &layout, up, [1, 0], soft.shear);
+    diagonals(leader, &mut planes, &layout, [down, up], soft.shear);
     warps(leader, &mut planes, &layout, [bend_warp, warp], soft);
     wefts(leader, &mut planes, &layout, [bend_weft, weft], soft);
 }
 
+/// Both diagonals of the cells between every second pair of rows, then of those between the others.
 fn diagonals(
     leader: &mut Leader,
     planes: &mut Planes,
     layout: &SheetLayout,
-    family: &mut Family,
-    shift: [usize; 2],
+    families: [&mut Family; 2],
     softness: Softness,
 ) {
-    if family.len() == 0 {
+    let [down, up] = families;
+    if down.len() + up.len() == 0 {
         return;
     }
     let columns = layout.columns as usize;
@@ -102,20 +102,21 @@ fn diagonals(
     let stored = groups.stored();
     let pairs = (PART / (2 * columns)).max(1);
     for first in 0..2 {
-        let rest = family.rest.get(first * stored..).unwrap_or_default();
-        let rest = rest.chunks(2 * pairs * stored);
-        let lambda = family.lambda.get_mut(first * stored..).unwrap_or_default();
-        let none = std::iter::repeat_with(|| -> &mut [f32] { &mut [] });
-        let lambda = lambda.chunks_mut(2 * pairs * stored).chain(none);
+        let size = 2 * pairs * stored;
+        let [down, up] = [&mut *down, &mut *up].map(|family| {
+            let rest = family.rest.get(first * stored..).unwrap_or_default();
+            let lambda = family.lambda.get_mut(first * stored..).unwrap_or_default();
+            let none = std::iter::repeat_with(|| -> &mut [f32] { &mut [] });
+            rest.chunks(size).zip(lambda.chunks_mut(size).chain(none))
+        });
         let rows = planes.parts(first * columns, 2 * pairs * columns);
-        leader.each(rows.zip(rest).zip(lambda), |((planes, rest), lambda)| {
+        leader.each(rows.zip(down).zip(up), |((planes, down), up)| {
             dispatch(Diagonals {
                 planes,
                 columns,
                 groups,
-                shift,
-                rest,
-                lambda,
+                down,
+                up,
                 softness,
             });
         });
@@ -127,11 +128,9 @@ struct Diagonals<'a> {
     planes: Planes<'a>,
     columns: usize,
     groups: Groups,
-    /// Where in the upper and the lower row they begin.
-    shift: [usize; 2],
-    /// From the first row of the first pair on, with what is between the pairs.
-    rest: &'a [f32],
-    lambda: &'a mut [f32],
+    /// Rest lengths and λ from the first row of the first pair on, with what is between the pairs.
+    down: (&'a [f32], &'a mut [f32]),
+    up: (&'a [f32], &'a mut [f32]),
     softness: Softness,
 }
 
@@ -142,21 +141,24 @@ impl Kernel for Diagonals<'_> {
             mut planes,
             columns,
             groups,
-            shift: [from, to],
-            rest,
-            lambda,
+            mut down,
+            mut up,
             softness,
         } = self;
         let stored = groups.stored();
         // All groups that begin where the one before ends can be taken as one, the last one alone.
         let whole = stored - groups.size();
         let last = groups.start(groups.len() - 1);
-        for (pair, rest) in rest.chunks_exact(stored).enumerate().step_by(2) {
-            let (a, b) = (pair * columns + from, (pair + 1) * columns + to);
-            let lambda = part(lambda, pair * stored..(pair + 1) * stored);
-            for (start, of) in [(0, 0..whole), (last, whole..stored)] {
-                let [a, b] = planes.rows(a + start, b + start, of.len());
-                project::<false>(a, b, &rest[of.clone()], part(lambda, of), softness);
+        for pair in (0..down.0.len() / stored).step_by(2) {
+            let own = pair * stored..(pair + 1) * stored;
+            let (above, below) = (pair * columns, (pair + 1) * columns);
+            for ((rest, lambda), shift) in [(&mut down, [0, 1]), (&mut up, [1, 0])] {
+                let (rest, lambda) = (&rest[own.clone()], part(lambda, own.clone()));
+                for (start, of) in [(0, 0..whole), (last, whole..stored)] {
+                    let (a, b) = (above + shift[0] + start, below + shift[1] + start);
+                    let [a, b] = planes.rows(a, b, of.len());
+                    project::<false>(a, b, &rest[of.clone()], part(lambda, of), softness);
+                }
             }
         }
     }

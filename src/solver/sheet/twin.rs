@@ -19,12 +19,17 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     if soft.coarse {
         sheet.hold_long_distances(&mut Leader::alone(), &mut planes, soft);
     }
-    for family in &mut sheet.families {
+    let (diagonals, threads) = sheet.families.split_at_mut(2);
+    for colour in 0..2 {
+        for family in &mut *diagonals {
+            every_second(&mut planes, &layout, family, colour, soft.shear);
+        }
+    }
+    for family in threads {
         let weave = family.weave();
         let softness = match weave {
-            Weave::ShearDown | Weave::ShearUp => soft.shear,
             Weave::BendWarp | Weave::BendWeft => soft.bend,
-            Weave::Warp | Weave::Weft => soft.stretch,
+            _ => soft.stretch,
         };
         if soft.direct && matches!(weave, Weave::Warp | Weave::Weft) {
             let (threads, length) = match weave {
@@ -42,20 +47,31 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
             }
             continue;
         }
-        // Every second one, then the others: bend constraints by twos.
         for colour in 0..2 {
-            for index in 0..family.rest.len() {
-                let [r, c] = family.place(&layout, index);
-                let own = match weave {
-                    Weave::ShearDown | Weave::ShearUp | Weave::Warp => r % 2,
-                    Weave::Weft => c % 2,
-                    Weave::BendWarp => r / 2 % 2,
-                    Weave::BendWeft => c / 2 % 2,
-                };
-                if own == colour {
-                    constraint(&mut planes, &layout, family, index, softness);
-                }
-            }
+            every_second(&mut planes, &layout, family, colour, softness);
+        }
+    }
+}
+
+/// Every second constraint, or the others: bend constraints by twos.
+fn every_second(
+    planes: &mut Planes,
+    layout: &super::SheetLayout,
+    family: &mut Family,
+    colour: usize,
+    softness: Softness,
+) {
+    let weave = family.weave();
+    for index in 0..family.rest.len() {
+        let [r, c] = family.place(layout, index);
+        let own = match weave {
+            Weave::ShearDown | Weave::ShearUp | Weave::Warp => r % 2,
+            Weave::Weft => c % 2,
+            Weave::BendWarp => r / 2 % 2,
+            Weave::BendWeft => c / 2 % 2,
+        };
+        if own == colour {
+            constraint(planes, layout, family, index, softness);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! "Hierarchical Position Based Dynamics", 2008).
 //!
 //! Along a row, a column or a diagonal no two particles can be farther apart than the threads between
-//! them are long, however the cloth is folded. Each level keeps that between every 4th, 8th, 16th, …
+//! them are long, however the cloth is folded. Each level keeps that between every 8th, 16th, 32nd, …
 //! particle, its nodes, the coarsest level first; what moves a node moves all particles around it,
 //! in proportion (bilinear interpolation). A node has the mass of what it moves, so momentum is kept.
 //!
@@ -34,7 +34,7 @@ use level::Level;
 use std::cell::RefCell;
 
 /// Distance of the nodes of the finest level. Nearer ones gain little: threads are solved whole.
-const FINEST: usize = 4;
+const FINEST: usize = 8;
 
 /// A node whose own thread is longer than this, as a multiple of its rest length, has been torn away.
 const TORN_AWAY: f32 = 1.2;
