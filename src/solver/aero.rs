@@ -81,8 +81,8 @@ thread_local! {
     static FORCES: RefCell<[Forces; 2]> = RefCell::default();
 }
 
-/// Triangles share corners, so one thread alone gives the corners their forces, in the order of the
-/// triangles; meanwhile the others find the forces of the next stretch.
+/// Triangles share corners, so the corners get their forces, x, y and z each by one thread, in the
+/// order of the triangles; meanwhile others find the forces of the next stretch.
 fn shared(
     leader: &mut Leader,
     particles: &mut ParticleArrays,
@@ -108,23 +108,27 @@ fn shared(
     // Once more than there are stretches, for the forces of the last one.
     for next in stretches.map(Some).chain([None]) {
         let (indices, area) = next.unwrap_or_default();
+        let mut parts = [const { None }; 3 + STRETCH / SHARE];
         let [x, y, z] = now.each_mut().map(|plane| plane.chunks_mut(SHARE));
         let found = x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]);
         let found = indices.chunks(SHARE).zip(area.chunks(SHARE)).zip(found);
         let finding = found.map(|((corners, area), force)| Part::Find(corners, area, force));
-        let giving = Part::Give(&mut *acceleration);
-        leader.each(std::iter::once(giving).chain(finding), |part| match part {
-            Part::Find(corners, area, force) => dispatch(Find {
+        let SoaVec3 { x, y, z } = &mut *acceleration;
+        let giving = [x, y, z].into_iter().zip(&*before);
+        let giving = giving.map(|(plane, force)| Part::Give(plane, force));
+        for (place, part) in parts.iter_mut().zip(giving.chain(finding)) {
+            *place = Some(part);
+        }
+        leader.each(parts.into_iter(), |part| match part {
+            Some(Part::Find(corners, area, force)) => dispatch(Find {
                 moving,
                 corners,
                 area,
                 by,
                 force,
             }),
-            Part::Give(acceleration) => {
-                let before = before.each_ref().map(|plane| &plane[..]);
-                give(acceleration, inverse_mass, given, before);
-            }
+            Some(Part::Give(plane, force)) => give(plane, inverse_mass, given, force),
+            None => {}
         });
         given = indices;
         std::mem::swap(now, before);
@@ -135,8 +139,8 @@ fn shared(
 enum Part<'a> {
     /// Finds the forces on these triangles.
     Find(&'a [[u32; 3]], &'a [f32], [&'a mut [f32]; 3]),
-    /// Gives all that were found before to the corners.
-    Give(&'a mut SoaVec3),
+    /// Gives what was found before to the corners, along one axis.
+    Give(&'a mut [f32], &'a [f32]),
 }
 
 /// Where all particles are, and by how much they have moved.
@@ -217,18 +221,14 @@ fn gather(moving: Moving, corners: &[[u32; 3]], rows: &mut [[f32; BLOCK]; 9]) {
     }
 }
 
-/// Gives each triangle's force to its corners.
+/// Gives each triangle's force to its corners, along one axis.
 #[inline(always)]
-fn give(acceleration: &mut SoaVec3, w: &[f32], corners: &[[u32; 3]], force: [&[f32]; 3]) {
+fn give(acceleration: &mut [f32], w: &[f32], corners: &[[u32; 3]], force: &[f32]) {
     let n = w.len();
-    let SoaVec3 { x, y, z } = acceleration;
-    let (ax, ay, az) = (&mut x[..n], &mut y[..n], &mut z[..n]);
-    let force = force.map(|plane| &plane[..corners.len()]);
-    for (k, corners) in corners.iter().enumerate() {
+    let acceleration = &mut acceleration[..n];
+    for (corners, force) in corners.iter().zip(force) {
         for i in corners.map(|i| i as usize) {
-            ax[i] += force[0][k] * w[i];
-            ay[i] += force[1][k] * w[i];
-            az[i] += force[2][k] * w[i];
+            acceleration[i] += force * w[i];
         }
     }
 }
@@ -307,8 +307,7 @@ impl Kernel for ApplyAir<'_> {
         for (corners, area) in blocks {
             gather(moving, corners, &mut rows);
             forces(self.by, &rows, area, &mut force);
-            let force = force.each_ref().map(|plane| &plane[..]);
-            give(acceleration, inverse_mass, corners, force);
+            give_all(acceleration, inverse_mass, corners, &force);
         }
     }
 
@@ -322,6 +321,26 @@ impl Kernel for ApplyAir<'_> {
             for i in corners {
                 self.particles.add_force(i, force);
             }
+        }
+    }
+}
+
+/// Gives each triangle's force to its corners.
+#[inline(always)]
+fn give_all(
+    acceleration: &mut SoaVec3,
+    w: &[f32],
+    corners: &[[u32; 3]],
+    force: &[[f32; BLOCK]; 3],
+) {
+    let n = w.len();
+    let SoaVec3 { x, y, z } = acceleration;
+    let (ax, ay, az) = (&mut x[..n], &mut y[..n], &mut z[..n]);
+    for (k, corners) in corners.iter().enumerate() {
+        for i in corners.map(|i| i as usize) {
+            ax[i] += force[0][k] * w[i];
+            ay[i] += force[1][k] * w[i];
+            az[i] += force[2][k] * w[i];
         }
     }
 }

@@ -4,7 +4,7 @@
 //! here is the little that is needed to hand it out all the same. The `unsafe` of this file is all
 //! about one thing: which numbers of the plane belong to which strip.
 
-use std::{iter::FusedIterator, marker::PhantomData};
+use std::{marker::PhantomData, ops::Range};
 
 /// Neighbouring columns of a plane: of each of its rows the same part.
 ///
@@ -16,6 +16,8 @@ pub(super) struct Columns<'a> {
     rows: usize,
     stride: usize,
     width: usize,
+    /// The number of its first column.
+    column: usize,
     plane: PhantomData<&'a mut [f32]>,
 }
 
@@ -32,16 +34,31 @@ impl<'a> Columns<'a> {
             rows: plane.len().checked_div(stride).unwrap_or(0),
             stride,
             width: stride,
+            column: 0,
             plane: PhantomData,
         }
     }
 
     /// The same columns as strips of `width`, the last one of what is left.
     pub(super) fn strips(self, width: usize) -> Strips<'a> {
+        let width = width.max(1);
+        let count = self.width.div_ceil(width);
         Strips {
-            left: self,
-            width: width.max(1),
+            all: self,
+            width,
+            count,
+            left: 0..count,
         }
+    }
+
+    /// The number of its first column.
+    pub(super) fn column(&self) -> usize {
+        self.column
+    }
+
+    /// How many columns it has.
+    pub(super) fn width(&self) -> usize {
+        self.width
     }
 
     /// Whether it has no rows.
@@ -92,43 +109,62 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Hands out strips from left to right.
+/// Hands out strips. From the front those of the left half come, from left to right, from the back
+/// those of the right half, from left to right too: two threads are half a plane apart then, and do not
+/// write to one cache line from both sides.
 #[derive(Debug)]
 pub(super) struct Strips<'a> {
-    /// What has not been handed out.
-    left: Columns<'a>,
+    all: Columns<'a>,
     width: usize,
+    count: usize,
+    /// Which turns have not been taken, see [`strip`](Self::strip).
+    left: Range<usize>,
+}
+
+impl<'a> Strips<'a> {
+    /// The strip of a turn. Each turn has another one: the first half of them from the left on, the
+    /// second half from the right on.
+    fn strip(&self, turn: usize) -> Columns<'a> {
+        let half = self.count / 2;
+        let number = if turn < half {
+            turn
+        } else {
+            self.count - 1 - (turn - half)
+        };
+        // All turns are different, so what strips own is too; nobody can reach it through `all`, which
+        // is never lent.
+        let column = number * self.width;
+        Columns {
+            first: self.all.first.wrapping_add(column),
+            width: self.width.min(self.all.width - column),
+            column,
+            plane: PhantomData,
+            ..self.all
+        }
+    }
 }
 
 impl<'a> Iterator for Strips<'a> {
     type Item = Columns<'a>;
 
     fn next(&mut self) -> Option<Columns<'a>> {
-        let left = &mut self.left;
-        if left.width == 0 {
-            return None;
-        }
-        // Of what `left` owned, the strip gets the columns before `width`, and `left` keeps those from
-        // there on.
-        let width = self.width.min(left.width);
-        let strip = Columns {
-            width,
-            plane: PhantomData,
-            ..*left
-        };
-        left.first = left.first.wrapping_add(width);
-        left.width -= width;
-        Some(strip)
+        let turn = self.left.next()?;
+        Some(self.strip(turn))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let count = self.left.width.div_ceil(self.width);
-        (count, Some(count))
+        self.left.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Strips<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let turn = self.left.next_back()?;
+        Some(self.strip(turn))
     }
 }
 
 impl ExactSizeIterator for Strips<'_> {}
-impl FusedIterator for Strips<'_> {}
 
 #[cfg(test)]
 mod tests {
@@ -147,9 +183,10 @@ mod tests {
                     threads::with(count, |leader| {
                         let strips = Columns::all(&mut plane, stride).strips(width);
                         assert_eq!(strips.len(), stride.div_ceil(width));
-                        leader.each(strips.enumerate(), |(number, mut strip)| {
+                        leader.each(strips, |mut strip| {
                             assert_eq!(strip.is_empty(), rows == 0);
-                            let first = number * width;
+                            let first = strip.column();
+                            assert_eq!(strip.width(), width.min(stride - first));
                             for r in 0..rows {
                                 let row = strip.row(r);
                                 assert_eq!(row.len(), width.min(stride - first));
@@ -173,8 +210,10 @@ mod tests {
     fn two_rows_do_not_overlap() {
         let mut plane: Vec<f32> = (0..60).map(|i| i as f32).collect();
         let mut strips = Columns::all(&mut plane, 12).strips(5);
-        let (mut left, mut right) = (strips.next().unwrap(), strips.nth(1).unwrap());
-        assert!(strips.next().is_none());
+        let mut left = strips.next().unwrap();
+        assert_eq!(strips.next_back().unwrap().column(), 5);
+        let mut right = strips.next_back().unwrap();
+        assert!(strips.next().is_none() && strips.next_back().is_none());
         let [a, b] = left.two_rows(1, 4);
         let [c, d] = right.two_rows(0, 1);
         assert_eq!(

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::solver::{
     columns::Columns,
-    crew::{Leader, PART},
+    crew::{Leader, PART, Parts},
     relax::{Points, Softness},
     simd::{Kernel, SimdLevel, dispatch},
 };
@@ -78,11 +78,40 @@ pub(in crate::solver) fn relax_sheet(
     wefts(leader, &mut planes, &layout, bend_weft, weft, soft);
 }
 
-/// Parts of the Lagrange multipliers of a family, of `size` each; of none as many as are asked for.
-fn parts_of(lambda: &mut [f32], size: usize) -> impl Iterator<Item = &mut [f32]> + Send {
-    let none = std::iter::repeat_with(|| -> &mut [f32] { &mut [] });
-    lambda.chunks_mut(size.max(1)).chain(none)
+/// Parts of the Lagrange multipliers of a family, of `size` each; of none as many as there may be, all
+/// empty.
+fn parts_of(lambda: &mut [f32], size: usize, count: usize) -> impl Parts<Item = &mut [f32]> {
+    let parts = lambda.chunks_mut(size.max(1));
+    let count = if parts.len() > 0 { parts.len() } else { count };
+    Lambdas { parts, count }
 }
+
+struct Lambdas<'a> {
+    parts: std::slice::ChunksMut<'a, f32>,
+    count: usize,
+}
+
+impl<'a> Iterator for Lambdas<'a> {
+    type Item = &'a mut [f32];
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.count = self.count.checked_sub(1)?;
+        Some(self.parts.next().unwrap_or_default())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count, Some(self.count))
+    }
+}
+
+impl DoubleEndedIterator for Lambdas<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.count = self.count.checked_sub(1)?;
+        Some(self.parts.next_back().unwrap_or_default())
+    }
+}
+
+impl ExactSizeIterator for Lambdas<'_> {}
 
 /// The rest lengths of a family, or nothing if it has no constraints.
 fn some(count: usize, rest: &[f32]) -> &[f32] {
@@ -113,7 +142,7 @@ fn diagonals(
         let rest = family.rest.get(first * links..).unwrap_or_default();
         let rest = rest.chunks(2 * pairs * links);
         let lambda = family.lambda.get_mut(first * links..).unwrap_or_default();
-        let lambda = parts_of(lambda, 2 * pairs * links);
+        let lambda = parts_of(lambda, 2 * pairs * links, rest.len());
         let rows = planes.parts(first * columns, 2 * pairs * columns);
         leader.each(rows.zip(rest).zip(lambda), |((planes, rest), lambda)| {
             dispatch(Diagonals {
@@ -180,11 +209,11 @@ fn warps(
     let places = strips(planes.x).zip(strips(planes.y)).zip(strips(planes.z));
     let (bends, links) = (bend.len(), warp.len());
     let lambdas = strips(&mut bend.lambda).zip(strips(&mut warp.lambda));
-    let parts = places.zip(lambdas).zip((0..columns).step_by(STRIP));
+    let parts = places.zip(lambdas);
     let (bend, warp) = (some(bends, &bend.rest), some(links, &warp.rest));
     let w = planes.w;
-    leader.each(parts, |((((x, y), z), (bend_lambda, lambda)), start)| {
-        let width = STRIP.min(columns - start);
+    leader.each(parts, |(((x, y), z), (bend_lambda, lambda))| {
+        let (start, width) = (x.column(), x.width());
         let strip = Strip {
             width,
             length: rows,
@@ -232,8 +261,12 @@ fn wefts(
     let columns = layout.columns as usize;
     let (links, bends) = (columns - 1, columns.saturating_sub(2));
     let (bend_count, count) = (bend.len(), weft.len());
-    let lambdas =
-        parts_of(&mut bend.lambda, BLOCK * bends).zip(parts_of(&mut weft.lambda, BLOCK * links));
+    let blocks = (layout.rows as usize).div_ceil(BLOCK);
+    let lambdas = parts_of(&mut bend.lambda, BLOCK * bends, blocks).zip(parts_of(
+        &mut weft.lambda,
+        BLOCK * links,
+        blocks,
+    ));
     let parts = planes.parts(0, BLOCK * columns).zip(lambdas).enumerate();
     let (bend, weft) = (some(bend_count, &bend.rest), some(count, &weft.rest));
     leader.each(parts, |(number, (planes, (bend_lambda, lambda)))| {

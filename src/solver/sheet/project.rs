@@ -1,7 +1,7 @@
 //! Projects constraints between the particles of two rows: the a ends in one, the b ends in the
 //! other, so that no two constraints share a particle.
 
-use crate::solver::{columns::Columns, relax::Softness};
+use crate::solver::{columns::Columns, crew::Parts, relax::Softness};
 
 /// The places of some particles in memory that are neighbours there, and their inverse masses.
 pub(super) struct Row<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Planes<'a> {
 
 impl Planes<'_> {
     /// Parts of `size` particles, the last one of what is left, from a particle on.
-    pub(super) fn parts(&mut self, from: usize, size: usize) -> impl Iterator<Item = Planes<'_>> {
+    pub(super) fn parts(&mut self, from: usize, size: usize) -> impl Parts<Item = Planes<'_>> {
         let x = self.x[from..].chunks_mut(size);
         let places = x
             .zip(self.y[from..].chunks_mut(size))
