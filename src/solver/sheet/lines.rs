@@ -25,16 +25,11 @@ use crate::solver::{columns::Columns, relax::Softness};
 /// What is kept of the way there for the way back, and of the last link.
 #[derive(Default)]
 pub(super) struct LineScratch {
-    /// Unit vectors n of all links.
-    nx: Vec<f32>,
-    ny: Vec<f32>,
-    nz: Vec<f32>,
-    /// The right side after elimination, divided by the pivot.
-    q: Vec<f32>,
-    /// What of λ_{i} counts in the equation of link i−1, divided by its pivot.
-    f: Vec<f32>,
-    /// The most that a link may push.
-    push: Vec<f32>,
+    /// Of each link of all threads side by side: the unit vectors n (x, y, z); the right side after
+    /// elimination, divided by the pivot; what of λ_{i} counts in the equation of link i−1, divided by
+    /// its pivot; the most that a link may push. They stand together, so that they are not a multiple
+    /// of 4 KiB apart, where they would drive one another out of the cache.
+    links: Vec<f32>,
     /// One over the pivot of the last link.
     u: Vec<f32>,
     /// The right side of the last link after elimination.
@@ -51,17 +46,8 @@ pub(super) struct LineScratch {
 impl LineScratch {
     /// Makes room for strips of `width` threads of `length` particles.
     pub(super) fn fit(&mut self, width: usize, length: usize) {
-        for all in [
-            &mut self.nx,
-            &mut self.ny,
-            &mut self.nz,
-            &mut self.q,
-            &mut self.f,
-            &mut self.push,
-        ] {
-            if all.len() < width * length {
-                all.resize(width * length, 0.0);
-            }
+        if self.links.len() < 6 * width * length {
+            self.links.resize(6 * width * length, 0.0);
         }
         for row in [
             &mut self.u,
@@ -119,12 +105,7 @@ pub(super) fn solve_lines(
     let Strip { width, length, .. } = strip;
     let links = length - 1;
     let LineScratch {
-        nx,
-        ny,
-        nz,
-        q,
-        f,
-        push,
+        links: kept,
         u,
         b,
         lambda: last,
@@ -140,20 +121,14 @@ pub(super) fn solve_lines(
     }
 
     for i in 0..links {
-        let here = i * width;
-        let (px, nx) = nx.split_at_mut(here);
-        let (py, ny) = ny.split_at_mut(here);
-        let (pz, nz) = nz.split_at_mut(here);
-        let before = here.saturating_sub(width)..here;
+        let (before, here) = kept.split_at_mut(i * 6 * width);
         let [px, py, pz] = if i == 0 {
             [&zero[..width]; 3]
         } else {
-            [
-                &px[before.clone()],
-                &py[before.clone()],
-                &pz[before.clone()],
-            ]
+            let [px, py, pz, ..] = six(&before[(i - 1) * 6 * width..], width);
+            [px, py, pz]
         };
+        let [nx, ny, nz, q, f, push] = six_mut(here, width);
         let pull = if lambda.is_empty() {
             &zero[..width]
         } else {
@@ -174,21 +149,21 @@ pub(super) fn solve_lines(
             px,
             py,
             pz,
-            &mut nx[..width],
-            &mut ny[..width],
-            &mut nz[..width],
-            &mut q[here..here + width],
-            &mut f[here..here + width],
-            &mut push[here..here + width],
+            nx,
+            ny,
+            nz,
+            q,
+            f,
+            push,
             &mut u[..width],
             &mut b[..width],
             softness,
         );
     }
     for i in (0..links).rev() {
-        let here = i * width..(i + 1) * width;
+        let [nx, ny, nz, q, _, push] = six(&kept[i * 6 * width..], width);
         let behind = if i + 1 < links {
-            &f[here.end..here.end + width]
+            &kept[((i + 1) * 6 + 4) * width..][..width]
         } else {
             &zero[..width]
         };
@@ -198,11 +173,11 @@ pub(super) fn solve_lines(
             far.y,
             far.z,
             far.w,
-            &nx[here.clone()],
-            &ny[here.clone()],
-            &nz[here.clone()],
-            &q[here.clone()],
-            &push[here],
+            nx,
+            ny,
+            nz,
+            q,
+            push,
             behind,
             &mut last[..width],
             &mut gx[..width],
@@ -223,6 +198,23 @@ pub(super) fn solve_lines(
             *x -= w * g;
         }
     }
+}
+
+/// Six rows that follow one another.
+#[inline(always)]
+fn six(rows: &[f32], width: usize) -> [&[f32]; 6] {
+    let row = |i: usize| &rows[i * width..][..width];
+    [row(0), row(1), row(2), row(3), row(4), row(5)]
+}
+
+#[inline(always)]
+fn six_mut(rows: &mut [f32], width: usize) -> [&mut [f32]; 6] {
+    let (a, rest) = rows.split_at_mut(width);
+    let (b, rest) = rest.split_at_mut(width);
+    let (c, rest) = rest.split_at_mut(width);
+    let (d, rest) = rest.split_at_mut(width);
+    let (e, rest) = rest.split_at_mut(width);
+    [a, b, c, d, e, &mut rest[..width]]
 }
 
 /// Elimination at one link of each thread.

@@ -9,7 +9,7 @@ use super::{
     axis::Axis,
     distances::{Distances, Hole},
 };
-use crate::solver::relax::Softness;
+use crate::solver::{crew::Parts, relax::Softness};
 
 /// A coarse grid.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +31,43 @@ pub(super) struct Level {
     pub(super) z: Vec<f32>,
 }
 
+/// Some rows of nodes.
+pub(super) struct NodeRows<'a> {
+    /// Where they are.
+    pub(super) rows: &'a [u32],
+    pub(super) columns: &'a [u32],
+    pub(super) idle: &'a mut [bool],
+    places: [&'a mut [f32]; 3],
+}
+
+impl NodeRows<'_> {
+    /// See [`Level::with_particles`]. `planes` are those of the particles.
+    #[inline(always)]
+    pub(super) fn with_particles(
+        &mut self,
+        planes: [&[f32]; 3],
+        columns: usize,
+        work: impl Fn(&mut f32, f32),
+    ) {
+        let width = self.columns.len();
+        for (own, plane) in self.places.iter_mut().zip(planes) {
+            for (own, &r) in own.chunks_exact_mut(width).zip(self.rows) {
+                let row = &plane[r as usize * columns..][..columns];
+                for (own, &c) in own.iter_mut().zip(self.columns) {
+                    work(own, row[c as usize]);
+                }
+            }
+        }
+    }
+
+    /// Whether any has been moved, once its places are how far it moves.
+    #[inline(always)]
+    pub(super) fn moves(&self) -> bool {
+        let moved = |plane: &&mut [f32]| plane.iter().fold(false, |moved, &d| moved | (d != 0.0));
+        self.places.iter().any(moved)
+    }
+}
+
 impl Level {
     /// Takes the greatest distances from the rest lengths. No node is idle then.
     pub(super) fn set_distances(
@@ -49,6 +86,34 @@ impl Level {
         }
     }
 
+    /// Its nodes, some rows of them at a time.
+    pub(super) fn parts(&mut self, rows: usize) -> impl Parts<Item = NodeRows<'_>> {
+        let Self {
+            rows: axis,
+            columns,
+            idle,
+            x,
+            y,
+            z,
+            ..
+        } = self;
+        let size = rows * columns.len();
+        let places = x
+            .chunks_mut(size)
+            .zip(y.chunks_mut(size))
+            .zip(z.chunks_mut(size));
+        let parts = places
+            .zip(idle.chunks_mut(size))
+            .zip(axis.nodes.chunks(rows));
+        let columns = &columns.nodes;
+        parts.map(move |((((x, y), z), idle), rows)| NodeRows {
+            rows,
+            columns,
+            idle,
+            places: [x, y, z],
+        })
+    }
+
     /// Does something to each coordinate of each node, given that of its particle.
     #[inline(always)]
     pub(super) fn with_particles(
@@ -57,18 +122,9 @@ impl Level {
         columns: usize,
         work: impl Fn(&mut f32, f32),
     ) {
-        let width = self.columns.len();
-        for (own, plane) in [
-            (&mut self.x, &*planes.x),
-            (&mut self.y, &*planes.y),
-            (&mut self.z, &*planes.z),
-        ] {
-            for (own, &r) in own.chunks_exact_mut(width).zip(&self.rows.nodes) {
-                let row = &plane[r as usize * columns..][..columns];
-                for (own, &c) in own.iter_mut().zip(&self.columns.nodes) {
-                    work(own, row[c as usize]);
-                }
-            }
+        let all = self.rows.len();
+        for mut nodes in self.parts(all) {
+            nodes.with_particles([planes.x, planes.y, planes.z], columns, &work);
         }
     }
 
@@ -147,12 +203,5 @@ impl Level {
         for (plane, turned) in [(&mut self.x, x), (&mut self.y, y), (&mut self.z, z)] {
             transpose(turned, height, plane, width, width, height);
         }
-    }
-
-    /// Whether any node has been moved.
-    #[inline(always)]
-    pub(super) fn moves(&self) -> bool {
-        let moved = |plane: &[f32]| plane.iter().fold(false, |moved, &d| moved | (d != 0.0));
-        moved(&self.x) || moved(&self.y) || moved(&self.z)
     }
 }

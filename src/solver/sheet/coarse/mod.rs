@@ -27,13 +27,16 @@ use super::{
     Family, SheetLayout, SheetSoftness, family::BLOCK, project::Planes, transpose::transpose,
 };
 use crate::solver::{
-    crew::Leader,
+    crew::{Leader, PART},
     simd::{Kernel, dispatch},
 };
 use axis::Axis;
 use distances::holes;
-use level::Level;
-use std::cell::RefCell;
+use level::{Level, NodeRows};
+use std::{
+    cell::RefCell,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// Distance of the nodes of the finest level. Nearer ones gain little: threads are solved whole.
 const FINEST: usize = 4;
@@ -134,43 +137,6 @@ impl Coarse {
         }
     }
 
-    /// Finds the nodes that have been torn away. `threads` are the rest lengths of weft and warp.
-    #[inline(always)]
-    fn find_idle(&mut self, planes: &Planes, columns: usize, [weft, warp]: [&[f32]; 2]) {
-        let Some(finest) = self.levels.first_mut() else {
-            return;
-        };
-        let rows = planes.w.len() / columns;
-        let torn_away = |a: usize, b: usize, rest: f32| {
-            let d = [&*planes.x, &*planes.y, &*planes.z].map(|plane| plane[b] - plane[a]);
-            let most = rest * TORN_AWAY;
-            rest >= 0.0 && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > most * most
-        };
-        let mut changed = false;
-        let mut node = 0;
-        for &r in &finest.rows.nodes {
-            let r = r as usize;
-            let above = r.min(rows - 2);
-            let block = r - r % BLOCK;
-            let height = BLOCK.min(rows - block);
-            for &c in &finest.columns.nodes {
-                let c = c as usize;
-                let left = c.min(columns - 2);
-                let along_row = r * columns + left;
-                let along_column = above * columns + c;
-                let of_weft = weft[block * (columns - 1) + left * height + (r - block)];
-                let is_idle = torn_away(along_row, along_row + 1, of_weft)
-                    | torn_away(along_column, along_column + columns, warp[along_column]);
-                changed |= finest.idle[node] != is_idle;
-                finest.idle[node] = is_idle;
-                node += 1;
-            }
-        }
-        if changed {
-            self.spread_idle();
-        }
-    }
-
     /// A node is one on every coarser level too, or on none.
     fn spread_idle(&mut self) {
         for number in 0..self.levels.len() {
@@ -203,68 +169,177 @@ impl Coarse {
         threads: [&[f32]; 2],
         soft: SheetSoftness,
     ) {
-        let mut moves = false;
-        TURNED.with_borrow_mut(|turned| {
-            dispatch(Nodes {
-                coarse: self,
-                planes,
+        let Some(finest) = self.levels.first_mut() else {
+            return;
+        };
+        let places = [&*planes.x, &*planes.y, &*planes.z];
+        let rows = (PART / (columns * FINEST)).max(1);
+        let changed = AtomicBool::new(false);
+        leader.each(finest.parts(rows), |nodes| {
+            dispatch(Find {
+                nodes,
+                places,
                 columns,
                 threads,
-                soft,
-                turned,
-                moves: &mut moves,
+                changed: &changed,
             });
         });
-        if let Some(finest) = self.levels.first()
-            && moves
-        {
+        if changed.into_inner() {
+            self.spread_idle();
+        }
+        TURNED.with_borrow_mut(|turned| {
+            dispatch(Solve {
+                levels: &mut self.levels,
+                planes,
+                columns,
+                soft,
+                turned,
+            });
+        });
+        let finest = &mut self.levels[0];
+        let moves = AtomicBool::new(false);
+        leader.each(finest.parts(rows), |nodes| {
+            dispatch(Compare {
+                nodes,
+                places,
+                columns,
+                moves: &moves,
+            });
+        });
+        if moves.into_inner() {
             spread::move_particles(leader, finest, planes, columns);
         }
     }
 }
 
-/// Finds out how far the nodes of the finest level move. One thread does this: there are few nodes.
-struct Nodes<'a, 'p> {
-    coarse: &'a mut Coarse,
-    planes: &'a Planes<'p>,
+/// Finds out where nodes of the finest level are, and which of them have been torn away.
+struct Find<'a> {
+    nodes: NodeRows<'a>,
+    /// Where the particles are.
+    places: [&'a [f32]; 3],
     columns: usize,
+    /// The rest lengths of weft and warp.
     threads: [&'a [f32]; 2],
-    soft: SheetSoftness,
-    turned: &'a mut [Vec<f32>; 3],
-    /// Whether any does.
-    moves: &'a mut bool,
+    /// Whether others are torn away than before.
+    changed: &'a AtomicBool,
 }
 
-impl Kernel for Nodes<'_, '_> {
+impl Kernel for Find<'_> {
     #[inline(always)]
     fn run(self) {
         let Self {
-            coarse,
+            mut nodes,
+            places,
+            columns,
+            threads: [weft, warp],
+            changed,
+        } = self;
+        nodes.with_particles(places, columns, |node, particle| *node = particle);
+        let rows = places[0].len() / columns;
+        let torn_away = |a: usize, b: usize, rest: f32| {
+            let d = places.map(|plane| plane[b] - plane[a]);
+            let most = rest * TORN_AWAY;
+            rest >= 0.0 && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > most * most
+        };
+        let mut others = false;
+        let mut idle = nodes.idle.iter_mut();
+        for &r in nodes.rows {
+            let r = r as usize;
+            let above = r.min(rows - 2);
+            let block = r - r % BLOCK;
+            let height = BLOCK.min(rows - block);
+            for (&c, idle) in nodes.columns.iter().zip(&mut idle) {
+                let c = c as usize;
+                let left = c.min(columns - 2);
+                let along_row = r * columns + left;
+                let along_column = above * columns + c;
+                let of_weft = weft[block * (columns - 1) + left * height + (r - block)];
+                let is_idle = torn_away(along_row, along_row + 1, of_weft)
+                    | torn_away(along_column, along_column + columns, warp[along_column]);
+                others |= *idle != is_idle;
+                *idle = is_idle;
+            }
+        }
+        if others {
+            changed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The twin of a pass calls this too: these loops are plain already.
+    fn run_scalar(self) {
+        self.run();
+    }
+}
+
+/// Moves the nodes of all levels, the coarsest first. One thread does this: there are few nodes. Those
+/// of the finest level know already where their particles are.
+struct Solve<'a, 'p> {
+    levels: &'a mut [Level],
+    planes: &'a Planes<'p>,
+    columns: usize,
+    soft: SheetSoftness,
+    turned: &'a mut [Vec<f32>; 3],
+}
+
+impl Kernel for Solve<'_, '_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            levels,
             planes,
             columns,
-            threads,
             soft,
             turned,
-            moves,
         } = self;
-        coarse.find_idle(planes, columns, threads);
-        let count = coarse.levels.len();
-        for number in (0..count).rev() {
-            let (finer, coarser) = coarse.levels.split_at_mut(number + 1);
+        for number in (0..levels.len()).rev() {
+            let (finer, coarser) = levels.split_at_mut(number + 1);
             let level = &mut finer[number];
-            level.with_particles(planes, columns, |node, particle| *node = particle);
+            if number > 0 {
+                level.with_particles(planes, columns, |node, particle| *node = particle);
+            }
             if let Some(coarser) = coarser.first() {
                 level.follow(coarser);
             }
             level.solve(soft.stretch, soft.shear, turned);
             // From where nodes are to how far they are from their particles.
-            level.with_particles(planes, columns, |node, particle| *node -= particle);
+            if number > 0 {
+                level.with_particles(planes, columns, |node, particle| *node -= particle);
+            }
         }
-        *moves = coarse.levels.first().is_some_and(Level::moves);
     }
 
     /// The twin of a pass calls this too: these loops are plain already, only their projections are
     /// rows.
+    fn run_scalar(self) {
+        self.run();
+    }
+}
+
+/// Finds out how far nodes of the finest level are from their particles.
+struct Compare<'a> {
+    nodes: NodeRows<'a>,
+    places: [&'a [f32]; 3],
+    columns: usize,
+    /// Whether any is.
+    moves: &'a AtomicBool,
+}
+
+impl Kernel for Compare<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            mut nodes,
+            places,
+            columns,
+            moves,
+        } = self;
+        nodes.with_particles(places, columns, |node, particle| *node -= particle);
+        if nodes.moves() {
+            moves.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The twin of a pass calls this too: these loops are plain already.
     fn run_scalar(self) {
         self.run();
     }
