@@ -51,6 +51,24 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// The same columns as three strips of the same width, from left to right.
+    #[inline(always)]
+    pub(super) fn three(self) -> [Self; 3] {
+        let width = self.width / 3;
+        assert!(width > 0 && self.width == 3 * width);
+        let strips = self.strips(width);
+        [0, 2, 1].map(|turn| strips.strip(turn))
+    }
+
+    /// Lends it.
+    #[inline(always)]
+    pub(super) fn lend(&mut self) -> Columns<'_> {
+        Columns {
+            plane: PhantomData,
+            ..*self
+        }
+    }
+
     /// The number of its first column.
     pub(super) fn column(&self) -> usize {
         self.column
@@ -228,6 +246,16 @@ mod tests {
         c.swap_with_slice(d);
         assert_eq!(plane[12..17], [48.0, 49.0, 50.0, 51.0, 52.0]);
         assert_eq!(plane[22..24], [10.0, 11.0]);
+    }
+
+    #[test]
+    fn three_strips_stand_from_left_to_right() {
+        let mut plane: Vec<f32> = (0..30).map(|i| i as f32).collect();
+        let three = Columns::all(&mut plane, 15).three();
+        for (number, mut strip) in three.into_iter().enumerate() {
+            assert_eq!((strip.column(), strip.width()), (5 * number, 5));
+            assert_eq!(strip.lend().row(1)[0], (15 + 5 * number) as f32);
+        }
     }
 
     #[test]

@@ -28,6 +28,8 @@ struct Scratch {
     lines: LineScratch,
     /// Some rows, turned into columns: x, y, z, w.
     turned: [Vec<f32>; 4],
+    /// A strip of columns, row by row: x, y, z of each row.
+    strip: Vec<f32>,
 }
 
 thread_local! {
@@ -212,6 +214,7 @@ fn warps(
     let parts = places.zip(lambdas);
     let (bend, warp) = (some(bends, &bend.rest), some(links, &warp.rest));
     let w = planes.w;
+    let copied = !leader.is_alone();
     leader.each(parts, |(((x, y), z), (bend_lambda, lambda))| {
         let (start, width) = (x.column(), x.width());
         let strip = Strip {
@@ -220,18 +223,16 @@ fn warps(
             rest_start: start,
             rest_stride: columns,
         };
-        let threads = Bundle {
-            x,
-            y,
-            z,
-            w: &w[start..],
-            width,
-            stride: columns,
-        };
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.lines.fit(width, rows);
-            dispatch(Threads {
-                threads,
+            let Scratch {
+                lines, strip: copy, ..
+            } = scratch;
+            dispatch(Warps {
+                planes: [x, y, z],
+                w: &w[start..],
+                columns,
+                copy: copied.then_some(copy),
                 bend: Links {
                     strip,
                     rest: bend,
@@ -243,7 +244,7 @@ fn warps(
                     lambda,
                 },
                 soft,
-                scratch: &mut scratch.lines,
+                scratch: lines,
             });
         });
     });
@@ -327,7 +328,7 @@ struct Threads<'a> {
     scratch: &'a mut LineScratch,
 }
 
-impl Kernel for Threads<'_> {
+impl Threads<'_> {
     #[inline(always)]
     fn run(self) {
         let Self {
@@ -339,6 +340,78 @@ impl Kernel for Threads<'_> {
         } = self;
         bends_along(&mut threads, &mut bend, soft.bend);
         threads_along(&mut threads, &mut links, soft, scratch);
+    }
+}
+
+/// Bending and stretching along some columns.
+struct Warps<'a> {
+    planes: [Columns<'a>; 3],
+    /// From the first particle of the strip on.
+    w: &'a [f32],
+    columns: usize,
+    /// Where to work on a copy of the strip. Strips are only parts of rows, so that cores that work on
+    /// neighbouring ones take memory from each other all the time, not least by reading ahead: at 256²
+    /// two threads on the strips themselves were slower than one.
+    copy: Option<&'a mut Vec<f32>>,
+    bend: Links<'a>,
+    links: Links<'a>,
+    soft: SheetSoftness,
+    scratch: &'a mut LineScratch,
+}
+
+impl Kernel for Warps<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            mut planes,
+            w,
+            columns,
+            copy,
+            bend,
+            links,
+            soft,
+            scratch,
+        } = self;
+        let Strip { width, length, .. } = links.strip;
+        let size = 3 * width * length;
+        let mut copy = copy.map(|copy| {
+            copy.resize(size.max(copy.len()), 0.0);
+            &mut copy[..size]
+        });
+        if let Some(copy) = &mut copy {
+            for (i, row) in copy.chunks_exact_mut(3 * width).enumerate() {
+                for (own, plane) in row.chunks_exact_mut(width).zip(&mut planes) {
+                    own.copy_from_slice(plane.row(i));
+                }
+            }
+        }
+        let [x, y, z] = match &mut copy {
+            Some(copy) => Columns::all(copy, 3 * width).three(),
+            None => planes.each_mut().map(Columns::lend),
+        };
+        let threads = Bundle {
+            x,
+            y,
+            z,
+            w,
+            width,
+            stride: columns,
+        };
+        let work = Threads {
+            threads,
+            bend,
+            links,
+            soft,
+            scratch,
+        };
+        work.run();
+        if let Some(copy) = copy {
+            for (i, row) in copy.chunks_exact(3 * width).enumerate() {
+                for (own, plane) in row.chunks_exact(width).zip(&mut planes) {
+                    plane.row(i).copy_from_slice(own);
+                }
+            }
+        }
     }
 
     /// The twin is that of the whole pass.
@@ -370,7 +443,7 @@ impl Kernel for Turned<'_> {
             soft,
             scratch,
         } = self;
-        let Scratch { lines, turned } = scratch;
+        let Scratch { lines, turned, .. } = scratch;
         let [x, y, z, w] = turned
             .each_mut()
             .map(|plane| &mut plane[..columns * height]);
