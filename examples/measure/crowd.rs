@@ -1,8 +1,8 @@
 //! Many cloths at once, through the plugin: what a game has.
 
 use bevy::{
-    app::TaskPoolThreadAssignmentPolicy, asset::AssetPlugin, mesh::MeshPlugin, prelude::*,
-    time::TimeUpdateStrategy, transform::TransformPlugin,
+    app::TaskPoolThreadAssignmentPolicy, asset::AssetPlugin, ecs::schedule::SingleThreadedExecutor,
+    mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
 use bevy_drape::{ClothSubstep, ClothSystems, ClothThreads, Particles, prelude::*};
 use serde::Serialize;
@@ -88,6 +88,10 @@ impl Crowd {
                 .after(ClothSystems::Finish),
             ),
         );
+        // Bevy's own way of handing systems to threads is not what is measured here.
+        app.edit_schedule(FixedUpdate, |schedule| {
+            schedule.set_executor(SingleThreadedExecutor::new());
+        });
         if self.by_phases {
             app.add_systems(
                 ClothSubstep,

@@ -83,10 +83,10 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
         cloth.insert((Pins::edge(ClothEdge::Top), Tearing::at_load(30.0)));
     };
     let mut cloths = vec![
-        sheet(90, 80, 0.0, &hang),
+        sheet(90, 92, 0.0, &hang),
         sheet(12, 17, 1.5, &flat),
         sheet(20, 20, 3.0, &tears),
-        sheet(100, 70, 4.5, &|_| {}),
+        sheet(100, 85, 4.5, &|_| {}),
     ];
     cloths.extend((0..9).map(|i| sheet(10 + i, 24 - i, 6.0 + i as f32, &hang)));
     let held = cloths[2];
