@@ -116,7 +116,7 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
     let seen = app.world().resource::<Seen>();
     if hook == Hook::System {
         assert_eq!(seen.runs as usize, seen.indices.len());
-        assert!(seen.runs > 25 * 8 && seen.runs % 8 == 0);
+        assert!(seen.runs > 25 * 8 && seen.runs.is_multiple_of(8));
         assert!(
             seen.indices
                 .chunks(8)
