@@ -63,7 +63,7 @@ impl Default for ClothPlugin {
 /// | in | phase | what happens |
 /// |---|---|---|
 /// | `FixedUpdate` | `Prepare` | edits take effect, pins and colliders are found, the wind blows |
-/// | | `Simulate` | runs [`ClothSubstep`] once for each substep |
+/// | | `Simulate` | runs [`ClothSubstep`] once for each substep, or does the same at once |
 /// | | `Finish` | pins are exact, non-finite cloths go back, what carries too much tears |
 /// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
 /// | | `Relax` | constraints, hands that hold |
@@ -84,7 +84,9 @@ pub enum ClothSystems {
 }
 
 /// The schedule that runs [`Substeps`] times a step. Put a system between two phases to add a force
-/// or a constraint of your own:
+/// or a constraint of your own. As long as there is no system but those of the plugin, and no run
+/// condition, the schedule is not run: each cloth goes through all substeps at once, with the same
+/// result to the bit, which is faster for many cloths.
 ///
 /// ```
 /// # use bevy::prelude::*;

@@ -4,7 +4,8 @@
 //! here is the little that is needed to hand it out all the same. The `unsafe` of this file is all
 //! about one thing: which numbers of the plane belong to which strip.
 
-use std::marker::PhantomData;
+use super::crew::Parts;
+use std::{marker::PhantomData, ops::Range};
 
 /// Neighbouring columns of a plane: of each of its rows the same part.
 ///
@@ -36,9 +37,10 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The same columns as strips of these widths, as far as there are columns.
-    pub(super) fn strips<I: Iterator<Item = usize>>(self, widths: I) -> Strips<'a, I> {
-        Strips { left: self, widths }
+    /// The same columns as strips of these ranges, each of which begins where the one before ends, the
+    /// first at 0; of what there is not, nothing.
+    pub(super) fn strips<I: Parts<Item = Range<usize>>>(self, ranges: I) -> Strips<'a, I> {
+        Strips { left: self, ranges }
     }
 
     /// How far the rows are apart.
@@ -63,22 +65,22 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Hands out strips from left to right.
+/// Hands out strips, from both sides.
 #[derive(Debug)]
 pub(super) struct Strips<'a, I> {
     /// What has not been handed out.
     left: Columns<'a>,
-    widths: I,
+    ranges: I,
 }
 
-impl<'a, I: Iterator<Item = usize>> Iterator for Strips<'a, I> {
+impl<'a, I: Parts<Item = Range<usize>>> Iterator for Strips<'a, I> {
     type Item = Columns<'a>;
 
     fn next(&mut self) -> Option<Columns<'a>> {
         let left = &mut self.left;
         // Of what `left` owned, the strip gets the columns before `width`, and `left` keeps those from
         // there on.
-        let width = self.widths.next()?.min(left.width);
+        let width = self.ranges.next()?.len().min(left.width);
         let strip = Columns {
             width,
             plane: PhantomData,
@@ -90,9 +92,26 @@ impl<'a, I: Iterator<Item = usize>> Iterator for Strips<'a, I> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.widths.size_hint()
+        self.ranges.size_hint()
     }
 }
+
+impl<I: Parts<Item = Range<usize>>> DoubleEndedIterator for Strips<'_, I> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let left = &mut self.left;
+        // Of what `left` owned, the strip gets the last columns, and `left` keeps those before.
+        let width = self.ranges.next_back()?.len().min(left.width);
+        left.width -= width;
+        Some(Columns {
+            first: left.first.wrapping_add(left.width),
+            width,
+            plane: PhantomData,
+            ..*left
+        })
+    }
+}
+
+impl<I: Parts<Item = Range<usize>>> ExactSizeIterator for Strips<'_, I> {}
 
 #[cfg(test)]
 mod tests {
@@ -109,9 +128,9 @@ mod tests {
                     // Half a row more, which belongs to nobody.
                     let mut plane = vec![0.0; rows * stride + stride / 2];
                     threads::with(count, |leader| {
-                        // One more than there are columns for.
-                        let widths = std::iter::repeat_n(width, stride.div_ceil(width) + 1);
-                        let strips = Columns::all(&mut plane, stride).strips(widths);
+                        let ranges = (0..stride.div_ceil(width))
+                            .map(|k| k * width..((k + 1) * width).min(stride));
+                        let strips = Columns::all(&mut plane, stride).strips(ranges);
                         leader.each(strips.enumerate(), |(number, mut strip)| {
                             let first = (number * width).min(stride);
                             // Rows of nothing are no rows.

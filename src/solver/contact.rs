@@ -201,8 +201,8 @@ impl Kernel for Contacts<'_> {
             }
         };
         for obstacle in self.obstacles {
-            for i in 0..w.len() {
-                if w[i] == 0.0 {
+            for (i, &w) in w.iter().enumerate() {
+                if w == 0.0 {
                     continue;
                 }
                 let position = get(&x, i);

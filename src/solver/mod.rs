@@ -36,6 +36,7 @@
 //! | `grab` | hands that hold |
 //! | `ray` | what a ray meets |
 //! | `stretch` | how far the cloth is from its rest lengths |
+//! | `split` | parts of a slice, for several threads |
 //! | `step` | one whole fixed step |
 
 pub mod aero;
@@ -66,6 +67,7 @@ mod sheet;
 pub mod simd;
 pub mod soa;
 mod sort;
+mod split;
 pub mod step;
 pub mod stretch;
 pub mod tear;

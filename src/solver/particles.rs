@@ -230,16 +230,15 @@ impl ParticleArrays {
 
     /// [`is_finite`](Self::is_finite), shared with the leader's helpers.
     pub(crate) fn is_finite_shared(&self, leader: &mut Leader) -> bool {
-        let vectors = [&self.position, &self.displacement, &self.acceleration];
-        let planes = vectors.into_iter().flat_map(|v| [&v.x, &v.y, &v.z]);
-        let planes = planes.chain([&self.inverse_mass]);
+        let (x, d, a) = (&self.position, &self.displacement, &self.acceleration);
+        let planes = [&x.x, &x.y, &x.z, &d.x, &d.y, &d.z, &a.x, &a.y, &a.z];
         let finite = AtomicBool::new(true);
-        leader.each(planes, |plane| {
+        leader.each(planes.into_iter(), |plane| {
             if !all_finite(plane) {
                 finite.store(false, Ordering::Relaxed);
             }
         });
-        finite.into_inner()
+        finite.into_inner() && all_finite(&self.inverse_mass)
     }
 
     /// A number that differs when any bit of any position or displacement does (FNV-1a, 64 bits):

@@ -1,7 +1,10 @@
 //! Vectors stored as three planes of `f32` (structure of arrays), so that a loop over particles
 //! loads eight neighbouring x at once instead of gathering them from structs.
 
-use super::simd::{Kernel, dispatch};
+use super::{
+    crew::Parts,
+    simd::{Kernel, dispatch},
+};
 use bevy::math::Vec3;
 
 /// A list of 3D vectors, one plane for each axis. The three planes always have the same length.
@@ -85,13 +88,13 @@ impl SoaVec3 {
     }
 
     /// Parts of `size` vectors each, the last one of what is left: x, y and z of them.
-    pub(super) fn chunks(&self, size: usize) -> impl Iterator<Item = [&[f32]; 3]> {
+    pub(super) fn chunks(&self, size: usize) -> impl Parts<Item = [&[f32]; 3]> {
         let planes = self.x.chunks(size).zip(self.y.chunks(size));
         planes.zip(self.z.chunks(size)).map(|((x, y), z)| [x, y, z])
     }
 
     /// The same, to write.
-    pub(super) fn chunks_mut(&mut self, size: usize) -> impl Iterator<Item = [&mut [f32]; 3]> {
+    pub(super) fn chunks_mut(&mut self, size: usize) -> impl Parts<Item = [&mut [f32]; 3]> {
         let planes = self.x.chunks_mut(size).zip(self.y.chunks_mut(size));
         planes
             .zip(self.z.chunks_mut(size))

@@ -1,5 +1,6 @@
 //! The plugin in an app without window and renderer, stepped by hand.
 
+mod at_once;
 mod bad_input;
 mod bad_ropes;
 mod colliders_and_pins;

@@ -84,9 +84,13 @@ fn shared(
         let end = next.end;
         let finding =
             found.map(move |(start, force)| Part::Find(start..(start + SHARE).min(end), force));
-        let giving = Part::Give(&mut *acceleration);
-        leader.each(std::iter::once(giving).chain(finding), |part| match part {
-            Part::Find(some, force) => dispatch(Find {
+        let mut parts = [const { None }; 1 + STRETCH / SHARE];
+        let giving = std::iter::once(Part::Give(&mut *acceleration));
+        for (place, part) in parts.iter_mut().zip(giving.chain(finding)) {
+            *place = Some(part);
+        }
+        leader.each(parts.into_iter(), |part| match part {
+            Some(Part::Find(some, force)) => dispatch(Find {
                 moving,
                 area: &triangles.rest_area[some.clone()],
                 some,
@@ -94,7 +98,7 @@ fn shared(
                 by,
                 force,
             }),
-            Part::Give(acceleration) => {
+            Some(Part::Give(acceleration)) => {
                 let mut room = [[0; 3]; BLOCK];
                 for (number, start) in given.clone().step_by(BLOCK).enumerate() {
                     let corners = indices.unpack(start..(start + BLOCK).min(given.end), &mut room);
@@ -102,6 +106,7 @@ fn shared(
                     give(acceleration, inverse_mass, corners, before);
                 }
             }
+            None => {}
         });
         given = next;
         std::mem::swap(now, before);

@@ -4,8 +4,10 @@
 use super::SheetLayout;
 use crate::solver::{
     constraints::{ConstraintKind, DistanceConstraint, distance},
+    crew::Parts,
     soa::SoaVec3,
 };
+use std::ops::Range;
 
 /// Stands for the rest length of a constraint that is not there.
 pub(super) const NONE: f32 = -1.0;
@@ -57,7 +59,7 @@ impl Groups {
 
     /// Cuts them into parts for several threads: some groups each, groups that have things in common
     /// in the same part.
-    pub(super) fn parts(self) -> impl ExactSizeIterator<Item = std::ops::Range<usize>> + Send {
+    pub(super) fn parts(self) -> impl Parts<Item = Range<usize>> + Clone {
         let len = self.len();
         let apart = self.count / self.size();
         let parts = (apart / AT_ONCE).max(1);
@@ -71,15 +73,15 @@ impl Groups {
         })
     }
 
-    /// How many things are in each part.
-    pub(super) fn widths(self) -> impl ExactSizeIterator<Item = usize> + Send {
+    /// Which things are in each part.
+    pub(super) fn ranges(self) -> impl Parts<Item = Range<usize>> + Clone {
         self.parts().map(move |part| {
             let end = if part.end < self.len() {
                 self.start(part.end)
             } else {
                 self.count
             };
-            end - self.start(part.start)
+            self.start(part.start)..end
         })
     }
 

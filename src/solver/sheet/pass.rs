@@ -13,9 +13,10 @@ use super::{
 };
 use crate::solver::{
     columns::Columns,
-    crew::{Leader, PART},
+    crew::{Leader, PART, Parts},
     relax::{Points, Softness},
     simd::{Kernel, SimdLevel, dispatch},
+    split::split,
     thread::Tile,
 };
 use std::{cell::RefCell, ops::Range};
@@ -106,8 +107,10 @@ fn diagonals(
         let [down, up] = [&mut *down, &mut *up].map(|family| {
             let rest = family.rest.get(first * stored..).unwrap_or_default();
             let lambda = family.lambda.get_mut(first * stored..).unwrap_or_default();
-            let none = std::iter::repeat_with(|| -> &mut [f32] { &mut [] });
-            rest.chunks(size).zip(lambda.chunks_mut(size).chain(none))
+            let parts = rest.chunks(size);
+            let own = move |part: usize| part * size..((part + 1) * size).min(rest.len());
+            let own = (0..parts.len()).map(own);
+            parts.zip(split(lambda, own))
         });
         let rows = planes.parts(first * columns, 2 * pairs * columns);
         leader.each(rows.zip(down).zip(up), |((planes, down), up)| {
@@ -185,7 +188,7 @@ fn warps(
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     let groups = Groups::of(columns);
-    let strips = |plane| Columns::all(plane, columns).strips(groups.widths());
+    let strips = |plane| Columns::all(plane, columns).strips(groups.ranges());
     let places = strips(planes.x).zip(strips(planes.y)).zip(strips(planes.z));
     let fibres = fibres(groups, rows, [bend, warp]);
     let w = planes.w;
@@ -206,9 +209,10 @@ fn wefts(
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     let groups = Groups::of(rows);
-    let sizes = groups.widths().map(|rows| rows * columns);
+    let rows = groups.ranges();
+    let particles = rows.map(move |rows| rows.start * columns..rows.end * columns);
     let fibres = fibres(groups, columns, [bend, weft]);
-    leader.each(planes.split(sizes).zip(fibres), |(planes, fibres)| {
+    leader.each(planes.split(particles).zip(fibres), |(planes, fibres)| {
         let start = groups.start(fibres.groups.start);
         solve(Weft { planes, start }, groups, columns, fibres, soft);
     });
@@ -226,22 +230,18 @@ fn fibres<'a>(
     groups: Groups,
     length: usize,
     [bend, thread]: [&'a mut Family; 2],
-) -> impl Iterator<Item = Fibres<'a>> + Send {
+) -> impl Parts<Item = Fibres<'a>> {
     let size = groups.size();
     let links = |family: &'a mut Family, reach: usize| {
         let count = length.saturating_sub(reach) * size;
+        let own = move |part: Range<usize>| part.start * count..part.end * count;
         let has_any = family.len() > 0;
         let rest = if has_any { &family.rest[..] } else { &[] };
-        let mut lambda = &mut family.lambda[..];
-        groups.parts().map(move |part| {
-            let own = part.start * count..part.end * count;
-            let here = own.len().min(lambda.len());
-            let (here, others) = std::mem::take(&mut lambda).split_at_mut(here);
-            lambda = others;
-            GroupLinks {
-                rest: rest.get(own).unwrap_or_default(),
-                lambda: here,
-            }
+        let lambda = split(&mut family.lambda, groups.parts().map(own));
+        let parts = groups.parts().zip(lambda);
+        parts.map(move |(part, lambda)| GroupLinks {
+            rest: rest.get(own(part)).unwrap_or_default(),
+            lambda,
         })
     };
     let (bend, thread) = (links(bend, 2), links(thread, 1));

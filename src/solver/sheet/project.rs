@@ -1,7 +1,8 @@
 //! Projects constraints between the particles of two rows: the a ends in one, the b ends in the
 //! other, so that no two constraints share a particle.
 
-use crate::solver::{relax::Softness, thread::share};
+use crate::solver::{crew::Parts, relax::Softness, split::split, thread::share};
+use std::ops::Range;
 
 /// The places of some particles in memory that are neighbours there, and their inverse masses.
 pub(super) struct Row<'a> {
@@ -12,7 +13,6 @@ pub(super) struct Row<'a> {
 }
 
 /// The planes of a number of particles.
-#[derive(Default)]
 pub(super) struct Planes<'a> {
     pub(super) x: &'a mut [f32],
     pub(super) y: &'a mut [f32],
@@ -22,7 +22,7 @@ pub(super) struct Planes<'a> {
 
 impl Planes<'_> {
     /// Parts of `size` particles, the last one of what is left, from a particle on.
-    pub(super) fn parts(&mut self, from: usize, size: usize) -> impl Iterator<Item = Planes<'_>> {
+    pub(super) fn parts(&mut self, from: usize, size: usize) -> impl Parts<Item = Planes<'_>> {
         let x = self.x[from..].chunks_mut(size);
         let places = x
             .zip(self.y[from..].chunks_mut(size))
@@ -31,28 +31,20 @@ impl Planes<'_> {
         parts.map(|(((x, y), z), w)| Planes { x, y, z, w })
     }
 
-    /// The first particles as parts of these sizes.
+    /// The particles at these ranges, each of which begins where the one before ends.
     pub(super) fn split(
         &mut self,
-        sizes: impl ExactSizeIterator<Item = usize> + Send,
-    ) -> impl Iterator<Item = Planes<'_>> + Send {
-        let mut left = Planes {
-            x: self.x,
-            y: self.y,
-            z: self.z,
-            w: self.w,
-        };
-        sizes.map(move |size| {
-            let Planes { x, y, z, w } = std::mem::take(&mut left);
-            let ((x, x_left), (y, y_left)) = (x.split_at_mut(size), y.split_at_mut(size));
-            let ((z, z_left), (w, w_left)) = (z.split_at_mut(size), w.split_at(size));
-            left = Planes {
-                x: x_left,
-                y: y_left,
-                z: z_left,
-                w: w_left,
-            };
-            Planes { x, y, z, w }
+        ranges: impl Parts<Item = Range<usize>> + Clone,
+    ) -> impl Parts<Item = Planes<'_>> {
+        let part = |plane| split(plane, ranges.clone());
+        let places = part(self.x).zip(part(self.y)).zip(part(self.z));
+        let w = self.w;
+        let parts = places.zip(ranges);
+        parts.map(move |(((x, y), z), own)| Planes {
+            x,
+            y,
+            z,
+            w: &w[own],
         })
     }
 

@@ -1,0 +1,73 @@
+//! Cuts a slice into parts of different lengths, from both ends.
+
+use super::crew::Parts;
+use std::{mem::take, ops::Range};
+
+/// The parts of a slice; see [`split`].
+#[derive(Debug)]
+pub(super) struct Split<'a, I> {
+    left: &'a mut [f32],
+    ranges: I,
+}
+
+/// The parts of a slice that are at these ranges, each of which begins where the one before ends, the
+/// first at 0. Of an empty slice, as many empty parts.
+pub(super) fn split<I: Parts<Item = Range<usize>>>(slice: &mut [f32], ranges: I) -> Split<'_, I> {
+    Split {
+        left: slice,
+        ranges,
+    }
+}
+
+impl<'a, I: Parts<Item = Range<usize>>> Iterator for Split<'a, I> {
+    type Item = &'a mut [f32];
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let size = self.ranges.next()?.len();
+        let left = take(&mut self.left);
+        let (part, left) = left.split_at_mut(size.min(left.len()));
+        self.left = left;
+        Some(part)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.ranges.size_hint()
+    }
+}
+
+impl<I: Parts<Item = Range<usize>>> DoubleEndedIterator for Split<'_, I> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let size = self.ranges.next_back()?.len();
+        let left = take(&mut self.left);
+        let (left, part) = left.split_at_mut(left.len().saturating_sub(size));
+        self.left = left;
+        Some(part)
+    }
+}
+
+impl<I: Parts<Item = Range<usize>>> ExactSizeIterator for Split<'_, I> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_meet() {
+        let mut numbers: Vec<f32> = (0..10).map(|i| i as f32).collect();
+        let ranges = [0..3, 3..4, 4..4, 4..9, 9..10];
+        for front in 0..=5 {
+            let mut parts = split(&mut numbers, ranges.clone().into_iter());
+            assert_eq!(parts.len(), 5);
+            let mut all: Vec<_> = (0..front).filter_map(|_| parts.next()).collect();
+            let mut back: Vec<_> = (front..5).filter_map(|_| parts.next_back()).collect();
+            assert!(parts.next().is_none());
+            back.reverse();
+            all.extend(back);
+            for (part, range) in all.iter().zip(&ranges) {
+                assert!(part.iter().map(|x| *x as usize).eq(range.clone()));
+            }
+        }
+        let mut nothing = split(&mut [], ranges.into_iter());
+        assert!(nothing.by_ref().all(|part| part.is_empty()));
+    }
+}
