@@ -5,15 +5,51 @@ use std::ops::Range;
 
 /// Triangles between particles, and what each of them is at rest.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "Saved", into = "Saved")
+)]
 pub struct Triangles {
     /// Particles at the corners.
     pub indices: Corners,
     /// Area at rest, m². A stretched triangle must not catch more wind or weigh more.
     pub rest_area: Vec<f32>,
     /// Those that are in the order of a sheet.
-    #[cfg_attr(feature = "serialize", serde(skip))]
     pub(super) cells: Vec<Cells>,
+}
+
+/// Triangles as they are saved. Of those that are woven only the sheets are: the air adds up their
+/// forces in an order of its own, which must be the same again.
+#[cfg(feature = "serialize")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Saved {
+    indices: Corners,
+    rest_area: Vec<f32>,
+    sheets: Vec<SheetLayout>,
+}
+
+#[cfg(feature = "serialize")]
+impl From<Triangles> for Saved {
+    fn from(triangles: Triangles) -> Self {
+        Self {
+            sheets: triangles.woven().iter().map(|cells| cells.layout).collect(),
+            indices: triangles.indices,
+            rest_area: triangles.rest_area,
+        }
+    }
+}
+
+#[cfg(feature = "serialize")]
+impl From<Saved> for Triangles {
+    fn from(saved: Saved) -> Self {
+        let triangles = Self {
+            indices: saved.indices,
+            rest_area: saved.rest_area,
+            cells: Vec::new(),
+        };
+        triangles.woven_into(&saved.sheets)
+    }
 }
 
 /// It does not matter which of them are known to be woven.
@@ -42,8 +78,13 @@ impl Cells {
     /// The triangles of a sheet, if they begin with this one.
     fn find(layout: SheetLayout, indices: &Corners, first: usize) -> Option<Self> {
         let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-        let count = (rows - 1) * (columns - 1);
-        let triangles = first..first + 2 * count;
+        // One that was read from a file may be anything.
+        let cells = [rows, columns].map(|side| side.saturating_sub(1));
+        let count = cells[0].checked_mul(cells[1]).filter(|&count| count > 0)?;
+        let triangles = first..first.checked_add(count.checked_mul(2)?)?;
+        layout
+            .first
+            .checked_add(u32::try_from(rows.checked_mul(columns)?).ok()?)?;
         if triangles.end > indices.len() {
             return None;
         }
