@@ -50,23 +50,27 @@ impl ClothCrew {
             cloths.for_each(alone);
             return;
         }
-        let mut cloths: Vec<T> = cloths.collect();
-        let total: usize = cloths.iter().map(&size).sum();
-        let shared = match &cloths[..] {
-            [] => false,
-            [one] => size(one) >= SPLIT,
-            _ => total >= WORTH,
+        let leader = &mut self.leader;
+        let mut cloths = cloths;
+        // One cloth is the most common case; it needs no list.
+        let Some(first) = cloths.next() else { return };
+        let Some(second) = cloths.next() else {
+            if size(&first) >= SPLIT {
+                gather(leader, helpers);
+                work(leader, first);
+                leader.dismiss();
+            } else {
+                alone(first);
+            }
+            return;
         };
-        if !shared {
+        let mut cloths: Vec<T> = [first, second].into_iter().chain(cloths).collect();
+        let total: usize = cloths.iter().map(&size).sum();
+        if total < WORTH {
             cloths.into_iter().for_each(alone);
             return;
         }
-        let leader = &mut self.leader;
-        if let Some(pool) = ComputeTaskPool::try_get() {
-            leader.gather(helpers, |helper| {
-                pool.spawn(async move { helper.help() }).detach();
-            });
-        }
+        gather(leader, helpers);
         // The largest first, so that nobody comes to it last.
         cloths.sort_by_key(|cloth| std::cmp::Reverse(size(cloth)));
         let threads = helpers + 1;
@@ -81,6 +85,15 @@ impl ClothCrew {
         }
         leader.each(cloths, alone);
         leader.dismiss();
+    }
+}
+
+/// Calls helpers from the compute pool.
+fn gather(leader: &mut Leader, helpers: usize) {
+    if let Some(pool) = ComputeTaskPool::try_get() {
+        leader.gather(helpers, |helper| {
+            pool.spawn(async move { helper.help() }).detach();
+        });
     }
 }
 

@@ -10,10 +10,12 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Nodes `stride` apart, and one at the end; `finer` are the places that they move.
-    pub(super) fn new(length: usize, stride: usize, finer: impl Iterator<Item = u32>) -> Self {
-        let mut nodes: Vec<u32> = (0..length as u32 - 1).step_by(stride).collect();
-        nodes.push(length as u32 - 1);
+    /// Nodes at both ends of so many cells of the same length, as far as particles allow; `finer` are
+    /// the places that they move. From both sides it looks the same, or else cloth would be skew.
+    pub(super) fn new(length: usize, cells: usize, finer: impl Iterator<Item = u32>) -> Self {
+        let last = length - 1;
+        let node = |i: usize| ((i * last + cells / 2) / cells) as u32;
+        let nodes: Vec<u32> = (0..=cells).map(node).collect();
         let mut node = 0;
         let between = finer
             .map(|place| {

@@ -2,8 +2,8 @@
 //! "Hierarchical Position Based Dynamics", 2008).
 //!
 //! Along a row, a column or a diagonal no two particles can be farther apart than the threads between
-//! them are long, however the cloth is folded. Each level keeps that between every 8th, 16th, 32nd, …
-//! particle, its nodes, the coarsest level first; what moves a node moves all particles around it,
+//! them are long, however the cloth is folded. Each level keeps that between its nodes, every 8th, 16th,
+//! 32nd, … particle or nearly so, the coarsest level first; what moves a node moves all particles around it,
 //! in proportion (bilinear interpolation). A node has the mass of what it moves, so momentum is kept.
 //!
 //! A node speaks for the particles around it. One that was torn away from its neighbours, by a hand
@@ -33,7 +33,8 @@ use distances::holes;
 use level::Level;
 use std::cell::RefCell;
 
-/// Distance of the nodes of the finest level. Nearer ones gain little: threads are solved whole.
+/// Greatest distance of the nodes of the finest level. Nearer ones gain little: threads are solved
+/// whole.
 const FINEST: usize = 8;
 
 /// A node whose own thread is longer than this, as a multiple of its rest length, has been torn away.
@@ -282,25 +283,25 @@ fn levels(layout: &SheetLayout) -> Vec<Level> {
     if layout.rows.max(layout.columns) < SMALLEST {
         return levels;
     }
-    let mut stride = FINEST;
+    let finest = |length: usize| (length - 1).div_ceil(FINEST).next_power_of_two();
+    let mut cells = [finest(rows), finest(columns)];
     loop {
         let level = match levels.last() {
             Some(finer) => Level {
-                rows: Axis::new(rows, stride, finer.rows.nodes.iter().copied()),
-                columns: Axis::new(columns, stride, finer.columns.nodes.iter().copied()),
+                rows: Axis::new(rows, cells[0], finer.rows.nodes.iter().copied()),
+                columns: Axis::new(columns, cells[1], finer.columns.nodes.iter().copied()),
                 ..Default::default()
             },
             None => Level {
-                rows: Axis::new(rows, stride, 0..rows as u32),
-                columns: Axis::new(columns, stride, 0..columns as u32),
+                rows: Axis::new(rows, cells[0], 0..rows as u32),
+                columns: Axis::new(columns, cells[1], 0..columns as u32),
                 ..Default::default()
             },
         };
-        let done = level.rows.len() == 2 && level.columns.len() == 2;
         levels.push(level);
-        if done {
+        if cells == [1, 1] {
             return levels;
         }
-        stride *= 2;
+        cells = cells.map(|cells| (cells / 2).max(1));
     }
 }

@@ -103,21 +103,10 @@ impl Kernel for Move<'_> {
 /// Spreads what the nodes of a row move over the particles of the row.
 #[inline(always)]
 fn spread(finest: &Level, nodes: &[f32], row: &mut [f32]) {
-    let (cells, rest) = row.as_chunks_mut::<FINEST>();
-    let pairs = nodes.windows(2);
-    // The last cell may be a different one: its nodes are not always so far apart.
-    let even = (finest.columns.nodes[nodes.len() - 2] as usize) / FINEST;
-    for (cell, pair) in cells[..even].iter_mut().zip(pairs) {
-        let slope = (pair[1] - pair[0]) / FINEST as f32;
-        for (k, place) in cell.iter_mut().enumerate() {
-            *place = pair[0] + slope * k as f32;
-        }
-    }
-    let last = cells[even..].as_flattened_mut().iter_mut().chain(rest);
-    let ways = &finest.columns.between[even * FINEST..];
-    let [a, b] = [nodes[nodes.len() - 2], nodes[nodes.len() - 1]];
-    for (place, &(_, right)) in last.zip(ways) {
-        *place = a + (b - a) * right;
+    let places = row.iter_mut().zip(&finest.columns.between);
+    for (place, &(node, way)) in places {
+        let [a, b] = [nodes[node as usize], nodes[node as usize + 1]];
+        *place = a + (b - a) * way;
     }
 }
 
