@@ -10,7 +10,7 @@ use super::{
     crew::{Leader, PART},
     geodesic::{Geodesics, MOST_ISLANDS, RestShape},
     particles::ParticleArrays,
-    simd::{Kernel, dispatch},
+    simd::{Kernel, dispatch, select},
     soa::SoaVec3,
 };
 use std::cell::RefCell;
@@ -310,13 +310,32 @@ impl Kernel for Hold<'_> {
                 continue;
             }
             let first = block * BLOCK;
+            let last = (first + BLOCK).min(tethers.particles);
+            let pieces = &tethers.pieces[begin..end];
+            let whole = |piece: &Piece| !piece.row && piece.count as usize == last - first;
+            if let [a, b] = pieces
+                && whole(a)
+                && whole(b)
+            {
+                // As under two pinned corners: all is done at once, without sums in memory.
+                let [x, y, z] = x
+                    .each_mut()
+                    .map(|plane| &mut plane[first - from..last - from]);
+                let w = &w[first - from..last - from];
+                let to = |piece: &Piece| Common {
+                    anchor: anchors.map(|plane| plane[piece.anchor as usize]),
+                    length: &tethers.slots[piece.slot as usize].length[first..last],
+                };
+                pull_both(to(a), to(b), scale, x, y, z, w);
+                continue;
+            }
             let mut sums = Sums {
                 x: [0.0; BLOCK],
                 y: [0.0; BLOCK],
                 z: [0.0; BLOCK],
                 count: [0.0; BLOCK],
             };
-            for piece in &tethers.pieces[begin..end] {
+            for piece in pieces {
                 let start = piece.start as usize;
                 let own = start - from..start - from + piece.count as usize;
                 let own = Own {
@@ -327,7 +346,6 @@ impl Kernel for Hold<'_> {
                 };
                 sums.add(own, anchors, piece, start - first);
             }
-            let last = (first + BLOCK).min(tethers.particles);
             for (plane, sum) in x.iter_mut().zip([&sums.x, &sums.y, &sums.z]) {
                 let rows = plane[first - from..last - from].iter_mut();
                 for ((x, sum), count) in rows.zip(sum).zip(&sums.count) {
@@ -393,6 +411,53 @@ impl Sums {
     }
 }
 
+/// The tethers of all particles of a block that lead to the same anchor.
+#[derive(Clone, Copy)]
+struct Common<'a> {
+    anchor: [f32; 3],
+    length: &'a [f32],
+}
+
+/// Pulls particles that have both of these tethers and no others.
+#[inline(always)]
+fn pull_both(
+    a: Common,
+    b: Common,
+    scale: f32,
+    x: &mut [f32],
+    y: &mut [f32],
+    z: &mut [f32],
+    w: &[f32],
+) {
+    let n = w.len();
+    let (x, y, z) = (&mut x[..n], &mut y[..n], &mut z[..n]);
+    let (of_a, of_b) = (&a.length[..n], &b.length[..n]);
+    for k in 0..n {
+        let at = [x[k], y[k], z[k]];
+        let (by_a, pulls_a) = correction(at, a.anchor, of_a[k] * scale, w[k]);
+        let (by_b, pulls_b) = correction(at, b.anchor, of_b[k] * scale, w[k]);
+        // One half is exact, so this is the mean to the bit.
+        let share = select(pulls_a + pulls_b > 1.0, 0.5, 1.0);
+        x[k] += (by_a[0] + by_b[0]) * share;
+        y[k] += (by_a[1] + by_b[1]) * share;
+        z[k] += (by_a[2] + by_b[2]) * share;
+    }
+}
+
+/// By how much a tether pulls a particle, and whether it does: 1 or 0.
+#[inline(always)]
+fn correction([x, y, z]: [f32; 3], anchor: [f32; 3], reach: f32, w: f32) -> ([f32; 3], f32) {
+    let (dx, dy, dz) = (x - anchor[0], y - anchor[1], z - anchor[2]);
+    let distance = (dx * dx + dy * dy + dz * dz).sqrt();
+    // Chosen without a branch; what is not far enough away gets a factor of 0.
+    let pulls = (distance > reach) & (w > 0.0);
+    let factor = select(pulls, reach / distance - 1.0, 0.0);
+    (
+        [dx * factor, dy * factor, dz * factor],
+        select(pulls, 1.0, 0.0),
+    )
+}
+
 /// What a piece reads of its particles.
 struct Own<'a> {
     place: [&'a [f32]; 3],
@@ -409,16 +474,12 @@ impl Own<'_> {
         let [sum_x, sum_y, sum_z, number] = sums.map(|sum| &mut sum[..count]);
         for k in 0..count {
             let anchor = anchor(k);
-            let (dx, dy, dz) = (x[k] - anchor[0], y[k] - anchor[1], z[k] - anchor[2]);
-            let distance = (dx * dx + dy * dy + dz * dz).sqrt();
             let reach = length[k] * self.scale;
-            // Chosen without a branch; what is not far enough away gets a factor of 0.
-            let pulls = (distance > reach) & (w[k] > 0.0);
-            let factor = if pulls { reach / distance - 1.0 } else { 0.0 };
-            sum_x[k] += dx * factor;
-            sum_y[k] += dy * factor;
-            sum_z[k] += dz * factor;
-            number[k] += if pulls { 1.0 } else { 0.0 };
+            let (by, pulls) = correction([x[k], y[k], z[k]], anchor, reach, w[k]);
+            sum_x[k] += by[0];
+            sum_y[k] += by[1];
+            sum_z[k] += by[2];
+            number[k] += pulls;
         }
     }
 }
