@@ -39,6 +39,7 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|---|---|");
     for &side in sides {
+        let mut tutorial = tutorial(side);
         for (name, scene, mesh) in [
             ("hang", Scene::Hang, Form::Grid),
             ("hang, shuffled", Scene::Hang, Form::Shuffled),
@@ -51,15 +52,28 @@ fn main() {
                 mesh,
                 ..scene.plan()
             };
-            compare(name, &plan, steps);
+            compare(name, &plan, steps, &mut tutorial);
         }
     }
 }
 
+/// The tutorials' cloth with as many particles.
+fn tutorial(side: u32) -> Tutorial {
+    let plan = Plan {
+        side,
+        ..Scene::Hang.plan()
+    };
+    let Stage {
+        particles,
+        constraints,
+        ..
+    } = plan.build();
+    Tutorial::of(&particles, &constraints)
+}
+
 /// Times one cloth, stepped by one thread and by two.
-fn compare(name: &str, plan: &Plan, steps: u32) {
+fn compare(name: &str, plan: &Plan, steps: u32, tutorial: &mut Tutorial) {
     let mut stage = plan.build();
-    let mut tutorial = Tutorial::of(&stage.particles, &stage.constraints);
     let [mut one, mut two] = [1, 2].map(Crew::of);
     for _ in 0..steps {
         step(&mut two, &mut stage);
