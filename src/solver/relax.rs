@@ -53,6 +53,10 @@ pub struct Relaxation {
     /// How strongly, normally full. Where there is compliance it only counts as far as it is the
     /// softer of the two.
     pub strength: Strength,
+    /// How many substeps of this step are still to come. Long distances of sheets of up to about 128
+    /// particles along each side are held in every second substep, the last one among them: their
+    /// threads are short enough to be solved as a whole without help in between.
+    pub to_come: u32,
     /// Keep what each structural constraint carries, for
     /// [`ConstraintGraph::add_loads`](ConstraintGraph::add_loads).
     pub loads: bool,
@@ -103,6 +107,7 @@ pub(crate) fn relax_shared(
         direct,
         // What long distances carry, no thread feels.
         coarse: direct && strength.is_taut() && !by.loads,
+        is_turn: by.to_come.is_multiple_of(2),
         share: strength.get(),
     };
     let ConstraintGraph {
@@ -222,6 +227,7 @@ mod tests {
             iterations,
             dt: 0.01,
             strength: Strength::default(),
+            to_come: 0,
             loads: false,
         }
     }
@@ -273,6 +279,7 @@ mod tests {
                     iterations,
                     dt: 0.1,
                     strength: Strength::default(),
+                    to_come: 0,
                     loads: false,
                 },
             );

@@ -91,6 +91,7 @@ pub fn step_shared(
             iterations: settings.iterations,
             dt: by.dt,
             strength: Strength::default(),
+            to_come: substeps - 1 - substep,
             loads: false,
         };
         relax_shared(leader, particles, constraints, &relaxation);

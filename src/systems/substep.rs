@@ -223,6 +223,7 @@ fn relax_one(
         iterations: cloth.iterations,
         dt: time.substep,
         strength: applied.strength,
+        to_come: time.count.saturating_sub(time.index + 1),
         loads: tearing.is_some_and(Tearing::by_load),
     };
     if time.index == 0 {

@@ -133,9 +133,10 @@ impl Band<'_> {
                     sheet.forces(above, below, cell..cell + n, &mut room, &mut forces);
                 }
                 let corners = [
+                    // Above and below in turn: what was just stored is slow to load one number farther on.
                     (above, &forces.a, r >= first),
-                    (above + 1, &forces.b, r >= first),
                     (below, &forces.d, r + 1 < end),
+                    (above + 1, &forces.b, r >= first),
                     (below + 1, &forces.e, r + 1 < end),
                 ];
                 for (particle, force, here) in corners {

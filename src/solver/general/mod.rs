@@ -195,6 +195,7 @@ mod tests {
             iterations,
             dt: 0.01,
             strength: Strength::part(0.7),
+            to_come: 0,
             loads,
         }
     }

@@ -44,6 +44,10 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
+/// Sheets with more particles along a side need their long distances in every substep: in every second
+/// one, a 128² cloth draped over a ball is as good, but a 256² one is stretched by a tenth more.
+pub(super) const EVERY_TIME: u32 = 160;
+
 /// How soft the constraints of a sheet are, and how its threads are solved.
 #[derive(Clone, Copy)]
 pub(in crate::solver) struct SheetSoftness {
@@ -54,8 +58,10 @@ pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) direct: bool,
     /// Which share of its correction a whole thread gets.
     pub(in crate::solver) share: f32,
-    /// Long distances are held too.
+    /// Long distances are held too,
     pub(in crate::solver) coarse: bool,
+    /// those of small sheets if it is their turn.
+    pub(in crate::solver) is_turn: bool,
 }
 
 /// Solves all constraints of a sheet once.
@@ -77,7 +83,7 @@ pub(in crate::solver) fn relax_sheet(
         return;
     }
     let layout = sheet.layout;
-    if soft.coarse {
+    if soft.coarse && (soft.is_turn || layout.rows.max(layout.columns) > EVERY_TIME) {
         sheet.hold_long_distances(leader, &mut planes, soft);
     }
     let [down, up, bend_warp, warp, bend_weft, weft] = &mut sheet.families;
@@ -126,6 +132,9 @@ fn diagonals(
     }
 }
 
+/// Particles of a bunch of rows.
+const BUNCH: usize = 1024;
+
 /// The diagonals between the rows of some pairs.
 struct Diagonals<'a> {
     planes: Planes<'a>,
@@ -152,15 +161,21 @@ impl Kernel for Diagonals<'_> {
         // All groups that begin where the one before ends can be taken as one, the last one alone.
         let whole = stored - groups.size();
         let last = groups.start(groups.len() - 1);
-        for pair in (0..down.0.len() / stored).step_by(2) {
-            let own = pair * stored..(pair + 1) * stored;
-            let (above, below) = (pair * columns, (pair + 1) * columns);
+        let rows = down.0.len() / stored;
+        // Some pairs of rows at a time, so that nothing is loaded again while it is still on its way to
+        // the cache, but all is still there.
+        let bunch = (BUNCH / columns).max(2).next_multiple_of(2);
+        for first in (0..rows).step_by(bunch) {
             for ((rest, lambda), shift) in [(&mut down, [0, 1]), (&mut up, [1, 0])] {
-                let (rest, lambda) = (&rest[own.clone()], part(lambda, own.clone()));
                 for (start, of) in [(0, 0..whole), (last, whole..stored)] {
-                    let (a, b) = (above + shift[0] + start, below + shift[1] + start);
-                    let [a, b] = planes.rows(a, b, of.len());
-                    project::<false>(a, b, &rest[of.clone()], part(lambda, of), softness);
+                    for pair in (first..rows.min(first + bunch)).step_by(2) {
+                        let own = pair * stored + of.start..pair * stored + of.end;
+                        let a = pair * columns + shift[0] + start;
+                        let b = (pair + 1) * columns + shift[1] + start;
+                        let [a, b] = planes.rows(a, b, of.len());
+                        let rest = &rest[own.clone()];
+                        project::<false>(a, b, rest, part(lambda, own), softness);
+                    }
                 }
             }
         }

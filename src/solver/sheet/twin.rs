@@ -4,7 +4,7 @@
 use super::{
     Sheet,
     family::{Family, Weave},
-    pass::SheetSoftness,
+    pass::{EVERY_TIME, SheetSoftness},
     project::Planes,
 };
 use crate::solver::{
@@ -16,7 +16,7 @@ use crate::solver::{
 pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     let layout = sheet.layout;
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-    if soft.coarse {
+    if soft.coarse && (soft.is_turn || layout.rows.max(layout.columns) > EVERY_TIME) {
         sheet.hold_long_distances(&mut Leader::alone(), &mut planes, soft);
     }
     let (diagonals, threads) = sheet.families.split_at_mut(2);

@@ -103,10 +103,16 @@ impl Kernel for Move<'_> {
 /// Spreads what the nodes of a row move over the particles of the row.
 #[inline(always)]
 fn spread(finest: &Level, nodes: &[f32], row: &mut [f32]) {
-    let places = row.iter_mut().zip(&finest.columns.between);
-    for (place, &(node, way)) in places {
-        let [a, b] = [nodes[node as usize], nodes[node as usize + 1]];
-        *place = a + (b - a) * way;
+    let ends = finest.columns.nodes.windows(2);
+    for (ends, of_ends) in ends.zip(nodes.windows(2)) {
+        let [from, to] = [ends[0] as usize, ends[1] as usize];
+        let slope = (of_ends[1] - of_ends[0]) / (to - from) as f32;
+        for (k, place) in row[from..to].iter_mut().enumerate() {
+            *place = of_ends[0] + slope * k as f32;
+        }
+    }
+    if let ([.., last], [.., of_last]) = (row, nodes) {
+        *last = *of_last;
     }
 }
 

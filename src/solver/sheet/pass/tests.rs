@@ -56,6 +56,7 @@ fn settings(threads: ThreadSolver, iterations: u32) -> Relaxation {
         iterations,
         dt: 0.01,
         strength: Strength::part(0.8),
+        to_come: 0,
         loads: false,
     }
 }
