@@ -76,7 +76,7 @@ fn print(plan: &Plan, stage: &Stage) {
         row(name, ms);
         if name == RELAXATION {
             for (name, ms) in relaxation {
-                row(name, ms * f64::from(stage.settings.substeps));
+                row(name, ms * f64::from(stage.settings.substeps) / 2.0);
             }
         }
     }
@@ -127,7 +127,6 @@ fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
         damping: settings.damping,
         dt: settings.dt / substeps as f32,
     };
-    let relaxation = relaxation(settings, Strength::default());
     let mut taken = [0.0; PHASES.len()];
     let mut last = Instant::now();
     let mut phase_ends = |phase: usize| {
@@ -143,7 +142,9 @@ fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
     for substep in 0..substeps {
         solver::integrate(particles, &by);
         phase_ends(2);
-        solver::relax(particles, constraints, &relaxation);
+        let to_come = substeps - 1 - substep;
+        let by = relaxation(settings, Strength::default(), to_come);
+        solver::relax(particles, constraints, &by);
         phase_ends(3);
         solver::hold_tethers(particles, tethers, settings.tether_scale);
         phase_ends(4);
@@ -157,18 +158,20 @@ fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
     taken
 }
 
-fn relaxation(settings: &StepSettings, strength: Strength) -> Relaxation {
+fn relaxation(settings: &StepSettings, strength: Strength, to_come: u32) -> Relaxation {
     Relaxation {
         compliance: settings.compliance,
         iterations: settings.iterations,
         threads: settings.threads,
         dt: settings.dt / settings.substeps as f32,
         strength,
+        to_come,
         loads: false,
     }
 }
 
-/// The parts of relaxation in one substep, ms: what it takes less without them.
+/// The parts of relaxation in two substeps, ms, of which one may hold long distances and the other
+/// not: what it takes less without them.
 fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
     let settings = &stage.settings;
     let full = Strength::default();
@@ -181,14 +184,18 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
     let columns = stage.constraints.sheets().next().map_or(0, |s| s.columns);
     let along_row = |[a, b]: [u32; 2]| a.abs_diff(b) < columns;
     let run = |strength: Strength, keep: fn(bool, bool) -> bool| {
-        let by = relaxation(settings, strength);
+        let by = [1, 0].map(|to_come| relaxation(settings, strength, to_come));
         let mut particles = stage.particles.clone();
         let mut constraints = stage.constraints.clone();
         constraints.retain(|c| keep(c.kind == ConstraintKind::Shear, along_row(c.particles)));
         constraints.prepare(&particles);
         move || {
             particles.position.copy_from(&stage.particles.position);
-            timed(|| solver::relax(&mut particles, &mut constraints, &by))
+            timed(|| {
+                for by in &by {
+                    solver::relax(&mut particles, &mut constraints, by);
+                }
+            })
         }
     };
     let times = take_turns(

@@ -55,7 +55,7 @@ mod counted {
         tutorial::Tutorial,
     };
     use bevy_drape::solver::{self, Relaxation, SimdLevel, Strength, ThreadSolver};
-    use gungraun::prelude::*;
+    use gungraun::{Callgrind, prelude::*};
     use std::hint::black_box;
 
     const SIDE: u32 = 64;
@@ -103,6 +103,7 @@ mod counted {
             dt: stage.settings.dt / stage.settings.substeps as f32,
             strength: Strength::default(),
             threads,
+            to_come: 0,
             loads: false,
         };
         (stage, by)
