@@ -138,9 +138,9 @@ impl Lattice {
         // Rounded towards 0, and one less where that was up.
         let cell = at as i32;
         let cell = cell.wrapping_sub(i32::from(at < cell as f32));
-        // So far out that neighbours cannot be told apart, it stays within the cell.
         let part = at - cell as f32;
-        let part = select(part < 1.0, part, 1.0);
+        // So far out that cells cannot be counted, it is anywhere in one.
+        let part = select((part >= 0.0) & (part <= 1.0), part, 0.0);
         let key = (cell as u32).wrapping_mul(SPREAD[axis]);
         (key.wrapping_add(self.base[axis]), smooth(part))
     }
@@ -247,7 +247,7 @@ mod tests {
                 ..eddies
             };
             sums[0] += wind.dot(other(eddies).wind(place));
-            sums[1] += wind.dot(wind.yzx());
+            sums[1] += wind.dot(Vec3::new(wind.y, wind.z, wind.x));
             sums[2] += wind.dot(eddies.wind(place + Vec3::X * 2.0 * eddies.size));
             sums[3] += wind.dot(later.wind(place));
             square += wind.length_squared();
