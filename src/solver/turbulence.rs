@@ -140,7 +140,7 @@ impl Lattice {
         let cell = cell.wrapping_sub(i32::from(at < cell as f32));
         let part = at - cell as f32;
         // So far out that cells cannot be counted, it is anywhere in one.
-        let part = select((part >= 0.0) & (part <= 1.0), part, 0.0);
+        let part = select((0.0..=1.0).contains(&part), part, 0.0);
         let key = (cell as u32).wrapping_mul(SPREAD[axis]);
         (key.wrapping_add(self.base[axis]), smooth(part))
     }

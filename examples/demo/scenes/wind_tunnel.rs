@@ -10,7 +10,7 @@ pub(super) const SCENE: Scene = Scene {
     spawn,
     world: || Surroundings {
         turbulence: Turbulence {
-            strength: 4.0,
+            strength: 3.0,
             size: 0.4,
             period: 0.3,
             seed: 1,
@@ -18,7 +18,7 @@ pub(super) const SCENE: Scene = Scene {
         wind_zones: true,
         ..default()
     },
-    view: [Vec3::new(-0.9, 2.0, 4.3), Vec3::new(0.15, 0.75, 0.0)],
+    view: [Vec3::new(-0.7, 1.8, 3.6), Vec3::new(0.2, 0.72, 0.0)],
     ..PLAIN
 };
 
@@ -62,8 +62,8 @@ fn spawn(set: &mut Set) {
         set.spawn((Mesh3d(rod), MeshMaterial3d(steel), place));
     }
     let tunnel = WindZone::cuboid(1.2, 1.2, 2.4)
-        .with_strength(9.0)
-        .with_falloff(Falloff::Smooth);
+        .with_strength(6.0)
+        .with_falloff(Falloff::None);
     let place = Transform::from_xyz(-0.6, 0.8, 0.0).looking_to(Vec3::X, Vec3::Y);
     set.spawn((Name::new("tunnel"), tunnel, place));
     let whirl = WindZone::sphere(0.8).vortex().with_strength(7.0);
