@@ -21,6 +21,7 @@ mod same_bits;
 mod snapshots;
 mod tearing;
 mod tethers;
+mod wind_zones;
 
 #[path = "../common/headless.rs"]
 mod headless;
