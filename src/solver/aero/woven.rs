@@ -9,15 +9,12 @@ use crate::solver::{
     corners::BLOCK,
     crew::{Leader, PART},
     particles::ParticleArrays,
-    simd::{Kernel, dispatch, select},
+    simd::{Kernel, LANES, dispatch, select},
     soa::SoaVec3,
     triangles::Cells,
 };
 use bevy::math::Vec3;
 use std::ops::Range;
-
-/// Numbers in the largest register that there is.
-const LANES: usize = 16;
 
 /// Adds the acceleration by the air on the triangles of a sheet. `area` are those of all triangles.
 pub(super) fn apply(

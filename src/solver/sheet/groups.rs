@@ -1,11 +1,8 @@
 //! How what lies side by side is put into groups that fill a register.
 
 use crate::solver::crew::Parts;
+pub(super) use crate::solver::simd::LANES;
 use std::ops::Range;
-
-/// So many constraints are solved side by side, where there are as many: a register of AVX-512, and
-/// a line of the cache.
-pub(super) const LANES: usize = 16;
 
 /// So many groups are a part, at least.
 const AT_ONCE: usize = 2;
