@@ -163,6 +163,7 @@ fn relaxation(settings: &StepSettings, strength: Strength, to_come: u32) -> Rela
         compliance: settings.compliance,
         iterations: settings.iterations,
         threads: settings.threads,
+        strain_limit: settings.strain_limit,
         dt: settings.dt / settings.substeps as f32,
         strength,
         to_come,

@@ -75,6 +75,7 @@ fn relax(bencher: Bencher, case: Case, threads: ThreadSolver, mut sheet: Assembl
         dt: 1.0 / 60.0,
         strength: Strength::default(),
         threads,
+        strain_limit: f32::INFINITY,
         to_come: 0,
         loads: false,
     };

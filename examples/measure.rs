@@ -66,6 +66,13 @@ struct Arguments {
     /// [default: 1, and inf for hanging, which the tutorials have no tethers for]
     #[arg(long, value_parser = scale)]
     tether_scale: Option<f32>,
+    /// How much threads give, m/N
+    #[arg(long, value_parser = positive)]
+    compliance: Option<f32>,
+    /// How far threads with compliance may be stretched, as a share of their length; inf sets no limit
+    /// [default: 0.1]
+    #[arg(long, value_parser = share)]
+    strain_limit: Option<f32>,
     /// What holds the sheet [default: corners for hang, top for hanging, none for drape]
     #[arg(long, value_enum)]
     pins: Option<Held>,
@@ -136,6 +143,13 @@ fn scale(text: &str) -> Result<f32, String> {
         .ok_or("must be 1 or more".into())
 }
 
+fn share(text: &str) -> Result<f32, String> {
+    let value: f32 = text.parse().map_err(|_| "not a number".to_string())?;
+    (value >= 0.0)
+        .then_some(value)
+        .ok_or("must be 0 or more".into())
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(simd) = arguments.simd {
@@ -195,6 +209,8 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     plan.iterations = arguments.iterations.unwrap_or(plan.iterations);
     plan.dt = arguments.dt.unwrap_or(plan.dt);
     plan.tether_scale = arguments.tether_scale.unwrap_or(plan.tether_scale);
+    plan.compliance = arguments.compliance.unwrap_or(plan.compliance);
+    plan.strain_limit = arguments.strain_limit.unwrap_or(plan.strain_limit);
     plan.pins = arguments.pins.unwrap_or(plan.pins);
     plan.spacing = arguments.spacing.or(plan.spacing);
     plan.mesh = arguments.mesh;

@@ -42,8 +42,9 @@ pub struct Cloth {
     pub threads: ThreadSolver,
     /// How far particles may get from the pins that they hang from, as a multiple of their distance
     /// along the cloth at rest. 1 to 100, default 1.0; 100 switches these tethers off. They keep
-    /// cloth from stretching that hangs from few particles, whatever its compliance; elastic cloth,
-    /// or one whose rest lengths you change, needs more. A cloth that tears by load has none
+    /// cloth from stretching that hangs from few particles; where threads give, they reach as much
+    /// farther as [`Fabric::strain_limit`] lets those be stretched. A cloth whose rest lengths you
+    /// change needs more. A cloth that tears by load has none
     /// ([`Tearing`](crate::Tearing)): what they carry, no thread would feel.
     pub tether_scale: f32,
 }
@@ -64,11 +65,17 @@ impl Default for Cloth {
 /// The top of the range of [`Cloth::tether_scale`].
 pub(crate) const NO_TETHERS: f32 = 100.0;
 
+/// The top of the range of [`Fabric::strain_limit`].
+pub(crate) const NO_STRAIN_LIMIT: f32 = 10.0;
+
 impl Cloth {
-    /// The scale of its tethers, as the solver takes it; infinite if it has none.
-    pub(crate) fn tethers(&self) -> f32 {
+    /// The scale of its tethers, as the solver takes it, with this strain limit; infinite if it has
+    /// none.
+    pub(crate) fn tethers(&self, strain_limit: f32) -> f32 {
         if self.tether_scale < NO_TETHERS {
-            self.tether_scale
+            let elastic = self.fabric.stretch_compliance > 0.0;
+            let give = if elastic { strain_limit } else { 0.0 };
+            self.tether_scale * (1.0 + give)
         } else {
             f32::INFINITY
         }
@@ -90,6 +97,10 @@ pub struct Fabric {
     pub thickness: f32,
     /// How much a thread gives, m/N (0 is rigid). 0 to 1, default 0.
     pub stretch_compliance: f32,
+    /// How far a thread may be stretched that gives, as a share of its rest length. 0 to 10, default
+    /// 0.1; 10 sets no limit. It holds where there is a stretch compliance; threads without do not give.
+    /// A cloth that tears ([`Tearing`](crate::Tearing)) has no limit, or it would not.
+    pub strain_limit: f32,
     /// How much a diagonal gives, m/N. 0 to 10, default 0.0001.
     pub shear_compliance: f32,
     /// How much a bend constraint gives, m/N. 0 to 1000, default 0.1.
@@ -110,6 +121,7 @@ impl Default for Fabric {
             areal_density: 0.2,
             thickness: 0.01,
             stretch_compliance: 0.0,
+            strain_limit: 0.1,
             shear_compliance: 1e-4,
             bend_compliance: 0.1,
             static_friction: 0.3,
@@ -127,6 +139,15 @@ impl Fabric {
             stretch: self.stretch_compliance,
             shear: self.shear_compliance,
             bend: self.bend_compliance,
+        }
+    }
+
+    /// Its strain limit, as the solver takes it; infinite if it has none.
+    pub(crate) fn strain(&self) -> f32 {
+        if self.strain_limit < NO_STRAIN_LIMIT {
+            self.strain_limit
+        } else {
+            f32::INFINITY
         }
     }
 

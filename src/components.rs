@@ -11,8 +11,8 @@ use crate::{
     snapshot::BuiltFrom,
     solver::{
         Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, SoaVec3, Strength,
-        Tethers, Triangles, glide_compliance, glide_density, glide_tethers, glide_thickness,
-        inverse_masses, tear::Blade,
+        Tethers, Triangles, glide_compliance, glide_density, glide_strain_limit, glide_tethers,
+        glide_thickness, inverse_masses, measure_stretch, tear::Blade,
     },
 };
 use bevy::{camera::primitives::Aabb, math::Vec3A, prelude::*};
@@ -139,10 +139,14 @@ pub(crate) struct Applied {
     /// Infinite while there are no tethers.
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     pub(crate) tether_scale: f32,
+    /// Infinite while there is none.
+    #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
+    pub(crate) strain_limit: f32,
 }
 
 impl Applied {
-    /// What the user wants, but for tethers: they come in [`ClothBody::glide_tethers`].
+    /// What the user wants, but for tethers and the strain limit: they come in
+    /// [`ClothBody::glide_tethers`] and [`ClothBody::glide_strain_limit`].
     fn wanted(cloth: &Cloth, time: &SubstepTime) -> Self {
         Self {
             strength: Strength::full(time.substep, cloth.iterations, cloth.threads),
@@ -150,6 +154,7 @@ impl Applied {
             thickness: cloth.fabric.thickness,
             areal_density: cloth.fabric.areal_density,
             tether_scale: f32::INFINITY,
+            strain_limit: f32::INFINITY,
         }
     }
 }
@@ -168,8 +173,29 @@ impl ClothBody {
                 thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
                 areal_density: glide_density(now.areal_density, wanted.areal_density),
                 tether_scale: now.tether_scale,
+                strain_limit: now.strain_limit,
             }
         }));
+    }
+
+    /// Takes the strain limit from what the user wants. Where it would pull, it shrinks in small
+    /// strides.
+    pub(crate) fn glide_strain_limit(
+        &mut self,
+        wanted: f32,
+        particles: &ParticleArrays,
+        constraints: &ConstraintGraph,
+        dt: f32,
+    ) {
+        if let Some(applied) = &mut self.applied {
+            let now = applied.strain_limit;
+            let strain = if wanted < now {
+                measure_stretch(particles, constraints).max
+            } else {
+                0.0
+            };
+            applied.strain_limit = glide_strain_limit(now, wanted, strain, dt);
+        }
     }
 
     /// Takes the scale of the tethers from what the user wants. Where they would pull, it shrinks in

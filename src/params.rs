@@ -159,6 +159,18 @@ pub const FABRIC: &[Param<Fabric>] = &[
         set: |f, v| f.stretch_compliance = v,
     },
     Param {
+        name: "strain limit",
+        field: "Fabric::strain_limit",
+        unit: "×",
+        help: "How far threads that give may be stretched: 0.1 is a tenth of their length. The \
+               largest value sets no limit.",
+        range: 0.0..=crate::cloth::NO_STRAIN_LIMIT,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.strain_limit,
+        set: |f, v| f.strain_limit = v,
+    },
+    Param {
         name: "shear",
         field: "Fabric::shear_compliance",
         unit: "m/N",

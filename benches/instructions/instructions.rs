@@ -103,6 +103,7 @@ mod counted {
             dt: stage.settings.dt / stage.settings.substeps as f32,
             strength: Strength::default(),
             threads,
+            strain_limit: f32::INFINITY,
             to_come: 0,
             loads: false,
         };

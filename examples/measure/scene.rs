@@ -8,8 +8,8 @@ use bevy_drape::{
     Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Body, Collider, ConstraintGraph, Friction, Leader, ParticleArrays, PinTarget, Pose,
-        RestShape, Shape, StepSettings, Tethers, ThreadSolver, Triangles,
+        self, Body, Collider, Compliance, ConstraintGraph, Friction, Leader, ParticleArrays,
+        PinTarget, Pose, RestShape, Shape, StepSettings, Tethers, ThreadSolver, Triangles,
     },
 };
 use clap::ValueEnum;
@@ -56,6 +56,9 @@ pub(crate) struct Plan {
     pub(crate) dt: f32,
     pub(crate) gravity: Vec3,
     pub(crate) tether_scale: f32,
+    /// Of threads, m/N.
+    pub(crate) compliance: f32,
+    pub(crate) strain_limit: f32,
     pub(crate) threads: ThreadSolver,
 }
 
@@ -75,6 +78,8 @@ impl Scene {
             dt: 1.0 / 60.0,
             gravity: ClothGravity::default().0,
             tether_scale: Cloth::default().tether_scale,
+            compliance: 0.0,
+            strain_limit: Cloth::default().fabric.strain_limit,
             threads: Cloth::default().threads,
         };
         match self {
@@ -180,8 +185,16 @@ impl Plan {
                 threads: self.threads,
                 gravity: self.gravity,
                 damping: cloth.damping,
-                compliance: cloth.fabric.compliance(),
-                tether_scale: self.tether_scale,
+                strain_limit: self.strain_limit,
+                compliance: Compliance {
+                    stretch: self.compliance,
+                    ..cloth.fabric.compliance()
+                },
+                // As the plugin has them where threads give.
+                tether_scale: match self.compliance {
+                    0.0 => self.tether_scale,
+                    _ => self.tether_scale * (1.0 + self.strain_limit),
+                },
                 air: cloth.fabric.air(wind.velocity, wind.air_density),
                 surface: cloth.fabric.surface(),
             },

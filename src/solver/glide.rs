@@ -24,7 +24,7 @@ const LOOSE: f32 = 1.0;
 
 /// How much they give in the end. A thread that is taut between two pins has no solution or many,
 /// and rounding would decide; so little softer than rigid, all is well defined.
-const TAUT: f32 = 1e-4;
+pub(super) const TAUT: f32 = 1e-4;
 
 /// How much of its corrections relaxation applies after the length Δts of a substep, the number K of
 /// iterations or the way in which threads are solved has changed.
@@ -139,6 +139,12 @@ pub fn glide_tethers(now: f32, target: f32, tightness: f32, dt: f32) -> f32 {
     }
     let next = now.min(tightness) / (1.0 + TIGHTENING * dt);
     target.max(next)
+}
+
+/// The next strain limit on its way to `target`, after a step of `dt` seconds. `strain` is that of the
+/// most stretched thread now; lengths shrink as tethers do. An infinite limit is none.
+pub fn glide_strain_limit(now: f32, target: f32, strain: f32, dt: f32) -> f32 {
+    glide_tethers(1.0 + now, 1.0 + target, 1.0 + strain, dt) - 1.0
 }
 
 #[cfg(test)]

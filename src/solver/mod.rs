@@ -88,7 +88,9 @@ pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use corners::Corners;
 pub use crew::{Helper, Leader};
 pub use geodesic::{Geodesics, Reach, RestShape};
-pub use glide::{Strength, glide_compliance, glide_density, glide_tethers, glide_thickness};
+pub use glide::{
+    Strength, glide_compliance, glide_density, glide_strain_limit, glide_tethers, glide_thickness,
+};
 pub use gusts::gusty;
 pub(crate) use integrate::integrate_shared;
 pub use integrate::{Integration, integrate, update_displacements};

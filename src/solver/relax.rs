@@ -9,7 +9,7 @@ use super::{
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
     crew::Leader,
     general::{General, GeneralSoftness, relax_general},
-    glide::Strength,
+    glide::{Strength, TAUT},
     particles::ParticleArrays,
     sheet::{SheetSoftness, relax_sheet},
 };
@@ -46,6 +46,9 @@ pub struct Relaxation {
     pub compliance: Compliance,
     /// How threads are solved.
     pub threads: ThreadSolver,
+    /// How far threads may be stretched that have compliance, as a share of their rest length; infinity
+    /// sets no limit. Where loads are kept there is none: what it carries, no thread feels.
+    pub strain_limit: f32,
     /// How often all constraints are solved.
     pub iterations: u32,
     /// Length of the substep, s.
@@ -68,6 +71,10 @@ pub struct Relaxation {
 /// compliance α, with d = x₁ − x₀, C = |d| − L and α̃ = α/Δt²:
 /// Δλ = −(C + α̃λ) / (w₀ + w₁ + α̃), x₀ −= w₀Δλ·d/|d|, x₁ += w₁Δλ·d/|d|,
 /// where λ is the sum of the Δλ of this substep.
+///
+/// Threads with compliance are then held to their limit as a whole: a chain whose links may be shorter than
+/// the limit, but not longer (a strain limit, as in Provot, "Deformation Constraints in a Mass-Spring
+/// Model to Describe Rigid Cloth Behavior", 1995).
 pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, by: &Relaxation) {
     relax_shared(&mut Leader::alone(), particles, constraints, by);
 }
@@ -84,6 +91,7 @@ pub(crate) fn relax_shared(
         iterations,
         dt,
         strength,
+        strain_limit,
         ..
     } = *by;
     let inverse_dt2 = 1.0 / (dt * dt);
@@ -93,6 +101,9 @@ pub(crate) fn relax_shared(
     };
     let direct = by.threads == ThreadSolver::Direct;
     let stretch = softness(ConstraintKind::Structural);
+    let gives = compliance.stretch > 0.0;
+    let limited = gives && strain_limit.is_finite() && !by.loads;
+    let limit = limited.then_some(1.0 + strain_limit);
     let of_sheet = SheetSoftness {
         stretch: Softness {
             weakness: if direct {
@@ -105,8 +116,9 @@ pub(crate) fn relax_shared(
         shear: softness(ConstraintKind::Shear),
         bend: softness(ConstraintKind::Bend),
         direct,
-        // What long distances carry, no thread feels.
-        coarse: direct && strength.is_taut() && !by.loads,
+        limit,
+        // What long distances carry, no thread feels, and what may give without limit has none.
+        coarse: (limited || direct && !gives) && strength.is_taut() && !by.loads,
         is_turn: by.to_come.is_multiple_of(2),
         share: strength.get(),
     };
@@ -152,9 +164,10 @@ pub(crate) fn relax_shared(
         let all = General {
             before,
             strands,
-            after,
+            after: &mut *after,
         };
-        return relax_general(&mut points, all, iterations, softness);
+        relax_general(&mut points, all, iterations, softness);
+        return limit_all(&mut points, after, limit);
     }
     for _ in 0..iterations {
         let others = General {
@@ -168,10 +181,38 @@ pub(crate) fn relax_shared(
         }
         let threads = General {
             before: &mut [],
-            strands,
-            after,
+            strands: &mut *strands,
+            after: &mut *after,
         };
         relax_general(&mut points, threads, 1, softness);
+    }
+    limit_all(&mut points, after, limit);
+}
+
+/// Puts the ends of threads that are in no strand back into reach, one thread after the other: few are
+/// at their limit.
+fn limit_all(points: &mut Points, batches: &[Batch], limit: Option<f32>) {
+    let Some(limit) = limit else {
+        return;
+    };
+    for batch in batches {
+        for (&[a, b], &rest) in batch.pairs.iter().zip(&batch.rest) {
+            let (a, b, most) = (a as usize, b as usize, rest * limit);
+            let [dx, dy, dz] = [&points.x, &points.y, &points.z].map(|plane| plane[b] - plane[a]);
+            let square = dx * dx + dy * dy + dz * dz;
+            let (wa, wb) = (points.w[a], points.w[b]);
+            if square > most * most && wa + wb > 0.0 {
+                let length = square.sqrt();
+                let share = (most - length) / ((wa + wb) * length);
+                for (plane, d) in [&mut points.x, &mut points.y, &mut points.z]
+                    .into_iter()
+                    .zip([dx, dy, dz])
+                {
+                    plane[a] -= wa * share * d;
+                    plane[b] += wb * share * d;
+                }
+            }
+        }
     }
 }
 
@@ -204,6 +245,14 @@ pub(super) struct Softness {
     pub(super) weakness: f32,
 }
 
+impl Softness {
+    /// As stiff as threads get that are solved as a whole.
+    pub(super) const TAUT: Self = Self {
+        alpha: 0.0,
+        weakness: 1.0 + TAUT,
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +273,7 @@ mod tests {
         Relaxation {
             compliance: Compliance::default(),
             threads: ThreadSolver::Relaxation,
+            strain_limit: f32::INFINITY,
             iterations,
             dt: 0.01,
             strength: Strength::default(),
@@ -276,6 +326,7 @@ mod tests {
                 &Relaxation {
                     compliance,
                     threads: ThreadSolver::Relaxation,
+                    strain_limit: f32::INFINITY,
                     iterations,
                     dt: 0.1,
                     strength: Strength::default(),

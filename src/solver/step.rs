@@ -40,6 +40,9 @@ pub struct StepSettings {
     pub iterations: u32,
     /// How threads are solved.
     pub threads: ThreadSolver,
+    /// How far threads may be stretched that have compliance, as a share of their rest length; infinity
+    /// sets no limit.
+    pub strain_limit: f32,
     /// Gravity, m/s².
     pub gravity: Vec3,
     /// Damping, 1/s.
@@ -88,6 +91,7 @@ pub fn step_shared(
         let relaxation = Relaxation {
             compliance: settings.compliance,
             threads: settings.threads,
+            strain_limit: settings.strain_limit,
             iterations: settings.iterations,
             dt: by.dt,
             strength: Strength::default(),
@@ -180,6 +184,7 @@ mod tests {
             substeps: 3,
             iterations: 2,
             threads: ThreadSolver::Direct,
+            strain_limit: f32::INFINITY,
             gravity: Vec3::NEG_Y * 9.81,
             damping: 0.2,
             compliance: Compliance::default(),
@@ -213,7 +218,11 @@ mod tests {
             threads: ThreadSolver::Direct,
             ..soft
         };
-        for by in [by, soft, soft_threads] {
+        let limited = StepSettings {
+            strain_limit: 0.001,
+            ..soft_threads
+        };
+        for by in [by, soft, soft_threads, limited] {
             let expected = hash(0, &by);
             for threads in threads::COUNTS {
                 assert_eq!(hash(threads, &by), expected, "{threads} threads, {by:?}");

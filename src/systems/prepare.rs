@@ -80,8 +80,14 @@ pub(crate) fn prepare_cloths(
             if rebound || body.areal_density != areal_density {
                 body.set_masses(&mut particles, areal_density);
             }
+            // A limit that holds threads would keep them from tearing.
+            let strain_limit = match tearing {
+                Some(_) => f32::INFINITY,
+                None => cloth.fabric.strain(),
+            };
+            body.glide_strain_limit(strain_limit, &particles, constraints, time.step);
             tethers::prepare(
-                cloth,
+                cloth.tethers(strain_limit),
                 tearing,
                 constraints,
                 &particles,

@@ -220,6 +220,7 @@ fn relax_one(
     let by = Relaxation {
         compliance: applied.compliance,
         threads: cloth.threads,
+        strain_limit: applied.strain_limit,
         iterations: cloth.iterations,
         dt: time.substep,
         strength: applied.strength,

@@ -1,16 +1,15 @@
 //! Ties cloth to its pins, and again when pins change or the cloth opens.
 
 use crate::{
-    cloth::Cloth,
     components::{ClothBody, Reach, Stale},
     solver::{ConstraintGraph, Geodesics, ParticleArrays, RestShape, SoaVec3, Tethers},
     tearing::Tearing,
 };
 use std::sync::Arc;
 
-/// Brings the tethers of a cloth and their scale up to date.
+/// Brings the tethers of a cloth and their scale, which is to be this, up to date.
 pub(super) fn prepare(
-    cloth: &Cloth,
+    scale: f32,
     tearing: Option<&Tearing>,
     constraints: &ConstraintGraph,
     particles: &ParticleArrays,
@@ -19,11 +18,7 @@ pub(super) fn prepare(
 ) {
     // What a tether carries no thread feels.
     let by_load = tearing.is_some_and(Tearing::by_load);
-    let wanted = if by_load {
-        f32::INFINITY
-    } else {
-        cloth.tethers()
-    };
+    let wanted = if by_load { f32::INFINITY } else { scale };
     if wanted == f32::INFINITY {
         // No list is kept of what changes meanwhile.
         body.reach.stale = Stale::All;

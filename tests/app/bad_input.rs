@@ -171,6 +171,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
                 areal_density: bad,
                 thickness: bad,
                 stretch_compliance: bad,
+                strain_limit: bad,
                 shear_compliance: bad,
                 bend_compliance: bad,
                 static_friction: bad,

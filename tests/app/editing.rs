@@ -2,7 +2,10 @@
 
 use crate::{app, centre, particles, run, spawn};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_drape::{ClothSubstep, Particles, SubstepTime, ThreadSolver, params, prelude::*};
+use bevy_drape::{
+    ClothSubstep, Constraints, Particles, SubstepTime, ThreadSolver, params, prelude::*,
+    solver::measure_stretch,
+};
 
 fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     let particles = particles(app, cloth);
@@ -96,6 +99,37 @@ fn no_edit_makes_the_cloth_jump() {
             );
         }
     }
+}
+
+#[test]
+fn a_strain_limit_pulls_soft_cloth_back_in_strides() {
+    let (mut app, cloths) = settled();
+    let cloth = cloths[0];
+    let strain = |app: &App| {
+        let constraints = app.world().get::<Constraints>(cloth).unwrap();
+        measure_stretch(particles(app, cloth), constraints).max
+    };
+    edit(&mut app, cloth, |c| {
+        c.fabric.stretch_compliance = 0.3;
+        c.fabric.strain_limit = 10.0;
+    });
+    run(&mut app, 200);
+    assert!(strain(&app) > 0.15, "{}", strain(&app));
+    calm(&mut app, cloth, "Fabric::strain_limit", 0.05, |c| {
+        c.fabric.strain_limit = 0.05;
+    });
+    run(&mut app, 400);
+    assert!((0.04..0.06).contains(&strain(&app)), "{}", strain(&app));
+    // What tears must be able to stretch.
+    app.world_mut()
+        .entity_mut(cloth)
+        .insert(Tearing::at_strain(30.0));
+    run(&mut app, 200);
+    assert!(strain(&app) > 0.15, "{}", strain(&app));
+    app.world_mut().entity_mut(cloth).remove::<Tearing>();
+    calm(&mut app, cloth, "Tearing", 0.0, |_| ());
+    run(&mut app, 400);
+    assert!((0.04..0.06).contains(&strain(&app)), "{}", strain(&app));
 }
 
 /// Edits a cloth and checks for a while that nothing moves faster than it did or than the forces of

@@ -66,6 +66,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
         substeps: 8,
         iterations: settings.iterations,
         threads: settings.threads,
+        strain_limit: f32::INFINITY,
         gravity: ClothGravity::default().0,
         damping: settings.damping,
         compliance: settings.fabric.compliance(),

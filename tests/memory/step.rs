@@ -18,6 +18,7 @@ fn settings(threads: ThreadSolver, iterations: u32, tether_scale: f32) -> StepSe
         substeps: 4,
         iterations,
         threads,
+        strain_limit: f32::INFINITY,
         gravity: Vec3::NEG_Y * 9.81,
         damping: cloth.damping,
         compliance: cloth.fabric.compliance(),

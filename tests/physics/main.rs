@@ -9,6 +9,7 @@ mod cloths;
 mod contacts;
 mod integrators;
 mod motion;
+mod strain;
 mod tethers;
 
 use bevy::math::Vec3;
@@ -93,6 +94,7 @@ fn vacuum() -> StepSettings {
         substeps: 1,
         iterations: 1,
         threads: ThreadSolver::default(),
+        strain_limit: f32::INFINITY,
         gravity: Vec3::NEG_Y * 9.81,
         damping: 0.0,
         compliance: Compliance::default(),

@@ -192,6 +192,7 @@ mod tests {
                 bend: 1e-4,
             },
             threads: ThreadSolver::Direct,
+            strain_limit: f32::INFINITY,
             iterations,
             dt: 0.01,
             strength: Strength::part(0.7),
@@ -254,8 +255,14 @@ mod tests {
                 settings(3, 1e-5, false),
             ] {
                 for count in [9, 13, 100, 401, 2000] {
-                    let by = Relaxation { threads, ..by };
-                    same_at_all_levels(90.min(count / 3), count, &by);
+                    for strain_limit in [f32::INFINITY, 0.05] {
+                        let by = Relaxation {
+                            threads,
+                            strain_limit,
+                            ..by
+                        };
+                        same_at_all_levels(90.min(count / 3), count, &by);
+                    }
                 }
             }
         }

@@ -216,13 +216,7 @@ impl Bundle {
         }
         let [bends, threads] = &mut self.lines;
         bends.links().bend(tiles, soft.bend);
-        if soft.direct {
-            threads
-                .links()
-                .solve(tiles, soft.stretch, soft.share, &mut room.kept);
-        } else {
-            threads.links().relax(tiles, soft.stretch);
-        }
+        threads.links().pull(tiles, soft, &mut room.kept);
         for (tile, row) in tiles.iter().zip(&self.particles).rev() {
             let (fours, _) = row.as_chunks::<4>();
             for q in (0..fours.len()).rev() {
@@ -263,11 +257,10 @@ impl Bundle {
                 };
                 match line.kind {
                     ConstraintKind::Bend => links.bend(&mut tiles, soft.bend),
-                    _ if soft.direct => {
+                    _ => {
                         let mut kept: Vec<Kept<1>> = vec![Default::default(); rows];
-                        links.solve(&mut tiles, soft.stretch, soft.share, &mut kept);
+                        links.pull(&mut tiles, soft, &mut kept);
                     }
-                    _ => links.relax(&mut tiles, soft.stretch),
                 }
                 for (sum, [own]) in line.lambda.iter_mut().skip(lane).step_by(WIDTH).zip(lambda) {
                     *sum = own;

@@ -59,7 +59,9 @@ pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) direct: bool,
     /// Which share of its correction a whole thread gets.
     pub(in crate::solver) share: f32,
-    /// Long distances are held too,
+    /// What multiple of its rest length no thread may exceed, if there is such a limit.
+    pub(in crate::solver) limit: Option<f32>,
+    /// Long distances are held too, as threads are or at the limit,
     pub(in crate::solver) coarse: bool,
     /// those of small sheets if it is their turn.
     pub(in crate::solver) is_turn: bool,
@@ -388,11 +390,7 @@ impl<P: Place> Threads<'_, P> {
                 bend.bend(tiles, soft.bend);
             }
             if let Some(thread) = thread.of_group::<W>(number, self.length - 1) {
-                if soft.direct {
-                    thread.solve(tiles, soft.stretch, soft.share, kept);
-                } else {
-                    thread.relax(tiles, soft.stretch);
-                }
+                thread.pull(tiles, &soft, kept);
             }
             self.place.write(start, tiles);
         }

@@ -13,6 +13,15 @@ use crate::solver::{
     thread::{PUSH, share},
 };
 
+/// How a whole thread is solved, as in `lines`.
+#[derive(Clone, Copy)]
+struct By {
+    softness: Softness,
+    longer: f32,
+    push: f32,
+    share: f32,
+}
+
 pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     let layout = sheet.layout;
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
@@ -31,24 +40,57 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
             Weave::BendWarp | Weave::BendWeft => soft.bend,
             _ => soft.stretch,
         };
-        if soft.direct && matches!(weave, Weave::Warp | Weave::Weft) {
-            let (threads, length) = match weave {
-                Weave::Warp => (columns, rows),
-                _ => (rows, columns),
+        let is_thread = matches!(weave, Weave::Warp | Weave::Weft);
+        let (threads, length) = match weave {
+            Weave::Warp => (columns, rows),
+            _ => (rows, columns),
+        };
+        let links = |family: &Family, thread: usize| -> Vec<usize> {
+            (0..length - 1)
+                .map(|i| match weave {
+                    Weave::Warp => family.index(&layout, [i, thread]),
+                    _ => family.index(&layout, [thread, i]),
+                })
+                .collect()
+        };
+        if soft.direct && is_thread {
+            let by = By {
+                softness,
+                longer: 1.0,
+                push: PUSH,
+                share: soft.share,
             };
             for thread in 0..threads {
-                let links: Vec<usize> = (0..length - 1)
-                    .map(|i| match weave {
-                        Weave::Warp => family.index(&layout, [i, thread]),
-                        _ => family.index(&layout, [thread, i]),
-                    })
-                    .collect();
-                line(&mut planes, &layout, family, &links, softness, soft.share);
+                let links = links(family, thread);
+                line(&mut planes, &layout, family, &links, by);
             }
-            continue;
+        } else {
+            for colour in 0..2 {
+                every_second(&mut planes, &layout, family, colour, softness);
+            }
         }
-        for colour in 0..2 {
-            every_second(&mut planes, &layout, family, colour, softness);
+        if let Some(limit) = soft.limit.filter(|_| is_thread) {
+            // Nobody asks for λ of the limit.
+            let mut without_lambda = family.clone();
+            without_lambda.lambda.clear();
+            let by = By {
+                softness: Softness::TAUT,
+                longer: limit,
+                push: 0.0,
+                share: 1.0,
+            };
+            for thread in 0..threads {
+                let links = links(family, thread);
+                let mut lengths = links.iter().map(|&link| {
+                    let [a, b] = ends(&layout, family, link);
+                    let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+                    let most = family.rest[link] * limit;
+                    (d[0] * d[0] + d[1] * d[1] + d[2] * d[2], most)
+                });
+                if lengths.any(|(square, most)| most >= 0.0 && square > most * most) {
+                    line(&mut planes, &layout, &mut without_lambda, &links, by);
+                }
+            }
         }
     }
 }
@@ -113,8 +155,12 @@ fn line(
     layout: &super::SheetLayout,
     family: &mut Family,
     links: &[usize],
-    Softness { alpha, weakness }: Softness,
-    share: f32,
+    By {
+        softness: Softness { alpha, weakness },
+        longer,
+        push: most_push,
+        share,
+    }: By,
 ) {
     let mut kept = Vec::with_capacity(links.len());
     let (mut normal, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
@@ -127,7 +173,10 @@ fn line(
         let (n, error) = if length > 0.0 && rest >= 0.0 {
             let pull = family.lambda.get(link).copied().unwrap_or(0.0);
             let inverse = 1.0 / length;
-            (d.map(|d| d * inverse), rest - length - alpha * pull)
+            (
+                d.map(|d| d * inverse),
+                rest * longer - length - alpha * pull,
+            )
         } else {
             ([0.0; 3], 0.0)
         };
@@ -137,7 +186,7 @@ fn line(
         inverse = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
         right = error + passed_on * right;
         normal = n;
-        let push = error.max(0.0) * inverse * PUSH;
+        let push = error.max(0.0) * inverse * most_push;
         kept.push((n, passed_on, right * inverse, push));
     }
     let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);

@@ -27,6 +27,17 @@ use crate::solver::{relax::Softness, simd::select};
 /// 64², 128² and 256²: 0.15 and 1 give a fifth to two thirds more).
 pub(in crate::solver) const PUSH: f32 = 0.3;
 
+/// How a strip is solved.
+struct By<const W: usize> {
+    softness: Softness,
+    /// Rest lengths are so many times as long.
+    longer: f32,
+    /// [`PUSH`], or 0 where links may be as short as they like.
+    push: f32,
+    /// Which share of its corrections each thread gets.
+    share: [f32; W],
+}
+
 /// What is kept of one link of each thread, on the way there for the way back.
 pub(in crate::solver) type Kept<const W: usize> = [[f32; W]; 6];
 
@@ -39,6 +50,54 @@ pub(super) fn solve_lines<const W: usize>(
     share: f32,
     kept: &mut [Kept<W>],
 ) {
+    let by = By {
+        softness,
+        longer: 1.0,
+        push: PUSH,
+        share: [share; W],
+    };
+    solve(particles, links, &by, kept);
+}
+
+/// Pulls links back that are longer than `limit` times their rest length, all of a thread at once.
+/// Threads without such links stay as they are.
+#[inline(always)]
+pub(super) fn limit_lines<const W: usize>(
+    particles: &mut [Tile<W>],
+    rest: &[[f32; W]],
+    limit: f32,
+    kept: &mut [Kept<W>],
+) {
+    let mut too_long = [0.0_f32; W];
+    for (ends, rest) in particles.windows(2).zip(rest) {
+        let [[x0, y0, z0, _], [x1, y1, z1, _]] = [ends[0], ends[1]];
+        for k in 0..W {
+            let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
+            let most = rest[k] * limit;
+            let over = (dx * dx + dy * dy + dz * dz > most * most) & (rest[k] >= 0.0);
+            too_long[k] = select(over, 1.0, too_long[k]);
+        }
+    }
+    if too_long == [0.0; W] {
+        return;
+    }
+    let by = By {
+        softness: Softness::TAUT,
+        longer: limit,
+        push: 0.0,
+        share: too_long,
+    };
+    let lambda = &mut [];
+    solve(particles, Links { rest, lambda }, &by, kept);
+}
+
+#[inline(always)]
+fn solve<const W: usize>(
+    particles: &mut [Tile<W>],
+    links: Links<W>,
+    by: &By<W>,
+    kept: &mut [Kept<W>],
+) {
     let Links { rest, lambda } = links;
     let mut there = There::default();
     let mut ends = particles.windows(2);
@@ -47,7 +106,7 @@ pub(super) fn solve_lines<const W: usize>(
             return;
         };
         let pull = lambda.get(i).unwrap_or(&[0.0; W]);
-        there.go_on(from, to, rest, pull, softness, kept);
+        there.go_on(from, to, rest, pull, by, kept);
     }
     let mut back = Back::default();
     let Some((first, others)) = particles.split_first_mut() else {
@@ -56,9 +115,9 @@ pub(super) fn solve_lines<const W: usize>(
     let behind = others.iter_mut().zip(kept.iter());
     let mut lambda = lambda.iter_mut();
     for (to, kept) in behind.take(rest.len()).rev() {
-        back.go_on(to, kept, share);
+        back.go_on(to, kept, &by.share);
         if let Some(sum) = lambda.next_back() {
-            for (sum, delta) in sum.iter_mut().zip(&back.lambda) {
+            for ((sum, delta), share) in sum.iter_mut().zip(&back.lambda).zip(&by.share) {
                 *sum += delta * share;
             }
         }
@@ -106,7 +165,12 @@ impl<const W: usize> There<W> {
         [x1, y1, z1, w1]: &Tile<W>,
         rest: &[f32; W],
         pull: &[f32; W],
-        Softness { alpha, weakness }: Softness,
+        &By {
+            softness: Softness { alpha, weakness },
+            longer,
+            push: most_push,
+            ..
+        }: &By<W>,
         [nx, ny, nz, q, f, push]: &mut Kept<W>,
     ) {
         for k in 0..W {
@@ -115,7 +179,7 @@ impl<const W: usize> There<W> {
             // What is not there has no direction: it neither pulls nor passes anything on.
             let there = (length > 0.0) & (rest[k] >= 0.0);
             let inverse = select(there, 1.0 / length, 0.0);
-            let error = rest[k] - length - alpha * pull[k];
+            let error = rest[k] * longer - length - alpha * pull[k];
             let error = select(there, error, 0.0);
             let (ax, ay, az) = (dx * inverse, dy * inverse, dz * inverse);
             let coupling = w0[k] * (ax * self.nx[k] + ay * self.ny[k] + az * self.nz[k]);
@@ -128,7 +192,7 @@ impl<const W: usize> There<W> {
             nz[k] = az;
             q[k] = right * inverse;
             f[k] = share;
-            push[k] = error.max(0.0) * inverse * PUSH;
+            push[k] = error.max(0.0) * inverse * most_push;
             self.nx[k] = ax;
             self.ny[k] = ay;
             self.nz[k] = az;
@@ -169,13 +233,13 @@ impl<const W: usize> Back<W> {
         &mut self,
         [x, y, z, w]: &mut Tile<W>,
         [nx, ny, nz, q, f, push]: &Kept<W>,
-        share: f32,
+        share: &[f32; W],
     ) {
         for k in 0..W {
             let l = (q[k] + self.f[k] * self.lambda[k]).min(push[k]);
             self.lambda[k] = l;
             self.f[k] = f[k];
-            let l = l * share;
+            let l = l * share[k];
             let (ax, ay, az) = (l * nx[k], l * ny[k], l * nz[k]);
             x[k] += w[k] * (ax - self.gx[k]);
             y[k] += w[k] * (ay - self.gy[k]);

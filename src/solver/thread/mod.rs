@@ -7,7 +7,7 @@
 
 mod lines;
 
-use super::{relax::Softness, simd::select};
+use super::{relax::Softness, sheet::SheetSoftness, simd::select};
 pub(super) use lines::{Kept, PUSH};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
@@ -44,7 +44,7 @@ impl<const W: usize> Links<'_, W> {
     /// Every second one, then the others: none has a particle in common with the one before, so that
     /// the processor need not wait.
     #[inline(always)]
-    pub(in crate::solver) fn relax(mut self, particles: &mut [Tile<W>], softness: Softness) {
+    fn relax(mut self, particles: &mut [Tile<W>], softness: Softness) {
         for first in 0..2 {
             for i in (first..self.rest.len()).step_by(2) {
                 self.project(particles, i, 1, softness);
@@ -66,16 +66,24 @@ impl<const W: usize> Links<'_, W> {
         }
     }
 
-    /// All links of each thread at once.
+    /// Those of threads, all of each thread at once or one after the other; then none is longer than
+    /// the limit allows.
     #[inline(always)]
-    pub(in crate::solver) fn solve(
+    pub(in crate::solver) fn pull(
         self,
         particles: &mut [Tile<W>],
-        softness: Softness,
-        share: f32,
+        soft: &SheetSoftness,
         kept: &mut [Kept<W>],
     ) {
-        lines::solve_lines(particles, self, softness, share, kept);
+        let rest = self.rest;
+        if soft.direct {
+            lines::solve_lines(particles, self, soft.stretch, soft.share, kept);
+        } else {
+            self.relax(particles, soft.stretch);
+        }
+        if let Some(limit) = soft.limit {
+            lines::limit_lines(particles, rest, limit, kept);
+        }
     }
 }
 

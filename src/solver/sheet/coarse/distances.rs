@@ -76,13 +76,19 @@ impl Distances {
         }
     }
 
-    /// Takes those between nodes that are not idle.
-    pub(super) fn take(&mut self, all: &Self, idle: &[bool], height: usize, width: usize) {
+    /// Takes those between nodes that are not idle, so many times as long.
+    pub(super) fn take(
+        &mut self,
+        all: &Self,
+        longer: f32,
+        idle: &[bool],
+        [height, width]: [usize; 2],
+    ) {
         let take = |to: &mut Vec<f32>, from: &[f32], nodes: &dyn Fn(usize) -> [usize; 2]| {
             to.clear();
             to.extend(from.iter().enumerate().map(|(index, &rest)| {
                 let is_idle = nodes(index).iter().any(|&node| idle[node]);
-                if is_idle { NONE } else { rest }
+                if is_idle { NONE } else { rest * longer }
             }));
         };
         take(&mut self.weft, &all.weft, &|index| {

@@ -26,6 +26,7 @@ mod spread;
 use super::{Family, SheetLayout, SheetSoftness, project::Planes, transpose::transpose};
 use crate::solver::{
     crew::Leader,
+    relax::Softness,
     simd::{Kernel, dispatch},
 };
 use axis::Axis;
@@ -52,6 +53,9 @@ pub(super) struct Coarse {
     pub(super) outdated: bool,
     /// What the masses of the nodes were made from.
     masses: Option<u32>,
+    /// How much more than threads give nodes reach: 1 where threads do not give, else the limit of
+    /// their strain.
+    reach: Option<f32>,
 }
 
 /// All of it follows from rest lengths and masses.
@@ -91,6 +95,7 @@ impl Coarse {
                 level.set_distances(layout, families, &holes);
             }
             self.outdated = false;
+            self.reach = None;
         }
         let sum = checksum(inverse_mass);
         if self.masses != Some(sum) {
@@ -143,9 +148,10 @@ impl Coarse {
             return;
         };
         let rows = layout.rows as usize;
+        let most = TORN_AWAY * self.reach.unwrap_or(1.0);
         let torn_away = |a: usize, b: usize, rest: f32| {
             let d = planes.map(|plane| plane[b] - plane[a]);
-            let most = rest * TORN_AWAY;
+            let most = rest * most;
             rest >= 0.0 && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > most * most
         };
         let mut changed = false;
@@ -178,7 +184,9 @@ impl Coarse {
             let (finer, coarser) = self.levels.split_at_mut(number + 1);
             let level = &mut finer[number];
             let (height, width) = (level.rows.len(), level.columns.len());
-            level.active.take(&level.all, &level.idle, height, width);
+            let reach = self.reach.unwrap_or(1.0);
+            let sides = [height, width];
+            level.active.take(&level.all, reach, &level.idle, sides);
             let Some(coarser) = coarser.first_mut() else {
                 return;
             };
@@ -203,6 +211,11 @@ impl Coarse {
         columns: usize,
         soft: SheetSoftness,
     ) {
+        let reach = soft.limit.unwrap_or(1.0);
+        if self.reach != Some(reach) {
+            self.reach = Some(reach);
+            self.spread_idle();
+        }
         let mut moves = false;
         TURNED.with_borrow_mut(|turned| {
             dispatch(Nodes {
@@ -252,7 +265,11 @@ impl Kernel for Nodes<'_, '_> {
             if let Some(coarser) = coarser.first() {
                 level.follow(coarser);
             }
-            level.solve(soft.stretch, soft.shear, turned);
+            let stretch = match soft.limit {
+                Some(_) => Softness::TAUT,
+                None => soft.stretch,
+            };
+            level.solve(stretch, soft.shear, turned);
             // From where nodes are to how far they are from their particles.
             level.with_particles(planes, columns, |node, particle| *node -= particle);
         }

@@ -53,6 +53,7 @@ fn settings(threads: ThreadSolver, iterations: u32) -> Relaxation {
             bend: 1e-3,
         },
         threads,
+        strain_limit: f32::INFINITY,
         iterations,
         dt: 0.01,
         strength: Strength::part(0.8),
@@ -67,7 +68,15 @@ fn settings(threads: ThreadSolver, iterations: u32) -> Relaxation {
 fn rows_give_the_bits_of_single_constraints_at_every_level() {
     for (columns, rows) in [(2, 2), (20, 20), (33, 70), (70, 5), (100, 40)] {
         for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
-            for iterations in [1, 3] {
+            for (iterations, strain_limit) in [(1, f32::INFINITY), (3, f32::INFINITY), (1, 0.01)] {
+                let by = Relaxation {
+                    strain_limit,
+                    strength: match iterations {
+                        1 => Strength::default(),
+                        _ => Strength::part(0.8),
+                    },
+                    ..settings(threads, iterations)
+                };
                 let mut expected = None;
                 for level in SimdLevel::ALL {
                     if !level.force() {
@@ -75,13 +84,10 @@ fn rows_give_the_bits_of_single_constraints_at_every_level() {
                     }
                     let (mut p, mut graph) = sheet(columns, rows);
                     graph.prepare(&p);
-                    relax(&mut p, &mut graph, &settings(threads, iterations));
+                    relax(&mut p, &mut graph, &by);
                     assert!(p.position.is_finite());
                     let expected = expected.get_or_insert(p.clone());
-                    assert!(
-                        *expected == p,
-                        "{columns}×{rows}, {threads:?}, {iterations} iterations, {level:?}"
-                    );
+                    assert!(*expected == p, "{columns}×{rows}, {level:?}, {by:?}");
                 }
                 SimdLevel::best().force();
             }
@@ -139,9 +145,64 @@ fn nobody_is_pushed_who_does_not_push() {
     };
     let before = (centre(&p), p.position.clone());
     graph.prepare(&p);
-    relax(&mut p, &mut graph, &settings(ThreadSolver::Direct, 1));
-    assert_ne!(p.position, before.1);
+    let by = Relaxation {
+        strength: Strength::default(),
+        ..settings(ThreadSolver::Direct, 1)
+    };
     let mass: f64 = p.inverse_mass.iter().map(|w| f64::from(1.0 / w)).sum();
-    let drift = (centre(&p) - before.0).length() / mass;
-    assert!(drift < 2e-6, "{drift} m");
+    let rigid = Relaxation {
+        compliance: Compliance::default(),
+        ..by
+    };
+    let limited = Relaxation {
+        strain_limit: 0.03,
+        ..by
+    };
+    for by in [by, rigid, limited] {
+        let (mut p, mut graph) = (p.clone(), graph.clone());
+        relax(&mut p, &mut graph, &by);
+        assert_ne!(p.position, before.1);
+        let drift = (centre(&p) - before.0).length() / mass;
+        assert!(drift < 2e-6, "{drift} m: {by:?}");
+    }
+}
+
+/// A sheet that is much too long, of soft threads: one pass brings it to its limit as far as threads
+/// are solved as a whole, whatever solved them before.
+#[test]
+fn soft_threads_are_held_at_their_limit() {
+    for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
+        let (_, mut graph) = sheet(40, 30);
+        // What is left of it where it has no hole.
+        graph.retain(|c| c.particles[1] < 10 * 40);
+        let place = |i: u32| Vec3::new((i % 40) as f32, (i / 40) as f32, 0.0) * 1.2;
+        let p = ParticleArrays::new(Vec3::ZERO, (0..1200).map(place).collect(), vec![1.0; 1200]);
+        graph.prepare(&p);
+        let strain = |p: &ParticleArrays, graph: &ConstraintGraph| {
+            crate::solver::measure_stretch(p, graph).max
+        };
+        assert!(strain(&p, &graph) > 0.18);
+        let free = Relaxation {
+            compliance: Compliance {
+                stretch: 1.0,
+                shear: 1.0,
+                bend: 1.0,
+            },
+            strength: Strength::default(),
+            ..settings(threads, 4)
+        };
+        let limited = Relaxation {
+            strain_limit: 0.1,
+            ..free
+        };
+        let [with, without] = [limited, free].map(|by| {
+            let (mut p, mut graph) = (p.clone(), graph.clone());
+            relax(&mut p, &mut graph, &by);
+            strain(&p, &graph)
+        });
+        if threads == ThreadSolver::Direct {
+            assert!(without > 0.18, "{without}");
+        }
+        assert!((0.09..0.104).contains(&with), "{threads:?}: {with}");
+    }
 }
