@@ -10,13 +10,14 @@ use super::{
 use crate::solver::{
     crew::Leader,
     relax::Softness,
-    thread::{PUSH, share},
+    thread::{ALMOST, PUSH, share},
 };
 
 /// How a whole thread is solved, as in `lines`.
 #[derive(Clone, Copy)]
 struct By {
     softness: Softness,
+    from: f32,
     longer: f32,
     push: f32,
     share: f32,
@@ -56,6 +57,7 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
         if soft.direct && is_thread {
             let by = By {
                 softness,
+                from: 0.0,
                 longer: 1.0,
                 push: PUSH,
                 share: soft.share,
@@ -75,6 +77,7 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
             without_lambda.lambda.clear();
             let by = By {
                 softness: Softness::TAUT,
+                from: limit * ALMOST,
                 longer: limit,
                 push: 0.0,
                 share: 1.0,
@@ -157,6 +160,7 @@ fn line(
     links: &[usize],
     By {
         softness: Softness { alpha, weakness },
+        from,
         longer,
         push: most_push,
         share,
@@ -170,7 +174,7 @@ fn line(
         let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
         let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
         let rest = family.rest[link];
-        let (n, error) = if length > 0.0 && rest >= 0.0 {
+        let (n, error) = if length > rest * from && rest >= 0.0 {
             let pull = family.lambda.get(link).copied().unwrap_or(0.0);
             let inverse = 1.0 / length;
             (

@@ -27,9 +27,16 @@ use crate::solver::{relax::Softness, simd::select};
 /// 64², 128² and 256²: 0.15 and 1 give a fifth to two thirds more).
 pub(in crate::solver) const PUSH: f32 = 0.3;
 
+/// Links that are almost as long as their limit are solved with those that are longer, because pulling
+/// these back may bring those over it. Shorter ones may not take part: elimination goes on from a link
+/// as if that one pulled too.
+pub(in crate::solver) const ALMOST: f32 = 0.98;
+
 /// How a strip is solved.
 struct By<const W: usize> {
     softness: Softness,
+    /// Only links take part that are longer than so many times their rest length.
+    from: f32,
     /// Rest lengths are so many times as long.
     longer: f32,
     /// [`PUSH`], or 0 where links may be as short as they like.
@@ -52,6 +59,7 @@ pub(super) fn solve_lines<const W: usize>(
 ) {
     let by = By {
         softness,
+        from: 0.0,
         longer: 1.0,
         push: PUSH,
         share: [share; W],
@@ -83,6 +91,7 @@ pub(super) fn limit_lines<const W: usize>(
     }
     let by = By {
         softness: Softness::TAUT,
+        from: limit * ALMOST,
         longer: limit,
         push: 0.0,
         share: too_long,
@@ -167,6 +176,7 @@ impl<const W: usize> There<W> {
         pull: &[f32; W],
         &By {
             softness: Softness { alpha, weakness },
+            from,
             longer,
             push: most_push,
             ..
@@ -177,7 +187,7 @@ impl<const W: usize> There<W> {
             let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
             let length = (dx * dx + dy * dy + dz * dz).sqrt();
             // What is not there has no direction: it neither pulls nor passes anything on.
-            let there = (length > 0.0) & (rest[k] >= 0.0);
+            let there = (length > rest[k] * from) & (rest[k] >= 0.0);
             let inverse = select(there, 1.0 / length, 0.0);
             let error = rest[k] * longer - length - alpha * pull[k];
             let error = select(there, error, 0.0);

@@ -8,7 +8,7 @@
 mod lines;
 
 use super::{relax::Softness, sheet::SheetSoftness, simd::select};
-pub(super) use lines::{Kept, PUSH};
+pub(super) use lines::{ALMOST, Kept, PUSH};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
 pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];
