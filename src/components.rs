@@ -62,10 +62,20 @@ pub(crate) struct ClothBody {
     pub(crate) tethers: Arc<Tethers>,
     /// What they are made from, and whether they are up to date.
     pub(crate) reach: Reach,
+    /// Whether it holds air, and how much room there is for it.
+    pub(crate) enclosure: Enclosure,
     /// Where the last cut of each stroke ended.
     pub(crate) tips: Vec<Tip>,
     /// Share of the tear limit that each particle can take; empty if all can take all of it.
     pub(crate) resistance: Vec<f32>,
+}
+
+/// The room in a cloth, and what it was measured from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Enclosure {
+    pub(crate) of: Option<(Mat3, usize)>,
+    /// Volume at rest, m³, below 0 if its triangles face inwards; `None` if the cloth is open.
+    pub(crate) rest_volume: Option<f32>,
 }
 
 /// What the tethers of a cloth are made from.
@@ -142,6 +152,8 @@ pub(crate) struct Applied {
     /// Infinite while there is none.
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     pub(crate) strain_limit: f32,
+    /// How much air is in it, J.
+    pub(crate) air: f32,
 }
 
 impl Applied {
@@ -155,6 +167,7 @@ impl Applied {
             areal_density: cloth.fabric.areal_density,
             tether_scale: f32::INFINITY,
             strain_limit: f32::INFINITY,
+            air: 0.0,
         }
     }
 }
@@ -174,6 +187,7 @@ impl ClothBody {
                 areal_density: glide_density(now.areal_density, wanted.areal_density),
                 tether_scale: now.tether_scale,
                 strain_limit: now.strain_limit,
+                air: now.air,
             }
         }));
     }

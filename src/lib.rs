@@ -21,7 +21,7 @@
 //! # Where to look
 //!
 //! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
-//!   holds it. [`ClothCollider`]: what it bumps into. [`WindZone`]: wind in a part of the world.
+//!   holds it. [`ClothCollider`]: what it bumps into. [`Pressure`]: air in it. [`WindZone`]: wind in a part of the world.
 //!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
@@ -51,6 +51,7 @@ pub mod panel;
 mod pins;
 mod planar;
 mod plugin;
+mod pressure;
 mod rope;
 mod settings;
 mod snapshot;
@@ -77,6 +78,7 @@ pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
 pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
+pub use pressure::Pressure;
 pub use rope::Rope;
 pub use settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindTime};
 pub use snapshot::{ClothSnapshot, SnapshotError};
@@ -97,7 +99,7 @@ pub mod prelude {
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothPlugin,
         ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
-        ResetCloth, Rope, Substeps, Tearing, ThreadSolver, Turbulence, Wind, WindZone,
+        Pressure, ResetCloth, Rope, Substeps, Tearing, ThreadSolver, Turbulence, Wind, WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -3,6 +3,7 @@
 
 use crate::{
     cloth::{Cloth, Fabric},
+    pressure::Pressure,
     settings::{ClothGravity, Substeps, Turbulence, Wind},
     wind_zone::WindZone,
 };
@@ -408,6 +409,33 @@ pub const WIND_ZONE: &[Param<WindZone>] = &[
     },
 ];
 
+/// The numbers of [`Pressure`].
+pub const PRESSURE: &[Param<Pressure>] = &[
+    Param {
+        name: "overpressure",
+        field: "Pressure::overpressure",
+        unit: "Pa",
+        help: "How much more than around it the pressure is when the cloth has the volume of its \
+               mesh. A party balloon has 2000.",
+        range: -50_000.0..=50_000.0,
+        logarithmic: false,
+        integer: false,
+        get: |p| p.overpressure,
+        set: |p, v| p.overpressure = v,
+    },
+    Param {
+        name: "pressure around",
+        field: "Pressure::ambient",
+        unit: "Pa",
+        help: "101 325 at sea level. The lower, the more easily the air in the cloth is squeezed.",
+        range: 100.0..=1_000_000.0,
+        logarithmic: true,
+        integer: false,
+        get: |p| p.ambient,
+        set: |p, v| p.ambient = v,
+    },
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -448,6 +476,7 @@ mod tests {
         check(WIND);
         check(TURBULENCE);
         check(WIND_ZONE);
+        check(PRESSURE);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::{
     grab::{self, ClothGrabbed, ClothReleased},
     pins::Pins,
     planar::PlanarCloth,
+    pressure::Pressure,
     rope::Rope,
     settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindTime},
     systems,
@@ -152,6 +153,7 @@ impl Plugin for ClothPlugin {
             .register_type::<Turbulence>()
             .register_type::<WindZone>()
             .register_type::<PlanarCloth>()
+            .register_type::<Pressure>()
             .register_type::<Substeps>()
             .register_type::<ClothThreads>()
             .register_type::<ClothTime>()
@@ -244,7 +246,12 @@ impl Plugin for ClothPlugin {
                     .add_systems((
                         systems::integrate.in_set(ClothSystems::Integrate),
                         // Last in both sets, so that whoever comes after a set finds flat cloth flat.
-                        (systems::relax, grab::hold_cloth, systems::hold_in_planes)
+                        (
+                            systems::inflate_all,
+                            systems::relax,
+                            grab::hold_cloth,
+                            systems::hold_in_planes,
+                        )
                             .chain()
                             .in_set(ClothSystems::Relax),
                         (systems::collide, systems::hold_in_planes)

@@ -32,6 +32,7 @@
 //! | `turbulence` | eddies, by noise in space and time |
 //! | `wind_field` | wind that is another one at each particle |
 //! | `plane` | keeps particles in a plane |
+//! | `volume` | air in a closed surface |
 //! | `sort` | sorts long lists of what belongs to particles |
 //! | `bits` | saves numbers that may be infinite (feature `serialize`) |
 //! | `glide` | edits that would jerk a cloth, in small strides |
@@ -78,6 +79,7 @@ pub mod tethers;
 mod thread;
 pub mod triangles;
 pub mod turbulence;
+pub mod volume;
 pub mod wind_field;
 pub mod zones;
 
@@ -110,6 +112,7 @@ pub(crate) use tethers::hold_tethers_shared;
 pub use tethers::{Tethers, hold_tethers};
 pub use triangles::{Triangles, inverse_masses};
 pub use turbulence::Eddies;
+pub use volume::{EnclosedAir, enclosed_volume, inflate, is_closed};
 pub(crate) use wind_field::apply_air_in_shared;
 pub use wind_field::{WindField, apply_air_in};
 pub use zones::{Falloff, Zone, ZoneFlow, ZoneShape};

@@ -3,6 +3,7 @@
 use crate::{
     cloth::Cloth,
     params::{self, Param},
+    pressure::Pressure,
     settings::{ClothGravity, Substeps, Turbulence, Wind},
     wind_zone::WindZone,
 };
@@ -15,6 +16,7 @@ pub(crate) fn check_settings(
     mut substeps: ResMut<Substeps>,
     mut cloths: Query<(Entity, &mut Cloth), Changed<Cloth>>,
     mut zones: Query<(Entity, &mut WindZone), Changed<WindZone>>,
+    mut pressures: Query<(Entity, &mut Pressure), Changed<Pressure>>,
 ) {
     check(params::GRAVITY, &mut gravity);
     check(params::WIND, &mut wind);
@@ -33,6 +35,11 @@ pub(crate) fn check_settings(
     for (entity, mut zone) in &mut zones {
         for message in params::sanitize(params::WIND_ZONE, zone.bypass_change_detection()) {
             warn!("wind zone {entity}: {message}");
+        }
+    }
+    for (entity, mut pressure) in &mut pressures {
+        for message in params::sanitize(params::PRESSURE, pressure.bypass_change_detection()) {
+            warn!("cloth {entity}: {message}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
 
-use super::{parallel::ClothCrew, tethers, wind_zones::ActiveWindZones};
+use super::{parallel::ClothCrew, pressure, tethers, wind_zones::ActiveWindZones};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, Stale},
     mesh::Topology,
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
+    pressure::Pressure,
     settings::{ClothThreads, Substeps, Turbulence, Wind, WindTime},
     solver::{Air, apply_air_in_shared},
     tearing::Tearing,
@@ -24,7 +25,7 @@ pub(crate) fn prepare_cloths(
         Entity,
         &Cloth,
         Option<&Pins>,
-        Option<&Tearing>,
+        (Option<&Tearing>, Option<&Pressure>),
         &Constraints,
         &mut Particles,
         &mut ClothBody,
@@ -59,51 +60,49 @@ pub(crate) fn prepare_cloths(
     let air_density = wind.air_density;
     let field = zones.field(&turbulence, **wind_time);
     let size = |cloth: &(_, _, _, _, _, Mut<Particles>, _)| cloth.5.len();
-    crew.for_all(
-        *threads,
-        cloths.iter_mut(),
-        size,
-        |leader, (entity, cloth, pins, tearing, constraints, mut particles, mut body)| {
-            if !particles.is_finite_shared(leader) {
-                // Somebody wrote a bad number since the last step; `previous` is still good.
-                go_back(entity, &mut particles, &mut body);
-            }
-            body.glide(cloth, &time);
-            let areal_density = body.applied(cloth, &time).areal_density;
-            // Compared with what is bound, not asked for changes: those may be from any time since
-            // the cloth was built, and a cloth without `Pins` has none.
-            let wanted = pins.unwrap_or(&NO_PINS);
-            let rebound = body.bound != *wanted;
-            if rebound {
-                rebind(entity, wanted, &particles, &mut body);
-            }
-            if rebound || body.areal_density != areal_density {
-                body.set_masses(&mut particles, areal_density);
-            }
-            // A limit that holds threads would keep them from tearing.
-            let strain_limit = match tearing {
-                Some(_) => f32::INFINITY,
-                None => cloth.fabric.strain(),
-            };
-            body.glide_strain_limit(strain_limit, &particles, constraints, time.step);
-            tethers::prepare(
-                cloth.tethers(strain_limit),
-                tearing,
-                constraints,
-                &particles,
-                &mut body,
-                time.step,
-            );
-            aim_pins(entity, &mut body, particles.origin, &transforms);
-            particles.begin_step_shared(leader, &body.targets, time.count);
-            let air = Air {
-                areal_density,
-                ..cloth.fabric.air(blowing, air_density)
-            };
-            let (p, lines) = (&mut particles, body.rope.as_ref().map(|rope| &rope.lines));
-            apply_air_in_shared(leader, &field, p, &body.triangles, lines, &air, time.step);
-        },
-    );
+    crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
+        let (entity, cloth, pins, (tearing, pressure), constraints, mut particles, mut body) =
+            cloth;
+        if !particles.is_finite_shared(leader) {
+            // Somebody wrote a bad number since the last step; `previous` is still good.
+            go_back(entity, &mut particles, &mut body);
+        }
+        body.glide(cloth, &time);
+        let areal_density = body.applied(cloth, &time).areal_density;
+        // Compared with what is bound, not asked for changes: those may be from any time since
+        // the cloth was built, and a cloth without `Pins` has none.
+        let wanted = pins.unwrap_or(&NO_PINS);
+        let rebound = body.bound != *wanted;
+        if rebound {
+            rebind(entity, wanted, &particles, &mut body);
+        }
+        if rebound || body.areal_density != areal_density {
+            body.set_masses(&mut particles, areal_density);
+        }
+        // A limit that holds threads would keep them from tearing.
+        let strain_limit = match tearing {
+            Some(_) => f32::INFINITY,
+            None => cloth.fabric.strain(),
+        };
+        body.glide_strain_limit(strain_limit, &particles, constraints, time.step);
+        tethers::prepare(
+            cloth.tethers(strain_limit),
+            tearing,
+            constraints,
+            &particles,
+            &mut body,
+            time.step,
+        );
+        pressure::prepare(entity, pressure, &particles, &mut body, time.step);
+        aim_pins(entity, &mut body, particles.origin, &transforms);
+        particles.begin_step_shared(leader, &body.targets, time.count);
+        let air = Air {
+            areal_density,
+            ..cloth.fabric.air(blowing, air_density)
+        };
+        let (p, lines) = (&mut particles, body.rope.as_ref().map(|rope| &rope.lines));
+        apply_air_in_shared(leader, &field, p, &body.triangles, lines, &air, time.step);
+    });
 }
 
 /// Finds where the pins of a cloth go in this step.

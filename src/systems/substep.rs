@@ -5,13 +5,16 @@
 //! is in the cache, and the schedule is not run. Otherwise all cloths go through one phase after the
 //! other. Both do the same to each cloth.
 
-use super::{colliders::ActiveColliders, parallel::ClothCrew, planar::plane_of};
+use super::{
+    colliders::ActiveColliders, parallel::ClothCrew, planar::plane_of, pressure::inflate_one,
+};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles},
     grab::{ClothGrabs, hold_one},
     planar::PlanarCloth,
     plugin::{ClothSubstep, SubstepTime},
+    pressure::Pressure,
     settings::{ClothGravity, ClothThreads},
     solver::{
         self, Integration, Leader, Relaxation, Surface, collide_shared, hold_tethers_shared,
@@ -77,6 +80,7 @@ type Moving = SystemState<(
             &'static ClothBody,
             Option<&'static Tearing>,
             Option<&'static PlanarCloth>,
+            Option<&'static Pressure>,
             &'static ClothGrabs,
             &'static mut Particles,
             &'static mut Constraints,
@@ -123,12 +127,12 @@ fn at_once(world: &mut World, moving: &mut Moving) {
         return;
     };
     let (gravity, colliders, now) = (&*gravity, &*colliders, *time);
-    let size = |cloth: &(_, _, _, _, _, _, Mut<Particles>, _)| cloth.6.len();
+    let size = |cloth: &(_, _, _, _, _, _, _, Mut<Particles>, _)| cloth.7.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (entity, cloth, body, tearing, planar, grabs, mut p, mut k)| {
+        |leader, (entity, cloth, body, tearing, planar, pressure, grabs, mut p, mut k)| {
             let k = k.bypass_change_detection();
             let plane = planar.and_then(|planar| plane_of(entity, planar, &transforms));
             let hold_in_plane = |p: &mut Particles| {
@@ -139,6 +143,7 @@ fn at_once(world: &mut World, moving: &mut Moving) {
             for index in 0..now.count {
                 let time = SubstepTime { index, ..now };
                 integrate_one(leader, cloth, &mut p, gravity, &time);
+                inflate_one(body, pressure, &mut p, &time);
                 relax_one(leader, cloth, body, tearing, &mut p, k, &time);
                 hold_one(&mut p, grabs, &time);
                 hold_in_plane(&mut p);

@@ -15,6 +15,7 @@ mod log;
 mod planar;
 #[cfg(feature = "picking")]
 mod pointers;
+mod pressure;
 mod rope;
 mod rope_motion;
 mod same_bits;

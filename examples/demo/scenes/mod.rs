@@ -1,5 +1,6 @@
 //! The scenes. Each has a file, spawns what it needs with [`InScene`], and goes with it.
 
+mod balloon;
 mod click_to_tear;
 mod curtain;
 mod drape;
@@ -86,6 +87,7 @@ pub(crate) const SCENES: &[Scene] = &[
     sticks::SCENE,
     integrators::SCENE,
     wind_tunnel::SCENE,
+    balloon::SCENE,
 ];
 
 /// The scene that is shown.

@@ -1,0 +1,104 @@
+//! Air in cloth: balls from limp to taut, and a cushion. Cut them.
+
+use super::{PLAIN, Scene, Set};
+use bevy::{
+    asset::RenderAssetUsages,
+    mesh::{Indices, PrimitiveTopology},
+    prelude::*,
+};
+use bevy_drape::prelude::*;
+
+pub(super) const SCENE: Scene = Scene {
+    name: "balloon",
+    about: "balls from limp to taut and a cushion; cut them with the right button",
+    spawn,
+    view: [Vec3::new(1.1, 1.0, 2.9), Vec3::new(0.0, 0.4, 0.0)],
+    ..PLAIN
+};
+
+/// Thin, smooth and a little elastic.
+fn rubber() -> Cloth {
+    Cloth {
+        damping: 0.4,
+        fabric: Fabric {
+            areal_density: 0.12,
+            stretch_compliance: 2e-4,
+            strain_limit: 1.0,
+            ..default()
+        },
+        ..default()
+    }
+}
+
+fn spawn(set: &mut Set) {
+    set.floor();
+    // From limp to taut.
+    for (number, pressure) in [20.0, 300.0, 4000.0].into_iter().enumerate() {
+        let ball = set.meshes.add(Sphere::new(0.24).mesh().uv(48, 24));
+        let paint = [
+            Color::srgb(0.72, 0.16, 0.12),
+            Color::srgb(0.85, 0.62, 0.14),
+            Color::srgb(0.16, 0.38, 0.62),
+        ][number];
+        let paint = set.paint(paint);
+        let across = number as f32 - 1.0;
+        set.spawn((
+            Name::new(format!("{pressure} Pa")),
+            Mesh3d(ball),
+            MeshMaterial3d(paint),
+            Transform::from_xyz(0.62 * across, 1.0 + 0.2 * across, 0.45),
+            Pressure::new(pressure),
+            rubber(),
+        ));
+    }
+    // A cushion: two sheets, sewn together along their edges, that air drives apart.
+    let cushion = set.meshes.add(pillow(0.8, 0.6, 32, 24));
+    set.spawn((
+        Name::new("cushion"),
+        Mesh3d(cushion),
+        MeshMaterial3d(set.props.fabric.clone()),
+        Transform::from_xyz(-0.35, 0.25, -0.5),
+        Pressure {
+            overpressure: 400.0,
+            ambient: 20_000.0,
+        },
+        Cloth::default(),
+    ));
+}
+
+/// Two bulging sheets that meet along their edges, lying, of so many cells each. Lengths in m.
+fn pillow(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
+    let (mut places, mut uvs, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+    for side in [1.0, -1.0] {
+        let first = places.len() as u32;
+        for r in 0..=rows {
+            for c in 0..=columns {
+                let (u, v) = (c as f32 / columns as f32, r as f32 / rows as f32);
+                let bulge = 4.0 * u * (1.0 - u) * 4.0 * v * (1.0 - v);
+                places.push([
+                    (u - 0.5) * width,
+                    side * 0.05 * bulge.sqrt(),
+                    (v - 0.5) * depth,
+                ]);
+                uvs.push([u * width, v * depth]);
+            }
+        }
+        for r in 0..rows {
+            for c in 0..columns {
+                let a = first + r * (columns + 1) + c;
+                let (b, d) = (a + 1, a + columns + 1);
+                let quad = [a, d, b, b, d, d + 1];
+                if side > 0.0 {
+                    indices.extend(quad);
+                } else {
+                    indices.extend(quad.into_iter().rev());
+                }
+            }
+        }
+    }
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::all())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, places)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
+        .with_inserted_indices(Indices::U32(indices))
+        .with_computed_smooth_normals()
+}
