@@ -82,6 +82,8 @@ pub struct Collider {
     pub end: Pose,
     /// Its own friction, combined with that of the cloth by [`Friction::between`].
     pub friction: Friction,
+    /// Cloth is kept inside its shape instead of outside.
+    pub hollow: bool,
 }
 
 impl Collider {
@@ -92,6 +94,7 @@ impl Collider {
             start: pose,
             end: pose,
             friction,
+            hollow: false,
         }
     }
 
@@ -232,7 +235,8 @@ fn touch(all: &[Obstacle], x: [&mut [f32]; 3], d: [&mut [f32]; 3], w: &[f32]) {
     });
 }
 
-/// The deepest that any particle is inside a collider at the end of the fixed step, m; 0 if none is.
+/// The deepest that any particle is inside a collider, or outside one that is hollow, at the end of the
+/// fixed step, m; 0 if none is.
 /// Pinned particles do not count: whoever put them there wanted them there.
 pub fn deepest_penetration(particles: &ParticleArrays, colliders: &[Collider]) -> f32 {
     let mut deepest = 0.0_f32;
@@ -242,7 +246,8 @@ pub fn deepest_penetration(particles: &ParticleArrays, colliders: &[Collider]) -
         for (position, &w) in particles.position.iter().zip(&particles.inverse_mass) {
             if w > 0.0 {
                 let (distance, _) = collider.shape.distance(to_local * (position - centre));
-                deepest = deepest.max(-distance);
+                let inside = if collider.hollow { distance } else { -distance };
+                deepest = deepest.max(inside);
             }
         }
     }

@@ -6,9 +6,12 @@
 //! others all distances of the block are computed, and only if one of them is short enough the
 //! contacts. A particle meets the colliders in their order, as it does in the scalar twin.
 
+mod distance;
+
+use self::distance::{capsule, choose, cone, cuboid, cylinder, round, tapered};
 use super::{
     collide::{Collider, Friction, Surface},
-    shape::Shape,
+    shape::{Shape, Slope, Taper},
     simd::{Kernel, select},
     soa::{corners, range},
 };
@@ -31,6 +34,8 @@ pub(super) struct Obstacle {
     friction: Friction,
     thickness: f32,
     moving: bool,
+    /// 1, or −1 if cloth is kept inside: then outside and inside change places.
+    side: f32,
     centre: Vec3,
     centre_before: Vec3,
     to_world: Mat3,
@@ -54,7 +59,7 @@ impl Obstacle {
         let to_world = Mat3::from_quat(after.rotation);
         let ball = match collider.shape {
             // What is a rotation but for rounding changes no length by more than 0.04 %.
-            Shape::Sphere { radius } if after.rotation.is_normalized() => {
+            Shape::Sphere { radius } if after.rotation.is_normalized() && !collider.hollow => {
                 let reach = (radius + surface.thickness).max(0.0) * 1.001 + MARGIN;
                 reach * reach
             }
@@ -65,6 +70,7 @@ impl Obstacle {
             friction: Friction::between(collider.friction, surface.friction),
             thickness: surface.thickness,
             moving: before != after,
+            side: if collider.hollow { -1.0 } else { 1.0 },
             centre: after.translation - origin,
             centre_before: before.translation - origin,
             to_world,
@@ -84,6 +90,9 @@ impl Obstacle {
             Vec3::from(*low) - self.centre,
             Vec3::from(*high) - self.centre,
         );
+        if self.side < 0.0 {
+            return self.may_leave(low, high);
+        }
         let reach = self.thickness + MARGIN;
         for axis in 0..3 {
             let along = self.to_world.col(axis);
@@ -101,6 +110,32 @@ impl Obstacle {
         true
     }
 
+    /// Whether a particle in the box, which is relative to the centre, may be in contact from inside. All
+    /// shapes are convex, so that no point of the box is farther out than the farthest of its corners.
+    #[inline(never)]
+    fn may_leave(&self, low: Vec3, high: Vec3) -> bool {
+        // More than is lost by rounding.
+        let size = low.abs().max(high.abs()).max_element();
+        let reach = self.thickness + MARGIN + 32.0 * f32::EPSILON * size;
+        (0..8).any(|corner| {
+            let pick = |axis: usize| {
+                let end = if corner >> axis & 1 == 0 { low } else { high };
+                end[axis]
+            };
+            let at = Vec3::new(pick(0), pick(1), pick(2));
+            let (distance, _) = self.shape.distance(self.to_local * at);
+            // Of NaN nothing is known.
+            !(distance + reach < 0.0)
+        })
+    }
+
+    /// The distance of a point, and the direction in which it grows fastest, from the side on which cloth
+    /// is to be.
+    #[inline(always)]
+    fn seen(&self, (distance, normal): (f32, Vec3)) -> (f32, Vec3) {
+        (distance * self.side, normal * self.side)
+    }
+
     /// Where a point is in the frame of the shape.
     #[inline(always)]
     fn local(&self, point: Vec3) -> Vec3 {
@@ -110,7 +145,7 @@ impl Obstacle {
     /// How deep a point is in contact.
     #[inline(always)]
     fn depth(&self, point: Vec3, distance: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {
-        self.thickness - distance(self.local(point)).0
+        self.thickness - self.seen(distance(self.local(point))).0
     }
 
     /// What a contact of this depth does: the push-out, what of the displacement goes into the collider,
@@ -207,7 +242,7 @@ impl Kernel for Contacts<'_> {
                 }
                 let position = get(&x, i);
                 let local = obstacle.local(position);
-                let (distance, normal) = obstacle.shape.distance(local);
+                let (distance, normal) = obstacle.seen(obstacle.shape.distance(local));
                 let depth = obstacle.thickness - distance;
                 if depth <= 0.0 || depth.is_nan() {
                     continue;
@@ -240,35 +275,69 @@ fn touch(
             any(x, y, z, w, |at| {
                 (at - obstacle.centre).length_squared() <= limit
             }) && {
-                let distance = |point| round(point, radius);
+                let distance = |point| round(point, radius, Vec3::Y);
                 respond(obstacle, distance, x, y, z, dx, dy, dz, w);
                 true
             }
         }
         Shape::HalfSpace => {
             let distance = |point: Vec3| (point.y, Vec3::Y);
-            any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w);
-                true
-            }
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w)
         }
         Shape::Capsule {
             radius,
             half_length,
         } => {
             let distance = |point| capsule(point, radius, half_length);
-            any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w);
-                true
-            }
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w)
         }
         Shape::Cuboid { half_size } => {
             let distance = |point| cuboid(point, half_size);
-            any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w);
-                true
-            }
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w)
         }
+        Shape::TaperedCapsule {
+            radius_bottom,
+            radius_top,
+            half_length,
+        } => {
+            let by = Taper::new(radius_bottom, radius_top, half_length);
+            let distance = |point| tapered(point, &by);
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w)
+        }
+        Shape::Cylinder {
+            radius,
+            half_height,
+        } => {
+            let distance = |point| cylinder(point, radius, half_height);
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w)
+        }
+        Shape::Cone {
+            radius,
+            half_height,
+        } => {
+            let by = Slope::new(radius, half_height);
+            let distance = |point| cone(point, &by);
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w)
+        }
+    }
+}
+
+/// [`touch`] with the distances of the shape.
+#[inline(always)]
+fn touch_shape(
+    obstacle: &Obstacle,
+    distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
+    x: &mut [f32],
+    y: &mut [f32],
+    z: &mut [f32],
+    dx: &mut [f32],
+    dy: &mut [f32],
+    dz: &mut [f32],
+    w: &[f32],
+) -> bool {
+    any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
+        respond(obstacle, distance, x, y, z, dx, dy, dz, w);
+        true
     }
 }
 
@@ -307,7 +376,7 @@ fn respond(
         let position = Vec3::new(x[i], y[i], z[i]);
         let displacement = Vec3::new(dx[i], dy[i], dz[i]);
         let local = obstacle.local(position);
-        let (distance, normal) = distance(local);
+        let (distance, normal) = obstacle.seen(distance(local));
         let depth = obstacle.thickness - distance;
         let touches = (depth > 0.0) & (w[i] != 0.0);
         let [out, into, lost] = obstacle.respond(displacement, local, normal, depth);
@@ -319,61 +388,6 @@ fn respond(
         (x[i], y[i], z[i]) = position.into();
         (dx[i], dy[i], dz[i]) = displacement.into();
     }
-}
-
-/// The distances of [`Shape::distance`], without branches.
-#[inline(always)]
-fn round(from_centre: Vec3, radius: f32) -> (f32, Vec3) {
-    let length = from_centre.length();
-    let away = length > 0.0;
-    let unit = from_centre / select(away, length, 1.0);
-    let distance = select(away, length - radius, -radius);
-    (distance, choose(away, unit, Vec3::Y))
-}
-
-#[inline(always)]
-fn capsule(point: Vec3, radius: f32, half_length: f32) -> (f32, Vec3) {
-    let on_axis = select(point.y < -half_length, -half_length, point.y);
-    let on_axis = select(on_axis > half_length, half_length, on_axis);
-    round(point - Vec3::Y * on_axis, radius)
-}
-
-#[inline(always)]
-fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
-    let out = point.abs() - half_size;
-    let side = Vec3::ONE.copysign(point);
-    let corner = greater(out, Vec3::ZERO);
-    let outside = (corner.x != 0.0) | (corner.y != 0.0) | (corner.z != 0.0);
-    let length = corner.length();
-    let from_corner = corner * side / select(outside, length, 1.0);
-    // Inside: the nearest face.
-    let y = (out.y >= out.x) & (out.y >= out.z);
-    let x = out.x >= out.z;
-    let nearest = select(y, out.y, select(x, out.x, out.z));
-    let axis = choose(y, Vec3::Y, choose(x, Vec3::X, Vec3::Z));
-    (
-        select(outside, length, nearest),
-        choose(outside, from_corner, axis * side),
-    )
-}
-
-#[inline(always)]
-fn choose(first: bool, a: Vec3, b: Vec3) -> Vec3 {
-    Vec3::new(
-        select(first, a.x, b.x),
-        select(first, a.y, b.y),
-        select(first, a.z, b.z),
-    )
-}
-
-/// The greater of each component.
-#[inline(always)]
-fn greater(a: Vec3, b: Vec3) -> Vec3 {
-    Vec3::new(
-        select(a.x > b.x, a.x, b.x),
-        select(a.y > b.y, a.y, b.y),
-        select(a.z > b.z, a.z, b.z),
-    )
 }
 
 #[cfg(test)]

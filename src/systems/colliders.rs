@@ -68,6 +68,7 @@ pub(crate) fn find_colliders(
             start,
             end,
             friction: collider.friction(),
+            hollow: collider.hollow,
         };
         list.push(moved.without_teleport(time.delta_secs()));
     }
