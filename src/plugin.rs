@@ -5,6 +5,7 @@ use crate::{
     collider::{self, ClothCollider, LastPose},
     components::{BuildFailed, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
+    layers::ClothLayers,
     pins::Pins,
     planar::PlanarCloth,
     rope::Rope,
@@ -144,6 +145,7 @@ impl Plugin for ClothPlugin {
             .register_type::<Pins>()
             .register_type::<ClothCollider>()
             .register_type::<LastPose>()
+            .register_type::<ClothLayers>()
             .register_type::<ClothSource>()
             .register_type::<BuildFailed>()
             .register_type::<ClothGravity>()

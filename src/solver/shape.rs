@@ -132,6 +132,45 @@ impl Shape {
         [-high, high]
     }
 
+    /// Its greatest radius, m, if it is round all along its axis; else infinite.
+    pub(super) fn round_radius(&self) -> f32 {
+        match *self {
+            Self::Sphere { radius } | Self::Capsule { radius, .. } => radius,
+            Self::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                ..
+            } => radius_bottom.max(radius_top),
+            _ => f32::INFINITY,
+        }
+    }
+
+    /// Radius of the largest ball inside, m; infinite for a half-space.
+    pub(super) fn inner_radius(&self) -> f32 {
+        match *self {
+            Self::Sphere { radius } | Self::Capsule { radius, .. } => radius,
+            Self::HalfSpace => f32::INFINITY,
+            Self::Cuboid { half_size } => half_size.min_element(),
+            // That of its thinner end: it may be met there.
+            Self::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                ..
+            } => radius_bottom.min(radius_top),
+            Self::Cylinder {
+                radius,
+                half_height,
+            } => radius.min(half_height),
+            Self::Cone {
+                radius,
+                half_height,
+            } => {
+                let span = Slope::new(radius, half_height).span;
+                2.0 * half_height * radius / (radius + span)
+            }
+        }
+    }
+
     /// Whether every length is finite and above zero.
     pub fn is_valid(&self) -> bool {
         let good = |length: f32| length.is_finite() && length > 0.0;
