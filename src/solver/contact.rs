@@ -10,6 +10,8 @@
 //! make of that would be speed without motion. So whoever is touched by several in one substep keeps no
 //! more of its displacement than the way that it really went.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
+
 mod distance;
 
 use self::distance::{capsule, choose, cone, cuboid, cylinder, round, tapered};

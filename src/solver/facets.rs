@@ -9,6 +9,8 @@
 //!
 //! It goes obstacle by obstacle and triangle by triangle, on one thread: few are near.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
+
 use super::{
     collide::Collider,
     contact::Obstacle,

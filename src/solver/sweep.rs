@@ -7,6 +7,8 @@
 //! steps (Newton's method; conservative advancement, Mirtich 1996, with planes for balls). What is
 //! hit counts from there on as that plane.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
+
 use super::{
     contact::Obstacle,
     soa::{Bounds, bounds},
