@@ -12,6 +12,7 @@ mod set;
 mod shapes;
 pub(crate) mod sticks;
 mod swing;
+mod turntable;
 mod wind_tunnel;
 
 use bevy::prelude::*;
@@ -86,6 +87,7 @@ pub(crate) const SCENES: &[Scene] = &[
     sticks::SCENE,
     integrators::SCENE,
     wind_tunnel::SCENE,
+    turntable::SCENE,
 ];
 
 /// The scene that is shown.
@@ -113,6 +115,7 @@ pub(crate) fn plugin(app: &mut App) {
     app.add_plugins((
         curtain::plugin,
         swing::plugin,
+        turntable::plugin,
         sticks::plugin,
         integrators::plugin,
     ));
