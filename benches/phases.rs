@@ -14,7 +14,10 @@ use bevy::{
 use bevy_drape::{
     Fabric,
     mesh::{Assembly, ClothGrid, Frame, MeshBinding, Topology, TriangleMesh},
-    solver::{self, Collider, Friction, Integration, Pose, Shape, SimdLevel, Surface},
+    solver::{
+        self, Body, Collider, Friction, Integration, Pose, Shape, SimdLevel, StepSettings, Surface,
+        Tethers, ThreadSolver,
+    },
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::fmt;
@@ -222,6 +225,60 @@ fn collide_on_rod(bencher: Bencher, case: Case) {
 #[divan::bench(args = cases())]
 fn collide_on_block(bencher: Bencher, case: Case) {
     contacts(bencher, case, &[collider(BLOCK, -0.5)]);
+}
+
+/// Whole steps of a sheet of 64² on nothing, and on a hundred capsules that it lies on.
+#[divan::bench(args = [0, 100])]
+fn step_on_capsules(bencher: Bencher, count: u32) {
+    let case = Case {
+        side: 64,
+        level: SimdLevel::best(),
+    };
+    let shape = Shape::Capsule {
+        radius: 0.05,
+        half_length: 0.05,
+    };
+    let colliders: Vec<_> = (0..count)
+        .map(|k| {
+            let place = Vec3::new(
+                (k % 10) as f32 * 0.2 - 0.9,
+                0.0,
+                (k / 10) as f32 * 0.2 - 0.9,
+            );
+            let lying = collider(shape, -0.07);
+            let pose = Pose {
+                rotation: Quat::from_rotation_z(1.2) * lying.end.rotation,
+                translation: lying.end.translation + place,
+            };
+            Collider::fixed(shape, pose, lying.friction)
+        })
+        .collect();
+    let settings = StepSettings {
+        dt: 1.0 / 60.0,
+        substeps: 8,
+        iterations: 1,
+        threads: ThreadSolver::default(),
+        gravity: Vec3::NEG_Y * 9.81,
+        damping: 0.2,
+        compliance: Fabric::default().compliance(),
+        tether_scale: f32::INFINITY,
+        air: Fabric::default().air(Vec3::ZERO, 1.2),
+        surface: Fabric::default().surface(),
+    };
+    let tethers = Tethers::default();
+    let start = sheet(case);
+    bench(bencher, case, |sheet| {
+        // Each time from the same state, so that all that differs is what is under it.
+        sheet.particles.clone_from(&start.particles);
+        let body = Body {
+            particles: &mut sheet.particles,
+            constraints: &mut sheet.constraints,
+            triangles: &sheet.triangles,
+            tethers: &tethers,
+            pins: &[],
+        };
+        assert!(solver::step(body, &colliders, &settings));
+    });
 }
 
 const FRAME: Frame = Frame {

@@ -39,12 +39,18 @@ pub(crate) fn forget_last_pose(event: On<Remove, ClothCollider>, mut commands: C
 /// commands.spawn((ClothCollider::sphere(0.5), Transform::from_xyz(0.0, 1.0, 0.0)));
 /// commands.spawn(ClothCollider::half_space()); // the floor
 /// commands.spawn(ClothCollider::from(Capsule3d::new(0.3, 1.0)).with_friction(0.8, 0.6));
+/// commands.spawn(ClothCollider::cuboid(1.0, 1.0, 1.0).hollow()); // a box to keep cloth in
 /// # }
 /// ```
 ///
 /// A scale of the transform scales the shape: boxes along each axis, spheres by the largest of the
-/// three factors, capsules by y along their axis and the larger of x and z across it. Colliders with
-/// a length that is not finite and above 0 are left out, with an error in the log.
+/// three factors, capsules, cylinders and cones by y along their axis and the larger of x and z across
+/// it. Colliders with a length that is not finite and above 0 are left out, with an error in the log.
+///
+/// [`hollow`](Self::hollow) ones are containers: cloth stays inside of them. [`ClothLayers`] on the same
+/// entity says which cloths meet it.
+///
+/// [`ClothLayers`]: crate::ClothLayers
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -61,6 +67,9 @@ pub struct ClothCollider {
     pub static_friction: f32,
     /// Kinetic friction coefficient, likewise. Default 0.4.
     pub kinetic_friction: f32,
+    /// Cloth is kept inside the shape instead of outside; cloth that begins outside is drawn in. Of a
+    /// half-space it is kept below. Default `false`.
+    pub hollow: bool,
 }
 
 impl Default for ClothCollider {
@@ -75,6 +84,7 @@ impl From<Shape> for ClothCollider {
             shape,
             static_friction: 0.5,
             kinetic_friction: 0.4,
+            hollow: false,
         }
     }
 }
@@ -97,6 +107,18 @@ impl From<Cuboid> for ClothCollider {
             half_size: cuboid.half_size,
         }
         .into()
+    }
+}
+
+impl From<Cylinder> for ClothCollider {
+    fn from(cylinder: Cylinder) -> Self {
+        Self::cylinder(cylinder.radius, cylinder.half_height * 2.0)
+    }
+}
+
+impl From<Cone> for ClothCollider {
+    fn from(cone: Cone) -> Self {
+        Self::cone(cone.radius, cone.height)
     }
 }
 
@@ -125,6 +147,43 @@ impl ClothCollider {
         Cuboid::new(x, y, z).into()
     }
 
+    /// Two balls of these radii and all that is between them, along the local y axis: a limb. `length` is
+    /// that between the centres of the balls, the lower of which comes first; all in m.
+    pub fn tapered_capsule(radius_bottom: f32, radius_top: f32, length: f32) -> Self {
+        Shape::TaperedCapsule {
+            radius_bottom,
+            radius_top,
+            half_length: length / 2.0,
+        }
+        .into()
+    }
+
+    /// A cylinder around the local y axis, its middle at the origin. Both in m.
+    pub fn cylinder(radius: f32, height: f32) -> Self {
+        Shape::Cylinder {
+            radius,
+            half_height: height / 2.0,
+        }
+        .into()
+    }
+
+    /// A cone around the local y axis, half of its height above the origin. Both in m.
+    pub fn cone(radius: f32, height: f32) -> Self {
+        Shape::Cone {
+            radius,
+            half_height: height / 2.0,
+        }
+        .into()
+    }
+
+    /// The same collider as a container, which keeps cloth inside.
+    pub fn hollow(self) -> Self {
+        Self {
+            hollow: true,
+            ..self
+        }
+    }
+
     /// The same collider with other friction coefficients.
     pub fn with_friction(self, fixed: f32, kinetic: f32) -> Self {
         Self {
@@ -147,6 +206,7 @@ impl ClothCollider {
     /// Its shape under the scale of a transform.
     pub(crate) fn scaled_shape(&self, scale: Vec3) -> Shape {
         let scale = scale.abs();
+        let across = scale.x.max(scale.z);
         match self.shape {
             Shape::Sphere { radius } => Shape::Sphere {
                 radius: radius * scale.max_element(),
@@ -156,12 +216,71 @@ impl ClothCollider {
                 radius,
                 half_length,
             } => Shape::Capsule {
-                radius: radius * scale.x.max(scale.z),
+                radius: radius * across,
                 half_length: half_length * scale.y,
             },
             Shape::Cuboid { half_size } => Shape::Cuboid {
                 half_size: half_size * scale,
             },
+            Shape::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                half_length,
+            } => Shape::TaperedCapsule {
+                radius_bottom: radius_bottom * across,
+                radius_top: radius_top * across,
+                half_length: half_length * scale.y,
+            },
+            Shape::Cylinder {
+                radius,
+                half_height,
+            } => Shape::Cylinder {
+                radius: radius * across,
+                half_height: half_height * scale.y,
+            },
+            Shape::Cone {
+                radius,
+                half_height,
+            } => Shape::Cone {
+                radius: radius * across,
+                half_height: half_height * scale.y,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_scale_along_and_across() {
+        let scale = Vec3::new(-2.0, 3.0, 1.0);
+        let scaled = |collider: ClothCollider| ClothCollider::from(collider.scaled_shape(scale));
+        for (collider, expected) in [
+            (ClothCollider::sphere(1.0), ClothCollider::sphere(3.0)),
+            (
+                ClothCollider::capsule(1.0, 4.0),
+                ClothCollider::capsule(2.0, 12.0),
+            ),
+            (
+                ClothCollider::tapered_capsule(1.0, 2.0, 4.0),
+                ClothCollider::tapered_capsule(2.0, 4.0, 12.0),
+            ),
+            (
+                ClothCollider::from(Cylinder::new(1.0, 4.0)),
+                ClothCollider::cylinder(2.0, 12.0),
+            ),
+            (
+                ClothCollider::from(Cone::new(1.0, 4.0)),
+                ClothCollider::cone(2.0, 12.0),
+            ),
+            (
+                ClothCollider::cuboid(1.0, 1.0, 1.0),
+                ClothCollider::cuboid(2.0, 3.0, 1.0),
+            ),
+        ] {
+            assert_eq!(scaled(collider), expected);
         }
     }
 }

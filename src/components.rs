@@ -10,9 +10,9 @@ use crate::{
     rope::{RopeBody, mean_scale},
     snapshot::BuiltFrom,
     solver::{
-        Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, SoaVec3, Strength,
-        Tethers, Triangles, glide_compliance, glide_density, glide_strain_limit, glide_tethers,
-        glide_thickness, inverse_masses, measure_stretch, tear::Blade,
+        Compliance, ConstraintGraph, Facets, Geodesics, ParticleArrays, PinTarget, SoaVec3,
+        Strength, Tethers, Triangles, glide_compliance, glide_density, glide_strain_limit,
+        glide_tethers, glide_thickness, inverse_masses, measure_stretch, tear::Blade,
     },
 };
 use bevy::{camera::primitives::Aabb, math::Vec3A, prelude::*};
@@ -41,6 +41,8 @@ pub(crate) struct ClothBody {
     /// What it was built from, for snapshots to recognise.
     pub(crate) built: BuiltFrom,
     pub(crate) triangles: Triangles,
+    /// What contacts with its triangles need.
+    pub(crate) facets: Facets,
     /// What a rope has instead of triangles.
     pub(crate) rope: Option<RopeBody>,
     /// Area that belongs to each particle, m²; empty for a sheet in one piece, whose triangles tell it.

@@ -167,6 +167,45 @@ fn draw_colliders(
             Shape::Cuboid { half_size } => {
                 gizmos.primitive_3d(&Cuboid { half_size }, place, DEEP_SKY_BLUE);
             }
+            Shape::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                half_length,
+            } => {
+                let ends = [(-half_length, radius_bottom), (half_length, radius_top)];
+                for (y, radius) in ends {
+                    let centre = place * (Vec3::Y * y);
+                    gizmos.sphere(Isometry3d::new(centre, rotation), radius, DEEP_SKY_BLUE);
+                }
+                // Its side touches the balls where its normal goes through their centres.
+                let along = (radius_bottom - radius_top) / (2.0 * half_length);
+                if along.abs() < 1.0 {
+                    let away = (1.0 - along * along).sqrt();
+                    for out in [Vec3::X, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Z] {
+                        let normal = out * away + Vec3::Y * along;
+                        let [a, b] =
+                            ends.map(|(y, radius)| place * (Vec3::Y * y + normal * radius));
+                        gizmos.line(a, b, DEEP_SKY_BLUE);
+                    }
+                }
+            }
+            Shape::Cylinder {
+                radius,
+                half_height,
+            } => {
+                let cylinder = Cylinder {
+                    radius,
+                    half_height,
+                };
+                gizmos.primitive_3d(&cylinder, place, DEEP_SKY_BLUE);
+            }
+            Shape::Cone {
+                radius,
+                half_height,
+            } => {
+                let height = half_height * 2.0;
+                gizmos.primitive_3d(&Cone { radius, height }, place, DEEP_SKY_BLUE);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     cloth::Cloth,
     components::{Constraints, Particles},
+    layers::ClothLayers,
     plugin::ClothSystems,
     solver::{Stretch, deepest_penetration, measure_stretch},
     systems::ActiveColliders,
@@ -114,19 +115,24 @@ fn add_stats(
 }
 
 fn measure(
-    mut cloths: Query<(&Particles, &Constraints, &mut ClothStats)>,
+    mut cloths: Query<(
+        &Particles,
+        &Constraints,
+        Option<&ClothLayers>,
+        &mut ClothStats,
+    )>,
     colliders: Res<ActiveColliders>,
     mut diagnostics: Diagnostics,
 ) {
     let mut total = ClothStats::default();
-    for (particles, constraints, mut stats) in &mut cloths {
+    for (particles, constraints, layers, mut stats) in &mut cloths {
         let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
         *stats = ClothStats {
             particles: particles.len(),
             constraints: constraints.len(),
             worst_stretch: max,
             rms_stretch: rms,
-            deepest_penetration: deepest_penetration(particles, &colliders.list),
+            deepest_penetration: deepest_penetration(particles, colliders.meeting(layers)),
         };
         total.particles += stats.particles;
         total.constraints += stats.constraints;

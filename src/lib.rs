@@ -21,7 +21,8 @@
 //! # Where to look
 //!
 //! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
-//!   holds it. [`ClothCollider`]: what it bumps into. [`Pressure`]: air in it. [`WindZone`]: wind in a part of the world.
+//!   holds it. [`ClothCollider`]: what it bumps into, [`ClothLayers`]: who meets whom. [`Pressure`]: air in
+//!   it. [`WindZone`]: wind in a part of the world.
 //!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
@@ -46,6 +47,7 @@ mod diagnostics;
 mod grab;
 #[cfg(feature = "picking")]
 mod interaction;
+mod layers;
 #[cfg(feature = "panel")]
 pub mod panel;
 mod pins;
@@ -73,6 +75,7 @@ pub use interaction::{
     ClothHands, ClothHit, ClothInteractionPlugin, ClothTool, ClothTools, HoveredThread,
     HoveredThreads,
 };
+pub use layers::ClothLayers;
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
@@ -97,9 +100,10 @@ pub use wind_zone::{LocalWind, WindZone};
 pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
-        Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothPlugin,
-        ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
-        Pressure, ResetCloth, Rope, Substeps, Tearing, ThreadSolver, Turbulence, Wind, WindZone,
+        Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
+        ClothPlugin, ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins,
+        PlanarCloth, Pressure, ResetCloth, Rope, Substeps, Tearing, ThreadSolver, Turbulence, Wind,
+        WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -5,6 +5,7 @@ use crate::{
     collider::{self, ClothCollider, LastPose},
     components::{BuildFailed, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
+    layers::ClothLayers,
     pins::Pins,
     planar::PlanarCloth,
     pressure::Pressure,
@@ -145,6 +146,7 @@ impl Plugin for ClothPlugin {
             .register_type::<Pins>()
             .register_type::<ClothCollider>()
             .register_type::<LastPose>()
+            .register_type::<ClothLayers>()
             .register_type::<ClothSource>()
             .register_type::<BuildFailed>()
             .register_type::<ClothGravity>()

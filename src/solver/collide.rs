@@ -3,11 +3,14 @@
 use super::{
     contact::{Contacts, Obstacle},
     crew::{Leader, PART},
-    integrate::update_part,
+    facets::Facets,
+    integrate::{update_displacements, update_part},
     particles::ParticleArrays,
     shape::Shape,
     simd::dispatch,
     soa::bounds,
+    sweep::stop_fast,
+    triangles::Triangles,
 };
 use bevy::math::{Mat3, Quat, Vec3};
 use std::cell::RefCell;
@@ -82,6 +85,8 @@ pub struct Collider {
     pub end: Pose,
     /// Its own friction, combined with that of the cloth by [`Friction::between`].
     pub friction: Friction,
+    /// Cloth is kept inside its shape instead of outside.
+    pub hollow: bool,
 }
 
 impl Collider {
@@ -92,6 +97,7 @@ impl Collider {
             start: pose,
             end: pose,
             friction,
+            hollow: false,
         }
     }
 
@@ -106,6 +112,14 @@ impl Collider {
             }
         } else {
             self
+        }
+    }
+
+    /// Its greatest radius if it is round all along its axis and cloth is kept outside, else infinite, m.
+    pub(super) fn round_radius(&self) -> f32 {
+        match self.hollow {
+            true => f32::INFINITY,
+            false => self.shape.round_radius(),
         }
     }
 
@@ -129,9 +143,9 @@ pub struct Surface {
     pub friction: Friction,
 }
 
-/// Pushes particles out of colliders in substep number `substep` of `substeps`.
+/// Pushes particles out of colliders, and keeps them from going through, in substep number `substep` of `substeps`.
 ///
-/// Displacements must be up to date ([`update_displacements`](super::update_displacements)). The
+/// Displacements must be up to date ([`update_displacements`]): they say where particles came from. The
 /// push-out d_n moves the position; of the displacement it only takes the part that still goes into
 /// the collider, so it adds no energy. Friction works on the displacement Δt relative to the point
 /// of the collider that is touched: up to μ_s·d_n it is cancelled, beyond that it loses μ_k·d_n.
@@ -161,18 +175,40 @@ pub fn collide(
     );
 }
 
-/// Brings displacements up to date and pushes particles out of colliders: [`update_displacements`] and
-/// [`collide`], shared with the leader's helpers.
+/// What a cloth brings to contacts besides its particles.
+pub(crate) struct Skin<'a> {
+    /// Its triangles.
+    pub(crate) triangles: &'a Triangles,
+    /// What contacts with them need, ready for this fixed step.
+    pub(crate) facets: &'a mut Facets,
+    /// Thickness and friction.
+    pub(crate) surface: Surface,
+}
+
+/// Brings displacements up to date, pushes triangles out of colliders that are smaller than they are, and
+/// particles out of all: [`update_displacements`] and [`collide`], shared with the leader's helpers.
 ///
 /// [`update_displacements`]: super::update_displacements
-pub(crate) fn collide_shared(
+pub(crate) fn collide_shared<'a>(
     leader: &mut Leader,
     particles: &mut ParticleArrays,
-    colliders: &[Collider],
-    surface: &Surface,
+    skin: Skin,
+    colliders: impl IntoIterator<Item = &'a Collider>,
     during: [u32; 2],
 ) {
-    with_obstacles(particles, colliders, surface, during, |all, p| {
+    let Skin {
+        triangles,
+        facets,
+        surface,
+    } = skin;
+    with_obstacles(particles, colliders, &surface, during, |all, p| {
+        if facets.are_ready() {
+            facets.begin(p);
+            update_displacements(p);
+            facets.collide(p, triangles, all);
+            // Of what triangles have been pushed nothing is to be added to displacements.
+            p.predicted.copy_from(&p.position);
+        }
         let moving = p
             .position
             .chunks_mut(PART)
@@ -194,9 +230,9 @@ thread_local! {
 }
 
 /// Lends the colliders as they are in substep number `substep` of `substeps`.
-fn with_obstacles(
+fn with_obstacles<'a>(
     particles: &mut ParticleArrays,
-    colliders: &[Collider],
+    colliders: impl IntoIterator<Item = &'a Collider>,
     surface: &Surface,
     [substep, substeps]: [u32; 2],
     work: impl FnOnce(&[Obstacle], &mut ParticleArrays),
@@ -205,16 +241,17 @@ fn with_obstacles(
     ALL.with_borrow_mut(|all| {
         let obstacle = |collider| Obstacle::new(collider, surface, origin, substep, substeps);
         all.clear();
-        all.extend(colliders.iter().map(obstacle));
+        all.extend(colliders.into_iter().map(obstacle));
         work(all, particles);
     });
 }
 
 /// Contacts of particles that are neighbours in memory.
-fn touch(all: &[Obstacle], x: [&mut [f32]; 3], d: [&mut [f32]; 3], w: &[f32]) {
+fn touch(all: &[Obstacle], mut x: [&mut [f32]; 3], mut d: [&mut [f32]; 3], w: &[f32]) {
     if all.is_empty() {
         return;
     }
+    stop_fast(all, &mut x, &mut d, w);
     // Most cloths, and most parts of a large one, are far from most colliders.
     let bounds = bounds(x.each_ref().map(|plane| &**plane));
     NEAR.with_borrow_mut(|near| {
@@ -232,9 +269,13 @@ fn touch(all: &[Obstacle], x: [&mut [f32]; 3], d: [&mut [f32]; 3], w: &[f32]) {
     });
 }
 
-/// The deepest that any particle is inside a collider at the end of the fixed step, m; 0 if none is.
+/// The deepest that any particle is inside a collider, or outside one that is hollow, at the end of the
+/// fixed step, m; 0 if none is.
 /// Pinned particles do not count: whoever put them there wanted them there.
-pub fn deepest_penetration(particles: &ParticleArrays, colliders: &[Collider]) -> f32 {
+pub fn deepest_penetration<'a>(
+    particles: &ParticleArrays,
+    colliders: impl IntoIterator<Item = &'a Collider>,
+) -> f32 {
     let mut deepest = 0.0_f32;
     for collider in colliders {
         let to_local = Mat3::from_quat(collider.end.rotation).transpose();
@@ -242,7 +283,8 @@ pub fn deepest_penetration(particles: &ParticleArrays, colliders: &[Collider]) -
         for (position, &w) in particles.position.iter().zip(&particles.inverse_mass) {
             if w > 0.0 {
                 let (distance, _) = collider.shape.distance(to_local * (position - centre));
-                deepest = deepest.max(-distance);
+                let inside = if collider.hollow { distance } else { -distance };
+                deepest = deepest.max(inside);
             }
         }
     }

@@ -5,12 +5,21 @@
 //! collider that is farther from the box around a block than the thickness is passed by; for the
 //! others all distances of the block are computed, and only if one of them is short enough the
 //! contacts. A particle meets the colliders in their order, as it does in the scalar twin.
+//!
+//! Between two colliders that leave no room, each pushes particles into the other, and what constraints
+//! make of that would be speed without motion. So whoever is touched by several in one substep keeps no
+//! more of its displacement than the way that it really went.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
+
+mod distance;
+
+use self::distance::{capsule, choose, cone, cuboid, cylinder, round, tapered};
 use super::{
     collide::{Collider, Friction, Surface},
-    shape::Shape,
+    shape::{Shape, Slope, Taper},
     simd::{Kernel, select},
-    soa::{corners, range},
+    soa::{Bounds, corners, range},
 };
 use bevy::math::{Mat3, Vec3};
 
@@ -21,9 +30,6 @@ const BLOCK: usize = 64;
 /// is for lengths whose square is too small for an `f32`.
 const MARGIN: f32 = 1e-6;
 
-/// The corners of a box.
-type Bounds = [[f32; 3]; 2];
-
 /// A collider during one substep, relative to the origin of the particles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Obstacle {
@@ -31,6 +37,8 @@ pub(super) struct Obstacle {
     friction: Friction,
     thickness: f32,
     moving: bool,
+    /// 1, or −1 if cloth is kept inside: then outside and inside change places.
+    side: f32,
     centre: Vec3,
     centre_before: Vec3,
     to_world: Mat3,
@@ -38,8 +46,74 @@ pub(super) struct Obstacle {
     to_local: Mat3,
     /// The corners of a box around the shape, in its own frame.
     bounds: [Vec3; 2],
+    /// A box in the axes of the world around all places where it touches anything, and one around those
+    /// during the whole substep.
+    around: Bounds,
+    around_way: Bounds,
+    /// Who moves by more than this may be on the other side at the end of the substep, m.
+    crossed_by: f32,
+    /// No point of it moves by more than this, m.
+    way: f32,
     /// Square of the distance from the centre beyond which nothing touches a sphere, m².
     ball: f32,
+}
+
+/// The axis of a ball, a capsule or a tapered one, around which it is round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    /// Its ends when the substep began.
+    before: [Vec3; 2],
+    /// Its ends.
+    pub(super) now: [Vec3; 2],
+    /// How thick the shape is at its ends, m.
+    radii: [f32; 2],
+}
+
+impl Axis {
+    /// Whether it has no length.
+    pub(super) fn is_point(&self) -> bool {
+        self.now[0] == self.now[1]
+    }
+
+    /// Where a point of it was when the substep began, and where it is. `share` goes from 0 to 1.
+    pub(super) fn point(&self, share: f32) -> [Vec3; 2] {
+        [self.before, self.now].map(|[from, to]| from + (to - from) * share)
+    }
+
+    /// How thick the shape is there, m.
+    pub(super) fn radius(&self, share: f32) -> f32 {
+        self.radii[0] + (self.radii[1] - self.radii[0]) * share
+    }
+}
+
+const EVERYWHERE: Bounds = [[f32::NEG_INFINITY; 3], [f32::INFINITY; 3]];
+
+/// A box in the axes of the world around all that is nearer than `thickness` to a box in its own frame.
+fn around([low, high]: [Vec3; 2], to_world: &Mat3, centre: Vec3, thickness: f32) -> Bounds {
+    let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+    // That of a half-space has no middle.
+    if !half.is_finite() {
+        return EVERYWHERE;
+    }
+    let half = half + thickness.max(0.0);
+    let turned = to_world.x_axis.abs() * half.x
+        + to_world.y_axis.abs() * half.y
+        + to_world.z_axis.abs() * half.z;
+    // More than is lost by rounding, here and where contacts are computed.
+    let size = centre.abs().max_element() + half.max_element();
+    let reach = turned + (MARGIN + 32.0 * f32::EPSILON * size);
+    let middle = centre + *to_world * middle;
+    [(middle - reach).into(), (middle + reach).into()]
+}
+
+/// Whether two boxes have anything in common. Of NaN nothing is known, so it counts.
+#[inline(always)]
+fn overlap([low, high]: &Bounds, [from, to]: &Bounds) -> bool {
+    let mut apart = false;
+    for axis in 0..3 {
+        apart |= (low[axis] > to[axis]) | (from[axis] > high[axis]);
+    }
+    !apart
 }
 
 impl Obstacle {
@@ -52,9 +126,37 @@ impl Obstacle {
     ) -> Self {
         let (before, after) = collider.during(substep, substeps);
         let to_world = Mat3::from_quat(after.rotation);
+        let to_world_before = Mat3::from_quat(before.rotation);
+        let centre = after.translation - origin;
+        let centre_before = before.translation - origin;
+        let bounds = collider.shape.bounds();
+        let boxed = |to_world, centre| match collider.hollow {
+            true => EVERYWHERE,
+            false => around(bounds, to_world, centre, surface.thickness),
+        };
+        let now = boxed(&to_world, centre);
+        let moving = before != after;
+        let earlier = if moving {
+            boxed(&to_world_before, centre_before)
+        } else {
+            now
+        };
+        let around_way = [
+            Vec3::from(now[0]).min(earlier[0].into()).into(),
+            Vec3::from(now[1]).max(earlier[1].into()).into(),
+        ];
+        let way = if moving {
+            // The columns of what has turned, for the farthest corner.
+            let turned = (0..3).map(|k| (to_world.col(k) - to_world_before.col(k)).length());
+            let corners = bounds[0].abs().max(bounds[1].abs()) + surface.thickness;
+            let turned: f32 = turned.zip(corners.to_array()).map(|(d, c)| d * c).sum();
+            (centre - centre_before).length() + turned
+        } else {
+            0.0
+        };
         let ball = match collider.shape {
             // What is a rotation but for rounding changes no length by more than 0.04 %.
-            Shape::Sphere { radius } if after.rotation.is_normalized() => {
+            Shape::Sphere { radius } if after.rotation.is_normalized() && !collider.hollow => {
                 let reach = (radius + surface.thickness).max(0.0) * 1.001 + MARGIN;
                 reach * reach
             }
@@ -64,13 +166,22 @@ impl Obstacle {
             shape: collider.shape,
             friction: Friction::between(collider.friction, surface.friction),
             thickness: surface.thickness,
-            moving: before != after,
-            centre: after.translation - origin,
-            centre_before: before.translation - origin,
+            moving,
+            side: if collider.hollow { -1.0 } else { 1.0 },
+            centre,
+            centre_before,
             to_world,
-            to_world_before: Mat3::from_quat(before.rotation),
+            to_world_before,
             to_local: to_world.transpose(),
-            bounds: collider.shape.bounds(),
+            bounds,
+            around: now,
+            around_way,
+            crossed_by: match collider.hollow {
+                // Outside of it is everything else: whoever leaves it is not in it again.
+                true => f32::INFINITY,
+                false => 0.5 * collider.shape.inner_radius(),
+            },
+            way,
             ball,
         }
     }
@@ -80,10 +191,16 @@ impl Obstacle {
     /// contact is missed.
     #[inline(always)]
     pub(super) fn may_touch(&self, [low, high]: &Bounds) -> bool {
+        if !overlap(&self.around, &[*low, *high]) {
+            return false;
+        }
         let (low, high) = (
             Vec3::from(*low) - self.centre,
             Vec3::from(*high) - self.centre,
         );
+        if self.side < 0.0 {
+            return self.may_leave(low, high);
+        }
         let reach = self.thickness + MARGIN;
         for axis in 0..3 {
             let along = self.to_world.col(axis);
@@ -101,29 +218,141 @@ impl Obstacle {
         true
     }
 
+    /// Whether a particle in the box, which is relative to the centre, may be in contact from inside. All
+    /// shapes are convex, so that no point of the box is farther out than the farthest of its corners.
+    #[inline(never)]
+    fn may_leave(&self, low: Vec3, high: Vec3) -> bool {
+        // More than is lost by rounding.
+        let size = low.abs().max(high.abs()).max_element();
+        let reach = self.thickness + MARGIN + 32.0 * f32::EPSILON * size;
+        (0..8).any(|corner| {
+            let pick = |axis: usize| {
+                let end = if corner >> axis & 1 == 0 { low } else { high };
+                end[axis]
+            };
+            let at = Vec3::new(pick(0), pick(1), pick(2));
+            let (distance, _) = self.shape.distance(self.to_local * at);
+            // Of NaN nothing is known.
+            !(distance + reach < 0.0)
+        })
+    }
+
+    /// The distance of a point, and the direction in which it grows fastest, from the side on which cloth
+    /// is to be.
+    #[inline(always)]
+    fn seen(&self, (distance, normal): (f32, Vec3)) -> (f32, Vec3) {
+        (distance * self.side, normal * self.side)
+    }
+
+    /// Whether a particle that is fast enough may go through it.
+    pub(super) fn may_be_crossed(&self) -> bool {
+        self.crossed_by < f32::INFINITY
+    }
+
+    /// Whether a particle that moves by `way` may go through it.
+    pub(super) fn is_slower_than(&self, way: f32) -> bool {
+        way + self.way > self.crossed_by
+    }
+
+    /// Whether a particle that moves by `way`, as seen from it, may go through it.
+    pub(super) fn is_crossed_by(&self, way: Vec3) -> bool {
+        way.length_squared() > self.crossed_by * self.crossed_by
+    }
+
+    /// Whether a particle that has been nowhere but in a box in this substep may have met it.
+    pub(super) fn may_cross(&self, swept: &Bounds) -> bool {
+        overlap(&self.around_way, swept)
+    }
+
+    /// The distance that cloth keeps from it, m.
+    pub(super) fn reach(&self) -> f32 {
+        self.thickness
+    }
+
+    /// Its greatest radius if it is round all along its axis and cloth is kept outside, else infinite, m.
+    pub(super) fn round_radius(&self) -> f32 {
+        match self.side < 0.0 {
+            true => f32::INFINITY,
+            false => self.shape.round_radius(),
+        }
+    }
+
+    /// The axis of what is round.
+    pub(super) fn axis(&self) -> Axis {
+        let (ends, radii) = match self.shape {
+            Shape::Capsule {
+                radius,
+                half_length,
+            } => ([-half_length, half_length], [radius; 2]),
+            Shape::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                half_length,
+            } => ([-half_length, half_length], [radius_bottom, radius_top]),
+            _ => ([0.0; 2], [self.shape.round_radius(); 2]),
+        };
+        Axis {
+            before: ends.map(|y| self.centre_before + self.to_world_before.y_axis * y),
+            now: ends.map(|y| self.centre + self.to_world.y_axis * y),
+            radii,
+        }
+    }
+
+    /// How far a point, in the frame of the shape, is from contact, and the direction away from it.
+    pub(super) fn gap(&self, local: Vec3) -> (f32, Vec3) {
+        let (distance, normal) = self.seen(self.shape.distance(local));
+        (distance - self.thickness, normal)
+    }
+
+    /// Whether this is so far inside that the nearest way out may not be the way in.
+    pub(super) fn is_deep(&self, gap: f32) -> bool {
+        -gap > self.crossed_by + self.thickness
+    }
+
+    /// Whether this is as good as in contact.
+    pub(super) fn is_near(&self, gap: f32) -> bool {
+        gap <= 1e-3 * self.crossed_by
+    }
+
+    /// Where a point was in the frame of the shape when the substep began.
+    pub(super) fn local_before(&self, point: Vec3) -> Vec3 {
+        self.to_world_before.transpose() * (point - self.centre_before)
+    }
+
     /// Where a point is in the frame of the shape.
     #[inline(always)]
-    fn local(&self, point: Vec3) -> Vec3 {
+    pub(super) fn local(&self, point: Vec3) -> Vec3 {
         self.to_local * (point - self.centre)
     }
 
     /// How deep a point is in contact.
     #[inline(always)]
     fn depth(&self, point: Vec3, distance: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {
-        self.thickness - distance(self.local(point)).0
+        self.thickness - self.seen(distance(self.local(point))).0
     }
 
     /// What a contact of this depth does: the push-out, what of the displacement goes into the collider,
     /// and what friction takes of it.
     #[inline(always)]
-    fn respond(
+    pub(super) fn respond(
         &self,
         displacement: Vec3,
         local: Vec3,
         local_normal: Vec3,
         depth: f32,
     ) -> [Vec3; 3] {
-        let normal = self.to_world * local_normal;
+        self.respond_along(displacement, local, self.to_world * local_normal, depth)
+    }
+
+    /// [`respond`](Self::respond) with the normal in the axes of the world.
+    #[inline(always)]
+    pub(super) fn respond_along(
+        &self,
+        displacement: Vec3,
+        local: Vec3,
+        normal: Vec3,
+        depth: f32,
+    ) -> [Vec3; 3] {
         let carried = if self.moving {
             // Where the touched point came from. Both ends are computed in the same way, so that a
             // still collider carries nothing.
@@ -172,9 +401,23 @@ impl Kernel for Contacts<'_> {
             // A loop, for what a closure does would not be compiled with the instructions of the
             // level.
             let mut touched = None;
+            let mut start = [[0.0; BLOCK]; 3];
+            let mut touches = [0.0; BLOCK];
+            let touches = &mut touches[..w.len()];
             for &number in self.near {
                 let obstacle = &self.obstacles[number];
-                if obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w) {
+                if !obstacle.may_touch(&bounds) {
+                    continue;
+                }
+                for (start, (x, d)) in start
+                    .iter_mut()
+                    .zip([(&*x, &*dx), (&*y, &*dy), (&*z, &*dz)])
+                {
+                    for (start, (x, d)) in start.iter_mut().zip(x.iter().zip(d)) {
+                        *start = x - d;
+                    }
+                }
+                if touch(obstacle, x, y, z, dx, dy, dz, w, touches) {
                     touched = Some(number);
                     break;
                 }
@@ -182,10 +425,15 @@ impl Kernel for Contacts<'_> {
             let Some(first) = touched else { continue };
             // Who has been pushed may have been pushed into any of those that come after.
             let mut bounds = corners([range(x), range(y), range(z)]);
+            let mut several = false;
             for obstacle in &self.obstacles[first + 1..] {
-                if obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w) {
+                if obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w, touches) {
                     bounds = corners([range(x), range(y), range(z)]);
+                    several = true;
                 }
+            }
+            if several {
+                keep_way(&start, touches, [x, y, z], [dx, dy, dz]);
             }
         }
     }
@@ -200,14 +448,16 @@ impl Kernel for Contacts<'_> {
                 plane[i] = to;
             }
         };
-        for obstacle in self.obstacles {
-            for (i, &w) in w.iter().enumerate() {
-                if w == 0.0 {
-                    continue;
-                }
+        for (i, &w) in w.iter().enumerate() {
+            if w == 0.0 {
+                continue;
+            }
+            let start = get(&x, i) - get(&d, i);
+            let mut touches = 0;
+            for obstacle in self.obstacles {
                 let position = get(&x, i);
                 let local = obstacle.local(position);
-                let (distance, normal) = obstacle.shape.distance(local);
+                let (distance, normal) = obstacle.seen(obstacle.shape.distance(local));
                 let depth = obstacle.thickness - distance;
                 if depth <= 0.0 || depth.is_nan() {
                     continue;
@@ -216,8 +466,35 @@ impl Kernel for Contacts<'_> {
                 let [out, into, lost] = obstacle.respond(displacement, local, normal, depth);
                 set(&mut x, i, position + out - lost);
                 set(&mut d, i, displacement - into - lost);
+                touches += 1;
+            }
+            let (way, displacement) = (get(&x, i) - start, get(&d, i));
+            if touches > 1 && way.length_squared() < displacement.length_squared() {
+                set(&mut d, i, way);
             }
         }
+    }
+}
+
+/// Particles of a block that are touched by several obstacles keep no more of their displacements than
+/// their ways.
+#[inline(always)]
+fn keep_way(
+    start: &[[f32; BLOCK]; 3],
+    touches: &[f32],
+    [x, y, z]: [&mut [f32]; 3],
+    [dx, dy, dz]: [&mut [f32]; 3],
+) {
+    let n = touches.len();
+    let [sx, sy, sz] = start.each_ref().map(|start| &start[..n]);
+    let (x, y, z) = (&x[..n], &y[..n], &z[..n]);
+    let (dx, dy, dz) = (&mut dx[..n], &mut dy[..n], &mut dz[..n]);
+    for i in 0..n {
+        let way = Vec3::new(x[i] - sx[i], y[i] - sy[i], z[i] - sz[i]);
+        let displacement = Vec3::new(dx[i], dy[i], dz[i]);
+        let shorter = way.length_squared() < displacement.length_squared();
+        let kept = choose((touches[i] > 1.0) & shorter, way, displacement);
+        (dx[i], dy[i], dz[i]) = kept.into();
     }
 }
 
@@ -232,6 +509,7 @@ fn touch(
     dy: &mut [f32],
     dz: &mut [f32],
     w: &[f32],
+    touches: &mut [f32],
 ) -> bool {
     match obstacle.shape {
         Shape::Sphere { radius } => {
@@ -240,35 +518,70 @@ fn touch(
             any(x, y, z, w, |at| {
                 (at - obstacle.centre).length_squared() <= limit
             }) && {
-                let distance = |point| round(point, radius);
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w);
+                let distance = |point| round(point, radius, Vec3::Y);
+                respond(obstacle, distance, x, y, z, dx, dy, dz, w, touches);
                 true
             }
         }
         Shape::HalfSpace => {
             let distance = |point: Vec3| (point.y, Vec3::Y);
-            any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w);
-                true
-            }
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
         }
         Shape::Capsule {
             radius,
             half_length,
         } => {
             let distance = |point| capsule(point, radius, half_length);
-            any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w);
-                true
-            }
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
         }
         Shape::Cuboid { half_size } => {
             let distance = |point| cuboid(point, half_size);
-            any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w);
-                true
-            }
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
         }
+        Shape::TaperedCapsule {
+            radius_bottom,
+            radius_top,
+            half_length,
+        } => {
+            let by = Taper::new(radius_bottom, radius_top, half_length);
+            let distance = |point| tapered(point, &by);
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+        }
+        Shape::Cylinder {
+            radius,
+            half_height,
+        } => {
+            let distance = |point| cylinder(point, radius, half_height);
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+        }
+        Shape::Cone {
+            radius,
+            half_height,
+        } => {
+            let by = Slope::new(radius, half_height);
+            let distance = |point| cone(point, &by);
+            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+        }
+    }
+}
+
+/// [`touch`] with the distances of the shape.
+#[inline(always)]
+fn touch_shape(
+    obstacle: &Obstacle,
+    distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
+    x: &mut [f32],
+    y: &mut [f32],
+    z: &mut [f32],
+    dx: &mut [f32],
+    dy: &mut [f32],
+    dz: &mut [f32],
+    w: &[f32],
+    touches: &mut [f32],
+) -> bool {
+    any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
+        respond(obstacle, distance, x, y, z, dx, dy, dz, w, touches);
+        true
     }
 }
 
@@ -297,19 +610,22 @@ fn respond(
     dy: &mut [f32],
     dz: &mut [f32],
     w: &[f32],
+    touches: &mut [f32],
 ) {
     let n = w.len();
     let (x, y, z) = (&mut x[..n], &mut y[..n], &mut z[..n]);
     let (dx, dy, dz) = (&mut dx[..n], &mut dy[..n], &mut dz[..n]);
+    let counts = &mut touches[..n];
     // By value, so that no store can change it.
     let obstacle = *obstacle;
     for i in 0..n {
         let position = Vec3::new(x[i], y[i], z[i]);
         let displacement = Vec3::new(dx[i], dy[i], dz[i]);
         let local = obstacle.local(position);
-        let (distance, normal) = distance(local);
+        let (distance, normal) = obstacle.seen(distance(local));
         let depth = obstacle.thickness - distance;
         let touches = (depth > 0.0) & (w[i] != 0.0);
+        counts[i] += select(touches, 1.0, 0.0);
         let [out, into, lost] = obstacle.respond(displacement, local, normal, depth);
         let out = choose(touches, out, Vec3::splat(-0.0));
         let into = choose(touches, into, Vec3::ZERO);
@@ -319,61 +635,6 @@ fn respond(
         (x[i], y[i], z[i]) = position.into();
         (dx[i], dy[i], dz[i]) = displacement.into();
     }
-}
-
-/// The distances of [`Shape::distance`], without branches.
-#[inline(always)]
-fn round(from_centre: Vec3, radius: f32) -> (f32, Vec3) {
-    let length = from_centre.length();
-    let away = length > 0.0;
-    let unit = from_centre / select(away, length, 1.0);
-    let distance = select(away, length - radius, -radius);
-    (distance, choose(away, unit, Vec3::Y))
-}
-
-#[inline(always)]
-fn capsule(point: Vec3, radius: f32, half_length: f32) -> (f32, Vec3) {
-    let on_axis = select(point.y < -half_length, -half_length, point.y);
-    let on_axis = select(on_axis > half_length, half_length, on_axis);
-    round(point - Vec3::Y * on_axis, radius)
-}
-
-#[inline(always)]
-fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
-    let out = point.abs() - half_size;
-    let side = Vec3::ONE.copysign(point);
-    let corner = greater(out, Vec3::ZERO);
-    let outside = (corner.x != 0.0) | (corner.y != 0.0) | (corner.z != 0.0);
-    let length = corner.length();
-    let from_corner = corner * side / select(outside, length, 1.0);
-    // Inside: the nearest face.
-    let y = (out.y >= out.x) & (out.y >= out.z);
-    let x = out.x >= out.z;
-    let nearest = select(y, out.y, select(x, out.x, out.z));
-    let axis = choose(y, Vec3::Y, choose(x, Vec3::X, Vec3::Z));
-    (
-        select(outside, length, nearest),
-        choose(outside, from_corner, axis * side),
-    )
-}
-
-#[inline(always)]
-fn choose(first: bool, a: Vec3, b: Vec3) -> Vec3 {
-    Vec3::new(
-        select(first, a.x, b.x),
-        select(first, a.y, b.y),
-        select(first, a.z, b.z),
-    )
-}
-
-/// The greater of each component.
-#[inline(always)]
-fn greater(a: Vec3, b: Vec3) -> Vec3 {
-    Vec3::new(
-        select(a.x > b.x, a.x, b.x),
-        select(a.y > b.y, a.y, b.y),
-        select(a.z > b.z, a.z, b.z),
-    )
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@
 //! | `sheet` | grids: whole rows at a time, whole threads at once, long distances |
 //! | `shape`, `collide` | what cloth bumps into |
 //! | `contact` | push-out and friction, many particles at a time |
+//! | `sweep` | stops particles that would go through a collider within one substep |
+//! | `facets` | triangles against colliders that are smaller than they are |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |
@@ -54,6 +56,7 @@ mod contact;
 pub(crate) mod corners;
 pub mod crew;
 mod edit;
+mod facets;
 mod general;
 pub mod geodesic;
 pub mod glide;
@@ -74,6 +77,7 @@ mod sort;
 mod split;
 pub mod step;
 pub mod stretch;
+mod sweep;
 pub mod tear;
 pub mod tethers;
 mod thread;
@@ -84,11 +88,12 @@ pub mod wind_field;
 pub mod zones;
 
 pub use aero::{Air, apply_air};
-pub(crate) use collide::collide_shared;
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
+pub(crate) use collide::{Skin, collide_shared};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use corners::Corners;
 pub use crew::{Helper, Leader};
+pub(crate) use facets::Facets;
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{
     Strength, glide_compliance, glide_density, glide_strain_limit, glide_tethers, glide_thickness,

@@ -158,23 +158,26 @@ impl Kernel for Finite<'_> {
     }
 }
 
+/// The corners of a box.
+pub(super) type Bounds = [[f32; 3]; 2];
+
 /// The corners of the smallest box around some vectors, at least one, given as x, y and z. Components
 /// that are NaN do not count.
-pub(super) fn bounds(of: [&[f32]; 3]) -> [[f32; 3]; 2] {
+pub(super) fn bounds(of: [&[f32]; 3]) -> Bounds {
     let mut bounds = [[0.0; 3]; 2];
-    dispatch(Bounds {
+    dispatch(FindBounds {
         of,
         bounds: &mut bounds,
     });
     bounds
 }
 
-struct Bounds<'a> {
+struct FindBounds<'a> {
     of: [&'a [f32]; 3],
-    bounds: &'a mut [[f32; 3]; 2],
+    bounds: &'a mut Bounds,
 }
 
-impl Kernel for Bounds<'_> {
+impl Kernel for FindBounds<'_> {
     #[inline(always)]
     fn run(self) {
         let [x, y, z] = self.of;
@@ -188,7 +191,7 @@ impl Kernel for Bounds<'_> {
 
 /// The corners of a box from its ranges.
 #[inline(always)]
-pub(super) fn corners([x, y, z]: [[f32; 2]; 3]) -> [[f32; 3]; 2] {
+pub(super) fn corners([x, y, z]: [[f32; 2]; 3]) -> Bounds {
     [[x[0], y[0], z[0]], [x[1], y[1], z[1]]]
 }
 

@@ -3,9 +3,10 @@
 
 use super::{
     aero::{Air, apply_air_shared},
-    collide::{Collider, Surface, collide_shared},
+    collide::{Collider, Skin, Surface, collide_shared},
     constraints::{Compliance, ConstraintGraph},
     crew::Leader,
+    facets::Facets,
     glide::Strength,
     integrate::{Integration, integrate_shared},
     particles::{ParticleArrays, PinTarget},
@@ -86,6 +87,8 @@ pub fn step_shared(
     particles.begin_step_shared(leader, pins, substeps);
     apply_air_shared(leader, particles, triangles, &settings.air, settings.dt);
     constraints.prepare(particles);
+    let mut facets = Facets::default();
+    facets.prepare(triangles, colliders, settings.surface.thickness);
     for substep in 0..substeps {
         integrate_shared(leader, particles, &by);
         let relaxation = Relaxation {
@@ -100,8 +103,12 @@ pub fn step_shared(
         };
         relax_shared(leader, particles, constraints, &relaxation);
         hold_tethers_shared(leader, particles, tethers, settings.tether_scale);
-        let during = [substep, substeps];
-        collide_shared(leader, particles, colliders, &settings.surface, during);
+        let skin = Skin {
+            triangles,
+            facets: &mut facets,
+            surface: settings.surface,
+        };
+        collide_shared(leader, particles, skin, colliders, [substep, substeps]);
     }
     particles.end_step(pins);
     let finite = particles.is_finite_shared(leader);

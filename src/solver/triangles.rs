@@ -1,6 +1,7 @@
 //! The triangles of a cloth: they carry its mass and catch the wind.
 
 use super::{corners::Corners, sheet::SheetLayout, soa::SoaVec3};
+use bevy::math::Vec3;
 use std::ops::Range;
 
 /// Triangles between particles, and what each of them is at rest.
@@ -15,6 +16,8 @@ pub struct Triangles {
     pub indices: Corners,
     /// Area at rest, m². A stretched triangle must not catch more wind or weigh more.
     pub rest_area: Vec<f32>,
+    /// No edge is longer at rest, m. Cuts make edges shorter only.
+    pub(super) longest_edge: f32,
     /// Those that are in the order of a sheet.
     pub(super) cells: Vec<Cells>,
 }
@@ -26,6 +29,7 @@ pub struct Triangles {
 struct Saved {
     indices: Corners,
     rest_area: Vec<f32>,
+    longest_edge: f32,
     sheets: Vec<SheetLayout>,
 }
 
@@ -36,6 +40,7 @@ impl From<Triangles> for Saved {
             sheets: triangles.woven().iter().map(|cells| cells.layout).collect(),
             indices: triangles.indices,
             rest_area: triangles.rest_area,
+            longest_edge: triangles.longest_edge,
         }
     }
 }
@@ -46,6 +51,7 @@ impl From<Saved> for Triangles {
         let triangles = Self {
             indices: saved.indices,
             rest_area: saved.rest_area,
+            longest_edge: saved.longest_edge,
             cells: Vec::new(),
         };
         triangles.woven_into(&saved.sheets)
@@ -125,6 +131,7 @@ impl Triangles {
         let mut triangles = Self {
             indices: indices.into(),
             rest_area: Vec::new(),
+            longest_edge: 0.0,
             cells: Vec::new(),
         };
         triangles.set_rest(positions);
@@ -152,13 +159,19 @@ impl Triangles {
         }
     }
 
-    /// Takes the areas between these places as the new rest areas.
+    /// Takes the areas and edges between these places as those at rest.
     pub fn set_rest(&mut self, positions: &SoaVec3) {
         let area = |corners: [u32; 3]| {
             let [a, b, c] = corners.map(|i| positions.get(i as usize));
             0.5 * (b - a).cross(c - a).length()
         };
         self.rest_area = self.indices.iter().map(area).collect();
+        let longest = self.indices.iter().fold(0.0_f32, |longest, corners| {
+            let [a, b, c] = corners.map(|i| positions.get(i as usize));
+            let squares = [b - a, c - b, a - c].map(Vec3::length_squared);
+            squares.into_iter().fold(longest, f32::max)
+        });
+        self.longest_edge = longest.sqrt();
     }
 
     /// The area that belongs to each particle, m²: a third of every triangle at it.

@@ -2,6 +2,7 @@
 
 use crate::{
     collider::{ClothCollider, LastPose},
+    layers::ClothLayers,
     solver::{Collider, Pose},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
@@ -9,16 +10,28 @@ use bevy::{ecs::entity::EntityHashSet, prelude::*};
 /// The colliders of the running step, ordered by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
 pub(crate) struct ActiveColliders {
-    pub(crate) list: Vec<Collider>,
+    list: Vec<(Collider, ClothLayers)>,
     /// All of them, in their order.
     order: Vec<Entity>,
     /// Reported as unusable; not again before they were usable.
     reported: EntityHashSet,
 }
 
+impl ActiveColliders {
+    /// Those that meet a cloth on these layers.
+    pub(crate) fn meeting(
+        &self,
+        layers: Option<&ClothLayers>,
+    ) -> impl Iterator<Item = &Collider> + Clone {
+        let layers = layers.copied().unwrap_or_default();
+        let met = self.list.iter().filter(move |(_, of)| layers.meets(*of));
+        met.map(|(collider, _)| collider)
+    }
+}
+
 pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
-    mut colliders: Query<(Entity, &ClothCollider, &mut LastPose)>,
+    mut colliders: Query<(Entity, &ClothCollider, Option<&ClothLayers>, &mut LastPose)>,
     transforms: TransformHelper,
     time: Res<Time>,
 ) {
@@ -32,7 +45,7 @@ pub(crate) fn find_colliders(
     order.extend(colliders.iter().map(|(entity, ..)| entity));
     order.sort_unstable();
     for &entity in &*order {
-        let Ok((_, collider, mut last)) = colliders.get_mut(entity) else {
+        let Ok((_, collider, layers, mut last)) = colliders.get_mut(entity) else {
             continue;
         };
         let Ok(transform) = transforms.compute_global_transform(entity) else {
@@ -68,8 +81,10 @@ pub(crate) fn find_colliders(
             start,
             end,
             friction: collider.friction(),
+            hollow: collider.hollow,
         };
-        list.push(moved.without_teleport(time.delta_secs()));
+        let layers = layers.copied().unwrap_or_default();
+        list.push((moved.without_teleport(time.delta_secs()), layers));
     }
     reported.retain(|&entity| colliders.contains(entity));
 }

@@ -12,12 +12,13 @@ use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles},
     grab::{ClothGrabs, hold_one},
+    layers::ClothLayers,
     planar::PlanarCloth,
     plugin::{ClothSubstep, SubstepTime},
     pressure::Pressure,
     settings::{ClothGravity, ClothThreads},
     solver::{
-        self, Integration, Leader, Relaxation, Surface, collide_shared, hold_tethers_shared,
+        self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, hold_tethers_shared,
         integrate_shared, relax_shared,
     },
     tearing::Tearing,
@@ -77,7 +78,8 @@ type Moving = SystemState<(
         (
             Entity,
             &'static Cloth,
-            &'static ClothBody,
+            &'static mut ClothBody,
+            Option<&'static ClothLayers>,
             Option<&'static Tearing>,
             Option<&'static PlanarCloth>,
             Option<&'static Pressure>,
@@ -127,12 +129,14 @@ fn at_once(world: &mut World, moving: &mut Moving) {
         return;
     };
     let (gravity, colliders, now) = (&*gravity, &*colliders, *time);
-    let size = |cloth: &(_, _, _, _, _, _, _, Mut<Particles>, _)| cloth.7.len();
+    let size = |cloth: &(_, _, _, _, _, _, _, _, Mut<Particles>, _)| cloth.8.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (entity, cloth, body, tearing, planar, pressure, grabs, mut p, mut k)| {
+        |leader,
+         (entity, cloth, mut body, layers, tearing, planar, pressure, grabs, mut p, mut k)| {
+            let body = body.bypass_change_detection();
             let k = k.bypass_change_detection();
             let plane = planar.and_then(|planar| plane_of(entity, planar, &transforms));
             let hold_in_plane = |p: &mut Particles| {
@@ -147,7 +151,7 @@ fn at_once(world: &mut World, moving: &mut Moving) {
                 relax_one(leader, cloth, body, tearing, &mut p, k, &time);
                 hold_one(&mut p, grabs, &time);
                 hold_in_plane(&mut p);
-                collide_one(leader, cloth, body, &mut p, colliders, &time);
+                collide_one(leader, cloth, body, layers, &mut p, colliders, &time);
                 hold_in_plane(&mut p);
             }
         },
@@ -247,19 +251,20 @@ fn relax_one(
 }
 
 pub(crate) fn collide(
-    mut cloths: Query<(&Cloth, &ClothBody, &mut Particles)>,
+    mut cloths: Query<(&Cloth, &mut ClothBody, Option<&ClothLayers>, &mut Particles)>,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
 ) {
-    let size = |(.., particles): &(_, _, Mut<Particles>)| particles.len();
+    let size = |(.., particles): &(_, _, _, Mut<Particles>)| particles.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, body, mut p)| {
-            collide_one(leader, cloth, body, &mut p, &colliders, &time);
+        |leader, (cloth, mut body, layers, mut p)| {
+            let body = body.bypass_change_detection();
+            collide_one(leader, cloth, body, layers, &mut p, &colliders, &time);
         },
     );
 }
@@ -267,7 +272,8 @@ pub(crate) fn collide(
 fn collide_one(
     leader: &mut Leader,
     cloth: &Cloth,
-    body: &ClothBody,
+    body: &mut ClothBody,
+    layers: Option<&ClothLayers>,
     particles: &mut Particles,
     colliders: &ActiveColliders,
     time: &SubstepTime,
@@ -276,6 +282,15 @@ fn collide_one(
         thickness: body.applied(cloth, time).thickness + body.radius(),
         ..cloth.fabric.surface()
     };
-    let during = [time.index, time.count];
-    collide_shared(leader, particles, &colliders.list, &surface, during);
+    let met = colliders.meeting(layers);
+    if time.index == 0 {
+        let (triangles, thickness) = (&body.triangles, surface.thickness);
+        body.facets.prepare(triangles, met.clone(), thickness);
+    }
+    let skin = Skin {
+        triangles: &body.triangles,
+        facets: &mut body.facets,
+        surface,
+    };
+    collide_shared(leader, particles, skin, met, [time.index, time.count]);
 }

@@ -4,6 +4,7 @@ mod at_once;
 mod bad_input;
 mod bad_ropes;
 mod colliders_and_pins;
+mod collisions;
 mod drawing;
 mod editing;
 mod extremes;

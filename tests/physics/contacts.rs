@@ -139,10 +139,8 @@ fn a_moving_floor_carries_the_cloth_along() {
             translation: Vec3::X * 0.5 * step as f32 / 60.0,
         };
         sample.colliders = vec![Collider {
-            shape: Shape::HalfSpace,
-            start: pose(step),
             end: pose(step + 1),
-            friction,
+            ..Collider::fixed(Shape::HalfSpace, pose(step), friction)
         }];
         sample.step();
     }

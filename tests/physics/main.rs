@@ -6,6 +6,7 @@
 mod air;
 mod chains;
 mod cloths;
+mod collisions;
 mod contacts;
 mod integrators;
 mod motion;

@@ -13,6 +13,7 @@ mod set;
 mod shapes;
 pub(crate) mod sticks;
 mod swing;
+mod turntable;
 mod wind_tunnel;
 
 use bevy::prelude::*;
@@ -88,6 +89,7 @@ pub(crate) const SCENES: &[Scene] = &[
     integrators::SCENE,
     wind_tunnel::SCENE,
     balloon::SCENE,
+    turntable::SCENE,
 ];
 
 /// The scene that is shown.
@@ -115,6 +117,7 @@ pub(crate) fn plugin(app: &mut App) {
     app.add_plugins((
         curtain::plugin,
         swing::plugin,
+        turntable::plugin,
         sticks::plugin,
         integrators::plugin,
     ));

@@ -1,0 +1,134 @@
+//! The distances of [`Shape::distance`], without branches.
+//!
+//! [`Shape::distance`]: crate::solver::Shape::distance
+
+use crate::solver::{
+    shape::{Slope, Taper},
+    simd::select,
+};
+use bevy::math::Vec3;
+
+#[inline(always)]
+pub(super) fn round(from_centre: Vec3, radius: f32, otherwise: Vec3) -> (f32, Vec3) {
+    let length = from_centre.length();
+    let away = length > 0.0;
+    let unit = from_centre / select(away, length, 1.0);
+    let distance = select(away, length - radius, -radius);
+    (distance, choose(away, unit, otherwise))
+}
+
+#[inline(always)]
+pub(super) fn capsule(point: Vec3, radius: f32, half_length: f32) -> (f32, Vec3) {
+    let on_axis = select(point.y < -half_length, -half_length, point.y);
+    let on_axis = select(on_axis > half_length, half_length, on_axis);
+    round(point - Vec3::Y * on_axis, radius, Vec3::X)
+}
+
+#[inline(always)]
+pub(super) fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
+    let out = point.abs() - half_size;
+    let side = Vec3::ONE.copysign(point);
+    let corner = greater(out, Vec3::ZERO);
+    let outside = (corner.x != 0.0) | (corner.y != 0.0) | (corner.z != 0.0);
+    let length = corner.length();
+    let from_corner = corner * side / select(outside, length, 1.0);
+    // Inside: the nearest face.
+    let y = (out.y >= out.x) & (out.y >= out.z);
+    let x = out.x >= out.z;
+    let nearest = select(y, out.y, select(x, out.x, out.z));
+    let axis = choose(y, Vec3::Y, choose(x, Vec3::X, Vec3::Z));
+    (
+        select(outside, length, nearest),
+        choose(outside, from_corner, axis * side),
+    )
+}
+
+/// How far a point is from the y axis, and the direction away from it.
+#[inline(always)]
+fn around_axis(point: Vec3) -> (f32, Vec3) {
+    let distance = (point.x * point.x + point.z * point.z).sqrt();
+    let beside = distance > 0.0;
+    let by = select(beside, distance, 1.0);
+    let away = Vec3::new(point.x / by, 0.0, point.z / by);
+    (distance, choose(beside, away, Vec3::X))
+}
+
+#[inline(always)]
+pub(super) fn tapered(point: Vec3, by: &Taper) -> (f32, Vec3) {
+    let (out, away) = around_axis(point);
+    let up = point.y - by.centres[0];
+    let at = up * by.normal[0] - out * by.normal[1];
+    let below = at <= 0.0;
+    let centre = select(below, by.centres[0], by.centres[1]);
+    let radius = select(below, by.radii[0], by.radii[1]);
+    let side = out * by.normal[0] + up * by.normal[1] - by.radii[0];
+    let normal = away * by.normal[0] + Vec3::Y * by.normal[1];
+    let (ball, from_centre) = round(point - Vec3::Y * centre, radius, normal);
+    let round = below | (at >= by.span);
+    (
+        select(round, ball, side),
+        choose(round, from_centre, normal),
+    )
+}
+
+#[inline(always)]
+pub(super) fn cylinder(point: Vec3, radius: f32, half_height: f32) -> (f32, Vec3) {
+    let (out, away) = around_axis(point);
+    let up = Vec3::Y * 1.0_f32.copysign(point.y);
+    let (side, end) = (out - radius, point.y.abs() - half_height);
+    let rim = (side * side + end * end).sqrt();
+    let at_rim = (side > 0.0) & (end > 0.0) & (rim > 0.0);
+    let from_rim = (away * side + up * end) / select(at_rim, rim, 1.0);
+    let beside = side > end;
+    let flat = select(beside, side, end);
+    (
+        select(at_rim, rim, flat),
+        choose(at_rim, from_rim, choose(beside, away, up)),
+    )
+}
+
+#[inline(always)]
+pub(super) fn cone(point: Vec3, by: &Slope) -> (f32, Vec3) {
+    let (out, away) = around_axis(point);
+    let side_normal = away * by.normal[0] + Vec3::Y * by.normal[1];
+    let (from_tip, above_base) = (point.y - by.half_height, point.y + by.half_height);
+    let side = out * by.normal[0] + from_tip * by.normal[1];
+    let at = out * by.normal[1] - from_tip * by.normal[0];
+    let inside = (side <= 0.0) & (above_base >= 0.0);
+    let nearer_base = inside & (-above_base > side);
+    let below = !inside & (above_base < 0.0) & (out <= by.radius);
+    let base = nearer_base | below;
+    let flank = inside | ((at > 0.0) & (at < by.span));
+    // The tip or the rim.
+    let at_rim = at > 0.0;
+    let beside = select(at_rim, out - by.radius, out);
+    let over = select(at_rim, above_base, from_tip);
+    let length = (beside * beside + over * over).sqrt();
+    let apart = length > 0.0;
+    let from_edge = (away * beside + Vec3::Y * over) / select(apart, length, 1.0);
+    let edge = select(apart, length, 0.0);
+    let edge_normal = choose(apart, from_edge, side_normal);
+    (
+        select(base, -above_base, select(flank, side, edge)),
+        choose(base, Vec3::NEG_Y, choose(flank, side_normal, edge_normal)),
+    )
+}
+
+#[inline(always)]
+pub(super) fn choose(first: bool, a: Vec3, b: Vec3) -> Vec3 {
+    Vec3::new(
+        select(first, a.x, b.x),
+        select(first, a.y, b.y),
+        select(first, a.z, b.z),
+    )
+}
+
+/// The greater of each component.
+#[inline(always)]
+fn greater(a: Vec3, b: Vec3) -> Vec3 {
+    Vec3::new(
+        select(a.x > b.x, a.x, b.x),
+        select(a.y > b.y, a.y, b.y),
+        select(a.z > b.z, a.z, b.z),
+    )
+}
