@@ -17,8 +17,8 @@ use bevy_drape::{
     Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Body, Collider, Friction, Leader, ParticleArrays, PinTarget, Pose, RestShape, Shape,
-        SimdLevel, StepSettings, Tethers, ThreadSolver,
+        self, Body, Collider, Friction, Leader, ParticleArrays, PinTarget, Pose, RestShape,
+        SelfCollision, SelfContacts, Shape, SimdLevel, StepSettings, Tethers, ThreadSolver,
     },
 };
 use clap::{Parser, ValueEnum};
@@ -49,7 +49,8 @@ struct Arguments {
     /// Threads that share the work
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
-    /// So many cloths, through the plugin; --scene, --side, --substeps, --steps and --threads count,
+    /// So many cloths, through the plugin; --scene, --side, --substeps, --steps, --threads and
+    /// --self-collision count,
     /// nothing else does
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     cloths: Option<u32>,
@@ -79,6 +80,9 @@ struct Arguments {
     /// Solve threads constraint by constraint instead of as a whole
     #[arg(long)]
     relaxation: bool,
+    /// Keep the particles apart from each other
+    #[arg(long)]
+    self_collision: bool,
     /// Instructions to use [default: the best that the processor has]
     #[arg(long, value_enum)]
     simd: Option<Simd>,
@@ -239,6 +243,7 @@ fn main() -> ExitCode {
             steps: arguments.steps,
             threads: arguments.threads,
             by_phases: arguments.by_phases,
+            self_collision: arguments.self_collision,
             substeps: arguments.substeps.unwrap_or(Substeps::default().0),
         };
         print(&crowd.measure(), arguments.json);
@@ -349,6 +354,14 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     };
     let pool = ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(helpers).build());
 
+    let spacing = solver::rest_spacing(&topology.positions, &triangles.indices, Mat3::IDENTITY);
+    let apart = SelfCollision {
+        distance: solver::self_distance(settings.surface.thickness, spacing),
+        friction: settings.surface.friction,
+        rest: &topology.positions,
+        to_world: Mat3::IDENTITY,
+    };
+    let mut contacts = SelfContacts::default();
     let mut times = Vec::with_capacity(arguments.steps as usize);
     let mut penetration_max = 0.0_f32;
     for step in 0..arguments.steps {
@@ -358,6 +371,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
             triangles: &triangles,
             tethers: &tethers,
             pins: &targets,
+            self_contacts: arguments.self_collision.then_some((&mut contacts, apart)),
         };
         let began = Instant::now();
         leader.gather(helpers, |helper| {

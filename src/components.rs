@@ -3,14 +3,14 @@
 //! with the entity: a clone builds its own.
 
 use crate::{
-    cloth::Cloth,
+    cloth::{Cloth, SelfCollision},
     mesh::{Frame, MeshBinding, Topology, Tube, topology::NO_PARTICLE},
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
     snapshot::BuiltFrom,
     solver::{
-        Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, SoaVec3, Strength,
+        self, Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, SoaVec3, Strength,
         Tethers, Triangles, glide_compliance, glide_density, glide_tethers, glide_thickness,
         inverse_masses, tear::Blade,
     },
@@ -35,6 +35,7 @@ pub struct Constraints(pub ConstraintGraph);
 /// What the steps need besides particles and constraints.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
+#[require(SelfContacts)]
 pub(crate) struct ClothBody {
     /// Its shape at rest, in mesh space.
     pub(crate) topology: Topology,
@@ -66,6 +67,53 @@ pub(crate) struct ClothBody {
     pub(crate) tips: Vec<Tip>,
     /// Share of the tear limit that each particle can take; empty if all can take all of it.
     pub(crate) resistance: Vec<f32>,
+}
+
+/// Where a cloth may touch itself. It follows from the rest in each step.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct SelfContacts {
+    contacts: solver::SelfContacts,
+    /// The mean distance of its particles at rest, m, and the frame for which it was measured.
+    spacing: Option<(Mat3, f32)>,
+}
+
+impl SelfContacts {
+    /// Keeps the particles of a cloth apart, if it is to collide with itself.
+    pub(crate) fn collide(
+        &mut self,
+        cloth: &Cloth,
+        body: &ClothBody,
+        particles: &mut ParticleArrays,
+        time: &SubstepTime,
+    ) {
+        if cloth.self_collision == SelfCollision::Off {
+            return;
+        }
+        let to_world = body.reach.to_world;
+        let spacing = match self.spacing {
+            Some((frame, spacing)) if frame == to_world => spacing,
+            _ => {
+                // Of the whole cloth: a tear does not change what it keeps.
+                let Topology {
+                    positions,
+                    triangles,
+                    ..
+                } = &body.topology;
+                let spacing = solver::rest_spacing(positions, triangles, to_world);
+                self.spacing = Some((to_world, spacing));
+                spacing
+            }
+        };
+        let thickness = body.applied(cloth, time).thickness + 2.0 * body.radius();
+        let by = solver::SelfCollision {
+            distance: solver::self_distance(thickness, spacing),
+            friction: cloth.fabric.surface().friction,
+            rest: body.rest(),
+            to_world,
+        };
+        self.contacts.collide(particles, &by, time.index);
+    }
 }
 
 /// What the tethers of a cloth are made from.

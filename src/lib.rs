@@ -57,7 +57,7 @@ mod systems;
 mod tearing;
 mod time;
 
-pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth};
+pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth, SelfCollision};
 pub use collider::{ClothCollider, LastPose};
 pub use commands::ClothCommands;
 pub use components::{BuildFailed, ClothSource, Constraints, Particles};
@@ -94,7 +94,7 @@ pub mod prelude {
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothPlugin,
         ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
-        ResetCloth, Rope, Substeps, Tearing, ThreadSolver, Wind,
+        ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver, Wind,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -16,6 +16,7 @@ pub(super) struct Crowd {
     pub(super) steps: u32,
     pub(super) threads: u32,
     pub(super) by_phases: bool,
+    pub(super) self_collision: bool,
     pub(super) substeps: u32,
 }
 
@@ -121,7 +122,14 @@ impl Crowd {
             };
             let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(grid);
             app.world_mut().spawn((
-                Cloth::default(),
+                Cloth {
+                    self_collision: if self.self_collision {
+                        SelfCollision::Particles
+                    } else {
+                        SelfCollision::Off
+                    },
+                    ..default()
+                },
                 Mesh3d(mesh),
                 Transform::from_translation(place),
                 pins,

@@ -10,6 +10,7 @@ use super::{
     integrate::{Integration, integrate_shared},
     particles::{ParticleArrays, PinTarget},
     relax::{Relaxation, ThreadSolver, relax_shared},
+    self_collision::{SelfCollision, SelfContacts},
     tethers::{Tethers, hold_tethers_shared},
     triangles::Triangles,
 };
@@ -27,6 +28,8 @@ pub struct Body<'a> {
     pub tethers: &'a Tethers,
     /// Where its pinned particles go.
     pub pins: &'a [PinTarget],
+    /// How it collides with itself, and room for that; `None` if it does not.
+    pub self_contacts: Option<(&'a mut SelfContacts, SelfCollision<'a>)>,
 }
 
 /// How it is stepped.
@@ -73,6 +76,7 @@ pub fn step_shared(
         triangles,
         tethers,
         pins,
+        mut self_contacts,
     } = body;
     let substeps = settings.substeps.max(1);
     let by = Integration {
@@ -96,6 +100,9 @@ pub fn step_shared(
         };
         relax_shared(leader, particles, constraints, &relaxation);
         hold_tethers_shared(leader, particles, tethers, settings.tether_scale);
+        if let Some((contacts, by)) = &mut self_contacts {
+            contacts.collide(particles, by, substep);
+        }
         let during = [substep, substeps];
         collide_shared(leader, particles, colliders, &settings.surface, during);
     }
@@ -166,6 +173,7 @@ mod tests {
                     triangles: &triangles,
                     tethers: &tethers,
                     pins: &pins,
+                    self_contacts: None,
                 };
                 assert!(step_shared(leader, body, &[ball, floor], by));
             }

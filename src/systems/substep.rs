@@ -8,7 +8,7 @@
 use super::{colliders::ActiveColliders, parallel::ClothCrew, planar::plane_of};
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Constraints, Particles},
+    components::{ClothBody, Constraints, Particles, SelfContacts},
     grab::{ClothGrabs, hold_one},
     planar::PlanarCloth,
     plugin::{ClothSubstep, SubstepTime},
@@ -80,6 +80,7 @@ type Moving = SystemState<(
             &'static ClothGrabs,
             &'static mut Particles,
             &'static mut Constraints,
+            &'static mut SelfContacts,
         ),
     >,
     TransformHelper<'static, 'static>,
@@ -123,12 +124,13 @@ fn at_once(world: &mut World, moving: &mut Moving) {
         return;
     };
     let (gravity, colliders, now) = (&*gravity, &*colliders, *time);
-    let size = |cloth: &(_, _, _, _, _, _, Mut<Particles>, _)| cloth.6.len();
+    let size = |cloth: &(_, _, _, _, _, _, Mut<Particles>, _, _)| cloth.6.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (entity, cloth, body, tearing, planar, grabs, mut p, mut k)| {
+        |leader, (entity, cloth, body, tearing, planar, grabs, mut p, mut k, mut contacts)| {
+            let contacts = contacts.bypass_change_detection();
             let k = k.bypass_change_detection();
             let plane = planar.and_then(|planar| plane_of(entity, planar, &transforms));
             let hold_in_plane = |p: &mut Particles| {
@@ -142,7 +144,7 @@ fn at_once(world: &mut World, moving: &mut Moving) {
                 relax_one(leader, cloth, body, tearing, &mut p, k, &time);
                 hold_one(&mut p, grabs, &time);
                 hold_in_plane(&mut p);
-                collide_one(leader, cloth, body, &mut p, colliders, &time);
+                collide_one(leader, cloth, body, &mut p, contacts, colliders, &time);
                 hold_in_plane(&mut p);
             }
         },
@@ -241,19 +243,20 @@ fn relax_one(
 }
 
 pub(crate) fn collide(
-    mut cloths: Query<(&Cloth, &ClothBody, &mut Particles)>,
+    mut cloths: Query<(&Cloth, &ClothBody, &mut SelfContacts, &mut Particles)>,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
 ) {
-    let size = |(.., particles): &(_, _, Mut<Particles>)| particles.len();
+    let size = |(.., particles): &(_, _, _, Mut<Particles>)| particles.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, body, mut p)| {
-            collide_one(leader, cloth, body, &mut p, &colliders, &time);
+        |leader, (cloth, body, mut contacts, mut p)| {
+            let contacts = contacts.bypass_change_detection();
+            collide_one(leader, cloth, body, &mut p, contacts, &colliders, &time);
         },
     );
 }
@@ -263,6 +266,7 @@ fn collide_one(
     cloth: &Cloth,
     body: &ClothBody,
     particles: &mut Particles,
+    contacts: &mut SelfContacts,
     colliders: &ActiveColliders,
     time: &SubstepTime,
 ) {
@@ -270,6 +274,8 @@ fn collide_one(
         thickness: body.applied(cloth, time).thickness + body.radius(),
         ..cloth.fabric.surface()
     };
+    // First, so that colliders have the last word: cloth between them and itself stays outside.
+    contacts.collide(cloth, body, particles, time);
     let during = [time.index, time.count];
     collide_shared(leader, particles, &colliders.list, &surface, during);
 }

@@ -120,6 +120,7 @@ fn asks(vertical: bool, woven: bool, colliders: &[Collider], settings: &StepSett
             triangles: &parts.triangles,
             tethers: &tethers,
             pins: &pins,
+            self_contacts: None,
         };
         assert!(solver::step(body, colliders, settings));
     };

@@ -69,6 +69,7 @@ impl Sample {
             triangles: &self.triangles,
             tethers: &self.tethers,
             pins: &self.pins,
+            self_contacts: None,
         };
         assert!(
             solver::step(body, &self.colliders, &self.settings),

@@ -1,0 +1,105 @@
+//! What happens when two particles of a cloth touch.
+
+use crate::solver::{collide::Friction, particles::ParticleArrays};
+use bevy::math::Vec3;
+
+/// Share of the distance that particles keep by which two that were too near at the beginning of a
+/// substep are moved apart in it: cloth that begins intersected does not jump.
+const RECOVERY: f32 = 0.1;
+
+/// How pairs of particles touch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    /// What they keep from each other, m.
+    pub(super) distance: f32,
+    /// No two of them come nearer to each other by more than this in the substep, m.
+    pub(super) motion: f32,
+    pub(super) friction: Friction,
+}
+
+impl Touch {
+    /// Goes through pairs once, one after the other (Gauss–Seidel). Displacements must be up to date,
+    /// and are afterwards.
+    ///
+    /// What a pair gets is shared by inverse masses, so momentum is kept. As with colliders the
+    /// push-out moves only the positions; of the displacements goes what brings the two nearer, and
+    /// what friction takes of their slide.
+    pub(super) fn all(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) {
+        let near = self.distance + self.motion;
+        let near = near * near;
+        for pair in pairs {
+            let [i, j] = pair.map(|particle| particle as usize);
+            let apart = p.position.get(i) - p.position.get(j);
+            if apart.length_squared() < near {
+                self.pair(p, [i, j], apart);
+            }
+        }
+    }
+
+    fn pair(&self, p: &mut ParticleArrays, [i, j]: [usize; 2], apart: Vec3) {
+        let w = [p.inverse_mass[i], p.inverse_mass[j]];
+        let sum = w[0] + w[1];
+        // Both pinned, or not a number.
+        if !(sum > 0.0) {
+            return;
+        }
+        let relative = p.displacement.get(i) - p.displacement.get(j);
+        let Some([out, into, lost]) = self.respond(apart, relative) else {
+            return;
+        };
+        for (at, share) in [(i, w[0] / sum), (j, -w[1] / sum)] {
+            p.position.add(at, (out - lost) * share);
+            p.displacement.add(at, (into + lost) * -share);
+            // This is no motion that has still to be added to the displacement.
+            let position = p.position.get(at);
+            p.predicted.set(at, position);
+        }
+    }
+
+    /// The push-out of the first particle from the second, and what goes of their relative
+    /// displacement: what is into each other, and what friction takes. `None` if they do not touch.
+    fn respond(&self, apart: Vec3, relative: Vec3) -> Option<[Vec3; 3]> {
+        let before = apart - relative;
+        // Where they were nearest on their straight ways, if that was not at an end.
+        let way = relative.length_squared();
+        let when = -before.dot(relative);
+        let nearest = if when > 0.0 && when < way {
+            before + relative * (when / way)
+        } else {
+            apart
+        };
+        let distance = nearest.length_squared();
+        let square = self.distance * self.distance;
+        if !(distance < square) {
+            return None;
+        }
+        // If they all but went through each other, they go back to the sides from which they came.
+        let towards = if distance < 0.25 * square {
+            before
+        } else {
+            nearest
+        };
+        let length = towards.length();
+        let normal = if length > 0.0 {
+            towards / length
+        } else {
+            Vec3::Y
+        };
+        let depth = self.distance - apart.dot(normal);
+        if !(depth > 0.0) {
+            return None;
+        }
+        let approach = relative.dot(normal);
+        let tangential = relative - normal * approach;
+        let approach = approach.min(0.0);
+        let depth = depth.min(RECOVERY * self.distance - approach);
+        let slide = tangential.length();
+        let lost = if slide <= self.friction.fixed * depth {
+            tangential
+        } else {
+            let share = self.friction.kinetic * depth / slide;
+            tangential * share.min(1.0)
+        };
+        Some([normal * depth, normal * approach, lost])
+    }
+}
