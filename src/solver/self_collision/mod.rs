@@ -6,11 +6,12 @@
 //! | `cells` | finds what is near |
 //! | `touch` | what happens when two particles touch |
 //!
-//! Pairs are looked for when a fixed step begins, farther than the particles keep apart by some skin.
-//! As soon as any two particles may have moved with respect to each other by more than that, they are
-//! looked for again (Verlet, 1967), so that none is missed however long the step is. In a substep each
-//! pair is followed along its whole way: particles do not skip each other. Particles that are faster
-//! with respect to the mean of the cloth than [`FASTEST`] allows are slowed.
+//! Pairs are looked for when a fixed step begins, farther than the particles keep apart by a skin
+//! (Verlet, 1967), and again as soon as any two particles may have moved too far with respect to each
+//! other ([`LATEST`]). In a substep each pair is followed along its whole way: particles do not skip
+//! each other. Particles that are faster with respect to the mean of the cloth than [`FASTEST`] allows
+//! are slowed, so that of what met in a substep only what grazed is missed: pairs that met more than 7 %
+//! deep are still within the skin at its end.
 
 mod cells;
 mod touch;
@@ -34,9 +35,14 @@ const GREATEST: f32 = 3.0;
 /// neighbours, and what is close in a rest shape with tight curves.
 const NEIGHBOURS: f32 = 1.5;
 
-/// The skin in which pairs are looked for, as a share of the distance that particles keep; more if they
-/// move fast.
+/// The skin in which pairs are looked for, as a share of the distance that particles keep.
 const SKIN: f32 = 0.5;
+
+/// Pairs are looked for again when two particles may have moved by more than this share of that
+/// distance with respect to each other. A pair that was just beyond the skin may then be nearer than it
+/// should be by what this is more than [`SKIN`]; it has not changed sides: the middle of a square of
+/// particles is passed at 0.47.
+const LATEST: f32 = 0.8;
 
 /// No particle moves by more than this share of the distance that particles keep in one substep, with
 /// respect to the mean of the cloth.
@@ -88,8 +94,6 @@ pub struct SelfContacts {
     pairs: Vec<[u32; 2]>,
     /// Positions when pairs were looked for, relative to the origin of the particles.
     found_at: [Vec<f32>; 3],
-    /// How far beyond the distance that particles keep pairs were looked for, m.
-    skin: f32,
 }
 
 impl SelfContacts {
@@ -123,8 +127,8 @@ impl SelfContacts {
         if motion.is_nan() {
             return;
         }
-        if substep == 0 || motion > self.skin || !self.reaches(p) {
-            self.find(p, by, motion);
+        if substep == 0 || self.moved(p) > LATEST * by.distance {
+            self.find(p, by);
         }
         let touch = Touch {
             distance: by.distance,
@@ -134,15 +138,13 @@ impl SelfContacts {
         touch.all(p, &self.pairs);
     }
 
-    /// Looks for pairs of particles of which no two move by more than `motion` with respect to each
-    /// other in this substep.
-    fn find(&mut self, p: &ParticleArrays, by: &SelfCollision, motion: f32) {
-        self.skin = (SKIN * by.distance).max(1.25 * motion);
+    /// Looks for pairs.
+    fn find(&mut self, p: &ParticleArrays, by: &SelfCollision) {
         let positions = [&p.position.x, &p.position.y, &p.position.z];
         for (kept, now) in self.found_at.iter_mut().zip(positions) {
             kept.clone_from(now);
         }
-        let reach = by.distance + self.skin;
+        let reach = (1.0 + SKIN) * by.distance;
         // A little larger, so that no rounding puts a pair two cells apart.
         self.cells.sort(&p.position, 1.001 * reach);
         let apart = NEIGHBOURS * by.distance;
@@ -153,12 +155,13 @@ impl SelfContacts {
         self.cells.pairs(reach, may_meet, &mut self.pairs);
     }
 
-    /// Whether no two particles can have come nearer than the skin allows since pairs were looked for.
-    fn reaches(&self, p: &ParticleArrays) -> bool {
+    /// No two particles have moved by more than this with respect to each other since pairs were looked
+    /// for, m.
+    fn moved(&self, p: &ParticleArrays) -> f32 {
         const BLOCK: usize = 512;
         let [x, y, z] = &self.found_at;
         if x.len() != p.len() {
-            return false;
+            return f32::INFINITY;
         }
         let mut ways = [[0.0; BLOCK]; 3];
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
@@ -173,8 +176,7 @@ impl SelfContacts {
             low = low.min(least.into());
             high = high.max(greatest.into());
         }
-        // Contacts move particles too after they were looked at.
-        (high - low).length() <= 0.8 * self.skin
+        (high - low).length()
     }
 }
 
