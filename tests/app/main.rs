@@ -18,6 +18,7 @@ mod pointers;
 mod rope;
 mod rope_motion;
 mod same_bits;
+mod self_collision;
 mod snapshots;
 mod tearing;
 mod tethers;

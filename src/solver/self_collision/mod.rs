@@ -152,6 +152,9 @@ impl SelfContacts {
             let way = by.to_world * (by.rest[i as usize] - by.rest[j as usize]);
             way.length_squared() > apart * apart
         };
+        // As many as there are where layers lie tight, so that a step asks for memory once.
+        self.pairs.clear();
+        self.pairs.reserve(8 * p.len());
         self.cells.pairs(reach, may_meet, &mut self.pairs);
     }
 
