@@ -40,7 +40,7 @@ impl Touch {
         let w = [p.inverse_mass[i], p.inverse_mass[j]];
         let sum = w[0] + w[1];
         // Both pinned, or not a number.
-        if !(sum > 0.0) {
+        if sum <= 0.0 || sum.is_nan() {
             return;
         }
         let relative = p.displacement.get(i) - p.displacement.get(j);
@@ -70,7 +70,7 @@ impl Touch {
         };
         let distance = nearest.length_squared();
         let square = self.distance * self.distance;
-        if !(distance < square) {
+        if distance >= square || distance.is_nan() {
             return None;
         }
         // If they all but went through each other, they go back to the sides from which they came.
@@ -86,7 +86,7 @@ impl Touch {
             Vec3::Y
         };
         let depth = self.distance - apart.dot(normal);
-        if !(depth > 0.0) {
+        if depth <= 0.0 || depth.is_nan() {
             return None;
         }
         let approach = relative.dot(normal);
