@@ -6,8 +6,8 @@ use bevy_drape::{
     Cloth, Pins,
     mesh::{ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Air, Body, Collider, Friction, PinTarget, Pose, RestShape, SelfCollision,
-        SelfContacts, Shape, StepSettings, Tethers, ThreadSolver,
+        self, Air, Body, Collider, Friction, PinTarget, Pose, RestShape, Shape, StepSettings,
+        Tethers, ThreadSolver,
     },
 };
 
@@ -113,14 +113,6 @@ fn asks(vertical: bool, woven: bool, colliders: &[Collider], settings: &StepSett
         &pinned,
     );
     assert_eq!(tethers.is_empty(), pinned.is_empty());
-    let rest = topology.positions.clone();
-    let by = SelfCollision {
-        distance: solver::self_distance(0.0, 2.0 / 39.0),
-        friction: settings.surface.friction,
-        rest: &rest,
-        to_world: Mat3::IDENTITY,
-    };
-    let mut contacts = SelfContacts::default();
     let mut step = || {
         let body = Body {
             particles: &mut parts.particles,
@@ -128,7 +120,7 @@ fn asks(vertical: bool, woven: bool, colliders: &[Collider], settings: &StepSett
             triangles: &parts.triangles,
             tethers: &tethers,
             pins: &pins,
-            self_contacts: Some((&mut contacts, by)),
+            self_contacts: None,
         };
         assert!(solver::step(body, colliders, settings));
     };
