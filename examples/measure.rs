@@ -8,21 +8,17 @@
 
 #[path = "measure/crowd.rs"]
 mod crowd;
+#[path = "measure/scene.rs"]
+mod scene;
 
-use bevy::{
-    math::{Mat3, Quat, Vec3},
-    tasks::{ComputeTaskPool, TaskPoolBuilder},
-};
+use bevy::math::Vec3;
 use bevy_drape::{
-    Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
-    mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-    solver::{
-        self, Body, Collider, Friction, Leader, ParticleArrays, PinTarget, Pose, RestShape,
-        SelfCollision, SelfContacts, Shape, SimdLevel, StepSettings, Tethers, ThreadSolver,
-    },
+    Substeps,
+    solver::{self, ParticleArrays, SimdLevel, ThreadSolver},
 };
 use clap::{Parser, ValueEnum};
 use crowd::Crowd;
+use scene::{Crew, Form, Held, Scene, Stage};
 use serde::Serialize;
 use std::{fs, io::Write, path::PathBuf, process::ExitCode, time::Instant};
 
@@ -31,7 +27,8 @@ use std::{fs, io::Write, path::PathBuf, process::ExitCode, time::Instant};
 struct Arguments {
     /// hang: a sheet held by its two upper corners. drape: it falls on a sphere over a floor.
     /// hanging: the cloth of the tutorials, 20 × 20 particles 0.15 m apart, upper row held, 5
-    /// iterations, 1 substep of 0.016 s, gravity 9.8
+    /// iterations, 1 substep of 0.016 s, gravity 9.8. crumple: an upright sheet falls edge on onto a
+    /// floor
     #[arg(long, value_enum)]
     scene: Scene,
     /// Particles along each side of the square sheet [default: 64]
@@ -50,8 +47,7 @@ struct Arguments {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
     /// So many cloths, through the plugin; --scene, --side, --substeps, --steps, --threads and
-    /// --self-collision count,
-    /// nothing else does
+    /// --self-collision count, nothing else does
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     cloths: Option<u32>,
     /// With --cloths: have a system among the substeps, so that all cloths go through one phase after
@@ -95,88 +91,11 @@ struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Form {
-    /// Vertices row by row
-    Grid,
-    /// Vertices and triangles in random order
-    Shuffled,
-    /// Shuffled, and solved as any mesh that is no grid
-    General,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Simd {
     Scalar,
     Baseline,
     Avx2,
     Avx512,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Scene {
-    Hang,
-    Drape,
-    Hanging,
-}
-
-/// What a scene takes that is not given.
-struct Defaults {
-    name: &'static str,
-    side: u32,
-    spacing: Option<f32>,
-    held: Held,
-    substeps: u32,
-    iterations: u32,
-    dt: f32,
-    gravity: Vec3,
-    tether_scale: f32,
-    threads: ThreadSolver,
-}
-
-impl Scene {
-    fn defaults(self) -> Defaults {
-        let plugin = Defaults {
-            name: "hang",
-            side: 64,
-            spacing: None,
-            held: Held::Corners,
-            substeps: Substeps::default().0,
-            iterations: Cloth::default().iterations,
-            dt: 1.0 / 60.0,
-            gravity: ClothGravity::default().0,
-            tether_scale: Cloth::default().tether_scale,
-            threads: Cloth::default().threads,
-        };
-        match self {
-            Self::Hang => plugin,
-            Self::Drape => Defaults {
-                name: "drape",
-                held: Held::None,
-                ..plugin
-            },
-            Self::Hanging => Defaults {
-                name: "hanging",
-                side: 20,
-                spacing: Some(0.15),
-                held: Held::Top,
-                substeps: 1,
-                iterations: 5,
-                dt: 0.016,
-                gravity: Vec3::NEG_Y * 9.8,
-                tether_scale: f32::INFINITY,
-                threads: ThreadSolver::Relaxation,
-            },
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Held {
-    /// The whole upper side
-    Top,
-    /// The two upper corners
-    Corners,
-    None,
 }
 
 #[derive(Serialize)]
@@ -240,13 +159,12 @@ fn main() -> ExitCode {
             cloths,
             side: arguments.side.unwrap_or(24),
             falls: arguments.scene == Scene::Drape,
-            steps: arguments.steps,
             threads: arguments.threads,
             by_phases: arguments.by_phases,
             self_collision: arguments.self_collision,
             substeps: arguments.substeps.unwrap_or(Substeps::default().0),
         };
-        print(&crowd.measure(), arguments.json);
+        print(&crowd.measure(arguments.steps), arguments.json);
         return ExitCode::SUCCESS;
     }
     let (report, particles) = measure(&arguments);
@@ -276,128 +194,53 @@ fn print(report: &impl Serialize, json: bool) {
 }
 
 fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
-    let cloth = Cloth::default();
-    let wind = Wind::default();
-    let defaults = arguments.scene.defaults();
-    let side = arguments.side.unwrap_or(defaults.side);
-    let width = arguments
-        .spacing
-        .or(defaults.spacing)
-        .map_or(2.0, |spacing| spacing * (side - 1) as f32);
-    let falls = arguments.scene == Scene::Drape;
-    let grid = ClothGrid {
-        vertical: !falls,
-        ..ClothGrid::new(width, width, side, side)
-    };
-    let mut mesh = TriangleMesh::read(&grid.into()).expect("a grid has triangles");
-    if arguments.mesh != Form::Grid {
-        shuffle(&mut mesh);
+    let mut plan = arguments.scene.plan();
+    plan.side = arguments.side.unwrap_or(plan.side);
+    plan.substeps = arguments.substeps.unwrap_or(plan.substeps);
+    plan.iterations = arguments.iterations.unwrap_or(plan.iterations);
+    plan.dt = arguments.dt.unwrap_or(plan.dt);
+    plan.tether_scale = arguments.tether_scale.unwrap_or(plan.tether_scale);
+    plan.pins = arguments.pins.unwrap_or(plan.pins);
+    plan.spacing = arguments.spacing.or(plan.spacing);
+    plan.mesh = arguments.mesh;
+    plan.gravity = arguments.gravity.map_or(plan.gravity, |g| Vec3::NEG_Y * g);
+    if arguments.relaxation {
+        plan.threads = ThreadSolver::Relaxation;
     }
-    let mut topology = Topology::new(&mesh).expect("a grid has triangles");
-    if arguments.mesh == Form::General {
-        topology.sheets.clear();
-    }
-    let Assembly {
-        mut particles,
-        mut constraints,
-        triangles,
-        ..
-    } = topology.assemble(Vec3::Y * 1.5, Mat3::IDENTITY, cloth.fabric.areal_density);
+    plan.self_collision = arguments.self_collision;
+    let mut stage = plan.build();
+    let mut crew = Crew::of(arguments.threads);
 
-    let pins = match arguments.pins.unwrap_or(defaults.held) {
-        Held::Top => Pins::edge(ClothEdge::Top),
-        Held::Corners => {
-            Pins::corner(ClothCorner::TopLeft).and(Pins::corner(ClothCorner::TopRight))
-        }
-        Held::None => Pins::none(),
-    };
-    let mut targets = Vec::new();
-    for particle in pins.select(&topology) {
-        particles.inverse_mass[particle as usize] = 0.0;
-        let position = particles.position.get(particle as usize);
-        targets.push(PinTarget { particle, position });
-    }
-
-    let shape = RestShape {
-        positions: &particles.position,
-        triangles: &triangles.indices.to_vec(),
-        constraints: &constraints,
-    };
-    let tethers = Tethers::new(&shape, &pins.select(&topology));
-    let tether_scale = arguments.tether_scale.unwrap_or(defaults.tether_scale);
-
-    let colliders = if falls { sphere_on_floor() } else { vec![] };
-    let settings = StepSettings {
-        dt: arguments.dt.unwrap_or(defaults.dt),
-        substeps: arguments.substeps.unwrap_or(defaults.substeps),
-        iterations: arguments.iterations.unwrap_or(defaults.iterations),
-        threads: if arguments.relaxation {
-            ThreadSolver::Relaxation
-        } else {
-            defaults.threads
-        },
-        gravity: arguments
-            .gravity
-            .map_or(defaults.gravity, |g| Vec3::NEG_Y * g),
-        damping: cloth.damping,
-        compliance: cloth.fabric.compliance(),
-        tether_scale,
-        air: cloth.fabric.air(wind.velocity, wind.air_density),
-        surface: cloth.fabric.surface(),
-    };
-
-    let helpers = arguments.threads as usize - 1;
-    let mut leader = if helpers == 0 {
-        Leader::alone()
-    } else {
-        Leader::new()
-    };
-    let pool = ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(helpers).build());
-
-    let spacing = solver::rest_spacing(&topology.positions, &triangles.indices, Mat3::IDENTITY);
-    let apart = SelfCollision {
-        distance: solver::self_distance(settings.surface.thickness, spacing),
-        friction: settings.surface.friction,
-        rest: &topology.positions,
-        to_world: Mat3::IDENTITY,
-    };
-    let mut contacts = SelfContacts::default();
     let mut times = Vec::with_capacity(arguments.steps as usize);
     let mut penetration_max = 0.0_f32;
     for step in 0..arguments.steps {
-        let body = Body {
-            particles: &mut particles,
-            constraints: &mut constraints,
-            triangles: &triangles,
-            tethers: &tethers,
-            pins: &targets,
-            self_contacts: arguments.self_collision.then_some((&mut contacts, apart)),
-        };
         let began = Instant::now();
-        leader.gather(helpers, |helper| {
-            pool.spawn(async move { helper.help() }).detach();
-        });
-        let finite = solver::step_shared(&mut leader, body, &colliders, &settings);
-        leader.dismiss();
+        let finite = crew.step(&mut stage);
         times.push(began.elapsed().as_secs_f64() * 1e3);
         if !finite {
             eprintln!("step {step}: a number was not finite; the cloth went back");
         }
-        penetration_max = penetration_max.max(solver::deepest_penetration(&particles, &colliders));
+        let deepest = solver::deepest_penetration(&stage.particles, &stage.colliders);
+        penetration_max = penetration_max.max(deepest);
     }
 
+    let Stage {
+        particles,
+        constraints,
+        ..
+    } = stage;
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
     let stretch = solver::measure_stretch(&particles, &constraints);
     let projections =
-        constraints.len() as f64 * f64::from(settings.iterations) * f64::from(settings.substeps);
+        constraints.len() as f64 * f64::from(plan.iterations) * f64::from(plan.substeps);
     let report = Report {
-        scene: defaults.name,
-        side,
+        scene: plan.name,
+        side: plan.side,
         particles: particles.len(),
         constraints: constraints.len(),
-        substeps: settings.substeps,
-        iterations: settings.iterations,
+        substeps: plan.substeps,
+        iterations: plan.iterations,
         steps: arguments.steps,
         threads: arguments.threads,
         ms_per_step_median: median,
@@ -410,49 +253,6 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         state_hash: format!("{:016x}", particles.state_hash()),
     };
     (report, particles)
-}
-
-/// Puts vertices and triangles into a random order, always the same.
-fn shuffle(mesh: &mut TriangleMesh) {
-    let mut state = 0x853c_49e6_748f_ea9b_u64;
-    let mut order = |count: usize| {
-        let mut order: Vec<usize> = (0..count).collect();
-        for i in (1..count).rev() {
-            // A linear congruential generator (Knuth, MMIX).
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            order.swap(i, (state >> 33) as usize % (i + 1));
-        }
-        order
-    };
-    let places = order(mesh.positions.len());
-    let mut name = vec![0; places.len()];
-    for (new, &old) in (0..).zip(&places) {
-        name[old] = new;
-    }
-    mesh.positions = places.iter().map(|&old| mesh.positions[old]).collect();
-    let triangles = order(mesh.triangles.len());
-    mesh.triangles = triangles
-        .into_iter()
-        .map(|old| mesh.triangles[old].map(|corner| name[corner as usize]))
-        .collect();
-}
-
-/// A ball of radius 0.5 m on a floor 1.5 m below the sheet.
-fn sphere_on_floor() -> Vec<Collider> {
-    let at = |translation| Pose {
-        rotation: Quat::IDENTITY,
-        translation,
-    };
-    let friction = Friction {
-        fixed: 0.5,
-        kinetic: 0.4,
-    };
-    vec![
-        Collider::fixed(Shape::Sphere { radius: 0.5 }, at(Vec3::Y * 0.5), friction),
-        Collider::fixed(Shape::HalfSpace, at(Vec3::ZERO), friction),
-    ]
 }
 
 fn dump(path: &PathBuf, particles: &ParticleArrays) -> std::io::Result<()> {

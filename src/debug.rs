@@ -5,11 +5,12 @@ use crate::{
     collider::ClothCollider,
     components::{Constraints, Particles},
     plugin::ClothSystems,
-    solver::{ConstraintKind, Shape},
+    solver::{ConstraintKind, Shape, Zone, ZoneShape},
     systems::DrawTime,
+    wind_zone::LocalWind,
 };
 use bevy::{
-    color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE, GOLD},
+    color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE, GOLD, LIGHT_CYAN},
     prelude::*,
 };
 
@@ -37,6 +38,8 @@ pub struct ClothGizmos {
     pub pins: bool,
     /// The outlines of all colliders.
     pub colliders: bool,
+    /// The outlines of all wind zones, and in each of them arrows along the wind, 5 cm for 1 m/s.
+    pub wind_zones: bool,
 }
 
 /// The gizmo group of cloths: line width, depth and so on are in its
@@ -74,7 +77,7 @@ impl Plugin for ClothDebugPlugin {
             )
             .add_systems(
                 PostUpdate,
-                (draw_constraints, draw_pins, draw_colliders)
+                (draw_constraints, draw_pins, draw_colliders, draw_wind_zones)
                     .after(ClothSystems::WriteMesh)
                     .run_if(resource_exists::<GizmoConfigStore>),
             );
@@ -163,6 +166,45 @@ fn draw_colliders(
             }
             Shape::Cuboid { half_size } => {
                 gizmos.primitive_3d(&Cuboid { half_size }, place, DEEP_SKY_BLUE);
+            }
+        }
+    }
+}
+
+/// Way that drawn air goes, s.
+const ARROW: f32 = 0.05;
+
+/// Arrows along each side of a zone.
+const ARROWS: i32 = 5;
+
+fn draw_wind_zones(wind: LocalWind, show: Res<ClothGizmos>, mut gizmos: Gizmos<ClothGizmoGroup>) {
+    if !show.wind_zones {
+        return;
+    }
+    for zone in wind.zones() {
+        let Zone { shape, pose, .. } = zone;
+        let place = Isometry3d::new(pose.translation, pose.rotation);
+        let half_size = match *shape {
+            // Where its entity is, to be seen at all.
+            ZoneShape::Everywhere => Vec3::splat(0.5),
+            ZoneShape::Sphere { radius } => {
+                gizmos.sphere(place, radius, DEEP_SKY_BLUE);
+                Vec3::splat(radius)
+            }
+            ZoneShape::Cuboid { half_size } => {
+                gizmos.primitive_3d(&Cuboid { half_size }, place, DEEP_SKY_BLUE);
+                half_size
+            }
+        };
+        for i in 0..ARROWS.pow(3) {
+            let [x, y, z] = [i % ARROWS, i / ARROWS % ARROWS, i / ARROWS / ARROWS];
+            // In the middle of each of so many parts of the box around it.
+            let share = (IVec3::new(x, y, z) * 2 + 1 - ARROWS).as_vec3() / ARROWS as f32;
+            let from = place * (half_size * share);
+            // Corners of the box around a ball are no part of it.
+            if zone.wind(from) != Vec3::ZERO {
+                let to = from + wind.at(from) * ARROW;
+                gizmos.arrow(from, to, LIGHT_CYAN).with_tip_length(0.03);
             }
         }
     }

@@ -21,7 +21,8 @@
 //! # Where to look
 //!
 //! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
-//!   holds it. [`ClothCollider`]: what it bumps into. [`ClothGravity`], [`Wind`], [`Substeps`],
+//!   holds it. [`ClothCollider`]: what it bumps into. [`WindZone`]: wind in a part of the world.
+//!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
 //!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
@@ -56,6 +57,7 @@ mod snapshot;
 mod systems;
 mod tearing;
 mod time;
+mod wind_zone;
 
 pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth, SelfCollision};
 pub use collider::{ClothCollider, LastPose};
@@ -76,10 +78,10 @@ pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector
 pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use rope::Rope;
-pub use settings::{ClothGravity, ClothThreads, Substeps, Wind, WindTime};
+pub use settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindTime};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
-    ThreadSolver,
+    Falloff, ThreadSolver, ZoneFlow, ZoneShape,
     tear::{Blade, TearLimit},
 };
 pub use tearing::{
@@ -87,6 +89,7 @@ pub use tearing::{
     Tearing, TornEdge,
 };
 pub use time::{ClothClock, ClothTime, cloth_step_due};
+pub use wind_zone::{LocalWind, WindZone};
 
 /// The names that most programs need.
 pub mod prelude {
@@ -94,7 +97,8 @@ pub mod prelude {
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothPlugin,
         ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
-        ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver, Wind,
+        ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver, Turbulence, Wind,
+        WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -3,7 +3,8 @@
 
 use crate::{
     cloth::{Cloth, Fabric},
-    settings::{ClothGravity, Substeps, Wind},
+    settings::{ClothGravity, Substeps, Turbulence, Wind},
+    wind_zone::WindZone,
 };
 use std::ops::RangeInclusive;
 
@@ -331,6 +332,70 @@ const fn wind(
     }
 }
 
+/// The numbers of [`Turbulence`].
+pub const TURBULENCE: &[Param<Turbulence>] = &[
+    Param {
+        name: "turbulence",
+        field: "Turbulence::strength",
+        unit: "m/s",
+        help: "The most that eddies add to the wind along each axis; a third of it on average.",
+        range: 0.0..=200.0,
+        logarithmic: true,
+        integer: false,
+        get: |t| t.strength,
+        set: |t, v| t.strength = v,
+    },
+    Param {
+        name: "eddy size",
+        field: "Turbulence::size",
+        unit: "m",
+        help: "Distance over which turbulent air moves another way.",
+        range: 0.01..=1000.0,
+        logarithmic: true,
+        integer: false,
+        get: |t| t.size,
+        set: |t, v| t.size = v,
+    },
+    Param {
+        name: "eddy period",
+        field: "Turbulence::period",
+        unit: "s",
+        help: "Time after which turbulent air moves another way at the same place.",
+        range: 0.01..=1000.0,
+        logarithmic: true,
+        integer: false,
+        get: |t| t.period,
+        set: |t, v| t.period = v,
+    },
+];
+
+/// The numbers of [`WindZone`], outside of its shape.
+pub const WIND_ZONE: &[Param<WindZone>] = &[
+    Param {
+        name: "strength",
+        field: "WindZone::strength",
+        unit: "m/s",
+        help: "Speed of the air of the zone; negative blows the other way.",
+        range: -200.0..=200.0,
+        logarithmic: false,
+        integer: false,
+        get: |z| z.strength,
+        set: |z, v| z.strength = v,
+    },
+    Param {
+        name: "core",
+        field: "WindZone::core",
+        unit: "m",
+        help: "Nearer than this to the middle of a radial zone or the axis of a vortex, the air is \
+               slower in proportion.",
+        range: 0.001..=1000.0,
+        logarithmic: true,
+        integer: false,
+        get: |z| z.core,
+        set: |z, v| z.core = v,
+    },
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,6 +434,8 @@ mod tests {
         check(SUBSTEPS);
         check(GRAVITY);
         check(WIND);
+        check(TURBULENCE);
+        check(WIND_ZONE);
     }
 
     #[test]

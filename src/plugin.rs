@@ -8,10 +8,11 @@ use crate::{
     pins::Pins,
     planar::PlanarCloth,
     rope::Rope,
-    settings::{ClothGravity, ClothThreads, Substeps, Wind, WindTime},
+    settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindTime},
     systems,
     tearing::{self, Tearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
+    wind_zone::WindZone,
 };
 use bevy::{
     asset::AssetEventSystems,
@@ -148,6 +149,8 @@ impl Plugin for ClothPlugin {
             .register_type::<ClothGravity>()
             .register_type::<Wind>()
             .register_type::<WindTime>()
+            .register_type::<Turbulence>()
+            .register_type::<WindZone>()
             .register_type::<PlanarCloth>()
             .register_type::<Substeps>()
             .register_type::<ClothThreads>()
@@ -161,6 +164,8 @@ impl Plugin for ClothPlugin {
             .init_resource::<ClothGravity>()
             .init_resource::<Wind>()
             .init_resource::<WindTime>()
+            .init_resource::<Turbulence>()
+            .init_resource::<systems::ActiveWindZones>()
             .init_resource::<Substeps>()
             .init_resource::<ClothThreads>()
             .init_resource::<systems::ClothCrew>()
@@ -190,6 +195,7 @@ impl Plugin for ClothPlugin {
                     (
                         systems::check_settings,
                         systems::check_planes,
+                        systems::find_wind_zones,
                         systems::prepare_cloths,
                         grab::begin_step,
                     )

@@ -21,7 +21,8 @@ impl Default for ClothGravity {
     }
 }
 
-/// Wind for all cloths: the same everywhere, steady or in gusts.
+/// Wind for all cloths: the same everywhere, steady or in gusts. [`Turbulence`] and
+/// [`WindZone`](crate::WindZone)s add to it.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -65,6 +66,38 @@ impl Default for Wind {
             velocity: Vec3::ZERO,
             air_density: 1.2,
             gusts: 0.0,
+        }
+    }
+}
+
+/// Eddies in the air of all cloths, which come and go: noise in space and time that adds to the [`Wind`].
+/// They do not travel with the wind. The same place and [`WindTime`] give the same bits.
+#[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub struct Turbulence {
+    /// The most that they add to each component of the wind, m/s; on average (the root of the mean
+    /// square) they add 0.32 of it. 0 to 200, default 0: none.
+    pub strength: f32,
+    /// Distance over which the air moves another way, m. 0.01 to 1000, default 0.5.
+    pub size: f32,
+    /// Time after which it moves another way at the same place, s. 0.01 to 1000, default 0.5.
+    pub period: f32,
+    /// Another seed gives other eddies. Default 0.
+    pub seed: u32,
+}
+
+impl Default for Turbulence {
+    fn default() -> Self {
+        Self {
+            strength: 0.0,
+            size: 0.5,
+            period: 0.5,
+            seed: 0,
         }
     }
 }

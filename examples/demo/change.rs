@@ -21,6 +21,7 @@ pub(crate) fn change_scene(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     props: Res<Props>,
+    gizmos: Option<ResMut<ClothGizmos>>,
 ) {
     if shown.0 == Some(panel.scene) {
         return;
@@ -34,8 +35,13 @@ pub(crate) fn change_scene(
     }
     let world = (scene.world)();
     commands.insert_resource(world.wind);
+    commands.insert_resource(world.turbulence);
     commands.insert_resource(world.gravity);
     commands.insert_resource(world.substeps);
+    // Without pictures there are none.
+    if let Some(mut gizmos) = gizmos {
+        gizmos.wind_zones = world.wind_zones;
+    }
     #[cfg(feature = "picking")]
     commands.insert_resource((scene.tools)());
     let [eye, focus] = scene.view;

@@ -105,6 +105,7 @@ fn offscreen(arguments: &Arguments) -> App {
     app.add_plugins((
         without_window().set(renderer(true)),
         ClothDiagnosticsPlugin::default(),
+        ClothDebugPlugin,
     ))
     .add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
     let mut images = app.world_mut().resource_mut::<Assets<Image>>();

@@ -6,22 +6,21 @@ use bevy::{
 };
 use bevy_drape::{ClothSubstep, ClothSystems, ClothThreads, Particles, prelude::*};
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What to measure.
-pub(super) struct Crowd {
-    pub(super) cloths: u32,
-    pub(super) side: u32,
-    pub(super) falls: bool,
-    pub(super) steps: u32,
-    pub(super) threads: u32,
-    pub(super) by_phases: bool,
-    pub(super) self_collision: bool,
-    pub(super) substeps: u32,
+pub(crate) struct Crowd {
+    pub(crate) cloths: u32,
+    pub(crate) side: u32,
+    pub(crate) falls: bool,
+    pub(crate) threads: u32,
+    pub(crate) by_phases: bool,
+    pub(crate) self_collision: bool,
+    pub(crate) substeps: u32,
 }
 
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(crate) struct Report {
     scene: &'static str,
     cloths: u32,
     side: u32,
@@ -42,11 +41,28 @@ pub(super) struct Report {
 #[derive(Resource)]
 struct Watch {
     began: Instant,
-    times: Vec<f64>,
+    took: Duration,
+}
+
+/// Cloths that are built and run.
+pub(crate) struct Running(App);
+
+impl Running {
+    /// From now on so many threads work on them, as far as the crowd was built for so many.
+    pub(crate) fn use_threads(&mut self, threads: u32) {
+        self.0.insert_resource(ClothThreads(threads as usize));
+    }
+
+    /// Takes a step. Returns what it took from the beginning of `Prepare` to the end of `Finish`, in
+    /// ms.
+    pub(crate) fn step(&mut self) -> f64 {
+        self.0.update();
+        self.0.world().resource::<Watch>().took.as_secs_f64() * 1e3
+    }
 }
 
 impl Crowd {
-    pub(super) fn measure(&self) -> Report {
+    pub(crate) fn build(&self) -> Running {
         let mut app = App::new();
         // The main thread works too.
         let compute = TaskPoolThreadAssignmentPolicy {
@@ -69,24 +85,20 @@ impl Crowd {
             TransformPlugin,
             ClothPlugin::default(),
         ))
-        .insert_resource(ClothThreads(self.threads as usize))
         .insert_resource(Substeps(self.substeps))
         .insert_resource(Time::<Fixed>::from_hz(60.0))
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
         .insert_resource(Watch {
             began: Instant::now(),
-            times: Vec::new(),
+            took: Duration::ZERO,
         })
         .add_systems(
             FixedUpdate,
             (
                 (|mut watch: ResMut<Watch>| watch.began = Instant::now())
                     .before(ClothSystems::Prepare),
-                (|mut watch: ResMut<Watch>| {
-                    let took = watch.began.elapsed().as_secs_f64() * 1e3;
-                    watch.times.push(took);
-                })
-                .after(ClothSystems::Finish),
+                (|mut watch: ResMut<Watch>| watch.took = watch.began.elapsed())
+                    .after(ClothSystems::Finish),
             ),
         );
         // Bevy's own way of handing systems to threads is not what is measured here.
@@ -137,11 +149,16 @@ impl Crowd {
         }
         // They are built in the first, and find their tethers in the second.
         (0..3).for_each(|_| app.update());
-        app.world_mut().resource_mut::<Watch>().times.clear();
-        (0..self.steps).for_each(|_| app.update());
+        let mut running = Running(app);
+        running.use_threads(self.threads);
+        running
+    }
 
-        let mut times = app.world_mut().resource_mut::<Watch>().times.clone();
+    pub(crate) fn measure(&self, steps: u32) -> Report {
+        let mut running = self.build();
+        let mut times: Vec<f64> = (0..steps).map(|_| running.step()).collect();
         times.sort_by(f64::total_cmp);
+        let Running(mut app) = running;
         let median = times[times.len() / 2];
         let mut cloths = app.world_mut().query::<&Particles>();
         let (mut particles, mut hash) = (0, 0_u64);
@@ -155,7 +172,7 @@ impl Crowd {
             side: self.side,
             particles,
             substeps: self.substeps,
-            steps: self.steps,
+            steps,
             threads: self.threads,
             by_phases: self.by_phases,
             ms_per_step_median: median,

@@ -36,6 +36,11 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                         "colliders",
                         "What the cloth bumps into",
                     ),
+                    (
+                        &mut gizmos.wind_zones,
+                        "wind zones",
+                        "Where wind zones are, and how the air moves in them",
+                    ),
                 ] {
                     ui.checkbox(shown, label).on_hover_text(tooltip);
                 }

@@ -13,7 +13,7 @@
 //! What the parts write is handed out by iterators (`chunks_mut` and the like), under a lock: that
 //! they do not overlap is for the compiler to prove. The only thing it cannot see is that the work of
 //! a phase, which borrows from the leader's stack, is not called any more when the phase is over. The
-//! only `unsafe` of this file is about that, and its proof is in [`Crew`].
+//! only `unsafe` of this file is about that, and its proof is in `Crew`.
 
 use std::{
     any::Any,

@@ -29,6 +29,9 @@
 //! | `aero` | drag and lift of the air, per triangle |
 //! | `line_drag` | drag of the air on ropes, per segment |
 //! | `gusts` | how the wind swells and fades |
+//! | `zones` | wind in a part of space only |
+//! | `turbulence` | eddies, by noise in space and time |
+//! | `wind_field` | wind that is another one at each particle |
 //! | `plane` | keeps particles in a plane |
 //! | `sort` | sorts long lists of what belongs to particles |
 //! | `bits` | saves numbers that may be infinite (feature `serialize`) |
@@ -76,8 +79,10 @@ pub mod tear;
 pub mod tethers;
 mod thread;
 pub mod triangles;
+pub mod turbulence;
+pub mod wind_field;
+pub mod zones;
 
-pub(crate) use aero::apply_air_shared;
 pub use aero::{Air, apply_air};
 pub(crate) use collide::collide_shared;
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
@@ -105,3 +110,7 @@ pub use stretch::{Stretch, measure_stretch};
 pub(crate) use tethers::hold_tethers_shared;
 pub use tethers::{Tethers, hold_tethers};
 pub use triangles::{Triangles, inverse_masses};
+pub use turbulence::Eddies;
+pub(crate) use wind_field::apply_air_in_shared;
+pub use wind_field::{WindField, apply_air_in};
+pub use zones::{Falloff, Zone, ZoneFlow, ZoneShape};

@@ -89,6 +89,10 @@ const UNKNOWN: u8 = u8::MAX;
 /// that the processor has.
 static CURRENT: AtomicU8 = AtomicU8::new(UNKNOWN);
 
+/// Numbers in the largest register, and in a line of the cache: so many are worked on side by side,
+/// where there are as many.
+pub(crate) const LANES: usize = 16;
+
 /// A loop that is compiled for each level.
 pub(crate) trait Kernel {
     /// Runs it. Must be `#[inline(always)]`, and so must all that it calls in its loops: only what is

@@ -3,18 +3,22 @@
 use crate::{
     cloth::Cloth,
     params::{self, Param},
-    settings::{ClothGravity, Substeps, Wind},
+    settings::{ClothGravity, Substeps, Turbulence, Wind},
+    wind_zone::WindZone,
 };
 use bevy::prelude::*;
 
 pub(crate) fn check_settings(
     mut gravity: ResMut<ClothGravity>,
     mut wind: ResMut<Wind>,
+    mut turbulence: ResMut<Turbulence>,
     mut substeps: ResMut<Substeps>,
     mut cloths: Query<(Entity, &mut Cloth), Changed<Cloth>>,
+    mut zones: Query<(Entity, &mut WindZone), Changed<WindZone>>,
 ) {
     check(params::GRAVITY, &mut gravity);
     check(params::WIND, &mut wind);
+    check(params::TURBULENCE, &mut turbulence);
     check(params::SUBSTEPS, &mut substeps);
     for (entity, mut cloth) in &mut cloths {
         // The correction is no change that anybody else must hear of.
@@ -24,6 +28,11 @@ pub(crate) fn check_settings(
             .chain(params::sanitize(params::FABRIC, &mut cloth.fabric));
         for message in messages {
             warn!("cloth {entity}: {message}");
+        }
+    }
+    for (entity, mut zone) in &mut zones {
+        for message in params::sanitize(params::WIND_ZONE, zone.bypass_change_detection()) {
+            warn!("wind zone {entity}: {message}");
         }
     }
 }

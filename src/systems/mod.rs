@@ -12,6 +12,7 @@ mod prepare;
 mod reset;
 mod substep;
 mod tethers;
+mod wind_zones;
 mod write_mesh;
 
 pub(crate) use build::{build, forget_replaced_meshes, give_mesh_back};
@@ -24,6 +25,7 @@ pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;
 pub(crate) use reset::reset;
 pub(crate) use substep::{OwnSystems, collide, integrate, relax, run_substeps};
+pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};
 #[cfg(any(feature = "debug", feature = "picking"))]
 pub(crate) use write_mesh::DrawTime;
 pub(crate) use write_mesh::{DrawBetweenSteps, write_mesh};

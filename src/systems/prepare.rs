@@ -1,14 +1,14 @@
 //! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
 
-use super::{parallel::ClothCrew, tethers};
+use super::{parallel::ClothCrew, tethers, wind_zones::ActiveWindZones};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, Stale},
     mesh::Topology,
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
-    settings::{ClothThreads, Substeps, Wind, WindTime},
-    solver::{Air, apply_air_shared, apply_line_drag},
+    settings::{ClothThreads, Substeps, Turbulence, Wind, WindTime},
+    solver::{Air, apply_air_in_shared},
     tearing::Tearing,
 };
 use bevy::{ecs::system::NonSendMarker, prelude::*};
@@ -32,6 +32,8 @@ pub(crate) fn prepare_cloths(
     transforms: TransformHelper,
     wind: Res<Wind>,
     mut wind_time: ResMut<WindTime>,
+    turbulence: Res<Turbulence>,
+    zones: Res<ActiveWindZones>,
     substeps: Res<Substeps>,
     clock: Res<Time>,
     mut time: ResMut<SubstepTime>,
@@ -55,6 +57,7 @@ pub(crate) fn prepare_cloths(
     **wind_time += f64::from(step);
     let blowing = wind.at(**wind_time);
     let air_density = wind.air_density;
+    let field = zones.field(&turbulence, **wind_time);
     let size = |cloth: &(_, _, _, _, _, Mut<Particles>, _)| cloth.5.len();
     crew.for_all(
         *threads,
@@ -91,10 +94,8 @@ pub(crate) fn prepare_cloths(
                 areal_density,
                 ..cloth.fabric.air(blowing, air_density)
             };
-            apply_air_shared(leader, &mut particles, &body.triangles, &air, time.step);
-            if let Some(rope) = &body.rope {
-                apply_line_drag(&mut particles, &rope.lines, &air, time.step);
-            }
+            let (p, lines) = (&mut particles, body.rope.as_ref().map(|rope| &rope.lines));
+            apply_air_in_shared(leader, &field, p, &body.triangles, lines, &air, time.step);
         },
     );
 }

@@ -22,6 +22,7 @@ mod self_collision;
 mod snapshots;
 mod tearing;
 mod tethers;
+mod wind_zones;
 
 #[path = "../common/headless.rs"]
 mod headless;

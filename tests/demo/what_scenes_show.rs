@@ -19,6 +19,7 @@ fn put_up(name: &str) -> App {
     app.init_asset::<Image>()
         .init_asset::<StandardMaterial>()
         .insert_resource(world.wind)
+        .insert_resource(world.turbulence)
         .insert_resource(world.gravity)
         .insert_resource(world.substeps)
         .add_systems(Startup, stage::set_up)

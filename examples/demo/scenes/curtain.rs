@@ -21,6 +21,7 @@ pub(super) const SCENE: Scene = Scene {
             air_density: 0.0,
             ..default()
         },
+        ..default()
     },
     // A little to the side, beside the panel.
     view: [Vec3::new(-1.0, 3.6, 10.2), Vec3::new(-1.0, 3.6, 0.0)],

@@ -17,6 +17,7 @@ pub(super) const SCENE: Scene = Scene {
         },
         gravity: ClothGravity(Vec3::NEG_Y * 9.8),
         substeps: Substeps(1),
+        ..default()
     },
     view: [Vec3::new(2.4, 2.0, 4.3), Vec3::new(-0.05, 1.58, 0.0)],
     ..PLAIN

@@ -12,6 +12,7 @@ mod set;
 mod shapes;
 pub(crate) mod sticks;
 mod swing;
+mod wind_tunnel;
 
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
@@ -40,8 +41,11 @@ pub(crate) struct Scene {
 #[derive(Default)]
 pub(crate) struct Surroundings {
     pub(crate) wind: Wind,
+    pub(crate) turbulence: Turbulence,
     pub(crate) gravity: ClothGravity,
     pub(crate) substeps: Substeps,
+    /// Wind zones and their arrows are drawn.
+    pub(crate) wind_zones: bool,
 }
 
 impl Surroundings {
@@ -81,6 +85,7 @@ pub(crate) const SCENES: &[Scene] = &[
     rope::SCENE,
     sticks::SCENE,
     integrators::SCENE,
+    wind_tunnel::SCENE,
 ];
 
 /// The scene that is shown.

@@ -9,15 +9,12 @@ use crate::solver::{
     corners::BLOCK,
     crew::{Leader, PART},
     particles::ParticleArrays,
-    simd::{Kernel, dispatch, select},
+    simd::{Kernel, LANES, dispatch, select},
     soa::SoaVec3,
     triangles::Cells,
 };
 use bevy::math::Vec3;
 use std::ops::Range;
-
-/// Numbers in the largest register that there is.
-const LANES: usize = 16;
 
 /// Adds the acceleration by the air on the triangles of a sheet. `area` are those of all triangles.
 pub(super) fn apply(
@@ -200,8 +197,13 @@ impl Sheet<'_> {
         room: &mut Room,
         to: &mut Forces,
     ) {
+        // Whole registers, if there is so much behind, whatever it is: what remains of a row would
+        // otherwise cost as much as all the rest.
         let n = cells.len().min(BLOCK);
-        let codes = &self.cells.codes[cells.clone()][..n];
+        let behind = (self.x[0].len() - below - 1).min(self.cells.codes.len() - cells.start);
+        let n = n.next_multiple_of(LANES).min(BLOCK).min(behind);
+        let cells = cells.start..cells.start + n;
+        let codes = &self.cells.codes[cells.clone()];
         let Room { rows, area, force } = room;
         let (of_cells, _) = self.area[2 * cells.start..2 * cells.end].as_chunks::<2>();
         let [lower, upper] = area.each_mut().map(|area| &mut area[..n]);
@@ -229,10 +231,7 @@ impl Sheet<'_> {
             );
         }
         for ((rows, area), force) in rows.iter().zip(&*area).zip(&mut *force) {
-            // Whole registers, whatever is in those that nobody will look at: what remains of a row
-            // would otherwise cost as much as all the rest.
-            let whole = n.next_multiple_of(LANES).min(BLOCK);
-            forces(self.by, rows, &area[..whole], force);
+            forces(self.by, rows, &area[..n], force);
         }
         let [lower, upper] = force;
         for axis in 0..3 {

@@ -7,6 +7,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `family` | the six families of constraints: who is whose neighbour |
+//! | `groups` | what is solved side by side |
 //! | `project` | projects constraints between two rows |
 //! | `strip` | some neighbouring threads, copied together |
 //! | `transpose` | turns rows into columns, so that weft is solved as warp |
@@ -16,6 +17,7 @@
 
 mod coarse;
 mod family;
+mod groups;
 mod pass;
 mod project;
 mod strip;

@@ -5,7 +5,8 @@
 
 use super::{
     Sheet, SheetLayout,
-    family::{Family, Groups, LANES},
+    family::Family,
+    groups::{Groups, LANES},
     project::{Planes, project},
     strip::{GroupLinks, copy_warp, write_warp},
     transpose::{turn_back, turn_weft},

@@ -6,14 +6,15 @@
 //! that carry it all. A tether tells each particle at once. It only ever pulls, and only from a
 //! pinned particle, so it leaves folds, swings and free cloth alone.
 
+mod hold;
+
 use super::{
-    crew::{Leader, PART},
     geodesic::{Geodesics, MOST_ISLANDS, RestShape},
     particles::ParticleArrays,
-    simd::{Kernel, dispatch},
     soa::SoaVec3,
 };
-use std::cell::RefCell;
+pub use hold::hold_tethers;
+pub(crate) use hold::hold_tethers_shared;
 
 /// The tethers of a cloth.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -223,204 +224,6 @@ fn apart(positions: &SoaVec3, i: usize, anchor: usize) -> f32 {
     let dy = positions.y[i] - positions.y[anchor];
     let dz = positions.z[i] - positions.z[anchor];
     (dx * dx + dy * dy + dz * dz).sqrt()
-}
-
-/// Pulls every particle x that is farther than its tether, of length r, from its anchor a:
-/// x ← a + (x − a)·r·scale/|x − a|. With several such tethers it takes the mean of their
-/// corrections. Pinned particles stay where they are. An infinite scale holds nothing, nor do the
-/// tethers of a cloth that had more particles.
-pub fn hold_tethers(particles: &mut ParticleArrays, tethers: &Tethers, scale: f32) {
-    hold_tethers_shared(&mut Leader::alone(), particles, tethers, scale);
-}
-
-/// [`hold_tethers`], shared with the leader's helpers.
-pub(crate) fn hold_tethers_shared(
-    leader: &mut Leader,
-    particles: &mut ParticleArrays,
-    tethers: &Tethers,
-    scale: f32,
-) {
-    let reaches = scale < f32::INFINITY && tethers.particles <= particles.len();
-    if !reaches || tethers.is_empty() {
-        return;
-    }
-    ANCHORS.with_borrow_mut(|anchors| {
-        let at = &mut particles.position;
-        // A copy of their own: others move the particles around them in the meantime.
-        for (copy, plane) in anchors.iter_mut().zip([&at.x, &at.y, &at.z]) {
-            copy.clear();
-            copy.extend(tethers.anchors.iter().map(|&i| plane[i as usize]));
-        }
-        let anchors = anchors.each_ref().map(|plane| &plane[..]);
-        let parts = at.chunks_mut(PART).zip(particles.inverse_mass.chunks(PART));
-        leader.each(parts.enumerate(), |(number, (x, w))| {
-            dispatch(Hold {
-                tethers,
-                scale,
-                anchors,
-                first: number * PART,
-                x,
-                w,
-            });
-        });
-    });
-}
-
-thread_local! {
-    /// Room for the positions of the anchors.
-    static ANCHORS: RefCell<[Vec<f32>; 3]> = RefCell::default();
-}
-
-/// Particles that are neighbours in memory, and what holds them.
-struct Hold<'a> {
-    tethers: &'a Tethers,
-    scale: f32,
-    /// Where all anchors are.
-    anchors: [&'a [f32]; 3],
-    /// The number of the first particle, a multiple of [`BLOCK`].
-    first: usize,
-    x: [&'a mut [f32]; 3],
-    w: &'a [f32],
-}
-
-/// What the tethers of a block ask for.
-struct Sums {
-    x: [f32; BLOCK],
-    y: [f32; BLOCK],
-    z: [f32; BLOCK],
-    count: [f32; BLOCK],
-}
-
-impl Kernel for Hold<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let Self {
-            tethers,
-            scale,
-            anchors,
-            first: from,
-            mut x,
-            w,
-        } = self;
-        let blocks = from / BLOCK..(from + w.len()).div_ceil(BLOCK).min(tethers.ends.len());
-        for block in blocks {
-            let end = tethers.ends[block] as usize;
-            let begin = block.checked_sub(1).map_or(0, |b| tethers.ends[b] as usize);
-            if begin == end {
-                continue;
-            }
-            let first = block * BLOCK;
-            let mut sums = Sums {
-                x: [0.0; BLOCK],
-                y: [0.0; BLOCK],
-                z: [0.0; BLOCK],
-                count: [0.0; BLOCK],
-            };
-            for piece in &tethers.pieces[begin..end] {
-                let start = piece.start as usize;
-                let own = start - from..start - from + piece.count as usize;
-                let own = Own {
-                    place: x.each_ref().map(|plane| &plane[own.clone()]),
-                    w: &w[own],
-                    length: &tethers.slots[piece.slot as usize].length[start..],
-                    scale,
-                };
-                sums.add(own, anchors, piece, start - first);
-            }
-            let last = (first + BLOCK).min(tethers.particles);
-            for (plane, sum) in x.iter_mut().zip([&sums.x, &sums.y, &sums.z]) {
-                let rows = plane[first - from..last - from].iter_mut();
-                for ((x, sum), count) in rows.zip(sum).zip(&sums.count) {
-                    *x += sum / count.max(1.0);
-                }
-            }
-        }
-    }
-
-    fn run_scalar(self) {
-        let Self {
-            tethers,
-            scale,
-            anchors,
-            first,
-            mut x,
-            w,
-        } = self;
-        for i in 0..w.len().min(tethers.particles.saturating_sub(first)) {
-            let at = bevy::math::Vec3::from(x.each_ref().map(|plane| plane[i]));
-            let mut sum = bevy::math::Vec3::ZERO;
-            let mut count = 0.0;
-            for (anchor, length) in tethers.of((first + i) as u32) {
-                let number = tethers.anchors.partition_point(|&other| other < anchor);
-                let d = at - bevy::math::Vec3::from(anchors.map(|plane| plane[number]));
-                let distance = (d.x * d.x + d.y * d.y + d.z * d.z).sqrt();
-                let reach = length * scale;
-                if distance > reach && w[i] > 0.0 {
-                    sum += d * (reach / distance - 1.0);
-                    count += 1.0;
-                }
-            }
-            if count > 0.0 {
-                for (plane, to) in x.iter_mut().zip((at + sum / count).to_array()) {
-                    plane[i] = to;
-                }
-            }
-        }
-    }
-}
-
-impl Sums {
-    /// Adds the corrections of a piece that begins at place `from` of the block.
-    #[inline(always)]
-    fn add(&mut self, own: Own, anchors: [&[f32]; 3], piece: &Piece, from: usize) {
-        let (count, anchor) = (piece.count as usize, piece.anchor as usize);
-        let to = from + count;
-        let sums = [
-            &mut self.x[from..to],
-            &mut self.y[from..to],
-            &mut self.z[from..to],
-            &mut self.count[from..to],
-        ];
-        if piece.row {
-            let anchors = anchors.map(|plane| &plane[anchor..anchor + count]);
-            own.pull(sums, count, |k| {
-                [anchors[0][k], anchors[1][k], anchors[2][k]]
-            });
-        } else {
-            let anchor = anchors.map(|plane| plane[anchor]);
-            own.pull(sums, count, |_| anchor);
-        }
-    }
-}
-
-/// What a piece reads of its particles.
-struct Own<'a> {
-    place: [&'a [f32]; 3],
-    w: &'a [f32],
-    length: &'a [f32],
-    scale: f32,
-}
-
-impl Own<'_> {
-    #[inline(always)]
-    fn pull(&self, sums: [&mut [f32]; 4], count: usize, anchor: impl Fn(usize) -> [f32; 3]) {
-        let [x, y, z] = self.place.map(|plane| &plane[..count]);
-        let (w, length) = (&self.w[..count], &self.length[..count]);
-        let [sum_x, sum_y, sum_z, number] = sums.map(|sum| &mut sum[..count]);
-        for k in 0..count {
-            let anchor = anchor(k);
-            let (dx, dy, dz) = (x[k] - anchor[0], y[k] - anchor[1], z[k] - anchor[2]);
-            let distance = (dx * dx + dy * dy + dz * dz).sqrt();
-            let reach = length[k] * self.scale;
-            // Chosen without a branch; what is not far enough away gets a factor of 0.
-            let pulls = (distance > reach) & (w[k] > 0.0);
-            let factor = if pulls { reach / distance - 1.0 } else { 0.0 };
-            sum_x[k] += dx * factor;
-            sum_y[k] += dy * factor;
-            sum_z[k] += dz * factor;
-            number[k] += if pulls { 1.0 } else { 0.0 };
-        }
-    }
 }
 
 #[cfg(test)]

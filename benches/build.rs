@@ -1,0 +1,105 @@
+//! What a cloth costs before its first step, part by part.
+//!
+//! ```sh
+//! cargo bench --bench build
+//! ```
+//!
+//! The machine is noisy: compare the fastest times of one run. What tears and cuts cost, and changes
+//! of the constraints with them, is in the bench `tear`.
+
+#[expect(dead_code, reason = "measure needs more")]
+#[path = "../examples/measure/scene.rs"]
+mod scene;
+
+use bevy::{
+    math::{Mat3, Vec3},
+    mesh::Mesh,
+};
+use bevy_drape::{
+    mesh::{Assembly, ClothGrid, MeshBinding, Topology, TriangleMesh},
+    solver::{RestShape, Tethers},
+};
+use divan::Bencher;
+
+const SIDES: [u32; 2] = [64, 256];
+
+fn main() {
+    divan::main();
+}
+
+fn mesh(side: u32) -> Mesh {
+    ClothGrid::vertical(2.0, 2.0, side, side).into()
+}
+
+fn triangles(side: u32) -> TriangleMesh {
+    TriangleMesh::read(&mesh(side)).expect("a grid has triangles")
+}
+
+fn topology(mesh: &TriangleMesh) -> Topology {
+    Topology::new(mesh).expect("a grid has triangles")
+}
+
+fn assembly(topology: &Topology) -> Assembly {
+    topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2)
+}
+
+/// Takes the triangles out of the mesh.
+#[divan::bench(args = SIDES, sample_count = 20)]
+fn a_read(bencher: Bencher, side: u32) {
+    let mesh = mesh(side);
+    bencher.bench_local(|| TriangleMesh::read(&mesh));
+}
+
+/// Welds vertices and finds threads, quads and sheets.
+#[divan::bench(args = SIDES, sample_count = 20)]
+fn b_topology(bencher: Bencher, side: u32) {
+    let mesh = triangles(side);
+    bencher.bench_local(|| topology(&mesh));
+}
+
+/// The same if vertices and triangles come in random order.
+#[divan::bench(args = SIDES, sample_count = 20)]
+fn b_topology_shuffled(bencher: Bencher, side: u32) {
+    let mut mesh = triangles(side);
+    scene::shuffle(&mut mesh);
+    bencher.bench_local(|| topology(&mesh));
+}
+
+/// Makes particles and constraints.
+#[divan::bench(args = SIDES, sample_count = 20)]
+fn c_assembly(bencher: Bencher, side: u32) {
+    let topology = topology(&triangles(side));
+    bencher.bench_local(|| assembly(&topology));
+}
+
+/// The same for what is no grid: constraints are ordered into independent batches.
+#[divan::bench(args = SIDES, sample_count = 20)]
+fn c_assembly_without_grid(bencher: Bencher, side: u32) {
+    let mut topology = topology(&triangles(side));
+    topology.sheets.clear();
+    bencher.bench_local(|| assembly(&topology));
+}
+
+/// Finds distances along the cloth from two corners, and the tethers from there.
+#[divan::bench(args = SIDES, sample_count = 20)]
+fn d_tethers(bencher: Bencher, side: u32) {
+    let assembly = assembly(&topology(&triangles(side)));
+    let triangles = assembly.triangles.indices.to_vec();
+    let shape = RestShape {
+        positions: &assembly.particles.position,
+        triangles: &triangles,
+        constraints: &assembly.constraints,
+    };
+    bencher.bench_local(|| Tethers::new(&shape, &[0, side - 1]));
+}
+
+/// Binds the mesh to the particles.
+#[divan::bench(args = SIDES, sample_count = 20)]
+fn e_binding(bencher: Bencher, side: u32) {
+    let mesh = mesh(side);
+    let triangles = triangles(side);
+    let topology = topology(&triangles);
+    bencher
+        .with_inputs(|| mesh.clone())
+        .bench_local_values(|mut mesh| MeshBinding::new(&triangles, &topology, &mut mesh));
+}

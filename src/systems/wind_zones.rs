@@ -1,0 +1,83 @@
+//! Finds out where all wind zones are.
+
+use crate::{
+    settings::Turbulence,
+    solver::{Eddies, Pose, WindField, Zone},
+    wind_zone::WindZone,
+};
+use bevy::{ecs::entity::EntityHashSet, prelude::*};
+
+/// The wind zones of the running step, ordered by entity: the same order gives the same bits.
+#[derive(Resource, Default)]
+pub(crate) struct ActiveWindZones {
+    pub(crate) list: Vec<Zone>,
+    /// All of them, in their order.
+    order: Vec<Entity>,
+    /// Reported as unusable; not again before they were usable.
+    reported: EntityHashSet,
+}
+
+impl ActiveWindZones {
+    /// What blows besides the wind that is the same everywhere.
+    pub(crate) fn field(&self, turbulence: &Turbulence, seconds: f64) -> WindField<'_> {
+        WindField {
+            zones: &self.list,
+            eddies: Some(Eddies {
+                strength: turbulence.strength,
+                size: turbulence.size,
+                period: turbulence.period,
+                seed: turbulence.seed,
+                seconds,
+            }),
+        }
+    }
+}
+
+pub(crate) fn find_wind_zones(
+    mut active: ResMut<ActiveWindZones>,
+    zones: Query<(Entity, &WindZone)>,
+    transforms: TransformHelper,
+) {
+    let ActiveWindZones {
+        list,
+        order,
+        reported,
+    } = &mut *active;
+    list.clear();
+    order.clear();
+    order.extend(zones.iter().map(|(entity, _)| entity));
+    order.sort_unstable();
+    for &entity in &*order {
+        let Ok((_, zone)) = zones.get(entity) else {
+            continue;
+        };
+        let Ok(transform) = transforms.compute_global_transform(entity) else {
+            continue;
+        };
+        let (scale, rotation, translation) = transform.to_scale_rotation_translation();
+        let pose = Pose {
+            rotation: rotation.normalize(),
+            translation,
+        };
+        let shape = zone.scaled_shape(scale);
+        if !(shape.is_valid() && pose.is_valid()) {
+            if reported.insert(entity) {
+                error!(
+                    "wind zone {entity}: {shape:?} at {translation} does not blow; all lengths must \
+                     be finite and above 0, the transform finite"
+                );
+            }
+            continue;
+        }
+        reported.remove(&entity);
+        list.push(Zone {
+            shape,
+            flow: zone.flow,
+            falloff: zone.falloff,
+            strength: zone.strength,
+            core: zone.core,
+            pose,
+        });
+    }
+    reported.retain(|&entity| zones.contains(entity));
+}
