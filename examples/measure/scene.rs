@@ -135,6 +135,7 @@ pub(crate) struct Apart {
     rest: Vec<Vec3>,
     distance: f32,
     contacts: SelfContacts,
+    to_world: Mat3,
 }
 
 impl Plan {
@@ -145,6 +146,16 @@ impl Plan {
         ClothGrid {
             vertical: !self.falls,
             ..ClothGrid::new(width, width, self.side, self.side)
+        }
+    }
+
+    /// What turns the sheet. Over a floor alone it leans, so that it buckles instead of being crushed in
+    /// its own plane.
+    fn to_world(&self) -> Mat3 {
+        if self.floor {
+            Mat3::from_rotation_x(0.2) * Mat3::from_rotation_z(0.3)
+        } else {
+            Mat3::IDENTITY
         }
     }
 
@@ -164,7 +175,7 @@ impl Plan {
             constraints,
             triangles,
             ..
-        } = topology.assemble(Vec3::Y * 1.5, Mat3::IDENTITY, cloth.fabric.areal_density);
+        } = topology.assemble(Vec3::Y * 1.5, self.to_world(), cloth.fabric.areal_density);
 
         let pins = match self.pins {
             Held::Top => Pins::edge(ClothEdge::Top),
@@ -193,6 +204,7 @@ impl Plan {
                 rest: topology.positions.clone(),
                 distance: solver::self_distance(surface.thickness, spacing),
                 contacts: SelfContacts::default(),
+                to_world: self.to_world(),
             }
         });
         Stage {
@@ -266,7 +278,7 @@ impl Crew {
                     distance: apart.distance,
                     friction: stage.settings.surface.friction,
                     rest: &apart.rest,
-                    to_world: Mat3::IDENTITY,
+                    to_world: apart.to_world,
                 };
                 (&mut apart.contacts, by)
             }),
@@ -318,4 +330,10 @@ pub(crate) fn shuffle(mesh: &mut TriangleMesh) {
         .into_iter()
         .map(|old| mesh.triangles[old].map(|corner| name[corner as usize]))
         .collect();
+}
+
+impl Stage {
+    pub(crate) fn pairs(&self) -> usize {
+        self.apart.as_ref().map_or(0, |a| a.contacts.len())
+    }
 }

@@ -4,24 +4,34 @@
 //! |---|---|
 //! | `mod` | the phase: what is near, and for how long |
 //! | `cells` | finds what is near |
+//! | `pairs` | puts it into an order |
+//! | `bins` | how far what was near has moved since |
 //! | `touch` | what happens when two particles touch |
 //!
-//! Pairs are looked for when a fixed step begins, farther than the particles keep apart by a skin
-//! (Verlet, 1967), and again as soon as any two particles may have moved too far with respect to each
-//! other ([`LATEST`]). In a substep each pair is followed along its whole way: particles do not skip
-//! each other. Particles that are faster with respect to the mean of the cloth than [`FASTEST`] allows
-//! are slowed, so that of what met in a substep only what grazed is missed: pairs that met more than 7 %
-//! deep are still within the skin at its end.
+//! Pairs are looked for farther than the particles keep apart by a skin (Verlet, 1967), and again only
+//! when two that were near each other may have moved by more than that with respect to each other: of
+//! a cloth that hangs, or falls as a whole, once. In a substep each pair that is near is followed along
+//! its whole way: particles do not skip each other. Particles that are faster with respect to the mean
+//! of the cloth than [`FASTEST`] allows are slowed, so that of what met in a substep only what grazed is
+//! missed: pairs that met more than 18 % deep are still near at its end.
+//!
+//! Which pairs are near, and in which order they are treated, follows from the positions alone, not
+//! from when they were looked for: a cloth that was saved goes on with the same bits. (Only where so
+//! much is in one place that not all of it is looked at, that is not so.)
 
+mod bins;
 mod cells;
+mod pairs;
 mod touch;
 
 use super::{
     collide::Friction, corners::Corners, integrate::update_displacements,
-    particles::ParticleArrays, soa::bounds,
+    particles::ParticleArrays, soa::SoaVec3, soa::bounds,
 };
-use bevy::math::{Mat3, Vec3};
+use bevy::math::{DVec3, Mat3, Vec3};
+use bins::Bins;
 use cells::Cells;
+use pairs::Pairs;
 use touch::Touch;
 
 /// The distance that particles keep is at least this share of the distance of neighbours at rest: half
@@ -35,14 +45,19 @@ const GREATEST: f32 = 3.0;
 /// neighbours, and what is close in a rest shape with tight curves.
 const NEIGHBOURS: f32 = 1.5;
 
-/// The skin in which pairs are looked for, as a share of the distance that particles keep.
-const SKIN: f32 = 0.5;
+/// Pairs are treated in a substep if their distance at its end is less than 1 and this times what they
+/// keep: who met on the way, or is pushed by others.
+const NEAR: f32 = 0.25;
 
-/// Pairs are looked for again when two particles may have moved by more than this share of that
-/// distance with respect to each other. A pair that was just beyond the skin may then be nearer than it
-/// should be by what this is more than [`SKIN`]; it has not changed sides: the middle of a square of
-/// particles is passed at 0.47.
-const LATEST: f32 = 0.8;
+/// The least and the greatest skin in which pairs are looked for, as shares of the distance that
+/// particles keep. It is doubled when a search did not serve for [`SHORT`] substeps, and halved when it
+/// did for [`LONG`].
+const SKIN: [f32; 2] = [0.25, 0.5];
+const SHORT: u32 = 3;
+const LONG: u32 = 16;
+
+/// The side of a bin of those in which relative motion is measured, as a multiple of that distance.
+const BIN: f32 = 6.0;
 
 /// No particle moves by more than this share of the distance that particles keep in one substep, with
 /// respect to the mean of the cloth.
@@ -87,13 +102,26 @@ pub fn rest_spacing(rest: &[Vec3], triangles: &Corners, to_world: Mat3) -> f32 {
 
 /// The pairs of particles of a cloth that may touch, and room to find them.
 ///
-/// It is made anew when a fixed step begins, so it is no part of the state of a cloth.
+/// It follows from where the particles are, so it is no part of the state of a cloth.
 #[derive(Clone, Debug, Default)]
 pub struct SelfContacts {
     cells: Cells,
-    pairs: Vec<[u32; 2]>,
-    /// Positions when pairs were looked for, relative to the origin of the particles.
-    found_at: [Vec<f32>; 3],
+    pairs: Pairs,
+    bins: Bins,
+    /// What the pairs were looked for with, and where particles were then.
+    found: Option<Found>,
+    found_at: SoaVec3,
+    skin: f32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    distance: f32,
+    to_world: Mat3,
+    /// Whether nothing was left out.
+    all: bool,
+    /// Substeps that it has served for.
+    served: u32,
 }
 
 impl SelfContacts {
@@ -104,7 +132,13 @@ impl SelfContacts {
 
     /// Whether nothing may touch.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.len() == 0
+    }
+
+    /// Has pairs looked for again. Must be called when places at rest have changed, but not their
+    /// number.
+    pub fn forget(&mut self) {
+        self.found = None;
     }
 
     /// Keeps the particles of a cloth apart in a substep, after relaxation and before colliders.
@@ -118,64 +152,113 @@ impl SelfContacts {
             return;
         }
         let fastest = FASTEST * by.distance;
-        let mut motion = spread_of(displacements(p));
+        let motion = spread_of(displacements(p));
         if motion > 2.0 * fastest {
             slow_down(p, fastest);
-            // What is beyond are pinned particles, and the corners of the box that was measured.
-            motion = spread_of(displacements(p)).min(2.0 * fastest);
         }
         if motion.is_nan() {
             return;
         }
-        if substep == 0 || self.moved(p) > LATEST * by.distance {
-            self.find(p, by);
-        }
+        self.follow(p, by, substep);
+        let near = (1.0 + NEAR) * by.distance;
+        let (near, position) = (near * near, &p.position);
+        let pairs = self.pairs.near(|i, j| {
+            let apart = position.get(i) - position.get(j);
+            apart.length_squared() < near
+        });
         let touch = Touch {
             distance: by.distance,
-            motion,
             friction: by.friction,
         };
-        touch.all(p, &self.pairs);
+        touch.all(p, pairs);
+    }
+
+    /// Looks for pairs, unless all that are near are known.
+    fn follow(&mut self, p: &ParticleArrays, by: &SelfCollision, substep: u32) {
+        let served = match self.found {
+            Some(found)
+                if self.found_at.len() == p.len()
+                    && found.distance == by.distance
+                    && found.to_world == by.to_world
+                    && (found.all || substep > 0) =>
+            {
+                if self.holds(p, by.distance) {
+                    self.found = Some(Found {
+                        served: found.served.saturating_add(1),
+                        ..found
+                    });
+                    return;
+                }
+                found.served
+            }
+            // As if nothing had ever been found.
+            _ => {
+                self.skin = 0.0;
+                LONG
+            }
+        };
+        if served < SHORT {
+            self.skin *= 2.0;
+        } else if served >= LONG {
+            self.skin *= 0.5;
+        }
+        self.skin = self.skin.clamp(SKIN[0], SKIN[1]);
+        self.find(p, by);
+    }
+
+    /// Whether all pairs that are near are among those that were found.
+    fn holds(&mut self, p: &ParticleArrays, distance: f32) -> bool {
+        let skin = self.skin * distance;
+        let spread = self.moved(p);
+        if spread <= skin {
+            return true;
+        }
+        // Who comes from beyond the neighbouring bin moves at least so far.
+        let size = self.bins.sort(&self.found_at, BIN * distance);
+        let far = size - (1.0 + NEAR) * distance;
+        spread <= far && self.bins.spread(&self.found_at, &p.position) <= skin
     }
 
     /// Looks for pairs.
     fn find(&mut self, p: &ParticleArrays, by: &SelfCollision) {
         let positions = [&p.position.x, &p.position.y, &p.position.z];
-        for (kept, now) in self.found_at.iter_mut().zip(positions) {
+        let Self { found_at: at, .. } = self;
+        for (kept, now) in [&mut at.x, &mut at.y, &mut at.z].into_iter().zip(positions) {
             kept.clone_from(now);
         }
-        let reach = (1.0 + SKIN) * by.distance;
+        self.bins.forget();
+        let reach = (1.0 + NEAR + self.skin) * by.distance;
         // A little larger, so that no rounding puts a pair two cells apart.
-        self.cells.sort(&p.position, 1.001 * reach);
+        let rest = |i: usize| by.to_world * by.rest[i];
+        self.cells.sort(&p.position, 1.001 * reach, rest);
         let apart = NEIGHBOURS * by.distance;
-        let may_meet = |i: u32, j: u32| {
-            let way = by.to_world * (by.rest[i as usize] - by.rest[j as usize]);
-            way.length_squared() > apart * apart
-        };
         // As many as there are where layers lie tight, so that a step asks for memory once.
-        self.pairs.clear();
-        self.pairs.reserve(8 * p.len());
-        self.cells.pairs(reach, may_meet, &mut self.pairs);
+        let found = &mut self.pairs.found;
+        found.clear();
+        found.reserve(8 * p.len());
+        let all = self.cells.pairs(reach, apart, found);
+        self.pairs.order(p.len());
+        self.found = Some(Found {
+            distance: by.distance,
+            to_world: by.to_world,
+            all,
+            served: 0,
+        });
     }
 
     /// No two particles have moved by more than this with respect to each other since pairs were looked
     /// for, m.
     fn moved(&self, p: &ParticleArrays) -> f32 {
         const BLOCK: usize = 512;
-        let [x, y, z] = &self.found_at;
-        if x.len() != p.len() {
-            return f32::INFINITY;
-        }
         let mut ways = [[0.0; BLOCK]; 3];
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let before = x.chunks(BLOCK).zip(y.chunks(BLOCK)).zip(z.chunks(BLOCK));
-        for (now, ((x, y), z)) in p.position.chunks(BLOCK).zip(before) {
-            for ((ways, now), before) in ways.iter_mut().zip(now).zip([x, y, z]) {
+        for (now, before) in p.position.chunks(BLOCK).zip(self.found_at.chunks(BLOCK)) {
+            for ((ways, now), before) in ways.iter_mut().zip(now).zip(before) {
                 for ((way, now), before) in ways.iter_mut().zip(now).zip(before) {
                     *way = now - before;
                 }
             }
-            let [least, greatest] = bounds(ways.each_ref().map(|ways| &ways[..x.len()]));
+            let [least, greatest] = bounds(ways.each_ref().map(|ways| &ways[..now[0].len()]));
             low = low.min(least.into());
             high = high.max(greatest.into());
         }
@@ -194,23 +277,40 @@ fn spread_of(vectors: [&[f32]; 3]) -> f32 {
 }
 
 /// Slows particles that move farther than `fastest` in a substep, with respect to the mean of those
-/// that are free.
+/// that are free. What they lose of their momentum all get: the mean goes on as it was.
 fn slow_down(p: &mut ParticleArrays, fastest: f32) {
-    let (mut sum, mut count) = (Vec3::ZERO, 0);
-    for (d, &w) in p.displacement.iter().zip(&p.inverse_mass) {
-        if w > 0.0 {
-            sum += d;
-            count += 1;
+    let free =
+        |p: &ParticleArrays, i: usize| (p.inverse_mass[i] > 0.0).then(|| 1.0 / p.inverse_mass[i]);
+    let (mut sum, mut mass) = (DVec3::ZERO, 0.0);
+    for i in 0..p.len() {
+        if let Some(m) = free(p, i) {
+            sum += p.displacement.get(i).as_dvec3() * f64::from(m);
+            mass += f64::from(m);
         }
     }
-    let mean = sum / count.max(1) as f32;
+    if mass <= 0.0 {
+        return;
+    }
+    let mean = (sum / mass).as_vec3();
+    let mut lost = DVec3::ZERO;
     for i in 0..p.len() {
         let relative = p.displacement.get(i) - mean;
         let length = relative.length();
-        if length > fastest && p.inverse_mass[i] > 0.0 {
+        if let Some(m) = free(p, i)
+            && length > fastest
+        {
             let more = relative * ((length - fastest) / length);
+            lost += more.as_dvec3() * f64::from(m);
             p.displacement.add(i, -more);
             p.position.add(i, -more);
+        }
+    }
+    let back = (lost / mass).as_vec3();
+    for i in 0..p.len() {
+        if p.inverse_mass[i] > 0.0 {
+            p.displacement.add(i, back);
+            p.position.add(i, back);
+            // This is no motion that has still to be added to the displacement.
             let position = p.position.get(i);
             p.predicted.set(i, position);
         }

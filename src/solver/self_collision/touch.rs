@@ -12,8 +12,6 @@ const RECOVERY: f32 = 0.1;
 pub(super) struct Touch {
     /// What they keep from each other, m.
     pub(super) distance: f32,
-    /// No two of them come nearer to each other by more than this in the substep, m.
-    pub(super) motion: f32,
     pub(super) friction: Friction,
 }
 
@@ -25,14 +23,10 @@ impl Touch {
     /// push-out moves only the positions; of the displacements goes what brings the two nearer, and
     /// what friction takes of their slide.
     pub(super) fn all(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) {
-        let near = self.distance + self.motion;
-        let near = near * near;
         for pair in pairs {
             let [i, j] = pair.map(|particle| particle as usize);
             let apart = p.position.get(i) - p.position.get(j);
-            if apart.length_squared() < near {
-                self.pair(p, [i, j], apart);
-            }
+            self.pair(p, [i, j], apart);
         }
     }
 
