@@ -79,6 +79,11 @@ pub(crate) struct SelfContacts {
 }
 
 impl SelfContacts {
+    /// Its particles or their places at rest are others now.
+    pub(crate) fn forget(&mut self) {
+        self.contacts.forget();
+    }
+
     /// Keeps the particles of a cloth apart, if it is to collide with itself.
     pub(crate) fn collide(
         &mut self,
@@ -88,6 +93,10 @@ impl SelfContacts {
         time: &SubstepTime,
     ) {
         if cloth.self_collision == SelfCollision::Off {
+            if self.spacing.is_some() {
+                // The memory too.
+                *self = Self::default();
+            }
             return;
         }
         let to_world = body.reach.to_world;

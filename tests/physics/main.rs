@@ -9,6 +9,7 @@ mod cloths;
 mod contacts;
 mod integrators;
 mod motion;
+mod self_collision;
 mod tethers;
 
 use bevy::math::Vec3;

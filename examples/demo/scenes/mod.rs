@@ -12,6 +12,7 @@ mod set;
 mod shapes;
 pub(crate) mod sticks;
 mod swing;
+mod twist;
 mod wind_tunnel;
 
 use bevy::prelude::*;
@@ -86,6 +87,7 @@ pub(crate) const SCENES: &[Scene] = &[
     sticks::SCENE,
     integrators::SCENE,
     wind_tunnel::SCENE,
+    twist::SCENE,
 ];
 
 /// The scene that is shown.
@@ -115,5 +117,6 @@ pub(crate) fn plugin(app: &mut App) {
         swing::plugin,
         sticks::plugin,
         integrators::plugin,
+        twist::plugin,
     ));
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `mod` | the phase: what is near, and for how long |
 //! | `cells` | finds what is near |
-//! | `pairs` | puts it into an order |
+//! | `pairs` | which of that is near now, in an order |
 //! | `bins` | how far what was near has moved since |
 //! | `touch` | what happens when two particles touch |
 //!
@@ -32,7 +32,7 @@ use bevy::math::{DVec3, Mat3, Vec3};
 use bins::Bins;
 use cells::Cells;
 use pairs::Pairs;
-use touch::Touch;
+use touch::{Touch, Touching};
 
 /// The distance that particles keep is at least this share of the distance of neighbours at rest: half
 /// the diagonal of a square cell, where a particle could slip through, is 0.71 of it.
@@ -50,11 +50,14 @@ const NEIGHBOURS: f32 = 1.5;
 const NEAR: f32 = 0.25;
 
 /// The least and the greatest skin in which pairs are looked for, as shares of the distance that
-/// particles keep. It is doubled when a search did not serve for [`SHORT`] substeps, and halved when it
-/// did for [`LONG`].
-const SKIN: [f32; 2] = [0.25, 0.5];
-const SHORT: u32 = 3;
-const LONG: u32 = 16;
+/// particles keep. One that would not serve for two substeps is not worth what it costs.
+const SKIN: [f32; 2] = [0.05, 0.5];
+
+/// The first skin.
+const FIRST_SKIN: f32 = 0.25;
+
+/// For so many substeps a search shall serve.
+const SERVE: f32 = 16.0;
 
 /// The side of a bin of those in which relative motion is measured, as a multiple of that distance.
 const BIN: f32 = 6.0;
@@ -112,6 +115,7 @@ pub struct SelfContacts {
     found: Option<Found>,
     found_at: SoaVec3,
     skin: f32,
+    touching: Vec<Touching>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,13 +125,13 @@ struct Found {
     /// Whether nothing was left out.
     all: bool,
     /// Substeps that it has served for.
-    served: u32,
+    served: f32,
 }
 
 impl SelfContacts {
     /// How many pairs may touch before they are looked for again.
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.pairs.found.len()
     }
 
     /// Whether nothing may touch.
@@ -160,63 +164,69 @@ impl SelfContacts {
             return;
         }
         self.follow(p, by, substep);
+        if self.is_empty() {
+            return;
+        }
+        let Self {
+            pairs, touching, ..
+        } = self;
+        touch::gather(p, touching);
         let near = (1.0 + NEAR) * by.distance;
-        let (near, position) = (near * near, &p.position);
-        let pairs = self.pairs.near(|i, j| {
-            let apart = position.get(i) - position.get(j);
-            apart.length_squared() < near
+        let near = near * near;
+        let pairs = pairs.near(touching.len(), |i, j| {
+            (touching[i].at - touching[j].at).length_squared() < near
         });
+        if pairs.is_empty() {
+            return;
+        }
         let touch = Touch {
             distance: by.distance,
             friction: by.friction,
         };
-        touch.all(p, pairs);
+        touch.all(touching, pairs);
+        touch::put_back(touching, p);
     }
 
     /// Looks for pairs, unless all that are near are known.
     fn follow(&mut self, p: &ParticleArrays, by: &SelfCollision, substep: u32) {
-        let served = match self.found {
+        match &mut self.found {
             Some(found)
                 if self.found_at.len() == p.len()
                     && found.distance == by.distance
                     && found.to_world == by.to_world
                     && (found.all || substep > 0) =>
             {
-                if self.holds(p, by.distance) {
-                    self.found = Some(Found {
-                        served: found.served.saturating_add(1),
-                        ..found
-                    });
+                found.served += 1.0;
+                let served = found.served;
+                let Some(moved) = self.moved_too_far(p, by.distance) else {
                     return;
-                }
-                found.served
+                };
+                let each = moved / (served * by.distance);
+                self.skin = if 2.0 * each < SKIN[1] {
+                    (SERVE * each).clamp(SKIN[0], SKIN[1])
+                } else {
+                    SKIN[0]
+                };
             }
             // As if nothing had ever been found.
-            _ => {
-                self.skin = 0.0;
-                LONG
-            }
-        };
-        if served < SHORT {
-            self.skin *= 2.0;
-        } else if served >= LONG {
-            self.skin *= 0.5;
+            _ => self.skin = FIRST_SKIN,
         }
-        self.skin = self.skin.clamp(SKIN[0], SKIN[1]);
         self.find(p, by);
     }
 
-    /// Whether all pairs that are near are among those that were found.
-    fn holds(&mut self, p: &ParticleArrays, distance: f32) -> bool {
+    /// How far particles that were near each other have moved with respect to each other since pairs
+    /// were looked for, m, if that is so far that there may be pairs which were not found.
+    fn moved_too_far(&mut self, p: &ParticleArrays, distance: f32) -> Option<f32> {
         let skin = self.skin * distance;
         let spread = self.moved(p);
         if spread <= skin {
-            return true;
+            return None;
         }
-        // Who comes from beyond the neighbouring bin moves at least so far.
         let size = self.bins.sort(&self.found_at, BIN * distance);
+        let moved = self.bins.spread(&self.found_at, &p.position);
+        // Who comes from beyond the neighbouring bin moves at least so far.
         let far = size - (1.0 + NEAR) * distance;
-        spread <= far && self.bins.spread(&self.found_at, &p.position) <= skin
+        (spread > far || moved > skin).then_some(moved)
     }
 
     /// Looks for pairs.
@@ -232,17 +242,14 @@ impl SelfContacts {
         let rest = |i: usize| by.to_world * by.rest[i];
         self.cells.sort(&p.position, 1.001 * reach, rest);
         let apart = NEIGHBOURS * by.distance;
-        // As many as there are where layers lie tight, so that a step asks for memory once.
+        self.pairs.reserve(p.len());
         let found = &mut self.pairs.found;
-        found.clear();
-        found.reserve(8 * p.len());
         let all = self.cells.pairs(reach, apart, found);
-        self.pairs.order(p.len());
         self.found = Some(Found {
             distance: by.distance,
             to_world: by.to_world,
             all,
-            served: 0,
+            served: 0.0,
         });
     }
 

@@ -1,83 +1,98 @@
-//! Pairs of particles that may touch, in an order that follows from the pairs alone.
+//! Pairs of particles that may touch, and those that are near now, in an order that follows from the
+//! pairs alone.
 
-/// Pairs, by the lesser number of both, then by the greater.
+/// Pairs that are taken together.
+const BLOCK: usize = 512;
+
+/// Pairs of particles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairs {
-    /// As they were found: in any order, some twice. Later, room for those that are near.
+    /// Those that may touch, in any order, some twice.
     pub(super) found: Vec<[u32; 2]>,
-    /// Where the partners of each particle begin in `others`; after the last one, where they end.
-    starts: Vec<u32>,
-    others: Vec<u32>,
+    near: Vec<[u32; 2]>,
+    /// For each particle where its pairs end in `ordered`.
+    ends: Vec<u32>,
+    ordered: Vec<[u32; 2]>,
 }
 
 impl Pairs {
-    pub(super) fn len(&self) -> usize {
-        self.others.len()
-    }
-
-    /// Orders what was found among so many particles.
-    ///
-    /// The order must not depend on how or when pairs were found: then a list that holds more than it
-    /// must gives the same bits.
-    pub(super) fn order(&mut self, particles: usize) {
+    /// Asks for room for so many particles at once, as much as they need where layers lie tight, so that
+    /// later steps ask for none.
+    pub(super) fn reserve(&mut self, particles: usize) {
         let Self {
             found,
-            starts,
-            others,
+            near,
+            ordered,
+            ..
         } = self;
-        starts.clear();
-        starts.resize(particles + 1, 0);
-        for &[i, j] in &*found {
-            starts[i.min(j) as usize] += 1;
+        for (room, most) in [(found, 4), (near, 3), (ordered, 3)] {
+            room.clear();
+            room.reserve(most * particles);
         }
-        let mut end = 0;
-        for start in &mut *starts {
-            end += *start;
-            *start = end;
+    }
+
+    /// The pairs that are near now of so many particles, by the lesser number of both, then by the
+    /// greater, each once.
+    ///
+    /// The order does not depend on how or when pairs were found: a list that holds more than it must
+    /// gives the same bits.
+    pub(super) fn near(
+        &mut self,
+        particles: usize,
+        near: impl Fn(usize, usize) -> bool,
+    ) -> &[[u32; 2]] {
+        self.near.clear();
+        let mut room = [[0; 2]; BLOCK];
+        for block in self.found.chunks(BLOCK) {
+            let mut count = 0;
+            for &[i, j] in block {
+                // Without a branch, which no processor foresees.
+                room[count % BLOCK] = [i.min(j), i.max(j)];
+                count += usize::from(near(i as usize, j as usize));
+            }
+            self.near.extend_from_slice(&room[..count]);
         }
-        others.resize(found.len(), 0);
-        for &[i, j] in &*found {
-            let start = &mut starts[i.min(j) as usize];
-            *start -= 1;
-            others[*start as usize] = i.max(j);
+        if self.near.is_empty() {
+            return &[];
         }
-        let (mut begin, mut kept) = (0, 0);
-        for i in 0..particles {
-            let end = starts[i + 1] as usize;
-            others[begin..end].sort_unstable();
-            starts[i] = kept as u32;
-            let first = kept;
-            for k in begin..end {
-                let other = others[k];
-                if kept == first || others[kept - 1] != other {
-                    others[kept] = other;
-                    kept += 1;
-                }
+        self.order(particles);
+        &self.ordered
+    }
+
+    /// Sorts what is near: counted by the first, compared by the second.
+    fn order(&mut self, particles: usize) {
+        let Self {
+            near,
+            ends,
+            ordered,
+            ..
+        } = self;
+        ends.clear();
+        ends.resize(particles + 1, 0);
+        for &[i, _] in &*near {
+            ends[i as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut *ends {
+            sum += *end;
+            *end = sum;
+        }
+        ordered.resize(near.len(), [0; 2]);
+        // What was where the pairs of a particle begin becomes where they end.
+        for &[i, j] in &*near {
+            let end = &mut ends[i as usize];
+            ordered[*end as usize] = [i, j];
+            *end += 1;
+        }
+        let mut begin = 0;
+        for &end in &ends[..particles] {
+            let end = end as usize;
+            if end > begin + 1 {
+                ordered[begin..end].sort_unstable();
             }
             begin = end;
         }
-        starts[particles] = kept as u32;
-        others.truncate(kept);
-    }
-
-    /// The pairs that are near now, in order. Puts them where they were found.
-    pub(super) fn near(&mut self, near: impl Fn(usize, usize) -> bool) -> &[[u32; 2]] {
-        let Self {
-            found,
-            starts,
-            others,
-        } = self;
-        let mut count = 0;
-        if !others.is_empty() {
-            for (i, ends) in starts.windows(2).enumerate() {
-                for &j in &others[ends[0] as usize..ends[1] as usize] {
-                    // Without a branch, which no processor foresees. There is room: all were found.
-                    found[count] = [i as u32, j];
-                    count += usize::from(near(i, j as usize));
-                }
-            }
-        }
-        &found[..count]
+        ordered.dedup();
     }
 }
 
@@ -93,13 +108,19 @@ mod tests {
             pairs.found = expected.map(|[i, j]| [[i, j], [j, i]][turn % 2]).to_vec();
             pairs.found.rotate_left(turn);
             pairs.found.push(expected[turn]);
-            pairs.order(6);
-            assert_eq!(pairs.len(), 5);
-            assert_eq!(pairs.near(|i, _| i != 1), [[0, 1], [0, 3], [3, 4]]);
-            assert_eq!(pairs.near(|_, _| true), expected);
+            let one_is_no_first = |i: usize, j: usize| i.min(j) != 1;
+            assert_eq!(pairs.near(6, one_is_no_first), [[0, 1], [0, 3], [3, 4]]);
+            assert_eq!(pairs.near(6, |_, _| true), expected);
         }
+        // More than a block of them.
+        pairs.found = (0..3000).map(|i| [(i * 7919) % 3000, 3000]).collect();
+        let near: Vec<u32> = pairs
+            .near(3001, |i, _| i % 2 == 0)
+            .iter()
+            .map(|p| p[0])
+            .collect();
+        assert_eq!(near, (0..3000).step_by(2).collect::<Vec<u32>>());
         pairs.found.clear();
-        pairs.order(0);
-        assert!(pairs.near(|_, _| true).is_empty());
+        assert!(pairs.near(0, |_, _| true).is_empty());
     }
 }
