@@ -91,7 +91,7 @@ const SELF: [Choice<SelfCollision>; 2] = [
     (
         SelfCollision::Particles,
         "particles",
-        "Its particles keep the thickness from each other, but at least 0.8 and at most 3 times their \
+        "Its particles keep the thickness from each other, but at least once and at most 3 times their \
          mean distance at rest.",
     ),
 ];

@@ -34,7 +34,7 @@ fn hash(app: &App, cloth: Entity) -> u64 {
 /// How many pairs of particles are nearer than half of what is kept.
 fn too_near(app: &App, cloth: Entity) -> usize {
     let particles = particles(app, cloth);
-    let kept = 0.8 * 0.5 / 11.0;
+    let kept = 0.5 / 11.0;
     let at = |i| particles.world_position(i);
     let pairs = (0..particles.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
     pairs

@@ -3,7 +3,7 @@
 use bevy::math::{DVec3, Vec3};
 
 /// How many pairs of triangles that share no corner intersect.
-pub fn crossings(at: &[Vec3], triangles: &[[u32; 3]]) -> usize {
+pub(crate) fn crossings(at: &[Vec3], triangles: &[[u32; 3]]) -> usize {
     let mut boxed: Vec<_> = triangles
         .iter()
         .map(|&corners| {

@@ -3,19 +3,20 @@
 #[path = "../common/crossings.rs"]
 mod crossings;
 
-use crate::{Sample, cloths::sheet};
+use crate::{Sample, vacuum};
 use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
     Cloth,
+    mesh::{ClothGrid, Topology, TriangleMesh},
     solver::{
         self, Body, Collider, Friction, PinTarget, Pose, SelfCollision, SelfContacts, Shape,
-        SoaVec3, StepSettings,
+        SoaVec3, StepSettings, Tethers,
     },
 };
 use crossings::crossings;
 use std::f32::consts::{FRAC_PI_3, PI};
 
-/// A sheet of 1 m at the plugin's defaults, and how it collides with itself.
+/// A sheet at the plugin's defaults, and how it collides with itself.
 struct Own {
     sample: Sample,
     rest: Vec<Vec3>,
@@ -25,20 +26,29 @@ struct Own {
 }
 
 impl Own {
-    fn new(side: u32, collides: bool) -> Self {
-        let mut sample = sheet(side);
+    fn new(grid: ClothGrid, collides: bool) -> Self {
+        let topology = Topology::new(&TriangleMesh::read(&grid.into()).unwrap()).unwrap();
         let cloth = Cloth::default();
-        sample.settings = StepSettings {
-            dt: 1.0 / 60.0,
-            substeps: 8,
-            iterations: cloth.iterations,
-            threads: cloth.threads,
-            damping: cloth.damping,
-            compliance: cloth.fabric.compliance(),
-            tether_scale: f32::INFINITY,
-            air: cloth.fabric.air(Vec3::ZERO, 1.2),
-            surface: cloth.fabric.surface(),
-            ..sample.settings
+        let density = cloth.fabric.areal_density;
+        let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, density);
+        let sample = Sample {
+            particles: parts.particles,
+            constraints: parts.constraints,
+            triangles: parts.triangles,
+            tethers: Tethers::default(),
+            pins: Vec::new(),
+            colliders: Vec::new(),
+            settings: StepSettings {
+                substeps: 8,
+                iterations: cloth.iterations,
+                threads: cloth.threads,
+                damping: cloth.damping,
+                compliance: cloth.fabric.compliance(),
+                tether_scale: f32::INFINITY,
+                air: cloth.fabric.air(Vec3::ZERO, 1.2),
+                surface: cloth.fabric.surface(),
+                ..vacuum()
+            },
         };
         let rest: Vec<Vec3> = sample.particles.position.iter().collect();
         let spacing = solver::rest_spacing(&rest, &sample.triangles.indices, Mat3::IDENTITY);
@@ -89,7 +99,7 @@ impl Own {
 /// A sheet that is folded in the middle, its halves 0.2 m apart, falls on a floor: the upper half
 /// comes down on the lower one.
 fn folded(side: u32, collides: bool) -> Own {
-    let mut cloth = Own::new(side, collides);
+    let mut cloth = Own::new(ClothGrid::new(1.0, 1.0, side, side), collides);
     let pose = Pose {
         rotation: Quat::IDENTITY,
         translation: Vec3::ZERO,
@@ -155,12 +165,13 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
     assert!(cloth.crossings() > 100, "{}", cloth.crossings());
 }
 
-/// Both ends turn against each other by π/3 rad/s for 10 s, and come nearer to each other, for what is
-/// wrung gets shorter.
-fn wrung(side: u32, collides: bool, mut watch: impl FnMut(&Own, f32)) {
-    let mut cloth = Own::new(side, collides);
-    let n = side as usize;
-    let ends: Vec<usize> = (0..n * n)
+/// Both ends of a strip turn against each other by π/3 rad/s for 10 s, and come nearer to each other,
+/// for what is wrung gets shorter.
+fn wrung(collides: bool, mut watch: impl FnMut(&Own, f32)) {
+    let n = 97;
+    let mut cloth = Own::new(ClothGrid::new(1.0, 0.3, n, 30), collides);
+    let n = n as usize;
+    let ends: Vec<usize> = (0..30 * n)
         .filter(|i| [0, n - 1].contains(&(i % n)))
         .collect();
     for &i in &ends {
@@ -174,7 +185,7 @@ fn wrung(side: u32, collides: bool, mut watch: impl FnMut(&Own, f32)) {
                 let rest = cloth.rest[i];
                 let end = rest.x.signum();
                 let turned = Quat::from_rotation_x(end * FRAC_PI_3 * time) * rest.with_x(0.0);
-                let position = turned + Vec3::X * rest.x * (1.0 - 0.05 * time);
+                let position = turned + Vec3::X * rest.x * (1.0 - 0.06 * time);
                 PinTarget {
                     particle: i as u32,
                     position,
@@ -190,7 +201,7 @@ fn wrung(side: u32, collides: bool, mut watch: impl FnMut(&Own, f32)) {
 fn a_wrung_sheet_hardly_crosses_itself() {
     let crossings = |collides: bool| {
         let mut crossings = Vec::new();
-        wrung(33, collides, |cloth, time| {
+        wrung(collides, |cloth, time| {
             if (time * 60.0).round() as u32 % 120 == 0 {
                 crossings.push(cloth.crossings());
             }
@@ -199,6 +210,11 @@ fn a_wrung_sheet_hardly_crosses_itself() {
         crossings
     };
     let (with, without) = (crossings(true), crossings(false));
-    assert!(without[4] > 1000, "{without:?}");
-    assert!(20 * with[4] < without[4], "{with:?}, without {without:?}");
+    assert!(
+        without.iter().any(|&crossings| crossings > 100),
+        "{without:?}"
+    );
+    // Particles alone leave gaps where a strip is drawn taut around itself: a few triangles of 5568 may
+    // be pulled into them.
+    assert!(with.iter().all(|&crossings| crossings <= 10), "{with:?}");
 }

@@ -9,7 +9,7 @@ pub(super) const SCENE: Scene = Scene {
     name: "twist",
     about: "a cloth that is wrung for 10 s, with self-collision",
     spawn,
-    view: [Vec3::new(0.5, 1.35, 1.9), Vec3::new(0.0, 0.9, 0.0)],
+    view: [Vec3::new(0.35, 1.25, 1.6), Vec3::new(0.0, 0.95, 0.0)],
     ..PLAIN
 };
 
@@ -20,9 +20,9 @@ pub(super) fn plugin(app: &mut App) {
 }
 
 /// Of the cloth, m.
-const SIZE: Vec2 = Vec2::new(1.6, 0.8);
+const SIZE: Vec2 = Vec2::new(1.6, 0.5);
 /// Its particles.
-const SIDES: [u32; 2] = [97, 49];
+const SIDES: [u32; 2] = [97, 31];
 /// Height of its axis above the ground, m.
 const HEIGHT: f32 = 1.0;
 /// How long it is wrung, s.
@@ -31,7 +31,7 @@ const DURATION: f32 = 10.0;
 const SPEED: f32 = FRAC_PI_3;
 /// How much nearer the ends come to each other, as a share of the length of the cloth in a second: what
 /// is wrung gets shorter.
-const APPROACH: f32 = 0.045;
+const APPROACH: f32 = 0.06;
 
 /// What an end of the cloth is held by.
 #[derive(Component)]

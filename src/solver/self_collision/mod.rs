@@ -34,9 +34,10 @@ use cells::Cells;
 use pairs::Pairs;
 use touch::{Touch, Touching};
 
-/// The distance that particles keep is at least this share of the distance of neighbours at rest: half
-/// the diagonal of a square cell, where a particle could slip through, is 0.71 of it.
-const LEAST: f32 = 0.8;
+/// The distance that particles keep is at least this share of the distance of neighbours at rest. Half
+/// the diagonal of a square cell, where a particle could slip through, is 0.71 of it; with 0.8 a strip
+/// that is wrung until it is taut crosses itself in a hundred places, with 1 in a few at most.
+const LEAST: f32 = 1.0;
 
 /// And at most so many times that. More would have each particle touch hundreds.
 const GREATEST: f32 = 3.0;
@@ -79,7 +80,7 @@ pub struct SelfCollision<'a> {
     pub to_world: Mat3,
 }
 
-/// What a cloth of this thickness keeps from itself, m: the thickness, but at least 0.8 and at most 3
+/// What a cloth of this thickness keeps from itself, m: the thickness, but at least once and at most 3
 /// times the `spacing` of its particles ([`rest_spacing`]). Particles that keep less let others through
 /// between them.
 pub fn self_distance(thickness: f32, spacing: f32) -> f32 {
