@@ -22,9 +22,14 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// Must be called when the time begins anew.
-    pub(super) fn forget(&mut self) {
+    /// Must be called when the time begins anew. Asks for room for so many particles, so that later
+    /// nothing asks for any.
+    pub(super) fn forget(&mut self, particles: usize) {
         self.known = false;
+        self.of.clear();
+        self.of.reserve(particles);
+        self.boxes.clear();
+        self.boxes.reserve(most(particles));
     }
 
     /// The farthest that any two particles have moved with respect to each other that were nearer than
@@ -70,8 +75,7 @@ impl Bins {
         self.size = size;
         self.counts = [1; 3];
         if extent.is_finite() && size > 0.0 {
-            // No more bins than a part of the particles.
-            let most = (before.len() / 4 + 64) as f32;
+            let most = most(before.len()) as f32;
             let count = |size: f32| (extent / size).floor() + Vec3::ONE;
             while count(self.size).element_product() > most {
                 self.size *= 1.25;
@@ -89,6 +93,11 @@ impl Bins {
         self.boxes.resize(nx * ny * nz, NOTHING);
         self.size
     }
+}
+
+/// No more bins than this for so many particles.
+fn most(particles: usize) -> usize {
+    particles / 4 + 64
 }
 
 /// The lesser of each lane. NaN do not count.
@@ -130,7 +139,7 @@ mod tests {
         now.add(50, Vec3::Z * 0.3);
         assert!((bins.spread(&before, &now) - 0.3).abs() < 1e-6);
         // With one bin all are neighbours.
-        bins.forget();
+        bins.forget(200);
         bins.sort(&before, 100.0);
         assert!(bins.spread(&before, &all(1.0)) > 1.0);
     }

@@ -237,7 +237,9 @@ impl SelfContacts {
         for (kept, now) in [&mut at.x, &mut at.y, &mut at.z].into_iter().zip(positions) {
             kept.clone_from(now);
         }
-        self.bins.forget();
+        self.bins.forget(p.len());
+        self.touching.clear();
+        self.touching.reserve(p.len());
         let reach = (1.0 + NEAR + self.skin) * by.distance;
         // A little larger, so that no rounding puts a pair two cells apart.
         let rest = |i: usize| by.to_world * by.rest[i];

@@ -22,9 +22,11 @@ impl Pairs {
         let Self {
             found,
             near,
+            ends,
             ordered,
-            ..
         } = self;
+        ends.clear();
+        ends.reserve(particles + 1);
         for (room, most) in [(found, 4), (near, 3), (ordered, 3)] {
             room.clear();
             room.reserve(most * particles);
