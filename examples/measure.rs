@@ -220,27 +220,6 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         if !finite {
             eprintln!("step {step}: a number was not finite; the cloth went back");
         }
-        if std::env::var_os("PROBE").is_some() && step % 5 == 4 {
-            let p = &stage.particles;
-            let fast = (0..p.len())
-                .map(|i| p.velocity(i).length())
-                .fold(0.0f32, f32::max);
-            let mean = (0..p.len())
-                .map(|i| f64::from(p.velocity(i).length_squared()))
-                .sum::<f64>()
-                / p.len() as f64;
-            let st = solver::measure_stretch(p, &stage.constraints);
-            let (lo, hi) = p.position.bounds().unwrap();
-            eprintln!(
-                "{step}: {:.1} ms, pairs/p {:.2}, fastest {fast:.2} rms {:.3}, stretch {:.4} max {:.3}, box {:.2}",
-                times.last().unwrap(),
-                stage.pairs() as f64 / p.len() as f64,
-                mean.sqrt(),
-                st.mean,
-                st.max,
-                hi - lo
-            );
-        }
         let deepest = solver::deepest_penetration(&stage.particles, &stage.colliders);
         penetration_max = penetration_max.max(deepest);
     }

@@ -151,7 +151,7 @@ impl Plan {
 
     /// What turns the sheet. Over a floor alone it leans, so that it buckles instead of being crushed in
     /// its own plane.
-    fn to_world(&self) -> Mat3 {
+    fn turned(&self) -> Mat3 {
         if self.floor {
             Mat3::from_rotation_x(0.2) * Mat3::from_rotation_z(0.3)
         } else {
@@ -175,7 +175,7 @@ impl Plan {
             constraints,
             triangles,
             ..
-        } = topology.assemble(Vec3::Y * 1.5, self.to_world(), cloth.fabric.areal_density);
+        } = topology.assemble(Vec3::Y * 1.5, self.turned(), cloth.fabric.areal_density);
 
         let pins = match self.pins {
             Held::Top => Pins::edge(ClothEdge::Top),
@@ -204,7 +204,7 @@ impl Plan {
                 rest: topology.positions.clone(),
                 distance: solver::self_distance(surface.thickness, spacing),
                 contacts: SelfContacts::default(),
-                to_world: self.to_world(),
+                to_world: self.turned(),
             }
         });
         Stage {
@@ -330,10 +330,4 @@ pub(crate) fn shuffle(mesh: &mut TriangleMesh) {
         .into_iter()
         .map(|old| mesh.triangles[old].map(|corner| name[corner as usize]))
         .collect();
-}
-
-impl Stage {
-    pub(crate) fn pairs(&self) -> usize {
-        self.apart.as_ref().map_or(0, |a| a.contacts.len())
-    }
 }

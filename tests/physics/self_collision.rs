@@ -202,7 +202,7 @@ fn a_wrung_sheet_hardly_crosses_itself() {
     let crossings = |collides: bool| {
         let mut crossings = Vec::new();
         wrung(collides, |cloth, time| {
-            if (time * 60.0).round() as u32 % 120 == 0 {
+            if ((time * 60.0).round() as u32).is_multiple_of(120) {
                 crossings.push(cloth.crossings());
             }
         });
