@@ -35,8 +35,9 @@ use pairs::Pairs;
 use touch::{Touch, Touching};
 
 /// The distance that particles keep is at least this share of the distance of neighbours at rest. Half
-/// the diagonal of a square cell, where a particle could slip through, is 0.71 of it; with 0.8 a strip
-/// that is wrung until it is taut crosses itself in a hundred places, with 1 in a few at most.
+/// the diagonal of a square cell, where a particle could slip through, is 0.71 of it. A strip of 65 × 20
+/// particles that was wrung for 10 s had 152 pairs of triangles that cross with 0.8, and 9 with 1; one of
+/// 97 × 30 had none with 0.96 and 58 with 1, so more than that cannot be read from it.
 const LEAST: f32 = 1.0;
 
 /// And at most so many times that. More would have each particle touch hundreds.
