@@ -120,6 +120,7 @@ fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
         pins,
         colliders,
         settings,
+        apart: _,
     } = stage;
     let substeps = settings.substeps;
     let by = Integration {

@@ -255,6 +255,7 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
         .collect();
     let settings = StepSettings {
         dt: 1.0 / 60.0,
+        strain_limit: f32::INFINITY,
         substeps: 8,
         iterations: 1,
         threads: ThreadSolver::default(),
@@ -276,6 +277,7 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
             triangles: &sheet.triangles,
             tethers: &tethers,
             pins: &[],
+            self_contacts: None,
         };
         assert!(solver::step(body, &colliders, &settings));
     });

@@ -49,6 +49,7 @@ fn fastest(cloths: u32, by_phases: bool) -> [f64; 2] {
         cloths,
         side: SIDE,
         falls: false,
+        self_collision: false,
         threads: 2,
         by_phases,
         substeps: Substeps::default().0,

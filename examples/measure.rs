@@ -27,7 +27,8 @@ use std::{fs, io::Write, path::PathBuf, process::ExitCode, time::Instant};
 struct Arguments {
     /// hang: a sheet held by its two upper corners. drape: it falls on a sphere over a floor.
     /// hanging: the cloth of the tutorials, 20 × 20 particles 0.15 m apart, upper row held, 5
-    /// iterations, 1 substep of 0.016 s, gravity 9.8
+    /// iterations, 1 substep of 0.016 s, gravity 9.8. crumple: an upright sheet falls edge on onto a
+    /// floor
     #[arg(long, value_enum)]
     scene: Scene,
     /// Particles along each side of the square sheet [default: 64]
@@ -45,8 +46,8 @@ struct Arguments {
     /// Threads that share the work
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
-    /// So many cloths, through the plugin; --scene, --side, --substeps, --steps and --threads count,
-    /// nothing else does
+    /// So many cloths, through the plugin; --scene, --side, --substeps, --steps, --threads and
+    /// --self-collision count, nothing else does
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     cloths: Option<u32>,
     /// With --cloths: have a system among the substeps, so that all cloths go through one phase after
@@ -82,6 +83,9 @@ struct Arguments {
     /// Solve threads constraint by constraint instead of as a whole
     #[arg(long)]
     relaxation: bool,
+    /// Keep the particles apart from each other
+    #[arg(long)]
+    self_collision: bool,
     /// Instructions to use [default: the best that the processor has]
     #[arg(long, value_enum)]
     simd: Option<Simd>,
@@ -171,6 +175,7 @@ fn main() -> ExitCode {
             falls: arguments.scene == Scene::Drape,
             threads: arguments.threads,
             by_phases: arguments.by_phases,
+            self_collision: arguments.self_collision,
             substeps: arguments.substeps.unwrap_or(Substeps::default().0),
         };
         print(&crowd.measure(arguments.steps), arguments.json);
@@ -218,6 +223,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     if arguments.relaxation {
         plan.threads = ThreadSolver::Relaxation;
     }
+    plan.self_collision = arguments.self_collision;
     let mut stage = plan.build();
     let mut crew = Crew::of(arguments.threads);
 

@@ -47,6 +47,8 @@ pub struct Cloth {
     /// change needs more. A cloth that tears by load has none
     /// ([`Tearing`](crate::Tearing)): what they carry, no thread would feel.
     pub tether_scale: f32,
+    /// Whether it collides with itself. Default [`SelfCollision::Off`].
+    pub self_collision: SelfCollision,
 }
 
 impl Default for Cloth {
@@ -58,8 +60,37 @@ impl Default for Cloth {
             gravity_scale: 1.0,
             threads: ThreadSolver::Direct,
             tether_scale: 1.0,
+            self_collision: SelfCollision::Off,
         }
     }
+}
+
+/// Whether a cloth collides with itself.
+///
+/// Its particles then keep the thickness of the [`Fabric`] from each other (a rope, its diameter
+/// besides), but at least once and at most 3 times their mean distance from their neighbours at rest:
+/// particles that keep less let others through between them. So layers of a coarse mesh stay farther
+/// apart than the fabric is thick; a finer mesh brings them closer. Friction between layers is that of
+/// the fabric.
+///
+/// What is nearer at rest than 1.5 times that distance does not collide, so that nothing moves at rest;
+/// folds that are tighter go through themselves. Layers that start inside each other are moved apart
+/// slowly, in whatever direction is nearest. Cloth that moves by more than 0.75 of the distance in one
+/// substep, compared with the whole cloth, is slowed to that: for 64 × 64 particles on 2 m and 8
+/// substeps at 60 Hz to 11 m/s. Different cloths do not collide with each other.
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[reflect(Default, Clone, Debug, PartialEq, Hash)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub enum SelfCollision {
+    /// It passes through itself. Costs nothing.
+    #[default]
+    Off,
+    /// Its particles keep apart.
+    Particles,
 }
 
 /// The top of the range of [`Cloth::tether_scale`].

@@ -3,14 +3,14 @@
 //! with the entity: a clone builds its own.
 
 use crate::{
-    cloth::Cloth,
+    cloth::{Cloth, SelfCollision},
     mesh::{Frame, MeshBinding, Topology, Tube, topology::NO_PARTICLE},
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
     snapshot::BuiltFrom,
     solver::{
-        Compliance, ConstraintGraph, Facets, Geodesics, ParticleArrays, PinTarget, SoaVec3,
+        self, Compliance, ConstraintGraph, Facets, Geodesics, ParticleArrays, PinTarget, SoaVec3,
         Strength, Tethers, Triangles, glide_compliance, glide_density, glide_strain_limit,
         glide_tethers, glide_thickness, inverse_masses, measure_stretch, tear::Blade,
     },
@@ -35,6 +35,7 @@ pub struct Constraints(pub ConstraintGraph);
 /// What the steps need besides particles and constraints.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
+#[require(SelfContacts)]
 pub(crate) struct ClothBody {
     /// Its shape at rest, in mesh space.
     pub(crate) topology: Topology,
@@ -78,6 +79,62 @@ pub(crate) struct Enclosure {
     pub(crate) of: Option<(Mat3, usize)>,
     /// Volume at rest, m³, below 0 if its triangles face inwards; `None` if the cloth is open.
     pub(crate) rest_volume: Option<f32>,
+}
+
+/// Where a cloth may touch itself. It follows from the rest in each step.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct SelfContacts {
+    contacts: solver::SelfContacts,
+    /// The mean distance of its particles at rest, m, and the frame for which it was measured.
+    spacing: Option<(Mat3, f32)>,
+}
+
+impl SelfContacts {
+    /// Its particles or their places at rest are others now.
+    pub(crate) fn forget(&mut self) {
+        self.contacts.forget();
+    }
+
+    /// Keeps the particles of a cloth apart, if it is to collide with itself.
+    pub(crate) fn collide(
+        &mut self,
+        cloth: &Cloth,
+        body: &ClothBody,
+        particles: &mut ParticleArrays,
+        time: &SubstepTime,
+    ) {
+        if cloth.self_collision == SelfCollision::Off {
+            if self.spacing.is_some() {
+                // The memory too.
+                *self = Self::default();
+            }
+            return;
+        }
+        let to_world = body.reach.to_world;
+        let spacing = match self.spacing {
+            Some((frame, spacing)) if frame == to_world => spacing,
+            _ => {
+                // Of the whole cloth: a tear does not change what it keeps.
+                let Topology {
+                    positions,
+                    triangles,
+                    ..
+                } = &body.topology;
+                let spacing = solver::rest_spacing(positions, triangles, to_world);
+                self.spacing = Some((to_world, spacing));
+                spacing
+            }
+        };
+        let thickness = body.applied(cloth, time).thickness + 2.0 * body.radius();
+        let by = solver::SelfCollision {
+            distance: solver::self_distance(thickness, spacing),
+            friction: cloth.fabric.surface().friction,
+            rest: body.rest(),
+            to_world,
+        };
+        self.contacts.collide(particles, &by, time.index);
+    }
 }
 
 /// What the tethers of a cloth are made from.

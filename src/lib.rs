@@ -62,7 +62,7 @@ mod tearing;
 mod time;
 mod wind_zone;
 
-pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth};
+pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth, SelfCollision};
 pub use collider::{ClothCollider, LastPose};
 pub use commands::ClothCommands;
 pub use components::{BuildFailed, ClothSource, Constraints, Particles};
@@ -102,8 +102,8 @@ pub mod prelude {
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
         ClothPlugin, ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins,
-        PlanarCloth, Pressure, ResetCloth, Rope, Substeps, Tearing, ThreadSolver, Turbulence, Wind,
-        WindZone,
+        PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver,
+        Turbulence, Wind, WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

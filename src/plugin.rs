@@ -70,7 +70,7 @@ impl Default for ClothPlugin {
 /// | | `Finish` | pins are exact, non-finite cloths go back, what carries too much tears |
 /// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
 /// | | `Relax` | constraints, hands that hold |
-/// | | `Collide` | displacements are brought up to date, then contacts |
+/// | | `Collide` | displacements are brought up to date, then contacts, those of cloth with itself first |
 /// | `PostUpdate` | `Build` | meshes become cloth, ropes get one |
 /// | | `WriteMesh` | meshes and bounding boxes follow their cloth |
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]

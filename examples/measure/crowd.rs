@@ -15,6 +15,7 @@ pub(crate) struct Crowd {
     pub(crate) falls: bool,
     pub(crate) threads: u32,
     pub(crate) by_phases: bool,
+    pub(crate) self_collision: bool,
     pub(crate) substeps: u32,
 }
 
@@ -133,7 +134,14 @@ impl Crowd {
             };
             let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(grid);
             app.world_mut().spawn((
-                Cloth::default(),
+                Cloth {
+                    self_collision: if self.self_collision {
+                        SelfCollision::Particles
+                    } else {
+                        SelfCollision::Off
+                    },
+                    ..default()
+                },
                 Mesh3d(mesh),
                 Transform::from_translation(place),
                 pins,

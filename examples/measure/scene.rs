@@ -9,7 +9,8 @@ use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
         self, Body, Collider, Compliance, ConstraintGraph, Friction, Leader, ParticleArrays,
-        PinTarget, Pose, RestShape, Shape, StepSettings, Tethers, ThreadSolver, Triangles,
+        PinTarget, Pose, RestShape, SelfCollision, SelfContacts, Shape, StepSettings, Tethers,
+        ThreadSolver, Triangles,
     },
 };
 use clap::ValueEnum;
@@ -19,6 +20,7 @@ pub(crate) enum Scene {
     Hang,
     Drape,
     Hanging,
+    Crumple,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -51,6 +53,8 @@ pub(crate) struct Plan {
     pub(crate) pins: Held,
     /// On a sphere over a floor.
     pub(crate) falls: bool,
+    /// Over a floor alone.
+    pub(crate) floor: bool,
     pub(crate) substeps: u32,
     pub(crate) iterations: u32,
     pub(crate) dt: f32,
@@ -60,6 +64,7 @@ pub(crate) struct Plan {
     pub(crate) compliance: f32,
     pub(crate) strain_limit: f32,
     pub(crate) threads: ThreadSolver,
+    pub(crate) self_collision: bool,
 }
 
 impl Scene {
@@ -73,6 +78,7 @@ impl Scene {
             mesh: Form::Grid,
             pins: Held::Corners,
             falls: false,
+            floor: false,
             substeps: Substeps::default().0,
             iterations: Cloth::default().iterations,
             dt: 1.0 / 60.0,
@@ -81,6 +87,7 @@ impl Scene {
             compliance: 0.0,
             strain_limit: Cloth::default().fabric.strain_limit,
             threads: Cloth::default().threads,
+            self_collision: false,
         };
         match self {
             Self::Hang => plugin,
@@ -88,6 +95,12 @@ impl Scene {
                 name: "drape",
                 pins: Held::None,
                 falls: true,
+                ..plugin
+            },
+            Self::Crumple => Plan {
+                name: "crumple",
+                pins: Held::None,
+                floor: true,
                 ..plugin
             },
             Self::Hanging => Plan {
@@ -117,6 +130,17 @@ pub(crate) struct Stage {
     pub(crate) pins: Vec<PinTarget>,
     pub(crate) colliders: Vec<Collider>,
     pub(crate) settings: StepSettings,
+    /// How it collides with itself, if it does.
+    pub(crate) apart: Option<Apart>,
+}
+
+/// How a cloth collides with itself.
+#[derive(Clone)]
+pub(crate) struct Apart {
+    rest: Vec<Vec3>,
+    distance: f32,
+    contacts: SelfContacts,
+    to_world: Mat3,
 }
 
 impl Plan {
@@ -127,6 +151,16 @@ impl Plan {
         ClothGrid {
             vertical: !self.falls,
             ..ClothGrid::new(width, width, self.side, self.side)
+        }
+    }
+
+    /// What turns the sheet. Over a floor alone it leans, so that it buckles instead of being crushed in
+    /// its own plane.
+    fn turned(&self) -> Mat3 {
+        if self.floor {
+            Mat3::from_rotation_x(0.2) * Mat3::from_rotation_z(0.3)
+        } else {
+            Mat3::IDENTITY
         }
     }
 
@@ -146,7 +180,7 @@ impl Plan {
             constraints,
             triangles,
             ..
-        } = topology.assemble(Vec3::Y * 1.5, Mat3::IDENTITY, cloth.fabric.areal_density);
+        } = topology.assemble(Vec3::Y * 1.5, self.turned(), cloth.fabric.areal_density);
 
         let pins = match self.pins {
             Held::Top => Pins::edge(ClothEdge::Top),
@@ -167,7 +201,19 @@ impl Plan {
             triangles: &triangles.indices.to_vec(),
             constraints: &constraints,
         };
+        let surface = cloth.fabric.surface();
+        let apart = self.self_collision.then(|| {
+            let spacing =
+                solver::rest_spacing(&topology.positions, &triangles.indices, Mat3::IDENTITY);
+            Apart {
+                rest: topology.positions.clone(),
+                distance: solver::self_distance(surface.thickness, spacing),
+                contacts: SelfContacts::default(),
+                to_world: self.turned(),
+            }
+        });
         Stage {
+            apart,
             tethers: Tethers::new(&shape, &pinned),
             particles,
             constraints,
@@ -175,6 +221,8 @@ impl Plan {
             pins,
             colliders: if self.falls {
                 sphere_on_floor()
+            } else if self.floor {
+                sphere_on_floor().split_off(1)
             } else {
                 vec![]
             },
@@ -196,7 +244,7 @@ impl Plan {
                     _ => self.tether_scale * (1.0 + self.strain_limit),
                 },
                 air: cloth.fabric.air(wind.velocity, wind.air_density),
-                surface: cloth.fabric.surface(),
+                surface,
             },
         }
     }
@@ -238,6 +286,15 @@ impl Crew {
             triangles: &stage.triangles,
             tethers: &stage.tethers,
             pins: &stage.pins,
+            self_contacts: stage.apart.as_mut().map(|apart| {
+                let by = SelfCollision {
+                    distance: apart.distance,
+                    friction: stage.settings.surface.friction,
+                    rest: &apart.rest,
+                    to_world: apart.to_world,
+                };
+                (&mut apart.contacts, by)
+            }),
         };
         let finite = solver::step_shared(leader, body, &stage.colliders, &stage.settings);
         leader.dismiss();

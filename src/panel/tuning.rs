@@ -2,7 +2,7 @@
 
 use super::targets;
 use crate::{
-    cloth::Cloth,
+    cloth::{Cloth, SelfCollision},
     params::{self, Param},
     settings::{ClothGravity, Wind},
     solver::ThreadSolver,
@@ -32,8 +32,13 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                 });
             }
         }
-        if thread_solver(ui, &mut shown.threads) {
+        if choice(ui, "threads", THREADS, &mut shown.threads) {
             edit(world, &cloths, |cloth| cloth.threads = shown.threads);
+        }
+        if choice(ui, "self-collision", SELF, &mut shown.self_collision) {
+            edit(world, &cloths, |cloth| {
+                cloth.self_collision = shown.self_collision;
+            });
         }
     });
     section(ui, "Fabric", |ui| {
@@ -61,29 +66,52 @@ fn edit(world: &mut World, cloths: &[Entity], change: impl Fn(&mut Cloth)) {
     }
 }
 
-/// Shows how threads are solved, as a choice of two. Returns whether the user changed it.
-fn thread_solver(ui: &mut egui::Ui, threads: &mut ThreadSolver) -> bool {
+/// A value that can be chosen, what it is called and what it does.
+type Choice<T> = (T, &'static str, &'static str);
+
+const THREADS: [Choice<ThreadSolver>; 2] = [
+    (
+        ThreadSolver::Direct,
+        "direct",
+        "Each thread of a grid as a whole: the cloth hardly stretches. The default.",
+    ),
+    (
+        ThreadSolver::Relaxation,
+        "relaxation",
+        "Constraint by constraint: how far the cloth stretches depends on substeps and iterations.",
+    ),
+];
+
+const SELF: [Choice<SelfCollision>; 2] = [
+    (
+        SelfCollision::Off,
+        "off",
+        "The cloth passes through itself. The default.",
+    ),
+    (
+        SelfCollision::Particles,
+        "particles",
+        "Its particles keep the thickness from each other, but at least once and at most 3 times their \
+         mean distance at rest.",
+    ),
+];
+
+/// Shows a choice of a few. Returns whether the user changed it.
+fn choice<T: Copy + PartialEq>(
+    ui: &mut egui::Ui,
+    name: &str,
+    choices: [Choice<T>; 2],
+    value: &mut T,
+) -> bool {
     let mut changed = false;
     ui.horizontal(|ui| {
-        for (solver, label, tooltip) in [
-            (
-                ThreadSolver::Direct,
-                "direct",
-                "Each thread of a grid as a whole: the cloth hardly stretches. The default.",
-            ),
-            (
-                ThreadSolver::Relaxation,
-                "relaxation",
-                "Constraint by constraint: how far the cloth stretches depends on substeps and \
-                 iterations.",
-            ),
-        ] {
+        for (choice, label, tooltip) in choices {
             changed |= ui
-                .selectable_value(threads, solver, label)
+                .selectable_value(value, choice, label)
                 .on_hover_text(tooltip)
                 .changed();
         }
-        ui.label("threads");
+        ui.label(name);
     });
     changed
 }

@@ -17,7 +17,10 @@ pub(crate) mod shared;
 pub(crate) use print::BuiltFrom;
 
 use crate::{
-    components::{Applied, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Stale, Tip},
+    components::{
+        Applied, ClothBody, ClothMesh, ClothSource, Constraints, Particles, SelfContacts, Stale,
+        Tip,
+    },
     grab::{ClothGrabs, Grab},
     pins::{BoundPin, PinAnchor, Pins},
     solver::{Geodesics, ParticleArrays, Tethers},
@@ -227,6 +230,7 @@ impl ClothSnapshot {
                 &mut ClothBody,
                 &mut ClothMesh,
                 &mut ClothGrabs,
+                &mut SelfContacts,
                 &ClothSource,
             )>,
             Option<ResMut<Assets<Mesh>>>,
@@ -234,9 +238,10 @@ impl ClothSnapshot {
         let (mut cloths, mut meshes) = state
             .get_mut(world)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
-        let (mut particles, mut constraints, mut body, mut mesh, mut grabs, source) = cloths
-            .get_mut(cloth)
-            .map_err(|_| SnapshotError::NoCloth(cloth))?;
+        let (mut particles, mut constraints, mut body, mut mesh, mut grabs, mut contacts, source) =
+            cloths
+                .get_mut(cloth)
+                .map_err(|_| SnapshotError::NoCloth(cloth))?;
 
         let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
         if self.mesh != body.built.mesh || is_rope != body.rope.is_some() {
@@ -274,6 +279,7 @@ impl ClothSnapshot {
         body.tips.clone_from(&self.tips);
         body.resistance.clone_from(&self.resistance);
         grabs.0.clone_from(&self.grabs);
+        contacts.forget();
         mesh.written = None;
         Ok(())
     }

@@ -22,6 +22,7 @@
 //! | `contact` | push-out and friction, many particles at a time |
 //! | `sweep` | stops particles that would go through a collider within one substep |
 //! | `facets` | triangles against colliders that are smaller than they are |
+//! | `self_collision` | particles of a cloth that keep a distance from each other |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |
@@ -69,6 +70,7 @@ pub mod particles;
 pub mod plane;
 pub mod ray;
 pub mod relax;
+pub mod self_collision;
 pub mod shape;
 mod sheet;
 pub mod simd;
@@ -106,6 +108,7 @@ pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
 pub(crate) use relax::relax_shared;
 pub use relax::{Relaxation, ThreadSolver, relax};
+pub use self_collision::{SelfCollision, SelfContacts, rest_spacing, self_distance};
 pub use shape::Shape;
 pub use sheet::SheetLayout;
 pub use simd::SimdLevel;

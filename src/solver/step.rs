@@ -11,6 +11,7 @@ use super::{
     integrate::{Integration, integrate_shared},
     particles::{ParticleArrays, PinTarget},
     relax::{Relaxation, ThreadSolver, relax_shared},
+    self_collision::{SelfCollision, SelfContacts},
     tethers::{Tethers, hold_tethers_shared},
     triangles::Triangles,
 };
@@ -28,6 +29,8 @@ pub struct Body<'a> {
     pub tethers: &'a Tethers,
     /// Where its pinned particles go.
     pub pins: &'a [PinTarget],
+    /// How it collides with itself, and room for that; `None` if it does not.
+    pub self_contacts: Option<(&'a mut SelfContacts, SelfCollision<'a>)>,
 }
 
 /// How it is stepped.
@@ -77,6 +80,7 @@ pub fn step_shared(
         triangles,
         tethers,
         pins,
+        mut self_contacts,
     } = body;
     let substeps = settings.substeps.max(1);
     let by = Integration {
@@ -103,6 +107,9 @@ pub fn step_shared(
         };
         relax_shared(leader, particles, constraints, &relaxation);
         hold_tethers_shared(leader, particles, tethers, settings.tether_scale);
+        if let Some((contacts, by)) = &mut self_contacts {
+            contacts.collide(particles, by, substep);
+        }
         let skin = Skin {
             triangles,
             facets: &mut facets,
@@ -177,6 +184,7 @@ mod tests {
                     triangles: &triangles,
                     tethers: &tethers,
                     pins: &pins,
+                    self_contacts: None,
                 };
                 assert!(step_shared(leader, body, &[ball, floor], by));
             }

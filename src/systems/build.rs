@@ -5,6 +5,7 @@ use crate::{
     cloth::{Cloth, ClothReady, Fabric},
     components::{
         Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Reach,
+        SelfContacts,
     },
     grab::ClothGrabs,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
@@ -194,6 +195,7 @@ type Built = (
     Particles,
     Constraints,
     ClothBody,
+    SelfContacts,
     ClothMesh,
     ClothGrabs,
     ClothSource,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Constraints, Particles},
+    components::{ClothBody, Constraints, Particles, SelfContacts},
     grab::{ClothGrabs, hold_one},
     layers::ClothLayers,
     planar::PlanarCloth,
@@ -25,6 +25,7 @@ use crate::{
 };
 use bevy::{
     ecs::{
+        query::QueryData,
         schedule::{Schedule, SystemKey},
         system::SystemState,
     },
@@ -70,24 +71,26 @@ impl OwnSystems {
     }
 }
 
+/// A cloth, with all that a substep needs of it.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct Moved {
+    entity: Entity,
+    cloth: &'static Cloth,
+    body: &'static mut ClothBody,
+    layers: Option<&'static ClothLayers>,
+    tearing: Option<&'static Tearing>,
+    planar: Option<&'static PlanarCloth>,
+    pressure: Option<&'static Pressure>,
+    grabs: &'static ClothGrabs,
+    particles: &'static mut Particles,
+    constraints: &'static mut Constraints,
+    contacts: &'static mut SelfContacts,
+}
+
 /// All that moves in the substeps, and what it is moved by.
 type Moving = SystemState<(
-    Query<
-        'static,
-        'static,
-        (
-            Entity,
-            &'static Cloth,
-            &'static mut ClothBody,
-            Option<&'static ClothLayers>,
-            Option<&'static Tearing>,
-            Option<&'static PlanarCloth>,
-            Option<&'static Pressure>,
-            &'static ClothGrabs,
-            &'static mut Particles,
-            &'static mut Constraints,
-        ),
-    >,
+    Query<'static, 'static, Moved>,
     TransformHelper<'static, 'static>,
     Res<'static, ClothGravity>,
     Res<'static, ActiveColliders>,
@@ -129,33 +132,43 @@ fn at_once(world: &mut World, moving: &mut Moving) {
         return;
     };
     let (gravity, colliders, now) = (&*gravity, &*colliders, *time);
-    let size = |cloth: &(_, _, _, _, _, _, _, _, Mut<Particles>, _)| cloth.8.len();
-    crew.for_all(
-        *threads,
-        cloths.iter_mut(),
-        size,
-        |leader,
-         (entity, cloth, mut body, layers, tearing, planar, pressure, grabs, mut p, mut k)| {
-            let body = body.bypass_change_detection();
-            let k = k.bypass_change_detection();
-            let plane = planar.and_then(|planar| plane_of(entity, planar, &transforms));
-            let hold_in_plane = |p: &mut Particles| {
-                if let Some((point, normal)) = plane {
-                    solver::hold_in_plane(p, point, normal);
-                }
-            };
-            for index in 0..now.count {
-                let time = SubstepTime { index, ..now };
-                integrate_one(leader, cloth, &mut p, gravity, &time);
-                inflate_one(body, pressure, &mut p, &time);
-                relax_one(leader, cloth, body, tearing, &mut p, k, &time);
-                hold_one(&mut p, grabs, &time);
-                hold_in_plane(&mut p);
-                collide_one(leader, cloth, body, layers, &mut p, colliders, &time);
-                hold_in_plane(&mut p);
+    let size = |cloth: &MovedItem| cloth.particles.len();
+    crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
+        let MovedItem {
+            entity,
+            cloth,
+            mut body,
+            layers,
+            tearing,
+            planar,
+            pressure,
+            grabs,
+            particles: mut p,
+            constraints: mut k,
+            mut contacts,
+        } = cloth;
+        let body = body.bypass_change_detection();
+        let contacts = contacts.bypass_change_detection();
+        let k = k.bypass_change_detection();
+        let plane = planar.and_then(|planar| plane_of(entity, planar, &transforms));
+        let hold_in_plane = |p: &mut Particles| {
+            if let Some((point, normal)) = plane {
+                solver::hold_in_plane(p, point, normal);
             }
-        },
-    );
+        };
+        for index in 0..now.count {
+            let time = SubstepTime { index, ..now };
+            integrate_one(leader, cloth, &mut p, gravity, &time);
+            inflate_one(body, pressure, &mut p, &time);
+            relax_one(leader, cloth, body, tearing, &mut p, k, &time);
+            hold_one(&mut p, grabs, &time);
+            hold_in_plane(&mut p);
+            collide_one(
+                leader, cloth, body, layers, &mut p, contacts, colliders, &time,
+            );
+            hold_in_plane(&mut p);
+        }
+    });
     time.index = now.count.saturating_sub(1);
 }
 
@@ -251,20 +264,29 @@ fn relax_one(
 }
 
 pub(crate) fn collide(
-    mut cloths: Query<(&Cloth, &mut ClothBody, Option<&ClothLayers>, &mut Particles)>,
+    mut cloths: Query<(
+        &Cloth,
+        &mut ClothBody,
+        Option<&ClothLayers>,
+        &mut SelfContacts,
+        &mut Particles,
+    )>,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
 ) {
-    let size = |(.., particles): &(_, _, _, Mut<Particles>)| particles.len();
+    let size = |(.., particles): &(_, _, _, _, Mut<Particles>)| particles.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, mut body, layers, mut p)| {
+        |leader, (cloth, mut body, layers, mut contacts, mut p)| {
             let body = body.bypass_change_detection();
-            collide_one(leader, cloth, body, layers, &mut p, &colliders, &time);
+            let contacts = contacts.bypass_change_detection();
+            collide_one(
+                leader, cloth, body, layers, &mut p, contacts, &colliders, &time,
+            );
         },
     );
 }
@@ -275,6 +297,7 @@ fn collide_one(
     body: &mut ClothBody,
     layers: Option<&ClothLayers>,
     particles: &mut Particles,
+    contacts: &mut SelfContacts,
     colliders: &ActiveColliders,
     time: &SubstepTime,
 ) {
@@ -282,6 +305,8 @@ fn collide_one(
         thickness: body.applied(cloth, time).thickness + body.radius(),
         ..cloth.fabric.surface()
     };
+    // First, so that colliders have the last word: cloth between them and itself stays outside.
+    contacts.collide(cloth, body, particles, time);
     let met = colliders.meeting(layers);
     if time.index == 0 {
         let (triangles, thickness) = (&body.triangles, surface.thickness);

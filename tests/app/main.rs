@@ -20,6 +20,7 @@ mod pressure;
 mod rope;
 mod rope_motion;
 mod same_bits;
+mod self_collision;
 mod snapshots;
 mod tearing;
 mod tethers;

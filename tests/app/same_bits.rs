@@ -81,6 +81,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
             triangles: &parts.triangles,
             tethers: &tethers,
             pins: &pins,
+            self_contacts: None,
         };
         assert!(solver::step(body, &colliders, &by));
     }

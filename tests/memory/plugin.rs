@@ -12,14 +12,18 @@ use bevy_drape::{ClothSystems, Particles, prelude::*};
 use std::time::Instant;
 
 /// An app with so many cloths that hang by two corners, and with the mesh of which they are made.
-fn app(side: u32, cloths: usize) -> App {
+fn app(side: u32, cloths: usize, self_collision: SelfCollision) -> App {
     let mut app = headless_app(ClothPlugin::default());
     let mesh = Mesh::from(ClothGrid::vertical(2.0, 2.0, side, side));
     let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
     // It is the user's, and there without cloths too.
     app.world_mut().spawn(Mesh3d(mesh.clone()));
     for _ in 0..cloths {
-        let parts = (Cloth::default(), Pins::top_corners(), Mesh3d(mesh.clone()));
+        let cloth = Cloth {
+            self_collision,
+            ..default()
+        };
+        let parts = (cloth, Pins::top_corners(), Mesh3d(mesh.clone()));
         app.world_mut().spawn(parts);
     }
     app
@@ -61,7 +65,7 @@ fn count(
 /// it runs, and so does handing cloths to other threads; this app has the executor for a single thread,
 /// and one cloth.
 pub(crate) fn asks_for_nothing() {
-    let mut app = app(20, 1);
+    let mut app = app(20, 1, SelfCollision::Particles);
     app.world_mut().spawn((
         ClothCollider::sphere(0.3),
         Transform::from_xyz(0.0, 0.0, 0.2),
@@ -112,11 +116,18 @@ pub(crate) fn asks_for_nothing() {
 
 /// What a cloth keeps in all, its own mesh with it; the mesh that the user made is not counted.
 pub(crate) fn keeps_few_bytes_for_each_particle() {
-    for (side, most) in [(64, 250.0), (128, 220.0), (256, 200.0)] {
+    use SelfCollision::{Off, Particles};
+    for (side, collides, most) in [
+        (64, Off, 250.0),
+        (128, Off, 220.0),
+        (256, Off, 200.0),
+        (64, Particles, 450.0),
+        (256, Particles, 400.0),
+    ] {
         let bytes = |cloths: usize| {
             let before = live();
             peak();
-            let mut app = app(side, cloths);
+            let mut app = app(side, cloths, collides);
             run(&mut app, 10);
             (live() - before, peak() - before)
         };
@@ -124,14 +135,17 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
         let particles = f64::from(side * side);
         let [kept, needed] = [with.0 - without.0, with.1 - without.1];
         let [kept, needed] = [kept, needed].map(|bytes| bytes as f64 / particles);
-        println!("{side} × {side}: {kept:.1} bytes a particle, {needed:.1} while it is built");
+        println!(
+            "{side} × {side}, self-collision {collides:?}: {kept:.1} bytes a particle, {needed:.1} while \
+             it is built"
+        );
         assert!(kept <= most, "{side} × {side}: {kept} bytes a particle");
     }
 }
 
 /// From the mesh to the end of the first step, tethers included.
 pub(crate) fn builds_a_million_particles_soon() {
-    let mut app = app(1000, 1);
+    let mut app = app(1000, 1, SelfCollision::Off);
     let (began, used) = (Instant::now(), processor_seconds());
     run(&mut app, 2);
     let took = began.elapsed().as_secs_f64();

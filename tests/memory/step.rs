@@ -6,8 +6,8 @@ use bevy_drape::{
     Cloth, Pins,
     mesh::{ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Air, Body, Collider, Friction, PinTarget, Pose, RestShape, Shape, StepSettings,
-        Tethers, ThreadSolver,
+        self, Air, Body, Collider, Friction, PinTarget, Pose, RestShape, SelfCollision,
+        SelfContacts, Shape, StepSettings, Tethers, ThreadSolver,
     },
 };
 
@@ -59,31 +59,37 @@ fn colliders() -> Vec<Collider> {
 }
 
 /// After some steps, none of the ways to take one asks for memory: a sheet that hangs and one that
-/// falls on things, its threads solved whole or link by link, as a sheet or as any mesh.
+/// falls on things, its threads solved whole or link by link, as a sheet or as any mesh, with and
+/// without self-collision.
 pub(crate) fn asks_for_nothing() {
     let colliders = colliders();
     for vertical in [true, false] {
         for woven in [true, false] {
             for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
                 for (iterations, tether_scale) in [(1, 1.0), (5, 1.0), (5, f32::INFINITY)] {
-                    let asked = asks(
-                        vertical,
-                        woven,
-                        if vertical { &[] } else { &colliders },
-                        &settings(threads, iterations, tether_scale),
-                    );
-                    assert_eq!(
-                        asked, 0,
-                        "vertical: {vertical}, woven: {woven}, {threads:?}, {iterations} \
-                         iterations, tethers {tether_scale}"
-                    );
+                    for collides in [false, true] {
+                        let asked = asks(
+                            [vertical, woven, collides],
+                            if vertical { &[] } else { &colliders },
+                            &settings(threads, iterations, tether_scale),
+                        );
+                        assert_eq!(
+                            asked, 0,
+                            "vertical: {vertical}, woven: {woven}, {threads:?}, {iterations} \
+                             iterations, tethers {tether_scale}, self-collision: {collides}"
+                        );
+                    }
                 }
             }
         }
     }
 }
 
-fn asks(vertical: bool, woven: bool, colliders: &[Collider], settings: &StepSettings) -> usize {
+fn asks(
+    [vertical, woven, collides]: [bool; 3],
+    colliders: &[Collider],
+    settings: &StepSettings,
+) -> usize {
     let grid = ClothGrid {
         vertical,
         ..ClothGrid::new(2.0, 2.0, 40, 40)
@@ -114,6 +120,18 @@ fn asks(vertical: bool, woven: bool, colliders: &[Collider], settings: &StepSett
         &pinned,
     );
     assert_eq!(tethers.is_empty(), pinned.is_empty());
+    let spacing = solver::rest_spacing(
+        &topology.positions,
+        &parts.triangles.indices,
+        Mat3::IDENTITY,
+    );
+    let by = SelfCollision {
+        distance: solver::self_distance(settings.surface.thickness, spacing),
+        friction: settings.surface.friction,
+        rest: &topology.positions,
+        to_world: Mat3::IDENTITY,
+    };
+    let mut contacts = SelfContacts::default();
     let mut step = || {
         let body = Body {
             particles: &mut parts.particles,
@@ -121,6 +139,7 @@ fn asks(vertical: bool, woven: bool, colliders: &[Collider], settings: &StepSett
             triangles: &parts.triangles,
             tethers: &tethers,
             pins: &pins,
+            self_contacts: collides.then_some((&mut contacts, by)),
         };
         assert!(solver::step(body, colliders, settings));
     };

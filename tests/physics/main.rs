@@ -10,6 +10,7 @@ mod collisions;
 mod contacts;
 mod integrators;
 mod motion;
+mod self_collision;
 mod strain;
 mod tethers;
 
@@ -71,6 +72,7 @@ impl Sample {
             triangles: &self.triangles,
             tethers: &self.tethers,
             pins: &self.pins,
+            self_contacts: None,
         };
         assert!(
             solver::step(body, &self.colliders, &self.settings),

@@ -14,6 +14,7 @@ mod shapes;
 pub(crate) mod sticks;
 mod swing;
 mod turntable;
+mod twist;
 mod wind_tunnel;
 
 use bevy::prelude::*;
@@ -90,6 +91,7 @@ pub(crate) const SCENES: &[Scene] = &[
     wind_tunnel::SCENE,
     balloon::SCENE,
     turntable::SCENE,
+    twist::SCENE,
 ];
 
 /// The scene that is shown.
@@ -120,5 +122,6 @@ pub(crate) fn plugin(app: &mut App) {
         turntable::plugin,
         sticks::plugin,
         integrators::plugin,
+        twist::plugin,
     ));
 }

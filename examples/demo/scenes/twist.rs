@@ -1,0 +1,93 @@
+//! A cloth that is wrung: both its ends turn, against each other, and it must not pass through itself.
+
+use super::{PLAIN, Scene, Set};
+use bevy::prelude::*;
+use bevy_drape::{ClothSystems, cloth_step_due, prelude::*};
+use std::f32::consts::FRAC_PI_3;
+
+pub(super) const SCENE: Scene = Scene {
+    name: "twist",
+    about: "a cloth that is wrung for 10 s, with self-collision",
+    spawn,
+    view: [Vec3::new(0.35, 1.25, 1.6), Vec3::new(0.0, 0.95, 0.0)],
+    ..PLAIN
+};
+
+pub(super) fn plugin(app: &mut App) {
+    // When cloths have moved, so that it pauses with them.
+    let after = turn.after(ClothSystems::Finish).run_if(cloth_step_due);
+    app.add_systems(FixedUpdate, after);
+}
+
+/// Of the cloth, m.
+const SIZE: Vec2 = Vec2::new(1.6, 0.5);
+/// Its particles.
+const SIDES: [u32; 2] = [97, 31];
+/// Height of its axis above the ground, m.
+const HEIGHT: f32 = 1.0;
+/// How long it is wrung, s.
+const DURATION: f32 = 10.0;
+/// Of each end, rad/s.
+const SPEED: f32 = FRAC_PI_3;
+/// How much nearer the ends come to each other, as a share of the length of the cloth in a second: what
+/// is wrung gets shorter.
+const APPROACH: f32 = 0.06;
+
+/// What an end of the cloth is held by.
+#[derive(Component)]
+struct Turning {
+    /// 1 for the right end, −1 for the left one.
+    side: f32,
+    /// How long it has been turning, s.
+    elapsed: f32,
+}
+
+impl Turning {
+    fn place(&self) -> Transform {
+        let along = self.side * SIZE.x * 0.5 * (1.0 - APPROACH * self.elapsed);
+        Transform::from_xyz(along, HEIGHT, 0.0)
+            .with_rotation(Quat::from_rotation_x(self.side * SPEED * self.elapsed))
+    }
+}
+
+fn turn(mut turning: Query<(&mut Turning, &mut Transform)>, time: Res<Time>) {
+    for (mut turning, mut transform) in &mut turning {
+        turning.elapsed = (turning.elapsed + time.delta_secs()).min(DURATION);
+        *transform = turning.place();
+    }
+}
+
+fn spawn(set: &mut Set) {
+    set.floor();
+    let rod = Cylinder::new(0.012, SIZE.y + 0.06).mesh().resolution(16);
+    let rod = set.meshes.add(rod);
+    let steel = set.paint(Color::srgb(0.35, 0.36, 0.38));
+    let ends = [("left", -1.0), ("right", 1.0)].map(|(name, side)| {
+        let turning = Turning { side, elapsed: 0.0 };
+        let place = turning.place();
+        // Beside the edge that it holds.
+        let beside = Transform::from_xyz(0.012 * side, 0.0, 0.0);
+        set.spawn((Name::new(name), turning, place, Visibility::default()))
+            .with_child((Mesh3d(rod.clone()), MeshMaterial3d(steel.clone()), beside))
+            .id()
+    });
+    let [left, right] = ends;
+    let place = Transform::from_xyz(0.0, HEIGHT, 0.0);
+    set.sheet(
+        ClothGrid::vertical(SIZE.x, SIZE.y, SIDES[0], SIDES[1]),
+        place,
+    )
+    .insert((
+        Pins::edge(ClothEdge::Left)
+            .to_entity(left)
+            .and(Pins::edge(ClothEdge::Right).to_entity(right)),
+        Cloth {
+            self_collision: SelfCollision::Particles,
+            fabric: Fabric {
+                thickness: 0.012,
+                ..default()
+            },
+            ..default()
+        },
+    ));
+}

@@ -1,0 +1,69 @@
+//! Counts triangles that go through each other.
+
+use bevy::math::{DVec3, Vec3};
+
+/// How many pairs of triangles that share no corner intersect.
+pub(crate) fn crossings(at: &[Vec3], triangles: &[[u32; 3]]) -> usize {
+    let mut boxed: Vec<_> = triangles
+        .iter()
+        .map(|&corners| {
+            let [a, b, c] = corners.map(|i| at[i as usize]);
+            (a.min(b).min(c), a.max(b).max(c), corners)
+        })
+        .collect();
+    boxed.sort_by(|a, b| a.0.x.total_cmp(&b.0.x));
+    let mut count = 0;
+    for (k, (low, high, one)) in boxed.iter().enumerate() {
+        for (other_low, other_high, other) in &boxed[k + 1..] {
+            if other_low.x > high.x {
+                break;
+            }
+            let near = other_low.cmple(*high).all() && low.cmple(*other_high).all();
+            if near && !one.iter().any(|corner| other.contains(corner)) {
+                let [one, other] = [one, other].map(|corners| corners.map(|i| at[i as usize]));
+                count += usize::from(cross(one, other));
+            }
+        }
+    }
+    count
+}
+
+/// Whether an edge of one goes through the other.
+fn cross(one: [Vec3; 3], other: [Vec3; 3]) -> bool {
+    let [a, b] = [one, other].map(|corners| corners.map(|corner| corner.as_dvec3()));
+    let pierces = |from: [DVec3; 3], through| {
+        (0..3).any(|k| edge_pierces(from[k], from[(k + 1) % 3], through))
+    };
+    pierces(a, b) || pierces(b, a)
+}
+
+/// Möller and Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection" (1997).
+fn edge_pierces(from: DVec3, to: DVec3, [a, b, c]: [DVec3; 3]) -> bool {
+    let (way, ab, ac) = (to - from, b - a, c - a);
+    let across = way.cross(ac);
+    let volume = ab.dot(across);
+    if volume == 0.0 {
+        return false;
+    }
+    let out = from - a;
+    let u = out.dot(across) / volume;
+    let turned = out.cross(ab);
+    let v = way.dot(turned) / volume;
+    let t = ac.dot(turned) / volume;
+    u > 0.0 && v > 0.0 && u + v < 1.0 && t > 0.0 && t < 1.0
+}
+
+#[test]
+fn crossings_are_counted() {
+    let sheet = |turned: fn(Vec3) -> Vec3| {
+        [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.0)].map(turned)
+    };
+    let triangles = [[0, 1, 2], [1, 3, 2], [4, 5, 6], [5, 7, 6]];
+    let count =
+        |other: fn(Vec3) -> Vec3| crossings(&[sheet(|at| at), sheet(other)].concat(), &triangles);
+    assert_eq!(count(|at| at + Vec3::Z * 0.01), 0);
+    assert_eq!(count(|at| at + Vec3::X * 1.01), 0);
+    // Upright, through the middle of the lower half.
+    assert_eq!(count(|at| Vec3::new(at.x, 0.4, at.y - 0.3)), 3);
+    assert_eq!(count(|at| Vec3::new(at.x, 0.4, at.y + 0.1)), 0);
+}
