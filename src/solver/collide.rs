@@ -9,7 +9,7 @@ use super::{
     shape::Shape,
     simd::dispatch,
     soa::bounds,
-    sweep::stop_fast,
+    sweep::{longest, stop_fast},
     triangles::Triangles,
 };
 use bevy::math::{Mat3, Quat, Vec3};
@@ -170,7 +170,10 @@ pub fn collide(
                 .chunks_mut(PART)
                 .zip(p.displacement.chunks_mut(PART));
             let parts = moving.zip(p.inverse_mass.chunks(PART));
-            parts.for_each(|((x, d), w)| touch(all, x, d, w));
+            parts.for_each(|((x, d), w)| {
+                let ways = bounds(d.each_ref().map(|plane| &**plane));
+                touch(all, longest(&ways), x, d, w);
+            });
         },
     );
 }
@@ -217,8 +220,8 @@ pub(crate) fn collide_shared<'a>(
         let parts = parts.zip(p.inverse_mass.chunks(PART));
         leader.each(parts, |(((x, [dx, dy, dz]), predicted), w)| {
             let places = x.each_ref().map(|plane| &**plane);
-            update_part([&mut *dx, &mut *dy, &mut *dz], predicted, places);
-            touch(all, x, [dx, dy, dz], w);
+            let greatest = update_part([&mut *dx, &mut *dy, &mut *dz], predicted, places);
+            touch(all, greatest * DIAGONAL, x, [dx, dy, dz], w);
         });
     });
 }
@@ -246,12 +249,16 @@ fn with_obstacles<'a>(
     });
 }
 
-/// Contacts of particles that are neighbours in memory.
-fn touch(all: &[Obstacle], mut x: [&mut [f32]; 3], mut d: [&mut [f32]; 3], w: &[f32]) {
+/// A vector is at most so many times as long as its greatest component: √3, and more than is lost by
+/// rounding.
+const DIAGONAL: f32 = 1.733;
+
+/// Contacts of particles that are neighbours in memory, none of which has moved by more than `way`.
+fn touch(all: &[Obstacle], way: f32, mut x: [&mut [f32]; 3], mut d: [&mut [f32]; 3], w: &[f32]) {
     if all.is_empty() {
         return;
     }
-    stop_fast(all, &mut x, &mut d, w);
+    stop_fast(all, way, &mut x, &mut d, w);
     // Most cloths, and most parts of a large one, are far from most colliders.
     let bounds = bounds(x.each_ref().map(|plane| &**plane));
     NEAR.with_borrow_mut(|near| {

@@ -396,28 +396,19 @@ impl Kernel for Contacts<'_> {
             .zip(dy.chunks_mut(BLOCK))
             .zip(dz.chunks_mut(BLOCK))
             .zip(self.w.chunks(BLOCK));
+        // Written before they are read, in each block.
+        let mut start = [[0.0; BLOCK]; 3];
+        let mut touches = [0.0; BLOCK];
         for ((((((x, y), z), dx), dy), dz), w) in blocks {
             let bounds = corners([range(x), range(y), range(z)]);
             // A loop, for what a closure does would not be compiled with the instructions of the
             // level.
             let mut touched = None;
-            let mut start = [[0.0; BLOCK]; 3];
-            let mut touches = [0.0; BLOCK];
             let touches = &mut touches[..w.len()];
             for &number in self.near {
                 let obstacle = &self.obstacles[number];
-                if !obstacle.may_touch(&bounds) {
-                    continue;
-                }
-                for (start, (x, d)) in start
-                    .iter_mut()
-                    .zip([(&*x, &*dx), (&*y, &*dy), (&*z, &*dz)])
-                {
-                    for (start, (x, d)) in start.iter_mut().zip(x.iter().zip(d)) {
-                        *start = x - d;
-                    }
-                }
-                if touch(obstacle, x, y, z, dx, dy, dz, w, touches) {
+                let (start, near) = (&mut start, obstacle.may_touch(&bounds));
+                if near && touch::<true>(obstacle, x, y, z, dx, dy, dz, w, touches, start) {
                     touched = Some(number);
                     break;
                 }
@@ -427,7 +418,8 @@ impl Kernel for Contacts<'_> {
             let mut bounds = corners([range(x), range(y), range(z)]);
             let mut several = false;
             for obstacle in &self.obstacles[first + 1..] {
-                if obstacle.may_touch(&bounds) && touch(obstacle, x, y, z, dx, dy, dz, w, touches) {
+                let (start, near) = (&mut start, obstacle.may_touch(&bounds));
+                if near && touch::<false>(obstacle, x, y, z, dx, dy, dz, w, touches, start) {
                     bounds = corners([range(x), range(y), range(z)]);
                     several = true;
                 }
@@ -476,6 +468,17 @@ impl Kernel for Contacts<'_> {
     }
 }
 
+/// Notes where the particles of a block came from, and that nothing has touched them.
+#[inline(always)]
+fn note(start: &mut [[f32; BLOCK]; 3], touches: &mut [f32], x: [&[f32]; 3], d: [&[f32]; 3]) {
+    touches.fill(0.0);
+    for ((start, x), d) in start.iter_mut().zip(x).zip(d) {
+        for ((start, x), d) in start.iter_mut().zip(x).zip(d) {
+            *start = x - d;
+        }
+    }
+}
+
 /// Particles of a block that are touched by several obstacles keep no more of their displacements than
 /// their ways.
 #[inline(always)]
@@ -498,9 +501,10 @@ fn keep_way(
     }
 }
 
-/// Contacts of a block of particles with one obstacle. Returns whether any particle may have moved.
+/// Contacts of a block of particles with one obstacle. Returns whether any particle may have moved. The
+/// `FIRST` to touch a block notes where its particles came from.
 #[inline(always)]
-fn touch(
+fn touch<const FIRST: bool>(
     obstacle: &Obstacle,
     x: &mut [f32],
     y: &mut [f32],
@@ -510,6 +514,7 @@ fn touch(
     dz: &mut [f32],
     w: &[f32],
     touches: &mut [f32],
+    start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
     match obstacle.shape {
         Shape::Sphere { radius } => {
@@ -519,24 +524,27 @@ fn touch(
                 (at - obstacle.centre).length_squared() <= limit
             }) && {
                 let distance = |point| round(point, radius, Vec3::Y);
+                if FIRST {
+                    note(start, touches, [&*x, y, z], [&*dx, dy, dz]);
+                }
                 respond(obstacle, distance, x, y, z, dx, dy, dz, w, touches);
                 true
             }
         }
         Shape::HalfSpace => {
             let distance = |point: Vec3| (point.y, Vec3::Y);
-            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Capsule {
             radius,
             half_length,
         } => {
             let distance = |point| capsule(point, radius, half_length);
-            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Cuboid { half_size } => {
             let distance = |point| cuboid(point, half_size);
-            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::TaperedCapsule {
             radius_bottom,
@@ -545,14 +553,14 @@ fn touch(
         } => {
             let by = Taper::new(radius_bottom, radius_top, half_length);
             let distance = |point| tapered(point, &by);
-            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Cylinder {
             radius,
             half_height,
         } => {
             let distance = |point| cylinder(point, radius, half_height);
-            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Cone {
             radius,
@@ -560,14 +568,14 @@ fn touch(
         } => {
             let by = Slope::new(radius, half_height);
             let distance = |point| cone(point, &by);
-            touch_shape(obstacle, distance, x, y, z, dx, dy, dz, w, touches)
+            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
     }
 }
 
 /// [`touch`] with the distances of the shape.
 #[inline(always)]
-fn touch_shape(
+fn touch_shape<const FIRST: bool>(
     obstacle: &Obstacle,
     distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
     x: &mut [f32],
@@ -578,8 +586,12 @@ fn touch_shape(
     dz: &mut [f32],
     w: &[f32],
     touches: &mut [f32],
+    start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
     any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
+        if FIRST {
+            note(start, touches, [&*x, y, z], [&*dx, dy, dz]);
+        }
         respond(obstacle, distance, x, y, z, dx, dy, dz, w, touches);
         true
     }

@@ -68,12 +68,22 @@ pub fn update_displacements(p: &mut ParticleArrays) {
         .chunks_mut(PART)
         .zip(p.predicted.chunks_mut(PART));
     let parts = moving.zip(p.position.chunks(PART));
-    parts.for_each(|((d, predicted), x)| update_part(d, predicted, x));
+    parts.for_each(|((d, predicted), x)| {
+        update_part(d, predicted, x);
+    });
 }
 
-/// [`update_displacements`] for neighbours in memory.
-pub(super) fn update_part(d: [&mut [f32]; 3], predicted: [&mut [f32]; 3], x: [&[f32]; 3]) {
-    dispatch(UpdateDisplacements { d, predicted, x });
+/// [`update_displacements`] for neighbours in memory. Returns the greatest component of any of them, or
+/// infinity if one is not finite.
+pub(super) fn update_part(d: [&mut [f32]; 3], predicted: [&mut [f32]; 3], x: [&[f32]; 3]) -> f32 {
+    let mut greatest = 0;
+    dispatch(UpdateDisplacements {
+        d,
+        predicted,
+        x,
+        greatest: &mut greatest,
+    });
+    f32::from_bits(greatest.min(f32::INFINITY.to_bits()))
 }
 
 /// Particles that are neighbours in memory, and what moves them.
@@ -138,15 +148,17 @@ struct UpdateDisplacements<'a> {
     d: [&'a mut [f32]; 3],
     predicted: [&'a mut [f32]; 3],
     x: [&'a [f32]; 3],
+    /// Bits of the greatest component, without its sign: as integers they have the order of the numbers,
+    /// with NaN at the end.
+    greatest: &'a mut u32,
 }
 
 impl Kernel for UpdateDisplacements<'_> {
     #[inline(always)]
     fn run(self) {
         let ([dx, dy, dz], [px, py, pz], [x, y, z]) = (self.d, self.predicted, self.x);
-        update_axis(dx, px, x);
-        update_axis(dy, py, y);
-        update_axis(dz, pz, z);
+        let greatest = update_axis(dx, px, x).max(update_axis(dy, py, y));
+        *self.greatest = greatest.max(update_axis(dz, pz, z));
     }
 
     fn run_scalar(self) {
@@ -154,17 +166,21 @@ impl Kernel for UpdateDisplacements<'_> {
             for (i, &x) in self.x[axis].iter().enumerate() {
                 self.d[axis][i] += x - self.predicted[axis][i];
                 self.predicted[axis][i] = x;
+                *self.greatest = (*self.greatest).max(self.d[axis][i].abs().to_bits());
             }
         }
     }
 }
 
 #[inline(always)]
-fn update_axis(d: &mut [f32], predicted: &mut [f32], x: &[f32]) {
+fn update_axis(d: &mut [f32], predicted: &mut [f32], x: &[f32]) -> u32 {
+    let mut greatest = 0;
     for ((d, predicted), &x) in d.iter_mut().zip(predicted).zip(x) {
         *d += x - *predicted;
         *predicted = x;
+        greatest = greatest.max(d.abs().to_bits());
     }
+    greatest
 }
 
 #[cfg(test)]

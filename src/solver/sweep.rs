@@ -22,9 +22,10 @@ const STEPS: u32 = 8;
 const BLOCK: usize = 64;
 
 /// Stops particles, which are neighbours in memory, at the obstacles that they would go through.
-/// Displacements must be the ways of this substep.
+/// Displacements must be the ways of this substep, and none of them longer than `way`.
 pub(super) fn stop_fast(
     obstacles: &[Obstacle],
+    way: f32,
     x: &mut [&mut [f32]; 3],
     d: &mut [&mut [f32]; 3],
     w: &[f32],
@@ -32,8 +33,7 @@ pub(super) fn stop_fast(
     if !obstacles.iter().any(Obstacle::may_be_crossed) || w.is_empty() {
         return;
     }
-    let ways = bounds(d.each_ref().map(|plane| &**plane));
-    let fast = |obstacle: &Obstacle| obstacle.is_slower_than(longest(&ways));
+    let fast = |obstacle: &Obstacle| obstacle.is_slower_than(way);
     if !obstacles.iter().any(fast) {
         return;
     }
@@ -105,7 +105,7 @@ fn meet(obstacle: &Obstacle, start: Vec3, end: Vec3, displacement: Vec3) -> Opti
 }
 
 /// A bound of the longest way.
-fn longest([low, high]: &Bounds) -> f32 {
+pub(super) fn longest([low, high]: &Bounds) -> f32 {
     let mut squares = 0.0;
     for (low, high) in low.iter().zip(high) {
         let most = low.abs().max(high.abs());
