@@ -12,7 +12,7 @@ pub(super) const SCENE: Scene = Scene {
     name: "balloon",
     about: "balls from limp to taut and a cushion; cut them with the right button",
     spawn,
-    view: [Vec3::new(1.1, 1.0, 2.9), Vec3::new(0.0, 0.4, 0.0)],
+    view: [Vec3::new(0.7, 1.0, 2.1), Vec3::new(0.0, 0.2, 0.1)],
     ..PLAIN
 };
 
@@ -33,8 +33,9 @@ fn rubber() -> Cloth {
 fn spawn(set: &mut Set) {
     set.floor();
     // From limp to taut.
-    for (number, pressure) in [20.0, 300.0, 4000.0].into_iter().enumerate() {
-        let ball = set.meshes.add(Sphere::new(0.24).mesh().uv(48, 24));
+    for (number, pressure) in [15.0, 150.0, 900.0].into_iter().enumerate() {
+        let ball = Sphere::new(0.24).mesh().ico(16);
+        let ball = set.meshes.add(ball.expect("16 is not too fine"));
         let paint = [
             Color::srgb(0.72, 0.16, 0.12),
             Color::srgb(0.85, 0.62, 0.14),
@@ -46,7 +47,7 @@ fn spawn(set: &mut Set) {
             Name::new(format!("{pressure} Pa")),
             Mesh3d(ball),
             MeshMaterial3d(paint),
-            Transform::from_xyz(0.62 * across, 1.0 + 0.2 * across, 0.45),
+            Transform::from_xyz(0.55 * across, 0.5 + 0.15 * across, -0.2),
             Pressure::new(pressure),
             rubber(),
         ));
@@ -57,7 +58,7 @@ fn spawn(set: &mut Set) {
         Name::new("cushion"),
         Mesh3d(cushion),
         MeshMaterial3d(set.props.fabric.clone()),
-        Transform::from_xyz(-0.35, 0.25, -0.5),
+        Transform::from_xyz(-0.15, 0.2, 0.55),
         Pressure {
             overpressure: 400.0,
             ambient: 20_000.0,
@@ -87,7 +88,12 @@ fn pillow(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
             for c in 0..columns {
                 let a = first + r * (columns + 1) + c;
                 let (b, d) = (a + 1, a + columns + 1);
-                let quad = [a, d, b, b, d, d + 1];
+                // Cut towards the middle: in a corner, both sides would have the same triangle.
+                let quad = if (2 * r < rows) == (2 * c < columns) {
+                    [a, d, d + 1, a, d + 1, b]
+                } else {
+                    [a, d, b, b, d, d + 1]
+                };
                 if side > 0.0 {
                     indices.extend(quad);
                 } else {

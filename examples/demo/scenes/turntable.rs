@@ -1,4 +1,4 @@
-//! A cloth on a disc that turns to and fro, over a cone that turns with it.
+//! A cloth on a disc that turns to and fro, over a ball that turns with it.
 
 use super::{PLAIN, Scene, Set};
 use bevy::prelude::*;
@@ -6,7 +6,7 @@ use bevy_drape::{ClothSystems, cloth_step_due, prelude::*};
 
 pub(super) const SCENE: Scene = Scene {
     name: "turntable",
-    about: "a cloth on a disc that turns faster and slower, a cone in its middle",
+    about: "a cloth on a disc that turns faster and slower, a ball in its middle",
     spawn,
     view: [Vec3::new(1.1, 1.5, 1.9), Vec3::new(0.0, 0.3, 0.0)],
     ..PLAIN
@@ -51,10 +51,10 @@ fn spawn(set: &mut Set) {
     let place = Transform::from_xyz(0.0, TOP - DISC.y / 2.0, 0.0);
     set.stone("disc", collider, disc.mesh().resolution(64), place)
         .insert(Turntable::default());
-    let cone = Cone::new(0.14, 0.3);
-    let collider = ClothCollider::from(cone).with_friction(0.8, 0.7);
-    let place = Transform::from_xyz(0.0, TOP + 0.15, 0.0);
-    set.stone("cone", collider, cone.mesh().resolution(48), place)
+    let ball = Sphere::new(0.2);
+    let collider = ClothCollider::from(ball).with_friction(0.8, 0.7);
+    let place = Transform::from_xyz(0.0, TOP + 0.02, 0.0);
+    set.stone("ball", collider, ball.mesh().uv(64, 32), place)
         .insert(Turntable::default());
 
     let place = Transform::from_xyz(0.0, TOP + 0.4, 0.0);
