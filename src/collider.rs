@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Where a collider was in the last fixed update, so that the next one knows how it moves. Every
-/// [`ClothCollider`] gets one.
+/// [`ClothCollider`] and `ClothMeshCollider` gets one.
 ///
 /// Nothing but a rollback has to write it: save it and put it back together with the `Transform`, and
 /// the next step moves the collider as it did the first time. `None` stands for a collider that has
@@ -22,7 +22,16 @@ use serde::{Deserialize, Serialize};
 pub struct LastPose(pub Option<Isometry3d>);
 
 /// What is no collider any more moves nothing when it becomes one again.
-pub(crate) fn forget_last_pose(event: On<Remove, ClothCollider>, mut commands: Commands) {
+pub(crate) fn forget_last_pose(
+    event: On<Remove, ClothCollider>,
+    #[cfg(feature = "parry")] meshes: Query<(), With<crate::ClothMeshCollider>>,
+    mut commands: Commands,
+) {
+    // What is another kind of collider still needs it.
+    #[cfg(feature = "parry")]
+    if meshes.contains(event.entity) {
+        return;
+    }
     // The entity may be on its way out altogether; then there is nothing to do.
     if let Ok(mut entity) = commands.get_entity(event.entity) {
         entity.try_remove::<LastPose>();

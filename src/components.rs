@@ -44,6 +44,9 @@ pub(crate) struct ClothBody {
     pub(crate) triangles: Triangles,
     /// What contacts with its triangles need.
     pub(crate) facets: Facets,
+    /// What contacts with surfaces of triangles need.
+    #[cfg(feature = "parry")]
+    pub(crate) mesh_contacts: solver::MeshContacts,
     /// What a rope has instead of triangles.
     pub(crate) rope: Option<RopeBody>,
     /// Area that belongs to each particle, m²; empty for a sheet in one piece, whose triangles tell it.

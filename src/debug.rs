@@ -81,6 +81,13 @@ impl Plugin for ClothDebugPlugin {
                     .after(ClothSystems::WriteMesh)
                     .run_if(resource_exists::<GizmoConfigStore>),
             );
+        #[cfg(feature = "parry")]
+        app.add_systems(
+            PostUpdate,
+            draw_mesh_colliders
+                .after(ClothSystems::WriteMesh)
+                .run_if(resource_exists::<GizmoConfigStore>),
+        );
     }
 }
 
@@ -206,6 +213,24 @@ fn draw_colliders(
                 let height = half_height * 2.0;
                 gizmos.primitive_3d(&Cone { radius, height }, place, DEEP_SKY_BLUE);
             }
+        }
+    }
+}
+
+/// The edges of hulls, meshes and fields of heights, where they were in the last step.
+#[cfg(feature = "parry")]
+fn draw_mesh_colliders(
+    colliders: Res<crate::systems::ActiveColliders>,
+    show: Res<ClothGizmos>,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
+) {
+    if !show.colliders {
+        return;
+    }
+    for collider in colliders.meshes.all() {
+        let place = Isometry3d::new(collider.end.translation, collider.end.rotation);
+        for [from, to] in collider.surface.edges() {
+            gizmos.line(place * from, place * to, DEEP_SKY_BLUE);
         }
     }
 }

@@ -127,12 +127,18 @@ fn measure(
     let mut total = ClothStats::default();
     for (particles, constraints, layers, mut stats) in &mut cloths {
         let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
+        let penetration = deepest_penetration(particles, colliders.meeting(layers));
+        #[cfg(feature = "parry")]
+        let penetration = penetration.max(crate::solver::deepest_mesh_penetration(
+            particles,
+            colliders.meshes.meeting(layers),
+        ));
         *stats = ClothStats {
             particles: particles.len(),
             constraints: constraints.len(),
             worst_stretch: max,
             rms_stretch: rms,
-            deepest_penetration: deepest_penetration(particles, colliders.meeting(layers)),
+            deepest_penetration: penetration,
         };
         total.particles += stats.particles;
         total.constraints += stats.constraints;

@@ -21,7 +21,8 @@
 //! # Where to look
 //!
 //! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
-//!   holds it. [`ClothCollider`]: what it bumps into, [`ClothLayers`]: who meets whom. [`Pressure`]: air in
+//!   holds it. [`ClothCollider`]: what it bumps into (`ClothMeshCollider`, feature `parry`, where that is
+//!   no primitive), [`ClothLayers`]: who meets whom. [`Pressure`]: air in
 //!   it. [`WindZone`]: wind in a part of the world.
 //!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
@@ -48,6 +49,8 @@ mod grab;
 #[cfg(feature = "picking")]
 mod interaction;
 mod layers;
+#[cfg(feature = "parry")]
+mod mesh_collider;
 #[cfg(feature = "panel")]
 pub mod panel;
 mod pins;
@@ -76,6 +79,8 @@ pub use interaction::{
     HoveredThreads,
 };
 pub use layers::ClothLayers;
+#[cfg(feature = "parry")]
+pub use mesh_collider::{ClothMeshCollider, ClothMeshShape};
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
@@ -109,6 +114,8 @@ pub mod prelude {
     pub use crate::{ClothDebugPlugin, ClothGizmos};
     #[cfg(feature = "picking")]
     pub use crate::{ClothHands, ClothInteractionPlugin, ClothTool, ClothTools};
+    #[cfg(feature = "parry")]
+    pub use crate::ClothMeshCollider;
     #[cfg(feature = "panel")]
     pub use crate::{ClothPanel, ClothPanelPlugin};
 }

@@ -16,6 +16,8 @@ use crate::{
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
     wind_zone::WindZone,
 };
+#[cfg(feature = "parry")]
+use crate::mesh_collider;
 use bevy::{
     asset::AssetEventSystems,
     camera::visibility::VisibilitySystems,
@@ -41,6 +43,21 @@ impl ClothPlugin {
         Self {
             schedule: schedule.intern(),
         }
+    }
+
+    #[cfg(feature = "parry")]
+    fn collide_with_meshes(&self, app: &mut App) {
+        // Before the primitives, which write `LastPose` of what is both.
+        let find = systems::find_mesh_colliders
+            .in_set(ClothSystems::Prepare)
+            .before(systems::find_colliders);
+        app.register_type::<mesh_collider::ClothMeshCollider>()
+            .add_systems(self.schedule, find)
+            .add_systems(
+                PostUpdate,
+                systems::note_changed_meshes.in_set(ClothSystems::Build),
+            )
+            .add_observer(mesh_collider::forget_last_pose);
     }
 
     fn runs_in_fixed_update(&self) -> bool {
@@ -178,6 +195,8 @@ impl Plugin for ClothPlugin {
             .init_resource::<SubstepTime>()
             .init_resource::<systems::ActiveColliders>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
+        #[cfg(feature = "parry")]
+        self.collide_with_meshes(app);
 
         app.configure_sets(
             self.schedule,

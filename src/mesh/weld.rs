@@ -77,6 +77,21 @@ pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Welded {
     }
 }
 
+/// The places of triangles' corners, each once, and which of them each triangle has.
+#[cfg(feature = "parry")]
+pub(crate) fn weld_triangles(
+    vertices: &[Vec3],
+    triangles: &[[u32; 3]],
+) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let Welded {
+        vertex_to_particle,
+        positions,
+    } = weld(vertices, triangles);
+    let joined = triangles.iter();
+    let joined = joined.map(|corners| corners.map(|i| vertex_to_particle[i as usize]));
+    (positions, joined.collect())
+}
+
 /// End of the list of particles in a cell.
 const END: u32 = u32::MAX;
 

@@ -325,6 +325,12 @@ impl Obstacle {
         self.to_local * (point - self.centre)
     }
 
+    /// Where a point in the frame of the shape is.
+    #[cfg(feature = "parry")]
+    pub(super) fn world(&self, local: Vec3) -> Vec3 {
+        self.centre + self.to_world * local
+    }
+
     /// How deep a point is in contact.
     #[inline(always)]
     fn depth(&self, point: Vec3, distance: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {

@@ -21,6 +21,7 @@
 //! | `shape`, `collide` | what cloth bumps into |
 //! | `contact` | push-out and friction, many particles at a time |
 //! | `sweep` | stops particles that would go through a collider within one substep |
+//! | `mesh_contact` | hulls, meshes and fields of heights (feature `parry`) |
 //! | `facets` | triangles against colliders that are smaller than they are |
 //! | `self_collision` | particles of a cloth that keep a distance from each other |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
@@ -66,6 +67,8 @@ pub mod gusts;
 pub mod integrate;
 pub mod line_drag;
 mod math;
+#[cfg(feature = "parry")]
+pub mod mesh_contact;
 pub mod particles;
 pub mod plane;
 pub mod ray;
@@ -104,6 +107,12 @@ pub use gusts::gusty;
 pub(crate) use integrate::integrate_shared;
 pub use integrate::{Integration, integrate, update_displacements};
 pub use line_drag::{Lines, apply_line_drag};
+#[cfg(feature = "parry")]
+pub(crate) use mesh_contact::MeshContacts;
+#[cfg(feature = "parry")]
+pub use mesh_contact::{
+    MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration,
+};
 pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
 pub(crate) use relax::relax_shared;

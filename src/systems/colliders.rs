@@ -15,6 +15,9 @@ pub(crate) struct ActiveColliders {
     order: Vec<Entity>,
     /// Reported as unusable; not again before they were usable.
     reported: EntityHashSet,
+    /// Those that are no primitives.
+    #[cfg(feature = "parry")]
+    pub(crate) meshes: super::mesh_colliders::ActiveMeshColliders,
 }
 
 impl ActiveColliders {
@@ -39,6 +42,7 @@ pub(crate) fn find_colliders(
         list,
         order,
         reported,
+        ..
     } = &mut *active;
     list.clear();
     order.clear();

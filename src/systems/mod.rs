@@ -6,6 +6,8 @@ mod build_rope;
 mod check;
 mod colliders;
 mod finish;
+#[cfg(feature = "parry")]
+mod mesh_colliders;
 mod parallel;
 mod planar;
 mod prepare;
@@ -21,6 +23,8 @@ pub(crate) use build_rope::{build_ropes, take_rope_apart};
 pub(crate) use check::check_settings;
 pub(crate) use colliders::{ActiveColliders, find_colliders};
 pub(crate) use finish::finish;
+#[cfg(feature = "parry")]
+pub(crate) use mesh_colliders::{find_mesh_colliders, note_changed_meshes};
 pub(crate) use parallel::ClothCrew;
 pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;

@@ -312,10 +312,17 @@ fn collide_one(
         let (triangles, thickness) = (&body.triangles, surface.thickness);
         body.facets.prepare(triangles, met.clone(), thickness);
     }
+    let during = [time.index, time.count];
+    #[cfg(feature = "parry")]
+    let meshes = colliders.meshes.meeting(layers);
+    #[cfg(feature = "parry")]
+    (body.mesh_contacts).begin(particles, meshes.clone(), &surface, during);
     let skin = Skin {
         triangles: &body.triangles,
         facets: &mut body.facets,
         surface,
     };
-    collide_shared(leader, particles, skin, met, [time.index, time.count]);
+    collide_shared(leader, particles, skin, met, during);
+    #[cfg(feature = "parry")]
+    (body.mesh_contacts).collide(leader, particles, meshes, &surface, during);
 }

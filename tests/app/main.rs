@@ -13,6 +13,8 @@ mod grabbing;
 mod gusts;
 mod life;
 mod log;
+#[cfg(feature = "parry")]
+mod mesh_colliders;
 mod planar;
 #[cfg(feature = "picking")]
 mod pointers;
