@@ -24,7 +24,7 @@
 //!   holds it. [`ClothCollider`]: what it bumps into (`ClothMeshCollider`, feature `parry`, where that is
 //!   no primitive), [`ClothLayers`]: who meets whom. [`Pressure`]: air in
 //!   it. [`WindZone`]: wind in a part of the world.
-//!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`Substeps`],
+//!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`WindOcclusion`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
 //!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
@@ -88,7 +88,9 @@ pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use pressure::Pressure;
 pub use rope::Rope;
-pub use settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindTime};
+pub use settings::{
+    ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime,
+};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
     Falloff, ThreadSolver, ZoneFlow, ZoneShape,
@@ -108,7 +110,7 @@ pub mod prelude {
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
         ClothPlugin, ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins,
         PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver,
-        Turbulence, Wind, WindZone,
+        Turbulence, Wind, WindOcclusion, WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -4,7 +4,7 @@
 use crate::{
     cloth::{Cloth, Fabric},
     pressure::Pressure,
-    settings::{ClothGravity, Substeps, Turbulence, Wind},
+    settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
     wind_zone::WindZone,
 };
 use std::ops::RangeInclusive;
@@ -382,6 +382,32 @@ pub const TURBULENCE: &[Param<Turbulence>] = &[
     },
 ];
 
+/// The numbers of [`WindOcclusion`].
+pub const WIND_OCCLUSION: &[Param<WindOcclusion>] = &[
+    Param {
+        name: "lee",
+        field: "WindOcclusion::length",
+        unit: "m",
+        help: "How far behind a collider the wind is back. 0: colliders do not keep it off.",
+        range: 0.0..=1000.0,
+        logarithmic: true,
+        integer: false,
+        get: |o| o.length,
+        set: |o, v| o.length = v,
+    },
+    Param {
+        name: "lee spread",
+        field: "WindOcclusion::spread",
+        unit: "",
+        help: "By how much the edge of the calm gets wider for each metre behind the collider.",
+        range: 0.0..=1.0,
+        logarithmic: false,
+        integer: false,
+        get: |o| o.spread,
+        set: |o, v| o.spread = v,
+    },
+];
+
 /// The numbers of [`WindZone`], outside of its shape.
 pub const WIND_ZONE: &[Param<WindZone>] = &[
     Param {
@@ -475,6 +501,7 @@ mod tests {
         check(GRAVITY);
         check(WIND);
         check(TURBULENCE);
+        check(WIND_OCCLUSION);
         check(WIND_ZONE);
         check(PRESSURE);
     }

@@ -10,7 +10,7 @@ use crate::{
     planar::PlanarCloth,
     pressure::Pressure,
     rope::Rope,
-    settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindTime},
+    settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
     systems,
     tearing::{self, Tearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
@@ -170,6 +170,7 @@ impl Plugin for ClothPlugin {
             .register_type::<Wind>()
             .register_type::<WindTime>()
             .register_type::<Turbulence>()
+            .register_type::<WindOcclusion>()
             .register_type::<WindZone>()
             .register_type::<PlanarCloth>()
             .register_type::<Pressure>()
@@ -186,6 +187,7 @@ impl Plugin for ClothPlugin {
             .init_resource::<Wind>()
             .init_resource::<WindTime>()
             .init_resource::<Turbulence>()
+            .init_resource::<WindOcclusion>()
             .init_resource::<systems::ActiveWindZones>()
             .init_resource::<Substeps>()
             .init_resource::<ClothThreads>()

@@ -102,6 +102,37 @@ impl Default for Turbulence {
     }
 }
 
+/// Whether colliders keep the wind off what is behind them. Off by default.
+///
+/// It counts for [`Wind`], [`Turbulence`] and [`WindZone`](crate::WindZone)s together: where all of that
+/// comes from, over this length, no [`ClothCollider`](crate::ClothCollider) may be in the way. So a fan in
+/// front of a wall must be farther from it than this, or the wall shelters from the fan. Layers do not
+/// matter; hollow colliders and those made of triangles keep nothing off.
+#[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
+#[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub struct WindOcclusion {
+    /// How far behind a collider the wind is back, m; it comes back little by little. 0 to 1000, default
+    /// 0: colliders keep nothing off, and nothing is looked for.
+    pub length: f32,
+    /// By how much the edge of the calm gets wider for each metre behind the collider. 0 to 1, default
+    /// 0.2.
+    pub spread: f32,
+}
+
+impl Default for WindOcclusion {
+    fn default() -> Self {
+        Self {
+            length: 0.0,
+            spread: 0.2,
+        }
+    }
+}
+
 /// Substeps of each fixed step, 1 to 100, default 8. Stiffness grows with their square, cost in
 /// proportion. May change at any time; greater stiffness is then approached in small strides, so
 /// that cloth does not snap back.

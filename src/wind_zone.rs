@@ -1,9 +1,9 @@
 //! Wind that blows in a part of the world, and the wind at a place.
 
 use crate::{
-    settings::{Turbulence, Wind, WindTime},
+    settings::{Turbulence, Wind, WindOcclusion, WindTime},
     solver::{Falloff, ZoneFlow, ZoneShape},
-    systems::ActiveWindZones,
+    systems::{ActiveColliders, ActiveWindZones},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 #[cfg(feature = "serialize")]
@@ -141,13 +141,17 @@ pub struct LocalWind<'w> {
     time: Res<'w, WindTime>,
     turbulence: Res<'w, Turbulence>,
     zones: Res<'w, ActiveWindZones>,
+    occlusion: Res<'w, WindOcclusion>,
+    colliders: Res<'w, ActiveColliders>,
 }
 
 impl LocalWind<'_> {
     /// The velocity of the air at a place in the world, m/s, as in the last step that cloths took.
     pub fn at(&self, place: Vec3) -> Vec3 {
-        let field = self.zones.field(&self.turbulence, **self.time);
-        self.wind.at(**self.time) + field.wind(place)
+        let seconds = **self.time;
+        let occlusion = self.colliders.occlusion(&self.occlusion);
+        let field = self.zones.field(&self.turbulence, seconds, occlusion);
+        field.total(place, self.wind.at(seconds))
     }
 
     /// The zones that blow.

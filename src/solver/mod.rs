@@ -34,6 +34,7 @@
 //! | `gusts` | how the wind swells and fades |
 //! | `zones` | wind in a part of space only |
 //! | `turbulence` | eddies, by noise in space and time |
+//! | `occlusion` | colliders that keep the wind off |
 //! | `wind_field` | wind that is another one at each particle |
 //! | `plane` | keeps particles in a plane |
 //! | `volume` | air in a closed surface |
@@ -69,6 +70,7 @@ pub mod line_drag;
 mod math;
 #[cfg(feature = "parry")]
 pub mod mesh_contact;
+pub mod occlusion;
 pub mod particles;
 pub mod plane;
 pub mod ray;
@@ -113,6 +115,7 @@ pub(crate) use mesh_contact::MeshContacts;
 pub use mesh_contact::{
     MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration,
 };
+pub use occlusion::Occlusion;
 pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
 pub(crate) use relax::relax_shared;

@@ -10,6 +10,7 @@ use super::{
     corners::BLOCK,
     crew::{Leader, PART},
     line_drag::{Lines, apply_line_drag},
+    occlusion::{Occlusion, Screen},
     particles::ParticleArrays,
     simd::{Kernel, dispatch},
     soa::SoaVec3,
@@ -27,13 +28,24 @@ pub struct WindField<'a> {
     pub zones: &'a [Zone],
     /// Turbulence.
     pub eddies: Option<Eddies>,
+    /// What keeps off all of it, and the wind that blows everywhere.
+    pub occlusion: Option<Occlusion<'a>>,
 }
 
 impl WindField<'_> {
-    /// What it adds to the velocity of the air at a place in the world, m/s.
+    /// What it adds to the velocity of the air at a place in the world, m/s, if nothing keeps it off.
     pub fn wind(&self, place: Vec3) -> Vec3 {
         let zones = self.zones.iter().map(|zone| zone.wind(place)).sum::<Vec3>();
         zones + self.eddies.map_or(Vec3::ZERO, |eddies| eddies.wind(place))
+    }
+
+    /// The velocity of the air at a place in the world, m/s, where this blows everywhere else.
+    pub fn total(&self, place: Vec3, everywhere: Vec3) -> Vec3 {
+        let wind = everywhere + self.wind(place);
+        match &self.occlusion {
+            Some(occlusion) => occlusion.wind(place, wind),
+            None => wind,
+        }
     }
 
     fn eddies(&self) -> Option<&Eddies> {
@@ -41,7 +53,7 @@ impl WindField<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.zones.is_empty() && self.eddies().is_none()
+        self.zones.is_empty() && self.eddies().is_none() && self.occlusion.is_none()
     }
 }
 
@@ -80,8 +92,8 @@ pub(crate) fn apply_air_in_shared(
 }
 
 thread_local! {
-    /// Room for the displacements relative to the air.
-    static RELATIVE: RefCell<SoaVec3> = RefCell::default();
+    /// Room for the displacements relative to the air, and for what keeps it off.
+    static RELATIVE: RefCell<(SoaVec3, Vec<Screen>)> = RefCell::default();
 }
 
 /// Does something with displacements that are relative to the air of the field.
@@ -100,10 +112,17 @@ fn in_field(
     };
     let origin = particles.origin;
     let reaches = |zone: &Zone| Local::new(zone, origin).reaches(bounds);
-    if field.eddies().is_none() && !field.zones.iter().any(reaches) {
-        return apply(leader, particles);
-    }
-    RELATIVE.with_borrow_mut(|relative| {
+    let blows = field.eddies().is_some() || field.zones.iter().any(reaches);
+    RELATIVE.with_borrow_mut(|(relative, screens)| {
+        screens.clear();
+        if let Some(occlusion) = &field.occlusion
+            && (blows || air.wind != Vec3::ZERO)
+        {
+            screens.extend(occlusion.screens(origin, bounds.map(Into::into)));
+        }
+        if !blows && screens.is_empty() {
+            return apply(leader, particles);
+        }
         let n = particles.len();
         for plane in [&mut relative.x, &mut relative.y, &mut relative.z] {
             plane.resize(n, 0.0);
@@ -113,22 +132,47 @@ fn in_field(
         let parts = given.zip(relative.chunks_mut(PART));
         let eddies = field.eddies().map(|eddies| Lattice::new(eddies, origin));
         let last_dt = particles.last_dt;
-        leader.each(parts, |((x, d), to)| {
+        leader.each(parts, |((x, d), mut to)| {
             dispatch(Breeze {
                 x,
                 d,
-                to,
+                to: to.each_mut().map(|plane| &mut **plane),
                 zones: field.zones,
                 origin,
                 bounds,
                 eddies,
                 gain: -last_dt,
             });
+            if let Some(occlusion) = field.occlusion.filter(|_| !screens.is_empty()) {
+                keep_off(&occlusion, screens, [x, d], to, air.wind, last_dt);
+            }
         });
         swap(&mut particles.displacement, relative);
         apply(leader, particles);
         swap(&mut particles.displacement, relative);
     });
+}
+
+/// Makes displacements relative to all of the wind, of which `everywhere` is a part that is still to be
+/// counted, relative to what of it is left.
+fn keep_off(
+    occlusion: &Occlusion,
+    screens: &[Screen],
+    [x, d]: [[&[f32]; 3]; 2],
+    to: [&mut [f32]; 3],
+    everywhere: Vec3,
+    last_dt: f32,
+) {
+    for i in 0..to[0].len() {
+        let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[i]));
+        let relative = Vec3::new(to[0][i], to[1][i], to[2][i]);
+        let blown = get(d) - relative + everywhere * last_dt;
+        let left = occlusion.exposure(screens, get(x), blown);
+        if left < 1.0 {
+            let kept_off = blown * (1.0 - left);
+            (to[0][i], to[1][i], to[2][i]) = (relative + kept_off).into();
+        }
+    }
 }
 
 /// Particles that are neighbours in memory, and the wind in which they are.
@@ -293,6 +337,7 @@ mod tests {
         let field = WindField {
             zones: &zones,
             eddies: Some(EDDIES),
+            occlusion: None,
         };
         let air = air(Vec3::X);
         let expected = same_bits(|| {
@@ -327,6 +372,7 @@ mod tests {
         let field = WindField {
             zones: &everywhere,
             eddies: None,
+            occlusion: None,
         };
         let (mut expected, mut got) = (cloth.clone(), cloth);
         let wind = Vec3::new(1.0, 2.0, -3.0);
@@ -345,6 +391,7 @@ mod tests {
         let field = WindField {
             zones: &zones,
             eddies: Some(EDDIES),
+            occlusion: None,
         };
         let corners = [Vec3::ZERO, Vec3::X * 2.0, Vec3::new(0.3, 0.4, 2.0)];
         let origin = Vec3::new(1.0, 4.5, -1.0);
@@ -381,6 +428,7 @@ mod tests {
             let field = WindField {
                 zones: &far,
                 eddies,
+                occlusion: None,
             };
             got.acceleration.fill(Vec3::ZERO);
             apply_air_in(&field, &mut got, &triangles, None, &air(Vec3::Y), 0.01);

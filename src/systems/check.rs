@@ -4,7 +4,7 @@ use crate::{
     cloth::Cloth,
     params::{self, Param},
     pressure::Pressure,
-    settings::{ClothGravity, Substeps, Turbulence, Wind},
+    settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
     wind_zone::WindZone,
 };
 use bevy::prelude::*;
@@ -13,6 +13,7 @@ pub(crate) fn check_settings(
     mut gravity: ResMut<ClothGravity>,
     mut wind: ResMut<Wind>,
     mut turbulence: ResMut<Turbulence>,
+    mut occlusion: ResMut<WindOcclusion>,
     mut substeps: ResMut<Substeps>,
     mut cloths: Query<(Entity, &mut Cloth), Changed<Cloth>>,
     mut zones: Query<(Entity, &mut WindZone), Changed<WindZone>>,
@@ -21,6 +22,7 @@ pub(crate) fn check_settings(
     check(params::GRAVITY, &mut gravity);
     check(params::WIND, &mut wind);
     check(params::TURBULENCE, &mut turbulence);
+    check(params::WIND_OCCLUSION, &mut occlusion);
     check(params::SUBSTEPS, &mut substeps);
     for (entity, mut cloth) in &mut cloths {
         // The correction is no change that anybody else must hear of.

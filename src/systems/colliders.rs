@@ -3,7 +3,8 @@
 use crate::{
     collider::{ClothCollider, LastPose},
     layers::ClothLayers,
-    solver::{Collider, Pose},
+    settings::WindOcclusion,
+    solver::{Collider, Occlusion, Pose},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 
@@ -11,6 +12,8 @@ use bevy::{ecs::entity::EntityHashSet, prelude::*};
 #[derive(Resource, Default)]
 pub(crate) struct ActiveColliders {
     list: Vec<(Collider, ClothLayers)>,
+    /// The same ones, if they keep off the wind.
+    screens: Vec<Collider>,
     /// All of them, in their order.
     order: Vec<Entity>,
     /// Reported as unusable; not again before they were usable.
@@ -30,6 +33,15 @@ impl ActiveColliders {
         let met = self.list.iter().filter(move |(_, of)| layers.meets(*of));
         met.map(|(collider, _)| collider)
     }
+
+    /// How they keep off the wind, if they do.
+    pub(crate) fn occlusion(&self, by: &WindOcclusion) -> Option<Occlusion<'_>> {
+        (by.length > 0.0 && !self.screens.is_empty()).then_some(Occlusion {
+            colliders: &self.screens,
+            length: by.length,
+            spread: by.spread,
+        })
+    }
 }
 
 pub(crate) fn find_colliders(
@@ -37,9 +49,11 @@ pub(crate) fn find_colliders(
     mut colliders: Query<(Entity, &ClothCollider, Option<&ClothLayers>, &mut LastPose)>,
     transforms: TransformHelper,
     time: Res<Time>,
+    occlusion: Res<WindOcclusion>,
 ) {
     let ActiveColliders {
         list,
+        screens,
         order,
         reported,
         ..
@@ -91,4 +105,8 @@ pub(crate) fn find_colliders(
         list.push((moved.without_teleport(time.delta_secs()), layers));
     }
     reported.retain(|&entity| colliders.contains(entity));
+    screens.clear();
+    if occlusion.length > 0.0 {
+        screens.extend(list.iter().map(|(collider, _)| *collider));
+    }
 }

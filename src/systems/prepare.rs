@@ -1,6 +1,8 @@
 //! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
 
-use super::{parallel::ClothCrew, pressure, tethers, wind_zones::ActiveWindZones};
+use super::{
+    colliders::ActiveColliders, parallel::ClothCrew, pressure, tethers, wind_zones::ActiveWindZones,
+};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, Stale},
@@ -8,7 +10,7 @@ use crate::{
     pins::{BoundPin, PinAnchor, Pins},
     plugin::SubstepTime,
     pressure::Pressure,
-    settings::{ClothThreads, Substeps, Turbulence, Wind, WindTime},
+    settings::{ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
     solver::{Air, apply_air_in_shared},
     tearing::Tearing,
 };
@@ -35,6 +37,7 @@ pub(crate) fn prepare_cloths(
     mut wind_time: ResMut<WindTime>,
     turbulence: Res<Turbulence>,
     zones: Res<ActiveWindZones>,
+    (occlusion, colliders): (Res<WindOcclusion>, Res<ActiveColliders>),
     substeps: Res<Substeps>,
     clock: Res<Time>,
     mut time: ResMut<SubstepTime>,
@@ -58,7 +61,8 @@ pub(crate) fn prepare_cloths(
     **wind_time += f64::from(step);
     let blowing = wind.at(**wind_time);
     let air_density = wind.air_density;
-    let field = zones.field(&turbulence, **wind_time);
+    let occlusion = colliders.occlusion(&occlusion);
+    let field = zones.field(&turbulence, **wind_time, occlusion);
     let size = |cloth: &(_, _, _, _, _, Mut<Particles>, _)| cloth.5.len();
     crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
         let (entity, cloth, pins, (tearing, pressure), constraints, mut particles, mut body) =

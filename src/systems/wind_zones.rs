@@ -2,7 +2,7 @@
 
 use crate::{
     settings::Turbulence,
-    solver::{Eddies, Pose, WindField, Zone},
+    solver::{Eddies, Occlusion, Pose, WindField, Zone},
     wind_zone::WindZone,
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
@@ -19,7 +19,12 @@ pub(crate) struct ActiveWindZones {
 
 impl ActiveWindZones {
     /// What blows besides the wind that is the same everywhere.
-    pub(crate) fn field(&self, turbulence: &Turbulence, seconds: f64) -> WindField<'_> {
+    pub(crate) fn field<'a>(
+        &'a self,
+        turbulence: &Turbulence,
+        seconds: f64,
+        occlusion: Option<Occlusion<'a>>,
+    ) -> WindField<'a> {
         WindField {
             zones: &self.list,
             eddies: Some(Eddies {
@@ -29,6 +34,7 @@ impl ActiveWindZones {
                 seed: turbulence.seed,
                 seconds,
             }),
+            occlusion,
         }
     }
 }

@@ -26,6 +26,7 @@ mod self_collision;
 mod snapshots;
 mod tearing;
 mod tethers;
+mod wind_occlusion;
 mod wind_zones;
 
 #[path = "../common/headless.rs"]

@@ -70,6 +70,15 @@ pub(crate) fn asks_for_nothing() {
         ClothCollider::sphere(0.3),
         Transform::from_xyz(0.0, 0.0, 0.2),
     ));
+    #[cfg(feature = "parry")]
+    app.world_mut().spawn((
+        ClothMeshCollider::heightfield(vec![0.0; 1600], 40, Vec2::splat(4.0)),
+        Transform::from_xyz(0.0, -1.2, 0.0),
+    ));
+    app.insert_resource(WindOcclusion {
+        length: 3.0,
+        ..default()
+    });
     app.insert_resource(Wind {
         velocity: Vec3::new(3.0, 0.0, 2.0),
         ..default()

@@ -109,7 +109,7 @@ impl Part {
                 self.look_up(by, number, needed, way);
             }
             let group = self.groups[number];
-            if group.count == 0 && !group.wrong {
+            if group.count == 0 && !(group.wrong && first) {
                 continue;
             }
             let lanes = Lanes::new(by, now, then);
@@ -203,10 +203,11 @@ impl Part {
             let met = meeting.meet(near);
             let touched = match met {
                 Some(touched) => touched,
-                // Nothing is near, so it is a good way in or a good way out.
+                // Nothing is near, so it is a good way in or a good way out. Whoever came in without
+                // going through was put there, between two steps.
                 None => {
                     by.surface.is_closed()
-                        && (first || group.wrong)
+                        && first
                         && !self.clear.has(i, meeting.local, w.len())
                         && self.clear.leave(i, &mut meeting)
                 }

@@ -11,8 +11,8 @@ use bevy::math::Vec3;
 /// How often a particle may be stopped in one substep before it is put back to where it came from.
 const STOPS: usize = 3;
 
-/// Triangles besides the nearest one that a particle is pushed out of in the same substep.
-const OTHERS: usize = 15;
+/// Triangles that a particle is pushed out of in the same substep.
+const TOUCHED: usize = 16;
 
 /// A particle in a substep.
 pub(super) struct Meeting<'a> {
@@ -42,11 +42,12 @@ impl Meeting<'_> {
         let surface = self.by.surface;
         let reach = reach(self.by.thickness, (self.local - self.from).length());
         let stopped = self.stop(near);
-        let nearest = nearest(surface, near, self.local);
+        let mut touched = Touched::default();
+        let nearest = touched.find(surface, near, self.local, self.by.thickness);
         let Some(nearest) = nearest.filter(|near| near.square <= reach * reach) else {
             return stopped.then(|| self.keep_way());
         };
-        let pushed = self.push_out(near, &nearest);
+        let pushed = self.push_out(near, &nearest, &touched);
         Some((stopped || pushed) && self.keep_way())
     }
 
@@ -75,7 +76,7 @@ impl Meeting<'_> {
     }
 
     /// Pushes it out of the nearest triangle, and then of the others that it touches.
-    fn push_out(&mut self, near: &[u32], nearest: &Nearest) -> bool {
+    fn push_out(&mut self, near: &[u32], nearest: &Nearest, touched: &Touched) -> bool {
         let surface = self.by.surface;
         let thickness = self.by.thickness;
         let (distance, normal) = self.side(nearest);
@@ -83,21 +84,9 @@ impl Meeting<'_> {
         if !(depth > 0.0) {
             return false;
         }
-        // Before it moves: who is touched at all.
-        let mut others = [0; OTHERS];
-        let mut count = 0;
-        if near.len() > 1 {
-            for &triangle in near {
-                let other = surface.nearest_of(triangle, self.local);
-                let touched = other.square < thickness * thickness && other.at != nearest.at;
-                if touched && count < OTHERS {
-                    others[count] = triangle;
-                    count += 1;
-                }
-            }
-        }
         self.respond(self.local, normal, depth);
-        for &triangle in &others[..count] {
+        let touched = touched.triangles[..touched.count].iter();
+        for &triangle in touched.filter(|&&triangle| triangle != nearest.triangle) {
             let other = surface.nearest_of(triangle, self.local);
             let (distance, normal) = self.side(&other);
             // Those that it is behind are not the nearest ones.
@@ -165,16 +154,35 @@ impl Meeting<'_> {
     }
 }
 
-/// The point of some triangles that is nearest.
-fn nearest(surface: &TriangleSurface, near: &[u32], to: Vec3) -> Option<Nearest> {
-    let mut best: Option<Nearest> = None;
-    for &triangle in near {
-        let other = surface.nearest_of(triangle, to);
-        if best.is_none_or(|best| other.square < best.square) {
-            best = Some(other);
+/// Triangles that are nearer than the thickness.
+#[derive(Default)]
+struct Touched {
+    triangles: [u32; TOUCHED],
+    count: usize,
+}
+
+impl Touched {
+    /// Notes them. Returns the nearest point of all.
+    fn find(
+        &mut self,
+        surface: &TriangleSurface,
+        near: &[u32],
+        to: Vec3,
+        thickness: f32,
+    ) -> Option<Nearest> {
+        let mut best: Option<Nearest> = None;
+        for &triangle in near {
+            let other = surface.nearest_of(triangle, to);
+            if other.square < thickness * thickness && self.count < TOUCHED {
+                self.triangles[self.count] = triangle;
+                self.count += 1;
+            }
+            if best.is_none_or(|best| other.square < best.square) {
+                best = Some(other);
+            }
         }
+        best
     }
-    best
 }
 
 /// The first of some triangles that a way goes through; a closed surface only from the right side.

@@ -200,12 +200,6 @@ impl MeshContacts {
             });
         }
     }
-
-    /// Forgets all that is kept.
-    #[cfg(test)]
-    fn forget(&mut self) {
-        *self = Self::default();
-    }
 }
 
 /// A surface during one substep.

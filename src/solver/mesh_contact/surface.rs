@@ -394,7 +394,7 @@ impl TriangleSurface {
 
 /// The angle of a cosine, to 7·10⁻⁵ (Abramowitz and Stegun, 4.4.45). With + − × ÷ √ alone, so that
 /// pseudo-normals have the same bits everywhere.
-fn angle(cosine: f32) -> f32 {
+pub(super) fn angle(cosine: f32) -> f32 {
     let x = cosine.abs().min(1.0);
     let series = 1.570_728_8 + x * (-0.212_114_4 + x * (0.074_261 - x * 0.018_729_3));
     let angle = (1.0 - x).sqrt() * series;
