@@ -105,6 +105,8 @@ pub use wind_zone::{LocalWind, WindZone};
 
 /// The names that most programs need.
 pub mod prelude {
+    #[cfg(feature = "parry")]
+    pub use crate::ClothMeshCollider;
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
@@ -116,8 +118,6 @@ pub mod prelude {
     pub use crate::{ClothDebugPlugin, ClothGizmos};
     #[cfg(feature = "picking")]
     pub use crate::{ClothHands, ClothInteractionPlugin, ClothTool, ClothTools};
-    #[cfg(feature = "parry")]
-    pub use crate::ClothMeshCollider;
     #[cfg(feature = "panel")]
     pub use crate::{ClothPanel, ClothPanelPlugin};
 }

@@ -1,5 +1,7 @@
 //! Which system runs when. Nothing else.
 
+#[cfg(feature = "parry")]
+use crate::mesh_collider;
 use crate::{
     cloth::{Cloth, ClothReady, ResetCloth},
     collider::{self, ClothCollider, LastPose},
@@ -16,8 +18,6 @@ use crate::{
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
     wind_zone::WindZone,
 };
-#[cfg(feature = "parry")]
-use crate::mesh_collider;
 use bevy::{
     asset::AssetEventSystems,
     camera::visibility::VisibilitySystems,

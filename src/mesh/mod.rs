@@ -40,6 +40,6 @@ pub(crate) use open::as_triangle_list;
 pub use read::{MeshError, TriangleMesh};
 pub use shading::Frame;
 pub use topology::Topology;
+pub use tube::Tube;
 #[cfg(feature = "parry")]
 pub(crate) use weld::weld_triangles;
-pub use tube::Tube;

@@ -112,9 +112,7 @@ pub use line_drag::{Lines, apply_line_drag};
 #[cfg(feature = "parry")]
 pub(crate) use mesh_contact::MeshContacts;
 #[cfg(feature = "parry")]
-pub use mesh_contact::{
-    MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration,
-};
+pub use mesh_contact::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
 pub use occlusion::Occlusion;
 pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;

@@ -23,10 +23,15 @@ pub(crate) struct ActiveMeshColliders {
 
 /// What a collider has been built from, and what came of it.
 struct Built {
-    scale: Vec3,
+    /// Bit by bit, for it may be NaN.
+    scale: [u32; 3],
     mesh: Option<AssetId<Mesh>>,
-    /// Nothing if it could not be built, which has been reported.
-    surface: Option<Arc<TriangleSurface>>,
+    /// Its mesh has changed since.
+    stale: bool,
+    /// Or why it could not be built, which has been reported.
+    surface: Result<Arc<TriangleSurface>, String>,
+    /// Its transform is not finite, which has been reported.
+    misplaced: bool,
 }
 
 impl ActiveMeshColliders {
@@ -54,7 +59,10 @@ pub(crate) fn note_changed_meshes(
 ) {
     for event in events.read() {
         if let AssetEvent::Added { id } | AssetEvent::Modified { id } = event {
-            active.meshes.built.retain(|_, built| built.mesh != Some(*id));
+            let built = active.meshes.built.values_mut();
+            for built in built.filter(|built| built.mesh == Some(*id)) {
+                built.stale = true;
+            }
         }
     }
 }
@@ -100,32 +108,56 @@ pub(crate) fn find_mesh_colliders(
             ClothMeshShape::Mesh | ClothMeshShape::MeshHull => mesh.map(|mesh| mesh.id()),
             _ => None,
         };
+        let scale_bits = scale.to_array().map(f32::to_bits);
         let known = built.get(&entity);
-        let known = known.filter(|known| known.scale == scale && known.mesh == mesh);
-        if known.is_none() || collider.is_changed() {
+        let same = |known: &&Built| !known.stale && known.scale == scale_bits && known.mesh == mesh;
+        if known.filter(same).is_none() || collider.is_changed() {
             let loaded = mesh.and_then(|id| meshes.as_ref()?.get(id));
-            if let Some(surface) = build(&collider, loaded, scale, is_cloth) {
-                let surface = surface.inspect_err(|reason| {
-                    error!("cloth mesh collider {entity} is left out: {reason}");
-                });
-                let surface = surface.ok().map(Arc::new);
-                built.insert(entity, Built { scale, mesh, surface });
-            } else {
-                // Still loading: it is tried again in the next step.
-                built.remove(&entity);
+            // Still loading: it is tried again in the next step.
+            let surface = build(&collider, loaded, scale, is_cloth);
+            let surface = surface.map(|surface| surface.map(Arc::new));
+            if let Some(Err(reason)) = &surface
+                && known.and_then(|known| known.surface.as_ref().err()) != Some(reason)
+            {
+                error!("cloth mesh collider {entity} is left out: {reason}");
+            }
+            let now = surface.map(|surface| Built {
+                scale: scale_bits,
+                mesh,
+                stale: false,
+                surface,
+                misplaced: false,
+            });
+            match now {
+                Some(now) => drop(built.insert(entity, now)),
+                None => drop(built.remove(&entity)),
             }
         }
-        let surface = built.get(&entity).and_then(|built| built.surface.clone());
         let end = Pose {
             // A parent that is scaled unevenly shears what is turned inside it; the nearest rotation
             // is the best that a rigid shape can do.
             rotation: rotation.normalize(),
             translation,
         };
-        let Some(surface) = surface.filter(|_| end.is_valid()) else {
+        let built = built.get_mut(&entity);
+        let Some((surface, misplaced)) = built.and_then(|built| {
+            let surface = built.surface.as_ref().ok()?;
+            Some((surface.clone(), &mut built.misplaced))
+        }) else {
             remember(None);
             continue;
         };
+        if !end.is_valid() {
+            if !std::mem::replace(misplaced, true) {
+                error!(
+                    "cloth mesh collider {entity} at {translation} is left out; its transform must \
+                     be finite"
+                );
+            }
+            remember(None);
+            continue;
+        }
+        *misplaced = false;
         remember(Some(Isometry3d::new(translation, end.rotation)));
         let start = before.map_or(end, |last| Pose {
             rotation: last.rotation,
@@ -150,7 +182,8 @@ fn build(
     scale: Vec3,
     is_cloth: bool,
 ) -> Option<Result<TriangleSurface, String>> {
-    let scaled = |points: &[Vec3]| -> Vec<Vec3> { points.iter().map(|&point| point * scale).collect() };
+    let scaled =
+        |points: &[Vec3]| -> Vec<Vec3> { points.iter().map(|&point| point * scale).collect() };
     let surface = match &collider.shape {
         ClothMeshShape::Mesh | ClothMeshShape::MeshHull if is_cloth => {
             let reason = "its mesh is the cloth on the same entity; give the collider an entity \
@@ -172,11 +205,8 @@ fn build(
                 _ => TriangleSurface::new(scaled(&points), triangles),
             }
         }
-        ClothMeshShape::Triangles { vertices, indices } => {
-            joined(vertices, indices).and_then(|(points, triangles)| {
-                TriangleSurface::new(scaled(&points), triangles)
-            })
-        }
+        ClothMeshShape::Triangles { vertices, indices } => joined(vertices, indices)
+            .and_then(|(points, triangles)| TriangleSurface::new(scaled(&points), triangles)),
         ClothMeshShape::Hull { points } => TriangleSurface::convex_hull(&scaled(points)),
         ClothMeshShape::Heightfield {
             heights,

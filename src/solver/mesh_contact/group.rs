@@ -113,7 +113,16 @@ impl Part {
                 continue;
             }
             let lanes = Lanes::new(by, now, then);
-            self.touch(by, first, group, number * GROUP, &lanes, [&mut x, &mut d], start, w);
+            self.touch(
+                by,
+                first,
+                group,
+                number * GROUP,
+                &lanes,
+                [&mut x, &mut d],
+                start,
+                w,
+            );
         }
     }
 
@@ -125,9 +134,8 @@ impl Part {
         let first = self.found.len();
         by.surface.find(known, &mut self.found);
         let count = self.found.len() - first;
-        let wrong = count == 0
-            && by.surface.is_closed()
-            && by.surface.distance((low + high) * 0.5) < 0.0;
+        let wrong =
+            count == 0 && by.surface.is_closed() && by.surface.distance((low + high) * 0.5) < 0.0;
         self.groups[number] = Group {
             known,
             first: first as u32,
@@ -220,7 +228,6 @@ impl Part {
             }
         }
     }
-
 }
 
 impl Clear {

@@ -41,7 +41,11 @@ impl TriangleSurface {
         let rim = rim.chain((1..rows).rev().map(|row| row * wide + right));
         let rim: Vec<usize> = rim.chain((1..wide).rev()).collect();
 
-        let mut points: Vec<Vec3> = heights.iter().enumerate().map(|(i, &h)| place(i, h)).collect();
+        let mut points: Vec<Vec3> = heights
+            .iter()
+            .enumerate()
+            .map(|(i, &h)| place(i, h))
+            .collect();
         let below = points.len() as u32;
         points.extend(rim.iter().map(|&i| place(i, bottom)));
         let middle = points.len() as u32;

@@ -1,11 +1,6 @@
 //! One particle and the triangles near it, in one substep.
 
-use super::{
-    By, TriangleSurface,
-    group::reach,
-    surface::Nearest,
-    triangle,
-};
+use super::{By, TriangleSurface, group::reach, surface::Nearest, triangle};
 use bevy::math::Vec3;
 
 /// How often a particle may be stopped in one substep before it is put back to where it came from.
@@ -190,8 +185,12 @@ fn first_hit(surface: &TriangleSurface, near: &[u32], from: Vec3, to: Vec3) -> O
     let closed = surface.is_closed();
     let mut first: Option<Hit> = None;
     for &triangle in near {
-        let crossing =
-            triangle::crossing(surface.corners(triangle), surface.normal(triangle), from, to);
+        let crossing = triangle::crossing(
+            surface.corners(triangle),
+            surface.normal(triangle),
+            from,
+            to,
+        );
         let Some((time, front)) = crossing else {
             continue;
         };

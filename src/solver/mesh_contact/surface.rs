@@ -74,8 +74,11 @@ impl fmt::Display for SurfaceError {
                  instead, or a box"
             ),
             Self::NoHull(reason) => {
-                write!(f, "its convex hull cannot be found ({reason}); remove points that \
-                           are all but the same, or take its triangles instead")
+                write!(
+                    f,
+                    "its convex hull cannot be found ({reason}); remove points that \
+                           are all but the same, or take its triangles instead"
+                )
             }
             Self::BadGrid { heights, columns } => write!(
                 f,
@@ -93,8 +96,8 @@ impl std::error::Error for SurfaceError {}
 pub struct TriangleSurface {
     /// Tells it from all others.
     pub(super) id: u64,
-    points: Vec<Vec3>,
-    triangles: Vec<[u32; 3]>,
+    pub(super) points: Vec<Vec3>,
+    pub(super) triangles: Vec<[u32; 3]>,
     /// Their unit normals, outwards; 0 without an area.
     normals: Vec<Vec3>,
     /// Pseudo-normals of edges, the first from the first to the second corner, and of points; none if it
@@ -182,10 +185,7 @@ impl TriangleSurface {
             });
         let leaves: Vec<_> = leaves.collect();
         for (_, leaf) in &leaves {
-            this.bounds = [
-                this.bounds[0].min(leaf.mins),
-                this.bounds[1].max(leaf.maxs),
-            ];
+            this.bounds = [this.bounds[0].min(leaf.mins), this.bounds[1].max(leaf.maxs)];
         }
         this.tree = Bvh::from_iter(BvhBuildStrategy::Binned, leaves.into_iter());
         Ok(this)
@@ -258,7 +258,10 @@ impl TriangleSurface {
     /// The ends of all its edges, each once if it is closed, in its own frame.
     pub fn edges(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
         let closed = self.is_closed();
-        let ends = self.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let ends = self
+            .triangles
+            .iter()
+            .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
         let once = ends.filter(move |&[from, to]| !closed || from < to);
         once.map(|ends| ends.map(|i| self.points[i as usize]))
     }
@@ -317,9 +320,8 @@ impl TriangleSurface {
         let mut best: Option<Nearest> = None;
         for triangle in self.tree.leaves(|node| meets(node, to - reach, to + reach)) {
             let other = self.nearest_of(triangle, to);
-            let better = best.is_none_or(|best| {
-                (other.square, other.triangle) < (best.square, best.triangle)
-            });
+            let better = best
+                .is_none_or(|best| (other.square, other.triangle) < (best.square, best.triangle));
             if better {
                 best = Some(other);
             }

@@ -35,10 +35,14 @@ fn the_distance_from_a_box_of_triangles_is_that_from_a_box() {
     assert!(block.is_closed() && block.len() == 12 && block.edges().count() == 18);
     for i in 0..3000 {
         // Many of them on corners, edges and faces.
-        let at = (point(i, 1) * 6.0).round() * half_size * 0.25 + point(i, 4) * (0.3 * (i % 2) as f32);
+        let at =
+            (point(i, 1) * 6.0).round() * half_size * 0.25 + point(i, 4) * (0.3 * (i % 2) as f32);
         let (expected, _) = shape.distance(at);
         let found = block.distance(at);
-        assert!((found - expected).abs() < 1e-5, "{at}: {found}, not {expected}");
+        assert!(
+            (found - expected).abs() < 1e-5,
+            "{at}: {found}, not {expected}"
+        );
     }
 }
 
@@ -163,7 +167,11 @@ fn swarm(threads: usize, forget: bool) -> (u64, f32) {
             }
         }
     });
-    let lowest = p.position.iter().map(|at| at.y).fold(f32::INFINITY, f32::min);
+    let lowest = p
+        .position
+        .iter()
+        .map(|at| at.y)
+        .fold(f32::INFINITY, f32::min);
     (p.state_hash(), lowest)
 }
 
@@ -183,7 +191,11 @@ fn moved(surface: &Arc<TriangleSurface>, from: Vec3, to: Vec3) -> Vec3 {
     p.displacement.set(0, to - from);
     p.position.set(0, to);
     p.predicted.set(0, to);
-    let collider = [MeshCollider::fixed(surface.clone(), STILL, Friction::default())];
+    let collider = [MeshCollider::fixed(
+        surface.clone(),
+        STILL,
+        Friction::default(),
+    )];
     let surface = Surface {
         thickness: 0.01,
         friction: Friction::default(),
