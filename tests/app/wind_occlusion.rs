@@ -62,7 +62,7 @@ fn a_flag_behind_a_wall_hangs_still_and_beside_it_flutters() {
         if still {
             assert!(speed < 0.05 && blown < 0.03, "{at}: {speed} m/s, {blown} m");
         } else {
-            assert!(speed > 0.1 && blown > 0.1, "{at}: {speed} m/s, {blown} m");
+            assert!(speed > 0.05 && blown > 0.1, "{at}: {speed} m/s, {blown} m");
         }
     }
 }
@@ -80,11 +80,13 @@ fn a_wall_that_moves_away_lets_the_wind_in() {
         .y = 20.0;
     assert!(stirred(&mut app, flag, at).1 > 0.1);
     // From the other side, and from a zone.
+    let (mut app, wall) = windy(LEE);
     app.insert_resource(Wind::default());
     app.world_mut()
         .get_mut::<Transform>(wall)
         .unwrap()
         .translation = Vec3::X * 1.6;
+    let flag = self::flag(&mut app, at);
     let blows = Transform::default().looking_to(Vec3::NEG_X, Vec3::Y);
     let zone = WindZone::default().with_strength(6.0);
     app.world_mut().spawn((zone, blows));
