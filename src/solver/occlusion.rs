@@ -6,6 +6,8 @@
 //! mixes with the wind, the more so the farther behind it, and in the end it is gone. That is no flow
 //! of air, only what one expects of a wall: no whirls, no wind that goes around.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
+
 use super::{
     collide::{Collider, Pose},
     shape::Shape,

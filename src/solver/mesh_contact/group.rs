@@ -312,9 +312,9 @@ impl Lanes {
         let mut apart = [0_u32; GROUP];
         for axis in 0..3 {
             let (low, high) = (low[axis], high[axis]);
-            for lane in 0..GROUP {
+            for (lane, apart) in apart.iter_mut().enumerate() {
                 let beside = (self.low[axis][lane] > high) | (self.high[axis][lane] < low);
-                apart[lane] |= u32::from(beside);
+                *apart |= u32::from(beside);
             }
         }
         let bits = apart.iter().enumerate();

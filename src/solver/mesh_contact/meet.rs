@@ -1,5 +1,7 @@
 //! One particle and the triangles near it, in one substep.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
+
 use super::{By, TriangleSurface, group::reach, surface::Nearest, triangle};
 use bevy::math::Vec3;
 
