@@ -4,6 +4,7 @@ use super::targets;
 use crate::{
     cloth::{Cloth, SelfCollision},
     params::{self, Param},
+    pressure::Pressure,
     settings::{ClothGravity, Wind},
     solver::ThreadSolver,
 };
@@ -47,6 +48,26 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                 edit(world, &cloths, |cloth| {
                     (param.set)(&mut cloth.fabric, (param.get)(&shown.fabric));
                 });
+            }
+        }
+    });
+    pressure(ui, world, &cloths);
+}
+
+/// The air in those cloths that hold some.
+fn pressure(ui: &mut egui::Ui, world: &mut World, cloths: &[Entity]) {
+    let mut airy = cloths.iter().filter_map(|&e| world.get::<Pressure>(e));
+    let Some(mut shown) = airy.next().copied() else {
+        return;
+    };
+    section(ui, "Pressure", |ui| {
+        for param in params::PRESSURE {
+            if slider(ui, param, &mut shown) {
+                for &entity in cloths {
+                    if let Some(mut air) = world.get_mut::<Pressure>(entity) {
+                        (param.set)(&mut air, (param.get)(&shown));
+                    }
+                }
             }
         }
     });
