@@ -115,6 +115,27 @@ impl Collider {
         }
     }
 
+    /// Whether anything in the box between two corners, in the axes of the world, may touch it during the
+    /// fixed step. What is hollow draws in what is outside of it from everywhere.
+    pub(crate) fn is_near(&self, [low, high]: [Vec3; 2]) -> bool {
+        if self.hollow {
+            return true;
+        }
+        let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+        if self.shape == Shape::HalfSpace {
+            return [self.start, self.end].iter().any(|pose| {
+                let normal = pose.rotation * Vec3::Y;
+                normal.dot(middle - pose.translation) <= normal.abs().dot(half)
+            });
+        }
+        // However it turns, it does not leave a ball.
+        let [least, most] = self.shape.bounds();
+        let radius = least.abs().max(most.abs()).length();
+        let (from, to) = (self.start.translation, self.end.translation);
+        let (from, to) = (from.min(to) - radius, from.max(to) + radius);
+        from.cmple(high).all() && low.cmple(to).all()
+    }
+
     /// Its greatest radius if it is round all along its axis and cloth is kept outside, else infinite, m.
     pub(super) fn round_radius(&self) -> f32 {
         match self.hollow {
