@@ -104,9 +104,9 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
-        ClothPlugin, ClothReady, ClothSleeping, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins,
-        PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver,
-        Turbulence, Wind, WindZone,
+        ClothPlugin, ClothReady, ClothSleeping, ClothTime, ClothTorn, Fabric, Pin, PinAnchor,
+        PinSelector, Pins, PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps,
+        Tearing, ThreadSolver, Turbulence, Wind, WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -57,6 +57,8 @@ pub(crate) struct RestState {
     pub(crate) asleep: bool,
     /// What it saw in the last step that it was slow.
     pub(crate) seen: Option<Seen>,
+    /// The corners of the box, in the world, in which it saw that, m.
+    pub(crate) near: [Vec3; 2],
 }
 
 /// What may move a cloth.
@@ -69,8 +71,6 @@ pub(crate) struct Seen {
     pub(crate) applied: Option<Applied>,
     /// Recognises all that is around it.
     pub(crate) around: u64,
-    /// The corners of the box, in the world, in which something is near it, m.
-    pub(crate) near: [Vec3; 2],
 }
 
 impl RestState {

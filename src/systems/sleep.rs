@@ -84,8 +84,10 @@ pub(crate) fn watch(
             // Whoever is in motion has no time for it.
             (false, false) if calm == 0.0 => {}
             (false, false) => {
-                let seen = around.seen(&everywhere, bounds(&cloth), &cloth);
+                let near = bounds(&cloth);
+                let seen = around.seen(&everywhere, near, &cloth);
                 let state = &mut cloth.rest.bypass_change_detection().state;
+                state.near = near;
                 if state.seen.as_ref() != Some(&seen) || !cloth.grabs.is_empty() {
                     state.calm = 0.0;
                     state.seen = Some(seen);
@@ -101,10 +103,12 @@ pub(crate) fn watch(
             // Put to sleep by hand.
             (true, false) => {
                 cloth.particles.stop();
-                let seen = around.seen(&everywhere, bounds(&cloth), &cloth);
+                let near = bounds(&cloth);
+                let seen = around.seen(&everywhere, near, &cloth);
                 let Rest { state, since } = cloth.rest.bypass_change_detection();
                 state.asleep = true;
                 state.seen = Some(seen);
+                state.near = near;
                 *since = now;
             }
         }
@@ -128,12 +132,7 @@ pub(super) fn note(
 }
 
 /// Whether anything has happened that a sleeping cloth has to wake for.
-fn is_disturbed(
-    around: &Surroundings,
-    everywhere: &Print,
-    cloth: &WatchedItem,
-    now: Tick,
-) -> bool {
+fn is_disturbed(around: &Surroundings, everywhere: &Print, cloth: &WatchedItem, now: Tick) -> bool {
     let Rest { state, since } = &*cloth.rest;
     let written = |changed: Tick| changed.is_newer_than(*since, now);
     let bound = match cloth.pins {
@@ -151,7 +150,7 @@ fn is_disturbed(
         return true;
     };
     // The box stays the one in which it fell asleep; it has not moved since.
-    around.seen(everywhere, seen.near, cloth) != *seen
+    around.seen(everywhere, state.near, cloth) != *seen
 }
 
 /// The corners of the box in which a cloth sees things.
@@ -186,8 +185,7 @@ impl Surroundings<'_, '_> {
     fn seen(&self, everywhere: &Print, near: [Vec3; 2], cloth: &WatchedItem) -> Seen {
         let mut print = everywhere.clone();
         self.print_air(&mut print, near, cloth.cloth);
-        let colliders = self.colliders.meeting(cloth.layers);
-        for collider in colliders.filter(|collider| collider.is_near(near)) {
+        for collider in self.colliders.near(cloth.layers, near) {
             print_collider(&mut print, collider);
         }
         self.print_pins(&mut print, cloth);
@@ -203,11 +201,10 @@ impl Surroundings<'_, '_> {
             print.numbers(&[pressure.overpressure, pressure.ambient]);
         }
         Seen {
-            cloth: *cloth.cloth,
+            cloth: cloth.cloth.clone(),
             tearing: cloth.tearing.cloned(),
             applied: cloth.body.applied,
             around: print.value(),
-            near,
         }
     }
 
