@@ -54,6 +54,9 @@ struct Arguments {
     /// the other instead of each through all substeps
     #[arg(long, requires = "cloths")]
     by_phases: bool,
+    /// With --cloths: they sleep
+    #[arg(long, requires = "cloths")]
+    asleep: bool,
     /// Gravity downwards, m/s²
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     gravity: Option<f32>,
@@ -122,6 +125,8 @@ struct Report {
     stretch_rms: f32,
     stretch_max: f32,
     penetration_max: f32,
+    /// Of the fastest particle in the last step, m/s.
+    speed_max: f32,
     state_hash: String,
 }
 
@@ -175,6 +180,7 @@ fn main() -> ExitCode {
             falls: arguments.scene == Scene::Drape,
             threads: arguments.threads,
             by_phases: arguments.by_phases,
+            asleep: arguments.asleep,
             self_collision: arguments.self_collision,
             substeps: arguments.substeps.unwrap_or(Substeps::default().0),
         };
@@ -266,9 +272,17 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         stretch_rms: stretch.rms,
         stretch_max: stretch.max,
         penetration_max,
+        speed_max: fastest(&particles, plan.dt),
         state_hash: format!("{:016x}", particles.state_hash()),
     };
     (report, particles)
+}
+
+/// The speed of the fastest particle over the last step, m/s.
+fn fastest(particles: &ParticleArrays, dt: f32) -> f32 {
+    let places = particles.position.iter().zip(particles.previous.iter());
+    let ways = places.map(|(now, before)| now.distance(before));
+    ways.fold(0.0, f32::max) / dt
 }
 
 fn dump(path: &PathBuf, particles: &ParticleArrays) -> std::io::Result<()> {

@@ -49,6 +49,9 @@ pub struct Cloth {
     pub tether_scale: f32,
     /// Whether it collides with itself. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
+    /// It falls asleep when no particle has been faster than this for half a second, m/s; 0 keeps it
+    /// awake. 0 to 1, default 0.005. What wakes it, [`ClothSleeping`](crate::ClothSleeping) tells.
+    pub sleep_speed: f32,
 }
 
 impl Default for Cloth {
@@ -61,6 +64,7 @@ impl Default for Cloth {
             threads: ThreadSolver::Direct,
             tether_scale: 1.0,
             self_collision: SelfCollision::Off,
+            sleep_speed: 0.005,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
+    sleep::Rest,
     snapshot::BuiltFrom,
     solver::{
         self, Compliance, ConstraintGraph, Facets, Geodesics, ParticleArrays, PinTarget, SoaVec3,
@@ -35,7 +36,7 @@ pub struct Constraints(pub ConstraintGraph);
 /// What the steps need besides particles and constraints.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(SelfContacts)]
+#[require(SelfContacts, Rest)]
 pub(crate) struct ClothBody {
     /// Its shape at rest, in mesh space.
     pub(crate) topology: Topology,

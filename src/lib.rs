@@ -25,6 +25,7 @@
 //!   it. [`WindZone`]: wind in a part of the world.
 //!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
+//! - [`ClothSleeping`]: on cloths at rest.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
 //!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
 //! - [`Particles`] and [`Constraints`]: the state of the solver, components that your own systems may
@@ -56,6 +57,7 @@ mod plugin;
 mod pressure;
 mod rope;
 mod settings;
+mod sleep;
 mod snapshot;
 mod systems;
 mod tearing;
@@ -84,6 +86,7 @@ pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use pressure::Pressure;
 pub use rope::Rope;
 pub use settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindTime};
+pub use sleep::{ClothSleeping, TIME_TO_SLEEP};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
     Falloff, ThreadSolver, ZoneFlow, ZoneShape,
@@ -101,9 +104,9 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
-        ClothPlugin, ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins,
-        PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver,
-        Turbulence, Wind, WindZone,
+        ClothPlugin, ClothReady, ClothSleeping, ClothTime, ClothTorn, Fabric, Pin, PinAnchor,
+        PinSelector, Pins, PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps,
+        Tearing, ThreadSolver, Turbulence, Wind, WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

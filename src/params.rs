@@ -119,6 +119,18 @@ pub const CLOTH: &[Param<Cloth>] = &[
         get: |c| c.tether_scale,
         set: |c, v| c.tether_scale = v,
     },
+    Param {
+        name: "sleep speed",
+        field: "Cloth::sleep_speed",
+        unit: "m/s",
+        help: "It falls asleep, and costs nothing, when it has been slower than this for half a \
+               second; what touches it wakes it. 0 keeps it awake.",
+        range: 0.0..=1.0,
+        logarithmic: true,
+        integer: false,
+        get: |c| c.sleep_speed,
+        set: |c, v| c.sleep_speed = v,
+    },
 ];
 
 /// The numbers of [`Fabric`].

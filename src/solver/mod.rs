@@ -44,6 +44,7 @@
 //! | `ray` | what a ray meets |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `split` | parts of a slice, for several threads |
+//! | `rest` | whether it has come to rest |
 //! | `step` | one whole fixed step |
 
 pub mod aero;
@@ -70,6 +71,7 @@ pub mod particles;
 pub mod plane;
 pub mod ray;
 pub mod relax;
+pub mod rest;
 pub mod self_collision;
 pub mod shape;
 mod sheet;
@@ -108,6 +110,7 @@ pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
 pub(crate) use relax::relax_shared;
 pub use relax::{Relaxation, ThreadSolver, relax};
+pub use rest::has_stayed_within;
 pub use self_collision::{SelfCollision, SelfContacts, rest_spacing, self_distance};
 pub use shape::Shape;
 pub use sheet::SheetLayout;

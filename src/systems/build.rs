@@ -12,6 +12,7 @@ use crate::{
     params,
     pins::Pins,
     rope::Rope,
+    sleep::{ClothSleeping, Rest},
     snapshot::BuiltFrom,
 };
 use bevy::{
@@ -196,6 +197,8 @@ type Built = (
     Constraints,
     ClothBody,
     SelfContacts,
+    Rest,
+    ClothSleeping,
     ClothMesh,
     ClothGrabs,
     ClothSource,

@@ -1,24 +1,37 @@
-//! Ends a step: pins are exact, and nothing non-finite gets out.
+//! Ends a step: pins are exact, nothing non-finite gets out, and what has come to rest falls asleep.
 
-use super::{parallel::ClothCrew, prepare::go_back};
+use super::{parallel::ClothCrew, prepare::go_back, sleep};
 use crate::{
+    cloth::Cloth,
     components::{ClothBody, Particles},
+    plugin::SubstepTime,
     settings::ClothThreads,
+    sleep::{ClothSleeping, Rest},
 };
-use bevy::{ecs::system::NonSendMarker, prelude::*};
+use bevy::{
+    ecs::system::{NonSendMarker, SystemChangeTick},
+    prelude::*,
+};
 
 pub(crate) fn finish(
-    mut cloths: Query<(Entity, &mut Particles, &mut ClothBody)>,
+    mut cloths: Query<
+        (Entity, &Cloth, &mut Particles, &mut ClothBody, &mut Rest),
+        Without<ClothSleeping>,
+    >,
+    time: Res<SubstepTime>,
     mut crew: ResMut<ClothCrew>,
     threads: Res<ClothThreads>,
+    ticks: SystemChangeTick,
+    mut commands: Commands,
     _on_the_main_thread: NonSendMarker,
 ) {
-    let size = |(_, particles, _): &(_, Mut<Particles>, _)| particles.len();
+    let (step, now) = (time.step, ticks.this_run());
+    let size = |cloth: &(_, _, Mut<Particles>, _, _)| cloth.2.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (entity, mut particles, mut body)| {
+        |leader, (entity, cloth, mut particles, mut body, mut rest)| {
             particles.end_step(&body.targets);
             // They are relative to the origin of this step, which may move below.
             body.targets.clear();
@@ -28,6 +41,13 @@ pub(crate) fn finish(
                 go_back(entity, &mut particles, &mut body);
             }
             particles.rebase();
+            let rest = rest.bypass_change_detection();
+            sleep::note(cloth, &mut particles, rest, step, now);
         },
     );
+    for (entity, .., rest) in &cloths {
+        if rest.state.asleep {
+            commands.entity(entity).try_insert(ClothSleeping);
+        }
+    }
 }

@@ -17,6 +17,7 @@ use crate::{
     plugin::{ClothSubstep, SubstepTime},
     pressure::Pressure,
     settings::{ClothGravity, ClothThreads},
+    sleep::ClothSleeping,
     solver::{
         self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, hold_tethers_shared,
         integrate_shared, relax_shared,
@@ -90,7 +91,7 @@ pub(crate) struct Moved {
 
 /// All that moves in the substeps, and what it is moved by.
 type Moving = SystemState<(
-    Query<'static, 'static, Moved>,
+    Query<'static, 'static, Moved, Without<ClothSleeping>>,
     TransformHelper<'static, 'static>,
     Res<'static, ClothGravity>,
     Res<'static, ActiveColliders>,
@@ -173,7 +174,7 @@ fn at_once(world: &mut World, moving: &mut Moving) {
 }
 
 pub(crate) fn integrate(
-    mut cloths: Query<(&Cloth, &mut Particles)>,
+    mut cloths: Query<(&Cloth, &mut Particles), Without<ClothSleeping>>,
     gravity: Res<ClothGravity>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
@@ -206,13 +207,16 @@ fn integrate_one(
 }
 
 pub(crate) fn relax(
-    mut cloths: Query<(
-        &Cloth,
-        &ClothBody,
-        Option<&Tearing>,
-        &mut Particles,
-        &mut Constraints,
-    )>,
+    mut cloths: Query<
+        (
+            &Cloth,
+            &ClothBody,
+            Option<&Tearing>,
+            &mut Particles,
+            &mut Constraints,
+        ),
+        Without<ClothSleeping>,
+    >,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
@@ -264,13 +268,16 @@ fn relax_one(
 }
 
 pub(crate) fn collide(
-    mut cloths: Query<(
-        &Cloth,
-        &mut ClothBody,
-        Option<&ClothLayers>,
-        &mut SelfContacts,
-        &mut Particles,
-    )>,
+    mut cloths: Query<
+        (
+            &Cloth,
+            &mut ClothBody,
+            Option<&ClothLayers>,
+            &mut SelfContacts,
+            &mut Particles,
+        ),
+        Without<ClothSleeping>,
+    >,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,

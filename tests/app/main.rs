@@ -21,6 +21,7 @@ mod rope;
 mod rope_motion;
 mod same_bits;
 mod self_collision;
+mod sleep;
 mod snapshots;
 mod tearing;
 mod tethers;
