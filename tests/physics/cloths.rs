@@ -72,17 +72,20 @@ fn momenta(sample: &Sample) -> (DVec3, DVec3, f64) {
 
 #[test]
 fn free_cloth_keeps_its_momentum() {
-    let mut sample = sheet(16);
-    sample.settings.gravity = Vec3::ZERO;
-    for i in 0..256 {
-        let shake = Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
-        sample.particles.set_velocity(i, shake);
+    for internal_friction in [0.0, 0.08, 3.0] {
+        let mut sample = sheet(16);
+        sample.settings.gravity = Vec3::ZERO;
+        sample.settings.internal_friction = internal_friction;
+        for i in 0..256 {
+            let shake = Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
+            sample.particles.set_velocity(i, shake);
+        }
+        let (before, _, scale) = momenta(&sample);
+        (0..1000).for_each(|_| sample.step());
+        let (after, ..) = momenta(&sample);
+        let drift = (after - before).length() / scale;
+        assert!(drift < 1e-5, "momentum drifts by {drift}");
     }
-    let (before, _, scale) = momenta(&sample);
-    (0..1000).for_each(|_| sample.step());
-    let (after, ..) = momenta(&sample);
-    let drift = (after - before).length() / scale;
-    assert!(drift < 1e-5, "momentum drifts by {drift}");
 }
 
 #[test]
@@ -90,10 +93,11 @@ fn spinning_cloth_is_slowed_by_relaxation_alone() {
     // Relaxation pulls along the threads as they are at the end of a substep, which is ωΔts ahead of
     // where it should pull: that takes the share (ωΔts)² of the angular momentum in each substep,
     // and nothing else may take any. dω/dn = −ω³Δts², so 1/ω² grows by 2Δts² in each.
-    for substeps in [1, 4] {
+    for (substeps, internal_friction) in [(1, 0.0), (4, 0.0), (4, 0.08)] {
         let mut sample = sheet(16);
         sample.settings.gravity = Vec3::ZERO;
         sample.settings.substeps = substeps;
+        sample.settings.internal_friction = internal_friction;
         for i in 0..256 {
             let velocity = Vec3::Y.cross(sample.at(i)) * 2.0;
             sample.particles.set_velocity(i, velocity);

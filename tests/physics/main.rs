@@ -10,6 +10,7 @@ mod collisions;
 mod contacts;
 mod integrators;
 mod motion;
+mod rest;
 mod self_collision;
 mod strain;
 mod tethers;
@@ -110,6 +111,7 @@ fn vacuum() -> StepSettings {
             areal_density: 0.2,
         },
         surface: Surface::default(),
+        internal_friction: 0.0,
     }
 }
 
