@@ -11,6 +11,12 @@
 //! It is a model and no measured law: the bending of fabrics shows such a friction as hysteresis, the
 //! moment 2HB of Kawabata (1980), but here it acts on motion, not on bending.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not more")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "lanes of many arrays side by side"
+)]
+
 use super::{
     crew::PART,
     particles::ParticleArrays,
@@ -475,7 +481,8 @@ mod tests {
     fn it_takes_energy_but_no_momentum() {
         let mut p = swarm(203, false);
         let (momentum, angular, mut energy) = kept(&p);
-        for _ in 0..100 {
+        // Not so often that nothing is left to take.
+        for _ in 0..20 {
             apply_internal_friction(&mut p, 1e3, DT);
             let now = kept(&p);
             assert!((now.0 - momentum).length() < 1e-5 * momentum.length());
