@@ -77,6 +77,9 @@ struct Arguments {
     /// [default: 0.1]
     #[arg(long, value_parser = share)]
     strain_limit: Option<f32>,
+    /// Friction within the fabric, m/s² [default: that of the plugin, and 0 for hanging]
+    #[arg(long, value_parser = share)]
+    internal_friction: Option<f32>,
     /// What holds the sheet [default: corners for hang, top for hanging, none for drape]
     #[arg(long, value_enum)]
     pins: Option<Held>,
@@ -222,6 +225,9 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     plan.tether_scale = arguments.tether_scale.unwrap_or(plan.tether_scale);
     plan.compliance = arguments.compliance.unwrap_or(plan.compliance);
     plan.strain_limit = arguments.strain_limit.unwrap_or(plan.strain_limit);
+    plan.internal_friction = arguments
+        .internal_friction
+        .unwrap_or(plan.internal_friction);
     plan.pins = arguments.pins.unwrap_or(plan.pins);
     plan.spacing = arguments.spacing.or(plan.spacing);
     plan.mesh = arguments.mesh;

@@ -144,6 +144,10 @@ pub struct Fabric {
     pub static_friction: f32,
     /// Kinetic friction coefficient. 0 to 10, default 0.2.
     pub kinetic_friction: f32,
+    /// Friction of its yarns on each other, m/s²: how much speed what moves within it loses each second,
+    /// however fast it is. What the cloth does as a whole, falling and turning, it does not slow; pinned
+    /// cloth is seen from its pins. Cloth comes to rest by it. 0 to 10, default 0.08.
+    pub internal_friction: f32,
     /// Drag coefficient. 0 to 10, default 0.5.
     pub drag: f32,
     /// Lift coefficient. 0 to 10, default 0.25.
@@ -161,6 +165,7 @@ impl Default for Fabric {
             bend_compliance: 0.1,
             static_friction: 0.3,
             kinetic_friction: 0.2,
+            internal_friction: 0.08,
             drag: 0.5,
             lift: 0.25,
         }

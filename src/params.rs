@@ -230,6 +230,18 @@ pub const FABRIC: &[Param<Fabric>] = &[
         set: |f, v| f.kinetic_friction = v,
     },
     Param {
+        name: "internal friction",
+        field: "Fabric::internal_friction",
+        unit: "m/s²",
+        help: "Of yarns on each other: how much speed what moves within the cloth loses each second. \
+               Brings it to rest; what it does as a whole is not slowed.",
+        range: 0.0..=10.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.internal_friction,
+        set: |f, v| f.internal_friction = v,
+    },
+    Param {
         name: "drag",
         field: "Fabric::drag",
         unit: "",

@@ -119,6 +119,7 @@ pub(crate) fn vacuum() -> StepSettings {
             areal_density: 0.2,
         },
         surface: Surface::default(),
+        internal_friction: 0.0,
     }
 }
 

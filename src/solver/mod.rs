@@ -44,6 +44,7 @@
 //! | `ray` | what a ray meets |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `split` | parts of a slice, for several threads |
+//! | `internal_friction` | what yarns lose by rubbing on each other |
 //! | `rest` | whether it has come to rest |
 //! | `step` | one whole fixed step |
 
@@ -65,6 +66,7 @@ pub mod glide;
 pub mod grab;
 pub mod gusts;
 pub mod integrate;
+pub mod internal_friction;
 pub mod line_drag;
 mod math;
 pub mod particles;
@@ -105,6 +107,7 @@ pub use glide::{
 pub use gusts::gusty;
 pub(crate) use integrate::integrate_shared;
 pub use integrate::{Integration, integrate, update_displacements};
+pub use internal_friction::apply_internal_friction;
 pub use line_drag::{Lines, apply_line_drag};
 pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;

@@ -43,6 +43,10 @@ pub(crate) fn finish(
             particles.rebase();
             let rest = rest.bypass_change_detection();
             sleep::note(cloth, &mut particles, rest, step, now);
+            if rest.state.asleep {
+                // Whoever came to rest is well again; in its sleep no steps are counted.
+                body.silent_steps = 0;
+            }
         },
     );
     for (entity, .., rest) in &cloths {

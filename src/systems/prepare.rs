@@ -10,7 +10,7 @@ use crate::{
     pressure::Pressure,
     settings::{ClothThreads, Substeps, Turbulence, Wind, WindTime},
     sleep::ClothSleeping,
-    solver::{Air, apply_air_in_shared},
+    solver::{Air, apply_air_in_shared, apply_internal_friction},
     tearing::Tearing,
 };
 use bevy::{ecs::system::NonSendMarker, prelude::*};
@@ -104,6 +104,7 @@ pub(crate) fn prepare_cloths(
         );
         pressure::prepare(entity, pressure, &particles, &mut body, time.step);
         aim_pins(entity, &mut body, particles.origin, &transforms);
+        apply_internal_friction(&mut particles, cloth.fabric.internal_friction, time.step);
         particles.begin_step_shared(leader, &body.targets, time.count);
         let air = Air {
             areal_density,

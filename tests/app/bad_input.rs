@@ -167,6 +167,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
             cloth.iterations = if bad > 0.0 { u32::MAX } else { 0 };
             cloth.damping = bad;
             cloth.gravity_scale = bad;
+            cloth.sleep_speed = bad;
             cloth.fabric = Fabric {
                 areal_density: bad,
                 thickness: bad,
@@ -176,6 +177,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
                 bend_compliance: bad,
                 static_friction: bad,
                 kinetic_friction: bad,
+                internal_friction: bad,
                 drag: bad,
                 lift: bad,
             };

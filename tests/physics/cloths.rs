@@ -21,10 +21,11 @@ fn spinning_cloth_is_slowed_by_relaxation_alone() {
     // Relaxation pulls along the threads as they are at the end of a substep, which is ωΔts ahead of
     // where it should pull: that takes the share (ωΔts)² of the angular momentum in each substep,
     // and nothing else may take any. dω/dn = −ω³Δts², so 1/ω² grows by 2Δts² in each.
-    for substeps in [1, 4] {
+    for (substeps, internal_friction) in [(1, 0.0), (4, 0.0), (4, 0.08)] {
         let mut sample = Sample::sheet(16);
         sample.settings.gravity = Vec3::ZERO;
         sample.settings.substeps = substeps;
+        sample.settings.internal_friction = internal_friction;
         for i in 0..256 {
             let velocity = Vec3::Y.cross(sample.at(i)) * 2.0;
             sample.particles.set_velocity(i, velocity);

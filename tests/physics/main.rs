@@ -12,6 +12,7 @@ mod collisions;
 mod contacts;
 mod integrators;
 mod known_answers;
+mod rest;
 #[path = "../../examples/validate/sample.rs"]
 mod sample;
 mod self_collision;

@@ -21,17 +21,22 @@ pub(crate) fn momenta(sample: &Sample) -> ([DVec3; 2], [f64; 2]) {
 }
 
 pub(crate) fn momentum() -> Vec<Row> {
-    let mut sample = Sample::sheet(16);
-    sample.settings.gravity = Vec3::ZERO;
-    for i in 0..256 {
-        let shake = Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
-        sample.particles.set_velocity(i, shake);
-    }
-    let (before, scale) = momenta(&sample);
-    (0..1000).for_each(|_| sample.step());
-    let (after, _) = momenta(&sample);
-    let drift = (after[0] - before[0]).length() / scale[0];
-    vec![Row::at_most("drift of P in 1000 steps", 1e-5, drift)]
+    let row = |internal_friction| {
+        let mut sample = Sample::sheet(16);
+        sample.settings.gravity = Vec3::ZERO;
+        sample.settings.internal_friction = internal_friction;
+        for i in 0..256 {
+            let shake = Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
+            sample.particles.set_velocity(i, shake);
+        }
+        let (before, scale) = momenta(&sample);
+        (0..1000).for_each(|_| sample.step());
+        let (after, _) = momenta(&sample);
+        let drift = (after[0] - before[0]).length() / scale[0];
+        let what = format!("drift of P in 1000 steps, friction {internal_friction} m/s²");
+        Row::at_most(what, 1e-5, drift)
+    };
+    [0.0, 0.08, 3.0].map(row).into()
 }
 
 pub(crate) fn rest() -> Vec<Row> {
