@@ -25,6 +25,7 @@ mod transpose;
 mod twin;
 
 use super::{
+    bend::Hinge,
     constraints::{ConstraintKind, DistanceConstraint},
     crew::Leader,
     particles::ParticleArrays,
@@ -94,7 +95,7 @@ impl Sheet {
         }
     }
 
-    /// Takes a constraint in, if it is one of those that a sheet has. Says whether it did.
+    /// Takes a distance constraint in, if it is one of those that a sheet has. Says whether it did.
     pub(super) fn weave_in(
         &mut self,
         kind: ConstraintKind,
@@ -114,6 +115,26 @@ impl Sheet {
         }
         let rest = super::constraints::distance(positions, a, b);
         family.set(&layout, from, to, rest);
+        true
+    }
+
+    /// Takes the bend of an even and straight thread in, if it is one of its own.
+    pub(super) fn weave_in_bend(&mut self, hinge: &Hinge) -> bool {
+        let layout = self.layout;
+        let [a, b] = hinge.at.ends;
+        let (low, high) = (a.min(b), a.max(b));
+        let (Some(from), Some(to)) = (layout.place(low), layout.place(high)) else {
+            return false;
+        };
+        let Some(number) = Weave::between(from, to) else {
+            return false;
+        };
+        let family = &mut self.families[number];
+        let own = family.bend([low, high], &layout);
+        if own.is_none_or(|own| own.over != hinge.at.over) {
+            return false;
+        }
+        family.set(&layout, from, to, hinge.give);
         true
     }
 

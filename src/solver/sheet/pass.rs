@@ -54,7 +54,9 @@ pub(super) const EVERY_TIME: u32 = 160;
 pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) stretch: Softness,
     pub(in crate::solver) shear: Softness,
-    pub(in crate::solver) bend: Softness,
+    /// α̃ is 1/(BΔt²); what each bend gives comes to it. `None` if it bends freely, or has been straightened
+    /// in this substep.
+    pub(in crate::solver) bend: Option<Softness>,
     /// Whole threads at once; otherwise every second link of them, then the others.
     pub(in crate::solver) direct: bool,
     /// Which share of its correction a whole thread gets.
@@ -386,8 +388,10 @@ impl<P: Place> Threads<'_, P> {
         for (number, group) in groups.enumerate() {
             let start = self.groups.start(group);
             self.place.copy(start, tiles);
-            if let Some(bend) = bend.of_group::<W>(number, self.length.saturating_sub(2)) {
-                bend.bend(tiles, soft.bend);
+            if let Some(by) = soft.bend
+                && let Some(bend) = bend.of_group::<W>(number, self.length.saturating_sub(2))
+            {
+                bend.bend(tiles, by, kept);
             }
             if let Some(thread) = thread.of_group::<W>(number, self.length - 1) {
                 thread.pull(tiles, &soft, kept);

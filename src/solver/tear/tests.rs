@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     mesh::{ClothGrid, Diagonals, Topology, TriangleMesh},
-    solver::{ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
+    solver::{Bend, ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
 };
 use bevy::math::{Mat3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -359,9 +359,10 @@ fn a_strand_parts_and_nothing_reaches_over() {
     let places: SoaVec3 = (0..6).map(|i| Vec3::X * i as f32).collect();
     let pairs: Vec<_> = (0..5)
         .map(|i| (ConstraintKind::Structural, i, i + 1))
-        .chain((0..4).map(|i| (ConstraintKind::Bend, i, i + 2)))
         .collect();
+    let bends: Vec<_> = (0..4).map(|i| Bend::along([i, i + 1, i + 2])).collect();
     let mut graph = ConstraintGraph::new(&places, &pairs);
+    graph.add_bends(&places, &bends);
     let mut particles = ParticleArrays::new(Vec3::ZERO, places, vec![1.0; 6]);
     let strand: Vec<u32> = (0..6).collect();
     assert_eq!(split_strand(&mut particles, &mut graph, &strand, 0), None);
