@@ -212,8 +212,14 @@ mod tests {
         let soft = Compliance {
             stretch: 1.0,
             shear: 1.0,
-            bending: 1.0,
+            bending: 0.0,
         };
-        assert_eq!(glide_compliance(Compliance::default(), soft), soft);
+        let stiff = Compliance {
+            bending: 1.0,
+            ..Compliance::default()
+        };
+        assert_eq!(glide_compliance(stiff, soft), soft);
+        // What is stiffer comes in strides.
+        assert_eq!(glide_compliance(soft, stiff).bending, LIMP * STRIDE);
     }
 }

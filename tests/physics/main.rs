@@ -4,6 +4,7 @@
 //! an earlier run of this code.
 
 mod air;
+mod bending;
 mod chains;
 mod cloths;
 mod collisions;

@@ -256,7 +256,7 @@ impl Bundle {
         }
         let [bends, threads] = &mut self.lines;
         if let Some(bend) = soft.bend {
-            bends.links().bend(tiles, bend, &mut room.kept);
+            bends.links().bend(tiles, bend, true, &mut room.kept);
         }
         threads.links().pull(tiles, soft, &mut room.kept);
         for (tile, row) in tiles.iter().zip(&self.particles).rev() {
@@ -299,7 +299,7 @@ impl Bundle {
                 };
                 let mut kept: Vec<Kept<1>> = vec![Default::default(); rows];
                 match (line.kind, soft.bend) {
-                    (ConstraintKind::Bend, Some(bend)) => links.bend(&mut tiles, bend, &mut kept),
+                    (ConstraintKind::Bend, Some(bend)) => links.bend(&mut tiles, bend, true, &mut kept),
                     (ConstraintKind::Bend, None) => {}
                     _ => links.pull(&mut tiles, soft, &mut kept),
                 }

@@ -277,6 +277,32 @@ impl Family {
         Some(Hinge::plain([a, bend.over[0], b], self.rest[index]))
     }
 
+    /// Of bends: inverse mass of the one that moves most easily, over what it gives, 1/(kg·m²). Whole lines
+    /// at a time; `w` is that of the particles of the sheet.
+    pub(super) fn lightest_bend(&self, layout: &SheetLayout, w: &[f32]) -> f32 {
+        let [across, along] = self.weave.extent(layout);
+        let groups = Groups::of(across);
+        let columns = layout.columns as usize;
+        // From one bend of a line to the next, and from one particle of a thread to the next.
+        let [aside, step] = if self.weave.is_weft() {
+            [columns, 1]
+        } else {
+            [1, columns]
+        };
+        let mut lightest = 0.0_f32;
+        for (line, gives) in self.rest.chunks_exact(groups.size()).enumerate() {
+            let first = groups.start(line / along) * aside + line % along * step;
+            for (lane, &give) in gives.iter().enumerate() {
+                let [w0, w1, w2] = [0, 1, 2].map(|i| w[first + lane * aside + i * step]);
+                let masses = w0 + 4.0 * w1 + w2;
+                if give > 0.0 && masses > lightest * give {
+                    lightest = masses / give;
+                }
+            }
+        }
+        lightest
+    }
+
     /// Lets each bend that is there be measured anew.
     pub(in crate::solver) fn measure_bends(
         &mut self,

@@ -30,6 +30,7 @@ use super::{
     crew::Leader,
     particles::ParticleArrays,
     soa::SoaVec3,
+    thread::SOFT,
 };
 use coarse::Coarse;
 pub(super) use family::Family;
@@ -188,6 +189,20 @@ impl Sheet {
             coarse,
         } = self;
         coarse.prepare(layout, families, planes, inverse_mass);
+        let bends = families.iter().filter(|family| family.kind() == ConstraintKind::Bend);
+        let lightest = bends.map(|family| family.lightest_bend(layout, inverse_mass));
+        coarse.lightest_bend = lightest.fold(0.0, f32::max);
+    }
+
+    /// Whether its bends are too stiff to be solved one by one.
+    fn is_stiff(&self, soft: &SheetSoftness) -> bool {
+        soft.bend
+            .is_some_and(|bend| bend.alpha < SOFT * bend.weakness * self.lightest_bend())
+    }
+
+    /// Inverse mass of the bend that moves most easily, over what it gives: 1/(kg·m²).
+    fn lightest_bend(&self) -> f32 {
+        self.coarse.lightest_bend
     }
 
     /// Holds the sheet, whose particles these are, together over long distances.

@@ -11,7 +11,7 @@ use crate::solver::{
     constraints::ConstraintKind,
     crew::Leader,
     relax::Softness,
-    thread::{ALMOST, LEAST, PUSH, share},
+    thread::{ALMOST, LEAST, PUSH, bend_share, share},
 };
 
 /// How a whole thread is solved, as in `lines`.
@@ -30,6 +30,7 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     if soft.coarse && (soft.is_turn || layout.rows.max(layout.columns) > EVERY_TIME) {
         sheet.hold_long_distances(&mut Leader::alone(), &mut planes, soft);
     }
+    let stiff = sheet.is_stiff(&soft);
     let (diagonals, threads) = sheet.families.split_at_mut(2);
     for colour in 0..2 {
         for family in &mut *diagonals {
@@ -39,8 +40,10 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     for family in threads {
         let weave = family.weave();
         if family.kind() == ConstraintKind::Bend {
-            if let Some(bend) = soft.bend {
-                straighten(&mut planes, &layout, family, bend);
+            match soft.bend {
+                Some(bend) if stiff => straighten(&mut planes, &layout, family, bend),
+                Some(bend) => straighten_singly(&mut planes, &layout, family, bend),
+                None => {}
             }
             continue;
         }
@@ -97,6 +100,36 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
                 if lengths.any(|(square, most)| most >= 0.0 && square > most * most) {
                     line(&mut planes, &layout, &mut without_lambda, &links, by);
                 }
+            }
+        }
+    }
+}
+
+/// Every third bend of each thread, then the next ones, and those after these.
+fn straighten_singly(
+    planes: &mut Planes,
+    layout: &super::SheetLayout,
+    family: &Family,
+    softness: Softness,
+) {
+    for colour in 0..3 {
+        for (index, &give) in family.rest.iter().enumerate() {
+            let [r, c] = family.place(layout, index);
+            let along = match family.weave() {
+                Weave::BendWarp => r,
+                _ => c,
+            };
+            if along % 3 != colour {
+                continue;
+            }
+            let [a, b] = ends(layout, family, index);
+            let m = a + (b - a) / 2;
+            let s = bend_share([a, m, b].map(|i| planes.w[i]), give, softness);
+            for plane in [&mut planes.x, &mut planes.y, &mut planes.z] {
+                let curve = (plane[a] - plane[m]) + (plane[b] - plane[m]);
+                plane[a] -= planes.w[a] * s * curve;
+                plane[m] += 2.0 * planes.w[m] * s * curve;
+                plane[b] -= planes.w[b] * s * curve;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Straightens whole threads at once.
+//! Straightens threads: whole ones at once, or at one particle after the other where that is enough.
 //!
 //! At each inner particle of a thread that is even and straight at rest, the curve c = x₀ − 2x₁ + x₂ is
 //! itself the constraint, with compliance α = ρ/B (see `bend`). It is linear, so that one solution of
@@ -8,11 +8,18 @@
 //! is a whole step of implicit Euler for the bending of the thread, however stiff that is. Its matrix is
 //! the same for x, y and z, and has five diagonals: neighbours share two particles (−2w₁ − 2w₂), those
 //! after them one (w₂). It is factorised into LDLᵀ on the way there, and λ follows on the way back.
-//! Solved one by one instead, bends of a fine mesh would hardly resist at all: what one pass leaves of a
-//! curve that extends over N particles grows with N⁴.
+//! Solved one by one instead, stiff bends of a fine mesh would hardly resist at all: what one pass leaves
+//! of a curve that extends over N particles grows with N⁴.
+//!
+//! Bends that give much more in a substep than the particles do, as those of most fabrics on a mesh for
+//! games, hardly know of each other. There one by one is as good, at less than half the cost.
 
 use super::{Kept, Tile};
 use crate::solver::{relax::Softness, simd::select};
+
+/// Where α̃ is at least so many times w₀ + 4w₁ + w₂, bends may be solved one by one: their stiffness is then
+/// right to 1/24.
+pub(in crate::solver) const SOFT: f32 = 12.0;
 
 /// A bend that gives next to nothing would leave the matrix without inverse in single precision.
 pub(in crate::solver) const LEAST: f32 = 1.0 + 1e-6;
@@ -44,6 +51,61 @@ pub(super) fn straighten<const W: usize>(
     for tile in particles.iter_mut().take(2).rev() {
         back.go_on(tile, &nothing);
     }
+}
+
+/// The same one by one: at every third particle, then at the next ones, and at those after these. None has
+/// a particle in common with the one before, so that the processor need not wait.
+#[inline(always)]
+pub(super) fn straighten_singly<const W: usize>(
+    particles: &mut [Tile<W>],
+    give: &[[f32; W]],
+    soft: Softness,
+) {
+    for first in 0..3 {
+        let (Some(rows), Some(give)) = (particles.get_mut(first..), give.get(first..)) else {
+            return;
+        };
+        for (rows, give) in rows.chunks_exact_mut(3).zip(give.iter().step_by(3)) {
+            if let [a, m, b] = rows {
+                project(a, m, b, give, soft);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn project<const W: usize>(
+    a: &mut Tile<W>,
+    m: &mut Tile<W>,
+    b: &mut Tile<W>,
+    give: &[f32; W],
+    soft: Softness,
+) {
+    let ([x0, y0, z0, w0], [x1, y1, z1, w1], [x2, y2, z2, w2]) = (*a, *m, *b);
+    for k in 0..W {
+        let s = share([w0[k], w1[k], w2[k]], give[k], soft);
+        let (s0, s1, s2) = (w0[k] * s, 2.0 * w1[k] * s, w2[k] * s);
+        let cx = (x0[k] - x1[k]) + (x2[k] - x1[k]);
+        let cy = (y0[k] - y1[k]) + (y2[k] - y1[k]);
+        let cz = (z0[k] - z1[k]) + (z2[k] - z1[k]);
+        a[0][k] = x0[k] - s0 * cx;
+        a[1][k] = y0[k] - s0 * cy;
+        a[2][k] = z0[k] - s0 * cz;
+        m[0][k] = x1[k] + s1 * cx;
+        m[1][k] = y1[k] + s1 * cy;
+        m[2][k] = z1[k] + s1 * cz;
+        b[0][k] = x2[k] - s2 * cx;
+        b[1][k] = y2[k] - s2 * cy;
+        b[2][k] = z2[k] - s2 * cz;
+    }
+}
+
+/// −λ of a bend for each unit of its curve: 1/(w₀ + 4w₁ + w₂ + α̃).
+#[inline(always)]
+pub(in crate::solver) fn share([w0, w1, w2]: [f32; 3], give: f32, soft: Softness) -> f32 {
+    let masses = w0 + 4.0 * w1 + w2;
+    let below = masses * soft.weakness + give * soft.alpha;
+    select((masses > 0.0) & (give >= 0.0), 1.0 / below, 0.0)
 }
 
 /// The factorisation, and where it is: what the last two bends of each thread have left.

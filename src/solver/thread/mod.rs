@@ -10,7 +10,7 @@ mod bends;
 mod lines;
 
 use super::{relax::Softness, sheet::SheetSoftness, simd::select};
-pub(super) use bends::LEAST;
+pub(super) use bends::{LEAST, SOFT, share as bend_share};
 pub(super) use lines::{ALMOST, Kept, PUSH};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
@@ -55,16 +55,21 @@ impl<const W: usize> Links<'_, W> {
         }
     }
 
-    /// Straightens whole threads. Here the links are bends over one particle each, with what they give for
-    /// rest lengths.
+    /// Straightens threads, whole ones at once or one bend after the other. Here the links are bends over one
+    /// particle each, with what they give for rest lengths.
     #[inline(always)]
     pub(in crate::solver) fn bend(
         self,
         particles: &mut [Tile<W>],
         soft: Softness,
+        whole: bool,
         kept: &mut [Kept<W>],
     ) {
-        bends::straighten(particles, self.rest, soft, kept);
+        if whole {
+            bends::straighten(particles, self.rest, soft, kept);
+        } else {
+            bends::straighten_singly(particles, self.rest, soft);
+        }
     }
 
     /// Those of threads, all of each thread at once or one after the other; then none is longer than
