@@ -117,7 +117,11 @@ fn draw_constraints(
             let [a, b] = constraint.particles.map(place);
             let middle = place(over[0]).midpoint(place(over[1]));
             // 0 where it is straight, 1 where it is folded flat.
-            let folded = 0.5 + 0.5 * (a - middle).normalize_or_zero().dot((b - middle).normalize_or_zero());
+            let folded = 0.5
+                + 0.5
+                    * (a - middle)
+                        .normalize_or_zero()
+                        .dot((b - middle).normalize_or_zero());
             let calm = 1.0 - folded.clamp(0.0, 1.0).sqrt();
             gizmos.line(a, middle, Color::srgb(1.0, calm, calm));
             gizmos.line(middle, b, Color::srgb(1.0, calm, calm));

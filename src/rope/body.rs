@@ -145,7 +145,9 @@ mod tests {
             let total: f32 = threads.map(|(_, rest)| rest).sum();
             assert!((total - length).abs() < 1e-5, "{total} m of {length} m");
             assert!((body.radius - 0.015 * scale).abs() < 1e-6);
-            let bends = constraints.iter().filter(|c| c.kind == ConstraintKind::Bend);
+            let bends = constraints
+                .iter()
+                .filter(|c| c.kind == ConstraintKind::Bend);
             let gives: Vec<f32> = bends.map(|c| c.rest_length).collect();
             assert_eq!(gives.len(), 10);
             let give = (length / 11.0_f32).powi(3) / (std::f32::consts::PI * 0.03 * scale);

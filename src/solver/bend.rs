@@ -17,7 +17,7 @@
 //!   three times too stiff. With ρ = A₀ + A₁ the energy is right to the last digit for meshes of
 //!   equilateral triangles, bent along any direction, and for those of right ones, bent along their legs.
 
-use super::{sort::sort_near, soa::SoaVec3};
+use super::{soa::SoaVec3, sort::sort_near};
 use bevy::math::Vec3;
 
 /// A thread that turns by less at rest, or an edge that is folded by less, is flat, rad.
@@ -271,7 +271,10 @@ mod tests {
             let folded = hinge(folded(angle));
             let expected = 2.0 * (0.5 * angle).sin();
             assert!((folded.rest.abs() - expected.abs()).abs() < 1e-5);
-            assert_eq!(folded.rest > 0.0, hinge(self::folded(0.1)).rest * angle > 0.0);
+            assert_eq!(
+                folded.rest > 0.0,
+                hinge(self::folded(0.1)).rest * angle > 0.0
+            );
         }
     }
 
@@ -301,7 +304,9 @@ mod tests {
 
     #[test]
     fn hinges_side_by_side_share_no_particle() {
-        let mut hinges: Vec<Hinge> = (0..100).map(|i| Hinge::plain([i, i + 1, i + 2], 1.0)).collect();
+        let mut hinges: Vec<Hinge> = (0..100)
+            .map(|i| Hinge::plain([i, i + 1, i + 2], 1.0))
+            .collect();
         spread(&mut hinges, 102);
         let shares = |pair: &[Hinge]| {
             let [one, other] = [pair[0], pair[1]].map(|hinge| hinge.at.particles());

@@ -82,8 +82,7 @@ pub struct DistanceConstraint {
 impl DistanceConstraint {
     /// Whether a particle is one of those that it holds together.
     pub fn touches(&self, particle: u32) -> bool {
-        self.particles.contains(&particle)
-            || self.over.is_some_and(|over| over.contains(&particle))
+        self.particles.contains(&particle) || self.over.is_some_and(|over| over.contains(&particle))
     }
 
     /// A bend.
@@ -207,13 +206,14 @@ impl ConstraintGraph {
     fn measure_bends(&mut self, positions: &SoaVec3) {
         let neighbours = self.neighbours(positions.len());
         let mut uneven = Vec::new();
-        let mut measure = |at: Bend, give: &mut f32| match Hinge::at_rest(at, positions, &neighbours) {
-            Some(hinge) if hinge.is_plain() => *give = hinge.give,
-            other => {
-                uneven.extend(other);
-                *give = GONE;
-            }
-        };
+        let mut measure =
+            |at: Bend, give: &mut f32| match Hinge::at_rest(at, positions, &neighbours) {
+                Some(hinge) if hinge.is_plain() => *give = hinge.give,
+                other => {
+                    uneven.extend(other);
+                    *give = GONE;
+                }
+            };
         for sheet in &mut self.sheets {
             for family in &mut sheet.families {
                 family.measure_bends(&sheet.layout, &mut measure);

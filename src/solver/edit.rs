@@ -134,8 +134,7 @@ impl ConstraintGraph {
         }
         removed.sort_unstable();
         let before = |number: usize| removed.partition_point(|s| (s.batch as usize) < number);
-        let [of_lines, of_batches, of_list] =
-            [first_line, first_batch, list_of_bends].map(before);
+        let [of_lines, of_batches, of_list] = [first_line, first_batch, list_of_bends].map(before);
         for &slot in &removed[..of_lines] {
             self.family(slot).remove(slot.index as usize);
         }

@@ -20,8 +20,7 @@ pub(super) fn solve_hinges(places: &mut impl Places, hinges: &[Hinge], soft: Sof
         let share = if hinge.rest == 0.0 {
             1.0
         } else {
-            let length =
-                (curve.x * curve.x + curve.y * curve.y + curve.z * curve.z).sqrt();
+            let length = (curve.x * curve.x + curve.y * curve.y + curve.z * curve.z).sqrt();
             // Without a curve it has no direction.
             if length > 0.0 {
                 let side = hinge.side(at, curve);

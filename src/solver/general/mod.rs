@@ -193,8 +193,8 @@ fn pass(
 mod tests {
     use super::places::WINDOW;
     use crate::solver::{
-        Bend, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SoaVec3, Strength,
-        ThreadSolver, relax, simd::levels::same_bits,
+        Bend, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SoaVec3,
+        Strength, ThreadSolver, relax, simd::levels::same_bits,
     };
     use bevy::math::Vec3;
 

@@ -299,7 +299,9 @@ impl Bundle {
                 };
                 let mut kept: Vec<Kept<1>> = vec![Default::default(); rows];
                 match (line.kind, soft.bend) {
-                    (ConstraintKind::Bend, Some(bend)) => links.bend(&mut tiles, bend, true, &mut kept),
+                    (ConstraintKind::Bend, Some(bend)) => {
+                        links.bend(&mut tiles, bend, true, &mut kept)
+                    }
                     (ConstraintKind::Bend, None) => {}
                     _ => links.pull(&mut tiles, soft, &mut kept),
                 }
@@ -329,7 +331,11 @@ impl InStrands {
         let mut places = Vec::new();
         for (number, bundle) in (0..).zip(bundles) {
             for (row, particles) in (0..).zip(&bundle.particles) {
-                places.extend((0..).zip(particles).map(|(lane, &i)| (i, number, row, lane)));
+                places.extend(
+                    (0..)
+                        .zip(particles)
+                        .map(|(lane, &i)| (i, number, row, lane)),
+                );
             }
         }
         places.sort_unstable();

@@ -189,7 +189,9 @@ impl Sheet {
             coarse,
         } = self;
         coarse.prepare(layout, families, planes, inverse_mass);
-        let bends = families.iter().filter(|family| family.kind() == ConstraintKind::Bend);
+        let bends = families
+            .iter()
+            .filter(|family| family.kind() == ConstraintKind::Bend);
         let lightest = bends.map(|family| family.lightest_bend(layout, inverse_mass));
         coarse.lightest_bend = lightest.fold(0.0, f32::max);
     }

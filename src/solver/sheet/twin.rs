@@ -163,13 +163,16 @@ fn straighten(
             let ([there2, u2, ..], z2) = done[i];
             let ([there1, u1, _, _, g1], z1) = done[i + 1];
             let masses = w0 + 4.0 * w1 + w2;
-            let there = if give(i) >= 0.0 && masses > 0.0 { 1.0 } else { 0.0 };
+            let there = if give(i) >= 0.0 && masses > 0.0 {
+                1.0
+            } else {
+                0.0
+            };
             let far = w0 * (there * there2);
             let second = far * u2;
             let g = -2.0 * (w0 + w1) * (there * there1) - second * g1;
             let first = g * u1;
-            let pivot =
-                masses * (weakness * LEAST) + give(i) * alpha - first * g - second * far;
+            let pivot = masses * (weakness * LEAST) + give(i) * alpha - first * g - second * far;
             let u = if there > 0.0 { 1.0 / pivot } else { 0.0 };
             let mut z = [0.0; 3];
             for (axis, plane) in [&planes.x, &planes.y, &planes.z].into_iter().enumerate() {

@@ -252,7 +252,10 @@ impl<'a, 'b> Near<'a, 'b> {
             }
             let over = |(one, other)| {
                 let [(a, edge), (b, same)] = self.across(a, one, other, b)?;
-                let own = |i: u32| edge.into_iter().find(|&copy| self.surgery.original(copy) == i);
+                let own = |i: u32| {
+                    edge.into_iter()
+                        .find(|&copy| self.surgery.original(copy) == i)
+                };
                 let edge = [own(m)?, own(n)?];
                 (sorted(edge[0], edge[1]) == same).then(|| Bend::across(edge, [a, b]))
             };

@@ -1,7 +1,7 @@
 use super::SheetLayout;
 use crate::solver::{
-    Bend, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SimdLevel, SoaVec3,
-    Strength, ThreadSolver, relax,
+    Bend, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SimdLevel,
+    SoaVec3, Strength, ThreadSolver, relax,
 };
 use bevy::math::Vec3;
 
