@@ -138,8 +138,11 @@ pub struct Fabric {
     pub strain_limit: f32,
     /// How much a diagonal gives, m/N. 0 to 10, default 0.0001.
     pub shear_compliance: f32,
-    /// How much a bend constraint gives, m/N. 0 to 1000, default 0.1.
-    pub bend_compliance: f32,
+    /// Bending stiffness (flexural rigidity for each metre of width), N·m: the bending moment of a strip,
+    /// divided by its width and curvature. It is a property of the fabric, whatever the mesh: half of all
+    /// fabrics have more than 13.8e-6, one in twenty less than 1.1e-6 and one in twenty more than 110e-6.
+    /// 0 to 10, default 2e-6; 0 bends freely.
+    pub bending_stiffness: f32,
     /// Static friction coefficient. 0 to 10, default 0.3.
     pub static_friction: f32,
     /// Kinetic friction coefficient. 0 to 10, default 0.2.
@@ -162,7 +165,7 @@ impl Default for Fabric {
             stretch_compliance: 0.0,
             strain_limit: 0.1,
             shear_compliance: 1e-4,
-            bend_compliance: 0.1,
+            bending_stiffness: 2e-6,
             static_friction: 0.3,
             kinetic_friction: 0.2,
             internal_friction: 0.08,
@@ -178,7 +181,7 @@ impl Fabric {
         Compliance {
             stretch: self.stretch_compliance,
             shear: self.shear_compliance,
-            bend: self.bend_compliance,
+            bending: self.bending_stiffness,
         }
     }
 

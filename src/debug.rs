@@ -33,7 +33,7 @@ pub struct ClothGizmos {
     pub threads: bool,
     /// Shear constraints, likewise.
     pub shear: bool,
-    /// Bend constraints, likewise.
+    /// Where the cloth resists bending, from end to end: the redder, the sharper it is folded.
     pub bend: bool,
     /// A cross at each pinned particle.
     pub pins: bool,
@@ -114,7 +114,6 @@ fn draw_constraints(
         for (shown, kind) in [
             (show.threads, ConstraintKind::Structural),
             (show.shear, ConstraintKind::Shear),
-            (show.bend, ConstraintKind::Bend),
         ] {
             if !shown {
                 continue;
@@ -124,6 +123,26 @@ fn draw_constraints(
                 let strain = (b - a).length() / rest - 1.0;
                 gizmos.line(a, b, strain_colour(strain));
             }
+        }
+        if !show.bend {
+            continue;
+        }
+        for constraint in constraints.iter() {
+            let Some(over) = constraint.over else {
+                continue;
+            };
+            let place = |i: u32| drawn(particles, i as usize, alpha);
+            let [a, b] = constraint.particles.map(place);
+            let middle = place(over[0]).midpoint(place(over[1]));
+            // 0 where it is straight, 1 where it is folded flat.
+            let folded = 0.5
+                + 0.5
+                    * (a - middle)
+                        .normalize_or_zero()
+                        .dot((b - middle).normalize_or_zero());
+            let calm = 1.0 - folded.clamp(0.0, 1.0).sqrt();
+            gizmos.line(a, middle, Color::srgb(1.0, calm, calm));
+            gizmos.line(middle, b, Color::srgb(1.0, calm, calm));
         }
     }
 }

@@ -196,15 +196,16 @@ pub const FABRIC: &[Param<Fabric>] = &[
         set: |f, v| f.shear_compliance = v,
     },
     Param {
-        name: "bend",
-        field: "Fabric::bend_compliance",
-        unit: "m/N",
-        help: "How easily it folds. Low like paper, high like silk.",
-        range: 0.0..=1000.0,
+        name: "bending",
+        field: "Fabric::bending_stiffness",
+        unit: "N·m",
+        help: "How hard it is to fold: the bending moment for each metre of width and unit of curvature. \
+               Silk 1e-6, cotton 1e-5, denim 1e-4; 0 bends freely.",
+        range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.bend_compliance,
-        set: |f, v| f.bend_compliance = v,
+        get: |f| f.bending_stiffness,
+        set: |f, v| f.bending_stiffness = v,
     },
     Param {
         name: "static friction",

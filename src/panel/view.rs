@@ -28,7 +28,7 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                     (
                         &mut gizmos.bend,
                         "bend",
-                        "Bend constraints, coloured likewise",
+                        "Where the cloth resists bending: the redder, the sharper it is folded",
                     ),
                     (&mut gizmos.pins, "pins", "A cross at each pinned particle"),
                     (

@@ -69,6 +69,9 @@ fn constraints_print(constraints: &ConstraintGraph) -> u64 {
             ConstraintKind::Bend => 2,
         };
         print.pair(constraint.particles);
+        if let Some(over) = constraint.over {
+            print.pair(over);
+        }
         print.word(kind << 32 | u64::from(constraint.rest_length.to_bits()));
     }
     print.0
@@ -141,14 +144,14 @@ mod tests {
 
     #[test]
     fn every_bit_of_the_constraints_counts() {
-        use ConstraintKind::{Bend, Structural};
+        use ConstraintKind::{Shear, Structural};
         let pairs = [(Structural, 0, 1), (Structural, 1, 2)];
         let at = [0.0, 1.0, 2.0];
         let whole = print(at, &pairs);
         assert_eq!(whole, print(at, &pairs));
         let others = [
             print(at, &pairs[..1]),
-            print(at, &[(Bend, 0, 1), pairs[1]]),
+            print(at, &[(Shear, 0, 1), pairs[1]]),
             print([0.0, 1.0, 2.0 + f32::EPSILON * 2.0], &pairs),
             print(at, &[(Structural, 0, 2), pairs[1]]),
         ];

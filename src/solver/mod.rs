@@ -11,7 +11,8 @@
 //! | `crew` | threads that share the work of a step |
 //! | `columns` | parts of a plane that several threads may write |
 //! | `particles` | the state: position, displacement, inverse mass |
-//! | `constraints` | pairs of particles with a rest length, ordered into independent batches |
+//! | `constraints` | pairs of particles with a rest length, ordered into independent batches, and bends |
+//! | `bend` | where and how much cloth resists being bent |
 //! | `batches` | the ordering: which constraints may be solved in any order |
 //! | `edit` | changes single constraints of the order |
 //! | `integrate` | position Verlet |
@@ -50,6 +51,7 @@
 
 pub mod aero;
 mod batches;
+pub mod bend;
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub mod collide;
@@ -94,6 +96,7 @@ pub mod wind_field;
 pub mod zones;
 
 pub use aero::{Air, apply_air};
+pub use bend::Bend;
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub(crate) use collide::{Skin, collide_shared};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};

@@ -160,7 +160,7 @@ mod tests {
                 PinTarget { particle, position }
             })
             .collect();
-        constraints.retain(|c| !c.particles.contains(&10_000));
+        constraints.retain(|c| !c.touches(10_000));
         let shape = RestShape {
             positions: &particles.position,
             triangles: &triangles.indices.to_vec(),
@@ -230,7 +230,7 @@ mod tests {
             compliance: Compliance {
                 stretch: 1e-6,
                 shear: 1e-4,
-                bend: 1e-3,
+                bending: 1e-4,
             },
             ..by
         };

@@ -174,7 +174,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
                 stretch_compliance: bad,
                 strain_limit: bad,
                 shear_compliance: bad,
-                bend_compliance: bad,
+                bending_stiffness: bad,
                 static_friction: bad,
                 kinetic_friction: bad,
                 internal_friction: bad,

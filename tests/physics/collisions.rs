@@ -4,7 +4,7 @@
 use crate::{Sample, vacuum};
 use bevy::math::{Quat, Vec3};
 use bevy_drape::solver::{
-    Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
+    Collider, Compliance, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
 };
 
 const ROUGH: Friction = Friction {
@@ -31,6 +31,10 @@ fn usual(thickness: f32) -> StepSettings {
         surface: Surface {
             thickness,
             friction: ROUGH,
+        },
+        compliance: Compliance {
+            bending: 2e-6,
+            ..Compliance::default()
         },
         ..vacuum()
     }
@@ -270,10 +274,11 @@ fn shot_down(side: u32, shape: Shape, rotation: Quat) -> Sample {
 
 #[test]
 fn cloth_at_100_metres_a_second_stops_at_plates() {
-    let plate = Vec3::new(2.0, 0.01, 2.0);
+    // So wide that nothing slides off, which it does at 40 m/s.
+    let plate = Vec3::new(20.0, 0.01, 20.0);
     let upright = Quat::IDENTITY;
     let wheel = Shape::Cylinder {
-        radius: 2.0,
+        radius: 20.0,
         half_height: 0.01,
     };
     for (shape, rotation) in [
@@ -506,12 +511,16 @@ fn pinched_cloth_stays_finite_and_calm() {
                     }
                 };
                 sample.colliders = vec![moved(upper, 1.0), moved(lower, -1.0)];
+                let before = sample.particles.position.clone();
+                let origin = sample.particles.origin;
                 sample.step();
-                // What is between them; the rest hangs and swings.
+                // What is between them; the rest hangs and swings. How far it goes, not its velocity: what is
+                // pushed into a collider in each substep, and out again, has one but goes nowhere.
                 for i in (0..count(&sample)).filter(|_| step >= 120) {
                     let place = sample.at(i);
                     if place.x.abs() < 0.2 && place.z.abs() < 0.2 {
-                        fastest = fastest.max(sample.particles.velocity(i).length());
+                        let way = place - (origin + before.get(i));
+                        fastest = fastest.max(way.length() * 60.0);
                     }
                 }
             }

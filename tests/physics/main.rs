@@ -7,6 +7,7 @@
 mod air;
 #[path = "../../examples/validate/answers/mod.rs"]
 mod answers;
+mod bending;
 mod cloths;
 mod collisions;
 mod contacts;
