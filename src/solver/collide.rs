@@ -1,7 +1,7 @@
 //! Contacts with solid shapes: push-out and friction, in position form.
 
 use super::{
-    contact::{Contacts, Obstacle, grown},
+    contact::{Contacts, Obstacle},
     crew::{Leader, PART},
     facets::Facets,
     integrate::{update_displacements, update_part},
@@ -253,9 +253,9 @@ pub(crate) fn collide_shared<'a>(
 }
 
 thread_local! {
-    /// Room for obstacles: all of them, and the numbers of those that are near some particles, twice.
+    /// Room for obstacles: all of them, and the numbers of those that are near some particles.
     static ALL: RefCell<Vec<Obstacle>> = const { RefCell::new(Vec::new()) };
-    static NEAR: RefCell<[Vec<usize>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+    static NEAR: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Lends the colliders as they are in substep number `substep` of `substeps`.
@@ -287,13 +287,9 @@ fn touch(all: &[Obstacle], way: f32, mut x: [&mut [f32]; 3], mut d: [&mut [f32];
     stop_fast(all, way, &mut x, &mut d, w);
     // Most cloths, and most parts of a large one, are far from most colliders.
     let bounds = bounds(x.each_ref().map(|plane| &**plane));
-    let thickest = all.iter().fold(0.0_f32, |most, o| most.max(o.reach()));
-    let margin = thickest + 2.0 * way;
-    let wide = grown(&bounds, margin);
-    NEAR.with_borrow_mut(|[near, room]| {
+    NEAR.with_borrow_mut(|near| {
         near.clear();
-        near.extend((0..all.len()).filter(|&number| all[number].may_touch(&wide)));
-        room.resize(near.len(), 0);
+        near.extend((0..all.len()).filter(|&number| all[number].may_touch(&bounds)));
         if !near.is_empty() {
             dispatch(Contacts {
                 x,
@@ -301,8 +297,6 @@ fn touch(all: &[Obstacle], way: f32, mut x: [&mut [f32]; 3], mut d: [&mut [f32];
                 w,
                 obstacles: all,
                 near,
-                room,
-                margin,
             });
         }
     });

@@ -1,11 +1,10 @@
 //! Contacts of all particles with all colliders in one substep: which of them touch, and what that
 //! does to them.
 //!
-//! Particles are taken in groups of neighbours in memory, which are mostly neighbours in space. A
-//! collider that is farther from the box around a group than the thickness is passed by; for the
-//! others all distances of the group are computed, and only if one of them is short enough the
-//! contacts. A particle meets the colliders in their order, as it does in the scalar twin. Some groups
-//! form a block, and the box around that leaves most colliders out for all of them.
+//! Particles are taken in blocks of neighbours in memory, which are mostly neighbours in space. A
+//! collider that is farther from the box around a block than the thickness is passed by; for the
+//! others all distances of the block are computed, and only if one of them is short enough the
+//! contacts. A particle meets the colliders in their order, as it does in the scalar twin.
 //!
 //! Between two colliders that leave no room, each pushes particles into the other, and what constraints
 //! make of that would be speed without motion. So whoever is touched by several in one substep keeps no
@@ -24,11 +23,8 @@ use super::{
 };
 use bevy::math::{Mat3, Vec3};
 
-/// Particles of a group.
-const GROUP: usize = 16;
-
 /// Particles of a block.
-const BLOCK: usize = 8 * GROUP;
+const BLOCK: usize = 64;
 
 /// A box that is farther from a collider than the thickness and this has no particle in contact, m. It
 /// is for lengths whose square is too small for an `f32`.
@@ -385,51 +381,51 @@ pub(super) struct Contacts<'a> {
     /// Their inverse masses.
     pub(super) w: &'a [f32],
     pub(super) obstacles: &'a [Obstacle],
-    /// Which of them may touch any of the particles where they are now or where they may be pushed
-    /// to, as far as that is within `margin`, in their order.
+    /// Which of them may touch any of the particles where they are now, in their order.
     pub(super) near: &'a [usize],
-    /// Room for as many.
-    pub(super) room: &'a mut [usize],
-    /// How far particles are hardly ever pushed, m.
-    pub(super) margin: f32,
 }
 
 impl Kernel for Contacts<'_> {
     #[inline(always)]
     fn run(self) {
         let ([x, y, z], [dx, dy, dz]) = (self.x, self.d);
-        // Written before they are read, in each group.
-        let mut start = [[0.0; GROUP]; 3];
-        let mut touches = [0.0; GROUP];
-        for first in (0..self.w.len()).step_by(BLOCK) {
-            let end = (first + BLOCK).min(self.w.len());
-            let block = [&x[first..end], &y[first..end], &z[first..end]];
-            let wide = grown(&corners(block.map(range)), self.margin);
-            let mut count = 0;
+        let blocks = (x.chunks_mut(BLOCK))
+            .zip(y.chunks_mut(BLOCK))
+            .zip(z.chunks_mut(BLOCK))
+            .zip(dx.chunks_mut(BLOCK))
+            .zip(dy.chunks_mut(BLOCK))
+            .zip(dz.chunks_mut(BLOCK))
+            .zip(self.w.chunks(BLOCK));
+        // Written before they are read, in each block.
+        let mut start = [[0.0; BLOCK]; 3];
+        let mut touches = [0.0; BLOCK];
+        for ((((((x, y), z), dx), dy), dz), w) in blocks {
+            let bounds = corners([range(x), range(y), range(z)]);
+            // A loop, for what a closure does would not be compiled with the instructions of the
+            // level.
+            let mut touched = None;
+            let touches = &mut touches[..w.len()];
             for &number in self.near {
-                self.room[count] = number;
-                count += usize::from(overlap(&self.obstacles[number].around, &wide));
+                let obstacle = &self.obstacles[number];
+                let (start, near) = (&mut start, obstacle.may_touch(&bounds));
+                if near && touch::<true>(obstacle, x, y, z, dx, dy, dz, w, touches, start) {
+                    touched = Some(number);
+                    break;
+                }
             }
-            let near = &self.room[..count];
-            if near.is_empty() {
-                continue;
+            let Some(first) = touched else { continue };
+            // Who has been pushed may have been pushed into any of those that come after.
+            let mut bounds = corners([range(x), range(y), range(z)]);
+            let mut several = false;
+            for obstacle in &self.obstacles[first + 1..] {
+                let (start, near) = (&mut start, obstacle.may_touch(&bounds));
+                if near && touch::<false>(obstacle, x, y, z, dx, dy, dz, w, touches, start) {
+                    bounds = corners([range(x), range(y), range(z)]);
+                    several = true;
+                }
             }
-            for first in (first..end).step_by(GROUP) {
-                let some = first..(first + GROUP).min(end);
-                collide_group(
-                    self.obstacles,
-                    near,
-                    &wide,
-                    &mut x[some.clone()],
-                    &mut y[some.clone()],
-                    &mut z[some.clone()],
-                    &mut dx[some.clone()],
-                    &mut dy[some.clone()],
-                    &mut dz[some.clone()],
-                    &self.w[some],
-                    &mut touches,
-                    &mut start,
-                );
+            if several {
+                keep_way(&start, touches, [x, y, z], [dx, dy, dz]);
             }
         }
     }
@@ -472,83 +468,9 @@ impl Kernel for Contacts<'_> {
     }
 }
 
-/// A box that reaches farther by a margin on all sides.
+/// Notes where the particles of a block came from, and that nothing has touched them.
 #[inline(always)]
-pub(super) fn grown([low, high]: &Bounds, margin: f32) -> Bounds {
-    [low.map(|low| low - margin), high.map(|high| high + margin)]
-}
-
-/// Whether a box lies in another. NaN does not.
-#[inline(always)]
-fn lies_in([low, high]: &Bounds, [from, to]: &Bounds) -> bool {
-    let mut lies = true;
-    for axis in 0..3 {
-        lies &= (low[axis] >= from[axis]) & (high[axis] <= to[axis]);
-    }
-    lies
-}
-
-/// Contacts of a group of particles with all obstacles. Those that are `near` may be touched anywhere in
-/// the box `wide`, nothing else may.
-#[inline(always)]
-fn collide_group(
-    obstacles: &[Obstacle],
-    near: &[usize],
-    wide: &Bounds,
-    x: &mut [f32],
-    y: &mut [f32],
-    z: &mut [f32],
-    dx: &mut [f32],
-    dy: &mut [f32],
-    dz: &mut [f32],
-    w: &[f32],
-    touches: &mut [f32; GROUP],
-    start: &mut [[f32; GROUP]; 3],
-) {
-    let mut bounds = corners([range(x), range(y), range(z)]);
-    let touches = &mut touches[..w.len()];
-    // How many have touched. A loop, for what a closure does would not be compiled with the
-    // instructions of the level.
-    let mut touched = 0;
-    let mut rest = near.len();
-    for (place, &number) in near.iter().enumerate() {
-        let obstacle = &obstacles[number];
-        if !obstacle.may_touch(&bounds) {
-            continue;
-        }
-        let does = if touched == 0 {
-            touch::<true>(obstacle, x, y, z, dx, dy, dz, w, touches, start)
-        } else {
-            touch::<false>(obstacle, x, y, z, dx, dy, dz, w, touches, start)
-        };
-        if does {
-            touched += 1;
-            // Who has been pushed may have been pushed into any of those that come after.
-            bounds = corners([range(x), range(y), range(z)]);
-            if !lies_in(&bounds, wide) {
-                rest = place;
-                break;
-            }
-        }
-    }
-    if rest < near.len() {
-        for obstacle in &obstacles[near[rest] + 1..] {
-            if obstacle.may_touch(&bounds)
-                && touch::<false>(obstacle, x, y, z, dx, dy, dz, w, touches, start)
-            {
-                bounds = corners([range(x), range(y), range(z)]);
-                touched += 1;
-            }
-        }
-    }
-    if touched > 1 {
-        keep_way(start, touches, [x, y, z], [dx, dy, dz]);
-    }
-}
-
-/// Notes where the particles of a group came from, and that nothing has touched them.
-#[inline(always)]
-fn note(start: &mut [[f32; GROUP]; 3], touches: &mut [f32], x: [&[f32]; 3], d: [&[f32]; 3]) {
+fn note(start: &mut [[f32; BLOCK]; 3], touches: &mut [f32], x: [&[f32]; 3], d: [&[f32]; 3]) {
     touches.fill(0.0);
     for ((start, x), d) in start.iter_mut().zip(x).zip(d) {
         for ((start, x), d) in start.iter_mut().zip(x).zip(d) {
@@ -557,11 +479,11 @@ fn note(start: &mut [[f32; GROUP]; 3], touches: &mut [f32], x: [&[f32]; 3], d: [
     }
 }
 
-/// Particles of a group that are touched by several obstacles keep no more of their displacements than
+/// Particles of a block that are touched by several obstacles keep no more of their displacements than
 /// their ways.
 #[inline(always)]
 fn keep_way(
-    start: &[[f32; GROUP]; 3],
+    start: &[[f32; BLOCK]; 3],
     touches: &[f32],
     [x, y, z]: [&mut [f32]; 3],
     [dx, dy, dz]: [&mut [f32]; 3],
@@ -579,8 +501,8 @@ fn keep_way(
     }
 }
 
-/// Contacts of a group of particles with one obstacle. Returns whether any particle may have moved. The
-/// `FIRST` to touch a group notes where its particles came from.
+/// Contacts of a block of particles with one obstacle. Returns whether any particle may have moved. The
+/// `FIRST` to touch a block notes where its particles came from.
 #[inline(always)]
 fn touch<const FIRST: bool>(
     obstacle: &Obstacle,
@@ -592,7 +514,7 @@ fn touch<const FIRST: bool>(
     dz: &mut [f32],
     w: &[f32],
     touches: &mut [f32],
-    start: &mut [[f32; GROUP]; 3],
+    start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
     match obstacle.shape {
         Shape::Sphere { radius } => {
@@ -664,7 +586,7 @@ fn touch_shape<const FIRST: bool>(
     dz: &mut [f32],
     w: &[f32],
     touches: &mut [f32],
-    start: &mut [[f32; GROUP]; 3],
+    start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
     any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
         if FIRST {
@@ -675,7 +597,7 @@ fn touch_shape<const FIRST: bool>(
     }
 }
 
-/// Whether any particle of a group that is not pinned is near.
+/// Whether any particle of a block that is not pinned is near.
 #[inline(always)]
 fn any(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> bool) -> bool {
     let n = w.len();
@@ -688,7 +610,7 @@ fn any(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> bool) 
     any != 0
 }
 
-/// Moves the particles of a group that touch.
+/// Moves the particles of a block that touch.
 #[inline(always)]
 fn respond(
     obstacle: &Obstacle,

@@ -85,8 +85,6 @@ fn plain(p: &ParticleArrays, colliders: &[Collider], by: &Surface) -> ParticleAr
         w: &p.inverse_mass,
         obstacles: &obstacles,
         near: &[],
-        room: &mut [],
-        margin: 0.0,
     };
     contacts.run_scalar();
     p
