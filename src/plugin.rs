@@ -177,6 +177,7 @@ impl Plugin for ClothPlugin {
             .init_resource::<ClothClock>()
             .init_resource::<SubstepTime>()
             .init_resource::<systems::ActiveColliders>()
+            .init_resource::<systems::ClothsTouching>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
 
         app.configure_sets(
@@ -201,6 +202,7 @@ impl Plugin for ClothPlugin {
                         systems::check_planes,
                         systems::find_wind_zones,
                         systems::prepare_cloths,
+                        systems::find_touching,
                         grab::begin_step,
                     )
                         .chain()

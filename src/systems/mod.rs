@@ -13,6 +13,7 @@ mod pressure;
 mod reset;
 mod substep;
 mod tethers;
+mod touching;
 mod wind_zones;
 mod write_mesh;
 
@@ -27,6 +28,7 @@ pub(crate) use prepare::prepare_cloths;
 pub(crate) use pressure::inflate_all;
 pub(crate) use reset::reset;
 pub(crate) use substep::{OwnSystems, collide, integrate, relax, run_substeps};
+pub(crate) use touching::{ClothsTouching, find_touching};
 pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};
 #[cfg(any(feature = "debug", feature = "picking"))]
 pub(crate) use write_mesh::DrawTime;

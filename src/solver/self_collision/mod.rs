@@ -160,13 +160,13 @@ impl SelfContacts {
 
     /// Keeps the particles of a cloth apart in a substep, after relaxation and before colliders.
     ///
-    /// Does nothing if `by` has no distance, or another number of particles. Does not depend on threads
+    /// Returns whether any two touched. Does nothing if `by` has no distance, or another number of particles. Does not depend on threads
     /// or on SIMD levels. Numbers that are not finite are left as they are.
-    pub fn collide(&mut self, p: &mut ParticleArrays, by: &SelfCollision, substep: u32) {
+    pub fn collide(&mut self, p: &mut ParticleArrays, by: &SelfCollision, substep: u32) -> bool {
         update_displacements(p);
         let known = by.distance.is_finite() && by.distance > 0.0;
         if !known || by.rest.len() != p.len() || p.len() < 2 {
-            return;
+            return false;
         }
         let fastest = FASTEST * by.distance;
         let motion = spread_of(displacements(p));
@@ -174,11 +174,11 @@ impl SelfContacts {
             slow_down(p, fastest);
         }
         if motion.is_nan() {
-            return;
+            return false;
         }
         self.follow(p, by, substep);
         if self.is_empty() {
-            return;
+            return false;
         }
         let Self {
             pairs, hot, room, ..
@@ -193,7 +193,7 @@ impl SelfContacts {
             distance: by.distance,
             friction: by.friction,
         };
-        touch.all(p, near);
+        touch.all(p, near)
     }
 
     /// Looks for pairs, unless all that are near are known.
@@ -241,12 +241,12 @@ impl SelfContacts {
         if !known || self.rest.len() != n {
             self.rest = by.rest.iter().map(|&rest| by.to_world * rest).collect();
             self.cells.reserve(n);
-            self.pairs.reserve(n, 3);
+            self.pairs.reserve(n, 2);
             self.hot.reserve(n, 1);
             self.particles.clear();
             self.particles.reserve(n);
             self.room.clear();
-            self.room.reserve(4 * n);
+            self.room.reserve(2 * n);
         }
         self.motion.begin(&p.position);
         let reach = (1.0 + NEAR + SKIN) * by.distance;

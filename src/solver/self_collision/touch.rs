@@ -21,8 +21,9 @@ impl Touch {
     ///
     /// What a pair gets is shared by inverse masses, so momentum is kept. As with colliders the
     /// push-out moves only the positions; of the displacements goes what brings the two nearer, and
-    /// what friction takes of their slide.
-    pub(super) fn all(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) {
+    /// what friction takes of their slide. Returns whether any two touched.
+    pub(super) fn all(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) -> bool {
+        let mut any = false;
         let n = p.len();
         let ParticleArrays {
             position,
@@ -47,6 +48,7 @@ impl Touch {
             if sum <= 0.0 || sum.is_nan() {
                 continue;
             }
+            any = true;
             for (particle, share) in [(a, weights[0] / sum), (b, -weights[1] / sum)] {
                 position.add(particle, (out - lost) * share);
                 displacement.add(particle, (into + lost) * -share);
@@ -54,6 +56,7 @@ impl Touch {
                 predicted.set(particle, position.get(particle));
             }
         }
+        any
     }
 
     /// The push-out of the first particle from the second, and what goes of their relative
