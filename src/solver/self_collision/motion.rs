@@ -117,13 +117,13 @@ impl Motion {
             least(&mut all, range);
         }
         let spread = spread(&all, &all);
-        if spread <= square(allowed.skin) {
+        if !is_over(spread, allowed.skin) {
             return Moved::Nowhere;
         }
         self.sort(allowed.bin);
         // Who comes from beyond the neighbouring bin moves at least so far.
         let far = self.size - allowed.near;
-        if !(spread <= square(LARGE as f32 * self.size - allowed.near)) {
+        if is_over(spread, LARGE as f32 * self.size - allowed.near) {
             return Moved::Everywhere;
         }
         let Self { small, large, .. } = self;
@@ -132,7 +132,7 @@ impl Motion {
             least(&mut small.boxes[bin as usize], &self.ranges[group as usize]);
         }
         let mut hot = small.heat(allowed.skin);
-        if spread > square(far) {
+        if is_over(spread, far) {
             large.boxes.fill(NOTHING);
             for (&bin, range) in self.larger.iter().zip(&small.boxes) {
                 least(&mut large.boxes[bin as usize], range);
@@ -287,7 +287,7 @@ impl Level {
         let mut any = false;
         for &[a, b] in &self.links {
             let [a, b] = [a as usize, b as usize];
-            if !(spread(&self.boxes[a], &self.boxes[b]) <= square(skin)) {
+            if is_over(spread(&self.boxes[a], &self.boxes[b]), skin) {
                 self.hot[a] = true;
                 self.hot[b] = true;
                 any = true;
@@ -302,8 +302,10 @@ fn most(particles: usize) -> f32 {
     (2 * particles + 64) as f32
 }
 
-fn square(way: f32) -> f32 {
-    way * way
+/// Whether the square of a way, m², is that of a longer one than this, m, or no number.
+#[inline(always)]
+fn is_over(square: f32, way: f32) -> bool {
+    square > way * way || square.is_nan()
 }
 
 /// The square of the farthest that two ways in either of these boxes can be apart, m².
