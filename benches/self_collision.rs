@@ -9,7 +9,6 @@
 //! onto a floor and ends as a heap. A cloth that is not kept from itself moves otherwise once it has gone
 //! through itself, so the step without is not quite that of the same shape.
 
-#[expect(dead_code, reason = "measure needs more")]
 #[path = "../examples/measure/scene.rs"]
 mod scene;
 #[path = "common/turns.rs"]
