@@ -47,7 +47,7 @@ pub struct Cloth {
     /// change needs more. A cloth that tears by load has none
     /// ([`Tearing`](crate::Tearing)): what they carry, no thread would feel.
     pub tether_scale: f32,
-    /// Whether it collides with itself. Default [`SelfCollision::Off`].
+    /// Whether it collides with itself and other cloths. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
     /// It falls asleep when no particle has been faster than this for half a second, m/s; 0 keeps it
     /// awake. 0 to 1, default 0.005. What wakes it, [`ClothSleeping`](crate::ClothSleeping) tells.
@@ -69,7 +69,11 @@ impl Default for Cloth {
     }
 }
 
-/// Whether a cloth collides with itself.
+/// Whether a cloth collides with itself and with other cloths.
+///
+/// Two cloths collide if this is on for both and their [`ClothLayers`](crate::ClothLayers) meet. They
+/// keep the greater of the distances that each keeps from itself, with the mean friction of both; the
+/// lighter one gives way.
 ///
 /// Its particles then keep the thickness of the [`Fabric`] from each other (a rope, its diameter
 /// besides), but at least once and at most 3 times their mean distance from their neighbours at rest:
@@ -81,7 +85,7 @@ impl Default for Cloth {
 /// folds that are tighter go through themselves. Layers that start inside each other are moved apart
 /// slowly, in whatever direction is nearest. Cloth that moves by more than 0.75 of the distance in one
 /// substep, compared with the whole cloth, is slowed to that: for 64 × 64 particles on 2 m and 8
-/// substeps at 60 Hz to 11 m/s. Different cloths do not collide with each other.
+/// substeps at 60 Hz to 11 m/s. The same holds for two cloths that are near each other.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default, Clone, Debug, PartialEq, Hash)]
 #[cfg_attr(
@@ -90,7 +94,7 @@ impl Default for Cloth {
     reflect(Serialize, Deserialize)
 )]
 pub enum SelfCollision {
-    /// It passes through itself. Costs nothing.
+    /// It passes through itself and other cloths. Costs nothing.
     #[default]
     Off,
     /// Its particles keep apart.

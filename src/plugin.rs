@@ -179,6 +179,7 @@ impl Plugin for ClothPlugin {
             .init_resource::<ClothClock>()
             .init_resource::<SubstepTime>()
             .init_resource::<systems::ActiveColliders>()
+            .init_resource::<systems::ClothsTouching>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
 
         app.configure_sets(
@@ -202,6 +203,7 @@ impl Plugin for ClothPlugin {
                         systems::check_settings,
                         systems::check_planes,
                         systems::find_wind_zones,
+                        systems::find_touching,
                         systems::watch,
                         systems::prepare_cloths,
                         grab::begin_step,

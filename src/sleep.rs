@@ -22,6 +22,8 @@ pub const TIME_TO_SLEEP: f32 = 0.5;
 /// - a system writes its [`Particles`](crate::Particles) or [`Constraints`](crate::Constraints), with
 ///   whatever values;
 /// - it is grabbed, cut or reset;
+/// - a cloth that it may touch, as both collide with themselves and their layers meet, is awake: such
+///   cloths fall asleep and wake together;
 /// - a collider that it meets comes near, moves there, leaves, or changes; so with wind zones;
 /// - gravity, wind, turbulence, substeps or the length of the fixed step change. Gusts and turbulence
 ///   never let it sleep, a steady wind does.
@@ -74,16 +76,15 @@ pub(crate) struct Seen {
 }
 
 impl RestState {
-    /// Notes whether it was slow in a step of this length, s. Returns whether it falls asleep.
-    pub(crate) fn note(&mut self, is_slow: bool, step: f32) -> bool {
-        if !is_slow {
-            // What it has seen is told again when it is slow again.
-            self.calm = 0.0;
-            return false;
-        }
-        self.calm += step;
-        self.asleep = self.calm >= TIME_TO_SLEEP && self.seen.is_some();
-        self.asleep
+    /// Notes whether it was slow in a step of this length, s.
+    pub(crate) fn note(&mut self, is_slow: bool, step: f32) {
+        // Of one that is not, what it has seen is told again when it is slow again.
+        self.calm = if is_slow { self.calm + step } else { 0.0 };
+    }
+
+    /// Whether it has been slow for long enough to fall asleep.
+    pub(crate) fn is_tired(&self) -> bool {
+        self.calm >= TIME_TO_SLEEP && self.seen.is_some()
     }
 
     pub(crate) fn wake(&mut self) {

@@ -292,7 +292,7 @@ fn the_air_in_a_cloth_can_be_tuned() {
     let mut panel = panel();
     assert!(panel.query_by_label("overpressure").is_none());
     let world = panel.state_mut().world_mut();
-    let ball = Mesh::from(Sphere::new(0.3).mesh().ico(4).unwrap());
+    let ball = Sphere::new(0.3).mesh().ico(4).unwrap();
     let ball = world.resource_mut::<Assets<Mesh>>().add(ball);
     let ball = world
         .spawn((Cloth::default(), Pressure::new(800.0), Mesh3d(ball)))

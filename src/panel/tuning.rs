@@ -107,13 +107,13 @@ const SELF: [Choice<SelfCollision>; 2] = [
     (
         SelfCollision::Off,
         "off",
-        "The cloth passes through itself. The default.",
+        "The cloth passes through itself and other cloths. The default.",
     ),
     (
         SelfCollision::Particles,
         "particles",
         "Its particles keep the thickness from each other, but at least once and at most 3 times their \
-         mean distance at rest.",
+         mean distance at rest. Cloths that both do so collide.",
     ),
 ];
 

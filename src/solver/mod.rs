@@ -24,6 +24,7 @@
 //! | `sweep` | stops particles that would go through a collider within one substep |
 //! | `facets` | triangles against colliders that are smaller than they are |
 //! | `self_collision` | particles of a cloth that keep a distance from each other |
+//! | `cross_contacts` | particles of two cloths that keep a distance from each other |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |
@@ -60,6 +61,7 @@ pub mod constraints;
 mod contact;
 pub(crate) mod corners;
 pub mod crew;
+pub mod cross_contacts;
 mod edit;
 mod facets;
 mod general;
@@ -102,6 +104,7 @@ pub(crate) use collide::{Skin, collide_shared};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use corners::Corners;
 pub use crew::{Helper, Leader};
+pub use cross_contacts::{CrossCollision, CrossContacts};
 pub(crate) use facets::Facets;
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{

@@ -1,6 +1,6 @@
 //! Ends a step: pins are exact, nothing non-finite gets out, and what has come to rest falls asleep.
 
-use super::{parallel::ClothCrew, prepare::go_back, sleep};
+use super::{parallel::ClothCrew, prepare::go_back, sleep, touching::ClothsTouching};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Particles},
@@ -21,6 +21,7 @@ pub(crate) fn finish(
     time: Res<SubstepTime>,
     mut crew: ResMut<ClothCrew>,
     threads: Res<ClothThreads>,
+    touching: Res<ClothsTouching>,
     ticks: SystemChangeTick,
     mut commands: Commands,
     _on_the_main_thread: NonSendMarker,
@@ -42,15 +43,26 @@ pub(crate) fn finish(
             }
             particles.rebase();
             let rest = rest.bypass_change_detection();
-            sleep::note(cloth, &mut particles, rest, step, now);
-            if rest.state.asleep {
-                // Whoever came to rest is well again; in its sleep no steps are counted.
-                body.silent_steps = 0;
-            }
+            sleep::note(cloth, &particles, rest, step);
         },
     );
-    for (entity, .., rest) in &cloths {
-        if rest.state.asleep {
+    if !cloths.iter().any(|(.., rest)| rest.state.is_tired()) {
+        return;
+    }
+    // Those that may touch each other fall asleep together.
+    let groups = touching.groups();
+    let is_restless = |entity| {
+        cloths
+            .get(entity)
+            .is_ok_and(|(.., rest)| !rest.state.is_tired())
+    };
+    let kept_awake = groups.any(is_restless);
+    for (entity, _, mut particles, mut body, mut rest) in &mut cloths {
+        let place = groups.entities.binary_search(&entity);
+        if rest.state.is_tired() && !place.is_ok_and(|place| kept_awake[place]) {
+            sleep::fall_asleep(&mut particles, rest.bypass_change_detection(), now);
+            // Whoever came to rest is well again; in its sleep no steps are counted.
+            body.silent_steps = 0;
             commands.entity(entity).try_insert(ClothSleeping);
         }
     }

@@ -14,6 +14,7 @@ mod reset;
 mod sleep;
 mod substep;
 mod tethers;
+mod touching;
 mod wind_zones;
 mod write_mesh;
 
@@ -29,6 +30,7 @@ pub(crate) use pressure::inflate_all;
 pub(crate) use reset::reset;
 pub(crate) use sleep::watch;
 pub(crate) use substep::{OwnSystems, collide, integrate, relax, run_substeps};
+pub(crate) use touching::{ClothsTouching, find_touching};
 pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};
 #[cfg(any(feature = "debug", feature = "picking"))]
 pub(crate) use write_mesh::DrawTime;

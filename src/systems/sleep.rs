@@ -5,7 +5,7 @@
 //! snapshot of a sleeping cloth sleeps on exactly as the cloth did.
 
 use super::{
-    colliders::ActiveColliders, planar::plane_of, prepare::step_length,
+    colliders::ActiveColliders, planar::plane_of, prepare::step_length, touching::ClothsTouching,
     wind_zones::ActiveWindZones, write_mesh::DrawBetweenSteps,
 };
 use crate::{
@@ -72,6 +72,7 @@ pub(crate) struct Watched {
 pub(crate) fn watch(
     mut cloths: Query<Watched>,
     around: Surroundings,
+    touching: Res<ClothsTouching>,
     ticks: SystemChangeTick,
     mut commands: Commands,
 ) {
@@ -113,22 +114,40 @@ pub(crate) fn watch(
             }
         }
     }
+    if touching.is_empty() {
+        return;
+    }
+    // What one that is awake may touch is awake.
+    let groups = touching.groups();
+    let is_awake = |entity| {
+        cloths
+            .get(entity)
+            .is_ok_and(|cloth| !cloth.rest.state.asleep)
+    };
+    let awake = groups.any(is_awake);
+    for (entity, awake) in groups.entities.iter().zip(awake) {
+        if awake
+            && let Ok(mut cloth) = cloths.get_mut(*entity)
+            && cloth.rest.state.asleep
+        {
+            cloth.rest.bypass_change_detection().state.wake();
+            commands.entity(*entity).try_remove::<ClothSleeping>();
+        }
+    }
 }
 
-/// After a step of this length, s: notes whether a cloth was slow, and stops it if it falls asleep.
-pub(super) fn note(
-    cloth: &Cloth,
-    particles: &mut Particles,
-    rest: &mut Rest,
-    step: f32,
-    now: Tick,
-) {
+/// After a step of this length, s: notes whether a cloth was slow.
+pub(super) fn note(cloth: &Cloth, particles: &Particles, rest: &mut Rest, step: f32) {
     let speed = cloth.sleep_speed;
     let is_slow = speed > 0.0 && has_stayed_within(particles, speed * step);
-    if rest.state.note(is_slow, step) {
-        particles.stop();
-        rest.since = now;
-    }
+    rest.state.note(is_slow, step);
+}
+
+/// Stops a cloth that falls asleep.
+pub(super) fn fall_asleep(particles: &mut Particles, rest: &mut Rest, now: Tick) {
+    particles.stop();
+    rest.state.asleep = true;
+    rest.since = now;
 }
 
 /// Whether anything has happened that a sleeping cloth has to wake for.

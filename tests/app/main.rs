@@ -3,6 +3,7 @@
 mod at_once;
 mod bad_input;
 mod bad_ropes;
+mod cloth_on_cloth;
 mod colliders_and_pins;
 mod collisions;
 mod drawing;

@@ -1,6 +1,6 @@
 //! The rows of the table that the example `validate` prints: none may fail.
 
-use crate::answers::{self, EXPERIMENTS, Row};
+use crate::answers::{EXPERIMENTS, Row};
 
 /// Runs an experiment, prints its rows, and fails if any of them does.
 fn hold(name: &str) {
@@ -70,10 +70,5 @@ fn rows_fail_when_they_should() {
     assert!(within(-0.09) && !within(0.11) && !within(f64::NAN));
     let at_most = |got| Row::at_most("", 1.0, got).passes();
     assert!(at_most(1.0) && at_most(-5.0) && !at_most(1.01) && !at_most(f64::NAN));
-    let allowed = answers::Allowed::Share(2e-5);
-    let row = Row {
-        allowed,
-        ..Row::near("", 1.0, 1.0, 0.1)
-    };
-    assert_eq!(row.tolerance(), "2e-5");
+    assert_eq!(Row::near("", 1.0, 1.0, 2e-5).tolerance(), "2e-5");
 }

@@ -3,7 +3,7 @@
 use super::Row;
 use crate::sample::{Sample, vacuum};
 use bevy::math::{DVec3, Vec3};
-use bevy_drape::solver::StepSettings;
+use bevy_drape::{Fabric, solver::StepSettings};
 
 /// Momentum and angular momentum about the origin, and what their parts are without direction, to
 /// compare with.
@@ -82,6 +82,7 @@ pub(crate) fn swing() -> Vec<Energy> {
     sample.pin(0);
     sample.pin(SIDE - 1);
     sample.settings.substeps = 8;
+    sample.settings.compliance = Fabric::default().compliance();
     let steps = (SWING * 60.0) as u32;
     let mut series = Vec::new();
     for step in 0..=steps {
@@ -104,6 +105,9 @@ pub(crate) fn swing() -> Vec<Energy> {
 pub(crate) fn energy() -> Vec<Row> {
     let series = swing();
     let first = series[0].total();
+    for e in series.iter().step_by(5) {
+        eprintln!("E {} {} {}", e.time, e.kinetic / first, e.total() / first);
+    }
     let most = series.iter().map(|energy| energy.total() / first - 1.0);
     vec![Row::at_most(
         "largest gain, as a share of all",

@@ -10,7 +10,7 @@ pub(crate) mod contacts;
 pub(crate) mod motion;
 mod row;
 
-pub(crate) use row::{Allowed, Row};
+pub(crate) use row::Row;
 
 /// Some rows of the table, and where their answers come from.
 pub(crate) struct Experiment {

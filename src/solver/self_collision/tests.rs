@@ -64,7 +64,7 @@ impl Sheet {
                     thickness: 0.01,
                     friction: FRICTION,
                 },
-                internal_friction: 0.0,
+                internal_friction: 0.08,
             },
         }
     }
