@@ -265,6 +265,7 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
         tether_scale: f32::INFINITY,
         air: Fabric::default().air(Vec3::ZERO, 1.2),
         surface: Fabric::default().surface(),
+        internal_friction: Fabric::default().internal_friction,
     };
     let tethers = Tethers::default();
     let start = sheet(case);

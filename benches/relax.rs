@@ -14,7 +14,7 @@ use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Compliance, ConstraintGraph, ConstraintKind, Relaxation, SimdLevel, Strength,
+        self, Bend, Compliance, ConstraintGraph, ConstraintKind, Relaxation, SimdLevel, Strength,
         ThreadSolver,
     },
 };
@@ -70,7 +70,10 @@ fn cases() -> impl Iterator<Item = Case> {
 fn relax(bencher: Bencher, case: Case, threads: ThreadSolver, mut sheet: Assembly) {
     case.level.force();
     let by = Relaxation {
-        compliance: Compliance::default(),
+        compliance: Compliance {
+            bending: 2e-6,
+            ..Compliance::default()
+        },
         iterations: ITERATIONS,
         dt: 1.0 / 60.0,
         strength: Strength::default(),
@@ -106,7 +109,17 @@ fn without_grid(side: u32) -> Assembly {
         .iter()
         .map(|c| (c.kind, c.particles[0], c.particles[1]))
         .collect();
-    sheet.constraints = ConstraintGraph::new(&sheet.particles.position, &pairs);
+    let bends: Vec<_> = sheet
+        .constraints
+        .iter()
+        .filter_map(|c| {
+            let (ends, over) = (c.particles, c.over?);
+            Some(Bend { ends, over })
+        })
+        .collect();
+    let rest = &sheet.particles.position;
+    sheet.constraints = ConstraintGraph::new(rest, &pairs);
+    sheet.constraints.add_bends(rest, &bends);
     sheet
 }
 

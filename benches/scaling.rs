@@ -52,6 +52,7 @@ fn fastest(cloths: u32, by_phases: bool) -> [f64; 2] {
         self_collision: false,
         threads: 2,
         by_phases,
+        asleep: false,
         substeps: Substeps::default().0,
     };
     let running = RefCell::new(crowd.build());

@@ -54,6 +54,9 @@ struct Arguments {
     /// the other instead of each through all substeps
     #[arg(long, requires = "cloths")]
     by_phases: bool,
+    /// With --cloths: they sleep
+    #[arg(long, requires = "cloths")]
+    asleep: bool,
     /// Gravity downwards, m/s²
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     gravity: Option<f32>,
@@ -74,6 +77,9 @@ struct Arguments {
     /// [default: 0.1]
     #[arg(long, value_parser = share)]
     strain_limit: Option<f32>,
+    /// Friction within the fabric, m/s² [default: that of the plugin, and 0 for hanging]
+    #[arg(long, value_parser = share)]
+    internal_friction: Option<f32>,
     /// What holds the sheet [default: corners for hang, top for hanging, none for drape]
     #[arg(long, value_enum)]
     pins: Option<Held>,
@@ -122,6 +128,8 @@ struct Report {
     stretch_rms: f32,
     stretch_max: f32,
     penetration_max: f32,
+    /// Of the fastest particle in the last step, m/s.
+    speed_max: f32,
     state_hash: String,
 }
 
@@ -175,6 +183,7 @@ fn main() -> ExitCode {
             falls: arguments.scene == Scene::Drape,
             threads: arguments.threads,
             by_phases: arguments.by_phases,
+            asleep: arguments.asleep,
             self_collision: arguments.self_collision,
             substeps: arguments.substeps.unwrap_or(Substeps::default().0),
         };
@@ -216,6 +225,9 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     plan.tether_scale = arguments.tether_scale.unwrap_or(plan.tether_scale);
     plan.compliance = arguments.compliance.unwrap_or(plan.compliance);
     plan.strain_limit = arguments.strain_limit.unwrap_or(plan.strain_limit);
+    plan.internal_friction = arguments
+        .internal_friction
+        .unwrap_or(plan.internal_friction);
     plan.pins = arguments.pins.unwrap_or(plan.pins);
     plan.spacing = arguments.spacing.or(plan.spacing);
     plan.mesh = arguments.mesh;
@@ -266,9 +278,17 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         stretch_rms: stretch.rms,
         stretch_max: stretch.max,
         penetration_max,
+        speed_max: fastest(&particles, plan.dt),
         state_hash: format!("{:016x}", particles.state_hash()),
     };
     (report, particles)
+}
+
+/// The speed of the fastest particle over the last step, m/s.
+fn fastest(particles: &ParticleArrays, dt: f32) -> f32 {
+    let places = particles.position.iter().zip(particles.previous.iter());
+    let ways = places.map(|(now, before)| now.distance(before));
+    ways.fold(0.0, f32::max) / dt
 }
 
 fn dump(path: &PathBuf, particles: &ParticleArrays) -> std::io::Result<()> {

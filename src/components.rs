@@ -8,6 +8,7 @@ use crate::{
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
+    sleep::Rest,
     snapshot::BuiltFrom,
     solver::{
         self, Compliance, ConstraintGraph, Facets, Geodesics, ParticleArrays, PinTarget, SoaVec3,
@@ -35,7 +36,7 @@ pub struct Constraints(pub ConstraintGraph);
 /// What the steps need besides particles and constraints.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(SelfContacts)]
+#[require(SelfContacts, Rest)]
 pub(crate) struct ClothBody {
     /// Its shape at rest, in mesh space.
     pub(crate) topology: Topology,
@@ -99,20 +100,19 @@ impl SelfContacts {
         self.contacts.forget();
     }
 
-    /// Keeps the particles of a cloth apart, if it is to collide with itself.
-    pub(crate) fn collide(
+    /// What a cloth keeps from itself and from others, m; `None` if it collides with no cloth.
+    pub(crate) fn distance(
         &mut self,
         cloth: &Cloth,
         body: &ClothBody,
-        particles: &mut ParticleArrays,
         time: &SubstepTime,
-    ) {
+    ) -> Option<f32> {
         if cloth.self_collision == SelfCollision::Off {
             if self.spacing.is_some() {
                 // The memory too.
                 *self = Self::default();
             }
-            return;
+            return None;
         }
         let to_world = body.reach.to_world;
         let spacing = match self.spacing {
@@ -130,11 +130,25 @@ impl SelfContacts {
             }
         };
         let thickness = body.applied(cloth, time).thickness + 2.0 * body.radius();
+        Some(solver::self_distance(thickness, spacing))
+    }
+
+    /// Keeps the particles of a cloth apart, if it is to collide with itself.
+    pub(crate) fn collide(
+        &mut self,
+        cloth: &Cloth,
+        body: &ClothBody,
+        particles: &mut ParticleArrays,
+        time: &SubstepTime,
+    ) {
+        let Some(distance) = self.distance(cloth, body, time) else {
+            return;
+        };
         let by = solver::SelfCollision {
-            distance: solver::self_distance(thickness, spacing),
+            distance,
             friction: cloth.fabric.surface().friction,
             rest: body.rest(),
-            to_world,
+            to_world: body.reach.to_world,
         };
         self.contacts.collide(particles, &by, time.index);
     }

@@ -1,16 +1,17 @@
-//! Gizmos: threads by how far they are stretched, pins, and colliders.
+//! Gizmos: threads by how far they are stretched, pins, contacts, colliders and wind zones.
 
 use crate::{
     cloth::Cloth,
     collider::ClothCollider,
     components::{Constraints, Particles},
+    layers::ClothLayers,
     plugin::ClothSystems,
     solver::{ConstraintKind, Shape, Zone, ZoneShape},
-    systems::DrawTime,
+    systems::{ActiveColliders, DrawTime},
     wind_zone::LocalWind,
 };
 use bevy::{
-    color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE, GOLD, LIGHT_CYAN},
+    color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE, GOLD, LIGHT_CYAN, LIME},
     prelude::*,
 };
 
@@ -28,14 +29,16 @@ pub struct ClothDebugPlugin;
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothGizmos {
-    /// Structural constraints, from white at rest length to red at 5 % more or less.
+    /// Structural constraints: white at rest length, red at 5 % more, blue at 5 % less.
     pub threads: bool,
     /// Shear constraints, likewise.
     pub shear: bool,
-    /// Bend constraints, likewise.
+    /// Where the cloth resists bending, from end to end: the redder, the sharper it is folded.
     pub bend: bool,
     /// A cross at each pinned particle.
     pub pins: bool,
+    /// A small cross where a collider is touched, for each particle that touches it.
+    pub contacts: bool,
     /// The outlines of all colliders.
     pub colliders: bool,
     /// The outlines of all wind zones, and in each of them arrows along the wind, 5 cm for 1 m/s.
@@ -56,8 +59,18 @@ pub(crate) fn drawn(particles: &Particles, i: usize, alpha: f32) -> Vec3 {
     particles.origin + between
 }
 
-/// Strain that is drawn in full red.
-const RED_STRAIN: f32 = 0.05;
+/// Strain that is drawn in full colour.
+const FULL_STRAIN: f32 = 0.05;
+
+/// White at rest, red where threads are longer, blue where they are shorter.
+fn strain_colour(strain: f32) -> Color {
+    let calm = 1.0 - (strain.abs() / FULL_STRAIN).clamp(0.0, 1.0);
+    if strain > 0.0 {
+        Color::srgb(1.0, calm, calm)
+    } else {
+        Color::srgb(calm, calm, 1.0)
+    }
+}
 
 impl Plugin for ClothDebugPlugin {
     fn build(&self, app: &mut App) {
@@ -77,7 +90,13 @@ impl Plugin for ClothDebugPlugin {
             )
             .add_systems(
                 PostUpdate,
-                (draw_constraints, draw_pins, draw_colliders, draw_wind_zones)
+                (
+                    draw_constraints,
+                    draw_pins,
+                    draw_contacts,
+                    draw_colliders,
+                    draw_wind_zones,
+                )
                     .after(ClothSystems::WriteMesh)
                     .run_if(resource_exists::<GizmoConfigStore>),
             );
@@ -102,17 +121,35 @@ fn draw_constraints(
         for (shown, kind) in [
             (show.threads, ConstraintKind::Structural),
             (show.shear, ConstraintKind::Shear),
-            (show.bend, ConstraintKind::Bend),
         ] {
             if !shown {
                 continue;
             }
             for ([a, b], rest) in constraints.of_kind(kind) {
                 let [a, b] = [a, b].map(|i| drawn(particles, i as usize, alpha));
-                let strain = ((b - a).length() / rest - 1.0).abs();
-                let calm = 1.0 - (strain / RED_STRAIN).clamp(0.0, 1.0);
-                gizmos.line(a, b, Color::srgb(1.0, calm, calm));
+                let strain = (b - a).length() / rest - 1.0;
+                gizmos.line(a, b, strain_colour(strain));
             }
+        }
+        if !show.bend {
+            continue;
+        }
+        for constraint in constraints.iter() {
+            let Some(over) = constraint.over else {
+                continue;
+            };
+            let place = |i: u32| drawn(particles, i as usize, alpha);
+            let [a, b] = constraint.particles.map(place);
+            let middle = place(over[0]).midpoint(place(over[1]));
+            // 0 where it is straight, 1 where it is folded flat.
+            let folded = 0.5
+                + 0.5
+                    * (a - middle)
+                        .normalize_or_zero()
+                        .dot((b - middle).normalize_or_zero());
+            let calm = 1.0 - folded.clamp(0.0, 1.0).sqrt();
+            gizmos.line(a, middle, Color::srgb(1.0, calm, calm));
+            gizmos.line(middle, b, Color::srgb(1.0, calm, calm));
         }
     }
 }
@@ -130,6 +167,36 @@ fn draw_pins(
         for i in (0..particles.len()).filter(|&i| particles.is_pinned(i)) {
             let place = Isometry3d::from_translation(drawn(particles, i, time.alpha()));
             gizmos.cross(place, 0.05, GOLD);
+        }
+    }
+}
+
+/// A particle that is no farther from where contact begins than this touches, m.
+const TOUCH: f32 = 5e-4;
+
+fn draw_contacts(
+    cloths: Query<(&Particles, &Cloth, Option<&ClothLayers>)>,
+    colliders: Res<ActiveColliders>,
+    show: Res<ClothGizmos>,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
+) {
+    if !show.contacts {
+        return;
+    }
+    for (particles, cloth, layers) in &cloths {
+        let near = cloth.fabric.thickness + TOUCH;
+        for collider in colliders.meeting(layers) {
+            let pose = collider.end;
+            let side = if collider.hollow { -1.0 } else { 1.0 };
+            let to_local = pose.rotation.inverse();
+            for i in 0..particles.len() {
+                let place = to_local * (particles.world_position(i) - pose.translation);
+                let (distance, normal) = collider.shape.distance(place);
+                if distance * side <= near {
+                    let touched = pose.rotation * (place - normal * distance) + pose.translation;
+                    gizmos.cross(Isometry3d::from_translation(touched), 0.012, LIME);
+                }
+            }
         }
     }
 }
@@ -271,5 +338,18 @@ fn draw_wind_zones(wind: LocalWind, show: Res<ClothGizmos>, mut gizmos: Gizmos<C
                 gizmos.arrow(from, to, LIGHT_CYAN).with_tip_length(0.03);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strain_is_white_at_rest_red_when_long_and_blue_when_short() {
+        assert_eq!(strain_colour(0.0), Color::srgb(1.0, 1.0, 1.0));
+        assert_eq!(strain_colour(0.07), Color::srgb(1.0, 0.0, 0.0));
+        assert_eq!(strain_colour(-0.07), Color::srgb(0.0, 0.0, 1.0));
+        assert_eq!(strain_colour(0.025), Color::srgb(1.0, 0.5, 0.5));
     }
 }

@@ -5,6 +5,7 @@ use crate::{
     components::{Constraints, Particles},
     layers::ClothLayers,
     plugin::ClothSystems,
+    sleep::ClothSleeping,
     solver::{Stretch, deepest_penetration, measure_stretch},
     systems::ActiveColliders,
 };
@@ -29,6 +30,8 @@ impl ClothDiagnosticsPlugin {
     pub const PARTICLES: DiagnosticPath = DiagnosticPath::const_new("cloth/particles");
     /// Number of constraints.
     pub const CONSTRAINTS: DiagnosticPath = DiagnosticPath::const_new("cloth/constraints");
+    /// Number of cloths that sleep.
+    pub const SLEEPING: DiagnosticPath = DiagnosticPath::const_new("cloth/sleeping");
     /// Largest strain of a thread, %.
     pub const WORST_STRETCH: DiagnosticPath = DiagnosticPath::const_new("cloth/worst_stretch");
     /// Deepest that any particle is in a collider, mm.
@@ -64,6 +67,8 @@ pub struct ClothStats {
     pub rms_stretch: f32,
     /// Deepest that any particle is in a collider, m.
     pub deepest_penetration: f32,
+    /// It has come to rest and sleeps ([`ClothSleeping`]).
+    pub sleeping: bool,
 }
 
 #[derive(Resource)]
@@ -75,6 +80,7 @@ impl Plugin for ClothDiagnosticsPlugin {
             .register_diagnostic(Diagnostic::new(Self::STEP_TIME).with_suffix(" ms"))
             .register_diagnostic(Diagnostic::new(Self::PARTICLES))
             .register_diagnostic(Diagnostic::new(Self::CONSTRAINTS))
+            .register_diagnostic(Diagnostic::new(Self::SLEEPING))
             .register_diagnostic(Diagnostic::new(Self::WORST_STRETCH).with_suffix(" %"))
             .register_diagnostic(Diagnostic::new(Self::DEEPEST_PENETRATION).with_suffix(" mm"))
             .insert_resource(StepBegan(Instant::now()))
@@ -119,36 +125,44 @@ fn measure(
         &Particles,
         &Constraints,
         Option<&ClothLayers>,
+        Has<ClothSleeping>,
         &mut ClothStats,
     )>,
     colliders: Res<ActiveColliders>,
     mut diagnostics: Diagnostics,
 ) {
     let mut total = ClothStats::default();
-    for (particles, constraints, layers, mut stats) in &mut cloths {
-        let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
-        let penetration = deepest_penetration(particles, colliders.meeting(layers));
-        #[cfg(feature = "parry")]
-        let penetration = penetration.max(crate::solver::deepest_mesh_penetration(
-            particles,
-            colliders.meshes.meeting(layers),
-        ));
-        *stats = ClothStats {
-            particles: particles.len(),
-            constraints: constraints.len(),
-            worst_stretch: max,
-            rms_stretch: rms,
-            deepest_penetration: penetration,
-        };
+    let mut asleep = 0;
+    for (particles, constraints, layers, sleeping, mut stats) in &mut cloths {
+        // What sleeps is as it was.
+        if !(sleeping && stats.sleeping) {
+            let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
+            let penetration = deepest_penetration(particles, colliders.meeting(layers));
+            #[cfg(feature = "parry")]
+            let penetration = penetration.max(crate::solver::deepest_mesh_penetration(
+                particles,
+                colliders.meshes.meeting(layers),
+            ));
+            *stats = ClothStats {
+                particles: particles.len(),
+                constraints: constraints.len(),
+                worst_stretch: max,
+                rms_stretch: rms,
+                deepest_penetration: penetration,
+                sleeping,
+            };
+        }
+        asleep += u32::from(sleeping);
         total.particles += stats.particles;
         total.constraints += stats.constraints;
-        total.worst_stretch = total.worst_stretch.max(max);
+        total.worst_stretch = total.worst_stretch.max(stats.worst_stretch);
         total.deepest_penetration = total.deepest_penetration.max(stats.deepest_penetration);
     }
     type Paths = ClothDiagnosticsPlugin;
     for (path, value) in [
         (&Paths::PARTICLES, total.particles as f64),
         (&Paths::CONSTRAINTS, total.constraints as f64),
+        (&Paths::SLEEPING, f64::from(asleep)),
         (
             &Paths::WORST_STRETCH,
             f64::from(total.worst_stretch) * 100.0,

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Which cloths and colliders meet: put it on either. Each is on some layers, of 32, and lets in those
 /// of some layers. Two meet if each lets in a layer that the other is on. What has no `ClothLayers` is as
-/// the default says: on the first layer, letting all in, so that everything meets everything.
+/// the default says: on the first layer, letting all in, so that everything meets everything. Cloths meet
+/// each other only where both collide with themselves too ([`Cloth::self_collision`](crate::Cloth)).
 ///
 /// ```
 /// # use bevy::prelude::*;

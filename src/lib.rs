@@ -26,6 +26,7 @@
 //!   it. [`WindZone`]: wind in a part of the world.
 //!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`WindOcclusion`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
+//! - [`ClothSleeping`]: on cloths at rest.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
 //!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
 //! - [`Particles`] and [`Constraints`]: the state of the solver, components that your own systems may
@@ -59,6 +60,7 @@ mod plugin;
 mod pressure;
 mod rope;
 mod settings;
+mod sleep;
 mod snapshot;
 mod systems;
 mod tearing;
@@ -91,6 +93,7 @@ pub use rope::Rope;
 pub use settings::{
     ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime,
 };
+pub use sleep::{ClothSleeping, TIME_TO_SLEEP};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
     Falloff, ThreadSolver, ZoneFlow, ZoneShape,
@@ -110,9 +113,9 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
-        ClothPlugin, ClothReady, ClothTime, ClothTorn, Fabric, Pin, PinAnchor, PinSelector, Pins,
-        PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps, Tearing, ThreadSolver,
-        Turbulence, Wind, WindOcclusion, WindZone,
+        ClothPlugin, ClothReady, ClothSleeping, ClothTime, ClothTorn, Fabric, Pin, PinAnchor,
+        PinSelector, Pins, PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps,
+        Tearing, ThreadSolver, Turbulence, Wind, WindOcclusion, WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -119,6 +119,18 @@ pub const CLOTH: &[Param<Cloth>] = &[
         get: |c| c.tether_scale,
         set: |c, v| c.tether_scale = v,
     },
+    Param {
+        name: "sleep speed",
+        field: "Cloth::sleep_speed",
+        unit: "m/s",
+        help: "It falls asleep, and costs nothing, when it has been slower than this for half a \
+               second; what touches it wakes it. 0 keeps it awake.",
+        range: 0.0..=1.0,
+        logarithmic: true,
+        integer: false,
+        get: |c| c.sleep_speed,
+        set: |c, v| c.sleep_speed = v,
+    },
 ];
 
 /// The numbers of [`Fabric`].
@@ -184,15 +196,16 @@ pub const FABRIC: &[Param<Fabric>] = &[
         set: |f, v| f.shear_compliance = v,
     },
     Param {
-        name: "bend",
-        field: "Fabric::bend_compliance",
-        unit: "m/N",
-        help: "How easily it folds. Low like paper, high like silk.",
-        range: 0.0..=1000.0,
+        name: "bending",
+        field: "Fabric::bending_stiffness",
+        unit: "N·m",
+        help: "How hard it is to fold: the bending moment for each metre of width and unit of curvature. \
+               Silk 1e-6, cotton 1e-5, denim 1e-4; 0 bends freely.",
+        range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.bend_compliance,
-        set: |f, v| f.bend_compliance = v,
+        get: |f| f.bending_stiffness,
+        set: |f, v| f.bending_stiffness = v,
     },
     Param {
         name: "static friction",
@@ -216,6 +229,18 @@ pub const FABRIC: &[Param<Fabric>] = &[
         integer: false,
         get: |f| f.kinetic_friction,
         set: |f, v| f.kinetic_friction = v,
+    },
+    Param {
+        name: "internal friction",
+        field: "Fabric::internal_friction",
+        unit: "m/s²",
+        help: "Of yarns on each other: how much speed what moves within the cloth loses each second. \
+               Brings it to rest; what it does as a whole is not slowed.",
+        range: 0.0..=10.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.internal_friction,
+        set: |f, v| f.internal_friction = v,
     },
     Param {
         name: "drag",

@@ -13,6 +13,7 @@ use crate::{
     pressure::Pressure,
     rope::Rope,
     settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
+    sleep::ClothSleeping,
     systems,
     tearing::{self, Tearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
@@ -82,9 +83,9 @@ impl Default for ClothPlugin {
 ///
 /// | in | phase | what happens |
 /// |---|---|---|
-/// | `FixedUpdate` | `Prepare` | edits take effect, pins and colliders are found, the wind blows |
+/// | `FixedUpdate` | `Prepare` | cloths wake, edits take effect, pins and colliders are found, the wind blows |
 /// | | `Simulate` | runs [`ClothSubstep`] once for each substep, or does the same at once |
-/// | | `Finish` | pins are exact, non-finite cloths go back, what carries too much tears |
+/// | | `Finish` | pins are exact, non-finite cloths go back, those at rest fall asleep, what carries too much tears |
 /// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
 /// | | `Relax` | constraints, hands that hold |
 /// | | `Collide` | displacements are brought up to date, then contacts, those of cloth with itself first |
@@ -178,6 +179,7 @@ impl Plugin for ClothPlugin {
             .register_type::<ClothThreads>()
             .register_type::<ClothTime>()
             .register_type::<ClothClock>()
+            .register_type::<ClothSleeping>()
             .register_type::<ClothReady>()
             .register_type::<ResetCloth>()
             .register_type::<Tearing>()
@@ -196,6 +198,7 @@ impl Plugin for ClothPlugin {
             .init_resource::<ClothClock>()
             .init_resource::<SubstepTime>()
             .init_resource::<systems::ActiveColliders>()
+            .init_resource::<systems::ClothsTouching>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
         #[cfg(feature = "parry")]
         self.collide_with_meshes(app);
@@ -221,6 +224,8 @@ impl Plugin for ClothPlugin {
                         systems::check_settings,
                         systems::check_planes,
                         systems::find_wind_zones,
+                        systems::find_touching,
+                        systems::watch,
                         systems::prepare_cloths,
                         grab::begin_step,
                     )

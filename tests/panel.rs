@@ -288,6 +288,24 @@ fn the_wireframe_can_be_switched_on() {
 }
 
 #[test]
+fn the_air_in_a_cloth_can_be_tuned() {
+    let mut panel = panel();
+    assert!(panel.query_by_label("overpressure").is_none());
+    let world = panel.state_mut().world_mut();
+    let ball = Sphere::new(0.3).mesh().ico(4).unwrap();
+    let ball = world.resource_mut::<Assets<Mesh>>().add(ball);
+    let ball = world
+        .spawn((Cloth::default(), Pressure::new(800.0), Mesh3d(ball)))
+        .id();
+    panel.run_steps(3);
+    panel.get_by_label("overpressure");
+    panel.get_by_label("⟲").click();
+    panel.run_steps(3);
+    let air = *panel.state().world().get::<Pressure>(ball).unwrap();
+    assert_eq!(air, Pressure::default());
+}
+
+#[test]
 fn only_the_chosen_cloth_is_tuned() {
     let mut panel = panel();
     let world = panel.state_mut().world_mut();

@@ -28,9 +28,11 @@ struct Stick {
 }
 
 impl Tutorial {
-    /// The same particles and constraints as ours.
+    /// The same particles and constraints as ours; where ours resist bending it has sticks from end to end.
+    /// The particles are at rest.
     pub(crate) fn of(particles: &ParticleArrays, constraints: &ConstraintGraph) -> Self {
-        let particles = (0..particles.len())
+        let places = &particles.position;
+        let particles: Vec<_> = (0..particles.len())
             .map(|i| Particle {
                 position: particles.position.get(i),
                 previous: Vec3::ZERO,
@@ -42,7 +44,10 @@ impl Tutorial {
         constraints.sort_by_key(|c| (c.particles[0], c.kind, c.particles[1]));
         let sticks = constraints.into_iter().map(|c| {
             let [a, b] = c.particles.map(|i| i as usize);
-            let length = c.rest_length;
+            let length = match c.over {
+                Some(_) => places.get(a).distance(places.get(b)),
+                None => c.rest_length,
+            };
             Stick { a, b, length }
         });
         Self {

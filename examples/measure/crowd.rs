@@ -15,6 +15,7 @@ pub(crate) struct Crowd {
     pub(crate) falls: bool,
     pub(crate) threads: u32,
     pub(crate) by_phases: bool,
+    pub(crate) asleep: bool,
     pub(crate) self_collision: bool,
     pub(crate) substeps: u32,
 }
@@ -140,6 +141,8 @@ impl Crowd {
                     } else {
                         SelfCollision::Off
                     },
+                    // Whoever comes to rest is measured on.
+                    sleep_speed: 0.0,
                     ..default()
                 },
                 Mesh3d(mesh),
@@ -149,6 +152,14 @@ impl Crowd {
         }
         // They are built in the first, and find their tethers in the second.
         (0..3).for_each(|_| app.update());
+        if self.asleep {
+            let world = app.world_mut();
+            let mut cloths = world.query_filtered::<Entity, With<Cloth>>();
+            for cloth in cloths.iter(world).collect::<Vec<_>>() {
+                world.entity_mut(cloth).insert(ClothSleeping);
+            }
+            app.update();
+        }
         let mut running = Running(app);
         running.use_threads(self.threads);
         running

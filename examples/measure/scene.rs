@@ -65,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) strain_limit: f32,
     pub(crate) threads: ThreadSolver,
     pub(crate) self_collision: bool,
+    /// m/s²
+    pub(crate) internal_friction: f32,
 }
 
 impl Scene {
@@ -88,6 +90,7 @@ impl Scene {
             strain_limit: Cloth::default().fabric.strain_limit,
             threads: Cloth::default().threads,
             self_collision: false,
+            internal_friction: Cloth::default().fabric.internal_friction,
         };
         match self {
             Self::Hang => plugin,
@@ -114,6 +117,7 @@ impl Scene {
                 gravity: Vec3::NEG_Y * 9.8,
                 tether_scale: f32::INFINITY,
                 threads: ThreadSolver::Relaxation,
+                internal_friction: 0.0,
                 ..plugin
             },
         }
@@ -245,6 +249,7 @@ impl Plan {
                 },
                 air: cloth.fabric.air(wind.velocity, wind.air_density),
                 surface,
+                internal_friction: self.internal_friction,
             },
         }
     }

@@ -26,14 +26,16 @@ impl Topology {
     /// The constraints of particles that are now in these rest places. If their list is empty they are
     /// found in the triangles again.
     pub fn constraints_at(&self, rest: &SoaVec3) -> ConstraintGraph {
-        let found: Vec<_>;
-        let pairs = if self.constraints.is_empty() {
+        let found;
+        let (pairs, bends) = if self.constraints.is_empty() {
             found = self.find_constraints();
-            &found
+            (&found.0, &found.1)
         } else {
-            &self.constraints
+            (&self.constraints, &self.bends)
         };
-        ConstraintGraph::woven(rest, pairs, &self.sheets)
+        let mut graph = ConstraintGraph::woven(rest, pairs, &self.sheets);
+        graph.add_bends(rest, bends);
+        graph
     }
 
     /// Puts a cloth of this shape at `origin` (m), of a fabric of `areal_density` (kg/m²).

@@ -1,9 +1,9 @@
 //! Finds what holds a cloth together in the triangles of its mesh: threads, the two diagonals of
-//! quads, and pairs that resist bending.
+//! quads, and places that resist bending.
 //!
 //! A grid of N×N vertices, whatever its diagonals, gives 2N(N−1) structural, 2(N−1)² shear and
-//! 2N(N−2) bend constraints: the classic mass–spring cloth (Provot 1995). Other meshes get their
-//! edges and, across each inner edge, the pair of opposite corners.
+//! 2N(N−2) bend constraints: the classic mass–spring cloth (Provot 1995), but for what bends do. Other
+//! meshes get their edges, and each inner edge resists bending.
 
 use super::{
     numbers::Numbers,
@@ -11,7 +11,7 @@ use super::{
     weave::{self, Quad},
     weld::weld,
 };
-use crate::solver::{ConstraintKind, Corners, SheetLayout, sort_near};
+use crate::solver::{Bend, ConstraintKind, Corners, SheetLayout, sort_near};
 use bevy::{math::Vec3, platform::collections::HashSet};
 
 /// A cloth before it has a place in the world.
@@ -26,6 +26,8 @@ pub struct Topology {
     /// Pairs of particles that are to keep their distance. May be emptied once they are built: they
     /// follow from the triangles, see [`constraints_at`](Self::constraints_at).
     pub constraints: Vec<(ConstraintKind, u32, u32)>,
+    /// Where it resists bending. May be emptied with the pairs.
+    pub bends: Vec<Bend>,
     /// The grids among the particles: their particles are numbered row by row.
     pub sheets: Vec<SheetLayout>,
 }
@@ -46,7 +48,11 @@ impl Topology {
         if triangles.is_empty() {
             return None;
         }
-        let (mut constraints, quads) = constraints(&welded.positions, &triangles);
+        let Found {
+            pairs: mut constraints,
+            mut bends,
+            quads,
+        } = constraints(&welded.positions, &triangles);
         let threads: Vec<[u32; 2]> = constraints
             .iter()
             .filter(|(kind, ..)| *kind == ConstraintKind::Structural)
@@ -67,18 +73,23 @@ impl Topology {
             rename(a);
             rename(b);
         }
+        for Bend { ends, over } in &mut bends {
+            ends.iter_mut().chain(over).for_each(rename);
+        }
         Some(Self {
             vertex_to_particle: welded.vertex_to_particle.into(),
             positions: old.iter().map(|&i| welded.positions[i as usize]).collect(),
             triangles: triangles.into(),
             constraints,
+            bends,
             sheets: order.sheets,
         })
     }
 
     /// Finds the constraints again that were left out.
-    pub(super) fn find_constraints(&self) -> Vec<(ConstraintKind, u32, u32)> {
-        constraints(&self.positions, &self.triangles.to_vec()).0
+    pub(super) fn find_constraints(&self) -> (Pairs, Vec<Bend>) {
+        let Found { pairs, bends, .. } = constraints(&self.positions, &self.triangles.to_vec());
+        (pairs, bends)
     }
 }
 
@@ -145,10 +156,17 @@ fn edges(sides: &[Side]) -> Vec<Edge<'_>> {
     .collect()
 }
 
-type Constraints = Vec<(ConstraintKind, u32, u32)>;
+/// Pairs that are to keep their distance.
+pub(super) type Pairs = Vec<(ConstraintKind, u32, u32)>;
 
-/// The constraints, and the quads that were found.
-fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<Quad>) {
+/// What was found in the triangles.
+struct Found {
+    pairs: Pairs,
+    bends: Vec<Bend>,
+    quads: Vec<Quad>,
+}
+
+fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> Found {
     let sides = sides(triangles, positions.len());
     let edges = edges(&sides);
     let is_diagonal: Vec<bool> = edges.iter().map(|e| is_quad(e, positions)).collect();
@@ -171,6 +189,7 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<
     }
 
     // Where only quads meet, bending is along the threads; everywhere else across the edges.
+    let mut bends = Vec::with_capacity(edges.len());
     let mut only_quads = vec![true; positions.len()];
     for (corners, &in_quad) in triangles.iter().zip(&in_quad) {
         if !in_quad {
@@ -182,18 +201,23 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Constraints, Vec<
         positions,
         threads.clone().map(|(edge, _)| edge.ends),
         &only_quads,
-        &mut constraints,
+        &mut bends,
     );
     for (edge, _) in threads {
         let covered = edge.wings.iter().all(|(_, w)| in_quad[w.triangle as usize])
             && edge.ends.iter().any(|&i| only_quads[i as usize]);
         if !covered {
             for pair in edge.wings.windows(2) {
-                constraints.push((ConstraintKind::Bend, pair[0].1.tip, pair[1].1.tip));
+                let tips = [pair[0].1.tip, pair[1].1.tip];
+                bends.push(Bend::across(edge.ends, tips));
             }
         }
     }
-    (constraints, quads)
+    Found {
+        pairs: constraints,
+        bends,
+        quads,
+    }
 }
 
 /// Whether the two triangles on an edge are a rectangle, near enough: flat, with right angles at
@@ -225,13 +249,13 @@ fn before(a: Vec3, b: Vec3) -> std::cmp::Ordering {
     by(0).then_with(|| by(1)).then_with(|| by(2))
 }
 
-/// Bend pairs along threads: at each particle where only quads meet, the two neighbours that
+/// Bends along threads: at each particle where only quads meet, the two neighbours that
 /// continue each other in a straight line.
 fn along_threads(
     positions: &[Vec3],
     threads: impl Iterator<Item = [u32; 2]>,
     only_quads: &[bool],
-    constraints: &mut Vec<(ConstraintKind, u32, u32)>,
+    bends: &mut Vec<Bend>,
 ) {
     let mut neighbours: Vec<(u32, u32)> = threads
         .flat_map(|[a, b]| [(a, b), (b, a)])
@@ -240,7 +264,8 @@ fn along_threads(
     sort_near(&mut neighbours, positions.len(), |&(at, _)| at);
     let mut ways: Vec<Vec3> = Vec::new();
     for star in neighbours.chunk_by(|a, b| a.0 == b.0) {
-        let centre = positions[star[0].0 as usize];
+        let at = star[0].0;
+        let centre = positions[at as usize];
         ways.clear();
         ways.extend(star.iter().map(|&(_, n)| positions[n as usize] - centre));
         // The neighbour that lies most opposite to the given one.
@@ -262,7 +287,7 @@ fn along_threads(
                 && i < j
                 && opposite(j) == Some(i)
             {
-                constraints.push((ConstraintKind::Bend, star[i].1, star[j].1));
+                bends.push(Bend::along([star[i].1, at, star[j].1]));
             }
         }
     }
@@ -275,8 +300,13 @@ mod tests {
     use bevy::mesh::Mesh;
 
     fn count(topology: &Topology, kind: ConstraintKind) -> usize {
-        let of_kind = topology.constraints.iter().filter(|c| c.0 == kind);
-        of_kind.count()
+        match kind {
+            ConstraintKind::Bend => topology.bends.len(),
+            _ => {
+                let of_kind = topology.constraints.iter().filter(|c| c.0 == kind);
+                of_kind.count()
+            }
+        }
     }
 
     fn topology(mesh: &Mesh) -> Topology {
@@ -340,7 +370,10 @@ mod tests {
         let topology = Topology::new(&mesh).unwrap();
         assert_eq!(count(&topology, ConstraintKind::Structural), 5);
         assert_eq!(count(&topology, ConstraintKind::Shear), 0);
-        assert!(topology.constraints.contains(&(ConstraintKind::Bend, 2, 3)));
+        let [bend] = topology.bends[..] else {
+            panic!("{:?}", topology.bends);
+        };
+        assert_eq!((bend.over, bend.ends), ([0, 1], [2, 3]));
     }
 
     #[test]

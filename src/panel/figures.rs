@@ -40,6 +40,11 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                     latest(&Paths::CONSTRAINTS).map(|v| format!("{v:.0}")),
                 ),
                 (
+                    "asleep",
+                    "Cloths that have come to rest; they cost nothing until something touches them",
+                    latest(&Paths::SLEEPING).map(|v| format!("{v:.0}")),
+                ),
+                (
                     "step time",
                     "What one fixed step of all cloths takes, mean of the last two seconds",
                     smoothed(&Paths::STEP_TIME).map(|v| format!("{v:.2} ms")),

@@ -4,6 +4,7 @@ use super::targets;
 use crate::{
     cloth::{Cloth, SelfCollision},
     params::{self, Param},
+    pressure::Pressure,
     settings::{ClothGravity, Wind},
     solver::ThreadSolver,
 };
@@ -50,6 +51,26 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
             }
         }
     });
+    pressure(ui, world, &cloths);
+}
+
+/// The air in those cloths that hold some.
+fn pressure(ui: &mut egui::Ui, world: &mut World, cloths: &[Entity]) {
+    let mut airy = cloths.iter().filter_map(|&e| world.get::<Pressure>(e));
+    let Some(mut shown) = airy.next().copied() else {
+        return;
+    };
+    section(ui, "Pressure", |ui| {
+        for param in params::PRESSURE {
+            if slider(ui, param, &mut shown) {
+                for &entity in cloths {
+                    if let Some(mut air) = world.get_mut::<Pressure>(entity) {
+                        (param.set)(&mut air, (param.get)(&shown));
+                    }
+                }
+            }
+        }
+    });
 }
 
 fn section(ui: &mut egui::Ui, title: &str, content: impl FnOnce(&mut egui::Ui)) {
@@ -86,13 +107,13 @@ const SELF: [Choice<SelfCollision>; 2] = [
     (
         SelfCollision::Off,
         "off",
-        "The cloth passes through itself. The default.",
+        "The cloth passes through itself and other cloths. The default.",
     ),
     (
         SelfCollision::Particles,
         "particles",
         "Its particles keep the thickness from each other, but at least once and at most 3 times their \
-         mean distance at rest.",
+         mean distance at rest. Cloths that both do so collide.",
     ),
 ];
 

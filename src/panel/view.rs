@@ -18,7 +18,7 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                     (
                         &mut gizmos.threads,
                         "wireframe",
-                        "Structural constraints: white at rest length, red at 5 % more or less",
+                        "Structural constraints: white at rest length, red at 5 % more, blue at 5 % less",
                     ),
                     (
                         &mut gizmos.shear,
@@ -28,9 +28,14 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                     (
                         &mut gizmos.bend,
                         "bend",
-                        "Bend constraints, coloured likewise",
+                        "Where the cloth resists bending: the redder, the sharper it is folded",
                     ),
                     (&mut gizmos.pins, "pins", "A cross at each pinned particle"),
+                    (
+                        &mut gizmos.contacts,
+                        "contacts",
+                        "A small cross wherever a collider is touched",
+                    ),
                     (
                         &mut gizmos.colliders,
                         "colliders",

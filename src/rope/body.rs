@@ -3,7 +3,7 @@
 use super::{Course, Rope, course::polyline_length};
 use crate::{
     mesh::{Numbers, Topology},
-    solver::{ConstraintGraph, ConstraintKind, Corners, Lines, SoaVec3},
+    solver::{Bend, ConstraintGraph, ConstraintKind, Corners, Lines, SoaVec3},
 };
 use bevy::math::{Mat3, Vec3};
 
@@ -46,7 +46,8 @@ impl RopeBody {
     }
 
     /// Takes lengths and thickness from the entity's scale, and gives the constraints the rest lengths
-    /// that follow: a rope is straight when nothing bends it.
+    /// that follow: a rope is straight when nothing bends it. It resists bending as a strip of its fabric
+    /// does that is as wide as the rope is around.
     pub(crate) fn set_rest(&mut self, to_world: Mat3, constraints: &mut ConstraintGraph) {
         let count = self.lines.segments.len();
         let length = length_in_world(&self.points, self.slack, to_world);
@@ -54,12 +55,18 @@ impl RopeBody {
         self.lines.rest_length = vec![segment; count];
         self.lines.diameter = self.thickness * mean_scale(to_world);
         self.radius = 0.5 * self.lines.diameter;
-        let rest: Vec<f32> = constraints
+        let threads = constraints
             .iter()
+            .filter(|c| c.kind != ConstraintKind::Bend);
+        let rest: Vec<f32> = threads
             .map(|c| segment * c.particles[0].abs_diff(c.particles[1]) as f32)
             .collect();
         let lengths = constraints.rest_lengths_mut().zip(rest);
         lengths.for_each(|(length, rest)| *length = rest);
+        let around = std::f32::consts::PI * self.lines.diameter;
+        for give in constraints.bend_gives_mut() {
+            *give = segment * segment * segment / around;
+        }
     }
 }
 
@@ -76,18 +83,18 @@ pub(crate) fn mean_scale(to_world: Mat3) -> f32 {
     axes.iter().map(|axis| axis.length()).sum::<f32>() / 3.0
 }
 
-/// A rope as a topology: vertices are particles, neighbours hold together, every other pair resists
-/// bending.
+/// A rope as a topology: vertices are particles, neighbours hold together, each but those at the ends
+/// resists bending.
 pub(super) fn topology(places: Vec<Vec3>) -> Topology {
     let count = places.len() as u32;
-    let pairs = |kind, reach| (reach..count).map(move |i| (kind, i - reach, i));
     Topology {
         vertex_to_particle: Numbers::ordered(count as usize),
         positions: places,
         triangles: Corners::default(),
-        constraints: pairs(ConstraintKind::Structural, 1)
-            .chain(pairs(ConstraintKind::Bend, 2))
+        constraints: (1..count)
+            .map(|i| (ConstraintKind::Structural, i - 1, i))
             .collect(),
+        bends: (2..count).map(|i| Bend::along([i - 2, i - 1, i])).collect(),
         sheets: Vec::new(),
     }
 }
@@ -100,7 +107,8 @@ impl Course {
         let straight: SoaVec3 = (0..self.places.len()).map(|i| Vec3::X * i as f32).collect();
         let mut topology = topology(self.places);
         let pairs = std::mem::take(&mut topology.constraints);
-        let constraints = ConstraintGraph::new(&straight, &pairs);
+        let mut constraints = ConstraintGraph::new(&straight, &pairs);
+        constraints.add_bends(&straight, &std::mem::take(&mut topology.bends));
         (topology, constraints)
     }
 }
@@ -137,13 +145,13 @@ mod tests {
             let total: f32 = threads.map(|(_, rest)| rest).sum();
             assert!((total - length).abs() < 1e-5, "{total} m of {length} m");
             assert!((body.radius - 0.015 * scale).abs() < 1e-6);
-            let bends: Vec<f32> = constraints
-                .of_kind(ConstraintKind::Bend)
-                .map(|(_, rest)| rest)
-                .collect();
-            assert_eq!(bends.len(), 10);
-            let straight = length * 2.0 / 11.0;
-            assert!(bends.iter().all(|rest| (rest - straight).abs() < 1e-5));
+            let bends = constraints
+                .iter()
+                .filter(|c| c.kind == ConstraintKind::Bend);
+            let gives: Vec<f32> = bends.map(|c| c.rest_length).collect();
+            assert_eq!(gives.len(), 10);
+            let give = (length / 11.0_f32).powi(3) / (std::f32::consts::PI * 0.03 * scale);
+            assert!(gives.iter().all(|own| (own / give - 1.0).abs() < 1e-5));
         }
     }
 

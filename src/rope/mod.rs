@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// A rope is a tube of its fabric: it weighs `areal_density · π · thickness` per metre, so that the
 /// default is 19 g/m. It resists stretching (`stretch_compliance`, between neighbours) and bending
-/// (`bend_compliance`, between every other particle; it is straight at rest), catches the wind by
+/// (`bending_stiffness`, as a strip of fabric that is as wide as the rope is around; it is straight at rest), catches the wind by
 /// `drag`, and keeps the fabric's thickness plus its own radius from colliders.
 ///
 /// All lengths are in the frame of the entity, whose scale counts when the rope is built or reset. An

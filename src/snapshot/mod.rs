@@ -14,7 +14,7 @@ mod shape;
 #[cfg(feature = "serialize")]
 pub(crate) mod shared;
 
-pub(crate) use print::BuiltFrom;
+pub(crate) use print::{BuiltFrom, Print};
 
 use crate::{
     components::{
@@ -23,6 +23,7 @@ use crate::{
     },
     grab::{ClothGrabs, Grab},
     pins::{BoundPin, PinAnchor, Pins},
+    sleep::{ClothSleeping, Rest, RestState},
     solver::{Geodesics, ParticleArrays, Tethers},
 };
 use bevy::{
@@ -52,7 +53,7 @@ use std::{error::Error, fmt, sync::Arc};
 /// # }
 /// ```
 ///
-/// It holds particles, pins, hands, settings that glide, and what tearing and edits of the
+/// It holds particles, pins, hands, settings that glide, whether it sleeps, and what tearing and edits of the
 /// [`Constraints`] have changed. A sheet whose constraints are as they were built is 64 bytes for each
 /// particle and a little more for each pin. Cloning it copies all of that, except for what was torn or
 /// edited, which clones share.
@@ -93,6 +94,8 @@ pub struct ClothSnapshot {
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     resistance: Vec<f32>,
     grabs: Vec<Grab>,
+    /// Whether it sleeps, and what it has seen.
+    rest: RestState,
     /// Its tethers; after a file they are measured anew.
     #[cfg_attr(feature = "serialize", serde(skip))]
     tied: Tied,
@@ -183,13 +186,14 @@ impl ClothSnapshot {
     /// Saves the state of a cloth; `None` if the entity has none, or one that is not built yet.
     pub fn take(world: &World, cloth: Entity) -> Option<Self> {
         let entity = world.get_entity(cloth).ok()?;
-        let (particles, constraints, body, mesh, grabs) = entity
+        let (particles, constraints, body, mesh, grabs, rest) = entity
             .get_components::<(
                 &Particles,
                 &Constraints,
                 &ClothBody,
                 &ClothMesh,
                 &ClothGrabs,
+                &Rest,
             )>()
             .ok()?;
         let print = ShapePrint::of(constraints, body);
@@ -208,6 +212,7 @@ impl ClothSnapshot {
             tips: body.tips.clone(),
             resistance: body.resistance.clone(),
             grabs: grabs.0.clone(),
+            rest: rest.state.clone(),
             tied: Tied::of(body),
             shape,
             is_sound: Sound(true),
@@ -231,6 +236,7 @@ impl ClothSnapshot {
                 &mut ClothMesh,
                 &mut ClothGrabs,
                 &mut SelfContacts,
+                &mut Rest,
                 &ClothSource,
             )>,
             Option<ResMut<Assets<Mesh>>>,
@@ -238,10 +244,18 @@ impl ClothSnapshot {
         let (mut cloths, mut meshes) = state
             .get_mut(world)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
-        let (mut particles, mut constraints, mut body, mut mesh, mut grabs, mut contacts, source) =
-            cloths
-                .get_mut(cloth)
-                .map_err(|_| SnapshotError::NoCloth(cloth))?;
+        let (
+            mut particles,
+            mut constraints,
+            mut body,
+            mut mesh,
+            mut grabs,
+            mut contacts,
+            mut rest,
+            source,
+        ) = cloths
+            .get_mut(cloth)
+            .map_err(|_| SnapshotError::NoCloth(cloth))?;
 
         let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
         if self.mesh != body.built.mesh || is_rope != body.rope.is_some() {
@@ -281,7 +295,27 @@ impl ClothSnapshot {
         grabs.0.clone_from(&self.grabs);
         contacts.forget();
         mesh.written = None;
+        rest.state.clone_from(&self.rest);
+        self.restore_sleep(world, cloth);
         Ok(())
+    }
+
+    /// It sleeps if it did; what is written from now on wakes it.
+    fn restore_sleep(&self, world: &mut World, cloth: Entity) {
+        let Ok(mut entity) = world.get_entity_mut(cloth) else {
+            return;
+        };
+        if self.rest.asleep {
+            entity.insert(ClothSleeping);
+        } else {
+            entity.remove::<ClothSleeping>();
+        }
+        let now = world.change_tick();
+        if let Some(mut rest) = world.get_mut::<Rest>(cloth) {
+            rest.since = now;
+        }
+        // Who writes right after this must not seem to have done so before.
+        world.increment_change_tick();
     }
 
     /// The particles as they were.

@@ -69,6 +69,9 @@ fn constraints_print(constraints: &ConstraintGraph) -> u64 {
             ConstraintKind::Bend => 2,
         };
         print.pair(constraint.particles);
+        if let Some(over) = constraint.over {
+            print.pair(over);
+        }
         print.word(kind << 32 | u64::from(constraint.rest_length.to_bits()));
     }
     print.0
@@ -95,7 +98,8 @@ fn mesh_print(topology: &Topology, binding: Option<&MeshBinding>) -> u64 {
 
 /// Words, in their order, rolled into one. For given words before and after, another word gives another
 /// number.
-struct Print(u64);
+#[derive(Clone)]
+pub(crate) struct Print(u64);
 
 impl Default for Print {
     fn default() -> Self {
@@ -104,16 +108,24 @@ impl Default for Print {
 }
 
 impl Print {
-    fn word(&mut self, word: u64) {
+    pub(crate) fn word(&mut self, word: u64) {
         // FxHash's multiplier and rotation, as in rustc: two words at a time are enough here.
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    pub(crate) fn vector(&mut self, vector: Vec3) {
+        self.numbers(&vector.to_array());
+    }
+
+    pub(crate) fn value(&self) -> u64 {
+        self.0
     }
 
     fn pair(&mut self, [a, b]: [u32; 2]) {
         self.word(u64::from(a) << 32 | u64::from(b));
     }
 
-    fn numbers(&mut self, numbers: &[f32]) {
+    pub(crate) fn numbers(&mut self, numbers: &[f32]) {
         for number in numbers {
             self.word(number.to_bits().into());
         }
@@ -132,14 +144,14 @@ mod tests {
 
     #[test]
     fn every_bit_of_the_constraints_counts() {
-        use ConstraintKind::{Bend, Structural};
+        use ConstraintKind::{Shear, Structural};
         let pairs = [(Structural, 0, 1), (Structural, 1, 2)];
         let at = [0.0, 1.0, 2.0];
         let whole = print(at, &pairs);
         assert_eq!(whole, print(at, &pairs));
         let others = [
             print(at, &pairs[..1]),
-            print(at, &[(Bend, 0, 1), pairs[1]]),
+            print(at, &[(Shear, 0, 1), pairs[1]]),
             print([0.0, 1.0, 2.0 + f32::EPSILON * 2.0], &pairs),
             print(at, &[(Structural, 0, 2), pairs[1]]),
         ];

@@ -115,6 +115,32 @@ impl Collider {
         }
     }
 
+    /// Corners of a box in the axes of the world around all that it may touch during the fixed step.
+    /// What is hollow draws in what is outside of it from everywhere.
+    pub(crate) fn around(&self) -> [Vec3; 2] {
+        let [least, most] = self.shape.bounds();
+        if self.hollow || !least.is_finite() {
+            return [Vec3::NEG_INFINITY, Vec3::INFINITY];
+        }
+        // However it turns, it does not leave a ball.
+        let radius = least.abs().max(most.abs()).length();
+        let (from, to) = (self.start.translation, self.end.translation);
+        [from.min(to) - radius, from.max(to) + radius]
+    }
+
+    /// Whether anything in a box, given by its corners, may touch it during the fixed step, where
+    /// that is in the box [around](Self::around) it.
+    pub(crate) fn is_near(&self, [low, high]: [Vec3; 2]) -> bool {
+        if self.hollow || self.shape != Shape::HalfSpace {
+            return true;
+        }
+        let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+        [self.start, self.end].iter().any(|pose| {
+            let normal = pose.rotation * Vec3::Y;
+            normal.dot(middle - pose.translation) <= normal.abs().dot(half)
+        })
+    }
+
     /// Its greatest radius if it is round all along its axis and cloth is kept outside, else infinite, m.
     pub(super) fn round_radius(&self) -> f32 {
         match self.hollow {

@@ -1,11 +1,13 @@
-//! Distance constraints: pairs of particles that want to keep their rest length.
+//! What holds a cloth together: pairs of particles that want to keep their rest length, and places that
+//! resist being bent (`bend.rs`).
 //!
 //! They are stored as arrays, in the order in which they are solved, cut into batches
 //! (`batches.rs`).
 
 use super::{
     batches::{self, Batch},
-    general::{Bundle, braid},
+    bend::{self, Bend, Hinge, Neighbours},
+    general::{Bundle, InStrands, braid},
     sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
     sort::sort_near,
@@ -19,7 +21,7 @@ pub enum ConstraintKind {
     Structural,
     /// A diagonal of a quad. Resists shearing.
     Shear,
-    /// Reaches over an edge or along two threads. Resists bending.
+    /// Reaches over a particle along a thread, or over an edge. Resists bending.
     Bend,
 }
 
@@ -37,7 +39,8 @@ impl ConstraintKind {
     }
 }
 
-/// How much each kind of constraint gives, in m/N (inverse stiffness; 0 is Jakobsen's rigid stick).
+/// How much distance constraints give, in m/N (inverse stiffness; 0 is Jakobsen's rigid stick), and how
+/// stiff the cloth is where it bends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Compliance {
@@ -45,51 +48,74 @@ pub struct Compliance {
     pub stretch: f32,
     /// Of shear constraints, m/N.
     pub shear: f32,
-    /// Of bend constraints, m/N.
-    pub bend: f32,
+    /// Bending stiffness, N·m (bending moment per width and curvature); 0 bends freely.
+    pub bending: f32,
 }
 
 impl Compliance {
-    /// The compliance of one kind, m/N.
+    /// The compliance of distance constraints of one kind, m/N.
     pub fn of(&self, kind: ConstraintKind) -> f32 {
         match kind {
             ConstraintKind::Structural => self.stretch,
             ConstraintKind::Shear => self.shear,
-            ConstraintKind::Bend => self.bend,
+            // Its compliance is another one at each place of the mesh.
+            ConstraintKind::Bend => 0.0,
         }
     }
 }
 
-/// One distance constraint.
+/// One constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct DistanceConstraint {
     /// What it resists.
     pub kind: ConstraintKind,
-    /// The two particles.
+    /// The two particles; of a bend, its ends.
     pub particles: [u32; 2],
-    /// Length that it wants to keep, m.
+    /// Length that it wants to keep, m. Of a bend it is no length, but what its compliance is times the
+    /// bending stiffness, in m².
     pub rest_length: f32,
+    /// The particle (twice) or the two particles of the edge over which a bend reaches.
+    pub over: Option<[u32; 2]>,
 }
 
-/// All distance constraints of a cloth.
+impl DistanceConstraint {
+    /// Whether a particle is one of those that it holds together.
+    pub fn touches(&self, particle: u32) -> bool {
+        self.particles.contains(&particle) || self.over.is_some_and(|over| over.contains(&particle))
+    }
+
+    /// A bend.
+    pub(super) fn of_hinge(hinge: &Hinge) -> Self {
+        Self {
+            kind: ConstraintKind::Bend,
+            particles: hinge.at.ends,
+            rest_length: hinge.give,
+            over: Some(hinge.at.over),
+        }
+    }
+}
+
+/// All constraints of a cloth.
 ///
 /// Those of its [sheets](SheetLayout) are stored row by row, those along threads that run straight on
-/// in bundles, all others in batches, with indices.
+/// in bundles, all others with indices: distances in batches, bends in a list.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstraintGraph {
     pub(super) batches: Vec<Batch>,
     pub(super) strands: Vec<Bundle>,
     pub(super) sheets: Vec<Sheet>,
+    /// Bends that are not in sheets or bundles.
+    pub(super) hinges: Vec<Hinge>,
 }
 
 impl ConstraintGraph {
-    /// Constraints between pairs of particles that are now at their rest lengths.
+    /// Distance constraints between pairs of particles that are now at their rest lengths.
     ///
     /// A pair that is named twice becomes one constraint, of the first kind in the order
-    /// structural, shear, bend. Pairs of a particle with itself or with one that does not exist
-    /// are left out.
+    /// structural, shear. Pairs of a particle with itself or with one that does not exist are left out,
+    /// and so are bends, which are more than a pair: see [`add_bends`](Self::add_bends).
     pub fn new(positions: &SoaVec3, pairs: &[(ConstraintKind, u32, u32)]) -> Self {
         Self::woven(positions, pairs, &[])
     }
@@ -105,7 +131,7 @@ impl ConstraintGraph {
         let mut sorted: Vec<(u32, u32, ConstraintKind)> = pairs
             .iter()
             .map(|&(kind, a, b)| (a.min(b), a.max(b), kind))
-            .filter(|&(a, b, _)| a != b && b < count)
+            .filter(|&(a, b, kind)| a != b && b < count && kind != ConstraintKind::Bend)
             .collect();
         sort_near(&mut sorted, positions.len(), |&(a, ..)| a);
         sorted.dedup_by_key(|&mut (a, b, _)| (a, b));
@@ -131,7 +157,95 @@ impl ConstraintGraph {
             batches: batches::arrange(positions, sorted),
             strands,
             sheets: woven,
+            hinges: Vec::new(),
         }
+    }
+
+    /// Adds what resists bending at these places. Particles are now at their rest positions, and the
+    /// threads must be there already: they tell how wide the cloth is at each place. Places with particles
+    /// that do not exist or that are too near each other to tell a curve are left out.
+    pub fn add_bends(&mut self, positions: &SoaVec3, bends: &[Bend]) {
+        let mut bends: Vec<Bend> = bends
+            .iter()
+            .copied()
+            .filter(|bend| bend.is_sound(positions.len()))
+            .collect();
+        sort_near(&mut bends, positions.len(), |bend| bend.ends[0]);
+        bends.dedup();
+        let neighbours = self.neighbours(positions.len());
+        let found = bends
+            .into_iter()
+            .filter_map(|at| Hinge::at_rest(at, positions, &neighbours));
+        let mut in_strands = InStrands::new(&self.strands);
+        for hinge in found {
+            let taken = hinge.is_plain()
+                && (self.weave_in_bend(&hinge) || in_strands.take(&mut self.strands, &hinge));
+            if !taken {
+                self.hinges.push(hinge);
+            }
+        }
+        bend::spread(&mut self.hinges, positions.len());
+    }
+
+    fn neighbours(&self, particles: usize) -> Neighbours {
+        let threads = self.of_kind(ConstraintKind::Structural);
+        Neighbours::new(threads.map(|(pair, _)| pair), particles)
+    }
+
+    fn weave_in_bend(&mut self, hinge: &Hinge) -> bool {
+        let [a, b] = hinge.at.ends;
+        let after = self
+            .sheets
+            .partition_point(|sheet| sheet.layout.first <= a.min(b));
+        let sheet = after.checked_sub(1).map(|number| &mut self.sheets[number]);
+        sheet.is_some_and(|sheet| sheet.weave_in_bend(hinge))
+    }
+
+    /// Measures all bends anew, for particles at these rest positions. What is no even and straight
+    /// thread any more leaves its sheet or bundle.
+    fn measure_bends(&mut self, positions: &SoaVec3) {
+        let neighbours = self.neighbours(positions.len());
+        let mut uneven = Vec::new();
+        let mut measure =
+            |at: Bend, give: &mut f32| match Hinge::at_rest(at, positions, &neighbours) {
+                Some(hinge) if hinge.is_plain() => *give = hinge.give,
+                other => {
+                    uneven.extend(other);
+                    *give = GONE;
+                }
+            };
+        for sheet in &mut self.sheets {
+            for family in &mut sheet.families {
+                family.measure_bends(&sheet.layout, &mut measure);
+            }
+            sheet.changed();
+        }
+        for bundle in &mut self.strands {
+            bundle.measure_bends(&mut measure);
+        }
+        self.hinges = std::mem::take(&mut self.hinges)
+            .into_iter()
+            .filter_map(|hinge| Hinge::at_rest(hinge.at, positions, &neighbours))
+            .collect();
+        if !uneven.is_empty() {
+            self.hinges.extend(uneven);
+            bend::spread(&mut self.hinges, positions.len());
+        }
+    }
+
+    /// How much each bend gives (ρ in m², compliance times bending stiffness), in the order of
+    /// [`iter`](Self::iter).
+    pub(crate) fn bend_gives_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        let bends = |kind| kind == ConstraintKind::Bend;
+        let families = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.families);
+        let woven = families.filter(move |family| bends(family.kind()));
+        let lines = self.strands.iter_mut().flat_map(|bundle| &mut bundle.lines);
+        let lines = lines.filter(move |line| bends(line.kind));
+        woven
+            .flat_map(|family| &mut family.rest)
+            .chain(lines.flat_map(|line| &mut line.rest))
+            .filter(|give| **give >= 0.0)
+            .chain(self.hinges.iter_mut().map(|hinge| &mut hinge.give))
     }
 
     /// Once a step, before the first [`relax`](super::relax()): brings up to date what follows from
@@ -148,6 +262,7 @@ impl ConstraintGraph {
         let mut strands = self.strands.iter();
         sheets.all(|sheet| sheet.is_sound(particles))
             && strands.all(|bundle| bundle.is_sound(particles))
+            && self.hinges.iter().all(|hinge| hinge.at.is_sound(particles))
     }
 
     /// The sheets that were found in the cloth.
@@ -159,7 +274,7 @@ impl ConstraintGraph {
     pub fn len(&self) -> usize {
         let batches: usize = self.batches.iter().map(|b| b.pairs.len()).sum();
         let strands: usize = self.strands.iter().map(Bundle::len).sum();
-        batches + strands + self.sheets.iter().map(Sheet::len).sum::<usize>()
+        batches + strands + self.hinges.len() + self.sheets.iter().map(Sheet::len).sum::<usize>()
     }
 
     /// Whether there are none.
@@ -174,7 +289,12 @@ impl ConstraintGraph {
         let woven = families.filter(|family| family.kind() == kind);
         let lines = self.strands.iter().flat_map(|bundle| &bundle.lines);
         let lines = lines.filter(|line| line.kind == kind);
-        of_kind.map(|b| b.pairs.len()).sum::<usize>()
+        let hinges = match kind {
+            ConstraintKind::Bend => self.hinges.len(),
+            _ => 0,
+        };
+        hinges
+            + of_kind.map(|b| b.pairs.len()).sum::<usize>()
             + lines.map(|line| line.len()).sum::<usize>()
             + woven.map(|f| f.len()).sum::<usize>()
     }
@@ -193,6 +313,7 @@ impl ConstraintGraph {
                 kind: batch.kind,
                 particles,
                 rest_length,
+                over: None,
             })
         });
         let strands = self.strands.iter().flat_map(Bundle::iter);
@@ -201,18 +322,22 @@ impl ConstraintGraph {
             .flat_map(Sheet::iter)
             .chain(strands)
             .chain(single)
+            .chain(self.hinges.iter().map(DistanceConstraint::of_hinge))
     }
 
-    /// Particles and rest lengths of one kind.
+    /// Particles and rest lengths of the distance constraints of one kind.
     pub fn of_kind(&self, kind: ConstraintKind) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
+        let is_length = kind != ConstraintKind::Bend;
         let woven = self.sheets.iter().flat_map(move |sheet| {
-            let families = sheet.families.iter().filter(move |f| f.kind() == kind);
+            let families = sheet.families.iter();
+            let families = families.filter(move |f| is_length && f.kind() == kind);
             families.flat_map(|family| family.iter(&sheet.layout))
         });
         let batches = self.batches.iter().filter(move |b| b.kind == kind);
         let single = batches.flat_map(|b| b.pairs.iter().copied().zip(b.rest.iter().copied()));
         let strands = self.strands.iter().flat_map(move |bundle| {
-            let lines = bundle.lines.iter().filter(move |line| line.kind == kind);
+            let lines = bundle.lines.iter();
+            let lines = lines.filter(move |line| is_length && line.kind == kind);
             lines.flat_map(|line| bundle.along(line))
         });
         woven
@@ -221,7 +346,8 @@ impl ConstraintGraph {
             .chain(single)
     }
 
-    /// Takes the distances between particles at these positions as the new rest lengths.
+    /// Takes the distances between particles at these positions as the new rest lengths, and their curves as
+    /// the new ones at rest.
     pub fn set_rest_lengths(&mut self, positions: &SoaVec3) {
         for sheet in &mut self.sheets {
             for family in &mut sheet.families {
@@ -237,21 +363,22 @@ impl ConstraintGraph {
                 *rest = distance(positions, a, b);
             }
         }
+        self.measure_bends(positions);
     }
 
-    /// The rest lengths, m, in the order of [`iter`](Self::iter). What is written here holds from the
+    /// The rest lengths of distance constraints, m, in the order of [`iter`](Self::iter). What is written here holds from the
     /// next step on; at least 0.
     pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
         let woven = self.sheets.iter_mut().flat_map(|sheet| {
             sheet.outdate();
-            let rest = sheet
-                .families
-                .iter_mut()
-                .flat_map(|family| &mut family.rest);
+            let families = sheet.families.iter_mut();
+            let lengths = families.filter(|family| family.kind() != ConstraintKind::Bend);
+            let rest = lengths.flat_map(|family| &mut family.rest);
             rest.filter(|rest| **rest >= 0.0)
         });
         let lines = self.strands.iter_mut().flat_map(|bundle| &mut bundle.lines);
-        let strands = lines.flat_map(|line| &mut line.rest);
+        let lengths = lines.filter(|line| line.kind != ConstraintKind::Bend);
+        let strands = lengths.flat_map(|line| &mut line.rest);
         let batches = self.batches.iter_mut();
         woven
             .chain(strands.filter(|rest| **rest >= 0.0))
@@ -284,12 +411,18 @@ impl ConstraintGraph {
                     kind,
                     particles,
                     rest_length,
+                    over: None,
                 })
             });
         }
         self.batches.retain(|batch| !batch.pairs.is_empty());
+        self.hinges
+            .retain(|hinge| keep(&DistanceConstraint::of_hinge(hinge)));
     }
 }
+
+/// Stands for a constraint that is not there.
+const GONE: f32 = -1.0;
 
 /// The distance between two particles, by exactly the arithmetic that relaxation uses: a cloth at
 /// its rest lengths then has no error at all, and stays where it is to the last bit.
@@ -309,27 +442,30 @@ mod tests {
     #[test]
     fn doubtful_pairs_are_sorted_out() {
         let positions: SoaVec3 = (0..3).map(|i| Vec3::X * i as f32).collect();
-        let graph = ConstraintGraph::new(
+        let mut graph = ConstraintGraph::new(
             &positions,
             &[
-                (ConstraintKind::Bend, 0, 1),
+                (ConstraintKind::Shear, 0, 1),
                 (ConstraintKind::Structural, 1, 0),
                 (ConstraintKind::Shear, 2, 2),
                 (ConstraintKind::Shear, 2, 3),
                 (ConstraintKind::Bend, 2, 0),
             ],
         );
+        let bends = [[0, 1, 2], [0, 1, 2], [0, 0, 1], [0, 1, 3]].map(Bend::along);
+        graph.add_bends(&positions, &bends);
         let all: Vec<_> = graph.iter().collect();
         assert_eq!(all.len(), 2);
+        assert_eq!(all[0].kind, ConstraintKind::Structural);
         assert_eq!(
-            all[0],
+            all[1],
             DistanceConstraint {
                 kind: ConstraintKind::Bend,
                 particles: [0, 2],
-                rest_length: 2.0
+                rest_length: 1.0,
+                over: Some([1, 1]),
             }
         );
-        assert_eq!(all[1].kind, ConstraintKind::Structural);
         assert_eq!(graph.count(ConstraintKind::Shear), 0);
     }
 }

@@ -3,10 +3,11 @@
 //! A constraint that gets a fresh particle in the place of one of its own stays in its batch: if no
 //! other constraint there touched the old particle, none touches the fresh one. What is added goes
 //! into a batch in which both of its particles are free. Sheets and strands only lose constraints: one
-//! that gets other particles leaves them for a batch.
+//! that gets other particles leaves them for a batch, or for the list of bends.
 
 use super::{
     batches::Batch,
+    bend::Hinge,
     constraints::{ConstraintGraph, ConstraintKind, DistanceConstraint},
     sheet::Family,
 };
@@ -20,7 +21,8 @@ const LINES: usize = 2;
 /// Where a constraint is, until the graph changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot {
-    /// The families of all sheets are counted first, then the lines of all bundles, then the batches.
+    /// The families of all sheets are counted first, then the lines of all bundles, then the batches; the
+    /// list of bends comes last.
     batch: u32,
     index: u32,
 }
@@ -29,12 +31,14 @@ pub(super) struct Slot {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edit {
     /// Constraints that get other particles. Fresh ones may only take the place of the particle that
-    /// they are copies of.
+    /// they are copies of. Of bends these are the ends.
     pub(super) moved: Vec<(Slot, [u32; 2])>,
     /// Constraints that go.
     pub(super) removed: Vec<Slot>,
-    /// Constraints that come.
+    /// Distance constraints that come.
     pub(super) added: Vec<DistanceConstraint>,
+    /// Bends that come.
+    pub(super) hinges: Vec<Hinge>,
 }
 
 impl ConstraintGraph {
@@ -85,9 +89,16 @@ impl ConstraintGraph {
                         kind: batch.kind,
                         particles,
                         rest_length: batch.rest[index as usize],
+                        over: None,
                     };
                     found.push((slot, constraint));
                 }
+            }
+        }
+        let batch = self.list_of_bends() as u32;
+        for (index, hinge) in (0_u32..).zip(&self.hinges) {
+            if condition(hinge.at.ends) {
+                found.push((Slot { batch, index }, DistanceConstraint::of_hinge(hinge)));
             }
         }
         found
@@ -99,11 +110,17 @@ impl ConstraintGraph {
             moved,
             mut removed,
             mut added,
+            mut hinges,
         } = edit;
         let (first_line, first_batch) = (self.first_line(), self.first_batch());
+        let list_of_bends = self.list_of_bends();
         let mut touched = vec![false; self.batches.len()];
         for (slot, pair) in moved {
-            if let Some(number) = (slot.batch as usize).checked_sub(first_batch) {
+            if let Some(mut hinge) = self.hinge(slot) {
+                hinge.at.ends = pair;
+                hinges.push(hinge);
+                removed.push(slot);
+            } else if let Some(number) = (slot.batch as usize).checked_sub(first_batch) {
                 self.batches[number].pairs[slot.index as usize] = pair;
                 touched[number] = true;
             } else {
@@ -117,7 +134,7 @@ impl ConstraintGraph {
         }
         removed.sort_unstable();
         let before = |number: usize| removed.partition_point(|s| (s.batch as usize) < number);
-        let [of_lines, of_batches] = [first_line, first_batch].map(before);
+        let [of_lines, of_batches, of_list] = [first_line, first_batch, list_of_bends].map(before);
         for &slot in &removed[..of_lines] {
             self.family(slot).remove(slot.index as usize);
         }
@@ -134,7 +151,7 @@ impl ConstraintGraph {
         for sheet in sheets {
             self.sheets[sheet].changed();
         }
-        for of_batch in removed[of_batches..].chunk_by(|a, b| a.batch == b.batch) {
+        for of_batch in removed[of_batches..of_list].chunk_by(|a, b| a.batch == b.batch) {
             let number = of_batch[0].batch as usize - first_batch;
             let batch = &mut self.batches[number];
             let mut gone = of_batch.iter().map(|slot| slot.index).peekable();
@@ -146,6 +163,14 @@ impl ConstraintGraph {
             });
             touched[number] = true;
         }
+        let mut gone = removed[of_list..].iter().map(|slot| slot.index).peekable();
+        let mut index = 0;
+        self.hinges.retain(|_| {
+            let goes = gone.next_if_eq(&index).is_some();
+            index += 1;
+            !goes
+        });
+        self.hinges.extend(hinges);
         if !added.is_empty() {
             self.add(added, particles, &mut touched);
         }
@@ -166,6 +191,26 @@ impl ConstraintGraph {
     /// The number of the first batch.
     fn first_batch(&self) -> usize {
         self.first_line() + self.strands.len() * LINES
+    }
+
+    /// The number of the list of bends.
+    fn list_of_bends(&self) -> usize {
+        self.first_batch() + self.batches.len()
+    }
+
+    /// The bend at a slot, if there is one.
+    pub(super) fn hinge(&self, slot: Slot) -> Option<Hinge> {
+        let (number, index) = (slot.batch as usize, slot.index as usize);
+        if let Some(number) = number.checked_sub(self.first_batch()) {
+            let is_list = number == self.batches.len();
+            return is_list.then(|| self.hinges[index]);
+        }
+        if let Some(number) = number.checked_sub(self.first_line()) {
+            let bundle = &self.strands[number / LINES];
+            return bundle.hinge(&bundle.lines[number % LINES], index);
+        }
+        let sheet = &self.sheets[number / FAMILIES];
+        sheet.families[number % FAMILIES].hinge(&sheet.layout, index)
     }
 
     /// The constraint at a slot in a sheet or a bundle.
@@ -311,6 +356,7 @@ impl ConstraintGraph {
                     kind: batch.kind,
                     particles: batch.pairs[i],
                     rest_length: batch.rest[i],
+                    over: None,
                 };
                 (constraint, load(&batch.load, i))
             })
@@ -322,7 +368,7 @@ impl ConstraintGraph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::SoaVec3;
+    use crate::solver::{Bend, SoaVec3};
     use bevy::math::Vec3;
 
     /// A row of threads 0–1–2–…
@@ -330,9 +376,11 @@ mod tests {
         let positions: SoaVec3 = (0..=n).map(|i| Vec3::X * i as f32).collect();
         let pairs: Vec<_> = (0..n)
             .map(|i| (ConstraintKind::Structural, i, i + 1))
-            .chain((1..n).map(|i| (ConstraintKind::Bend, i - 1, i + 1)))
             .collect();
-        ConstraintGraph::new(&positions, &pairs)
+        let bends: Vec<_> = (1..n).map(|i| Bend::along([i - 1, i, i + 1])).collect();
+        let mut graph = ConstraintGraph::new(&positions, &pairs);
+        graph.add_bends(&positions, &bends);
+        graph
     }
 
     fn thread(a: u32, b: u32) -> DistanceConstraint {
@@ -340,6 +388,7 @@ mod tests {
             kind: ConstraintKind::Structural,
             particles: [a, b],
             rest_length: 1.0,
+            over: None,
         }
     }
 

@@ -12,6 +12,9 @@ const STRIDE: f32 = 1.125;
 /// Compliances below this are no softer than the solver is anyway, m/N.
 const RIGID: f32 = 1e-9;
 
+/// Bending stiffness below this is not felt: even silk has a hundred times as much, N·m.
+const LIMP: f32 = 1e-8;
+
 /// Speed at which thickness grows, m/s.
 const GROWTH: f32 = 0.2;
 
@@ -101,7 +104,7 @@ impl Strength {
     }
 }
 
-/// The next value of a compliance on its way to `target`, m/N.
+/// The next values of compliances and the bending stiffness on their way to `target`.
 pub fn glide_compliance(now: Compliance, target: Compliance) -> Compliance {
     let glide = |now: f32, target: f32| {
         let next = now / STRIDE;
@@ -114,7 +117,7 @@ pub fn glide_compliance(now: Compliance, target: Compliance) -> Compliance {
     Compliance {
         stretch: glide(now.stretch, target.stretch),
         shear: glide(now.shear, target.shear),
-        bend: glide(now.bend, target.bend),
+        bending: target.bending.min(now.bending.max(LIMP) * STRIDE),
     }
 }
 
@@ -166,7 +169,7 @@ mod tests {
         let mut soft = Compliance {
             stretch: 1.0,
             shear: 1e-3,
-            bend: 0.0,
+            bending: 0.0,
         };
         for _ in 0..200 {
             soft = glide_compliance(soft, rigid);
@@ -209,8 +212,14 @@ mod tests {
         let soft = Compliance {
             stretch: 1.0,
             shear: 1.0,
-            bend: 1.0,
+            bending: 0.0,
         };
-        assert_eq!(glide_compliance(Compliance::default(), soft), soft);
+        let stiff = Compliance {
+            bending: 1.0,
+            ..Compliance::default()
+        };
+        assert_eq!(glide_compliance(stiff, soft), soft);
+        // What is stiffer comes in strides.
+        assert_eq!(glide_compliance(soft, stiff).bending, LIMP * STRIDE);
     }
 }

@@ -11,7 +11,8 @@
 //! | `crew` | threads that share the work of a step |
 //! | `columns` | parts of a plane that several threads may write |
 //! | `particles` | the state: position, displacement, inverse mass |
-//! | `constraints` | pairs of particles with a rest length, ordered into independent batches |
+//! | `constraints` | pairs of particles with a rest length, ordered into independent batches, and bends |
+//! | `bend` | where and how much cloth resists being bent |
 //! | `batches` | the ordering: which constraints may be solved in any order |
 //! | `edit` | changes single constraints of the order |
 //! | `integrate` | position Verlet |
@@ -24,6 +25,7 @@
 //! | `mesh_contact` | hulls, meshes and fields of heights (feature `parry`) |
 //! | `facets` | triangles against colliders that are smaller than they are |
 //! | `self_collision` | particles of a cloth that keep a distance from each other |
+//! | `cross_contacts` | particles of two cloths that keep a distance from each other |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |
@@ -46,10 +48,13 @@
 //! | `ray` | what a ray meets |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `split` | parts of a slice, for several threads |
+//! | `internal_friction` | what yarns lose by rubbing on each other |
+//! | `rest` | whether it has come to rest |
 //! | `step` | one whole fixed step |
 
 pub mod aero;
 mod batches;
+pub mod bend;
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub mod collide;
@@ -58,6 +63,7 @@ pub mod constraints;
 mod contact;
 pub(crate) mod corners;
 pub mod crew;
+pub mod cross_contacts;
 mod edit;
 mod facets;
 mod general;
@@ -66,6 +72,7 @@ pub mod glide;
 pub mod grab;
 pub mod gusts;
 pub mod integrate;
+pub mod internal_friction;
 pub mod line_drag;
 mod math;
 #[cfg(feature = "parry")]
@@ -75,6 +82,7 @@ pub mod particles;
 pub mod plane;
 pub mod ray;
 pub mod relax;
+pub mod rest;
 pub mod self_collision;
 pub mod shape;
 mod sheet;
@@ -95,11 +103,13 @@ pub mod wind_field;
 pub mod zones;
 
 pub use aero::{Air, apply_air};
+pub use bend::Bend;
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub(crate) use collide::{Skin, collide_shared};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use corners::Corners;
 pub use crew::{Helper, Leader};
+pub use cross_contacts::{CrossCollision, CrossContacts};
 pub(crate) use facets::Facets;
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{
@@ -108,6 +118,7 @@ pub use glide::{
 pub use gusts::gusty;
 pub(crate) use integrate::integrate_shared;
 pub use integrate::{Integration, integrate, update_displacements};
+pub use internal_friction::apply_internal_friction;
 pub use line_drag::{Lines, apply_line_drag};
 #[cfg(feature = "parry")]
 pub(crate) use mesh_contact::MeshContacts;
@@ -118,6 +129,7 @@ pub use particles::{ParticleArrays, PinTarget};
 pub use plane::hold_in_plane;
 pub(crate) use relax::relax_shared;
 pub use relax::{Relaxation, ThreadSolver, relax};
+pub use rest::has_stayed_within;
 pub use self_collision::{SelfCollision, SelfContacts, rest_spacing, self_distance};
 pub use shape::Shape;
 pub use sheet::SheetLayout;

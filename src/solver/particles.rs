@@ -264,6 +264,13 @@ impl ParticleArrays {
         self.acceleration.fill(Vec3::ZERO);
     }
 
+    /// Stands still where it is.
+    pub fn stop(&mut self) {
+        self.previous.copy_from(&self.position);
+        self.restore();
+        self.in_phase = true;
+    }
+
     /// Puts the particles at `positions` relative to `origin`, at rest, as if just built.
     pub fn reset(&mut self, origin: Vec3, positions: &SoaVec3) {
         self.origin = origin;

@@ -65,7 +65,8 @@ pub struct Relaxation {
     pub loads: bool,
 }
 
-/// Solves all constraints.
+/// Solves all constraints: distances in each iteration, bends in the first one. What these give is much
+/// more than one iteration leaves, so that more would not make them any stiffer.
 ///
 /// For a constraint of rest length L between x₀ and x₁ with inverse masses w₀ and w₁ and
 /// compliance α, with d = x₁ − x₀, C = |d| − L and α̃ = α/Δt²:
@@ -114,7 +115,10 @@ pub(crate) fn relax_shared(
             ..stretch
         },
         shear: softness(ConstraintKind::Shear),
-        bend: softness(ConstraintKind::Bend),
+        bend: (compliance.bending > 0.0).then(|| Softness {
+            alpha: inverse_dt2 / compliance.bending,
+            weakness: 1.0 / strength.get(),
+        }),
         direct,
         limit,
         // What long distances carry, no thread feels, and what may give without limit has none.
@@ -126,6 +130,7 @@ pub(crate) fn relax_shared(
         batches,
         strands,
         sheets,
+        hinges,
     } = constraints;
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
@@ -152,39 +157,48 @@ pub(crate) fn relax_shared(
     }
 
     let mut points = Points::of(particles);
-    let softness = GeneralSoftness {
+    let softness = |of_strands: SheetSoftness| GeneralSoftness {
         of_batch: |batch: &Batch| softness(batch.kind),
-        of_strands: of_sheet,
+        of_strands,
+    };
+    let bent = SheetSoftness {
+        bend: None,
+        ..of_sheet
     };
     // Always in the same order: turning it around in every other pass looks fairer, but pumps energy
     // into the cloth. Threads come last: they are to be satisfied best.
     let first_thread = batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
     let (before, after) = batches.split_at_mut(first_thread);
     if sheets.is_empty() {
-        let all = General {
-            before,
-            strands,
-            after: &mut *after,
-        };
-        relax_general(&mut points, all, iterations, softness);
+        let first = iterations.min(1);
+        for (passes, soft) in [(first, of_sheet), (iterations - first, bent)] {
+            let all = General {
+                hinges,
+                before: &mut *before,
+                strands: &mut *strands,
+                after: &mut *after,
+            };
+            relax_general(&mut points, all, passes, softness(soft));
+        }
         return limit_all(&mut points, after, limit);
     }
-    for _ in 0..iterations {
+    for iteration in 0..iterations {
+        let soft = if iteration == 0 { of_sheet } else { bent };
         let others = General {
-            before,
-            strands: &mut [],
-            after: &mut [],
+            hinges,
+            before: &mut *before,
+            ..General::default()
         };
-        relax_general(&mut points, others, 1, softness);
+        relax_general(&mut points, others, 1, softness(soft));
         for sheet in &mut *sheets {
-            relax_sheet(leader, &mut points, sheet, of_sheet);
+            relax_sheet(leader, &mut points, sheet, soft);
         }
         let threads = General {
-            before: &mut [],
             strands: &mut *strands,
             after: &mut *after,
+            ..General::default()
         };
-        relax_general(&mut points, threads, 1, softness);
+        relax_general(&mut points, threads, 1, softness(soft));
     }
     limit_all(&mut points, after, limit);
 }

@@ -132,6 +132,32 @@ impl Shape {
         [-high, high]
     }
 
+    /// Numbers by which it is told from all others: its kind, and its lengths, m.
+    pub(crate) fn numbers(&self) -> (u32, [f32; 3]) {
+        match *self {
+            Self::Sphere { radius } => (0, [radius, 0.0, 0.0]),
+            Self::HalfSpace => (1, [0.0; 3]),
+            Self::Capsule {
+                radius,
+                half_length,
+            } => (2, [radius, half_length, 0.0]),
+            Self::Cuboid { half_size } => (3, half_size.to_array()),
+            Self::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                half_length,
+            } => (4, [radius_bottom, radius_top, half_length]),
+            Self::Cylinder {
+                radius,
+                half_height,
+            } => (5, [radius, half_height, 0.0]),
+            Self::Cone {
+                radius,
+                half_height,
+            } => (6, [radius, half_height, 0.0]),
+        }
+    }
+
     /// Its greatest radius, m, if it is round all along its axis; else infinite.
     pub(super) fn round_radius(&self) -> f32 {
         match *self {

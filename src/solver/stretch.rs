@@ -54,7 +54,7 @@ mod tests {
             &[
                 (ConstraintKind::Structural, 0, 1),
                 (ConstraintKind::Structural, 1, 2),
-                (ConstraintKind::Bend, 0, 2),
+                (ConstraintKind::Shear, 0, 2),
             ],
         );
         let moved = [0.0, 1.3, 1.4].into_iter().map(|x| Vec3::X * x).collect();

@@ -100,6 +100,15 @@ impl ZoneShape {
         }
     }
 
+    /// Numbers by which it is told from all others: its kind, and its lengths, m.
+    pub(crate) fn numbers(&self) -> (u32, [f32; 3]) {
+        match *self {
+            Self::Everywhere => (0, [0.0; 3]),
+            Self::Sphere { radius } => (1, [radius, 0.0, 0.0]),
+            Self::Cuboid { half_size } => (2, half_size.to_array()),
+        }
+    }
+
     /// How far out a place is: 0 in the middle, 1 at the edge.
     #[inline(always)]
     fn outness(&self, local: Vec3) -> f32 {
@@ -157,6 +166,11 @@ impl Falloff {
 }
 
 impl Zone {
+    /// Whether it may blow anywhere in the box between two corners, in the axes of the world.
+    pub(crate) fn reaches(&self, bounds: [Vec3; 2]) -> bool {
+        Local::new(self, Vec3::ZERO).reaches(bounds)
+    }
+
     /// The velocity of its air at a place in the world, m/s.
     pub fn wind(&self, place: Vec3) -> Vec3 {
         Local::new(self, Vec3::ZERO).wind(place)

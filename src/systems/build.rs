@@ -12,6 +12,7 @@ use crate::{
     params,
     pins::Pins,
     rope::Rope,
+    sleep::{ClothSleeping, Rest},
     snapshot::BuiltFrom,
 };
 use bevy::{
@@ -163,7 +164,7 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
     let frame = transform.affine().matrix3.into();
     let assembly = topology.assemble(transform.translation(), frame, fabric.areal_density);
     // They follow from the triangles and are many.
-    topology.constraints = Vec::new();
+    (topology.constraints, topology.bends) = Default::default();
     let mut body = ClothBody {
         topology,
         triangles: assembly.triangles,
@@ -196,6 +197,8 @@ type Built = (
     Constraints,
     ClothBody,
     SelfContacts,
+    Rest,
+    ClothSleeping,
     ClothMesh,
     ClothGrabs,
     ClothSource,

@@ -14,6 +14,8 @@ pub(crate) struct ActiveColliders {
     list: Vec<(Collider, ClothLayers)>,
     /// The same ones, if they keep off the wind.
     screens: Vec<Collider>,
+    /// Corners of boxes around them, wherever they are during the step, in the same order.
+    around: Vec<[Vec3; 2]>,
     /// All of them, in their order.
     order: Vec<Entity>,
     /// Reported as unusable; not again before they were usable.
@@ -42,6 +44,22 @@ impl ActiveColliders {
             spread: by.spread,
         })
     }
+
+    /// Those of them that may touch anything in a box, given by its corners.
+    pub(super) fn near(
+        &self,
+        layers: Option<&ClothLayers>,
+        [low, high]: [Vec3; 2],
+    ) -> impl Iterator<Item = &Collider> {
+        let layers = layers.copied().unwrap_or_default();
+        let all = self.list.iter().zip(&self.around);
+        // Of many colliders most are far away, so that comes first.
+        let close =
+            all.filter(move |(_, [from, to])| low.cmple(*to).all() && from.cmple(high).all());
+        let met = close
+            .filter(move |((collider, of), _)| layers.meets(*of) && collider.is_near([low, high]));
+        met.map(|((collider, _), _)| collider)
+    }
 }
 
 pub(crate) fn find_colliders(
@@ -54,11 +72,13 @@ pub(crate) fn find_colliders(
     let ActiveColliders {
         list,
         screens,
+        around,
         order,
         reported,
         ..
     } = &mut *active;
     list.clear();
+    around.clear();
     order.clear();
     order.extend(colliders.iter().map(|(entity, ..)| entity));
     order.sort_unstable();
@@ -102,7 +122,9 @@ pub(crate) fn find_colliders(
             hollow: collider.hollow,
         };
         let layers = layers.copied().unwrap_or_default();
-        list.push((moved.without_teleport(time.delta_secs()), layers));
+        let moved = moved.without_teleport(time.delta_secs());
+        around.push(moved.around());
+        list.push((moved, layers));
     }
     reported.retain(|&entity| colliders.contains(entity));
     screens.clear();

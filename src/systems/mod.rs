@@ -13,8 +13,10 @@ mod planar;
 mod prepare;
 mod pressure;
 mod reset;
+mod sleep;
 mod substep;
 mod tethers;
+mod touching;
 mod wind_zones;
 mod write_mesh;
 
@@ -30,7 +32,9 @@ pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;
 pub(crate) use pressure::inflate_all;
 pub(crate) use reset::reset;
+pub(crate) use sleep::watch;
 pub(crate) use substep::{OwnSystems, collide, integrate, relax, run_substeps};
+pub(crate) use touching::{ClothsTouching, find_touching};
 pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};
 #[cfg(any(feature = "debug", feature = "picking"))]
 pub(crate) use write_mesh::DrawTime;

@@ -11,7 +11,8 @@ use crate::{
     plugin::SubstepTime,
     pressure::Pressure,
     settings::{ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
-    solver::{Air, apply_air_in_shared},
+    sleep::ClothSleeping,
+    solver::{Air, apply_air_in_shared, apply_internal_friction},
     tearing::Tearing,
 };
 use bevy::{ecs::system::NonSendMarker, prelude::*};
@@ -19,19 +20,27 @@ use bevy::{ecs::system::NonSendMarker, prelude::*};
 /// Longest step that is taken at once, s; after a longer pause the cloth loses time, not its shape.
 const LONGEST_STEP: f32 = 0.1;
 
+/// How long the coming step is, s.
+pub(super) fn step_length(clock: &Time) -> f32 {
+    clock.delta_secs().min(LONGEST_STEP)
+}
+
 /// What a cloth has whose `Pins` were removed.
 static NO_PINS: Pins = Pins { pins: Vec::new() };
 
 pub(crate) fn prepare_cloths(
-    mut cloths: Query<(
-        Entity,
-        &Cloth,
-        Option<&Pins>,
-        (Option<&Tearing>, Option<&Pressure>),
-        &Constraints,
-        &mut Particles,
-        &mut ClothBody,
-    )>,
+    mut cloths: Query<
+        (
+            Entity,
+            &Cloth,
+            Option<&Pins>,
+            (Option<&Tearing>, Option<&Pressure>),
+            &Constraints,
+            &mut Particles,
+            &mut ClothBody,
+        ),
+        Without<ClothSleeping>,
+    >,
     transforms: TransformHelper,
     wind: Res<Wind>,
     mut wind_time: ResMut<WindTime>,
@@ -46,7 +55,7 @@ pub(crate) fn prepare_cloths(
     // A core that waits for this system on the main thread would be one that does not help.
     _on_the_main_thread: NonSendMarker,
 ) {
-    let step = clock.delta_secs().min(LONGEST_STEP);
+    let step = step_length(&clock);
     *time = SubstepTime {
         step,
         substep: step / substeps.0 as f32,
@@ -99,6 +108,7 @@ pub(crate) fn prepare_cloths(
         );
         pressure::prepare(entity, pressure, &particles, &mut body, time.step);
         aim_pins(entity, &mut body, particles.origin, &transforms);
+        apply_internal_friction(&mut particles, cloth.fabric.internal_friction, time.step);
         particles.begin_step_shared(leader, &body.targets, time.count);
         let air = Air {
             areal_density,

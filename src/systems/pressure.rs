@@ -4,6 +4,7 @@ use crate::{
     components::{ClothBody, Enclosure, Particles},
     plugin::SubstepTime,
     pressure::Pressure,
+    sleep::ClothSleeping,
     solver::{self, EnclosedAir, ParticleArrays},
 };
 use bevy::prelude::*;
@@ -65,7 +66,7 @@ fn rest_volume(entity: Entity, body: &mut ClothBody) -> Option<f32> {
 }
 
 pub(crate) fn inflate_all(
-    mut cloths: Query<(&ClothBody, &Pressure, &mut Particles)>,
+    mut cloths: Query<(&ClothBody, &Pressure, &mut Particles), Without<ClothSleeping>>,
     time: Res<SubstepTime>,
 ) {
     for (body, pressure, mut particles) in &mut cloths {

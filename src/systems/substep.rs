@@ -2,11 +2,15 @@
 //!
 //! As long as nobody has put a system of his own into the schedule of the substeps, nobody can see
 //! what happens between two phases. Then each cloth goes through all its substeps at once, while it
-//! is in the cache, and the schedule is not run. Otherwise all cloths go through one phase after the
-//! other. Both do the same to each cloth.
+//! is in the cache, and the schedule is not run; cloths that may touch each other go through them
+//! together. Otherwise all cloths go through one phase after the other. Both do the same to each cloth.
 
 use super::{
-    colliders::ActiveColliders, parallel::ClothCrew, planar::plane_of, pressure::inflate_one,
+    colliders::ActiveColliders,
+    parallel::ClothCrew,
+    planar::plane_of,
+    pressure::inflate_one,
+    touching::{ClothsTouching, Pair, clusters},
 };
 use crate::{
     cloth::Cloth,
@@ -17,6 +21,7 @@ use crate::{
     plugin::{ClothSubstep, SubstepTime},
     pressure::Pressure,
     settings::{ClothGravity, ClothThreads},
+    sleep::ClothSleeping,
     solver::{
         self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, hold_tethers_shared,
         integrate_shared, relax_shared,
@@ -90,12 +95,13 @@ pub(crate) struct Moved {
 
 /// All that moves in the substeps, and what it is moved by.
 type Moving = SystemState<(
-    Query<'static, 'static, Moved>,
+    Query<'static, 'static, Moved, Without<ClothSleeping>>,
     TransformHelper<'static, 'static>,
     Res<'static, ClothGravity>,
     Res<'static, ActiveColliders>,
     Res<'static, ClothThreads>,
     ResMut<'static, ClothCrew>,
+    ResMut<'static, ClothsTouching>,
     ResMut<'static, SubstepTime>,
 )>;
 
@@ -124,56 +130,170 @@ fn has_only_own_systems(world: &mut World) -> bool {
     })
 }
 
-/// All substeps of each cloth.
+/// All substeps of each cloth, together with those that it may touch.
 fn at_once(world: &mut World, moving: &mut Moving) {
-    let Ok((mut cloths, transforms, gravity, colliders, threads, mut crew, mut time)) =
+    let Ok((mut cloths, transforms, gravity, colliders, threads, mut crew, mut touching, mut time)) =
         moving.get_mut(world)
     else {
         return;
     };
-    let (gravity, colliders, now) = (&*gravity, &*colliders, *time);
-    let size = |cloth: &MovedItem| cloth.particles.len();
-    crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
+    let by = Movers {
+        transforms: &transforms,
+        gravity: &gravity,
+        colliders: &colliders,
+        time: *time,
+    };
+    if touching.is_empty() {
+        let size = |cloth: &MovedItem| cloth.particles.len();
+        crew.for_all(*threads, cloths.iter_mut(), size, |leader, mut cloth| {
+            by.move_together(leader, std::slice::from_mut(&mut cloth), &mut []);
+        });
+    } else {
+        let clusters = gather_clusters(cloths.iter_mut().collect(), touching.pairs_mut());
+        let size = |cluster: &Cluster| cluster.cloths.iter().map(|c| c.particles.len()).sum();
+        crew.for_all(
+            *threads,
+            clusters.into_iter(),
+            size,
+            |leader, mut cluster| {
+                by.move_together(leader, &mut cluster.cloths, &mut cluster.pairs);
+            },
+        );
+    }
+    time.index = time.count.saturating_sub(1);
+}
+
+/// Cloths that may touch each other, or one that touches none.
+struct Cluster<'a, 'w, 's> {
+    /// By entity.
+    cloths: Vec<MovedItem<'w, 's>>,
+    /// Which of them may touch, and where.
+    pairs: Vec<([usize; 2], &'a mut Pair)>,
+}
+
+/// Puts cloths together that may touch.
+fn gather_clusters<'a, 'w, 's>(
+    mut cloths: Vec<MovedItem<'w, 's>>,
+    pairs: &'a mut [Pair],
+) -> Vec<Cluster<'a, 'w, 's>> {
+    cloths.sort_unstable_by_key(|cloth| cloth.entity);
+    let entities: Vec<Entity> = cloths.iter().map(|cloth| cloth.entity).collect();
+    let place = |entity: &Entity| entities.binary_search(entity).ok();
+    let both = |pair: &Pair| Some([place(&pair.cloths[0])?, place(&pair.cloths[1])?]);
+    let joined = pairs.iter().filter_map(both);
+    let of = clusters(cloths.len(), joined);
+    let mut all: Vec<Cluster> = Vec::new();
+    // The cluster of each cloth, and its place in it.
+    let mut places: Vec<[usize; 2]> = Vec::with_capacity(of.len());
+    for (k, cloth) in cloths.into_iter().enumerate() {
+        // The first of a cluster gives it its number.
+        let number = if of[k] == k {
+            all.push(Cluster {
+                cloths: Vec::new(),
+                pairs: Vec::new(),
+            });
+            all.len() - 1
+        } else {
+            places[of[k]][0]
+        };
+        places.push([number, all[number].cloths.len()]);
+        all[number].cloths.push(cloth);
+    }
+    for pair in pairs {
+        if let Some(both) = both(pair) {
+            let [a, b] = both.map(|k| places[k]);
+            all[a[0]].pairs.push(([a[1], b[1]], pair));
+        }
+    }
+    all
+}
+
+/// What all cloths are moved by.
+struct Movers<'a, 'w, 's> {
+    transforms: &'a TransformHelper<'w, 's>,
+    gravity: &'a ClothGravity,
+    colliders: &'a ActiveColliders,
+    time: SubstepTime,
+}
+
+impl Movers<'_, '_, '_> {
+    /// All substeps of cloths that may touch each other.
+    fn move_together(
+        &self,
+        leader: &mut Leader,
+        cloths: &mut [MovedItem],
+        pairs: &mut [([usize; 2], &mut Pair)],
+    ) {
+        for index in 0..self.time.count {
+            let time = SubstepTime { index, ..self.time };
+            for cloth in &mut *cloths {
+                self.relax(leader, cloth, &time);
+            }
+            for ([a, b], pair) in &mut *pairs {
+                if let Ok([a, b]) = cloths.get_disjoint_mut([*a, *b]) {
+                    pair.collide([&mut a.particles, &mut b.particles], &time);
+                }
+            }
+            for cloth in &mut *cloths {
+                self.collide(leader, cloth, &time);
+            }
+        }
+    }
+
+    /// A substep of a cloth until it meets others.
+    fn relax(&self, leader: &mut Leader, moved: &mut MovedItem, time: &SubstepTime) {
         let MovedItem {
-            entity,
             cloth,
-            mut body,
-            layers,
+            body,
             tearing,
-            planar,
             pressure,
             grabs,
-            particles: mut p,
-            constraints: mut k,
-            mut contacts,
-        } = cloth;
+            particles: p,
+            constraints: k,
+            ..
+        } = moved;
         let body = body.bypass_change_detection();
-        let contacts = contacts.bypass_change_detection();
         let k = k.bypass_change_detection();
-        let plane = planar.and_then(|planar| plane_of(entity, planar, &transforms));
-        let hold_in_plane = |p: &mut Particles| {
-            if let Some((point, normal)) = plane {
-                solver::hold_in_plane(p, point, normal);
-            }
-        };
-        for index in 0..now.count {
-            let time = SubstepTime { index, ..now };
-            integrate_one(leader, cloth, &mut p, gravity, &time);
-            inflate_one(body, pressure, &mut p, &time);
-            relax_one(leader, cloth, body, tearing, &mut p, k, &time);
-            hold_one(&mut p, grabs, &time);
-            hold_in_plane(&mut p);
-            collide_one(
-                leader, cloth, body, layers, &mut p, contacts, colliders, &time,
-            );
-            hold_in_plane(&mut p);
+        integrate_one(leader, cloth, p, self.gravity, time);
+        inflate_one(body, *pressure, p, time);
+        relax_one(leader, cloth, body, *tearing, p, k, time);
+        hold_one(p, grabs, time);
+        self.hold_in_plane(moved);
+        let MovedItem {
+            cloth,
+            body,
+            particles,
+            contacts,
+            ..
+        } = moved;
+        let contacts = contacts.bypass_change_detection();
+        contacts.collide(cloth, body, particles, time);
+    }
+
+    /// And what is left of it.
+    fn collide(&self, leader: &mut Leader, moved: &mut MovedItem, time: &SubstepTime) {
+        let MovedItem {
+            cloth,
+            body,
+            layers,
+            particles: p,
+            ..
+        } = moved;
+        let body = body.bypass_change_detection();
+        collide_one(leader, cloth, body, *layers, p, self.colliders, time);
+        self.hold_in_plane(moved);
+    }
+
+    fn hold_in_plane(&self, moved: &mut MovedItem) {
+        let plane = |planar| plane_of(moved.entity, planar, self.transforms);
+        if let Some((point, normal)) = moved.planar.and_then(plane) {
+            solver::hold_in_plane(&mut moved.particles, point, normal);
         }
-    });
-    time.index = now.count.saturating_sub(1);
+    }
 }
 
 pub(crate) fn integrate(
-    mut cloths: Query<(&Cloth, &mut Particles)>,
+    mut cloths: Query<(&Cloth, &mut Particles), Without<ClothSleeping>>,
     gravity: Res<ClothGravity>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
@@ -206,13 +326,16 @@ fn integrate_one(
 }
 
 pub(crate) fn relax(
-    mut cloths: Query<(
-        &Cloth,
-        &ClothBody,
-        Option<&Tearing>,
-        &mut Particles,
-        &mut Constraints,
-    )>,
+    mut cloths: Query<
+        (
+            &Cloth,
+            &ClothBody,
+            Option<&Tearing>,
+            &mut Particles,
+            &mut Constraints,
+        ),
+        Without<ClothSleeping>,
+    >,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
@@ -264,40 +387,65 @@ fn relax_one(
 }
 
 pub(crate) fn collide(
-    mut cloths: Query<(
-        &Cloth,
-        &mut ClothBody,
-        Option<&ClothLayers>,
-        &mut SelfContacts,
-        &mut Particles,
-    )>,
+    mut cloths: Query<
+        (
+            &Cloth,
+            &mut ClothBody,
+            Option<&ClothLayers>,
+            &mut SelfContacts,
+            &mut Particles,
+        ),
+        Without<ClothSleeping>,
+    >,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
+    mut touching: ResMut<ClothsTouching>,
 ) {
-    let size = |(.., particles): &(_, _, _, _, Mut<Particles>)| particles.len();
-    crew.for_all(
-        *threads,
-        cloths.iter_mut(),
-        size,
-        |leader, (cloth, mut body, layers, mut contacts, mut p)| {
-            let body = body.bypass_change_detection();
-            let contacts = contacts.bypass_change_detection();
-            collide_one(
-                leader, cloth, body, layers, &mut p, contacts, &colliders, &time,
-            );
-        },
+    type Item<'a> = (
+        &'a Cloth,
+        Mut<'a, ClothBody>,
+        Option<&'a ClothLayers>,
+        Mut<'a, SelfContacts>,
+        Mut<'a, Particles>,
     );
+    let size = |(.., particles): &Item| particles.len();
+    let itself = |(cloth, body, _, contacts, p): &mut Item| {
+        let contacts = contacts.bypass_change_detection();
+        contacts.collide(cloth, body, p, &time);
+    };
+    let rest = |leader: &mut Leader, (cloth, mut body, layers, _, mut p): Item| {
+        let body = body.bypass_change_detection();
+        collide_one(leader, cloth, body, layers, &mut p, &colliders, &time);
+    };
+    if touching.is_empty() {
+        crew.for_all(*threads, cloths.iter_mut(), size, |leader, mut cloth| {
+            itself(&mut cloth);
+            rest(leader, cloth);
+        });
+        return;
+    }
+    crew.for_all(*threads, cloths.iter_mut(), size, |_, mut cloth| {
+        itself(&mut cloth);
+    });
+    for pair in touching.pairs_mut() {
+        if let Ok([a, b]) = cloths.get_many_mut(pair.cloths) {
+            let (mut a, mut b) = (a.4, b.4);
+            pair.collide([&mut a, &mut b], &time);
+        }
+    }
+    crew.for_all(*threads, cloths.iter_mut(), size, rest);
 }
 
+/// Contacts with colliders. They come last and have the last word: cloth between other cloth and them
+/// stays outside.
 fn collide_one(
     leader: &mut Leader,
     cloth: &Cloth,
     body: &mut ClothBody,
     layers: Option<&ClothLayers>,
     particles: &mut Particles,
-    contacts: &mut SelfContacts,
     colliders: &ActiveColliders,
     time: &SubstepTime,
 ) {
@@ -305,8 +453,6 @@ fn collide_one(
         thickness: body.applied(cloth, time).thickness + body.radius(),
         ..cloth.fabric.surface()
     };
-    // First, so that colliders have the last word: cloth between them and itself stays outside.
-    contacts.collide(cloth, body, particles, time);
     let met = colliders.meeting(layers);
     if time.index == 0 {
         let (triangles, thickness) = (&body.triangles, surface.thickness);

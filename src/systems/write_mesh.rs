@@ -4,6 +4,7 @@ use crate::{
     cloth::Cloth,
     components::{ClothBody, ClothMesh, ClothSource, Particles},
     mesh::Frame,
+    sleep::ClothSleeping,
     time::{ClothClock, ClothTime},
 };
 use bevy::{camera::primitives::Aabb, ecs::system::SystemParam, prelude::*};
@@ -42,21 +43,24 @@ pub(crate) fn write_mesh(
             &ClothSource,
             &mut ClothMesh,
             &mut Aabb,
+            Has<ClothSleeping>,
         ),
         With<Cloth>,
     >,
     time: DrawTime,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
-    let alpha = time.alpha();
-    for (particles, transform, body, source, mut mesh, mut aabb) in &mut cloths {
+    let between = time.alpha();
+    for (particles, transform, body, source, mut mesh, mut aabb, sleeps) in &mut cloths {
+        // What stands still looks the same all the time.
+        let alpha = if sleeps { 1.0 } else { between };
         let affine = transform.affine();
+        if !particles.is_changed() && mesh.written == Some((affine, alpha)) {
+            continue;
+        }
         let to_mesh = affine.inverse();
         // At scale 0 there is nothing to see, and NaN cannot be drawn: the last picture stays.
         if !(to_mesh.is_finite() && affine.is_finite()) {
-            continue;
-        }
-        if !particles.is_changed() && mesh.written == Some((affine, alpha)) {
             continue;
         }
         let Some(mut own) = meshes.get_mut(&source.own) else {

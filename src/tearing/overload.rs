@@ -3,6 +3,7 @@
 use super::{Operate, TearCause, TearResistance, Tearing, requests::part_threads};
 use crate::{
     components::{Binding, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    sleep::ClothSleeping,
     solver::tear::{Carrier, Overload, TearLimit, overloaded},
 };
 use bevy::{mesh::VertexAttributeValues, prelude::*};
@@ -62,15 +63,18 @@ const TRIES: usize = 8;
 pub(crate) fn tear_overloaded(
     mut params: ParamSet<(
         (
-            Query<(
-                Entity,
-                Ref<Tearing>,
-                Ref<ClothSource>,
-                &mut ClothBody,
-                &ClothMesh,
-                &Particles,
-                &Constraints,
-            )>,
+            Query<
+                (
+                    Entity,
+                    Ref<Tearing>,
+                    Ref<ClothSource>,
+                    &mut ClothBody,
+                    &ClothMesh,
+                    &Particles,
+                    &Constraints,
+                ),
+                Without<ClothSleeping>,
+            >,
             Res<Assets<Mesh>>,
         ),
         Operate,

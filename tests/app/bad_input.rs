@@ -167,15 +167,17 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
             cloth.iterations = if bad > 0.0 { u32::MAX } else { 0 };
             cloth.damping = bad;
             cloth.gravity_scale = bad;
+            cloth.sleep_speed = bad;
             cloth.fabric = Fabric {
                 areal_density: bad,
                 thickness: bad,
                 stretch_compliance: bad,
                 strain_limit: bad,
                 shear_compliance: bad,
-                bend_compliance: bad,
+                bending_stiffness: bad,
                 static_friction: bad,
                 kinetic_friction: bad,
+                internal_friction: bad,
                 drag: bad,
                 lift: bad,
             };

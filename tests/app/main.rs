@@ -3,6 +3,7 @@
 mod at_once;
 mod bad_input;
 mod bad_ropes;
+mod cloth_on_cloth;
 mod colliders_and_pins;
 mod collisions;
 mod drawing;
@@ -23,6 +24,7 @@ mod rope;
 mod rope_motion;
 mod same_bits;
 mod self_collision;
+mod sleep;
 mod snapshots;
 mod tearing;
 mod tethers;

@@ -25,7 +25,7 @@ fn a_rope_between_two_pins_is_a_catenary() {
         damping: 2.0,
         fabric: Fabric {
             // A catenary has no stiffness against bending.
-            bend_compliance: 1000.0,
+            bending_stiffness: 0.0,
             ..default()
         },
         ..default()

@@ -131,7 +131,7 @@ fn settings_that_glide_glide_again() {
     settings.iterations = 10;
     settings.fabric.thickness = 0.2;
     settings.fabric.areal_density = 0.01;
-    settings.fabric.bend_compliance = 0.0;
+    settings.fabric.bending_stiffness = 1e-3;
     run(&mut app, 3);
     goes_the_same_way_again(&mut app, cloth, idle);
 }

@@ -28,6 +28,7 @@ fn settings(threads: ThreadSolver, iterations: u32, tether_scale: f32) -> StepSe
             ..cloth.fabric.air(Vec3::ZERO, 1.2)
         },
         surface: cloth.fabric.surface(),
+        internal_friction: cloth.fabric.internal_friction,
     }
 }
 

@@ -1,54 +1,12 @@
-//! Whole cloths: rest, momentum, symmetry, determinism.
+//! Whole cloths: momentum, symmetry, determinism.
 
-use crate::{Sample, assert_near, vacuum};
-use bevy::math::{DVec3, Mat3, Vec3};
-use bevy_drape::{
-    mesh::{ClothGrid, Topology, TriangleMesh},
-    solver::{ConstraintKind, StepSettings, Tethers},
-};
-
-/// A sheet of `side`² particles, 1 m wide, at the world's origin.
-pub(crate) fn sheet(side: u32) -> Sample {
-    let grid = ClothGrid::new(1.0, 1.0, side, side);
-    let topology = Topology::new(&TriangleMesh::read(&grid.into()).unwrap()).unwrap();
-    let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2);
-    Sample {
-        particles: parts.particles,
-        constraints: parts.constraints,
-        triangles: parts.triangles,
-        tethers: Tethers::default(),
-        pins: Vec::new(),
-        colliders: Vec::new(),
-        settings: vacuum(),
-    }
-}
-
-fn masses(sample: &Sample) -> Vec<f64> {
-    let w = &sample.particles.inverse_mass;
-    w.iter().map(|&w| 1.0 / f64::from(w)).collect()
-}
-
-#[test]
-fn cloth_at_rest_does_not_move() {
-    let mut sample = sheet(20);
-    sample.settings = StepSettings {
-        gravity: Vec3::ZERO,
-        substeps: 8,
-        iterations: 3,
-        ..vacuum()
-    };
-    let before = sample.particles.position.clone();
-    sample.run(5.0);
-    let fastest = (0..400)
-        .map(|i| sample.particles.velocity(i).length())
-        .fold(0.0, f32::max);
-    assert!(fastest < 1e-6, "{fastest} m/s");
-    assert_eq!(sample.particles.position, before);
-}
+use crate::{Sample, answers::cloths::momenta, assert_near};
+use bevy::math::Vec3;
+use bevy_drape::solver::ConstraintKind;
 
 #[test]
 fn falling_cloth_keeps_its_shape() {
-    let mut sample = sheet(10);
+    let mut sample = Sample::sheet(10);
     sample.settings.substeps = 4;
     sample.run(2.0);
     let top = sample.at(0);
@@ -58,49 +16,23 @@ fn falling_cloth_keeps_its_shape() {
     assert!((top.y + 0.5 * 9.81 * 4.0).abs() < 1e-3);
 }
 
-/// Momentum and angular momentum about the origin, and the sum of all |m·v| to compare with.
-fn momenta(sample: &Sample) -> (DVec3, DVec3, f64) {
-    let (mut linear, mut angular, mut scale) = (DVec3::ZERO, DVec3::ZERO, 0.0);
-    for (i, m) in masses(sample).into_iter().enumerate() {
-        let momentum = m * sample.particles.velocity(i).as_dvec3();
-        linear += momentum;
-        angular += sample.at(i).as_dvec3().cross(momentum);
-        scale += momentum.length();
-    }
-    (linear, angular, scale)
-}
-
-#[test]
-fn free_cloth_keeps_its_momentum() {
-    let mut sample = sheet(16);
-    sample.settings.gravity = Vec3::ZERO;
-    for i in 0..256 {
-        let shake = Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
-        sample.particles.set_velocity(i, shake);
-    }
-    let (before, _, scale) = momenta(&sample);
-    (0..1000).for_each(|_| sample.step());
-    let (after, ..) = momenta(&sample);
-    let drift = (after - before).length() / scale;
-    assert!(drift < 1e-5, "momentum drifts by {drift}");
-}
-
 #[test]
 fn spinning_cloth_is_slowed_by_relaxation_alone() {
     // Relaxation pulls along the threads as they are at the end of a substep, which is ωΔts ahead of
     // where it should pull: that takes the share (ωΔts)² of the angular momentum in each substep,
     // and nothing else may take any. dω/dn = −ω³Δts², so 1/ω² grows by 2Δts² in each.
-    for substeps in [1, 4] {
-        let mut sample = sheet(16);
+    for (substeps, internal_friction) in [(1, 0.0), (4, 0.0), (4, 0.08)] {
+        let mut sample = Sample::sheet(16);
         sample.settings.gravity = Vec3::ZERO;
         sample.settings.substeps = substeps;
+        sample.settings.internal_friction = internal_friction;
         for i in 0..256 {
             let velocity = Vec3::Y.cross(sample.at(i)) * 2.0;
             sample.particles.set_velocity(i, velocity);
         }
-        let (_, before, _) = momenta(&sample);
+        let ([_, before], _) = momenta(&sample);
         (0..1000).for_each(|_| sample.step());
-        let (_, after, _) = momenta(&sample);
+        let ([_, after], _) = momenta(&sample);
         let dts = 1.0 / 60.0 / f64::from(substeps);
         let count = 1000.0 * f64::from(substeps);
         let expected = (1.0 + 2.0 * 4.0 * dts * dts * count).sqrt().recip();
@@ -116,7 +48,7 @@ fn spinning_cloth_is_slowed_by_relaxation_alone() {
 #[test]
 fn the_same_input_gives_the_same_bits() {
     let run = || {
-        let mut sample = sheet(24);
+        let mut sample = Sample::sheet(24);
         sample.pin(0);
         sample.pin(23);
         sample.settings.substeps = 5;
@@ -130,7 +62,7 @@ fn the_same_input_gives_the_same_bits() {
 fn a_symmetric_sheet_hangs_almost_symmetrically() {
     // Gauss–Seidel in row order would pull it visibly to one side.
     let side = 21;
-    let mut sample = sheet(side);
+    let mut sample = Sample::sheet(side);
     sample.pin(0);
     sample.pin(side - 1);
     sample.settings.substeps = 8;
@@ -151,7 +83,7 @@ fn a_symmetric_sheet_hangs_almost_symmetrically() {
 fn a_grid_has_the_constraints_of_the_tutorials() {
     // 6N² − 10N + 2 in all.
     for n in [4_usize, 16, 64] {
-        let constraints = sheet(n as u32).constraints;
+        let constraints = Sample::sheet(n as u32).constraints;
         assert_eq!(constraints.len(), 6 * n * n - 10 * n + 2);
         assert_eq!(
             constraints.count(ConstraintKind::Structural),

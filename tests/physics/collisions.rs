@@ -1,10 +1,10 @@
 //! Collisions that hold: containers, colliders smaller than a cell, speeds of 100 m/s, turning and
 //! pinching ones.
 
-use crate::{Sample, cloths::sheet, vacuum};
+use crate::{Sample, vacuum};
 use bevy::math::{Quat, Vec3};
 use bevy_drape::solver::{
-    Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
+    Collider, Compliance, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
 };
 
 const ROUGH: Friction = Friction {
@@ -31,6 +31,10 @@ fn usual(thickness: f32) -> StepSettings {
         surface: Surface {
             thickness,
             friction: ROUGH,
+        },
+        compliance: Compliance {
+            bending: 2e-6,
+            ..Compliance::default()
         },
         ..vacuum()
     }
@@ -74,7 +78,7 @@ fn cloth_lies_on_every_shape_without_penetration() {
             Quat::IDENTITY,
         ),
     ] {
-        let mut sample = sheet(24);
+        let mut sample = Sample::sheet(24);
         sample.settings = usual(0.01);
         let pose = Pose {
             rotation,
@@ -119,7 +123,7 @@ fn containers_keep_cloth_in() {
         },
     ];
     for shape in shapes {
-        let mut sample = sheet(24);
+        let mut sample = Sample::sheet(24);
         sample.settings = usual(0.01);
         let mut bottom = f32::INFINITY;
         // Shaken to and fro after it has come to lie.
@@ -164,7 +168,7 @@ fn height(sample: &Sample, x: f32, z: f32) -> Option<f32> {
 
 /// A sheet of cells of 1/9 m that is held all around.
 fn drum() -> Sample {
-    let mut sample = sheet(10);
+    let mut sample = Sample::sheet(10);
     sample.settings = usual(0.0);
     for i in 0..100 {
         let (row, column) = (i / 10, i % 10);
@@ -253,7 +257,7 @@ fn thin_capsules_do_not_slip_through_either() {
 
 /// Cloth that falls at 100 m/s on something at the origin.
 fn shot_down(side: u32, shape: Shape, rotation: Quat) -> Sample {
-    let mut sample = sheet(side);
+    let mut sample = Sample::sheet(side);
     sample.settings = usual(0.01);
     for i in 0..count(&sample) {
         let place = sample.at(i) + Vec3::Y * 1.03;
@@ -270,10 +274,11 @@ fn shot_down(side: u32, shape: Shape, rotation: Quat) -> Sample {
 
 #[test]
 fn cloth_at_100_metres_a_second_stops_at_plates() {
-    let plate = Vec3::new(2.0, 0.01, 2.0);
+    // So wide that nothing slides off, which it does at 40 m/s.
+    let plate = Vec3::new(20.0, 0.01, 20.0);
     let upright = Quat::IDENTITY;
     let wheel = Shape::Cylinder {
-        radius: 2.0,
+        radius: 20.0,
         half_height: 0.01,
     };
     for (shape, rotation) in [
@@ -361,7 +366,7 @@ fn cloth_at_100_metres_a_second_stops_at_round_things() {
 fn a_ball_at_100_metres_a_second_goes_through_no_particle() {
     const RADIUS: f32 = 0.1;
     for (speed, held) in [(100.0, false), (100.0, true), (190.0, false), (190.0, true)] {
-        let mut sample = sheet(33);
+        let mut sample = Sample::sheet(33);
         sample.settings = usual(0.01);
         sample.settings.dt /= 8.0;
         sample.settings.substeps = 1;
@@ -416,7 +421,7 @@ fn a_ball_at_100_metres_a_second_goes_through_no_particle() {
 fn slow_cloth_does_not_feel_that_fast_cloth_is_looked_after() {
     // A plate that is thin enough to be gone through, and one as large that is not, below their tops.
     let [thin, thick] = [0.02, 2.0].map(|height| {
-        let mut sample = sheet(12);
+        let mut sample = Sample::sheet(12);
         sample.settings = usual(0.01);
         let half_size = Vec3::new(2.0, height / 2.0, 2.0);
         let centre = Vec3::NEG_Y * (0.125 + height / 2.0);
@@ -436,7 +441,7 @@ fn a_cloth_on_a_turntable_turns_with_it() {
         radius: 0.8,
         half_height: 0.05,
     };
-    let mut sample = sheet(16);
+    let mut sample = Sample::sheet(16);
     sample.settings = usual(0.005);
     // Half a turn per second: at the corners that asks for a friction coefficient of 0.2.
     let speed = 1.7;
@@ -490,7 +495,7 @@ fn pinched_cloth_stays_finite_and_calm() {
         (limb, block, &all[..2]),
     ] {
         for &closest in gaps {
-            let mut sample = sheet(24);
+            let mut sample = Sample::sheet(24);
             sample.settings = usual(0.01);
             let mut fastest: f32 = 0.0;
             for step in 0..180 {
@@ -506,12 +511,16 @@ fn pinched_cloth_stays_finite_and_calm() {
                     }
                 };
                 sample.colliders = vec![moved(upper, 1.0), moved(lower, -1.0)];
+                let before = sample.particles.position.clone();
+                let origin = sample.particles.origin;
                 sample.step();
-                // What is between them; the rest hangs and swings.
+                // What is between them; the rest hangs and swings. How far it goes, not its velocity: what is
+                // pushed into a collider in each substep, and out again, has one but goes nowhere.
                 for i in (0..count(&sample)).filter(|_| step >= 120) {
                     let place = sample.at(i);
                     if place.x.abs() < 0.2 && place.z.abs() < 0.2 {
-                        fastest = fastest.max(sample.particles.velocity(i).length());
+                        let way = place - (origin + before.get(i));
+                        fastest = fastest.max(way.length() * 60.0);
                     }
                 }
             }

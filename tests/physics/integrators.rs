@@ -1,10 +1,6 @@
 //! The figures that the demo's scene of integrators shows: a constant force on a mass at rest.
 
-#[path = "../../examples/demo/euler.rs"]
-#[allow(dead_code, reason = "the demo shows more of it")]
-mod euler;
-
-use crate::assert_near;
+use crate::{answers::motion::euler, assert_near};
 use euler::{DURATION, Method, STEPS, csv, exact, last, table};
 
 #[test]

@@ -151,12 +151,17 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
         println!("{side}²: moves by {way} m in a second");
         assert_eq!(last, 0, "{side}²");
         assert!(way < 5e-3, "{side}²: moves by {way} m in a second");
-        // Two layers lie there, one over the other.
-        let high = cloth
-            .at()
-            .iter()
-            .filter(|at| at.y > 1.5 * cloth.distance)
-            .count();
+        // Two layers lie there, one over the other: limp cloth nests, so that the upper one is less than the
+        // distance above the lower one.
+        let at = cloth.at();
+        let over = |upper: &&Vec3| {
+            at.iter().any(|lower| {
+                let way = **upper - *lower;
+                way.y > 0.5 * cloth.distance && way.with_y(0.0).length() < cloth.distance
+            })
+        };
+        let high = at.iter().filter(over).count();
+        println!("{side}²: {high} lie on others");
         assert!(high > cloth.rest.len() / 10, "{high} lie on others");
     }
     // Without it the halves fall into each other. They then lie in one plane, where few cross.
@@ -214,8 +219,10 @@ fn a_wrung_sheet_hardly_crosses_itself() {
         without.iter().any(|&crossings| crossings > 100),
         "{without:?}"
     );
-    // Between 8 and 10 s some of its 5568 triangles go through each other: 58 pairs when this was written,
-    // which is where the limit comes from. Particles alone do not keep triangles apart.
-    assert_eq!(with[..4], [0; 4], "{with:?}");
-    assert!(with[4] <= 100, "{with:?}");
+    // Particles alone do not keep triangles apart: once it is wrung tightly, some of its 5568 triangles go
+    // through each other, 44 pairs in all when this was written, of 4506 without. How many at which time is a
+    // matter of chance, for limp cloth creases more sharply than particles can tell.
+    let sum = |all: &[usize]| all.iter().sum::<usize>();
+    assert_eq!(with[0], 0, "{with:?}");
+    assert!(20 * sum(&with) < sum(&without), "{with:?} of {without:?}");
 }

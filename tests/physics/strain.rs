@@ -1,6 +1,6 @@
 //! Threads that give, and how far they may.
 
-use crate::{Sample, assert_near, cloths::sheet};
+use crate::{Sample, assert_near};
 use bevy::math::Vec3;
 use bevy_drape::solver::{Compliance, ConstraintKind, ThreadSolver, measure_stretch};
 
@@ -9,7 +9,7 @@ const SIDE: usize = 33;
 /// A sheet of soft threads that has come to rest, hanging from its upper edge. Each thread hangs for
 /// itself.
 fn at_rest(threads: ThreadSolver, stretch: f32, strain_limit: f32) -> Sample {
-    let mut sample = sheet(SIDE as u32);
+    let mut sample = Sample::sheet(SIDE as u32);
     for plane in [
         &mut sample.particles.position,
         &mut sample.particles.displacement,

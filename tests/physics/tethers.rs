@@ -1,6 +1,6 @@
 //! Tethers: what hangs does not stretch.
 
-use crate::{Sample, cloths::sheet, vacuum};
+use crate::{Sample, vacuum};
 use bevy::math::Vec3;
 use bevy_drape::solver::{Geodesics, RestShape, StepSettings, Tethers, measure_stretch};
 
@@ -17,7 +17,7 @@ fn tie(sample: &mut Sample) {
 
 #[test]
 fn a_sheet_at_rest_is_not_moved() {
-    let mut sample = sheet(33);
+    let mut sample = Sample::sheet(33);
     for pin in [0, 32, 700] {
         sample.pin(pin);
     }
@@ -51,7 +51,7 @@ fn a_chain_hangs_as_long_as_it_is() {
 
 #[test]
 fn distances_follow_the_scale_of_the_rest_shape() {
-    let sample = sheet(11);
+    let sample = Sample::sheet(11);
     let shape = RestShape {
         positions: &sample.particles.position,
         triangles: &sample.triangles.indices.to_vec(),

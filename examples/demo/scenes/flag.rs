@@ -64,7 +64,7 @@ fn spawn(set: &mut Set) {
                 threads: ThreadSolver::Relaxation,
                 fabric: Fabric {
                     areal_density: 0.12,
-                    bend_compliance: 1.0,
+                    bending_stiffness: 1e-6,
                     ..default()
                 },
                 ..default()

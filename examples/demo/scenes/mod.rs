@@ -11,8 +11,10 @@ pub(crate) mod integrators;
 mod rope;
 mod set;
 mod shapes;
+mod stack;
 pub(crate) mod sticks;
 mod swing;
+mod tablecloth;
 mod turntable;
 mod twist;
 mod wind_tunnel;
@@ -91,7 +93,9 @@ pub(crate) const SCENES: &[Scene] = &[
     wind_tunnel::SCENE,
     balloon::SCENE,
     turntable::SCENE,
+    tablecloth::SCENE,
     twist::SCENE,
+    stack::SCENE,
 ];
 
 /// The scene that is shown.
@@ -120,6 +124,7 @@ pub(crate) fn plugin(app: &mut App) {
         curtain::plugin,
         swing::plugin,
         turntable::plugin,
+        tablecloth::plugin,
         sticks::plugin,
         integrators::plugin,
         twist::plugin,

@@ -29,6 +29,16 @@ impl Set<'_, '_, '_> {
         })
     }
 
+    /// The tartan, tinted.
+    pub(crate) fn dye(&mut self, colour: Color) -> Handle<StandardMaterial> {
+        let tartan = self.materials.get(&self.props.fabric);
+        let tartan = tartan.cloned().unwrap_or_default();
+        self.materials.add(StandardMaterial {
+            base_color: colour,
+            ..tartan
+        })
+    }
+
     /// What cloth cannot fall through. The ground that is seen is always there.
     pub(crate) fn floor(&mut self) {
         self.spawn((ClothCollider::half_space(), Name::new("floor")));

@@ -229,11 +229,10 @@ fn fill(
     for (lane, strands) in lanes.iter().enumerate() {
         let mut row = 0;
         for strand in strands {
-            for (kind, reach) in [(ConstraintKind::Structural, 1), (ConstraintKind::Bend, 2)] {
-                for i in 0..strand.len().saturating_sub(reach) {
-                    if let Some(rest) = take(kind, strand[i], strand[i + reach]) {
-                        bundle.set(kind, row + i, lane, rest);
-                    }
+            let kind = ConstraintKind::Structural;
+            for (i, ends) in strand.windows(2).enumerate() {
+                if let Some(rest) = take(kind, ends[0], ends[1]) {
+                    bundle.set(kind, row + i, lane, rest);
                 }
             }
             row += strand.len();
@@ -246,7 +245,7 @@ fn fill(
 mod tests {
     use super::*;
 
-    /// A grid of quads, with diagonals and bends, bent over a cylinder so that it is no plane.
+    /// A grid of quads, with diagonals, bent over a cylinder so that it is no plane.
     fn grid(columns: u32, rows: u32) -> (SoaVec3, Constraints) {
         let at = |i: u32| {
             let (c, r) = ((i % columns) as f32 * 0.1, (i / columns) as f32 * 0.1);
@@ -262,8 +261,6 @@ mod tests {
             reach(ConstraintKind::Structural, 1, 0);
             reach(ConstraintKind::Structural, 0, 1);
             reach(ConstraintKind::Shear, 1, 1);
-            reach(ConstraintKind::Bend, 2, 0);
-            reach(ConstraintKind::Bend, 0, 2);
         }
         pairs.sort_unstable();
         ((0..columns * rows).map(at).collect(), pairs)

@@ -20,26 +20,30 @@
 //! |---|---|
 //! | `places` | where particles are fetched from: the copy, or the planes if there is little to do |
 //! | `chunk` | the three loops |
+//! | `hinges` | bends |
 //! | `strands` | bundles of strands |
 //! | `braid` | finds strands |
 
 mod braid;
 mod chunk;
+mod hinges;
 mod places;
 mod strands;
 
 use super::{
     batches::Batch,
+    bend::Hinge,
     relax::{Points, Softness},
     sheet::SheetSoftness,
     simd::{Kernel, dispatch},
 };
 pub(super) use braid::braid;
 use chunk::{Chunks, solve_singly};
+use hinges::solve_hinges;
 use places::{Anywhere, Copied, Places, WINDOW, Window, copy, write_back};
 use std::cell::RefCell;
-pub(super) use strands::Bundle;
 use strands::Room;
+pub(super) use strands::{Bundle, InStrands};
 
 /// A copy of the particles pays if there are so many constraints to solve for each of them: without,
 /// a constraint takes about three times as long (measured at 64²).
@@ -52,7 +56,10 @@ thread_local! {
 }
 
 /// Constraints between particles anywhere, in solving order.
+#[derive(Default)]
 pub(super) struct General<'a> {
+    /// Solved first, if strands are to resist bending too.
+    pub(super) hinges: &'a [Hinge],
     /// All that comes before the strands.
     pub(super) before: &'a mut [Batch],
     pub(super) strands: &'a mut [Bundle],
@@ -65,7 +72,7 @@ impl General<'_> {
     fn len(&self) -> usize {
         let batches = self.before.iter().chain(&*self.after);
         let single: usize = batches.map(|batch| batch.pairs.len()).sum();
-        single + self.strands.iter().map(Bundle::room).sum::<usize>()
+        single + 2 * self.hinges.len() + self.strands.iter().map(Bundle::room).sum::<usize>()
     }
 }
 
@@ -143,6 +150,9 @@ impl<S: Fn(&Batch) -> Softness> Kernel for GeneralPass<'_, '_, S> {
             }
         };
         for _ in 0..self.passes {
+            if let Some(bend) = softness.of_strands.bend {
+                solve_hinges(points, self.constraints.hinges, bend);
+            }
             singly(points, self.constraints.before);
             for bundle in &mut *self.constraints.strands {
                 bundle.solve_singly(points, &softness.of_strands);
@@ -161,12 +171,16 @@ fn pass(
     room: &mut Room,
 ) {
     let General {
+        hinges,
         before,
         strands,
         after,
     } = constraints;
     let mut chunks = Chunks::default();
     for _ in 0..passes {
+        if let Some(bend) = softness.of_strands.bend {
+            solve_hinges(places, hinges, bend);
+        }
         chunks.solve_batches(places, before, &softness.of_batch);
         for bundle in &mut *strands {
             bundle.solve(places, &softness.of_strands, room);
@@ -179,8 +193,8 @@ fn pass(
 mod tests {
     use super::places::WINDOW;
     use crate::solver::{
-        Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SoaVec3, Strength,
-        ThreadSolver, relax, simd::levels::same_bits,
+        Bend, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SoaVec3,
+        Strength, ThreadSolver, relax, simd::levels::same_bits,
     };
     use bevy::math::Vec3;
 
@@ -189,7 +203,7 @@ mod tests {
             compliance: Compliance {
                 stretch,
                 shear: 1e-6,
-                bend: 1e-4,
+                bending: 1e-3,
             },
             threads: ThreadSolver::Direct,
             strain_limit: f32::INFINITY,
@@ -207,17 +221,19 @@ mod tests {
         let rest: SoaVec3 = (0..count)
             .map(|i| Vec3::new((i % columns) as f32, (i / columns) as f32, (i % 3) as f32) * 0.1)
             .collect();
-        let mut pairs = Vec::new();
+        let (mut pairs, mut bends) = (Vec::new(), Vec::new());
         for i in 0..count {
             pairs.push((ConstraintKind::Structural, i, i + columns));
-            pairs.push((ConstraintKind::Bend, i, i + 2 * columns));
+            bends.push(Bend::along([i, i + columns, i + 2 * columns]));
             if i % columns + 1 < columns {
+                bends.push(Bend::across([i, i + 1], [i + columns, i + columns + 1]));
                 pairs.push((ConstraintKind::Structural, i, i + 1));
                 pairs.push((ConstraintKind::Shear, i, i + columns + 1));
             }
         }
-        pairs.extend((2..columns).map(|i| (ConstraintKind::Bend, 0, i * columns + 5)));
-        let graph = ConstraintGraph::new(&rest, &pairs);
+        pairs.extend((2..columns).map(|i| (ConstraintKind::Shear, 0, i * columns + 5)));
+        let mut graph = ConstraintGraph::new(&rest, &pairs);
+        graph.add_bends(&rest, &bends);
         let mut moved = rest;
         for i in 0..count as usize {
             moved.add(i, Vec3::splat((i * i % 13) as f32 * 0.01));

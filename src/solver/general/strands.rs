@@ -2,6 +2,7 @@
 
 use super::places::{Places, turn};
 use crate::solver::{
+    bend::{Bend, Hinge},
     constraints::{ConstraintKind, DistanceConstraint, distance},
     sheet::SheetSoftness,
     soa::SoaVec3,
@@ -35,7 +36,8 @@ pub(in crate::solver) struct Bundle {
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Line {
     pub(in crate::solver) kind: ConstraintKind,
-    /// Rest lengths, m, row by row; negative where there is no constraint.
+    /// Rest lengths, m, or of bends what they give, m², row by row; negative where there is no
+    /// constraint.
     pub(in crate::solver) rest: Vec<f32>,
     /// As in a batch: Lagrange multipliers of the running substep, or empty.
     pub(in crate::solver) lambda: Vec<f32>,
@@ -100,6 +102,11 @@ impl Bundle {
         }
     }
 
+    /// The particle of a row and a lane.
+    fn at(&self, row: usize, lane: usize) -> Option<u32> {
+        self.particles.get(row).map(|row| row[lane])
+    }
+
     /// Takes in the constraint of a row and a lane.
     pub(super) fn set(&mut self, kind: ConstraintKind, row: usize, lane: usize, rest: f32) {
         let lines = self.lines.iter_mut();
@@ -120,6 +127,36 @@ impl Bundle {
             kind: line.kind,
             particles: self.pair(line, index),
             rest_length: line.rest[index],
+            over: self.bend(line, index).map(|bend| bend.over),
+        }
+    }
+
+    /// The bend of a row and a lane, if the line is one of bends.
+    fn bend(&self, line: &Line, index: usize) -> Option<Bend> {
+        let [row, lane] = [index / WIDTH, index % WIDTH];
+        let own = [row, row + 1, row + 2];
+        (line.kind == ConstraintKind::Bend)
+            .then(|| Bend::along(own.map(|row| self.particles[row][lane])))
+    }
+
+    /// A bend that is there.
+    pub(in crate::solver) fn hinge(&self, line: &Line, index: usize) -> Option<Hinge> {
+        let bend = self.bend(line, index)?;
+        let [a, b] = bend.ends;
+        Some(Hinge::plain([a, bend.over[0], b], line.rest[index]))
+    }
+
+    /// Lets each bend be measured anew.
+    pub(in crate::solver) fn measure_bends(&mut self, measure: &mut impl FnMut(Bend, &mut f32)) {
+        for number in 0..self.lines.len() {
+            for index in 0..self.lines[number].rest.len() {
+                let line = &self.lines[number];
+                if line.rest[index] >= 0.0
+                    && let Some(bend) = self.bend(line, index)
+                {
+                    measure(bend, &mut self.lines[number].rest[index]);
+                }
+            }
         }
     }
 
@@ -163,6 +200,9 @@ impl Bundle {
     /// Takes the distances between particles at these positions as the new rest lengths.
     pub(in crate::solver) fn set_rest_lengths(&mut self, positions: &SoaVec3) {
         for number in 0..self.lines.len() {
+            if self.lines[number].kind == ConstraintKind::Bend {
+                continue;
+            }
             for index in 0..self.lines[number].rest.len() {
                 let [a, b] = self.pair(&self.lines[number], index);
                 let rest = &mut self.lines[number].rest[index];
@@ -215,7 +255,9 @@ impl Bundle {
             }
         }
         let [bends, threads] = &mut self.lines;
-        bends.links().bend(tiles, soft.bend);
+        if let Some(bend) = soft.bend {
+            bends.links().bend(tiles, bend, true, &mut room.kept);
+        }
         threads.links().pull(tiles, soft, &mut room.kept);
         for (tile, row) in tiles.iter().zip(&self.particles).rev() {
             let (fours, _) = row.as_chunks::<4>();
@@ -255,12 +297,13 @@ impl Bundle {
                     rest: &rest,
                     lambda: &mut lambda,
                 };
-                match line.kind {
-                    ConstraintKind::Bend => links.bend(&mut tiles, soft.bend),
-                    _ => {
-                        let mut kept: Vec<Kept<1>> = vec![Default::default(); rows];
-                        links.pull(&mut tiles, soft, &mut kept);
+                let mut kept: Vec<Kept<1>> = vec![Default::default(); rows];
+                match (line.kind, soft.bend) {
+                    (ConstraintKind::Bend, Some(bend)) => {
+                        links.bend(&mut tiles, bend, true, &mut kept)
                     }
+                    (ConstraintKind::Bend, None) => {}
+                    _ => links.pull(&mut tiles, soft, &mut kept),
                 }
                 for (sum, [own]) in line.lambda.iter_mut().skip(lane).step_by(WIDTH).zip(lambda) {
                     *sum = own;
@@ -274,6 +317,54 @@ impl Bundle {
                 places.put(own[row], tile.map(|[value]| value).into());
             }
         }
+    }
+}
+
+/// Where particles are in bundles, to find the places of bends.
+pub(in crate::solver) struct InStrands {
+    /// Particle, bundle, row and lane, sorted.
+    places: Vec<(u32, u32, u32, u32)>,
+}
+
+impl InStrands {
+    pub(in crate::solver) fn new(bundles: &[Bundle]) -> Self {
+        let mut places = Vec::new();
+        for (number, bundle) in (0..).zip(bundles) {
+            for (row, particles) in (0..).zip(&bundle.particles) {
+                places.extend(
+                    (0..)
+                        .zip(particles)
+                        .map(|(lane, &i)| (i, number, row, lane)),
+                );
+            }
+        }
+        places.sort_unstable();
+        Self { places }
+    }
+
+    /// Puts the bend of an even and straight thread into the bundle along whose strand it is, if there is
+    /// one and it has none there yet. Says whether it did.
+    pub(in crate::solver) fn take(&mut self, bundles: &mut [Bundle], hinge: &Hinge) -> bool {
+        let middle = hinge.at.over[0];
+        let from = self.places.partition_point(|place| place.0 < middle);
+        let own = self.places[from..].iter();
+        for &(_, number, row, lane) in own.take_while(|place| place.0 == middle) {
+            let bundle = &mut bundles[number as usize];
+            let (row, lane) = (row as usize, lane as usize);
+            let Some(before) = row.checked_sub(1) else {
+                continue;
+            };
+            let (Some(a), Some(b)) = (bundle.at(before, lane), bundle.at(row + 1, lane)) else {
+                continue;
+            };
+            let [bends, _] = &bundle.lines;
+            let fits = [[a, b], [b, a]].contains(&hinge.at.ends);
+            if fits && bends.rest[before * WIDTH + lane] < 0.0 {
+                bundle.set(ConstraintKind::Bend, before, lane, hinge.give);
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -73,8 +73,13 @@ impl MeshCollider {
         Self { start, ..self }
     }
 
+    /// A number by which its surface is told from others that were made in this run of the program.
+    pub(crate) fn surface_id(&self) -> u64 {
+        self.surface.id
+    }
+
     /// A box around it, which moves as it does.
-    fn around(&self) -> Collider {
+    pub(crate) fn around(&self) -> Collider {
         Collider {
             shape: self.surface.around(),
             start: self.start,

@@ -5,34 +5,38 @@
 //! | `mod` | the phase: what is near, and for how long |
 //! | `cells` | finds what is near |
 //! | `pairs` | which of that is near now, in an order |
-//! | `bins` | how far what was near has moved since |
+//! | `motion` | how far what was near has moved since, and where |
 //! | `touch` | what happens when two particles touch |
 //!
 //! Pairs are looked for farther than the particles keep apart by a skin (Verlet, 1967), and again only
-//! when two that were near each other may have moved by more than that with respect to each other: of
-//! a cloth that hangs, or falls as a whole, once. In a substep each pair that is near is followed along
-//! its whole way: particles do not skip each other. Particles that are faster with respect to the mean
-//! of the cloth than [`FASTEST`] allows are slowed, so that of what met in a substep only what grazed is
-//! missed: pairs that met more than 18 % deep are still near at its end.
+//! where some that were near each other may have moved by more than that with respect to each other: of
+//! a cloth that hangs, or falls as a whole, once; where a cloth hits the ground, only there. In a substep
+//! each pair that is near is followed along its whole way: particles do not skip each other. Particles
+//! that are faster with respect to the mean of the cloth than [`FASTEST`] allows are slowed, so that of
+//! what met in a substep only what grazed is missed: pairs that met more than 18 % deep are still near at
+//! its end.
 //!
 //! Which pairs are near, and in which order they are treated, follows from the positions alone, not
 //! from when they were looked for: a cloth that was saved goes on with the same bits. (Only where so
 //! much is in one place that not all of it is looked at, that is not so.)
 
-mod bins;
 mod cells;
+mod motion;
 mod pairs;
 mod touch;
 
 use super::{
-    collide::Friction, corners::Corners, integrate::update_displacements,
-    particles::ParticleArrays, soa::SoaVec3, soa::bounds,
+    collide::Friction,
+    corners::Corners,
+    integrate::update_displacements,
+    particles::ParticleArrays,
+    soa::{SoaVec3, bounds},
 };
 use bevy::math::{DVec3, Mat3, Vec3};
-use bins::Bins;
 use cells::Cells;
-use pairs::Pairs;
-use touch::{Touch, Touching};
+use motion::{Allowed, Motion, Moved};
+use pairs::{Ordered, merge};
+use touch::Touch;
 
 /// The distance that particles keep is at least this share of the distance of neighbours at rest. Half
 /// the diagonal of a square cell, where a particle could slip through, is 0.71 of it. A strip of 65 × 20
@@ -51,18 +55,20 @@ const NEIGHBOURS: f32 = 1.5;
 /// keep: who met on the way, or is pushed by others.
 const NEAR: f32 = 0.25;
 
-/// The least and the greatest skin in which pairs are looked for, as shares of the distance that
-/// particles keep. One that would not serve for two substeps is not worth what it costs.
-const SKIN: [f32; 2] = [0.05, 0.5];
+/// The skin in which pairs are looked for, as a share of the distance that particles keep. A wider one
+/// serves for longer, but brings pairs along a thread that touch only where the cloth is folded sharply.
+const SKIN: f32 = 0.5;
 
-/// The first skin.
-const FIRST_SKIN: f32 = 0.25;
+/// The least side of a bin of those in which relative motion is measured, as a multiple of that distance.
+const BIN: f32 = 3.0;
 
-/// For so many substeps a search shall serve.
-const SERVE: f32 = 16.0;
+/// Pairs are looked for among all particles again when those among which they had to be looked for since
+/// are so many times as many in all.
+const AGAIN: usize = 1;
 
-/// The side of a bin of those in which relative motion is measured, as a multiple of that distance.
-const BIN: f32 = 6.0;
+/// Cells are a little larger than what is looked for in them, so that no rounding puts a pair two cells
+/// apart.
+const ROUNDING: f32 = 1.001;
 
 /// No particle moves by more than this share of the distance that particles keep in one substep, with
 /// respect to the mean of the cloth.
@@ -111,13 +117,18 @@ pub fn rest_spacing(rest: &[Vec3], triangles: &Corners, to_world: Mat3) -> f32 {
 #[derive(Clone, Debug, Default)]
 pub struct SelfContacts {
     cells: Cells,
-    pairs: Pairs,
-    bins: Bins,
-    /// What the pairs were looked for with, and where particles were then.
+    motion: Motion,
+    /// What may touch where nothing has moved much since it was looked for, and what is near elsewhere.
+    pairs: Ordered,
+    hot: Ordered,
+    /// What the pairs were looked for with.
     found: Option<Found>,
-    found_at: SoaVec3,
-    skin: f32,
-    touching: Vec<Touching>,
+    /// Where particles are at rest, in world axes, m.
+    rest: SoaVec3,
+    /// Particles among which pairs had to be looked for again.
+    particles: Vec<u32>,
+    /// As they were found, and put together.
+    room: Vec<[u32; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,14 +137,14 @@ struct Found {
     to_world: Mat3,
     /// Whether nothing was left out.
     all: bool,
-    /// Substeps that it has served for.
-    served: f32,
+    /// Among how many particles pairs were looked for again.
+    again: usize,
 }
 
 impl SelfContacts {
     /// How many pairs may touch before they are looked for again.
     pub fn len(&self) -> usize {
-        self.pairs.found.len()
+        self.pairs.len() + self.hot.len()
     }
 
     /// Whether nothing may touch.
@@ -149,13 +160,13 @@ impl SelfContacts {
 
     /// Keeps the particles of a cloth apart in a substep, after relaxation and before colliders.
     ///
-    /// Does nothing if `by` has no distance, or another number of particles. Does not depend on threads
+    /// Returns whether any two touched. Does nothing if `by` has no distance, or another number of particles. Does not depend on threads
     /// or on SIMD levels. Numbers that are not finite are left as they are.
-    pub fn collide(&mut self, p: &mut ParticleArrays, by: &SelfCollision, substep: u32) {
+    pub fn collide(&mut self, p: &mut ParticleArrays, by: &SelfCollision, substep: u32) -> bool {
         update_displacements(p);
         let known = by.distance.is_finite() && by.distance > 0.0;
         if !known || by.rest.len() != p.len() || p.len() < 2 {
-            return;
+            return false;
         }
         let fastest = FASTEST * by.distance;
         let motion = spread_of(displacements(p));
@@ -163,117 +174,95 @@ impl SelfContacts {
             slow_down(p, fastest);
         }
         if motion.is_nan() {
-            return;
+            return false;
         }
         self.follow(p, by, substep);
         if self.is_empty() {
-            return;
+            return false;
         }
         let Self {
-            pairs, touching, ..
+            pairs, hot, room, ..
         } = self;
-        touch::gather(p, touching);
-        let near = (1.0 + NEAR) * by.distance;
-        let near = near * near;
-        let pairs = pairs.near(touching.len(), |i, j| {
-            (touching[i].at - touching[j].at).length_squared() < near
-        });
-        if pairs.is_empty() {
-            return;
+        let reach = (1.0 + NEAR) * by.distance;
+        let mut near = pairs.near(&p.position, reach);
+        if hot.len() > 0 {
+            merge(near, hot.near(&p.position, reach), room);
+            near = room;
         }
         let touch = Touch {
             distance: by.distance,
             friction: by.friction,
         };
-        touch.all(touching, pairs);
-        touch::put_back(touching, p);
+        touch.all(p, near)
     }
 
     /// Looks for pairs, unless all that are near are known.
     fn follow(&mut self, p: &ParticleArrays, by: &SelfCollision, substep: u32) {
-        match &mut self.found {
-            Some(found)
-                if self.found_at.len() == p.len()
-                    && found.distance == by.distance
-                    && found.to_world == by.to_world
-                    && (found.all || substep > 0) =>
-            {
-                found.served += 1.0;
-                let served = found.served;
-                let Some(moved) = self.moved_too_far(p, by.distance) else {
-                    return;
-                };
-                let each = moved / (served * by.distance);
-                self.skin = if 2.0 * each < SKIN[1] {
-                    (SERVE * each).clamp(SKIN[0], SKIN[1])
-                } else {
-                    SKIN[0]
-                };
+        self.hot.clear();
+        let Some(found) = &mut self.found else {
+            return self.find(p, by);
+        };
+        let same = self.motion.before.len() == p.len()
+            && found.distance == by.distance
+            && found.to_world == by.to_world;
+        if !same || (!found.all && substep == 0) {
+            return self.find(p, by);
+        }
+        let allowed = Allowed {
+            near: (1.0 + NEAR) * by.distance,
+            skin: SKIN * by.distance,
+            bin: BIN * by.distance,
+        };
+        match self.motion.look(&p.position, allowed) {
+            Moved::Nowhere => {}
+            Moved::Somewhere => {
+                self.motion.hot(&mut self.particles);
+                found.again += self.particles.len();
+                if found.again > AGAIN * p.len() {
+                    return self.find(p, by);
+                }
+                let reach = allowed.near;
+                let of = self.particles.iter().copied();
+                let Self { cells, room, .. } = self;
+                cells.sort(&p.position, of, ROUNDING * reach, &self.rest);
+                found.all &= cells.pairs(reach, NEIGHBOURS * by.distance, room);
+                self.hot.order(p.len(), room);
             }
-            // As if nothing had ever been found.
-            _ => self.skin = FIRST_SKIN,
+            Moved::Everywhere => self.find(p, by),
         }
-        self.find(p, by);
     }
 
-    /// How far particles that were near each other have moved with respect to each other since pairs
-    /// were looked for, m, if that is so far that there may be pairs which were not found.
-    fn moved_too_far(&mut self, p: &ParticleArrays, distance: f32) -> Option<f32> {
-        let skin = self.skin * distance;
-        let spread = self.moved(p);
-        if spread <= skin {
-            return None;
-        }
-        let size = self.bins.sort(&self.found_at, BIN * distance);
-        let moved = self.bins.spread(&self.found_at, &p.position);
-        // Who comes from beyond the neighbouring bin moves at least so far.
-        let far = size - (1.0 + NEAR) * distance;
-        (spread > far || moved > skin).then_some(moved)
-    }
-
-    /// Looks for pairs.
+    /// Looks for pairs among all particles.
     fn find(&mut self, p: &ParticleArrays, by: &SelfCollision) {
-        let positions = [&p.position.x, &p.position.y, &p.position.z];
-        let Self { found_at: at, .. } = self;
-        for (kept, now) in [&mut at.x, &mut at.y, &mut at.z].into_iter().zip(positions) {
-            kept.clone_from(now);
+        let n = p.len();
+        let known = self
+            .found
+            .is_some_and(|found| found.to_world == by.to_world);
+        if !known || self.rest.len() != n {
+            self.rest = by.rest.iter().map(|&rest| by.to_world * rest).collect();
+            self.cells.reserve(n);
+            self.pairs.reserve(n, 2);
+            self.hot.reserve(n, 1);
+            self.particles.clear();
+            self.particles.reserve(n);
+            self.room.clear();
+            self.room.reserve(2 * n);
         }
-        self.bins.forget(p.len());
-        self.touching.clear();
-        self.touching.reserve(p.len());
-        let reach = (1.0 + NEAR + self.skin) * by.distance;
-        // A little larger, so that no rounding puts a pair two cells apart.
-        let rest = |i: usize| by.to_world * by.rest[i];
-        self.cells.sort(&p.position, 1.001 * reach, rest);
-        let apart = NEIGHBOURS * by.distance;
-        self.pairs.reserve(p.len());
-        let found = &mut self.pairs.found;
-        let all = self.cells.pairs(reach, apart, found);
+        self.motion.begin(&p.position);
+        let reach = (1.0 + NEAR + SKIN) * by.distance;
+        let all = 0..n as u32;
+        self.cells
+            .sort(&p.position, all, ROUNDING * reach, &self.rest);
+        let all = self
+            .cells
+            .pairs(reach, NEIGHBOURS * by.distance, &mut self.room);
+        self.pairs.order(n, &self.room);
         self.found = Some(Found {
             distance: by.distance,
             to_world: by.to_world,
             all,
-            served: 0.0,
+            again: 0,
         });
-    }
-
-    /// No two particles have moved by more than this with respect to each other since pairs were looked
-    /// for, m.
-    fn moved(&self, p: &ParticleArrays) -> f32 {
-        const BLOCK: usize = 512;
-        let mut ways = [[0.0; BLOCK]; 3];
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for (now, before) in p.position.chunks(BLOCK).zip(self.found_at.chunks(BLOCK)) {
-            for ((ways, now), before) in ways.iter_mut().zip(now).zip(before) {
-                for ((way, now), before) in ways.iter_mut().zip(now).zip(before) {
-                    *way = now - before;
-                }
-            }
-            let [least, greatest] = bounds(ways.each_ref().map(|ways| &ways[..now[0].len()]));
-            low = low.min(least.into());
-            high = high.max(greatest.into());
-        }
-        (high - low).length()
     }
 }
 

@@ -50,7 +50,7 @@ impl Sheet {
                 compliance: Compliance {
                     stretch: 0.0,
                     shear: 1e-4,
-                    bend: 0.1,
+                    bending: 1e-5,
                 },
                 tether_scale: f32::INFINITY,
                 air: Air {
@@ -64,6 +64,7 @@ impl Sheet {
                     thickness: 0.01,
                     friction: FRICTION,
                 },
+                internal_friction: 0.08,
             },
         }
     }

@@ -3,43 +3,6 @@
 use crate::solver::{collide::Friction, particles::ParticleArrays};
 use bevy::math::Vec3;
 
-/// What pairs need to know of a particle, in half a line of the cache: partners are anywhere.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-pub(super) struct Touching {
-    pub(super) at: Vec3,
-    w: f32,
-    displacement: Vec3,
-    changed: bool,
-}
-
-/// Copies what pairs need to know.
-pub(super) fn gather(p: &ParticleArrays, all: &mut Vec<Touching>) {
-    all.clear();
-    let given = p.position.iter().zip(p.displacement.iter());
-    all.extend(
-        given
-            .zip(&p.inverse_mass)
-            .map(|((at, displacement), &w)| Touching {
-                at,
-                w,
-                displacement,
-                changed: false,
-            }),
-    );
-}
-
-/// Puts back what has changed. It is no motion that has still to be added to the displacement.
-pub(super) fn put_back(all: &[Touching], p: &mut ParticleArrays) {
-    for (i, touching) in all.iter().enumerate() {
-        if touching.changed {
-            p.position.set(i, touching.at);
-            p.predicted.set(i, touching.at);
-            p.displacement.set(i, touching.displacement);
-        }
-    }
-}
-
 /// Share of the distance that particles keep by which two that were too near at the beginning of a
 /// substep are moved apart in it: cloth that begins intersected does not jump.
 const RECOVERY: f32 = 0.1;
@@ -58,27 +21,42 @@ impl Touch {
     ///
     /// What a pair gets is shared by inverse masses, so momentum is kept. As with colliders the
     /// push-out moves only the positions; of the displacements goes what brings the two nearer, and
-    /// what friction takes of their slide.
-    pub(super) fn all(&self, all: &mut [Touching], pairs: &[[u32; 2]]) {
+    /// what friction takes of their slide. Returns whether any two touched.
+    pub(super) fn all(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) -> bool {
+        let mut any = false;
+        let n = p.len();
+        let ParticleArrays {
+            position,
+            displacement,
+            predicted,
+            inverse_mass,
+            ..
+        } = p;
         for pair in pairs {
-            let pair = pair.map(|particle| particle as usize);
-            let [a, b] = pair.map(|particle| all[particle]);
-            let sum = a.w + b.w;
+            let [a, b] = pair.map(|particle| particle as usize);
+            if a.max(b) >= n {
+                continue;
+            }
+            let relative = displacement.get(a) - displacement.get(b);
+            let apart = position.get(a) - position.get(b);
+            let Some([out, into, lost]) = self.respond(apart, relative) else {
+                continue;
+            };
+            let weights = [inverse_mass[a], inverse_mass[b]];
+            let sum = weights[0] + weights[1];
             // Both pinned, or not a number.
             if sum <= 0.0 || sum.is_nan() {
                 continue;
             }
-            let relative = a.displacement - b.displacement;
-            let Some([out, into, lost]) = self.respond(a.at - b.at, relative) else {
-                continue;
-            };
-            for (particle, share) in pair.into_iter().zip([a.w / sum, -b.w / sum]) {
-                let touching = &mut all[particle];
-                touching.at += (out - lost) * share;
-                touching.displacement += (into + lost) * -share;
-                touching.changed = true;
+            any = true;
+            for (particle, share) in [(a, weights[0] / sum), (b, -weights[1] / sum)] {
+                position.add(particle, (out - lost) * share);
+                displacement.add(particle, (into + lost) * -share);
+                // It is no motion that has still to be added to the displacement.
+                predicted.set(particle, position.get(particle));
             }
         }
+        any
     }
 
     /// The push-out of the first particle from the second, and what goes of their relative

@@ -3,11 +3,12 @@
 
 use super::{SheetLayout, groups::Groups};
 use crate::solver::{
+    bend::{Bend, Hinge},
     constraints::{ConstraintKind, DistanceConstraint, distance},
     soa::SoaVec3,
 };
 
-/// Stands for the rest length of a constraint that is not there.
+/// Stands for the rest length of a constraint, or for what a bend gives, where there is none.
 pub(super) const NONE: f32 = -1.0;
 
 /// The direction of a family: warp runs from row to row, weft along a row.
@@ -18,11 +19,11 @@ pub(super) enum Weave {
     ShearDown,
     /// (r, c+1) to (r+1, c)
     ShearUp,
-    /// (r, c) to (r+2, c)
+    /// (r, c) over (r+1, c) to (r+2, c)
     BendWarp,
     /// (r, c) to (r+1, c)
     Warp,
-    /// (r, c) to (r, c+2)
+    /// (r, c) over (r, c+1) to (r, c+2)
     BendWeft,
     /// (r, c) to (r, c+1)
     Weft,
@@ -97,7 +98,8 @@ impl Weave {
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Family {
     weave: Weave,
-    /// Rest lengths, m; [`NONE`] where there is no constraint.
+    /// Rest lengths, m, or of bends, which are those of even and straight threads, what they give, m²;
+    /// [`NONE`] where there is no constraint.
     pub(in crate::solver) rest: Vec<f32>,
     /// As in a batch: Lagrange multipliers of the running substep, or empty.
     pub(in crate::solver) lambda: Vec<f32>,
@@ -249,10 +251,70 @@ impl Family {
         layout: &SheetLayout,
         index: usize,
     ) -> DistanceConstraint {
+        let particles = self.pair(layout, index);
         DistanceConstraint {
             kind: self.kind(),
-            particles: self.pair(layout, index),
+            particles,
             rest_length: self.rest[index],
+            over: self.bend(particles, layout).map(|bend| bend.over),
+        }
+    }
+
+    /// The bend between two ends, if it is a family of bends.
+    pub(super) fn bend(&self, [a, b]: [u32; 2], layout: &SheetLayout) -> Option<Bend> {
+        let step = match self.weave {
+            Weave::BendWarp => layout.columns,
+            Weave::BendWeft => 1,
+            _ => return None,
+        };
+        Some(Bend::along([a, a + step, b]))
+    }
+
+    /// A bend that is there.
+    pub(in crate::solver) fn hinge(&self, layout: &SheetLayout, index: usize) -> Option<Hinge> {
+        let bend = self.bend(self.pair(layout, index), layout)?;
+        let [a, b] = bend.ends;
+        Some(Hinge::plain([a, bend.over[0], b], self.rest[index]))
+    }
+
+    /// Of bends: inverse mass of the one that moves most easily, over what it gives, 1/(kg·m²). Whole lines
+    /// at a time; `w` is that of the particles of the sheet.
+    pub(super) fn lightest_bend(&self, layout: &SheetLayout, w: &[f32]) -> f32 {
+        let [across, along] = self.weave.extent(layout);
+        let groups = Groups::of(across);
+        let columns = layout.columns as usize;
+        // From one bend of a line to the next, and from one particle of a thread to the next.
+        let [aside, step] = if self.weave.is_weft() {
+            [columns, 1]
+        } else {
+            [1, columns]
+        };
+        let mut lightest = 0.0_f32;
+        for (line, gives) in self.rest.chunks_exact(groups.size()).enumerate() {
+            let first = groups.start(line / along) * aside + line % along * step;
+            for (lane, &give) in gives.iter().enumerate() {
+                let [w0, w1, w2] = [0, 1, 2].map(|i| w[first + lane * aside + i * step]);
+                let masses = w0 + 4.0 * w1 + w2;
+                if give > 0.0 && masses > lightest * give {
+                    lightest = masses / give;
+                }
+            }
+        }
+        lightest
+    }
+
+    /// Lets each bend that is there be measured anew.
+    pub(in crate::solver) fn measure_bends(
+        &mut self,
+        layout: &SheetLayout,
+        measure: &mut impl FnMut(Bend, &mut f32),
+    ) {
+        for index in 0..self.rest.len() {
+            if self.rest[index] >= 0.0
+                && let Some(bend) = self.bend(self.pair(layout, index), layout)
+            {
+                measure(bend, &mut self.rest[index]);
+            }
         }
     }
 
@@ -270,6 +332,9 @@ impl Family {
         layout: &SheetLayout,
         positions: &SoaVec3,
     ) {
+        if self.kind() == ConstraintKind::Bend {
+            return;
+        }
         for index in 0..self.rest.len() {
             if self.rest[index] >= 0.0 {
                 let [a, b] = self.pair(layout, index);

@@ -25,10 +25,12 @@ mod transpose;
 mod twin;
 
 use super::{
+    bend::Hinge,
     constraints::{ConstraintKind, DistanceConstraint},
     crew::Leader,
     particles::ParticleArrays,
     soa::SoaVec3,
+    thread::SOFT,
 };
 use coarse::Coarse;
 pub(super) use family::Family;
@@ -94,7 +96,7 @@ impl Sheet {
         }
     }
 
-    /// Takes a constraint in, if it is one of those that a sheet has. Says whether it did.
+    /// Takes a distance constraint in, if it is one of those that a sheet has. Says whether it did.
     pub(super) fn weave_in(
         &mut self,
         kind: ConstraintKind,
@@ -114,6 +116,26 @@ impl Sheet {
         }
         let rest = super::constraints::distance(positions, a, b);
         family.set(&layout, from, to, rest);
+        true
+    }
+
+    /// Takes the bend of an even and straight thread in, if it is one of its own.
+    pub(super) fn weave_in_bend(&mut self, hinge: &Hinge) -> bool {
+        let layout = self.layout;
+        let [a, b] = hinge.at.ends;
+        let (low, high) = (a.min(b), a.max(b));
+        let (Some(from), Some(to)) = (layout.place(low), layout.place(high)) else {
+            return false;
+        };
+        let Some(number) = Weave::between(from, to) else {
+            return false;
+        };
+        let family = &mut self.families[number];
+        let own = family.bend([low, high], &layout);
+        if own.is_none_or(|own| own.over != hinge.at.over) {
+            return false;
+        }
+        family.set(&layout, from, to, hinge.give);
         true
     }
 
@@ -167,6 +189,22 @@ impl Sheet {
             coarse,
         } = self;
         coarse.prepare(layout, families, planes, inverse_mass);
+        let bends = families
+            .iter()
+            .filter(|family| family.kind() == ConstraintKind::Bend);
+        let lightest = bends.map(|family| family.lightest_bend(layout, inverse_mass));
+        coarse.lightest_bend = lightest.fold(0.0, f32::max);
+    }
+
+    /// Whether its bends are too stiff to be solved one by one.
+    fn is_stiff(&self, soft: &SheetSoftness) -> bool {
+        soft.bend
+            .is_some_and(|bend| bend.alpha < SOFT * bend.weakness * self.lightest_bend())
+    }
+
+    /// Inverse mass of the bend that moves most easily, over what it gives: 1/(kg·m²).
+    fn lightest_bend(&self) -> f32 {
+        self.coarse.lightest_bend
     }
 
     /// Holds the sheet, whose particles these are, together over long distances.

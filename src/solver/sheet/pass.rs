@@ -54,7 +54,9 @@ pub(super) const EVERY_TIME: u32 = 160;
 pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) stretch: Softness,
     pub(in crate::solver) shear: Softness,
-    pub(in crate::solver) bend: Softness,
+    /// α̃ is 1/(BΔt²); what each bend gives comes to it. `None` if it bends freely, or has been straightened
+    /// in this substep.
+    pub(in crate::solver) bend: Option<Softness>,
     /// Whole threads at once; otherwise every second link of them, then the others.
     pub(in crate::solver) direct: bool,
     /// Which share of its correction a whole thread gets.
@@ -89,10 +91,11 @@ pub(in crate::solver) fn relax_sheet(
     if soft.coarse && (soft.is_turn || layout.rows.max(layout.columns) > EVERY_TIME) {
         sheet.hold_long_distances(leader, &mut planes, soft);
     }
+    let stiff = sheet.is_stiff(&soft);
     let [down, up, bend_warp, warp, bend_weft, weft] = &mut sheet.families;
     diagonals(leader, &mut planes, &layout, [down, up], soft.shear);
-    warps(leader, &mut planes, &layout, [bend_warp, warp], soft);
-    wefts(leader, &mut planes, &layout, [bend_weft, weft], soft);
+    warps(leader, &mut planes, &layout, [bend_warp, warp], stiff, soft);
+    wefts(leader, &mut planes, &layout, [bend_weft, weft], stiff, soft);
 }
 
 /// Both diagonals of the cells between every second pair of rows, then of those between the others.
@@ -202,13 +205,14 @@ fn warps(
     planes: &mut Planes,
     layout: &SheetLayout,
     [bend, warp]: [&mut Family; 2],
+    stiff: bool,
     soft: SheetSoftness,
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     let groups = Groups::of(columns);
     let strips = |plane| Columns::all(plane, columns).strips(groups.ranges());
     let places = strips(planes.x).zip(strips(planes.y)).zip(strips(planes.z));
-    let fibres = fibres(groups, rows, [bend, warp]);
+    let fibres = fibres(groups, rows, [bend, warp], stiff);
     let w = planes.w;
     leader.each(places.zip(fibres), |(((x, y), z), fibres)| {
         let start = groups.start(fibres.groups.start);
@@ -223,13 +227,14 @@ fn wefts(
     planes: &mut Planes,
     layout: &SheetLayout,
     [bend, weft]: [&mut Family; 2],
+    stiff: bool,
     soft: SheetSoftness,
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     let groups = Groups::of(rows);
     let rows = groups.ranges();
     let particles = rows.map(move |rows| rows.start * columns..rows.end * columns);
-    let fibres = fibres(groups, columns, [bend, weft]);
+    let fibres = fibres(groups, columns, [bend, weft], stiff);
     leader.each(planes.split(particles).zip(fibres), |(planes, fibres)| {
         let start = groups.start(fibres.groups.start);
         solve(Weft { planes, start }, groups, columns, fibres, soft);
@@ -239,6 +244,8 @@ fn wefts(
 /// What some groups of threads are made of.
 struct Fibres<'a> {
     groups: Range<usize>,
+    /// Whether bends are solved all at once.
+    stiff: bool,
     bend: GroupLinks<'a>,
     thread: GroupLinks<'a>,
 }
@@ -248,6 +255,7 @@ fn fibres<'a>(
     groups: Groups,
     length: usize,
     [bend, thread]: [&'a mut Family; 2],
+    stiff: bool,
 ) -> impl Parts<Item = Fibres<'a>> {
     let size = groups.size();
     let links = |family: &'a mut Family, reach: usize| {
@@ -264,8 +272,9 @@ fn fibres<'a>(
     };
     let (bend, thread) = (links(bend, 2), links(thread, 1));
     let parts = groups.parts().zip(bend.zip(thread));
-    parts.map(|(groups, (bend, thread))| Fibres {
+    parts.map(move |(groups, (bend, thread))| Fibres {
         groups,
+        stiff,
         bend,
         thread,
     })
@@ -380,14 +389,17 @@ impl<P: Place> Threads<'_, P> {
         let (kept, _) = kept.as_chunks_mut::<6>();
         let Fibres {
             groups,
+            stiff,
             mut bend,
             mut thread,
         } = self.fibres;
         for (number, group) in groups.enumerate() {
             let start = self.groups.start(group);
             self.place.copy(start, tiles);
-            if let Some(bend) = bend.of_group::<W>(number, self.length.saturating_sub(2)) {
-                bend.bend(tiles, soft.bend);
+            if let Some(by) = soft.bend
+                && let Some(bend) = bend.of_group::<W>(number, self.length.saturating_sub(2))
+            {
+                bend.bend(tiles, by, stiff, kept);
             }
             if let Some(thread) = thread.of_group::<W>(number, self.length - 1) {
                 thread.pull(tiles, &soft, kept);

@@ -8,9 +8,10 @@ use super::{
     project::Planes,
 };
 use crate::solver::{
+    constraints::ConstraintKind,
     crew::Leader,
     relax::Softness,
-    thread::{ALMOST, PUSH, share},
+    thread::{ALMOST, LEAST, PUSH, bend_share, share},
 };
 
 /// How a whole thread is solved, as in `lines`.
@@ -29,6 +30,7 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     if soft.coarse && (soft.is_turn || layout.rows.max(layout.columns) > EVERY_TIME) {
         sheet.hold_long_distances(&mut Leader::alone(), &mut planes, soft);
     }
+    let stiff = sheet.is_stiff(&soft);
     let (diagonals, threads) = sheet.families.split_at_mut(2);
     for colour in 0..2 {
         for family in &mut *diagonals {
@@ -37,10 +39,15 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     }
     for family in threads {
         let weave = family.weave();
-        let softness = match weave {
-            Weave::BendWarp | Weave::BendWeft => soft.bend,
-            _ => soft.stretch,
-        };
+        if family.kind() == ConstraintKind::Bend {
+            match soft.bend {
+                Some(bend) if stiff => straighten(&mut planes, &layout, family, bend),
+                Some(bend) => straighten_singly(&mut planes, &layout, family, bend),
+                None => {}
+            }
+            continue;
+        }
+        let softness = soft.stretch;
         let is_thread = matches!(weave, Weave::Warp | Weave::Weft);
         let (threads, length) = match weave {
             Weave::Warp => (columns, rows),
@@ -98,7 +105,103 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     }
 }
 
-/// Every second constraint, or the others: bend constraints by twos.
+/// Every third bend of each thread, then the next ones, and those after these.
+fn straighten_singly(
+    planes: &mut Planes,
+    layout: &super::SheetLayout,
+    family: &Family,
+    softness: Softness,
+) {
+    for colour in 0..3 {
+        for (index, &give) in family.rest.iter().enumerate() {
+            let [r, c] = family.place(layout, index);
+            let along = match family.weave() {
+                Weave::BendWarp => r,
+                _ => c,
+            };
+            if along % 3 != colour {
+                continue;
+            }
+            let [a, b] = ends(layout, family, index);
+            let m = a + (b - a) / 2;
+            let s = bend_share([a, m, b].map(|i| planes.w[i]), give, softness);
+            for plane in [&mut planes.x, &mut planes.y, &mut planes.z] {
+                let curve = (plane[a] - plane[m]) + (plane[b] - plane[m]);
+                plane[a] -= planes.w[a] * s * curve;
+                plane[m] += 2.0 * planes.w[m] * s * curve;
+                plane[b] -= planes.w[b] * s * curve;
+            }
+        }
+    }
+}
+
+/// All bends of each thread at once, see `bends`.
+fn straighten(
+    planes: &mut Planes,
+    layout: &super::SheetLayout,
+    family: &Family,
+    Softness { alpha, weakness }: Softness,
+) {
+    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+    // Threads, particles of each, and the way from one thread and from one particle to the next.
+    let (threads, length, [aside, along]) = match family.weave() {
+        Weave::BendWarp => (columns, rows, [1, columns]),
+        _ => (rows, columns, [columns, 1]),
+    };
+    for thread in 0..threads {
+        let particle = |i: usize| thread * aside + i * along;
+        let give = |i: usize| match family.weave() {
+            Weave::BendWarp => family.rest[family.index(layout, [i, thread])],
+            _ => family.rest[family.index(layout, [thread, i])],
+        };
+        // Of each bend: whether it is there, one over its pivot, both numbers of L, the first of them not
+        // yet divided, and its right sides. Before the first one stand two that are not there.
+        let mut done = vec![([0.0_f32; 5], [0.0_f32; 3]); 2];
+        for i in 0..length.saturating_sub(2) {
+            let own = [i, i + 1, i + 2].map(particle);
+            let [w0, w1, w2] = own.map(|i| planes.w[i]);
+            let ([there2, u2, ..], z2) = done[i];
+            let ([there1, u1, _, _, g1], z1) = done[i + 1];
+            let masses = w0 + 4.0 * w1 + w2;
+            let there = if give(i) >= 0.0 && masses > 0.0 {
+                1.0
+            } else {
+                0.0
+            };
+            let far = w0 * (there * there2);
+            let second = far * u2;
+            let g = -2.0 * (w0 + w1) * (there * there1) - second * g1;
+            let first = g * u1;
+            let pivot = masses * (weakness * LEAST) + give(i) * alpha - first * g - second * far;
+            let u = if there > 0.0 { 1.0 / pivot } else { 0.0 };
+            let mut z = [0.0; 3];
+            for (axis, plane) in [&planes.x, &planes.y, &planes.z].into_iter().enumerate() {
+                let [a, m, b] = own.map(|i| plane[i]);
+                z[axis] = (a - m) + (b - m) - first * z1[axis] - second * z2[axis];
+            }
+            done.push(([there, u, first, second, g], z));
+        }
+        for (axis, plane) in [&mut *planes.x, &mut *planes.y, &mut *planes.z]
+            .into_iter()
+            .enumerate()
+        {
+            // λ of bends by number, two more at either end.
+            let mut lambda = vec![0.0; length + 2];
+            for i in (0..length.saturating_sub(2)).rev() {
+                let ([_, u, ..], z) = done[i + 2];
+                let row = |bend: usize| done.get(bend + 2).map_or([0.0; 5], |(row, _)| *row);
+                let (near, far) = (row(i + 1)[2], row(i + 2)[3]);
+                lambda[i + 2] = z[axis] * u - near * lambda[i + 3] - far * lambda[i + 4];
+            }
+            for i in 0..length {
+                let [before, over, after] = [lambda[i], lambda[i + 1], lambda[i + 2]];
+                plane[particle(i)] -= planes.w[particle(i)] * ((before - over) + (after - over));
+            }
+        }
+    }
+}
+
+/// Every second constraint, or the others.
 fn every_second(
     planes: &mut Planes,
     layout: &super::SheetLayout,
@@ -111,9 +214,7 @@ fn every_second(
         let [r, c] = family.place(layout, index);
         let own = match weave {
             Weave::ShearDown | Weave::ShearUp | Weave::Warp => r % 2,
-            Weave::Weft => c % 2,
-            Weave::BendWarp => r / 2 % 2,
-            Weave::BendWeft => c / 2 % 2,
+            _ => c % 2,
         };
         if own == colour {
             constraint(planes, layout, family, index, softness);

@@ -2,19 +2,20 @@
 //!
 //! A constraint along an edge stays with the edge: if that has become two, one on each side of a cut,
 //! so has the constraint; if it was divided, so is the constraint, with its share of the rest length.
-//! A constraint that bridges something, the other diagonal of a quad or a bend constraint, only stays
-//! while what it bridges is whole. So nothing is held by a thread that nobody sees.
+//! A constraint that bridges something, the other diagonal of a quad or a bend, only stays while what it
+//! bridges is whole. So nothing is held by a thread that nobody sees.
 
 use super::surgery::Surgery;
-use crate::solver::{ConstraintKind, constraints::DistanceConstraint, edit::Edit};
+use crate::solver::{
+    ConstraintKind,
+    bend::{Bend, Hinge},
+    constraints::DistanceConstraint,
+    edit::Edit,
+};
 use bevy::{
     math::{Vec2, Vec3},
     platform::collections::{HashMap, HashSet},
 };
-
-/// Two threads that meet at less than this continue each other: the cosine between the ways to the
-/// other ends, as in the topology.
-const STRAIGHT: f32 = -0.6;
 
 type Pair = [u32; 2];
 
@@ -83,6 +84,14 @@ pub(super) fn constraints(surgery: &mut Surgery) {
     let mut present: HashSet<Pair> = HashSet::default();
     for (slot, constraint) in &known {
         let pair = constraint.particles;
+        if let Some(hinge) = surgery.sheet.constraints.hinge(*slot) {
+            let now = near.bends(&hinge);
+            if now.len() != 1 || now[0].at != hinge.at {
+                edit.removed.push(*slot);
+                edit.hinges.extend(now);
+            }
+            continue;
+        }
         let [a, b] = pair;
         let is_edge = !near.triangles_at(a, b).is_empty();
         // Along an edge that was not touched nothing changes.
@@ -93,7 +102,7 @@ pub(super) fn constraints(surgery: &mut Surgery) {
         let now: Vec<(Pair, f32)> = if is_edge {
             near.along_edge(pair)
         } else {
-            let whole = near.bridging(constraint).into_iter();
+            let whole = near.bridging(pair).into_iter();
             whole.map(|pair| (pair, 1.0)).collect()
         };
         let mut now = now
@@ -202,15 +211,6 @@ impl<'a, 'b> Near<'a, 'b> {
             .map(|(_, copy)| *copy)
     }
 
-    /// The old triangles around an old particle.
-    fn fan(&self, of: u32) -> impl Iterator<Item = [u32; 3]> {
-        let triangles = self.surgery.adjacency.near(of);
-        triangles
-            .filter(|&t| (t as usize) < self.surgery.old_triangles)
-            .map(|t| self.surgery.old_corners(t))
-            .filter(move |corners| corners.contains(&of))
-    }
-
     /// What an old edge has become: pairs in the order of the old pair, and their share of its length.
     fn along_edge(&self, pair: Pair) -> Vec<(Pair, f32)> {
         let mut found = Vec::with_capacity(2);
@@ -231,49 +231,64 @@ impl<'a, 'b> Near<'a, 'b> {
         found
     }
 
-    /// Where a constraint that bridges something goes: to each side on which that is still whole.
-    fn bridging(&self, constraint: &DistanceConstraint) -> Vec<Pair> {
-        let [a, b] = constraint.particles;
-        if constraint.kind == ConstraintKind::Bend
-            && let Some(middle) = self.middle_of_thread(a, b)
-        {
-            return self.over(a, middle, b);
-        }
+    /// Where a bend goes: to each side on which the thread or the edge is still whole. What was one thread
+    /// and is two has half of its width on each side.
+    fn bends(&self, hinge: &Hinge) -> Vec<Hinge> {
+        let Bend {
+            ends: [a, b],
+            over: [m, n],
+        } = hinge.at;
+        let now: Vec<Bend> = if hinge.at.is_along() {
+            let [before, after] = [a, b].map(|end| !self.triangles_at(end, m).is_empty());
+            if !(before && after) {
+                // Somebody else's constraint: it holds what it held.
+                return vec![*hinge];
+            }
+            self.along(a, m, b)
+        } else {
+            let mut bridges = self.edges_between(a, b).peekable();
+            if bridges.peek().is_none() {
+                return vec![*hinge];
+            }
+            let over = |(one, other)| {
+                let [(a, edge), (b, same)] = self.across(a, one, other, b)?;
+                let own = |i: u32| {
+                    edge.into_iter()
+                        .find(|&copy| self.surgery.original(copy) == i)
+                };
+                let edge = [own(m)?, own(n)?];
+                (sorted(edge[0], edge[1]) == same).then(|| Bend::across(edge, [a, b]))
+            };
+            bridges.filter_map(over).collect()
+        };
+        let parts = if hinge.at.is_along() { now.len() } else { 1 };
+        let give = hinge.give * parts as f32;
+        let split = |at| Hinge { at, give, ..*hinge };
+        now.into_iter().map(split).collect()
+    }
+
+    /// Where a diagonal goes: to each side on which what it bridges is still whole.
+    fn bridging(&self, [a, b]: Pair) -> Vec<Pair> {
         let mut bridges = self.edges_between(a, b).peekable();
         if bridges.peek().is_none() {
             // Somebody else's constraint: it holds what it held.
             return vec![[a, b]];
         }
         bridges
-            .filter_map(|(one, other)| self.across(a, one, other, b))
+            .filter_map(|(one, other)| {
+                let [(a, edge), (b, same)] = self.across(a, one, other, b)?;
+                (edge == same).then_some([a, b])
+            })
             .collect()
     }
 
-    /// The particle in which two threads meet that continue each other and end at `a` and `b`.
-    fn middle_of_thread(&self, a: u32, b: u32) -> Option<u32> {
-        let rest = |i: u32| self.surgery.sheet.rest[i as usize];
-        let is_neighbour = |i: u32, of: u32| !self.triangles_at(i, of).is_empty();
-        // Most neighbours of one end lie in no straight line with the other; to ask for an edge takes
-        // longer than to see that.
-        self.fan(a)
-            .flatten()
-            .filter(|&i| i != a && i != b)
-            .map(|middle| {
-                let [to_a, to_b] = [a, b].map(|i| (rest(i) - rest(middle)).normalize_or_zero());
-                (to_a.dot(to_b), middle)
-            })
-            .filter(|&(cosine, middle)| cosine < STRAIGHT && is_neighbour(middle, b))
-            .min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)))
-            .map(|(_, middle)| middle)
-    }
-
     /// The copies of `a` and `b` that still hang together over a copy of `middle`.
-    fn over(&self, a: u32, middle: u32, b: u32) -> Vec<Pair> {
+    fn along(&self, a: u32, middle: u32, b: u32) -> Vec<Bend> {
         self.copies(middle)
             .filter_map(|middle| {
                 let a = self.copies(a).find(|&a| self.is_edge_now(a, middle))?;
                 let b = self.copies(b).find(|&b| self.is_edge_now(middle, b))?;
-                Some([a, b])
+                Some(Bend::along([a, middle, b]))
             })
             .collect()
     }
@@ -294,8 +309,9 @@ impl<'a, 'b> Near<'a, 'b> {
             })
     }
 
-    /// The tips of two triangles that had an edge in common, if they still have it.
-    fn across(&self, a: u32, one: u32, other: u32, b: u32) -> Option<Pair> {
+    /// The tips of two triangles that had an edge in common, each with what is now that edge; `None` if one
+    /// of them was divided.
+    fn across(&self, a: u32, one: u32, other: u32, b: u32) -> Option<[(u32, Pair); 2]> {
         let divided = &self.surgery.divided;
         if divided.contains_key(&one) || divided.contains_key(&other) {
             return None;
@@ -306,9 +322,7 @@ impl<'a, 'b> Near<'a, 'b> {
             now.rotate_left(old.iter().position(|&i| i == tip).unwrap_or(0));
             (now[0], sorted(now[1], now[2]))
         };
-        let (a, edge) = tip_and_edge(one, a);
-        let (b, same) = tip_and_edge(other, b);
-        (edge == same).then_some([a, b])
+        Some([tip_and_edge(one, a), tip_and_edge(other, b)])
     }
 
     /// Threads for the edges that divided triangles have inside. Their rest lengths follow from the
@@ -337,6 +351,7 @@ impl<'a, 'b> Near<'a, 'b> {
                         kind: ConstraintKind::Structural,
                         particles: [now[k], now[l]],
                         rest_length: (to - from).length(),
+                        over: None,
                     });
                 }
             }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     mesh::{ClothGrid, Diagonals, Topology, TriangleMesh},
-    solver::{ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
+    solver::{Bend, ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
 };
 use bevy::math::{Mat3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,11 +111,16 @@ impl Cloth {
             }
         }
         assert!(used.iter().all(|&used| used), "a particle without triangle");
-        let mut seen = BTreeSet::new();
+        let (mut seen, mut bent) = (BTreeSet::new(), BTreeSet::new());
         for constraint in self.constraints.iter() {
             let [a, b] = constraint.particles;
             assert!((a as usize) < n && (b as usize) < n && a != b);
-            assert!(seen.insert([a.min(b), a.max(b)]), "twice the same");
+            let ends = [a.min(b), a.max(b)];
+            match constraint.over {
+                // On both sides of a cut a thread has its bends.
+                Some(over) => assert!(bent.insert((ends, over)), "twice the same bend"),
+                None => assert!(seen.insert(ends), "twice the same"),
+            }
             assert!(constraint.rest_length > 0.0);
             let is_edge = |a: u32, b: u32| edges.contains_key(&[a.min(b), a.max(b)]);
             let bridges_edge = || {
@@ -123,11 +128,15 @@ impl Cloth {
                     .values()
                     .any(|tips| tips.contains(&a) && tips.contains(&b))
             };
-            let over_particle = || (0..n as u32).any(|m| is_edge(a, m) && is_edge(m, b));
+            let bends = |[m, n]: [u32; 2]| {
+                let tips = edges.get(&[m.min(n), m.max(n)]);
+                let over_edge = || tips.is_some_and(|t| t.contains(&a) && t.contains(&b));
+                (m == n && is_edge(a, m) && is_edge(m, b)) || over_edge()
+            };
             let held = match constraint.kind {
                 ConstraintKind::Structural => is_edge(a, b),
                 ConstraintKind::Shear => is_edge(a, b) || bridges_edge(),
-                ConstraintKind::Bend => bridges_edge() || over_particle(),
+                ConstraintKind::Bend => constraint.over.is_some_and(bends),
             };
             assert!(held, "{constraint:?} holds nothing that is seen");
         }
@@ -173,7 +182,8 @@ fn a_cut_between_two_columns_divides_the_triangles() {
     let now: f32 = cloth.triangles.rest_area.iter().sum();
     assert!((now - area).abs() < 1e-4, "{now} m² of {area}");
     // All is at its rest length: a cut alone moves nothing.
-    for c in cloth.constraints.iter() {
+    let distances = cloth.constraints.iter().filter(|c| c.over.is_none());
+    for c in distances {
         let [a, b] = c
             .particles
             .map(|i| cloth.particles.position.get(i as usize));
@@ -359,9 +369,10 @@ fn a_strand_parts_and_nothing_reaches_over() {
     let places: SoaVec3 = (0..6).map(|i| Vec3::X * i as f32).collect();
     let pairs: Vec<_> = (0..5)
         .map(|i| (ConstraintKind::Structural, i, i + 1))
-        .chain((0..4).map(|i| (ConstraintKind::Bend, i, i + 2)))
         .collect();
+    let bends: Vec<_> = (0..4).map(|i| Bend::along([i, i + 1, i + 2])).collect();
     let mut graph = ConstraintGraph::new(&places, &pairs);
+    graph.add_bends(&places, &bends);
     let mut particles = ParticleArrays::new(Vec3::ZERO, places, vec![1.0; 6]);
     let strand: Vec<u32> = (0..6).collect();
     assert_eq!(split_strand(&mut particles, &mut graph, &strand, 0), None);

@@ -4,10 +4,13 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `lines` | solves whole threads at once |
+//! | `bends` | straightens them |
 
+mod bends;
 mod lines;
 
 use super::{relax::Softness, sheet::SheetSoftness, simd::select};
+pub(super) use bends::{LEAST, SOFT, share as bend_share};
 pub(super) use lines::{ALMOST, Kept, PUSH};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
@@ -22,10 +25,10 @@ pub(in crate::solver) struct Links<'a, const W: usize> {
 }
 
 impl<const W: usize> Links<'_, W> {
-    /// Projects those between the particles at one place and those `reach` farther on.
+    /// Projects those between the particles at one place and the next ones.
     #[inline(always)]
-    fn project(&mut self, particles: &mut [Tile<W>], i: usize, reach: usize, soft: Softness) {
-        let (before, behind) = particles.split_at_mut(i + reach);
+    fn project(&mut self, particles: &mut [Tile<W>], i: usize, soft: Softness) {
+        let (before, behind) = particles.split_at_mut(i + 1);
         let (a, b) = (&mut before[i], &mut behind[0]);
         match self.lambda.get_mut(i) {
             Some(lambda) => {
@@ -47,22 +50,25 @@ impl<const W: usize> Links<'_, W> {
     fn relax(mut self, particles: &mut [Tile<W>], softness: Softness) {
         for first in 0..2 {
             for i in (first..self.rest.len()).step_by(2) {
-                self.project(particles, i, 1, softness);
+                self.project(particles, i, softness);
             }
         }
     }
 
-    /// The same for links over two threads, by twos.
+    /// Straightens threads, whole ones at once or one bend after the other. Here the links are bends over one
+    /// particle each, with what they give for rest lengths.
     #[inline(always)]
-    pub(in crate::solver) fn bend(mut self, particles: &mut [Tile<W>], softness: Softness) {
-        let count = self.rest.len();
-        for first in [0, 2] {
-            for i in (first..count).step_by(4) {
-                self.project(particles, i, 2, softness);
-                if i + 1 < count {
-                    self.project(particles, i + 1, 2, softness);
-                }
-            }
+    pub(in crate::solver) fn bend(
+        self,
+        particles: &mut [Tile<W>],
+        soft: Softness,
+        whole: bool,
+        kept: &mut [Kept<W>],
+    ) {
+        if whole {
+            bends::straighten(particles, self.rest, soft, kept);
+        } else {
+            bends::straighten_singly(particles, self.rest, soft);
         }
     }
 

@@ -113,7 +113,7 @@ fn a_strip_carries_what_its_limit_says_at_its_pinned_row_too() {
                 // The threads alone carry it.
                 fabric: Fabric {
                     shear_compliance: 10.0,
-                    bend_compliance: 1000.0,
+                    bending_stiffness: 0.0,
                     ..default()
                 },
                 ..default()

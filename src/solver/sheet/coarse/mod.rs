@@ -45,10 +45,13 @@ const TORN_AWAY: f32 = 1.2;
 const SMALLEST: u32 = 9;
 
 /// All levels of a sheet.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Coarse {
     /// From fine to coarse.
     levels: Vec<Level>,
+    /// Of the bends of the sheet: how easily the one is moved that is moved most easily, over what it gives.
+    /// Infinite until it is known.
+    pub(super) lightest_bend: f32,
     /// Rest lengths or threads have changed.
     pub(super) outdated: bool,
     /// What the masses of the nodes were made from.
@@ -56,6 +59,18 @@ pub(super) struct Coarse {
     /// How much more than threads give nodes reach: 1 where threads do not give, else the limit of
     /// their strain.
     reach: Option<f32>,
+}
+
+impl Default for Coarse {
+    fn default() -> Self {
+        Self {
+            levels: Vec::new(),
+            lightest_bend: f32::INFINITY,
+            outdated: false,
+            masses: None,
+            reach: None,
+        }
+    }
 }
 
 /// All of it follows from rest lengths and masses.

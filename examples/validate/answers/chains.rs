@@ -1,11 +1,12 @@
 //! Chains: their swing, their shape, and how much they stretch.
 
-use crate::{Sample, assert_near, period};
+use super::Row;
+use crate::sample::{Sample, period};
 use bevy::math::Vec3;
 use bevy_drape::solver::Compliance;
 
 /// A chain of `links` over `length` metres that hangs straight down from a pin.
-fn hanging(links: usize, length: f32) -> Sample {
+pub(crate) fn hanging(links: usize, length: f32) -> Sample {
     let places: Vec<_> = (0..=links)
         .map(|i| Vec3::NEG_Y * (length * i as f32 / links as f32))
         .collect();
@@ -37,10 +38,8 @@ fn first_mode(links: usize) -> Vec<f64> {
     shape
 }
 
-#[test]
-fn hanging_chain_swings_in_its_first_mode() {
-    // T₁/√(L/g), from the eigenvalues of the discrete chain.
-    for (links, expected) in [(2, 5.8049), (10, 5.3526), (32, 5.2660)] {
+pub(crate) fn first_modes() -> Vec<Row> {
+    let row = |(links, expected): (usize, f64)| {
         let mode = first_mode(links);
         let mut sample = hanging(links, 1.0);
         let amplitude = 0.02 / mode[links - 1];
@@ -51,7 +50,6 @@ fn hanging_chain_swings_in_its_first_mode() {
         }
         sample.settings.dt = 1.0 / 120.0;
         sample.settings.substeps = 10;
-        sample.settings.gravity = Vec3::NEG_Y * 9.81;
         let signal: Vec<f64> = (0..1200)
             .map(|_| {
                 sample.step();
@@ -60,59 +58,62 @@ fn hanging_chain_swings_in_its_first_mode() {
             })
             .collect();
         let measured = period(&signal, 1.0 / 120.0) / (1.0 / 9.81_f64).sqrt();
-        assert_near(&format!("{links} links"), measured, expected, 5e-3);
-    }
-}
-
-#[test]
-fn chain_between_two_pins_is_a_catenary() {
-    // sag/L where 2a·sinh(D/2a) = L.
-    let links = 64;
-    for (span, expected) in [
-        (0.4, 0.42775),
-        (0.6, 0.36278),
-        (0.8, 0.26544),
-        (0.9, 0.19071),
-    ] {
-        let straight: Vec<_> = (0..=links)
-            .map(|i| Vec3::X * (i as f32 / links as f32))
-            .collect();
-        let mut sample = Sample::chain(&straight);
-        // Hung up as a V.
-        let depth = (1.0_f32 - span * span).sqrt() / 2.0;
-        for (i, place) in straight.iter().enumerate() {
-            let from_middle = (place.x - 0.5).abs() * 2.0;
-            let v = Vec3::new(place.x * span, depth * (from_middle - 1.0), 0.0);
-            sample.particles.set_world_position(i, v);
-        }
-        sample.pin(0);
-        sample.pin(links as u32);
-        sample.settings.substeps = 20;
-        sample.settings.iterations = 20;
-        sample.settings.damping = 2.0;
-        sample.run(12.0);
-        let lowest = (0..=links).map(|i| sample.at(i).y).fold(0.0, f32::min);
-        assert_near(
-            &format!("sag over a span of {span}"),
-            f64::from(-lowest),
+        Row::near(
+            format!("T₁/√(L/g), {links} links"),
             expected,
+            measured,
             5e-3,
-        );
-    }
+        )
+    };
+    [(2, 5.8049), (10, 5.3526), (32, 5.2660)].map(row).into()
 }
 
-#[test]
-fn rigid_chains_stretch_by_the_law_of_relaxation() {
-    // ΔL = g·Δts²·N²/(2K): with the square of the substeps, but only in proportion to the
-    // iterations, and independent of the length.
+/// What sags between two pins: their distance as a share of the length of the chain, and how far it
+/// hangs down, likewise.
+pub(crate) const SAGS: [(f32, f64); 4] = [
+    (0.4, 0.42775),
+    (0.6, 0.36278),
+    (0.8, 0.26544),
+    (0.9, 0.19071),
+];
+
+/// Where a chain of 1 m comes to rest between two pins.
+pub(crate) fn catenary(span: f32) -> Vec<Vec3> {
+    let links = 64;
+    let straight: Vec<_> = (0..=links)
+        .map(|i| Vec3::X * (i as f32 / links as f32))
+        .collect();
+    let mut sample = Sample::chain(&straight);
+    // Hung up as a V.
+    let depth = (1.0 - span * span).sqrt() / 2.0;
+    for (i, place) in straight.iter().enumerate() {
+        let from_middle = (place.x - 0.5).abs() * 2.0;
+        let v = Vec3::new(place.x * span, depth * (from_middle - 1.0), 0.0);
+        sample.particles.set_world_position(i, v);
+    }
+    sample.pin(0);
+    sample.pin(links as u32);
+    sample.settings.substeps = 20;
+    sample.settings.iterations = 20;
+    sample.settings.damping = 2.0;
+    sample.run(12.0);
+    (0..=links).map(|i| sample.at(i)).collect()
+}
+
+pub(crate) fn catenaries() -> Vec<Row> {
+    let row = |(span, expected)| {
+        let lowest = catenary(span).iter().fold(0.0_f32, |low, at| low.min(at.y));
+        let what = format!("sag/L, D/L = {span}");
+        Row::near(what, expected, f64::from(-lowest), 5e-3)
+    };
+    SAGS.map(row).into()
+}
+
+pub(crate) fn stretch_of_relaxation() -> Vec<Row> {
+    // With the square of the substeps, but only in proportion to the iterations, and independent of
+    // the length.
     let links = 32;
-    for (length, substeps, iterations) in [
-        (25.0, 1, 1),
-        (25.0, 2, 1),
-        (25.0, 4, 1),
-        (25.0, 1, 4),
-        (100.0, 2, 1),
-    ] {
+    let row = |(length, substeps, iterations): (f32, u32, u32)| {
         let mut sample = hanging(links, length);
         sample.settings.substeps = substeps;
         sample.settings.iterations = iterations;
@@ -122,20 +123,24 @@ fn rigid_chains_stretch_by_the_law_of_relaxation() {
         let n = links as f64;
         let expected = 9.81 * dts * dts * n * n / (2.0 * f64::from(iterations));
         let extension = -f64::from(sample.at(links).y) - f64::from(length);
-        assert_near(
-            &format!("{length} m, {substeps} substeps, {iterations} iterations"),
-            extension,
-            expected,
-            0.1,
-        );
-    }
+        let what = format!("{length} m, {substeps} substeps, {iterations} iterations, m");
+        Row::near(what, expected, extension, 0.1)
+    };
+    [
+        (25.0, 1, 1),
+        (25.0, 2, 1),
+        (25.0, 4, 1),
+        (25.0, 1, 4),
+        (100.0, 2, 1),
+    ]
+    .map(row)
+    .into()
 }
 
-#[test]
-fn compliant_chains_stretch_by_their_weight() {
-    // Link i of N carries the N − i masses below it: ΔL = α·m·g·N(N+1)/2, however it is solved.
+pub(crate) fn stretch_of_compliance() -> Vec<Row> {
+    // Link i of N carries the N − i masses below it, however it is solved.
     let links = 10;
-    for (substeps, iterations) in [(5, 1), (20, 1), (4, 10)] {
+    let row = |(substeps, iterations)| {
         let mut sample = hanging(links, 1.0);
         sample.settings.compliance = Compliance {
             stretch: 1e-3,
@@ -147,11 +152,9 @@ fn compliant_chains_stretch_by_their_weight() {
         sample.run(20.0);
         let n = links as f64;
         let expected = 1e-3 * 9.81 * n * (n + 1.0) / 2.0;
-        assert_near(
-            &format!("{substeps} substeps, {iterations} iterations"),
-            -f64::from(sample.at(links).y) - 1.0,
-            expected,
-            0.02,
-        );
-    }
+        let extension = -f64::from(sample.at(links).y) - 1.0;
+        let what = format!("{substeps} substeps, {iterations} iterations, m");
+        Row::near(what, expected, extension, 0.02)
+    };
+    [(5, 1), (20, 1), (4, 10)].map(row).into()
 }

@@ -1,0 +1,84 @@
+//! What self-collision costs: the same cloth with and without it, step by step in turns, from the first
+//! step on.
+//!
+//! ```sh
+//! cargo bench --bench self_collision
+//! ```
+//!
+//! `hang` never touches itself, `drape` falls on a ball and hangs down in folds, `crumple` falls edge on
+//! onto a floor and ends as a heap. A cloth that is not kept from itself moves otherwise once it has gone
+//! through itself, so the step without is not quite that of the same shape.
+
+#[path = "../examples/measure/scene.rs"]
+mod scene;
+#[path = "common/turns.rs"]
+#[expect(dead_code, reason = "other benches need more")]
+mod turns;
+
+use scene::{Crew, Plan, Scene};
+use turns::{is_bench, timed};
+
+/// Steps of each cloth: 5 s.
+const STEPS: usize = 300;
+/// Of so many steps the median counts: what else the machine does hits single steps.
+const TOGETHER: usize = 10;
+
+fn main() {
+    let (sides, steps) = if is_bench() {
+        (&[64, 128, 256][..], STEPS)
+    } else {
+        (&[16][..], 20)
+    };
+    println!(
+        "| scene | N | without, ms | with, ms | all steps, × | middle step, × | last second, × |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for scene in [Scene::Hang, Scene::Drape, Scene::Crumple] {
+        for &side in sides {
+            compare(scene, side, steps);
+        }
+    }
+}
+
+fn compare(scene: Scene, side: u32, steps: usize) {
+    let mut stages = [false, true].map(|self_collision| {
+        Plan {
+            side,
+            self_collision,
+            ..scene.plan()
+        }
+        .build()
+    });
+    let mut crew = Crew::of(1);
+    let mut times = [const { Vec::new() }; 2];
+    for _ in 0..steps {
+        for (stage, times) in stages.iter_mut().zip(&mut times) {
+            times.push(timed(|| {
+                assert!(crew.step(stage), "a number was not finite");
+            }));
+        }
+    }
+    let ratio = |of: fn(&[f64]) -> f64| of(&times[1]) / of(&times[0]);
+    println!(
+        "| {} | {side}² | {:.3} | {:.3} | {:.2} | {:.2} | {:.2} |",
+        scene.plan().name,
+        mean(&times[0]),
+        mean(&times[1]),
+        ratio(mean),
+        ratio(median),
+        ratio(|times| median(&times[times.len() * 4 / 5..])),
+    );
+}
+
+/// The mean of the medians of a few steps each.
+fn mean(times: &[f64]) -> f64 {
+    let few = times.chunks(TOGETHER);
+    let count = few.len() as f64;
+    few.map(median).sum::<f64>() / count
+}
+
+fn median(times: &[f64]) -> f64 {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

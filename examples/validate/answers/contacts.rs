@@ -1,0 +1,188 @@
+//! Contacts: the friction cone, a rope around a bollard, and cloth that stays outside.
+
+use super::Row;
+use crate::sample::{Sample, vacuum};
+use bevy::math::{Quat, Vec3};
+use bevy_drape::solver::{
+    Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
+};
+use std::f32::consts::PI;
+
+/// Of cloth on a slope.
+const MU: f32 = 0.5;
+
+/// A sheet that lies on a plane which falls off towards +x at this angle.
+fn on_slope(degrees: f32) -> Sample {
+    let mut sample = Sample::sheet(6);
+    let slope = Quat::from_rotation_z(-degrees.to_radians());
+    for i in 0..sample.particles.len() {
+        let place = slope * sample.at(i);
+        sample.particles.set_world_position(i, place);
+    }
+    let friction = Friction {
+        fixed: MU,
+        kinetic: MU,
+    };
+    let pose = Pose {
+        rotation: slope,
+        translation: Vec3::ZERO,
+    };
+    sample.colliders = vec![Collider::fixed(Shape::HalfSpace, pose, friction)];
+    sample.settings = StepSettings {
+        substeps: 4,
+        surface: Surface {
+            thickness: 0.0,
+            friction,
+        },
+        ..vacuum()
+    };
+    sample
+}
+
+/// How far it slides in 2 s, m.
+fn slid(degrees: f32) -> f64 {
+    let mut sample = on_slope(degrees);
+    sample.run(2.0);
+    let n = sample.particles.len();
+    let way = (0..n).map(|i| sample.at(i)).sum::<Vec3>().length() / n as f32;
+    f64::from(way)
+}
+
+/// The value between two at which something begins to be so, found by halves.
+fn threshold([mut no, mut yes]: [f32; 2], halvings: u32, is_so: impl Fn(f32) -> bool) -> f64 {
+    for _ in 0..halvings {
+        let middle = (no + yes) / 2.0;
+        if is_so(middle) {
+            yes = middle;
+        } else {
+            no = middle;
+        }
+    }
+    f64::from((no + yes) / 2.0)
+}
+
+pub(crate) fn friction_cone() -> Vec<Row> {
+    let limit = f64::from(MU.atan().to_degrees());
+    let found = threshold([10.0, 50.0], 10, |degrees| slid(degrees) > 1e-3);
+    let mut rows = vec![Row::within("slips from, °", limit, found, 0.5)];
+    for degrees in [35.0_f32, 45.0, 70.0] {
+        let angle = f64::from(degrees).to_radians();
+        let expected = 9.81 * (angle.sin() - f64::from(MU) * angle.cos());
+        let what = format!("acceleration down {degrees}°, m/s²");
+        rows.push(Row::near(what, expected, slid(degrees) / 2.0, 0.02));
+    }
+    rows
+}
+
+/// Of a rope around a bollard.
+const GRIP: f32 = 0.3;
+
+/// Whether a rope over a bar, half a turn around it, slips if one end is drawn so many times as strongly
+/// as the other.
+fn slips_around_bar(ratio: f32) -> bool {
+    const RADIUS: f32 = 0.2;
+    // Links on each side of the bar, and on it.
+    const BESIDE: usize = 4;
+    const AROUND: usize = 32;
+    let link = RADIUS * PI / AROUND as f32;
+    let places: Vec<Vec3> = (0..=AROUND + 2 * BESIDE)
+        .map(|i| {
+            let along = (i as f32 - BESIDE as f32) * link;
+            let angle = (along / RADIUS).clamp(0.0, PI);
+            let down = (-along).max(along - RADIUS * PI).max(0.0);
+            Vec3::new(-angle.cos() * RADIUS, angle.sin() * RADIUS - down, 0.0)
+        })
+        .collect();
+    let last = places.len() - 1;
+    let mut sample = Sample::chain(&places);
+    let friction = Friction {
+        fixed: GRIP,
+        kinetic: GRIP,
+    };
+    let pose = Pose {
+        rotation: Quat::from_rotation_x(PI / 2.0),
+        translation: Vec3::ZERO,
+    };
+    let bar = Shape::Capsule {
+        radius: RADIUS,
+        half_length: 1.0,
+    };
+    sample.colliders = vec![Collider::fixed(bar, pose, friction)];
+    sample.settings = StepSettings {
+        dt: 1.0 / 480.0,
+        gravity: Vec3::ZERO,
+        surface: Surface {
+            thickness: 0.0,
+            friction,
+        },
+        ..vacuum()
+    };
+    let gain = Vec3::NEG_Y * 10.0 * sample.settings.dt;
+    let mut pull = |steps: u32| {
+        for _ in 0..steps {
+            for (end, gain) in [(0, gain), (last, gain * ratio)] {
+                let velocity = sample.particles.velocity(end);
+                sample.particles.set_velocity(end, velocity + gain);
+            }
+            sample.step();
+        }
+        sample.at(last).y
+    };
+    // The rope comes taut first.
+    let taut = pull(240);
+    taut - pull(480) > 5e-3
+}
+
+pub(crate) fn capstan() -> Vec<Row> {
+    let expected = f64::from(GRIP * PI).exp();
+    let found = threshold([1.0, 6.0], 9, slips_around_bar);
+    vec![Row::near("T₂/T₁, φ = π, μ = 0.3", expected, found, 0.05)]
+}
+
+pub(crate) fn drape() -> Vec<Row> {
+    let at = |translation| Pose {
+        rotation: Quat::from_rotation_y(0.3),
+        translation,
+    };
+    let friction = Friction {
+        fixed: 0.5,
+        kinetic: 0.4,
+    };
+    let floor = Collider::fixed(Shape::HalfSpace, at(Vec3::NEG_Y), friction);
+    let solid = |shape, place| Collider::fixed(shape, at(place), friction);
+    let ball = solid(Shape::Sphere { radius: 0.3 }, Vec3::NEG_Y * 0.7);
+    let limb = Shape::Capsule {
+        radius: 0.1,
+        half_length: 0.3,
+    };
+    let limb = solid(limb, Vec3::new(0.3, -0.8, 0.3));
+    let half_size = Vec3::splat(0.2);
+    let cuboid = solid(Shape::Cuboid { half_size }, Vec3::NEG_Y * 0.8);
+    let row = |(what, colliders): (&str, Vec<Collider>)| {
+        let mut sample = Sample::sheet(32);
+        sample.settings = StepSettings {
+            substeps: 8,
+            surface: Surface {
+                thickness: 0.01,
+                friction,
+            },
+            ..vacuum()
+        };
+        sample.colliders = colliders;
+        let mut deepest = 0.0_f32;
+        for _ in 0..300 {
+            sample.step();
+            deepest = deepest.max(deepest_penetration(&sample.particles, &sample.colliders));
+        }
+        let lowest = (0..1024).map(|i| sample.at(i).y).fold(0.0, f32::min);
+        assert!(lowest < -0.9, "it hangs at {lowest} m");
+        let what = format!("deepest penetration, {what}, m");
+        Row::at_most(what, 0.0, f64::from(deepest))
+    };
+    [
+        ("ball, limb and floor", vec![floor, ball, limb]),
+        ("box and floor", vec![floor, cuboid]),
+    ]
+    .map(row)
+    .into()
+}

@@ -1,0 +1,95 @@
+//! Known answers: experiments with the solver alone, what came out of them, and what should have, by a
+//! formula or a table of the literature, never by an earlier run of this code.
+//!
+//! The tests in `tests/physics` hold every row; the example `validate` prints them.
+
+pub(crate) mod air;
+pub(crate) mod chains;
+pub(crate) mod cloths;
+pub(crate) mod contacts;
+pub(crate) mod motion;
+mod row;
+
+pub(crate) use row::Row;
+
+/// Some rows of the table, and where their answers come from.
+pub(crate) struct Experiment {
+    pub(crate) name: &'static str,
+    /// The formula, or who published the answer.
+    pub(crate) source: &'static str,
+    pub(crate) run: fn() -> Vec<Row>,
+}
+
+/// All of them.
+pub(crate) const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "free fall",
+        source: "at²/2; Euler ½aT(T ± Δt)",
+        run: motion::free_fall,
+    },
+    Experiment {
+        name: "oscillator",
+        source: "ω = 2/Δt·asin(ω₀Δt/2) (Hairer, Lubich, Wanner 2003)",
+        run: motion::oscillator,
+    },
+    Experiment {
+        name: "pendulum",
+        source: "T = 4√(L/g)·K(sin θ₀/2)",
+        run: motion::pendulum,
+    },
+    Experiment {
+        name: "hanging chain",
+        source: "eigenvalues of the discrete chain (D. Bernoulli 1732 for the smooth one)",
+        run: chains::first_modes,
+    },
+    Experiment {
+        name: "catenary",
+        source: "2a·sinh(D/2a) = L (Leibniz, Huygens, J. Bernoulli 1691)",
+        run: chains::catenaries,
+    },
+    Experiment {
+        name: "law of relaxation",
+        source: "ΔL = gΔts²N²/2K",
+        run: chains::stretch_of_relaxation,
+    },
+    Experiment {
+        name: "static stretch",
+        source: "ΔL = αmg·N(N+1)/2 (Hooke), by XPBD (Macklin et al. 2016)",
+        run: chains::stretch_of_compliance,
+    },
+    Experiment {
+        name: "friction cone",
+        source: "slips where tan θ > μ; a = g(sin θ − μ·cos θ) (Coulomb 1785)",
+        run: contacts::friction_cone,
+    },
+    Experiment {
+        name: "capstan",
+        source: "T₂/T₁ = e^(μφ) (Euler 1769, Eytelwein 1808)",
+        run: contacts::capstan,
+    },
+    Experiment {
+        name: "terminal velocity",
+        source: "v = √(2σg/ρC_D)·tanh(gt/v_t)",
+        run: air::terminal_velocity,
+    },
+    Experiment {
+        name: "momentum",
+        source: "Newton 1687",
+        run: cloths::momentum,
+    },
+    Experiment {
+        name: "energy",
+        source: "what swings freely gains none",
+        run: cloths::energy,
+    },
+    Experiment {
+        name: "rest pose",
+        source: "nothing moves without a force",
+        run: cloths::rest,
+    },
+    Experiment {
+        name: "sphere drape",
+        source: "no particle is inside",
+        run: contacts::drape,
+    },
+];

@@ -1,0 +1,95 @@
+//! Checks the solver against known answers, prints the table, and draws a few of them. Exits with 1 if a
+//! row fails.
+//!
+//! ```sh
+//! cargo run --release --example validate
+//! ```
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `answers/` | the experiments, what is expected of them and where that comes from |
+//! | `sample` | cloths, chains and particles without an app |
+//! | `plots` | the pictures |
+
+mod answers;
+mod plots;
+mod sample;
+
+use answers::{EXPERIMENTS, Row};
+use clap::Parser;
+use std::{path::PathBuf, process::ExitCode};
+
+/// Checks the cloth solver against known answers of physics.
+#[derive(Parser)]
+struct Arguments {
+    /// Where plots go, as SVG
+    #[arg(long, value_name = "FOLDER", default_value = "target/validate")]
+    plots: PathBuf,
+    /// Only experiments whose names contain this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+}
+
+fn main() -> ExitCode {
+    let Arguments { plots, only } = Arguments::parse();
+    let mut chosen = EXPERIMENTS
+        .iter()
+        .filter(|e| e.name.contains(&only))
+        .peekable();
+    if chosen.peek().is_none() {
+        let names: Vec<_> = EXPERIMENTS.iter().map(|e| e.name).collect();
+        eprintln!(
+            "there is no experiment {only:?}, only: {}",
+            names.join(", ")
+        );
+        return ExitCode::FAILURE;
+    }
+    let (mut rows, mut failed) = (0, 0);
+    for experiment in chosen {
+        println!("{} — {}", experiment.name, experiment.source);
+        for row in (experiment.run)() {
+            rows += 1;
+            failed += usize::from(!row.passes());
+            print(&row);
+        }
+    }
+    println!("{} of {rows} rows pass", rows - failed);
+    if only.is_empty() {
+        match plots::draw(&plots) {
+            Ok(files) => files
+                .iter()
+                .for_each(|file| println!("drawn: {}", file.display())),
+            Err(problem) => {
+                eprintln!("error: plots in {}: {problem}", plots.display());
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn print(row: &Row) {
+    let verdict = if row.passes() { "pass" } else { "FAIL" };
+    let [expected, got] = [row.expected, row.got].map(short);
+    println!(
+        "  {verdict}  {:48} expected {expected:>10}  got {got:>10}  {}",
+        row.what,
+        row.tolerance()
+    );
+}
+
+/// Six digits that count.
+fn short(number: f64) -> String {
+    if number == 0.0 {
+        return "0".into();
+    }
+    let digits = 5 - number.abs().log10().floor() as i32;
+    match digits {
+        0..=8 => format!("{number:.*}", digits as usize),
+        _ => format!("{number:.2e}"),
+    }
+}

@@ -1,0 +1,118 @@
+//! Pictures of some of the experiments, as SVG.
+
+use crate::answers::{chains, cloths};
+use plotters::prelude::*;
+use std::{
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
+
+type Drawn = Result<(), Box<dyn Error>>;
+
+/// Draws all of them into a folder. Returns what has been written.
+pub(crate) fn draw(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    let plots: [(&str, fn(&Path) -> Drawn); 2] = [("catenary", catenary), ("energy", energy)];
+    let mut files = Vec::new();
+    for (name, draw) in plots {
+        let file = folder.join(name).with_extension("svg");
+        draw(&file)?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
+const SIZE: (u32, u32) = (800, 500);
+
+/// What was measured, and what is known.
+const MEASURED: RGBColor = RGBColor(214, 69, 31);
+const KNOWN: RGBColor = RGBColor(60, 90, 160);
+
+/// A chart with axes, a title and room for all of its points.
+macro_rules! chart {
+    ($area:expr, $title:expr, $x:expr, $y:expr, $x_name:expr, $y_name:expr) => {{
+        $area.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(&$area)
+            .caption($title, ("sans-serif", 22))
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(64)
+            .build_cartesian_2d($x, $y)?;
+        chart
+            .configure_mesh()
+            .light_line_style(WHITE)
+            .x_desc($x_name)
+            .y_desc($y_name)
+            .draw()?;
+        chart
+    }};
+}
+
+fn catenary(file: &Path) -> Drawn {
+    let area = SVGBackend::new(file, SIZE).into_drawing_area();
+    let title = "A chain of 1 m between two pins: 65 particles, and the catenary";
+    let mut chart = chart!(area, title, -0.5..0.5, -0.48..0.02, "x, m", "y, m");
+    for (span, sag) in chains::SAGS {
+        let span = f64::from(span);
+        let shape = |x: f64| parameter(span) * ((x / parameter(span)).cosh() - 1.0) - sag;
+        let known = (0..=200).map(|i| {
+            let x = span * (f64::from(i) / 200.0 - 0.5);
+            (x, shape(x))
+        });
+        chart.draw_series(LineSeries::new(known, KNOWN.stroke_width(2)))?;
+        let chain = chains::catenary(span as f32);
+        let measured = chain.iter().map(|at| {
+            let at = (f64::from(at.x) - span / 2.0, f64::from(at.y));
+            Circle::new(at, 2, MEASURED.filled())
+        });
+        chart.draw_series(measured)?;
+    }
+    area.present()?;
+    Ok(())
+}
+
+/// The a of the catenary of a chain of 1 m over a span: 2a·sinh(D/2a) = 1, by halves.
+fn parameter(span: f64) -> f64 {
+    let (mut low, mut high) = (1e-3, 10.0);
+    for _ in 0..60 {
+        let a = f64::midpoint(low, high);
+        // A larger a is a tauter, shorter chain.
+        if 2.0 * a * (span / (2.0 * a)).sinh() > 1.0 {
+            low = a;
+        } else {
+            high = a;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+fn energy(file: &Path) -> Drawn {
+    let area = SVGBackend::new(file, SIZE).into_drawing_area();
+    let title = "Energy of an undamped sheet that swings down from two corners";
+    let x = 0.0..cloths::SWING;
+    let mut chart = chart!(area, title, x, 0.0..1.05, "t, s", "share of the first");
+    let series = cloths::swing();
+    let first = series[0].total();
+    let lines: [(&str, RGBColor, fn(&cloths::Energy) -> f64); 3] = [
+        ("all", BLACK, cloths::Energy::total),
+        ("of motion", MEASURED, |energy| energy.kinetic),
+        ("of height", KNOWN, |energy| energy.potential),
+    ];
+    for (name, colour, of) in lines {
+        let points = series
+            .iter()
+            .map(|energy| (energy.time, of(energy) / first));
+        chart
+            .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+            .label(name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+    }
+    chart
+        .configure_series_labels()
+        .background_style(WHITE)
+        .border_style(BLACK)
+        .draw()?;
+    area.present()?;
+    Ok(())
+}

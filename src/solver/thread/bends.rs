@@ -1,0 +1,226 @@
+//! Straightens threads: whole ones at once, or at one particle after the other where that is enough.
+//!
+//! At each inner particle of a thread that is even and straight at rest, the curve c = x₀ − 2x₁ + x₂ is
+//! itself the constraint, with compliance α = ρ/B (see `bend`). It is linear, so that one solution of
+//!
+//! (KWKᵀ + α̃)λ = −c, Δx = WKᵀλ,
+//!
+//! is a whole step of implicit Euler for the bending of the thread, however stiff that is. Its matrix is
+//! the same for x, y and z, and has five diagonals: neighbours share two particles (−2w₁ − 2w₂), those
+//! after them one (w₂). It is factorised into LDLᵀ on the way there, and λ follows on the way back.
+//! Solved one by one instead, stiff bends of a fine mesh would hardly resist at all: what one pass leaves
+//! of a curve that extends over N particles grows with N⁴.
+//!
+//! Bends that give much more in a substep than the particles do, as those of most fabrics on a mesh for
+//! games, hardly know of each other. There one by one is as good, at less than half the cost.
+
+use super::{Kept, Tile};
+use crate::solver::{relax::Softness, simd::select};
+
+/// Where α̃ is at least so many times w₀ + 4w₁ + w₂, bends may be solved one by one: their stiffness is then
+/// right to 1/24.
+pub(in crate::solver) const SOFT: f32 = 12.0;
+
+/// A bend that gives next to nothing would leave the matrix without inverse in single precision.
+pub(in crate::solver) const LEAST: f32 = 1.0 + 1e-6;
+
+/// Straightens threads, from what each bend gives; one that gives less than nothing is not there.
+/// `soft.alpha` is 1/(BΔt²).
+#[inline(always)]
+pub(super) fn straighten<const W: usize>(
+    particles: &mut [Tile<W>],
+    give: &[[f32; W]],
+    soft: Softness,
+    kept: &mut [Kept<W>],
+) {
+    let mut there = There::default();
+    let rows = particles.windows(3).zip(give);
+    for (own, kept) in rows.zip(&mut *kept) {
+        let ([a, m, b], give) = own else {
+            return;
+        };
+        there.go_on([a, m, b], give, soft, kept);
+    }
+    let count = give.len();
+    let mut back = Back::default();
+    for (tile, kept) in particles.iter_mut().skip(2).zip(&kept[..count]).rev() {
+        back.go_on(tile, kept);
+    }
+    // The first two particles are the ends of few bends.
+    let nothing = [[0.0; W]; 6];
+    for tile in particles.iter_mut().take(2).rev() {
+        back.go_on(tile, &nothing);
+    }
+}
+
+/// The same one by one: at every third particle, then at the next ones, and at those after these. None has
+/// a particle in common with the one before, so that the processor need not wait.
+#[inline(always)]
+pub(super) fn straighten_singly<const W: usize>(
+    particles: &mut [Tile<W>],
+    give: &[[f32; W]],
+    soft: Softness,
+) {
+    for first in 0..3 {
+        let (Some(rows), Some(give)) = (particles.get_mut(first..), give.get(first..)) else {
+            return;
+        };
+        for (rows, give) in rows.chunks_exact_mut(3).zip(give.iter().step_by(3)) {
+            if let [a, m, b] = rows {
+                project(a, m, b, give, soft);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn project<const W: usize>(
+    a: &mut Tile<W>,
+    m: &mut Tile<W>,
+    b: &mut Tile<W>,
+    give: &[f32; W],
+    soft: Softness,
+) {
+    let ([x0, y0, z0, w0], [x1, y1, z1, w1], [x2, y2, z2, w2]) = (*a, *m, *b);
+    for k in 0..W {
+        let s = share([w0[k], w1[k], w2[k]], give[k], soft);
+        let (s0, s1, s2) = (w0[k] * s, 2.0 * w1[k] * s, w2[k] * s);
+        let cx = (x0[k] - x1[k]) + (x2[k] - x1[k]);
+        let cy = (y0[k] - y1[k]) + (y2[k] - y1[k]);
+        let cz = (z0[k] - z1[k]) + (z2[k] - z1[k]);
+        a[0][k] = x0[k] - s0 * cx;
+        a[1][k] = y0[k] - s0 * cy;
+        a[2][k] = z0[k] - s0 * cz;
+        m[0][k] = x1[k] + s1 * cx;
+        m[1][k] = y1[k] + s1 * cy;
+        m[2][k] = z1[k] + s1 * cz;
+        b[0][k] = x2[k] - s2 * cx;
+        b[1][k] = y2[k] - s2 * cy;
+        b[2][k] = z2[k] - s2 * cz;
+    }
+}
+
+/// −λ of a bend for each unit of its curve: 1/(w₀ + 4w₁ + w₂ + α̃).
+#[inline(always)]
+pub(in crate::solver) fn share([w0, w1, w2]: [f32; 3], give: f32, soft: Softness) -> f32 {
+    let masses = w0 + 4.0 * w1 + w2;
+    let below = masses * soft.weakness + give * soft.alpha;
+    select((masses > 0.0) & (give >= 0.0), 1.0 / below, 0.0)
+}
+
+/// The factorisation, and where it is: what the last two bends of each thread have left.
+struct There<const W: usize> {
+    /// Whether the last one is there (1 or 0), and the one before.
+    there: [[f32; W]; 2],
+    /// One over their pivots.
+    u: [[f32; W]; 2],
+    /// The last one's number of L, not yet divided.
+    g: [f32; W],
+    /// Their right sides, along x, y and z.
+    z: [[[f32; W]; 3]; 2],
+}
+
+impl<const W: usize> Default for There<W> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            there: [[0.0; W]; 2],
+            u: [[0.0; W]; 2],
+            g: [0.0; W],
+            z: [[[0.0; W]; 3]; 2],
+        }
+    }
+}
+
+impl<const W: usize> There<W> {
+    /// Eliminates one bend of each thread.
+    #[inline(always)]
+    fn go_on(
+        &mut self,
+        [a, m, b]: [&Tile<W>; 3],
+        give: &[f32; W],
+        Softness { alpha, weakness }: Softness,
+        kept: &mut Kept<W>,
+    ) {
+        // Both numbers of its row of L, and what of λ it has by itself.
+        let [l1, l2, qx, qy, qz, _] = kept;
+        for k in 0..W {
+            let [w0, w1, w2] = [a[3][k], m[3][k], b[3][k]];
+            let masses = w0 + 4.0 * w1 + w2;
+            let there = select((give[k] >= 0.0) & (masses > 0.0), 1.0, 0.0);
+            let near = -2.0 * (w0 + w1) * (there * self.there[0][k]);
+            let far = w0 * (there * self.there[1][k]);
+            let second = far * self.u[1][k];
+            let g = near - second * self.g[k];
+            let first = g * self.u[0][k];
+            let pivot = masses * (weakness * LEAST) + give[k] * alpha - first * g - second * far;
+            let u = select(there > 0.0, 1.0 / pivot, 0.0);
+            let cx = (a[0][k] - m[0][k]) + (b[0][k] - m[0][k]);
+            let cy = (a[1][k] - m[1][k]) + (b[1][k] - m[1][k]);
+            let cz = (a[2][k] - m[2][k]) + (b[2][k] - m[2][k]);
+            let zx = cx - first * self.z[0][0][k] - second * self.z[1][0][k];
+            let zy = cy - first * self.z[0][1][k] - second * self.z[1][1][k];
+            let zz = cz - first * self.z[0][2][k] - second * self.z[1][2][k];
+            l1[k] = first;
+            l2[k] = second;
+            qx[k] = zx * u;
+            qy[k] = zy * u;
+            qz[k] = zz * u;
+            self.there[1][k] = self.there[0][k];
+            self.there[0][k] = there;
+            self.u[1][k] = self.u[0][k];
+            self.u[0][k] = u;
+            self.g[k] = g;
+            self.z[1][0][k] = self.z[0][0][k];
+            self.z[1][1][k] = self.z[0][1][k];
+            self.z[1][2][k] = self.z[0][2][k];
+            self.z[0][0][k] = zx;
+            self.z[0][1][k] = zy;
+            self.z[0][2][k] = zz;
+        }
+    }
+}
+
+/// The substitution, and where it is: λ of the two bends behind, along x, y and z, and what of it counts
+/// in the equations before them.
+struct Back<const W: usize> {
+    lambda: [[[f32; W]; 3]; 2],
+    /// The first numbers of L of the bend behind.
+    near: [f32; W],
+    /// The second numbers of L of both.
+    far: [[f32; W]; 2],
+}
+
+impl<const W: usize> Default for Back<W> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            lambda: [[[0.0; W]; 3]; 2],
+            near: [0.0; W],
+            far: [[0.0; W]; 2],
+        }
+    }
+}
+
+impl<const W: usize> Back<W> {
+    /// Substitutes at one bend of each thread and moves the particles at its far end.
+    #[inline(always)]
+    fn go_on(&mut self, tile: &mut Tile<W>, [l1, l2, qx, qy, qz, _]: &Kept<W>) {
+        let [x, y, z, w] = tile;
+        for (axis, (plane, q)) in [x, y, z].into_iter().zip([qx, qy, qz]).enumerate() {
+            let [one, two] = &mut self.lambda;
+            let (one, two) = (&mut one[axis], &mut two[axis]);
+            for k in 0..W {
+                let lambda = q[k] - self.near[k] * one[k] - self.far[1][k] * two[k];
+                plane[k] -= w[k] * ((lambda - one[k]) + (two[k] - one[k]));
+                two[k] = one[k];
+                one[k] = lambda;
+            }
+        }
+        for k in 0..W {
+            self.near[k] = l1[k];
+            self.far[1][k] = self.far[0][k];
+            self.far[0][k] = l2[k];
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Cloths that meet other cloths.
+
+#[path = "../common/crossings.rs"]
+mod crossings;
+
+use crate::{add_mesh, app, centre, particles, run};
+use bevy::prelude::*;
+use bevy_drape::{
+    ClothSleeping, ClothSubstep, ClothSystems, ClothThreads,
+    mesh::{Topology, TriangleMesh},
+    prelude::*,
+};
+use crossings::crossings;
+
+const SIDE: u32 = 24;
+const SIZE: f32 = 0.6;
+/// What their particles keep from each other.
+const KEPT: f32 = SIZE / (SIDE - 1) as f32;
+
+fn sheet() -> ClothGrid {
+    ClothGrid::new(SIZE, SIZE, SIDE, SIDE)
+}
+
+/// A sheet over a floor, at this height, turned by this angle.
+fn drop(app: &mut App, height: f32, angle: f32, extra: impl Bundle) -> Entity {
+    let mesh = add_mesh(app, sheet());
+    let cloth = Cloth {
+        self_collision: SelfCollision::Particles,
+        ..default()
+    };
+    let place =
+        Transform::from_xyz(0.02 * angle, height, 0.01).with_rotation(Quat::from_rotation_y(angle));
+    app.world_mut()
+        .spawn((cloth, Mesh3d(mesh), place, extra))
+        .id()
+}
+
+fn over_floor() -> App {
+    let mut app = app();
+    let floor = ClothCollider::half_space().with_friction(0.5, 0.4);
+    app.world_mut().spawn(floor);
+    app
+}
+
+/// So many sheets, one above the other.
+fn stack(app: &mut App, count: u32) -> Vec<Entity> {
+    (0..count)
+        .map(|k| {
+            let k = k as f32;
+            drop(app, 0.03 + 0.035 * k, 0.1 * k, ())
+        })
+        .collect()
+}
+
+fn places(app: &App, cloth: Entity) -> Vec<Vec3> {
+    let particles = particles(app, cloth);
+    assert!(particles.is_finite());
+    (0..particles.len())
+        .map(|i| particles.world_position(i))
+        .collect()
+}
+
+/// Where the middle of a sheet is.
+fn middle(app: &App, cloth: Entity) -> Vec3 {
+    let particles = particles(app, cloth);
+    particles.world_position((SIDE * SIDE / 2 + SIDE / 2) as usize)
+}
+
+/// The least distance of a particle of one from one of the other.
+fn gap(app: &App, a: Entity, b: Entity) -> f32 {
+    let (a, b) = (places(app, a), places(app, b));
+    let from = |at: &Vec3| b.iter().map(|b| b.distance(*at)).fold(f32::MAX, f32::min);
+    a.iter().map(from).fold(f32::MAX, f32::min)
+}
+
+/// How far the particle goes in a second that goes farthest.
+fn way(app: &mut App, cloths: &[Entity]) -> f32 {
+    let all = |app: &App| -> Vec<Vec3> { cloths.iter().flat_map(|&c| places(app, c)).collect() };
+    let before = all(app);
+    run(app, 60);
+    let ways = all(app).into_iter().zip(before).map(|(a, b)| a.distance(b));
+    ways.fold(0.0, f32::max)
+}
+
+fn hashes(app: &App, cloths: &[Entity]) -> Vec<u64> {
+    let hash = |&cloth| particles(app, cloth).state_hash();
+    cloths.iter().map(hash).collect()
+}
+
+#[test]
+fn two_that_are_dropped_on_each_other_rest_apart() {
+    let mut app = over_floor();
+    let cloths = stack(&mut app, 2);
+    run(&mut app, 360);
+    let [below, above] = [cloths[0], cloths[1]];
+    let nearest = gap(&app, below, above);
+    assert!(nearest > 0.9 * KEPT, "{nearest} m, should be {KEPT} m");
+    assert!(centre(&app, above).y > centre(&app, below).y + 0.4 * KEPT);
+    let way = way(&mut app, &cloths);
+    assert!(way < 5e-3, "moves by {way} m in a second");
+}
+
+#[test]
+fn those_that_lie_on_each_other_sleep_and_wake_together() {
+    let mut app = over_floor();
+    let cloths = stack(&mut app, 2);
+    for &cloth in &cloths {
+        let mut cloth = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
+        // They are to come to rest soon.
+        (cloth.damping, cloth.sleep_speed) = (10.0, 0.02);
+    }
+    let asleep = |app: &App| {
+        let sleeps = |&&cloth: &&Entity| app.world().get::<ClothSleeping>(cloth).is_some();
+        cloths.iter().filter(sleeps).count()
+    };
+    for _ in 0..900 {
+        app.update();
+        assert!([0, 2].contains(&asleep(&app)));
+        if asleep(&app) == 2 {
+            break;
+        }
+    }
+    assert_eq!(asleep(&app), 2);
+    run(&mut app, 10);
+    assert_eq!(asleep(&app), 2);
+    let mut above = app.world_mut().entity_mut(cloths[1]);
+    above.remove::<ClothSleeping>();
+    app.update();
+    assert_eq!(asleep(&app), 0);
+}
+
+#[test]
+fn five_that_are_dropped_on_each_other_do_not_go_through_each_other() {
+    let mut app = over_floor();
+    let cloths = stack(&mut app, 5);
+    run(&mut app, 480);
+    let triangles = Topology::new(&TriangleMesh::read(&sheet().into()).unwrap())
+        .unwrap()
+        .triangles
+        .to_vec();
+    let (mut at, mut corners) = (Vec::new(), Vec::new());
+    for &cloth in &cloths {
+        let first = at.len() as u32;
+        corners.extend(triangles.iter().map(|t| t.map(|i| i + first)));
+        at.extend(places(&app, cloth));
+    }
+    // In the middle, where they all are: at their borders they hang down.
+    let heights: Vec<f32> = cloths.iter().map(|&c| middle(&app, c).y).collect();
+    let crossings = crossings(&at, &corners);
+    let way = way(&mut app, &cloths);
+    println!("heights {heights:?}, {crossings} crossings, moves by {way} m in a second");
+    assert!(heights.is_sorted(), "{heights:?}");
+    assert_eq!(crossings, 0);
+    // The heap is not quite at rest: it creeps by 15 mm in a second when this is written.
+    assert!(way < 3e-2, "moves by {way} m in a second");
+}
+
+#[test]
+fn cloths_on_layers_that_do_not_meet_pass_through_each_other() {
+    let heights = |of_below: ClothLayers, collides: SelfCollision| {
+        let mut app = over_floor();
+        let below = drop(&mut app, 0.1, 0.0, of_below);
+        let above = drop(&mut app, 0.25, 0.4, ClothLayers::on(1 << 1));
+        app.world_mut()
+            .get_mut::<Cloth>(below)
+            .unwrap()
+            .self_collision = collides;
+        run(&mut app, 180);
+        centre(&app, above).y - centre(&app, below).y
+    };
+    use SelfCollision::{Off, Particles};
+    let all = ClothLayers::default();
+    assert!(heights(all, Particles) > 0.4 * KEPT);
+    assert!(heights(all.meeting(!(1 << 1)), Particles) < 0.1 * KEPT);
+    // Both have to be meant to collide.
+    assert!(heights(all, Off) < 0.1 * KEPT);
+}
+
+#[test]
+fn threads_and_phases_give_the_same_bits() {
+    let of = |threads: usize, by_phases: bool| {
+        let mut app = over_floor();
+        app.insert_resource(ClothThreads(threads));
+        if by_phases {
+            let nothing = (|| {})
+                .after(ClothSystems::Relax)
+                .before(ClothSystems::Collide);
+            app.add_systems(ClothSubstep, nothing);
+        }
+        // Two clusters, and one that meets nobody.
+        let mut cloths = stack(&mut app, 3);
+        for (k, away) in [(0, 3.0), (1, 3.0), (0, 6.0)] {
+            let cloth = drop(&mut app, 0.03 + 0.035 * k as f32, 0.3, ());
+            let mut transform = app.world_mut().get_mut::<Transform>(cloth).unwrap();
+            transform.translation.x += away;
+            cloths.push(cloth);
+        }
+        run(&mut app, 60);
+        assert!(gap(&app, cloths[0], cloths[1]) < 1.1 * KEPT, "they met");
+        hashes(&app, &cloths)
+    };
+    let expected = of(1, false);
+    for threads in [2, 7] {
+        assert_eq!(of(threads, false), expected, "{threads} threads");
+    }
+    assert_eq!(of(1, true), expected, "phase by phase");
+    assert_eq!(of(2, true), expected, "phase by phase, 2 threads");
+}
+
+#[test]
+fn two_in_the_same_place_part_slowly() {
+    let mut app = app();
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    let cloths = [0, 1].map(|_| drop(&mut app, 1.0, 0.0, ()));
+    run(&mut app, 2);
+    assert!(gap(&app, cloths[0], cloths[1]) < 0.9 * KEPT);
+    for _ in 0..120 {
+        run(&mut app, 1);
+        for cloth in cloths {
+            let particles = particles(&app, cloth);
+            let fastest = (0..particles.len()).map(|i| particles.velocity(i).length());
+            let fastest = fastest.fold(0.0, f32::max);
+            assert!(fastest < 2.0, "{fastest} m/s");
+            assert!(centre(&app, cloth).distance(Vec3::Y) < 0.1);
+        }
+    }
+    let nearest = gap(&app, cloths[0], cloths[1]);
+    assert!(nearest > 0.9 * KEPT, "{nearest} m, should be {KEPT} m");
+}
+
+#[test]
+fn far_from_the_origin_they_meet_as_near_it() {
+    let mut app = app();
+    let far = Vec3::new(2000.0, 0.0, -3000.0);
+    app.world_mut().spawn((
+        ClothCollider::half_space().with_friction(0.5, 0.4),
+        Transform::from_translation(far),
+    ));
+    let cloths = stack(&mut app, 2);
+    for &cloth in &cloths {
+        let mut transform = app.world_mut().get_mut::<Transform>(cloth).unwrap();
+        transform.translation += far;
+    }
+    run(&mut app, 200);
+    let nearest = gap(&app, cloths[0], cloths[1]);
+    assert!(nearest > 0.85 * KEPT, "{nearest} m, should be {KEPT} m");
+    assert!(centre(&app, cloths[1]).y > centre(&app, cloths[0]).y + 0.4 * KEPT);
+}

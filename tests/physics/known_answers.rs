@@ -1,0 +1,74 @@
+//! The rows of the table that the example `validate` prints: none may fail.
+
+use crate::answers::{EXPERIMENTS, Row};
+
+/// Runs an experiment, prints its rows, and fails if any of them does.
+fn hold(name: &str) {
+    let experiment = EXPERIMENTS.iter().find(|e| e.name == name);
+    let experiment = experiment.expect("it is in the table");
+    let rows = (experiment.run)();
+    assert!(!rows.is_empty());
+    let mut failed = Vec::new();
+    for row in &rows {
+        let Row {
+            what,
+            expected,
+            got,
+            ..
+        } = row;
+        let tolerance = row.tolerance();
+        let line = format!("{name}: {what}: {got}, expected {expected} ({tolerance})");
+        eprintln!("{line}");
+        if !row.passes() {
+            failed.push(line);
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+macro_rules! hold {
+    ($($test:ident: $name:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                hold($name);
+            }
+        )*
+
+        #[test]
+        fn no_row_is_left_out() {
+            let held = [$($name),*];
+            let all: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
+            assert_eq!(all, held);
+            assert!(EXPERIMENTS.iter().all(|e| !e.source.is_empty()));
+        }
+    };
+}
+
+hold! {
+    free_fall: "free fall",
+    oscillator: "oscillator",
+    pendulum: "pendulum",
+    hanging_chain: "hanging chain",
+    catenary: "catenary",
+    law_of_relaxation: "law of relaxation",
+    static_stretch: "static stretch",
+    friction_cone: "friction cone",
+    capstan: "capstan",
+    terminal_velocity: "terminal velocity",
+    momentum: "momentum",
+    energy: "energy",
+    rest_pose: "rest pose",
+    sphere_drape: "sphere drape",
+}
+
+#[test]
+fn rows_fail_when_they_should() {
+    let near = |got| Row::near("", 2.0, got, 0.1).passes();
+    assert!(near(2.19) && near(1.81) && !near(2.21) && !near(1.79) && !near(f64::NAN));
+    let within = |got| Row::within("", 0.0, got, 0.1).passes();
+    assert!(within(-0.09) && !within(0.11) && !within(f64::NAN));
+    let at_most = |got| Row::at_most("", 1.0, got).passes();
+    assert!(at_most(1.0) && at_most(-5.0) && !at_most(1.01) && !at_most(f64::NAN));
+    assert_eq!(Row::near("", 1.0, 1.0, 2e-5).tolerance(), "2e-5");
+}
