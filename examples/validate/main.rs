@@ -9,9 +9,11 @@
 //! |---|---|
 //! | `answers/` | the experiments, what is expected of them and where that comes from |
 //! | `sample` | cloths, chains and particles without an app |
+//! | `energy` | the energy of a sheet that swings |
 //! | `plots` | the pictures |
 
 mod answers;
+mod energy;
 mod plots;
 mod sample;
 

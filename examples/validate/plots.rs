@@ -1,6 +1,9 @@
 //! Pictures of some of the experiments, as SVG.
 
-use crate::answers::{chains, cloths};
+use crate::{
+    answers::chains,
+    energy::{self, Energy},
+};
 use plotters::prelude::*;
 use std::{
     error::Error,
@@ -13,7 +16,7 @@ type Drawn = Result<(), Box<dyn Error>>;
 /// Draws all of them into a folder. Returns what has been written.
 pub(crate) fn draw(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     fs::create_dir_all(folder)?;
-    let plots: [(&str, fn(&Path) -> Drawn); 2] = [("catenary", catenary), ("energy", energy)];
+    let plots: [(&str, fn(&Path) -> Drawn); 2] = [("catenary", catenary), ("energy", energy_plot)];
     let mut files = Vec::new();
     for (name, draw) in plots {
         let file = folder.join(name).with_extension("svg");
@@ -87,15 +90,15 @@ fn parameter(span: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-fn energy(file: &Path) -> Drawn {
+fn energy_plot(file: &Path) -> Drawn {
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
     let title = "Energy of an undamped sheet that swings down from two corners";
-    let x = 0.0..cloths::SWING;
-    let mut chart = chart!(area, title, x, 0.0..1.05, "t, s", "share of the first");
-    let series = cloths::swing();
+    let x = 0.0..energy::SWING;
+    let mut chart = chart!(area, title, x, 0.0..1.15, "t, s", "share of the first");
+    let series = energy::swing();
     let first = series[0].total();
-    let lines: [(&str, RGBColor, fn(&cloths::Energy) -> f64); 3] = [
-        ("all", BLACK, cloths::Energy::total),
+    let lines: [(&str, RGBColor, fn(&Energy) -> f64); 3] = [
+        ("all", BLACK, Energy::total),
         ("of motion", MEASURED, |energy| energy.kinetic),
         ("of height", KNOWN, |energy| energy.potential),
     ];

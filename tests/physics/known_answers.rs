@@ -57,7 +57,6 @@ hold! {
     capstan: "capstan",
     terminal_velocity: "terminal velocity",
     momentum: "momentum",
-    energy: "energy",
     rest_pose: "rest pose",
     sphere_drape: "sphere drape",
 }

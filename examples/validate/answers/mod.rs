@@ -78,11 +78,6 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         run: cloths::momentum,
     },
     Experiment {
-        name: "energy",
-        source: "what swings freely gains none",
-        run: cloths::energy,
-    },
-    Experiment {
         name: "rest pose",
         source: "nothing moves without a force",
         run: cloths::rest,

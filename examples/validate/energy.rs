@@ -1,0 +1,52 @@
+//! The energy of a cloth over time: a plot, no row of the table, for velocities jump for a moment where a
+//! sheet comes taut.
+
+use crate::sample::Sample;
+use bevy_drape::Fabric;
+
+/// For how long a sheet swings, s.
+pub(crate) const SWING: f64 = 8.0;
+
+/// The energy of a cloth, J.
+pub(crate) struct Energy {
+    pub(crate) time: f64,
+    /// ½mv².
+    pub(crate) kinetic: f64,
+    /// mgh, from as deep as it can hang.
+    pub(crate) potential: f64,
+}
+
+impl Energy {
+    pub(crate) fn total(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+}
+
+/// The energy of a sheet of 1 m that swings down from level, held by two corners, undamped, by default
+/// substeps.
+pub(crate) fn swing() -> Vec<Energy> {
+    const SIDE: u32 = 24;
+    let mut sample = Sample::sheet(SIDE);
+    let masses = sample.masses();
+    sample.pin(0);
+    sample.pin(SIDE - 1);
+    sample.settings.substeps = 8;
+    sample.settings.compliance = Fabric::default().compliance();
+    let steps = (SWING * 60.0) as u32;
+    let mut series = Vec::new();
+    for step in 0..=steps {
+        let (mut kinetic, mut potential) = (0.0, 0.0);
+        for (i, m) in masses.iter().enumerate() {
+            let velocity = sample.particles.velocity(i).as_dvec3();
+            kinetic += 0.5 * m * velocity.length_squared();
+            potential += m * 9.81 * (f64::from(sample.at(i).y) + std::f64::consts::SQRT_2);
+        }
+        series.push(Energy {
+            time: f64::from(step) / 60.0,
+            kinetic,
+            potential,
+        });
+        sample.step();
+    }
+    series
+}
