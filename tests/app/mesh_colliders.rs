@@ -424,6 +424,8 @@ fn what_cannot_be_built_is_reported_once_and_harms_nobody() {
         .unwrap()
         .translation
         .y = -0.3;
+    // It hangs through where the floor now is; an open one keeps it on the side on which it is.
+    app.world_mut().trigger(ResetCloth { entity: cloth });
     run(&mut app, 120);
     assert!(places(&app, cloth).iter().all(|place| place.y > -0.3));
 }

@@ -8,6 +8,9 @@ use bevy::math::Vec3;
 /// How often a particle may be stopped in one substep before it is put back to where it came from.
 const STOPS: usize = 3;
 
+/// The share of a way to a triangle that is surely before it.
+const BEFORE: f32 = 1.0 - 1e-3;
+
 /// Triangles that a particle is pushed out of in the same substep.
 const TOUCHED: usize = 16;
 
@@ -63,11 +66,12 @@ impl Meeting<'_> {
             }
             let normal = surface.normal(hit.triangle) * hit.side;
             let [corner, ..] = surface.corners(hit.triangle);
-            let at = from + (self.local - from) * hit.time;
-            let height = normal.dot(from - corner);
+            let way = self.local - from;
             let depth = self.by.thickness - normal.dot(self.local - corner);
-            self.respond(at, normal, depth);
-            from = at + normal * height.min(self.by.thickness);
+            self.respond(from + way * hit.time, normal, depth);
+            // Shortly before it on its way: nothing has been gone through so far. Above the triangle
+            // might be behind the next one.
+            from += way * (hit.time * BEFORE);
         }
         true
     }
