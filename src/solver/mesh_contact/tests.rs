@@ -221,9 +221,10 @@ fn no_way_leads_through_a_valley_an_edge_or_a_corner() {
     let valley = Arc::new(TriangleSurface::new(points, triangles).unwrap());
     let above = |at: Vec3| at.y - at.x.abs();
     for i in 0..2000 {
-        let from = Vec3::new(0.3 * noise(i, 1), 0.6, 0.5 * noise(i, 2));
+        // Along z not so far that they leave the valley.
+        let from = Vec3::new(0.3 * noise(i, 1), 0.6, 0.1 * noise(i, 2));
         // Half of them go straight for the edge.
-        let aim = Vec3::new(0.2 * noise(i, 3) * (i % 2) as f32, 0.0, 0.4 * noise(i, 4));
+        let aim = Vec3::new(0.2 * noise(i, 3) * (i % 2) as f32, 0.0, 0.1 * noise(i, 4));
         let to = from + (aim - from) * (2.0 + noise(i, 5));
         let end = moved(&valley, from, to);
         assert!(above(end) > 0.0, "from {from} to {to}: {end}");
