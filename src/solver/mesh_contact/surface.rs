@@ -187,7 +187,7 @@ impl TriangleSurface {
         for (_, leaf) in &leaves {
             this.bounds = [this.bounds[0].min(leaf.mins), this.bounds[1].max(leaf.maxs)];
         }
-        this.tree = Bvh::from_iter(BvhBuildStrategy::Binned, leaves.into_iter());
+        this.tree = Bvh::from_iter(BvhBuildStrategy::Binned, leaves);
         Ok(this)
     }
 
