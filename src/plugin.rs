@@ -54,10 +54,7 @@ impl ClothPlugin {
             .before(systems::find_colliders);
         app.register_type::<mesh_collider::ClothMeshCollider>()
             .add_systems(self.schedule, find)
-            .add_systems(
-                PostUpdate,
-                systems::note_changed_meshes.in_set(ClothSystems::Build),
-            )
+            .add_systems(First, systems::note_changed_meshes)
             .add_observer(mesh_collider::forget_last_pose);
     }
 
