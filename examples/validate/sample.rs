@@ -47,8 +47,13 @@ impl Sample {
     /// A sheet of `side`² particles of 0.2 kg/m², 1 m wide, at the world's origin.
     pub(crate) fn sheet(side: u32) -> Self {
         let grid = ClothGrid::new(1.0, 1.0, side, side);
-        let topology = Topology::new(&TriangleMesh::read(&grid.into()).unwrap()).unwrap();
-        let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2);
+        Self::of_mesh(&TriangleMesh::read(&grid.into()).unwrap(), 0.2)
+    }
+
+    /// A mesh as cloth of this areal density, kg/m².
+    pub(crate) fn of_mesh(mesh: &TriangleMesh, areal_density: f32) -> Self {
+        let topology = Topology::new(mesh).unwrap();
+        let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, areal_density);
         Self {
             particles: parts.particles,
             constraints: parts.constraints,

@@ -1,10 +1,10 @@
 //! Bending: fabric of a stiffness bends as beams of that stiffness do, on any mesh.
 
-use crate::{Sample, assert_near, vacuum};
-use bevy::math::{Mat3, Vec3};
+use crate::{Sample, assert_near};
+use bevy::math::Vec3;
 use bevy_drape::{
-    mesh::{Topology, TriangleMesh},
-    solver::{Bend, ConstraintKind, Tethers},
+    mesh::TriangleMesh,
+    solver::{Bend, ConstraintKind},
 };
 
 const GRAVITY: f64 = 9.81;
@@ -35,17 +35,7 @@ struct Strip {
 impl Strip {
     /// Of a mesh whose particles lie in rows across x.
     fn of(mesh: &TriangleMesh, step: f64) -> Self {
-        let topology = Topology::new(mesh).unwrap();
-        let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, DENSITY as f32);
-        let mut sample = Sample {
-            particles: parts.particles,
-            constraints: parts.constraints,
-            triangles: parts.triangles,
-            tethers: Tethers::default(),
-            pins: Vec::new(),
-            colliders: Vec::new(),
-            settings: vacuum(),
-        };
+        let mut sample = Sample::of_mesh(mesh, DENSITY as f32);
         sample.settings.tether_scale = f32::INFINITY;
         sample.settings.substeps = 10;
         Self::sort(sample, step)
@@ -296,17 +286,7 @@ fn sleeve(around: u32, rows: u32, arc: f32) -> Sample {
         triangles,
         out_of_range: 0,
     };
-    let topology = Topology::new(&mesh).unwrap();
-    let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, DENSITY as f32);
-    Sample {
-        particles: parts.particles,
-        constraints: parts.constraints,
-        triangles: parts.triangles,
-        tethers: Tethers::default(),
-        pins: Vec::new(),
-        colliders: Vec::new(),
-        settings: vacuum(),
-    }
+    Sample::of_mesh(&mesh, DENSITY as f32)
 }
 
 #[test]
