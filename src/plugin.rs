@@ -54,7 +54,10 @@ impl ClothPlugin {
             .before(systems::find_colliders);
         app.register_type::<mesh_collider::ClothMeshCollider>()
             .add_systems(self.schedule, find)
-            .add_systems(First, systems::note_changed_meshes)
+            .add_systems(
+                First,
+                systems::note_changed_meshes.run_if(resource_exists::<Assets<Mesh>>),
+            )
             .add_observer(mesh_collider::forget_last_pose);
     }
 
