@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `answers/` | the experiments, what is expected of them and where that comes from |
 //! | `sample` | cloths, chains and particles without an app |
+//! | `strip` | strips of fabric that bend |
 //! | `energy` | the energy of a sheet that swings |
 //! | `plots` | the pictures |
 
@@ -16,6 +17,7 @@ mod answers;
 mod energy;
 mod plots;
 mod sample;
+mod strip;
 
 use answers::{EXPERIMENTS, Row};
 use clap::Parser;

@@ -1,8 +1,9 @@
 //! Pictures of some of the experiments, as SVG.
 
 use crate::{
-    answers::chains,
+    answers::{bending, chains, cusick},
     energy::{self, Energy},
+    strip::Strip,
 };
 use plotters::prelude::*;
 use std::{
@@ -16,7 +17,12 @@ type Drawn = Result<(), Box<dyn Error>>;
 /// Draws all of them into a folder. Returns what has been written.
 pub(crate) fn draw(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     fs::create_dir_all(folder)?;
-    let plots: [(&str, fn(&Path) -> Drawn); 2] = [("catenary", catenary), ("energy", energy_plot)];
+    let plots: [(&str, fn(&Path) -> Drawn); 4] = [
+        ("catenary", catenary),
+        ("cantilever", cantilever),
+        ("drape", drape),
+        ("energy", energy_plot),
+    ];
     let mut files = Vec::new();
     for (name, draw) in plots {
         let file = folder.join(name).with_extension("svg");
@@ -88,6 +94,39 @@ fn parameter(span: f64) -> f64 {
         }
     }
     f64::midpoint(low, high)
+}
+
+fn cantilever(file: &Path) -> Drawn {
+    let area = SVGBackend::new(file, SIZE).into_drawing_area();
+    let title = "A strip that is clamped at one end: its tip, and the elastica";
+    let (x, y) = ((0.08..120.0).log_scale(), (0.01..8.0).log_scale());
+    let mut chart = chart!(area, title, x, y, "Γ = σgL³/B", "drop over reach");
+    let known = bending::CANTILEVER;
+    chart.draw_series(LineSeries::new(known, KNOWN.stroke_width(2)))?;
+    let measured = known.map(|(gamma, _)| {
+        let droop = Strip::grid(32, 1.0).droop(gamma);
+        Circle::new((gamma, droop), 4, MEASURED.filled())
+    });
+    chart.draw_series(measured)?;
+    area.present()?;
+    Ok(())
+}
+
+fn drape(file: &Path) -> Drawn {
+    let area = SVGBackend::new(file, SIZE).into_drawing_area();
+    let title = "Drape coefficients of the presets, the limpest first";
+    let all = cusick::coefficients();
+    let width = all.len() as f64;
+    let mut chart = chart!(area, title, 0.0..width, 0.0..100.0, "preset", "%");
+    for (i, (name, coefficient)) in all.into_iter().enumerate() {
+        let left = i as f64;
+        let bar = [(left + 0.15, 0.0), (left + 0.85, coefficient)];
+        chart.draw_series([Rectangle::new(bar, MEASURED.filled())])?;
+        let at = (left + 0.2, coefficient + 5.0);
+        chart.draw_series([Text::new(name, at, ("sans-serif", 16))])?;
+    }
+    area.present()?;
+    Ok(())
 }
 
 fn energy_plot(file: &Path) -> Drawn {

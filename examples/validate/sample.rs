@@ -125,6 +125,7 @@ pub(crate) fn vacuum() -> StepSettings {
         },
         surface: Surface::default(),
         internal_friction: 0.0,
+        bending_damping: 0.0,
     }
 }
 

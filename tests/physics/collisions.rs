@@ -3,6 +3,7 @@
 
 use crate::{Sample, vacuum};
 use bevy::math::{Quat, Vec3};
+use bevy_drape::Fabric;
 use bevy_drape::solver::{
     Collider, Compliance, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
 };
@@ -33,7 +34,7 @@ fn usual(thickness: f32) -> StepSettings {
             friction: ROUGH,
         },
         compliance: Compliance {
-            bending: 2e-6,
+            bending: Fabric::default().bending_stiffness,
             ..Compliance::default()
         },
         ..vacuum()

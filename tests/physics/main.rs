@@ -18,6 +18,8 @@ mod rest;
 mod sample;
 mod self_collision;
 mod strain;
+#[path = "../../examples/validate/strip.rs"]
+mod strip;
 mod tethers;
 
 use sample::{Sample, vacuum};

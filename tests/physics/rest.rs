@@ -41,6 +41,7 @@ fn drape(side: u32) -> Sample {
         air: cloth.fabric.air(Vec3::ZERO, 1.2),
         surface: cloth.fabric.surface(),
         internal_friction: cloth.fabric.internal_friction,
+        bending_damping: cloth.fabric.bending_damping,
         ..vacuum()
     };
     sample

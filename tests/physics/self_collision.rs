@@ -47,6 +47,8 @@ impl Own {
                 tether_scale: f32::INFINITY,
                 air: cloth.fabric.air(Vec3::ZERO, 1.2),
                 surface: cloth.fabric.surface(),
+                internal_friction: cloth.fabric.internal_friction,
+                bending_damping: cloth.fabric.bending_damping,
                 ..vacuum()
             },
         };
@@ -219,10 +221,7 @@ fn a_wrung_sheet_hardly_crosses_itself() {
         without.iter().any(|&crossings| crossings > 100),
         "{without:?}"
     );
-    // Particles alone do not keep triangles apart: once it is wrung tightly, some of its 5568 triangles go
-    // through each other, 44 pairs in all when this was written, of 4506 without. How many at which time is a
-    // matter of chance, for limp cloth creases more sharply than particles can tell.
-    let sum = |all: &[usize]| all.iter().sum::<usize>();
-    assert_eq!(with[0], 0, "{with:?}");
-    assert!(20 * sum(&with) < sum(&without), "{with:?} of {without:?}");
+    // Particles alone do not keep triangles apart: what is wrung as tightly as after 10 s crosses itself in
+    // places (212 pairs of its 5568 triangles when this was written).
+    assert_eq!(with[..4], [0; 4], "{with:?} of {without:?}");
 }

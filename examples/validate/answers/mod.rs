@@ -4,9 +4,11 @@
 //! The tests in `tests/physics` hold every row; the example `validate` prints them.
 
 pub(crate) mod air;
+pub(crate) mod bending;
 pub(crate) mod chains;
 pub(crate) mod cloths;
 pub(crate) mod contacts;
+pub(crate) mod cusick;
 pub(crate) mod motion;
 mod row;
 
@@ -56,6 +58,26 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         name: "static stretch",
         source: "ΔL = αmg·N(N+1)/2 (Hooke), by XPBD (Macklin et al. 2016)",
         run: chains::stretch_of_compliance,
+    },
+    Experiment {
+        name: "cantilever",
+        source: "the elastica under its weight, Γ = σgL³/B, by a Runge–Kutta shooting method",
+        run: bending::cantilever,
+    },
+    Experiment {
+        name: "step and mesh independence",
+        source: "the fabric is the same, whatever it is computed with",
+        run: bending::independence,
+    },
+    Experiment {
+        name: "buckling",
+        source: "a clamped column stands until σgL³/B = 7.8373 (Greenhill 1881)",
+        run: bending::buckling,
+    },
+    Experiment {
+        name: "Cusick drape",
+        source: "stiffer for their weight throw more shadow (Cusick 1968)",
+        run: cusick::presets_in_order,
     },
     Experiment {
         name: "friction cone",
