@@ -80,6 +80,12 @@ struct Arguments {
     /// Friction within the fabric, m/s² [default: that of the plugin, and 0 for hanging]
     #[arg(long, value_parser = share)]
     internal_friction: Option<f32>,
+    /// Bending stiffness, N·m [default: that of the plugin]
+    #[arg(long, value_parser = share)]
+    bending: Option<f32>,
+    /// Retardation time of bending, s [default: that of the plugin, and 0 for hanging]
+    #[arg(long, value_parser = share)]
+    bending_damping: Option<f32>,
     /// What holds the sheet [default: corners for hang, top for hanging, none for drape]
     #[arg(long, value_enum)]
     pins: Option<Held>,
@@ -225,6 +231,8 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     plan.tether_scale = arguments.tether_scale.unwrap_or(plan.tether_scale);
     plan.compliance = arguments.compliance.unwrap_or(plan.compliance);
     plan.strain_limit = arguments.strain_limit.unwrap_or(plan.strain_limit);
+    plan.bending = arguments.bending.unwrap_or(plan.bending);
+    plan.bending_damping = arguments.bending_damping.unwrap_or(plan.bending_damping);
     plan.internal_friction = arguments
         .internal_friction
         .unwrap_or(plan.internal_friction);

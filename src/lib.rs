@@ -46,6 +46,7 @@ mod components;
 #[cfg(feature = "debug")]
 mod debug;
 mod diagnostics;
+mod fabric;
 mod grab;
 #[cfg(feature = "picking")]
 mod interaction;
@@ -67,13 +68,14 @@ mod tearing;
 mod time;
 mod wind_zone;
 
-pub use cloth::{Cloth, ClothReady, Fabric, ResetCloth, SelfCollision};
+pub use cloth::{Cloth, ClothReady, ResetCloth, SelfCollision};
 pub use collider::{ClothCollider, LastPose};
 pub use commands::ClothCommands;
 pub use components::{BuildFailed, ClothSource, Constraints, Particles};
 #[cfg(feature = "debug")]
 pub use debug::{ClothDebugPlugin, ClothGizmoGroup, ClothGizmos};
 pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
+pub use fabric::Fabric;
 pub use grab::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 #[cfg(feature = "picking")]
 pub use interaction::{

@@ -2,7 +2,8 @@
 //! validation, the panel and the documentation of limits share.
 
 use crate::{
-    cloth::{Cloth, Fabric},
+    cloth::Cloth,
+    fabric::Fabric,
     pressure::Pressure,
     settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
     wind_zone::WindZone,
@@ -177,7 +178,7 @@ pub const FABRIC: &[Param<Fabric>] = &[
         unit: "×",
         help: "How far threads that give may be stretched: 0.1 is a tenth of their length. The \
                largest value sets no limit.",
-        range: 0.0..=crate::cloth::NO_STRAIN_LIMIT,
+        range: 0.0..=crate::fabric::NO_STRAIN_LIMIT,
         logarithmic: true,
         integer: false,
         get: |f| f.strain_limit,
@@ -229,6 +230,18 @@ pub const FABRIC: &[Param<Fabric>] = &[
         integer: false,
         get: |f| f.kinetic_friction,
         set: |f, v| f.kinetic_friction = v,
+    },
+    Param {
+        name: "bending damping",
+        field: "Fabric::bending_damping",
+        unit: "s",
+        help: "How much more it resists being bent fast: the time by which its bending moment is ahead. \
+               Calms what trembles.",
+        range: 0.0..=10.0,
+        logarithmic: true,
+        integer: false,
+        get: |f| f.bending_damping,
+        set: |f, v| f.bending_damping = v,
     },
     Param {
         name: "internal friction",

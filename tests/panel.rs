@@ -260,7 +260,7 @@ fn scenes_can_be_chosen_with_the_mouse() {
         .resource_mut::<ClothPanel>()
         .scenes = vec!["drape".into(), "flag".into()];
     panel.run_steps(2);
-    panel.get_by_role(Role::ComboBox).click();
+    panel.get_by_role_and_label(Role::ComboBox, "scene").click();
     panel.run_steps(3);
     panel.get_by_label("flag").click();
     panel.run_steps(3);
@@ -298,11 +298,31 @@ fn the_air_in_a_cloth_can_be_tuned() {
         .spawn((Cloth::default(), Pressure::new(800.0), Mesh3d(ball)))
         .id();
     panel.run_steps(3);
-    panel.get_by_label("overpressure");
+    panel.get_by_role_and_label(Role::Slider, "overpressure");
     panel.get_by_label("⟲").click();
     panel.run_steps(3);
     let air = *panel.state().world().get::<Pressure>(ball).unwrap();
     assert_eq!(air, Pressure::default());
+}
+
+#[test]
+fn a_preset_can_be_chosen_and_is_shown() {
+    let mut panel = panel();
+    panel
+        .get_by_role_and_label(Role::ComboBox, "preset")
+        .scroll_to_me();
+    panel.run_steps(3);
+    panel
+        .get_by_role_and_label(Role::ComboBox, "preset")
+        .click();
+    panel.run_steps(3);
+    panel.get_by_label("denim").click();
+    panel.run_steps(3);
+    let world = panel.state_mut().world_mut();
+    let mut cloths = world.query::<&Cloth>();
+    assert_eq!(cloths.single(world).unwrap().fabric, Fabric::denim());
+    let shown = panel.get_by_role_and_label(Role::ComboBox, "preset");
+    assert_eq!(shown.value().as_deref(), Some("denim"));
 }
 
 #[test]
@@ -315,7 +335,7 @@ fn only_the_chosen_cloth_is_tuned() {
         .spawn((Cloth::default(), Mesh3d(mesh), Name::new("cape")))
         .id();
     panel.run_steps(3);
-    panel.get_by_role(Role::ComboBox).click();
+    panel.get_by_role_and_label(Role::ComboBox, "cloth").click();
     panel.run_steps(3);
     panel.get_by_label("cape").click();
     panel.run_steps(3);

@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::scenes::SCENES;
+use bevy_drape::Fabric;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,9 @@ pub(crate) struct Arguments {
     /// Which scene to begin with
     #[arg(long, value_name = "NAME", default_value = SCENES[0].name, value_parser = scene_index)]
     pub(crate) scene: usize,
+    /// What all cloth is made of: cotton, wool, … [default: what each scene has chosen]
+    #[arg(long, value_name = "PRESET", value_parser = preset)]
+    pub(crate) fabric: Option<Fabric>,
     /// Open no window: draw offscreen, write a picture, print the figures
     #[arg(long)]
     pub(crate) headless: bool,
@@ -57,6 +61,17 @@ fn scene_index(name: &str) -> Result<usize, String> {
         .iter()
         .position(|scene| scene.name == name)
         .ok_or_else(|| format!("there is no such scene\n\n{}", scene_list()))
+}
+
+fn preset(name: &str) -> Result<Fabric, String> {
+    let names = Fabric::PRESETS.iter().map(|(name, _)| *name);
+    let preset = Fabric::PRESETS.iter().find(|(known, _)| *known == name);
+    preset.map(|(_, fabric)| *fabric).ok_or_else(|| {
+        format!(
+            "there is no such preset; there are {}",
+            names.collect::<Vec<_>>().join(", ")
+        )
+    })
 }
 
 fn scene_list() -> String {

@@ -189,6 +189,15 @@ fn quiet_log() -> LogPlugin {
 }
 
 fn add_scenes(app: &mut App, arguments: &Arguments) {
+    if let Some(fabric) = arguments.fabric {
+        app.add_observer(
+            move |added: On<Insert, Cloth>, mut cloths: Query<&mut Cloth>| {
+                if let Ok(mut cloth) = cloths.get_mut(added.entity) {
+                    cloth.fabric = fabric;
+                }
+            },
+        );
+    }
     app.add_plugins(ClothPlugin::default())
         .insert_resource(ClearColor(BACKGROUND))
         .insert_resource(ClothPanel {

@@ -67,6 +67,10 @@ pub(crate) struct Plan {
     pub(crate) self_collision: bool,
     /// m/s²
     pub(crate) internal_friction: f32,
+    /// N·m
+    pub(crate) bending: f32,
+    /// s
+    pub(crate) bending_damping: f32,
 }
 
 impl Scene {
@@ -91,6 +95,8 @@ impl Scene {
             threads: Cloth::default().threads,
             self_collision: false,
             internal_friction: Cloth::default().fabric.internal_friction,
+            bending: Cloth::default().fabric.bending_stiffness,
+            bending_damping: Cloth::default().fabric.bending_damping,
         };
         match self {
             Self::Hang => plugin,
@@ -118,6 +124,7 @@ impl Scene {
                 tether_scale: f32::INFINITY,
                 threads: ThreadSolver::Relaxation,
                 internal_friction: 0.0,
+                bending_damping: 0.0,
                 ..plugin
             },
         }
@@ -240,6 +247,7 @@ impl Plan {
                 strain_limit: self.strain_limit,
                 compliance: Compliance {
                     stretch: self.compliance,
+                    bending: self.bending,
                     ..cloth.fabric.compliance()
                 },
                 // As the plugin has them where threads give.
@@ -250,6 +258,7 @@ impl Plan {
                 air: cloth.fabric.air(wind.velocity, wind.air_density),
                 surface,
                 internal_friction: self.internal_friction,
+                bending_damping: self.bending_damping,
             },
         }
     }

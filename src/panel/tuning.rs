@@ -3,6 +3,7 @@
 use super::targets;
 use crate::{
     cloth::{Cloth, SelfCollision},
+    fabric::Fabric,
     params::{self, Param},
     pressure::Pressure,
     settings::{ClothGravity, Wind},
@@ -43,6 +44,9 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
         }
     });
     section(ui, "Fabric", |ui| {
+        if preset(ui, &mut shown.fabric) {
+            edit(world, &cloths, |cloth| cloth.fabric = shown.fabric);
+        }
         for param in params::FABRIC {
             if slider(ui, param, &mut shown.fabric) {
                 edit(world, &cloths, |cloth| {
@@ -134,6 +138,22 @@ fn choice<T: Copy + PartialEq>(
         }
         ui.label(name);
     });
+    changed
+}
+
+/// Shows the list of presets. Returns whether the user chose one.
+fn preset(ui: &mut egui::Ui, fabric: &mut Fabric) -> bool {
+    let default = ("default", Fabric::default());
+    let presets = || std::iter::once(&default).chain(Fabric::PRESETS);
+    let own = presets().find(|(_, preset)| preset == fabric);
+    let mut changed = false;
+    egui::ComboBox::from_label("preset")
+        .selected_text(own.map_or("of your own", |(name, _)| name))
+        .show_ui(ui, |ui| {
+            for &(name, preset) in presets() {
+                changed |= ui.selectable_value(fabric, preset, name).changed();
+            }
+        });
     changed
 }
 

@@ -48,6 +48,7 @@
 //! | `ray` | what a ray meets |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `split` | parts of a slice, for several threads |
+//! | `bend_damping` | what resists being bent fast |
 //! | `internal_friction` | what yarns lose by rubbing on each other |
 //! | `rest` | whether it has come to rest |
 //! | `step` | one whole fixed step |
@@ -55,6 +56,7 @@
 pub mod aero;
 mod batches;
 pub mod bend;
+pub mod bend_damping;
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub mod collide;
@@ -104,6 +106,8 @@ pub mod zones;
 
 pub use aero::{Air, apply_air};
 pub use bend::Bend;
+pub use bend_damping::damp_bending;
+pub(crate) use bend_damping::damp_bending_shared;
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub(crate) use collide::{Skin, collide_shared};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};

@@ -125,6 +125,7 @@ pub(crate) fn relax_shared(
         coarse: (limited || direct && !gives) && strength.is_taut() && !by.loads,
         is_turn: by.to_come.is_multiple_of(2),
         share: strength.get(),
+        damping: false,
     };
     let ConstraintGraph {
         batches,
@@ -239,7 +240,7 @@ pub(super) struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    fn of(particles: &'a mut ParticleArrays) -> Self {
+    pub(super) fn of(particles: &'a mut ParticleArrays) -> Self {
         let n = particles.len();
         Self {
             x: &mut particles.position.x[..n],

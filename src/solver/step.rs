@@ -3,6 +3,7 @@
 
 use super::{
     aero::{Air, apply_air_shared},
+    bend_damping::damp_bending_shared,
     collide::{Collider, Skin, Surface, collide_shared},
     constraints::{Compliance, ConstraintGraph},
     crew::Leader,
@@ -62,6 +63,8 @@ pub struct StepSettings {
     pub surface: Surface,
     /// Friction within the fabric, m/s² ([`apply_internal_friction`]).
     pub internal_friction: f32,
+    /// Retardation time of bending, s ([`damp_bending`](super::damp_bending)).
+    pub bending_damping: f32,
 }
 
 /// Moves a cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth
@@ -94,11 +97,21 @@ pub fn step_shared(
     apply_internal_friction(particles, settings.internal_friction, settings.dt);
     particles.begin_step_shared(leader, pins, substeps);
     apply_air_shared(leader, particles, triangles, &settings.air, settings.dt);
-    constraints.prepare(particles);
     let mut facets = Facets::default();
     facets.prepare(triangles, colliders, settings.surface.thickness);
     for substep in 0..substeps {
         integrate_shared(leader, particles, &by);
+        if substep == 0 {
+            constraints.prepare(particles);
+            damp_bending_shared(
+                leader,
+                particles,
+                constraints,
+                settings.compliance.bending,
+                settings.bending_damping,
+                settings.dt,
+            );
+        }
         let relaxation = Relaxation {
             compliance: settings.compliance,
             threads: settings.threads,
@@ -223,6 +236,7 @@ mod tests {
                 },
             },
             internal_friction: 0.1,
+            bending_damping: 0.02,
         };
         // With compliance and two iterations, Lagrange multipliers are kept and cut too.
         let soft = StepSettings {

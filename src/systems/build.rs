@@ -2,11 +2,12 @@
 
 use super::prepare::rebind;
 use crate::{
-    cloth::{Cloth, ClothReady, Fabric},
+    cloth::{Cloth, ClothReady},
     components::{
         Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Reach,
         SelfContacts,
     },
+    fabric::Fabric,
     grab::ClothGrabs,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     params,

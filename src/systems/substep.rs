@@ -23,8 +23,8 @@ use crate::{
     settings::{ClothGravity, ClothThreads},
     sleep::ClothSleeping,
     solver::{
-        self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, hold_tethers_shared,
-        integrate_shared, relax_shared,
+        self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, damp_bending_shared,
+        hold_tethers_shared, integrate_shared, relax_shared,
     },
     tearing::Tearing,
 };
@@ -374,6 +374,14 @@ fn relax_one(
     };
     if time.index == 0 {
         k.prepare(particles);
+        damp_bending_shared(
+            leader,
+            particles,
+            k,
+            applied.compliance.bending,
+            cloth.fabric.bending_damping,
+            time.step,
+        );
     }
     if by.loads && time.index == 0 {
         k.clear_loads();

@@ -5,8 +5,9 @@
 //! together, in clusters; a cloth that meets none goes through all its substeps by itself.
 
 use crate::{
-    cloth::{Cloth, Fabric},
+    cloth::Cloth,
     components::{ClothBody, Particles, SelfContacts},
+    fabric::Fabric,
     layers::ClothLayers,
     plugin::SubstepTime,
     settings::ClothGravity,

@@ -178,6 +178,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
                 static_friction: bad,
                 kinetic_friction: bad,
                 internal_friction: bad,
+                bending_damping: bad,
                 drag: bad,
                 lift: bad,
             };
@@ -198,7 +199,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
     for field in ["damping", "thickness", "lift", "areal_density"] {
         let warned = lines_about(cloth)
             .iter()
-            .filter(|line| line.starts_with("WARN") && line.contains(field))
+            .filter(|line| line.starts_with("WARN") && line.contains(&format!("::{field}")))
             .count();
         assert_eq!(warned, 5, "{field}");
     }

@@ -18,5 +18,11 @@ fn spawn(set: &mut Set) {
     set.stone("sphere", sphere, sphere.mesh().uv(64, 32), place);
     let place = Transform::from_xyz(0.0, 1.5, 0.0);
     let turn = Quat::from_rotation_y(0.35);
-    set.sheet(ClothGrid::new(2.4, 2.4, 96, 96), place.with_rotation(turn));
+    let grid = ClothGrid::new(2.4, 2.4, 96, 96);
+    // Its folds would go through each other.
+    let cloth = Cloth {
+        self_collision: SelfCollision::Particles,
+        ..default()
+    };
+    set.sheet(grid, place.with_rotation(turn)).insert(cloth);
 }

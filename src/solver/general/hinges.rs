@@ -7,7 +7,12 @@ use bevy::math::Vec4;
 /// Δλ = −C/(Σwᵢ|Kᵢ|² + α̃), Δxᵢ = wᵢKᵢΔλ·c/|c|, with one division where the cloth is flat at rest: there
 /// C·c/|c| is c itself. `soft.alpha` is 1/(BΔt²).
 #[inline(always)]
-pub(super) fn solve_hinges(places: &mut impl Places, hinges: &[Hinge], soft: Softness) {
+pub(super) fn solve_hinges(
+    places: &mut impl Places,
+    hinges: &[Hinge],
+    soft: Softness,
+    damping: bool,
+) {
     for hinge in hinges {
         let particles = hinge.at.particles();
         let [a, m, n, b] = particles.map(|i| places.fetch(i));
@@ -17,7 +22,7 @@ pub(super) fn solve_hinges(places: &mut impl Places, hinges: &[Hinge], soft: Sof
         let below = masses * soft.weakness + hinge.give * soft.alpha;
         let at = [a, m, n, b].map(Vec4::truncate);
         let curve = hinge.curve(at);
-        let share = if hinge.rest == 0.0 {
+        let share = if damping || hinge.rest == 0.0 {
             1.0
         } else {
             let length = (curve.x * curve.x + curve.y * curve.y + curve.z * curve.z).sqrt();

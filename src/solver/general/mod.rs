@@ -151,7 +151,8 @@ impl<S: Fn(&Batch) -> Softness> Kernel for GeneralPass<'_, '_, S> {
         };
         for _ in 0..self.passes {
             if let Some(bend) = softness.of_strands.bend {
-                solve_hinges(points, self.constraints.hinges, bend);
+                let hinges = self.constraints.hinges;
+                solve_hinges(points, hinges, bend, softness.of_strands.damping);
             }
             singly(points, self.constraints.before);
             for bundle in &mut *self.constraints.strands {
@@ -179,7 +180,7 @@ fn pass(
     let mut chunks = Chunks::default();
     for _ in 0..passes {
         if let Some(bend) = softness.of_strands.bend {
-            solve_hinges(places, hinges, bend);
+            solve_hinges(places, hinges, bend, softness.of_strands.damping);
         }
         chunks.solve_batches(places, before, &softness.of_batch);
         for bundle in &mut *strands {

@@ -258,7 +258,9 @@ impl Bundle {
         if let Some(bend) = soft.bend {
             bends.links().bend(tiles, bend, true, &mut room.kept);
         }
-        threads.links().pull(tiles, soft, &mut room.kept);
+        if !soft.damping {
+            threads.links().pull(tiles, soft, &mut room.kept);
+        }
         for (tile, row) in tiles.iter().zip(&self.particles).rev() {
             let (fours, _) = row.as_chunks::<4>();
             for q in (0..fours.len()).rev() {
@@ -303,6 +305,7 @@ impl Bundle {
                         links.bend(&mut tiles, bend, true, &mut kept)
                     }
                     (ConstraintKind::Bend, None) => {}
+                    _ if soft.damping => {}
                     _ => links.pull(&mut tiles, soft, &mut kept),
                 }
                 for (sum, [own]) in line.lambda.iter_mut().skip(lane).step_by(WIDTH).zip(lambda) {

@@ -65,6 +65,7 @@ impl Sheet {
                     friction: FRICTION,
                 },
                 internal_friction: 0.08,
+                bending_damping: 0.03,
             },
         }
     }

@@ -188,15 +188,16 @@ impl Sheet {
             families,
             coarse,
         } = self;
-        coarse.prepare(layout, families, planes, inverse_mass);
-        let bends = families
-            .iter()
-            .filter(|family| family.kind() == ConstraintKind::Bend);
-        let lightest = bends.map(|family| family.lightest_bend(layout, inverse_mass));
-        coarse.lightest_bend = lightest.fold(0.0, f32::max);
+        if coarse.prepare(layout, families, planes, inverse_mass) {
+            let bends = families
+                .iter()
+                .filter(|family| family.kind() == ConstraintKind::Bend);
+            let lightest = bends.map(|family| family.lightest_bend(layout, inverse_mass));
+            coarse.lightest_bend = lightest.fold(0.0, f32::max);
+        }
     }
 
-    /// Whether its bends are too stiff to be solved one by one.
+    /// Whether its bends are too stiff to act as forces.
     fn is_stiff(&self, soft: &SheetSoftness) -> bool {
         soft.bend
             .is_some_and(|bend| bend.alpha < SOFT * bend.weakness * self.lightest_bend())

@@ -67,6 +67,8 @@ pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) coarse: bool,
     /// those of small sheets if it is their turn.
     pub(in crate::solver) is_turn: bool,
+    /// Nothing but bends, and of the ways of particles instead of their places.
+    pub(in crate::solver) damping: bool,
 }
 
 /// Solves all constraints of a sheet once.
@@ -93,7 +95,9 @@ pub(in crate::solver) fn relax_sheet(
     }
     let stiff = sheet.is_stiff(&soft);
     let [down, up, bend_warp, warp, bend_weft, weft] = &mut sheet.families;
-    diagonals(leader, &mut planes, &layout, [down, up], soft.shear);
+    if !soft.damping {
+        diagonals(leader, &mut planes, &layout, [down, up], soft.shear);
+    }
     warps(leader, &mut planes, &layout, [bend_warp, warp], stiff, soft);
     wefts(leader, &mut planes, &layout, [bend_weft, weft], stiff, soft);
 }
@@ -401,7 +405,9 @@ impl<P: Place> Threads<'_, P> {
             {
                 bend.bend(tiles, by, stiff, kept);
             }
-            if let Some(thread) = thread.of_group::<W>(number, self.length - 1) {
+            if !soft.damping
+                && let Some(thread) = thread.of_group::<W>(number, self.length - 1)
+            {
                 thread.pull(tiles, &soft, kept);
             }
             self.place.write(start, tiles);

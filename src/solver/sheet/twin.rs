@@ -11,7 +11,7 @@ use crate::solver::{
     constraints::ConstraintKind,
     crew::Leader,
     relax::Softness,
-    thread::{ALMOST, LEAST, PUSH, bend_share, share},
+    thread::{ALMOST, LEAST, PUSH, bend_pull, share},
 };
 
 /// How a whole thread is solved, as in `lines`.
@@ -32,7 +32,8 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     }
     let stiff = sheet.is_stiff(&soft);
     let (diagonals, threads) = sheet.families.split_at_mut(2);
-    for colour in 0..2 {
+    let colours = if soft.damping { 0..0 } else { 0..2 };
+    for colour in colours {
         for family in &mut *diagonals {
             every_second(&mut planes, &layout, family, colour, soft.shear);
         }
@@ -42,9 +43,12 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
         if family.kind() == ConstraintKind::Bend {
             match soft.bend {
                 Some(bend) if stiff => straighten(&mut planes, &layout, family, bend),
-                Some(bend) => straighten_singly(&mut planes, &layout, family, bend),
+                Some(bend) => straighten_softly(&mut planes, &layout, family, bend),
                 None => {}
             }
+            continue;
+        }
+        if soft.damping {
             continue;
         }
         let softness = soft.stretch;
@@ -105,32 +109,43 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
     }
 }
 
-/// Every third bend of each thread, then the next ones, and those after these.
-fn straighten_singly(
+/// Each bend as a force, see `bends`: all are measured before any particle moves.
+fn straighten_softly(
     planes: &mut Planes,
     layout: &super::SheetLayout,
     family: &Family,
     softness: Softness,
 ) {
-    for colour in 0..3 {
+    let step = match family.weave() {
+        Weave::BendWarp => layout.columns as usize,
+        _ => 1,
+    };
+    for plane in [&mut planes.x, &mut planes.y, &mut planes.z] {
+        // λ of the bends, with the sign of the curve, by their first particles.
+        let mut forces = vec![0.0_f32; plane.len()];
         for (index, &give) in family.rest.iter().enumerate() {
-            let [r, c] = family.place(layout, index);
-            let along = match family.weave() {
-                Weave::BendWarp => r,
-                _ => c,
-            };
-            if along % 3 != colour {
+            // The last group of a line may begin with some of the one before.
+            if family.index(layout, family.place(layout, index)) != index {
                 continue;
             }
             let [a, b] = ends(layout, family, index);
-            let m = a + (b - a) / 2;
-            let s = bend_share([a, m, b].map(|i| planes.w[i]), give, softness);
-            for plane in [&mut planes.x, &mut planes.y, &mut planes.z] {
-                let curve = (plane[a] - plane[m]) + (plane[b] - plane[m]);
-                plane[a] -= planes.w[a] * s * curve;
-                plane[m] += 2.0 * planes.w[m] * s * curve;
-                plane[b] -= planes.w[b] * s * curve;
-            }
+            let m = a + step;
+            let curve = (plane[b] - plane[m]) - (plane[m] - plane[a]);
+            forces[a] = bend_pull(give, softness) * curve;
+        }
+        for i in 0..plane.len() {
+            let place = match family.weave() {
+                Weave::BendWarp => i / layout.columns as usize,
+                _ => i % layout.columns as usize,
+            };
+            let of = |back: usize| {
+                if place >= back {
+                    forces[i - back * step]
+                } else {
+                    0.0
+                }
+            };
+            plane[i] -= planes.w[i] * ((of(0) - of(1)) - (of(1) - of(2)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Straightens threads: whole ones at once, or at one particle after the other where that is enough.
+//! Straightens threads: whole ones at once, or as forces do where that is enough.
 //!
 //! At each inner particle of a thread that is even and straight at rest, the curve c = x₀ − 2x₁ + x₂ is
 //! itself the constraint, with compliance α = ρ/B (see `bend`). It is linear, so that one solution of
@@ -12,14 +12,14 @@
 //! of a curve that extends over N particles grows with N⁴.
 //!
 //! Bends that give much more in a substep than the particles do, as those of most fabrics on a mesh for
-//! games, hardly know of each other. There one by one is as good, at less than half the cost.
+//! games, hardly know of each other. There λ = −c/α̃ is as good, at a fraction of the cost.
 
 use super::{Kept, Tile};
 use crate::solver::{relax::Softness, simd::select};
 
-/// Where α̃ is at least so many times w₀ + 4w₁ + w₂, bends may be solved one by one: their stiffness is then
-/// right to 1/24.
-pub(in crate::solver) const SOFT: f32 = 12.0;
+/// Where α̃ is at least so many times w₀ + 4w₁ + w₂, bends may act as forces. The largest eigenvalue of KWKᵀ
+/// is 16w along a thread, so that warp and weft together would be unstable where 32w exceeds 4α̃, at 4/3.
+pub(in crate::solver) const SOFT: f32 = 2.0;
 
 /// A bend that gives next to nothing would leave the matrix without inverse in single precision.
 pub(in crate::solver) const LEAST: f32 = 1.0 + 1e-6;
@@ -53,59 +53,108 @@ pub(super) fn straighten<const W: usize>(
     }
 }
 
-/// The same one by one: at every third particle, then at the next ones, and at those after these. None has
-/// a particle in common with the one before, so that the processor need not wait.
+/// The same where bends are soft: each pulls as it is curved now, as a force does, whatever the others do.
+/// One sweep is enough, and what a bend resists is then exactly its stiffness.
 #[inline(always)]
-pub(super) fn straighten_singly<const W: usize>(
+pub(super) fn straighten_softly<const W: usize>(
     particles: &mut [Tile<W>],
     give: &[[f32; W]],
     soft: Softness,
 ) {
-    for first in 0..3 {
-        let (Some(rows), Some(give)) = (particles.get_mut(first..), give.get(first..)) else {
+    let [first, second, ..] = particles else {
+        return;
+    };
+    let mut forces = Forces::from(first, second);
+    for (i, give) in give.iter().enumerate() {
+        let Some([a, m, b]) = particles.get_mut(i..i + 3) else {
             return;
         };
-        for (rows, give) in rows.chunks_exact_mut(3).zip(give.iter().step_by(3)) {
-            if let [a, m, b] = rows {
-                project(a, m, b, give, soft);
+        forces.go_on(a, [m, b], give, soft);
+    }
+    // The last two particles are the ends of few bends.
+    for tile in particles.iter_mut().skip(give.len()) {
+        forces.end(tile);
+    }
+}
+
+/// −λ of a bend that is solved as if there were no others, for each unit of its curve: 1/α̃, or 0 if it is
+/// not there.
+#[inline(always)]
+pub(in crate::solver) fn pull(give: f32, soft: Softness) -> f32 {
+    select(give > 0.0, 1.0 / (give * soft.alpha), 0.0)
+}
+
+/// Where a sweep of soft bends is, each along x, y and z.
+struct Forces<const W: usize> {
+    /// What the last bends give, and [`pull`] of it. Along most threads it stays the same.
+    give: [f32; W],
+    pull: [f32; W],
+    /// The way from the first particle of the next bend to the one behind.
+    way: [[f32; W]; 3],
+    /// −λ of the last bend,
+    last: [[f32; W]; 3],
+    /// and how much more that was than the one before.
+    more: [[f32; W]; 3],
+}
+
+impl<const W: usize> Forces<W> {
+    /// At the first bend of threads that begin with these particles.
+    #[inline(always)]
+    fn from(first: &Tile<W>, second: &Tile<W>) -> Self {
+        let mut way = [[0.0; W]; 3];
+        for axis in 0..3 {
+            for k in 0..W {
+                way[axis][k] = second[axis][k] - first[axis][k];
+            }
+        }
+        Self {
+            give: [-1.0; W],
+            pull: [0.0; W],
+            way,
+            last: [[0.0; W]; 3],
+            more: [[0.0; W]; 3],
+        }
+    }
+
+    /// Measures a bend and moves its first particle, which no later bend needs.
+    #[inline(always)]
+    fn go_on(&mut self, a: &mut Tile<W>, [m, b]: [&Tile<W>; 2], give: &[f32; W], soft: Softness) {
+        let mut other = 0;
+        for k in 0..W {
+            other |= give[k].to_bits() ^ self.give[k].to_bits();
+        }
+        if other != 0 {
+            self.give = *give;
+            for k in 0..W {
+                self.pull[k] = pull(give[k], soft);
+            }
+        }
+        let [x, y, z, w] = a;
+        for (axis, plane) in [x, y, z].into_iter().enumerate() {
+            for k in 0..W {
+                let way = b[axis][k] - m[axis][k];
+                let force = self.pull[k] * (way - self.way[axis][k]);
+                let more = force - self.last[axis][k];
+                plane[k] -= w[k] * (more - self.more[axis][k]);
+                self.way[axis][k] = way;
+                self.last[axis][k] = force;
+                self.more[axis][k] = more;
             }
         }
     }
-}
 
-#[inline(always)]
-fn project<const W: usize>(
-    a: &mut Tile<W>,
-    m: &mut Tile<W>,
-    b: &mut Tile<W>,
-    give: &[f32; W],
-    soft: Softness,
-) {
-    let ([x0, y0, z0, w0], [x1, y1, z1, w1], [x2, y2, z2, w2]) = (*a, *m, *b);
-    for k in 0..W {
-        let s = share([w0[k], w1[k], w2[k]], give[k], soft);
-        let (s0, s1, s2) = (w0[k] * s, 2.0 * w1[k] * s, w2[k] * s);
-        let cx = (x0[k] - x1[k]) + (x2[k] - x1[k]);
-        let cy = (y0[k] - y1[k]) + (y2[k] - y1[k]);
-        let cz = (z0[k] - z1[k]) + (z2[k] - z1[k]);
-        a[0][k] = x0[k] - s0 * cx;
-        a[1][k] = y0[k] - s0 * cy;
-        a[2][k] = z0[k] - s0 * cz;
-        m[0][k] = x1[k] + s1 * cx;
-        m[1][k] = y1[k] + s1 * cy;
-        m[2][k] = z1[k] + s1 * cz;
-        b[0][k] = x2[k] - s2 * cx;
-        b[1][k] = y2[k] - s2 * cy;
-        b[2][k] = z2[k] - s2 * cz;
+    /// Moves a particle behind all bends.
+    #[inline(always)]
+    fn end(&mut self, [x, y, z, w]: &mut Tile<W>) {
+        for (axis, plane) in [x, y, z].into_iter().enumerate() {
+            for k in 0..W {
+                let more = 0.0 - self.last[axis][k];
+                plane[k] -= w[k] * (more - self.more[axis][k]);
+                self.last[axis][k] = 0.0;
+                self.more[axis][k] = more;
+            }
+        }
     }
-}
-
-/// −λ of a bend for each unit of its curve: 1/(w₀ + 4w₁ + w₂ + α̃).
-#[inline(always)]
-pub(in crate::solver) fn share([w0, w1, w2]: [f32; 3], give: f32, soft: Softness) -> f32 {
-    let masses = w0 + 4.0 * w1 + w2;
-    let below = masses * soft.weakness + give * soft.alpha;
-    select((masses > 0.0) & (give >= 0.0), 1.0 / below, 0.0)
 }
 
 /// The factorisation, and where it is: what the last two bends of each thread have left.

@@ -10,7 +10,7 @@ mod bends;
 mod lines;
 
 use super::{relax::Softness, sheet::SheetSoftness, simd::select};
-pub(super) use bends::{LEAST, SOFT, share as bend_share};
+pub(super) use bends::{LEAST, SOFT, pull as bend_pull};
 pub(super) use lines::{ALMOST, Kept, PUSH};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
@@ -55,7 +55,7 @@ impl<const W: usize> Links<'_, W> {
         }
     }
 
-    /// Straightens threads, whole ones at once or one bend after the other. Here the links are bends over one
+    /// Straightens threads, whole ones at once or with each bend as a force. Here the links are bends over one
     /// particle each, with what they give for rest lengths.
     #[inline(always)]
     pub(in crate::solver) fn bend(
@@ -68,7 +68,7 @@ impl<const W: usize> Links<'_, W> {
         if whole {
             bends::straighten(particles, self.rest, soft, kept);
         } else {
-            bends::straighten_singly(particles, self.rest, soft);
+            bends::straighten_softly(particles, self.rest, soft);
         }
     }
 

@@ -92,15 +92,16 @@ thread_local! {
 }
 
 impl Coarse {
-    /// Brings everything up to date. `planes` and `inverse_mass` are those of the sheet's particles.
+    /// Brings everything up to date; tells whether masses or constraints have changed. `planes` and `inverse_mass` are those of the sheet's particles.
     pub(super) fn prepare(
         &mut self,
         layout: &SheetLayout,
         families: &[Family; 6],
         planes: [&[f32]; 3],
         inverse_mass: &[f32],
-    ) {
+    ) -> bool {
         let first = self.masses.is_none();
+        let mut changed = first || self.outdated;
         if first {
             self.levels = levels(layout);
         }
@@ -116,9 +117,11 @@ impl Coarse {
         if self.masses != Some(sum) {
             self.masses = Some(sum);
             self.set_masses(layout, inverse_mass);
+            changed = true;
         }
         let [_, _, _, warp, _, weft] = families;
         self.find_idle(planes, layout, [weft, warp]);
+        changed
     }
 
     fn set_masses(&mut self, layout: &SheetLayout, inverse_mass: &[f32]) {
