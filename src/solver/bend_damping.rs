@@ -49,7 +49,7 @@ pub(crate) fn damp_bending_shared(
     dt: f32,
 ) {
     let damping = stiffness * retardation * dt;
-    if !(damping > 0.0) {
+    if damping.is_nan() || damping <= 0.0 {
         return;
     }
     let soft = SheetSoftness {

@@ -8,7 +8,7 @@ pub(super) const SCENE: Scene = Scene {
     name: "stack",
     about: "five cloths dropped on a block and on each other",
     spawn,
-    view: [Vec3::new(1.0, 1.0, 1.5), Vec3::new(0.0, 0.2, 0.0)],
+    view: [Vec3::new(0.7, 0.75, 1.05), Vec3::new(0.0, 0.15, 0.0)],
     ..PLAIN
 };
 

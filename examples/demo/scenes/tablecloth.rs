@@ -8,7 +8,7 @@ pub(super) const SCENE: Scene = Scene {
     name: "tablecloth",
     about: "a cloth over a table, in folds at its corners; pulled off after 5 s",
     spawn,
-    view: [Vec3::new(1.7, 1.45, 2.3), Vec3::new(0.2, 0.35, 0.0)],
+    view: [Vec3::new(1.3, 1.2, 1.75), Vec3::new(0.1, 0.35, 0.0)],
     ..PLAIN
 };
 

@@ -120,13 +120,13 @@ impl<const W: usize> Forces<W> {
     #[inline(always)]
     fn go_on(&mut self, a: &mut Tile<W>, [m, b]: [&Tile<W>; 2], give: &[f32; W], soft: Softness) {
         let mut other = 0;
-        for k in 0..W {
-            other |= give[k].to_bits() ^ self.give[k].to_bits();
+        for (now, last) in give.iter().zip(&self.give) {
+            other |= now.to_bits() ^ last.to_bits();
         }
         if other != 0 {
             self.give = *give;
-            for k in 0..W {
-                self.pull[k] = pull(give[k], soft);
+            for (own, &give) in self.pull.iter_mut().zip(give) {
+                *own = pull(give, soft);
             }
         }
         let [x, y, z, w] = a;
