@@ -12,7 +12,7 @@
 //! where some that were near each other may have moved by more than that with respect to each other: of
 //! a cloth that hangs, or falls as a whole, once; where a cloth hits the ground, only there. In a substep
 //! each pair that is near is followed along its whole way: particles do not skip each other. Particles
-//! that are faster with respect to the mean of the cloth than [`FASTEST`] allows are slowed, so that of
+//! that are faster with respect to the mean of the cloth than `FASTEST` allows are slowed, so that of
 //! what met in a substep only what grazed is missed: pairs that met more than 18 % deep are still near at
 //! its end.
 //!
