@@ -66,13 +66,7 @@ pub(crate) fn damp_bending_shared(
         is_turn: false,
         damping: true,
     };
-    let n = particles.len();
-    let mut points = Points {
-        x: &mut particles.displacement.x[..n],
-        y: &mut particles.displacement.y[..n],
-        z: &mut particles.displacement.z[..n],
-        w: &particles.inverse_mass[..n],
-    };
+    let mut points = Points::of(&mut particles.displacement, &particles.inverse_mass);
     let all = General {
         hinges: &constraints.hinges,
         strands: &mut constraints.strands,

@@ -12,6 +12,7 @@ use super::{
     glide::{Strength, TAUT},
     particles::ParticleArrays,
     sheet::{SheetSoftness, relax_sheet},
+    soa::SoaVec3,
 };
 use bevy::reflect::{Reflect, prelude::ReflectDefault};
 #[cfg(feature = "serialize")]
@@ -157,7 +158,7 @@ pub(crate) fn relax_shared(
         clear(&mut line.lambda, needed, len);
     }
 
-    let mut points = Points::of(particles);
+    let mut points = Points::of(&mut particles.position, &particles.inverse_mass);
     let softness = |of_strands: SheetSoftness| GeneralSoftness {
         of_batch: |batch: &Batch| softness(batch.kind),
         of_strands,
@@ -240,13 +241,14 @@ pub(super) struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    pub(super) fn of(particles: &'a mut ParticleArrays) -> Self {
-        let n = particles.len();
+    /// Of positions or other vectors, and the inverse masses that go with them.
+    pub(super) fn of(vectors: &'a mut SoaVec3, inverse_mass: &'a [f32]) -> Self {
+        let n = inverse_mass.len();
         Self {
-            x: &mut particles.position.x[..n],
-            y: &mut particles.position.y[..n],
-            z: &mut particles.position.z[..n],
-            w: &particles.inverse_mass[..n],
+            x: &mut vectors.x[..n],
+            y: &mut vectors.y[..n],
+            z: &mut vectors.z[..n],
+            w: inverse_mass,
         }
     }
 }

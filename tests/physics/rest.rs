@@ -1,10 +1,10 @@
 //! Cloth comes to rest.
 
-use crate::{Sample, vacuum};
+use crate::{Sample, as_the_plugin};
 use bevy::math::{Quat, Vec3};
 use bevy_drape::{
     Cloth,
-    solver::{Collider, Friction, Pose, Shape, SoaVec3, StepSettings, has_stayed_within},
+    solver::{Collider, Friction, Pose, Shape, SoaVec3, has_stayed_within},
 };
 
 /// The sheet of the scene `drape`, 2 m wide, with the plugin's defaults: it falls on a ball over a
@@ -33,17 +33,7 @@ fn drape(side: u32) -> Sample {
         Collider::fixed(Shape::Sphere { radius: 0.5 }, at(Vec3::Y * 0.5), friction),
         Collider::fixed(Shape::HalfSpace, at(Vec3::ZERO), friction),
     ];
-    sample.settings = StepSettings {
-        substeps: 8,
-        damping: cloth.damping,
-        compliance: cloth.fabric.compliance(),
-        tether_scale: f32::INFINITY,
-        air: cloth.fabric.air(Vec3::ZERO, 1.2),
-        surface: cloth.fabric.surface(),
-        internal_friction: cloth.fabric.internal_friction,
-        bending_damping: cloth.fabric.bending_damping,
-        ..vacuum()
-    };
+    sample.settings = as_the_plugin(&cloth);
     sample
 }
 

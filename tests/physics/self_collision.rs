@@ -3,14 +3,14 @@
 #[path = "../common/crossings.rs"]
 mod crossings;
 
-use crate::{Sample, vacuum};
+use crate::{Sample, as_the_plugin};
 use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
     Cloth,
-    mesh::{ClothGrid, Topology, TriangleMesh},
+    mesh::{ClothGrid, TriangleMesh},
     solver::{
         self, Body, Collider, Friction, PinTarget, Pose, SelfCollision, SelfContacts, Shape,
-        SoaVec3, StepSettings, Tethers,
+        SoaVec3,
     },
 };
 use crossings::crossings;
@@ -27,31 +27,10 @@ struct Own {
 
 impl Own {
     fn new(grid: ClothGrid, collides: bool) -> Self {
-        let topology = Topology::new(&TriangleMesh::read(&grid.into()).unwrap()).unwrap();
         let cloth = Cloth::default();
-        let density = cloth.fabric.areal_density;
-        let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, density);
-        let sample = Sample {
-            particles: parts.particles,
-            constraints: parts.constraints,
-            triangles: parts.triangles,
-            tethers: Tethers::default(),
-            pins: Vec::new(),
-            colliders: Vec::new(),
-            settings: StepSettings {
-                substeps: 8,
-                iterations: cloth.iterations,
-                threads: cloth.threads,
-                damping: cloth.damping,
-                compliance: cloth.fabric.compliance(),
-                tether_scale: f32::INFINITY,
-                air: cloth.fabric.air(Vec3::ZERO, 1.2),
-                surface: cloth.fabric.surface(),
-                internal_friction: cloth.fabric.internal_friction,
-                bending_damping: cloth.fabric.bending_damping,
-                ..vacuum()
-            },
-        };
+        let mesh = TriangleMesh::read(&grid.into()).unwrap();
+        let mut sample = Sample::of_mesh(&mesh, cloth.fabric.areal_density);
+        sample.settings = as_the_plugin(&cloth);
         let rest: Vec<Vec3> = sample.particles.position.iter().collect();
         let spacing = solver::rest_spacing(&rest, &sample.triangles.indices, Mat3::IDENTITY);
         Self {
