@@ -7,6 +7,7 @@
 //! order, several at a time, with the same bits (Box2D v3 arranges its contacts in the same way).
 
 use super::{
+    aligned::AlignedVec,
     constraints::{ConstraintKind, distance},
     soa::SoaVec3,
 };
@@ -28,12 +29,12 @@ pub(super) struct Batch {
     pub(super) independent: bool,
     pub(super) pairs: Vec<[u32; 2]>,
     /// Rest lengths, m.
-    pub(super) rest: Vec<f32>,
+    pub(super) rest: AlignedVec,
     /// Lagrange multipliers of the running substep; empty unless somebody needs their sum over all
     /// iterations.
-    pub(super) lambda: Vec<f32>,
+    pub(super) lambda: AlignedVec,
     /// Mean tension during the running fixed step, N; empty unless it is measured.
-    pub(super) load: Vec<f32>,
+    pub(super) load: AlignedVec,
 }
 
 impl Batch {
@@ -52,8 +53,8 @@ impl Batch {
                 .map(|&[a, b]| distance(positions, a, b))
                 .collect(),
             pairs,
-            lambda: Vec::new(),
-            load: Vec::new(),
+            lambda: AlignedVec::new(),
+            load: AlignedVec::new(),
         }
     }
 

@@ -6,6 +6,7 @@
 //! that gets other particles leaves them for a batch, or for the list of bends.
 
 use super::{
+    aligned::AlignedVec,
     batches::Batch,
     bend::Hinge,
     constraints::{ConstraintGraph, ConstraintKind, DistanceConstraint},
@@ -294,7 +295,7 @@ impl ConstraintGraph {
 
     /// Begins to measure what each structural constraint carries.
     pub fn clear_loads(&mut self) {
-        let clear = |kind, load: &mut Vec<f32>, len: usize| {
+        let clear = |kind, load: &mut AlignedVec, len: usize| {
             load.clear();
             if kind == ConstraintKind::Structural {
                 load.resize(len, 0.0);

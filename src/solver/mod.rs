@@ -54,6 +54,7 @@
 //! | `step` | one whole fixed step |
 
 pub mod aero;
+pub mod aligned;
 mod batches;
 pub mod bend;
 pub mod bend_damping;
@@ -105,6 +106,7 @@ pub mod wind_field;
 pub mod zones;
 
 pub use aero::{Air, apply_air};
+pub use aligned::AlignedVec;
 pub use bend::Bend;
 pub use bend_damping::damp_bending;
 pub(crate) use bend_damping::damp_bending_shared;

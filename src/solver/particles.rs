@@ -8,6 +8,7 @@
 //! which is what exact arithmetic gives.
 
 use super::{
+    aligned::AlignedVec,
     crew::{Leader, PART},
     soa::{SoaVec3, all_finite},
 };
@@ -44,7 +45,7 @@ pub struct ParticleArrays {
     /// fixed step begins and held during its substeps.
     pub acceleration: SoaVec3,
     /// 1/kg; 0 pins the particle: it has infinite mass.
-    pub inverse_mass: Vec<f32>,
+    pub inverse_mass: AlignedVec,
     /// Position when the fixed step began, m: frames between two steps are drawn from here to
     /// [`position`](Self::position), and a cloth that became non-finite goes back to it.
     pub previous: SoaVec3,
@@ -77,7 +78,7 @@ impl ParticleArrays {
             position: positions,
             displacement: SoaVec3::zeros(n),
             acceleration: SoaVec3::zeros(n),
-            inverse_mass,
+            inverse_mass: inverse_mass.into(),
             origin,
             last_dt: NOMINAL_DT,
             in_phase: true,
@@ -321,7 +322,7 @@ mod tests {
             SoaVec3::zeros(5),
             vec![f32::NAN, -1.0, f32::INFINITY, 3.0],
         );
-        assert_eq!(p.inverse_mass, [0.0, 0.0, 0.0, 3.0, 0.0]);
+        assert_eq!(p.inverse_mass[..], [0.0, 0.0, 0.0, 3.0, 0.0]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! Physics Simulation" (Macklin et al. 2019). It is the same code.
 
 use super::{
+    aligned::AlignedVec,
     batches::Batch,
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
     crew::Leader,
@@ -141,7 +142,7 @@ pub(crate) fn relax_shared(
         let loads = by.loads && kind == ConstraintKind::Structural;
         loads || (soft && iterations > 1)
     };
-    let clear = |lambda: &mut Vec<f32>, needed: bool, len: usize| {
+    let clear = |lambda: &mut AlignedVec, needed: bool, len: usize| {
         lambda.clear();
         lambda.resize(if needed { len } else { 0 }, 0.0);
     };

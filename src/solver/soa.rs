@@ -2,6 +2,7 @@
 //! loads eight neighbouring x at once instead of gathering them from structs.
 
 use super::{
+    aligned::AlignedVec,
     crew::Parts,
     simd::{Kernel, dispatch},
 };
@@ -12,20 +13,20 @@ use bevy::math::Vec3;
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct SoaVec3 {
     /// x of every vector.
-    pub x: Vec<f32>,
+    pub x: AlignedVec,
     /// y of every vector.
-    pub y: Vec<f32>,
+    pub y: AlignedVec,
     /// z of every vector.
-    pub z: Vec<f32>,
+    pub z: AlignedVec,
 }
 
 impl SoaVec3 {
     /// `len` zero vectors.
     pub fn zeros(len: usize) -> Self {
         Self {
-            x: vec![0.0; len],
-            y: vec![0.0; len],
-            z: vec![0.0; len],
+            x: AlignedVec::zeros(len),
+            y: AlignedVec::zeros(len),
+            z: AlignedVec::zeros(len),
         }
     }
 

@@ -21,6 +21,11 @@ use std::cell::RefCell;
 /// what is inside out has none.
 const LEAST: f32 = 0.05;
 
+/// No particle is moved farther in a substep than this, as a share of the edge of a cube with the volume
+/// that the air has without overpressure. What is thrown about by more than its own size turns inside out,
+/// and the air in it would throw it even farther.
+const FARTHEST: f32 = 0.1;
+
 /// The air in a closed surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnclosedAir {
@@ -91,6 +96,11 @@ pub fn inflate(particles: &mut ParticleArrays, triangles: &Corners, air: &Enclos
         let sum: f64 = moved.map(|(g, &w)| f64::from(w * g.length_squared())).sum();
         let below = 1.0 + dt * dt * stiffness * sum as f32;
         let lambda = outward * dt * dt * pressure / below;
+        let moved = gradient.iter().zip(&particles.inverse_mass);
+        let farthest = moved.map(|(g, &w)| w * w * g.length_squared());
+        let farthest = lambda.abs() * farthest.fold(0.0, f32::max).sqrt();
+        let most = FARTHEST * (air.amount / air.ambient).cbrt();
+        let lambda = lambda * (most / farthest).min(1.0);
         for (i, g) in gradient.iter().enumerate() {
             let w = particles.inverse_mass[i];
             particles.position.add(i, *g * (w * lambda));

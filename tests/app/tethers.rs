@@ -51,20 +51,22 @@ fn a_sheet_hung_by_two_corners_keeps_its_size() {
 #[test]
 fn by_default_cloth_does_not_stretch() {
     let mut app = app();
-    let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 65, 65));
-    let [tied, untied] = [Cloth::default().tether_scale, 100.0].map(|tether_scale| {
+    let usual = Cloth::default().tether_scale;
+    let [tied, untied] = [(usual, 65), (100.0, 33)].map(|(tether_scale, side)| {
+        let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, side, side));
         let cloth = Cloth {
             tether_scale,
             ..default()
         };
-        let parts = (cloth, Mesh3d(mesh.clone()), Pins::top_corners());
+        let parts = (cloth, Mesh3d(mesh), Pins::top_corners());
         app.world_mut().spawn(parts).id()
     });
     run(&mut app, 300);
     let (tied, untied) = (stretch(&app, tied), stretch(&app, untied));
     assert!(tied < 0.005, "stretched by {tied}");
-    // Only the link at each pin is, from which all the cloth hangs.
-    assert!(untied < 0.1, "stretched by {untied} without tethers");
+    // Only the link at each pin is, from which all the cloth hangs. From some 60 particles along a side on,
+    // that is so much for one particle to hold that it trembles: such a sheet needs its tethers.
+    assert!(untied < 0.02, "stretched by {untied} without tethers");
 }
 
 #[test]

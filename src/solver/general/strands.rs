@@ -2,11 +2,12 @@
 
 use super::places::{Places, turn};
 use crate::solver::{
+    aligned::AlignedVec,
     bend::{Bend, Hinge},
     constraints::{ConstraintKind, DistanceConstraint, distance},
     sheet::SheetSoftness,
     soa::SoaVec3,
-    thread::{Kept, Links, Tile},
+    thread::{Links, ROOM, Tile},
 };
 use bevy::math::Vec4;
 
@@ -38,20 +39,20 @@ pub(in crate::solver) struct Line {
     pub(in crate::solver) kind: ConstraintKind,
     /// Rest lengths, m, or of bends what they give, m², row by row; negative where there is no
     /// constraint.
-    pub(in crate::solver) rest: Vec<f32>,
+    pub(in crate::solver) rest: AlignedVec,
     /// As in a batch: Lagrange multipliers of the running substep, or empty.
-    pub(in crate::solver) lambda: Vec<f32>,
+    pub(in crate::solver) lambda: AlignedVec,
     /// As in a batch: mean tension during the running step, N, or empty.
-    pub(in crate::solver) load: Vec<f32>,
+    pub(in crate::solver) load: AlignedVec,
 }
 
 impl Line {
     fn empty(kind: ConstraintKind, rows: usize) -> Self {
         Self {
             kind,
-            rest: vec![NONE; rows.saturating_sub(Self::reach_of(kind)) * WIDTH],
-            lambda: Vec::new(),
-            load: Vec::new(),
+            rest: AlignedVec::filled(rows.saturating_sub(Self::reach_of(kind)) * WIDTH, NONE),
+            lambda: AlignedVec::new(),
+            load: AlignedVec::new(),
         }
     }
 
@@ -241,11 +242,15 @@ impl Bundle {
         room: &mut Room,
     ) {
         let rows = self.particles.len();
-        if room.tiles.len() < rows {
-            room.tiles.resize(rows, [[0.0; WIDTH]; 4]);
-            room.kept.resize(rows, [[0.0; WIDTH]; 6]);
+        for (room, numbers) in [(&mut room.tiles, 4), (&mut room.kept, ROOM)] {
+            if room.len() < rows * numbers * WIDTH {
+                room.resize(rows * numbers * WIDTH, 0.0);
+            }
         }
-        let tiles = &mut room.tiles[..rows];
+        let (tiles, _) = room.tiles.as_chunks_mut::<WIDTH>();
+        let (tiles, _): (&mut [Tile<WIDTH>], _) = tiles.as_chunks_mut();
+        let tiles = &mut tiles[..rows];
+        let (kept, _) = room.kept.as_chunks_mut();
         for (tile, row) in tiles.iter_mut().zip(&self.particles) {
             for (q, four) in row.as_chunks::<4>().0.iter().enumerate() {
                 let turned = turn(four.map(|i| places.fetch(i)));
@@ -256,10 +261,10 @@ impl Bundle {
         }
         let [bends, threads] = &mut self.lines;
         if let Some(bend) = soft.bend {
-            bends.links().bend(tiles, bend, true, &mut room.kept);
+            bends.links().bend(tiles, bend, true, kept);
         }
         if !soft.damping {
-            threads.links().pull(tiles, soft, &mut room.kept);
+            threads.links().pull(tiles, soft, kept);
         }
         for (tile, row) in tiles.iter().zip(&self.particles).rev() {
             let (fours, _) = row.as_chunks::<4>();
@@ -299,7 +304,7 @@ impl Bundle {
                     rest: &rest,
                     lambda: &mut lambda,
                 };
-                let mut kept: Vec<Kept<1>> = vec![Default::default(); rows];
+                let mut kept = vec![[0.0; 1]; rows * ROOM];
                 match (line.kind, soft.bend) {
                     (ConstraintKind::Bend, Some(bend)) => {
                         links.bend(&mut tiles, bend, true, &mut kept)
@@ -373,15 +378,15 @@ impl InStrands {
 
 /// Room for work.
 pub(super) struct Room {
-    tiles: Vec<Tile<WIDTH>>,
-    kept: Vec<Kept<WIDTH>>,
+    tiles: AlignedVec,
+    kept: AlignedVec,
 }
 
 impl Room {
     pub(super) const fn new() -> Self {
         Self {
-            tiles: Vec::new(),
-            kept: Vec::new(),
+            tiles: AlignedVec::new(),
+            kept: AlignedVec::new(),
         }
     }
 }

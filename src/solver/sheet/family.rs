@@ -3,6 +3,7 @@
 
 use super::{SheetLayout, groups::Groups};
 use crate::solver::{
+    aligned::AlignedVec,
     bend::{Bend, Hinge},
     constraints::{ConstraintKind, DistanceConstraint, distance},
     soa::SoaVec3,
@@ -100,11 +101,11 @@ pub(in crate::solver) struct Family {
     weave: Weave,
     /// Rest lengths, m, or of bends, which are those of even and straight threads, what they give, m²;
     /// [`NONE`] where there is no constraint.
-    pub(in crate::solver) rest: Vec<f32>,
+    pub(in crate::solver) rest: AlignedVec,
     /// As in a batch: Lagrange multipliers of the running substep, or empty.
-    pub(in crate::solver) lambda: Vec<f32>,
+    pub(in crate::solver) lambda: AlignedVec,
     /// As in a batch: mean tension during the running step, N, or empty.
-    pub(in crate::solver) load: Vec<f32>,
+    pub(in crate::solver) load: AlignedVec,
     count: usize,
 }
 
@@ -112,9 +113,9 @@ impl Family {
     pub(super) fn empty(weave: Weave, layout: &SheetLayout) -> Self {
         Self {
             weave,
-            rest: vec![NONE; weave.stored(layout)],
-            lambda: Vec::new(),
-            load: Vec::new(),
+            rest: AlignedVec::filled(weave.stored(layout), NONE),
+            lambda: AlignedVec::new(),
+            load: AlignedVec::new(),
             count: 0,
         }
     }

@@ -13,26 +13,27 @@ use super::{
     twin,
 };
 use crate::solver::{
+    aligned::AlignedVec,
     columns::Columns,
     crew::{Leader, PART, Parts},
     relax::{Points, Softness},
     simd::{Kernel, SimdLevel, dispatch},
     split::split,
-    thread::Tile,
+    thread::{ROOM, Tile},
 };
 use std::{cell::RefCell, ops::Range};
 
 /// Room for work: the particles of a strip, and what is kept of each of its links.
 #[derive(Default)]
 struct Scratch {
-    tiles: Vec<f32>,
-    kept: Vec<f32>,
+    tiles: AlignedVec,
+    kept: AlignedVec,
 }
 
 impl Scratch {
     /// Makes room for threads of so many particles.
     fn fit(&mut self, length: usize) {
-        for (room, numbers) in [(&mut self.tiles, 4), (&mut self.kept, 6)] {
+        for (room, numbers) in [(&mut self.tiles, 4), (&mut self.kept, ROOM)] {
             if room.len() < numbers * length * LANES {
                 room.resize(numbers * length * LANES, 0.0);
             }
@@ -390,7 +391,6 @@ impl<P: Place> Threads<'_, P> {
         let (tiles, _) = tiles.as_chunks_mut::<4>();
         let tiles = &mut tiles[..self.length];
         let (kept, _) = self.scratch.kept.as_chunks_mut::<W>();
-        let (kept, _) = kept.as_chunks_mut::<6>();
         let Fibres {
             groups,
             stiff,

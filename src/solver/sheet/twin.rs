@@ -283,47 +283,49 @@ fn line(
     }: By,
 ) {
     let mut kept = Vec::with_capacity(links.len());
-    let (mut normal, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
+    let (mut before, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
     for &link in links {
         let [a, b] = ends(layout, family, link);
         let (wa, wb) = (planes.w[a], planes.w[b]);
         let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
-        let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+        let square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        let length = square.sqrt();
         let rest = family.rest[link];
-        let (n, error) = if length > rest * from && rest >= 0.0 {
-            let pull = family.lambda.get(link).copied().unwrap_or(0.0);
-            let inverse = 1.0 / length;
-            (
-                d.map(|d| d * inverse),
-                rest * longer - length - alpha * pull,
-            )
+        let is_there = length > rest * from && rest >= 0.0;
+        let pull = family.lambda.get(link).copied().unwrap_or(0.0);
+        let error = if is_there {
+            (rest * longer - length - alpha * pull) * length
         } else {
-            ([0.0; 3], 0.0)
+            0.0
         };
-        let coupling = wa * (n[0] * normal[0] + n[1] * normal[1] + n[2] * normal[2]);
+        let coupling = wa * (d[0] * before[0] + d[1] * before[1] + d[2] * before[2]);
         let passed_on = coupling * inverse;
-        let pivot = (wa + wb) * weakness + alpha - passed_on * coupling;
-        inverse = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
+        let pivot = ((wa + wb) * weakness + alpha) * square - passed_on * coupling;
+        inverse = if is_there && pivot > 0.0 {
+            1.0 / pivot
+        } else {
+            0.0
+        };
         right = error + passed_on * right;
-        normal = n;
+        before = d;
         let push = error.max(0.0) * inverse * most_push;
-        kept.push((n, passed_on, right * inverse, push));
+        kept.push((d, passed_on, right * inverse, push));
     }
     let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);
     let mut passed_on = 0.0;
-    for (&link, &(n, own, q, push)) in links.iter().zip(&kept).rev() {
+    for (&link, &(d, own, q, push)) in links.iter().zip(&kept).rev() {
         let [_, b] = ends(layout, family, link);
         lambda = (q + passed_on * lambda).min(push);
         passed_on = own;
         let applied = lambda * share;
-        let here = n.map(|n| applied * n);
+        let here = d.map(|d| applied * d);
         let planes_of_b = [&mut planes.x, &mut planes.y, &mut planes.z];
         for ((plane, here), behind) in planes_of_b.into_iter().zip(here).zip(behind) {
             plane[b] += planes.w[b] * (here - behind);
         }
         behind = here;
         if let Some(sum) = family.lambda.get_mut(link) {
-            *sum += applied;
+            *sum += applied * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
         }
     }
     if let Some(&link) = links.first() {

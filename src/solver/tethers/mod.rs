@@ -9,6 +9,7 @@
 mod hold;
 
 use super::{
+    aligned::AlignedVec,
     geodesic::{Geodesics, MOST_ISLANDS, RestShape},
     particles::ParticleArrays,
     soa::SoaVec3,
@@ -35,7 +36,7 @@ pub struct Tethers {
 #[derive(Clone, Debug, PartialEq)]
 struct Slot {
     /// m
-    length: Vec<f32>,
+    length: AlignedVec,
 }
 
 /// Tethers of neighbouring particles of one block whose anchors are either the same or neighbours
@@ -95,7 +96,7 @@ impl Tethers {
                 while slots.len() <= slot {
                     anchors.push(vec![0; count]);
                     slots.push(Slot {
-                        length: vec![f32::INFINITY; count],
+                        length: AlignedVec::filled(count, f32::INFINITY),
                     });
                 }
                 anchors[slot][i] = reach.source;

@@ -14,7 +14,7 @@
 //! Bends that give much more in a substep than the particles do, as those of most fabrics on a mesh for
 //! games, hardly know of each other. There λ = −c/α̃ is as good, at a fraction of the cost.
 
-use super::{Kept, Tile};
+use super::Tile;
 use crate::solver::{relax::Softness, simd::select};
 
 /// Where α̃ is at least so many times w₀ + 4w₁ + w₂, bends may act as forces. The largest eigenvalue of KWKᵀ
@@ -24,6 +24,10 @@ pub(in crate::solver) const SOFT: f32 = 2.0;
 /// A bend that gives next to nothing would leave the matrix without inverse in single precision.
 pub(in crate::solver) const LEAST: f32 = 1.0 + 1e-6;
 
+/// What is kept of one bend of each thread, on the way there for the way back: its numbers of L, and its λ
+/// along x, y and z if it were the last one.
+type Kept<const W: usize> = [[f32; W]; 5];
+
 /// Straightens threads, from what each bend gives; one that gives less than nothing is not there.
 /// `soft.alpha` is 1/(BΔt²).
 #[inline(always)]
@@ -31,8 +35,9 @@ pub(super) fn straighten<const W: usize>(
     particles: &mut [Tile<W>],
     give: &[[f32; W]],
     soft: Softness,
-    kept: &mut [Kept<W>],
+    room: &mut [[f32; W]],
 ) {
+    let (kept, _): (&mut [Kept<W>], _) = room.as_chunks_mut();
     let mut there = There::default();
     let rows = particles.windows(3).zip(give);
     for (own, kept) in rows.zip(&mut *kept) {
@@ -47,7 +52,7 @@ pub(super) fn straighten<const W: usize>(
         back.go_on(tile, kept);
     }
     // The first two particles are the ends of few bends.
-    let nothing = [[0.0; W]; 6];
+    let nothing = [[0.0; W]; 5];
     for tile in particles.iter_mut().take(2).rev() {
         back.go_on(tile, &nothing);
     }
@@ -84,41 +89,48 @@ pub(in crate::solver) fn pull(give: f32, soft: Softness) -> f32 {
     select(give > 0.0, 1.0 / (give * soft.alpha), 0.0)
 }
 
-/// Where a sweep of soft bends is, each along x, y and z.
+/// Where a sweep of soft bends is.
 struct Forces<const W: usize> {
     /// What the last bends give, and [`pull`] of it. Along most threads it stays the same.
     give: [f32; W],
     pull: [f32; W],
+    x: Along<W>,
+    y: Along<W>,
+    z: Along<W>,
+}
+
+/// The same along one axis.
+struct Along<const W: usize> {
     /// The way from the first particle of the next bend to the one behind.
-    way: [[f32; W]; 3],
+    way: [f32; W],
     /// −λ of the last bend,
-    last: [[f32; W]; 3],
+    last: [f32; W],
     /// and how much more that was than the one before.
-    more: [[f32; W]; 3],
+    more: [f32; W],
 }
 
 impl<const W: usize> Forces<W> {
     /// At the first bend of threads that begin with these particles.
     #[inline(always)]
-    fn from(first: &Tile<W>, second: &Tile<W>) -> Self {
-        let mut way = [[0.0; W]; 3];
-        for axis in 0..3 {
-            for k in 0..W {
-                way[axis][k] = second[axis][k] - first[axis][k];
-            }
-        }
+    fn from([x0, y0, z0, _]: &Tile<W>, [x1, y1, z1, _]: &Tile<W>) -> Self {
         Self {
             give: [-1.0; W],
             pull: [0.0; W],
-            way,
-            last: [[0.0; W]; 3],
-            more: [[0.0; W]; 3],
+            x: Along::from(x0, x1),
+            y: Along::from(y0, y1),
+            z: Along::from(z0, z1),
         }
     }
 
     /// Measures a bend and moves its first particle, which no later bend needs.
     #[inline(always)]
-    fn go_on(&mut self, a: &mut Tile<W>, [m, b]: [&Tile<W>; 2], give: &[f32; W], soft: Softness) {
+    fn go_on(
+        &mut self,
+        [x, y, z, w]: &mut Tile<W>,
+        [[x0, y0, z0, _], [x1, y1, z1, _]]: [&Tile<W>; 2],
+        give: &[f32; W],
+        soft: Softness,
+    ) {
         let mut other = 0;
         for (now, last) in give.iter().zip(&self.give) {
             other |= now.to_bits() ^ last.to_bits();
@@ -129,30 +141,61 @@ impl<const W: usize> Forces<W> {
                 *own = pull(give, soft);
             }
         }
-        let [x, y, z, w] = a;
-        for (axis, plane) in [x, y, z].into_iter().enumerate() {
-            for k in 0..W {
-                let way = b[axis][k] - m[axis][k];
-                let force = self.pull[k] * (way - self.way[axis][k]);
-                let more = force - self.last[axis][k];
-                plane[k] -= w[k] * (more - self.more[axis][k]);
-                self.way[axis][k] = way;
-                self.last[axis][k] = force;
-                self.more[axis][k] = more;
-            }
-        }
+        self.x.go_on(x, w, x0, x1, &self.pull);
+        self.y.go_on(y, w, y0, y1, &self.pull);
+        self.z.go_on(z, w, z0, z1, &self.pull);
     }
 
     /// Moves a particle behind all bends.
     #[inline(always)]
     fn end(&mut self, [x, y, z, w]: &mut Tile<W>) {
-        for (axis, plane) in [x, y, z].into_iter().enumerate() {
-            for k in 0..W {
-                let more = 0.0 - self.last[axis][k];
-                plane[k] -= w[k] * (more - self.more[axis][k]);
-                self.last[axis][k] = 0.0;
-                self.more[axis][k] = more;
-            }
+        self.x.end(x, w);
+        self.y.end(y, w);
+        self.z.end(z, w);
+    }
+}
+
+impl<const W: usize> Along<W> {
+    #[inline(always)]
+    fn from(first: &[f32; W], second: &[f32; W]) -> Self {
+        let mut way = [0.0; W];
+        for k in 0..W {
+            way[k] = second[k] - first[k];
+        }
+        Self {
+            way,
+            last: [0.0; W],
+            more: [0.0; W],
+        }
+    }
+
+    #[inline(always)]
+    fn go_on(
+        &mut self,
+        x: &mut [f32; W],
+        w: &[f32; W],
+        middle: &[f32; W],
+        end: &[f32; W],
+        pull: &[f32; W],
+    ) {
+        for k in 0..W {
+            let way = end[k] - middle[k];
+            let force = pull[k] * (way - self.way[k]);
+            let more = force - self.last[k];
+            x[k] -= w[k] * (more - self.more[k]);
+            self.way[k] = way;
+            self.last[k] = force;
+            self.more[k] = more;
+        }
+    }
+
+    #[inline(always)]
+    fn end(&mut self, x: &mut [f32; W], w: &[f32; W]) {
+        for k in 0..W {
+            let more = 0.0 - self.last[k];
+            x[k] -= w[k] * (more - self.more[k]);
+            self.last[k] = 0.0;
+            self.more[k] = more;
         }
     }
 }
@@ -191,8 +234,7 @@ impl<const W: usize> There<W> {
         Softness { alpha, weakness }: Softness,
         kept: &mut Kept<W>,
     ) {
-        // Both numbers of its row of L, and what of λ it has by itself.
-        let [l1, l2, qx, qy, qz, _] = kept;
+        let [l1, l2, qx, qy, qz] = kept;
         for k in 0..W {
             let [w0, w1, w2] = [a[3][k], m[3][k], b[3][k]];
             let masses = w0 + 4.0 * w1 + w2;
@@ -254,7 +296,7 @@ impl<const W: usize> Default for Back<W> {
 impl<const W: usize> Back<W> {
     /// Substitutes at one bend of each thread and moves the particles at its far end.
     #[inline(always)]
-    fn go_on(&mut self, tile: &mut Tile<W>, [l1, l2, qx, qy, qz, _]: &Kept<W>) {
+    fn go_on(&mut self, tile: &mut Tile<W>, [l1, l2, qx, qy, qz]: &Kept<W>) {
         let [x, y, z, w] = tile;
         for (axis, (plane, q)) in [x, y, z].into_iter().zip([qx, qy, qz]).enumerate() {
             let [one, two] = &mut self.lambda;

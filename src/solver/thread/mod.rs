@@ -11,10 +11,13 @@ mod lines;
 
 use super::{relax::Softness, sheet::SheetSoftness, simd::select};
 pub(super) use bends::{LEAST, SOFT, pull as bend_pull};
-pub(super) use lines::{ALMOST, Kept, PUSH};
+pub(super) use lines::{ALMOST, PUSH};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
 pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];
+
+/// Numbers of each thread that solving it needs room for, for every particle of it.
+pub(in crate::solver) const ROOM: usize = 5;
 
 /// The links of threads, one behind the other.
 pub(in crate::solver) struct Links<'a, const W: usize> {
@@ -63,10 +66,10 @@ impl<const W: usize> Links<'_, W> {
         particles: &mut [Tile<W>],
         soft: Softness,
         whole: bool,
-        kept: &mut [Kept<W>],
+        room: &mut [[f32; W]],
     ) {
         if whole {
-            bends::straighten(particles, self.rest, soft, kept);
+            bends::straighten(particles, self.rest, soft, room);
         } else {
             bends::straighten_softly(particles, self.rest, soft);
         }
@@ -79,16 +82,16 @@ impl<const W: usize> Links<'_, W> {
         self,
         particles: &mut [Tile<W>],
         soft: &SheetSoftness,
-        kept: &mut [Kept<W>],
+        room: &mut [[f32; W]],
     ) {
         let rest = self.rest;
         if soft.direct {
-            lines::solve_lines(particles, self, soft.stretch, soft.share, kept);
+            lines::solve_lines(particles, self, soft.stretch, soft.share, room);
         } else {
             self.relax(particles, soft.stretch);
         }
         if let Some(limit) = soft.limit {
-            lines::limit_lines(particles, rest, limit, kept);
+            lines::limit_lines(particles, rest, limit, room);
         }
     }
 }

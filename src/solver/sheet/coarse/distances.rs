@@ -7,7 +7,7 @@ use super::{
     },
     axis::Axis,
 };
-use crate::solver::constraints::ConstraintKind;
+use crate::solver::{aligned::AlignedVec, constraints::ConstraintKind};
 
 /// Lengths are sums, which rounding may leave too short. So much longer they never hold what is at
 /// rest.
@@ -22,10 +22,10 @@ const SHEARED: f32 = 1.1;
 /// right one to the one below.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Distances {
-    pub(super) weft: Vec<f32>,
-    pub(super) warp: Vec<f32>,
-    pub(super) down: Vec<f32>,
-    pub(super) up: Vec<f32>,
+    pub(super) weft: AlignedVec,
+    pub(super) warp: AlignedVec,
+    pub(super) down: AlignedVec,
+    pub(super) up: AlignedVec,
 }
 
 impl Distances {
@@ -84,7 +84,7 @@ impl Distances {
         idle: &[bool],
         [height, width]: [usize; 2],
     ) {
-        let take = |to: &mut Vec<f32>, from: &[f32], nodes: &dyn Fn(usize) -> [usize; 2]| {
+        let take = |to: &mut AlignedVec, from: &[f32], nodes: &dyn Fn(usize) -> [usize; 2]| {
             to.clear();
             to.extend(from.iter().enumerate().map(|(index, &rest)| {
                 let is_idle = nodes(index).iter().any(|&node| idle[node]);

@@ -9,7 +9,7 @@ use super::{
     axis::Axis,
     distances::{Distances, Hole},
 };
-use crate::solver::relax::Softness;
+use crate::solver::{aligned::AlignedVec, relax::Softness};
 
 /// A coarse grid.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,12 +23,12 @@ pub(super) struct Level {
     /// Nodes that have been torn away.
     pub(super) idle: Vec<bool>,
     /// Inverse masses of the nodes, 1/kg, row by row and column by column.
-    pub(super) w: Vec<f32>,
-    pub(super) w_turned: Vec<f32>,
+    pub(super) w: AlignedVec,
+    pub(super) w_turned: AlignedVec,
     /// Where the nodes are, then how far they move.
-    pub(super) x: Vec<f32>,
-    pub(super) y: Vec<f32>,
-    pub(super) z: Vec<f32>,
+    pub(super) x: AlignedVec,
+    pub(super) y: AlignedVec,
+    pub(super) z: AlignedVec,
 }
 
 impl Level {
@@ -100,7 +100,12 @@ impl Level {
 
     /// Projects all distances once, those in one direction after those in another.
     #[inline(always)]
-    pub(super) fn solve(&mut self, stretch: Softness, shear: Softness, turned: &mut [Vec<f32>; 3]) {
+    pub(super) fn solve(
+        &mut self,
+        stretch: Softness,
+        shear: Softness,
+        turned: &mut [AlignedVec; 3],
+    ) {
         let (height, width) = (self.rows.len(), self.columns.len());
         let active = &self.active;
         let mut planes = Planes {

@@ -25,6 +25,7 @@ mod spread;
 
 use super::{Family, SheetLayout, SheetSoftness, project::Planes, transpose::transpose};
 use crate::solver::{
+    aligned::AlignedVec,
     crew::Leader,
     relax::Softness,
     simd::{Kernel, dispatch},
@@ -88,7 +89,7 @@ impl std::fmt::Debug for Coarse {
 
 thread_local! {
     /// Room for the nodes of a level, turned into columns.
-    static TURNED: RefCell<[Vec<f32>; 3]> = RefCell::default();
+    static TURNED: RefCell<[AlignedVec; 3]> = RefCell::default();
 }
 
 impl Coarse {
@@ -259,7 +260,7 @@ struct Nodes<'a, 'p> {
     planes: &'a Planes<'p>,
     columns: usize,
     soft: SheetSoftness,
-    turned: &'a mut [Vec<f32>; 3],
+    turned: &'a mut [AlignedVec; 3],
     /// Whether any does.
     moves: &'a mut bool,
 }

@@ -2,13 +2,14 @@
 
 use super::{super::project::Planes, FINEST, level::Level};
 use crate::solver::{
+    aligned::AlignedVec,
     crew::{Leader, PART},
     simd::{Kernel, dispatch},
 };
 use std::cell::RefCell;
 
 /// How far the particles of two rows move: those at the nodes above and below.
-type Rows = [[Vec<f32>; 3]; 2];
+type Rows = [[AlignedVec; 3]; 2];
 
 thread_local! {
     static ROWS: RefCell<Rows> = RefCell::default();
