@@ -144,11 +144,13 @@ impl SelfContacts {
         let Some(distance) = self.distance(cloth, body, time) else {
             return;
         };
+        let edges = cloth.self_collision == SelfCollision::ParticlesAndEdges;
         let by = solver::SelfCollision {
             distance,
             friction: cloth.fabric.surface().friction,
             rest: body.rest(),
             to_world: body.reach.to_world,
+            triangles: edges.then_some(&body.triangles.indices),
         };
         self.contacts.collide(particles, &by, time.index);
     }

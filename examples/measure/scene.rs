@@ -306,6 +306,7 @@ impl Crew {
                     friction: stage.settings.surface.friction,
                     rest: &apart.rest,
                     to_world: apart.to_world,
+                    triangles: None,
                 };
                 (&mut apart.contacts, by)
             }),

@@ -10,11 +10,15 @@
 //! | `answers/` | the experiments, what is expected of them and where that comes from |
 //! | `sample` | cloths, chains and particles without an app |
 //! | `strip` | strips of fabric that bend |
+//! | `own_sheet` | sheets that collide with themselves |
 //! | `energy` | the energy of a sheet that swings |
 //! | `plots` | the pictures |
 
 mod answers;
+#[path = "../../tests/common/crossings.rs"]
+mod crossings;
 mod energy;
+mod own_sheet;
 mod plots;
 mod sample;
 mod strip;

@@ -1,11 +1,29 @@
 //! Cloths, chains and single particles for experiments with the solver alone.
 
 use bevy::math::{Mat3, Vec3};
+use bevy_drape::Cloth;
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
     self, Air, Body, Collider, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays,
     PinTarget, SoaVec3, StepSettings, Surface, Tethers, ThreadSolver, Triangles,
 };
+
+/// A step of a cloth as the plugin takes it by default, in still air and without tethers.
+pub(crate) fn as_the_plugin(cloth: &Cloth) -> StepSettings {
+    StepSettings {
+        substeps: 8,
+        iterations: cloth.iterations,
+        threads: cloth.threads,
+        damping: cloth.damping,
+        compliance: cloth.fabric.compliance(),
+        tether_scale: f32::INFINITY,
+        air: cloth.fabric.air(Vec3::ZERO, 1.2),
+        surface: cloth.fabric.surface(),
+        internal_friction: cloth.fabric.internal_friction,
+        bending_damping: cloth.fabric.bending_damping,
+        ..vacuum()
+    }
+}
 
 /// A cloth, chain or single particle with all that a step needs.
 pub(crate) struct Sample {

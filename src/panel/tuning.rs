@@ -107,7 +107,7 @@ const THREADS: [Choice<ThreadSolver>; 2] = [
     ),
 ];
 
-const SELF: [Choice<SelfCollision>; 2] = [
+const SELF: [Choice<SelfCollision>; 3] = [
     (
         SelfCollision::Off,
         "off",
@@ -119,13 +119,19 @@ const SELF: [Choice<SelfCollision>; 2] = [
         "Its particles keep the thickness from each other, but at least once and at most 3 times their \
          mean distance at rest. Cloths that both do so collide.",
     ),
+    (
+        SelfCollision::ParticlesAndEdges,
+        "edges too",
+        "The same, and edges that have gone through triangles all the same are brought back: for cloth \
+         that is wrung, or that starts as a tangle.",
+    ),
 ];
 
 /// Shows a choice of a few. Returns whether the user changed it.
-fn choice<T: Copy + PartialEq>(
+fn choice<T: Copy + PartialEq, const N: usize>(
     ui: &mut egui::Ui,
     name: &str,
-    choices: [Choice<T>; 2],
+    choices: [Choice<T>; N],
     value: &mut T,
 ) -> bool {
     let mut changed = false;

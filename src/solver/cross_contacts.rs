@@ -60,6 +60,7 @@ impl CrossContacts {
             friction: by.friction,
             rest: &self.rest,
             to_world: Mat3::IDENTITY,
+            triangles: None,
         };
         let touched = self.contacts.collide(&mut self.both, &whole, substep);
         put_back(&self.both, 0, a, Vec3::ZERO);

@@ -1,16 +1,12 @@
 //! Cloths that meet other cloths.
 
-#[path = "../common/crossings.rs"]
-mod crossings;
-
-use crate::{add_mesh, app, centre, particles, run};
+use crate::{add_mesh, app, centre, crossings::crossings, particles, run};
 use bevy::prelude::*;
 use bevy_drape::{
     ClothSleeping, ClothSubstep, ClothSystems, ClothThreads,
     mesh::{Topology, TriangleMesh},
     prelude::*,
 };
-use crossings::crossings;
 
 const SIDE: u32 = 24;
 const SIZE: f32 = 0.6;

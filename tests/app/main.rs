@@ -6,6 +6,8 @@ mod bad_ropes;
 mod cloth_on_cloth;
 mod colliders_and_pins;
 mod collisions;
+#[path = "../common/crossings.rs"]
+mod crossings;
 mod drawing;
 mod editing;
 mod extremes;
@@ -31,6 +33,8 @@ mod tethers;
 mod wind_occlusion;
 mod wind_zones;
 
+#[path = "../common/folds.rs"]
+mod folds;
 #[path = "../common/headless.rs"]
 mod headless;
 

@@ -1,8 +1,12 @@
 //! Cloth that collides with itself, through the plugin.
 
-use crate::{add_mesh, app, particles, run};
+use crate::{add_mesh, app, crossings::crossings, folds::tangled_in_half, particles, run};
 use bevy::prelude::*;
-use bevy_drape::{ClothSnapshot, ClothSubstep, ClothSystems, prelude::*};
+use bevy_drape::{
+    ClothSnapshot, ClothSubstep, ClothSystems, Particles,
+    mesh::{Topology, TriangleMesh},
+    prelude::*,
+};
 
 /// A strip that falls edge on, and so onto itself, on a floor.
 fn falling(by_phases: bool, self_collision: SelfCollision) -> (App, Entity) {
@@ -61,20 +65,52 @@ fn it_keeps_layers_apart_and_may_be_switched_on_late() {
 
 #[test]
 fn phases_and_whole_cloths_give_the_same_bits() {
-    let of = |by_phases| {
-        let (app, cloth) = falling(by_phases, SelfCollision::Particles);
-        hash(&app, cloth)
-    };
-    assert_eq!(of(true), of(false));
+    for mode in [SelfCollision::Particles, SelfCollision::ParticlesAndEdges] {
+        let of = |by_phases| {
+            let (app, cloth) = falling(by_phases, mode);
+            hash(&app, cloth)
+        };
+        assert_eq!(of(true), of(false), "{mode:?}");
+    }
 }
 
 #[test]
 fn a_snapshot_goes_on_to_the_same_bits() {
-    let (mut app, cloth) = falling(false, SelfCollision::Particles);
+    let (mut app, cloth) = falling(false, SelfCollision::ParticlesAndEdges);
     let saved = ClothSnapshot::take(app.world(), cloth).unwrap();
     run(&mut app, 40);
     let expected = hash(&app, cloth);
     saved.restore(app.world_mut(), cloth).unwrap();
     run(&mut app, 40);
     assert_eq!(hash(&app, cloth), expected);
+}
+
+#[test]
+fn edges_that_are_through_triangles_come_back() {
+    let after = |self_collision| {
+        let mut app = app();
+        let sheet = || ClothGrid::new(1.0, 1.0, 33, 33);
+        let mesh = add_mesh(&mut app, sheet());
+        let cloth = Cloth {
+            self_collision,
+            gravity_scale: 0.0,
+            ..default()
+        };
+        let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh))).id();
+        run(&mut app, 2);
+        let places = |app: &App| -> Vec<Vec3> {
+            let particles = particles(app, cloth);
+            (0..particles.len())
+                .map(|i| particles.world_position(i))
+                .collect()
+        };
+        let tangled = places(&app).into_iter().map(tangled_in_half).collect();
+        let mut particles = app.world_mut().get_mut::<Particles>(cloth).unwrap();
+        particles.reset(Vec3::ZERO, &tangled);
+        run(&mut app, 60);
+        let topology = Topology::new(&TriangleMesh::read(&sheet().into()).unwrap()).unwrap();
+        crossings(&places(&app), &topology.triangles.to_vec())
+    };
+    assert!(after(SelfCollision::Particles) > 0);
+    assert_eq!(after(SelfCollision::ParticlesAndEdges), 0);
 }

@@ -132,6 +132,7 @@ fn asks(
         friction: settings.surface.friction,
         rest: &topology.positions,
         to_world: Mat3::IDENTITY,
+        triangles: None,
     };
     let mut contacts = SelfContacts::default();
     let mut step = || {

@@ -63,6 +63,7 @@ hold! {
     momentum: "momentum",
     rest_pose: "rest pose",
     sphere_drape: "sphere drape",
+    twist: "twist",
 }
 
 #[test]

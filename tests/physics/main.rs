@@ -11,8 +11,14 @@ mod bending;
 mod cloths;
 mod collisions;
 mod contacts;
+#[path = "../common/crossings.rs"]
+mod crossings;
+#[path = "../common/folds.rs"]
+mod folds;
 mod integrators;
 mod known_answers;
+#[path = "../../examples/validate/own_sheet.rs"]
+mod own_sheet;
 mod rest;
 #[path = "../../examples/validate/sample.rs"]
 mod sample;
@@ -22,26 +28,7 @@ mod strain;
 mod strip;
 mod tethers;
 
-use bevy::math::Vec3;
-use bevy_drape::{Cloth, solver::StepSettings};
-use sample::{Sample, vacuum};
-
-/// A step of a cloth as the plugin takes it by default, in still air and without tethers.
-fn as_the_plugin(cloth: &Cloth) -> StepSettings {
-    StepSettings {
-        substeps: 8,
-        iterations: cloth.iterations,
-        threads: cloth.threads,
-        damping: cloth.damping,
-        compliance: cloth.fabric.compliance(),
-        tether_scale: f32::INFINITY,
-        air: cloth.fabric.air(Vec3::ZERO, 1.2),
-        surface: cloth.fabric.surface(),
-        internal_friction: cloth.fabric.internal_friction,
-        bending_damping: cloth.fabric.bending_damping,
-        ..vacuum()
-    }
-}
+use sample::{Sample, as_the_plugin, vacuum};
 
 /// Fails if `value` is farther from `expected` than a share `tolerance` of it.
 #[track_caller]

@@ -82,7 +82,7 @@ fn spawn(set: &mut Set) {
             .to_entity(left)
             .and(Pins::edge(ClothEdge::Right).to_entity(right)),
         Cloth {
-            self_collision: SelfCollision::Particles,
+            self_collision: SelfCollision::ParticlesAndEdges,
             fabric: Fabric {
                 thickness: 0.012,
                 ..default()

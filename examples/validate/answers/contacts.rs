@@ -1,10 +1,14 @@
 //! Contacts: the friction cone, a rope around a bollard, and cloth that stays outside.
 
 use super::Row;
-use crate::sample::{Sample, vacuum};
+use crate::{
+    own_sheet::wrung,
+    sample::{Sample, vacuum},
+};
 use bevy::math::{Quat, Vec3};
-use bevy_drape::solver::{
-    Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
+use bevy_drape::{
+    SelfCollision,
+    solver::{Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration},
 };
 use std::f32::consts::PI;
 
@@ -185,4 +189,14 @@ pub(crate) fn drape() -> Vec<Row> {
     ]
     .map(row)
     .into()
+}
+
+pub(crate) fn twist() -> Vec<Row> {
+    let crossings = wrung(SelfCollision::ParticlesAndEdges);
+    let times = [2, 4, 6, 8, 10];
+    let row = |(count, time): (usize, u32)| {
+        let what = format!("pairs of triangles through each other after {time} s");
+        Row::at_most(what, 0.0, count as f64)
+    };
+    crossings.into_iter().zip(times).map(row).collect()
 }

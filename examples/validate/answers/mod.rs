@@ -109,4 +109,9 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         source: "no particle is inside",
         run: contacts::drape,
     },
+    Experiment {
+        name: "twist",
+        source: "what is wrung by π/3 rad/s at both ends for 10 s does not pass through itself",
+        run: contacts::twist,
+    },
 ];

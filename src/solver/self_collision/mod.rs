@@ -7,6 +7,7 @@
 //! | `pairs` | which of that is near now, in an order |
 //! | `motion` | how far what was near has moved since, and where |
 //! | `touch` | what happens when two particles touch |
+//! | `untangle` | brings edges back that have gone through triangles |
 //!
 //! Pairs are looked for farther than the particles keep apart by a skin (Verlet, 1967), and again only
 //! where some that were near each other may have moved by more than that with respect to each other: of
@@ -24,6 +25,7 @@ mod cells;
 mod motion;
 mod pairs;
 mod touch;
+mod untangle;
 
 use super::{
     collide::Friction,
@@ -37,6 +39,7 @@ use cells::Cells;
 use motion::{Allowed, Motion, Moved};
 use pairs::{Ordered, merge};
 use touch::Touch;
+use untangle::Untangle;
 
 /// The distance that particles keep is at least this share of the distance of neighbours at rest. Half
 /// the diagonal of a square cell, where a particle could slip through, is 0.71 of it. A strip of 65 × 20
@@ -85,6 +88,8 @@ pub struct SelfCollision<'a> {
     pub rest: &'a [Vec3],
     /// What turns and scales that frame into world axes.
     pub to_world: Mat3,
+    /// Its triangles, if edges that have gone through them are to be brought back.
+    pub triangles: Option<&'a Corners>,
 }
 
 /// What a cloth of this thickness keeps from itself, m: the thickness, but at least once and at most 3
@@ -129,6 +134,9 @@ pub struct SelfContacts {
     particles: Vec<u32>,
     /// As they were found, and put together.
     room: Vec<[u32; 2]>,
+    untangle: Untangle,
+    /// Those of the near pairs that may touch.
+    spared: Vec<[u32; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -181,7 +189,12 @@ impl SelfContacts {
             return false;
         }
         let Self {
-            pairs, hot, room, ..
+            pairs,
+            hot,
+            room,
+            untangle,
+            spared,
+            ..
         } = self;
         let reach = (1.0 + NEAR) * by.distance;
         let mut near = pairs.near(&p.position, reach);
@@ -193,7 +206,17 @@ impl SelfContacts {
             distance: by.distance,
             friction: by.friction,
         };
-        touch.all(p, near)
+        let Some(triangles) = by.triangles else {
+            return touch.all(p, near);
+        };
+        untangle.look(p, triangles, near, by.distance);
+        if !untangle.any() {
+            return touch.all(p, near);
+        }
+        untangle.spare(near, spared);
+        touch.all(p, spared);
+        untangle.back(p, by.distance);
+        true
     }
 
     /// Looks for pairs, unless all that are near are known.

@@ -96,6 +96,7 @@ impl Sheet {
                     friction: FRICTION,
                     rest: &self.rest,
                     to_world: Mat3::IDENTITY,
+                    triangles: None,
                 };
                 let body = Body {
                     particles: &mut self.cloth.particles,
@@ -264,6 +265,7 @@ fn meet(places: [Vec3; 2], ways: [Vec3; 2], w: [f32; 2]) -> ParticleArrays {
         friction: FRICTION,
         rest: &[Vec3::ZERO, Vec3::X],
         to_world: Mat3::IDENTITY,
+        triangles: None,
     };
     SelfContacts::default().collide(&mut p, &by, 0);
     p
@@ -395,6 +397,7 @@ fn bad_numbers_do_no_harm() {
             friction: FRICTION,
             rest: &[Vec3::ZERO; 3],
             to_world: Mat3::IDENTITY,
+            triangles: None,
         };
         contacts.collide(&mut p, &by, 0);
         assert_eq!(p.position, SoaVec3::zeros(count));

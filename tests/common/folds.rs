@@ -1,0 +1,27 @@
+//! Where the particles of a flat sheet, 1 m long in x and around the origin, are when it is folded.
+
+use bevy::math::Vec3;
+use std::f32::consts::PI;
+
+/// A sheet in the middle of which is a fold, a half circle as long as its part of the sheet. A little askew,
+/// so that no particle is right over another.
+pub(crate) fn in_half(at: Vec3) -> Vec3 {
+    let (radius, z) = (0.1, at.z + 0.07 * at.x);
+    let along = at.x + 0.5 * PI * radius;
+    if along < 0.0 {
+        Vec3::new(along, 0.3, z)
+    } else if along < PI * radius {
+        let angle = along / radius;
+        Vec3::new(radius * angle.sin(), 0.4 - radius * angle.cos(), z)
+    } else {
+        Vec3::new(PI * radius - along, 0.5, z)
+    }
+}
+
+/// The same, with a corner of the upper half through the lower one.
+pub(crate) fn tangled_in_half(at: Vec3) -> Vec3 {
+    let at = in_half(at);
+    let beyond = (at.z - at.x - 0.5).max(0.0);
+    let above = f32::from(at.y > 0.4 && at.x < 0.0);
+    at - Vec3::Y * above * 0.9 * beyond
+}
