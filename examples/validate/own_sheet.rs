@@ -8,7 +8,7 @@ use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
     Cloth, SelfCollision,
     mesh::{ClothGrid, TriangleMesh},
-    solver::{self, Body, PinTarget, SelfContacts, SoaVec3},
+    solver::{self, Body, PinTarget, SelfContacts},
 };
 use std::f32::consts::FRAC_PI_3;
 
@@ -37,12 +37,6 @@ impl OwnSheet {
             sample,
             mode,
         }
-    }
-
-    /// Puts each particle where its place at rest says, without velocity.
-    pub(crate) fn place(&mut self, at: impl Fn(Vec3) -> Vec3) {
-        let places: SoaVec3 = self.rest.iter().map(|&rest| at(rest)).collect();
-        self.sample.particles.reset(Vec3::ZERO, &places);
     }
 
     pub(crate) fn step(&mut self) {
