@@ -13,7 +13,7 @@ mod crowd;
 #[path = "common/turns.rs"]
 mod turns;
 
-use bevy_drape::Substeps;
+use bevy_drape::{SelfCollision, Substeps};
 use crowd::Crowd;
 use std::cell::RefCell;
 use turns::{is_bench, take_turns};
@@ -49,7 +49,7 @@ fn fastest(cloths: u32, by_phases: bool) -> [f64; 2] {
         cloths,
         side: SIDE,
         falls: false,
-        self_collision: false,
+        self_collision: SelfCollision::Off,
         threads: 2,
         by_phases,
         asleep: false,

@@ -1,5 +1,5 @@
-//! What self-collision costs: the same cloth with and without it, step by step in turns, from the first
-//! step on.
+//! What self-collision costs: the same cloth without it, with it, and with edges that come back too, step by
+//! step in turns, from the first step on.
 //!
 //! ```sh
 //! cargo bench --bench self_collision
@@ -15,6 +15,7 @@ mod scene;
 #[expect(dead_code, reason = "other benches need more")]
 mod turns;
 
+use bevy_drape::SelfCollision;
 use scene::{Crew, Plan, Scene};
 use turns::{is_bench, timed};
 
@@ -30,9 +31,10 @@ fn main() {
         (&[16][..], 20)
     };
     println!(
-        "| scene | N | without, ms | with, ms | all steps, × | middle step, × | last second, × |"
+        "| scene | N | without, ms | with, ms | all steps, × | middle step, × | last second, × | \
+         with edges, ms | all steps, × | middle step, × | last second, × |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for scene in [Scene::Hang, Scene::Drape, Scene::Crumple] {
         for &side in sides {
             compare(scene, side, steps);
@@ -41,7 +43,12 @@ fn main() {
 }
 
 fn compare(scene: Scene, side: u32, steps: usize) {
-    let mut stages = [false, true].map(|self_collision| {
+    let modes = [
+        SelfCollision::Off,
+        SelfCollision::Particles,
+        SelfCollision::ParticlesAndEdges,
+    ];
+    let mut stages = modes.map(|self_collision| {
         Plan {
             side,
             self_collision,
@@ -50,7 +57,7 @@ fn compare(scene: Scene, side: u32, steps: usize) {
         .build()
     });
     let mut crew = Crew::of(1);
-    let mut times = [const { Vec::new() }; 2];
+    let mut times = [const { Vec::new() }; 3];
     for _ in 0..steps {
         for (stage, times) in stages.iter_mut().zip(&mut times) {
             times.push(timed(|| {
@@ -58,16 +65,19 @@ fn compare(scene: Scene, side: u32, steps: usize) {
             }));
         }
     }
-    let ratio = |of: fn(&[f64]) -> f64| of(&times[1]) / of(&times[0]);
-    println!(
-        "| {} | {side}² | {:.3} | {:.3} | {:.2} | {:.2} | {:.2} |",
-        scene.plan().name,
-        mean(&times[0]),
-        mean(&times[1]),
-        ratio(mean),
-        ratio(median),
-        ratio(|times| median(&times[times.len() * 4 / 5..])),
-    );
+    let [without, with @ ..] = &times;
+    print!("| {} | {side}² | {:.3}", scene.plan().name, mean(without));
+    for with in with {
+        let ratio = |of: fn(&[f64]) -> f64| of(with) / of(without);
+        print!(
+            " | {:.3} | {:.2} | {:.2} | {:.2}",
+            mean(with),
+            ratio(mean),
+            ratio(median),
+            ratio(|times| median(&times[times.len() * 4 / 5..])),
+        );
+    }
+    println!(" |");
 }
 
 /// The mean of the medians of a few steps each.

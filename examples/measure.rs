@@ -13,7 +13,7 @@ mod scene;
 
 use bevy::math::Vec3;
 use bevy_drape::{
-    Substeps,
+    SelfCollision, Substeps,
     solver::{self, ParticleArrays, SimdLevel, ThreadSolver},
 };
 use clap::{Parser, ValueEnum};
@@ -98,6 +98,9 @@ struct Arguments {
     /// Keep the particles apart from each other
     #[arg(long)]
     self_collision: bool,
+    /// The same, and bring edges back that have gone through triangles
+    #[arg(long)]
+    edges: bool,
     /// Instructions to use [default: the best that the processor has]
     #[arg(long, value_enum)]
     simd: Option<Simd>,
@@ -168,6 +171,19 @@ fn share(text: &str) -> Result<f32, String> {
         .ok_or("must be 0 or more".into())
 }
 
+impl Arguments {
+    /// How cloths collide with themselves.
+    fn collision(&self) -> SelfCollision {
+        if self.edges {
+            SelfCollision::ParticlesAndEdges
+        } else if self.self_collision {
+            SelfCollision::Particles
+        } else {
+            SelfCollision::Off
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(simd) = arguments.simd {
@@ -190,7 +206,7 @@ fn main() -> ExitCode {
             threads: arguments.threads,
             by_phases: arguments.by_phases,
             asleep: arguments.asleep,
-            self_collision: arguments.self_collision,
+            self_collision: arguments.collision(),
             substeps: arguments.substeps.unwrap_or(Substeps::default().0),
         };
         print(&crowd.measure(arguments.steps), arguments.json);
@@ -243,7 +259,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     if arguments.relaxation {
         plan.threads = ThreadSolver::Relaxation;
     }
-    plan.self_collision = arguments.self_collision;
+    plan.self_collision = arguments.collision();
     let mut stage = plan.build();
     let mut crew = Crew::of(arguments.threads);
 

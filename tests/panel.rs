@@ -112,6 +112,30 @@ fn every_slider_changes_what_it_is_named_after() {
     for param in &params::WIND[3..] {
         check_slider(param, |panel| *panel.state().world().resource::<Wind>());
     }
+    for param in params::TURBULENCE {
+        check_slider(param, |panel| {
+            *panel.state().world().resource::<Turbulence>()
+        });
+    }
+    for param in params::WIND_OCCLUSION {
+        check_slider(param, |panel| {
+            *panel.state().world().resource::<WindOcclusion>()
+        });
+    }
+}
+
+#[test]
+fn how_it_collides_with_itself_is_chosen() {
+    let mut panel = panel();
+    for (label, mode) in [
+        ("edges too", SelfCollision::ParticlesAndEdges),
+        ("particles", SelfCollision::Particles),
+        ("off", SelfCollision::Off),
+    ] {
+        panel.get_by_label(label).click();
+        panel.run_steps(2);
+        assert_eq!(cloth(&mut panel).self_collision, mode);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(crate) struct Crowd {
     pub(crate) threads: u32,
     pub(crate) by_phases: bool,
     pub(crate) asleep: bool,
-    pub(crate) self_collision: bool,
+    pub(crate) self_collision: SelfCollision,
     pub(crate) substeps: u32,
 }
 
@@ -136,11 +136,7 @@ impl Crowd {
             let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(grid);
             app.world_mut().spawn((
                 Cloth {
-                    self_collision: if self.self_collision {
-                        SelfCollision::Particles
-                    } else {
-                        SelfCollision::Off
-                    },
+                    self_collision: self.self_collision,
                     // Whoever comes to rest is measured on.
                     sleep_speed: 0.0,
                     ..default()

@@ -5,12 +5,12 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_drape::{
-    Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, Substeps, Wind,
+    Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, SelfCollision, Substeps, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
         self, Body, Collider, Compliance, ConstraintGraph, Friction, Leader, ParticleArrays,
-        PinTarget, Pose, RestShape, SelfCollision, SelfContacts, Shape, StepSettings, Tethers,
-        ThreadSolver, Triangles,
+        PinTarget, Pose, RestShape, SelfContacts, Shape, StepSettings, Tethers, ThreadSolver,
+        Triangles,
     },
 };
 use clap::ValueEnum;
@@ -64,7 +64,7 @@ pub(crate) struct Plan {
     pub(crate) compliance: f32,
     pub(crate) strain_limit: f32,
     pub(crate) threads: ThreadSolver,
-    pub(crate) self_collision: bool,
+    pub(crate) self_collision: SelfCollision,
     /// m/s²
     pub(crate) internal_friction: f32,
     /// N·m
@@ -93,7 +93,7 @@ impl Scene {
             compliance: 0.0,
             strain_limit: Cloth::default().fabric.strain_limit,
             threads: Cloth::default().threads,
-            self_collision: false,
+            self_collision: SelfCollision::Off,
             internal_friction: Cloth::default().fabric.internal_friction,
             bending: Cloth::default().fabric.bending_stiffness,
             bending_damping: Cloth::default().fabric.bending_damping,
@@ -152,6 +152,8 @@ pub(crate) struct Apart {
     distance: f32,
     contacts: SelfContacts,
     to_world: Mat3,
+    /// Whether edges come back that have gone through triangles.
+    edges: bool,
 }
 
 impl Plan {
@@ -213,7 +215,8 @@ impl Plan {
             constraints: &constraints,
         };
         let surface = cloth.fabric.surface();
-        let apart = self.self_collision.then(|| {
+        let collides = self.self_collision != SelfCollision::Off;
+        let apart = collides.then(|| {
             let spacing =
                 solver::rest_spacing(&topology.positions, &triangles.indices, Mat3::IDENTITY);
             Apart {
@@ -221,6 +224,7 @@ impl Plan {
                 distance: solver::self_distance(surface.thickness, spacing),
                 contacts: SelfContacts::default(),
                 to_world: self.turned(),
+                edges: self.self_collision == SelfCollision::ParticlesAndEdges,
             }
         });
         Stage {
@@ -301,12 +305,12 @@ impl Crew {
             tethers: &stage.tethers,
             pins: &stage.pins,
             self_contacts: stage.apart.as_mut().map(|apart| {
-                let by = SelfCollision {
+                let by = solver::SelfCollision {
                     distance: apart.distance,
                     friction: stage.settings.surface.friction,
                     rest: &apart.rest,
                     to_world: apart.to_world,
-                    triangles: None,
+                    triangles: apart.edges.then_some(&stage.triangles.indices),
                 };
                 (&mut apart.contacts, by)
             }),

@@ -336,6 +336,9 @@ fn wind(ui: &mut egui::Ui, world: &mut World) {
     for param in params::TURBULENCE {
         resource(ui, world, param);
     }
+    for param in params::WIND_OCCLUSION {
+        resource(ui, world, param);
+    }
 }
 
 #[cfg(test)]

@@ -457,6 +457,41 @@ fn layers_say_who_meets_it() {
 }
 
 #[test]
+fn cloth_falls_asleep_on_them_and_wakes_when_they_change() {
+    type Change = fn(&mut App, Entity);
+    let changes: [(&str, Change); 4] = [
+        ("moved", |app, ground| {
+            let mut place = app.world_mut().get_mut::<Transform>(ground).unwrap();
+            place.translation.y -= 0.01;
+        }),
+        ("other shape", |app, ground| {
+            *app.world_mut()
+                .get_mut::<ClothMeshCollider>(ground)
+                .unwrap() = sheet_of_triangles(0.5);
+        }),
+        ("other layer", |app, ground| {
+            let layers = ClothLayers::on(0);
+            app.world_mut().entity_mut(ground).insert(layers);
+        }),
+        ("gone", |app, ground| {
+            app.world_mut().despawn(ground);
+        }),
+    ];
+    for (what, change) in changes {
+        let mut app = app();
+        let ground = (sheet_of_triangles(4.0), Transform::default());
+        let ground = app.world_mut().spawn(ground).id();
+        let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.05, 0.0));
+        let sleeps = |app: &App| app.world().get::<ClothSleeping>(cloth).is_some();
+        run(&mut app, 300);
+        assert!(sleeps(&app), "{what}: it does not fall asleep");
+        change(&mut app, ground);
+        run(&mut app, 2);
+        assert!(!sleeps(&app), "{what}: it does not wake");
+    }
+}
+
+#[test]
 fn ropes_lie_on_them_with_their_thickness() {
     let mut app = app();
     app.world_mut().spawn(ClothMeshCollider::heightfield(

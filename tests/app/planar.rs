@@ -86,6 +86,37 @@ fn the_ball_in_its_way_still_parts_it() {
 }
 
 #[test]
+fn it_may_collide_with_itself_there() {
+    let mut app = app();
+    app.world_mut().spawn((
+        ClothCollider::half_space(),
+        Transform::from_xyz(0.0, -0.6, 0.0),
+    ));
+    // A ribbon that comes down on its edge has to fold in its plane.
+    let mesh = crate::add_mesh(&mut app, ClothGrid::vertical(0.05, 1.0, 2, 41));
+    let cloth = Cloth {
+        self_collision: SelfCollision::ParticlesAndEdges,
+        ..default()
+    };
+    let cloth = app
+        .world_mut()
+        .spawn((cloth, PlanarCloth::default(), Mesh3d(mesh)))
+        .id();
+    run(&mut app, 240);
+    assert!(farthest(&app, cloth, Vec3::ZERO, Vec3::Z) < 1e-6);
+    let particles = particles(&app, cloth);
+    assert!(particles.is_finite());
+    // Neighbours are 25 mm apart and more, and what is farther than 1.5 times what it keeps, 35 mm, at rest
+    // stays so far apart.
+    let at = |i: usize| particles.world_position(i);
+    let rest = |i: usize| Vec2::new((i % 2) as f32 * 0.05, (i / 2) as f32 * 0.025);
+    let pairs = (0..particles.len()).flat_map(|i| (0..i).map(move |j| [i, j]));
+    let far = pairs.filter(|[i, j]| rest(*i).distance(rest(*j)) > 0.06);
+    let nearest = far.map(|[i, j]| at(i).distance(at(j))).fold(1.0, f32::min);
+    assert!(nearest > 0.02, "{nearest} m");
+}
+
+#[test]
 fn the_plane_goes_with_its_entity_and_ends_with_the_component() {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::Z * 5.0));
