@@ -132,7 +132,7 @@ fn how_it_collides_with_itself_is_chosen() {
         ("particles", SelfCollision::Particles),
         ("off", SelfCollision::Off),
     ] {
-        panel.get_by_label(label).click();
+        panel.get_by_role_and_label(Role::Button, label).click();
         panel.run_steps(2);
         assert_eq!(cloth(&mut panel).self_collision, mode);
     }
