@@ -83,6 +83,18 @@ impl AlignedVec {
         }
     }
 
+    /// The number at `i`. Panics if `i` is out of range, as slices do, but looks at one bound only.
+    #[inline(always)]
+    pub(super) fn at(&self, i: usize) -> f32 {
+        self.all[self.lead + i]
+    }
+
+    /// The same, to write.
+    #[inline(always)]
+    pub(super) fn at_mut(&mut self, i: usize) -> &mut f32 {
+        &mut self.all[self.lead + i]
+    }
+
     /// Adds a number.
     pub fn push(&mut self, value: f32) {
         self.reserve(1);
@@ -154,9 +166,13 @@ impl FromIterator<f32> for AlignedVec {
 impl Extend<f32> for AlignedVec {
     fn extend<I: IntoIterator<Item = f32>>(&mut self, values: I) {
         let values = values.into_iter();
-        self.reserve(values.size_hint().0);
-        for value in values {
-            self.push(value);
+        let (least, most) = values.size_hint();
+        self.reserve(least);
+        if most == Some(least) {
+            // It has room, so it stays where it is.
+            self.all.extend(values);
+        } else {
+            values.for_each(|value| self.push(value));
         }
     }
 }

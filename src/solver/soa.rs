@@ -41,25 +41,25 @@ impl SoaVec3 {
     }
 
     /// The vector at `i`. Panics if `i` is out of range, as slices do.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, i: usize) -> Vec3 {
-        Vec3::new(self.x[i], self.y[i], self.z[i])
+        Vec3::new(self.x.at(i), self.y.at(i), self.z.at(i))
     }
 
     /// Replaces the vector at `i`.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, i: usize, v: Vec3) {
-        self.x[i] = v.x;
-        self.y[i] = v.y;
-        self.z[i] = v.z;
+        *self.x.at_mut(i) = v.x;
+        *self.y.at_mut(i) = v.y;
+        *self.z.at_mut(i) = v.z;
     }
 
     /// Adds to the vector at `i`.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, i: usize, v: Vec3) {
-        self.x[i] += v.x;
-        self.y[i] += v.y;
-        self.z[i] += v.z;
+        *self.x.at_mut(i) += v.x;
+        *self.y.at_mut(i) += v.y;
+        *self.z.at_mut(i) += v.z;
     }
 
     /// Adds to every vector.

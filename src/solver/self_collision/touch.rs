@@ -42,7 +42,7 @@ impl Touch {
             let Some([out, into, lost]) = self.respond(apart, relative) else {
                 continue;
             };
-            let weights = [inverse_mass[a], inverse_mass[b]];
+            let weights = [inverse_mass.at(a), inverse_mass.at(b)];
             let sum = weights[0] + weights[1];
             // Both pinned, or not a number.
             if sum <= 0.0 || sum.is_nan() {
