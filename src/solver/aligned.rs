@@ -10,9 +10,10 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// Bytes of a line of the cache, and of a page.
+/// Bytes of a line of the cache, and of the part of a page within which arrays are kept apart: a whole page for
+/// each would be more memory than it is worth.
 const LINE: usize = 64;
-const PAGE: usize = 4096;
+const PART: usize = 1024;
 
 /// From so many numbers on it counts where in its page an array begins. Smaller ones would pay for it with
 /// much more memory than they have.
@@ -63,7 +64,7 @@ impl AlignedVec {
             (LINE, 0)
         } else {
             let number = MADE.fetch_add(1, Ordering::Relaxed);
-            (PAGE, number.wrapping_mul(APART) % (PAGE / LINE) * LINE)
+            (PART, number.wrapping_mul(APART) % (PART / LINE) * LINE)
         };
         let mut all: Vec<f32> = Vec::with_capacity(capacity + period / size_of::<f32>());
         let begin = all.as_ptr().addr() % period;
@@ -265,7 +266,7 @@ mod tests {
     fn large_lists_begin_at_different_places_of_their_pages() {
         let lists: Vec<AlignedVec> = (0..8).map(|_| AlignedVec::zeros(LARGE)).collect();
         // Other tests may make some in between, so that two of eight could meet, but not many.
-        let mut places: Vec<usize> = lists.iter().map(|l| l.as_ptr().addr() % PAGE).collect();
+        let mut places: Vec<usize> = lists.iter().map(|l| l.as_ptr().addr() % PART).collect();
         places.sort_unstable();
         places.dedup();
         assert!(places.len() >= 4, "{places:?}");
