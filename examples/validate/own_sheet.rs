@@ -8,7 +8,7 @@ use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
     Cloth, SelfCollision,
     mesh::{ClothGrid, TriangleMesh},
-    solver::{self, Body, PinTarget, SelfContacts},
+    solver::{self, PinTarget, SelfContacts},
 };
 use std::f32::consts::FRAC_PI_3;
 
@@ -40,26 +40,23 @@ impl OwnSheet {
     }
 
     pub(crate) fn step(&mut self) {
-        let sample = &mut self.sample;
-        let edges = self.mode == SelfCollision::ParticlesAndEdges;
+        let Self {
+            sample,
+            mode,
+            contacts,
+            ..
+        } = self;
+        // A copy shares its memory.
+        let triangles = sample.triangles.indices.clone();
         let by = solver::SelfCollision {
             distance: self.distance,
             friction: sample.settings.surface.friction,
             rest: &self.rest,
             to_world: Mat3::IDENTITY,
-            triangles: edges.then_some(&sample.triangles.indices),
+            triangles: (*mode == SelfCollision::ParticlesAndEdges).then_some(&triangles),
         };
-        let collides = self.mode != SelfCollision::Off;
-        let body = Body {
-            particles: &mut sample.particles,
-            constraints: &mut sample.constraints,
-            triangles: &sample.triangles,
-            tethers: &sample.tethers,
-            pins: &sample.pins,
-            self_contacts: collides.then_some((&mut self.contacts, by)),
-        };
-        let finite = solver::step(body, &sample.colliders, &sample.settings);
-        assert!(finite, "a number was not finite");
+        let collides = *mode != SelfCollision::Off;
+        sample.step_touching(collides.then_some((contacts, by)));
     }
 
     pub(crate) fn at(&self) -> Vec<Vec3> {

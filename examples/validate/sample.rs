@@ -5,7 +5,8 @@ use bevy_drape::Cloth;
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
     self, Air, Body, Collider, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays,
-    PinTarget, SoaVec3, StepSettings, Surface, Tethers, ThreadSolver, Triangles,
+    PinTarget, SelfCollision, SelfContacts, SoaVec3, StepSettings, Surface, Tethers, ThreadSolver,
+    Triangles,
 };
 
 /// A step of a cloth as the plugin takes it by default, in still air and without tethers.
@@ -98,13 +99,18 @@ impl Sample {
     }
 
     pub(crate) fn step(&mut self) {
+        self.step_touching(None);
+    }
+
+    /// A step in which it may collide with itself.
+    pub(crate) fn step_touching(&mut self, itself: Option<(&mut SelfContacts, SelfCollision)>) {
         let body = Body {
             particles: &mut self.particles,
             constraints: &mut self.constraints,
             triangles: &self.triangles,
             tethers: &self.tethers,
             pins: &self.pins,
-            self_contacts: None,
+            self_contacts: itself,
         };
         assert!(
             solver::step(body, &self.colliders, &self.settings),

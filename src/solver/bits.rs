@@ -1,6 +1,5 @@
 //! Saves numbers that may be infinite: as their bits, because JSON has no word for infinity.
 
-use super::AlignedVec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A number, or a list of them.
@@ -23,18 +22,6 @@ impl Bits for f32 {
 }
 
 impl Bits for Vec<f32> {
-    type Saved = Vec<u32>;
-
-    fn save(&self) -> Vec<u32> {
-        self.iter().map(|value| value.to_bits()).collect()
-    }
-
-    fn load(saved: Vec<u32>) -> Self {
-        saved.into_iter().map(f32::from_bits).collect()
-    }
-}
-
-impl Bits for AlignedVec {
     type Saved = Vec<u32>;
 
     fn save(&self) -> Vec<u32> {

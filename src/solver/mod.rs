@@ -29,6 +29,7 @@
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |
+//! | `aligned` | numbers that begin a line of the cache |
 //! | `corners` | the corners of triangles, in little memory |
 //! | `triangles` | what carries the mass and catches the wind |
 //! | `aero` | drag and lift of the air, per triangle |

@@ -92,12 +92,13 @@ pub fn inflate(particles: &mut ParticleArrays, triangles: &Corners, air: &Enclos
         let outward = if air.inside_out { -1.0 } else { 1.0 };
         let volume = outward * measure(particles, triangles, gradient);
         let (pressure, stiffness) = air.pressure(volume);
-        let moved = gradient.iter().zip(&particles.inverse_mass);
-        let sum: f64 = moved.map(|(g, &w)| f64::from(w * g.length_squared())).sum();
+        let moved = || gradient.iter().zip(&particles.inverse_mass);
+        let sum: f64 = moved()
+            .map(|(g, &w)| f64::from(w * g.length_squared()))
+            .sum();
         let below = 1.0 + dt * dt * stiffness * sum as f32;
         let lambda = outward * dt * dt * pressure / below;
-        let moved = gradient.iter().zip(&particles.inverse_mass);
-        let farthest = moved.map(|(g, &w)| w * w * g.length_squared());
+        let farthest = moved().map(|(g, &w)| w * w * g.length_squared());
         let farthest = lambda.abs() * farthest.fold(0.0, f32::max).sqrt();
         let most = FARTHEST * (air.amount / air.ambient).cbrt();
         let lambda = lambda * (most / farthest).min(1.0);

@@ -27,11 +27,6 @@ impl Ordered {
         }
     }
 
-    /// All of them, in their order.
-    pub(super) fn all(&self) -> &[[u32; 2]] {
-        &self.pairs
-    }
-
     pub(super) fn len(&self) -> usize {
         self.pairs.len()
     }

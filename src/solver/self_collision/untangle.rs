@@ -14,7 +14,6 @@
 //! through itself anywhere else. Of what is through each other, particles do not touch that would push each
 //! other the wrong way.
 
-use super::pairs::Ordered;
 use crate::solver::{corners::Corners, particles::ParticleArrays};
 use bevy::math::Vec3;
 
@@ -44,9 +43,8 @@ pub(super) struct Untangle {
     fans: Vec<[u32; 2]>,
     ends: Vec<u32>,
     crossings: Vec<Crossing>,
-    /// Pairs of particles that do not touch.
+    /// Pairs of particles that do not touch, in their order.
     through: Vec<[u32; 2]>,
-    ordered: Ordered,
 }
 
 impl Untangle {
@@ -90,8 +88,9 @@ impl Untangle {
                 }
             }
         }
+        through.sort_unstable();
+        through.dedup();
         self.through = through;
-        self.ordered.order(n, &self.through);
     }
 
     /// Notes which triangles are at each particle.
@@ -133,13 +132,13 @@ impl Untangle {
         let mut found = std::mem::take(&mut self.crossings);
         for &[k, l] in self.fan(j) {
             let corners = [j, k, l];
+            if corners.contains(&i) {
+                continue;
+            }
             let places = corners.map(at);
             let [a, b, c] = places;
             let normal = (b - a).cross(c - a);
             let side = normal.dot(at(i) - a);
-            if corners.contains(&i) {
-                continue;
-            }
             // Inner edges come twice, once from each side.
             for &end in self.fan(i).as_flattened() {
                 let place = at(end);
@@ -161,7 +160,7 @@ impl Untangle {
 
     /// Of these pairs, those that may touch, if anything is through anything.
     pub(super) fn spare(&self, pairs: &[[u32; 2]], kept: &mut Vec<[u32; 2]>) {
-        let mut through = self.ordered.all().iter().peekable();
+        let mut through = self.through.iter().peekable();
         kept.clear();
         for pair in pairs {
             while through.next_if(|other| *other < pair).is_some() {}
