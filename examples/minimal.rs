@@ -29,7 +29,12 @@ fn set_up(
         })),
     ));
     commands.insert_resource(Wind {
-        velocity: Vec3::new(0.5, 0.0, 2.0),
+        velocity: Vec3::new(0.5, 0.0, 3.0),
+        gusts: 0.7,
+        ..default()
+    });
+    commands.insert_resource(Turbulence {
+        strength: 6.0,
         ..default()
     });
     commands.spawn((
