@@ -266,7 +266,7 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
         air: Fabric::default().air(Vec3::ZERO, 1.2),
         surface: Fabric::default().surface(),
         internal_friction: Fabric::default().internal_friction,
-        bending_damping: Fabric::default().bending_damping,
+        retardation: Fabric::default().retardation(),
     };
     let tethers = Tethers::default();
     let start = sheet(case);

@@ -70,7 +70,7 @@ struct Arguments {
     /// [default: 1, and inf for hanging, which the tutorials have no tethers for]
     #[arg(long, value_parser = scale)]
     tether_scale: Option<f32>,
-    /// How much threads give, m/N
+    /// How much fabric gives along its threads, m/N: one over its stiffness
     #[arg(long, value_parser = positive)]
     compliance: Option<f32>,
     /// How far threads with compliance may be stretched, as a share of their length; inf sets no limit

@@ -111,8 +111,11 @@ impl Cloth {
     /// none.
     pub(crate) fn tethers(&self, strain_limit: f32) -> f32 {
         if self.tether_scale < NO_TETHERS {
-            let elastic = self.fabric.stretch_compliance > 0.0;
-            let give = if elastic { strain_limit } else { 0.0 };
+            let give = if self.fabric.is_elastic() {
+                strain_limit
+            } else {
+                0.0
+            };
             self.tether_scale * (1.0 + give)
         } else {
             f32::INFINITY

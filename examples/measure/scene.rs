@@ -9,8 +9,8 @@ use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
         self, Body, Collider, Compliance, ConstraintGraph, Friction, Leader, ParticleArrays,
-        PinTarget, Pose, RestShape, SelfContacts, Shape, StepSettings, Tethers, ThreadSolver,
-        Triangles,
+        PinTarget, Pose, RestShape, Retardation, SelfContacts, Shape, StepSettings, Tethers,
+        ThreadSolver, Triangles,
     },
 };
 use clap::ValueEnum;
@@ -250,9 +250,9 @@ impl Plan {
                 damping: cloth.damping,
                 strain_limit: self.strain_limit,
                 compliance: Compliance {
-                    stretch: self.compliance,
+                    shear: cloth.fabric.compliance().shear,
                     bending: self.bending,
-                    ..cloth.fabric.compliance()
+                    ..Compliance::of_threads(self.compliance)
                 },
                 // As the plugin has them where threads give.
                 tether_scale: match self.compliance {
@@ -262,7 +262,10 @@ impl Plan {
                 air: cloth.fabric.air(wind.velocity, wind.air_density),
                 surface,
                 internal_friction: self.internal_friction,
-                bending_damping: self.bending_damping,
+                retardation: Retardation {
+                    bending: self.bending_damping,
+                    ..cloth.fabric.retardation()
+                },
             },
         }
     }

@@ -5,8 +5,8 @@ use bevy_drape::Cloth;
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
     self, Air, Body, Collider, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays,
-    PinTarget, SelfCollision, SelfContacts, SoaVec3, StepSettings, Surface, Tethers, ThreadSolver,
-    Triangles,
+    PinTarget, Retardation, SelfCollision, SelfContacts, SoaVec3, StepSettings, Surface, Tethers,
+    ThreadSolver, Triangles,
 };
 
 /// A step of a cloth as the plugin takes it by default, in still air and without tethers.
@@ -21,7 +21,7 @@ pub(crate) fn as_the_plugin(cloth: &Cloth) -> StepSettings {
         air: cloth.fabric.air(Vec3::ZERO, 1.2),
         surface: cloth.fabric.surface(),
         internal_friction: cloth.fabric.internal_friction,
-        bending_damping: cloth.fabric.bending_damping,
+        retardation: cloth.fabric.retardation(),
         ..vacuum()
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn vacuum() -> StepSettings {
         },
         surface: Surface::default(),
         internal_friction: 0.0,
-        bending_damping: 0.0,
+        retardation: Retardation::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod presets;
 
-use crate::solver::{Air, Compliance, Friction, Surface};
+use crate::solver::{Air, Compliance, Friction, Retardation, Surface};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,16 @@ use serde::{Deserialize, Serialize};
 /// The top of the range of [`Fabric::strain_limit`].
 pub(crate) const NO_STRAIN_LIMIT: f32 = 10.0;
 
+/// The top of the range of stiffnesses.
+pub(crate) const RIGID: f32 = 1e6;
+
 /// The material of a cloth. Values outside the given ranges are clamped, with a warning.
+///
+/// Its stiffnesses are those of the fabric, not of one constraint: force for each metre of width and unit of
+/// strain, so that 100 N/m lets a strip 1 m wide become longer by a hundredth for each newton. Another mesh, or
+/// other substeps, make no other fabric of it. Warp runs along the columns of a
+/// [`ClothGrid`](crate::ClothGrid), from row to row, weft along its rows; in other meshes that have rows and
+/// columns it is chance which is which, and what has none has the mean of both.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -23,14 +32,17 @@ pub struct Fabric {
     pub areal_density: f32,
     /// Distance that the cloth keeps from colliders, m. 0 to 1, default 0.01.
     pub thickness: f32,
-    /// How much a thread gives, m/N (0 is rigid). 0 to 1, default 0.
-    pub stretch_compliance: f32,
+    /// How stiff it is along the warp, N/m. 1 to 1 000 000, the default, at which threads do not give.
+    pub warp_stiffness: f32,
+    /// How stiff it is along the weft, N/m. 1 to 1 000 000, the default, at which threads do not give.
+    pub weft_stiffness: f32,
     /// How far a thread may be stretched that gives, as a share of its rest length. 0 to 10, default
-    /// 0.1; 10 sets no limit. It holds where there is a stretch compliance; threads without do not give.
+    /// 0.1; 10 sets no limit. Threads that do not give have none.
     /// A cloth that tears ([`Tearing`](crate::Tearing)) has no limit, or it would not.
     pub strain_limit: f32,
-    /// How much a diagonal gives, m/N. 0 to 10, default 0.0001.
-    pub shear_compliance: f32,
+    /// How stiff it is where the squares of its weave become diamonds, N/m: the force for each metre of width
+    /// and radian. 0.1 to 1 000 000, at which they stay squares; default 10 000.
+    pub shear_stiffness: f32,
     /// Bending stiffness (flexural rigidity for each metre of width), N·m: the bending moment of a strip,
     /// divided by its width and curvature. It is a property of the fabric, whatever the mesh: half of all
     /// fabrics have more than 13.8e-6, one in twenty less than 1.1e-6 and one in twenty more than 110e-6.
@@ -40,6 +52,11 @@ pub struct Fabric {
     pub static_friction: f32,
     /// Kinetic friction coefficient. 0 to 10, default 0.2.
     pub kinetic_friction: f32,
+    /// How much more threads that give resist being stretched fast, s: the time by which stress is ahead of
+    /// strain, as that of a Kelvin–Voigt body. 0 to 10, default 0.
+    pub stretch_damping: f32,
+    /// The same for shearing, s. 0 to 10, default 0.
+    pub shear_damping: f32,
     /// How much more it resists being bent fast, s: the time by which its bending moment is ahead, as that of
     /// a Kelvin–Voigt beam. Calms what trembles from one particle to the next. 0 to 10, default 0.03.
     pub bending_damping: f32,
@@ -58,13 +75,16 @@ impl Fabric {
     const PLAIN: Self = Self {
         areal_density: 0.2,
         thickness: 0.01,
-        stretch_compliance: 0.0,
+        warp_stiffness: RIGID,
+        weft_stiffness: RIGID,
         strain_limit: 0.1,
-        shear_compliance: 1e-4,
+        shear_stiffness: 1e4,
         bending_stiffness: 1e-5,
         static_friction: 0.3,
         kinetic_friction: 0.2,
         internal_friction: 0.08,
+        stretch_damping: 0.0,
+        shear_damping: 0.0,
         bending_damping: 0.03,
         drag: 0.5,
         lift: 0.25,
@@ -80,10 +100,29 @@ impl Default for Fabric {
 impl Fabric {
     /// Its compliances, as the solver takes them.
     pub fn compliance(&self) -> Compliance {
+        let gives = |stiffness: f32| match stiffness {
+            RIGID.. => 0.0,
+            _ => 1.0 / stiffness,
+        };
         Compliance {
-            stretch: self.stretch_compliance,
-            shear: self.shear_compliance,
+            warp: gives(self.warp_stiffness),
+            weft: gives(self.weft_stiffness),
+            shear: gives(self.shear_stiffness),
             bending: self.bending_stiffness,
+        }
+    }
+
+    /// Whether any of its threads give.
+    pub(crate) fn is_elastic(&self) -> bool {
+        self.warp_stiffness.min(self.weft_stiffness) < RIGID
+    }
+
+    /// Its damping, as the solver takes it.
+    pub fn retardation(&self) -> Retardation {
+        Retardation {
+            stretch: self.stretch_damping,
+            shear: self.shear_damping,
+            bending: self.bending_damping,
         }
     }
 

@@ -76,9 +76,10 @@ impl Fabric {
     /// 950 kg/m³, with a modulus of 1.5 MPa and ν 0.5.
     pub const fn rubber_sheet() -> Self {
         Self {
-            // One over the modulus times the thickness, which is right where cells are square.
-            stretch_compliance: 1.3e-3,
-            shear_compliance: 4e-3,
+            // Modulus times thickness, and a third of that.
+            warp_stiffness: 750.0,
+            weft_stiffness: 750.0,
+            shear_stiffness: 250.0,
             strain_limit: 1.0,
             ..Self::of(0.475, 21e-6)
         }
@@ -87,7 +88,7 @@ impl Fabric {
     /// Office paper. No measured source: 80 g/m², 0.1 mm, with a modulus of 3 GPa.
     pub const fn paper() -> Self {
         Self {
-            shear_compliance: 0.0,
+            shear_stiffness: super::RIGID,
             ..Self::of(0.08, 250e-6)
         }
     }

@@ -35,6 +35,7 @@ impl Topology {
         };
         let mut graph = ConstraintGraph::woven(rest, pairs, &self.sheets);
         graph.add_bends(rest, bends);
+        graph.measure_aspects(rest, &self.triangles);
         graph
     }
 

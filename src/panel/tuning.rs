@@ -172,7 +172,7 @@ fn slider<T: Default>(ui: &mut egui::Ui, param: &Param<T>, value: &mut T) -> boo
     ui.horizontal(|ui| {
         let mut slider = egui::Slider::new(&mut number, param.range.clone())
             .logarithmic(param.logarithmic)
-            // Compliances go down to a millionth and on to 0.
+            // Bending stiffnesses go down to a millionth and on to 0.
             .smallest_positive(1e-6)
             .suffix(suffix(param.unit));
         if param.integer {

@@ -46,8 +46,8 @@ impl RopeBody {
     }
 
     /// Takes lengths and thickness from the entity's scale, and gives the constraints the rest lengths
-    /// that follow: a rope is straight when nothing bends it. It resists bending as a strip of its fabric
-    /// does that is as wide as the rope is around.
+    /// that follow: a rope is straight when nothing bends it. It resists bending and stretching as a strip
+    /// of its fabric does that is as wide as the rope is around.
     pub(crate) fn set_rest(&mut self, to_world: Mat3, constraints: &mut ConstraintGraph) {
         let count = self.lines.segments.len();
         let length = length_in_world(&self.points, self.slack, to_world);
@@ -67,6 +67,7 @@ impl RopeBody {
         for give in constraints.bend_gives_mut() {
             *give = segment * segment * segment / around;
         }
+        constraints.set_aspect(segment / around);
     }
 }
 

@@ -44,8 +44,8 @@ use serde::{Deserialize, Serialize};
 /// along the rope, from 0, and [`Pins::ends`](crate::Pins::ends) the first and the last.
 ///
 /// A rope is a tube of its fabric: it weighs `areal_density · π · thickness` per metre, so that the
-/// default is 19 g/m. It resists stretching (`stretch_compliance`, between neighbours) and bending
-/// (`bending_stiffness`, as a strip of fabric that is as wide as the rope is around; it is straight at rest), catches the wind by
+/// default is 19 g/m. It resists stretching (`warp_stiffness` and `weft_stiffness`, the mean of both) and bending
+/// (`bending_stiffness`) as a strip of fabric that is as wide as the rope is around; it is straight at rest, catches the wind by
 /// `drag`, and keeps the fabric's thickness plus its own radius from colliders.
 ///
 /// All lengths are in the frame of the entity, whose scale counts when the rope is built or reset. An

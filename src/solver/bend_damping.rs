@@ -53,7 +53,8 @@ pub(crate) fn damp_bending_shared(
         return;
     }
     let soft = SheetSoftness {
-        stretch: Softness::TAUT,
+        warp: Softness::TAUT,
+        weft: Softness::TAUT,
         shear: Softness::TAUT,
         bend: Some(Softness {
             alpha: 1.0 / damping,

@@ -5,6 +5,7 @@
 //! (`batches.rs`).
 
 use super::{
+    aspect::Aspects,
     batches::{self, Batch},
     bend::{self, Bend, Hinge, Neighbours},
     general::{Bundle, InStrands, braid},
@@ -39,28 +40,49 @@ impl ConstraintKind {
     }
 }
 
-/// How much distance constraints give, in m/N (inverse stiffness; 0 is Jakobsen's rigid stick), and how
-/// stiff the cloth is where it bends.
+/// How much a fabric gives where it is stretched and sheared, in m/N (one over its stiffness, which is the
+/// force for each metre of width and unit of strain; 0 is rigid), and how stiff it is where it bends. What a
+/// distance constraint gives is this times length over width of the strip that it stands for, which is 1
+/// where cells are square ([`ConstraintGraph::measure_aspects`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Compliance {
-    /// Of structural constraints, m/N.
-    pub stretch: f32,
-    /// Of shear constraints, m/N.
+    /// Of threads from row to row of a sheet, m/N.
+    pub warp: f32,
+    /// Of threads along its rows, m/N. What is in no sheet has the mean stiffness of both.
+    pub weft: f32,
+    /// Of diagonals, m/N.
     pub shear: f32,
     /// Bending stiffness, N·m (bending moment per width and curvature); 0 bends freely.
     pub bending: f32,
 }
 
 impl Compliance {
-    /// The compliance of distance constraints of one kind, m/N.
+    /// The same for threads in both directions.
+    pub fn of_threads(compliance: f32) -> Self {
+        Self {
+            warp: compliance,
+            weft: compliance,
+            ..Self::default()
+        }
+    }
+
+    /// The compliance of distance constraints of one kind, m/N; of threads that of their mean stiffness.
     pub fn of(&self, kind: ConstraintKind) -> f32 {
         match kind {
-            ConstraintKind::Structural => self.stretch,
+            // Equal ones are their mean to the last bit.
+            ConstraintKind::Structural if self.warp == self.weft => self.warp,
+            ConstraintKind::Structural if self.warp.min(self.weft) <= 0.0 => 0.0,
+            ConstraintKind::Structural => 2.0 / (self.warp.recip() + self.weft.recip()),
             ConstraintKind::Shear => self.shear,
             // Its compliance is another one at each place of the mesh.
             ConstraintKind::Bend => 0.0,
         }
+    }
+
+    /// Whether any threads give.
+    pub fn is_elastic(&self) -> bool {
+        self.warp > 0.0 || self.weft > 0.0
     }
 }
 
@@ -108,6 +130,8 @@ pub struct ConstraintGraph {
     pub(super) sheets: Vec<Sheet>,
     /// Bends that are not in sheets or bundles.
     pub(super) hinges: Vec<Hinge>,
+    /// Of distances that are in no sheet.
+    pub(super) aspects: Aspects,
 }
 
 impl ConstraintGraph {
@@ -158,6 +182,7 @@ impl ConstraintGraph {
             strands,
             sheets: woven,
             hinges: Vec::new(),
+            aspects: Aspects::default(),
         }
     }
 
@@ -263,6 +288,7 @@ impl ConstraintGraph {
         sheets.all(|sheet| sheet.is_sound(particles))
             && strands.all(|bundle| bundle.is_sound(particles))
             && self.hinges.iter().all(|hinge| hinge.at.is_sound(particles))
+            && self.aspects.is_sound()
     }
 
     /// The sheets that were found in the cloth.
@@ -333,15 +359,25 @@ impl ConstraintGraph {
             let families = families.filter(move |f| is_length && f.kind() == kind);
             families.flat_map(|family| family.iter(&sheet.layout))
         });
+        woven
+            .map(|(_, c)| (c.particles, c.rest_length))
+            .chain(self.outside_sheets(kind))
+    }
+
+    /// Those that are in no sheet.
+    pub(super) fn outside_sheets(
+        &self,
+        kind: ConstraintKind,
+    ) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
         let batches = self.batches.iter().filter(move |b| b.kind == kind);
         let single = batches.flat_map(|b| b.pairs.iter().copied().zip(b.rest.iter().copied()));
         let strands = self.strands.iter().flat_map(move |bundle| {
             let lines = bundle.lines.iter();
+            let is_length = kind != ConstraintKind::Bend;
             let lines = lines.filter(move |line| is_length && line.kind == kind);
             lines.flat_map(|line| bundle.along(line))
         });
-        woven
-            .chain(strands)
+        strands
             .map(|(_, c)| (c.particles, c.rest_length))
             .chain(single)
     }

@@ -115,7 +115,8 @@ pub fn glide_compliance(now: Compliance, target: Compliance) -> Compliance {
         }
     };
     Compliance {
-        stretch: glide(now.stretch, target.stretch),
+        warp: glide(now.warp, target.warp),
+        weft: glide(now.weft, target.weft),
         shear: glide(now.shear, target.shear),
         bending: target.bending.min(now.bending.max(LIMP) * STRIDE),
     }
@@ -167,7 +168,8 @@ mod tests {
         assert!((30..40).contains(&steps), "{steps} steps");
         let rigid = Compliance::default();
         let mut soft = Compliance {
-            stretch: 1.0,
+            warp: 1.0,
+            weft: 0.1,
             shear: 1e-3,
             bending: 0.0,
         };
@@ -210,9 +212,8 @@ mod tests {
         assert_eq!(glide_thickness(0.5, 0.1, 0.1), 0.1);
         assert_eq!(glide_density(0.1, 0.4), 0.4);
         let soft = Compliance {
-            stretch: 1.0,
             shear: 1.0,
-            bending: 0.0,
+            ..Compliance::of_threads(1.0)
         };
         let stiff = Compliance {
             bending: 1.0,

@@ -47,15 +47,18 @@
 //! | `tear` | opens the cloth: tears and cuts |
 //! | `grab` | hands that hold |
 //! | `ray` | what a ray meets |
+//! | `aspect` | from the stiffness of a fabric to that of its constraints |
 //! | `stretch` | how far the cloth is from its rest lengths |
 //! | `split` | parts of a slice, for several threads |
 //! | `bend_damping` | what resists being bent fast |
+//! | `damping` | what resists being strained fast, bending among it |
 //! | `internal_friction` | what yarns lose by rubbing on each other |
 //! | `rest` | whether it has come to rest |
 //! | `step` | one whole fixed step |
 
 pub mod aero;
 pub mod aligned;
+mod aspect;
 mod batches;
 pub mod bend;
 pub mod bend_damping;
@@ -68,6 +71,7 @@ mod contact;
 pub(crate) mod corners;
 pub mod crew;
 pub mod cross_contacts;
+pub mod damping;
 mod edit;
 mod facets;
 mod general;
@@ -110,13 +114,14 @@ pub use aero::{Air, apply_air};
 pub use aligned::AlignedVec;
 pub use bend::Bend;
 pub use bend_damping::damp_bending;
-pub(crate) use bend_damping::damp_bending_shared;
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub(crate) use collide::{Skin, collide_shared};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use corners::Corners;
 pub use crew::{Helper, Leader};
 pub use cross_contacts::{CrossCollision, CrossContacts};
+pub(crate) use damping::damp_strains_shared;
+pub use damping::{Retardation, damp_strains};
 pub(crate) use facets::Facets;
 pub use geodesic::{Geodesics, Reach, RestShape};
 pub use glide::{

@@ -98,25 +98,26 @@ pub(crate) fn relax_shared(
         ..
     } = *by;
     let inverse_dt2 = 1.0 / (dt * dt);
-    let softness = |kind| Softness {
-        alpha: compliance.of(kind) * inverse_dt2,
+    let gives_so_much = |compliance: f32| Softness {
+        alpha: compliance * inverse_dt2,
         weakness: 1.0 / strength.get(),
     };
     let direct = by.threads == ThreadSolver::Direct;
-    let stretch = softness(ConstraintKind::Structural);
-    let gives = compliance.stretch > 0.0;
+    let of_thread = |compliance: f32| Softness {
+        weakness: if direct {
+            1.0 + strength.give()
+        } else {
+            1.0 / strength.get()
+        },
+        ..gives_so_much(compliance)
+    };
+    let gives = compliance.is_elastic();
     let limited = gives && strain_limit.is_finite() && !by.loads;
     let limit = limited.then_some(1.0 + strain_limit);
     let of_sheet = SheetSoftness {
-        stretch: Softness {
-            weakness: if direct {
-                1.0 + strength.give()
-            } else {
-                stretch.weakness
-            },
-            ..stretch
-        },
-        shear: softness(ConstraintKind::Shear),
+        warp: of_thread(compliance.warp),
+        weft: of_thread(compliance.weft),
+        shear: gives_so_much(compliance.shear),
         bend: (compliance.bending > 0.0).then(|| Softness {
             alpha: inverse_dt2 / compliance.bending,
             weakness: 1.0 / strength.get(),
@@ -134,7 +135,9 @@ pub(crate) fn relax_shared(
         strands,
         sheets,
         hinges,
+        aspects,
     } = constraints;
+    let aspects = *aspects;
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
     let needs_lambda = |kind| {
@@ -160,9 +163,20 @@ pub(crate) fn relax_shared(
     }
 
     let mut points = Points::of(&mut particles.position, &particles.inverse_mass);
-    let softness = |of_strands: SheetSoftness| GeneralSoftness {
-        of_batch: |batch: &Batch| softness(batch.kind),
-        of_strands,
+    // A thread that is in no sheet is neither warp nor weft.
+    let [thread, diagonal] = [ConstraintKind::Structural, ConstraintKind::Shear]
+        .map(|kind| aspects.of_kind(kind, &compliance));
+    let of_strand = of_thread(thread);
+    let [thread, diagonal] = [thread, diagonal].map(gives_so_much);
+    let softness = |of_sheets: SheetSoftness| GeneralSoftness {
+        of_batch: |batch: &Batch| match batch.kind {
+            ConstraintKind::Structural => thread,
+            _ => diagonal,
+        },
+        of_strands: SheetSoftness {
+            warp: of_strand,
+            ..of_sheets
+        },
     };
     let bent = SheetSoftness {
         bend: None,
@@ -269,6 +283,14 @@ impl Softness {
         alpha: 0.0,
         weakness: 1.0 + TAUT,
     };
+
+    /// Softer by a factor.
+    pub(super) fn times(self, factor: f32) -> Self {
+        Self {
+            alpha: self.alpha * factor,
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]
@@ -330,10 +352,7 @@ mod tests {
     fn compliance_does_not_depend_on_the_iterations() {
         // One constraint: XPBD gives the implicit answer C/(1 + (w₀+w₁)/α̃) at once, and further
         // iterations must not stiffen it.
-        let compliance = Compliance {
-            stretch: 0.001,
-            ..Default::default()
-        };
+        let compliance = Compliance::of_threads(0.001);
         let alpha = 0.001_f32 / (0.1 * 0.1);
         let left = 0.5 / (1.0 + 2.0 / alpha);
         for iterations in [1, 2, 20] {

@@ -3,10 +3,10 @@
 
 use super::{
     aero::{Air, apply_air_shared},
-    bend_damping::damp_bending_shared,
     collide::{Collider, Skin, Surface, collide_shared},
     constraints::{Compliance, ConstraintGraph},
     crew::Leader,
+    damping::{Retardation, damp_strains_shared},
     facets::Facets,
     glide::Strength,
     integrate::{Integration, integrate_shared},
@@ -63,8 +63,8 @@ pub struct StepSettings {
     pub surface: Surface,
     /// Friction within the fabric, m/s² ([`apply_internal_friction`]).
     pub internal_friction: f32,
-    /// Retardation time of bending, s ([`damp_bending`](super::damp_bending)).
-    pub bending_damping: f32,
+    /// What resists being strained fast.
+    pub retardation: Retardation,
 }
 
 /// Moves a cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth
@@ -103,12 +103,12 @@ pub fn step_shared(
         integrate_shared(leader, particles, &by);
         if substep == 0 {
             constraints.prepare(particles);
-            damp_bending_shared(
+            damp_strains_shared(
                 leader,
                 particles,
                 constraints,
-                settings.compliance.bending,
-                settings.bending_damping,
+                &settings.compliance,
+                &settings.retardation,
                 settings.dt,
             );
         }
@@ -236,15 +236,19 @@ mod tests {
                 },
             },
             internal_friction: 0.1,
-            bending_damping: 0.02,
+            retardation: Retardation {
+                stretch: 0.01,
+                shear: 0.03,
+                bending: 0.02,
+            },
         };
         // With compliance and two iterations, Lagrange multipliers are kept and cut too.
         let soft = StepSettings {
             threads: ThreadSolver::Relaxation,
             compliance: Compliance {
-                stretch: 1e-6,
                 shear: 1e-4,
                 bending: 1e-4,
+                ..Compliance::of_threads(1e-6)
             },
             ..by
         };

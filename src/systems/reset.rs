@@ -64,6 +64,7 @@ pub(crate) fn reset(
     }
     particles.reset(transform.translation(), &rest);
     constraints.set_rest_lengths(&rest);
+    constraints.measure_aspects(&rest, &body.topology.triangles);
     if let Some(rope) = &mut body.rope {
         rope.set_rest(to_world, &mut constraints);
     }

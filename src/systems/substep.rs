@@ -23,7 +23,7 @@ use crate::{
     settings::{ClothGravity, ClothThreads},
     sleep::ClothSleeping,
     solver::{
-        self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, damp_bending_shared,
+        self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, damp_strains_shared,
         hold_tethers_shared, integrate_shared, relax_shared,
     },
     tearing::Tearing,
@@ -374,12 +374,12 @@ fn relax_one(
     };
     if time.index == 0 {
         k.prepare(particles);
-        damp_bending_shared(
+        damp_strains_shared(
             leader,
             particles,
             k,
-            applied.compliance.bending,
-            cloth.fabric.bending_damping,
+            &applied.compliance,
+            &cloth.fabric.retardation(),
             time.step,
         );
     }

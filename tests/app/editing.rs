@@ -110,7 +110,8 @@ fn a_strain_limit_pulls_soft_cloth_back_in_strides() {
         measure_stretch(particles(app, cloth), constraints).max
     };
     edit(&mut app, cloth, |c| {
-        c.fabric.stretch_compliance = 0.3;
+        c.fabric.warp_stiffness = 3.0;
+        c.fabric.weft_stiffness = 3.0;
         c.fabric.strain_limit = 10.0;
     });
     run(&mut app, 200);

@@ -43,19 +43,19 @@ fn settings_that_contradict_each_other_are_clamped_with_one_line_each() {
     let cloth = spawn(&mut app, Pins::corners());
     let mut settings = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
     settings.iterations = 1_000_000;
-    settings.fabric.stretch_compliance = f32::NAN;
+    settings.fabric.warp_stiffness = f32::NAN;
     settings.fabric.areal_density = -1.0;
     run(&mut app, 30);
     let settings = app.world().get::<Cloth>(cloth).unwrap();
     assert_eq!(*app.world().resource::<Substeps>(), Substeps(1));
     assert_eq!(settings.iterations, 100);
-    assert_eq!(settings.fabric.stretch_compliance, 0.0);
+    assert_eq!(settings.fabric.warp_stiffness, 1e6);
     assert_eq!(settings.fabric.areal_density, 0.001);
     let log = lines_about(cloth);
     assert_eq!(log.len(), 3, "{log:?}");
     for field in [
         "Cloth::iterations is 1000000",
-        "Fabric::stretch_compliance is NaN",
+        "Fabric::warp_stiffness is NaN",
         "Fabric::areal_density is -1",
     ] {
         let told = log.iter().filter(|line| line.contains(field));

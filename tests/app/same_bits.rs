@@ -74,7 +74,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
         air: settings.fabric.air(Vec3::new(1.0, 0.5, 2.0), 1.2),
         surface: settings.fabric.surface(),
         internal_friction: settings.fabric.internal_friction,
-        bending_damping: settings.fabric.bending_damping,
+        retardation: settings.fabric.retardation(),
     };
     for _ in 0..100 {
         let body = Body {

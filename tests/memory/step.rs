@@ -29,7 +29,7 @@ fn settings(threads: ThreadSolver, iterations: u32, tether_scale: f32) -> StepSe
         },
         surface: cloth.fabric.surface(),
         internal_friction: cloth.fabric.internal_friction,
-        bending_damping: cloth.fabric.bending_damping,
+        retardation: cloth.fabric.retardation(),
     }
 }
 

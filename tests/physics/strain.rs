@@ -31,10 +31,7 @@ fn at_rest(threads: ThreadSolver, stretch: f32, strain_limit: f32) -> Sample {
     sample.settings.threads = threads;
     sample.settings.substeps = 8;
     sample.settings.damping = 4.0;
-    sample.settings.compliance = Compliance {
-        stretch,
-        ..Default::default()
-    };
+    sample.settings.compliance = Compliance::of_threads(stretch);
     sample.settings.strain_limit = strain_limit;
     sample.run(8.0);
     sample
@@ -62,9 +59,11 @@ fn middle_thread(sample: &Sample) -> (Vec<f64>, Vec<f64>) {
     )
 }
 
-/// Link i carries the weight below it: strain = α·g·Σm/ℓ, but never more than the limit.
+/// Link i carries the weight below it: strain = α·g·Σm/ℓ, but never more than the limit. All threads share
+/// what stiffness the width has.
 fn expected(masses: &[f64], stretch: f64, limit: f64) -> Vec<f64> {
     let length = 1.0 / (SIDE - 1) as f64;
+    let stretch = stretch * SIDE as f64 / (SIDE - 1) as f64;
     (1..SIDE)
         .map(|i| {
             let below: f64 = masses[i..].iter().sum();

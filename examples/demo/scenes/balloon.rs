@@ -22,7 +22,8 @@ fn rubber() -> Cloth {
         damping: 0.4,
         fabric: Fabric {
             areal_density: 0.12,
-            stretch_compliance: 2e-4,
+            warp_stiffness: 5000.0,
+            weft_stiffness: 5000.0,
             strain_limit: 1.0,
             ..default()
         },

@@ -124,7 +124,7 @@ fn quad(set: &mut Set, held: Held, x: f32) {
                 damping: 0.05,
                 fabric: Fabric {
                     // Rigid sticks in still air, and balls of the size that is seen.
-                    shear_compliance: 0.0,
+                    shear_stiffness: 1e6,
                     thickness: BALL,
                     drag: 0.0,
                     lift: 0.0,

@@ -142,10 +142,7 @@ pub(crate) fn stretch_of_compliance() -> Vec<Row> {
     let links = 10;
     let row = |(substeps, iterations)| {
         let mut sample = hanging(links, 1.0);
-        sample.settings.compliance = Compliance {
-            stretch: 1e-3,
-            ..Default::default()
-        };
+        sample.settings.compliance = Compliance::of_threads(1e-3);
         sample.settings.substeps = substeps;
         sample.settings.iterations = iterations;
         sample.settings.damping = 2.0;

@@ -19,7 +19,7 @@ fn order() -> Vec<(&'static str, Fabric)> {
     let mut presets: Vec<_> = Fabric::PRESETS
         .iter()
         .copied()
-        .filter(|(_, fabric)| fabric.bending_stiffness > 0.0 && fabric.stretch_compliance == 0.0)
+        .filter(|(name, fabric)| fabric.bending_stiffness > 0.0 && *name != "rubber sheet")
         .collect();
     let stiff = |fabric: &Fabric| fabric.bending_stiffness / fabric.areal_density;
     presets.sort_by(|(_, a), (_, b)| stiff(a).total_cmp(&stiff(b)));

@@ -264,7 +264,7 @@ impl Bundle {
             bends.links().bend(tiles, bend, true, kept);
         }
         if !soft.damping {
-            threads.links().pull(tiles, soft, kept);
+            threads.links().pull(tiles, soft, soft.warp, kept);
         }
         for (tile, row) in tiles.iter().zip(&self.particles).rev() {
             let (fours, _) = row.as_chunks::<4>();
@@ -311,7 +311,7 @@ impl Bundle {
                     }
                     (ConstraintKind::Bend, None) => {}
                     _ if soft.damping => {}
-                    _ => links.pull(&mut tiles, soft, &mut kept),
+                    _ => links.pull(&mut tiles, soft, soft.warp, &mut kept),
                 }
                 for (sum, [own]) in line.lambda.iter_mut().skip(lane).step_by(WIDTH).zip(lambda) {
                     *sum = own;

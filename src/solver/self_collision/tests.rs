@@ -2,8 +2,9 @@ use super::*;
 use crate::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        Air, Body, Collider, Compliance, Friction, PinTarget, Pose, Shape, SoaVec3, StepSettings,
-        Surface, Tethers, ThreadSolver, crew::threads, simd::levels::same_bits, step_shared,
+        Air, Body, Collider, Compliance, Friction, PinTarget, Pose, Retardation, Shape, SoaVec3,
+        StepSettings, Surface, Tethers, ThreadSolver, crew::threads, simd::levels::same_bits,
+        step_shared,
     },
 };
 use bevy::math::{Quat, Vec3};
@@ -48,9 +49,9 @@ impl Sheet {
                 gravity: Vec3::NEG_Y * 9.81,
                 damping: 0.2,
                 compliance: Compliance {
-                    stretch: 0.0,
                     shear: 1e-4,
                     bending: 1e-5,
+                    ..Compliance::default()
                 },
                 tether_scale: f32::INFINITY,
                 air: Air {
@@ -65,7 +66,10 @@ impl Sheet {
                     friction: FRICTION,
                 },
                 internal_friction: 0.08,
-                bending_damping: 0.03,
+                retardation: Retardation {
+                    bending: 0.03,
+                    ..Retardation::default()
+                },
             },
         }
     }

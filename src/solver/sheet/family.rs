@@ -15,7 +15,7 @@ pub(super) const NONE: f32 = -1.0;
 /// The direction of a family: warp runs from row to row, weft along a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(super) enum Weave {
+pub(in crate::solver) enum Weave {
     /// (r, c) to (r+1, c+1)
     ShearDown,
     /// (r, c+1) to (r+1, c)
@@ -124,7 +124,7 @@ impl Family {
         self.weave.kind()
     }
 
-    pub(super) fn weave(&self) -> Weave {
+    pub(in crate::solver) fn weave(&self) -> Weave {
         self.weave
     }
 

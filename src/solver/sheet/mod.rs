@@ -25,6 +25,7 @@ mod transpose;
 mod twin;
 
 use super::{
+    aspect::Aspects,
     bend::Hinge,
     constraints::{ConstraintKind, DistanceConstraint},
     crew::Leader,
@@ -34,7 +35,7 @@ use super::{
 };
 use coarse::Coarse;
 pub(super) use family::Family;
-use family::Weave;
+pub(super) use family::Weave;
 pub(super) use pass::{SheetSoftness, relax_sheet};
 use project::Planes;
 
@@ -82,6 +83,7 @@ pub(super) struct Sheet {
     pub(super) layout: SheetLayout,
     /// In solving order, see [`Weave::ALL`].
     pub(super) families: [Family; 6],
+    pub(super) aspects: Aspects,
     #[cfg_attr(feature = "serialize", serde(skip))]
     coarse: Coarse,
 }
@@ -92,6 +94,7 @@ impl Sheet {
         Self {
             layout,
             families: Weave::ALL.map(|weave| Family::empty(weave, &layout)),
+            aspects: Aspects::default(),
             coarse: Coarse::default(),
         }
     }
@@ -148,9 +151,10 @@ impl Sheet {
                 .checked_add(layout.len())
                 .is_some_and(|end| end <= particles);
         let families = Weave::ALL.iter().zip(&self.families);
-        fits && families
-            .into_iter()
-            .all(|(&weave, f)| f.is_sound(weave, layout))
+        fits && self.aspects.is_sound()
+            && families
+                .into_iter()
+                .all(|(&weave, f)| f.is_sound(weave, layout))
     }
 
     /// How many constraints it has.
@@ -187,6 +191,7 @@ impl Sheet {
             layout,
             families,
             coarse,
+            ..
         } = self;
         if coarse.prepare(layout, families, planes, inverse_mass) {
             let bends = families

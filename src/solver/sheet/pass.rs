@@ -14,6 +14,7 @@ use super::{
 };
 use crate::solver::{
     aligned::AlignedVec,
+    aspect::Aspects,
     columns::Columns,
     crew::{Leader, PART, Parts},
     relax::{Points, Softness},
@@ -53,7 +54,8 @@ pub(super) const EVERY_TIME: u32 = 160;
 /// How soft the constraints of a sheet are, and how its threads are solved.
 #[derive(Clone, Copy)]
 pub(in crate::solver) struct SheetSoftness {
-    pub(in crate::solver) stretch: Softness,
+    pub(in crate::solver) warp: Softness,
+    pub(in crate::solver) weft: Softness,
     pub(in crate::solver) shear: Softness,
     /// α̃ is 1/(BΔt²); what each bend gives comes to it. `None` if it bends freely, or has been straightened
     /// in this substep.
@@ -72,6 +74,18 @@ pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) damping: bool,
 }
 
+impl SheetSoftness {
+    /// In a sheet whose cells are no squares.
+    pub(super) fn in_cells(self, aspects: &Aspects) -> Self {
+        Self {
+            warp: self.warp.times(aspects.warp),
+            weft: self.weft.times(aspects.weft),
+            shear: self.shear.times(aspects.shear),
+            ..self
+        }
+    }
+}
+
 /// Solves all constraints of a sheet once.
 pub(in crate::solver) fn relax_sheet(
     leader: &mut Leader,
@@ -79,6 +93,7 @@ pub(in crate::solver) fn relax_sheet(
     sheet: &mut Sheet,
     soft: SheetSoftness,
 ) {
+    let soft = soft.in_cells(&sheet.aspects);
     let particles = sheet.layout.particles();
     let mut planes = Planes {
         x: &mut points.x[particles.clone()],
@@ -222,7 +237,14 @@ fn warps(
     leader.each(places.zip(fibres), |(((x, y), z), fibres)| {
         let start = groups.start(fibres.groups.start);
         let w = &w[start..];
-        solve(Warp { x, y, z, w, start }, groups, rows, fibres, soft);
+        solve(
+            Warp { x, y, z, w, start },
+            groups,
+            rows,
+            fibres,
+            soft,
+            soft.warp,
+        );
     });
 }
 
@@ -242,7 +264,14 @@ fn wefts(
     let fibres = fibres(groups, columns, [bend, weft], stiff);
     leader.each(planes.split(particles).zip(fibres), |(planes, fibres)| {
         let start = groups.start(fibres.groups.start);
-        solve(Weft { planes, start }, groups, columns, fibres, soft);
+        solve(
+            Weft { planes, start },
+            groups,
+            columns,
+            fibres,
+            soft,
+            soft.weft,
+        );
     });
 }
 
@@ -344,7 +373,14 @@ impl Place for Weft<'_> {
 }
 
 /// Solves some threads of so many particles, group by group.
-fn solve<P: Place>(place: P, groups: Groups, length: usize, fibres: Fibres, soft: SheetSoftness) {
+fn solve<P: Place>(
+    place: P,
+    groups: Groups,
+    length: usize,
+    fibres: Fibres,
+    soft: SheetSoftness,
+    stretch: Softness,
+) {
     SCRATCH.with_borrow_mut(|scratch| {
         scratch.fit(length);
         dispatch(Threads {
@@ -353,6 +389,7 @@ fn solve<P: Place>(place: P, groups: Groups, length: usize, fibres: Fibres, soft
             length,
             fibres,
             soft,
+            stretch,
             scratch,
         });
     });
@@ -364,6 +401,8 @@ struct Threads<'a, P> {
     length: usize,
     fibres: Fibres<'a>,
     soft: SheetSoftness,
+    /// Of its threads.
+    stretch: Softness,
     scratch: &'a mut Scratch,
 }
 
@@ -408,7 +447,7 @@ impl<P: Place> Threads<'_, P> {
             if !soft.damping
                 && let Some(thread) = thread.of_group::<W>(number, self.length - 1)
             {
-                thread.pull(tiles, &soft, kept);
+                thread.pull(tiles, &soft, self.stretch, kept);
             }
             self.place.write(start, tiles);
         }

@@ -51,7 +51,10 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
         if soft.damping {
             continue;
         }
-        let softness = soft.stretch;
+        let softness = match weave {
+            Weave::Warp => soft.warp,
+            _ => soft.weft,
+        };
         let is_thread = matches!(weave, Weave::Warp | Weave::Weft);
         let (threads, length) = match weave {
             Weave::Warp => (columns, rows),

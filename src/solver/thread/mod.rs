@@ -82,13 +82,14 @@ impl<const W: usize> Links<'_, W> {
         self,
         particles: &mut [Tile<W>],
         soft: &SheetSoftness,
+        stretch: Softness,
         room: &mut [[f32; W]],
     ) {
         let rest = self.rest;
         if soft.direct {
-            lines::solve_lines(particles, self, soft.stretch, soft.share, room);
+            lines::solve_lines(particles, self, stretch, soft.share, room);
         } else {
-            self.relax(particles, soft.stretch);
+            self.relax(particles, stretch);
         }
         if let Some(limit) = soft.limit {
             lines::limit_lines(particles, rest, limit, room);

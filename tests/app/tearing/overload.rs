@@ -112,7 +112,7 @@ fn a_strip_carries_what_its_limit_says_at_its_pinned_row_too() {
                 damping: 5.0,
                 // The threads alone carry it.
                 fabric: Fabric {
-                    shear_compliance: 10.0,
+                    shear_stiffness: 0.1,
                     bending_stiffness: 0.0,
                     ..default()
                 },

@@ -286,7 +286,8 @@ impl Kernel for Nodes<'_, '_> {
             }
             let stretch = match soft.limit {
                 Some(_) => Softness::TAUT,
-                None => soft.stretch,
+                // Without a limit they are rigid in both directions.
+                None => soft.warp,
             };
             level.solve(stretch, soft.shear, turned);
             // From where nodes are to how far they are from their particles.

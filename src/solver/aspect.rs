@@ -1,0 +1,215 @@
+//! From the stiffness of a fabric to that of its constraints, whatever the mesh.
+//!
+//! A constraint of length ℓ that stands for a strip of fabric as wide as b has the compliance ℓ/(Yb), with the
+//! stiffness Y of the fabric in N/m. Its aspect ℓ/b is 1 where cells are square, so that compliances do not
+//! change with the size of cells.
+//!
+//! One aspect serves all constraints of a sheet in one direction. It follows from energy: stretched by ε, a
+//! fabric of area A holds YAε²/2, and springs of stiffness k hold kΣℓ²ε²/2, so that k = YA/Σℓ². (For one edge
+//! between two triangles that is k = YA/ℓ², as in Van Gelder, "Approximate Simulation of Elastic Membranes by
+//! Triangulated Spring Meshes", 1998.) Sheared by γ, a cell of area A with the diagonals D holds GAγ²/2, and
+//! its diagonals, which change by ±Aγ/D, hold kγ²A²/D².
+//!
+//! What is in no sheet has two directions of threads, if its cells have diagonals, or three, and one aspect for
+//! all of them.
+
+use super::{
+    constraints::{Compliance, ConstraintGraph, ConstraintKind, distance},
+    corners::Corners,
+    sheet::{SheetLayout, Weave},
+    soa::SoaVec3,
+};
+
+/// Length over width, of threads in both directions and of diagonals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Aspects {
+    pub(super) warp: f32,
+    pub(super) weft: f32,
+    pub(super) shear: f32,
+}
+
+impl Default for Aspects {
+    /// Those of squares.
+    fn default() -> Self {
+        Self::even(1.0)
+    }
+}
+
+impl Aspects {
+    pub(super) fn even(aspect: f32) -> Self {
+        Self {
+            warp: aspect,
+            weft: aspect,
+            shear: aspect,
+        }
+    }
+
+    /// Of sums over the fabric, in that order; what has no area is as squares are.
+    fn of(ratios: [[f64; 2]; 3]) -> Self {
+        let [warp, weft, shear] = ratios.map(|[above, below]| {
+            let aspect = (above / below) as f32;
+            let usable = aspect.is_finite() && aspect > 0.0;
+            if usable { aspect } else { 1.0 }
+        });
+        Self { warp, weft, shear }
+    }
+
+    /// The compliance of distance constraints of a sheet in one direction.
+    pub(super) fn of_weave(&self, weave: Weave, compliance: &Compliance) -> f32 {
+        match weave {
+            Weave::Warp => self.warp * compliance.warp,
+            Weave::Weft => self.weft * compliance.weft,
+            Weave::ShearDown | Weave::ShearUp => self.shear * compliance.shear,
+            Weave::BendWarp | Weave::BendWeft => 0.0,
+        }
+    }
+
+    /// The compliance of distance constraints of one kind that are in no sheet.
+    pub(super) fn of_kind(&self, kind: ConstraintKind, compliance: &Compliance) -> f32 {
+        compliance.of(kind)
+            * match kind {
+                ConstraintKind::Structural => self.warp,
+                ConstraintKind::Shear => self.shear,
+                ConstraintKind::Bend => 0.0,
+            }
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        let all = [self.warp, self.weft, self.shear];
+        all.iter().all(|aspect| aspect.is_finite() && *aspect > 0.0)
+    }
+
+    /// Those of a sheet at rest.
+    pub(super) fn of_sheet(layout: &SheetLayout, positions: &SoaVec3) -> Self {
+        let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+        let at = |r: usize, c: usize| layout.first as usize + r * columns + c;
+        let square = |a: usize, b: usize| {
+            let length = f64::from(distance(positions, a as u32, b as u32));
+            length * length
+        };
+        let (mut warp, mut weft, mut shear, mut area) = (0.0, 0.0, 0.0, 0.0);
+        for r in 0..rows {
+            for c in 0..columns {
+                if r + 1 < rows {
+                    warp += square(at(r, c), at(r + 1, c));
+                }
+                if c + 1 < columns {
+                    weft += square(at(r, c), at(r, c + 1));
+                }
+                if r + 1 < rows && c + 1 < columns {
+                    let ends = [[at(r, c), at(r + 1, c + 1)], [at(r, c + 1), at(r + 1, c)]];
+                    let [down, up] = ends
+                        .map(|[a, b]| positions.get(b).as_dvec3() - positions.get(a).as_dvec3());
+                    let cell = 0.5 * down.cross(up).length();
+                    let both = down.length_squared().recip() + up.length_squared().recip();
+                    area += cell;
+                    if both.is_finite() {
+                        shear += cell * cell * both;
+                    }
+                }
+            }
+        }
+        Self::of([[warp, area], [weft, area], [shear, area]])
+    }
+}
+
+impl ConstraintGraph {
+    /// Takes from particles at their rest positions and the triangles between them what the stiffness of a
+    /// fabric means for each constraint. Without this, constraints give as those of square cells do.
+    pub fn measure_aspects(&mut self, positions: &SoaVec3, triangles: &Corners) {
+        for sheet in &mut self.sheets {
+            sheet.aspects = Aspects::of_sheet(&sheet.layout, positions);
+        }
+        if self.batches.is_empty() && self.strands.is_empty() {
+            return;
+        }
+        let at = |i: u32| positions.get(i as usize).as_dvec3();
+        let areas = triangles
+            .iter()
+            .map(|[a, b, c]| 0.5 * (at(b) - at(a)).cross(at(c) - at(a)).length());
+        let area: f64 = areas.sum();
+        let squares = |kind| -> f64 {
+            let lengths = self.of_kind(kind).map(|(_, rest)| f64::from(rest));
+            lengths.map(|length| length * length).sum()
+        };
+        // Of all sides of triangles, diagonals are no threads: two of each pair of triangles.
+        let diagonals = self.count(ConstraintKind::Shear) as f64;
+        let directions = 3.0 - (diagonals / triangles.len() as f64).min(1.0);
+        let threads = [squares(ConstraintKind::Structural), directions * area];
+        // A cell has twice the area of its triangles, and as many diagonals as those.
+        let mean = squares(ConstraintKind::Shear) / diagonals;
+        let cell = 2.0 * area / triangles.len() as f64;
+        self.aspects = Aspects::of([threads, threads, [2.0 * cell, mean]]);
+    }
+
+    /// The distance constraints of one kind, and what each of them gives, m/N.
+    pub(super) fn compliances(
+        &self,
+        kind: ConstraintKind,
+        compliance: &Compliance,
+    ) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
+        let compliance = *compliance;
+        let woven = self.sheets.iter().flat_map(move |sheet| {
+            let families = sheet.families.iter().filter(move |f| f.kind() == kind);
+            families.flat_map(move |family| {
+                let own = sheet.aspects.of_weave(family.weave(), &compliance);
+                let pairs = family.iter(&sheet.layout);
+                pairs.map(move |(_, constraint)| (constraint.particles, own))
+            })
+        });
+        let own = self.aspects.of_kind(kind, &compliance);
+        let others = self.outside_sheets(kind);
+        woven.chain(others.map(move |(pair, _)| (pair, own)))
+    }
+
+    /// One aspect for all constraints: of a rope, the length of a link over the width of fabric that it is
+    /// made of.
+    pub fn set_aspect(&mut self, aspect: f32) {
+        self.aspects = Aspects::even(aspect);
+        for sheet in &mut self.sheets {
+            sheet.aspects = self.aspects;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{ClothGrid, Topology, TriangleMesh};
+    use bevy::{
+        math::{Mat3, Vec3},
+        mesh::Mesh,
+    };
+
+    #[test]
+    fn square_cells_have_the_aspect_of_their_edges() {
+        for side in [2, 9, 40] {
+            let mesh = Mesh::from(ClothGrid::new(1.0, 1.0, side, side));
+            let topology = Topology::new(&TriangleMesh::read(&mesh).unwrap()).unwrap();
+            let graph = topology
+                .assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2)
+                .constraints;
+            // Threads of an edge carry half a cell, and all share what that takes away.
+            let thread = side as f32 / (side - 1) as f32;
+            let found = graph.sheets[0].aspects;
+            for (found, expected) in [
+                (found.warp, thread),
+                (found.weft, thread),
+                (found.shear, 1.0),
+            ] {
+                assert!((found - expected).abs() < 1e-4, "{found}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_has_the_aspects_of_squares() {
+        let mut graph = ConstraintGraph::new(
+            &[Vec3::ZERO, Vec3::X].into_iter().collect(),
+            &[(ConstraintKind::Structural, 0, 1)],
+        );
+        graph.measure_aspects(&SoaVec3::default(), &Corners::default());
+        assert_eq!(graph.aspects, Aspects::default());
+    }
+}
