@@ -13,7 +13,7 @@ pub(crate) struct Strip {
     /// Particles of each row.
     pub(crate) rows: Vec<Vec<usize>>,
     /// How far rows are from each other, m.
-    step: f64,
+    pub(crate) step: f64,
 }
 
 impl Strip {

@@ -1,17 +1,17 @@
 //! Presets: fabrics to begin with.
 //!
-//! | preset | areal density, kg/m² | bending stiffness, N·m | from |
-//! |---|---|---|---|
-//! | cotton | 0.150 | 2.3e-6 | CIPC |
-//! | wool | 0.235 | 2.8e-6 | CIPC |
-//! | polyester | 0.165 | 0.75e-6 | CIPC |
-//! | silk | 0.031 | 1.1e-6 | lightest and limpest of 618 (5 % quantiles) |
-//! | denim | 0.488 | 110e-6 | heaviest and stiffest of 618 (95 % quantiles) |
-//! | leather, rubber sheet, paper, chain mail | | | no measured source, see there |
+//! | preset | areal density, kg/m² | bending, N·m | stretch, N/m | shear, N/m | from |
+//! |---|---|---|---|---|---|
+//! | cotton | 0.150 | 2.3e-6 | 261 | 105 | CIPC |
+//! | wool | 0.235 | 2.8e-6 | 97 | 38 | CIPC |
+//! | polyester | 0.165 | 0.75e-6 | 120 | 44 | CIPC |
+//! | silk | 0.031 | 1.1e-6 | | | lightest and limpest of 618 (5 % quantiles) |
+//! | denim | 0.488 | 110e-6 | | | heaviest and stiffest of 618 (95 % quantiles) |
+//! | leather, rubber sheet, paper, chain mail | | | | | no measured source, see there |
 //!
 //! CIPC: Li, Kaufman, Jiang, "Codimensional Incremental Potential Contact" (2021), which gives density ρ,
 //! thickness t, Young's modulus E and Poisson's ratio ν: areal density ρt, bending stiffness
-//! Et³/(12(1 − ν²)). The 618 are fabrics whose density and warp bending stiffness were measured, without
+//! Et³/(12(1 − ν²)), stretch stiffness Et, shear stiffness Et/(2(1 + ν)). The 618 are fabrics whose density and warp bending stiffness were measured, without
 //! their names; their medians are 0.197 kg/m² and 13.8e-6 N·m.
 //!
 //! The presets say nothing about friction and air, and keep the default distance from colliders: real
@@ -41,19 +41,29 @@ impl Fabric {
         }
     }
 
+    /// The same in all directions: with these stiffnesses in N/m.
+    const fn that_gives(self, stretch: f32, shear: f32) -> Self {
+        Self {
+            warp_stiffness: stretch,
+            weft_stiffness: stretch,
+            shear_stiffness: shear,
+            ..self
+        }
+    }
+
     /// Cotton: 473 kg/m³, 0.318 mm, 0.821 MPa, ν 0.243 (CIPC).
     pub const fn cotton() -> Self {
-        Self::of(0.150, 2.3e-6)
+        Self::of(0.150, 2.3e-6).that_gives(261.0, 105.0)
     }
 
     /// Wool: 413 kg/m³, 0.568 mm, 0.170 MPa, ν 0.277 (CIPC).
     pub const fn wool() -> Self {
-        Self::of(0.235, 2.8e-6)
+        Self::of(0.235, 2.8e-6).that_gives(97.0, 38.0)
     }
 
     /// Polyester: 653 kg/m³, 0.252 mm, 0.478 MPa, ν 0.381 (CIPC).
     pub const fn polyester() -> Self {
-        Self::of(0.165, 0.75e-6)
+        Self::of(0.165, 0.75e-6).that_gives(120.0, 44.0)
     }
 
     /// As light and as limp as one in twenty of 618 measured fabrics: light silk. No single silk was
@@ -76,12 +86,9 @@ impl Fabric {
     /// 950 kg/m³, with a modulus of 1.5 MPa and ν 0.5.
     pub const fn rubber_sheet() -> Self {
         Self {
-            // Modulus times thickness, and a third of that.
-            warp_stiffness: 750.0,
-            weft_stiffness: 750.0,
-            shear_stiffness: 250.0,
             strain_limit: 1.0,
-            ..Self::of(0.475, 21e-6)
+            // Modulus times thickness, and a third of that.
+            ..Self::of(0.475, 21e-6).that_gives(750.0, 250.0)
         }
     }
 

@@ -10,15 +10,27 @@
 //! Triangulated Spring Meshes", 1998.) Sheared by γ, a cell of area A with the diagonals D holds GAγ²/2, and
 //! its diagonals, which change by ±Aγ/D, hold kγ²A²/D².
 //!
+//! Diagonals resist being stretched too; threads are as much softer, see
+//! [`threads_beside_diagonals`](Aspects::threads_beside_diagonals).
+//!
 //! What is in no sheet has two directions of threads, if its cells have diagonals, or three, and one aspect for
 //! all of them.
 
 use super::{
     constraints::{Compliance, ConstraintGraph, ConstraintKind, distance},
     corners::Corners,
-    sheet::{SheetLayout, Weave},
+    sheet::SheetLayout,
     soa::SoaVec3,
 };
+
+/// What stands for rigid in numbers, m/N.
+const RIGID: f32 = 1e-9;
+
+/// Diagonals alone may be stiffer than the fabric is to be. Threads then keep this share of its stiffness.
+const LEAST: f64 = 0.1;
+
+/// The error halves, or more, in each.
+const ROUNDS: usize = 30;
 
 /// Length over width, of threads in both directions and of diagonals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,19 +44,15 @@ pub(super) struct Aspects {
 impl Default for Aspects {
     /// Those of squares.
     fn default() -> Self {
-        Self::even(1.0)
+        Self {
+            warp: 1.0,
+            weft: 1.0,
+            shear: 1.0,
+        }
     }
 }
 
 impl Aspects {
-    pub(super) fn even(aspect: f32) -> Self {
-        Self {
-            warp: aspect,
-            weft: aspect,
-            shear: aspect,
-        }
-    }
-
     /// Of sums over the fabric, in that order; what has no area is as squares are.
     fn of(ratios: [[f64; 2]; 3]) -> Self {
         let [warp, weft, shear] = ratios.map(|[above, below]| {
@@ -55,24 +63,46 @@ impl Aspects {
         Self { warp, weft, shear }
     }
 
-    /// The compliance of distance constraints of a sheet in one direction.
-    pub(super) fn of_weave(&self, weave: Weave, compliance: &Compliance) -> f32 {
-        match weave {
-            Weave::Warp => self.warp * compliance.warp,
-            Weave::Weft => self.weft * compliance.weft,
-            Weave::ShearDown | Weave::ShearUp => self.shear * compliance.shear,
-            Weave::BendWarp | Weave::BendWeft => 0.0,
+    /// From what a fabric gives to what each constraint gives, m/N, in cells with or without diagonals.
+    pub(super) fn constraints(&self, fabric: &Compliance, diagonals: bool) -> Compliance {
+        let [warp, weft] = if diagonals && fabric.is_elastic() {
+            self.threads_beside_diagonals(fabric)
+        } else {
+            [fabric.warp, fabric.weft]
+        };
+        Compliance {
+            warp: self.warp * warp,
+            weft: self.weft * weft,
+            shear: self.shear * fabric.shear,
+            bending: fabric.bending,
         }
     }
 
-    /// The compliance of distance constraints of one kind that are in no sheet.
-    pub(super) fn of_kind(&self, kind: ConstraintKind, compliance: &Compliance) -> f32 {
-        compliance.of(kind)
-            * match kind {
-                ConstraintKind::Structural => self.warp,
-                ConstraintKind::Shear => self.shear,
-                ConstraintKind::Bend => 0.0,
-            }
+    /// How much threads must give in both directions, m/N, so that they and the diagonals, which resist being
+    /// stretched too, give together what the fabric does.
+    ///
+    /// With the strains ε and η along warp and weft, and cells r times as long along the weft as along the
+    /// warp, threads of the stiffnesses u and v and diagonals hold (uε² + vη² + G(ε/r + rη)²)/2. A fabric that
+    /// is pulled along the warp alone is free to become narrower, so that it has the stiffness
+    /// u + (G/r²)v/(v + Gr²), and the same with all turned around along the weft.
+    fn threads_beside_diagonals(&self, fabric: &Compliance) -> [f32; 2] {
+        let [warp, weft, shear] = [fabric.warp, fabric.weft, fabric.shear]
+            .map(|compliance| f64::from(compliance.max(RIGID)).recip());
+        let square = f64::from(self.weft / self.warp);
+        let [by_warp, by_weft] = [shear / square, shear * square];
+        let (mut u, mut v) = (0.5 * warp, 0.5 * weft);
+        for _ in 0..ROUNDS {
+            let next_u = (warp - by_warp * v / (v + by_weft)).max(LEAST * warp);
+            let next_v = (weft - by_weft * u / (u + by_warp)).max(LEAST * weft);
+            // Half of the way: stiff diagonals would let them swing.
+            u = 0.5 * (u + next_u);
+            v = 0.5 * (v + next_v);
+        }
+        let of = |wanted: f32, stiffness: f64| match wanted {
+            ..=0.0 => 0.0,
+            _ => stiffness.recip() as f32,
+        };
+        [of(fabric.warp, u), of(fabric.weft, v)]
     }
 
     pub(super) fn is_sound(&self) -> bool {
@@ -143,6 +173,13 @@ impl ConstraintGraph {
         self.aspects = Aspects::of([threads, threads, [2.0 * cell, mean]]);
     }
 
+    /// What distance constraints that are in no sheet give, m/N. What none of them is does not matter.
+    pub(super) fn gives(&self, fabric: &Compliance) -> Compliance {
+        let mut kinds = self.batches.iter().map(|batch| batch.kind);
+        let diagonals = kinds.any(|kind| kind == ConstraintKind::Shear);
+        self.aspects.constraints(fabric, diagonals)
+    }
+
     /// The distance constraints of one kind, and what each of them gives, m/N.
     pub(super) fn compliances(
         &self,
@@ -152,13 +189,14 @@ impl ConstraintGraph {
         let compliance = *compliance;
         let woven = self.sheets.iter().flat_map(move |sheet| {
             let families = sheet.families.iter().filter(move |f| f.kind() == kind);
+            let gives = sheet.gives(&compliance);
             families.flat_map(move |family| {
-                let own = sheet.aspects.of_weave(family.weave(), &compliance);
+                let own = family.weave().compliance(&gives);
                 let pairs = family.iter(&sheet.layout);
                 pairs.map(move |(_, constraint)| (constraint.particles, own))
             })
         });
-        let own = self.aspects.of_kind(kind, &compliance);
+        let own = self.gives(&compliance).of(kind);
         let others = self.outside_sheets(kind);
         woven.chain(others.map(move |(pair, _)| (pair, own)))
     }
@@ -166,10 +204,11 @@ impl ConstraintGraph {
     /// One aspect for all constraints: of a rope, the length of a link over the width of fabric that it is
     /// made of.
     pub fn set_aspect(&mut self, aspect: f32) {
-        self.aspects = Aspects::even(aspect);
-        for sheet in &mut self.sheets {
-            sheet.aspects = self.aspects;
-        }
+        self.aspects = Aspects {
+            warp: aspect,
+            weft: aspect,
+            shear: aspect,
+        };
     }
 }
 

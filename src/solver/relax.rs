@@ -130,14 +130,14 @@ pub(crate) fn relax_shared(
         share: strength.get(),
         damping: false,
     };
+    let single = constraints.gives(&compliance);
     let ConstraintGraph {
         batches,
         strands,
         sheets,
         hinges,
-        aspects,
+        ..
     } = constraints;
-    let aspects = *aspects;
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
     let needs_lambda = |kind| {
@@ -164,10 +164,9 @@ pub(crate) fn relax_shared(
 
     let mut points = Points::of(&mut particles.position, &particles.inverse_mass);
     // A thread that is in no sheet is neither warp nor weft.
-    let [thread, diagonal] = [ConstraintKind::Structural, ConstraintKind::Shear]
-        .map(|kind| aspects.of_kind(kind, &compliance));
+    let thread = single.of(ConstraintKind::Structural);
     let of_strand = of_thread(thread);
-    let [thread, diagonal] = [thread, diagonal].map(gives_so_much);
+    let [thread, diagonal] = [thread, single.shear].map(gives_so_much);
     let softness = |of_sheets: SheetSoftness| GeneralSoftness {
         of_batch: |batch: &Batch| match batch.kind {
             ConstraintKind::Structural => thread,
@@ -208,6 +207,13 @@ pub(crate) fn relax_shared(
         };
         relax_general(&mut points, others, 1, softness(soft));
         for sheet in &mut *sheets {
+            let gives = sheet.gives(&compliance);
+            let soft = SheetSoftness {
+                warp: of_thread(gives.warp),
+                weft: of_thread(gives.weft),
+                shear: gives_so_much(gives.shear),
+                ..soft
+            };
             relax_sheet(leader, &mut points, sheet, soft);
         }
         let threads = General {
@@ -283,14 +289,6 @@ impl Softness {
         alpha: 0.0,
         weakness: 1.0 + TAUT,
     };
-
-    /// Softer by a factor.
-    pub(super) fn times(self, factor: f32) -> Self {
-        Self {
-            alpha: self.alpha * factor,
-            ..self
-        }
-    }
 }
 
 #[cfg(test)]

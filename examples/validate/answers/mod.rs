@@ -9,6 +9,7 @@ pub(crate) mod chains;
 pub(crate) mod cloths;
 pub(crate) mod contacts;
 pub(crate) mod cusick;
+pub(crate) mod membrane;
 pub(crate) mod motion;
 mod row;
 
@@ -58,6 +59,21 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         name: "static stretch",
         source: "ΔL = αmg·N(N+1)/2 (Hooke), by XPBD (Macklin et al. 2016)",
         run: chains::stretch_of_compliance,
+    },
+    Experiment {
+        name: "stretch of a fabric",
+        source: "ΔL = σgL²/2Y (Hooke)",
+        run: membrane::stretch,
+    },
+    Experiment {
+        name: "stretch of triangles",
+        source: "k = YΣA/L² (Van Gelder 1998)",
+        run: membrane::stretch_of_triangles,
+    },
+    Experiment {
+        name: "shear of a fabric",
+        source: "sag σgW²/2G (Hooke)",
+        run: membrane::shear,
     },
     Experiment {
         name: "cantilever",

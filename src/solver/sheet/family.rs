@@ -5,7 +5,7 @@ use super::{SheetLayout, groups::Groups};
 use crate::solver::{
     aligned::AlignedVec,
     bend::{Bend, Hinge},
-    constraints::{ConstraintKind, DistanceConstraint, distance},
+    constraints::{Compliance, ConstraintKind, DistanceConstraint, distance},
     soa::SoaVec3,
 };
 
@@ -41,6 +41,16 @@ impl Weave {
         Self::BendWeft,
         Self::Weft,
     ];
+
+    /// Which of these compliances is that of its distances.
+    pub(in crate::solver) fn compliance(self, of: &Compliance) -> f32 {
+        match self {
+            Self::Warp => of.warp,
+            Self::Weft => of.weft,
+            Self::ShearDown | Self::ShearUp => of.shear,
+            Self::BendWarp | Self::BendWeft => 0.0,
+        }
+    }
 
     /// The number of the family of a constraint from one place to another, the first having the
     /// smaller index.

@@ -27,7 +27,7 @@ mod twin;
 use super::{
     aspect::Aspects,
     bend::Hinge,
-    constraints::{ConstraintKind, DistanceConstraint},
+    constraints::{Compliance, ConstraintKind, DistanceConstraint},
     crew::Leader,
     particles::ParticleArrays,
     soa::SoaVec3,
@@ -35,7 +35,7 @@ use super::{
 };
 use coarse::Coarse;
 pub(super) use family::Family;
-pub(super) use family::Weave;
+use family::Weave;
 pub(super) use pass::{SheetSoftness, relax_sheet};
 use project::Planes;
 
@@ -200,6 +200,14 @@ impl Sheet {
             let lightest = bends.map(|family| family.lightest_bend(layout, inverse_mass));
             coarse.lightest_bend = lightest.fold(0.0, f32::max);
         }
+    }
+
+    /// What its distance constraints give, m/N, in this fabric.
+    pub(super) fn gives(&self, fabric: &Compliance) -> Compliance {
+        let mut families = self.families.iter();
+        let is_diagonal = |family: &Family| family.kind() == ConstraintKind::Shear;
+        let diagonals = families.any(|family| is_diagonal(family) && family.len() > 0);
+        self.aspects.constraints(fabric, diagonals)
     }
 
     /// Whether its bends are too stiff to act as forces.

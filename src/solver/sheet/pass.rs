@@ -14,7 +14,6 @@ use super::{
 };
 use crate::solver::{
     aligned::AlignedVec,
-    aspect::Aspects,
     columns::Columns,
     crew::{Leader, PART, Parts},
     relax::{Points, Softness},
@@ -74,18 +73,6 @@ pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) damping: bool,
 }
 
-impl SheetSoftness {
-    /// In a sheet whose cells are no squares.
-    pub(super) fn in_cells(self, aspects: &Aspects) -> Self {
-        Self {
-            warp: self.warp.times(aspects.warp),
-            weft: self.weft.times(aspects.weft),
-            shear: self.shear.times(aspects.shear),
-            ..self
-        }
-    }
-}
-
 /// Solves all constraints of a sheet once.
 pub(in crate::solver) fn relax_sheet(
     leader: &mut Leader,
@@ -93,7 +80,6 @@ pub(in crate::solver) fn relax_sheet(
     sheet: &mut Sheet,
     soft: SheetSoftness,
 ) {
-    let soft = soft.in_cells(&sheet.aspects);
     let particles = sheet.layout.particles();
     let mut planes = Planes {
         x: &mut points.x[particles.clone()],
