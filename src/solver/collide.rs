@@ -1,14 +1,14 @@
 //! Contacts with solid shapes: push-out and friction, in position form.
 
 use super::{
-    contact::{Contacts, Obstacle},
+    contact::{Boxes, Contacts, LANES, Obstacle},
     crew::{Leader, PART},
     facets::Facets,
     integrate::{update_displacements, update_part},
     particles::ParticleArrays,
     shape::Shape,
     simd::dispatch,
-    soa::bounds,
+    soa::{Bounds, bounds},
     sweep::{longest, stop_fast},
     triangles::Triangles,
 };
@@ -234,7 +234,7 @@ pub(crate) fn collide_shared<'a>(
         if facets.are_ready() {
             facets.begin(p);
             update_displacements(p);
-            facets.collide(p, triangles, all);
+            facets.collide(p, triangles, &all.all);
             // Of what triangles have been pushed nothing is to be added to displacements.
             p.predicted.copy_from(&p.position);
         }
@@ -253,9 +253,32 @@ pub(crate) fn collide_shared<'a>(
 }
 
 thread_local! {
-    /// Room for obstacles: all of them, and the numbers of those that are near some particles.
-    static ALL: RefCell<Vec<Obstacle>> = const { RefCell::new(Vec::new()) };
-    static NEAR: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// Room for obstacles.
+    static ALL: RefCell<Obstacles> = RefCell::default();
+}
+
+/// All obstacles of a substep, and boxes around them.
+#[derive(Default)]
+struct Obstacles {
+    all: Vec<Obstacle>,
+    boxes: Boxes,
+}
+
+impl Obstacles {
+    /// Whether any of them may touch a particle in a box.
+    fn may_touch(&self, bounds: &Bounds) -> bool {
+        (0..self.boxes.groups()).any(|group| {
+            let mut near = self.boxes.overlapping(group, bounds);
+            while near != 0 {
+                let number = group * LANES + near.trailing_zeros() as usize;
+                if self.all[number].may_touch(bounds) {
+                    return true;
+                }
+                near &= near - 1;
+            }
+            false
+        })
+    }
 }
 
 /// Lends the colliders as they are in substep number `substep` of `substeps`.
@@ -264,14 +287,16 @@ fn with_obstacles<'a>(
     colliders: impl IntoIterator<Item = &'a Collider>,
     surface: &Surface,
     [substep, substeps]: [u32; 2],
-    work: impl FnOnce(&[Obstacle], &mut ParticleArrays),
+    work: impl FnOnce(&Obstacles, &mut ParticleArrays),
 ) {
     let origin = particles.origin;
-    ALL.with_borrow_mut(|all| {
+    ALL.with_borrow_mut(|obstacles| {
+        let Obstacles { all, boxes } = obstacles;
         let obstacle = |collider| Obstacle::new(collider, surface, origin, substep, substeps);
         all.clear();
         all.extend(colliders.into_iter().map(obstacle));
-        work(all, particles);
+        boxes.fill(all.iter().map(|obstacle| obstacle.around));
+        work(obstacles, particles);
     });
 }
 
@@ -280,26 +305,28 @@ fn with_obstacles<'a>(
 const DIAGONAL: f32 = 1.733;
 
 /// Contacts of particles that are neighbours in memory, none of which has moved by more than `way`.
-fn touch(all: &[Obstacle], way: f32, mut x: [&mut [f32]; 3], mut d: [&mut [f32]; 3], w: &[f32]) {
+fn touch(
+    obstacles: &Obstacles,
+    way: f32,
+    mut x: [&mut [f32]; 3],
+    mut d: [&mut [f32]; 3],
+    w: &[f32],
+) {
+    let Obstacles { all, boxes } = obstacles;
     if all.is_empty() {
         return;
     }
     stop_fast(all, way, &mut x, &mut d, w);
     // Most cloths, and most parts of a large one, are far from most colliders.
-    let bounds = bounds(x.each_ref().map(|plane| &**plane));
-    NEAR.with_borrow_mut(|near| {
-        near.clear();
-        near.extend((0..all.len()).filter(|&number| all[number].may_touch(&bounds)));
-        if !near.is_empty() {
-            dispatch(Contacts {
-                x,
-                d,
-                w,
-                obstacles: all,
-                near,
-            });
-        }
-    });
+    if obstacles.may_touch(&bounds(x.each_ref().map(|plane| &**plane))) {
+        dispatch(Contacts {
+            x,
+            d,
+            w,
+            obstacles: all,
+            boxes,
+        });
+    }
 }
 
 /// The deepest that any particle is inside a collider, or outside one that is hollow, at the end of the

@@ -12,8 +12,10 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
 
+mod boxes;
 mod distance;
 
+pub(super) use self::boxes::{Boxes, LANES};
 use self::distance::{capsule, choose, cone, cuboid, cylinder, round, tapered};
 use super::{
     collide::{Collider, Friction, Surface},
@@ -25,6 +27,9 @@ use bevy::math::{Mat3, Vec3};
 
 /// Particles of a block.
 const BLOCK: usize = 64;
+
+/// Particles of a block that are asked and moved together.
+const PIECE: usize = 16;
 
 /// A box that is farther from a collider than the thickness and this has no particle in contact, m. It
 /// is for lengths whose square is too small for an `f32`.
@@ -48,7 +53,7 @@ pub(super) struct Obstacle {
     bounds: [Vec3; 2],
     /// A box in the axes of the world around all places where it touches anything, and one around those
     /// during the whole substep.
-    around: Bounds,
+    pub(super) around: Bounds,
     around_way: Bounds,
     /// Who moves by more than this may be on the other side at the end of the substep, m.
     crossed_by: f32,
@@ -126,7 +131,12 @@ impl Obstacle {
     ) -> Self {
         let (before, after) = collider.during(substep, substeps);
         let to_world = Mat3::from_quat(after.rotation);
-        let to_world_before = Mat3::from_quat(before.rotation);
+        let moving = before != after;
+        let to_world_before = if moving {
+            Mat3::from_quat(before.rotation)
+        } else {
+            to_world
+        };
         let centre = after.translation - origin;
         let centre_before = before.translation - origin;
         let bounds = collider.shape.bounds();
@@ -135,7 +145,6 @@ impl Obstacle {
             false => around(bounds, to_world, centre, surface.thickness),
         };
         let now = boxed(&to_world, centre);
-        let moving = before != after;
         let earlier = if moving {
             boxed(&to_world_before, centre_before)
         } else {
@@ -387,8 +396,8 @@ pub(super) struct Contacts<'a> {
     /// Their inverse masses.
     pub(super) w: &'a [f32],
     pub(super) obstacles: &'a [Obstacle],
-    /// Which of them may touch any of the particles where they are now, in their order.
-    pub(super) near: &'a [usize],
+    /// Boxes [around](Obstacle::around) them.
+    pub(super) boxes: &'a Boxes,
 }
 
 impl Kernel for Contacts<'_> {
@@ -406,28 +415,32 @@ impl Kernel for Contacts<'_> {
         let mut start = [[0.0; BLOCK]; 3];
         let mut touches = [0.0; BLOCK];
         for ((((((x, y), z), dx), dy), dz), w) in blocks {
-            let bounds = corners([range(x), range(y), range(z)]);
-            // A loop, for what a closure does would not be compiled with the instructions of the
-            // level.
-            let mut touched = None;
-            let touches = &mut touches[..w.len()];
-            for &number in self.near {
-                let obstacle = &self.obstacles[number];
-                let (start, near) = (&mut start, obstacle.may_touch(&bounds));
-                if near && touch::<true>(obstacle, x, y, z, dx, dy, dz, w, touches, start) {
-                    touched = Some(number);
-                    break;
-                }
-            }
-            let Some(first) = touched else { continue };
-            // Who has been pushed may have been pushed into any of those that come after.
             let mut bounds = corners([range(x), range(y), range(z)]);
-            let mut several = false;
-            for obstacle in &self.obstacles[first + 1..] {
-                let (start, near) = (&mut start, obstacle.may_touch(&bounds));
-                if near && touch::<false>(obstacle, x, y, z, dx, dy, dz, w, touches, start) {
-                    bounds = corners([range(x), range(y), range(z)]);
-                    several = true;
+            let (mut touched, mut several) = (false, false);
+            let touches = &mut touches[..w.len()];
+            // Loops, for what a closure does would not be compiled with the instructions of the level.
+            for group in 0..self.boxes.groups() {
+                let mut near = self.boxes.overlapping(group, &bounds);
+                while near != 0 {
+                    let lane = near.trailing_zeros();
+                    near &= near - 1;
+                    let obstacle = &self.obstacles[group * LANES + lane as usize];
+                    if !obstacle.may_touch(&bounds) {
+                        continue;
+                    }
+                    let start = &mut start;
+                    let own = if touched {
+                        touch::<false>(obstacle, x, y, z, dx, dy, dz, w, touches, start)
+                    } else {
+                        touch::<true>(obstacle, x, y, z, dx, dy, dz, w, touches, start)
+                    };
+                    if own {
+                        several |= touched;
+                        touched = true;
+                        // Who has been pushed may have been pushed into any of those that come after.
+                        bounds = corners([range(x), range(y), range(z)]);
+                        near = self.boxes.overlapping(group, &bounds) & (!1 << lane);
+                    }
                 }
             }
             if several {
@@ -526,16 +539,11 @@ fn touch<const FIRST: bool>(
         Shape::Sphere { radius } => {
             // Its frame and the root do not matter to whether anything is near.
             let limit = obstacle.ball;
-            any(x, y, z, w, |at| {
-                (at - obstacle.centre).length_squared() <= limit
-            }) && {
-                let distance = |point| round(point, radius, Vec3::Y);
-                if FIRST {
-                    note(start, touches, [&*x, y, z], [&*dx, dy, dz]);
-                }
-                respond(obstacle, distance, x, y, z, dx, dy, dz, w, touches);
-                true
-            }
+            let near = |at: Vec3| (at - obstacle.centre).length_squared() <= limit;
+            let distance = |point| round(point, radius, Vec3::Y);
+            touch_where::<FIRST>(
+                obstacle, near, distance, x, y, z, dx, dy, dz, w, touches, start,
+            )
         }
         Shape::HalfSpace => {
             let distance = |point: Vec3| (point.y, Vec3::Y);
@@ -594,13 +602,53 @@ fn touch_shape<const FIRST: bool>(
     touches: &mut [f32],
     start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
-    any(x, y, z, w, |at| obstacle.depth(at, distance) > 0.0) && {
-        if FIRST {
-            note(start, touches, [&*x, y, z], [&*dx, dy, dz]);
+    let near = |at: Vec3| obstacle.depth(at, distance) > 0.0;
+    touch_where::<FIRST>(
+        obstacle, near, distance, x, y, z, dx, dy, dz, w, touches, start,
+    )
+}
+
+/// [`touch`] where a particle may only touch if it is near. Small things touch few particles of a block:
+/// the other pieces need not be asked what that does to them.
+#[inline(always)]
+fn touch_where<const FIRST: bool>(
+    obstacle: &Obstacle,
+    near: impl Fn(Vec3) -> bool + Copy,
+    distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
+    x: &mut [f32],
+    y: &mut [f32],
+    z: &mut [f32],
+    dx: &mut [f32],
+    dy: &mut [f32],
+    dz: &mut [f32],
+    w: &[f32],
+    touches: &mut [f32],
+    start: &mut [[f32; BLOCK]; 3],
+) -> bool {
+    let mut touched = false;
+    for first in (0..w.len()).step_by(PIECE) {
+        let own = first..w.len().min(first + PIECE);
+        let of = own.clone();
+        if any(&x[of.clone()], &y[of.clone()], &z[of.clone()], &w[of], near) {
+            if FIRST && !touched {
+                note(start, touches, [&*x, y, z], [&*dx, dy, dz]);
+            }
+            touched = true;
+            respond(
+                obstacle,
+                distance,
+                &mut x[own.clone()],
+                &mut y[own.clone()],
+                &mut z[own.clone()],
+                &mut dx[own.clone()],
+                &mut dy[own.clone()],
+                &mut dz[own.clone()],
+                &w[own.clone()],
+                &mut touches[own],
+            );
         }
-        respond(obstacle, distance, x, y, z, dx, dy, dz, w, touches);
-        true
     }
+    touched
 }
 
 /// Whether any particle of a block that is not pinned is near.

@@ -84,7 +84,7 @@ fn plain(p: &ParticleArrays, colliders: &[Collider], by: &Surface) -> ParticleAr
         d: [&mut d.x, &mut d.y, &mut d.z],
         w: &p.inverse_mass,
         obstacles: &obstacles,
-        near: &[],
+        boxes: &Boxes::default(),
     };
     contacts.run_scalar();
     p
