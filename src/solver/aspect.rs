@@ -13,24 +13,30 @@
 //! Diagonals resist being stretched too; threads are as much softer, see
 //! [`threads_beside_diagonals`](Aspects::threads_beside_diagonals).
 //!
-//! What is in no sheet has two directions of threads, if its cells have diagonals, or three, and one aspect for
+//! What is in no sheet has the mean of the whole cloth, which has two directions of threads, if its cells have diagonals, or three, and one aspect for
 //! all of them.
 
 use super::{
     constraints::{Compliance, ConstraintGraph, ConstraintKind, distance},
     corners::Corners,
-    sheet::SheetLayout,
+    sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
 };
 
 /// What stands for rigid in numbers, m/N.
 const RIGID: f32 = 1e-9;
 
-/// Diagonals alone may be stiffer than the fabric is to be. Threads then keep this share of its stiffness.
+/// Diagonals that would leave threads less than this share of the stiffness of the fabric are made softer, in
+/// strides.
 const LEAST: f64 = 0.1;
+const STRIDE: f64 = 0.5;
+const STRIDES: usize = 40;
 
-/// The error halves, or more, in each.
-const ROUNDS: usize = 30;
+/// Enough for a few thousandths where diagonals are very stiff, for more elsewhere.
+const ROUNDS: usize = 20;
+
+/// No cell is so many times as long as wide.
+const MOST: f32 = 1e6;
 
 /// Length over width, of threads in both directions and of diagonals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +45,8 @@ pub(super) struct Aspects {
     pub(super) warp: f32,
     pub(super) weft: f32,
     pub(super) shear: f32,
+    /// r²: cells are r times as long along the weft as along the warp.
+    pub(super) oblong: f32,
 }
 
 impl Default for Aspects {
@@ -48,66 +56,86 @@ impl Default for Aspects {
             warp: 1.0,
             weft: 1.0,
             shear: 1.0,
+            oblong: 1.0,
         }
     }
 }
 
 impl Aspects {
     /// Of sums over the fabric, in that order; what has no area is as squares are.
-    fn of(ratios: [[f64; 2]; 3]) -> Self {
-        let [warp, weft, shear] = ratios.map(|[above, below]| {
-            let aspect = (above / below) as f32;
-            let usable = aspect.is_finite() && aspect > 0.0;
-            if usable { aspect } else { 1.0 }
+    fn of(ratios: [[f64; 2]; 4]) -> Self {
+        let [warp, weft, shear, oblong] = ratios.map(|[above, below]| {
+            let ratio = (above / below) as f32;
+            if is_usable(ratio) { ratio } else { 1.0 }
         });
-        Self { warp, weft, shear }
+        Self {
+            warp,
+            weft,
+            shear,
+            oblong,
+        }
     }
 
     /// From what a fabric gives to what each constraint gives, m/N, in cells with or without diagonals.
     pub(super) fn constraints(&self, fabric: &Compliance, diagonals: bool) -> Compliance {
-        let [warp, weft] = if diagonals && fabric.is_elastic() {
+        let [warp, weft, shear] = if diagonals && fabric.is_elastic() {
             self.threads_beside_diagonals(fabric)
         } else {
-            [fabric.warp, fabric.weft]
+            [fabric.warp, fabric.weft, fabric.shear]
         };
         Compliance {
             warp: self.warp * warp,
             weft: self.weft * weft,
-            shear: self.shear * fabric.shear,
+            shear: self.shear * shear,
             bending: fabric.bending,
         }
     }
 
-    /// How much threads must give in both directions, m/N, so that they and the diagonals, which resist being
-    /// stretched too, give together what the fabric does.
+    /// How much threads must give in both directions, and diagonals, m/N, so that they give together what the
+    /// fabric does: diagonals resist being stretched too.
     ///
     /// With the strains ε and η along warp and weft, and cells r times as long along the weft as along the
     /// warp, threads of the stiffnesses u and v and diagonals hold (uε² + vη² + G(ε/r + rη)²)/2. A fabric that
     /// is pulled along the warp alone is free to become narrower, so that it has the stiffness
     /// u + (G/r²)v/(v + Gr²), and the same with all turned around along the weft.
-    fn threads_beside_diagonals(&self, fabric: &Compliance) -> [f32; 2] {
-        let [warp, weft, shear] = [fabric.warp, fabric.weft, fabric.shear]
+    ///
+    /// Diagonals alone may be stiffer than a fabric is to be along a thread. Then they are softer than asked
+    /// for: who wants a fabric to stretch has more of that than of its shear.
+    fn threads_beside_diagonals(&self, fabric: &Compliance) -> [f32; 3] {
+        let [warp, weft, mut shear] = [fabric.warp, fabric.weft, fabric.shear]
             .map(|compliance| f64::from(compliance.max(RIGID)).recip());
-        let square = f64::from(self.weft / self.warp);
-        let [by_warp, by_weft] = [shear / square, shear * square];
-        let (mut u, mut v) = (0.5 * warp, 0.5 * weft);
-        for _ in 0..ROUNDS {
-            let next_u = (warp - by_warp * v / (v + by_weft)).max(LEAST * warp);
-            let next_v = (weft - by_weft * u / (u + by_warp)).max(LEAST * weft);
-            // Half of the way: stiff diagonals would let them swing.
-            u = 0.5 * (u + next_u);
-            v = 0.5 * (v + next_v);
+        let square = f64::from(self.oblong);
+        let (mut u, mut v) = (warp, weft);
+        for _ in 0..STRIDES {
+            let [by_warp, by_weft] = [shear / square, shear * square];
+            (u, v) = (0.5 * warp, 0.5 * weft);
+            for _ in 0..ROUNDS {
+                let next_u = (warp - by_warp * v / (v + by_weft)).max(0.0);
+                let next_v = (weft - by_weft * u / (u + by_warp)).max(0.0);
+                // Half of the way: stiff diagonals would let them swing.
+                u = 0.5 * (u + next_u);
+                v = 0.5 * (v + next_v);
+            }
+            if u > LEAST * warp && v > LEAST * weft {
+                break;
+            }
+            shear *= STRIDE;
         }
-        let of = |wanted: f32, stiffness: f64| match wanted {
-            ..=0.0 => 0.0,
-            _ => stiffness.recip() as f32,
-        };
-        [of(fabric.warp, u), of(fabric.weft, v)]
+        let all = [(fabric.warp, u), (fabric.weft, v), (fabric.shear, shear)];
+        all.map(|(wanted, stiffness)| {
+            // What is rigid stays so, unless it had to become softer.
+            let gives = stiffness.recip() as f32;
+            if wanted <= 0.0 && gives <= 2.0 * RIGID {
+                0.0
+            } else {
+                gives
+            }
+        })
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        let all = [self.warp, self.weft, self.shear];
-        all.iter().all(|aspect| aspect.is_finite() && *aspect > 0.0)
+        let all = [self.warp, self.weft, self.shear, self.oblong];
+        all.into_iter().all(is_usable)
     }
 
     /// Those of a sheet at rest.
@@ -140,8 +168,15 @@ impl Aspects {
                 }
             }
         }
-        Self::of([[warp, area], [weft, area], [shear, area]])
+        // Of one thread each: there is one more of them than cells side by side.
+        let mean = |sum: f64, along: usize, across: usize| sum / (along * (across - 1)) as f64;
+        let oblong = [mean(weft, rows, columns), mean(warp, columns, rows)];
+        Self::of([[warp, area], [weft, area], [shear, area], oblong])
     }
+}
+
+fn is_usable(ratio: f32) -> bool {
+    (MOST.recip()..MOST).contains(&ratio)
 }
 
 impl ConstraintGraph {
@@ -152,6 +187,16 @@ impl ConstraintGraph {
             sheet.aspects = Aspects::of_sheet(&sheet.layout, positions);
         }
         if self.batches.is_empty() && self.strands.is_empty() {
+            // What leaves sheets when the cloth is torn.
+            if let Some(Sheet { aspects, .. }) = self.sheets.first() {
+                let mean = 0.5 * (aspects.warp + aspects.weft);
+                self.aspects = Aspects {
+                    warp: mean,
+                    weft: mean,
+                    shear: aspects.shear,
+                    oblong: 1.0,
+                };
+            }
             return;
         }
         let at = |i: u32| positions.get(i as usize).as_dvec3();
@@ -170,10 +215,10 @@ impl ConstraintGraph {
         // A cell has twice the area of its triangles, and as many diagonals as those.
         let mean = squares(ConstraintKind::Shear) / diagonals;
         let cell = 2.0 * area / triangles.len() as f64;
-        self.aspects = Aspects::of([threads, threads, [2.0 * cell, mean]]);
+        self.aspects = Aspects::of([threads, threads, [2.0 * cell, mean], [1.0, 1.0]]);
     }
 
-    /// What distance constraints that are in no sheet give, m/N. What none of them is does not matter.
+    /// What distance constraints that are in no sheet give, m/N, in this fabric.
     pub(super) fn gives(&self, fabric: &Compliance) -> Compliance {
         let mut kinds = self.batches.iter().map(|batch| batch.kind);
         let diagonals = kinds.any(|kind| kind == ConstraintKind::Shear);
@@ -208,6 +253,7 @@ impl ConstraintGraph {
             warp: aspect,
             weft: aspect,
             shear: aspect,
+            oblong: 1.0,
         };
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! Particles are taken in blocks of neighbours in memory, which are mostly neighbours in space. A
 //! collider that is farther from the box around a block than the thickness is passed by; for the
-//! others all distances of the block are computed, and only if one of them is short enough the
-//! contacts. A particle meets the colliders in their order, as it does in the scalar twin.
+//! others all distances of the block are computed, piece by piece, and only if one of them is short enough
+//! the contacts of its piece. A particle meets the colliders in their order, as it does in the scalar twin.
 //!
 //! Between two colliders that leave no room, each pushes particles into the other, and what constraints
 //! make of that would be speed without motion. So whoever is touched by several in one substep keeps no
@@ -651,7 +651,7 @@ fn touch_where<const FIRST: bool>(
     touched
 }
 
-/// Whether any particle of a block that is not pinned is near.
+/// Whether any of these particles that is not pinned is near.
 #[inline(always)]
 fn any(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> bool) -> bool {
     let n = w.len();
@@ -664,7 +664,7 @@ fn any(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> bool) 
     any != 0
 }
 
-/// Moves the particles of a block that touch.
+/// Moves those of these particles that touch.
 #[inline(always)]
 fn respond(
     obstacle: &Obstacle,

@@ -46,7 +46,7 @@ pub fn damp_strains(
     );
 }
 
-/// [`damp_strains`], shared with the leader's helpers.
+/// [`damp_strains`], that of bending shared with the leader's helpers.
 pub(crate) fn damp_strains_shared(
     leader: &mut Leader,
     particles: &mut ParticleArrays,

@@ -115,9 +115,10 @@ pub(crate) fn relax_shared(
     let limited = gives && strain_limit.is_finite() && !by.loads;
     let limit = limited.then_some(1.0 + strain_limit);
     let of_sheet = SheetSoftness {
-        warp: of_thread(compliance.warp),
-        weft: of_thread(compliance.weft),
-        shear: gives_so_much(compliance.shear),
+        // Different ones in each sheet.
+        warp: Softness::TAUT,
+        weft: Softness::TAUT,
+        shear: Softness::TAUT,
         bend: (compliance.bending > 0.0).then(|| Softness {
             alpha: inverse_dt2 / compliance.bending,
             weakness: 1.0 / strength.get(),
@@ -141,7 +142,10 @@ pub(crate) fn relax_shared(
 
     // With one iteration λ is 0 when it is read, and nobody reads it again.
     let needs_lambda = |kind| {
-        let soft = compliance.of(kind) > 0.0;
+        let soft = match kind {
+            ConstraintKind::Structural => gives,
+            _ => compliance.of(kind) > 0.0,
+        };
         let loads = by.loads && kind == ConstraintKind::Structural;
         loads || (soft && iterations > 1)
     };

@@ -137,10 +137,15 @@ pub(crate) fn stretch() -> Vec<Row> {
         ([32, 16], wide, [5.0, 5.0], 1.0),
         ([24, 12], plain, [5.0, 5.0], 0.5),
         ([12, 24], plain, [5.0, 5.0], 0.5),
+        // Narrow ones: half of their threads are edges.
+        ([1, 16], [0.0625, 1.0], [5.0, 5.0], 1.0),
+        ([2, 16], [0.0625, 1.0], [5.0, 5.0], 1.0),
         // Two directions that are not alike, and hard to shear.
         ([24, 24], plain, [5.0, 15.0], 2.5),
         ([24, 24], plain, [15.0, 5.0], 2.5),
         ([24, 24], plain, [5.0, 5.0], 4.5),
+        // Harder to shear than to stretch along one thread.
+        ([16, 16], plain, [5.0, 1000.0], 1000.0),
     ]
     .map(row)
     .into()
