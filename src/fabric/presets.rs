@@ -11,8 +11,8 @@
 //!
 //! CIPC: Li, Kaufman, Jiang, "Codimensional Incremental Potential Contact" (2021), which gives density ρ,
 //! thickness t, Young's modulus E and Poisson's ratio ν: areal density ρt, bending stiffness
-//! Et³/(12(1 − ν²)), stretch stiffness Et, shear stiffness Et/(2(1 + ν)). The 618 are fabrics whose density and warp bending stiffness were measured, without
-//! their names; their medians are 0.197 kg/m² and 13.8e-6 N·m.
+//! Et³/(12(1 − ν²)), stretch stiffness Et, shear stiffness Et/(2(1 + ν)). The 618 are fabrics
+//! whose density and warp bending stiffness were measured, without their names; their medians are 0.197 kg/m² and 13.8e-6 N·m.
 //!
 //! The presets say nothing about friction and air, and keep the default distance from colliders: real
 //! thickness is less than a mesh for games can keep.

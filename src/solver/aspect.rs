@@ -13,8 +13,8 @@
 //! Diagonals resist being stretched too; threads are as much softer, see
 //! [`threads_beside_diagonals`](Aspects::threads_beside_diagonals).
 //!
-//! What is in no sheet has the mean of the whole cloth, which has two directions of threads, if its cells have diagonals, or three, and one aspect for
-//! all of them.
+//! What is in no sheet has the mean of the whole cloth: one aspect for threads in two directions, if its cells
+//! have diagonals, or in three.
 
 use super::{
     constraints::{Compliance, ConstraintGraph, ConstraintKind, distance},
@@ -62,7 +62,8 @@ impl Default for Aspects {
 }
 
 impl Aspects {
-    /// Of sums over the fabric, in that order; what has no area is as squares are.
+    /// From sums over the fabric, of warp, weft, shear and how oblong cells are; what has no area is as
+    /// squares are.
     fn of(ratios: [[f64; 2]; 4]) -> Self {
         let [warp, weft, shear, oblong] = ratios.map(|[above, below]| {
             let ratio = (above / below) as f32;
@@ -100,7 +101,7 @@ impl Aspects {
     /// u + (G/r²)v/(v + Gr²), and the same with all turned around along the weft.
     ///
     /// Diagonals alone may be stiffer than a fabric is to be along a thread. Then they are softer than asked
-    /// for: who wants a fabric to stretch has more of that than of its shear.
+    /// for: how a fabric stretches comes before how it shears.
     fn threads_beside_diagonals(&self, fabric: &Compliance) -> [f32; 3] {
         let [warp, weft, mut shear] = [fabric.warp, fabric.weft, fabric.shear]
             .map(|compliance| f64::from(compliance.max(RIGID)).recip());
