@@ -21,7 +21,7 @@ pub(crate) const RIGID: f32 = 1e6;
 /// that gives is softer than it should be (cotton of 32 × 32 particles on 1 m, by a third).
 ///
 /// Warp runs along the columns of a
-/// [`ClothGrid`](crate::ClothGrid), from row to row, weft along its rows; in other meshes that have rows and
+/// [`ClothGrid`](crate::mesh::ClothGrid), from row to row, weft along its rows; in other meshes that have rows and
 /// columns it is chance which is which, and what has none has the mean of both.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
