@@ -187,8 +187,11 @@ pub(crate) fn shear() -> Vec<Row> {
 pub(crate) fn stretch_of_triangles() -> Vec<Row> {
     let row = |links: usize| {
         let (length, stiffness) = (1.0_f64, 10.0_f64);
-        let Strip { sample, rows, step } = Strip::triangles(links, length);
-        let mut sample = sample;
+        let Strip {
+            mut sample,
+            rows,
+            step,
+        } = Strip::triangles(links, length);
         sample.settings.gravity = Vec3::X * GRAVITY as f32;
         sample.settings.damping = 4.0;
         sample.settings.threads = ThreadSolver::Relaxation;
