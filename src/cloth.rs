@@ -99,7 +99,7 @@ pub enum SelfCollision {
     /// Its particles keep apart, and where its edges have gone through its triangles all the same, they are
     /// brought back: in cloth that is wrung or much stretched, or that starts as a tangle. What is through
     /// each other comes apart from its ends, within a second or so. Costs next to nothing while nothing is. With other
-    /// cloths only its particles collide.
+    /// cloths it does the same, whichever of both is set so.
     ParticlesAndEdges,
 }
 

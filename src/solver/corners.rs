@@ -140,6 +140,15 @@ impl Corners {
         self.len().div_ceil(BLOCK)
     }
 
+    /// Whether one of both was copied from the other and neither was changed since.
+    pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
+        match (&self.packed, &other.packed) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (None, None) => Arc::ptr_eq(&self.listed, &other.listed),
+            _ => false,
+        }
+    }
+
     /// Whether nothing has been changed since it was made, and there was an order in it.
     pub(crate) fn is_packed(&self) -> bool {
         self.packed.is_some()

@@ -3,6 +3,7 @@
 
 use super::{
     collide::Friction,
+    corners::Corners,
     integrate::update_displacements,
     particles::ParticleArrays,
     self_collision::{SelfCollision, SelfContacts},
@@ -35,15 +36,20 @@ pub struct CrossContacts {
     rest: Vec<Vec3>,
     /// How many particles the first has.
     first: usize,
+    /// The triangles of each, and of both, one after the other.
+    each: [Corners; 2],
+    triangles: Corners,
 }
 
 impl CrossContacts {
-    /// Keeps two cloths apart in a substep, after relaxation and before colliders. Returns whether they
+    /// Keeps two cloths apart in a substep, after relaxation and before colliders. With the `triangles` of
+    /// each, edges that have gone through those of the other are brought back. Returns whether they
     /// touched. What one gets the other loses: momentum is kept. Does not depend on threads or on SIMD
     /// levels, but on which is the first.
     pub fn collide(
         &mut self,
         [a, b]: [&mut ParticleArrays; 2],
+        triangles: Option<[&Corners; 2]>,
         by: &CrossCollision,
         substep: u32,
     ) -> bool {
@@ -55,12 +61,15 @@ impl CrossContacts {
         update_displacements(a);
         update_displacements(b);
         self.gather(a, b, shift);
+        if let Some(each) = triangles {
+            self.gather_triangles(each);
+        }
         let whole = SelfCollision {
             distance: by.distance,
             friction: by.friction,
             rest: &self.rest,
             to_world: Mat3::IDENTITY,
-            triangles: None,
+            triangles: triangles.map(|_| &self.triangles),
         };
         let touched = self.contacts.collide(&mut self.both, &whole, substep);
         put_back(&self.both, 0, a, Vec3::ZERO);
@@ -87,8 +96,23 @@ impl CrossContacts {
             self.rest.clear();
             self.rest.resize(a.len(), Vec3::ZERO);
             self.rest.resize(both.len(), Vec3::X * FAR);
+            self.each = Default::default();
             self.contacts.forget();
         }
+    }
+
+    /// Puts the triangles of both one after the other, if they are not those of the last substep.
+    fn gather_triangles(&mut self, each: [&Corners; 2]) {
+        let known = self.each.iter().zip(each).all(|(a, b)| a.is_copy_of(b));
+        if known {
+            return;
+        }
+        let [a, b] = each;
+        let first = self.first as u32;
+        let shifted = b.iter().map(|corners| corners.map(|i| i + first));
+        self.triangles = a.iter().chain(shifted).collect::<Vec<_>>().into();
+        self.each = each.map(Corners::clone);
+        self.contacts.forget();
     }
 }
 
@@ -162,7 +186,7 @@ mod tests {
             let mut above = sheet(origin, 0.11, 0.05, 4.0);
             above.position.add_all(-origin);
             above.predicted.copy_from(&above.position);
-            let touched = CrossContacts::default().collide([&mut below, &mut above], &BY, 0);
+            let touched = CrossContacts::default().collide([&mut below, &mut above], None, &BY, 0);
             assert!(touched);
             for i in 0..25 {
                 let apart = above.world_position(i) - below.world_position(i);
@@ -186,25 +210,25 @@ mod tests {
             b.position.add_all(Vec3::NEG_X);
             b.predicted.copy_from(&b.position);
             let before = (a.state_hash(), b.state_hash());
-            assert!(!contacts.collide([&mut a, &mut b], &BY, 0));
+            assert!(!contacts.collide([&mut a, &mut b], None, &BY, 0));
             assert_eq!((a.state_hash(), b.state_hash()), before);
         }
         // Its own particles are nearer to each other than they would have to be from another's.
         let mut none = ParticleArrays::default();
-        assert!(!contacts.collide([&mut a, &mut none], &BY, 0));
+        assert!(!contacts.collide([&mut a, &mut none], None, &BY, 0));
         let by = CrossCollision {
             distance: f32::NAN,
             ..BY
         };
         let mut b = a.clone();
-        assert!(!contacts.collide([&mut a, &mut b], &by, 0));
+        assert!(!contacts.collide([&mut a, &mut b], None, &by, 0));
     }
 
     #[test]
     fn two_in_the_same_place_part_slowly() {
         let mut a = sheet(Vec3::ZERO, 0.0, 0.0, 1.0);
         let mut b = a.clone();
-        assert!(CrossContacts::default().collide([&mut a, &mut b], &BY, 0));
+        assert!(CrossContacts::default().collide([&mut a, &mut b], None, &BY, 0));
         for p in [&a, &b] {
             assert!(p.is_finite());
             let most = p

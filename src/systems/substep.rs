@@ -231,7 +231,8 @@ impl Movers<'_, '_, '_> {
             }
             for ([a, b], pair) in &mut *pairs {
                 if let Ok([a, b]) = cloths.get_disjoint_mut([*a, *b]) {
-                    pair.collide([&mut a.particles, &mut b.particles], &time);
+                    let triangles = [&a.body.triangles.indices, &b.body.triangles.indices];
+                    pair.collide([&mut a.particles, &mut b.particles], triangles, &time);
                 }
             }
             for cloth in &mut *cloths {
@@ -439,8 +440,9 @@ pub(crate) fn collide(
     });
     for pair in touching.pairs_mut() {
         if let Ok([a, b]) = cloths.get_many_mut(pair.cloths) {
+            let triangles = [&a.1.triangles.indices, &b.1.triangles.indices];
             let (mut a, mut b) = (a.4, b.4);
-            pair.collide([&mut a, &mut b], &time);
+            pair.collide([&mut a, &mut b], triangles, &time);
         }
     }
     crew.for_all(*threads, cloths.iter_mut(), size, rest);

@@ -5,13 +5,13 @@
 //! together, in clusters; a cloth that meets none goes through all its substeps by itself.
 
 use crate::{
-    cloth::Cloth,
+    cloth::{Cloth, SelfCollision},
     components::{ClothBody, Particles, SelfContacts},
     fabric::Fabric,
     layers::ClothLayers,
     plugin::SubstepTime,
     settings::ClothGravity,
-    solver::{CrossCollision, CrossContacts, Friction, ParticleArrays},
+    solver::{Corners, CrossCollision, CrossContacts, Friction, ParticleArrays},
 };
 use bevy::prelude::*;
 
@@ -33,6 +33,8 @@ pub(crate) struct Pair {
     /// The lesser first.
     pub(crate) cloths: [Entity; 2],
     by: CrossCollision,
+    /// Edges of one that have gone through triangles of the other are brought back.
+    edges: bool,
     contacts: CrossContacts,
 }
 
@@ -45,6 +47,8 @@ struct Reach {
     /// What it keeps from others, m.
     distance: f32,
     friction: Friction,
+    /// Whether its edges are to be brought back.
+    edges: bool,
 }
 
 impl ClothsTouching {
@@ -94,8 +98,14 @@ impl Groups {
 
 impl Pair {
     /// Keeps both apart in a substep.
-    pub(super) fn collide(&mut self, cloths: [&mut ParticleArrays; 2], time: &SubstepTime) {
-        self.contacts.collide(cloths, &self.by, time.index);
+    pub(super) fn collide(
+        &mut self,
+        cloths: [&mut ParticleArrays; 2],
+        triangles: [&Corners; 2],
+        time: &SubstepTime,
+    ) {
+        let triangles = self.edges.then_some(triangles);
+        (self.contacts).collide(cloths, triangles, &self.by, time.index);
     }
 }
 
@@ -134,6 +144,7 @@ pub(crate) fn find_touching(
                 layers: layers.copied().unwrap_or_default(),
                 distance,
                 friction: friction(&cloth.fabric),
+                edges: cloth.self_collision == SelfCollision::ParticlesAndEdges,
             });
         }
     }
@@ -157,6 +168,7 @@ pub(crate) fn find_touching(
                         distance: a.distance.max(b.distance),
                         friction: mean(a.friction, b.friction),
                     },
+                    edges: a.edges || b.edges,
                     contacts: CrossContacts::default(),
                 });
             }

@@ -78,6 +78,19 @@ fn way(app: &mut App, cloths: &[Entity]) -> f32 {
     ways.fold(0.0, f32::max)
 }
 
+/// How many pairs of triangles of some sheets go through each other.
+fn crossings_of(app: &App, cloths: &[Entity]) -> usize {
+    let mesh = TriangleMesh::read(&sheet().into()).unwrap();
+    let triangles = Topology::new(&mesh).unwrap().triangles.to_vec();
+    let (mut at, mut corners) = (Vec::new(), Vec::new());
+    for &cloth in cloths {
+        let first = at.len() as u32;
+        corners.extend(triangles.iter().map(|t| t.map(|i| i + first)));
+        at.extend(places(app, cloth));
+    }
+    crossings(&at, &corners)
+}
+
 fn hashes(app: &App, cloths: &[Entity]) -> Vec<u64> {
     let hash = |&cloth| particles(app, cloth).state_hash();
     cloths.iter().map(hash).collect()
@@ -131,19 +144,9 @@ fn five_that_are_dropped_on_each_other_do_not_go_through_each_other() {
     let mut app = over_floor();
     let cloths = stack(&mut app, 5);
     run(&mut app, 480);
-    let triangles = Topology::new(&TriangleMesh::read(&sheet().into()).unwrap())
-        .unwrap()
-        .triangles
-        .to_vec();
-    let (mut at, mut corners) = (Vec::new(), Vec::new());
-    for &cloth in &cloths {
-        let first = at.len() as u32;
-        corners.extend(triangles.iter().map(|t| t.map(|i| i + first)));
-        at.extend(places(&app, cloth));
-    }
     // In the middle, where they all are: at their borders they hang down.
     let heights: Vec<f32> = cloths.iter().map(|&c| middle(&app, c).y).collect();
-    let crossings = crossings(&at, &corners);
+    let crossings = crossings_of(&app, &cloths);
     let way = way(&mut app, &cloths);
     println!("heights {heights:?}, {crossings} crossings, moves by {way} m in a second");
     assert!(heights.is_sorted(), "{heights:?}");
@@ -242,4 +245,51 @@ fn far_from_the_origin_they_meet_as_near_it() {
     let nearest = gap(&app, cloths[0], cloths[1]);
     assert!(nearest > 0.85 * KEPT, "{nearest} m, should be {KEPT} m");
     assert!(centre(&app, cloths[1]).y > centre(&app, cloths[0]).y + 0.4 * KEPT);
+}
+
+/// Two sheets without gravity, of which a corner of the second is through the first. One of them, or both,
+/// collides so. Returns how many crossings there are in the beginning, and after four seconds.
+fn through_each_other(collide: [SelfCollision; 2], by_phases: bool) -> ([usize; 2], Vec<u64>) {
+    let mut app = app();
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    if by_phases {
+        let nothing = (|| {})
+            .after(ClothSystems::Relax)
+            .before(ClothSystems::Collide);
+        app.add_systems(ClothSubstep, nothing);
+    }
+    let cloths = [0.0, 0.08].map(|height| drop(&mut app, height, 0.1, ()));
+    for (cloth, self_collision) in cloths.into_iter().zip(collide) {
+        let mut cloth = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
+        cloth.self_collision = self_collision;
+    }
+    let mut transform = app.world_mut().get_mut::<Transform>(cloths[1]).unwrap();
+    // Its corner at (0.3, 0.3) is 0.04 m below the first.
+    transform.rotation = Quat::from_axis_angle(Vec3::new(1.0, 0.0, -1.0).normalize(), 0.285);
+    run(&mut app, 1);
+    let before = crossings_of(&app, &cloths);
+    run(&mut app, 240);
+    ([before, crossings_of(&app, &cloths)], hashes(&app, &cloths))
+}
+
+#[test]
+fn edges_that_are_through_another_cloth_come_back() {
+    use SelfCollision::{Particles, ParticlesAndEdges};
+    let ([before, after], _) = through_each_other([Particles; 2], false);
+    println!("particles only: {before} crossings, then {after}");
+    assert!(
+        before > 10 && after > 10,
+        "{before} crossings, then {after}"
+    );
+    for collide in [
+        [ParticlesAndEdges; 2],
+        [ParticlesAndEdges, Particles],
+        [Particles, ParticlesAndEdges],
+    ] {
+        let ([before, after], bits) = through_each_other(collide, false);
+        println!("{collide:?}: {before} crossings, then {after}");
+        assert!(before > 10, "{before}");
+        assert_eq!(after, 0, "{collide:?}");
+        assert_eq!(through_each_other(collide, true).1, bits, "phase by phase");
+    }
 }

@@ -160,10 +160,11 @@ impl SelfContacts {
         self.len() == 0
     }
 
-    /// Has pairs looked for again. Must be called when places at rest have changed, but not their
-    /// number.
+    /// Has pairs looked for again, and triangles learnt. Must be called when places at rest or triangles
+    /// have changed, but not their number.
     pub fn forget(&mut self) {
         self.found = None;
+        self.untangle.forget();
     }
 
     /// Keeps the particles of a cloth apart in a substep, after relaxation and before colliders.

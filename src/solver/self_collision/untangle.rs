@@ -93,6 +93,11 @@ impl Untangle {
         self.through = through;
     }
 
+    /// Has it learn its triangles anew.
+    pub(super) fn forget(&mut self) {
+        self.known = [0; 2];
+    }
+
     /// Notes which triangles are at each particle.
     fn learn(&mut self, n: usize, triangles: &Corners) {
         self.known = [n, triangles.len()];
