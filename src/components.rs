@@ -63,6 +63,8 @@ pub(crate) struct ClothBody {
     pub(crate) bound: Pins,
     /// A non-finite number was met and reported; not again for so many good steps.
     pub(crate) silent_steps: u32,
+    /// Whether anything was near enough to touch it in the running step.
+    pub(crate) touched: bool,
     /// What is different since the cloth was torn or cut for the first time.
     pub(crate) torn: Option<Box<Torn>>,
     /// What keeps its particles within reach of its pins.

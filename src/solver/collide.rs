@@ -13,7 +13,10 @@ use super::{
     triangles::Triangles,
 };
 use bevy::math::{Mat3, Quat, Vec3};
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// A collider that moves faster than this was put somewhere else rather than moved there; it takes
 /// no cloth along, m/s.
@@ -215,7 +218,8 @@ pub(crate) struct Skin<'a> {
 }
 
 /// Brings displacements up to date, pushes triangles out of colliders that are smaller than they are, and
-/// particles out of all: [`update_displacements`] and [`collide`], shared with the leader's helpers.
+/// particles out of all: [`update_displacements`] and [`collide`], shared with the leader's helpers. Returns
+/// whether any was near enough to touch.
 ///
 /// [`update_displacements`]: super::update_displacements
 pub(crate) fn collide_shared<'a>(
@@ -224,12 +228,13 @@ pub(crate) fn collide_shared<'a>(
     skin: Skin,
     colliders: impl IntoIterator<Item = &'a Collider>,
     during: [u32; 2],
-) {
+) -> bool {
     let Skin {
         triangles,
         facets,
         surface,
     } = skin;
+    let any_near = AtomicBool::new(facets.are_ready());
     with_obstacles(particles, colliders, &surface, during, |all, p| {
         if facets.are_ready() {
             facets.begin(p);
@@ -247,9 +252,12 @@ pub(crate) fn collide_shared<'a>(
         leader.each(parts, |(((x, [dx, dy, dz]), predicted), w)| {
             let places = x.each_ref().map(|plane| &**plane);
             let greatest = update_part([&mut *dx, &mut *dy, &mut *dz], predicted, places);
-            touch(all, greatest * DIAGONAL, x, [dx, dy, dz], w);
+            if touch(all, greatest * DIAGONAL, x, [dx, dy, dz], w) {
+                any_near.store(true, Ordering::Relaxed);
+            }
         });
     });
+    any_near.into_inner()
 }
 
 thread_local! {
@@ -304,21 +312,23 @@ fn with_obstacles<'a>(
 /// rounding.
 const DIAGONAL: f32 = 1.733;
 
-/// Contacts of particles that are neighbours in memory, none of which has moved by more than `way`.
+/// Contacts of particles that are neighbours in memory, none of which has moved by more than `way`. Returns
+/// whether anything was near.
 fn touch(
     obstacles: &Obstacles,
     way: f32,
     mut x: [&mut [f32]; 3],
     mut d: [&mut [f32]; 3],
     w: &[f32],
-) {
+) -> bool {
     let Obstacles { all, boxes } = obstacles;
     if all.is_empty() {
-        return;
+        return false;
     }
     stop_fast(all, way, &mut x, &mut d, w);
     // Most cloths, and most parts of a large one, are far from most colliders.
-    if obstacles.may_touch(&bounds(x.each_ref().map(|plane| &**plane))) {
+    let near = obstacles.may_touch(&bounds(x.each_ref().map(|plane| &**plane)));
+    if near {
         dispatch(Contacts {
             x,
             d,
@@ -327,6 +337,7 @@ fn touch(
             boxes,
         });
     }
+    near
 }
 
 /// The deepest that any particle is inside a collider, or outside one that is hollow, at the end of the

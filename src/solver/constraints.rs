@@ -12,6 +12,7 @@ use super::{
     sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
     sort::sort_near,
+    spin::Spin,
 };
 
 /// What a constraint resists.
@@ -132,6 +133,9 @@ pub struct ConstraintGraph {
     pub(super) hinges: Vec<Hinge>,
     /// Of distances that are in no sheet.
     pub(super) aspects: Aspects,
+    #[cfg_attr(feature = "serialize", serde(skip))]
+    /// What relaxation takes of the angular momentum, in the running step.
+    pub(super) spin: Spin,
 }
 
 impl ConstraintGraph {
@@ -183,6 +187,7 @@ impl ConstraintGraph {
             sheets: woven,
             hinges: Vec::new(),
             aspects: Aspects::default(),
+            spin: Spin::default(),
         }
     }
 
@@ -276,9 +281,17 @@ impl ConstraintGraph {
     /// Once a step, before the first [`relax`](super::relax()): brings up to date what follows from
     /// rest lengths and masses.
     pub fn prepare(&mut self, particles: &super::ParticleArrays) {
+        self.spin.begin(particles);
         for sheet in &mut self.sheets {
             sheet.prepare(particles);
         }
+    }
+
+    /// Once a step, after the last substep: a cloth without pins gets back what of its momentum and angular
+    /// momentum [`relax`](super::relax()) has lost since the step was [prepared](Self::prepare). To be left out
+    /// if anything touched the cloth or held it, for then friction has given that back already, or more.
+    pub fn finish(&mut self, particles: &mut super::ParticleArrays) {
+        self.spin.give_back(particles);
     }
 
     /// Whether its sheets and strands are what they have to be: one read from a file may be anything.

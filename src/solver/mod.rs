@@ -53,6 +53,8 @@
 //! | `bend_damping` | what resists being bent fast |
 //! | `damping` | what resists being strained fast, bending among it |
 //! | `internal_friction` | what yarns lose by rubbing on each other |
+//! | `rigid` | a cloth as a rigid body |
+//! | `spin` | gives back what relaxation takes of the angular momentum |
 //! | `rest` | whether it has come to rest |
 //! | `step` | one whole fixed step |
 
@@ -91,12 +93,14 @@ pub mod plane;
 pub mod ray;
 pub mod relax;
 pub mod rest;
+mod rigid;
 pub mod self_collision;
 pub mod shape;
 mod sheet;
 pub mod simd;
 pub mod soa;
 mod sort;
+mod spin;
 mod split;
 pub mod step;
 pub mod stretch;

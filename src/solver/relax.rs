@@ -78,12 +78,25 @@ pub struct Relaxation {
 /// Threads with compliance are then held to their limit as a whole: a chain whose links may be shorter than
 /// the limit, but not longer (a strain limit, as in Provot, "Deformation Constraints in a Mass-Spring
 /// Model to Describe Rigid Cloth Behavior", 1995).
+///
+/// What a cloth without pins loses by that of its angular momentum it gets back when the step ends
+/// ([`ConstraintGraph::finish`]).
 pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, by: &Relaxation) {
     relax_shared(&mut Leader::alone(), particles, constraints, by);
 }
 
 /// [`relax`], shared with the leader's helpers.
 pub(crate) fn relax_shared(
+    leader: &mut Leader,
+    particles: &mut ParticleArrays,
+    constraints: &mut ConstraintGraph,
+    by: &Relaxation,
+) {
+    relax_all(leader, particles, constraints, by);
+    constraints.spin.note(leader, particles);
+}
+
+fn relax_all(
     leader: &mut Leader,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,

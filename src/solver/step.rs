@@ -99,6 +99,7 @@ pub fn step_shared(
     apply_air_shared(leader, particles, triangles, &settings.air, settings.dt);
     let mut facets = Facets::default();
     facets.prepare(triangles, colliders, settings.surface.thickness);
+    let mut touched = false;
     for substep in 0..substeps {
         integrate_shared(leader, particles, &by);
         if substep == 0 {
@@ -132,7 +133,10 @@ pub fn step_shared(
             facets: &mut facets,
             surface: settings.surface,
         };
-        collide_shared(leader, particles, skin, colliders, [substep, substeps]);
+        touched |= collide_shared(leader, particles, skin, colliders, [substep, substeps]);
+    }
+    if !touched {
+        constraints.finish(particles);
     }
     particles.end_step(pins);
     let finite = particles.is_finite_shared(leader);

@@ -3,7 +3,8 @@
 use super::{parallel::ClothCrew, prepare::go_back, sleep, touching::ClothsTouching};
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Particles},
+    components::{ClothBody, Constraints, Particles},
+    grab::ClothGrabs,
     plugin::SubstepTime,
     settings::ClothThreads,
     sleep::{ClothSleeping, Rest},
@@ -15,7 +16,15 @@ use bevy::{
 
 pub(crate) fn finish(
     mut cloths: Query<
-        (Entity, &Cloth, &mut Particles, &mut ClothBody, &mut Rest),
+        (
+            Entity,
+            &Cloth,
+            &mut Particles,
+            &mut Constraints,
+            &mut ClothBody,
+            &ClothGrabs,
+            &mut Rest,
+        ),
         Without<ClothSleeping>,
     >,
     time: Res<SubstepTime>,
@@ -27,12 +36,15 @@ pub(crate) fn finish(
     _on_the_main_thread: NonSendMarker,
 ) {
     let (step, now) = (time.step, ticks.this_run());
-    let size = |cloth: &(_, _, Mut<Particles>, _, _)| cloth.2.len();
+    let size = |cloth: &(_, _, Mut<Particles>, _, _, _, _)| cloth.2.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (entity, cloth, mut particles, mut body, mut rest)| {
+        |leader, (entity, cloth, mut particles, mut constraints, mut body, grabs, mut rest)| {
+            if !std::mem::take(&mut body.touched) && grabs.0.is_empty() {
+                (constraints.bypass_change_detection()).finish(&mut particles);
+            }
             particles.end_step(&body.targets);
             // They are relative to the origin of this step, which may move below.
             body.targets.clear();
@@ -57,7 +69,7 @@ pub(crate) fn finish(
             .is_ok_and(|(.., rest)| !rest.state.is_tired())
     };
     let kept_awake = groups.any(is_restless);
-    for (entity, _, mut particles, mut body, mut rest) in &mut cloths {
+    for (entity, _, mut particles, _, mut body, _, mut rest) in &mut cloths {
         let place = groups.entities.binary_search(&entity);
         if rest.state.is_tired() && !place.is_ok_and(|place| kept_awake[place]) {
             sleep::fall_asleep(&mut particles, rest.bypass_change_detection(), now);

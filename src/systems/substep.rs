@@ -232,7 +232,10 @@ impl Movers<'_, '_, '_> {
             for ([a, b], pair) in &mut *pairs {
                 if let Ok([a, b]) = cloths.get_disjoint_mut([*a, *b]) {
                     let triangles = [&a.body.triangles.indices, &b.body.triangles.indices];
-                    pair.collide([&mut a.particles, &mut b.particles], triangles, &time);
+                    if pair.collide([&mut a.particles, &mut b.particles], triangles, &time) {
+                        a.body.bypass_change_detection().touched = true;
+                        b.body.bypass_change_detection().touched = true;
+                    }
                 }
             }
             for cloth in &mut *cloths {
@@ -440,9 +443,13 @@ pub(crate) fn collide(
     });
     for pair in touching.pairs_mut() {
         if let Ok([a, b]) = cloths.get_many_mut(pair.cloths) {
-            let triangles = [&a.1.triangles.indices, &b.1.triangles.indices];
-            let (mut a, mut b) = (a.4, b.4);
-            pair.collide([&mut a, &mut b], triangles, &time);
+            let (_, mut a, .., mut of_a) = a;
+            let (_, mut b, .., mut of_b) = b;
+            let triangles = [&a.triangles.indices, &b.triangles.indices];
+            if pair.collide([&mut of_a, &mut of_b], triangles, &time) {
+                a.bypass_change_detection().touched = true;
+                b.bypass_change_detection().touched = true;
+            }
         }
     }
     crew.for_all(*threads, cloths.iter_mut(), size, rest);
@@ -478,7 +485,10 @@ fn collide_one(
         facets: &mut body.facets,
         surface,
     };
-    collide_shared(leader, particles, skin, met, during);
+    body.touched |= collide_shared(leader, particles, skin, met, during);
     #[cfg(feature = "parry")]
-    (body.mesh_contacts).collide(leader, particles, meshes, &surface, during);
+    {
+        (body.mesh_contacts).collide(leader, particles, meshes, &surface, during);
+        body.touched |= body.mesh_contacts.is_near();
+    }
 }

@@ -97,15 +97,15 @@ impl Groups {
 }
 
 impl Pair {
-    /// Keeps both apart in a substep.
+    /// Keeps both apart in a substep. Returns whether they touched.
     pub(super) fn collide(
         &mut self,
         cloths: [&mut ParticleArrays; 2],
         triangles: [&Corners; 2],
         time: &SubstepTime,
-    ) {
+    ) -> bool {
         let triangles = self.edges.then_some(triangles);
-        (self.contacts).collide(cloths, triangles, &self.by, time.index);
+        (self.contacts).collide(cloths, triangles, &self.by, time.index)
     }
 }
 

@@ -20,23 +20,39 @@ pub(crate) fn momenta(sample: &Sample) -> ([DVec3; 2], [f64; 2]) {
     (sums, scales)
 }
 
+/// A free sheet with velocities, and how much momentum and angular momentum change, as shares of what there
+/// would be if all parts had one direction.
+fn drift(what: &str, internal_friction: f32, velocity: impl Fn(usize, Vec3) -> Vec3) -> [Row; 2] {
+    let mut sample = Sample::sheet(16);
+    sample.settings.gravity = Vec3::ZERO;
+    sample.settings.internal_friction = internal_friction;
+    for i in 0..256 {
+        let velocity = velocity(i, sample.at(i));
+        sample.particles.set_velocity(i, velocity);
+    }
+    let (before, scales) = momenta(&sample);
+    (0..1000).for_each(|_| sample.step());
+    let (after, _) = momenta(&sample);
+    [("P", 0), ("L", 1)].map(|(of, k)| {
+        let drift = (after[k] - before[k]).length() / scales[k];
+        Row::at_most(format!("drift of {of} in 1000 steps, {what}"), 1e-5, drift)
+    })
+}
+
 pub(crate) fn momentum() -> Vec<Row> {
-    let row = |internal_friction| {
-        let mut sample = Sample::sheet(16);
-        sample.settings.gravity = Vec3::ZERO;
-        sample.settings.internal_friction = internal_friction;
-        for i in 0..256 {
-            let shake = Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
-            sample.particles.set_velocity(i, shake);
-        }
-        let (before, scale) = momenta(&sample);
-        (0..1000).for_each(|_| sample.step());
-        let (after, _) = momenta(&sample);
-        let drift = (after[0] - before[0]).length() / scale[0];
-        let what = format!("drift of P in 1000 steps, friction {internal_friction} m/s²");
-        Row::at_most(what, 1e-5, drift)
-    };
-    [0.0, 0.08, 3.0].map(row).into()
+    let shaken = |i: usize, _| Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
+    let shaken = [0.0, 0.08, 3.0].map(|friction| {
+        let what = format!("shaken, friction {friction} m/s²");
+        drift(&what, friction, shaken)
+    });
+    // With eight substeps, relaxation would take all but a fifth of the spin of the last one.
+    let spinning = [0.5, 2.0, 8.0].map(|speed| {
+        let what = format!("{speed} rad/s around two axes");
+        drift(&what, 0.08, move |_, at| {
+            Vec3::new(0.0, 0.8, 0.6).cross(at) * speed
+        })
+    });
+    [shaken, spinning].concat().into_flattened()
 }
 
 pub(crate) fn rest() -> Vec<Row> {

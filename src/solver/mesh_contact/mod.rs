@@ -173,6 +173,11 @@ impl MeshContacts {
         }
     }
 
+    /// Whether any is near in this substep.
+    pub(crate) fn is_near(&self) -> bool {
+        self.near
+    }
+
     /// Stops particles at the surfaces and pushes them out. Displacements must be up to date, and
     /// [`begin`](Self::begin) must have been called in this substep.
     pub(crate) fn collide<'a>(
