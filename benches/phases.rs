@@ -1,4 +1,5 @@
-//! What each phase of a step costs but relaxation, at each SIMD level, and what drawing costs.
+//! What each phase of a step costs but relaxation, at each SIMD level, what drawing costs, and whole steps
+//! with and without what may be near.
 //!
 //! ```sh
 //! cargo bench --bench phases
@@ -15,8 +16,8 @@ use bevy_drape::{
     Fabric,
     mesh::{Assembly, ClothGrid, Frame, MeshBinding, Topology, TriangleMesh},
     solver::{
-        self, Body, Collider, Friction, Integration, Pose, Shape, SimdLevel, StepSettings, Surface,
-        Tethers, ThreadSolver,
+        self, Air, Body, Collider, Friction, Integration, Pose, Shape, SimdLevel, StepSettings,
+        Surface, Tethers, ThreadSolver,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -230,10 +231,17 @@ fn collide_on_block(bencher: Bencher, case: Case) {
 /// Whole steps of a sheet of 64² on nothing, and on a hundred capsules that it lies on.
 #[divan::bench(args = [0, 100])]
 fn step_on_capsules(bencher: Bencher, count: u32) {
-    let case = Case {
-        side: 64,
-        level: SimdLevel::best(),
-    };
+    step_over_capsules(bencher, count, 0.2);
+}
+
+/// The same where the capsules are farther apart: nine of the hundred are under the sheet.
+#[divan::bench(args = [0, 100])]
+fn step_among_capsules(bencher: Bencher, count: u32) {
+    step_over_capsules(bencher, count, 0.75);
+}
+
+/// Steps over `count` capsules in a square, this far apart, m.
+fn step_over_capsules(bencher: Bencher, count: u32, apart: f32) {
     let shape = Shape::Capsule {
         radius: 0.05,
         half_length: 0.05,
@@ -241,9 +249,9 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
     let colliders: Vec<_> = (0..count)
         .map(|k| {
             let place = Vec3::new(
-                (k % 10) as f32 * 0.2 - 0.9,
+                ((k % 10) as f32 - 4.5) * apart,
                 0.0,
-                (k / 10) as f32 * 0.2 - 0.9,
+                ((k / 10) as f32 - 4.5) * apart,
             );
             let lying = collider(shape, -0.07);
             let pose = Pose {
@@ -253,6 +261,23 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
             Collider::fixed(shape, pose, lying.friction)
         })
         .collect();
+    steps(bencher, &colliders, Fabric::default().air(Vec3::ZERO, 1.2));
+}
+
+/// Whole steps of a sheet of 64² in a vacuum, and in air, its density in kg/m³.
+#[divan::bench(args = [0.0, 1.2])]
+fn step_in_air(bencher: Bencher, density: f32) {
+    let wind = Vec3::new(3.0, 1.0, 2.0);
+    steps(bencher, &[], Fabric::default().air(wind, density));
+}
+
+/// Whole steps of a sheet of 64².
+fn steps(bencher: Bencher, colliders: &[Collider], air: Air) {
+    let case = Case {
+        side: 64,
+        level: SimdLevel::best(),
+    };
+    let fabric = Fabric::default();
     let settings = StepSettings {
         dt: 1.0 / 60.0,
         strain_limit: f32::INFINITY,
@@ -261,17 +286,17 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
         threads: ThreadSolver::default(),
         gravity: Vec3::NEG_Y * 9.81,
         damping: 0.2,
-        compliance: Fabric::default().compliance(),
+        compliance: fabric.compliance(),
         tether_scale: f32::INFINITY,
-        air: Fabric::default().air(Vec3::ZERO, 1.2),
-        surface: Fabric::default().surface(),
-        internal_friction: Fabric::default().internal_friction,
-        retardation: Fabric::default().retardation(),
+        air,
+        surface: fabric.surface(),
+        internal_friction: fabric.internal_friction,
+        retardation: fabric.retardation(),
     };
     let tethers = Tethers::default();
     let start = sheet(case);
     bench(bencher, case, |sheet| {
-        // Each time from the same state, so that all that differs is what is under it.
+        // Each time from the same state, so that all that differs is what is asked for.
         sheet.particles.clone_from(&start.particles);
         let body = Body {
             particles: &mut sheet.particles,
@@ -281,7 +306,7 @@ fn step_on_capsules(bencher: Bencher, count: u32) {
             pins: &[],
             self_contacts: None,
         };
-        assert!(solver::step(body, &colliders, &settings));
+        assert!(solver::step(body, colliders, &settings));
     });
 }
 
