@@ -85,7 +85,7 @@ impl Default for ClothPlugin {
 /// |---|---|---|
 /// | `FixedUpdate` | `Prepare` | cloths wake, edits take effect, pins and colliders are found, the wind blows |
 /// | | `Simulate` | runs [`ClothSubstep`] once for each substep, or does the same at once |
-/// | | `Finish` | pins are exact, non-finite cloths go back, those at rest fall asleep, what carries too much tears |
+/// | | `Finish` | free cloth gets its spin back, pins are exact, non-finite cloths go back, those at rest fall asleep, what carries too much tears |
 /// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
 /// | | `Relax` | constraints, hands that hold |
 /// | | `Collide` | displacements are brought up to date, then contacts, those of cloth with itself first |

@@ -123,7 +123,7 @@ const SELF: [Choice<SelfCollision>; 3] = [
         SelfCollision::ParticlesAndEdges,
         "edges too",
         "The same, and edges that have gone through triangles all the same are brought back: for cloth \
-         that is wrung, or that starts as a tangle.",
+         that is wrung, or that starts as a tangle, alone or with other cloth.",
     ),
 ];
 

@@ -286,8 +286,10 @@ impl ClothSnapshot {
         body.areal_density = self.areal_density;
         body.pins.clone_from(&self.pins);
         body.bound.clone_from(&self.bound);
-        // A step that is under way must not use targets from before.
+        // A step that is under way must not use what it knows from before.
         body.targets.clear();
+        body.touched = false;
+        constraints.forget_spin();
         self.tied.restore(&mut body);
         body.silent_steps = self.silent_steps;
         body.tips.clone_from(&self.tips);

@@ -234,12 +234,13 @@ pub(crate) fn collide_shared<'a>(
         facets,
         surface,
     } = skin;
-    let any_near = AtomicBool::new(facets.are_ready());
+    let any_near = AtomicBool::new(false);
     with_obstacles(particles, colliders, &surface, during, |all, p| {
         if facets.are_ready() {
             facets.begin(p);
             update_displacements(p);
-            facets.collide(p, triangles, &all.all);
+            let near = facets.collide(p, triangles, &all.all);
+            any_near.store(near, Ordering::Relaxed);
             // Of what triangles have been pushed nothing is to be added to displacements.
             p.predicted.copy_from(&p.position);
         }

@@ -8,7 +8,9 @@ use super::{
     aspect::Aspects,
     batches::{self, Batch},
     bend::{self, Bend, Hinge, Neighbours},
+    crew::Leader,
     general::{Bundle, InStrands, braid},
+    particles::ParticleArrays,
     sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
     sort::sort_near,
@@ -288,10 +290,24 @@ impl ConstraintGraph {
     }
 
     /// Once a step, after the last substep: a cloth without pins gets back what of its momentum and angular
-    /// momentum [`relax`](super::relax()) has lost since the step was [prepared](Self::prepare). To be left out
-    /// if anything touched the cloth or held it, for then friction has given that back already, or more.
-    pub fn finish(&mut self, particles: &mut super::ParticleArrays) {
-        self.spin.give_back(particles);
+    /// momentum [`relax`](super::relax()), called once in each substep, has lost since the step was
+    /// [prepared](Self::prepare); not if anything `touched` the cloth or held it.
+    pub fn finish(&mut self, particles: &mut super::ParticleArrays, touched: bool) {
+        if touched {
+            self.spin.forget();
+        } else {
+            self.spin.give_back(particles);
+        }
+    }
+
+    /// Before [`relax`](super::relax()): what others have moved since integration is not its doing.
+    pub(crate) fn disregard_moves(&mut self, leader: &mut Leader, particles: &ParticleArrays) {
+        self.spin.disregard(leader, particles);
+    }
+
+    /// The cloth has been put somewhere else: what was lost before is nothing to give back.
+    pub(crate) fn forget_spin(&mut self) {
+        self.spin.forget();
     }
 
     /// Whether its sheets and strands are what they have to be: one read from a file may be anything.

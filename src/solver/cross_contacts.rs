@@ -1,5 +1,5 @@
-//! Cloth against cloth: the particles of two cloths keep a distance from each other, found and kept as
-//! those of one cloth do ([`self_collision`](super::self_collision)).
+//! Cloth against cloth: the particles of two cloths keep a distance from each other, and edges that have gone
+//! through triangles come back, as in one cloth ([`self_collision`](super::self_collision)).
 
 use super::{
     collide::Friction,
@@ -36,9 +36,15 @@ pub struct CrossContacts {
     rest: Vec<Vec3>,
     /// How many particles the first has.
     first: usize,
-    /// The triangles of each, and of both, one after the other.
+    joined: Option<Joined>,
+}
+
+/// The triangles of two cloths.
+#[derive(Clone, Debug)]
+struct Joined {
     each: [Corners; 2],
-    triangles: Corners,
+    /// One after the other.
+    both: Corners,
 }
 
 impl CrossContacts {
@@ -61,15 +67,13 @@ impl CrossContacts {
         update_displacements(a);
         update_displacements(b);
         self.gather(a, b, shift);
-        if let Some(each) = triangles {
-            self.gather_triangles(each);
-        }
+        self.gather_triangles(triangles);
         let whole = SelfCollision {
             distance: by.distance,
             friction: by.friction,
             rest: &self.rest,
             to_world: Mat3::IDENTITY,
-            triangles: triangles.map(|_| &self.triangles),
+            triangles: self.joined.as_ref().map(|joined| &joined.both),
         };
         let touched = self.contacts.collide(&mut self.both, &whole, substep);
         put_back(&self.both, 0, a, Vec3::ZERO);
@@ -96,22 +100,27 @@ impl CrossContacts {
             self.rest.clear();
             self.rest.resize(a.len(), Vec3::ZERO);
             self.rest.resize(both.len(), Vec3::X * FAR);
-            self.each = Default::default();
+            self.joined = None;
             self.contacts.forget();
         }
     }
 
     /// Puts the triangles of both one after the other, if they are not those of the last substep.
-    fn gather_triangles(&mut self, each: [&Corners; 2]) {
-        let known = self.each.iter().zip(each).all(|(a, b)| a.is_copy_of(b));
-        if known {
+    fn gather_triangles(&mut self, triangles: Option<[&Corners; 2]>) {
+        let Some([a, b]) = triangles else {
+            self.joined = None;
+            return;
+        };
+        let same = |joined: &Joined| joined.each[0].is_copy_of(a) && joined.each[1].is_copy_of(b);
+        if self.joined.as_ref().is_some_and(same) {
             return;
         }
-        let [a, b] = each;
         let first = self.first as u32;
         let shifted = b.iter().map(|corners| corners.map(|i| i + first));
-        self.triangles = a.iter().chain(shifted).collect::<Vec<_>>().into();
-        self.each = each.map(Corners::clone);
+        self.joined = Some(Joined {
+            each: [a.clone(), b.clone()],
+            both: a.iter().chain(shifted).collect::<Vec<_>>().into(),
+        });
         self.contacts.forget();
     }
 }

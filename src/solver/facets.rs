@@ -117,19 +117,21 @@ impl Facets {
         }
     }
 
-    /// Contacts of all triangles with the small ones of the obstacles.
+    /// Contacts of all triangles with the small ones of the obstacles. Returns whether any was near.
     pub(super) fn collide(
         &mut self,
         p: &mut ParticleArrays,
         triangles: &Triangles,
         obstacles: &[Obstacle],
-    ) {
+    ) -> bool {
         let room = &mut self.room;
         room.find_boxes(p, &self.groups, &self.starts);
         let whole = room.blocks.iter().fold(NOWHERE, |a, b| union(&a, b));
         let small = |o: &&Obstacle| o.round_radius() + o.reach() < self.longest_edge;
         let met = obstacles.iter().filter(small);
+        let mut any = false;
         for obstacle in met.filter(|o| o.may_cross(&whole)) {
+            any = true;
             for (number, block) in room.blocks.iter().enumerate() {
                 if !obstacle.may_cross(block) {
                     continue;
@@ -148,6 +150,7 @@ impl Facets {
                 }
             }
         }
+        any
     }
 }
 

@@ -25,7 +25,7 @@
 //! | `mesh_contact` | hulls, meshes and fields of heights (feature `parry`) |
 //! | `facets` | triangles against colliders that are smaller than they are |
 //! | `self_collision` | particles of a cloth that keep a distance from each other |
-//! | `cross_contacts` | particles of two cloths that keep a distance from each other |
+//! | `cross_contacts` | the same between two cloths |
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |

@@ -135,9 +135,7 @@ pub fn step_shared(
         };
         touched |= collide_shared(leader, particles, skin, colliders, [substep, substeps]);
     }
-    if !touched {
-        constraints.finish(particles);
-    }
+    constraints.finish(particles, touched);
     particles.end_step(pins);
     let finite = particles.is_finite_shared(leader);
     if !finite {

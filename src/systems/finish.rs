@@ -5,6 +5,7 @@ use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles},
     grab::ClothGrabs,
+    planar::PlanarCloth,
     plugin::SubstepTime,
     settings::ClothThreads,
     sleep::{ClothSleeping, Rest},
@@ -23,6 +24,7 @@ pub(crate) fn finish(
             &mut Constraints,
             &mut ClothBody,
             &ClothGrabs,
+            Has<PlanarCloth>,
             &mut Rest,
         ),
         Without<ClothSleeping>,
@@ -36,15 +38,14 @@ pub(crate) fn finish(
     _on_the_main_thread: NonSendMarker,
 ) {
     let (step, now) = (time.step, ticks.this_run());
-    let size = |cloth: &(_, _, Mut<Particles>, _, _, _, _)| cloth.2.len();
+    let size = |cloth: &(_, _, Mut<Particles>, _, _, _, _, _)| cloth.2.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (entity, cloth, mut particles, mut constraints, mut body, grabs, mut rest)| {
-            if !std::mem::take(&mut body.touched) && grabs.0.is_empty() {
-                (constraints.bypass_change_detection()).finish(&mut particles);
-            }
+        |leader, (entity, cloth, mut particles, mut constraints, mut body, grabs, planar, mut rest)| {
+            let touched = std::mem::take(&mut body.touched) || planar || !grabs.0.is_empty();
+            (constraints.bypass_change_detection()).finish(&mut particles, touched);
             particles.end_step(&body.targets);
             // They are relative to the origin of this step, which may move below.
             body.targets.clear();
@@ -69,7 +70,7 @@ pub(crate) fn finish(
             .is_ok_and(|(.., rest)| !rest.state.is_tired())
     };
     let kept_awake = groups.any(is_restless);
-    for (entity, _, mut particles, _, mut body, _, mut rest) in &mut cloths {
+    for (entity, _, mut particles, _, mut body, .., mut rest) in &mut cloths {
         let place = groups.entities.binary_search(&entity);
         if rest.state.is_tired() && !place.is_ok_and(|place| kept_awake[place]) {
             sleep::fall_asleep(&mut particles, rest.bypass_change_detection(), now);

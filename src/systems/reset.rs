@@ -71,8 +71,10 @@ pub(crate) fn reset(
     body.set_areas(&rest);
     body.reach.to_world = to_world;
     body.pins.clear();
-    // A step that is under way must not use targets from before.
+    // A step that is under way must not use what it knows from before.
     body.targets.clear();
+    body.touched = false;
+    constraints.forget_spin();
     rebind(
         entity,
         pins.unwrap_or(&Pins::default()),

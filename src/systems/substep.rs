@@ -260,7 +260,9 @@ impl Movers<'_, '_, '_> {
         let k = k.bypass_change_detection();
         integrate_one(leader, cloth, p, self.gravity, time);
         inflate_one(body, *pressure, p, time);
-        relax_one(leader, cloth, body, *tearing, p, k, time);
+        // Nothing else comes between integration and relaxation here.
+        let inflated = pressure.is_some();
+        relax_one(leader, cloth, body, *tearing, p, k, (time, inflated));
         hold_one(p, grabs, time);
         self.hold_in_plane(moved);
         let MovedItem {
@@ -351,7 +353,8 @@ pub(crate) fn relax(
         size,
         |leader, (cloth, body, tearing, mut p, mut k)| {
             let k = k.bypass_change_detection();
-            relax_one(leader, cloth, body, tearing, &mut p, k, &time);
+            // Anybody may have moved particles since integration.
+            relax_one(leader, cloth, body, tearing, &mut p, k, (&time, true));
         },
     );
 }
@@ -363,7 +366,7 @@ fn relax_one(
     tearing: Option<&Tearing>,
     particles: &mut Particles,
     k: &mut Constraints,
-    time: &SubstepTime,
+    (time, moved): (&SubstepTime, bool),
 ) {
     let applied = body.applied(cloth, time);
     let by = Relaxation {
@@ -389,6 +392,9 @@ fn relax_one(
     }
     if by.loads && time.index == 0 {
         k.clear_loads();
+    }
+    if moved {
+        k.disregard_moves(leader, particles);
     }
     relax_shared(leader, particles, k, &by);
     if by.loads {

@@ -28,6 +28,7 @@ mod same_bits;
 mod self_collision;
 mod sleep;
 mod snapshots;
+mod spin;
 mod tearing;
 mod tethers;
 mod wind_occlusion;

@@ -22,9 +22,15 @@ pub(crate) fn momenta(sample: &Sample) -> ([DVec3; 2], [f64; 2]) {
 
 /// A free sheet with velocities, and how much momentum and angular momentum change, as shares of what there
 /// would be if all parts had one direction.
-fn drift(what: &str, internal_friction: f32, velocity: impl Fn(usize, Vec3) -> Vec3) -> [Row; 2] {
+fn drift(
+    what: &str,
+    substeps: u32,
+    internal_friction: f32,
+    velocity: impl Fn(usize, Vec3) -> Vec3,
+) -> [Row; 2] {
     let mut sample = Sample::sheet(16);
     sample.settings.gravity = Vec3::ZERO;
+    sample.settings.substeps = substeps;
     sample.settings.internal_friction = internal_friction;
     for i in 0..256 {
         let velocity = velocity(i, sample.at(i));
@@ -43,12 +49,12 @@ pub(crate) fn momentum() -> Vec<Row> {
     let shaken = |i: usize, _| Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
     let shaken = [0.0, 0.08, 3.0].map(|friction| {
         let what = format!("shaken, friction {friction} m/s²");
-        drift(&what, friction, shaken)
+        drift(&what, 1, friction, shaken)
     });
-    // With eight substeps, relaxation would take all but a fifth of the spin of the last one.
-    let spinning = [0.5, 2.0, 8.0].map(|speed| {
-        let what = format!("{speed} rad/s around two axes");
-        drift(&what, 0.08, move |_, at| {
+    // Relaxation takes more than half of the spin of each of the fast ones.
+    let spinning = [(1, 0.5), (1, 8.0), (8, 8.0)].map(|(substeps, speed)| {
+        let what = format!("{speed} rad/s, {substeps} substeps");
+        drift(&what, substeps, 0.08, move |_, at| {
             Vec3::new(0.0, 0.8, 0.6).cross(at) * speed
         })
     });
