@@ -305,7 +305,7 @@ impl ConstraintGraph {
         self.spin.disregard(leader, particles);
     }
 
-    /// The cloth has been put somewhere else: what was lost before is nothing to give back.
+    /// Something touches the cloth, or it was put somewhere else: in this step it gets nothing back.
     pub(crate) fn forget_spin(&mut self) {
         self.spin.forget();
     }

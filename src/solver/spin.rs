@@ -106,9 +106,9 @@ impl Spin {
         [momentum, angular]
     }
 
-    /// Forgets what was lost.
+    /// Gives nothing back in this step, and need not note anything any more.
     pub(super) fn forget(&mut self) {
-        self.lost = [DVec3::ZERO; 2];
+        self.free = false;
     }
 
     /// Gives back what was lost.
@@ -165,7 +165,8 @@ impl Kernel for Gained<'_> {
         let whole = n - n % LANES;
         let ([x, y, z], [px, py, pz]) = (self.x, self.predicted);
         let ([dx, dy, dz], w, o) = (self.d, self.w, self.origin);
-        let mut sums = *self.lanes;
+        // Each by its name: lists of lists would stay in memory.
+        let [mut ax, mut ay, mut az, mut bx, mut by, mut bz] = *self.lanes;
         for start in (0..whole).step_by(LANES) {
             let at = start..start + LANES;
             let (x, y, z) = (&x[at.clone()], &y[at.clone()], &z[at.clone()]);
@@ -176,12 +177,16 @@ impl Kernel for Gained<'_> {
                 let x = [x[lane], y[lane], z[lane]];
                 let p = [px[lane], py[lane], pz[lane]];
                 let d = [dx[lane], dy[lane], dz[lane]];
-                for (sum, gain) in sums.iter_mut().zip(gain(x, p, d, w[lane], o)) {
-                    sum[lane] += gain;
-                }
+                let [mx, my, mz, lx, ly, lz] = gain(x, p, d, w[lane], o);
+                ax[lane] += mx;
+                ay[lane] += my;
+                az[lane] += mz;
+                bx[lane] += lx;
+                by[lane] += ly;
+                bz[lane] += lz;
             }
         }
-        *self.lanes = sums;
+        *self.lanes = [ax, ay, az, bx, by, bz];
         (whole..n).for_each(|i| self.add(i, i - whole));
     }
 

@@ -123,6 +123,9 @@ pub fn step_shared(
             to_come: substeps - 1 - substep,
             loads: false,
         };
+        if touched {
+            constraints.forget_spin();
+        }
         relax_shared(leader, particles, constraints, &relaxation);
         hold_tethers_shared(leader, particles, tethers, settings.tether_scale);
         if let Some((contacts, by)) = &mut self_contacts {

@@ -393,6 +393,9 @@ fn relax_one(
     if by.loads && time.index == 0 {
         k.clear_loads();
     }
+    if body.touched {
+        k.forget_spin();
+    }
     if moved {
         k.disregard_moves(leader, particles);
     }
