@@ -135,8 +135,8 @@ pub struct ConstraintGraph {
     pub(super) hinges: Vec<Hinge>,
     /// Of distances that are in no sheet.
     pub(super) aspects: Aspects,
-    #[cfg_attr(feature = "serialize", serde(skip))]
     /// What relaxation takes of the angular momentum, in the running step.
+    #[cfg_attr(feature = "serialize", serde(skip))]
     pub(super) spin: Spin,
 }
 
@@ -282,7 +282,7 @@ impl ConstraintGraph {
 
     /// Once a step, before the first [`relax`](super::relax()): brings up to date what follows from
     /// rest lengths and masses.
-    pub fn prepare(&mut self, particles: &super::ParticleArrays) {
+    pub fn prepare(&mut self, particles: &ParticleArrays) {
         self.spin.begin(particles);
         for sheet in &mut self.sheets {
             sheet.prepare(particles);
@@ -292,7 +292,7 @@ impl ConstraintGraph {
     /// Once a step, after the last substep: a cloth without pins gets back what of its momentum and angular
     /// momentum [`relax`](super::relax()), called once in each substep, has lost since the step was
     /// [prepared](Self::prepare); not if anything `touched` the cloth or held it.
-    pub fn finish(&mut self, particles: &mut super::ParticleArrays, touched: bool) {
+    pub fn finish(&mut self, particles: &mut ParticleArrays, touched: bool) {
         if touched {
             self.spin.forget();
         } else {

@@ -172,7 +172,7 @@ impl Kernel for Slow<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{SoaVec3, simd::levels::same_bits};
+    use crate::solver::{SoaVec3, rigid::kept, simd::levels::same_bits};
     use bevy::math::Vec3;
 
     const DT: f32 = 1.0 / 60.0;
@@ -198,22 +198,6 @@ mod tests {
         let mut p = ParticleArrays::new(Vec3::ZERO, some(5), w);
         p.displacement = some(17);
         p
-    }
-
-    /// Momentum, angular momentum, and energy, with displacements for velocities.
-    fn kept(p: &ParticleArrays) -> (DVec3, DVec3, f64) {
-        let mut sums = (DVec3::ZERO, DVec3::ZERO, 0.0);
-        for i in 0..p.len() {
-            let m = 1.0 / f64::from(p.inverse_mass[i]);
-            let (x, d) = (
-                p.position.get(i).as_dvec3(),
-                p.displacement.get(i).as_dvec3(),
-            );
-            sums.0 += d * m;
-            sums.1 += x.cross(d) * m;
-            sums.2 += 0.5 * m * d.length_squared();
-        }
-        sums
     }
 
     #[test]

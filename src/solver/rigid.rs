@@ -277,3 +277,20 @@ impl Kernel for GiveBack<'_> {
         }
     }
 }
+
+/// Momentum, angular momentum, and energy, with displacements for velocities.
+#[cfg(test)]
+pub(super) fn kept(p: &ParticleArrays) -> (DVec3, DVec3, f64) {
+    let mut sums = (DVec3::ZERO, DVec3::ZERO, 0.0);
+    for i in 0..p.len() {
+        let m = 1.0 / f64::from(p.inverse_mass[i]);
+        let (x, d) = (
+            p.position.get(i).as_dvec3(),
+            p.displacement.get(i).as_dvec3(),
+        );
+        sums.0 += d * m;
+        sums.1 += x.cross(d) * m;
+        sums.2 += 0.5 * m * d.length_squared();
+    }
+    sums
+}

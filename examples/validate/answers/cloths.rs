@@ -7,7 +7,7 @@ use bevy_drape::solver::StepSettings;
 
 /// Momentum and angular momentum about the origin, and what their parts are without direction, to
 /// compare with.
-pub(crate) fn momenta(sample: &Sample) -> ([DVec3; 2], [f64; 2]) {
+fn momenta(sample: &Sample) -> ([DVec3; 2], [f64; 2]) {
     let (mut sums, mut scales) = ([DVec3::ZERO; 2], [0.0; 2]);
     for (i, m) in sample.masses().into_iter().enumerate() {
         let momentum = m * sample.particles.velocity(i).as_dvec3();
