@@ -1,6 +1,9 @@
 //! What cloth bumps into.
 
-use crate::solver::{Friction, Shape};
+use crate::{
+    solver::{Friction, Shape},
+    systems::FramePath,
+};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -67,7 +70,7 @@ pub(crate) fn forget_last_pose(
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform, LastPose)]
+#[require(Transform, LastPose, FramePath)]
 pub struct ClothCollider {
     /// Its shape, in the frame of its entity.
     pub shape: Shape,

@@ -4,10 +4,14 @@
 
 use crate::{
     cloth::{Cloth, SelfCollision},
+    guide::Guide,
+    max_distance::PINNED,
     mesh::{Frame, MeshBinding, Topology, Tube, topology::NO_PARTICLE},
+    paint::{ClothPaint, Paint},
     pins::{BoundPin, Pins},
     plugin::SubstepTime,
     rope::{RopeBody, mean_scale},
+    skin::Skin,
     sleep::Rest,
     snapshot::BuiltFrom,
     solver::{
@@ -16,7 +20,7 @@ use crate::{
         glide_tethers, glide_thickness, inverse_masses, measure_stretch, tear::Blade,
     },
 };
-use bevy::{camera::primitives::Aabb, math::Vec3A, prelude::*};
+use bevy::{camera::primitives::Aabb, math::Vec3A, mesh::skinning::SkinnedMesh, prelude::*};
 use std::sync::Arc;
 
 /// The particles of a cloth: position, displacement and inverse mass, as arrays.
@@ -77,6 +81,27 @@ pub(crate) struct ClothBody {
     pub(crate) tips: Vec<Tip>,
     /// Share of the tear limit that each particle can take; empty if all can take all of it.
     pub(crate) resistance: Vec<f32>,
+    /// What was painted on it.
+    pub(crate) paint: Paint,
+    /// What its masses and bends were multiplied by, of the particles of the whole cloth; empty if all by
+    /// one.
+    pub(crate) multiples: Multiples,
+    /// What carries the particles that the skeleton of its mesh holds.
+    pub(crate) skin: Option<Skin>,
+    /// Where it is sewn to the rest of its mesh: particles that are pinned whatever its `Pins` say.
+    pub(crate) seam: Vec<u32>,
+    /// Where it is to be.
+    pub(crate) guide: Guide,
+    /// What it hangs on is followed from frame to frame; and what it feels the motion of.
+    pub(crate) follows: Option<Entity>,
+}
+
+/// What an artist has painted, as bound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Multiples {
+    pub(crate) bound: ClothPaint,
+    pub(crate) mass: Vec<f32>,
+    pub(crate) stiffness: Vec<f32>,
 }
 
 /// The room in a cloth, and what it was measured from.
@@ -332,9 +357,32 @@ impl ClothBody {
         for (w, free) in particles.inverse_mass.iter_mut().zip(free) {
             *w = free;
         }
+        if !self.multiples.mass.is_empty() {
+            for (i, w) in (0..).zip(particles.inverse_mass.iter_mut()) {
+                if let Some(multiple) = self.multiples.mass.get(self.ancestor(i) as usize) {
+                    *w /= multiple;
+                }
+            }
+        }
         for pin in &self.pins {
             particles.inverse_mass[pin.particle as usize] = 0.0;
         }
+    }
+
+    /// Makes bends as stiff as painted, once they are as the fabric has them.
+    pub(crate) fn stiffen(&self, constraints: &mut ConstraintGraph) {
+        let stiffness = &self.multiples.stiffness;
+        if !stiffness.is_empty() {
+            constraints.stiffen_bends(|i| stiffness.get(i as usize).copied().unwrap_or(1.0));
+        }
+    }
+
+    /// Particles that are pinned whatever its `Pins` say: where it is sewn on, and where it may not leave
+    /// the place that an animation gives it.
+    pub(crate) fn also_pinned(&self) -> impl Iterator<Item = u32> + '_ {
+        let limits = &self.guide.limits.reach;
+        let near = (0..).zip(limits).filter(|(_, reach)| **reach <= PINNED);
+        self.seam.iter().copied().chain(near.map(|(i, _)| i))
     }
 
     /// Where the particles are in the rest shape, in mesh space.
@@ -379,6 +427,10 @@ pub(crate) struct ClothMesh {
     pub(crate) local: Vec<Vec3A>,
     /// What was last written: nothing is done if it would be the same again.
     pub(crate) written: Option<(Affine, f32)>,
+    /// The box around what of the mesh is no cloth, if any of it is not.
+    pub(crate) rest: Option<[Vec3; 2]>,
+    /// The joint that stands for the cloth itself in the skeleton of its mesh.
+    pub(crate) joint: Option<u16>,
 }
 
 /// What a cloth is drawn as.
@@ -441,6 +493,20 @@ pub struct ClothSource {
     pub source: Handle<Mesh>,
     /// The mesh that is now in its `Mesh3d` and follows the cloth.
     pub own: Handle<Mesh>,
+}
+
+/// The skeleton that a cloth's mesh had, and the one that it has now.
+#[derive(Component, Clone, Debug)]
+pub(crate) struct ClothSkin {
+    pub(crate) original: SkinnedMesh,
+    pub(crate) own: SkinnedMesh,
+}
+
+impl ClothSkin {
+    /// Whether an entity still has the skeleton that it was given.
+    pub(crate) fn is_in_use(&self, now: Option<&SkinnedMesh>) -> bool {
+        now.is_some_and(|now| now.inverse_bindposes == self.own.inverse_bindposes)
+    }
 }
 
 /// The mesh of this entity could not become cloth; the log has said why and what to do. It is tried

@@ -48,11 +48,14 @@ mod debug;
 mod diagnostics;
 mod fabric;
 mod grab;
+mod guide;
 #[cfg(feature = "picking")]
 mod interaction;
 mod layers;
+mod max_distance;
 #[cfg(feature = "parry")]
 mod mesh_collider;
+mod paint;
 #[cfg(feature = "panel")]
 pub mod panel;
 mod pins;
@@ -60,13 +63,18 @@ mod planar;
 mod plugin;
 mod pressure;
 mod rope;
+mod rules;
 mod settings;
+mod skeleton_colliders;
+mod skin;
 mod sleep;
 mod snapshot;
 mod systems;
 mod tearing;
 mod time;
+mod warm_up;
 mod wind_zone;
+mod world_motion;
 
 pub use cloth::{Cloth, ClothReady, ResetCloth, SelfCollision};
 pub use collider::{ClothCollider, LastPose};
@@ -83,8 +91,10 @@ pub use interaction::{
     HoveredThreads,
 };
 pub use layers::ClothLayers;
+pub use max_distance::{Backstop, MaxDistance};
 #[cfg(feature = "parry")]
 pub use mesh_collider::{ClothMeshCollider, ClothMeshShape};
+pub use paint::{ClothPaint, ClothPart, PerVertex, VertexChannel};
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
@@ -92,9 +102,11 @@ pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use pressure::Pressure;
 pub use rope::Rope;
+pub use rules::{ClothRules, MeshNames};
 pub use settings::{
     ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime,
 };
+pub use skeleton_colliders::SkeletonColliders;
 pub use sleep::{ClothSleeping, TIME_TO_SLEEP};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
@@ -106,7 +118,9 @@ pub use tearing::{
     Tearing, TornEdge,
 };
 pub use time::{ClothClock, ClothTime, cloth_step_due};
+pub use warm_up::WarmUp;
 pub use wind_zone::{LocalWind, WindZone};
+pub use world_motion::{Teleport, TeleportCloth, WorldMotion};
 
 /// The names that most programs need.
 pub mod prelude {
@@ -115,9 +129,11 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
-        ClothPlugin, ClothReady, ClothSleeping, ClothTime, ClothTorn, Fabric, Pin, PinAnchor,
-        PinSelector, Pins, PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, Substeps,
-        Tearing, ThreadSolver, Turbulence, Wind, WindOcclusion, WindZone,
+        ClothPaint, ClothPart, ClothPlugin, ClothReady, ClothRules, ClothSleeping, ClothTime,
+        ClothTorn, Fabric, MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
+        Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps, Tearing, Teleport,
+        TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind, WindOcclusion,
+        WindZone, WorldMotion,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -3,6 +3,7 @@
 use crate::{
     collider::{ClothCollider, LastPose},
     solver::Friction,
+    systems::FramePath,
 };
 use bevy::prelude::*;
 use parry3d::shape::{ConvexPolyhedron, HeightField, TriMesh};
@@ -41,7 +42,7 @@ use serde::{Deserialize, Serialize};
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform, LastPose)]
+#[require(Transform, LastPose, FramePath)]
 pub struct ClothMeshCollider {
     /// Where its surface comes from. Default the triangles of the entity's mesh.
     pub shape: ClothMeshShape,

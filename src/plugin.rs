@@ -8,16 +8,22 @@ use crate::{
     components::{BuildFailed, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
     layers::ClothLayers,
+    max_distance::MaxDistance,
+    paint::{ClothPaint, ClothPart},
     pins::Pins,
     planar::PlanarCloth,
     pressure::Pressure,
     rope::Rope,
+    rules::{self, ClothRules},
     settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
+    skeleton_colliders::{self, SkeletonColliders},
     sleep::ClothSleeping,
     systems,
     tearing::{self, Tearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
+    warm_up::WarmUp,
     wind_zone::WindZone,
+    world_motion::{TeleportCloth, WorldMotion},
 };
 use bevy::{
     asset::AssetEventSystems,
@@ -59,6 +65,33 @@ impl ClothPlugin {
                 systems::note_changed_meshes.run_if(resource_exists::<Assets<Mesh>>),
             )
             .add_observer(mesh_collider::forget_last_pose);
+    }
+
+    /// Spreads what moves in frames over the steps.
+    fn follow_frames(&self, app: &mut App) {
+        app.add_systems(
+            self.schedule,
+            systems::teleport
+                .before(ClothSystems::Prepare)
+                .after(advance_cloth_time),
+        );
+        // Elsewhere a step is a frame.
+        if !self.runs_in_fixed_update() {
+            return;
+        }
+        app.add_systems(
+            RunFixedMainLoop,
+            (
+                (systems::follow_anchors, systems::sample_frames)
+                    .chain()
+                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+                systems::sample_fixed.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
+            ),
+        )
+        .add_systems(
+            self.schedule,
+            systems::find_frame_share.before(ClothSystems::Prepare),
+        );
     }
 
     fn runs_in_fixed_update(&self) -> bool {
@@ -182,6 +215,14 @@ impl Plugin for ClothPlugin {
             .register_type::<ClothSleeping>()
             .register_type::<ClothReady>()
             .register_type::<ResetCloth>()
+            .register_type::<ClothPart>()
+            .register_type::<ClothPaint>()
+            .register_type::<MaxDistance>()
+            .register_type::<SkeletonColliders>()
+            .register_type::<WarmUp>()
+            .init_resource::<ClothRules>()
+            .register_type::<WorldMotion>()
+            .register_type::<TeleportCloth>()
             .register_type::<Tearing>()
             .register_type::<ClothGrabbed>()
             .register_type::<ClothReleased>()
@@ -199,9 +240,11 @@ impl Plugin for ClothPlugin {
             .init_resource::<SubstepTime>()
             .init_resource::<systems::ActiveColliders>()
             .init_resource::<systems::ClothsTouching>()
+            .init_resource::<systems::FrameShare>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
         #[cfg(feature = "parry")]
         self.collide_with_meshes(app);
+        self.follow_frames(app);
 
         app.configure_sets(
             self.schedule,
@@ -303,9 +346,13 @@ impl Plugin for ClothPlugin {
             PostUpdate,
             (
                 (
+                    rules::dress,
+                    skeleton_colliders::make_colliders,
                     systems::forget_replaced_meshes,
                     systems::build,
                     systems::build_ropes,
+                    systems::teleport,
+                    systems::warm_up.run_if(systems::anybody_is_cold),
                 )
                     .chain()
                     .in_set(ClothSystems::Build),
@@ -313,6 +360,8 @@ impl Plugin for ClothPlugin {
             ),
         )
         .add_observer(systems::reset)
+        .add_observer(systems::ask_for_teleport)
+        .add_observer(skeleton_colliders::take_colliders_away)
         .add_observer(systems::give_mesh_back)
         .add_observer(systems::take_rope_apart)
         .add_observer(collider::forget_last_pose)

@@ -6,8 +6,10 @@
 //! | `weld` | makes one particle of all vertices that share a position |
 //! | `topology` | finds threads, quads and bend pairs in the triangles |
 //! | `assemble` | turns them into particles and constraints |
+//! | `part` | cloth that is a part of its mesh |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
 //! | `shading` | the loops over particles and vertices that this takes in every frame |
+//! | `limb` | fits a capsule around points |
 //! | `open` | opens the mesh where its cloth has opened |
 //! | `numbers` | lists that are mostly 0, 1, 2 and so on |
 //! | `tangents` | the tangents of triangles in terms of their sides |
@@ -20,8 +22,10 @@
 pub mod assemble;
 pub mod binding;
 pub mod grid;
+mod limb;
 pub(crate) mod numbers;
 mod open;
+mod part;
 pub mod read;
 pub mod shading;
 mod spline;
@@ -35,6 +39,7 @@ mod weld;
 pub use assemble::Assembly;
 pub use binding::MeshBinding;
 pub use grid::{ClothGrid, Diagonals};
+pub use limb::Limb;
 pub use numbers::Numbers;
 pub(crate) use open::as_triangle_list;
 pub use read::{MeshError, TriangleMesh};

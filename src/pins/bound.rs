@@ -2,7 +2,7 @@
 
 use super::PinAnchor;
 use crate::solver::PinTarget;
-use bevy::prelude::*;
+use bevy::{math::Affine3A, prelude::*};
 
 /// A pinned particle with its place in the frame of its anchor.
 ///
@@ -37,20 +37,16 @@ impl BoundPin {
         Self { particle, ..self }
     }
 
-    /// Where the solver must put the particle, relative to `origin`, m. `transform` is that of the
-    /// anchor, if it has one. It takes the pin along from the first time it is seen.
-    pub(crate) fn target(
-        &mut self,
-        transform: Option<&GlobalTransform>,
-        origin: Vec3,
-    ) -> PinTarget {
+    /// Where the solver must put the particle, relative to `origin`, m. `anchor` is what takes the frame of
+    /// its anchor, if it has one, into the world, relative to the same origin. It takes the pin along from
+    /// the first time it is seen.
+    pub(crate) fn target(&mut self, anchor: Option<Affine3A>, origin: Vec3) -> PinTarget {
         self.held += self.held_origin - origin;
         self.held_origin = origin;
-        if let Some(transform) = transform {
-            let affine = transform.affine();
-            let from_anchor = origin - transform.translation();
+        if let Some(affine) = anchor {
+            let to_anchor = Vec3::from(affine.translation);
             let offset = *self.offset.get_or_insert_with(|| {
-                let offset = affine.matrix3.inverse() * (self.held + from_anchor);
+                let offset = affine.matrix3.inverse() * (self.held - to_anchor);
                 // An anchor without a size has no inverse; its origin is as good as any place.
                 if offset.is_finite() {
                     offset
@@ -58,7 +54,7 @@ impl BoundPin {
                     Vec3::ZERO
                 }
             });
-            let held = affine.matrix3 * offset - from_anchor;
+            let held = affine.matrix3 * offset + to_anchor;
             if held.is_finite() {
                 self.held = held;
             }
@@ -78,16 +74,16 @@ mod tests {
     fn an_anchor_that_breaks_leaves_the_pin_where_it_was() {
         let place = Vec3::new(1.0, 2.0, 0.0);
         let mut pin = BoundPin::new(0, PinAnchor::Cloth, place, Vec3::ZERO);
-        let anchor = GlobalTransform::from_xyz(1.0, 0.0, 0.0);
-        assert_eq!(pin.target(Some(&anchor), Vec3::ZERO).position, place);
-        for gone in [Some(GlobalTransform::from_xyz(f32::NAN, 0.0, 0.0)), None] {
-            assert_eq!(pin.target(gone.as_ref(), Vec3::ZERO).position, place);
+        let anchor = Affine3A::from_translation(Vec3::X);
+        assert_eq!(pin.target(Some(anchor), Vec3::ZERO).position, place);
+        for gone in [Some(Affine3A::from_translation(Vec3::NAN)), None] {
+            assert_eq!(pin.target(gone, Vec3::ZERO).position, place);
             // The same place from another origin.
-            let moved = pin.target(gone.as_ref(), Vec3::X).position;
+            let moved = pin.target(gone, Vec3::X).position;
             assert_eq!(moved, Vec3::Y * 2.0);
         }
-        let back = GlobalTransform::from_xyz(1.0, 5.0, 0.0);
-        let taken = pin.target(Some(&back), Vec3::ZERO).position;
+        let back = Affine3A::from_translation(Vec3::new(1.0, 5.0, 0.0));
+        let taken = pin.target(Some(back), Vec3::ZERO).position;
         assert_eq!(taken, Vec3::new(1.0, 7.0, 0.0));
     }
 
@@ -95,8 +91,7 @@ mod tests {
     fn far_away_pins_are_not_rounded() {
         let far = Vec3::new(16384.0, 0.0, -8192.0);
         let place = Vec3::new(0.123_456_7, 0.3, 0.765_432_1);
-        let anchor = GlobalTransform::from_translation(far);
         let mut pin = BoundPin::new(0, PinAnchor::Cloth, place, far);
-        assert_eq!(pin.target(Some(&anchor), far).position, place);
+        assert_eq!(pin.target(Some(Affine3A::IDENTITY), far).position, place);
     }
 }

@@ -11,6 +11,7 @@ mod select;
 
 pub(crate) use bound::BoundPin;
 
+use crate::paint::VertexChannel;
 use bevy::{
     ecs::entity::{EntityMapper, MapEntities},
     prelude::*,
@@ -73,7 +74,8 @@ pub struct Pin {
     reflect(Serialize, Deserialize)
 )]
 pub enum PinAnchor {
-    /// The transform of the cloth's own entity.
+    /// What the mesh follows: its skeleton, each particle by the joints that move its vertices, or the
+    /// transform of the cloth's own entity if it has none.
     #[default]
     Cloth,
     /// Nothing that moves: they stay where they are in the world.
@@ -102,6 +104,13 @@ pub enum PinSelector {
     Index(u32),
     /// The particles of the first and the last vertex: the two ends of a [`Rope`](crate::Rope).
     Ends,
+    /// All particles where something was painted.
+    Painted {
+        /// What was painted.
+        channel: VertexChannel,
+        /// They are held where there is more than this of it.
+        above: f32,
+    },
     /// All particles for which this is true.
     #[cfg_attr(feature = "serialize", serde(skip))]
     Predicate(PinPredicate),
@@ -149,6 +158,11 @@ impl PinPredicate {
     /// Wraps a function.
     pub fn new(pins: impl Fn(Vec3) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(pins))
+    }
+
+    /// What it says of a place.
+    pub(crate) fn accepts(&self, place: Vec3) -> bool {
+        (self.0)(place)
     }
 }
 
@@ -202,6 +216,15 @@ impl Pins {
         Self::one(PinSelector::Index(vertex))
     }
 
+    /// Every particle where there is more than a half of what was painted: `Pins::painted(VertexChannel::Red)`
+    /// or `Pins::painted(VertexChannel::attribute("Pinned"))`.
+    pub fn painted(channel: VertexChannel) -> Self {
+        Self::one(PinSelector::Painted {
+            channel,
+            above: 0.5,
+        })
+    }
+
     /// Every particle whose place in the mesh (mesh space, m) the function accepts.
     pub fn predicate(pins: impl Fn(Vec3) -> bool + Send + Sync + 'static) -> Self {
         Self::one(PinSelector::Predicate(PinPredicate::new(pins)))
@@ -247,12 +270,28 @@ fn without_predicates<S: serde::Serializer>(pins: &[Pin], to: S) -> Result<S::Ok
     )
 }
 
+impl PinAnchor {
+    /// The other entity, if it is one.
+    pub(crate) fn entity(self) -> Option<Entity> {
+        match self {
+            Self::Entity(entity) => Some(entity),
+            Self::Cloth | Self::World => None,
+        }
+    }
+}
+
+impl MapEntities for PinAnchor {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        if let Self::Entity(entity) = self {
+            *entity = mapper.get_mapped(*entity);
+        }
+    }
+}
+
 impl MapEntities for Pins {
     fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
         for pin in &mut self.pins {
-            if let PinAnchor::Entity(entity) = &mut pin.anchor {
-                *entity = mapper.get_mapped(*entity);
-            }
+            pin.anchor.map_entities(mapper);
         }
     }
 }

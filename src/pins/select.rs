@@ -1,26 +1,40 @@
 //! Which particles a selector means.
 
 use super::{ClothCorner, ClothEdge, PinAnchor, PinPredicate, PinSelector, Pins};
-use crate::mesh::{Numbers, Topology, topology::NO_PARTICLE};
+use crate::{
+    mesh::{Numbers, Topology, topology::NO_PARTICLE},
+    paint::VertexChannel,
+};
 use bevy::prelude::*;
+use std::borrow::Cow;
+
+/// What pins are to hold by, and a mesh does not have.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Unknown {
+    pub(crate) vertices: Vec<u32>,
+    pub(crate) channels: Vec<VertexChannel>,
+}
 
 impl Pins {
-    /// The particles of a topology that these pins hold, each once.
+    /// The particles of a topology that these pins hold, each once; but for painted ones, of which a
+    /// topology knows nothing.
     pub fn select(&self, topology: &Topology) -> Vec<u32> {
-        let (resolved, _) = self.resolve(&topology.positions, &topology.vertex_to_particle);
+        let to_particle = &topology.vertex_to_particle;
+        let (resolved, _) = self.resolve(&topology.positions, to_particle, |_| None);
         resolved.into_iter().map(|(particle, _)| particle).collect()
     }
 
-    /// The particles that are to be held, each once, and by what. Also the indices that no vertex
-    /// has. `rest` are the particles in mesh space.
-    pub(crate) fn resolve(
+    /// The particles that are to be held, each once, and by what. Also what there is not. `rest` are the
+    /// particles in mesh space, `paint` tells what was painted on them.
+    pub(crate) fn resolve<'a>(
         &self,
         rest: &[Vec3],
         vertex_to_particle: &Numbers,
-    ) -> (Vec<(u32, PinAnchor)>, Vec<u32>) {
+        paint: impl Fn(&VertexChannel) -> Option<Cow<'a, [f32]>>,
+    ) -> (Vec<(u32, PinAnchor)>, Unknown) {
         let mut pinned = vec![false; rest.len()];
         let mut resolved = Vec::new();
-        let mut unknown = Vec::new();
+        let mut unknown = Unknown::default();
         let sheet = Sheet::around(rest);
         for pin in &self.pins {
             let mut hold = |particle: u32| {
@@ -32,13 +46,21 @@ impl Pins {
             match &pin.select {
                 PinSelector::Index(vertex) => match vertex_to_particle.get(*vertex as usize) {
                     Some(particle) if particle != NO_PARTICLE => hold(particle),
-                    _ => unknown.push(*vertex),
+                    _ => unknown.vertices.push(*vertex),
                 },
                 PinSelector::Ends => {
                     let mut vertices = vertex_to_particle.iter().filter(|&p| p != NO_PARTICLE);
                     let ends = [vertices.next(), vertices.next_back()];
                     ends.into_iter().flatten().for_each(&mut hold);
                 }
+                PinSelector::Painted { channel, above } => match paint(channel) {
+                    Some(values) => (0..).zip(&*values).for_each(|(i, value)| {
+                        if value > above {
+                            hold(i);
+                        }
+                    }),
+                    None => unknown.channels.push(channel.clone()),
+                },
                 PinSelector::Predicate(PinPredicate(pins)) => {
                     all().filter(|&(at, _)| pins(at)).for_each(|(_, i)| hold(i));
                 }
@@ -150,16 +172,28 @@ mod tests {
     fn each_particle_is_pinned_once_and_unknown_indices_are_told() {
         let pins = Pins::index(3).and(Pins::top_corners()).and(Pins::index(99));
         let rest: Vec<_> = (0..4).map(|i| Vec3::X * i as f32).collect();
-        let (resolved, unknown) = pins.resolve(&rest, &Numbers::ordered(4));
+        let (resolved, unknown) = pins.resolve(&rest, &Numbers::ordered(4), |_| None);
         assert_eq!(resolved.len(), 2);
-        assert_eq!(unknown, [99]);
+        assert_eq!(unknown.vertices, [99]);
+    }
+
+    #[test]
+    fn painted_particles_are_held_above_a_threshold() {
+        let pins = Pins::painted(VertexChannel::Red).and(Pins::painted(VertexChannel::Alpha));
+        let paint = |channel: &VertexChannel| {
+            let values: &[f32] = &[0.0, 0.5, 0.51, 1.0];
+            (*channel == VertexChannel::Red).then(|| values.into())
+        };
+        let (held, unknown) = pins.resolve(&[Vec3::ZERO; 4], &Numbers::ordered(4), paint);
+        assert_eq!(held, [(2, PinAnchor::Cloth), (3, PinAnchor::Cloth)]);
+        assert_eq!(unknown.channels, [VertexChannel::Alpha]);
     }
 
     #[test]
     fn ends_are_the_first_and_the_last_particle() {
         let resolve = |of: &[u32]| {
             Pins::ends()
-                .resolve(&[Vec3::ZERO; 4], &of.to_vec().into())
+                .resolve(&[Vec3::ZERO; 4], &of.to_vec().into(), |_| None)
                 .0
         };
         let held = |of| resolve(of).iter().map(|pin| pin.0).collect::<Vec<_>>();

@@ -22,6 +22,7 @@ use crate::{
         Tip,
     },
     grab::{ClothGrabs, Grab},
+    guide,
     pins::{BoundPin, PinAnchor, Pins},
     sleep::{ClothSleeping, Rest, RestState},
     solver::{Geodesics, ParticleArrays, Tethers},
@@ -61,7 +62,8 @@ use std::{error::Error, fmt, sync::Arc};
 /// Not in it is what a game can save by itself. To get the same bits again it must put back:
 ///
 /// - components of the cloth: [`Cloth`](crate::Cloth), [`Pins`], [`Tearing`](crate::Tearing),
-///   [`PlanarCloth`](crate::PlanarCloth), `Transform`, if they change;
+///   [`PlanarCloth`](crate::PlanarCloth), [`MaxDistance`](crate::MaxDistance),
+///   [`ClothPaint`](crate::ClothPaint), [`WorldMotion`](crate::WorldMotion), `Transform`, if they change;
 /// - entities that touch it: `Transform`, [`ClothCollider`](crate::ClothCollider) and
 ///   [`LastPose`](crate::LastPose) of colliders, `Transform` of what pins are anchored to;
 /// - resources, if they change: [`ClothGravity`](crate::ClothGravity), [`Wind`](crate::Wind),
@@ -94,6 +96,8 @@ pub struct ClothSnapshot {
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     resistance: Vec<f32>,
     grabs: Vec<Grab>,
+    /// Where an animation carried it in the last step.
+    seen: guide::Seen,
     /// Whether it sleeps, and what it has seen.
     rest: RestState,
     /// Its tethers; after a file they are measured anew.
@@ -212,6 +216,7 @@ impl ClothSnapshot {
             tips: body.tips.clone(),
             resistance: body.resistance.clone(),
             grabs: grabs.0.clone(),
+            seen: body.guide.seen.clone(),
             rest: rest.state.clone(),
             tied: Tied::of(body),
             shape,
@@ -295,6 +300,8 @@ impl ClothSnapshot {
         body.tips.clone_from(&self.tips);
         body.resistance.clone_from(&self.resistance);
         grabs.0.clone_from(&self.grabs);
+        body.guide.seen.clone_from(&self.seen);
+        body.guide.teleport = None;
         contacts.forget();
         mesh.written = None;
         rest.state.clone_from(&self.rest);

@@ -78,7 +78,11 @@ impl Change<'_> {
         let whole = body.torn.as_ref().map(|torn| &*torn.whole_constraints);
         let constraints = match whole.filter(|whole| print.has_constraints(whole)) {
             Some(whole) => whole.clone(),
-            None => body.topology.constraints_at(&rest),
+            None => {
+                let mut built = body.topology.constraints_at(&rest);
+                body.stiffen(&mut built);
+                built
+            }
         };
         print
             .has_constraints(&constraints)

@@ -280,6 +280,20 @@ impl ConstraintGraph {
             .chain(self.hinges.iter_mut().map(|hinge| &mut hinge.give))
     }
 
+    /// Makes each bend stiffer by the geometric mean of what `multiple` gives for what it is over.
+    pub(crate) fn stiffen_bends(&mut self, multiple: impl Fn(u32) -> f32) {
+        let bends = self.iter().filter(|c| c.kind == ConstraintKind::Bend);
+        let multiples: Vec<f32> = bends
+            .map(|bend| {
+                let [a, b] = bend.over.unwrap_or(bend.particles);
+                (multiple(a) * multiple(b)).sqrt()
+            })
+            .collect();
+        for (give, multiple) in self.bend_gives_mut().zip(multiples) {
+            *give /= multiple;
+        }
+    }
+
     /// Once a step, before the first [`relax`](super::relax()): brings up to date what follows from
     /// rest lengths and masses.
     pub fn prepare(&mut self, particles: &ParticleArrays) {

@@ -29,6 +29,8 @@
 //! | `geodesic` | how far particles are from what holds them, along the cloth |
 //! | `thread` | threads side by side, each solved as a whole |
 //! | `tethers` | keeps them within that distance |
+//! | `limits` | keeps particles near where an animation would carry them |
+//! | `carry` | takes a cloth along with what it belongs to |
 //! | `aligned` | numbers that begin a line of the cache |
 //! | `corners` | the corners of triangles, in little memory |
 //! | `triangles` | what carries the mass and catches the wind |
@@ -66,6 +68,7 @@ pub mod bend;
 pub mod bend_damping;
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
+pub mod carry;
 pub mod collide;
 mod columns;
 pub mod constraints;
@@ -83,6 +86,7 @@ pub mod grab;
 pub mod gusts;
 pub mod integrate;
 pub mod internal_friction;
+pub mod limits;
 pub mod line_drag;
 mod math;
 #[cfg(feature = "parry")]
@@ -118,6 +122,7 @@ pub use aero::{Air, apply_air};
 pub use aligned::AlignedVec;
 pub use bend::Bend;
 pub use bend_damping::damp_bending;
+pub use carry::{Carry, Feeling};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub(crate) use collide::{Skin, collide_shared};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
@@ -135,6 +140,7 @@ pub use gusts::gusty;
 pub(crate) use integrate::integrate_shared;
 pub use integrate::{Integration, integrate, update_displacements};
 pub use internal_friction::apply_internal_friction;
+pub use limits::{Backstop, MotionLimits};
 pub use line_drag::{Lines, apply_line_drag};
 #[cfg(feature = "parry")]
 pub(crate) use mesh_contact::MeshContacts;

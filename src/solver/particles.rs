@@ -9,6 +9,7 @@
 
 use super::{
     aligned::AlignedVec,
+    carry::Carry,
     crew::{Leader, PART},
     soa::{SoaVec3, all_finite},
 };
@@ -129,13 +130,15 @@ impl ParticleArrays {
     /// accelerations, and sends every pinned particle on a straight way to its target.
     /// Pinned particles without a target stay where they are.
     pub fn begin_step(&mut self, pins: &[PinTarget], substeps: u32) {
-        self.begin_step_shared(&mut Leader::alone(), pins, substeps);
+        self.begin_step_shared(&mut Leader::alone(), None, pins, substeps);
     }
 
-    /// [`begin_step`](Self::begin_step), shared with the leader's helpers.
+    /// [`begin_step`](Self::begin_step), shared with the leader's helpers. What is carried along is so
+    /// after its last place was noted: pictures between the steps show it on its way.
     pub(crate) fn begin_step_shared(
         &mut self,
         leader: &mut Leader,
+        carried: Option<&Carry>,
         pins: &[PinTarget],
         substeps: u32,
     ) {
@@ -166,6 +169,9 @@ impl ParticleArrays {
                 }
             }
         });
+        if let Some(carry) = carried {
+            carry.apply(self);
+        }
         for pin in pins {
             let i = pin.particle as usize;
             if self.is_pinned(i) {

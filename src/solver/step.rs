@@ -95,7 +95,7 @@ pub fn step_shared(
         dt: settings.dt / substeps as f32,
     };
     apply_internal_friction(particles, settings.internal_friction, settings.dt);
-    particles.begin_step_shared(leader, pins, substeps);
+    particles.begin_step_shared(leader, None, pins, substeps);
     apply_air_shared(leader, particles, triangles, &settings.air, settings.dt);
     let mut facets = Facets::default();
     facets.prepare(triangles, colliders, settings.surface.thickness);

@@ -1,24 +1,37 @@
 //! Makes cloth of meshes, as soon as they are loaded; and gives the meshes back.
 
-use super::prepare::rebind;
+use super::{
+    bind::{bind_masses, bind_stiffness, rebind},
+    guide::bind_limits,
+    skins::{Loaded, Skeletons},
+};
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{
-        Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Reach,
-        SelfContacts,
+        Binding, BuildFailed, ClothBody, ClothMesh, ClothSkin, ClothSource, Constraints, Particles,
+        Reach, SelfContacts,
     },
     fabric::Fabric,
     grab::ClothGrabs,
+    max_distance::MaxDistance,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
+    paint::{ClothPaint, ClothPart, Paint, PerVertex, VertexChannel, per_vertex, removes_colours},
     params,
-    pins::Pins,
+    pins::{PinAnchor, PinSelector, Pins},
     rope::Rope,
+    skin::Skin,
     sleep::{ClothSleeping, Rest},
     snapshot::BuiltFrom,
+    solver::SoaVec3,
 };
 use bevy::{
     asset::RenderAssetUsages,
-    camera::{primitives::Aabb, visibility::NoAutoAabb},
+    camera::{
+        primitives::Aabb,
+        visibility::{DynamicSkinnedMeshBounds, NoAutoAabb},
+    },
+    math::Vec3A,
+    mesh::skinning::SkinnedMesh,
     platform::collections::HashSet,
     prelude::*,
 };
@@ -43,16 +56,24 @@ pub(crate) fn build(
             &Mesh3d,
             &GlobalTransform,
             Option<&ClothSource>,
+            (Option<&SkinnedMesh>, Option<&ClothSkin>),
+            (
+                Option<&ClothPart>,
+                Option<&ClothPaint>,
+                Option<&MaxDistance>,
+            ),
         ),
         Unbuilt,
     >,
     without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
     mut meshes: ResMut<Assets<Mesh>>,
+    mut skeletons: Skeletons,
 ) {
     for entity in &without_mesh {
         info!("cloth {entity}: has no Mesh3d yet; it will become cloth when it gets one");
     }
-    for (entity, cloth, pins, mesh, transform, source) in &unbuilt {
+    for (entity, cloth, pins, mesh, transform, source, skeleton, painted) in &unbuilt {
+        let (part, paint, max_distance) = painted;
         // A cloned cloth carries the mesh that follows the original; it starts from the same source.
         let source = match source {
             Some(known) if known.own == mesh.0 => known.source.clone(),
@@ -64,8 +85,21 @@ pub(crate) fn build(
         let Some(original) = meshes.get(&source) else {
             continue;
         };
-        let parts = match make(original, transform, &fabric) {
-            Ok(parts) => parts,
+        let of = Source {
+            mesh: original,
+            // Likewise.
+            skinned: match skeleton {
+                (now, Some(known)) if known.is_in_use(now) => Some(&known.original),
+                (now, _) => now,
+            },
+            part,
+            transform,
+            hides_colours: removes_colours(channels(pins, paint, max_distance), part),
+        };
+        let skinned = of.skinned.cloned();
+        let parts = match make(&of, &fabric, &skeletons) {
+            Ok(Loaded::Yes(parts)) => parts,
+            Ok(Loaded::NotYet) => continue,
             Err(reason) => {
                 error!("cloth {entity} is not built: {reason}");
                 commands.entity(entity).try_insert(BuildFailed { reason });
@@ -89,21 +123,39 @@ pub(crate) fn build(
 
         let Parts {
             mut particles,
-            constraints,
+            mut constraints,
             mut body,
-            mesh,
+            mut mesh,
             binding,
+            rest,
             ..
         } = parts;
+        bind_masses(entity, paint, &mut body);
+        bind_stiffness(entity, paint, &mut body);
+        body.stiffen(&mut constraints);
+        let frame = body.reach.to_world;
+        body.built = BuiltFrom::new(frame, &body, Some(&binding), &constraints);
+        bind_limits(entity, max_distance, &mut body, count);
         rebind(entity, pins, &particles, &mut body);
+        see_anchors(entity, &mut body, particles.origin, transform, &skeletons);
         body.set_masses(&mut particles, fabric.areal_density);
         if particles.inverse_mass.iter().all(|&w| w == 0.0) {
             warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
         }
 
+        let to_particle = body.topology.vertex_to_particle.iter();
+        let joint = skinned.and_then(|skinned| {
+            body.skin.as_ref()?;
+            skeletons.add_joint(entity, &skinned, &mut mesh, to_particle)
+        });
         let own = meshes.add(mesh);
-        commands
-            .entity(entity)
+        let mut entity_commands = commands.entity(entity);
+        let joint = joint.map(|(skin, joint)| {
+            // Only those with bounds of their own may be culled by them.
+            entity_commands.try_insert((skin.own.clone(), skin, DynamicSkinnedMeshBounds));
+            joint
+        });
+        entity_commands
             .try_insert((
                 particles,
                 constraints,
@@ -112,6 +164,8 @@ pub(crate) fn build(
                     binding: Binding::Sheet(binding),
                     local: Vec::new(),
                     written: None,
+                    rest,
+                    joint,
                 },
                 ClothGrabs::default(),
                 ClothSource {
@@ -126,17 +180,89 @@ pub(crate) fn build(
     }
 }
 
+/// Takes pins along with their anchors from now on, and not only from the first step on.
+fn see_anchors(
+    entity: Entity,
+    body: &mut ClothBody,
+    origin: Vec3,
+    transform: &GlobalTransform,
+    skeletons: &Skeletons,
+) {
+    let relative = |transform: GlobalTransform| {
+        let mut affine = transform.affine();
+        affine.translation -= Vec3A::from(origin);
+        affine
+    };
+    let mut pins = std::mem::take(&mut body.pins);
+    for pin in &mut pins {
+        let anchor = match (pin.anchor, &body.skin) {
+            (PinAnchor::World, _) => None,
+            (PinAnchor::Cloth, Some(skin)) => Some(skin.matrix(pin.particle as usize)),
+            (PinAnchor::Cloth, None) => Some(relative(*transform)),
+            (PinAnchor::Entity(other), _) if other == entity => Some(relative(*transform)),
+            (PinAnchor::Entity(other), _) => skeletons.joint(other).map(relative),
+        };
+        pin.target(anchor, origin);
+    }
+    body.pins = pins;
+}
+
+/// The channels in which something is painted for a cloth.
+fn channels<'a>(
+    pins: &'a Pins,
+    paint: Option<&'a ClothPaint>,
+    max_distance: Option<&'a MaxDistance>,
+) -> impl Iterator<Item = &'a VertexChannel> {
+    let pinned = pins.pins.iter().filter_map(|pin| match &pin.select {
+        PinSelector::Painted { channel, .. } => Some(channel),
+        _ => None,
+    });
+    let multiples = paint.map(|paint| [&paint.mass, &paint.bending_stiffness]);
+    let far = max_distance
+        .into_iter()
+        .flat_map(|MaxDistance { distance, backstop }| {
+            let back = backstop.iter().map(|back| &back.distance);
+            std::iter::once(distance).chain(back)
+        });
+    let numbers = multiples.into_iter().flatten().chain(far);
+    pinned.chain(numbers.filter_map(PerVertex::channel))
+}
+
+/// What a cloth is made of.
+struct Source<'a> {
+    mesh: &'a Mesh,
+    skinned: Option<&'a SkinnedMesh>,
+    part: Option<&'a ClothPart>,
+    transform: &'a GlobalTransform,
+    /// Its colours are paint.
+    hides_colours: bool,
+}
+
 struct Parts {
     particles: Particles,
     constraints: Constraints,
     body: ClothBody,
     mesh: Mesh,
     binding: MeshBinding,
+    /// The box around what of the mesh is no cloth.
+    rest: Option<[Vec3; 2]>,
     out_of_range: usize,
 }
 
+/// What of a mesh becomes cloth.
+struct Found {
+    triangles: TriangleMesh,
+    topology: Topology,
+    /// The particles where it is sewn to the rest.
+    seam: Vec<u32>,
+}
+
 /// Reads a mesh and its place, or says why they cannot become cloth.
-fn check(original: &Mesh, transform: &GlobalTransform) -> Result<(TriangleMesh, Topology), String> {
+fn check(
+    original: &Mesh,
+    transform: &GlobalTransform,
+    part: Option<&ClothPart>,
+) -> Result<Found, String> {
     if !is_usable(transform) {
         return Err(format!(
             "its transform has a scale of 0 or numbers that are not finite ({:?}); it will be \
@@ -144,26 +270,99 @@ fn check(original: &Mesh, transform: &GlobalTransform) -> Result<(TriangleMesh, 
             transform.affine()
         ));
     }
-    let source = TriangleMesh::read(original).map_err(|error| error.to_string())?;
-    let topology = Topology::new(&source).ok_or_else(|| MeshError::NoTriangles.to_string())?;
-    Ok((source, topology))
+    let mut triangles = TriangleMesh::read(original).map_err(|error| error.to_string())?;
+    let on_seam = match part {
+        Some(part) => Some(take_part(original, &mut triangles, part)?),
+        None => None,
+    };
+    let topology = Topology::new(&triangles).ok_or_else(|| MeshError::NoTriangles.to_string())?;
+    let seam = on_seam.map_or(Vec::new(), |on_seam| topology.on_seam(&on_seam));
+    Ok(Found {
+        triangles,
+        topology,
+        seam,
+    })
 }
 
-fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result<Parts, String> {
-    let (source, mut topology) = check(original, transform)?;
+/// Leaves a part of a mesh. Returns which of its vertices are on the seam.
+fn take_part(
+    original: &Mesh,
+    triangles: &mut TriangleMesh,
+    part: &ClothPart,
+) -> Result<Vec<bool>, String> {
+    let on_seam = match part {
+        ClothPart::Painted { channel, above } => {
+            let values = match channel {
+                VertexChannel::Joint(_) => {
+                    return Err(format!(
+                        "its part is painted in {channel:?}; weights of joints serve for pins and \
+                         distances only, parts need vertex colours or an attribute"
+                    ));
+                }
+                _ => per_vertex(original, channel),
+            };
+            let values = values.ok_or_else(|| {
+                format!("its part is painted in {channel:?}, which its mesh does not have")
+            })?;
+            triangles.keep_part(|v| values.get(v).is_some_and(|value| value > above))
+        }
+        ClothPart::Predicate(is_cloth) => {
+            let places = triangles.positions.clone();
+            triangles.keep_part(|v| is_cloth.accepts(places[v]))
+        }
+    };
+    if triangles.triangles.is_empty() {
+        return Err("no triangle has a corner in the part that its ClothPart means".to_owned());
+    }
+    Ok(on_seam)
+}
+
+fn make(of: &Source, fabric: &Fabric, skeletons: &Skeletons) -> Result<Loaded<Parts>, String> {
+    let original = of.mesh;
+    let Found {
+        triangles: source,
+        mut topology,
+        seam,
+    } = check(original, of.transform, of.part)?;
+    let skin = match of.skinned {
+        Some(skinned) => {
+            let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
+            match skeletons.read(original, skinned, to_particle.iter(), count) {
+                Loaded::Yes(skin) => skin,
+                Loaded::NotYet => return Ok(Loaded::NotYet),
+            }
+        }
+        None => None,
+    };
+    let Carried {
+        origin,
+        frame,
+        skin,
+        places,
+    } = carry(of.transform, skin, &topology, skeletons)?;
 
     let mut mesh = original.clone();
+    if of.hides_colours {
+        mesh.remove_attribute(Mesh::ATTRIBUTE_COLOR);
+    }
     // It is written to in every frame and uploaded again.
     mesh.asset_usage = RenderAssetUsages::default();
-    if source.out_of_range > 0 {
+    let rest = of
+        .part
+        .and_then(|_| topology.box_around_rest(&source.positions));
+    if source.out_of_range > 0 && of.part.is_none() {
         // What does not exist cannot be drawn either; a renderer would read past the vertices.
         mesh.insert_indices(bevy::mesh::Indices::U32(source.triangles.concat()));
         mesh = as_triangle_list(&mesh);
     }
     let binding = MeshBinding::new(&source, &topology, &mut mesh);
 
-    let frame = transform.affine().matrix3.into();
-    let assembly = topology.assemble(transform.translation(), frame, fabric.areal_density);
+    let mut assembly = topology.assemble(origin, frame, fabric.areal_density);
+    if let Some(places) = places {
+        assembly.particles.reset(origin, &places);
+    }
+    let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
+    let paint = Paint::read(original, to_particle, count);
     // They follow from the triangles and are many.
     (topology.constraints, topology.bends) = Default::default();
     let mut body = ClothBody {
@@ -173,16 +372,57 @@ fn make(original: &Mesh, transform: &GlobalTransform, fabric: &Fabric) -> Result
             to_world: frame,
             ..default()
         },
+        paint,
+        skin,
+        seam,
         ..default()
     };
-    body.built = BuiltFrom::new(frame, &body, Some(&binding), &assembly.constraints);
-    Ok(Parts {
+    body.guide.seen.origin = origin;
+    Ok(Loaded::Yes(Parts {
         particles: Particles(assembly.particles),
         constraints: Constraints(assembly.constraints),
         body,
         mesh,
         binding,
+        rest,
         out_of_range: source.out_of_range,
+    }))
+}
+
+/// Where a cloth begins.
+struct Carried {
+    origin: Vec3,
+    /// What turns and scales mesh space into world axes.
+    frame: Mat3,
+    skin: Option<Skin>,
+    /// Where its particles are, from the origin, if not where the rest shape has them.
+    places: Option<SoaVec3>,
+}
+
+/// Finds where a cloth begins: where its skeleton carries it, or its transform.
+fn carry(
+    transform: &GlobalTransform,
+    skin: Option<Skin>,
+    topology: &Topology,
+    skeletons: &Skeletons,
+) -> Result<Carried, String> {
+    let Some(mut skin) = skin else {
+        return Ok(Carried {
+            origin: transform.translation(),
+            frame: transform.affine().matrix3.into(),
+            skin,
+            places: None,
+        });
+    };
+    let (origin, frame) = skin
+        .settle(&topology.positions, |joint| skeletons.joint(joint))
+        .ok_or("its skeleton has a scale of 0, or joints that are not there")?;
+    let places = skin.places(&topology.positions);
+    Ok(Carried {
+        origin,
+        frame,
+        skin: Some(skin),
+        places: Some(places),
     })
 }
 
@@ -202,7 +442,7 @@ type Built = (
     ClothSleeping,
     ClothMesh,
     ClothGrabs,
-    ClothSource,
+    (ClothSource, ClothSkin),
     Aabb,
     NoAutoAabb,
 );
@@ -215,13 +455,33 @@ pub(crate) fn forget_replaced_meshes(
         (Entity, &Mesh3d, &ClothSource),
         (With<Cloth>, With<Particles>, Without<Rope>, Changed<Mesh3d>),
     >,
-    failed: Query<(Entity, Ref<Mesh3d>, Ref<GlobalTransform>, &BuildFailed), Without<Rope>>,
+    skinned: Query<
+        (Entity, &SkinnedMesh, &ClothSource, Option<&ClothSkin>),
+        (With<Cloth>, With<Particles>, Changed<SkinnedMesh>),
+    >,
+    failed: Query<
+        (
+            Entity,
+            Ref<Mesh3d>,
+            Ref<GlobalTransform>,
+            Option<Ref<ClothPart>>,
+            &BuildFailed,
+        ),
+        Without<Rope>,
+    >,
     mut changes: MessageReader<AssetEvent<Mesh>>,
     meshes: Res<Assets<Mesh>>,
 ) {
     for (entity, mesh, known) in &built {
         if mesh.0 != known.own {
             commands.entity(entity).try_remove::<Built>();
+        }
+    }
+    for (entity, now, source, known) in &skinned {
+        if !known.is_some_and(|known| known.is_in_use(Some(now))) {
+            // It is built anew, of the same mesh.
+            let mut entity = commands.entity(entity);
+            entity.try_remove::<Built>().try_insert(source.clone());
         }
     }
     if failed.is_empty() {
@@ -235,13 +495,17 @@ pub(crate) fn forget_replaced_meshes(
             _ => None,
         })
         .collect();
-    for (entity, mesh, transform, failure) in &failed {
-        let touched = mesh.is_changed() || transform.is_changed() || modified.contains(&mesh.id());
+    for (entity, mesh, transform, part, failure) in &failed {
+        let other_part = part.as_ref().is_some_and(|part| part.is_changed());
+        let touched = mesh.is_changed()
+            || transform.is_changed()
+            || other_part
+            || modified.contains(&mesh.id());
         // Only if it would now come out differently, so that a moving entity does not repeat the
         // same error in every frame.
         if touched
             && let Some(original) = meshes.get(&mesh.0)
-            && check(original, &transform).err().as_ref() != Some(&failure.reason)
+            && check(original, &transform, part.as_deref()).err().as_ref() != Some(&failure.reason)
         {
             commands.entity(entity).try_remove::<BuildFailed>();
         }
@@ -252,8 +516,15 @@ pub(crate) fn forget_replaced_meshes(
 pub(crate) fn give_mesh_back(
     event: On<Remove, Cloth>,
     sources: Query<(&ClothSource, &Mesh3d)>,
+    skins: Query<(&ClothSkin, &SkinnedMesh)>,
     mut commands: Commands,
 ) {
+    if let Ok((known, now)) = skins.get(event.entity)
+        && known.is_in_use(Some(now))
+        && let Ok(mut entity) = commands.get_entity(event.entity)
+    {
+        entity.try_insert(known.original.clone());
+    }
     take_apart(event.entity, &sources, &mut commands);
 }
 

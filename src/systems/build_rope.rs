@@ -1,8 +1,8 @@
 //! Builds ropes, and builds them anew when they are changed.
 
 use super::{
+    bind::rebind,
     build::{is_usable, take_apart},
-    prepare::rebind,
 };
 use crate::{
     cloth::{Cloth, ClothReady},
@@ -114,6 +114,8 @@ pub(crate) fn build_ropes(
                     binding: Binding::Tube(tube),
                     local: Vec::new(),
                     written: None,
+                    rest: None,
+                    joint: None,
                 },
                 ClothGrabs::default(),
                 ClothSource {

@@ -26,13 +26,7 @@ pub(crate) fn check_settings(
     check(params::SUBSTEPS, &mut substeps);
     for (entity, mut cloth) in &mut cloths {
         // The correction is no change that anybody else must hear of.
-        let cloth = cloth.bypass_change_detection();
-        let messages = params::sanitize(params::CLOTH, cloth)
-            .into_iter()
-            .chain(params::sanitize(params::FABRIC, &mut cloth.fabric));
-        for message in messages {
-            warn!("cloth {entity}: {message}");
-        }
+        check_cloth(entity, cloth.bypass_change_detection());
     }
     for (entity, mut zone) in &mut zones {
         for message in params::sanitize(params::WIND_ZONE, zone.bypass_change_detection()) {
@@ -43,6 +37,16 @@ pub(crate) fn check_settings(
         for message in params::sanitize(params::PRESSURE, pressure.bypass_change_detection()) {
             warn!("cloth {entity}: {message}");
         }
+    }
+}
+
+/// Puts the numbers of one cloth into their ranges.
+pub(super) fn check_cloth(entity: Entity, cloth: &mut Cloth) {
+    let messages = params::sanitize(params::CLOTH, cloth)
+        .into_iter()
+        .chain(params::sanitize(params::FABRIC, &mut cloth.fabric));
+    for message in messages {
+        warn!("cloth {entity}: {message}");
     }
 }
 

@@ -1,10 +1,11 @@
 //! Finds out where all colliders are and how they move during the coming step.
 
+use super::follow::Anchors;
 use crate::{
     collider::{ClothCollider, LastPose},
     layers::ClothLayers,
     settings::WindOcclusion,
-    solver::{Collider, Occlusion, Pose},
+    solver::{Collider, Occlusion, Pose, Shape},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 
@@ -36,6 +37,38 @@ impl ActiveColliders {
         met.map(|(collider, _)| collider)
     }
 
+    /// All of them where they are now, as if they stood still. Mesh colliders are those of the last step.
+    pub(super) fn still(
+        &self,
+        colliders: &Query<(Entity, &ClothCollider, Option<&ClothLayers>)>,
+        transforms: &TransformHelper,
+    ) -> Self {
+        let mut all: Vec<_> = colliders.iter().collect();
+        all.sort_unstable_by_key(|(entity, ..)| *entity);
+        let mut still = Self {
+            #[cfg(feature = "parry")]
+            meshes: self.meshes.still(),
+            ..default()
+        };
+        for (entity, collider, layers) in all {
+            let transform = transforms.compute_global_transform(entity).ok();
+            if let Some((shape, pose)) = transform.map(|transform| placed(collider, &transform))
+                && shape.is_valid()
+                && pose.is_valid()
+            {
+                let solid = Collider {
+                    hollow: collider.hollow,
+                    ..Collider::fixed(shape, pose, collider.friction())
+                };
+                still.around.push(solid.around());
+                still
+                    .list
+                    .push((solid, layers.copied().unwrap_or_default()));
+            }
+        }
+        still
+    }
+
     /// How they keep off the wind, if they do.
     pub(crate) fn occlusion(&self, by: &WindOcclusion) -> Option<Occlusion<'_>> {
         (by.length > 0.0 && !self.screens.is_empty()).then_some(Occlusion {
@@ -65,7 +98,7 @@ impl ActiveColliders {
 pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
     mut colliders: Query<(Entity, &ClothCollider, Option<&ClothLayers>, &mut LastPose)>,
-    transforms: TransformHelper,
+    anchors: Anchors,
     time: Res<Time>,
     occlusion: Res<WindOcclusion>,
 ) {
@@ -86,23 +119,17 @@ pub(crate) fn find_colliders(
         let Ok((_, collider, layers, mut last)) = colliders.get_mut(entity) else {
             continue;
         };
-        let Ok(transform) = transforms.compute_global_transform(entity) else {
+        let Some(at) = anchors.at(entity) else {
             last.set_if_neq(LastPose(None));
             continue;
         };
-        let (scale, rotation, translation) = transform.to_scale_rotation_translation();
-        let end = Pose {
-            // A parent that is scaled unevenly shears what is turned inside it; the nearest rotation
-            // is the best that a rigid shape can do.
-            rotation: rotation.normalize(),
-            translation,
-        };
-        let shape = collider.scaled_shape(scale);
+        let (shape, end) = placed(collider, &at);
         if !(shape.is_valid() && end.is_valid()) {
             if reported.insert(entity) {
                 error!(
-                    "cloth collider {entity}: {shape:?} at {translation} is left out; all lengths \
-                     must be finite and above 0, the transform finite"
+                    "cloth collider {entity}: {shape:?} at {} is left out; all lengths must be finite \
+                     and above 0, the transform finite",
+                    end.translation
                 );
             }
             last.set_if_neq(LastPose(None));
@@ -113,7 +140,10 @@ pub(crate) fn find_colliders(
             rotation: last.rotation,
             translation: last.translation.into(),
         });
-        last.set_if_neq(LastPose(Some(Isometry3d::new(translation, end.rotation))));
+        last.set_if_neq(LastPose(Some(Isometry3d::new(
+            end.translation,
+            end.rotation,
+        ))));
         let moved = Collider {
             shape,
             start,
@@ -131,4 +161,16 @@ pub(crate) fn find_colliders(
     if occlusion.length > 0.0 {
         screens.extend(list.iter().map(|(collider, _)| *collider));
     }
+}
+
+/// The shape of a collider and where it is.
+fn placed(collider: &ClothCollider, at: &GlobalTransform) -> (Shape, Pose) {
+    let (scale, rotation, translation) = at.to_scale_rotation_translation();
+    let pose = Pose {
+        // A parent that is scaled unevenly shears what is turned inside it; the nearest rotation is the
+        // best that a rigid shape can do.
+        rotation: rotation.normalize(),
+        translation,
+    };
+    (collider.scaled_shape(scale), pose)
 }

@@ -1,6 +1,6 @@
 //! Builds the surfaces of mesh colliders, and finds out where they are during the coming step.
 
-use super::colliders::ActiveColliders;
+use super::{colliders::ActiveColliders, follow::Anchors};
 use crate::{
     cloth::Cloth,
     collider::{ClothCollider, LastPose},
@@ -23,8 +23,7 @@ pub(crate) struct ActiveMeshColliders {
 
 /// What a collider has been built from, and what came of it.
 struct Built {
-    /// Bit by bit, for it may be NaN.
-    scale: [u32; 3],
+    scale: Vec3,
     mesh: Option<AssetId<Mesh>>,
     /// Its mesh has changed since.
     stale: bool,
@@ -45,11 +44,34 @@ impl ActiveMeshColliders {
         met.map(|(collider, _)| collider)
     }
 
+    /// The same ones, as if they stood still.
+    pub(super) fn still(&self) -> Self {
+        let still = |(collider, layers): &(MeshCollider, _)| {
+            let mut collider = collider.clone();
+            collider.start = collider.end;
+            (collider, *layers)
+        };
+        Self {
+            list: self.list.iter().map(still).collect(),
+            ..default()
+        }
+    }
+
     /// All of them.
     #[cfg(feature = "debug")]
     pub(crate) fn all(&self) -> impl Iterator<Item = &MeshCollider> {
         self.list.iter().map(|(collider, _)| collider)
     }
+}
+
+/// Whether a surface of one scale serves for another: a transform that is turned gives its scale back to the
+/// last digits only. NaN is the same as NaN.
+fn is_same_scale(a: Vec3, b: Vec3) -> bool {
+    let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-5 * a.abs();
+    a.to_array()
+        .into_iter()
+        .zip(b.to_array())
+        .all(|(a, b)| same(a, b))
 }
 
 /// Builds surfaces anew whose mesh has changed.
@@ -77,7 +99,7 @@ pub(crate) fn find_mesh_colliders(
         &mut LastPose,
         (Has<ClothCollider>, Has<Cloth>),
     )>,
-    transforms: TransformHelper,
+    anchors: Anchors,
     meshes: Option<Res<Assets<Mesh>>>,
     time: Res<Time>,
 ) {
@@ -99,7 +121,7 @@ pub(crate) fn find_mesh_colliders(
                 last.set_if_neq(LastPose(pose));
             }
         };
-        let Ok(transform) = transforms.compute_global_transform(entity) else {
+        let Some(transform) = anchors.at(entity) else {
             remember(None);
             continue;
         };
@@ -108,9 +130,10 @@ pub(crate) fn find_mesh_colliders(
             ClothMeshShape::Mesh | ClothMeshShape::MeshHull => mesh.map(|mesh| mesh.id()),
             _ => None,
         };
-        let scale_bits = scale.to_array().map(f32::to_bits);
         let known = built.get(&entity);
-        let same = |known: &&Built| !known.stale && known.scale == scale_bits && known.mesh == mesh;
+        let same = |known: &&Built| {
+            !known.stale && is_same_scale(known.scale, scale) && known.mesh == mesh
+        };
         if known.filter(same).is_none() || collider.is_changed() {
             let loaded = mesh.and_then(|id| meshes.as_ref()?.get(id));
             // Still loading: it is tried again in the next step.
@@ -122,7 +145,7 @@ pub(crate) fn find_mesh_colliders(
                 error!("cloth mesh collider {entity} is left out: {reason}");
             }
             let now = surface.map(|surface| Built {
-                scale: scale_bits,
+                scale,
                 mesh,
                 stale: false,
                 surface,

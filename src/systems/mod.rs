@@ -1,11 +1,14 @@
 //! One thin system a file. They fetch and check; the arithmetic is in [`solver`](crate::solver) and
 //! [`mesh`](crate::mesh).
 
+mod bind;
 mod build;
 mod build_rope;
 mod check;
 mod colliders;
 mod finish;
+mod follow;
+mod guide;
 #[cfg(feature = "parry")]
 mod mesh_colliders;
 mod parallel;
@@ -13,10 +16,12 @@ mod planar;
 mod prepare;
 mod pressure;
 mod reset;
+mod skins;
 mod sleep;
 mod substep;
 mod tethers;
 mod touching;
+mod warm_up;
 mod wind_zones;
 mod write_mesh;
 
@@ -25,6 +30,10 @@ pub(crate) use build_rope::{build_ropes, take_rope_apart};
 pub(crate) use check::check_settings;
 pub(crate) use colliders::{ActiveColliders, find_colliders};
 pub(crate) use finish::finish;
+pub(crate) use follow::{
+    FramePath, FrameShare, find_frame_share, follow_anchors, sample_fixed, sample_frames,
+};
+pub(crate) use guide::{ask_for_teleport, teleport};
 #[cfg(feature = "parry")]
 pub(crate) use mesh_colliders::{find_mesh_colliders, note_changed_meshes};
 pub(crate) use parallel::ClothCrew;
@@ -35,6 +44,7 @@ pub(crate) use reset::reset;
 pub(crate) use sleep::watch;
 pub(crate) use substep::{OwnSystems, collide, integrate, relax, run_substeps};
 pub(crate) use touching::{ClothsTouching, find_touching};
+pub(crate) use warm_up::{anybody_is_cold, warm_up};
 pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};
 #[cfg(any(feature = "debug", feature = "picking"))]
 pub(crate) use write_mesh::DrawTime;

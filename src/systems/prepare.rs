@@ -1,52 +1,107 @@
 //! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
 
 use super::{
-    colliders::ActiveColliders, parallel::ClothCrew, pressure, tethers, wind_zones::ActiveWindZones,
+    bind::{NO_PAINT, NO_PINS, bind_masses, rebind},
+    colliders::ActiveColliders,
+    follow::Anchors,
+    guide,
+    parallel::ClothCrew,
+    pressure, tethers,
+    wind_zones::ActiveWindZones,
 };
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Constraints, Particles, Stale},
-    mesh::Topology,
-    pins::{BoundPin, PinAnchor, Pins},
+    collider::ClothCollider,
+    components::{ClothBody, Constraints, Particles},
+    layers::ClothLayers,
+    max_distance::MaxDistance,
+    paint::ClothPaint,
+    pins::{PinAnchor, Pins},
     plugin::SubstepTime,
     pressure::Pressure,
     settings::{ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
     sleep::ClothSleeping,
-    solver::{Air, apply_air_in_shared, apply_internal_friction},
+    solver::{Air, Leader, WindField, apply_air_in_shared, apply_internal_friction},
     tearing::Tearing,
+    world_motion::WorldMotion,
 };
-use bevy::{ecs::system::NonSendMarker, prelude::*};
+use bevy::{
+    ecs::{
+        query::QueryData,
+        system::{NonSendMarker, SystemParam},
+    },
+    math::Affine3A,
+    prelude::*,
+};
 
 /// Longest step that is taken at once, s; after a longer pause the cloth loses time, not its shape.
-const LONGEST_STEP: f32 = 0.1;
+pub(super) const LONGEST_STEP: f32 = 0.1;
 
 /// How long the coming step is, s.
 pub(super) fn step_length(clock: &Time) -> f32 {
     clock.delta_secs().min(LONGEST_STEP)
 }
 
-/// What a cloth has whose `Pins` were removed.
-static NO_PINS: Pins = Pins { pins: Vec::new() };
+/// A cloth, with all that a step begins with.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct Prepared {
+    entity: Entity,
+    cloth: &'static Cloth,
+    pins: Option<&'static Pins>,
+    tearing: Option<&'static Tearing>,
+    pressure: Option<&'static Pressure>,
+    paint: Option<&'static ClothPaint>,
+    max_distance: Option<&'static MaxDistance>,
+    motion: Option<&'static WorldMotion>,
+    constraints: &'static Constraints,
+    particles: &'static mut Particles,
+    body: &'static mut ClothBody,
+}
+
+/// What blows.
+#[derive(SystemParam)]
+pub(crate) struct Weather<'w> {
+    wind: Res<'w, Wind>,
+    turbulence: Res<'w, Turbulence>,
+    zones: Res<'w, ActiveWindZones>,
+    occlusion: Res<'w, WindOcclusion>,
+    colliders: Res<'w, ActiveColliders>,
+}
+
+impl Weather<'_> {
+    /// All colliders where they are now, as if they stood still.
+    pub(super) fn still(
+        &self,
+        colliders: &Query<(Entity, &ClothCollider, Option<&ClothLayers>)>,
+        transforms: &TransformHelper,
+    ) -> ActiveColliders {
+        self.colliders.still(colliders, transforms)
+    }
+
+    /// Begins a step for cloths that hang on these anchors. `now` is the time of the wind, s.
+    pub(super) fn prepare<'a, 'w, 's>(
+        &'a self,
+        anchors: &'a Anchors<'w, 's>,
+        time: SubstepTime,
+        now: f64,
+    ) -> Preparation<'a, 'w, 's> {
+        let occlusion = self.colliders.occlusion(&self.occlusion);
+        Preparation {
+            anchors,
+            time,
+            blowing: self.wind.at(now),
+            air_density: self.wind.air_density,
+            field: self.zones.field(&self.turbulence, now, occlusion),
+        }
+    }
+}
 
 pub(crate) fn prepare_cloths(
-    mut cloths: Query<
-        (
-            Entity,
-            &Cloth,
-            Option<&Pins>,
-            (Option<&Tearing>, Option<&Pressure>),
-            &Constraints,
-            &mut Particles,
-            &mut ClothBody,
-        ),
-        Without<ClothSleeping>,
-    >,
-    transforms: TransformHelper,
-    wind: Res<Wind>,
+    mut cloths: Query<Prepared, Without<ClothSleeping>>,
+    anchors: Anchors,
+    weather: Weather,
     mut wind_time: ResMut<WindTime>,
-    turbulence: Res<Turbulence>,
-    zones: Res<ActiveWindZones>,
-    (occlusion, colliders): (Res<WindOcclusion>, Res<ActiveColliders>),
     substeps: Res<Substeps>,
     clock: Res<Time>,
     mut time: ResMut<SubstepTime>,
@@ -55,41 +110,77 @@ pub(crate) fn prepare_cloths(
     // A core that waits for this system on the main thread would be one that does not help.
     _on_the_main_thread: NonSendMarker,
 ) {
-    let step = step_length(&clock);
-    *time = SubstepTime {
+    *time = substep_time(step_length(&clock), *substeps);
+    // The very first frame of a schedule other than `FixedUpdate` has no length yet.
+    if time.step <= 0.0 {
+        return;
+    }
+    **wind_time += f64::from(time.step);
+    let preparation = weather.prepare(&anchors, *time, **wind_time);
+    let size = |cloth: &PreparedItem| cloth.particles.len();
+    crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
+        preparation.run(leader, cloth);
+    });
+}
+
+/// A step of this length, s, that has not begun.
+pub(super) fn substep_time(step: f32, substeps: Substeps) -> SubstepTime {
+    SubstepTime {
         step,
         substep: step / substeps.0 as f32,
         index: 0,
         count: substeps.0,
-    };
-    let time = *time;
-    // The very first frame of a schedule other than `FixedUpdate` has no length yet.
-    if step <= 0.0 {
-        return;
     }
-    **wind_time += f64::from(step);
-    let blowing = wind.at(**wind_time);
-    let air_density = wind.air_density;
-    let occlusion = colliders.occlusion(&occlusion);
-    let field = zones.field(&turbulence, **wind_time, occlusion);
-    let size = |cloth: &(_, _, _, _, _, Mut<Particles>, _)| cloth.5.len();
-    crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
-        let (entity, cloth, pins, (tearing, pressure), constraints, mut particles, mut body) =
-            cloth;
+}
+
+/// What all cloths begin a step with.
+pub(super) struct Preparation<'a, 'w, 's> {
+    anchors: &'a Anchors<'w, 's>,
+    time: SubstepTime,
+    blowing: Vec3,
+    air_density: f32,
+    field: WindField<'a>,
+}
+
+impl Preparation<'_, '_, '_> {
+    /// Begins a step of a cloth.
+    pub(super) fn run(&self, leader: &mut Leader, prepared: PreparedItem) {
+        let Self { anchors, time, .. } = self;
+        let PreparedItem {
+            entity,
+            cloth,
+            pins,
+            tearing,
+            pressure,
+            paint,
+            max_distance,
+            motion,
+            constraints,
+            mut particles,
+            mut body,
+        } = prepared;
         if !particles.is_finite_shared(leader) {
             // Somebody wrote a bad number since the last step; `previous` is still good.
             go_back(entity, &mut particles, &mut body);
         }
-        body.glide(cloth, &time);
-        let areal_density = body.applied(cloth, &time).areal_density;
+        body.glide(cloth, time);
+        let areal_density = body.applied(cloth, time).areal_density;
         // Compared with what is bound, not asked for changes: those may be from any time since
         // the cloth was built, and a cloth without `Pins` has none.
         let wanted = pins.unwrap_or(&NO_PINS);
-        let rebound = body.bound != *wanted;
+        let relimited = body.guide.bound.as_ref() != max_distance;
+        if relimited {
+            guide::bind_limits(entity, max_distance, &mut body, particles.len());
+        }
+        let rebound = relimited || body.bound != *wanted;
         if rebound {
             rebind(entity, wanted, &particles, &mut body);
         }
-        if rebound || body.areal_density != areal_density {
+        let painted = paint.unwrap_or(&NO_PAINT).mass != body.multiples.bound.mass;
+        if painted {
+            bind_masses(entity, paint, &mut body);
+        }
+        if rebound || painted || body.areal_density != areal_density {
             body.set_masses(&mut particles, areal_density);
         }
         // A limit that holds threads would keep them from tearing.
@@ -107,36 +198,47 @@ pub(crate) fn prepare_cloths(
             time.step,
         );
         pressure::prepare(entity, pressure, &particles, &mut body, time.step);
-        aim_pins(entity, &mut body, particles.origin, &transforms);
+        guide::aim_limits(entity, max_distance, &mut body, &particles, anchors);
+        aim_pins(entity, &mut body, particles.origin, anchors);
+        let carried = guide::carried(entity, motion, &mut body, &particles, anchors, time.step);
         apply_internal_friction(&mut particles, cloth.fabric.internal_friction, time.step);
-        particles.begin_step_shared(leader, &body.targets, time.count);
+        particles.begin_step_shared(leader, carried.as_ref(), &body.targets, time.count);
         let air = Air {
             areal_density,
-            ..cloth.fabric.air(blowing, air_density)
+            ..cloth.fabric.air(self.blowing, self.air_density)
         };
         let (p, lines) = (&mut particles, body.rope.as_ref().map(|rope| &rope.lines));
-        apply_air_in_shared(leader, &field, p, &body.triangles, lines, &air, time.step);
-    });
+        let field = &self.field;
+        apply_air_in_shared(leader, field, p, &body.triangles, lines, &air, time.step);
+    }
 }
 
 /// Finds where the pins of a cloth go in this step.
-fn aim_pins(entity: Entity, body: &mut ClothBody, origin: Vec3, transforms: &TransformHelper) {
-    let transform_of = |anchor: PinAnchor| match anchor {
+fn aim_pins(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: &Anchors) {
+    let affine_of = |anchor: PinAnchor| match anchor {
         PinAnchor::World => None,
-        PinAnchor::Cloth => transforms.compute_global_transform(entity).ok(),
-        PinAnchor::Entity(other) => transforms.compute_global_transform(other).ok(),
+        PinAnchor::Cloth => anchors.relative(entity, origin),
+        PinAnchor::Entity(other) => anchors.relative(other, origin),
     };
     body.targets.clear();
-    let mut last: Option<(PinAnchor, Option<GlobalTransform>)> = None;
-    for pin in &mut body.pins {
+    let mut last: Option<(PinAnchor, Option<Affine3A>)> = None;
+    let mut pins = std::mem::take(&mut body.pins);
+    for pin in &mut pins {
         // Pins of one anchor mostly stand together; its transform is looked up once.
-        let transform = match last {
-            Some((anchor, transform)) if anchor == pin.anchor => transform,
-            _ => transform_of(pin.anchor),
+        let affine = match (last, &body.skin) {
+            (_, Some(skin)) if pin.anchor == PinAnchor::Cloth => {
+                let ancestor = body.ancestor(pin.particle) as usize;
+                body.targets
+                    .push(pin.target(Some(skin.matrix(ancestor)), origin));
+                continue;
+            }
+            (Some((anchor, affine)), _) if anchor == pin.anchor => affine,
+            _ => affine_of(pin.anchor),
         };
-        last = Some((pin.anchor, transform));
-        body.targets.push(pin.target(transform.as_ref(), origin));
+        last = Some((pin.anchor, affine));
+        body.targets.push(pin.target(affine, origin));
     }
+    body.pins = pins;
 }
 
 /// Good steps after which a cloth that met a non-finite number again is worth a new line in the log.
@@ -155,51 +257,4 @@ pub(super) fn go_back(entity: Entity, particles: &mut Particles, body: &mut Clot
              Particles and Constraints"
         );
     }
-}
-
-/// Finds the pinned particles anew. Those that were pinned to the same anchor before stay as they
-/// are, new ones are held where they are now.
-pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &mut ClothBody) {
-    body.bound = pins.clone();
-    body.reach.stale = Stale::All;
-    let Topology {
-        positions,
-        vertex_to_particle,
-        ..
-    } = &body.topology;
-    let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle);
-    if let Some(torn) = &body.torn {
-        // What holds a particle holds all that has become of it.
-        let mut anchors: Vec<Option<PinAnchor>> = vec![None; positions.len()];
-        for &(particle, anchor) in &wanted {
-            anchors[particle as usize] = Some(anchor);
-        }
-        let copies = (positions.len() as u32..).zip(&torn.ancestor);
-        wanted.extend(copies.filter_map(|(copy, &of)| {
-            let anchor = anchors.get(of as usize).copied().flatten();
-            anchor.map(|anchor| (copy, anchor))
-        }));
-    }
-    if !unknown.is_empty() {
-        let count = vertex_to_particle.len();
-        if body.rope.is_some() {
-            warn!("rope {entity}: no particle {unknown:?} to pin; it has {count} particles");
-        } else {
-            warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
-        }
-    }
-    let mut before: Vec<Option<BoundPin>> = vec![None; particles.len()];
-    for pin in body.pins.drain(..) {
-        before[pin.particle as usize] = Some(pin);
-    }
-    body.pins = wanted
-        .into_iter()
-        .map(|(particle, anchor)| match before[particle as usize] {
-            Some(pin) if pin.anchor == anchor => pin,
-            _ => {
-                let place = particles.position.get(particle as usize);
-                BoundPin::new(particle, anchor, place, particles.origin)
-            }
-        })
-        .collect();
 }

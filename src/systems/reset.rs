@@ -1,10 +1,16 @@
 //! Puts a cloth back into its rest shape, in one piece.
 
-use super::prepare::rebind;
+use super::{
+    bind::{bind_stiffness, rebind},
+    guide::bind_limits,
+};
 use crate::{
     cloth::{Cloth, ResetCloth},
     components::{ClothBody, ClothMesh, ClothSource, Constraints, Particles},
     grab::{ClothGrabs, let_go_of_all},
+    guide::Seen,
+    max_distance::MaxDistance,
+    paint::ClothPaint,
     pins::Pins,
     solver::{ParticleArrays, Triangles},
 };
@@ -22,6 +28,7 @@ pub(crate) fn reset(
         &mut ClothMesh,
         &mut ClothGrabs,
         &ClothSource,
+        (Option<&ClothPaint>, Option<&MaxDistance>),
     )>,
     transforms: TransformHelper,
     mut meshes: Option<ResMut<Assets<Mesh>>>,
@@ -29,11 +36,21 @@ pub(crate) fn reset(
 ) {
     let entity = event.entity;
     // A cloth that is not built yet will start in its rest shape anyway.
-    let Ok((cloth, pins, mut particles, mut constraints, mut body, mut mesh, mut grabs, source)) =
-        cloths.get_mut(entity)
+    let Ok((
+        cloth,
+        pins,
+        mut particles,
+        mut constraints,
+        mut body,
+        mut mesh,
+        mut grabs,
+        source,
+        painted,
+    )) = cloths.get_mut(entity)
     else {
         return;
     };
+    let (paint, max_distance) = painted;
     let Ok(transform) = transforms.compute_global_transform(entity) else {
         return;
     };
@@ -46,11 +63,28 @@ pub(crate) fn reset(
     }
     let to_world = Mat3::from(transform.affine().matrix3);
     let_go_of_all(entity, &mut grabs, &mut commands);
+    let ClothBody { skin, topology, .. } = &mut *body;
+    let (origin, to_world) = match skin {
+        Some(skin) => {
+            let at = |joint| transforms.compute_global_transform(joint).ok();
+            match skin.settle(&topology.positions, at) {
+                Some(settled) => settled,
+                None => {
+                    error!(
+                        "cloth {entity}: cannot be reset, as its skeleton has a scale of 0 or joints \
+                         that are gone; give it a Mesh3d and SkinnedMesh that belong together"
+                    );
+                    return;
+                }
+            }
+        }
+        None => (transform.translation(), to_world),
+    };
     let rest = body.topology.rest_in_world(to_world);
     body.tips.clear();
     if let Some(torn) = body.torn.take() {
         let count = rest.len();
-        particles.0 = ParticleArrays::new(transform.translation(), rest.clone(), Vec::new());
+        particles.0 = ParticleArrays::new(origin, rest.clone(), Vec::new());
         constraints.0 = Arc::unwrap_or_clone(torn.whole_constraints);
         body.triangles = Triangles::new(body.topology.triangles.clone(), &rest)
             .woven_into(&body.topology.sheets);
@@ -62,14 +96,25 @@ pub(crate) fn reset(
         let mut own = meshes.as_mut().and_then(|m| m.get_mut(&source.own));
         mesh.binding.mend(count, own.as_deref_mut());
     }
-    particles.reset(transform.translation(), &rest);
+    match &body.skin {
+        Some(skin) => particles.reset(origin, &skin.places(&body.topology.positions)),
+        None => particles.reset(origin, &rest),
+    }
     constraints.set_rest_lengths(&rest);
+    bind_stiffness(entity, paint, &mut body);
+    body.stiffen(&mut constraints);
     constraints.measure_aspects(&rest, &body.topology.triangles);
     if let Some(rope) = &mut body.rope {
         rope.set_rest(to_world, &mut constraints);
     }
     body.set_areas(&rest);
     body.reach.to_world = to_world;
+    body.guide.seen = Seen {
+        origin,
+        ..default()
+    };
+    body.guide.teleport = None;
+    bind_limits(entity, max_distance, &mut body, rest.len());
     body.pins.clear();
     // A step that is under way must not use what it knows from before.
     body.targets.clear();

@@ -13,6 +13,8 @@ use crate::{
     components::{ClothBody, Constraints, Particles},
     grab::ClothGrabs,
     layers::ClothLayers,
+    max_distance::MaxDistance,
+    paint::{ClothPaint, PerVertex},
     pins::{PinAnchor, Pins},
     planar::PlanarCloth,
     pressure::Pressure,
@@ -21,6 +23,7 @@ use crate::{
     snapshot::Print,
     solver::{Collider, Pose, Zone, has_stayed_within},
     tearing::Tearing,
+    world_motion::WorldMotion,
 };
 use bevy::{
     ecs::{
@@ -67,6 +70,9 @@ pub(crate) struct Watched {
     planar: Option<&'static PlanarCloth>,
     pressure: Option<&'static Pressure>,
     tearing: Option<&'static Tearing>,
+    paint: Option<&'static ClothPaint>,
+    max_distance: Option<&'static MaxDistance>,
+    motion: Option<&'static WorldMotion>,
 }
 
 /// Before a step: looks around for all cloths that sleep or are about to.
@@ -163,6 +169,11 @@ fn is_disturbed(around: &Surroundings, everywhere: &Print, cloth: &WatchedItem, 
         || written(cloth.constraints.last_changed())
         || !cloth.grabs.is_empty()
         || !bound
+        || cloth.max_distance != cloth.body.guide.bound.as_ref()
+        || cloth
+            .paint
+            .map_or(&PerVertex::default(), |paint| &paint.mass)
+            != &cloth.body.multiples.bound.mass
     {
         return true;
     }
@@ -211,6 +222,7 @@ impl Surroundings<'_, '_> {
         #[cfg(feature = "parry")]
         self.print_meshes(&mut print, near, cloth);
         self.print_pins(&mut print, cloth);
+        self.print_guide(&mut print, cloth);
         let plane = cloth
             .planar
             .and_then(|planar| plane_of(cloth.entity, planar, &self.transforms));
@@ -277,6 +289,28 @@ impl Surroundings<'_, '_> {
         }
     }
 
+    /// Where all is that carries it, besides.
+    fn print_guide(&self, print: &mut Print, cloth: &WatchedItem) {
+        let body = &cloth.body;
+        if let Some(skin) = &body.skin {
+            for &joint in &skin.joints {
+                self.print_transform(print, joint);
+            }
+        } else if !body.guide.limits.is_empty() {
+            self.print_transform(print, cloth.entity);
+        }
+        if let Some(motion) = cloth.motion {
+            self.print_transform(print, motion.frame_of(cloth.entity));
+        }
+    }
+
+    fn print_transform(&self, print: &mut Print, entity: Entity) {
+        match self.transforms.compute_global_transform(entity) {
+            Ok(transform) => print.numbers(&transform.affine().to_cols_array()),
+            Err(_) => print.word(u64::MAX),
+        }
+    }
+
     /// Where all is that pins hang on.
     fn print_pins(&self, print: &mut Print, cloth: &WatchedItem) {
         let mut last = None;
@@ -291,10 +325,7 @@ impl Surroundings<'_, '_> {
                 PinAnchor::Cloth => cloth.entity,
                 PinAnchor::Entity(other) => other,
             };
-            match self.transforms.compute_global_transform(holder) {
-                Ok(transform) => print.numbers(&transform.affine().to_cols_array()),
-                Err(_) => print.word(u64::MAX),
-            }
+            self.print_transform(print, holder);
         }
     }
 }

@@ -137,12 +137,7 @@ fn at_once(world: &mut World, moving: &mut Moving) {
     else {
         return;
     };
-    let by = Movers {
-        transforms: &transforms,
-        gravity: &gravity,
-        colliders: &colliders,
-        time: *time,
-    };
+    let by = Movers::new(&transforms, &gravity, &colliders, *time);
     if touching.is_empty() {
         let size = |cloth: &MovedItem| cloth.particles.len();
         crew.for_all(*threads, cloths.iter_mut(), size, |leader, mut cloth| {
@@ -209,14 +204,34 @@ fn gather_clusters<'a, 'w, 's>(
 }
 
 /// What all cloths are moved by.
-struct Movers<'a, 'w, 's> {
+pub(super) struct Movers<'a, 'w, 's> {
     transforms: &'a TransformHelper<'w, 's>,
     gravity: &'a ClothGravity,
     colliders: &'a ActiveColliders,
     time: SubstepTime,
 }
 
-impl Movers<'_, '_, '_> {
+impl<'a, 'w, 's> Movers<'a, 'w, 's> {
+    pub(super) fn new(
+        transforms: &'a TransformHelper<'w, 's>,
+        gravity: &'a ClothGravity,
+        colliders: &'a ActiveColliders,
+        time: SubstepTime,
+    ) -> Self {
+        Self {
+            transforms,
+            gravity,
+            colliders,
+            time,
+        }
+    }
+
+    /// All substeps of a cloth that touches no other.
+    pub(super) fn move_alone(&self, mut cloth: MovedItem) {
+        let cloth = std::slice::from_mut(&mut cloth);
+        self.move_together(&mut Leader::alone(), cloth, &mut []);
+    }
+
     /// All substeps of cloths that may touch each other.
     fn move_together(
         &self,
@@ -405,6 +420,8 @@ fn relax_one(
     } else {
         hold_tethers_shared(leader, particles, &body.tethers, applied.tether_scale);
     }
+    let limits = &body.guide.limits;
+    limits.hold_shared(leader, particles, [time.index, time.count]);
 }
 
 pub(crate) fn collide(

@@ -1,5 +1,6 @@
 //! Draws each cloth between its last two steps: writes its mesh and its bounding box.
 
+use super::skins::set_bounds;
 use crate::{
     cloth::Cloth,
     components::{ClothBody, ClothMesh, ClothSource, Particles},
@@ -67,7 +68,8 @@ pub(crate) fn write_mesh(
             continue;
         };
         mesh.written = Some((affine, alpha));
-        let ClothMesh { binding, local, .. } = &mut *mesh;
+        let mesh = &mut *mesh;
+        let ClothMesh { binding, local, .. } = mesh;
         let frame = Frame {
             alpha,
             offset: particles.origin - transform.translation(),
@@ -77,7 +79,17 @@ pub(crate) fn write_mesh(
         if let Some(drawn) =
             binding.write(&frame, &particles, local, body.radius(), to_world, &mut own)
         {
-            *aabb = drawn;
+            let around = match mesh.rest {
+                Some([low, high]) => {
+                    let [from, to] = [drawn.min(), drawn.max()].map(Vec3::from);
+                    Aabb::from_min_max(from.min(low), to.max(high))
+                }
+                None => drawn,
+            };
+            match mesh.joint {
+                Some(joint) => set_bounds(&mut own, joint, &drawn),
+                None => *aabb = around,
+            }
         }
     }
 }

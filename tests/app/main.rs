@@ -3,6 +3,7 @@
 mod at_once;
 mod bad_input;
 mod bad_ropes;
+mod characters;
 mod cloth_on_cloth;
 mod colliders_and_pins;
 mod collisions;
@@ -18,6 +19,9 @@ mod life;
 mod log;
 #[cfg(feature = "parry")]
 mod mesh_colliders;
+#[cfg(feature = "gltf")]
+mod models;
+mod painted;
 mod planar;
 #[cfg(feature = "picking")]
 mod pointers;

@@ -1,6 +1,7 @@
 //! The scenes. Each has a file, spawns what it needs with [`InScene`], and goes with it.
 
 mod balloon;
+mod cape;
 mod click_to_tear;
 mod curtain;
 mod drape;
@@ -96,6 +97,7 @@ pub(crate) const SCENES: &[Scene] = &[
     tablecloth::SCENE,
     twist::SCENE,
     stack::SCENE,
+    cape::SCENE,
 ];
 
 /// The scene that is shown.
@@ -121,6 +123,7 @@ pub(crate) struct InScene;
 /// The systems of single scenes.
 pub(crate) fn plugin(app: &mut App) {
     app.add_plugins((
+        cape::plugin,
         curtain::plugin,
         swing::plugin,
         turntable::plugin,

@@ -1,0 +1,409 @@
+//! Custom properties of a glTF file, which Blender writes if "Custom Properties" is ticked.
+//!
+//! Flat names, so that they can be typed into the properties of an object; see the guide for all of them.
+
+use crate::{
+    Backstop, Cloth, ClothEdge, ClothPaint, ClothPart, Fabric, MaxDistance, PerVertex, Pins,
+    SelfCollision, VertexChannel, WorldMotion, skeleton_colliders::SkeletonColliders,
+};
+use bevy::prelude::*;
+use serde_json::{Map, Value};
+
+/// What begins the names of all properties that are meant for cloth.
+const PREFIX: &str = "cloth";
+
+/// All of them.
+const KNOWN: &[&str] = &[
+    "cloth",
+    "cloth_backstop",
+    "cloth_backstop_radius",
+    "cloth_collider",
+    "cloth_damping",
+    "cloth_gravity_scale",
+    "cloth_mass",
+    "cloth_mass_paint",
+    "cloth_max_distance",
+    "cloth_max_distance_paint",
+    "cloth_part",
+    "cloth_pins",
+    "cloth_self_collision",
+    "cloth_stiffness",
+    "cloth_stiffness_paint",
+    "cloth_world_motion",
+];
+
+/// What a file says of a mesh. What it does not say stays at its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Dress {
+    cloth: Option<Cloth>,
+    pins: Option<Pins>,
+    max_distance: Option<MaxDistance>,
+    part: Option<ClothPart>,
+    paint: Option<ClothPaint>,
+    motion: Option<WorldMotion>,
+    colliders: bool,
+}
+
+/// Makes cloth of an entity, if its properties say so. `texts` are those of the mesh, its node and its
+/// material; where they contradict each other, the first counts.
+pub(super) fn dress<'a>(
+    entity: &mut EntityCommands,
+    name: &str,
+    texts: impl Iterator<Item = &'a str>,
+) {
+    let mut all = Map::new();
+    for text in texts {
+        // What is no object of properties is of no concern to cloth.
+        if let Ok(Value::Object(found)) = serde_json::from_str(text) {
+            for (key, value) in found {
+                if key.starts_with(PREFIX) {
+                    all.entry(key).or_insert(value);
+                }
+            }
+        }
+    }
+    if all.is_empty() {
+        return;
+    }
+    let (found, errors) = read(&all);
+    for error in errors {
+        error!(
+            "cloth {} (\"{name}\"): custom property {error}",
+            entity.id()
+        );
+    }
+    let Dress {
+        cloth,
+        pins,
+        max_distance,
+        part,
+        paint,
+        motion,
+        colliders,
+    } = found;
+    if colliders {
+        entity.try_insert(SkeletonColliders::default());
+    }
+    let Some(cloth) = cloth else { return };
+    // The cloth comes last: it is built of all that is there.
+    if let Some(pins) = pins {
+        entity.try_insert(pins);
+    }
+    if let Some(max_distance) = max_distance {
+        entity.try_insert(max_distance);
+    }
+    if let Some(part) = part {
+        entity.try_insert(part);
+    }
+    if let Some(paint) = paint {
+        entity.try_insert(paint);
+    }
+    if let Some(motion) = motion {
+        entity.try_insert(motion);
+    }
+    entity.try_insert(cloth);
+}
+
+/// Reads properties. What cannot be read is told, and left out.
+fn read(all: &Map<String, Value>) -> (Dress, Vec<String>) {
+    let mut errors = Vec::new();
+    for key in all.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
+        errors.push(format!(
+            "{key}: is none that bevy_drape knows; there are {}",
+            KNOWN.join(", ")
+        ));
+    }
+    let mut reader = Reader {
+        all,
+        errors: &mut errors,
+    };
+    let mut dress = Dress {
+        colliders: reader.switch("cloth_collider").unwrap_or(false),
+        ..default()
+    };
+    if let Some(fabric) = reader.fabric() {
+        let mut cloth = Cloth {
+            fabric,
+            ..default()
+        };
+        if let Some(damping) = reader.number("cloth_damping") {
+            cloth.damping = damping;
+        }
+        if let Some(scale) = reader.number("cloth_gravity_scale") {
+            cloth.gravity_scale = scale;
+        }
+        if let Some(collides) = reader.self_collision() {
+            cloth.self_collision = collides;
+        }
+        dress.cloth = Some(cloth);
+        dress.pins = reader.pins();
+        dress.max_distance = reader.max_distance();
+        dress.part = reader.channel("cloth_part").map(ClothPart::painted);
+        let mass = reader.multiple("cloth_mass", "cloth_mass_paint");
+        let stiffness = reader.multiple("cloth_stiffness", "cloth_stiffness_paint");
+        dress.paint = (mass.is_some() || stiffness.is_some()).then(|| ClothPaint {
+            mass: mass.unwrap_or_default(),
+            bending_stiffness: stiffness.unwrap_or_default(),
+        });
+        dress.motion = reader.number("cloth_world_motion").map(WorldMotion::felt);
+    } else if !dress.colliders && errors.is_empty() && !all.contains_key("cloth") {
+        errors.push(format!(
+            "cloth: is missing; the others ({}) have no effect without it",
+            all.keys().cloned().collect::<Vec<_>>().join(", ")
+        ));
+    }
+    (dress, errors)
+}
+
+struct Reader<'a> {
+    all: &'a Map<String, Value>,
+    errors: &'a mut Vec<String>,
+}
+
+impl Reader<'_> {
+    fn wrong(&mut self, key: &str, wanted: &str) {
+        let value = &self.all[key];
+        self.errors
+            .push(format!("{key}: is {value}, but must be {wanted}"));
+    }
+
+    fn number(&mut self, key: &str) -> Option<f32> {
+        let value = self.all.get(key)?;
+        let number = value.as_f64().map(|number| number as f32);
+        if number.is_none_or(|number| !number.is_finite()) {
+            self.wrong(key, "a number");
+            return None;
+        }
+        number
+    }
+
+    /// Blender has no switches in older versions: numbers will do.
+    fn switch(&mut self, key: &str) -> Option<bool> {
+        match self.all.get(key)? {
+            Value::Bool(on) => Some(*on),
+            Value::Number(number) => Some(number.as_f64() != Some(0.0)),
+            _ => {
+                self.wrong(key, "true or false");
+                None
+            }
+        }
+    }
+
+    /// `true`, or the name of a fabric.
+    fn fabric(&mut self) -> Option<Fabric> {
+        let Value::String(name) = self.all.get("cloth")? else {
+            return self.switch("cloth")?.then(Fabric::default);
+        };
+        let wanted = name.to_lowercase().replace('_', " ");
+        let preset = Fabric::PRESETS.iter().find(|(known, _)| *known == wanted);
+        if preset.is_none() {
+            let names: Vec<_> = Fabric::PRESETS.iter().map(|(name, _)| *name).collect();
+            self.wrong(
+                "cloth",
+                &format!("true, false or a fabric: {}", names.join(", ")),
+            );
+            return Some(Fabric::default());
+        }
+        preset.map(|(_, fabric)| *fabric)
+    }
+
+    fn self_collision(&mut self) -> Option<SelfCollision> {
+        let key = "cloth_self_collision";
+        match self.all.get(key)? {
+            Value::String(word) if word == "off" => Some(SelfCollision::Off),
+            Value::String(word) if word == "particles" => Some(SelfCollision::Particles),
+            Value::String(word) if word == "edges" => Some(SelfCollision::ParticlesAndEdges),
+            Value::String(_) => {
+                self.wrong(key, "off, particles or edges");
+                None
+            }
+            _ => self.switch(key).map(|on| match on {
+                true => SelfCollision::Particles,
+                false => SelfCollision::Off,
+            }),
+        }
+    }
+
+    fn channel(&mut self, key: &str) -> Option<VertexChannel> {
+        let channel = self.all.get(key)?.as_str().and_then(channel);
+        if channel.is_none() {
+            self.wrong(key, CHANNELS);
+        }
+        channel
+    }
+
+    /// A number everywhere, or, with paint, from `zero` to that number.
+    fn painted(&mut self, key: &str, paint: &str, zero: f32) -> Option<PerVertex> {
+        let channel = self.channel(paint);
+        let one = self.number(key);
+        if channel.is_some() && one.is_none() && !self.all.contains_key(key) {
+            self.errors
+                .push(format!("{paint}: needs {key}, the number where it is 1"));
+        }
+        Some(match channel {
+            Some(channel) => PerVertex::Painted {
+                channel,
+                zero,
+                one: one?,
+            },
+            None => PerVertex::Everywhere(one?),
+        })
+    }
+
+    fn multiple(&mut self, key: &str, paint: &str) -> Option<PerVertex> {
+        self.painted(key, paint, 1.0)
+    }
+
+    fn max_distance(&mut self) -> Option<MaxDistance> {
+        let distance = self.painted("cloth_max_distance", "cloth_max_distance_paint", 0.0)?;
+        let behind = self.number("cloth_backstop");
+        let radius = self.number("cloth_backstop_radius");
+        let backstop = behind.map(|behind| Backstop {
+            distance: behind.into(),
+            radius: radius.unwrap_or(Backstop::default().radius),
+        });
+        Some(MaxDistance { distance, backstop })
+    }
+
+    /// A list, parted by commas.
+    fn pins(&mut self) -> Option<Pins> {
+        let key = "cloth_pins";
+        let words = self.all.get(key)?.as_str();
+        let pins = words.and_then(|words| {
+            words
+                .split(',')
+                .map(str::trim)
+                .try_fold(Pins::none(), |pins, word| {
+                    Some(pins.and(match word.to_lowercase().as_str() {
+                        "none" => Pins::none(),
+                        "top" => Pins::edge(ClothEdge::Top),
+                        "bottom" => Pins::edge(ClothEdge::Bottom),
+                        "left" => Pins::edge(ClothEdge::Left),
+                        "right" => Pins::edge(ClothEdge::Right),
+                        "corners" => Pins::corners(),
+                        "top corners" | "top_corners" => Pins::top_corners(),
+                        _ => Pins::painted(channel(word)?),
+                    }))
+                })
+        });
+        if pins.is_none() {
+            let wanted = "top, bottom, left, right, corners, top_corners, or ";
+            self.wrong(key, &format!("{wanted}{CHANNELS}, or several with commas"));
+        }
+        pins
+    }
+}
+
+/// What a channel may be, in words.
+const CHANNELS: &str = "red, green, blue, alpha, attribute:NAME or joint:NAME";
+
+fn channel(word: &str) -> Option<VertexChannel> {
+    match word.trim().to_lowercase().as_str() {
+        "red" => return Some(VertexChannel::Red),
+        "green" => return Some(VertexChannel::Green),
+        "blue" => return Some(VertexChannel::Blue),
+        "alpha" => return Some(VertexChannel::Alpha),
+        _ => {}
+    }
+    let (kind, name) = word.split_once(':')?;
+    match kind.trim() {
+        "attribute" => Some(VertexChannel::attribute(name.trim())),
+        "joint" => Some(VertexChannel::joint(name.trim())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> (Dress, Vec<String>) {
+        let Ok(Value::Object(all)) = serde_json::from_str(text) else {
+            panic!("{text}");
+        };
+        read(&all)
+    }
+
+    #[test]
+    fn all_properties_are_read() {
+        let (dress, errors) = read_text(
+            r#"{
+                "cloth": "Silk", "cloth_damping": 1, "cloth_gravity_scale": 0.5,
+                "cloth_self_collision": "edges", "cloth_pins": "top, joint:Neck",
+                "cloth_max_distance": 0.8, "cloth_max_distance_paint": "red",
+                "cloth_backstop": 0.02, "cloth_backstop_radius": 0.3,
+                "cloth_part": "attribute:Cloth", "cloth_mass": 4, "cloth_mass_paint": "blue",
+                "cloth_stiffness": 2, "cloth_world_motion": 0.5, "cloth_collider": 1
+            }"#,
+        );
+        assert_eq!(errors, [""; 0]);
+        let expected = Dress {
+            cloth: Some(Cloth {
+                fabric: Fabric::silk(),
+                damping: 1.0,
+                gravity_scale: 0.5,
+                self_collision: SelfCollision::ParticlesAndEdges,
+                ..default()
+            }),
+            pins: Some(Pins::edge(ClothEdge::Top).and(Pins::painted(VertexChannel::joint("Neck")))),
+            max_distance: Some(
+                MaxDistance::painted(VertexChannel::Red, 0.8).with_backstop(0.02, 0.3),
+            ),
+            part: Some(ClothPart::painted(VertexChannel::attribute("Cloth"))),
+            paint: Some(ClothPaint {
+                mass: PerVertex::Painted {
+                    channel: VertexChannel::Blue,
+                    zero: 1.0,
+                    one: 4.0,
+                },
+                bending_stiffness: 2.0.into(),
+            }),
+            motion: Some(WorldMotion::felt(0.5)),
+            colliders: true,
+        };
+        assert_eq!(dress, expected);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_and_the_rest_counts() {
+        let (dress, errors) = read_text(
+            r#"{
+                "cloth": true, "cloth_pin": "top", "cloth_damping": "much",
+                "cloth_pins": "top, sideways", "cloth_gravity_scale": 2,
+                "cloth_mass_paint": "red"
+            }"#,
+        );
+        let told = |what: &str| {
+            errors
+                .iter()
+                .filter(|error| error.starts_with(what))
+                .count()
+        };
+        for what in [
+            "cloth_pin: ",
+            "cloth_damping: ",
+            "cloth_pins: ",
+            "cloth_mass_paint: ",
+        ] {
+            assert_eq!(told(what), 1, "{what}{errors:#?}");
+        }
+        assert_eq!(errors.len(), 4);
+        assert_eq!(dress.cloth.unwrap().gravity_scale, 2.0);
+        let (dress, errors) = read_text(r#"{"cloth": "silc"}"#);
+        assert!(errors[0].contains("silk"), "{errors:?}");
+        assert_eq!(
+            dress.cloth,
+            Some(Cloth::default()),
+            "it is cloth all the same"
+        );
+    }
+
+    #[test]
+    fn without_cloth_there_is_none() {
+        assert_eq!(read_text(r#"{"cloth": false}"#), (Dress::default(), vec![]));
+        let (dress, errors) = read_text(r#"{"cloth_damping": 1}"#);
+        assert_eq!((dress, errors.len()), (Dress::default(), 1));
+        let (dress, errors) = read_text(r#"{"cloth_collider": true}"#);
+        assert!(dress.colliders && dress.cloth.is_none() && errors.is_empty());
+    }
+}

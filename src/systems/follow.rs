@@ -1,0 +1,237 @@
+//! Where what carries cloth is at the end of a step.
+//!
+//! Animations move things once a frame, cloth moves in fixed steps. With two steps to a frame, the first
+//! would see all of what the frame has moved and the second nothing; with two frames to a step, now two of
+//! them and now three. Cloth would be jerked. So whatever moved between two frames does so evenly during
+//! the time between them: a step sees it where it was at the end of the step, one frame ago. What is moved
+//! by the fixed schedule itself is seen where it is.
+
+use crate::{components::ClothBody, world_motion::WorldMotion};
+use bevy::{
+    math::{Affine3A, Quat},
+    prelude::*,
+};
+
+/// What is faster was put somewhere else rather than moved there, m/s.
+const JUMP: f32 = 50.0;
+
+/// Where an entity was in the last two frames.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct FramePath {
+    from: GlobalTransform,
+    to: GlobalTransform,
+    /// Where the fixed schedule left it.
+    after: GlobalTransform,
+    known: bool,
+    /// It moved between the frames, and not in the fixed schedule.
+    by_frames: bool,
+}
+
+/// How much of the time between two frames has passed at the end of the running step.
+#[derive(Resource, Clone, Copy, Debug)]
+pub(crate) struct FrameShare(f32);
+
+impl Default for FrameShare {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+/// Looks up where things are at the end of the running step.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct Anchors<'w, 's> {
+    transforms: TransformHelper<'w, 's>,
+    paths: Query<'w, 's, &'static FramePath>,
+    share: Res<'w, FrameShare>,
+}
+
+impl Anchors<'_, '_> {
+    /// Where an entity is, if it is there.
+    pub(crate) fn at(&self, entity: Entity) -> Option<GlobalTransform> {
+        let now = self.transforms.compute_global_transform(entity).ok()?;
+        match self.paths.get(entity) {
+            // Who has been moved since the frame began is where he is.
+            Ok(path) if path.by_frames && path.to == now => Some(path.at(self.share.0)),
+            _ => Some(now),
+        }
+    }
+
+    /// The same as an affine map relative to `origin`.
+    pub(crate) fn relative(&self, entity: Entity, origin: Vec3) -> Option<Affine3A> {
+        let mut affine = self.at(entity)?.affine();
+        affine.translation -= bevy::math::Vec3A::from(origin);
+        Some(affine)
+    }
+}
+
+impl FramePath {
+    fn at(&self, share: f32) -> GlobalTransform {
+        if share >= 1.0 {
+            return self.to;
+        }
+        let [from, to] = [&self.from, &self.to].map(GlobalTransform::compute_transform);
+        GlobalTransform::from(Transform {
+            translation: from.translation + (to.translation - from.translation) * share,
+            rotation: between(from.rotation, to.rotation, share),
+            scale: from.scale + (to.scale - from.scale) * share,
+        })
+    }
+
+    /// A new frame: it is here now.
+    fn sample(&mut self, now: GlobalTransform, delta: f32) {
+        let before = std::mem::replace(&mut self.to, now);
+        let way = now.translation() - before.translation();
+        let jumped = !(way.length() <= JUMP * delta);
+        let by_steps = self.after != before;
+        self.by_frames = self.known && now != self.after && !jumped && !by_steps;
+        self.from = before;
+        self.after = now;
+        self.known = true;
+    }
+
+    /// It was put where it is now.
+    pub(crate) fn jump(&mut self) {
+        self.known = false;
+        self.by_frames = false;
+    }
+}
+
+/// A rotation between two others, by the shorter way. For the small turns of a frame this is as good as a
+/// spherical interpolation, and the same on all machines.
+fn between(from: Quat, to: Quat, share: f32) -> Quat {
+    let to = if from.dot(to) < 0.0 { -to } else { to };
+    (from + (to - from) * share).normalize()
+}
+
+/// Before the fixed schedule: notes where all is that cloth hangs on or bumps into.
+pub(crate) fn sample_frames(
+    mut paths: Query<(Entity, &mut FramePath)>,
+    transforms: TransformHelper,
+    time: Res<Time<Virtual>>,
+) {
+    let delta = time.delta_secs();
+    paths.par_iter_mut().for_each(|(entity, mut path)| {
+        if let Ok(now) = transforms.compute_global_transform(entity) {
+            path.sample(now, delta);
+        }
+    });
+}
+
+/// After it: notes what it has moved.
+pub(crate) fn sample_fixed(
+    mut paths: Query<(Entity, &mut FramePath)>,
+    transforms: TransformHelper,
+    time: Res<Time<Fixed>>,
+    mut last: Local<f32>,
+) {
+    // Only if there was a step.
+    if std::mem::replace(&mut *last, time.elapsed_secs()) == time.elapsed_secs() {
+        return;
+    }
+    paths.par_iter_mut().for_each(|(entity, mut path)| {
+        if let Ok(now) = transforms.compute_global_transform(entity) {
+            path.after = now;
+        }
+    });
+}
+
+/// At the beginning of a step.
+pub(crate) fn find_frame_share(
+    mut share: ResMut<FrameShare>,
+    fixed: Option<Res<Time<Fixed>>>,
+    frames: Option<Res<Time<Virtual>>>,
+) {
+    share.0 = match (fixed, frames) {
+        (Some(fixed), Some(frames)) if frames.delta_secs() > 0.0 => {
+            let to_come = fixed.overstep().as_secs_f32() / frames.delta_secs();
+            (1.0 - to_come).clamp(0.0, 1.0)
+        }
+        _ => 1.0,
+    };
+}
+
+/// Begins to note where that is which cloths have come to hang on.
+pub(crate) fn follow_anchors(
+    mut cloths: Query<(Entity, &mut ClothBody, Option<&WorldMotion>)>,
+    followed: Query<(), With<FramePath>>,
+    mut commands: Commands,
+) {
+    for (entity, mut body, motion) in &mut cloths {
+        let frame = motion.map_or(entity, |motion| motion.frame_of(entity));
+        if body.follows == Some(frame) {
+            continue;
+        }
+        let body = body.bypass_change_detection();
+        body.follows = Some(frame);
+        let mut follow = |anchor: Entity| {
+            if !followed.contains(anchor)
+                && let Ok(mut anchor) = commands.get_entity(anchor)
+            {
+                anchor.try_insert_if_new(FramePath::default());
+            }
+        };
+        follow(entity);
+        follow(frame);
+        let mut last = entity;
+        for other in body.pins.iter().filter_map(|pin| pin.anchor.entity()) {
+            if other != last {
+                follow(other);
+                last = other;
+            }
+        }
+        if let Some(skin) = &body.skin {
+            skin.joints.iter().copied().for_each(follow);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: f32) -> GlobalTransform {
+        GlobalTransform::from_xyz(x, 0.0, 0.0)
+    }
+
+    fn x(path: &FramePath, share: f32) -> f32 {
+        path.at(share).translation().x
+    }
+
+    #[test]
+    fn what_moves_in_frames_moves_evenly_between_them() {
+        let mut path = FramePath::default();
+        path.sample(at(1.0), 0.1);
+        assert!(!path.by_frames, "it has only just appeared");
+        path.sample(at(2.0), 0.1);
+        assert!(path.by_frames);
+        assert_eq!(
+            [0.0, 0.25, 1.0].map(|share| x(&path, share)),
+            [1.0, 1.25, 2.0]
+        );
+        path.sample(at(2.0), 0.1);
+        assert!(!path.by_frames, "it has stopped");
+    }
+
+    #[test]
+    fn what_moves_in_steps_or_jumps_is_where_it_is() {
+        let mut path = FramePath::default();
+        path.sample(at(1.0), 0.1);
+        // The fixed schedule moves it on.
+        path.after = at(1.5);
+        path.sample(at(1.5), 0.1);
+        assert!(!path.by_frames);
+        path.sample(at(100.0), 0.1);
+        assert!(!path.by_frames);
+        path.jump();
+        path.sample(at(101.0), 0.1);
+        assert!(!path.by_frames);
+    }
+
+    #[test]
+    fn rotations_take_the_shorter_way() {
+        let [a, b] = [0.1, 0.3].map(Quat::from_rotation_y);
+        let half = between(a, -b, 0.5);
+        assert!(half.angle_between(Quat::from_rotation_y(0.2)) < 1e-3);
+    }
+}

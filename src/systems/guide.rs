@@ -1,0 +1,295 @@
+//! Before a step: where an animation carries the particles of a cloth, and how much of the motion of its
+//! frame it is taken along with.
+
+use super::follow::{Anchors, FramePath};
+use crate::{
+    cloth::ResetCloth,
+    collider::LastPose,
+    components::{ClothBody, Particles},
+    guide::Frame,
+    max_distance::{Backstop, MaxDistance},
+    paint::{PerVertex, VertexChannel},
+    solver::{self, Carry, MotionLimits, ParticleArrays, SoaVec3},
+    world_motion::{Teleport, TeleportCloth, WorldMotion},
+};
+use bevy::prelude::*;
+
+/// Finds anew how far each particle may go.
+pub(super) fn bind_limits(
+    entity: Entity,
+    wanted: Option<&MaxDistance>,
+    body: &mut ClothBody,
+    particles: usize,
+) {
+    body.guide.bound = wanted.cloned();
+    let Some(MaxDistance { distance, backstop }) = wanted else {
+        body.guide.limits = MotionLimits::default();
+        body.guide.normals = Vec::new();
+        body.guide.seen.places = SoaVec3::default();
+        return;
+    };
+    let Some(reach) = resolve(entity, "distance", distance, body, particles) else {
+        return;
+    };
+    // Who may not be told where to be is free.
+    let reach = reach.into_iter();
+    let reach = reach.map(|r| {
+        if r.is_nan() {
+            f32::INFINITY
+        } else {
+            r.max(0.0)
+        }
+    });
+    body.guide.limits.reach = reach.collect();
+    body.guide.limits.backstop = backstop.as_ref().and_then(|Backstop { distance, radius }| {
+        let distance = resolve(entity, "backstop", distance, body, particles)?;
+        let distance = distance.into_iter();
+        let distance = distance.map(|d| if d.is_nan() { f32::INFINITY } else { d });
+        Some(solver::Backstop {
+            normal: SoaVec3::zeros(particles),
+            distance: distance.collect(),
+            radius: if radius.is_finite() {
+                radius.max(0.0)
+            } else {
+                0.0
+            },
+        })
+    });
+    body.guide.normals = if body.guide.limits.backstop.is_some() {
+        rest_normals(body, particles)
+    } else {
+        Vec::new()
+    };
+    // What was not there before has not been seen yet.
+    if body.guide.seen.places.len() != particles {
+        body.guide.seen.places = SoaVec3::default();
+    }
+}
+
+/// A number for each particle, those that tears and cuts have made among them; free ones get infinity.
+fn resolve(
+    entity: Entity,
+    what: &str,
+    of: &PerVertex,
+    body: &ClothBody,
+    particles: usize,
+) -> Option<Vec<f32>> {
+    let whole = body.topology.positions.len();
+    let values = match body.paint.resolve(of, body.skin.as_ref(), whole) {
+        Ok(values) => values,
+        Err(channel) => {
+            let there = body.paint.inventory(body.skin.as_ref());
+            error!(
+                "cloth {entity}: its MaxDistance is left out, as the {what} is painted in \
+                 {channel:?}, which its mesh does not have; it has {there}"
+            );
+            return None;
+        }
+    };
+    let value = |i| values.get(body.ancestor(i) as usize).copied();
+    Some(
+        (0..particles as u32)
+            .map(|i| value(i).unwrap_or(f32::INFINITY))
+            .collect(),
+    )
+}
+
+/// Where front is at rest, in mesh space.
+fn rest_normals(body: &ClothBody, particles: usize) -> Vec<Vec3> {
+    let rest = body.rest();
+    let mut normals = vec![Vec3::ZERO; particles];
+    for corners in body.triangles.indices.iter() {
+        let [a, b, c] = corners.map(|i| rest[i as usize]);
+        let normal = (b - a).cross(c - a);
+        for corner in corners {
+            normals[corner as usize] += normal;
+        }
+    }
+    normals.iter().map(|n| n.normalize_or(Vec3::Y)).collect()
+}
+
+/// Warns of a painted channel that is missing.
+pub(super) fn warn_of_missing(
+    entity: Entity,
+    body: &ClothBody,
+    channels: &[VertexChannel],
+    what: &str,
+) {
+    if !channels.is_empty() {
+        let there = body.paint.inventory(body.skin.as_ref());
+        warn!("cloth {entity}: no {channels:?} to {what} by; its mesh has {there}");
+    }
+}
+
+/// Notes where the skeleton is, and where it carries the particles in this step.
+pub(super) fn aim_limits(
+    entity: Entity,
+    wanted: Option<&MaxDistance>,
+    body: &mut ClothBody,
+    particles: &Particles,
+    anchors: &Anchors,
+) {
+    let origin = particles.origin;
+    let moved = body.guide.seen.origin - origin;
+    body.guide.seen.origin = origin;
+    if let Some(skin) = &mut body.skin {
+        let missing = skin.pose(origin, moved, |joint| anchors.at(joint));
+        if missing > 0 {
+            warn!(
+                "cloth {entity}: {missing} joints of its skeleton are gone; what hangs on them stays \
+                 where they were"
+            );
+        }
+    }
+    // A tear or a cut has made new ones.
+    if !body.guide.limits.is_empty() && body.guide.limits.reach.len() != particles.len() {
+        bind_limits(entity, wanted, body, particles.len());
+    }
+    if body.guide.limits.is_empty() {
+        return;
+    }
+    let count = body.guide.limits.reach.len();
+    let mut limits = std::mem::take(&mut body.guide.limits);
+    limits.from = std::mem::take(&mut body.guide.seen.places);
+    limits.from.add_all(moved);
+    let known = limits.from.len() == count;
+    if limits.to.len() != count {
+        limits.to = SoaVec3::zeros(count);
+    }
+    let own = match body.skin {
+        Some(_) => None,
+        None => anchors
+            .relative(entity, origin)
+            .filter(|own| own.is_finite()),
+    };
+    for (i, &rest) in body.rest().iter().enumerate().take(count) {
+        // One that a cut has made belongs to no joint, and is free.
+        let ancestor = body.ancestor(i as u32) as usize;
+        let matrix = match &body.skin {
+            Some(skin) => Some(skin.matrix(ancestor)),
+            None => own,
+        };
+        let place = match &matrix {
+            Some(matrix) => matrix.transform_point3(rest),
+            // Its transform has gone bad: it stays.
+            None if known => limits.from.get(i),
+            None => particles.position.get(i),
+        };
+        limits.to.set(i, place);
+        if let (Some(back), Some(matrix)) = (&mut limits.backstop, matrix) {
+            let normal = matrix.transform_vector3(body.guide.normals[i]);
+            back.normal.set(i, normal.normalize_or(Vec3::Y));
+        }
+    }
+    if !known {
+        limits.from = limits.to.clone();
+    }
+    body.guide.limits = limits;
+}
+
+/// After a step: what was seen in it is where the next begins.
+pub(super) fn remember_places(body: &mut ClothBody) {
+    let guide = &mut body.guide;
+    if !guide.limits.is_empty() {
+        // The other one is room for what is seen next.
+        std::mem::swap(&mut guide.limits.from, &mut guide.limits.to);
+        guide.seen.places = std::mem::take(&mut guide.limits.from);
+    }
+}
+
+/// What a cloth is taken along with in this step.
+pub(super) fn carried(
+    entity: Entity,
+    motion: Option<&WorldMotion>,
+    body: &mut ClothBody,
+    particles: &ParticleArrays,
+    anchors: &Anchors,
+    step: f32,
+) -> Option<Carry> {
+    let frame = motion.map_or(entity, |motion| motion.frame_of(entity));
+    let now = Frame::of(&anchors.at(frame)?)?;
+    let before = body.guide.seen.frame.replace(now)?;
+    // What is not felt the cloth goes along with.
+    let by = motion?.feeling();
+    let carry = Carry::unfelt(&before.pose(), &now.pose(), &by, step)?;
+    if carry.is_still() {
+        return None;
+    }
+    // What it was told to follow goes along too.
+    if body.guide.limits.from.len() == particles.len() {
+        carry.place(&mut body.guide.limits.from, particles.origin);
+    }
+    Some(carry)
+}
+
+/// Asks for a teleport.
+pub(crate) fn ask_for_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ClothBody>) {
+    // One that is not built yet will be built where it is.
+    if let Ok(mut body) = cloths.get_mut(event.entity) {
+        body.bypass_change_detection().guide.teleport = Some(event.how);
+    }
+}
+
+/// Takes cloths along whose frame was teleported, before anything is stepped or drawn.
+pub(crate) fn teleport(
+    mut cloths: Query<(Entity, &mut ClothBody, &mut Particles, Option<&WorldMotion>)>,
+    transforms: TransformHelper,
+    mut paths: Query<&mut FramePath>,
+    mut last_poses: Query<&mut LastPose>,
+    children: Query<&Children>,
+    mut commands: Commands,
+) {
+    for (entity, mut body, mut particles, motion) in &mut cloths {
+        let detects = motion.is_some_and(WorldMotion::detects_teleports);
+        if body.guide.teleport.is_none() && !detects {
+            continue;
+        }
+        let body = body.bypass_change_detection();
+        let frame = motion.map_or(entity, |motion| motion.frame_of(entity));
+        let now = transforms.compute_global_transform(frame);
+        let Some(now) = now.ok().as_ref().and_then(Frame::of) else {
+            continue;
+        };
+        let Some(before) = body.guide.seen.frame else {
+            continue;
+        };
+        let (distance, angle) = before.way(&now);
+        let detected = motion.filter(|motion| motion.is_teleport(distance, angle));
+        let Some(how) = body
+            .guide
+            .teleport
+            .take()
+            .or(detected.map(|motion| motion.teleport))
+        else {
+            continue;
+        };
+        body.guide.seen.frame = Some(now);
+        let carry = Carry::whole(&before.pose(), &now.pose());
+        carry.apply(&mut particles);
+        let ParticleArrays {
+            previous, origin, ..
+        } = &mut particles.0;
+        carry.place(previous, *origin);
+        let seen = &mut body.guide.seen;
+        carry.place(&mut seen.places, seen.origin);
+        particles.rebase();
+        if how == Teleport::Reset {
+            commands.trigger(ResetCloth { entity });
+        }
+        // All that belongs to it was put there too: nothing of it has moved on the way.
+        let joints = body
+            .skin
+            .iter()
+            .flat_map(|skin| skin.joints.iter().copied());
+        let own = [entity, frame].into_iter().chain(joints);
+        let anchors = body.pins.iter().filter_map(|pin| pin.anchor.entity());
+        for other in own.chain(anchors).chain(children.iter_descendants(frame)) {
+            if let Ok(mut path) = paths.get_mut(other) {
+                path.jump();
+            }
+            if let Ok(mut last) = last_poses.get_mut(other) {
+                last.set_if_neq(LastPose(None));
+            }
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! Cloth on skeletons, and on what moves in frames.
+
+use crate::{
+    add_mesh, app, drawn, float3,
+    log::{lines_about, record},
+    particles, run, sheet,
+};
+use bevy::{
+    mesh::{
+        VertexAttributeValues,
+        skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
+    },
+    prelude::*,
+    time::TimeUpdateStrategy,
+};
+use bevy_drape::{ClothSystems, Particles, prelude::*};
+use std::time::Duration;
+
+/// A sheet of which the half with x < 0 hangs on one joint and the rest on another one.
+fn skinned() -> Mesh {
+    let mut mesh = Mesh::from(sheet());
+    let joints = float3(&mesh, Mesh::ATTRIBUTE_POSITION)
+        .iter()
+        .map(|at| [u16::from(at.x > 0.0), 0, 0, 0])
+        .collect();
+    mesh.insert_attribute(
+        Mesh::ATTRIBUTE_JOINT_INDEX,
+        VertexAttributeValues::Uint16x4(joints),
+    );
+    mesh.insert_attribute(
+        Mesh::ATTRIBUTE_JOINT_WEIGHT,
+        vec![[1.0, 0.0, 0.0, 0.0]; 100],
+    );
+    mesh
+}
+
+struct Character {
+    cloth: Entity,
+    joints: [Entity; 2],
+}
+
+/// A character at a place, whose joints "Left" and "Right" were modelled at the origin.
+fn spawn(app: &mut App, mesh: Mesh, at: Vec3, extra: impl Bundle) -> Character {
+    let mesh = add_mesh(app, mesh);
+    let world = app.world_mut();
+    let root = world.spawn(Transform::from_translation(at)).id();
+    let joints = ["Left", "Right"].map(|name| {
+        let joint = (Name::new(name), Transform::default(), ChildOf(root));
+        world.spawn(joint).id()
+    });
+    let inverse_bindposes = world
+        .resource_mut::<Assets<SkinnedMeshInverseBindposes>>()
+        .add(vec![Mat4::IDENTITY; 2]);
+    let skin = SkinnedMesh {
+        inverse_bindposes,
+        joints: joints.to_vec(),
+    };
+    // Its own transform means nothing to a mesh with a skeleton.
+    let own = Transform::from_xyz(9.0, 9.0, 9.0).with_scale(Vec3::splat(2.0));
+    let cloth = world
+        .spawn((Cloth::default(), Mesh3d(mesh), skin, own, ChildOf(root)))
+        .insert(extra)
+        .id();
+    Character { cloth, joints }
+}
+
+fn place(app: &App, cloth: Entity, i: usize) -> Vec3 {
+    particles(app, cloth).world_position(i)
+}
+
+fn rest(i: usize) -> Vec3 {
+    float3(&skinned(), Mesh::ATTRIBUTE_POSITION)[i]
+}
+
+fn move_to(app: &mut App, entity: Entity, to: Vec3) {
+    app.world_mut()
+        .get_mut::<Transform>(entity)
+        .unwrap()
+        .translation = to;
+}
+
+#[test]
+fn cloth_begins_where_its_skeleton_carries_it_and_pins_follow_joints() {
+    let mut app = app();
+    let at = Vec3::new(3.0, 1.0, 0.0);
+    let Character { cloth, joints } = spawn(&mut app, skinned(), at, Pins::corners());
+    run(&mut app, 1);
+    for i in [0, 37, 99] {
+        assert!(place(&app, cloth, i).distance(at + rest(i)) < 1e-5);
+    }
+    move_to(&mut app, joints[1], Vec3::Y);
+    run(&mut app, 1);
+    let corners = [0, 9, 90, 99].map(|i| place(&app, cloth, i) - at - rest(i));
+    let expected = [Vec3::ZERO, Vec3::Y, Vec3::ZERO, Vec3::Y];
+    for (moved, expected) in corners.into_iter().zip(expected) {
+        assert!(moved.distance(expected) < 1e-5, "{moved} is not {expected}");
+    }
+}
+
+#[test]
+fn it_is_drawn_where_it_is_as_a_joint_of_its_own() {
+    let mut app = app();
+    let part = ClothPart::predicate(|at| at.x > 0.3);
+    let Character { cloth, joints } = spawn(&mut app, skinned(), Vec3::Y, part);
+    run(&mut app, 30);
+    // What is drawn is then what the last step has left.
+    app.world_mut().resource_mut::<ClothTime>().paused = true;
+    run(&mut app, 1);
+    let skin = app.world().get::<SkinnedMesh>(cloth).unwrap().clone();
+    assert_eq!(skin.joints, [joints[0], joints[1], cloth]);
+    let inverse = app
+        .world()
+        .resource::<Assets<SkinnedMeshInverseBindposes>>();
+    let inverse = inverse.get(&skin.inverse_bindposes).unwrap().to_vec();
+    let mesh = drawn(&app, cloth);
+    let Some(VertexAttributeValues::Uint16x4(of)) = mesh.attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
+    else {
+        panic!("no joints");
+    };
+    // What a renderer does.
+    let positions = float3(mesh, Mesh::ATTRIBUTE_POSITION);
+    let shown = |i: usize| {
+        let joint = usize::from(of[i][0]);
+        let transform = app
+            .world()
+            .get::<GlobalTransform>(skin.joints[joint])
+            .unwrap();
+        (transform.to_matrix() * inverse[joint]).transform_point3(positions[i])
+    };
+    let p = particles(&app, cloth);
+    let nearest = |to: Vec3| {
+        let all = (0..p.len()).map(|i| p.world_position(i).distance(to));
+        all.fold(f32::INFINITY, f32::min)
+    };
+    for i in 0..100 {
+        if rest(i).x > 0.2 {
+            assert_eq!(of[i][0], 2, "vertex {i}");
+            assert!(nearest(shown(i)) < 1e-4, "vertex {i}");
+        } else {
+            assert!(shown(i).distance(Vec3::Y + rest(i)) < 1e-5, "vertex {i}");
+        }
+    }
+    // Without cloth all is as before.
+    app.world_mut().entity_mut(cloth).remove::<Cloth>();
+    run(&mut app, 1);
+    let skin = app.world().get::<SkinnedMesh>(cloth).unwrap();
+    assert_eq!(skin.joints, joints);
+    assert_eq!(
+        float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION)[99],
+        rest(99)
+    );
+}
+
+#[test]
+fn distances_are_from_where_the_skeleton_carries_it() {
+    let mut app = app();
+    let limit = MaxDistance::everywhere(0.05);
+    let Character { cloth, joints } = spawn(&mut app, skinned(), Vec3::ZERO, limit);
+    run(&mut app, 10);
+    app.world_mut()
+        .get_mut::<Transform>(joints[0])
+        .unwrap()
+        .rotation = Quat::from_rotation_z(0.4);
+    move_to(&mut app, joints[1], Vec3::Z);
+    run(&mut app, 10);
+    for i in 0..100 {
+        let carried = if rest(i).x > 0.0 {
+            rest(i) + Vec3::Z
+        } else {
+            Quat::from_rotation_z(0.4) * rest(i)
+        };
+        let far = place(&app, cloth, i).distance(carried);
+        assert!(far < 0.0501, "particle {i} is {far} m away");
+    }
+    // A reset puts it where the skeleton is now.
+    app.world_mut().trigger(ResetCloth { entity: cloth });
+    assert!(place(&app, cloth, 99).distance(rest(99) + Vec3::Z) < 1e-5);
+}
+
+#[test]
+fn a_joint_can_be_chosen_by_its_name() {
+    let mut app = app();
+    let pins = Pins::painted(VertexChannel::joint("Right"));
+    let Character { cloth, .. } = spawn(&mut app, skinned(), Vec3::ZERO, pins);
+    run(&mut app, 2);
+    let p = particles(&app, cloth);
+    assert!((0..100).all(|i| p.is_pinned(i) == (rest(i).x > 0.0)));
+}
+
+#[test]
+fn a_joint_that_is_despawned_is_told_once_and_the_rest_goes_on() {
+    let mut app = app();
+    record(&mut app, 7300);
+    let Character { cloth, joints } = spawn(&mut app, skinned(), Vec3::Y, Pins::corners());
+    run(&mut app, 3);
+    let before = place(&app, cloth, 99);
+    app.world_mut().despawn(joints[1]);
+    move_to(&mut app, joints[0], Vec3::X);
+    run(&mut app, 30);
+    assert_eq!(place(&app, cloth, 99), before);
+    assert!(place(&app, cloth, 0).distance(rest(0) + Vec3::new(1.0, 1.0, 0.0)) < 1e-5);
+    assert!(particles(&app, cloth).is_finite());
+    let lines = lines_about(cloth);
+    let told = lines.iter().filter(|line| line.contains("joints")).count();
+    assert_eq!(told, 1, "{lines:#?}");
+}
+
+#[test]
+fn a_skeleton_may_be_swapped() {
+    let mut app = app();
+    let Character { cloth, .. } = spawn(&mut app, skinned(), Vec3::ZERO, Pins::corners());
+    run(&mut app, 10);
+    let other = spawn(&mut app, skinned(), Vec3::Y * 5.0, ());
+    run(&mut app, 1);
+    let world = app.world_mut();
+    let inverse = world
+        .resource_mut::<Assets<SkinnedMeshInverseBindposes>>()
+        .add(vec![Mat4::IDENTITY; 2]);
+    world.entity_mut(cloth).insert(SkinnedMesh {
+        inverse_bindposes: inverse,
+        joints: other.joints.to_vec(),
+    });
+    run(&mut app, 3);
+    assert!(place(&app, cloth, 0).distance(rest(0) + Vec3::Y * 5.0) < 1e-4);
+    let skin = app.world().get::<SkinnedMesh>(cloth).unwrap();
+    assert_eq!(skin.joints, [other.joints[0], other.joints[1], cloth]);
+}
+
+#[test]
+fn a_clone_builds_its_own() {
+    let mut app = app();
+    let Character { cloth, joints } = spawn(&mut app, skinned(), Vec3::ZERO, Pins::corners());
+    run(&mut app, 10);
+    let clone = app.world_mut().entity_mut(cloth).clone_and_spawn();
+    run(&mut app, 3);
+    let skin = app.world().get::<SkinnedMesh>(clone).unwrap();
+    assert_eq!(skin.joints, [joints[0], joints[1], clone]);
+    assert!(place(&app, clone, 0).distance(rest(0)) < 1e-5);
+}
+
+/// Cloth in still air on a frame, far from everything, and what moves it.
+fn framed(app: &mut App, motion: WorldMotion) -> Entity {
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    let mesh = add_mesh(app, sheet());
+    let mut cloth = Cloth::default();
+    cloth.fabric.drag = 0.0;
+    cloth.fabric.lift = 0.0;
+    app.world_mut()
+        .spawn((cloth, Mesh3d(mesh), motion, Pins::edge(ClothEdge::Left)))
+        .id()
+}
+
+fn offset(app: &App, cloth: Entity, i: usize) -> Vec3 {
+    let transform = app.world().get::<Transform>(cloth).unwrap();
+    transform
+        .compute_affine()
+        .inverse()
+        .transform_point3(place(app, cloth, i))
+}
+
+/// Moves and turns a cloth for half a second; how far its free corner then is from where it began, m.
+fn shaken(motion: WorldMotion) -> f32 {
+    let mut app = app();
+    let cloth = framed(&mut app, motion);
+    run(&mut app, 2);
+    let before = offset(&app, cloth, 99);
+    let mut farthest = 0.0_f32;
+    for k in 1..20 {
+        let mut transform = app.world_mut().get_mut::<Transform>(cloth).unwrap();
+        transform.translation = Vec3::new(0.0, 0.02, 0.01) * k as f32;
+        transform.rotation = Quat::from_rotation_x(0.02 * k as f32);
+        run(&mut app, 1);
+        farthest = farthest.max(offset(&app, cloth, 99).distance(before));
+    }
+    farthest
+}
+
+#[test]
+fn what_is_not_felt_of_a_motion_does_not_move_cloth() {
+    let all = shaken(WorldMotion::default());
+    let half = shaken(WorldMotion::felt(0.5));
+    let none = shaken(WorldMotion::felt(0.0));
+    assert!(all > 0.1, "{all}");
+    assert!(half < 0.8 * all && half > 0.1 * all, "{half} of {all}");
+    assert!(none < 0.01, "{none}");
+    let slow = shaken(WorldMotion {
+        max_speed: Some(0.0),
+        max_turn: Some(0.0),
+        ..default()
+    });
+    assert!(slow < 0.01, "{slow}");
+}
+
+#[test]
+fn another_entity_may_be_the_frame() {
+    let mut app = app();
+    let ship = app.world_mut().spawn(Transform::default()).id();
+    let motion = WorldMotion {
+        frame: PinAnchor::Entity(ship),
+        ..WorldMotion::felt(0.0)
+    };
+    let cloth = framed(&mut app, motion);
+    app.world_mut().entity_mut(cloth).insert(Pins::none());
+    run(&mut app, 2);
+    let before = place(&app, cloth, 50);
+    for k in 1..=10 {
+        move_to(&mut app, ship, Vec3::X * 0.1 * k as f32);
+        run(&mut app, 1);
+    }
+    assert!(place(&app, cloth, 50).distance(before + Vec3::X) < 1e-3);
+}
+
+#[test]
+fn a_teleport_takes_cloth_along_or_resets_it() {
+    for how in [Teleport::Keep, Teleport::Reset] {
+        for by_event in [true, false] {
+            let mut app = app();
+            let motion = WorldMotion {
+                teleport_distance: (!by_event).then_some(2.0),
+                teleport: how,
+                ..default()
+            };
+            let cloth = framed(&mut app, motion);
+            app.insert_resource(ClothGravity(Vec3::Y * -5.0));
+            run(&mut app, 20);
+            let before = [0, 50, 99].map(|i| offset(&app, cloth, i));
+            let speed = particles(&app, cloth).velocity(99).length();
+            let turn = Quat::from_rotation_y(1.0);
+            *app.world_mut().get_mut::<Transform>(cloth).unwrap() =
+                Transform::from_xyz(100.0, 0.0, 3.0).with_rotation(turn);
+            if by_event {
+                app.world_mut()
+                    .trigger(TeleportCloth { entity: cloth, how });
+            }
+            app.update();
+            let after = [0, 50, 99].map(|i| offset(&app, cloth, i));
+            let now = particles(&app, cloth).velocity(99).length();
+            let what = format!("{how:?}, by event: {by_event}");
+            match how {
+                Teleport::Keep => {
+                    for (before, after) in before.iter().zip(&after) {
+                        // One step has been taken since.
+                        let way = before.distance(*after);
+                        assert!(way < 1.5 * speed / 60.0 + 0.01, "{what}: {way}");
+                    }
+                    assert!(now > 0.7 * speed, "{what}: {now} of {speed} m/s");
+                }
+                Teleport::Reset => {
+                    let rest = float3(&sheet().into(), Mesh::ATTRIBUTE_POSITION);
+                    for (after, i) in after.iter().zip([0, 50, 99]) {
+                        assert!(after.distance(rest[i]) < 0.01, "{what}: {after}");
+                    }
+                }
+            }
+            // And it is drawn there, not on its way.
+            let drawn = float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION);
+            assert!(drawn.iter().all(|at| at.length() < 2.0), "{what}");
+        }
+    }
+}
+
+/// Where a pinned particle of a cloth was after each step, while an animation moves it in frames.
+fn course(frames_per_second: f64) -> Vec<f32> {
+    #[derive(Resource, Default)]
+    struct Course(Vec<f32>);
+    let mut app = app();
+    let frame = Duration::from_secs_f64(1.0 / frames_per_second);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(frame))
+        .init_resource::<Course>();
+    let cloth = framed(&mut app, WorldMotion::default());
+    app.add_systems(
+        Update,
+        move |time: Res<Time<Virtual>>, mut transforms: Query<&mut Transform>| {
+            transforms.get_mut(cloth).unwrap().translation.x = 2.0 * time.elapsed_secs();
+        },
+    )
+    .add_systems(
+        FixedUpdate,
+        (move |cloths: Query<&Particles>, mut course: ResMut<Course>| {
+            if let Ok(particles) = cloths.get(cloth) {
+                course.0.push(particles.world_position(0).x);
+            }
+        })
+        .after(ClothSystems::Finish),
+    );
+    run(&mut app, (2.0 * frames_per_second) as u32);
+    std::mem::take(&mut app.world_mut().resource_mut::<Course>().0)
+}
+
+#[test]
+fn an_animation_at_any_frame_rate_moves_pins_evenly() {
+    for frames_per_second in [24.0, 30.0, 50.0, 60.0, 75.0, 144.0] {
+        let course = course(frames_per_second);
+        assert!(course.len() > 80, "{}", course.len());
+        // Once it is known how it moves.
+        for steps in course[20..].windows(2) {
+            let speed = 60.0 * (steps[1] - steps[0]);
+            assert!(
+                (speed - 2.0).abs() < 0.01,
+                "at {frames_per_second} Hz: {speed} m/s instead of 2"
+            );
+        }
+    }
+}
+
+#[test]
+fn colliders_that_are_animated_move_evenly_too() {
+    let mut app = app();
+    let frame = Duration::from_secs_f64(1.0 / 30.0);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+    let floor = app.world_mut().spawn(ClothCollider::half_space()).id();
+    let mesh = add_mesh(&mut app, sheet());
+    let cloth = app
+        .world_mut()
+        .spawn((
+            Cloth::default(),
+            Mesh3d(mesh),
+            Transform::from_xyz(0.0, 0.02, 0.0),
+        ))
+        .id();
+    app.add_systems(
+        Update,
+        move |time: Res<Time<Virtual>>, mut transforms: Query<&mut Transform>| {
+            transforms.get_mut(floor).unwrap().translation.y = 1.0 * time.elapsed_secs();
+        },
+    );
+    run(&mut app, 60);
+    // Lifted at 1 m/s, it never gets another speed: in two steps a frame, one of them would see 2 m/s.
+    let p = particles(&app, cloth);
+    for i in 0..p.len() {
+        let speed = p.velocity(i).y;
+        assert!((speed - 1.0).abs() < 0.05, "{speed}");
+    }
+}
+
+#[test]
+fn what_steps_move_is_where_it_is() {
+    let mut app = app();
+    let cloth = framed(&mut app, WorldMotion::default());
+    app.add_systems(
+        FixedUpdate,
+        (move |mut transforms: Query<&mut Transform>| {
+            transforms.get_mut(cloth).unwrap().translation.x += 0.05;
+        })
+        .before(ClothSystems::Prepare),
+    );
+    let frame = Duration::from_secs_f64(1.0 / 24.0);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+    for _ in 0..20 {
+        app.update();
+        let x = app.world().get::<Transform>(cloth).unwrap().translation.x;
+        if app.world().get::<Particles>(cloth).is_some() {
+            let pin = place(&app, cloth, 0).x - rest(0).x;
+            assert!((pin - x).abs() < 1e-5 || x < 0.2, "{pin} is not {x}");
+        }
+    }
+}

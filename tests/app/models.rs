@@ -1,0 +1,280 @@
+//! Cloth in models from files: rules by name, custom properties, skeletons with capsules.
+
+use crate::{
+    add_mesh, app,
+    log::{lines_about, record},
+    particles, run, sheet,
+};
+use bevy::{
+    asset::AssetPlugin,
+    gltf::GltfPlugin,
+    mesh::{MeshPlugin, skinning::SkinnedMesh},
+    prelude::*,
+    time::TimeUpdateStrategy,
+    transform::TransformPlugin,
+    world_serialization::{WorldInstanceReady, WorldSerializationPlugin},
+};
+use bevy_drape::{Particles, prelude::*};
+
+/// An app that loads glTF files and draws nothing.
+fn app_with_models(rules: ClothRules) -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        ImagePlugin::default(),
+        MeshPlugin,
+        TransformPlugin,
+        WorldSerializationPlugin,
+        bevy::animation::AnimationPlugin,
+        GltfPlugin::default(),
+        ClothPlugin::default(),
+    ))
+    .init_asset::<bevy::gltf::GltfMaterial>()
+    .insert_resource(rules)
+    .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app.finish();
+    app.cleanup();
+    app
+}
+
+/// Spawns the scene of a file and waits until it is there.
+fn load(app: &mut App, file: &'static str, place: Transform) -> Entity {
+    #[derive(Resource)]
+    struct Ready;
+    app.add_observer(|_: On<WorldInstanceReady>, mut commands: Commands| {
+        commands.insert_resource(Ready);
+    });
+    let scene = app
+        .world()
+        .resource::<AssetServer>()
+        .load(GltfAssetLabel::Scene(0).from_asset(file));
+    let root = app.world_mut().spawn((WorldAssetRoot(scene), place)).id();
+    for _ in 0..2000 {
+        app.update();
+        if app.world().contains_resource::<Ready>() {
+            run(app, 2);
+            return root;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("{file} does not load");
+}
+
+fn the_cloth(app: &mut App) -> Entity {
+    let mut cloths = app.world_mut().query_filtered::<Entity, With<Cloth>>();
+    cloths.single(app.world()).expect("one cloth")
+}
+
+fn named(app: &mut App, name: &str) -> Entity {
+    let mut names = app.world_mut().query::<(Entity, &Name)>();
+    let found = names
+        .iter(app.world())
+        .find(|(_, known)| known.as_str() == name);
+    found.unwrap_or_else(|| panic!("no {name}")).0
+}
+
+#[test]
+fn a_figure_from_a_file_wears_its_cape() {
+    let mut app = app_with_models(ClothRules::default());
+    let place = Transform::from_xyz(5.0, 0.0, 2.0)
+        .with_rotation(Quat::from_rotation_y(0.5))
+        .with_scale(Vec3::splat(1.2));
+    load(&mut app, "models/hero.glb", place);
+    let cape = the_cloth(&mut app);
+    // The properties of its object.
+    let world = app.world();
+    assert_eq!(world.get::<Cloth>(cape).unwrap().fabric, Fabric::wool());
+    assert_eq!(
+        world.get::<MaxDistance>(cape).unwrap(),
+        &MaxDistance::painted(VertexChannel::Red, 1.4)
+    );
+    assert!(
+        world
+            .get::<SkinnedMesh>(cape)
+            .unwrap()
+            .joints
+            .contains(&cape)
+    );
+    // The first row is painted black and sits on the shoulders, where the figure is.
+    let p = particles(&app, cape);
+    assert_eq!(p.len(), 750);
+    assert_eq!((0..750).filter(|&i| p.is_pinned(i)).count(), 25);
+    let neck = place.transform_point(Vec3::new(0.0, 1.45, 0.0));
+    let collar = p.world_position(12);
+    assert!(collar.distance(neck) < 0.35, "{collar} is not at {neck}");
+    // Its body has capsules, which follow the joints.
+    let mut colliders = app.world_mut().query::<(&ClothCollider, &ChildOf)>();
+    let count = colliders.iter(app.world()).count();
+    assert!((13..=19).contains(&count), "{count} capsules");
+    // It follows the chest.
+    let chest = named(&mut app, "Chest");
+    app.world_mut()
+        .get_mut::<Transform>(chest)
+        .unwrap()
+        .translation
+        .y += 0.5;
+    run(&mut app, 1);
+    let raised = particles(&app, cape).world_position(12) - collar;
+    assert!(raised.distance(Vec3::Y * 0.6) < 0.01, "{raised}");
+    run(&mut app, 120);
+    let p = particles(&app, cape);
+    assert!(p.is_finite());
+    // It hangs behind the back.
+    let [collar, hem] = [12, 749 - 12].map(|i| p.world_position(i));
+    assert!(hem.y < collar.y - 1.2, "{hem}");
+}
+
+#[test]
+fn rules_go_before_properties() {
+    let rules = ClothRules::default().named("Cap*", (Cloth::default(), Pins::edge(ClothEdge::Top)));
+    let mut app = app_with_models(rules);
+    load(&mut app, "models/hero.glb", Transform::default());
+    let cape = the_cloth(&mut app);
+    assert_eq!(
+        app.world().get::<Cloth>(cape).unwrap().fabric,
+        Fabric::default()
+    );
+    assert!(app.world().get::<MaxDistance>(cape).is_none());
+    let mut app = app_with_models(ClothRules::default().without_extras());
+    load(&mut app, "models/hero.glb", Transform::default());
+    let mut cloths = app.world_mut().query::<&Cloth>();
+    assert_eq!(cloths.iter(app.world()).count(), 0);
+}
+
+#[test]
+fn a_file_that_never_loads_harms_nobody() {
+    let mut app = app_with_models(ClothRules::default());
+    let scene = app
+        .world()
+        .resource::<AssetServer>()
+        .load(GltfAssetLabel::Scene(0).from_asset("models/nobody.glb"));
+    app.world_mut().spawn(WorldAssetRoot(scene));
+    let missing: Handle<Mesh> = app
+        .world()
+        .resource::<AssetServer>()
+        .load("nothing.glb#Mesh0/Primitive0");
+    let waiting = app
+        .world_mut()
+        .spawn((Cloth::default(), Mesh3d(missing)))
+        .id();
+    let body = (SkeletonColliders::default(), SkinnedMesh::default());
+    let handle = app.world().get::<Mesh3d>(waiting).unwrap().clone();
+    app.world_mut().spawn((body, handle));
+    let mesh = add_mesh(&mut app, sheet());
+    let other = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
+    run(&mut app, 60);
+    assert!(app.world().get::<Particles>(waiting).is_none());
+    assert!(particles(&app, other).world_position(0).y < -0.1);
+}
+
+#[test]
+fn meshes_are_dressed_by_their_names() {
+    let mut app = app();
+    record(&mut app, 7700);
+    app.insert_resource(
+        ClothRules::default().named("cloth_*", (Cloth::default(), Pins::top_corners())),
+    );
+    let mesh = Mesh3d(add_mesh(&mut app, sheet()));
+    let world = app.world_mut();
+    let by_name = world.spawn((Name::new("cloth_flag"), mesh.clone())).id();
+    let node = world
+        .spawn((Name::new("cloth_of_node"), Transform::default()))
+        .id();
+    let by_node = world
+        .spawn((Name::new("Plane.001"), mesh.clone(), ChildOf(node)))
+        .id();
+    let other = world.spawn((Name::new("table"), mesh.clone())).id();
+    let own = world
+        .spawn((
+            Name::new("cloth_mine"),
+            mesh,
+            Cloth::default(),
+            Pins::none(),
+        ))
+        .id();
+    run(&mut app, 2);
+    for cloth in [by_name, by_node] {
+        assert_eq!(
+            app.world().get::<Pins>(cloth).unwrap(),
+            &Pins::top_corners()
+        );
+        assert_eq!(particles(&app, cloth).len(), 100);
+    }
+    assert!(app.world().get::<Cloth>(other).is_none());
+    assert_eq!(app.world().get::<Pins>(own).unwrap(), &Pins::none());
+    assert!(lines_about(by_name).is_empty());
+}
+
+#[test]
+fn capsules_go_with_their_component() {
+    let mut app = app_with_models(ClothRules::default().without_extras().colliders("Body"));
+    load(&mut app, "models/hero.glb", Transform::default());
+    let mut bodies = app
+        .world_mut()
+        .query_filtered::<Entity, With<SkeletonColliders>>();
+    let body = bodies.single(app.world()).unwrap();
+    let mut colliders = app
+        .world_mut()
+        .query::<(&ClothCollider, &GlobalTransform)>();
+    let count = colliders.iter(app.world()).count();
+    assert!(count > 12, "{count}");
+    // Of the height of a head and the width of shoulders.
+    let high = colliders
+        .iter(app.world())
+        .map(|(_, at)| at.translation().y);
+    assert!(high.clone().fold(0.0, f32::max) > 1.55);
+    let wide = colliders
+        .iter(app.world())
+        .map(|(_, at)| at.translation().x);
+    assert!((0.3..0.7).contains(&wide.fold(0.0, f32::max)));
+    // Made anew when they are to be others, and no twice.
+    app.world_mut()
+        .get_mut::<SkeletonColliders>(body)
+        .unwrap()
+        .least_radius = 0.08;
+    run(&mut app, 2);
+    let fewer = colliders.iter(app.world()).count();
+    assert!(fewer > 2 && fewer < count, "{fewer} of {count}");
+    app.world_mut()
+        .entity_mut(body)
+        .remove::<SkeletonColliders>();
+    run(&mut app, 1);
+    assert_eq!(colliders.iter(app.world()).count(), 0);
+}
+
+#[test]
+fn warm_cloth_hangs_when_it_is_first_seen() {
+    let mut app = app();
+    let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 10, 10));
+    app.world_mut().spawn((
+        ClothCollider::sphere(0.3),
+        Transform::from_xyz(0.0, -0.4, 0.0),
+    ));
+    let spawn = |app: &mut App, steps| {
+        let cloth = (
+            Cloth::default(),
+            Mesh3d(mesh.clone()),
+            Pins::edge(ClothEdge::Top),
+        );
+        app.world_mut().spawn((cloth, WarmUp(steps))).id()
+    };
+    let [cold, warm] = [0, 180].map(|steps| spawn(&mut app, steps));
+    app.update();
+    let lowest = |app: &App, cloth| {
+        let p = particles(app, cloth);
+        (0..100).map(|i| p.world_position(i).y).fold(0.0, f32::min)
+    };
+    assert_eq!(lowest(&app, cold), 0.0);
+    assert!(lowest(&app, warm) < -0.4, "{}", lowest(&app, warm));
+    // It is drawn so, and no particle is in the ball.
+    let p = particles(&app, warm);
+    assert!((0..100).all(|i| p.world_position(i).distance(Vec3::NEG_Y * 0.4) > 0.299));
+    let drawn = crate::float3(crate::drawn(&app, warm), Mesh::ATTRIBUTE_POSITION);
+    assert!(drawn.iter().any(|at| at.y < -0.4));
+    // One that went through all steps in frames is at the same place.
+    run(&mut app, 180);
+    let p = [cold, warm].map(|cloth| particles(&app, cloth).world_position(95));
+    assert!(p[0].distance(p[1]) < 0.05, "{p:?}");
+}
