@@ -62,6 +62,7 @@ mod pins;
 mod planar;
 mod plugin;
 mod pressure;
+mod proxy;
 mod rope;
 mod rules;
 mod settings;
@@ -101,6 +102,7 @@ pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector
 pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use pressure::Pressure;
+pub use proxy::ClothProxy;
 pub use rope::Rope;
 pub use rules::{ClothRules, MeshNames};
 pub use settings::{
@@ -129,11 +131,11 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
-        ClothPaint, ClothPart, ClothPlugin, ClothReady, ClothRules, ClothSleeping, ClothTime,
-        ClothTorn, Fabric, MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins, PlanarCloth,
-        Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps, Tearing, Teleport,
-        TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind, WindOcclusion,
-        WindZone, WorldMotion,
+        ClothPaint, ClothPart, ClothPlugin, ClothProxy, ClothReady, ClothRules, ClothSleeping,
+        ClothTime, ClothTorn, Fabric, MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins,
+        PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps,
+        Tearing, Teleport, TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind,
+        WindOcclusion, WindZone, WorldMotion,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -13,6 +13,7 @@ use crate::{
     pins::Pins,
     planar::PlanarCloth,
     pressure::Pressure,
+    proxy::ClothProxy,
     rope::Rope,
     rules::{self, ClothRules},
     settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
@@ -220,6 +221,7 @@ impl Plugin for ClothPlugin {
             .register_type::<MaxDistance>()
             .register_type::<SkeletonColliders>()
             .register_type::<WarmUp>()
+            .register_type::<ClothProxy>()
             .init_resource::<ClothRules>()
             .register_type::<WorldMotion>()
             .register_type::<TeleportCloth>()
@@ -353,16 +355,21 @@ impl Plugin for ClothPlugin {
                     systems::build_ropes,
                     systems::teleport,
                     systems::warm_up.run_if(systems::anybody_is_cold),
+                    systems::unbind_proxies,
+                    systems::bind_proxies,
                 )
                     .chain()
                     .in_set(ClothSystems::Build),
-                systems::write_mesh.in_set(ClothSystems::WriteMesh),
+                (systems::write_mesh, systems::write_proxies)
+                    .chain()
+                    .in_set(ClothSystems::WriteMesh),
             ),
         )
         .add_observer(systems::reset)
         .add_observer(systems::ask_for_teleport)
         .add_observer(skeleton_colliders::take_colliders_away)
         .add_observer(systems::give_mesh_back)
+        .add_observer(systems::give_proxy_back)
         .add_observer(systems::take_rope_apart)
         .add_observer(collider::forget_last_pose)
         .add_observer(tearing::cut)

@@ -208,7 +208,7 @@ def drape(u, v):
     """Where the cape would be if it were stiff: u from edge to edge, -1 to 1, v from collar to hem."""
     # Around the neck it lies on the shoulders, below them it is behind the arms.
     down = smooth(v / 0.2)
-    wide = mix(mix(0.15, 0.255, down), 0.42, v)
+    wide = mix(mix(0.175, 0.265, down), 0.46, v)
     middle = mix(mix(0.13, 0.17, down), 0.26, v)
     edge = mix(mix(-0.01, 0.17, down), 0.2, v)
     p = [

@@ -291,14 +291,14 @@ impl MeshBinding {
 
 /// What of a mesh is written in every frame, as far as it is there and of the usual format.
 #[derive(Default)]
-struct Written<'a> {
-    positions: Option<&'a mut [[f32; 3]]>,
-    normals: Option<&'a mut [[f32; 3]]>,
-    tangents: Option<&'a mut [[f32; 4]]>,
+pub(super) struct Written<'a> {
+    pub(super) positions: Option<&'a mut [[f32; 3]]>,
+    pub(super) normals: Option<&'a mut [[f32; 3]]>,
+    pub(super) tangents: Option<&'a mut [[f32; 4]]>,
 }
 
 impl<'a> Written<'a> {
-    fn find(mesh: &'a mut Mesh) -> Result<Self, MeshAccessError> {
+    pub(super) fn find(mesh: &'a mut Mesh) -> Result<Self, MeshAccessError> {
         use VertexAttributeValues::{Float32x3, Float32x4};
         let mut written = Self::default();
         for (attribute, values) in mesh.try_attributes_mut()? {

@@ -6,7 +6,7 @@ use bevy::math::{Quat, Vec3};
 const FEWEST: usize = 8;
 
 /// A limb is as thick as this share of its points lie at most: what lies farther out are hair and pockets.
-const SHARE: f32 = 0.6;
+const SHARE: f32 = 0.7;
 
 /// What does not fit better than by this share fits alike.
 const ALIKE: f32 = 0.9;
@@ -146,7 +146,7 @@ mod tests {
             .flat_map(|k| {
                 let t = k as f32 / 20.0;
                 (0..12).map(move |j| {
-                    let turn = Quat::from_axis_angle(axis, j as f32 * 0.5236);
+                    let turn = Quat::from_axis_angle(axis, j as f32 * std::f32::consts::FRAC_PI_6);
                     Vec3::ONE + axis * (length * t) + turn * side * (from + (to - from) * t)
                 })
             })

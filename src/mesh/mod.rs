@@ -7,6 +7,7 @@
 //! | `topology` | finds threads, quads and bend pairs in the triangles |
 //! | `assemble` | turns them into particles and constraints |
 //! | `part` | cloth that is a part of its mesh |
+//! | `proxy` | a fine mesh that follows a coarse cloth |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
 //! | `shading` | the loops over particles and vertices that this takes in every frame |
 //! | `limb` | fits a capsule around points |
@@ -26,6 +27,7 @@ mod limb;
 pub(crate) mod numbers;
 mod open;
 mod part;
+pub mod proxy;
 pub mod read;
 pub mod shading;
 mod spline;
@@ -42,6 +44,7 @@ pub use grid::{ClothGrid, Diagonals};
 pub use limb::Limb;
 pub use numbers::Numbers;
 pub(crate) use open::as_triangle_list;
+pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
 pub use read::{MeshError, TriangleMesh};
 pub use shading::Frame;
 pub use topology::Topology;

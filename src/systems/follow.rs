@@ -82,7 +82,7 @@ impl FramePath {
     fn sample(&mut self, now: GlobalTransform, delta: f32) {
         let before = std::mem::replace(&mut self.to, now);
         let way = now.translation() - before.translation();
-        let jumped = !(way.length() <= JUMP * delta);
+        let jumped = way.length() > JUMP * delta || !way.is_finite();
         let by_steps = self.after != before;
         self.by_frames = self.known && now != self.after && !jumped && !by_steps;
         self.from = before;

@@ -26,6 +26,7 @@ mod planar;
 #[cfg(feature = "picking")]
 mod pointers;
 mod pressure;
+mod proxies;
 mod rope;
 mod rope_motion;
 mod same_bits;

@@ -1,0 +1,506 @@
+//! A fine mesh that follows a coarse cloth.
+//!
+//! Each vertex is bound to a triangle of the cloth: to a point of it, by barycentric coordinates, and to what
+//! is left from there, in the frame of two sides and the smooth normal at that point. So the fine mesh keeps
+//! its detail and turns with the cloth. Between particles it is rounded by Phong tessellation (Boubekeur,
+//! Alexa, "Phong Tessellation", 2008): the flat triangles of a coarse cloth do not show.
+
+use super::binding::Written;
+use bevy::{
+    math::{Mat3, Vec3, Vec3A},
+    mesh::Mesh,
+    platform::collections::HashMap,
+};
+
+/// How round it is between particles: 0 is flat, 1 as round as normals tell (the paper takes ¾).
+const ROUND: f32 = 0.75;
+
+/// A triangle in more cells than these is looked at for every vertex.
+const MOST_CELLS: usize = 512;
+
+/// How the vertices of a fine mesh follow a cloth.
+#[derive(Clone, Debug, Default)]
+pub struct ProxyBinding {
+    bound: Vec<Bound>,
+    /// Tangents, each as parts of two sides and of the normal; empty if the mesh has none.
+    tangents: Vec<[f32; 3]>,
+    /// How many particles it needs.
+    particles: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    corners: [u32; 3],
+    /// Shares of the second and the third corner.
+    shares: [f32; 2],
+    /// From the point of the triangle to the vertex: along two sides, in parts of them, and along the
+    /// normal, m.
+    away: [f32; 3],
+    /// The vertex's own normal, likewise.
+    normal: [f32; 3],
+}
+
+/// What a fine mesh is bound by, in the same space, m.
+#[derive(Clone, Copy, Debug)]
+pub struct FineMesh<'a> {
+    /// Its vertices.
+    pub positions: &'a [Vec3],
+    /// And their normals.
+    pub normals: &'a [Vec3],
+    /// And their tangents; none if the mesh has none.
+    pub tangents: &'a [Vec3],
+}
+
+/// A triangle, as vertices see it.
+struct Corner {
+    x: [Vec3A; 3],
+    n: [Vec3A; 3],
+}
+
+impl ProxyBinding {
+    /// Binds a fine mesh to a coarse cloth at rest; `None` if that has no triangle.
+    pub fn new(cloth: &[Vec3], triangles: &[[u32; 3]], fine: FineMesh) -> Option<Self> {
+        let nearest = Nearest::new(cloth, triangles)?;
+        let places: Vec<Vec3A> = cloth.iter().map(|&p| p.into()).collect();
+        let mut normals = Vec::new();
+        smooth_normals(&places, triangles.iter().copied(), &mut normals);
+        let up = fine
+            .normals
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(Vec3::Y));
+        let mut tangents = Vec::with_capacity(fine.tangents.len());
+        let mut along = fine.tangents.iter();
+        let bound = fine.positions.iter().zip(up).map(|(&position, normal)| {
+            let (triangle, shares) = nearest.to(position);
+            let corners = triangles[triangle as usize];
+            let of = Corner::of(corners, &places, &normals);
+            let (point, smooth) = of.at(shares);
+            let [e, f] = of.sides();
+            let frame = Mat3::from_cols(e.into(), f.into(), smooth.into());
+            // A triangle without area has no frame; its first corner carries the vertex.
+            let inverse = frame.inverse();
+            let parts = |v: Vec3| {
+                let parts = inverse * v;
+                if parts.is_finite() {
+                    parts.to_array()
+                } else {
+                    [0.0; 3]
+                }
+            };
+            if let Some(&tangent) = along.next() {
+                tangents.push(parts(tangent));
+            }
+            Bound {
+                corners,
+                shares,
+                away: parts(position - Vec3::from(point)),
+                normal: parts(normal),
+            }
+        });
+        Some(Self {
+            bound: bound.collect(),
+            tangents,
+            particles: cloth.len(),
+        })
+    }
+
+    /// How many vertices it has.
+    pub fn len(&self) -> usize {
+        self.bound.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.bound.is_empty()
+    }
+
+    /// Writes the fine mesh into a [`Mesh`], as [`write`](Self::write) does.
+    pub fn draw(
+        &self,
+        places: &[Vec3A],
+        normals: &[Vec3A],
+        mesh: &mut Mesh,
+    ) -> Option<(Vec3, Vec3)> {
+        let written = Written::find(mesh).ok()?;
+        self.write(
+            places,
+            normals,
+            written.positions?,
+            written.normals,
+            written.tangents,
+        )
+    }
+
+    /// Writes the fine mesh. `places` and `normals` ([`smooth_normals`]) are those of the particles, in the
+    /// space of the fine mesh. What has another length is left as it is. Returns the corners of the box
+    /// around it, `None` if there is nothing to write.
+    pub fn write(
+        &self,
+        places: &[Vec3A],
+        normals: &[Vec3A],
+        positions: &mut [[f32; 3]],
+        shading: Option<&mut [[f32; 3]]>,
+        tangents: Option<&mut [[f32; 4]]>,
+    ) -> Option<(Vec3, Vec3)> {
+        let enough = places.len().min(normals.len()) >= self.particles;
+        if !enough || self.is_empty() || positions.len() != self.len() {
+            return None;
+        }
+        let count = self.len();
+        let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        let shading = shading.filter(|shading| shading.len() == count);
+        let mut shading = shading.map(|shading| shading.iter_mut());
+        let fits = |t: &&mut [[f32; 4]]| t.len() == count && self.tangents.len() == count;
+        let mut tangents = tangents
+            .filter(fits)
+            .map(|t| t.iter_mut().zip(&self.tangents));
+        for (bound, position) in self.bound.iter().zip(positions) {
+            let of = Corner::of(bound.corners, places, normals);
+            let (point, smooth) = of.at(bound.shares);
+            let [e, f] = of.sides();
+            let whole = |[a, b, c]: [f32; 3]| e * a + f * b + smooth * c;
+            let at = point + whole(bound.away);
+            low = low.min(at);
+            high = high.max(at);
+            *position = at.to_array();
+            if let Some(normal) = shading.as_mut().and_then(Iterator::next) {
+                *normal = whole(bound.normal).normalize_or(smooth).to_array();
+            }
+            if let Some((tangent, &parts)) = tangents.as_mut().and_then(Iterator::next) {
+                let unit = whole(parts).normalize_or_zero();
+                // The handedness of the texture does not change.
+                if unit != Vec3A::ZERO {
+                    [tangent[0], tangent[1], tangent[2]] = unit.to_array();
+                }
+            }
+        }
+        Some((low.into(), high.into()))
+    }
+}
+
+impl Corner {
+    #[inline(always)]
+    fn of(corners: [u32; 3], places: &[Vec3A], normals: &[Vec3A]) -> Self {
+        let [a, b, c] = corners.map(|i| i as usize);
+        Self {
+            x: [places[a], places[b], places[c]],
+            n: [normals[a], normals[b], normals[c]],
+        }
+    }
+
+    #[inline(always)]
+    fn sides(&self) -> [Vec3A; 2] {
+        [self.x[1] - self.x[0], self.x[2] - self.x[0]]
+    }
+
+    /// The rounded point at these shares, and the unit normal there.
+    #[inline(always)]
+    fn at(&self, [second, third]: [f32; 2]) -> (Vec3A, Vec3A) {
+        let first = 1.0 - second - third;
+        let [a, b, c] = self.x;
+        let [u, v, w] = self.n;
+        let flat = a * first + b * second + c * third;
+        // What takes the point onto the planes of the corners, each by its share.
+        let lift = u * (first * (a - flat).dot(u))
+            + v * (second * (b - flat).dot(v))
+            + w * (third * (c - flat).dot(w));
+        let normal = (u * first + v * second + w * third).normalize_or_zero();
+        (flat + lift * ROUND, normal)
+    }
+}
+
+/// The normal of each particle, the mean of its triangles by their area.
+pub fn smooth_normals(
+    places: &[Vec3A],
+    triangles: impl Iterator<Item = [u32; 3]>,
+    normals: &mut Vec<Vec3A>,
+) {
+    normals.clear();
+    normals.resize(places.len(), Vec3A::ZERO);
+    for corners in triangles {
+        let [a, b, c] = corners.map(|i| places[i as usize]);
+        let normal = (b - a).cross(c - a);
+        for corner in corners {
+            normals[corner as usize] += normal;
+        }
+    }
+    for normal in normals {
+        *normal = normal.normalize_or_zero();
+    }
+}
+
+/// Finds the triangle that is nearest to a point, by cells.
+struct Nearest<'a> {
+    positions: &'a [Vec3],
+    triangles: &'a [[u32; 3]],
+    size: f32,
+    low: Vec3,
+    /// How many cells there are along the longest side.
+    rings: i32,
+    cells: HashMap<[i32; 3], Vec<u32>>,
+    /// Those that are everywhere.
+    large: Vec<u32>,
+}
+
+impl<'a> Nearest<'a> {
+    fn new(positions: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Option<Self> {
+        let corners = |t: &[u32; 3]| t.map(|i| positions[i as usize]);
+        let sides = triangles.iter().map(|t| {
+            let [a, b, c] = corners(t);
+            a.distance(b) + b.distance(c) + c.distance(a)
+        });
+        let mean = sides.sum::<f32>() / (3 * triangles.len()) as f32;
+        let all = triangles.iter().flat_map(corners);
+        let (low, high) = all.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), at| {
+            (low.min(at), high.max(at))
+        });
+        if triangles.is_empty() || !(mean > 0.0 && mean.is_finite()) {
+            return None;
+        }
+        let mut nearest = Self {
+            positions,
+            triangles,
+            size: mean,
+            low,
+            rings: ((high - low).max_element() / mean) as i32 + 2,
+            cells: HashMap::default(),
+            large: Vec::new(),
+        };
+        for (number, triangle) in (0..).zip(triangles) {
+            let [a, b, c] = corners(triangle);
+            let from = nearest.cell(a.min(b).min(c));
+            let to = nearest.cell(a.max(b).max(c));
+            let counts = [0, 1, 2].map(|k| (to[k] - from[k] + 1) as usize);
+            if counts.iter().product::<usize>() > MOST_CELLS {
+                nearest.large.push(number);
+                continue;
+            }
+            for x in from[0]..=to[0] {
+                for y in from[1]..=to[1] {
+                    for z in from[2]..=to[2] {
+                        nearest.cells.entry([x, y, z]).or_default().push(number);
+                    }
+                }
+            }
+        }
+        Some(nearest)
+    }
+
+    fn cell(&self, at: Vec3) -> [i32; 3] {
+        ((at - self.low) / self.size).floor().as_ivec3().to_array()
+    }
+
+    /// The nearest triangle, and the shares of its second and third corner in the nearest point.
+    fn to(&self, point: Vec3) -> (u32, [f32; 2]) {
+        let mut best = (f32::INFINITY, 0, [0.0; 2]);
+        let mut look = |number: u32| {
+            let [a, b, c] = self.triangles[number as usize].map(|i| self.positions[i as usize]);
+            let shares = nearest_point(point, a, b, c);
+            let at = a + (b - a) * shares[0] + (c - a) * shares[1];
+            let distance = at.distance_squared(point);
+            // Of two as near as each other, the first: the same each time.
+            if distance < best.0 || (distance == best.0 && number < best.1) {
+                best = (distance, number, shares);
+            }
+            best.0
+        };
+        let mut least = f32::INFINITY;
+        for &number in &self.large {
+            least = look(number);
+        }
+        let [x, y, z] = self.cell(point);
+        let outside = self.cell(point.clamp(self.low, self.low + self.size * self.rings as f32));
+        let away = [x - outside[0], y - outside[1], z - outside[2]];
+        let first = away.iter().fold(0, |most, way| most.max(way.abs()));
+        for ring in first.saturating_sub(1)..=first.saturating_add(self.rings) {
+            for dx in -ring..=ring {
+                for dy in -ring..=ring {
+                    // Inside the ring only its two ends are new.
+                    let inside = dx.abs() < ring && dy.abs() < ring;
+                    let step = if inside { (2 * ring).max(1) } else { 1 };
+                    for dz in (-ring..=ring).step_by(step as usize) {
+                        let cell = [x + dx, y + dy, z + dz];
+                        for &number in self.cells.get(&cell).into_iter().flatten() {
+                            least = look(number);
+                        }
+                    }
+                }
+            }
+            let reach = ring as f32 * self.size;
+            if least <= reach * reach {
+                break;
+            }
+        }
+        (best.1, best.2)
+    }
+}
+
+/// The shares of b and c in the point of a triangle that is nearest (Ericson, "Real-Time Collision
+/// Detection", 2005, section 5.1.5).
+fn nearest_point(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> [f32; 2] {
+    let (ab, ac, ap) = (b - a, c - a, p - a);
+    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return [0.0, 0.0];
+    }
+    let bp = p - b;
+    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
+    if d3 >= 0.0 && d4 <= d3 {
+        return [1.0, 0.0];
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        return [d1 / (d1 - d3), 0.0];
+    }
+    let cp = p - c;
+    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
+    if d6 >= 0.0 && d5 <= d6 {
+        return [0.0, 1.0];
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        return [0.0, d2 / (d2 - d6)];
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+        let share = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        return [1.0 - share, share];
+    }
+    let whole = va + vb + vc;
+    if whole > 0.0 {
+        [vb / whole, vc / whole]
+    } else {
+        [0.0, 0.0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{ClothGrid, TriangleMesh};
+    use bevy::math::Quat;
+
+    fn grid(side: u32) -> TriangleMesh {
+        TriangleMesh::read(&ClothGrid::new(1.0, 1.0, side, side).into()).unwrap()
+    }
+
+    /// A fine mesh with a bulge, on a coarse one, and how it is drawn after a change of that.
+    fn follow(change: impl Fn(Vec3) -> Vec3) -> (Vec<Vec3>, Vec<Vec3>, Vec<Vec3>) {
+        let coarse = grid(6);
+        let fine = grid(31);
+        let positions: Vec<Vec3> = fine
+            .positions
+            .iter()
+            .map(|at| *at + Vec3::Y * 0.03 * (9.0 * at.x).sin())
+            .collect();
+        let normals: Vec<Vec3> = positions
+            .iter()
+            .map(|at| Vec3::new(-0.27 * (9.0 * at.x).cos(), 1.0, 0.0).normalize())
+            .collect();
+        let tangents = vec![Vec3::Z; positions.len()];
+        let bound = FineMesh {
+            positions: &positions,
+            normals: &normals,
+            tangents: &tangents,
+        };
+        let binding = ProxyBinding::new(&coarse.positions, &coarse.triangles, bound).unwrap();
+        let places: Vec<Vec3A> = coarse
+            .positions
+            .iter()
+            .map(|&at| change(at).into())
+            .collect();
+        let mut smooth = Vec::new();
+        smooth_normals(&places, coarse.triangles.iter().copied(), &mut smooth);
+        let mut drawn = vec![[0.0; 3]; positions.len()];
+        let mut shaded = drawn.clone();
+        let mut along = vec![[0.0, 0.0, 0.0, -1.0]; positions.len()];
+        let (low, high) = binding
+            .write(
+                &places,
+                &smooth,
+                &mut drawn,
+                Some(&mut shaded),
+                Some(&mut along),
+            )
+            .unwrap();
+        let drawn: Vec<Vec3> = drawn.into_iter().map(Vec3::from).collect();
+        assert!(
+            drawn
+                .iter()
+                .all(|at| at.cmpge(low).all() && at.cmple(high).all())
+        );
+        assert!(
+            along
+                .iter()
+                .all(|t| t[3] == -1.0 && (t[0].hypot(t[1]).hypot(t[2]) - 1.0).abs() < 1e-4)
+        );
+        let shaded = shaded.into_iter().map(Vec3::from).collect();
+        (drawn, shaded, positions)
+    }
+
+    #[test]
+    fn at_rest_and_moved_as_a_whole_it_is_exact() {
+        let turn = Quat::from_rotation_z(0.7) * Quat::from_rotation_x(1.1);
+        for change in [Quat::IDENTITY, turn] {
+            let by = Vec3::new(3.0, -1.0, 2.0);
+            let (drawn, normals, rest) = follow(|at| change * at + by);
+            for ((drawn, normal), rest) in drawn.iter().zip(&normals).zip(&rest) {
+                assert!(drawn.distance(change * *rest + by) < 1e-5);
+                let expected = Vec3::new(-0.27 * (9.0 * rest.x).cos(), 1.0, 0.0).normalize();
+                assert!(normal.distance(change * expected) < 1e-4, "{normal}");
+            }
+        }
+    }
+
+    #[test]
+    fn between_particles_it_is_round() {
+        // Bent to a cylinder of radius 0.5, without the bulge: how far from it are the vertices?
+        let bend = |at: Vec3| Vec3::new(0.5 * (2.0 * at.x).sin(), 0.5 * (2.0 * at.x).cos(), at.z);
+        let coarse = grid(6);
+        let fine = grid(31);
+        let bound = FineMesh {
+            positions: &fine.positions,
+            normals: &vec![Vec3::Y; fine.positions.len()],
+            tangents: &[],
+        };
+        let binding = ProxyBinding::new(&coarse.positions, &coarse.triangles, bound).unwrap();
+        let places: Vec<Vec3A> = coarse.positions.iter().map(|&at| bend(at).into()).collect();
+        let mut smooth = Vec::new();
+        smooth_normals(&places, coarse.triangles.iter().copied(), &mut smooth);
+        let mut drawn = vec![[0.0; 3]; fine.positions.len()];
+        binding
+            .write(&places, &smooth, &mut drawn, None, None)
+            .unwrap();
+        // Flat, the middles of the cells would be 0.01 m inside.
+        let off = drawn.iter().map(|[x, y, _]| (x.hypot(*y) - 0.5).abs());
+        let worst = off.fold(0.0, f32::max);
+        assert!(worst < 0.005, "{worst}");
+    }
+
+    #[test]
+    fn the_nearest_triangle_is_found_as_by_trying_all() {
+        let coarse = grid(9);
+        let nearest = Nearest::new(&coarse.positions, &coarse.triangles).unwrap();
+        for k in 0..300 {
+            let wave = |by: f32| (k as f32 * by).sin();
+            let point = Vec3::new(wave(1.3), 0.7 * wave(2.1), wave(0.7)) * 1.5;
+            let distance = |t: &[u32; 3]| {
+                let [a, b, c] = t.map(|i| coarse.positions[i as usize]);
+                let [s, t] = nearest_point(point, a, b, c);
+                (a + (b - a) * s + (c - a) * t).distance(point)
+            };
+            let (found, _) = nearest.to(point);
+            let least = coarse
+                .triangles
+                .iter()
+                .map(distance)
+                .fold(f32::INFINITY, f32::min);
+            let of_found = distance(&coarse.triangles[found as usize]);
+            assert!(
+                (of_found - least).abs() < 1e-6,
+                "{point}: {of_found} for {least}"
+            );
+        }
+    }
+}
