@@ -6,6 +6,7 @@
 //! Alexa, "Phong Tessellation", 2008): the flat triangles of a coarse cloth do not show.
 
 use super::binding::Written;
+use crate::solver::simd::{Kernel, dispatch, select};
 use bevy::{
     math::{Mat3, Vec3, Vec3A},
     mesh::Mesh,
@@ -18,26 +19,44 @@ const ROUND: f32 = 0.75;
 /// A triangle in more cells than these is looked at for every vertex.
 const MOST_CELLS: usize = 512;
 
+/// How many vertices of a triangle are worked on at once.
+const W: usize = 8;
+
 /// How the vertices of a fine mesh follow a cloth.
 #[derive(Clone, Debug, Default)]
 pub struct ProxyBinding {
-    bound: Vec<Bound>,
-    /// Tangents, each as parts of two sides and of the normal; empty if the mesh has none.
-    tangents: Vec<[f32; 3]>,
+    /// Vertices of one triangle each, so that its corners are looked up once for all of them.
+    blocks: Vec<Block>,
+    /// Tangents of the same vertices, each as parts of two sides and of the normal; empty if the mesh has none.
+    tangents: Vec<[[f32; 3]; W]>,
+    vertices: usize,
     /// How many particles it needs.
     particles: usize,
 }
 
+/// Vertices of one triangle. Where there are fewer, the last one stands there again.
 #[derive(Clone, Copy, Debug)]
-struct Bound {
+struct Block {
     corners: [u32; 3],
+    vertices: [u32; W],
     /// Shares of the second and the third corner.
-    shares: [f32; 2],
+    second: [f32; W],
+    third: [f32; W],
     /// From the point of the triangle to the vertex: along two sides, in parts of them, and along the
     /// normal, m.
-    away: [f32; 3],
+    away: [[f32; W]; 3],
     /// The vertex's own normal, likewise.
+    normal: [[f32; W]; 3],
+}
+
+/// A vertex before it has its place in a block.
+struct Bound {
+    triangle: u32,
+    vertex: u32,
+    shares: [f32; 2],
+    away: [f32; 3],
     normal: [f32; 3],
+    tangent: [f32; 3],
 }
 
 /// What a fine mesh is bound by, in the same space, m.
@@ -49,12 +68,6 @@ pub struct FineMesh<'a> {
     pub normals: &'a [Vec3],
     /// And their tangents; none if the mesh has none.
     pub tangents: &'a [Vec3],
-}
-
-/// A triangle, as vertices see it.
-struct Corner {
-    x: [Vec3A; 3],
-    n: [Vec3A; 3],
 }
 
 impl ProxyBinding {
@@ -69,50 +82,62 @@ impl ProxyBinding {
             .iter()
             .copied()
             .chain(std::iter::repeat(Vec3::Y));
-        let mut tangents = Vec::with_capacity(fine.tangents.len());
         let mut along = fine.tangents.iter();
-        let bound = fine.positions.iter().zip(up).map(|(&position, normal)| {
-            let (triangle, shares) = nearest.to(position);
-            let corners = triangles[triangle as usize];
-            let of = Corner::of(corners, &places, &normals);
-            let (point, smooth) = of.at(shares);
-            let [e, f] = of.sides();
-            let frame = Mat3::from_cols(e.into(), f.into(), smooth.into());
-            // A triangle without area has no frame; its first corner carries the vertex.
-            let inverse = frame.inverse();
-            let parts = |v: Vec3| {
-                let parts = inverse * v;
-                if parts.is_finite() {
-                    parts.to_array()
-                } else {
-                    [0.0; 3]
+        let vertices = (0..).zip(fine.positions).zip(up);
+        let mut bound: Vec<Bound> = vertices
+            .map(|((vertex, &position), normal)| {
+                let (triangle, shares) = nearest.to(position);
+                let of = Triangle::of(triangles[triangle as usize], &places, &normals);
+                let (point, smooth) = of.at(shares);
+                let frame = Mat3::from_cols(of.e.into(), of.f.into(), smooth.into());
+                // A triangle without area has no frame; its first corner carries the vertex.
+                let inverse = frame.inverse();
+                let parts = |v: Vec3| {
+                    let parts = inverse * v;
+                    if parts.is_finite() {
+                        parts.to_array()
+                    } else {
+                        [0.0; 3]
+                    }
+                };
+                Bound {
+                    triangle,
+                    vertex,
+                    shares,
+                    away: parts(position - Vec3::from(point)),
+                    normal: parts(normal),
+                    tangent: along.next().map_or([0.0; 3], |&tangent| parts(tangent)),
                 }
-            };
-            if let Some(&tangent) = along.next() {
-                tangents.push(parts(tangent));
-            }
-            Bound {
-                corners,
-                shares,
-                away: parts(position - Vec3::from(point)),
-                normal: parts(normal),
-            }
-        });
+            })
+            .collect();
+        bound.sort_by_key(|bound| bound.triangle);
+        let groups = bound.chunk_by(|a, b| a.triangle == b.triangle);
+        let blocks = groups.flat_map(|group| group.chunks(W));
+        let has_tangents = fine.tangents.len() == fine.positions.len();
         Some(Self {
-            bound: bound.collect(),
-            tangents,
+            tangents: if has_tangents {
+                let lane = |of: &[Bound], k: usize| of[k.min(of.len() - 1)].tangent;
+                let tangents = blocks.clone();
+                tangents
+                    .map(|of| std::array::from_fn(|k| lane(of, k)))
+                    .collect()
+            } else {
+                Vec::new()
+            },
+            blocks: blocks.map(|of| Block::of(of, triangles)).collect(),
+            vertices: fine.positions.len(),
             particles: cloth.len(),
         })
     }
 
     /// How many vertices it has.
     pub fn len(&self) -> usize {
-        self.bound.len()
+        self.vertices
     }
 
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
-        self.bound.is_empty()
+        self.vertices == 0
     }
 
     /// Writes the fine mesh into a [`Mesh`], as [`write`](Self::write) does.
@@ -143,70 +168,212 @@ impl ProxyBinding {
         shading: Option<&mut [[f32; 3]]>,
         tangents: Option<&mut [[f32; 4]]>,
     ) -> Option<(Vec3, Vec3)> {
+        let count = self.len();
         let enough = places.len().min(normals.len()) >= self.particles;
-        if !enough || self.is_empty() || positions.len() != self.len() {
+        if !enough || self.is_empty() || positions.len() != count {
             return None;
         }
-        let count = self.len();
-        let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-        let shading = shading.filter(|shading| shading.len() == count);
-        let mut shading = shading.map(|shading| shading.iter_mut());
-        let fits = |t: &&mut [[f32; 4]]| t.len() == count && self.tangents.len() == count;
-        let mut tangents = tangents
-            .filter(fits)
-            .map(|t| t.iter_mut().zip(&self.tangents));
-        for (bound, position) in self.bound.iter().zip(positions) {
-            let of = Corner::of(bound.corners, places, normals);
-            let (point, smooth) = of.at(bound.shares);
-            let [e, f] = of.sides();
-            let whole = |[a, b, c]: [f32; 3]| e * a + f * b + smooth * c;
-            let at = point + whole(bound.away);
-            low = low.min(at);
-            high = high.max(at);
-            *position = at.to_array();
-            if let Some(normal) = shading.as_mut().and_then(Iterator::next) {
-                *normal = whole(bound.normal).normalize_or(smooth).to_array();
-            }
-            if let Some((tangent, &parts)) = tangents.as_mut().and_then(Iterator::next) {
-                let unit = whole(parts).normalize_or_zero();
+        let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+        dispatch(Follow {
+            blocks: &self.blocks,
+            places,
+            normals,
+            positions,
+            shading: shading.filter(|shading| shading.len() == count),
+            bounds: &mut bounds,
+        });
+        if let Some(tangents) = tangents.filter(|tangents| tangents.len() == count) {
+            self.write_tangents(places, normals, tangents);
+        }
+        let [low, high] = bounds.map(Vec3::from);
+        Some((low, high))
+    }
+
+    fn write_tangents(&self, places: &[Vec3A], normals: &[Vec3A], tangents: &mut [[f32; 4]]) {
+        for (block, parts) in self.blocks.iter().zip(&self.tangents) {
+            let of = Triangle::of(block.corners, places, normals);
+            for (k, &[a, b, c]) in parts.iter().enumerate() {
+                let (_, smooth) = of.at([block.second[k], block.third[k]]);
+                let unit = (of.e * a + of.f * b + smooth * c).normalize_or_zero();
                 // The handedness of the texture does not change.
                 if unit != Vec3A::ZERO {
+                    let tangent = &mut tangents[block.vertices[k] as usize];
                     [tangent[0], tangent[1], tangent[2]] = unit.to_array();
                 }
             }
         }
-        Some((low.into(), high.into()))
     }
 }
 
-impl Corner {
+impl Block {
+    fn of(of: &[Bound], triangles: &[[u32; 3]]) -> Self {
+        let lane = |k: usize| &of[k.min(of.len() - 1)];
+        let lanes = |value: &dyn Fn(&Bound) -> f32| std::array::from_fn(|k| value(lane(k)));
+        Self {
+            corners: triangles[of[0].triangle as usize],
+            vertices: std::array::from_fn(|k| lane(k).vertex),
+            second: lanes(&|bound| bound.shares[0]),
+            third: lanes(&|bound| bound.shares[1]),
+            away: [0, 1, 2].map(|axis| lanes(&|bound| bound.away[axis])),
+            normal: [0, 1, 2].map(|axis| lanes(&|bound| bound.normal[axis])),
+        }
+    }
+}
+
+/// A triangle of the cloth as it is now.
+struct Triangle {
+    /// Its corners, and their normals.
+    x: [Vec3A; 3],
+    n: [Vec3A; 3],
+    /// Its sides from the first corner.
+    e: Vec3A,
+    f: Vec3A,
+}
+
+impl Triangle {
     #[inline(always)]
     fn of(corners: [u32; 3], places: &[Vec3A], normals: &[Vec3A]) -> Self {
         let [a, b, c] = corners.map(|i| i as usize);
+        let x = [places[a], places[b], places[c]];
         Self {
-            x: [places[a], places[b], places[c]],
+            x,
             n: [normals[a], normals[b], normals[c]],
+            e: x[1] - x[0],
+            f: x[2] - x[0],
         }
     }
 
-    #[inline(always)]
-    fn sides(&self) -> [Vec3A; 2] {
-        [self.x[1] - self.x[0], self.x[2] - self.x[0]]
+    /// The rounded point at these shares, and the unit normal there.
+    fn at(&self, [second, third]: [f32; 2]) -> (Vec3A, Vec3A) {
+        let nothing = [0.0; 3];
+        let [x, y, z, ..] = self.vertex(second, third, nothing, nothing);
+        let [.., u, v, w] = self.vertex(second, third, nothing, [0.0, 0.0, 1.0]);
+        (Vec3A::new(x, y, z), Vec3A::new(u, v, w))
     }
 
-    /// The rounded point at these shares, and the unit normal there.
+    /// Where a vertex is, and its unit normal. Plain numbers: in a loop over a block the compiler makes lanes
+    /// of them.
     #[inline(always)]
-    fn at(&self, [second, third]: [f32; 2]) -> (Vec3A, Vec3A) {
-        let first = 1.0 - second - third;
+    fn vertex(&self, second: f32, third: f32, away: [f32; 3], normal: [f32; 3]) -> [f32; 6] {
         let [a, b, c] = self.x;
         let [u, v, w] = self.n;
-        let flat = a * first + b * second + c * third;
-        // What takes the point onto the planes of the corners, each by its share.
-        let lift = u * (first * (a - flat).dot(u))
-            + v * (second * (b - flat).dot(v))
-            + w * (third * (c - flat).dot(w));
-        let normal = (u * first + v * second + w * third).normalize_or_zero();
-        (flat + lift * ROUND, normal)
+        let (e, f) = (self.e, self.f);
+        let first = 1.0 - second - third;
+        let fx = a.x * first + b.x * second + c.x * third;
+        let fy = a.y * first + b.y * second + c.y * third;
+        let fz = a.z * first + b.z * second + c.z * third;
+        // How far the point is from the planes of the corners, each by its share.
+        let ua = first * ((a.x - fx) * u.x + (a.y - fy) * u.y + (a.z - fz) * u.z);
+        let vb = second * ((b.x - fx) * v.x + (b.y - fy) * v.y + (b.z - fz) * v.z);
+        let wc = third * ((c.x - fx) * w.x + (c.y - fy) * w.y + (c.z - fz) * w.z);
+        let nx = u.x * first + v.x * second + w.x * third;
+        let ny = u.y * first + v.y * second + w.y * third;
+        let nz = u.z * first + v.z * second + w.z * third;
+        let length = (nx * nx + ny * ny + nz * nz).sqrt();
+        let unit = select(length > 0.0, 1.0 / length, 0.0);
+        let (nx, ny, nz) = (nx * unit, ny * unit, nz * unit);
+        let [p, q, r] = away;
+        let x = fx + (u.x * ua + v.x * vb + w.x * wc) * ROUND + e.x * p + f.x * q + nx * r;
+        let y = fy + (u.y * ua + v.y * vb + w.y * wc) * ROUND + e.y * p + f.y * q + ny * r;
+        let z = fz + (u.z * ua + v.z * vb + w.z * wc) * ROUND + e.z * p + f.z * q + nz * r;
+        let [p, q, r] = normal;
+        let mx = e.x * p + f.x * q + nx * r;
+        let my = e.y * p + f.y * q + ny * r;
+        let mz = e.z * p + f.z * q + nz * r;
+        let length = (mx * mx + my * my + mz * mz).sqrt();
+        let there = length > 0.0;
+        let unit = select(there, 1.0 / length, 0.0);
+        // Where its own has gone, that of the cloth will do.
+        let else_by = select(there, 0.0, 1.0);
+        [
+            x,
+            y,
+            z,
+            mx * unit + nx * else_by,
+            my * unit + ny * else_by,
+            mz * unit + nz * else_by,
+        ]
+    }
+}
+
+/// Vertices that follow their cloth.
+struct Follow<'a> {
+    blocks: &'a [Block],
+    places: &'a [Vec3A],
+    normals: &'a [Vec3A],
+    positions: &'a mut [[f32; 3]],
+    shading: Option<&'a mut [[f32; 3]]>,
+    bounds: &'a mut [[f32; 3]; 2],
+}
+
+impl Kernel for Follow<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            blocks,
+            places,
+            normals,
+            positions,
+            mut shading,
+            bounds,
+        } = self;
+        let mut low = [[f32::INFINITY; W]; 3];
+        let mut high = [[f32::NEG_INFINITY; W]; 3];
+        for block in blocks {
+            let of = Triangle::of(block.corners, places, normals);
+            let (mut x, mut y, mut z) = ([0.0; W], [0.0; W], [0.0; W]);
+            let (mut u, mut v, mut w) = ([0.0; W], [0.0; W], [0.0; W]);
+            let [p, q, r] = &block.away;
+            let [l, m, n] = &block.normal;
+            for k in 0..W {
+                let away = [p[k], q[k], r[k]];
+                let normal = [l[k], m[k], n[k]];
+                [x[k], y[k], z[k], u[k], v[k], w[k]] =
+                    of.vertex(block.second[k], block.third[k], away, normal);
+            }
+            let [lx, ly, lz] = &mut low;
+            let [hx, hy, hz] = &mut high;
+            for k in 0..W {
+                lx[k] = x[k].min(lx[k]);
+                ly[k] = y[k].min(ly[k]);
+                lz[k] = z[k].min(lz[k]);
+                hx[k] = x[k].max(hx[k]);
+                hy[k] = y[k].max(hy[k]);
+                hz[k] = z[k].max(hz[k]);
+            }
+            for (k, &vertex) in block.vertices.iter().enumerate() {
+                positions[vertex as usize] = [x[k], y[k], z[k]];
+            }
+            if let Some(shading) = &mut shading {
+                for (k, &vertex) in block.vertices.iter().enumerate() {
+                    shading[vertex as usize] = [u[k], v[k], w[k]];
+                }
+            }
+        }
+        for axis in 0..3 {
+            // A 0 has no sign.
+            bounds[0][axis] = low[axis].into_iter().fold(f32::INFINITY, f32::min) + 0.0;
+            bounds[1][axis] = high[axis].into_iter().fold(f32::NEG_INFINITY, f32::max) + 0.0;
+        }
+    }
+
+    fn run_scalar(mut self) {
+        for block in self.blocks {
+            let of = Triangle::of(block.corners, self.places, self.normals);
+            for (k, &vertex) in block.vertices.iter().enumerate() {
+                let away = block.away.map(|plane| plane[k]);
+                let normal = block.normal.map(|plane| plane[k]);
+                let [x, y, z, u, v, w] = of.vertex(block.second[k], block.third[k], away, normal);
+                self.positions[vertex as usize] = [x, y, z];
+                if let Some(shading) = &mut self.shading {
+                    shading[vertex as usize] = [u, v, w];
+                }
+                for (axis, at) in [x, y, z].into_iter().enumerate() {
+                    self.bounds[0][axis] = at.min(self.bounds[0][axis]) + 0.0;
+                    self.bounds[1][axis] = at.max(self.bounds[1][axis]) + 0.0;
+                }
+            }
+        }
     }
 }
 
@@ -378,7 +545,10 @@ fn nearest_point(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> [f32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::{ClothGrid, TriangleMesh};
+    use crate::{
+        mesh::{ClothGrid, TriangleMesh},
+        solver::simd::levels,
+    };
     use bevy::math::Quat;
 
     fn grid(side: u32) -> TriangleMesh {
@@ -476,6 +646,15 @@ mod tests {
         let off = drawn.iter().map(|[x, y, _]| (x.hypot(*y) - 0.5).abs());
         let worst = off.fold(0.0, f32::max);
         assert!(worst < 0.005, "{worst}");
+    }
+
+    #[test]
+    fn all_levels_give_the_same_bits() {
+        levels::same_bits(|| {
+            let (drawn, shaded, _) = follow(|at| Vec3::new(at.x, at.z.sin(), at.z * at.x.cos()));
+            let all = drawn.iter().chain(&shaded).flat_map(Vec3::to_array);
+            all.map(f32::to_bits).collect()
+        });
     }
 
     #[test]
