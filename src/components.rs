@@ -20,7 +20,12 @@ use crate::{
         glide_tethers, glide_thickness, inverse_masses, measure_stretch, tear::Blade,
     },
 };
-use bevy::{camera::primitives::Aabb, math::Vec3A, mesh::skinning::SkinnedMesh, prelude::*};
+use bevy::{
+    camera::primitives::Aabb,
+    math::Vec3A,
+    mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
+    prelude::*,
+};
 use std::sync::Arc;
 
 /// The particles of a cloth: position, displacement and inverse mass, as arrays.
@@ -359,14 +364,27 @@ impl ClothBody {
         }
         if !self.multiples.mass.is_empty() {
             for (i, w) in (0..).zip(particles.inverse_mass.iter_mut()) {
-                if let Some(multiple) = self.multiples.mass.get(self.ancestor(i) as usize) {
-                    *w /= multiple;
-                }
+                *w /= self.multiple(i);
             }
         }
         for pin in &self.pins {
             particles.inverse_mass[pin.particle as usize] = 0.0;
         }
+    }
+
+    /// How many times as heavy a particle is as its area says.
+    pub(crate) fn multiple(&self, particle: u32) -> f32 {
+        let mass = &self.multiples.mass;
+        if mass.is_empty() {
+            return 1.0;
+        }
+        let of = self.ancestor(particle) as usize;
+        mass.get(of).copied().unwrap_or(1.0)
+    }
+
+    /// What the lightest place of it weighs, as a multiple of what the fabric says, at most 1.
+    pub(crate) fn lightest(&self) -> f32 {
+        self.multiples.mass.iter().copied().fold(1.0, f32::min)
     }
 
     /// Makes bends as stiff as painted, once they are as the fabric has them.
@@ -498,14 +516,24 @@ pub struct ClothSource {
 /// The skeleton that a cloth's mesh had, and the one that it has now.
 #[derive(Component, Clone, Debug)]
 pub(crate) struct ClothSkin {
-    pub(crate) original: SkinnedMesh,
-    pub(crate) own: SkinnedMesh,
+    pub(crate) original: Handle<SkinnedMeshInverseBindposes>,
+    pub(crate) own: Handle<SkinnedMeshInverseBindposes>,
 }
 
 impl ClothSkin {
     /// Whether an entity still has the skeleton that it was given.
     pub(crate) fn is_in_use(&self, now: Option<&SkinnedMesh>) -> bool {
-        now.is_some_and(|now| now.inverse_bindposes == self.own.inverse_bindposes)
+        now.is_some_and(|now| now.inverse_bindposes == self.own)
+    }
+
+    /// The skeleton without the joint that is the cloth itself, if it has that.
+    pub(crate) fn original(&self, now: Option<&SkinnedMesh>) -> Option<SkinnedMesh> {
+        let now = now.filter(|now| self.is_in_use(Some(now)))?;
+        let (_, joints) = now.joints.split_last()?;
+        Some(SkinnedMesh {
+            inverse_bindposes: self.original.clone(),
+            joints: joints.to_vec(),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     max_distance::MaxDistance,
-    solver::{MotionLimits, Pose, SoaVec3},
+    solver::{Carry, Collider, MotionLimits, Pose, SoaVec3},
     world_motion::Teleport,
 };
 use bevy::prelude::*;
@@ -17,6 +17,9 @@ pub(crate) struct Guide {
     /// Normals at rest in mesh space, if there is a backstop.
     pub(crate) normals: Vec<Vec3>,
     pub(crate) seen: Seen,
+    /// What it is taken along with in this step, if it is; and room for colliders as it sees them then.
+    pub(crate) carried: Option<Carry>,
+    pub(crate) colliders: Vec<Collider>,
     /// It is to be teleported with its frame.
     pub(crate) teleport: Option<Teleport>,
 }
@@ -29,8 +32,8 @@ pub(crate) struct Seen {
     pub(crate) origin: Vec3,
     /// Where its particles were carried at the end of it; none before the first one.
     pub(crate) places: SoaVec3,
-    /// Where its frame was.
-    pub(crate) frame: Option<Frame>,
+    /// What its frame is, and where that was.
+    pub(crate) frame: Option<(Entity, Frame)>,
 }
 
 /// Where the frame of a cloth was.

@@ -38,7 +38,7 @@ pub struct MaxDistance {
 
 /// Keeps cloth in front of where its skeleton carries it: a ball behind each particle, which is cheaper than
 /// colliders for a body and never misses. Front is where the normals of the mesh point.
-#[derive(Reflect, Clone, Debug, PartialEq)]
+#[derive(Reflect, Clone, Debug)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
@@ -50,6 +50,13 @@ pub struct Backstop {
     pub distance: PerVertex,
     /// Radius of the balls, m: about that of the body behind. Default 1.
     pub radius: f32,
+}
+
+/// Bit by bit: NaN is what it is, and no change.
+impl PartialEq for Backstop {
+    fn eq(&self, other: &Self) -> bool {
+        self.distance == other.distance && self.radius.to_bits() == other.radius.to_bits()
+    }
 }
 
 /// What is held so near is pinned, m.

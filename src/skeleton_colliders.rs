@@ -1,6 +1,11 @@
 //! Capsules around the limbs of a character, from the mesh that its skeleton moves.
 
-use crate::{collider::ClothCollider, layers::ClothLayers, mesh::Limb};
+use crate::{
+    collider::ClothCollider,
+    components::{ClothSkin, ClothSource},
+    layers::ClothLayers,
+    mesh::Limb,
+};
 use bevy::{
     mesh::{
         VertexAttributeValues,
@@ -78,6 +83,7 @@ pub(crate) fn make_colliders(
         &Mesh3d,
         &SkinnedMesh,
         Option<&MadeColliders>,
+        (Option<&ClothSource>, Option<&ClothSkin>),
     )>,
     names: Query<&Name>,
     parents: Query<&ChildOf>,
@@ -85,7 +91,14 @@ pub(crate) fn make_colliders(
     inverse: Option<Res<Assets<SkinnedMeshInverseBindposes>>>,
     mut commands: Commands,
 ) {
-    for (entity, wanted, mesh, skinned, made) in &bodies {
+    for (entity, wanted, mesh, skinned, made, (source, skin)) in &bodies {
+        // Of what is cloth, too, as it was before it became that.
+        let original = skin.and_then(|skin| skin.original(Some(skinned)));
+        let skinned = original.as_ref().unwrap_or(skinned);
+        let mesh = match source {
+            Some(known) if known.own == mesh.0 => &known.source,
+            _ => &mesh.0,
+        };
         let same = made.is_some_and(|made| {
             made.from == *wanted && made.mesh == mesh.id() && made.joints == skinned.joints
         });
@@ -232,6 +245,11 @@ fn limbs(
             };
             Some((joint, Limb::around(points, axis)?))
         })
-        .filter(|(_, limb)| limb.radius_bottom.max(limb.radius_top) >= wanted.least_radius)
+        .filter(|(joint, limb)| {
+            // Joints may measure in other units than the mesh.
+            let to_joint = of(*joint).map(|number| inverse[number].determinant().abs().cbrt());
+            let thickest = limb.radius_bottom.max(limb.radius_top);
+            thickest >= wanted.least_radius * to_joint.unwrap_or(1.0)
+        })
         .collect())
 }

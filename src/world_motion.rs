@@ -99,9 +99,13 @@ impl WorldMotion {
         }
     }
 
-    /// What moves a cloth; itself, if nothing does.
-    pub(crate) fn frame_of(&self, cloth: Entity) -> Entity {
-        self.frame.entity().unwrap_or(cloth)
+    /// What moves a cloth, if anything does.
+    pub(crate) fn frame_of(&self, cloth: Entity) -> Option<Entity> {
+        match self.frame {
+            PinAnchor::Cloth => Some(cloth),
+            PinAnchor::World => None,
+            PinAnchor::Entity(other) => Some(other),
+        }
     }
 
     pub(crate) fn feeling(&self) -> Feeling {

@@ -430,7 +430,7 @@ def main():
         if children:
             node["children"] = children
         nodes.append(node)
-    nodes.append({"name": "Body", "mesh": 0, "skin": 0, "extras": {"cloth_collider": True}})
+    nodes.append({"name": "Body", "mesh": 0, "skin": 0, "extras": {"cloth_collider": 1.15}})
     nodes.append({
         "name": "Cape",
         "mesh": 1,

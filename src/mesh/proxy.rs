@@ -403,6 +403,7 @@ struct Nearest<'a> {
     triangles: &'a [[u32; 3]],
     size: f32,
     low: Vec3,
+    high: Vec3,
     /// How many cells there are along the longest side.
     rings: i32,
     cells: HashMap<[i32; 3], Vec<u32>>,
@@ -430,6 +431,7 @@ impl<'a> Nearest<'a> {
             triangles,
             size: mean,
             low,
+            high,
             rings: ((high - low).max_element() / mean) as i32 + 2,
             cells: HashMap::default(),
             large: Vec::new(),
@@ -476,11 +478,12 @@ impl<'a> Nearest<'a> {
         for &number in &self.large {
             least = look(number);
         }
-        let [x, y, z] = self.cell(point);
-        let outside = self.cell(point.clamp(self.low, self.low + self.size * self.rings as f32));
-        let away = [x - outside[0], y - outside[1], z - outside[2]];
-        let first = away.iter().fold(0, |most, way| most.max(way.abs()));
-        for ring in first.saturating_sub(1)..=first.saturating_add(self.rings) {
+        // From outside, the rings are around the nearest point of the box around all triangles: what is
+        // farther from that is farther from the point too.
+        let start = point.clamp(self.low, self.high);
+        let outside = point.distance_squared(start);
+        let [x, y, z] = self.cell(start);
+        for ring in 0..=self.rings {
             for dx in -ring..=ring {
                 for dy in -ring..=ring {
                     // Inside the ring only its two ends are new.
@@ -495,7 +498,7 @@ impl<'a> Nearest<'a> {
                 }
             }
             let reach = ring as f32 * self.size;
-            if least <= reach * reach {
+            if least <= outside + reach * reach {
                 break;
             }
         }

@@ -62,7 +62,7 @@ impl VertexChannel {
 }
 
 /// A number for each vertex: the same for all, or painted.
-#[derive(Reflect, Clone, Debug, PartialEq)]
+#[derive(Reflect, Clone, Debug)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
@@ -86,6 +86,17 @@ pub enum PerVertex {
 impl Default for PerVertex {
     fn default() -> Self {
         Self::Everywhere(1.0)
+    }
+}
+
+/// Bit by bit: NaN is what it is, and no change.
+impl PartialEq for PerVertex {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |of: &Self| match of {
+            Self::Everywhere(value) => [value.to_bits(), 0],
+            Self::Painted { zero, one, .. } => [zero.to_bits(), one.to_bits()],
+        };
+        self.channel() == other.channel() && bits(self) == bits(other)
     }
 }
 

@@ -32,6 +32,14 @@ impl BoundPin {
         }
     }
 
+    /// Pins a particle to where its anchor has this place of its own frame, wherever the particle is now.
+    pub(crate) fn to_rest(self, rest: Vec3) -> Self {
+        Self {
+            offset: Some(rest),
+            ..self
+        }
+    }
+
     /// The same pin for a copy of its particle.
     pub(crate) fn for_copy(self, particle: u32) -> Self {
         Self { particle, ..self }

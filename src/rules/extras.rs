@@ -41,7 +41,8 @@ struct Dress {
     part: Option<ClothPart>,
     paint: Option<ClothPaint>,
     motion: Option<WorldMotion>,
-    colliders: bool,
+    /// How thick its capsules are, if it has any.
+    colliders: Option<f32>,
 }
 
 /// Makes cloth of an entity, if its properties say so. `texts` are those of the mesh, its node and its
@@ -81,8 +82,11 @@ pub(super) fn dress<'a>(
         motion,
         colliders,
     } = found;
-    if colliders {
-        entity.try_insert(SkeletonColliders::default());
+    if let Some(thickness) = colliders {
+        entity.try_insert(SkeletonColliders {
+            thickness,
+            ..default()
+        });
     }
     let Some(cloth) = cloth else { return };
     // The cloth comes last: it is built of all that is there.
@@ -118,7 +122,7 @@ fn read(all: &Map<String, Value>) -> (Dress, Vec<String>) {
         errors: &mut errors,
     };
     let mut dress = Dress {
-        colliders: reader.switch("cloth_collider").unwrap_or(false),
+        colliders: reader.collider(),
         ..default()
     };
     if let Some(fabric) = reader.fabric() {
@@ -146,7 +150,7 @@ fn read(all: &Map<String, Value>) -> (Dress, Vec<String>) {
             bending_stiffness: stiffness.unwrap_or_default(),
         });
         dress.motion = reader.number("cloth_world_motion").map(WorldMotion::felt);
-    } else if !dress.colliders && errors.is_empty() && !all.contains_key("cloth") {
+    } else if dress.colliders.is_none() && errors.is_empty() && !all.contains_key("cloth") {
         errors.push(format!(
             "cloth: is missing; the others ({}) have no effect without it",
             all.keys().cloned().collect::<Vec<_>>().join(", ")
@@ -186,6 +190,15 @@ impl Reader<'_> {
                 self.wrong(key, "true or false");
                 None
             }
+        }
+    }
+
+    /// `true`, or how thick.
+    fn collider(&mut self) -> Option<f32> {
+        let key = "cloth_collider";
+        match self.all.get(key)? {
+            Value::Number(_) => self.number(key).filter(|thickness| *thickness > 0.0),
+            _ => self.switch(key)?.then_some(1.0),
         }
     }
 
@@ -333,7 +346,7 @@ mod tests {
                 "cloth_max_distance": 0.8, "cloth_max_distance_paint": "red",
                 "cloth_backstop": 0.02, "cloth_backstop_radius": 0.3,
                 "cloth_part": "attribute:Cloth", "cloth_mass": 4, "cloth_mass_paint": "blue",
-                "cloth_stiffness": 2, "cloth_world_motion": 0.5, "cloth_collider": 1
+                "cloth_stiffness": 2, "cloth_world_motion": 0.5, "cloth_collider": 1.2
             }"#,
         );
         assert_eq!(errors, [""; 0]);
@@ -359,7 +372,7 @@ mod tests {
                 bending_stiffness: 2.0.into(),
             }),
             motion: Some(WorldMotion::felt(0.5)),
-            colliders: true,
+            colliders: Some(1.2),
         };
         assert_eq!(dress, expected);
     }
@@ -404,6 +417,6 @@ mod tests {
         let (dress, errors) = read_text(r#"{"cloth_damping": 1}"#);
         assert_eq!((dress, errors.len()), (Dress::default(), 1));
         let (dress, errors) = read_text(r#"{"cloth_collider": true}"#);
-        assert!(dress.colliders && dress.cloth.is_none() && errors.is_empty());
+        assert!(dress.colliders == Some(1.0) && dress.cloth.is_none() && errors.is_empty());
     }
 }

@@ -23,6 +23,9 @@ impl ClothSnapshot {
         ensure(held.into_iter().all(is_one), "hands")?;
         let resistance = self.resistance.len();
         ensure(resistance == 0 || resistance == count, "tear resistances")?;
+        let places = &self.seen.places;
+        let seen = [&places.x, &places.y, &places.z].map(|plane| plane.len());
+        ensure(seen == [0; 3] || seen == [count; 3], "places")?;
         match &self.shape {
             None => ensure(count == whole, "particles"),
             Some(shape) => shape.check(whole, count),

@@ -302,6 +302,9 @@ impl ClothSnapshot {
         grabs.0.clone_from(&self.grabs);
         body.guide.seen.clone_from(&self.seen);
         body.guide.teleport = None;
+        body.guide.carried = None;
+        // What was cut meanwhile may have as many particles.
+        body.guide.bound = None;
         contacts.forget();
         mesh.written = None;
         rest.state.clone_from(&self.rest);
@@ -347,6 +350,9 @@ impl MapEntities for ClothSnapshot {
             if let PinAnchor::Entity(entity) = &mut pin.anchor {
                 *entity = mapper.get_mapped(*entity);
             }
+        }
+        if let Some((frame, _)) = &mut self.seen.frame {
+            *frame = mapper.get_mapped(*frame);
         }
         let grabs = self.grabs.iter_mut().map(|grab| &mut grab.by);
         for by in grabs.chain(self.tips.iter_mut().map(|tip| &mut tip.by)) {

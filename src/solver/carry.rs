@@ -4,7 +4,11 @@
 //! on the spot within a step tears it around. Carried along rigidly for a share of that motion, it feels the
 //! rest. (Engines call this inertia scale or world velocity scale.)
 
-use super::{collide::Pose, particles::ParticleArrays, soa::SoaVec3};
+use super::{
+    collide::{Collider, Pose},
+    particles::ParticleArrays,
+    soa::SoaVec3,
+};
 use bevy::math::{Mat3, Quat, Vec3};
 
 /// How much of the motion of its frame a cloth feels.
@@ -75,6 +79,27 @@ impl Carry {
     /// Whether nothing moves.
     pub fn is_still(&self) -> bool {
         self.rotation == Quat::IDENTITY && self.translation == Vec3::ZERO
+    }
+
+    /// A pose that is taken along.
+    pub fn pose(&self, pose: &Pose) -> Pose {
+        let from_there = pose.translation - self.about;
+        Pose {
+            rotation: normalized(self.rotation * pose.rotation),
+            translation: self.rotation * from_there + self.about + self.translation,
+        }
+    }
+
+    /// A collider as cloth sees it that was taken along: if it moves with the same frame, only what is left
+    /// of its motion.
+    pub fn seen(&self, collider: &Collider) -> Collider {
+        let start = self.pose(&collider.start);
+        let left = |start: &Pose| start.translation.distance_squared(collider.end.translation);
+        if left(&start) < left(&collider.start) {
+            Collider { start, ..*collider }
+        } else {
+            *collider
+        }
     }
 
     /// Moves particles, and turns their velocities.

@@ -113,6 +113,10 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
             warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
         }
     }
+    let mut at_rest = vec![false; particles.len()];
+    for particle in body.also_pinned() {
+        at_rest[particle as usize] = true;
+    }
     let mut before: Vec<Option<BoundPin>> = vec![None; particles.len()];
     for pin in body.pins.drain(..) {
         before[pin.particle as usize] = Some(pin);
@@ -123,7 +127,12 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
             Some(pin) if pin.anchor == anchor => pin,
             _ => {
                 let place = particles.position.get(particle as usize);
-                BoundPin::new(particle, anchor, place, particles.origin)
+                let pin = BoundPin::new(particle, anchor, place, particles.origin);
+                // What an animation holds is where that has it.
+                match at_rest[particle as usize] && anchor == PinAnchor::Cloth {
+                    true => pin.to_rest(body.rest()[particle as usize]),
+                    false => pin,
+                }
             }
         })
         .collect();

@@ -13,6 +13,7 @@ use crate::{
     },
     fabric::Fabric,
     grab::ClothGrabs,
+    guide::Frame,
     max_distance::MaxDistance,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     paint::{ClothPaint, ClothPart, Paint, PerVertex, VertexChannel, per_vertex, removes_colours},
@@ -23,6 +24,7 @@ use crate::{
     sleep::{ClothSleeping, Rest},
     snapshot::BuiltFrom,
     solver::SoaVec3,
+    world_motion::WorldMotion,
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -61,6 +63,7 @@ pub(crate) fn build(
                 Option<&ClothPart>,
                 Option<&ClothPaint>,
                 Option<&MaxDistance>,
+                Option<&WorldMotion>,
             ),
         ),
         Unbuilt,
@@ -73,7 +76,7 @@ pub(crate) fn build(
         info!("cloth {entity}: has no Mesh3d yet; it will become cloth when it gets one");
     }
     for (entity, cloth, pins, mesh, transform, source, skeleton, painted) in &unbuilt {
-        let (part, paint, max_distance) = painted;
+        let (part, paint, max_distance, motion) = painted;
         // A cloned cloth carries the mesh that follows the original; it starts from the same source.
         let source = match source {
             Some(known) if known.own == mesh.0 => known.source.clone(),
@@ -89,14 +92,14 @@ pub(crate) fn build(
             mesh: original,
             // Likewise.
             skinned: match skeleton {
-                (now, Some(known)) if known.is_in_use(now) => Some(&known.original),
-                (now, _) => now,
+                (now, Some(known)) if known.is_in_use(now) => known.original(now),
+                (now, _) => now.cloned(),
             },
             part,
             transform,
             hides_colours: removes_colours(channels(pins, paint, max_distance), part),
         };
-        let skinned = of.skinned.cloned();
+        let skinned = of.skinned.clone();
         let parts = match make(&of, &fabric, &skeletons) {
             Ok(Loaded::Yes(parts)) => parts,
             Ok(Loaded::NotYet) => continue,
@@ -138,6 +141,9 @@ pub(crate) fn build(
         bind_limits(entity, max_distance, &mut body, count);
         rebind(entity, pins, &particles, &mut body);
         see_anchors(entity, &mut body, particles.origin, transform, &skeletons);
+        let moves_it = motion.map_or(Some(entity), |motion| motion.frame_of(entity));
+        let frame = moves_it.and_then(|frame| Some((frame, Frame::of(&skeletons.joint(frame)?)?)));
+        body.guide.seen.frame = frame;
         body.set_masses(&mut particles, fabric.areal_density);
         if particles.inverse_mass.iter().all(|&w| w == 0.0) {
             warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
@@ -150,9 +156,9 @@ pub(crate) fn build(
         });
         let own = meshes.add(mesh);
         let mut entity_commands = commands.entity(entity);
-        let joint = joint.map(|(skin, joint)| {
+        let joint = joint.map(|(skin, own, joint)| {
             // Only those with bounds of their own may be culled by them.
-            entity_commands.try_insert((skin.own.clone(), skin, DynamicSkinnedMeshBounds));
+            entity_commands.try_insert((own, skin, DynamicSkinnedMeshBounds));
             joint
         });
         entity_commands
@@ -231,7 +237,7 @@ fn channels<'a>(
 /// What a cloth is made of.
 struct Source<'a> {
     mesh: &'a Mesh,
-    skinned: Option<&'a SkinnedMesh>,
+    skinned: Option<SkinnedMesh>,
     part: Option<&'a ClothPart>,
     transform: &'a GlobalTransform,
     /// Its colours are paint.
@@ -324,7 +330,7 @@ fn make(of: &Source, fabric: &Fabric, skeletons: &Skeletons) -> Result<Loaded<Pa
         mut topology,
         seam,
     } = check(original, of.transform, of.part)?;
-    let skin = match of.skinned {
+    let skin = match &of.skinned {
         Some(skinned) => {
             let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
             match skeletons.read(original, skinned, to_particle.iter(), count) {
@@ -452,11 +458,22 @@ type Built = (
 pub(crate) fn forget_replaced_meshes(
     mut commands: Commands,
     built: Query<
-        (Entity, &Mesh3d, &ClothSource),
+        (
+            Entity,
+            &Mesh3d,
+            &ClothSource,
+            (Option<&SkinnedMesh>, Option<&ClothSkin>),
+        ),
         (With<Cloth>, With<Particles>, Without<Rope>, Changed<Mesh3d>),
     >,
     skinned: Query<
-        (Entity, &SkinnedMesh, &ClothSource, Option<&ClothSkin>),
+        (
+            Entity,
+            &SkinnedMesh,
+            &ClothSource,
+            Option<&ClothSkin>,
+            &ClothBody,
+        ),
         (With<Cloth>, With<Particles>, Changed<SkinnedMesh>),
     >,
     failed: Query<
@@ -465,6 +482,7 @@ pub(crate) fn forget_replaced_meshes(
             Ref<Mesh3d>,
             Ref<GlobalTransform>,
             Option<Ref<ClothPart>>,
+            Option<Ref<SkinnedMesh>>,
             &BuildFailed,
         ),
         Without<Rope>,
@@ -472,13 +490,20 @@ pub(crate) fn forget_replaced_meshes(
     mut changes: MessageReader<AssetEvent<Mesh>>,
     meshes: Res<Assets<Mesh>>,
 ) {
-    for (entity, mesh, known) in &built {
+    for (entity, mesh, known, (now, skin)) in &built {
         if mesh.0 != known.own {
-            commands.entity(entity).try_remove::<Built>();
+            let mut entity = commands.entity(entity);
+            if let Some(original) = skin.and_then(|skin| skin.original(now)) {
+                entity.try_insert(original);
+            }
+            entity.try_remove::<Built>();
         }
     }
-    for (entity, now, source, known) in &skinned {
-        if !known.is_some_and(|known| known.is_in_use(Some(now))) {
+    for (entity, now, source, known, body) in &skinned {
+        let original = known.and_then(|known| known.original(Some(now)));
+        let joints = body.skin.as_ref().map(|skin| &skin.joints[..]);
+        let same = original.is_some_and(|original| joints == Some(&original.joints[..]));
+        if !same {
             // It is built anew, of the same mesh.
             let mut entity = commands.entity(entity);
             entity.try_remove::<Built>().try_insert(source.clone());
@@ -495,11 +520,14 @@ pub(crate) fn forget_replaced_meshes(
             _ => None,
         })
         .collect();
-    for (entity, mesh, transform, part, failure) in &failed {
+    for (entity, mesh, transform, part, skin, failure) in &failed {
         let other_part = part.as_ref().is_some_and(|part| part.is_changed());
+        let other_skin = skin.as_ref().is_some_and(|skin| skin.is_changed());
+        // Where it has a skeleton its own transform is mostly not what is wrong.
         let touched = mesh.is_changed()
-            || transform.is_changed()
+            || (transform.is_changed() && skin.is_none())
             || other_part
+            || other_skin
             || modified.contains(&mesh.id());
         // Only if it would now come out differently, so that a moving entity does not repeat the
         // same error in every frame.
@@ -520,10 +548,10 @@ pub(crate) fn give_mesh_back(
     mut commands: Commands,
 ) {
     if let Ok((known, now)) = skins.get(event.entity)
-        && known.is_in_use(Some(now))
+        && let Some(original) = known.original(Some(now))
         && let Ok(mut entity) = commands.get_entity(event.entity)
     {
-        entity.try_insert(known.original.clone());
+        entity.try_insert(original);
     }
     take_apart(event.entity, &sources, &mut commands);
 }

@@ -158,7 +158,8 @@ pub(crate) fn follow_anchors(
     mut commands: Commands,
 ) {
     for (entity, mut body, motion) in &mut cloths {
-        let frame = motion.map_or(entity, |motion| motion.frame_of(entity));
+        let frame = motion.and_then(|motion| motion.frame_of(entity));
+        let frame = frame.unwrap_or(entity);
         if body.follows == Some(frame) {
             continue;
         }

@@ -28,6 +28,7 @@ pub(super) fn bind_limits(
         body.guide.seen.places = SoaVec3::default();
         return;
     };
+    body.guide.limits = MotionLimits::default();
     let Some(reach) = resolve(entity, "distance", distance, body, particles) else {
         return;
     };
@@ -206,9 +207,13 @@ pub(super) fn carried(
     anchors: &Anchors,
     step: f32,
 ) -> Option<Carry> {
-    let frame = motion.map_or(entity, |motion| motion.frame_of(entity));
+    let frame = motion.map_or(Some(entity), |motion| motion.frame_of(entity))?;
     let now = Frame::of(&anchors.at(frame)?)?;
-    let before = body.guide.seen.frame.replace(now)?;
+    let (of, before) = body.guide.seen.frame.replace((frame, now))?;
+    // That of another frame tells nothing.
+    if of != frame {
+        return None;
+    }
     // What is not felt the cloth goes along with.
     let by = motion?.feeling();
     let carry = Carry::unfelt(&before.pose(), &now.pose(), &by, step)?;
@@ -245,12 +250,15 @@ pub(crate) fn teleport(
             continue;
         }
         let body = body.bypass_change_detection();
-        let frame = motion.map_or(entity, |motion| motion.frame_of(entity));
+        let Some(frame) = motion.map_or(Some(entity), |motion| motion.frame_of(entity)) else {
+            body.guide.teleport = None;
+            continue;
+        };
         let now = transforms.compute_global_transform(frame);
         let Some(now) = now.ok().as_ref().and_then(Frame::of) else {
             continue;
         };
-        let Some(before) = body.guide.seen.frame else {
+        let Some((_, before)) = body.guide.seen.frame.filter(|(of, _)| *of == frame) else {
             continue;
         };
         let (distance, angle) = before.way(&now);
@@ -263,7 +271,7 @@ pub(crate) fn teleport(
         else {
             continue;
         };
-        body.guide.seen.frame = Some(now);
+        body.guide.seen.frame = Some((frame, now));
         let carry = Carry::whole(&before.pose(), &now.pose());
         carry.apply(&mut particles);
         let ParticleArrays {
@@ -281,7 +289,12 @@ pub(crate) fn teleport(
             .skin
             .iter()
             .flat_map(|skin| skin.joints.iter().copied());
-        let own = [entity, frame].into_iter().chain(joints);
+        // Capsules hang on them.
+        let limbs = joints.flat_map(|joint| {
+            let below = children.get(joint).ok().into_iter().flatten().copied();
+            std::iter::once(joint).chain(below)
+        });
+        let own = [entity, frame].into_iter().chain(limbs);
         let anchors = body.pins.iter().filter_map(|pin| pin.anchor.entity());
         for other in own.chain(anchors).chain(children.iter_descendants(frame)) {
             if let Ok(mut path) = paths.get_mut(other) {

@@ -202,9 +202,11 @@ impl Preparation<'_, '_, '_> {
         aim_pins(entity, &mut body, particles.origin, anchors);
         let carried = guide::carried(entity, motion, &mut body, &particles, anchors, time.step);
         apply_internal_friction(&mut particles, cloth.fabric.internal_friction, time.step);
+        body.guide.carried = carried;
         particles.begin_step_shared(leader, carried.as_ref(), &body.targets, time.count);
         let air = Air {
-            areal_density,
+            // Air takes no more of a motion than there is, where the cloth is lightest.
+            areal_density: areal_density * body.lightest(),
             ..cloth.fabric.air(self.blowing, self.air_density)
         };
         let (p, lines) = (&mut particles, body.rope.as_ref().map(|rope| &rope.lines));

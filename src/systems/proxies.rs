@@ -69,7 +69,7 @@ pub(crate) fn bind_proxies(
             continue;
         };
         let skinned = match skeleton {
-            (now, Some(known)) if known.is_in_use(now) => Some(known.original.clone()),
+            (now, Some(known)) if known.is_in_use(now) => known.original(now),
             (now, _) => now.cloned(),
         };
         // Meshes of one skeleton were modelled in the same space, wherever their entities are.
@@ -90,8 +90,8 @@ pub(crate) fn bind_proxies(
         let mut entity_commands = commands.entity(entity);
         let all = std::iter::repeat_n(0, binding.len());
         let joint = skinned.and_then(|skinned| {
-            let (skin, joint) = skeletons.add_joint(entity, &skinned, &mut own, all)?;
-            entity_commands.try_insert((skin.own.clone(), skin, DynamicSkinnedMeshBounds));
+            let (skin, with_joint, joint) = skeletons.add_joint(entity, &skinned, &mut own, all)?;
+            entity_commands.try_insert((with_joint, skin, DynamicSkinnedMeshBounds));
             Some(joint)
         });
         let own = meshes.add(own);
@@ -215,9 +215,9 @@ pub(crate) fn give_proxy_back(
         entity.try_insert(Mesh3d(source.source.clone()));
     }
     if let Ok((known, now)) = skins.get(event.entity)
-        && known.is_in_use(Some(now))
+        && let Some(original) = known.original(Some(now))
     {
-        entity.try_insert(known.original.clone());
+        entity.try_insert(original);
     }
     entity.try_remove::<Bound>();
 }

@@ -8,7 +8,7 @@ use crate::{
     cloth::{Cloth, ResetCloth},
     components::{ClothBody, ClothMesh, ClothSource, Constraints, Particles},
     grab::{ClothGrabs, let_go_of_all},
-    guide::Seen,
+    guide::{Frame, Seen},
     max_distance::MaxDistance,
     paint::ClothPaint,
     pins::Pins,
@@ -109,10 +109,16 @@ pub(crate) fn reset(
     }
     body.set_areas(&rest);
     body.reach.to_world = to_world;
+    let frame = body.guide.seen.frame.and_then(|(of, _)| {
+        let now = transforms.compute_global_transform(of).ok()?;
+        Some((of, Frame::of(&now)?))
+    });
     body.guide.seen = Seen {
         origin,
+        frame,
         ..default()
     };
+    body.guide.carried = None;
     body.guide.teleport = None;
     bind_limits(entity, max_distance, &mut body, rest.len());
     body.pins.clear();

@@ -67,7 +67,7 @@ impl Skeletons<'_, '_> {
         original: &SkinnedMesh,
         mesh: &mut Mesh,
         vertex_to_particle: impl Iterator<Item = u32>,
-    ) -> Option<(ClothSkin, u16)> {
+    ) -> Option<(ClothSkin, SkinnedMesh, u16)> {
         let inverse = self.inverse.as_mut()?;
         let mut matrices = inverse.get(&original.inverse_bindposes)?.to_vec();
         let joint = original.joints.len();
@@ -106,10 +106,10 @@ impl Skeletons<'_, '_> {
             joints,
         };
         let skin = ClothSkin {
-            original: original.clone(),
-            own,
+            original: original.inverse_bindposes.clone(),
+            own: own.inverse_bindposes.clone(),
         };
-        Some((skin, joint))
+        Some((skin, own, joint))
     }
 }
 

@@ -299,8 +299,11 @@ impl Surroundings<'_, '_> {
         } else if !body.guide.limits.is_empty() {
             self.print_transform(print, cloth.entity);
         }
-        if let Some(motion) = cloth.motion {
-            self.print_transform(print, motion.frame_of(cloth.entity));
+        let frame = cloth
+            .motion
+            .and_then(|motion| motion.frame_of(cloth.entity));
+        if let Some(frame) = frame {
+            self.print_transform(print, frame);
         }
     }
 

@@ -496,7 +496,18 @@ fn collide_one(
         thickness: body.applied(cloth, time).thickness + body.radius(),
         ..cloth.fabric.surface()
     };
-    let met = colliders.meeting(layers);
+    if let Some(carry) = body.guide.carried
+        && time.index == 0
+    {
+        let seen = colliders.meeting(layers).map(|met| carry.seen(met));
+        body.guide.colliders.clear();
+        body.guide.colliders.extend(seen);
+    }
+    let (all, own) = match body.guide.carried {
+        Some(_) => (None, &body.guide.colliders[..]),
+        None => (Some(colliders.meeting(layers)), &[][..]),
+    };
+    let met = all.into_iter().flatten().chain(own);
     if time.index == 0 {
         let (triangles, thickness) = (&body.triangles, surface.thickness);
         body.facets.prepare(triangles, met.clone(), thickness);

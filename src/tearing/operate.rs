@@ -268,7 +268,7 @@ fn keep_books(particles: &mut Particles, body: &mut ClothBody, changes: &Changes
         let i = particle as usize;
         body.area[i] = area;
         if i >= old || !particles.is_pinned(i) {
-            particles.inverse_mass[i] = 1.0 / (area * density);
+            particles.inverse_mass[i] = 1.0 / (area * density * body.multiple(particle));
         }
     }
     for (number, fresh) in changes.fresh.iter().enumerate() {

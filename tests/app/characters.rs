@@ -455,3 +455,117 @@ fn what_steps_move_is_where_it_is() {
         }
     }
 }
+
+#[test]
+fn what_a_limit_pins_later_goes_to_its_place() {
+    let mut app = app();
+    let Character { cloth, .. } = spawn(&mut app, skinned(), Vec3::Y, ());
+    run(&mut app, 20);
+    assert!(place(&app, cloth, 50).y < 0.7, "it has fallen");
+    let limit = MaxDistance::everywhere(0.0);
+    app.world_mut().entity_mut(cloth).insert(limit);
+    run(&mut app, 2);
+    for i in 0..100 {
+        assert!(place(&app, cloth, i).distance(Vec3::Y + rest(i)) < 1e-4);
+    }
+}
+
+#[test]
+fn a_teleport_before_the_first_step_counts() {
+    let mut app = app();
+    let cloth = framed(&mut app, WorldMotion::default());
+    run(&mut app, 1);
+    move_to(&mut app, cloth, Vec3::X * 50.0);
+    let how = Teleport::Keep;
+    app.world_mut()
+        .trigger(TeleportCloth { entity: cloth, how });
+    run(&mut app, 2);
+    for i in [0, 50, 99] {
+        assert!(place(&app, cloth, i).distance(Vec3::X * 50.0 + rest(i)) < 1e-3);
+    }
+}
+
+#[test]
+fn another_frame_carries_nothing_at_once() {
+    let mut app = app();
+    let far = app
+        .world_mut()
+        .spawn(Transform::from_xyz(0.0, 90.0, 0.0))
+        .id();
+    let cloth = framed(&mut app, WorldMotion::felt(0.0));
+    run(&mut app, 3);
+    for frame in [PinAnchor::Entity(far), PinAnchor::World, PinAnchor::Cloth] {
+        app.world_mut().get_mut::<WorldMotion>(cloth).unwrap().frame = frame;
+        run(&mut app, 3);
+        assert!(
+            place(&app, cloth, 99).distance(rest(99)) < 1e-3,
+            "{frame:?}"
+        );
+    }
+}
+
+#[test]
+fn a_body_that_moves_with_its_cloth_does_not_push_it() {
+    let mut app = app();
+    let cloth = framed(&mut app, WorldMotion::felt(0.0));
+    // A ball close under it, which goes along.
+    let ball = (
+        ClothCollider::sphere(0.3),
+        Transform::from_xyz(0.0, -0.32, 0.0),
+        ChildOf(cloth),
+    );
+    app.world_mut().spawn(ball);
+    run(&mut app, 2);
+    let before = offset(&app, cloth, 55);
+    for k in 1..=20 {
+        move_to(&mut app, cloth, Vec3::new(0.0, -0.1, 0.15) * k as f32);
+        run(&mut app, 1);
+    }
+    let way = offset(&app, cloth, 55).distance(before);
+    assert!(way < 0.02, "{way}");
+}
+
+#[test]
+fn another_mesh_leaves_the_skeleton_as_it_was() {
+    let mut app = app();
+    let Character { cloth, joints } = spawn(&mut app, skinned(), Vec3::ZERO, Pins::corners());
+    for _ in 0..3 {
+        run(&mut app, 3);
+        let other = add_mesh(&mut app, skinned());
+        app.world_mut().entity_mut(cloth).insert(Mesh3d(other));
+        run(&mut app, 3);
+        let skin = app.world().get::<SkinnedMesh>(cloth).unwrap();
+        assert_eq!(skin.joints, [joints[0], joints[1], cloth]);
+    }
+    app.world_mut().entity_mut(cloth).remove::<Cloth>();
+    run(&mut app, 1);
+    assert_eq!(
+        app.world().get::<SkinnedMesh>(cloth).unwrap().joints,
+        joints
+    );
+}
+
+#[test]
+fn a_rollback_goes_the_same_way_again() {
+    let mut app = app();
+    let limit = MaxDistance::everywhere(0.2);
+    let Character { cloth, joints } = spawn(
+        &mut app,
+        skinned(),
+        Vec3::ZERO,
+        (limit, WorldMotion::felt(0.5)),
+    );
+    let go = |app: &mut App| {
+        for k in 1..=10 {
+            move_to(app, joints[1], Vec3::Y * 0.02 * k as f32);
+            run(app, 1);
+        }
+        particles(app, cloth).state_hash()
+    };
+    run(&mut app, 10);
+    let saved = bevy_drape::ClothSnapshot::take(app.world(), cloth).unwrap();
+    let first = go(&mut app);
+    move_to(&mut app, joints[1], Vec3::ZERO);
+    saved.restore(app.world_mut(), cloth).unwrap();
+    assert_eq!(go(&mut app), first);
+}

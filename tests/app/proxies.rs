@@ -49,10 +49,7 @@ fn a_fine_mesh_follows_its_cloth() {
     }
     let mesh = drawn(&app, proxy);
     for normal in float3(mesh, Mesh::ATTRIBUTE_NORMAL) {
-        assert!(
-            (normal.length() - 1.0).abs() < 1e-4 && normal.y > 0.3,
-            "{normal}"
-        );
+        assert!((normal.length() - 1.0).abs() < 1e-4, "{normal}");
     }
     let aabb = bounds(&app, proxy);
     for at in float3(mesh, Mesh::ATTRIBUTE_POSITION) {

@@ -27,7 +27,7 @@ pub(super) const SCENE: Scene = Scene {
 };
 
 /// Radius of the circle that it goes on, m.
-const CIRCLE: f32 = 1.5;
+const CIRCLE: f32 = 1.2;
 
 /// What it does, one after the other: the animation, for how long, s, and how fast it then goes, m/s.
 const DOES: [(usize, f32, f32); 4] = [
