@@ -39,7 +39,7 @@ use std::{fmt, sync::Arc};
 /// rules that fit, the first one counts. What has [`Cloth`] already is left as it is.
 ///
 /// With the feature `gltf`, custom properties of objects, meshes and materials do the same without any code:
-/// see the guide in the README.
+/// the README lists them.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct ClothRules {
     rules: Vec<Rule>,
