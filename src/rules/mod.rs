@@ -44,6 +44,7 @@ use std::{fmt, sync::Arc};
 pub struct ClothRules {
     rules: Vec<Rule>,
     /// Custom properties are not looked at.
+    #[cfg(feature = "gltf")]
     ignores_extras: bool,
 }
 
@@ -120,6 +121,7 @@ impl ClothRules {
     }
 
     /// Custom properties of glTF files make no cloth.
+    #[cfg(feature = "gltf")]
     pub fn without_extras(self) -> Self {
         Self {
             ignores_extras: true,
