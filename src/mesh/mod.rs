@@ -7,6 +7,7 @@
 //! | `topology` | finds threads, quads and bend pairs in the triangles |
 //! | `assemble` | turns them into particles and constraints |
 //! | `part` | cloth that is a part of its mesh |
+//! | `nearest` | finds the triangle that is nearest to a point |
 //! | `proxy` | a fine mesh that follows a coarse cloth |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
 //! | `shading` | the loops over particles and vertices that this takes in every frame |
@@ -24,6 +25,7 @@ pub mod assemble;
 pub mod binding;
 pub mod grid;
 mod limb;
+mod nearest;
 pub(crate) mod numbers;
 mod open;
 mod part;

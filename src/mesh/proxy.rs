@@ -5,19 +5,15 @@
 //! its detail and turns with the cloth. Between particles it is rounded by Phong tessellation (Boubekeur,
 //! Alexa, "Phong Tessellation", 2008): the flat triangles of a coarse cloth do not show.
 
-use super::binding::Written;
+use super::{binding::Written, nearest::Nearest};
 use crate::solver::simd::{Kernel, dispatch, select};
 use bevy::{
     math::{Mat3, Vec3, Vec3A},
     mesh::Mesh,
-    platform::collections::HashMap,
 };
 
 /// How round it is between particles: 0 is flat, 1 as round as normals tell (the paper takes ¾).
 const ROUND: f32 = 0.75;
-
-/// A triangle in more cells than these is looked at for every vertex.
-const MOST_CELLS: usize = 512;
 
 /// How many vertices of a triangle are worked on at once.
 const W: usize = 8;
@@ -397,154 +393,6 @@ pub fn smooth_normals(
     }
 }
 
-/// Finds the triangle that is nearest to a point, by cells.
-struct Nearest<'a> {
-    positions: &'a [Vec3],
-    triangles: &'a [[u32; 3]],
-    size: f32,
-    low: Vec3,
-    high: Vec3,
-    /// How many cells there are along the longest side.
-    rings: i32,
-    cells: HashMap<[i32; 3], Vec<u32>>,
-    /// Those that are everywhere.
-    large: Vec<u32>,
-}
-
-impl<'a> Nearest<'a> {
-    fn new(positions: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Option<Self> {
-        let corners = |t: &[u32; 3]| t.map(|i| positions[i as usize]);
-        let sides = triangles.iter().map(|t| {
-            let [a, b, c] = corners(t);
-            a.distance(b) + b.distance(c) + c.distance(a)
-        });
-        let mean = sides.sum::<f32>() / (3 * triangles.len()) as f32;
-        let all = triangles.iter().flat_map(corners);
-        let (low, high) = all.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), at| {
-            (low.min(at), high.max(at))
-        });
-        if triangles.is_empty() || !(mean > 0.0 && mean.is_finite()) {
-            return None;
-        }
-        let mut nearest = Self {
-            positions,
-            triangles,
-            size: mean,
-            low,
-            high,
-            rings: ((high - low).max_element() / mean) as i32 + 2,
-            cells: HashMap::default(),
-            large: Vec::new(),
-        };
-        for (number, triangle) in (0..).zip(triangles) {
-            let [a, b, c] = corners(triangle);
-            let from = nearest.cell(a.min(b).min(c));
-            let to = nearest.cell(a.max(b).max(c));
-            let counts = [0, 1, 2].map(|k| (to[k] - from[k] + 1) as usize);
-            if counts.iter().product::<usize>() > MOST_CELLS {
-                nearest.large.push(number);
-                continue;
-            }
-            for x in from[0]..=to[0] {
-                for y in from[1]..=to[1] {
-                    for z in from[2]..=to[2] {
-                        nearest.cells.entry([x, y, z]).or_default().push(number);
-                    }
-                }
-            }
-        }
-        Some(nearest)
-    }
-
-    fn cell(&self, at: Vec3) -> [i32; 3] {
-        ((at - self.low) / self.size).floor().as_ivec3().to_array()
-    }
-
-    /// The nearest triangle, and the shares of its second and third corner in the nearest point.
-    fn to(&self, point: Vec3) -> (u32, [f32; 2]) {
-        let mut best = (f32::INFINITY, 0, [0.0; 2]);
-        let mut look = |number: u32| {
-            let [a, b, c] = self.triangles[number as usize].map(|i| self.positions[i as usize]);
-            let shares = nearest_point(point, a, b, c);
-            let at = a + (b - a) * shares[0] + (c - a) * shares[1];
-            let distance = at.distance_squared(point);
-            // Of two as near as each other, the first: the same each time.
-            if distance < best.0 || (distance == best.0 && number < best.1) {
-                best = (distance, number, shares);
-            }
-            best.0
-        };
-        let mut least = f32::INFINITY;
-        for &number in &self.large {
-            least = look(number);
-        }
-        // From outside, the rings are around the nearest point of the box around all triangles: what is
-        // farther from that is farther from the point too.
-        let start = point.clamp(self.low, self.high);
-        let outside = point.distance_squared(start);
-        let [x, y, z] = self.cell(start);
-        for ring in 0..=self.rings {
-            for dx in -ring..=ring {
-                for dy in -ring..=ring {
-                    // Inside the ring only its two ends are new.
-                    let inside = dx.abs() < ring && dy.abs() < ring;
-                    let step = if inside { (2 * ring).max(1) } else { 1 };
-                    for dz in (-ring..=ring).step_by(step as usize) {
-                        let cell = [x + dx, y + dy, z + dz];
-                        for &number in self.cells.get(&cell).into_iter().flatten() {
-                            least = look(number);
-                        }
-                    }
-                }
-            }
-            let reach = ring as f32 * self.size;
-            if least <= outside + reach * reach {
-                break;
-            }
-        }
-        (best.1, best.2)
-    }
-}
-
-/// The shares of b and c in the point of a triangle that is nearest (Ericson, "Real-Time Collision
-/// Detection", 2005, section 5.1.5).
-fn nearest_point(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> [f32; 2] {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return [0.0, 0.0];
-    }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return [1.0, 0.0];
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        return [d1 / (d1 - d3), 0.0];
-    }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return [0.0, 1.0];
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        return [0.0, d2 / (d2 - d6)];
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        let share = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return [1.0 - share, share];
-    }
-    let whole = va + vb + vc;
-    if whole > 0.0 {
-        [vb / whole, vc / whole]
-    } else {
-        [0.0, 0.0]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -658,31 +506,5 @@ mod tests {
             let all = drawn.iter().chain(&shaded).flat_map(Vec3::to_array);
             all.map(f32::to_bits).collect()
         });
-    }
-
-    #[test]
-    fn the_nearest_triangle_is_found_as_by_trying_all() {
-        let coarse = grid(9);
-        let nearest = Nearest::new(&coarse.positions, &coarse.triangles).unwrap();
-        for k in 0..300 {
-            let wave = |by: f32| (k as f32 * by).sin();
-            let point = Vec3::new(wave(1.3), 0.7 * wave(2.1), wave(0.7)) * 1.5;
-            let distance = |t: &[u32; 3]| {
-                let [a, b, c] = t.map(|i| coarse.positions[i as usize]);
-                let [s, t] = nearest_point(point, a, b, c);
-                (a + (b - a) * s + (c - a) * t).distance(point)
-            };
-            let (found, _) = nearest.to(point);
-            let least = coarse
-                .triangles
-                .iter()
-                .map(distance)
-                .fold(f32::INFINITY, f32::min);
-            let of_found = distance(&coarse.triangles[found as usize]);
-            assert!(
-                (of_found - least).abs() < 1e-6,
-                "{point}: {of_found} for {least}"
-            );
-        }
     }
 }

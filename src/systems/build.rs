@@ -2,6 +2,7 @@
 
 use super::{
     bind::{bind_masses, bind_stiffness, rebind},
+    follow::relative,
     guide::bind_limits,
     skins::{Loaded, Skeletons},
 };
@@ -32,7 +33,6 @@ use bevy::{
         primitives::Aabb,
         visibility::{DynamicSkinnedMeshBounds, NoAutoAabb},
     },
-    math::Vec3A,
     mesh::skinning::SkinnedMesh,
     platform::collections::HashSet,
     prelude::*,
@@ -194,19 +194,15 @@ fn see_anchors(
     transform: &GlobalTransform,
     skeletons: &Skeletons,
 ) {
-    let relative = |transform: GlobalTransform| {
-        let mut affine = transform.affine();
-        affine.translation -= Vec3A::from(origin);
-        affine
-    };
+    let relative = |transform: &GlobalTransform| relative(transform, origin);
     let mut pins = std::mem::take(&mut body.pins);
     for pin in &mut pins {
         let anchor = match (pin.anchor, &body.skin) {
             (PinAnchor::World, _) => None,
             (PinAnchor::Cloth, Some(skin)) => Some(skin.matrix(pin.particle as usize)),
-            (PinAnchor::Cloth, None) => Some(relative(*transform)),
-            (PinAnchor::Entity(other), _) if other == entity => Some(relative(*transform)),
-            (PinAnchor::Entity(other), _) => skeletons.joint(other).map(relative),
+            (PinAnchor::Cloth, None) => Some(relative(transform)),
+            (PinAnchor::Entity(other), _) if other == entity => Some(relative(transform)),
+            (PinAnchor::Entity(other), _) => skeletons.joint(other).as_ref().map(relative),
         };
         pin.target(anchor, origin);
     }

@@ -8,7 +8,7 @@
 
 use crate::{components::ClothBody, world_motion::WorldMotion};
 use bevy::{
-    math::{Affine3A, Quat},
+    math::{Affine3A, Quat, Vec3A},
     prelude::*,
 };
 
@@ -59,10 +59,15 @@ impl Anchors<'_, '_> {
 
     /// The same as an affine map relative to `origin`.
     pub(crate) fn relative(&self, entity: Entity, origin: Vec3) -> Option<Affine3A> {
-        let mut affine = self.at(entity)?.affine();
-        affine.translation -= bevy::math::Vec3A::from(origin);
-        Some(affine)
+        Some(relative(&self.at(entity)?, origin))
     }
+}
+
+/// A transform as an affine map relative to `origin`.
+pub(crate) fn relative(transform: &GlobalTransform, origin: Vec3) -> Affine3A {
+    let mut affine = transform.affine();
+    affine.translation -= Vec3A::from(origin);
+    affine
 }
 
 impl FramePath {

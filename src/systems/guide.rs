@@ -8,11 +8,12 @@ use crate::{
     components::{ClothBody, Particles},
     guide::Frame,
     max_distance::{Backstop, MaxDistance},
+    mesh::smooth_normals,
     paint::{PerVertex, VertexChannel},
     solver::{self, Carry, MotionLimits, ParticleArrays, SoaVec3},
     world_motion::{Teleport, TeleportCloth, WorldMotion},
 };
-use bevy::prelude::*;
+use bevy::{math::Vec3A, prelude::*};
 
 /// Finds anew how far each particle may go.
 pub(super) fn bind_limits(
@@ -57,7 +58,7 @@ pub(super) fn bind_limits(
         })
     });
     body.guide.normals = if body.guide.limits.backstop.is_some() {
-        rest_normals(body, particles)
+        rest_normals(body)
     } else {
         Vec::new()
     };
@@ -96,17 +97,13 @@ fn resolve(
 }
 
 /// Where front is at rest, in mesh space.
-fn rest_normals(body: &ClothBody, particles: usize) -> Vec<Vec3> {
-    let rest = body.rest();
-    let mut normals = vec![Vec3::ZERO; particles];
-    for corners in body.triangles.indices.iter() {
-        let [a, b, c] = corners.map(|i| rest[i as usize]);
-        let normal = (b - a).cross(c - a);
-        for corner in corners {
-            normals[corner as usize] += normal;
-        }
-    }
-    normals.iter().map(|n| n.normalize_or(Vec3::Y)).collect()
+fn rest_normals(body: &ClothBody) -> Vec<Vec3> {
+    let places: Vec<Vec3A> = body.rest().iter().map(|&at| at.into()).collect();
+    let mut normals = Vec::new();
+    smooth_normals(&places, body.triangles.indices.iter(), &mut normals);
+    // Where there is no area there is no front; any will do.
+    let front = |n: Vec3A| if n == Vec3A::ZERO { Vec3::Y } else { n.into() };
+    normals.into_iter().map(front).collect()
 }
 
 /// Warns of a painted channel that is missing.
