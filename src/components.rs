@@ -57,6 +57,8 @@ pub(crate) struct ClothBody {
     /// What contacts with surfaces of triangles need.
     #[cfg(feature = "parry")]
     pub(crate) mesh_contacts: solver::MeshContacts,
+    /// Bodies of a physics engine that are near it.
+    pub(crate) bodies: solver::Bodies,
     /// What a rope has instead of triangles.
     pub(crate) rope: Option<RopeBody>,
     /// Area that belongs to each particle, m²; empty for a sheet in one piece, whose triangles tell it.

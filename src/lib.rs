@@ -49,6 +49,8 @@ mod diagnostics;
 mod fabric;
 mod grab;
 mod guide;
+#[cfg(any(feature = "avian", feature = "rapier"))]
+mod integrations;
 #[cfg(feature = "picking")]
 mod interaction;
 mod layers;
@@ -86,6 +88,10 @@ pub use debug::{ClothDebugPlugin, ClothGizmoGroup, ClothGizmos};
 pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
 pub use fabric::Fabric;
 pub use grab::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
+#[cfg(feature = "avian")]
+pub use integrations::AvianClothPlugin;
+#[cfg(feature = "rapier")]
+pub use integrations::RapierClothPlugin;
 #[cfg(feature = "picking")]
 pub use interaction::{
     ClothHands, ClothHit, ClothInteractionPlugin, ClothTool, ClothTools, HoveredThread,
@@ -126,8 +132,12 @@ pub use world_motion::{Teleport, TeleportCloth, WorldMotion};
 
 /// The names that most programs need.
 pub mod prelude {
+    #[cfg(feature = "avian")]
+    pub use crate::AvianClothPlugin;
     #[cfg(feature = "parry")]
     pub use crate::ClothMeshCollider;
+    #[cfg(feature = "rapier")]
+    pub use crate::RapierClothPlugin;
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,

@@ -45,6 +45,11 @@ pub struct ClothPlugin {
     schedule: InternedScheduleLabel,
 }
 
+/// Where cloths are stepped.
+#[cfg(any(feature = "avian", feature = "rapier"))]
+#[derive(Resource)]
+pub(crate) struct ClothSchedule(pub(crate) InternedScheduleLabel);
+
 impl ClothPlugin {
     /// Runs the steps in another schedule. Its `Time` gives the length of a step, at most 0.1 s.
     pub fn new(schedule: impl ScheduleLabel) -> Self {
@@ -244,6 +249,8 @@ impl Plugin for ClothPlugin {
             .init_resource::<systems::ClothsTouching>()
             .init_resource::<systems::FrameShare>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
+        #[cfg(any(feature = "avian", feature = "rapier"))]
+        app.insert_resource(ClothSchedule(self.schedule));
         #[cfg(feature = "parry")]
         self.collide_with_meshes(app);
         self.follow_frames(app);

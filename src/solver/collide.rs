@@ -20,7 +20,7 @@ use std::{
 
 /// A collider that moves faster than this was put somewhere else rather than moved there; it takes
 /// no cloth along, m/s.
-const TELEPORT_SPEED: f32 = 200.0;
+pub(super) const TELEPORT_SPEED: f32 = 200.0;
 
 /// Coulomb friction coefficients.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,9 +51,23 @@ pub struct Pose {
 }
 
 impl Pose {
+    /// That of the world itself.
+    pub const ORIGIN: Self = Self {
+        rotation: Quat::IDENTITY,
+        translation: Vec3::ZERO,
+    };
+
     /// Whether every number is finite and the rotation is one.
     pub fn is_valid(&self) -> bool {
         self.rotation.is_finite() && self.rotation.is_normalized() && self.translation.is_finite()
+    }
+
+    /// Where something is in the world that has this place in its frame.
+    pub(crate) fn carrying(&self, place: &Self) -> Self {
+        Self {
+            rotation: self.rotation * place.rotation,
+            translation: self.translation + self.rotation * place.translation,
+        }
     }
 
     /// Between two poses: straight for the place, the short way round for the turn.
@@ -217,6 +231,17 @@ pub(crate) struct Skin<'a> {
     pub(crate) surface: Surface,
 }
 
+impl Skin<'_> {
+    /// The same, for a while.
+    pub(crate) fn reborrow(&mut self) -> Skin<'_> {
+        Skin {
+            triangles: self.triangles,
+            facets: self.facets,
+            surface: self.surface,
+        }
+    }
+}
+
 /// Brings displacements up to date, pushes triangles out of colliders that are smaller than they are, and
 /// particles out of all: [`update_displacements`] and [`collide`], shared with the leader's helpers. Returns
 /// whether any was near enough to touch.
@@ -254,6 +279,39 @@ pub(crate) fn collide_shared<'a>(
             let places = x.each_ref().map(|plane| &**plane);
             let greatest = update_part([&mut *dx, &mut *dy, &mut *dz], predicted, places);
             if touch(all, greatest * DIAGONAL, x, [dx, dy, dz], w) {
+                any_near.store(true, Ordering::Relaxed);
+            }
+        });
+    });
+    any_near.into_inner()
+}
+
+/// Pushes triangles and particles out of more colliders, which are where they are in one substep. After
+/// [`collide_shared`] in the same substep. Returns whether any was near enough to touch.
+pub(crate) fn collide_again<'a>(
+    leader: &mut Leader,
+    particles: &mut ParticleArrays,
+    skin: Skin,
+    colliders: impl IntoIterator<Item = &'a Collider>,
+) -> bool {
+    let Skin {
+        triangles,
+        facets,
+        surface,
+    } = skin;
+    let any_near = AtomicBool::new(false);
+    with_obstacles(particles, colliders, &surface, [0, 1], |all, p| {
+        if facets.are_ready() && facets.collide(p, triangles, &all.all) {
+            any_near.store(true, Ordering::Relaxed);
+        }
+        let moving = p
+            .position
+            .chunks_mut(PART)
+            .zip(p.displacement.chunks_mut(PART));
+        let parts = moving.zip(p.inverse_mass.chunks(PART));
+        leader.each(parts, |((x, d), w)| {
+            let ways = bounds(d.each_ref().map(|plane| &**plane));
+            if touch(all, longest(&ways), x, d, w) {
                 any_near.store(true, Ordering::Relaxed);
             }
         });

@@ -68,6 +68,7 @@ pub mod bend;
 pub mod bend_damping;
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
+pub mod bodies;
 pub mod carry;
 pub mod collide;
 mod columns;
@@ -122,6 +123,8 @@ pub use aero::{Air, apply_air};
 pub use aligned::AlignedVec;
 pub use bend::Bend;
 pub use bend_damping::damp_bending;
+pub use bodies::{Bodies, BodyPart, Held, Motion, RigidBody, Solid};
+pub(crate) use bodies::{Touching, WHOLE};
 pub use carry::{Carry, Feeling};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub(crate) use collide::{Skin, collide_shared};

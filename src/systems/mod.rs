@@ -2,6 +2,7 @@
 //! [`mesh`](crate::mesh).
 
 mod bind;
+mod bodies;
 mod build;
 mod build_rope;
 mod check;
@@ -40,6 +41,8 @@ pub(crate) use mesh_colliders::{find_mesh_colliders, note_changed_meshes};
 pub(crate) use parallel::ClothCrew;
 pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;
+#[cfg(any(feature = "avian", feature = "rapier"))]
+pub(crate) use prepare::step_length;
 pub(crate) use pressure::inflate_all;
 pub(crate) use proxies::{bind_proxies, give_proxy_back, unbind_proxies, write_proxies};
 pub(crate) use reset::reset;

@@ -2,6 +2,7 @@
 
 use super::{
     bind::{NO_PAINT, NO_PINS, bind_masses, rebind},
+    bodies,
     colliders::ActiveColliders,
     follow::Anchors,
     guide,
@@ -38,7 +39,7 @@ use bevy::{
 pub(super) const LONGEST_STEP: f32 = 0.1;
 
 /// How long the coming step is, s.
-pub(super) fn step_length(clock: &Time) -> f32 {
+pub(crate) fn step_length(clock: &Time) -> f32 {
     clock.delta_secs().min(LONGEST_STEP)
 }
 
@@ -180,9 +181,11 @@ impl Preparation<'_, '_, '_> {
         if painted {
             bind_masses(entity, paint, &mut body);
         }
-        if rebound || painted || body.areal_density != areal_density {
+        let handed = bodies::hold(entity, &mut body, particles.origin, anchors);
+        if rebound || painted || handed || body.areal_density != areal_density {
             body.set_masses(&mut particles, areal_density);
         }
+        bodies::begin_step(&mut body, &mut particles, time.step);
         // A limit that holds threads would keep them from tearing.
         let strain_limit = match tearing {
             Some(_) => f32::INFINITY,

@@ -5,8 +5,8 @@
 //! snapshot of a sleeping cloth sleeps on exactly as the cloth did.
 
 use super::{
-    colliders::ActiveColliders, planar::plane_of, prepare::step_length, touching::ClothsTouching,
-    wind_zones::ActiveWindZones, write_mesh::DrawBetweenSteps,
+    bodies, colliders::ActiveColliders, planar::plane_of, prepare::step_length,
+    touching::ClothsTouching, wind_zones::ActiveWindZones, write_mesh::DrawBetweenSteps,
 };
 use crate::{
     cloth::Cloth,
@@ -221,6 +221,7 @@ impl Surroundings<'_, '_> {
         }
         #[cfg(feature = "parry")]
         self.print_meshes(&mut print, near, cloth);
+        bodies::print(&mut print, &cloth.body);
         self.print_pins(&mut print, cloth);
         self.print_guide(&mut print, cloth);
         let plane = cloth

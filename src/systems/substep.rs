@@ -23,8 +23,8 @@ use crate::{
     settings::{ClothGravity, ClothThreads},
     sleep::ClothSleeping,
     solver::{
-        self, Integration, Leader, Relaxation, Skin, Surface, collide_shared, damp_strains_shared,
-        hold_tethers_shared, integrate_shared, relax_shared,
+        self, Integration, Leader, Relaxation, Skin, Surface, Touching, WHOLE, collide_shared,
+        damp_strains_shared, hold_tethers_shared, integrate_shared, relax_shared,
     },
     tearing::Tearing,
 };
@@ -350,7 +350,7 @@ pub(crate) fn relax(
     mut cloths: Query<
         (
             &Cloth,
-            &ClothBody,
+            &mut ClothBody,
             Option<&Tearing>,
             &mut Particles,
             &mut Constraints,
@@ -366,7 +366,8 @@ pub(crate) fn relax(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, body, tearing, mut p, mut k)| {
+        |leader, (cloth, mut body, tearing, mut p, mut k)| {
+            let body = body.bypass_change_detection();
             let k = k.bypass_change_detection();
             // Anybody may have moved particles since integration.
             relax_one(leader, cloth, body, tearing, &mut p, k, (&time, true));
@@ -377,12 +378,17 @@ pub(crate) fn relax(
 fn relax_one(
     leader: &mut Leader,
     cloth: &Cloth,
-    body: &ClothBody,
+    body: &mut ClothBody,
     tearing: Option<&Tearing>,
     particles: &mut Particles,
     k: &mut Constraints,
-    (time, moved): (&SubstepTime, bool),
+    (time, mut moved): (&SubstepTime, bool),
 ) {
+    let during = [time.index, time.count];
+    if !body.bodies.is_empty() {
+        body.bodies.lead(particles, during, time.substep);
+        moved |= !body.bodies.held.is_empty();
+    }
     let applied = body.applied(cloth, time);
     let by = Relaxation {
         compliance: applied.compliance,
@@ -421,7 +427,7 @@ fn relax_one(
         hold_tethers_shared(leader, particles, &body.tethers, applied.tether_scale);
     }
     let limits = &body.guide.limits;
-    limits.hold_shared(leader, particles, [time.index, time.count]);
+    limits.hold_shared(leader, particles, during);
 }
 
 pub(crate) fn collide(
@@ -507,25 +513,53 @@ fn collide_one(
         Some(_) => (None, &body.guide.colliders[..]),
         None => (Some(colliders.meeting(layers)), &[][..]),
     };
-    let met = all.into_iter().flatten().chain(own);
+    let bodies = &mut body.bodies;
+    let during = [time.index, time.count];
+    if !bodies.is_empty() {
+        bodies.follow(particles, during, time.substep);
+    }
+    let met = all.into_iter().flatten().chain(own).chain(bodies.fixed());
     if time.index == 0 {
         let (triangles, thickness) = (&body.triangles, surface.thickness);
-        body.facets.prepare(triangles, met.clone(), thickness);
+        let all = met.clone().chain(bodies.moving());
+        body.facets.prepare(triangles, all, thickness);
     }
-    let during = [time.index, time.count];
     #[cfg(feature = "parry")]
-    let meshes = colliders.meshes.meeting(layers);
+    let meshes = {
+        let meshes = colliders
+            .meshes
+            .meeting(layers)
+            .chain(bodies.fixed_meshes());
+        meshes.map(move |mesh| (mesh, during))
+    };
     #[cfg(feature = "parry")]
-    (body.mesh_contacts).begin(particles, meshes.clone(), &surface, during);
-    let skin = Skin {
+    {
+        let moving = bodies.moving_meshes().iter().map(|mesh| (mesh, WHOLE));
+        let all = meshes.clone().chain(moving);
+        (body.mesh_contacts).begin(particles, all, &surface, time.index == 0);
+    }
+    let mut skin = Skin {
         triangles: &body.triangles,
         facets: &mut body.facets,
         surface,
     };
-    body.touched |= collide_shared(leader, particles, skin, met, during);
+    body.touched |= collide_shared(leader, particles, skin.reborrow(), met, during);
     #[cfg(feature = "parry")]
     {
-        (body.mesh_contacts).collide(leader, particles, meshes, &surface, during);
+        (body.mesh_contacts).collide(leader, particles, meshes, &surface, time.index == 0);
         body.touched |= body.mesh_contacts.is_near();
+    }
+    if !bodies.is_empty() {
+        let touching = Touching {
+            skin,
+            #[cfg(feature = "parry")]
+            meshes: &mut body.mesh_contacts,
+            during,
+            dt: time.substep,
+        };
+        body.touched |= bodies.touch(leader, particles, touching);
+        bodies.release(particles);
+        // What a piece of a body has of its motion is not the cloth's.
+        body.touched |= !bodies.held.is_empty();
     }
 }

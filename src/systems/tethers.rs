@@ -40,7 +40,11 @@ fn tie(constraints: &ConstraintGraph, body: &mut ClothBody, tears: bool) {
         triangles: &triangles,
         constraints,
     };
-    let pinned: Vec<u32> = body.pins.iter().map(|pin| pin.particle).collect();
+    // What hangs on a body pulls it along: the cloth does not hang on that.
+    let held = &body.bodies.held;
+    let is_piece = |particle: &u32| held.iter().any(|held| held.particle == *particle);
+    let pinned = body.pins.iter().map(|pin| pin.particle);
+    let pinned: Vec<u32> = pinned.filter(|pin| !is_piece(pin)).collect();
     let Reach {
         distances, stale, ..
     } = &mut body.reach;

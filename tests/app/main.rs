@@ -3,6 +3,8 @@
 mod at_once;
 mod bad_input;
 mod bad_ropes;
+#[cfg(any(feature = "avian", feature = "rapier"))]
+mod bodies;
 mod characters;
 mod cloth_on_cloth;
 mod colliders_and_pins;

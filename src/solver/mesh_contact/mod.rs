@@ -112,18 +112,19 @@ struct Met {
 }
 
 impl MeshContacts {
-    /// Remembers where the particles were when the substep began, if any surface is near. After all else
-    /// that moves them, before displacements are brought up to date.
+    /// Remembers where the particles were when the substep began, the `first` of a step or another, if any
+    /// surface is near. After all else that moves them, before displacements are brought up to date. With
+    /// each collider comes the number of the substep on its way, and of how many.
     pub(crate) fn begin<'a>(
         &mut self,
         p: &ParticleArrays,
-        colliders: impl IntoIterator<Item = &'a MeshCollider>,
+        colliders: impl IntoIterator<Item = (&'a MeshCollider, [u32; 2])>,
         surface: &Surface,
-        [substep, substeps]: [u32; 2],
+        first: bool,
     ) {
         self.near = false;
         let mut colliders = colliders.into_iter().peekable();
-        if substep == 0 {
+        if first {
             self.met.retain_mut(|met| std::mem::take(&mut met.used));
             self.last = None;
         }
@@ -144,8 +145,8 @@ impl MeshContacts {
             swept[0][axis] -= more;
             swept[1][axis] += more;
         }
-        for collider in colliders {
-            let by = By::new(collider, surface, p.origin, [substep, substeps]);
+        for (collider, during) in colliders {
+            let by = By::new(collider, surface, p.origin, during);
             if !by.reaches(&swept) {
                 continue;
             }
@@ -184,14 +185,14 @@ impl MeshContacts {
         &mut self,
         leader: &mut Leader,
         p: &mut ParticleArrays,
-        colliders: impl IntoIterator<Item = &'a MeshCollider>,
+        colliders: impl IntoIterator<Item = (&'a MeshCollider, [u32; 2])>,
         surface: &Surface,
-        during: [u32; 2],
+        first: bool,
     ) {
         if !self.near {
             return;
         }
-        for collider in colliders {
+        for (collider, during) in colliders {
             let id = collider.surface.id;
             let Some(met) = self.met.iter_mut().find(|met| met.id == id && met.used) else {
                 continue;
@@ -206,7 +207,7 @@ impl MeshContacts {
             let parts = parts.zip(p.inverse_mass.chunks(PART));
             let parts = parts.zip(met.parts.iter_mut());
             leader.each(parts, |((((x, d), start), w), part)| {
-                part.collide(&by, during[0] == 0, x, d, start, w);
+                part.collide(&by, first, x, d, start, w);
             });
         }
     }

@@ -161,9 +161,10 @@ fn swarm(threads: usize, forget: bool) -> (u64, f32) {
                     dt: 1.0 / 480.0,
                 };
                 crate::solver::integrate(&mut p, &free);
-                contacts.begin(&p, &colliders, &surface, [substep, 8]);
+                let all = colliders.iter().map(|collider| (collider, [substep, 8]));
+                contacts.begin(&p, all.clone(), &surface, substep == 0);
                 update_displacements(&mut p);
-                contacts.collide(leader, &mut p, &colliders, &surface, [substep, 8]);
+                contacts.collide(leader, &mut p, all, &surface, substep == 0);
             }
         }
     });
@@ -201,8 +202,9 @@ fn moved(surface: &Arc<TriangleSurface>, from: Vec3, to: Vec3) -> Vec3 {
         friction: Friction::default(),
     };
     let mut contacts = MeshContacts::default();
-    contacts.begin(&p, &collider, &surface, [0, 1]);
-    contacts.collide(&mut Leader::alone(), &mut p, &collider, &surface, [0, 1]);
+    let all = collider.iter().map(|collider| (collider, [0, 1]));
+    contacts.begin(&p, all.clone(), &surface, true);
+    contacts.collide(&mut Leader::alone(), &mut p, all, &surface, true);
     p.position.get(0)
 }
 

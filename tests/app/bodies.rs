@@ -1,0 +1,386 @@
+//! Cloth among the bodies of physics engines: the same tests for each.
+
+#[cfg(feature = "avian")]
+mod with_avian;
+#[cfg(feature = "rapier")]
+mod with_rapier;
+
+use crate::{add_mesh, centre, particles, run};
+use bevy::prelude::*;
+use bevy_drape::{ClothThreads, prelude::*};
+
+/// What a body is to be.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Ball(f32),
+    Box(Vec3),
+    /// A tetrahedron as a mesh, of this size.
+    Mesh(f32),
+    /// Its hull.
+    Hull(f32),
+    Capsule,
+    Cylinder,
+    Cone,
+    HalfSpace,
+    /// Two boxes side by side.
+    Compound,
+    RoundBox,
+    Heights,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Static,
+    Kinematic,
+    /// Of this mass, kg.
+    Dynamic(f32),
+}
+
+/// An engine under test.
+trait TestEngine {
+    fn app(gravity: Vec3) -> App;
+    fn body(app: &mut App, form: Form, kind: Kind, at: Vec3, velocity: Vec3) -> Entity;
+    fn velocity(app: &App, body: Entity) -> Vec3;
+    fn is_asleep(app: &App, body: Entity) -> bool;
+    fn make_sensor(app: &mut App, body: Entity);
+    /// On these layers, meeting those.
+    fn set_layers(app: &mut App, entity: Entity, on: u32, meeting: u32);
+}
+
+const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+/// A lying sheet of 2 m × 2 m, here.
+fn sheet(app: &mut App, at: Vec3, extra: impl Bundle) -> Entity {
+    let mesh = add_mesh(app, ClothGrid::new(2.0, 2.0, 25, 25));
+    let cloth = Cloth {
+        damping: 0.5,
+        ..default()
+    };
+    app.world_mut()
+        .spawn((cloth, Mesh3d(mesh), Transform::from_translation(at), extra))
+        .id()
+}
+
+fn place(app: &App, body: Entity) -> Vec3 {
+    app.world().get::<Transform>(body).unwrap().translation
+}
+
+fn all_edges() -> Pins {
+    [
+        ClothEdge::Top,
+        ClothEdge::Bottom,
+        ClothEdge::Left,
+        ClothEdge::Right,
+    ]
+    .into_iter()
+    .fold(Pins::none(), |all, edge| all.and(Pins::edge(edge)))
+    .to_world()
+}
+
+fn momentum(app: &App, cloth: Entity) -> Vec3 {
+    let p = particles(app, cloth);
+    (0..p.len())
+        .map(|i| p.velocity(i) / p.inverse_mass[i])
+        .sum()
+}
+
+/// A ball thrown into a net is caught.
+fn a_net_catches<E: TestEngine>() {
+    let mut app = E::app(GRAVITY);
+    sheet(&mut app, Vec3::Y, all_edges());
+    let (kind, from) = (Kind::Dynamic(2.0), Vec3::new(0.0, 2.5, 0.0));
+    let ball = E::body(&mut app, Form::Ball(0.2), kind, from, Vec3::NEG_Y * 5.0);
+    run(&mut app, 360);
+    let at = place(&app, ball);
+    // The net weighs 0.6 kg and gives by less than a third of its width.
+    assert!((0.4..1.3).contains(&at.y), "{at}");
+    assert!(at.xz().length() < 0.3, "{at}");
+    let speed = E::velocity(&app, ball).length();
+    assert!(speed < 0.1, "{speed} m/s");
+}
+
+/// What lies on a hammock sleeps there, and falls when it is taken away.
+fn a_hammock_carries<E: TestEngine>() {
+    let mut app = E::app(GRAVITY);
+    let pins = Pins::edge(ClothEdge::Left).and(Pins::edge(ClothEdge::Right));
+    let hammock = sheet(&mut app, Vec3::Y, pins.to_world());
+    let (kind, from) = (Kind::Dynamic(20.0), Vec3::new(0.0, 1.4, 0.0));
+    let sleeper = E::body(
+        &mut app,
+        Form::Box(Vec3::new(0.4, 0.1, 0.3)),
+        kind,
+        from,
+        Vec3::ZERO,
+    );
+    run(&mut app, 240);
+    let at = place(&app, sleeper);
+    assert!((0.5..1.4).contains(&at.y), "{at}");
+    run(&mut app, 360);
+    assert!((place(&app, sleeper) - at).length() < 0.05, "it creeps");
+    app.world_mut().despawn(hammock);
+    run(&mut app, 60);
+    assert!(place(&app, sleeper).y < at.y - 2.0, "it hangs in the air");
+}
+
+/// Momentum goes from the ball to the cloth and nowhere else.
+fn momentum_is_kept<E: TestEngine>() {
+    let mut app = E::app(Vec3::ZERO);
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    app.world_mut().resource_mut::<Wind>().air_density = 0.0;
+    let mesh = add_mesh(&mut app, ClothGrid::new(2.0, 2.0, 25, 25));
+    let cloth = Cloth {
+        damping: 0.0,
+        ..default()
+    };
+    let cloth = app
+        .world_mut()
+        .spawn((cloth, Mesh3d(mesh), Pins::none()))
+        .id();
+    let (kind, from) = (Kind::Dynamic(0.5), Vec3::new(0.2, 0.6, 0.1));
+    let ball = E::body(
+        &mut app,
+        Form::Ball(0.2),
+        kind,
+        from,
+        Vec3::new(0.5, -3.0, 0.0),
+    );
+    run(&mut app, 3);
+    let before = E::velocity(&app, ball) * 0.5 + momentum(&app, cloth);
+    run(&mut app, 90);
+    let of_ball = E::velocity(&app, ball) * 0.5;
+    let after = of_ball + momentum(&app, cloth);
+    assert!(
+        (after - before).length() < 1e-4 * before.length(),
+        "{before} {after}"
+    );
+    assert!(
+        of_ball.length() < 0.8 * before.length(),
+        "it has not been slowed: {of_ball}"
+    );
+}
+
+/// What cloth is pinned to hangs on it.
+fn pins_pull<E: TestEngine>() {
+    let mut app = E::app(GRAVITY);
+    let (kind, from) = (Kind::Dynamic(1.0), Vec3::new(1.1, 0.0, 0.0));
+    let weight = E::body(&mut app, Form::Ball(0.1), kind, from, Vec3::ZERO);
+    let pins = Pins::edge(ClothEdge::Left)
+        .to_world()
+        .and(Pins::predicate(|at| at.x > 0.99 && at.z.abs() < 0.3).to_entity(weight));
+    let cloth = sheet(&mut app, Vec3::ZERO, pins);
+    let mut lowest = 0.0_f32;
+    for _ in 0..300 {
+        run(&mut app, 1);
+        lowest = lowest.min(place(&app, weight).y);
+    }
+    let at = place(&app, weight);
+    assert!((-2.3..-1.8).contains(&at.y), "{at}, at lowest {lowest}");
+    assert!(lowest > -2.3, "{lowest}");
+    // And the cloth is still at it.
+    let p = particles(&app, cloth);
+    let nearest = (0..p.len())
+        .map(|i| p.world_position(i).distance(at))
+        .fold(f32::MAX, f32::min);
+    assert!(nearest < 0.15, "{nearest}");
+}
+
+/// Cloth lies on colliders of every shape.
+fn cloth_lies_on_all_shapes<E: TestEngine>() {
+    for form in [
+        Form::Ball(0.5),
+        Form::Box(Vec3::splat(0.5)),
+        Form::Mesh(1.0),
+        Form::Hull(1.0),
+        Form::Capsule,
+        Form::Cylinder,
+        Form::Cone,
+        Form::HalfSpace,
+        Form::Compound,
+        Form::RoundBox,
+        Form::Heights,
+    ] {
+        let mut app = E::app(GRAVITY);
+        E::body(&mut app, form, Kind::Static, Vec3::ZERO, Vec3::ZERO);
+        let cloth = sheet(&mut app, Vec3::new(0.03, 0.7, 0.02), ());
+        run(&mut app, 90);
+        let p = particles(&app, cloth);
+        let highest = (0..p.len())
+            .map(|i| p.world_position(i).y)
+            .fold(f32::MIN, f32::max);
+        let expected = if matches!(form, Form::HalfSpace | Form::Heights) {
+            -0.05..0.1
+        } else {
+            0.3..0.7
+        };
+        assert!(expected.contains(&highest), "{form:?}: {highest}");
+    }
+}
+
+/// A kinematic body takes cloth along.
+fn kinematic_bodies_carry<E: TestEngine>() {
+    let mut app = E::app(GRAVITY);
+    let half = Vec3::new(3.0, 0.1, 3.0);
+    let lift = E::body(
+        &mut app,
+        Form::Box(half),
+        Kind::Kinematic,
+        Vec3::ZERO,
+        Vec3::new(0.5, 0.5, 0.0),
+    );
+    let cloth = sheet(&mut app, Vec3::Y * 0.15, ());
+    run(&mut app, 120);
+    let (moved, lift) = (centre(&app, cloth), place(&app, lift));
+    assert!((lift.y - 1.0).abs() < 0.05, "{lift}");
+    assert!((moved.y - lift.y - 0.11).abs() < 0.02, "{moved} on {lift}");
+    assert!((moved.x - lift.x).abs() < 0.1, "{moved} on {lift}");
+}
+
+/// Sensors and other layers are gone through.
+fn layers_and_sensors<E: TestEngine>() {
+    for case in 0..4 {
+        let mut app = E::app(GRAVITY);
+        let half = Vec3::new(3.0, 0.2, 3.0);
+        let floor = E::body(
+            &mut app,
+            Form::Box(half),
+            Kind::Static,
+            Vec3::ZERO,
+            Vec3::ZERO,
+        );
+        let cloth = sheet(&mut app, Vec3::Y * 0.4, ());
+        match case {
+            0 => E::make_sensor(&mut app, floor),
+            1 => E::set_layers(&mut app, floor, 2, 1),
+            2 => drop(app.world_mut().entity_mut(floor).insert(ClothLayers::on(0))),
+            _ => E::set_layers(&mut app, floor, 1, 1),
+        }
+        if case == 1 {
+            E::set_layers(&mut app, cloth, 1, 1);
+        }
+        run(&mut app, 60);
+        let through = centre(&app, cloth).y < -0.5;
+        assert_eq!(through, case < 3, "case {case}");
+    }
+}
+
+/// A body that goes away in the middle of a contact takes nothing along.
+fn bodies_may_go_away<E: TestEngine>() {
+    let mut app = E::app(GRAVITY);
+    let pins = all_edges();
+    let cloth = sheet(&mut app, Vec3::Y, pins);
+    let (kind, from) = (Kind::Dynamic(2.0), Vec3::new(0.0, 1.3, 0.0));
+    let ball = E::body(&mut app, Form::Ball(0.2), kind, from, Vec3::ZERO);
+    let weight = E::body(
+        &mut app,
+        Form::Ball(0.1),
+        kind,
+        from + Vec3::X * 0.5,
+        Vec3::ZERO,
+    );
+    app.world_mut()
+        .get_mut::<Pins>(cloth)
+        .unwrap()
+        .pins
+        .extend(Pins::index(17).to_entity(weight).pins);
+    run(&mut app, 60);
+    let pressed = centre(&app, cloth).y;
+    app.world_mut().despawn(ball);
+    app.world_mut().despawn(weight);
+    run(&mut app, 120);
+    assert!(particles(&app, cloth).is_finite());
+    assert!(centre(&app, cloth).y > pressed + 0.02);
+}
+
+/// A box that sleeps under a cloth sleeps on.
+fn what_sleeps_under_cloth_sleeps_on<E: TestEngine>() {
+    let mut app = E::app(GRAVITY);
+    E::body(
+        &mut app,
+        Form::HalfSpace,
+        Kind::Static,
+        Vec3::ZERO,
+        Vec3::ZERO,
+    );
+    let half = Vec3::splat(0.3);
+    let chest = E::body(
+        &mut app,
+        Form::Box(half),
+        Kind::Dynamic(5.0),
+        Vec3::Y * 0.3,
+        Vec3::ZERO,
+    );
+    let cloth = sheet(&mut app, Vec3::Y * 0.75, ());
+    run(&mut app, 420);
+    assert!(E::is_asleep(&app, chest));
+    let at = place(&app, chest);
+    assert!((at.y - 0.3).abs() < 0.02, "{at}");
+    let top = (0..particles(&app, cloth).len())
+        .map(|i| particles(&app, cloth).world_position(i).y)
+        .fold(f32::MIN, f32::max);
+    assert!((0.58..0.66).contains(&top), "{top}");
+}
+
+/// The same scene gives the same bits, whatever the number of threads.
+fn same_bits<E: TestEngine>() {
+    let hash = |threads| {
+        let mut app = E::app(GRAVITY);
+        app.insert_resource(ClothThreads(threads));
+        let cloth = sheet(&mut app, Vec3::Y, all_edges());
+        for k in 0..3 {
+            let from = Vec3::new(k as f32 * 0.5 - 0.5, 1.5, 0.1 * k as f32);
+            E::body(
+                &mut app,
+                Form::Ball(0.15),
+                Kind::Dynamic(0.5),
+                from,
+                Vec3::NEG_Y,
+            );
+        }
+        run(&mut app, 90);
+        particles(&app, cloth).state_hash()
+    };
+    assert_eq!(hash(1), hash(2));
+}
+
+/// All tests for an engine.
+macro_rules! tests_of {
+    ($engine:ty: $($name:ident),* $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                crate::bodies::$name::<$engine>();
+            }
+        )*
+    };
+    ($engine:ty) => {
+        crate::bodies::tests_of! {
+            $engine:
+            a_net_catches,
+            a_hammock_carries,
+            momentum_is_kept,
+            pins_pull,
+            cloth_lies_on_all_shapes,
+            kinematic_bodies_carry,
+            layers_and_sensors,
+            bodies_may_go_away,
+            what_sleeps_under_cloth_sleeps_on,
+            same_bits,
+        }
+    };
+}
+use tests_of;
+
+/// A tetrahedron on its side, its tip half of its size above the origin.
+fn tetrahedron(size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let points = [
+        [-1.0, -1.0, -1.0],
+        [1.0, -1.0, -1.0],
+        [0.0, -1.0, 1.0],
+        [0.0, 1.0, 0.0],
+    ];
+    let points = points.map(|point| Vec3::from(point) * size * 0.5);
+    (
+        points.to_vec(),
+        vec![[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]],
+    )
+}
