@@ -19,6 +19,7 @@ use crate::{
         Strength, Tethers, Triangles, glide_compliance, glide_density, glide_strain_limit,
         glide_tethers, glide_thickness, inverse_masses, measure_stretch, tear::Blade,
     },
+    systems::Pace,
 };
 use bevy::{
     camera::primitives::Aabb,
@@ -97,6 +98,8 @@ pub(crate) struct ClothBody {
     pub(crate) skin: Option<Skin>,
     /// Where it is sewn to the rest of its mesh: particles that are pinned whatever its `Pins` say.
     pub(crate) seam: Vec<u32>,
+    /// In which steps it moves.
+    pub(crate) pace: Pace,
     /// Where it is to be.
     pub(crate) guide: Guide,
     /// What it hangs on is followed from frame to frame; and what it feels the motion of.
@@ -141,7 +144,7 @@ impl SelfContacts {
         body: &ClothBody,
         time: &SubstepTime,
     ) -> Option<f32> {
-        if cloth.self_collision == SelfCollision::Off {
+        if cloth.self_collision == SelfCollision::Off || !body.pace.collides() {
             if self.spacing.is_some() {
                 // The memory too.
                 *self = Self::default();
@@ -271,9 +274,9 @@ pub(crate) struct Applied {
 impl Applied {
     /// What the user wants, but for tethers and the strain limit: they come in
     /// [`ClothBody::glide_tethers`] and [`ClothBody::glide_strain_limit`].
-    fn wanted(cloth: &Cloth, time: &SubstepTime) -> Self {
+    fn wanted(cloth: &Cloth, time: &SubstepTime, iterations: u32) -> Self {
         Self {
-            strength: Strength::full(time.substep, cloth.iterations, cloth.threads),
+            strength: Strength::full(time.substep, iterations, cloth.threads),
             compliance: cloth.fabric.compliance(),
             thickness: cloth.fabric.thickness,
             areal_density: cloth.fabric.areal_density,
@@ -288,19 +291,16 @@ impl ClothBody {
     /// Takes the settings of this step from what the user wants: at once before the first step,
     /// later in small strides.
     pub(crate) fn glide(&mut self, cloth: &Cloth, time: &SubstepTime) {
-        let wanted = Applied::wanted(cloth, time);
-        self.applied = Some(self.applied.map_or(wanted, |now| {
-            Applied {
-                strength: now
-                    .strength
-                    .next(time.substep, cloth.iterations, cloth.threads),
-                compliance: glide_compliance(now.compliance, wanted.compliance),
-                thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
-                areal_density: glide_density(now.areal_density, wanted.areal_density),
-                tether_scale: now.tether_scale,
-                strain_limit: now.strain_limit,
-                air: now.air,
-            }
+        let iterations = self.pace.iterations(cloth.iterations);
+        let wanted = Applied::wanted(cloth, time, iterations);
+        self.applied = Some(self.applied.map_or(wanted, |now| Applied {
+            strength: now.strength.next(time.substep, iterations, cloth.threads),
+            compliance: glide_compliance(now.compliance, wanted.compliance),
+            thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
+            areal_density: glide_density(now.areal_density, wanted.areal_density),
+            tether_scale: now.tether_scale,
+            strain_limit: now.strain_limit,
+            air: now.air,
         }));
     }
 
@@ -347,7 +347,8 @@ impl ClothBody {
 
     /// The settings of this step.
     pub(crate) fn applied(&self, cloth: &Cloth, time: &SubstepTime) -> Applied {
-        self.applied.unwrap_or_else(|| Applied::wanted(cloth, time))
+        self.applied
+            .unwrap_or_else(|| Applied::wanted(cloth, time, self.pace.iterations(cloth.iterations)))
     }
 
     /// Recomputes all inverse masses: 1/(area·density), 0 where a pin holds.

@@ -54,6 +54,7 @@ mod integrations;
 #[cfg(feature = "picking")]
 mod interaction;
 mod layers;
+mod lod;
 mod max_distance;
 #[cfg(feature = "parry")]
 mod mesh_collider;
@@ -98,6 +99,9 @@ pub use interaction::{
     HoveredThreads,
 };
 pub use layers::ClothLayers;
+pub use lod::{
+    ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame, LodLevel,
+};
 pub use max_distance::{Backstop, MaxDistance};
 #[cfg(feature = "parry")]
 pub use mesh_collider::{ClothMeshCollider, ClothMeshShape};
@@ -140,12 +144,13 @@ pub mod prelude {
     pub use crate::RapierClothPlugin;
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
-        Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
-        ClothPaint, ClothPart, ClothPlugin, ClothProxy, ClothReady, ClothRules, ClothSleeping,
-        ClothTime, ClothTorn, Fabric, MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins,
-        PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps,
-        Tearing, Teleport, TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind,
-        WindOcclusion, WindZone, WorldMotion,
+        Cloth, ClothBudget, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity,
+        ClothLayers, ClothLod, ClothPaint, ClothPart, ClothPaused, ClothPlugin, ClothProxy,
+        ClothReady, ClothRules, ClothSleeping, ClothTime, ClothTorn, ClothViewer, Fabric,
+        MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins, PlanarCloth, Pressure,
+        ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps, Tearing, Teleport,
+        TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind, WindOcclusion,
+        WindZone, WorldMotion,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

@@ -8,6 +8,7 @@ use crate::{
     components::{BuildFailed, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
     layers::ClothLayers,
+    lod::{ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame},
     max_distance::MaxDistance,
     paint::{ClothPaint, ClothPart},
     pins::Pins,
@@ -81,6 +82,18 @@ impl ClothPlugin {
                 .before(ClothSystems::Prepare)
                 .after(advance_cloth_time),
         );
+        app.add_systems(
+            self.schedule,
+            (
+                (systems::choose_detail, systems::begin_effort)
+                    .chain()
+                    .after(advance_cloth_time)
+                    .before(systems::teleport),
+                systems::end_effort.after(ClothSystems::Finish),
+            )
+                .run_if(cloth_step_due),
+        )
+        .add_systems(Last, systems::keep_budget);
         // Elsewhere a step is a frame.
         if !self.runs_in_fixed_update() {
             return;
@@ -228,6 +241,16 @@ impl Plugin for ClothPlugin {
             .register_type::<WarmUp>()
             .register_type::<ClothProxy>()
             .init_resource::<ClothRules>()
+            .register_type::<ClothLod>()
+            .register_type::<ClothBudget>()
+            .register_type::<ClothsPerFrame>()
+            .register_type::<ClothViewer>()
+            .register_type::<ClothPaused>()
+            .register_type::<ClothCulled>()
+            .init_resource::<ClothLod>()
+            .init_resource::<ClothBudget>()
+            .init_resource::<ClothsPerFrame>()
+            .init_resource::<systems::Effort>()
             .register_type::<WorldMotion>()
             .register_type::<TeleportCloth>()
             .register_type::<Tearing>()

@@ -15,6 +15,7 @@ use crate::{
     fabric::Fabric,
     grab::ClothGrabs,
     guide::Frame,
+    lod::ClothsPerFrame,
     max_distance::MaxDistance,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     paint::{ClothPaint, ClothPart, Paint, PerVertex, VertexChannel, per_vertex, removes_colours},
@@ -71,11 +72,17 @@ pub(crate) fn build(
     without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
+    most: Res<ClothsPerFrame>,
 ) {
+    let mut built = 0;
     for entity in &without_mesh {
         info!("cloth {entity}: has no Mesh3d yet; it will become cloth when it gets one");
     }
     for (entity, cloth, pins, mesh, transform, source, skeleton, painted) in &unbuilt {
+        // The others come in the frames that follow.
+        if built >= most.0.max(1) {
+            break;
+        }
         let (part, paint, max_distance, motion) = painted;
         // A cloned cloth carries the mesh that follows the original; it starts from the same source.
         let source = match source {
@@ -117,6 +124,7 @@ pub(crate) fn build(
             );
         }
         let count = parts.particles.len();
+        built += count;
         if count > MANY_PARTICLES {
             warn!(
                 "cloth {entity}: {count} particles; each step will take long. A coarser mesh, \

@@ -4,10 +4,12 @@ use super::follow::Anchors;
 use crate::{
     collider::{ClothCollider, LastPose},
     layers::ClothLayers,
+    lod::{ClothBudget, ClothLod, MOST_UPDATES},
     settings::WindOcclusion,
     solver::{Collider, Occlusion, Pose, Shape},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
+use std::collections::VecDeque;
 
 /// The colliders of the running step, ordered by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
@@ -17,6 +19,10 @@ pub(crate) struct ActiveColliders {
     screens: Vec<Collider>,
     /// Corners of boxes around them, wherever they are during the step, in the same order.
     around: Vec<[Vec3; 2]>,
+    /// Whose they are, in the same order.
+    of: Vec<Entity>,
+    /// Where they began in the steps before, the last one first, by entity: for cloths that take longer steps.
+    past: VecDeque<Vec<(Entity, Pose)>>,
     /// All of them, in their order.
     order: Vec<Entity>,
     /// Reported as unusable; not again before they were usable.
@@ -35,6 +41,30 @@ impl ActiveColliders {
         let layers = layers.copied().unwrap_or_default();
         let met = self.list.iter().filter(move |(_, of)| layers.meets(*of));
         met.map(|(collider, _)| collider)
+    }
+
+    /// The same ones on their way through the last so many steps and the running one, `covers` in all.
+    pub(crate) fn meeting_since(
+        &self,
+        layers: Option<&ClothLayers>,
+        covers: u32,
+    ) -> impl Iterator<Item = Collider> {
+        let layers = layers.copied().unwrap_or_default();
+        let past = covers
+            .checked_sub(2)
+            .and_then(|k| self.past.get(k as usize));
+        let all = self.list.iter().zip(&self.of);
+        let met = all.filter(move |((_, of), _)| layers.meets(*of));
+        met.map(move |((collider, _), entity)| {
+            let start = past.and_then(|past| {
+                let k = past.binary_search_by_key(entity, |(entity, _)| *entity);
+                Some(past[k.ok()?].1)
+            });
+            Collider {
+                start: start.unwrap_or(collider.start),
+                ..*collider
+            }
+        })
     }
 
     /// All of them where they are now, as if they stood still. Mesh colliders are those of the last step.
@@ -61,6 +91,7 @@ impl ActiveColliders {
                     ..Collider::fixed(shape, pose, collider.friction())
                 };
                 still.around.push(solid.around());
+                still.of.push(entity);
                 still
                     .list
                     .push((solid, layers.copied().unwrap_or_default()));
@@ -101,16 +132,29 @@ pub(crate) fn find_colliders(
     anchors: Anchors,
     time: Res<Time>,
     occlusion: Res<WindOcclusion>,
+    lod: Res<ClothLod>,
+    budget: Res<ClothBudget>,
 ) {
     let ActiveColliders {
         list,
         screens,
         around,
+        of,
+        past,
         order,
         reported,
         ..
     } = &mut *active;
+    // Only where somebody wants it.
+    if lod.levels.iter().any(|level| level.every > 1) || budget.levels_lost > 0 {
+        past.truncate(MOST_UPDATES as usize - 1);
+        let starts = list.iter().map(|(collider, _)| collider.start);
+        past.push_front(of.iter().copied().zip(starts).collect());
+    } else {
+        past.clear();
+    }
     list.clear();
+    of.clear();
     around.clear();
     order.clear();
     order.extend(colliders.iter().map(|(entity, ..)| entity));
@@ -154,6 +198,7 @@ pub(crate) fn find_colliders(
         let layers = layers.copied().unwrap_or_default();
         let moved = moved.without_teleport(time.delta_secs());
         around.push(moved.around());
+        of.push(entity);
         list.push((moved, layers));
     }
     reported.retain(|&entity| colliders.contains(entity));

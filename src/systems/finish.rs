@@ -5,6 +5,7 @@ use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles},
     grab::ClothGrabs,
+    lod::InMotion,
     planar::PlanarCloth,
     plugin::SubstepTime,
     settings::ClothThreads,
@@ -33,8 +34,8 @@ pub(crate) struct Finished {
     rest: &'static mut Rest,
 }
 
-/// Ends a step of this length, s, for a cloth.
-pub(super) fn finish_one(leader: &mut Leader, finished: FinishedItem, step: f32) {
+/// Ends a step for a cloth.
+pub(super) fn finish_one(leader: &mut Leader, finished: FinishedItem, all: &SubstepTime) {
     let FinishedItem {
         entity,
         cloth,
@@ -45,6 +46,7 @@ pub(super) fn finish_one(leader: &mut Leader, finished: FinishedItem, step: f32)
         planar,
         mut rest,
     } = finished;
+    let step = body.pace.step(all).step;
     let held = planar || !grabs.0.is_empty() || !body.guide.limits.is_empty();
     let touched = std::mem::take(&mut body.touched) || held;
     (constraints.bypass_change_detection()).finish(&mut particles, touched);
@@ -63,7 +65,7 @@ pub(super) fn finish_one(leader: &mut Leader, finished: FinishedItem, step: f32)
 }
 
 pub(crate) fn finish(
-    mut cloths: Query<Finished, Without<ClothSleeping>>,
+    mut cloths: Query<Finished, InMotion>,
     time: Res<SubstepTime>,
     mut crew: ResMut<ClothCrew>,
     threads: Res<ClothThreads>,
@@ -72,10 +74,11 @@ pub(crate) fn finish(
     mut commands: Commands,
     _on_the_main_thread: NonSendMarker,
 ) {
-    let (step, now) = (time.step, ticks.this_run());
+    let now = ticks.this_run();
     let size = |cloth: &FinishedItem| cloth.particles.len();
-    crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
-        finish_one(leader, cloth, step);
+    let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
+    crew.for_all(*threads, due, size, |leader, cloth| {
+        finish_one(leader, cloth, &time);
     });
     if !cloths.iter().any(|cloth| cloth.rest.state.is_tired()) {
         return;

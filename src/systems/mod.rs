@@ -7,6 +7,7 @@ mod build;
 mod build_rope;
 mod check;
 mod colliders;
+mod detail;
 mod finish;
 mod follow;
 mod guide;
@@ -31,6 +32,7 @@ pub(crate) use build::{build, forget_replaced_meshes, give_mesh_back};
 pub(crate) use build_rope::{build_ropes, take_rope_apart};
 pub(crate) use check::check_settings;
 pub(crate) use colliders::{ActiveColliders, find_colliders};
+pub(crate) use detail::{Effort, Pace, begin_effort, choose_detail, end_effort, keep_budget};
 pub(crate) use finish::finish;
 pub(crate) use follow::{
     FramePath, FrameShare, find_frame_share, follow_anchors, sample_fixed, sample_frames,

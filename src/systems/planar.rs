@@ -1,10 +1,10 @@
 //! Keeps flat cloth flat.
 
-use crate::{components::Particles, planar::PlanarCloth, sleep::ClothSleeping, solver};
+use crate::{components::Particles, lod::InMotion, planar::PlanarCloth, solver};
 use bevy::prelude::*;
 
 pub(crate) fn hold_in_planes(
-    mut cloths: Query<(Entity, &PlanarCloth, &mut Particles), Without<ClothSleeping>>,
+    mut cloths: Query<(Entity, &PlanarCloth, &mut Particles), InMotion>,
     transforms: TransformHelper,
 ) {
     for (entity, planar, mut particles) in &mut cloths {

@@ -15,13 +15,13 @@ use crate::{
     collider::ClothCollider,
     components::{ClothBody, Constraints, Particles},
     layers::ClothLayers,
+    lod::InMotion,
     max_distance::MaxDistance,
     paint::ClothPaint,
     pins::{PinAnchor, Pins},
     plugin::SubstepTime,
     pressure::Pressure,
     settings::{ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
-    sleep::ClothSleeping,
     solver::{Air, Leader, WindField, apply_air_in_shared, apply_internal_friction},
     tearing::Tearing,
     world_motion::WorldMotion,
@@ -99,7 +99,7 @@ impl Weather<'_> {
 }
 
 pub(crate) fn prepare_cloths(
-    mut cloths: Query<Prepared, Without<ClothSleeping>>,
+    mut cloths: Query<Prepared, InMotion>,
     anchors: Anchors,
     weather: Weather,
     mut wind_time: ResMut<WindTime>,
@@ -119,7 +119,8 @@ pub(crate) fn prepare_cloths(
     **wind_time += f64::from(time.step);
     let preparation = weather.prepare(&anchors, *time, **wind_time);
     let size = |cloth: &PreparedItem| cloth.particles.len();
-    crew.for_all(*threads, cloths.iter_mut(), size, |leader, cloth| {
+    let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
+    crew.for_all(*threads, due, size, |leader, cloth| {
         preparation.run(leader, cloth);
     });
 }
@@ -146,7 +147,7 @@ pub(super) struct Preparation<'a, 'w, 's> {
 impl Preparation<'_, '_, '_> {
     /// Begins a step of a cloth.
     pub(super) fn run(&self, leader: &mut Leader, prepared: PreparedItem) {
-        let Self { anchors, time, .. } = self;
+        let anchors = self.anchors;
         let PreparedItem {
             entity,
             cloth,
@@ -160,6 +161,7 @@ impl Preparation<'_, '_, '_> {
             mut particles,
             mut body,
         } = prepared;
+        let time = &body.pace.step(&self.time);
         if !particles.is_finite_shared(leader) {
             // Somebody wrote a bad number since the last step; `previous` is still good.
             go_back(entity, &mut particles, &mut body);

@@ -2,9 +2,9 @@
 
 use crate::{
     components::{ClothBody, Enclosure, Particles},
+    lod::InMotion,
     plugin::SubstepTime,
     pressure::Pressure,
-    sleep::ClothSleeping,
     solver::{self, EnclosedAir, ParticleArrays},
 };
 use bevy::prelude::*;
@@ -65,12 +65,16 @@ fn rest_volume(entity: Entity, body: &mut ClothBody) -> Option<f32> {
     body.enclosure.rest_volume
 }
 
+use super::substep::due;
+
 pub(crate) fn inflate_all(
-    mut cloths: Query<(&ClothBody, &Pressure, &mut Particles), Without<ClothSleeping>>,
+    mut cloths: Query<(&ClothBody, &Pressure, &mut Particles), InMotion>,
     time: Res<SubstepTime>,
 ) {
     for (body, pressure, mut particles) in &mut cloths {
-        inflate_one(body, Some(pressure), &mut particles, &time);
+        if let Some(time) = due(body, &time) {
+            inflate_one(body, Some(pressure), &mut particles, &time);
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     components::{Affine, BuildFailed, ClothBody, ClothSkin, ClothSource, Particles},
+    lod::{ClothCulled, ClothPaused},
     mesh::{FineMesh, Frame, ProxyBinding, TriangleMesh, smooth_normals},
     proxy::ClothProxy,
     sleep::ClothSleeping,
@@ -225,17 +226,27 @@ pub(crate) fn give_proxy_back(
 /// Draws them where their cloth is.
 pub(crate) fn write_proxies(
     mut proxies: Query<(&mut ProxyMesh, &GlobalTransform, &ClothSource, &mut Aabb)>,
-    cloths: Query<(Ref<Particles>, &ClothBody, Has<ClothSleeping>)>,
+    cloths: Query<(
+        Ref<Particles>,
+        &ClothBody,
+        (Has<ClothSleeping>, Has<ClothPaused>, Has<ClothCulled>),
+    )>,
     time: DrawTime,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     let between = time.alpha();
     for (mut proxy, transform, source, mut aabb) in &mut proxies {
-        let Ok((particles, body, sleeps)) = cloths.get(proxy.cloth) else {
+        let Ok((particles, body, (sleeps, paused, culled))) = cloths.get(proxy.cloth) else {
             continue;
         };
+        if culled {
+            continue;
+        }
         // What stands still looks the same all the time.
-        let alpha = if sleeps { 1.0 } else { between };
+        let alpha = match sleeps || paused {
+            true => 1.0,
+            false => body.pace.between(between),
+        };
         let affine = transform.affine();
         if !particles.is_changed() && proxy.written == Some((affine, alpha)) {
             continue;

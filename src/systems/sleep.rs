@@ -13,6 +13,7 @@ use crate::{
     components::{ClothBody, Constraints, Particles},
     grab::ClothGrabs,
     layers::ClothLayers,
+    lod::{ClothCulled, ClothPaused},
     max_distance::MaxDistance,
     paint::{ClothPaint, PerVertex},
     pins::{PinAnchor, Pins},
@@ -77,7 +78,7 @@ pub(crate) struct Watched {
 
 /// Before a step: looks around for all cloths that sleep or are about to.
 pub(crate) fn watch(
-    mut cloths: Query<Watched>,
+    mut cloths: Query<Watched, (Without<ClothPaused>, Without<ClothCulled>)>,
     around: Surroundings,
     touching: Res<ClothsTouching>,
     ticks: SystemChangeTick,

@@ -17,11 +17,11 @@ use crate::{
     components::{ClothBody, Constraints, Particles, SelfContacts},
     grab::{ClothGrabs, hold_one},
     layers::ClothLayers,
+    lod::InMotion,
     planar::PlanarCloth,
     plugin::{ClothSubstep, SubstepTime},
     pressure::Pressure,
     settings::{ClothGravity, ClothThreads},
-    sleep::ClothSleeping,
     solver::{
         self, Integration, Leader, Relaxation, Skin, Surface, Touching, WHOLE, collide_shared,
         damp_strains_shared, hold_tethers_shared, integrate_shared, relax_shared,
@@ -36,6 +36,14 @@ use bevy::{
     },
     prelude::*,
 };
+
+/// The substep of a cloth, if it has one in this one of all cloths.
+pub(super) fn due(body: &ClothBody, all: &SubstepTime) -> Option<SubstepTime> {
+    match body.pace.waits {
+        true => None,
+        false => body.pace.substep(all),
+    }
+}
 
 /// The systems of the plugin in [`ClothSubstep`].
 #[derive(Resource, Default)]
@@ -95,7 +103,7 @@ pub(crate) struct Moved {
 
 /// All that moves in the substeps, and what it is moved by.
 type Moving = SystemState<(
-    Query<'static, 'static, Moved, Without<ClothSleeping>>,
+    Query<'static, 'static, Moved, InMotion>,
     TransformHelper<'static, 'static>,
     Res<'static, ClothGravity>,
     Res<'static, ActiveColliders>,
@@ -140,11 +148,13 @@ fn at_once(world: &mut World, moving: &mut Moving) {
     let by = Movers::new(&transforms, &gravity, &colliders, *time);
     if touching.is_empty() {
         let size = |cloth: &MovedItem| cloth.particles.len();
-        crew.for_all(*threads, cloths.iter_mut(), size, |leader, mut cloth| {
+        let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
+        crew.for_all(*threads, due, size, |leader, mut cloth| {
             by.move_together(leader, std::slice::from_mut(&mut cloth), &mut []);
         });
     } else {
-        let clusters = gather_clusters(cloths.iter_mut().collect(), touching.pairs_mut());
+        let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
+        let clusters = gather_clusters(due.collect(), touching.pairs_mut());
         let size = |cluster: &Cluster| cluster.cloths.iter().map(|c| c.particles.len()).sum();
         crew.for_all(
             *threads,
@@ -242,10 +252,15 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
         for index in 0..self.time.count {
             let time = SubstepTime { index, ..self.time };
             for cloth in &mut *cloths {
-                self.relax(leader, cloth, &time);
+                if let Some(time) = due(&cloth.body, &time) {
+                    self.relax(leader, cloth, &time);
+                }
             }
             for ([a, b], pair) in &mut *pairs {
-                if let Ok([a, b]) = cloths.get_disjoint_mut([*a, *b]) {
+                if let Ok([a, b]) = cloths.get_disjoint_mut([*a, *b])
+                    && due(&a.body, &time).is_some()
+                    && due(&b.body, &time).is_some()
+                {
                     let triangles = [&a.body.triangles.indices, &b.body.triangles.indices];
                     if pair.collide([&mut a.particles, &mut b.particles], triangles, &time) {
                         a.body.bypass_change_detection().touched = true;
@@ -254,7 +269,9 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
                 }
             }
             for cloth in &mut *cloths {
-                self.collide(leader, cloth, &time);
+                if let Some(time) = due(&cloth.body, &time) {
+                    self.collide(leader, cloth, &time);
+                }
             }
         }
     }
@@ -314,19 +331,21 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
 }
 
 pub(crate) fn integrate(
-    mut cloths: Query<(&Cloth, &mut Particles), Without<ClothSleeping>>,
+    mut cloths: Query<(&Cloth, &ClothBody, &mut Particles), InMotion>,
     gravity: Res<ClothGravity>,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
 ) {
-    let size = |(_, particles): &(_, Mut<Particles>)| particles.len();
+    let size = |cloth: &(_, _, Mut<Particles>)| cloth.2.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, mut p)| {
-            integrate_one(leader, cloth, &mut p, &gravity, &time);
+        |leader, (cloth, body, mut p)| {
+            if let Some(time) = due(body, &time) {
+                integrate_one(leader, cloth, &mut p, &gravity, &time);
+            }
         },
     );
 }
@@ -355,7 +374,7 @@ pub(crate) fn relax(
             &mut Particles,
             &mut Constraints,
         ),
-        Without<ClothSleeping>,
+        InMotion,
     >,
     time: Res<SubstepTime>,
     threads: Res<ClothThreads>,
@@ -370,7 +389,9 @@ pub(crate) fn relax(
             let body = body.bypass_change_detection();
             let k = k.bypass_change_detection();
             // Anybody may have moved particles since integration.
-            relax_one(leader, cloth, body, tearing, &mut p, k, (&time, true));
+            if let Some(time) = due(body, &time) {
+                relax_one(leader, cloth, body, tearing, &mut p, k, (&time, true));
+            }
         },
     );
 }
@@ -394,7 +415,7 @@ fn relax_one(
         compliance: applied.compliance,
         threads: cloth.threads,
         strain_limit: applied.strain_limit,
-        iterations: cloth.iterations,
+        iterations: body.pace.iterations(cloth.iterations),
         dt: time.substep,
         strength: applied.strength,
         to_come: time.count.saturating_sub(time.index + 1),
@@ -439,7 +460,7 @@ pub(crate) fn collide(
             &mut SelfContacts,
             &mut Particles,
         ),
-        Without<ClothSleeping>,
+        InMotion,
     >,
     colliders: Res<ActiveColliders>,
     time: Res<SubstepTime>,
@@ -457,11 +478,15 @@ pub(crate) fn collide(
     let size = |(.., particles): &Item| particles.len();
     let itself = |(cloth, body, _, contacts, p): &mut Item| {
         let contacts = contacts.bypass_change_detection();
-        contacts.collide(cloth, body, p, &time);
+        if let Some(time) = due(body, &time) {
+            contacts.collide(cloth, body, p, &time);
+        }
     };
     let rest = |leader: &mut Leader, (cloth, mut body, layers, _, mut p): Item| {
         let body = body.bypass_change_detection();
-        collide_one(leader, cloth, body, layers, &mut p, &colliders, &time);
+        if let Some(time) = due(body, &time) {
+            collide_one(leader, cloth, body, layers, &mut p, &colliders, &time);
+        }
     };
     if touching.is_empty() {
         crew.for_all(*threads, cloths.iter_mut(), size, |leader, mut cloth| {
@@ -477,6 +502,9 @@ pub(crate) fn collide(
         if let Ok([a, b]) = cloths.get_many_mut(pair.cloths) {
             let (_, mut a, .., mut of_a) = a;
             let (_, mut b, .., mut of_b) = b;
+            if due(&a, &time).is_none() || due(&b, &time).is_none() {
+                continue;
+            }
             let triangles = [&a.triangles.indices, &b.triangles.indices];
             if pair.collide([&mut of_a, &mut of_b], triangles, &time) {
                 a.bypass_change_detection().touched = true;
@@ -502,16 +530,18 @@ fn collide_one(
         thickness: body.applied(cloth, time).thickness + body.radius(),
         ..cloth.fabric.surface()
     };
-    if let Some(carry) = body.guide.carried
-        && time.index == 0
-    {
-        let seen = colliders.meeting(layers).map(|met| carry.seen(met));
+    let covers = body.pace.covers();
+    let sees_others = body.guide.carried.is_some() || covers > 1;
+    if sees_others && time.index == 0 {
+        let carried = body.guide.carried;
+        let seen = colliders.meeting_since(layers, covers);
+        let seen = seen.map(|met| carried.map_or(met, |carry| carry.seen(&met)));
         body.guide.colliders.clear();
         body.guide.colliders.extend(seen);
     }
-    let (all, own) = match body.guide.carried {
-        Some(_) => (None, &body.guide.colliders[..]),
-        None => (Some(colliders.meeting(layers)), &[][..]),
+    let (all, own) = match sees_others {
+        true => (None, &body.guide.colliders[..]),
+        false => (Some(colliders.meeting(layers)), &[][..]),
     };
     let bodies = &mut body.bodies;
     let during = [time.index, time.count];

@@ -9,6 +9,7 @@ use crate::{
     components::{ClothBody, Particles, SelfContacts},
     fabric::Fabric,
     layers::ClothLayers,
+    lod::{ClothCulled, ClothPaused},
     plugin::SubstepTime,
     settings::ClothGravity,
     solver::{Corners, CrossCollision, CrossContacts, Friction, ParticleArrays},
@@ -111,14 +112,17 @@ impl Pair {
 
 /// Finds the cloths that may touch in this step.
 pub(crate) fn find_touching(
-    mut cloths: Query<(
-        Entity,
-        &Cloth,
-        Option<&ClothLayers>,
-        &Particles,
-        &ClothBody,
-        &mut SelfContacts,
-    )>,
+    mut cloths: Query<
+        (
+            Entity,
+            &Cloth,
+            Option<&ClothLayers>,
+            &Particles,
+            &ClothBody,
+            &mut SelfContacts,
+        ),
+        (Without<ClothPaused>, Without<ClothCulled>),
+    >,
     gravity: Res<ClothGravity>,
     time: Res<SubstepTime>,
     mut touching: ResMut<ClothsTouching>,

@@ -74,7 +74,7 @@ pub(crate) fn warm_up(
                 movers.move_alone(cloth);
             }
             if let Ok(cloth) = cloths.p3().get_mut(entity) {
-                finish_one(&mut Leader::alone(), cloth, time.step);
+                finish_one(&mut Leader::alone(), cloth, &time);
             }
         }
         if let Ok((mut particles, mut rest)) = cloths.p4().get_mut(entity) {

@@ -4,6 +4,7 @@ use super::skins::set_bounds;
 use crate::{
     cloth::Cloth,
     components::{ClothBody, ClothMesh, ClothSource, Particles},
+    lod::{ClothCulled, ClothPaused},
     mesh::Frame,
     sleep::ClothSleeping,
     time::{ClothClock, ClothTime},
@@ -44,17 +45,20 @@ pub(crate) fn write_mesh(
             &ClothSource,
             &mut ClothMesh,
             &mut Aabb,
-            Has<ClothSleeping>,
+            (Has<ClothSleeping>, Has<ClothPaused>),
         ),
-        With<Cloth>,
+        (With<Cloth>, Without<ClothCulled>),
     >,
     time: DrawTime,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     let between = time.alpha();
-    for (particles, transform, body, source, mut mesh, mut aabb, sleeps) in &mut cloths {
+    for (particles, transform, body, source, mut mesh, mut aabb, still) in &mut cloths {
         // What stands still looks the same all the time.
-        let alpha = if sleeps { 1.0 } else { between };
+        let alpha = match still {
+            (false, false) => body.pace.between(between),
+            _ => 1.0,
+        };
         let affine = transform.affine();
         if !particles.is_changed() && mesh.written == Some((affine, alpha)) {
             continue;

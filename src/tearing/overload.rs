@@ -3,7 +3,7 @@
 use super::{Operate, TearCause, TearResistance, Tearing, requests::part_threads};
 use crate::{
     components::{Binding, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
-    sleep::ClothSleeping,
+    lod::InMotion,
     solver::tear::{Carrier, Overload, TearLimit, overloaded},
 };
 use bevy::{mesh::VertexAttributeValues, prelude::*};
@@ -73,7 +73,7 @@ pub(crate) fn tear_overloaded(
                     &Particles,
                     &Constraints,
                 ),
-                Without<ClothSleeping>,
+                InMotion,
             >,
             Res<Assets<Mesh>>,
         ),
@@ -83,6 +83,9 @@ pub(crate) fn tear_overloaded(
     let mut due: Vec<(Entity, Vec<Overload>, Tearing)> = Vec::new();
     let (mut cloths, meshes) = params.p0();
     for (entity, tearing, source, mut body, mesh, particles, constraints) in &mut cloths {
+        if body.pace.waits {
+            continue;
+        }
         if tearing.is_changed() || source.is_changed() {
             let own = meshes.get(&source.own);
             let resistance = &tearing.resistance;
