@@ -6,14 +6,14 @@
 //!
 //! # In Blender
 //!
-//! 1. **Model the cape** as an object of its own, where it hangs at rest: a grid of quads, 20 to 40 a side, faces
-//!    outwards (*Mesh > Normals*: what points away from the back is front). Keep a finger's breadth of air between it
-//!    and the body. Apply the scale (*Ctrl A*) of cape and armature.
+//! 1. **Model the cape** as an object of its own, where it hangs at rest: a grid of quads, 20 to 40 a side, its
+//!    normals pointing away from the body. Keep a finger's breadth of air between it and the body. Apply the scale
+//!    (*Ctrl A*) of cape and armature.
 //! 2. **Bind it to the armature** like the rest of the character. Rough weights will do: chest for the upper part,
 //!    hips for the lower one. They say where the cape would be if it were stiff.
-//! 3. **Paint how far each vertex may go** from there. *Object Data > Color Attributes > +*, then *Vertex Paint*: black
-//!    where it is sewn on, white where it flies, a ramp between. A black vertex is pinned; no other pins are needed.
-//!    Files hold linear values: a grey of half brightness arrives as about 0.2.
+//! 3. **Paint how far each vertex may go** from there. *Object Data Properties > Color Attributes > +*, then the mode
+//!    *Vertex Paint*: black where it is sewn on, white where it flies, a ramp between. A black vertex is pinned; no
+//!    other pins are needed. Files hold linear values: a grey of half brightness arrives as about 0.2.
 //! 4. **Say that it is cloth.** *Object Properties > Custom Properties > New*, then the gear to name it and to choose
 //!    its type:
 //!
@@ -24,8 +24,8 @@
 //!    | cape | `cloth_max_distance_paint` | string | `red`: white is full red, too |
 //!    | body | `cloth_collider` | boolean | on: capsules around its limbs |
 //! 5. **Export** *glTF 2.0*. Tick *Include > Data > Custom Properties*. Under *Data > Mesh > Vertex Colors* choose
-//!    *Active*; *Material*, the default, writes colours only where a material uses them. (Blender up to 4.1 has one
-//!    tick, *Vertex Colors*.) *+Y Up* and *Skinning* stay on, *Compression* stays off.
+//!    *Active*; *Material*, the default, writes colours only where a material uses them. (Older versions have one tick,
+//!    *Vertex Colors*.) *+Y Up* and *Skinning* stay on, *Compression* stays off.
 //!
 //! # In the game
 //!

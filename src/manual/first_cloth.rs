@@ -65,8 +65,8 @@
 //!
 //! # What it falls on, and what blows
 //!
-//! Cloth meets entities with a [`ClothCollider`](crate::ClothCollider), and nothing else: not meshes, and not the
-//! colliders of a physics engine. [`Wind`](crate::Wind) is a resource. This runs for a second without a window:
+//! Cloth meets entities with a [`ClothCollider`](crate::ClothCollider); a mesh that is merely drawn means nothing to it.
+//! [`Wind`](crate::Wind) is a resource. This runs for a second without a window:
 //!
 //! ```
 //! use bevy::prelude::*;

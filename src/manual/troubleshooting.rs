@@ -33,7 +33,7 @@
 //!
 //! | cause | to be seen | what to do |
 //! |---|---|---|
-//! | what it should lie on has no [`ClothCollider`](crate::ClothCollider) | "colliders": nothing there | add one; meshes and physics engines do not count |
+//! | what it should lie on has no [`ClothCollider`](crate::ClothCollider) | "colliders": nothing there | add one; a mesh that is merely drawn does not count |
 //! | the collider is left out | log: "is left out" | lengths above 0, a finite transform |
 //! | layers do not meet | | both [`ClothLayers`](crate::ClothLayers) must let the other in |
 //! | a half-space is turned: it is solid *below* its xz plane | "colliders": the grid | turn its transform, or take away `.hollow()` |
