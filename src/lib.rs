@@ -20,6 +20,8 @@
 //!
 //! # Where to look
 //!
+//! - [`manual`]: how to do things, chapter by chapter, from a [first cloth](manual::first_cloth) to
+//!   [what may go wrong](manual::troubleshooting).
 //! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
 //!   holds it. [`ClothCollider`]: what it bumps into (`ClothMeshCollider`, feature `parry`, where that is
 //!   no primitive), [`ClothLayers`]: who meets whom. [`Pressure`]: air in
@@ -35,6 +37,7 @@
 //!
 //! Units are metres, kilograms, seconds and newtons throughout.
 
+pub mod manual;
 pub mod mesh;
 pub mod params;
 pub mod solver;
