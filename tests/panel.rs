@@ -1,21 +1,35 @@
 //! The panel, driven by clicks, drags and keys as a user would, and what they do to the cloth.
 #![cfg(feature = "panel")]
 
+#[cfg(feature = "presets")]
+#[path = "common/files.rs"]
+mod files;
 #[path = "common/headless.rs"]
 mod headless;
+#[cfg(feature = "presets")]
+#[path = "panel/presets.rs"]
+mod presets;
 
 use bevy::prelude::*;
 use bevy_drape::{ClothDiagnosticsPlugin, Constraints, Particles, params, prelude::*, solver};
 use bevy_egui::egui::{self, Event, Modifiers, PointerButton, Pos2, accesskit::Role};
 use egui_kittest::{Harness, kittest::Queryable};
 
-use headless::headless_app;
+use headless::headless;
 
 type Panel = Harness<'static, App>;
 
 /// The panel over an app with one sheet that hangs by its upper corners. Every frame is one step.
 fn panel() -> Panel {
-    let mut app = headless_app((ClothPlugin::default(), ClothDiagnosticsPlugin::default()));
+    panel_in(App::new())
+}
+
+/// The same over an app that has something already.
+fn panel_in(app: App) -> Panel {
+    let mut app = headless(
+        app,
+        (ClothPlugin::default(), ClothDiagnosticsPlugin::default()),
+    );
     app.init_resource::<ClothPanel>();
     #[cfg(feature = "debug")]
     app.init_resource::<ClothGizmos>();
@@ -25,7 +39,7 @@ fn panel() -> Panel {
         .spawn((Cloth::default(), Pins::top_corners(), Mesh3d(mesh)));
     app.update();
     let mut panel = Harness::builder()
-        .with_size(egui::Vec2::new(360.0, 1400.0))
+        .with_size(egui::Vec2::new(360.0, 1700.0))
         .build_ui_state(
             |ui, app: &mut App| {
                 app.update();

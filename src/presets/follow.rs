@@ -1,0 +1,128 @@
+//! Keeps cloths and settings to their files.
+//!
+//! What was taken from a file is remembered. So a file that is read again without a change, or another of its
+//! values, does not undo what a user has edited since.
+
+use super::{ClothFrom, ClothPreset, ClothSettings, ClothSettingsFrom};
+use crate::{
+    cloth::Cloth,
+    settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
+};
+use bevy::{
+    asset::{AssetLoadFailedEvent, LoadState},
+    platform::collections::HashMap,
+    prelude::*,
+};
+
+/// On cloths that are not to be built yet: their files are still being loaded.
+#[derive(Component, Clone)]
+pub(crate) struct AwaitsPreset;
+
+/// What a cloth has taken from a file.
+#[derive(Component, Clone, PartialEq)]
+pub(crate) struct Taken(AssetId<ClothPreset>, Cloth);
+
+pub(crate) fn follow(
+    mut commands: Commands,
+    mut failures: MessageReader<AssetLoadFailedEvent<ClothPreset>>,
+    presets: Res<Assets<ClothPreset>>,
+    server: Res<AssetServer>,
+    mut cloths: Query<(
+        Entity,
+        Ref<ClothFrom>,
+        &mut Cloth,
+        Option<&Taken>,
+        Has<AwaitsPreset>,
+    )>,
+) {
+    let failed: HashMap<_, _> = failures
+        .read()
+        .map(|failure| (failure.id, failure.error.to_string()))
+        .collect();
+    for (entity, from, mut cloth, taken, awaits) in &mut cloths {
+        let id = from.id();
+        if let Some(preset) = presets.get(id) {
+            let offered = Taken(id, preset.cloth.clone());
+            if taken != Some(&offered) {
+                cloth.set_if_neq(preset.cloth.clone());
+                commands.entity(entity).try_insert(offered);
+            }
+            if let Some(reason) = failed.get(&id) {
+                error!("cloth {entity} stays as it is: {}: {reason}", named(&from));
+            }
+        }
+        let state = server.get_load_state(id);
+        let wait = !presets.contains(id) && matches!(state, Some(LoadState::Loading));
+        if wait && !awaits {
+            commands.entity(entity).try_insert(AwaitsPreset);
+        } else if awaits && !wait {
+            commands.entity(entity).try_remove::<AwaitsPreset>();
+        }
+        // Told when it fails, and to those who come later.
+        let late = awaits || from.is_changed() || failed.contains_key(&id);
+        if let Some(LoadState::Failed(reason)) = state
+            && !presets.contains(id)
+            && late
+        {
+            error!("cloth {entity} has no preset: {}: {reason}", named(&from));
+        }
+    }
+}
+
+/// Whoever gets another file, or the same one anew, takes all of it.
+pub(crate) fn forget(event: On<Discard, ClothFrom>, mut commands: Commands) {
+    // The entity may be on its way out altogether; then there is nothing to do.
+    if let Ok(mut entity) = commands.get_entity(event.entity) {
+        entity.try_remove::<(Taken, AwaitsPreset)>();
+    }
+}
+
+pub(crate) fn follow_settings(
+    from: Res<ClothSettingsFrom>,
+    mut failures: MessageReader<AssetLoadFailedEvent<ClothPreset>>,
+    presets: Res<Assets<ClothPreset>>,
+    server: Res<AssetServer>,
+    mut taken: Local<Option<(AssetId<ClothPreset>, Option<ClothSettings>)>>,
+    (mut gravity, mut wind, mut turbulence, mut occlusion, mut substeps): (
+        ResMut<ClothGravity>,
+        ResMut<Wind>,
+        ResMut<Turbulence>,
+        ResMut<WindOcclusion>,
+        ResMut<Substeps>,
+    ),
+) {
+    let id = from.id();
+    if from.is_changed() {
+        *taken = None;
+    }
+    if let Some(preset) = presets.get(id) {
+        let offered = Some((id, preset.settings));
+        if *taken != offered {
+            *taken = offered;
+            if let Some(settings) = preset.settings {
+                gravity.set_if_neq(settings.gravity);
+                wind.set_if_neq(settings.wind);
+                turbulence.set_if_neq(settings.turbulence);
+                occlusion.set_if_neq(settings.wind_occlusion);
+                substeps.set_if_neq(settings.substeps);
+            } else {
+                warn!("{} has no settings; they stay as they are", named(&from));
+            }
+        }
+    }
+    let mut failed = failures.read().filter(|failure| failure.id == id);
+    if let Some(failure) = failed.next() {
+        let reason = &failure.error;
+        error!("settings stay as they are: {}: {reason}", named(&from));
+    } else if from.is_changed()
+        && let Some(LoadState::Failed(reason)) = server.get_load_state(id)
+    {
+        error!("settings stay as they are: {}: {reason}", named(&from));
+    }
+}
+
+/// A file, for a message.
+fn named(preset: &Handle<ClothPreset>) -> String {
+    let path = preset.path();
+    path.map_or_else(|| format!("{:?}", preset.id()), ToString::to_string)
+}
