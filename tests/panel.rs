@@ -15,21 +15,20 @@ use bevy_drape::{ClothDiagnosticsPlugin, Constraints, Particles, params, prelude
 use bevy_egui::egui::{self, Event, Modifiers, PointerButton, Pos2, accesskit::Role};
 use egui_kittest::{Harness, kittest::Queryable};
 
-use headless::headless;
+use headless::headless_app;
 
 type Panel = Harness<'static, App>;
 
 /// The panel over an app with one sheet that hangs by its upper corners. Every frame is one step.
 fn panel() -> Panel {
-    panel_in(App::new())
+    panel_over(headless_app(plugins()))
 }
 
-/// The same over an app that has something already.
-fn panel_in(app: App) -> Panel {
-    let mut app = headless(
-        app,
-        (ClothPlugin::default(), ClothDiagnosticsPlugin::default()),
-    );
+fn plugins() -> (ClothPlugin, ClothDiagnosticsPlugin) {
+    default()
+}
+
+fn panel_over(mut app: App) -> Panel {
     app.init_resource::<ClothPanel>();
     #[cfg(feature = "debug")]
     app.init_resource::<ClothGizmos>();

@@ -141,7 +141,7 @@ fn saved(path: &str) -> String {
 fn in_use(world: &mut World) -> String {
     let first = targets(world).first().copied();
     let from = first.and_then(|cloth| world.get::<ClothFrom>(cloth));
-    match from.map(|from| from.path()) {
+    match from.map(|from| from.0.path()) {
         None => "from no file".into(),
         Some(None) => "from a preset without a file".into(),
         Some(Some(path)) => format!("from {path}"),
@@ -180,15 +180,11 @@ fn save(files: &mut Files, world: &mut World) -> Result<String, String> {
     let server = world.resource::<AssetServer>().clone();
     let written = preset.save_asset(&server, path.clone());
     written.map_err(|error| error.to_string())?;
+    let handle: Handle<ClothPreset> = server.load(&path);
+    // It is known at once, also to others who follow the file: nothing is to change when it is loaded.
     let mut presets = world.resource_mut::<Assets<ClothPreset>>();
-    let known = server
-        .get_handle(&path)
-        .filter(|known| presets.contains(known));
-    let handle = match known {
-        // Others may follow the file as well.
-        Some(known) if presets.insert(&known, preset).is_ok() => known,
-        _ => server.load(&path),
-    };
+    let known = presets.insert(&handle, preset);
+    known.map_err(|error| error.to_string())?;
     follow(files, world, &[entity], &handle);
     Ok(saved(&path.to_string()))
 }

@@ -3,9 +3,10 @@
 use crate::{
     Panel, cloth,
     files::{app_with_files, until, write},
-    panel_in,
+    headless::headless,
+    panel_over, plugins,
 };
-use bevy::{asset::io::memory::Dir, prelude::*};
+use bevy::asset::io::memory::Dir;
 use bevy_drape::prelude::*;
 use bevy_egui::egui::{self, Modifiers, OutputCommand, accesskit::Role};
 use egui_kittest::kittest::Queryable;
@@ -15,7 +16,7 @@ const MY: &str = "presets/my.cloth.ron";
 
 fn panel() -> (Panel, Dir) {
     let (app, folder) = app_with_files();
-    (panel_in(app), folder)
+    (panel_over(headless(app, plugins())), folder)
 }
 
 fn click(panel: &mut Panel, button: &str) {
