@@ -2,7 +2,7 @@
 
 use super::ClothPreset;
 use crate::params::{self, Param};
-use ron::{Options, extensions::Extensions, ser::PrettyConfig};
+use ron::{Options, error::Position, extensions::Extensions, ser::PrettyConfig};
 use thiserror::Error;
 
 /// Why a preset was not read or written.
@@ -63,13 +63,17 @@ impl ClothPreset {
     /// The text is no preset, or a number is out of range.
     pub fn from_ron(text: &str, path: &str) -> Result<Self, ClothPresetError> {
         let preset: Self = options().from_str(text).map_err(|error| {
-            let (line, column) = (error.span.start.line, error.span.start.col);
+            let Position { line, col } = error.span.start;
+            let text = text.lines().nth(line.saturating_sub(1)).unwrap_or("");
+            // Values begin behind the space that is behind their names.
+            let before = text.chars().skip(col.saturating_sub(1));
+            let space = before.take_while(|c| c.is_whitespace()).count();
             ClothPresetError::Syntax {
                 path: path.into(),
                 line,
-                column,
+                column: col + space,
                 reason: error.code.to_string(),
-                text: text.lines().nth(line - 1).unwrap_or("").trim().into(),
+                text: text.trim().into(),
             }
         })?;
         preset.check(path)?;
@@ -236,7 +240,7 @@ mod tests {
             ),
             (
                 "(cloth: (fabric: (like: \"sikl\")))",
-                "flag.cloth.ron:1:25: Expected one of cotton, wool",
+                "flag.cloth.ron:1:31: Expected one of cotton, wool",
             ),
             (
                 "(\n    cloth: (threads: Fast),\n)",

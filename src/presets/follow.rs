@@ -22,9 +22,39 @@ pub(crate) struct AwaitsPreset;
 #[derive(Component, Clone, PartialEq)]
 pub(crate) struct Taken(AssetId<ClothPreset>, Cloth);
 
+/// Files that could not be loaded.
+#[derive(Resource, Default)]
+pub(crate) struct Failures {
+    /// In this frame, and why.
+    new: HashMap<AssetId<ClothPreset>, String>,
+    /// And before, until they can be loaded again.
+    known: HashMap<AssetId<ClothPreset>, String>,
+}
+
+/// A file that cannot be read again is tried twice: that is one failure.
+pub(crate) fn hear(
+    mut failed: MessageReader<AssetLoadFailedEvent<ClothPreset>>,
+    mut loaded: MessageReader<AssetEvent<ClothPreset>>,
+    mut failures: ResMut<Failures>,
+) {
+    let Failures { new, known } = &mut *failures;
+    new.clear();
+    for event in loaded.read() {
+        if let AssetEvent::Added { id } | AssetEvent::Modified { id } = event {
+            known.remove(id);
+        }
+    }
+    for failure in failed.read() {
+        let reason = failure.error.to_string();
+        if known.insert(failure.id, reason.clone()) != Some(reason.clone()) {
+            new.insert(failure.id, reason);
+        }
+    }
+}
+
 pub(crate) fn follow(
     mut commands: Commands,
-    mut failures: MessageReader<AssetLoadFailedEvent<ClothPreset>>,
+    failures: Res<Failures>,
     presets: Res<Assets<ClothPreset>>,
     server: Res<AssetServer>,
     mut cloths: Query<(
@@ -35,10 +65,6 @@ pub(crate) fn follow(
         Has<AwaitsPreset>,
     )>,
 ) {
-    let failed: HashMap<_, _> = failures
-        .read()
-        .map(|failure| (failure.id, failure.error.to_string()))
-        .collect();
     for (entity, from, mut cloth, taken, awaits) in &mut cloths {
         let id = from.id();
         if let Some(preset) = presets.get(id) {
@@ -47,7 +73,7 @@ pub(crate) fn follow(
                 cloth.set_if_neq(preset.cloth.clone());
                 commands.entity(entity).try_insert(offered);
             }
-            if let Some(reason) = failed.get(&id) {
+            if let Some(reason) = failures.new.get(&id) {
                 error!("cloth {entity} stays as it is: {}: {reason}", named(&from));
             }
         }
@@ -59,7 +85,7 @@ pub(crate) fn follow(
             commands.entity(entity).try_remove::<AwaitsPreset>();
         }
         // Told when it fails, and to those who come later.
-        let late = awaits || from.is_changed() || failed.contains_key(&id);
+        let late = awaits || from.is_changed() || failures.new.contains_key(&id);
         if let Some(LoadState::Failed(reason)) = state
             && !presets.contains(id)
             && late
@@ -79,7 +105,7 @@ pub(crate) fn forget(event: On<Discard, ClothFrom>, mut commands: Commands) {
 
 pub(crate) fn follow_settings(
     from: Res<ClothSettingsFrom>,
-    mut failures: MessageReader<AssetLoadFailedEvent<ClothPreset>>,
+    failures: Res<Failures>,
     presets: Res<Assets<ClothPreset>>,
     server: Res<AssetServer>,
     mut taken: Local<Option<(AssetId<ClothPreset>, Option<ClothSettings>)>>,
@@ -110,9 +136,7 @@ pub(crate) fn follow_settings(
             }
         }
     }
-    let mut failed = failures.read().filter(|failure| failure.id == id);
-    if let Some(failure) = failed.next() {
-        let reason = &failure.error;
+    if let Some(reason) = failures.new.get(&id) {
         error!("settings stay as they are: {}: {reason}", named(&from));
     } else if from.is_changed()
         && let Some(LoadState::Failed(reason)) = server.get_load_state(id)

@@ -142,14 +142,18 @@ pub(crate) fn add_to(app: &mut App) {
     app.init_asset::<ClothPreset>()
         .register_asset_reflect::<ClothPreset>()
         .init_asset_loader::<load::Loader>()
+        .init_resource::<follow::Failures>()
         .register_type::<ClothFrom>()
         .register_type::<ClothSettingsFrom>()
         .add_observer(follow::forget)
         .add_systems(
             PostUpdate,
             (
-                follow::follow.before(ClothSystems::Build),
+                follow::hear,
+                follow::follow,
                 follow::follow_settings.run_if(resource_exists::<ClothSettingsFrom>),
-            ),
+            )
+                .chain()
+                .before(ClothSystems::Build),
         );
 }

@@ -89,10 +89,17 @@ fn a_cloth_is_built_as_its_file_says() {
         assert_eq!(cloth(&app, entity).fabric, fabric);
         assert!(app.world().get::<Pins>(entity).is_some());
     }
-    // Heavier fabric is heavier particles.
-    let lightest = particles(&app, sheet).inverse_mass[55];
-    let expected = 81.0 / fabric.areal_density;
-    assert!((lightest / expected - 1.0).abs() < 0.01, "{lightest}");
+    // It weighs as much as one that was made in code.
+    let same = Cloth {
+        fabric,
+        ..default()
+    };
+    let mesh = add_mesh(&mut app, crate::sheet());
+    let made = (same, Pins::top_corners(), Mesh3d(mesh));
+    let made = app.world_mut().spawn(made).id();
+    run(&mut app, 1);
+    let weights = [sheet, made].map(|cloth| particles(&app, cloth).inverse_mass[55]);
+    assert_eq!(weights[0], weights[1]);
 }
 
 #[test]
@@ -103,25 +110,32 @@ fn a_changed_file_changes_its_cloths_without_a_jerk() {
     let cloths = [(); 2].map(|()| spawn(&mut app, flag.clone()));
     run_until(&mut app, |app| is_built(app, cloths[1]));
     run(&mut app, 30);
-    let before = particles(&app, cloths[0]).world_position(95);
+    let low = |app: &App| particles(app, cloths[0]).world_position(95);
+    let (mut at, mut most) = (low(&app), 0_f32);
+    let mut watch = |app: &App| {
+        let before = std::mem::replace(&mut at, low(app));
+        most = most.max(at.distance(before));
+    };
     write(
         &folder,
         FLAG,
         "(cloth: (fabric: (thickness: 0.5, bending_stiffness: 10)))",
     );
     reload(&app);
-    run_until(&mut app, |app| {
-        cloths
-            .iter()
-            .all(|&c| cloth(app, c).fabric.thickness == 0.5)
+    until(|| {
+        app.update();
+        watch(&app);
+        let thick = |&c: &Entity| cloth(&app, c).fabric.thickness == 0.5;
+        cloths.iter().all(thick).then_some(())
     });
     // What the file does not say any more has its default.
     assert_eq!(cloth(&app, cloths[0]).damping, Cloth::default().damping);
-    run(&mut app, 1);
-    let after = particles(&app, cloths[0]).world_position(95);
-    assert!(after.distance(before) < 0.2, "{before} went to {after}");
-    run(&mut app, 60);
-    assert!(particles(&app, cloths[0]).world_position(95).is_finite());
+    for _ in 0..60 {
+        app.update();
+        watch(&app);
+    }
+    // It swings at some 3 m/s.
+    assert!(most > 0.01 && most < 0.1, "{most} m in a step");
 }
 
 #[test]
@@ -143,7 +157,7 @@ fn a_file_that_has_become_unreadable_changes_nothing() {
         ),
         (
             "(cloth: (damping: 2, iterations: NaN))",
-            "presets/flag.cloth.ron:1:34: ",
+            "presets/flag.cloth.ron:1:34: Expected integer",
         ),
     ] {
         write(&folder, FLAG, bad);
@@ -151,7 +165,6 @@ fn a_file_that_has_become_unreadable_changes_nothing() {
         run_until(&mut app, |_| {
             lines_about(entity).iter().any(|line| line.contains(told))
         });
-        assert!(matches!(state(&app, &flag), LoadState::Failed(_)));
         assert_eq!(cloth(&app, entity).damping, 1.0);
         let presets = app.world().resource::<Assets<ClothPreset>>();
         assert_eq!(presets.get(&flag).unwrap().cloth.damping, 1.0);
