@@ -2,7 +2,9 @@
 
 use super::targets;
 use crate::{
-    ClothFrom, ClothPreset, ClothSettings, ClothSettingsFrom, cloth::Cloth, presets::EXTENSION,
+    ClothFrom, ClothPreset, ClothSettings, ClothSettingsFrom,
+    cloth::Cloth,
+    presets::{EXTENSION, reason},
 };
 use bevy::{
     asset::{AssetLoadFailedEvent, AssetPath},
@@ -129,7 +131,7 @@ fn listen(files: &mut Files, world: &World) {
     }
     // The log has them from those who asked for the file.
     for failure in files.failed.read(world.resource()) {
-        files.told = Err(failure.error.to_string());
+        files.told = Err(reason(&failure.path.to_string(), &failure.error));
     }
 }
 

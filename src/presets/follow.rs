@@ -3,13 +3,13 @@
 //! What was taken from a file is remembered. So a file that is read again without a change, or another of its
 //! values, does not undo what a user has edited since.
 
-use super::{ClothFrom, ClothPreset, ClothSettings, ClothSettingsFrom};
+use super::{ClothFrom, ClothPreset, ClothPresetError, ClothSettings, ClothSettingsFrom};
 use crate::{
     cloth::Cloth,
     settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
 };
 use bevy::{
-    asset::{AssetLoadFailedEvent, LoadState},
+    asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},
     platform::collections::HashMap,
     prelude::*,
 };
@@ -45,7 +45,7 @@ pub(crate) fn hear(
         }
     }
     for failure in failed.read() {
-        let reason = failure.error.to_string();
+        let reason = reason(&failure.path.to_string(), &failure.error);
         if known.insert(failure.id, reason.clone()) != Some(reason.clone()) {
             new.insert(failure.id, reason);
         }
@@ -74,7 +74,7 @@ pub(crate) fn follow(
                 commands.entity(entity).try_insert(offered);
             }
             if let Some(reason) = failures.new.get(&id) {
-                error!("cloth {entity} stays as it is: {}: {reason}", named(&from));
+                error!("cloth {entity} stays as it is: {reason}");
             }
         }
         let state = server.get_load_state(id);
@@ -86,11 +86,12 @@ pub(crate) fn follow(
         }
         // Told when it fails, and to those who come later.
         let late = awaits || from.is_changed() || failures.new.contains_key(&id);
-        if let Some(LoadState::Failed(reason)) = state
+        if let Some(LoadState::Failed(error)) = state
             && !presets.contains(id)
             && late
         {
-            error!("cloth {entity} has no preset: {}: {reason}", named(&from));
+            let reason = reason(&named(&from), &error);
+            error!("cloth {entity} has no preset: {reason}");
         }
     }
 }
@@ -136,13 +137,25 @@ pub(crate) fn follow_settings(
             }
         }
     }
-    if let Some(reason) = failures.new.get(&id) {
-        error!("settings stay as they are: {}: {reason}", named(&from));
-    } else if from.is_changed()
-        && let Some(LoadState::Failed(reason)) = server.get_load_state(id)
-    {
-        error!("settings stay as they are: {}: {reason}", named(&from));
+    let failed = failures.new.get(&id).cloned();
+    let failed = failed.or_else(|| match server.get_load_state(id) {
+        Some(LoadState::Failed(error)) if from.is_changed() => Some(reason(&named(&from), &error)),
+        _ => None,
+    });
+    if let Some(reason) = failed {
+        error!("settings stay as they are: {reason}");
     }
+}
+
+/// Why a file was not loaded, with its path. What is wrong with its text is told as it is: around that, Bevy
+/// may put the way through the program on which it was found.
+pub(crate) fn reason(path: &str, error: &AssetLoadError) -> String {
+    if let AssetLoadError::AssetLoaderError(error) = error
+        && let Some(error) = error.error().downcast_ref::<ClothPresetError>()
+    {
+        return error.to_string();
+    }
+    format!("{path}: {error}")
 }
 
 /// A file, for a message.

@@ -18,7 +18,7 @@ pub use rust_code::rust_code;
 
 pub(crate) use follow::AwaitsPreset;
 #[cfg(feature = "panel")]
-pub(crate) use load::EXTENSION;
+pub(crate) use {follow::reason, load::EXTENSION};
 
 use crate::{
     cloth::Cloth,
