@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
+    serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
 #[require(Transform, Pins)]

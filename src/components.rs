@@ -505,6 +505,13 @@ impl Binding {
 
 pub(crate) type Affine = bevy::math::Affine3A;
 
+/// Cloths of which it is known what they are made of.
+#[cfg(feature = "presets")]
+pub(crate) type Known = Without<crate::presets::AwaitsPreset>;
+/// Cloths of which it is known what they are made of: all.
+#[cfg(not(feature = "presets"))]
+pub(crate) type Known = ();
+
 /// The mesh that a cloth was made of, and the one that it got for itself.
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Clone, Debug)]

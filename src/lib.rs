@@ -28,6 +28,7 @@
 //!   it. [`WindZone`]: wind in a part of the world.
 //!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`WindOcclusion`], [`Substeps`],
 //!   [`ClothTime`], [`ClothThreads`]: the world around it.
+//! - `ClothPreset` (feature `presets`): cloth and the world around it in files, followed when they change.
 //! - [`ClothSleeping`]: on cloths at rest.
 //! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
 //!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
@@ -67,6 +68,8 @@ pub mod panel;
 mod pins;
 mod planar;
 mod plugin;
+#[cfg(feature = "presets")]
+mod presets;
 mod pressure;
 mod proxy;
 mod rope;
@@ -114,6 +117,10 @@ pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
 pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
+#[cfg(feature = "presets")]
+pub use presets::{
+    ClothFrom, ClothPreset, ClothPresetError, ClothSettings, ClothSettingsFrom, rust_code,
+};
 pub use pressure::Pressure;
 pub use proxy::ClothProxy;
 pub use rope::Rope;
@@ -157,6 +164,8 @@ pub mod prelude {
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};
+    #[cfg(feature = "presets")]
+    pub use crate::{ClothFrom, ClothPreset, ClothSettings, ClothSettingsFrom};
     #[cfg(feature = "picking")]
     pub use crate::{ClothHands, ClothInteractionPlugin, ClothTool, ClothTools};
     #[cfg(feature = "panel")]

@@ -48,23 +48,32 @@ impl<T: Default> Param<T> {
             value.clamp(*self.range.start(), *self.range.end())
         }
     }
+
+    /// A sentence about its value, if that is out of range.
+    pub fn complaint(&self, value: &T) -> Option<String> {
+        let given = (self.get)(value);
+        let allowed = self.clamp(given);
+        // Not `given != allowed`: NaN differs from everything and must be told too.
+        if given.to_bits() == allowed.to_bits() || (given == 0.0 && allowed == 0.0) {
+            return None;
+        }
+        let (low, high) = (self.range.start(), self.range.end());
+        let unit = if self.unit.is_empty() { "" } else { " " };
+        Some(format!(
+            "{} is {given}, allowed is {low} to {high}{unit}{}",
+            self.field, self.unit
+        ))
+    }
 }
 
 /// Puts every number of `value` into its range. Returns a sentence for each one that was outside.
 pub fn sanitize<T: Default>(params: &[Param<T>], value: &mut T) -> Vec<String> {
     let mut messages = Vec::new();
     for param in params {
-        let given = (param.get)(value);
-        let allowed = param.clamp(given);
-        // Not `given != allowed`: NaN differs from everything and must be replaced too.
-        if given.to_bits() != allowed.to_bits() && !(given == 0.0 && allowed == 0.0) {
+        if let Some(complaint) = param.complaint(value) {
+            let allowed = param.clamp((param.get)(value));
             (param.set)(value, allowed);
-            let (low, high) = (param.range.start(), param.range.end());
-            let unit = if param.unit.is_empty() { "" } else { " " };
-            messages.push(format!(
-                "{} is {given}, allowed is {low} to {high}{unit}{}; using {allowed}",
-                param.field, param.unit
-            ));
+            messages.push(format!("{complaint}; using {allowed}"));
         }
     }
     messages

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "parry")]
 use crate::mesh_collider;
+#[cfg(feature = "presets")]
+use crate::presets;
 use crate::{
     cloth::{Cloth, ClothReady, ResetCloth},
     collider::{self, ClothCollider, LastPose},
@@ -277,6 +279,8 @@ impl Plugin for ClothPlugin {
         #[cfg(feature = "parry")]
         self.collide_with_meshes(app);
         self.follow_frames(app);
+        #[cfg(feature = "presets")]
+        presets::add_to(app);
 
         app.configure_sets(
             self.schedule,
@@ -412,6 +416,9 @@ impl Plugin for ClothPlugin {
     }
 
     fn finish(&self, app: &mut App) {
+        // Where the plugin of assets has come after this one.
+        #[cfg(feature = "presets")]
+        presets::add_to(app);
         if !app.world().contains_resource::<Assets<Mesh>>() {
             error!(
                 "ClothPlugin: there are no meshes in this app, so no cloth will be built; add \

@@ -28,6 +28,7 @@ impl Default for ClothGravity {
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
+    serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
 pub struct Wind {
@@ -77,6 +78,7 @@ impl Default for Wind {
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
+    serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
 pub struct Turbulence {
@@ -113,6 +115,7 @@ impl Default for Turbulence {
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
+    serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
 pub struct WindOcclusion {

@@ -1,8 +1,14 @@
 //! The panel, driven by clicks, drags and keys as a user would, and what they do to the cloth.
 #![cfg(feature = "panel")]
 
+#[cfg(feature = "presets")]
+#[path = "common/files.rs"]
+mod files;
 #[path = "common/headless.rs"]
 mod headless;
+#[cfg(feature = "presets")]
+#[path = "panel/presets.rs"]
+mod presets;
 
 use bevy::prelude::*;
 use bevy_drape::{ClothDiagnosticsPlugin, Constraints, Particles, params, prelude::*, solver};
@@ -15,7 +21,14 @@ type Panel = Harness<'static, App>;
 
 /// The panel over an app with one sheet that hangs by its upper corners. Every frame is one step.
 fn panel() -> Panel {
-    let mut app = headless_app((ClothPlugin::default(), ClothDiagnosticsPlugin::default()));
+    panel_over(headless_app(plugins()))
+}
+
+fn plugins() -> (ClothPlugin, ClothDiagnosticsPlugin) {
+    default()
+}
+
+fn panel_over(mut app: App) -> Panel {
     app.init_resource::<ClothPanel>();
     #[cfg(feature = "debug")]
     app.init_resource::<ClothGizmos>();
@@ -25,7 +38,7 @@ fn panel() -> Panel {
         .spawn((Cloth::default(), Pins::top_corners(), Mesh3d(mesh)));
     app.update();
     let mut panel = Harness::builder()
-        .with_size(egui::Vec2::new(360.0, 1400.0))
+        .with_size(egui::Vec2::new(360.0, 1700.0))
         .build_ui_state(
             |ui, app: &mut App| {
                 app.update();

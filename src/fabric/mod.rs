@@ -1,11 +1,13 @@
 //! What cloth is made of.
 
 mod presets;
+#[cfg(feature = "serialize")]
+mod read;
 
 use crate::solver::{Air, Compliance, Friction, Retardation, Surface};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The top of the range of [`Fabric::strain_limit`].
 pub(crate) const NO_STRAIN_LIMIT: f32 = 10.0;
@@ -23,11 +25,14 @@ pub(crate) const RIGID: f32 = 1e6;
 /// Warp runs along the columns of a
 /// [`ClothGrid`](crate::mesh::ClothGrid), from row to row, weft along its rows; in other meshes that have rows and
 /// columns it is chance which is which, and what has none has the mean of both.
+///
+/// In a file (feature `serialize`) what is not written has its default. With `like` it is that of a preset
+/// instead: `(like: "denim", drag: 0.8)`.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
-    derive(Serialize, Deserialize),
+    derive(Serialize),
     reflect(Serialize, Deserialize)
 )]
 pub struct Fabric {

@@ -33,6 +33,26 @@ impl Fabric {
         ("chain mail", Self::chain_mail()),
     ];
 
+    /// The preset of this name, in small letters or large ones, of one word or of several.
+    ///
+    /// ```
+    /// # use bevy_drape::Fabric;
+    /// assert_eq!(Fabric::named("Rubber_Sheet"), Some(Fabric::rubber_sheet()));
+    /// assert_eq!(Fabric::named("lead"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        let wanted = name.to_lowercase().replace('_', " ");
+        let preset = Self::PRESETS.iter().find(|(known, _)| *known == wanted);
+        preset.map(|(_, fabric)| *fabric)
+    }
+
+    /// The names of all presets, for a message.
+    #[cfg(any(feature = "gltf", feature = "serialize"))]
+    pub(crate) fn names() -> String {
+        let names: Vec<_> = Self::PRESETS.iter().map(|(name, _)| *name).collect();
+        names.join(", ")
+    }
+
     const fn of(areal_density: f32, bending_stiffness: f32) -> Self {
         Self {
             areal_density,

@@ -8,11 +8,14 @@
 //! |---|---|
 //! | `controls` | pause, step, reset, speed, scenes |
 //! | `tuning` | a slider for each number of [`params`](crate::params) |
+//! | `presets` | files to save and load, and code to copy |
 //! | `view` | wireframe and other gizmos |
 //! | `figures` | particles, times, errors, and their history |
 
 mod controls;
 mod figures;
+#[cfg(feature = "presets")]
+mod presets;
 mod tuning;
 #[cfg(feature = "debug")]
 mod view;
@@ -88,6 +91,8 @@ pub fn ui(ui: &mut egui::Ui, world: &mut World) {
     figures::ui(ui, world);
     ui.separator();
     tuning::ui(ui, world);
+    #[cfg(feature = "presets")]
+    presets::ui(ui, world);
     #[cfg(feature = "debug")]
     view::ui(ui, world);
 }

@@ -207,17 +207,12 @@ impl Reader<'_> {
         let Value::String(name) = self.all.get("cloth")? else {
             return self.switch("cloth")?.then(Fabric::default);
         };
-        let wanted = name.to_lowercase().replace('_', " ");
-        let preset = Fabric::PRESETS.iter().find(|(known, _)| *known == wanted);
+        let preset = Fabric::named(name);
         if preset.is_none() {
-            let names: Vec<_> = Fabric::PRESETS.iter().map(|(name, _)| *name).collect();
-            self.wrong(
-                "cloth",
-                &format!("true, false or a fabric: {}", names.join(", ")),
-            );
-            return Some(Fabric::default());
+            let names = Fabric::names();
+            self.wrong("cloth", &format!("true, false or a fabric: {names}"));
         }
-        preset.map(|(_, fabric)| *fabric)
+        Some(preset.unwrap_or_default())
     }
 
     fn self_collision(&mut self) -> Option<SelfCollision> {

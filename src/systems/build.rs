@@ -9,8 +9,8 @@ use super::{
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{
-        Binding, BuildFailed, ClothBody, ClothMesh, ClothSkin, ClothSource, Constraints, Particles,
-        Reach, SelfContacts,
+        Binding, BuildFailed, ClothBody, ClothMesh, ClothSkin, ClothSource, Constraints, Known,
+        Particles, Reach, SelfContacts,
     },
     fabric::Fabric,
     grab::ClothGrabs,
@@ -47,6 +47,7 @@ type Unbuilt = (
     Without<Rope>,
     Without<Particles>,
     Without<BuildFailed>,
+    Known,
 );
 
 pub(crate) fn build(

@@ -7,7 +7,8 @@ use super::{
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{
-        Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Particles, Reach,
+        Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Known, Particles,
+        Reach,
     },
     grab::ClothGrabs,
     mesh::Tube,
@@ -31,17 +32,20 @@ const FARTHEST: f32 = 1e9;
 
 pub(crate) fn build_ropes(
     mut commands: Commands,
-    ropes: Query<(
-        Entity,
-        &Cloth,
-        Option<&Pins>,
-        Ref<Rope>,
-        Ref<GlobalTransform>,
-        Option<&Mesh3d>,
-        Option<&ClothSource>,
-        Option<&ClothBody>,
-        Option<&BuildFailed>,
-    )>,
+    ropes: Query<
+        (
+            Entity,
+            &Cloth,
+            Option<&Pins>,
+            Ref<Rope>,
+            Ref<GlobalTransform>,
+            Option<&Mesh3d>,
+            Option<&ClothSource>,
+            Option<&ClothBody>,
+            Option<&BuildFailed>,
+        ),
+        Known,
+    >,
     sources: Query<(&ClothSource, &Mesh3d)>,
     gravity: Res<ClothGravity>,
     mut meshes: ResMut<Assets<Mesh>>,

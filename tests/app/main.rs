@@ -27,6 +27,8 @@ mod painted;
 mod planar;
 #[cfg(feature = "picking")]
 mod pointers;
+#[cfg(feature = "presets")]
+mod presets;
 mod pressure;
 mod proxies;
 mod rope;
@@ -41,6 +43,9 @@ mod tethers;
 mod wind_occlusion;
 mod wind_zones;
 
+#[cfg(feature = "presets")]
+#[path = "../common/files.rs"]
+mod files;
 #[path = "../common/folds.rs"]
 mod folds;
 #[path = "../common/headless.rs"]

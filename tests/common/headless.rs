@@ -7,7 +7,11 @@ use bevy::{
 
 /// An app with these plugins, in which each update is one frame and one fixed step of 1/60 s.
 pub(crate) fn headless_app<M>(plugins: impl Plugins<M>) -> App {
-    let mut app = App::new();
+    headless(App::new(), plugins)
+}
+
+/// The same of an app that has something already.
+pub(crate) fn headless<M>(mut app: App, plugins: impl Plugins<M>) -> App {
     app.add_plugins((
         MinimalPlugins,
         AssetPlugin::default(),

@@ -1,0 +1,50 @@
+//! A flag and its weather from a file, `assets/presets/flag.cloth.ron`. Change the file while this runs and
+//! press R: the flag follows, and what is misspelt is told in the log.
+//!
+//! A game that turns Bevy's feature `file_watcher` on, in its own Cargo.toml, needs no key: a file that is
+//! saved is read again.
+
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+
+const FILE: &str = "presets/flag.cloth.ron";
+
+fn main() {
+    App::new()
+        .add_plugins((DefaultPlugins, ClothPlugin::default()))
+        .add_systems(Startup, set_up)
+        .add_systems(Update, read_again)
+        .run();
+}
+
+fn read_again(keys: Res<ButtonInput<KeyCode>>, assets: Res<AssetServer>) {
+    if keys.just_pressed(KeyCode::KeyR) {
+        assets.reload(FILE);
+    }
+}
+
+fn set_up(
+    mut commands: Commands,
+    assets: Res<AssetServer>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    // One file may serve many cloths.
+    let flag = assets.load(FILE);
+    commands.insert_resource(ClothSettingsFrom(flag.clone()));
+    commands.spawn((
+        ClothFrom(flag),
+        Pins::edge(ClothEdge::Left),
+        Mesh3d(meshes.add(ClothGrid::vertical(1.8, 1.2, 48, 32))),
+        MeshMaterial3d(materials.add(StandardMaterial {
+            base_color: Color::srgb(0.12, 0.3, 0.5),
+            perceptual_roughness: 0.9,
+            double_sided: true,
+            cull_mode: None,
+            ..default()
+        })),
+    ));
+    let light = Transform::from_xyz(1.0, 3.0, 4.0).looking_at(Vec3::ZERO, Vec3::Y);
+    commands.spawn((DirectionalLight::default(), light));
+    commands.spawn((Camera3d::default(), Transform::from_xyz(0.3, 0.0, 3.2)));
+}
