@@ -72,6 +72,7 @@ mod sleep;
 mod snapshot;
 mod systems;
 mod tearing;
+mod templates;
 mod time;
 mod warm_up;
 mod wind_zone;
@@ -102,7 +103,7 @@ pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector
 pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
 pub use pressure::Pressure;
-pub use proxy::ClothProxy;
+pub use proxy::{ClothProxy, ClothProxyTemplate};
 pub use rope::Rope;
 pub use rules::{ClothRules, MeshNames};
 pub use settings::{
@@ -119,6 +120,7 @@ pub use tearing::{
     ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
     Tearing, TornEdge,
 };
+pub use templates::{PinsTemplate, WorldMotionTemplate};
 pub use time::{ClothClock, ClothTime, cloth_step_due};
 pub use warm_up::WarmUp;
 pub use wind_zone::{LocalWind, WindZone};
@@ -133,9 +135,9 @@ pub mod prelude {
         Cloth, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity, ClothLayers,
         ClothPaint, ClothPart, ClothPlugin, ClothProxy, ClothReady, ClothRules, ClothSleeping,
         ClothTime, ClothTorn, Fabric, MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins,
-        PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps,
-        Tearing, Teleport, TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind,
-        WindOcclusion, WindZone, WorldMotion,
+        PinsTemplate, PlanarCloth, Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders,
+        Substeps, Tearing, Teleport, TeleportCloth, ThreadSolver, Turbulence, VertexChannel,
+        WarmUp, Wind, WindOcclusion, WindZone, WorldMotion, WorldMotionTemplate,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};
