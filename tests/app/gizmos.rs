@@ -1,6 +1,6 @@
 //! Lines are drawn where they ought to be.
 
-use crate::{add_mesh, app, particles, run, sheet, spawn};
+use crate::{add_mesh, headless::headless_app, particles, run, sheet, spawn};
 use bevy::{
     gizmos::{GizmoAsset, GizmoHandles, GizmoPlugin},
     prelude::*,
@@ -11,9 +11,8 @@ use bevy_drape::{
 use std::any::TypeId;
 
 fn app_with(show: ClothGizmos) -> App {
-    let mut app = app();
-    app.add_plugins((GizmoPlugin, ClothDebugPlugin))
-        .insert_resource(show);
+    let mut app = headless_app((GizmoPlugin, ClothPlugin::default(), ClothDebugPlugin));
+    app.insert_resource(show);
     app
 }
 

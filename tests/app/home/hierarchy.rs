@@ -33,6 +33,7 @@ fn a_cloth_changes_its_parent() {
     let mut app = app();
     let [left, right] = [Vec3::NEG_X, Vec3::X].map(|at| place(&mut app, at));
     let cloth = spawn(&mut app, (Pins::corners(), ChildOf(left)));
+    app.world_mut().get_mut::<Cloth>(cloth).unwrap().damping = 5.0;
     run(&mut app, 30);
     let pinned = particles(&app, cloth).world_position(0);
     assert!(pinned.x < -1.0, "{pinned}");
@@ -128,7 +129,8 @@ fn a_despawned_parent_takes_its_cloth_along_and_lets_others_stay() {
     // Its own mesh, and the one that nobody else has.
     let left = app.world().resource::<Assets<Mesh>>().len();
     assert_eq!(left, meshes - 2);
-    assert_eq!(particles(&app, other).world_position(0), pinned);
+    let stays = particles(&app, other).world_position(0);
+    assert!(stays.distance(pinned) < 1e-5, "{stays}");
     assert!(particles(&app, other).is_finite());
 }
 

@@ -1,10 +1,14 @@
 //! What inspectors, scenes and overlays find: types, diagnostics.
 
-use crate::{add_mesh, app, headless::headless_app, particles, run, sheet, spawn};
+use crate::{add_mesh, app, particles, run, sheet, spawn};
 use bevy::{
+    asset::AssetPlugin,
     diagnostic::{DiagnosticPath, DiagnosticsStore},
+    mesh::MeshPlugin,
     prelude::*,
-    reflect::{TypeInfo, TypeRegistration, TypeRegistry, VariantInfo},
+    reflect::{TypeInfo, TypeRegistration, TypeRegistry, enums::VariantInfo},
+    time::TimeUpdateStrategy,
+    transform::TransformPlugin,
 };
 use bevy_drape::{
     BuildFailed, ClothClock, ClothDiagnosticsPlugin, ClothPart, ClothSource, ClothStats,
@@ -50,6 +54,8 @@ fn written() -> Vec<TypeId> {
     all.extend(ids![ClothMeshCollider]);
     #[cfg(feature = "debug")]
     all.extend(ids![ClothGizmos]);
+    #[cfg(feature = "picking")]
+    all.extend(ids![ClothTools]);
     all
 }
 
@@ -59,9 +65,25 @@ fn made() -> [TypeId; 2] {
 }
 
 fn with_all_plugins() -> App {
-    let mut app = headless_app((ClothPlugin::default(), ClothDiagnosticsPlugin::default()));
+    let mut app = App::new();
+    // What derives register by themselves, if a feature of Bevy is on, must not hide what plugins forget.
+    app.insert_resource(AppTypeRegistry::default())
+        .add_plugins((
+            MinimalPlugins,
+            AssetPlugin::default(),
+            MeshPlugin,
+            TransformPlugin,
+            ClothPlugin::default(),
+            ClothDiagnosticsPlugin::default(),
+        ));
     #[cfg(feature = "debug")]
-    app.register_type::<ClothGizmos>();
+    app.add_plugins((bevy::gizmos::GizmoPlugin, ClothDebugPlugin));
+    #[cfg(feature = "picking")]
+    app.add_plugins(ClothInteractionPlugin);
+    app.insert_resource(Time::<Fixed>::from_hz(60.0))
+        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app.finish();
+    app.cleanup();
     app
 }
 
@@ -156,8 +178,8 @@ fn lists_can_grow_and_variants_be_chosen() {
 #[test]
 fn what_an_inspector_adds_works() {
     let mut app = with_all_plugins();
-    let registry = app.world().resource::<AppTypeRegistry>().clone();
-    let registry = registry.read();
+    let types = app.world().resource::<AppTypeRegistry>().clone();
+    let registry = types.read();
     // Those that make no cloth of a sheet, and those that are resources.
     let others = [TypeId::of::<Rope>(), TypeId::of::<ClothPart>()];
     let mut cloths = Vec::new();
@@ -174,6 +196,7 @@ fn what_an_inspector_adds_works() {
         assert!(component.contains(&entity));
         cloths.push((entity.id(), known.type_info().type_path()));
     }
+    drop(registry);
     run(&mut app, 20);
     for (cloth, with) in cloths {
         let built = app.world().get::<Particles>(cloth);

@@ -77,8 +77,7 @@ fn cloth_lives_in_a_sub_app() {
     let mut inner = app();
     inner.insert_resource(wind());
     let cloth = furnish(inner.world_mut());
-    let mut sub: SubApp = std::mem::take(inner.main_mut());
-    sub.update_schedule = Some(Main.intern());
+    let sub: SubApp = std::mem::take(inner.main_mut());
     let mut outer = app();
     outer.insert_sub_app(Inner, sub);
     let beside = furnish(outer.world_mut());
@@ -114,10 +113,4 @@ fn a_dedicated_server_needs_four_plugins() {
     run(&mut app, 60);
     let middle = particles(&app, cloth).world_position(55);
     assert!(middle.y < -0.02, "{middle}");
-}
-
-#[test]
-#[should_panic(expected = "was already added")]
-fn the_plugin_is_added_once() {
-    app().add_plugins(ClothPlugin::default());
 }
