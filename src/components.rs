@@ -523,8 +523,10 @@ pub struct ClothSource {
     pub own: Handle<Mesh>,
 }
 
-/// The skeleton that a cloth's mesh had, and the one that it has now.
-#[derive(Component, Clone, Debug)]
+/// The skeleton that a cloth's mesh had, and the one that it has now. Saved with a scene, so that the
+/// first one is found again.
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Clone, Debug)]
 pub(crate) struct ClothSkin {
     pub(crate) original: Handle<SkinnedMeshInverseBindposes>,
     pub(crate) own: Handle<SkinnedMeshInverseBindposes>,

@@ -19,6 +19,19 @@ use bevy::{
 
 /// Measures all cloths: [`ClothStats`] on each, and Bevy [`Diagnostics`] for all together, under the
 /// paths that are constants of this type. The panel adds it by itself.
+///
+/// | path | what |
+/// |---|---|
+/// | `cloth/step_time` | time of all steps, ms |
+/// | `cloth/cloths` | cloths |
+/// | `cloth/sleeping` | those that sleep |
+/// | `cloth/particles` | particles |
+/// | `cloth/constraints` | constraints |
+/// | `cloth/worst_stretch` | largest strain of a thread, % |
+/// | `cloth/deepest_penetration` | deepest that any particle is in a collider, mm |
+///
+/// They are measured after each step: Bevy's `LogDiagnosticsPlugin` writes them to the log, overlays find
+/// them in the `DiagnosticsStore`.
 pub struct ClothDiagnosticsPlugin {
     schedule: InternedScheduleLabel,
 }
@@ -26,6 +39,8 @@ pub struct ClothDiagnosticsPlugin {
 impl ClothDiagnosticsPlugin {
     /// Time of all cloths' steps, ms.
     pub const STEP_TIME: DiagnosticPath = DiagnosticPath::const_new("cloth/step_time");
+    /// Number of cloths, those that sleep among them.
+    pub const CLOTHS: DiagnosticPath = DiagnosticPath::const_new("cloth/cloths");
     /// Number of particles.
     pub const PARTICLES: DiagnosticPath = DiagnosticPath::const_new("cloth/particles");
     /// Number of constraints.
@@ -78,6 +93,7 @@ impl Plugin for ClothDiagnosticsPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<ClothStats>()
             .register_diagnostic(Diagnostic::new(Self::STEP_TIME).with_suffix(" ms"))
+            .register_diagnostic(Diagnostic::new(Self::CLOTHS))
             .register_diagnostic(Diagnostic::new(Self::PARTICLES))
             .register_diagnostic(Diagnostic::new(Self::CONSTRAINTS))
             .register_diagnostic(Diagnostic::new(Self::SLEEPING))
@@ -132,7 +148,7 @@ fn measure(
     mut diagnostics: Diagnostics,
 ) {
     let mut total = ClothStats::default();
-    let mut asleep = 0;
+    let (mut cloths_there, mut asleep) = (0_u32, 0);
     for (particles, constraints, layers, sleeping, mut stats) in &mut cloths {
         // What sleeps is as it was.
         if !(sleeping && stats.sleeping) {
@@ -152,6 +168,7 @@ fn measure(
                 sleeping,
             };
         }
+        cloths_there += 1;
         asleep += u32::from(sleeping);
         total.particles += stats.particles;
         total.constraints += stats.constraints;
@@ -160,6 +177,7 @@ fn measure(
     }
     type Paths = ClothDiagnosticsPlugin;
     for (path, value) in [
+        (&Paths::CLOTHS, f64::from(cloths_there)),
         (&Paths::PARTICLES, total.particles as f64),
         (&Paths::CONSTRAINTS, total.constraints as f64),
         (&Paths::SLEEPING, f64::from(asleep)),

@@ -81,6 +81,7 @@ mod sleep;
 mod snapshot;
 mod systems;
 mod tearing;
+mod templates;
 mod time;
 mod warm_up;
 mod wind_zone;
@@ -122,7 +123,7 @@ pub use presets::{
     ClothFrom, ClothPreset, ClothPresetError, ClothSettings, ClothSettingsFrom, rust_code,
 };
 pub use pressure::Pressure;
-pub use proxy::ClothProxy;
+pub use proxy::{ClothProxy, ClothProxyTemplate};
 pub use rope::Rope;
 pub use rules::{ClothRules, MeshNames};
 pub use settings::{
@@ -139,6 +140,7 @@ pub use tearing::{
     ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
     Tearing, TornEdge,
 };
+pub use templates::{PinsTemplate, WorldMotionTemplate};
 pub use time::{ClothClock, ClothTime, cloth_step_due};
 pub use warm_up::WarmUp;
 pub use wind_zone::{LocalWind, WindZone};
@@ -157,10 +159,10 @@ pub mod prelude {
         Cloth, ClothBudget, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity,
         ClothLayers, ClothLod, ClothPaint, ClothPart, ClothPaused, ClothPlugin, ClothProxy,
         ClothReady, ClothRules, ClothSleeping, ClothTime, ClothTorn, ClothViewer, Fabric,
-        MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins, PlanarCloth, Pressure,
-        ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps, Tearing, Teleport,
+        MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins, PinsTemplate, PlanarCloth,
+        Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps, Tearing, Teleport,
         TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind, WindOcclusion,
-        WindZone, WorldMotion,
+        WindZone, WorldMotion, WorldMotionTemplate,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};

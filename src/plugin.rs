@@ -7,7 +7,7 @@ use crate::presets;
 use crate::{
     cloth::{Cloth, ClothReady, ResetCloth},
     collider::{self, ClothCollider, LastPose},
-    components::{BuildFailed, ClothSource},
+    components::{BuildFailed, ClothSkin, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
     layers::ClothLayers,
     lod::{ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame},
@@ -66,6 +66,7 @@ impl ClothPlugin {
         // Before the primitives, which write `LastPose` of what is both.
         let find = systems::find_mesh_colliders
             .in_set(ClothSystems::Prepare)
+            .after(systems::end_standstill)
             .before(systems::find_colliders);
         app.register_type::<mesh_collider::ClothMeshCollider>()
             .add_systems(self.schedule, find)
@@ -145,6 +146,23 @@ impl Default for ClothPlugin {
 /// | | `Collide` | displacements are brought up to date, then contacts, those of cloth with itself first |
 /// | `PostUpdate` | `Build` | meshes become cloth, ropes get one |
 /// | | `WriteMesh` | meshes and bounding boxes follow their cloth |
+///
+/// The three of `FixedUpdate` take run conditions. Give all of them the same one: cloths then stand still as
+/// long as it does not hold, and go on as if nothing had happened.
+///
+/// ```
+/// # use bevy::{prelude::*, state::app::StatesPlugin};
+/// # use bevy_drape::{prelude::*, ClothSystems};
+/// # #[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// # enum Game { #[default] Menu, Playing }
+/// # let mut app = App::new();
+/// # app.add_plugins(StatesPlugin).init_state::<Game>();
+/// app.configure_sets(
+///     FixedUpdate,
+///     (ClothSystems::Prepare, ClothSystems::Simulate, ClothSystems::Finish)
+///         .run_if(in_state(Game::Playing)),
+/// );
+/// ```
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the table above")]
 pub enum ClothSystems {
@@ -220,6 +238,7 @@ impl Plugin for ClothPlugin {
             .register_type::<LastPose>()
             .register_type::<ClothLayers>()
             .register_type::<ClothSource>()
+            .register_type::<ClothSkin>()
             .register_type::<BuildFailed>()
             .register_type::<ClothGravity>()
             .register_type::<Wind>()
@@ -240,6 +259,7 @@ impl Plugin for ClothPlugin {
             .register_type::<ClothPaint>()
             .register_type::<MaxDistance>()
             .register_type::<SkeletonColliders>()
+            .register_type::<skeleton_colliders::MadeFor>()
             .register_type::<WarmUp>()
             .register_type::<ClothProxy>()
             .init_resource::<ClothRules>()
@@ -273,6 +293,7 @@ impl Plugin for ClothPlugin {
             .init_resource::<systems::ActiveColliders>()
             .init_resource::<systems::ClothsTouching>()
             .init_resource::<systems::FrameShare>()
+            .init_resource::<systems::Standstill>()
             .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
         #[cfg(any(feature = "avian", feature = "rapier"))]
         app.insert_resource(ClothSchedule(self.schedule));
@@ -294,8 +315,9 @@ impl Plugin for ClothPlugin {
         .add_systems(
             self.schedule,
             (
-                advance_cloth_time.before(ClothSystems::Prepare),
+                (advance_cloth_time, systems::count_update).before(ClothSystems::Prepare),
                 (
+                    systems::end_standstill,
                     // Colliders are followed in every update: what moved while cloths stood still
                     // must not catch up in one step.
                     systems::find_colliders,
@@ -385,6 +407,7 @@ impl Plugin for ClothPlugin {
                     rules::dress,
                     skeleton_colliders::make_colliders,
                     systems::forget_replaced_meshes,
+                    systems::follow_changed_meshes,
                     systems::build,
                     systems::build_ropes,
                     systems::teleport,

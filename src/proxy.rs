@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// It is bound when both meshes are loaded, by where both entities then are; meshes of one skeleton by where
 /// they were modelled. Each vertex belongs to the triangle that is nearest. Like the cloth it gets a mesh of
-/// its own, and its first one back when the component goes. Tears of the cloth do not open it.
-#[derive(Component, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
+/// its own, and its first one back when the component goes. Tears of the cloth do not open it. In `bsn!` the
+/// cloth is one that the scene names: `ClothProxy { cloth: #Cape }`.
+#[derive(Component, FromTemplate, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",

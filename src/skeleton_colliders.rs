@@ -75,6 +75,11 @@ pub(crate) struct MadeColliders {
     joints: Vec<Entity>,
 }
 
+/// On each capsule: the body that it was made for. Capsules that were saved with a scene are known by it.
+#[derive(Component, Reflect, Clone, Debug)]
+#[reflect(Component, Clone, Debug)]
+pub(crate) struct MadeFor(#[entities] Entity);
+
 /// Makes capsules for meshes that have been loaded, and anew where something has changed.
 pub(crate) fn make_colliders(
     bodies: Query<(
@@ -85,6 +90,7 @@ pub(crate) fn make_colliders(
         Option<&MadeColliders>,
         (Option<&ClothSource>, Option<&ClothSkin>),
     )>,
+    before: Query<(Entity, &MadeFor)>,
     names: Query<&Name>,
     parents: Query<&ChildOf>,
     meshes: Res<Assets<Mesh>>,
@@ -110,9 +116,9 @@ pub(crate) fn make_colliders(
         let (Some(mesh_asset), Some(inverse)) = (meshes.get(mesh), loaded) else {
             continue;
         };
-        if let Some(made) = made {
-            take_away(made, &mut commands);
-        }
+        // Also those that it was saved with.
+        let before = before.iter().filter(|(_, of)| of.0 == entity);
+        take_away(before.map(|(collider, _)| collider), &mut commands);
         let mut colliders = Vec::new();
         match limbs(mesh_asset, skinned, inverse, wanted, &parents) {
             Ok(limbs) => {
@@ -129,7 +135,12 @@ pub(crate) fn make_colliders(
                         continue;
                     };
                     joint.with_children(|joint| {
-                        let collider = joint.spawn((name, wanted.collider(&limb), wanted.layers));
+                        let collider = joint.spawn((
+                            name,
+                            wanted.collider(&limb),
+                            wanted.layers,
+                            MadeFor(entity),
+                        ));
                         colliders.push(collider.id());
                     });
                 }
@@ -154,15 +165,15 @@ pub(crate) fn take_colliders_away(
     mut commands: Commands,
 ) {
     if let Ok(made) = made.get(event.entity) {
-        take_away(made, &mut commands);
+        take_away(made.colliders.iter().copied(), &mut commands);
         if let Ok(mut entity) = commands.get_entity(event.entity) {
             entity.try_remove::<MadeColliders>();
         }
     }
 }
 
-fn take_away(made: &MadeColliders, commands: &mut Commands) {
-    for &collider in &made.colliders {
+fn take_away(colliders: impl Iterator<Item = Entity>, commands: &mut Commands) {
+    for collider in colliders {
         // It may have gone with its joint.
         if let Ok(mut collider) = commands.get_entity(collider) {
             collider.try_despawn();

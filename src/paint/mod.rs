@@ -177,7 +177,7 @@ pub(crate) const MULTIPLES: [f32; 2] = [0.001, 1000.0];
 /// It is read when the cloth is built. Parts by material need none: in a glTF file each material of a mesh
 /// is a mesh, and an entity, of its own.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
-#[reflect(Component, Clone, Debug, PartialEq)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
@@ -191,8 +191,8 @@ pub enum ClothPart {
         /// It is cloth where there is more than this of it.
         above: f32,
     },
-    /// Vertices by their place in the mesh (mesh space, m).
-    #[cfg_attr(feature = "serialize", serde(skip))]
+    /// Vertices by their place in the mesh (mesh space, m). Being code, it is not saved with a scene: what
+    /// is loaded from one accepts nothing, so that the cloth is not built before it is put right.
     Predicate(PinPredicate),
 }
 
@@ -209,6 +209,16 @@ impl ClothPart {
             channel,
             above: 0.5,
         }
+    }
+
+    /// What `bsn!` begins with where it finds `ClothPart::Painted`.
+    pub fn default_painted() -> Self {
+        Self::default()
+    }
+
+    /// Likewise for `ClothPart::Predicate`.
+    pub fn default_predicate() -> Self {
+        Self::Predicate(PinPredicate::default())
     }
 
     /// Vertices whose place in the mesh (mesh space, m) the function accepts.

@@ -32,6 +32,17 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                     ),
                     (&mut gizmos.pins, "pins", "A cross at each pinned particle"),
                     (
+                        &mut gizmos.tethers,
+                        "tethers",
+                        "Lines to the pins that particles hang from: grey where they are slack, orange where they hold",
+                    ),
+                    (&mut gizmos.normals, "normals", "Where the cloth faces"),
+                    (
+                        &mut gizmos.limits,
+                        "limits",
+                        "How far particles may go from where an animation carries them, and what is behind them",
+                    ),
+                    (
                         &mut gizmos.contacts,
                         "contacts",
                         "A small cross wherever a collider is touched",

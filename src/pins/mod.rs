@@ -51,8 +51,8 @@ pub struct Pins {
 }
 
 /// Particles and what holds them.
-#[derive(Reflect, Clone, Debug, PartialEq)]
-#[reflect(Clone, Debug, PartialEq)]
+#[derive(Reflect, Clone, Debug, Default, PartialEq)]
+#[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
@@ -86,9 +86,9 @@ pub enum PinAnchor {
 
 /// Which particles are pinned. Sides and corners are those of the mesh's bounding box, seen from
 /// the side the sheet is flat on: for an upright sheet top is +y and left −x, for a lying one top is
-/// −z and left −x.
+/// −z and left −x. Default the top left corner.
 #[derive(Reflect, Clone, Debug, PartialEq)]
-#[reflect(Clone, Debug, PartialEq)]
+#[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
@@ -117,8 +117,8 @@ pub enum PinSelector {
 }
 
 /// A corner of a sheet.
-#[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq)]
-#[reflect(Clone, Debug, PartialEq)]
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
@@ -126,6 +126,7 @@ pub enum PinSelector {
 )]
 #[allow(missing_docs, reason = "the names say it all")]
 pub enum ClothCorner {
+    #[default]
     TopLeft,
     TopRight,
     BottomLeft,
@@ -133,8 +134,8 @@ pub enum ClothCorner {
 }
 
 /// A side of a sheet.
-#[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq)]
-#[reflect(Clone, Debug, PartialEq)]
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serialize",
     derive(Serialize, Deserialize),
@@ -142,6 +143,7 @@ pub enum ClothCorner {
 )]
 #[allow(missing_docs, reason = "the names say it all")]
 pub enum ClothEdge {
+    #[default]
     Top,
     Bottom,
     Left,
@@ -149,9 +151,9 @@ pub enum ClothEdge {
 }
 
 /// Decides by the place of a particle in the mesh (mesh space, m) whether to pin it. Being code, it
-/// is not saved with a scene.
+/// is not saved with a scene. The default accepts nothing.
 #[derive(Reflect, Clone)]
-#[reflect(opaque, Clone, Debug, PartialEq)]
+#[reflect(opaque, Default, Clone, Debug, PartialEq)]
 pub struct PinPredicate(Arc<dyn Fn(Vec3) -> bool + Send + Sync>);
 
 impl PinPredicate {
@@ -166,6 +168,12 @@ impl PinPredicate {
     }
 }
 
+impl Default for PinPredicate {
+    fn default() -> Self {
+        Self::new(|_| false)
+    }
+}
+
 impl fmt::Debug for PinPredicate {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("PinPredicate")
@@ -175,6 +183,12 @@ impl fmt::Debug for PinPredicate {
 impl PartialEq for PinPredicate {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Default for PinSelector {
+    fn default() -> Self {
+        Self::Corner(ClothCorner::default())
     }
 }
 
@@ -258,6 +272,23 @@ impl Pins {
                 anchor: PinAnchor::default(),
             }],
         }
+    }
+}
+
+/// Being code, it is saved as nothing.
+#[cfg(feature = "serialize")]
+impl Serialize for PinPredicate {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_unit()
+    }
+}
+
+/// And comes back as one that accepts nothing.
+#[cfg(feature = "serialize")]
+impl<'de> Deserialize<'de> for PinPredicate {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        <()>::deserialize(from)?;
+        Ok(Self::default())
     }
 }
 

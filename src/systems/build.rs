@@ -1,4 +1,4 @@
-//! Makes cloth of meshes, as soon as they are loaded; and gives the meshes back.
+//! Makes cloth of meshes, as soon as they are loaded.
 
 use super::{
     bind::{bind_masses, bind_stiffness, rebind},
@@ -10,7 +10,7 @@ use crate::{
     cloth::{Cloth, ClothReady},
     components::{
         Binding, BuildFailed, ClothBody, ClothMesh, ClothSkin, ClothSource, Constraints, Known,
-        Particles, Reach, SelfContacts,
+        Particles, Reach,
     },
     fabric::Fabric,
     grab::ClothGrabs,
@@ -23,7 +23,6 @@ use crate::{
     pins::{PinAnchor, PinSelector, Pins},
     rope::Rope,
     skin::Skin,
-    sleep::{ClothSleeping, Rest},
     snapshot::BuiltFrom,
     solver::SoaVec3,
     world_motion::WorldMotion,
@@ -35,7 +34,6 @@ use bevy::{
         visibility::{DynamicSkinnedMeshBounds, NoAutoAabb},
     },
     mesh::skinning::SkinnedMesh,
-    platform::collections::HashSet,
     prelude::*,
 };
 
@@ -261,7 +259,7 @@ struct Parts {
 }
 
 /// What of a mesh becomes cloth.
-struct Found {
+pub(super) struct Found {
     triangles: TriangleMesh,
     topology: Topology,
     /// The particles where it is sewn to the rest.
@@ -269,7 +267,7 @@ struct Found {
 }
 
 /// Reads a mesh and its place, or says why they cannot become cloth.
-fn check(
+pub(super) fn check(
     original: &Mesh,
     transform: &GlobalTransform,
     part: Option<&ClothPart>,
@@ -281,6 +279,11 @@ fn check(
             transform.affine()
         ));
     }
+    check_mesh(original, part)
+}
+
+/// Reads a mesh, or says why it cannot become cloth.
+pub(super) fn check_mesh(original: &Mesh, part: Option<&ClothPart>) -> Result<Found, String> {
     let mut triangles = TriangleMesh::read(original).map_err(|error| error.to_string())?;
     let on_seam = match part {
         Some(part) => Some(take_part(original, &mut triangles, part)?),
@@ -323,7 +326,9 @@ fn take_part(
         }
     };
     if triangles.triangles.is_empty() {
-        return Err("no triangle has a corner in the part that its ClothPart means".to_owned());
+        return Err("no triangle has a corner in the part that its ClothPart means; a predicate that comes \
+                    from a file must be set again, for code is not saved"
+            .to_owned());
     }
     Ok(on_seam)
 }
@@ -441,145 +446,4 @@ fn carry(
 pub(super) fn is_usable(transform: &GlobalTransform) -> bool {
     let affine = transform.affine();
     affine.is_finite() && affine.inverse().is_finite()
-}
-
-/// Everything that building has added.
-type Built = (
-    Particles,
-    Constraints,
-    ClothBody,
-    SelfContacts,
-    Rest,
-    ClothSleeping,
-    ClothMesh,
-    ClothGrabs,
-    (ClothSource, ClothSkin),
-    Aabb,
-    NoAutoAabb,
-);
-
-/// A cloth whose `Mesh3d` is no longer its own gets rebuilt from the new one, and what failed is
-/// tried again when its cause may be gone.
-pub(crate) fn forget_replaced_meshes(
-    mut commands: Commands,
-    built: Query<
-        (
-            Entity,
-            &Mesh3d,
-            &ClothSource,
-            (Option<&SkinnedMesh>, Option<&ClothSkin>),
-        ),
-        (With<Cloth>, With<Particles>, Without<Rope>, Changed<Mesh3d>),
-    >,
-    skinned: Query<
-        (
-            Entity,
-            &SkinnedMesh,
-            &ClothSource,
-            Option<&ClothSkin>,
-            &ClothBody,
-        ),
-        (With<Cloth>, With<Particles>, Changed<SkinnedMesh>),
-    >,
-    failed: Query<
-        (
-            Entity,
-            Ref<Mesh3d>,
-            Ref<GlobalTransform>,
-            Option<Ref<ClothPart>>,
-            Option<Ref<SkinnedMesh>>,
-            &BuildFailed,
-        ),
-        Without<Rope>,
-    >,
-    mut changes: MessageReader<AssetEvent<Mesh>>,
-    meshes: Res<Assets<Mesh>>,
-) {
-    for (entity, mesh, known, (now, skin)) in &built {
-        if mesh.0 != known.own {
-            let mut entity = commands.entity(entity);
-            if let Some(original) = skin.and_then(|skin| skin.original(now)) {
-                entity.try_insert(original);
-            }
-            entity.try_remove::<Built>();
-        }
-    }
-    for (entity, now, source, known, body) in &skinned {
-        let original = known.and_then(|known| known.original(Some(now)));
-        let joints = body.skin.as_ref().map(|skin| &skin.joints[..]);
-        let same = original.is_some_and(|original| joints == Some(&original.joints[..]));
-        if !same {
-            // It is built anew, of the same mesh.
-            let mut entity = commands.entity(entity);
-            entity.try_remove::<Built>().try_insert(source.clone());
-        }
-    }
-    if failed.is_empty() {
-        changes.clear();
-        return;
-    }
-    let modified: HashSet<AssetId<Mesh>> = changes
-        .read()
-        .filter_map(|event| match event {
-            AssetEvent::Modified { id } | AssetEvent::Added { id } => Some(*id),
-            _ => None,
-        })
-        .collect();
-    for (entity, mesh, transform, part, skin, failure) in &failed {
-        let other_part = part.as_ref().is_some_and(|part| part.is_changed());
-        let other_skin = skin.as_ref().is_some_and(|skin| skin.is_changed());
-        // Where it has a skeleton its own transform is mostly not what is wrong.
-        let touched = mesh.is_changed()
-            || (transform.is_changed() && skin.is_none())
-            || other_part
-            || other_skin
-            || modified.contains(&mesh.id());
-        // Only if it would now come out differently, so that a moving entity does not repeat the
-        // same error in every frame.
-        if touched
-            && let Some(original) = meshes.get(&mesh.0)
-            && check(original, &transform, part.as_deref()).err().as_ref() != Some(&failure.reason)
-        {
-            commands.entity(entity).try_remove::<BuildFailed>();
-        }
-    }
-}
-
-/// When `Cloth` is removed, the entity gets back the mesh that it was made of.
-pub(crate) fn give_mesh_back(
-    event: On<Remove, Cloth>,
-    sources: Query<(&ClothSource, &Mesh3d)>,
-    skins: Query<(&ClothSkin, &SkinnedMesh)>,
-    mut commands: Commands,
-) {
-    if let Ok((known, now)) = skins.get(event.entity)
-        && let Some(original) = known.original(Some(now))
-        && let Ok(mut entity) = commands.get_entity(event.entity)
-    {
-        entity.try_insert(original);
-    }
-    take_apart(event.entity, &sources, &mut commands);
-}
-
-/// Removes everything that building has added to an entity.
-pub(super) fn take_apart(
-    entity: Entity,
-    sources: &Query<(&ClothSource, &Mesh3d)>,
-    commands: &mut Commands,
-) {
-    // The entity may be on its way out altogether; then there is nothing to do.
-    let Ok(mut entity_commands) = commands.get_entity(entity) else {
-        return;
-    };
-    if let Ok((known, mesh)) = sources.get(entity)
-        && mesh.0 == known.own
-    {
-        if known.source == known.own {
-            // A rope, which had no mesh before.
-            entity_commands.try_remove::<Mesh3d>();
-        } else {
-            entity_commands.try_insert(Mesh3d(known.source.clone()));
-        }
-    }
-    entity_commands.try_remove::<(Built, BuildFailed)>();
 }

@@ -1,9 +1,6 @@
 //! Builds ropes, and builds them anew when they are changed.
 
-use super::{
-    bind::rebind,
-    build::{is_usable, take_apart},
-};
+use super::{bind::rebind, build::is_usable, rebuild::take_apart};
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{

@@ -1,6 +1,7 @@
 //! Binds fine meshes to coarse cloths, and draws them.
 
 use super::{
+    rebuild::{ChangedMeshes, has_changed},
     skins::{Skeletons, set_bounds},
     write_mesh::DrawTime,
 };
@@ -170,13 +171,17 @@ fn bind(
 }
 
 /// Those that are to follow another cloth, or one that was built anew, are bound again; so are those that
-/// have got another mesh.
+/// have got another mesh, or whose mesh asset was changed.
 pub(crate) fn unbind_proxies(
     mut commands: Commands,
-    proxies: Query<(Entity, &ClothProxy, &ProxyMesh, &Mesh3d, &ClothSource)>,
+    proxies: Query<(Entity, &ClothProxy, &ProxyMesh, &Mesh3d, Ref<ClothSource>)>,
     failed: Query<(Entity, Ref<Mesh3d>, Ref<ClothProxy>), With<BuildFailed>>,
     cloths: Query<&ClothBody>,
+    sources: Query<&ClothSource>,
+    mut changes: ChangedMeshes,
+    meshes: Res<Assets<Mesh>>,
 ) {
+    let changed = changes.read();
     for (entity, proxy, bound, mesh, source) in &proxies {
         let same_cloth = match cloths.get(proxy.cloth) {
             Ok(body) => bound.cloth == proxy.cloth && bound.of == body.built.mesh,
@@ -184,7 +189,19 @@ pub(crate) fn unbind_proxies(
             Err(_) => true,
         };
         let same_mesh = mesh.0 == source.own;
-        if !same_cloth || !same_mesh {
+        let reloaded = same_mesh
+            && has_changed(&source, changed, &sources)
+            && meshes.get(&source.source).is_some_and(|mesh| {
+                let read = TriangleMesh::read(mesh);
+                if let Err(reason) = &read {
+                    error!(
+                        "cloth proxy {entity}: its mesh has been changed and cannot be drawn, so it stays \
+                         what it was: {reason}"
+                    );
+                }
+                read.is_ok()
+            });
+        if !same_cloth || !same_mesh || reloaded {
             let mut entity = commands.entity(entity);
             entity.try_remove::<ProxyMesh>();
             if !same_mesh {
@@ -193,7 +210,7 @@ pub(crate) fn unbind_proxies(
         }
     }
     for (entity, mesh, proxy) in &failed {
-        if mesh.is_changed() || proxy.is_changed() {
+        if mesh.is_changed() || proxy.is_changed() || changed.contains(&mesh.id()) {
             commands.entity(entity).try_remove::<BuildFailed>();
         }
     }

@@ -1,6 +1,6 @@
 //! Draws each cloth between its last two steps: writes its mesh and its bounding box.
 
-use super::skins::set_bounds;
+use super::{skins::set_bounds, standstill::Standstill};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, ClothMesh, ClothSource, Particles},
@@ -21,13 +21,14 @@ pub(crate) struct DrawTime<'w> {
     time: Res<'w, ClothTime>,
     clock: Res<'w, ClothClock>,
     between: Res<'w, DrawBetweenSteps>,
+    standstill: Res<'w, Standstill>,
     fixed: Option<Res<'w, Time<Fixed>>>,
 }
 
 impl DrawTime<'_> {
     /// From 0 (the step before) to 1 (the last one).
     pub(crate) fn alpha(&self) -> f32 {
-        if self.between.0 {
+        if self.between.0 && !self.standstill.lasts() {
             let overstep = self.fixed.as_ref().map_or(0.0, |t| t.overstep_fraction());
             self.clock.interpolation(&self.time, overstep)
         } else {

@@ -14,9 +14,12 @@ mod crossings;
 mod drawing;
 mod editing;
 mod extremes;
+#[cfg(feature = "debug")]
+mod gizmos;
 mod golden;
 mod grabbing;
 mod gusts;
+mod home;
 mod life;
 mod log;
 #[cfg(feature = "parry")]

@@ -1,0 +1,109 @@
+//! What cloth bumps into.
+
+use super::{ClothGizmoGroup, ClothGizmos};
+use crate::{collider::ClothCollider, solver::Shape};
+use bevy::{
+    color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE},
+    prelude::*,
+};
+
+pub(super) fn draw_colliders(
+    colliders: Query<(&ClothCollider, &GlobalTransform)>,
+    show: Res<ClothGizmos>,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
+) {
+    if !show.colliders {
+        return;
+    }
+    for (collider, transform) in &colliders {
+        let (scale, rotation, translation) = transform.to_scale_rotation_translation();
+        let place = Isometry3d::new(translation, rotation);
+        match collider.scaled_shape(scale) {
+            Shape::Sphere { radius } => {
+                gizmos.sphere(place, radius, DEEP_SKY_BLUE);
+            }
+            Shape::HalfSpace => {
+                let flat = rotation * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+                gizmos.grid(
+                    Isometry3d::new(translation, flat),
+                    UVec2::splat(10),
+                    Vec2::ONE,
+                    DARK_ORANGE,
+                );
+            }
+            Shape::Capsule {
+                radius,
+                half_length,
+            } => {
+                gizmos.primitive_3d(
+                    &Capsule3d {
+                        radius,
+                        half_length,
+                    },
+                    place,
+                    DEEP_SKY_BLUE,
+                );
+            }
+            Shape::Cuboid { half_size } => {
+                gizmos.primitive_3d(&Cuboid { half_size }, place, DEEP_SKY_BLUE);
+            }
+            Shape::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                half_length,
+            } => {
+                let ends = [(-half_length, radius_bottom), (half_length, radius_top)];
+                for (y, radius) in ends {
+                    let centre = place * (Vec3::Y * y);
+                    gizmos.sphere(Isometry3d::new(centre, rotation), radius, DEEP_SKY_BLUE);
+                }
+                // Its side touches the balls where its normal goes through their centres.
+                let along = (radius_bottom - radius_top) / (2.0 * half_length);
+                if along.abs() < 1.0 {
+                    let away = (1.0 - along * along).sqrt();
+                    for out in [Vec3::X, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Z] {
+                        let normal = out * away + Vec3::Y * along;
+                        let [a, b] =
+                            ends.map(|(y, radius)| place * (Vec3::Y * y + normal * radius));
+                        gizmos.line(a, b, DEEP_SKY_BLUE);
+                    }
+                }
+            }
+            Shape::Cylinder {
+                radius,
+                half_height,
+            } => {
+                let cylinder = Cylinder {
+                    radius,
+                    half_height,
+                };
+                gizmos.primitive_3d(&cylinder, place, DEEP_SKY_BLUE);
+            }
+            Shape::Cone {
+                radius,
+                half_height,
+            } => {
+                let height = half_height * 2.0;
+                gizmos.primitive_3d(&Cone { radius, height }, place, DEEP_SKY_BLUE);
+            }
+        }
+    }
+}
+
+/// The edges of hulls, meshes and fields of heights, where they were in the last step.
+#[cfg(feature = "parry")]
+pub(super) fn draw_mesh_colliders(
+    colliders: Res<crate::systems::ActiveColliders>,
+    show: Res<ClothGizmos>,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
+) {
+    if !show.colliders {
+        return;
+    }
+    for collider in colliders.meshes.all() {
+        let place = Isometry3d::new(collider.end.translation, collider.end.rotation);
+        for [from, to] in collider.surface.edges() {
+            gizmos.line(place * from, place * to, DEEP_SKY_BLUE);
+        }
+    }
+}

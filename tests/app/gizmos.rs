@@ -1,0 +1,294 @@
+//! Lines are drawn where they ought to be.
+
+use crate::{add_mesh, headless::headless_app, particles, run, sheet, spawn};
+use bevy::{
+    gizmos::{GizmoAsset, GizmoHandles, GizmoPlugin},
+    prelude::*,
+};
+use bevy_drape::{
+    Backstop, ClothDebugPlugin, ClothGizmoGroup, ClothGizmos, Constraints, prelude::*,
+};
+use std::any::TypeId;
+
+fn app_with(show: ClothGizmos) -> App {
+    let mut app = headless_app((GizmoPlugin, ClothPlugin::default(), ClothDebugPlugin));
+    app.insert_resource(show);
+    app
+}
+
+/// Paused, so that what is drawn is the last step.
+fn halt(app: &mut App) {
+    app.world_mut().resource_mut::<ClothTime>().paused = true;
+    run(app, 2);
+}
+
+/// All lines that were drawn in the last frame, and their colours.
+fn lines(app: &App) -> Vec<([Vec3; 2], LinearRgba)> {
+    let handles = app.world().resource::<GizmoHandles>().handles();
+    let Some(handle) = handles.get(&TypeId::of::<ClothGizmoGroup>()).unwrap() else {
+        return Vec::new();
+    };
+    let assets = app.world().resource::<Assets<GizmoAsset>>();
+    let buffer = assets.get(handle).unwrap().buffer().buffer();
+    let pairs = buffer
+        .list_positions
+        .chunks(2)
+        .zip(buffer.list_colors.chunks(2));
+    let single = pairs.map(|(at, colour)| ([at[0], at[1]], colour[0]));
+    // Strips end where there is no number.
+    let strips = buffer.strip_positions.windows(2).zip(buffer.strip_colors);
+    let strips = strips.map(|(at, colour)| ([at[0], at[1]], *colour));
+    let strips = strips.filter(|(at, _)| at.iter().all(|at| at.is_finite()));
+    single.chain(strips).collect()
+}
+
+fn places(app: &App, cloth: Entity) -> Vec<Vec3> {
+    let particles = particles(app, cloth);
+    (0..particles.len())
+        .map(|i| particles.world_position(i))
+        .collect()
+}
+
+#[test]
+fn nothing_is_drawn_by_default() {
+    let mut app = app_with(ClothGizmos::default());
+    let cloth = (Pins::corners(), MaxDistance::everywhere(0.2));
+    spawn(&mut app, cloth);
+    app.world_mut().spawn(ClothCollider::sphere(1.0));
+    app.world_mut().spawn(WindZone::default());
+    run(&mut app, 10);
+    assert!(lines(&app).is_empty());
+}
+
+#[test]
+fn threads_are_drawn_between_their_particles_in_the_colour_of_their_strain() {
+    let mut app = app_with(ClothGizmos {
+        threads: true,
+        ..default()
+    });
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 2);
+    halt(&mut app);
+    let drawn = lines(&app);
+    // 10 rows and 10 columns with 9 threads each.
+    assert_eq!(drawn.len(), 180);
+    let at = places(&app, cloth);
+    for (ends, colour) in &drawn {
+        for end in ends {
+            assert!(at.iter().any(|at| at.distance(*end) < 1e-5), "{end}");
+        }
+        let [r, g, b] = [colour.red, colour.green, colour.blue];
+        assert!(r > 0.98 && g > 0.98 && b > 0.98, "at rest: {colour:?}");
+    }
+    let stretch = |app: &mut App, share: f32| {
+        let mut constraints = app.world_mut().get_mut::<Constraints>(cloth).unwrap();
+        constraints
+            .rest_lengths_mut()
+            .for_each(|rest| *rest *= share);
+    };
+    // As if they were made a tenth longer, and then shorter, than they are.
+    for (share, full) in [(0.9, [1.0, 0.0, 0.0]), (1.1, [0.0, 0.0, 1.0])] {
+        stretch(&mut app, share);
+        run(&mut app, 1);
+        for (_, colour) in lines(&app) {
+            assert_eq!([colour.red, colour.green, colour.blue], full);
+        }
+        stretch(&mut app, 1.0 / share);
+    }
+}
+
+#[test]
+fn pins_have_crosses() {
+    let mut app = app_with(ClothGizmos {
+        pins: true,
+        ..default()
+    });
+    let cloth = spawn(&mut app, Pins::corners());
+    run(&mut app, 20);
+    halt(&mut app);
+    let drawn = lines(&app);
+    assert_eq!(drawn.len(), 4 * 3, "three strokes each");
+    let at = places(&app, cloth);
+    for ([a, b], _) in drawn {
+        let middle = a.midpoint(b);
+        let pinned = (0..100).filter(|&i| particles(&app, cloth).is_pinned(i));
+        assert!(pinned.into_iter().any(|i| at[i].distance(middle) < 1e-5));
+    }
+}
+
+#[test]
+fn tethers_lead_to_pins() {
+    let mut app = app_with(ClothGizmos {
+        tethers: true,
+        ..default()
+    });
+    let cloth = spawn(&mut app, Pins::edge(ClothEdge::Top));
+    // It hangs: what is straight below its pin is held.
+    run(&mut app, 400);
+    halt(&mut app);
+    let at = places(&app, cloth);
+    let p = particles(&app, cloth);
+    let of = |end: Vec3| (0..100).find(|&i| at[i].distance(end) < 1e-5);
+    let drawn = lines(&app);
+    // One for each free particle at least.
+    assert!(drawn.len() >= 90, "{}", drawn.len());
+    for ([from, to], _) in &drawn {
+        let [from, to] = [from, to].map(|&end| of(end).expect("a particle"));
+        assert!(!p.is_pinned(from) && p.is_pinned(to));
+    }
+    let orange = |colour: &LinearRgba| colour.red > 0.9;
+    assert!(drawn.iter().any(|(_, colour)| orange(colour)), "none holds");
+    // Without tethers there are none.
+    app.world_mut().resource_mut::<ClothTime>().paused = false;
+    app.world_mut()
+        .get_mut::<Cloth>(cloth)
+        .unwrap()
+        .tether_scale = 100.0;
+    run(&mut app, 5);
+    assert!(lines(&app).is_empty());
+}
+
+#[test]
+fn normals_stand_on_the_cloth() {
+    let mut app = app_with(ClothGizmos {
+        normals: true,
+        ..default()
+    });
+    let place = Transform::from_xyz(1000.0, 2.0, 0.0).with_rotation(Quat::from_rotation_z(0.5));
+    let cloth = spawn(&mut app, place);
+    let rope = (Rope::default(), Pins::ends());
+    app.world_mut().spawn(rope);
+    run(&mut app, 1);
+    halt(&mut app);
+    let drawn = lines(&app);
+    assert_eq!(drawn.len(), 100, "a rope has none");
+    let up = place.rotation * Vec3::Y;
+    for (([from, to], _), at) in drawn.into_iter().zip(places(&app, cloth)) {
+        assert!(from.distance(at) < 1e-3);
+        let along = (to - from) / 0.03;
+        assert!(along.distance(up) < 0.02, "{along}");
+    }
+}
+
+#[test]
+fn limits_are_balls_around_where_particles_belong() {
+    let mut app = app_with(ClothGizmos {
+        limits: true,
+        ..default()
+    });
+    let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 4, 4));
+    let limits = MaxDistance {
+        backstop: Some(Backstop {
+            distance: 0.05.into(),
+            radius: 1.0,
+        }),
+        ..MaxDistance::everywhere(0.2)
+    };
+    let cloth = (Cloth::default(), Mesh3d(mesh), limits);
+    app.world_mut().spawn(cloth);
+    run(&mut app, 30);
+    let drawn = lines(&app);
+    assert!(!drawn.is_empty());
+    // Where its transform carries it: it lies flat, every third of a metre.
+    let third = |at: f32| ((at + 0.5) * 3.0).round() / 3.0 - 0.5;
+    let mut balls = 0;
+    for ([a, b], colour) in &drawn {
+        for end in [a, b] {
+            let place = Vec3::new(third(end.x), 0.0, third(end.z));
+            if colour.red > colour.blue {
+                // A ring of 2 cm on the surface of the backstop, or the way there.
+                assert!((-0.0501..=1e-5).contains(&end.y), "{end}");
+                assert!(end.distance(place) < 0.06, "{end}");
+            } else {
+                balls += 1;
+                let near = |x: i32, z: i32| {
+                    let place = Vec3::new(x as f32, 0.0, z as f32) / 3.0 - Vec3::new(0.5, 0.0, 0.5);
+                    (place.distance(*end) - 0.2).abs() < 1e-4
+                };
+                assert!((0..16).any(|i| near(i % 4, i / 4)), "{end}");
+            }
+        }
+    }
+    assert!(balls > 16 * 3 * 16, "{balls}");
+}
+
+#[test]
+fn of_large_cloths_some_limits_and_tethers_are_shown() {
+    let mut app = app_with(ClothGizmos {
+        limits: true,
+        tethers: true,
+        ..default()
+    });
+    let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 60, 60));
+    let pins = Pins::corner(ClothCorner::TopLeft);
+    let limits = MaxDistance::everywhere(0.2);
+    let cloth = (Cloth::default(), Mesh3d(mesh), pins, limits);
+    app.world_mut().spawn(cloth);
+    run(&mut app, 5);
+    let drawn = lines(&app).len();
+    assert!((1..80 * 3 * 20 + 400).contains(&drawn), "{drawn}");
+}
+
+#[test]
+fn contacts_and_colliders_are_drawn_where_they_touch() {
+    let mut app = app_with(ClothGizmos {
+        contacts: true,
+        ..default()
+    });
+    let mesh = add_mesh(&mut app, sheet());
+    let cloth = (
+        Cloth::default(),
+        Mesh3d(mesh),
+        Transform::from_xyz(0.0, 0.05, 0.0),
+    );
+    app.world_mut().spawn(cloth);
+    app.world_mut().spawn(ClothCollider::half_space());
+    run(&mut app, 120);
+    let drawn = lines(&app);
+    assert!(
+        drawn.len() > 50 * 3,
+        "it lies on the floor: {}",
+        drawn.len()
+    );
+    assert!(
+        drawn
+            .iter()
+            .all(|([a, b], _)| a.midpoint(*b).y.abs() < 1e-4)
+    );
+    app.insert_resource(ClothGizmos {
+        colliders: true,
+        ..default()
+    });
+    let ball = (
+        ClothCollider::sphere(0.3),
+        Transform::from_xyz(0.0, 3.0, 0.0),
+    );
+    app.world_mut().spawn(ball);
+    run(&mut app, 2);
+    let drawn = lines(&app);
+    let on_ball = |at: &Vec3| (at.distance(Vec3::Y * 3.0) - 0.3).abs() < 1e-4;
+    let high = drawn
+        .iter()
+        .flat_map(|(ends, _)| ends)
+        .filter(|at| at.y > 1.0);
+    let (count, on) = high.fold((0, 0), |(n, on), at| (n + 1, on + i32::from(on_ball(at))));
+    assert!(count > 60 && count == on, "{on} of {count}");
+}
+
+#[test]
+fn wind_zones_have_arrows_along_the_wind() {
+    let mut app = app_with(ClothGizmos {
+        wind_zones: true,
+        ..default()
+    });
+    let zone = WindZone::cuboid(1.0, 1.0, 1.0).with_strength(8.0);
+    app.world_mut()
+        .spawn((zone, Transform::from_xyz(5.0, 0.0, 0.0)));
+    run(&mut app, 3);
+    let drawn = lines(&app);
+    let along = |([a, b], _): &&([Vec3; 2], LinearRgba)| {
+        let way = *b - *a;
+        way.z < -0.05 && way.x.abs() < 1e-4 && way.y.abs() < 1e-4
+    };
+    assert!(drawn.iter().filter(along).count() >= 27);
+}

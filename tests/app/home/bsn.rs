@@ -1,0 +1,211 @@
+//! Cloth in `bsn!`.
+
+use crate::{add_mesh, particles, run, sheet};
+use bevy::{
+    asset::AssetPlugin, ecs::template::EntityTemplate, mesh::MeshPlugin, prelude::*,
+    scene::ScenePlugin, time::TimeUpdateStrategy, transform::TransformPlugin,
+};
+use bevy_drape::{Backstop, ClothPart, Tearing, prelude::*, solver::Shape};
+
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        MeshPlugin,
+        TransformPlugin,
+        ScenePlugin,
+        ClothPlugin::default(),
+    ))
+    .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app.finish();
+    app.cleanup();
+    app
+}
+
+fn spawn(app: &mut App, scene: impl Scene) -> Entity {
+    app.world_mut().spawn_scene(scene).unwrap().id()
+}
+
+fn get<T: Component>(app: &App, entity: Entity) -> &T {
+    app.world().get(entity).expect("it has one")
+}
+
+#[test]
+fn a_scene_becomes_cloth() {
+    let mut app = app();
+    let mesh = add_mesh(&mut app, sheet());
+    let cloth = spawn(
+        &mut app,
+        bsn! {
+            #Flag
+            Cloth {
+                fabric: Fabric { areal_density: 0.4, strain_limit: 0.2 },
+                damping: 0.5,
+                self_collision: SelfCollision::Particles,
+            }
+            Pins::top_corners()
+            Mesh3d({mesh.clone()})
+            Transform { translation: Vec3 { y: 2.0 } }
+            ClothLayers { memberships: 2 }
+            WarmUp(3)
+        },
+    );
+    run(&mut app, 2);
+    // What is not mentioned is as by default.
+    let wanted = Cloth {
+        fabric: Fabric {
+            areal_density: 0.4,
+            strain_limit: 0.2,
+            ..default()
+        },
+        damping: 0.5,
+        self_collision: SelfCollision::Particles,
+        ..default()
+    };
+    assert_eq!(get::<Cloth>(&app, cloth), &wanted);
+    assert_eq!(get::<Pins>(&app, cloth), &Pins::top_corners());
+    assert_eq!(get::<ClothLayers>(&app, cloth), &ClothLayers::on(2));
+    assert_eq!(get::<WarmUp>(&app, cloth), &WarmUp(3));
+    let built = particles(&app, cloth);
+    assert_eq!(built.len(), 100);
+    assert_eq!((0..100).filter(|&i| built.is_pinned(i)).count(), 2);
+    assert!(built.world_position(0).y > 1.9);
+}
+
+#[test]
+fn fabrics_and_scenes_can_be_patched() {
+    fn curtain() -> impl Scene {
+        bsn! { Cloth { fabric: Fabric::denim(), damping: 0.7 } Pins::edge(ClothEdge::Top) }
+    }
+    let mut app = app();
+    let cloth = spawn(
+        &mut app,
+        bsn! { curtain() Cloth { fabric: Fabric { thickness: 0.02 } } },
+    );
+    let fabric = Fabric {
+        thickness: 0.02,
+        ..Fabric::denim()
+    };
+    let wanted = Cloth {
+        fabric,
+        damping: 0.7,
+        ..default()
+    };
+    assert_eq!(get::<Cloth>(&app, cloth), &wanted);
+}
+
+#[test]
+fn all_other_components_can_be_written() {
+    let mut app = app();
+    let many = spawn(
+        &mut app,
+        bsn! {
+            ClothCollider { shape: Shape::Cuboid { half_size: {Vec3::ONE} }, hollow: true }
+            ClothPaint { mass: PerVertex::Painted { channel: VertexChannel::Blue, zero: 1.0, one: 5.0 } }
+            ClothPart::Painted { channel: VertexChannel::Green }
+            MaxDistance { backstop: {Some(Backstop::default())} }
+            PlanarCloth
+            Pressure
+            SkeletonColliders { thickness: 1.2 }
+            Tearing::at_strain(0.5)
+            WindZone::cuboid(1.0, 1.0, 4.0)
+            WorldMotion { linear: 0.5, max_speed: {Some(6.0)} }
+            template_value(Pins::index(3).and(Pins::ends()).to_world())
+        },
+    );
+    let collider = get::<ClothCollider>(&app, many);
+    assert_eq!(collider, &ClothCollider::cuboid(2.0, 2.0, 2.0).hollow());
+    let one = get::<ClothPaint>(&app, many).mass.clone();
+    let channel = VertexChannel::Blue;
+    assert_eq!(
+        one,
+        PerVertex::Painted {
+            channel,
+            zero: 1.0,
+            one: 5.0
+        }
+    );
+    assert_eq!(
+        get::<ClothPart>(&app, many),
+        &ClothPart::painted(VertexChannel::Green)
+    );
+    assert!(get::<MaxDistance>(&app, many).backstop.is_some());
+    assert_eq!(get::<SkeletonColliders>(&app, many).thickness, 1.2);
+    assert_eq!(get::<Tearing>(&app, many), &Tearing::at_strain(0.5));
+    assert_eq!(get::<WorldMotion>(&app, many).linear, 0.5);
+    assert_eq!(get::<WorldMotion>(&app, many).angular, 1.0);
+    assert_eq!(
+        get::<Pins>(&app, many),
+        &Pins::index(3).and(Pins::ends()).to_world()
+    );
+    let rope = spawn(&mut app, bsn! { Rope { particles: 20 } Pins::ends() });
+    run(&mut app, 2);
+    assert_eq!(particles(&app, rope).len(), 20);
+}
+
+#[test]
+fn entities_of_the_same_scene_hold_cloth() {
+    let mut app = app();
+    let [coarse, fine] = [add_mesh(&mut app, sheet()), add_mesh(&mut app, sheet())];
+    let all = app
+        .world_mut()
+        .spawn_scene_list(bsn_list![
+            (#Hand Transform),
+            (
+                #Cape
+                Cloth
+                ~PinsTemplate::held_by(#Hand, Pins::corner(ClothCorner::TopLeft))
+                ~WorldMotionTemplate::of(#Hand, WorldMotion::felt(0.5))
+                Mesh3d({coarse.clone()})
+            ),
+            (ClothProxy { cloth: #Cape } Mesh3d({fine.clone()})),
+        ])
+        .unwrap();
+    let [hand, cape, proxy] = all[..] else {
+        panic!("{all:?}");
+    };
+    let pins = Pins::corner(ClothCorner::TopLeft).to_entity(hand);
+    assert_eq!(get::<Pins>(&app, cape), &pins);
+    let motion = WorldMotion {
+        frame: PinAnchor::Entity(hand),
+        ..WorldMotion::felt(0.5)
+    };
+    assert_eq!(get::<WorldMotion>(&app, cape), &motion);
+    assert_eq!(get::<ClothProxy>(&app, proxy).cloth, cape);
+    run(&mut app, 2);
+    let held = (0..100)
+        .find(|&i| particles(&app, cape).is_pinned(i))
+        .unwrap();
+    let before = particles(&app, cape).world_position(held);
+    app.world_mut()
+        .get_mut::<Transform>(hand)
+        .unwrap()
+        .translation
+        .y = 0.3;
+    run(&mut app, 2);
+    let raised = particles(&app, cape).world_position(held) - before;
+    assert!(raised.distance(Vec3::Y * 0.3) < 1e-4, "{raised}");
+}
+
+#[test]
+fn a_function_takes_several_entities() {
+    fn line(left: EntityTemplate, right: EntityTemplate) -> impl Scene {
+        let right = PinsTemplate::held_by(right, Pins::index(31));
+        let pins = PinsTemplate::held_by(left, Pins::index(0))
+            .and(right)
+            .and(Pins::index(16));
+        bsn! { Rope template_value(pins) }
+    }
+    let mut app = app();
+    let all = app
+        .world_mut()
+        .spawn_scene_list(bsn_list![#Left, #Right, line(#Left, #Right)])
+        .unwrap();
+    let wanted = Pins::index(0)
+        .to_entity(all[0])
+        .and(Pins::index(31).to_entity(all[1]))
+        .and(Pins::index(16));
+    assert_eq!(get::<Pins>(&app, all[2]), &wanted);
+}
