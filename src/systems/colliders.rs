@@ -43,6 +43,11 @@ impl ActiveColliders {
         met.map(|(collider, _)| collider)
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// The same ones on their way through the last so many steps and the running one, `covers` in all.
     pub(crate) fn meeting_since(
         &self,

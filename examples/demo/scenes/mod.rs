@@ -9,6 +9,7 @@ mod flag;
 mod hang;
 mod hanging;
 pub(crate) mod integrators;
+mod many;
 mod rope;
 mod set;
 mod shapes;
@@ -50,6 +51,7 @@ pub(crate) struct Surroundings {
     pub(crate) turbulence: Turbulence,
     pub(crate) gravity: ClothGravity,
     pub(crate) substeps: Substeps,
+    pub(crate) lod: ClothLod,
     /// Wind zones and their arrows are drawn.
     pub(crate) wind_zones: bool,
 }
@@ -98,6 +100,7 @@ pub(crate) const SCENES: &[Scene] = &[
     twist::SCENE,
     stack::SCENE,
     cape::SCENE,
+    many::SCENE,
 ];
 
 /// The scene that is shown.
@@ -124,6 +127,7 @@ pub(crate) struct InScene;
 pub(crate) fn plugin(app: &mut App) {
     app.add_plugins((
         cape::plugin,
+        many::plugin,
         curtain::plugin,
         swing::plugin,
         turntable::plugin,

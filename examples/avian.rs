@@ -1,0 +1,127 @@
+//! Cloth and the bodies of Avian: a net catches balls, a chest hangs on a banner, a hammock carries a log.
+
+use avian3d::prelude::*;
+use bevy::prelude::*;
+use bevy_drape::prelude::*;
+
+fn main() {
+    App::new()
+        .add_plugins((DefaultPlugins, PhysicsPlugins::default()))
+        .add_plugins((ClothPlugin::default(), AvianClothPlugin))
+        .add_systems(Startup, set_up)
+        .add_systems(FixedUpdate, throw)
+        .run();
+}
+
+/// Throws a ball into the net, again and again.
+fn throw(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    time: Res<Time>,
+    mut thrown: Local<u32>,
+) {
+    if *thrown >= 6 || time.elapsed_secs() < 1.5 * *thrown as f32 + 0.5 {
+        return;
+    }
+    *thrown += 1;
+    let hue = *thrown as f32 * 55.0;
+    commands.spawn((
+        RigidBody::Dynamic,
+        Collider::sphere(0.18),
+        Mass(1.0),
+        LinearVelocity(Vec3::new(2.2, 2.0, 0.0)),
+        Transform::from_xyz(-4.4, 1.6, 0.0),
+        Mesh3d(meshes.add(Sphere::new(0.18))),
+        MeshMaterial3d(materials.add(Color::hsl(hue, 0.7, 0.5))),
+    ));
+}
+
+fn set_up(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let mut fabric = |colour| {
+        MeshMaterial3d(materials.add(StandardMaterial {
+            base_color: colour,
+            double_sided: true,
+            cull_mode: None,
+            perceptual_roughness: 0.9,
+            ..default()
+        }))
+    };
+    let (sand, red, blue) = (
+        fabric(Color::srgb(0.75, 0.68, 0.5)),
+        fabric(Color::srgb(0.6, 0.12, 0.1)),
+        fabric(Color::srgb(0.12, 0.25, 0.5)),
+    );
+    let wood = MeshMaterial3d(materials.add(Color::srgb(0.42, 0.28, 0.16)));
+
+    // A net that is held at its corners.
+    commands.spawn((
+        Cloth::default(),
+        Pins::corners().to_world(),
+        Mesh3d(meshes.add(ClothGrid::new(2.0, 2.0, 40, 40))),
+        Transform::from_xyz(-2.2, 1.2, 0.0),
+        sand,
+    ));
+
+    // A banner that a chest hangs on: the pins of its lower edge pull the chest along.
+    let chest = commands
+        .spawn((
+            RigidBody::Dynamic,
+            Collider::cuboid(0.7, 0.4, 0.4),
+            Mass(4.0),
+            Transform::from_xyz(0.4, 0.4, 0.0),
+            Mesh3d(meshes.add(Cuboid::new(0.7, 0.4, 0.4))),
+            wood.clone(),
+        ))
+        .id();
+    commands.spawn((
+        Cloth::default(),
+        Pins::edge(ClothEdge::Top)
+            .to_world()
+            .and(Pins::edge(ClothEdge::Bottom).to_entity(chest)),
+        Mesh3d(meshes.add(ClothGrid::vertical(0.7, 1.4, 24, 48))),
+        Transform::from_xyz(0.4, 1.3, 0.0),
+        red,
+    ));
+
+    // A hammock, and what falls into it.
+    commands.spawn((
+        Cloth::default(),
+        Pins::edge(ClothEdge::Left)
+            .and(Pins::edge(ClothEdge::Right))
+            .to_world(),
+        Mesh3d(meshes.add(ClothGrid::new(2.2, 1.0, 48, 24))),
+        Transform::from_xyz(2.6, 1.2, 0.0),
+        blue,
+    ));
+    commands.spawn((
+        RigidBody::Dynamic,
+        Collider::cylinder(0.16, 1.1),
+        Mass(12.0),
+        Transform::from_xyz(2.6, 1.9, 0.0).with_rotation(Quat::from_rotation_z(1.5)),
+        Mesh3d(meshes.add(Cylinder::new(0.16, 1.1))),
+        wood,
+    ));
+
+    commands.spawn((
+        RigidBody::Static,
+        Collider::half_space(Vec3::Y),
+        Mesh3d(meshes.add(Plane3d::default().mesh().size(30.0, 30.0))),
+        MeshMaterial3d(materials.add(Color::srgb(0.35, 0.4, 0.42))),
+    ));
+    commands.spawn((
+        DirectionalLight {
+            shadow_maps_enabled: true,
+            ..default()
+        },
+        Transform::from_xyz(2.0, 5.0, 4.0).looking_at(Vec3::ZERO, Vec3::Y),
+    ));
+    commands.spawn((
+        Camera3d::default(),
+        Transform::from_xyz(0.3, 2.6, 6.6).looking_at(Vec3::new(0.1, 0.9, 0.0), Vec3::Y),
+    ));
+}
