@@ -38,6 +38,7 @@ pub(crate) fn change_scene(
     commands.insert_resource(world.turbulence);
     commands.insert_resource(world.gravity);
     commands.insert_resource(world.substeps);
+    commands.insert_resource(world.lod);
     // Without pictures there are none.
     if let Some(mut gizmos) = gizmos {
         gizmos.wind_zones = world.wind_zones;

@@ -21,6 +21,7 @@ mod grabbing;
 mod gusts;
 mod home;
 mod life;
+mod lod;
 mod log;
 #[cfg(feature = "parry")]
 mod mesh_colliders;
