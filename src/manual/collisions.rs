@@ -100,7 +100,19 @@
 //! particles are 6.5 cm, with 128 they are 1.6 cm. What is nearer than 1.5 times that at rest does not collide; tight
 //! pleats go through themselves.
 //!
+//! # Bodies of a physics engine
+//!
+//! With the feature `avian` or `rapier`, add `AvianClothPlugin` or `RapierClothPlugin` beside the engine's own plugins. Cloth
+//! then meets all that collides there, by its collision layers and its friction, without a `ClothCollider`; sensors
+//! it goes through. Dynamic bodies feel cloth as much as cloth feels them: a net catches a ball, a hammock carries a
+//! crate, and a banner that is pinned to a crate (`Pins::edge(ClothEdge::Bottom).to_entity(crate_entity)`) pulls it. Bodies
+//! that sleep are woken when cloth pushes them otherwise than it did when they fell asleep. See the examples `avian` and
+//! `rapier`.
+//!
+//! A `ClothCollider` on an entity that is a collider of the engine too is met twice: give it one of both.
+//!
 //! # What is fast
+//!
 //!
 //! Contacts are looked for along the way of a particle, in each substep: none goes through a collider at up to 200 m/s
 //! (100 m/s for meshes). There are three ways to fool them:

@@ -96,7 +96,31 @@
 //! With hundreds of cloths, keep systems out of [`ClothSubstep`](crate::ClothSubstep): without any, each cloth takes all
 //! its substeps while it is in the cache.
 //!
+//! # Many cloths
+//!
+//! What is far away needs less work. One line is enough for characters of human size:
+//!
+//! ```
+//! # use bevy::prelude::*;
+//! # use bevy_drape::prelude::*;
+//! # let mut app = App::new();
+//! app.insert_resource(ClothLod::standard());
+//! ```
+//!
+//! Beyond 12 m cloth then takes half of its substeps, beyond 25 m half of its steps, beyond 50 m a quarter of them,
+//! drawn on its way between two; beyond 100 m, and where no camera and no light looks, it stands still and goes
+//! along with its entity. [`ClothLod`](crate::ClothLod) has your own distances, [`ClothViewer`](crate::ClothViewer) says
+//! from where they are measured if not from cameras. What is grabbed always has all its detail.
+//!
+//! [`ClothBudget`](crate::ClothBudget) sets a limit in milliseconds a frame: when cloths take longer for a while, all of
+//! them get the detail of the next level, with a line in the log, and have it back when there is time.
+//! [`ClothPaused`](crate::ClothPaused) on a cloth has it stand still until you take it off.
+//!
+//! Cloths that are spawned at once are built in several frames, 8192 particles in each
+//! ([`ClothsPerFrame`](crate::ClothsPerFrame)).
+//!
 //! # A server without a renderer
+//!
 //!
 //! `default-features = false` builds no renderer, no egui and no gizmos. This is all that cloth needs:
 //!

@@ -23,6 +23,7 @@
 //! | `contact` | push-out and friction, many particles at a time |
 //! | `sweep` | stops particles that would go through a collider within one substep |
 //! | `mesh_contact` | hulls, meshes and fields of heights (feature `parry`) |
+//! | `bodies` | rigid bodies that cloth pushes and pulls as much as they do it |
 //! | `facets` | triangles against colliders that are smaller than they are |
 //! | `self_collision` | particles of a cloth that keep a distance from each other |
 //! | `cross_contacts` | the same between two cloths |
