@@ -10,11 +10,14 @@ use crate::{
 };
 use bevy::prelude::*;
 
-/// Finds the particles that are pinned to bodies which yield. Returns whether they are others than before.
+/// Finds the particles that are pinned to bodies which yield. Returns whether
+/// masses are to be set anew.
 pub(super) fn hold(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: &Anchors) -> bool {
-    if body.bodies.is_empty() && body.bodies.held.is_empty() {
+    if body.bodies.is_empty() && !body.bodies.burden() {
         return false;
     }
+    // Particles have their own masses back at first.
+    let burden = body.bodies.burden();
     let before = std::mem::take(&mut body.bodies.held);
     let mut held = Vec::with_capacity(before.len());
     for pin in &mut body.pins {
@@ -46,7 +49,7 @@ pub(super) fn hold(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: 
         body.reach.stale = Stale::All;
     }
     body.bodies.held = held;
-    others
+    others || burden
 }
 
 /// Begins a step of this length, s.

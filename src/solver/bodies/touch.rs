@@ -1,6 +1,6 @@
 //! Contacts of cloth with bodies that yield.
 
-use super::{Bodies, Motion, Push};
+use super::{Bodies, Motion, Push, pressed::HARD};
 #[cfg(feature = "parry")]
 use crate::solver::mesh_contact::MeshContacts;
 use crate::solver::{
@@ -69,7 +69,10 @@ impl Bodies {
                 any = true;
                 let motion = &mut body.motion;
                 let centre = motion.during(by.during)[1].translation - p.origin;
-                share_out(p, &self.room, centre, motion, by.dt);
+                let id = body.id;
+                share_out(p, &self.room, centre, motion, by.dt, |particle| {
+                    self.hard.push((id, particle));
+                });
             }
         }
         any
@@ -89,8 +92,16 @@ fn surroundings(p: &ParticleArrays, thickness: f32) -> Option<[Vec3; 2]> {
 }
 
 /// Gives a body what a contact has taken from particles, whose displacements it has changed from
-/// `before`, m in a substep of `dt`, s. What a body would have to be immovable for they get back.
-fn share_out(p: &mut ParticleArrays, before: &SoaVec3, centre: Vec3, motion: &mut Motion, dt: f32) {
+/// `before`, m in a substep of `dt`, s. What they lost only because it was taken to be immovable they get back.
+/// Tells whom it pressed hard.
+fn share_out(
+    p: &mut ParticleArrays,
+    before: &SoaVec3,
+    centre: Vec3,
+    motion: &mut Motion,
+    dt: f32,
+    mut is_hard: impl FnMut(u32),
+) {
     let mut push = Push::default();
     // Twice the energy of the change: what makes it one of velocities.
     let mut taken = 0.0;
@@ -101,6 +112,9 @@ fn share_out(p: &mut ParticleArrays, before: &SoaVec3, centre: Vec3, motion: &mu
             let impulse = velocity / w;
             taken += f64::from(impulse.dot(velocity));
             push.add(p.position.get(i) - centre, -impulse);
+            if changed.length() > HARD {
+                is_hard(i as u32);
+            }
         }
     }
     if taken == 0.0 {
