@@ -523,6 +523,20 @@ pub struct ClothSource {
     pub own: Handle<Mesh>,
 }
 
+impl ClothSource {
+    /// The mesh to begin with where `Mesh3d` holds this one. What was cloned, or saved while it was cloth,
+    /// has one there that followed the particles.
+    pub(crate) fn original<'a>(
+        known: Option<&'a Self>,
+        mesh: &'a Handle<Mesh>,
+    ) -> &'a Handle<Mesh> {
+        match known {
+            Some(known) if known.own == *mesh => &known.source,
+            _ => mesh,
+        }
+    }
+}
+
 /// The skeleton that a cloth's mesh had, and the one that it has now. Saved with a scene, so that the
 /// first one is found again.
 #[derive(Component, Clone, Debug, Reflect)]

@@ -101,10 +101,7 @@ pub(crate) fn make_colliders(
         // Of what is cloth, too, as it was before it became that.
         let original = skin.and_then(|skin| skin.original(Some(skinned)));
         let skinned = original.as_ref().unwrap_or(skinned);
-        let mesh = match source {
-            Some(known) if known.own == mesh.0 => &known.source,
-            _ => &mesh.0,
-        };
+        let mesh = ClothSource::original(source, mesh);
         let same = made.is_some_and(|made| {
             made.from == *wanted && made.mesh == mesh.id() && made.joints == skinned.joints
         });

@@ -83,11 +83,7 @@ pub(crate) fn build(
             break;
         }
         let (part, paint, max_distance, motion) = painted;
-        // A cloned cloth carries the mesh that follows the original; it starts from the same source.
-        let source = match source {
-            Some(known) if known.own == mesh.0 => known.source.clone(),
-            _ => mesh.0.clone(),
-        };
+        let source = ClothSource::original(source, mesh).clone();
         let mut fabric = cloth.fabric;
         params::sanitize(params::FABRIC, &mut fabric);
         // Still loading: it is tried again in the next frame.

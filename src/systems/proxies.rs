@@ -63,10 +63,7 @@ pub(crate) fn bind_proxies(
         let Ok((body, of_cloth)) = cloths.get(proxy.cloth) else {
             continue;
         };
-        let source = match source {
-            Some(known) if known.own == mesh.0 => known.source.clone(),
-            _ => mesh.0.clone(),
-        };
+        let source = ClothSource::original(source, mesh).clone();
         let Some(original) = meshes.get(&source) else {
             continue;
         };
@@ -175,7 +172,10 @@ fn bind(
 pub(crate) fn unbind_proxies(
     mut commands: Commands,
     proxies: Query<(Entity, &ClothProxy, &ProxyMesh, &Mesh3d, Ref<ClothSource>)>,
-    failed: Query<(Entity, Ref<Mesh3d>, Ref<ClothProxy>), With<BuildFailed>>,
+    failed: Query<
+        (Entity, Ref<Mesh3d>, Ref<ClothProxy>, Option<&ClothSource>),
+        (With<BuildFailed>, Without<ClothBody>),
+    >,
     cloths: Query<&ClothBody>,
     sources: Query<&ClothSource>,
     mut changes: ChangedMeshes,
@@ -209,8 +209,9 @@ pub(crate) fn unbind_proxies(
             }
         }
     }
-    for (entity, mesh, proxy) in &failed {
-        if mesh.is_changed() || proxy.is_changed() || changed.contains(&mesh.id()) {
+    for (entity, mesh, proxy, source) in &failed {
+        let of = ClothSource::original(source, &mesh).id();
+        if mesh.is_changed() || proxy.is_changed() || changed.contains(&of) {
             commands.entity(entity).try_remove::<BuildFailed>();
         }
     }

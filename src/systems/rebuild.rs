@@ -132,6 +132,7 @@ pub(crate) fn follow_changed_meshes(
             Entity,
             Ref<Mesh3d>,
             Ref<GlobalTransform>,
+            Option<&ClothSource>,
             Option<Ref<ClothPart>>,
             Option<Ref<SkinnedMesh>>,
             &BuildFailed,
@@ -165,7 +166,8 @@ pub(crate) fn follow_changed_meshes(
             .try_remove::<Built>()
             .try_insert(ClothSource::clone(&source));
     }
-    for (entity, mesh, transform, part, skin, failure) in &failed {
+    for (entity, mesh, transform, source, part, skin, failure) in &failed {
+        let source = ClothSource::original(source, &mesh);
         let other_part = part.as_ref().is_some_and(|part| part.is_changed());
         let other_skin = skin.as_ref().is_some_and(|skin| skin.is_changed());
         // Where it has a skeleton its own transform is mostly not what is wrong.
@@ -173,11 +175,11 @@ pub(crate) fn follow_changed_meshes(
             || (transform.is_changed() && skin.is_none())
             || other_part
             || other_skin
-            || changed.contains(&mesh.id());
+            || changed.contains(&source.id());
         // Only if it would now come out differently, so that a moving entity does not repeat the
         // same error in every frame.
         if touched
-            && let Some(original) = meshes.get(&mesh.0)
+            && let Some(original) = meshes.get(source)
             && check(original, &transform, part.as_deref()).err().as_ref() != Some(&failure.reason)
         {
             commands.entity(entity).try_remove::<BuildFailed>();

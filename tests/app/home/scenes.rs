@@ -175,7 +175,7 @@ fn a_running_cloth_is_saved_and_loaded() {
     run(&mut before, 20);
     assert!(before.world().get::<Particles>(cloth).is_some());
     let text = save(&before, [hand, cloth, ball, proxy, rope, zone]);
-    assert!(!text.contains("Particles"), "no state is saved");
+    assert!(!text.contains("components::Particles"), "no state is saved");
 
     let ready = |app: &mut App| is_cloth(app, "cloth") && is_cloth(app, "rope");
     let mut after = load(&text, ready);
