@@ -238,7 +238,12 @@ fn hand_over(
         if wake {
             commands.queue_silenced(WakeBody(body));
         }
-        if dt > 0.0 {
+        if dt > 0.0 && wake {
+            forces.apply_force(impulse / dt);
+            forces.apply_torque(twist / dt);
+        } else if dt > 0.0 {
+            // What lies on cloth, or under it, may fall asleep.
+            let mut forces = forces.non_waking();
             forces.apply_force(impulse / dt);
             forces.apply_torque(twist / dt);
         }

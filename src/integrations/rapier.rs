@@ -334,8 +334,9 @@ fn add(pushed: &mut Pushed, bodies: &mut Query<&mut RapierRigidBodySet>, sign: f
             let handle = entity.and_then(|entity| set.entity2body().get(&entity).copied());
             // It may have been despawned while it touched the cloth.
             if let Some(body) = handle.and_then(|handle| set.bodies.get_mut(handle)) {
-                body.add_force(*force * sign, sign > 0.0);
-                body.add_torque(*torque * sign, sign > 0.0);
+                // What lies on cloth, or under it, may fall asleep.
+                body.add_force(*force * sign, false);
+                body.add_torque(*torque * sign, false);
             }
         }
     }

@@ -124,8 +124,10 @@ pub use aero::{Air, apply_air};
 pub use aligned::AlignedVec;
 pub use bend::Bend;
 pub use bend_damping::damp_bending;
+pub(crate) use bodies::Touching;
+#[cfg(feature = "parry")]
+pub(crate) use bodies::WHOLE;
 pub use bodies::{Bodies, BodyPart, Held, Motion, RigidBody, Solid};
-pub(crate) use bodies::{Touching, WHOLE};
 pub use carry::{Carry, Feeling};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 pub(crate) use collide::{Skin, collide_shared};

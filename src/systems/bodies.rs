@@ -13,11 +13,9 @@ use bevy::prelude::*;
 /// Finds the particles that are pinned to bodies which yield. Returns whether
 /// masses are to be set anew.
 pub(super) fn hold(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: &Anchors) -> bool {
-    if body.bodies.is_empty() && !body.bodies.burden() {
+    if body.bodies.is_empty() && body.bodies.held.is_empty() {
         return false;
     }
-    // Particles have their own masses back at first.
-    let burden = body.bodies.burden();
     let before = std::mem::take(&mut body.bodies.held);
     let mut held = Vec::with_capacity(before.len());
     for pin in &mut body.pins {
@@ -49,7 +47,7 @@ pub(super) fn hold(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: 
         body.reach.stale = Stale::All;
     }
     body.bodies.held = held;
-    others || burden
+    others
 }
 
 /// Begins a step of this length, s.

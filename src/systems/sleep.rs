@@ -222,7 +222,7 @@ impl Surroundings<'_, '_> {
         }
         #[cfg(feature = "parry")]
         self.print_meshes(&mut print, near, cloth);
-        bodies::print(&mut print, &cloth.body);
+        bodies::print(&mut print, cloth.body);
         self.print_pins(&mut print, cloth);
         self.print_guide(&mut print, cloth);
         let plane = cloth

@@ -12,6 +12,8 @@ use super::{
     pressure::inflate_one,
     touching::{ClothsTouching, Pair, clusters},
 };
+#[cfg(feature = "parry")]
+use crate::solver::WHOLE;
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, SelfContacts},
@@ -23,7 +25,7 @@ use crate::{
     pressure::Pressure,
     settings::{ClothGravity, ClothThreads},
     solver::{
-        self, Integration, Leader, Relaxation, Skin, Surface, Touching, WHOLE, collide_shared,
+        self, Integration, Leader, Relaxation, Skin, Surface, Touching, collide_shared,
         damp_strains_shared, hold_tethers_shared, integrate_shared, relax_shared,
     },
     tearing::Tearing,

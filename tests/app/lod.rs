@@ -48,7 +48,7 @@ fn a_paused_cloth_waits_and_goes_on() {
     let height = centre(&app, cloth).y;
     assert!((height - expected).abs() < 1e-3, "{height}, not {expected}");
     let speed = particles(&app, cloth).velocity(0).y;
-    assert!((-7.0..-5.0).contains(&speed), "{speed}");
+    assert!(speed < -2.0, "{speed}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub struct Held {
 }
 
 impl Bodies {
-    /// Shares the masses of the bodies among the particles that they hold, and those that bear them. Those of the particles must
+    /// Shares the masses of the bodies among the particles that they hold. Those of the particles must
     /// have been set.
     pub(crate) fn share_masses(&mut self, p: &mut ParticleArrays) {
         let Self { list, held, .. } = self;
@@ -30,7 +30,6 @@ impl Bodies {
             held[k].inverse_mass = share;
             p.inverse_mass[held[k].particle as usize] = share;
         }
-        self.lade(p);
     }
 
     /// Begins a substep of this length, s: all bodies go on, and take along what they hold. After
@@ -48,7 +47,6 @@ impl Bodies {
     /// were moved by, and have them back. In contacts those count as pinned until
     /// [`release`](Self::release).
     pub(crate) fn follow(&mut self, p: &mut ParticleArrays, during: [u32; 2], dt: f32) {
-        self.relieve(p, during, dt);
         if !self.held.is_empty() {
             let origin = p.origin;
             for (number, body) in self.list.iter_mut().enumerate() {
@@ -71,9 +69,8 @@ impl Bodies {
         self.place_parts(during);
     }
 
-    /// After contacts: what is pinned to bodies is pieces of them again, what bears them does.
+    /// After contacts: what is pinned to bodies is pieces of them again.
     pub(crate) fn release(&self, p: &mut ParticleArrays) {
-        self.burdens(p, true);
         for held in &self.held {
             p.inverse_mass[held.particle as usize] = held.inverse_mass;
         }

@@ -21,17 +21,17 @@
 //! | `motion` | how one moves |
 //! | `touch` | contacts |
 //! | `held` | particles that are pinned to one |
-//! | `pressed` | particles that bear one |
 
 mod held;
 mod motion;
-mod pressed;
 mod touch;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::touch::{Touching, WHOLE};
+pub(crate) use self::touch::Touching;
+#[cfg(feature = "parry")]
+pub(crate) use self::touch::WHOLE;
 pub use self::{held::Held, motion::Motion};
 
 #[cfg(feature = "parry")]
@@ -84,10 +84,6 @@ pub struct Bodies {
     pub list: Vec<RigidBody>,
     /// The particles that are pinned to any of them.
     pub held: Vec<Held>,
-    /// The particles that bear any of them in this step.
-    pressed: Vec<pressed::Pressed>,
-    /// Those that were pressed hard in it, by the number of the body.
-    hard: Vec<(u64, u32)>,
     /// Parts of what cloth cannot move, in this step.
     fixed: Vec<Collider>,
     #[cfg(feature = "parry")]

@@ -1,6 +1,6 @@
 //! Contacts of cloth with bodies that yield.
 
-use super::{Bodies, Motion, Push, pressed::HARD};
+use super::{Bodies, Motion, Push};
 #[cfg(feature = "parry")]
 use crate::solver::mesh_contact::MeshContacts;
 use crate::solver::{
@@ -49,30 +49,25 @@ impl Bodies {
             #[cfg(feature = "parry")]
             let meshes = &self.moving_meshes[first[1]..first[1] + count[1]];
             first[1] += count[1];
-            let mut near = own.iter().any(is_near);
+            let near = own.iter().any(is_near);
             #[cfg(feature = "parry")]
-            {
-                near |= meshes.iter().any(|mesh| is_near(&mesh.around()));
-            }
+            let near = near || meshes.iter().any(|mesh| is_near(&mesh.around()));
             if !near {
                 continue;
             }
             self.room.clone_from(&p.displacement);
-            let mut touched = collide_again(leader, p, skin.reborrow(), own);
+            let touched = collide_again(leader, p, skin.reborrow(), own);
             #[cfg(feature = "parry")]
-            if !meshes.is_empty() {
-                let meshes = meshes.iter().map(|mesh| (mesh, WHOLE));
-                (by.meshes).collide(leader, p, meshes, &skin.surface, by.during[0] == 0);
-                touched |= by.meshes.is_near();
-            }
+            let touched = touched | {
+                let all = meshes.iter().map(|mesh| (mesh, WHOLE));
+                (by.meshes).collide(leader, p, all, &skin.surface, by.during[0] == 0);
+                !meshes.is_empty() && by.meshes.is_near()
+            };
             if touched {
                 any = true;
                 let motion = &mut body.motion;
                 let centre = motion.during(by.during)[1].translation - p.origin;
-                let id = body.id;
-                share_out(p, &self.room, centre, motion, by.dt, |particle| {
-                    self.hard.push((id, particle));
-                });
+                share_out(p, &self.room, centre, motion, by.dt);
             }
         }
         any
@@ -80,6 +75,7 @@ impl Bodies {
 }
 
 /// Of what is known for one substep, that one.
+#[cfg(feature = "parry")]
 pub(crate) const WHOLE: [u32; 2] = [0, 1];
 
 /// A box around all that a cloth may touch in a substep, in the world.
@@ -93,15 +89,7 @@ fn surroundings(p: &ParticleArrays, thickness: f32) -> Option<[Vec3; 2]> {
 
 /// Gives a body what a contact has taken from particles, whose displacements it has changed from
 /// `before`, m in a substep of `dt`, s. What they lost only because it was taken to be immovable they get back.
-/// Tells whom it pressed hard.
-fn share_out(
-    p: &mut ParticleArrays,
-    before: &SoaVec3,
-    centre: Vec3,
-    motion: &mut Motion,
-    dt: f32,
-    mut is_hard: impl FnMut(u32),
-) {
+fn share_out(p: &mut ParticleArrays, before: &SoaVec3, centre: Vec3, motion: &mut Motion, dt: f32) {
     let mut push = Push::default();
     // Twice the energy of the change: what makes it one of velocities.
     let mut taken = 0.0;
@@ -112,9 +100,6 @@ fn share_out(
             let impulse = velocity / w;
             taken += f64::from(impulse.dot(velocity));
             push.add(p.position.get(i) - centre, -impulse);
-            if changed.length() > HARD {
-                is_hard(i as u32);
-            }
         }
     }
     if taken == 0.0 {

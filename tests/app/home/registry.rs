@@ -12,7 +12,7 @@ use bevy::{
 };
 use bevy_drape::{
     BuildFailed, ClothClock, ClothDiagnosticsPlugin, ClothPart, ClothSource, ClothStats,
-    ClothThreads, LastPose, Particles, Tearing, WindTime, prelude::*,
+    ClothThreads, ClothsPerFrame, LastPose, Particles, Tearing, WindTime, prelude::*,
 };
 use std::any::TypeId;
 
@@ -23,16 +23,21 @@ fn written() -> Vec<TypeId> {
     }
     let mut all = ids![
         Cloth,
+        ClothBudget,
         ClothClock,
         ClothCollider,
         ClothGravity,
         ClothLayers,
+        ClothLod,
         ClothPaint,
         ClothPart,
+        ClothPaused,
         ClothProxy,
         ClothSleeping,
         ClothThreads,
         ClothTime,
+        ClothViewer,
+        ClothsPerFrame,
         LastPose,
         MaxDistance,
         Pins,
@@ -114,8 +119,15 @@ fn everything_a_user_writes_can_be_added_in_an_inspector() {
     for known in ours.filter(|known| known.contains::<ReflectComponent>()) {
         let name = known.type_info().type_path();
         let listed = written().contains(&known.type_id()) || made().contains(&known.type_id());
-        let private = ["ClothSkin", "MadeFor", "ClothStats"];
-        // `ClothStats` is read only; the others are for scenes alone.
+        // Read only, for scenes alone, or nothing but the handle of a file.
+        let private = [
+            "ClothStats",
+            "ClothCulled",
+            "ClothSkin",
+            "MadeFor",
+            "ClothFrom",
+            "ClothSettingsFrom",
+        ];
         let private = private.iter().any(|private| name.ends_with(private));
         assert!(listed || private, "{name} is in no list");
     }

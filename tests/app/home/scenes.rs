@@ -80,7 +80,9 @@ fn save(app: &App, entities: impl IntoIterator<Item = Entity>) -> String {
 fn load(saved: &str, is_there: impl Fn(&mut App) -> bool) -> App {
     let mut app = app(saved);
     // So that no entity has the number that it had.
-    (0..500).for_each(|_| drop(app.world_mut().spawn_empty()));
+    for _ in 0..500 {
+        app.world_mut().spawn_empty();
+    }
     let scene = app
         .world()
         .resource::<AssetServer>()
