@@ -21,6 +21,7 @@ fn written() -> Vec<TypeId> {
     macro_rules! ids {
         ($($name:ty),* $(,)?) => { vec![$(TypeId::of::<$name>()),*] };
     }
+    #[allow(unused_mut, reason = "features add to it")]
     let mut all = ids![
         Cloth,
         ClothBudget,
