@@ -8,6 +8,8 @@ fn main() {
     App::new()
         .add_plugins((DefaultPlugins, PhysicsPlugins::default()))
         .add_plugins((ClothPlugin::default(), AvianClothPlugin))
+        // What is heavy is borne by light cloth the better the more substeps there are.
+        .insert_resource(Substeps(24))
         .add_systems(Startup, set_up)
         .add_systems(FixedUpdate, throw)
         .run();
@@ -29,7 +31,7 @@ fn throw(
     commands.spawn((
         RigidBody::Dynamic,
         Collider::sphere(0.18),
-        Mass(1.0),
+        Mass(0.5),
         LinearVelocity(Vec3::new(2.2, 2.0, 0.0)),
         Transform::from_xyz(-4.4, 1.6, 0.0),
         Mesh3d(meshes.add(Sphere::new(0.18))),
@@ -58,9 +60,16 @@ fn set_up(
     );
     let wood = MeshMaterial3d(materials.add(Color::srgb(0.42, 0.28, 0.16)));
 
-    // A net that is held at its corners.
+    // A net of heavy canvas that is held at its corners.
+    let canvas = Cloth {
+        fabric: Fabric {
+            areal_density: 1.0,
+            ..default()
+        },
+        ..default()
+    };
     commands.spawn((
-        Cloth::default(),
+        canvas.clone(),
         Pins::corners().to_world(),
         Mesh3d(meshes.add(ClothGrid::new(2.0, 2.0, 40, 40))),
         Transform::from_xyz(-2.2, 1.2, 0.0),
@@ -90,7 +99,7 @@ fn set_up(
 
     // A hammock, and what falls into it.
     commands.spawn((
-        Cloth::default(),
+        canvas,
         Pins::edge(ClothEdge::Left)
             .and(Pins::edge(ClothEdge::Right))
             .to_world(),
@@ -101,7 +110,7 @@ fn set_up(
     commands.spawn((
         RigidBody::Dynamic,
         Collider::cylinder(0.16, 1.1),
-        Mass(12.0),
+        Mass(4.0),
         Transform::from_xyz(2.6, 1.9, 0.0).with_rotation(Quat::from_rotation_z(1.5)),
         Mesh3d(meshes.add(Cylinder::new(0.16, 1.1))),
         wood,
