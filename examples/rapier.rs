@@ -17,7 +17,7 @@ fn main() {
         ))
         .add_plugins((ClothPlugin::default(), RapierClothPlugin))
         // What is heavy is borne by light cloth the better the more substeps there are.
-        .insert_resource(Substeps(24))
+        .insert_resource(bevy_drape::Substeps(24))
         .add_systems(Startup, set_up)
         .add_systems(FixedUpdate, throw)
         .run();
