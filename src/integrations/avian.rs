@@ -2,7 +2,7 @@
 
 use super::{
     exchange::{self, BodyMemory, Engine, Given, Meeting, MeetingItem},
-    shapes::{self, Read},
+    shapes,
 };
 use crate::{
     layers::ClothLayers,
@@ -16,10 +16,8 @@ use avian3d::{
     parry::shape::SharedShape,
     prelude::{self as avian, *},
 };
-use bevy::{
-    ecs::{entity::EntityHashMap, system::SystemParam},
-    prelude::*,
-};
+use bevy::{ecs::system::SystemParam, prelude::*};
+use std::sync::Arc;
 
 /// Lets cloth meet the colliders of Avian, and Avian's bodies feel cloth.
 ///
@@ -81,7 +79,7 @@ impl Plugin for AvianClothPlugin {
 
 /// What colliders are made of.
 #[derive(Resource, Default)]
-struct Shapes(EntityHashMap<Read<SharedShape>>);
+struct Shapes(shapes::Shapes<SharedShape>);
 
 /// A collider.
 type Collided = (
@@ -178,26 +176,15 @@ impl Engine for World<'_, '_> {
             kinetic: friction.dynamic_coefficient.max(0.0),
         };
         let shape = shape.shape_scaled();
-        let known = self.shapes.0.entry(collider);
-        let read = |of: &SharedShape| {
-            let mut solids = Vec::new();
-            if let Err(reason) = shapes::avian::read(&**of, &Pose::ORIGIN, &mut solids) {
-                error!("cloth goes through the collider {collider}: {reason}");
-            }
-            Read {
-                of: of.clone(),
-                solids,
-            }
-        };
-        let known = known.or_insert_with(|| read(shape));
-        if !std::sync::Arc::ptr_eq(&known.of.0, &shape.0) {
-            *known = read(shape);
-        }
+        let same = |a: &SharedShape, b: &SharedShape| Arc::ptr_eq(&a.0, &b.0);
+        let solids = (self.shapes.0).of(collider, shape, same, |shape, solids| {
+            shapes::avian::read(&**shape, &Pose::ORIGIN, solids)
+        });
         let at = Pose {
             rotation: rotation.0,
             translation: position.0,
         };
-        shapes::place(&known.solids, &at, centre, friction, parts);
+        shapes::place(solids, &at, centre, friction, parts);
     }
 }
 
@@ -211,7 +198,7 @@ fn meet(mut world: World, mut cloths: Query<Meeting>, memory: Res<BodyMemory>, c
     let World {
         colliders, shapes, ..
     } = &mut world;
-    shapes.0.retain(|&entity, _| colliders.contains(entity));
+    shapes.0.retain(|entity| colliders.contains(entity));
 }
 
 fn hand_over(

@@ -2,7 +2,7 @@
 
 use super::{
     exchange::{self, BodyMemory, Engine, Given, Meeting, MeetingItem},
-    shapes::{self, Read},
+    shapes,
 };
 use crate::{
     layers::ClothLayers,
@@ -12,7 +12,7 @@ use crate::{
     time::cloth_step_due,
 };
 use bevy::{
-    ecs::{entity::EntityHashMap, schedule::InternedScheduleLabel, system::SystemParam},
+    ecs::{schedule::InternedScheduleLabel, system::SystemParam},
     math::{Mat3, bounding::Aabb3d},
     prelude::*,
 };
@@ -114,7 +114,7 @@ fn schedule_of_rapier(app: &App) -> Option<InternedScheduleLabel> {
 
 /// What colliders are made of.
 #[derive(Resource, Default)]
-struct Shapes(EntityHashMap<Read<SharedShape>>);
+struct Shapes(shapes::Shapes<SharedShape>);
 
 /// What cloth pushes bodies with until its next step, by their numbers: force and torque, and what they were
 /// pushed with by others as long as they feel it.
@@ -232,28 +232,11 @@ impl Engine for World<'_, '_> {
             kinetic: friction,
         };
         let shape = found.shared_shape();
-        let read = |of: &SharedShape| {
-            let mut solids = Vec::new();
-            if let Err(reason) = shapes::rapier::read(&**of, &Pose::ORIGIN, &mut solids) {
-                error!("cloth goes through the collider {collider}: {reason}");
-            }
-            Read {
-                of: of.clone(),
-                solids,
-            }
-        };
-        let known = self.shapes.0.entry(collider);
-        let known = known.or_insert_with(|| read(shape));
-        if !Arc::ptr_eq(&known.of.0, &shape.0) {
-            *known = read(shape);
-        }
-        shapes::place(
-            &known.solids,
-            &pose(found.position()),
-            centre,
-            friction,
-            parts,
-        );
+        let same = |a: &SharedShape, b: &SharedShape| Arc::ptr_eq(&a.0, &b.0);
+        let solids = (self.shapes.0).of(collider, shape, same, |shape, solids| {
+            shapes::rapier::read(&**shape, &Pose::ORIGIN, solids)
+        });
+        shapes::place(solids, &pose(found.position()), centre, friction, parts);
     }
 }
 
@@ -279,11 +262,11 @@ fn meet(mut world: World, mut cloths: Query<Meeting>, memory: Res<BodyMemory>, c
     let World {
         contexts, shapes, ..
     } = &mut world;
-    let is_there = |entity: &Entity| {
+    let is_there = |entity| {
         let mut contexts = contexts.iter();
-        contexts.any(|(_, colliders, ..)| colliders.entity2collider().contains_key(entity))
+        contexts.any(|(_, colliders, ..)| colliders.entity2collider().contains_key(&entity))
     };
-    shapes.0.retain(|entity, _| is_there(entity));
+    shapes.0.retain(is_there);
 }
 
 fn hand_over(

@@ -5,17 +5,48 @@ use crate::{
     mesh::weld_triangles,
     solver::{BodyPart, Friction, Pose, Shape, Solid, TriangleSurface},
 };
-use bevy::prelude::*;
+use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use std::sync::Arc;
 
 /// A solid and where it is in the frame of its collider.
 pub(super) type Placed = (Solid, Pose);
 
-/// What became of a collider.
-pub(super) struct Read<S> {
-    /// The shape, kept so that another one is known from it.
-    pub(super) of: S,
-    pub(super) solids: Vec<Placed>,
+/// What colliders are made of: each shape is read once, and kept so that another one is known from it.
+pub(super) struct Shapes<S>(EntityHashMap<(S, Vec<Placed>)>);
+
+impl<S> Default for Shapes<S> {
+    fn default() -> Self {
+        Self(EntityHashMap::default())
+    }
+}
+
+impl<S: Clone> Shapes<S> {
+    /// The solids of a collider of this shape. What cannot be read is reported, and has none.
+    pub(super) fn of(
+        &mut self,
+        collider: Entity,
+        shape: &S,
+        is_same: impl Fn(&S, &S) -> bool,
+        read: impl Fn(&S, &mut Vec<Placed>) -> Result<(), String>,
+    ) -> &[Placed] {
+        let read = || {
+            let mut solids = Vec::new();
+            if let Err(reason) = read(shape, &mut solids) {
+                error!("cloth goes through the collider {collider}: {reason}");
+            }
+            (shape.clone(), solids)
+        };
+        let known = self.0.entry(collider).or_insert_with(&read);
+        if !is_same(&known.0, shape) {
+            *known = read();
+        }
+        &known.1
+    }
+
+    /// Forgets colliders that are gone.
+    pub(super) fn retain(&mut self, is_there: impl Fn(Entity) -> bool) {
+        self.0.retain(|&entity, _| is_there(entity));
+    }
 }
 
 /// How thick lines are, m: they have no inside that cloth could be kept out of.
