@@ -118,26 +118,28 @@ impl ClothLod {
         self.levels.is_empty() && self.cull_beyond == f32::INFINITY && !self.cull_unseen
     }
 
-    /// How many levels are nearer than this, given how many it was beyond, and whether it is culled, given
-    /// whether it was. NaN is near.
-    pub(crate) fn at(&self, distance: f32, was: u32, was_culled: bool) -> (u32, bool) {
-        let gain = 1.0 - self.hysteresis.clamp(0.0, 1.0);
-        let beyond = |limit: f32, was: bool| distance >= if was { limit * gain } else { limit };
-        let mut limits: Vec<f32> = self.levels.iter().map(|level| level.beyond).collect();
-        limits.sort_unstable_by(f32::total_cmp);
-        let passed = (0..)
-            .zip(&limits)
-            .filter(|&(k, &limit)| beyond(limit, k < was))
-            .count();
-        (passed as u32, beyond(self.cull_beyond, was_culled))
+    /// Brings the levels into the order of their distances.
+    pub(crate) fn sort(&self, levels: &mut Vec<LodLevel>) {
+        levels.clone_from(&self.levels);
+        levels.sort_by(|a, b| a.beyond.total_cmp(&b.beyond));
     }
 
-    /// What is done at a level; nothing less at 0.
-    pub(crate) fn level(&self, number: u32) -> Option<LodLevel> {
-        let mut levels: Vec<&LodLevel> = self.levels.iter().collect();
-        levels.sort_by(|a, b| a.beyond.total_cmp(&b.beyond));
-        let last = levels.len().min(number as usize).checked_sub(1)?;
-        levels.get(last).map(|level| **level)
+    /// How many of the sorted levels are nearer than this, given how many it was beyond. NaN is near.
+    pub(crate) fn passed(&self, levels: &[LodLevel], distance: f32, was: u32) -> u32 {
+        let passed = (0..)
+            .zip(levels)
+            .filter(|&(k, level)| self.is_beyond(distance, level.beyond, k < was));
+        passed.count() as u32
+    }
+
+    /// Whether what is so far away is culled, given whether it was.
+    pub(crate) fn culls(&self, distance: f32, was: bool) -> bool {
+        self.is_beyond(distance, self.cull_beyond, was)
+    }
+
+    fn is_beyond(&self, distance: f32, limit: f32, was: bool) -> bool {
+        let gain = 1.0 - self.hysteresis.clamp(0.0, 1.0);
+        distance >= if was { limit * gain } else { limit }
     }
 }
 
@@ -233,23 +235,24 @@ mod tests {
     fn the_farthest_level_that_a_cloth_is_beyond_counts() {
         let mut lod = ClothLod::standard();
         lod.levels.reverse();
-        let at = |distance| lod.at(distance, 0, false).0;
+        let mut levels = Vec::new();
+        lod.sort(&mut levels);
+        let at = |distance| lod.passed(&levels, distance, 0);
         assert_eq!([0.0, 11.9, 12.0, 30.0, 1e9].map(at), [0, 0, 1, 2, 3]);
         assert_eq!(at(f32::NAN), 0);
-        assert_eq!(lod.level(0), None);
-        let every = [1, 2, 3, 9].map(|number| lod.level(number).unwrap().every);
-        assert_eq!(every, [1, 2, 4, 4]);
+        assert!(levels.iter().map(|level| level.every).eq([1, 2, 4]));
         assert!(!lod.is_idle() && ClothLod::default().is_idle());
     }
 
     #[test]
     fn detail_comes_back_later_than_it_went() {
         let lod = ClothLod::standard();
-        assert_eq!(lod.at(11.5, 0, false).0, 0);
-        assert_eq!(lod.at(11.5, 1, false).0, 1);
-        assert_eq!(lod.at(10.5, 1, false).0, 0);
-        assert!(!lod.at(95.0, 3, false).1);
-        assert!(lod.at(95.0, 3, true).1);
-        assert!(!lod.at(89.0, 3, true).1);
+        let at = |distance, was| lod.passed(&lod.levels, distance, was);
+        assert_eq!(at(11.5, 0), 0);
+        assert_eq!(at(11.5, 1), 1);
+        assert_eq!(at(10.5, 1), 0);
+        assert!(!lod.culls(95.0, false));
+        assert!(lod.culls(95.0, true));
+        assert!(!lod.culls(89.0, true));
     }
 }

@@ -112,7 +112,7 @@ impl ClothPlugin {
         )
         .add_systems(
             self.schedule,
-            systems::find_frame_share.before(ClothSystems::Prepare),
+            systems::find_frame_share.before(systems::teleport),
         );
     }
 
@@ -214,7 +214,8 @@ pub struct SubstepTime {
     pub substep: f32,
     /// Number of the running substep, from 0.
     pub index: u32,
-    /// How many substeps the step has.
+    /// How many substeps the step has: [`Substeps`], or up to four times as many as long as any cloth carries
+    /// something heavy. Others then take theirs in some of them.
     pub count: u32,
 }
 

@@ -90,7 +90,7 @@ pub(super) fn meet(
     let mut colliders = Vec::new();
     for mut cloth in cloths {
         colliders.clear();
-        if let Some(around) = surroundings(&cloth) {
+        if let Some(around) = surroundings(&cloth, step) {
             engine.near(&cloth, around, &mut colliders);
         }
         let sleeps = cloth.sleeps;
@@ -141,12 +141,12 @@ pub(super) fn meet(
 }
 
 /// The corners of a box around all that a cloth may touch in a step, m.
-fn surroundings(cloth: &MeetingItem) -> Option<[Vec3; 2]> {
+fn surroundings(cloth: &MeetingItem, step: f32) -> Option<[Vec3; 2]> {
     let p = &cloth.particles;
     let (low, high) = p.position.bounds()?;
     let (back, forth) = p.displacement.bounds()?;
-    // As many substeps as anybody has, at that speed; the engine's boxes hold the ways of its bodies.
-    let way = back.abs().max(forth.abs()) * 16.0;
+    // As far as it goes in two steps; the engine's boxes hold the ways of its bodies.
+    let way = back.abs().max(forth.abs()) * (2.0 * step / p.last_dt);
     let margin = way + 2.0 * cloth.cloth.fabric.thickness + 0.05;
     let corners = [p.origin + low - margin, p.origin + high + margin];
     corners

@@ -56,7 +56,7 @@ pub struct ParticleArrays {
     /// what has to be added to its displacement.
     pub(super) predicted: SoaVec3,
     /// Length of the last substep, s.
-    pub(super) last_dt: f32,
+    pub(crate) last_dt: f32,
     /// Position and velocity belong to the same instant, as they do before the first step. After
     /// it, Verlet's velocity is half a step behind.
     pub(super) in_phase: bool,

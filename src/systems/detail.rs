@@ -34,6 +34,8 @@ pub(crate) struct Pace {
     /// Number of its level; 0 has all the detail.
     pub(crate) level: u32,
     by: Option<LodLevel>,
+    /// How many substeps it takes; 0 as long as nobody has said so.
+    count: u32,
     /// Fixed updates since its last step, and those that the last step stood for.
     ticks: u32,
     covers: u32,
@@ -46,6 +48,7 @@ impl Default for Pace {
             waits: false,
             level: 0,
             by: None,
+            count: 0,
             ticks: 0,
             covers: 1,
             unseen: 0,
@@ -69,13 +72,29 @@ impl Pace {
         }
     }
 
+    /// Before a step in which cloths have so many substeps: takes as many, or as few as its level says, times
+    /// what it needs for what it carries. Returns how many.
+    pub(crate) fn plan(&mut self, substeps: u32, factor: u32) -> u32 {
+        self.count = self.at_most(substeps) * factor;
+        self.count
+    }
+
+    fn at_most(&self, substeps: u32) -> u32 {
+        self.by
+            .map_or(substeps, |by| substeps.min(by.substeps))
+            .max(1)
+    }
+
     /// Its own step, if this is the one of all cloths.
     pub(crate) fn step(&self, all: &SubstepTime) -> SubstepTime {
-        if self.by.is_none() && self.covers == 1 {
+        let count = match self.count {
+            0 => self.at_most(all.count),
+            count => count.min(all.count),
+        };
+        if count == all.count && self.covers == 1 {
             return *all;
         }
-        let most = self.by.map_or(u32::MAX, |by| by.substeps.max(1));
-        let (step, count) = (all.step * self.covers as f32, all.count.min(most).max(1));
+        let step = all.step * self.covers as f32;
         SubstepTime {
             step,
             substep: step / count as f32,
@@ -136,6 +155,7 @@ pub(crate) fn choose_detail(
     fixed: Res<DrawBetweenSteps>,
     mut now: Local<u32>,
     mut active: Local<bool>,
+    mut sorted: Local<[Vec<LodLevel>; 2]>,
     mut commands: Commands,
 ) {
     let lost = budget.levels_lost;
@@ -145,13 +165,13 @@ pub(crate) fn choose_detail(
     }
     *active = !idle;
     *now = now.wrapping_add(1);
-    let standard;
-    let levels = if lod.levels.is_empty() && lost > 0 {
-        standard = ClothLod::standard();
-        &standard
-    } else {
-        &*lod
-    };
+    // Those that distances are compared with, and those that are applied.
+    let [far_from, applied] = &mut *sorted;
+    lod.sort(far_from);
+    match far_from.is_empty() && lost > 0 {
+        true => ClothLod::standard().sort(applied),
+        false => applied.clone_from(far_from),
+    }
     let cameras = cameras.iter().filter(|(camera, _)| camera.is_active);
     let mut eyes: Vec<Vec3> = viewers.iter().map(GlobalTransform::translation).collect();
     let is_seen_at_all = cameras.clone().next().is_some();
@@ -162,8 +182,8 @@ pub(crate) fn choose_detail(
         let body = body.bypass_change_detection();
         let pace = &mut body.pace;
         let distance = distance(&eyes, transform, bounds);
-        let (own, mut far) = lod.at(distance, pace.level, culled);
-        let mut level = if lod.levels.is_empty() { 0 } else { own } + lost;
+        let own = lod.passed(far_from, distance, pace.level);
+        let (mut level, mut far) = (own + lost, lod.culls(distance, culled));
         pace.unseen = match visible {
             Some(visible) if lod.cull_unseen && is_seen_at_all && !visible.get() => {
                 pace.unseen.saturating_add(1)
@@ -179,11 +199,12 @@ pub(crate) fn choose_detail(
                 commands.entity(entity).try_insert(ClothCulled);
             } else {
                 commands.entity(entity).try_remove::<ClothCulled>();
-                body.guide.teleport = Some(lod.on_return);
+                body.guide.returns = Some(lod.on_return);
             }
         }
-        pace.level = if idle { 0 } else { own };
-        pace.by = levels.level(level);
+        pace.level = own;
+        let last = (level as usize).min(applied.len()).checked_sub(1);
+        pace.by = last.map(|last| applied[last]);
         // Outside of a fixed schedule frames are not drawn between steps.
         if let Some(by) = &mut pace.by
             && !fixed.0

@@ -50,11 +50,10 @@ impl Anchors<'_, '_> {
     /// Where an entity is, if it is there.
     pub(crate) fn at(&self, entity: Entity) -> Option<GlobalTransform> {
         let now = self.transforms.compute_global_transform(entity).ok()?;
-        match self.paths.get(entity) {
-            // Who has been moved since the frame began is where he is.
-            Ok(path) if path.by_frames && path.to == now => Some(path.at(self.share.0)),
-            _ => Some(now),
-        }
+        Some(match self.paths.get(entity) {
+            Ok(path) => path.seen(now, *self.share),
+            _ => now,
+        })
     }
 
     /// The same as an affine map relative to `origin`.
@@ -71,6 +70,15 @@ pub(crate) fn relative(transform: &GlobalTransform, origin: Vec3) -> Affine3A {
 }
 
 impl FramePath {
+    /// Where it is at the end of the running step if it is here now.
+    pub(crate) fn seen(&self, now: GlobalTransform, share: FrameShare) -> GlobalTransform {
+        // Who has been moved since the frame began is where he is.
+        match self.by_frames && self.to == now {
+            true => self.at(share.0),
+            false => now,
+        }
+    }
+
     fn at(&self, share: f32) -> GlobalTransform {
         if share >= 1.0 {
             return self.to;

@@ -1,7 +1,7 @@
 //! Before a step: where an animation carries the particles of a cloth, and how much of the motion of its
 //! frame it is taken along with.
 
-use super::follow::{Anchors, FramePath};
+use super::follow::{Anchors, FramePath, FrameShare};
 use crate::{
     cloth::ResetCloth,
     collider::LastPose,
@@ -232,26 +232,34 @@ pub(crate) fn ask_for_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut 
     }
 }
 
-/// Takes cloths along whose frame was teleported, before anything is stepped or drawn.
+/// Takes cloths along whose frame was teleported, or moved on while they stood still, before anything is stepped
+/// or drawn.
 pub(crate) fn teleport(
     mut cloths: Query<(Entity, &mut ClothBody, &mut Particles, Option<&WorldMotion>)>,
     transforms: TransformHelper,
     mut paths: Query<&mut FramePath>,
+    share: Res<FrameShare>,
     mut last_poses: Query<&mut LastPose>,
     children: Query<&Children>,
     mut commands: Commands,
 ) {
     for (entity, mut body, mut particles, motion) in &mut cloths {
         let detects = motion.is_some_and(WorldMotion::detects_teleports);
-        if body.guide.teleport.is_none() && !detects {
+        if body.guide.teleport.is_none() && body.guide.returns.is_none() && !detects {
             continue;
         }
         let body = body.bypass_change_detection();
+        // Who comes back was carried along: nothing was put anywhere, and all that it hangs on moves on.
+        let returns = body.guide.returns.filter(|_| body.guide.teleport.is_none());
         let Some(frame) = motion.map_or(Some(entity), |motion| motion.frame_of(entity)) else {
-            body.guide.teleport = None;
+            (body.guide.teleport, body.guide.returns) = (None, None);
             continue;
         };
         let now = transforms.compute_global_transform(frame);
+        let now = now.map(|now| match paths.get(frame) {
+            Ok(path) if returns.is_some() => path.seen(now, *share),
+            _ => now,
+        });
         let Some(now) = now.ok().as_ref().and_then(Frame::of) else {
             continue;
         };
@@ -260,10 +268,9 @@ pub(crate) fn teleport(
         };
         let (distance, angle) = before.way(&now);
         let detected = motion.filter(|motion| motion.is_teleport(distance, angle));
-        let Some(how) = body
-            .guide
-            .teleport
-            .take()
+        body.guide.returns = None;
+        let Some(how) = (body.guide.teleport.take())
+            .or(returns)
             .or(detected.map(|motion| motion.teleport))
         else {
             continue;
@@ -280,6 +287,9 @@ pub(crate) fn teleport(
         particles.rebase();
         if how == Teleport::Reset {
             commands.trigger(ResetCloth { entity });
+        }
+        if returns.is_some() {
+            continue;
         }
         // All that belongs to it was put there too: nothing of it has moved on the way.
         let joints = body

@@ -8,6 +8,7 @@ use super::{
     guide,
     parallel::ClothCrew,
     pressure, tethers,
+    touching::ClothsTouching,
     wind_zones::ActiveWindZones,
 };
 use crate::{
@@ -108,10 +109,13 @@ pub(crate) fn prepare_cloths(
     mut time: ResMut<SubstepTime>,
     mut crew: ResMut<ClothCrew>,
     threads: Res<ClothThreads>,
+    touching: Res<ClothsTouching>,
     // A core that waits for this system on the main thread would be one that does not help.
     _on_the_main_thread: NonSendMarker,
 ) {
     *time = substep_time(step_length(&clock), *substeps);
+    let count = plan_substeps(&mut cloths, &time, touching.is_empty());
+    *time = substep_time(time.step, Substeps(count));
     // The very first frame of a schedule other than `FixedUpdate` has no length yet.
     if time.step <= 0.0 {
         return;
@@ -123,6 +127,31 @@ pub(crate) fn prepare_cloths(
     crew.for_all(*threads, due, size, |leader, cloth| {
         preparation.run(leader, cloth);
     });
+}
+
+/// Finds out how many substeps each cloth is to take. Returns the most: those of all cloths lie among them.
+fn plan_substeps(
+    cloths: &mut Query<Prepared, InMotion>,
+    usual: &SubstepTime,
+    each_alone: bool,
+) -> u32 {
+    let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
+    let plan = |mut cloth: PreparedItem| {
+        let body = cloth.body.bypass_change_detection();
+        let factor = body.bodies.plan(&cloth.particles, usual.substep);
+        (body.pace.plan(usual.count, factor), factor)
+    };
+    let all = due.map(plan);
+    let (count, factor) = all.fold((usual.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+    if each_alone || factor == 1 {
+        return count;
+    }
+    // Those that may touch each other must take the same.
+    for mut cloth in cloths.iter_mut() {
+        let pace = &mut cloth.body.bypass_change_detection().pace;
+        pace.plan(usual.count, factor);
+    }
+    usual.count * factor
 }
 
 /// A step of this length, s, that has not begun.

@@ -120,6 +120,7 @@ pub(crate) fn reset(
     };
     body.guide.carried = None;
     body.guide.teleport = None;
+    body.guide.returns = None;
     bind_limits(entity, max_distance, &mut body, rest.len());
     body.pins.clear();
     // A step that is under way must not use what it knows from before.

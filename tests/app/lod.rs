@@ -7,8 +7,8 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_drape::{
-    ClothBudget, ClothCulled, ClothLod, ClothSubstep, ClothSystems, ClothsPerFrame, LodLevel,
-    Particles, prelude::*,
+    ClothBudget, ClothCulled, ClothLod, ClothSubstep, ClothSystems, ClothsPerFrame, Constraints,
+    LodLevel, Particles, prelude::*, solver::measure_stretch,
 };
 use std::time::Duration;
 
@@ -96,6 +96,50 @@ fn what_is_far_away_stands_still_and_comes_back_without_a_jerk() {
         centre(&app, cloth)
     );
     assert!(fastest < 0.5, "{fastest} m/s");
+}
+
+#[test]
+fn who_comes_back_in_a_slow_frame_hangs_on_as_before() {
+    let mut app = app();
+    // Four frames a second; who wears it goes at 1.3 m/s, a third of a metre in each of them.
+    app.insert_resource(TimeUpdateStrategy::FixedTimesteps(15));
+    viewer(&mut app, Vec3::Z * 5.0);
+    let place = Transform::default();
+    let wearer = app
+        .world_mut()
+        .spawn((ClothCollider::capsule(0.2, 0.9), place))
+        .id();
+    app.add_systems(
+        Update,
+        move |mut all: Query<&mut Transform>, time: Res<Time>| {
+            if let Ok(mut place) = all.get_mut(wearer) {
+                place.translation.x += 1.3 * time.delta_secs();
+            }
+        },
+    );
+    let cape = add_mesh(&mut app, ClothGrid::vertical(0.62, 0.95, 16, 24));
+    let behind = Transform::from_xyz(-0.23, 0.08, 0.0).with_rotation(Quat::from_rotation_y(-1.57));
+    let pins = Pins::edge(ClothEdge::Top);
+    let motion = WorldMotion::default();
+    let cloth = (Cloth::default(), Mesh3d(cape), behind, pins, motion);
+    let cloth = app.world_mut().spawn((cloth, ChildOf(wearer))).id();
+    run(&mut app, 8);
+    for _ in 0..3 {
+        app.insert_resource(ClothLod {
+            cull_beyond: 0.0,
+            ..default()
+        });
+        run(&mut app, 6);
+        assert!(is_culled(&app, cloth));
+        app.insert_resource(ClothLod::default());
+        for _ in 0..4 {
+            run(&mut app, 1);
+            let constraints = app.world().get::<Constraints>(cloth).unwrap();
+            let stretch = measure_stretch(particles(&app, cloth), constraints).max;
+            assert!(stretch < 0.1, "{stretch}");
+        }
+        assert!(!is_culled(&app, cloth));
+    }
 }
 
 #[test]

@@ -21,7 +21,9 @@
 //! | `motion` | how one moves |
 //! | `touch` | contacts |
 //! | `held` | particles that are pinned to one |
+//! | `burden` | how closely the cloth must look after what it carries |
 
+mod burden;
 mod held;
 mod motion;
 mod touch;
@@ -34,10 +36,12 @@ pub(crate) use self::touch::Touching;
 pub(crate) use self::touch::WHOLE;
 pub use self::{held::Held, motion::Motion};
 
+use self::burden::Burden;
 #[cfg(feature = "parry")]
 use super::mesh_contact::{MeshCollider, TriangleSurface};
 use super::{
     collide::{Collider, Friction, Pose},
+    particles::ParticleArrays,
     shape::Shape,
     soa::SoaVec3,
 };
@@ -95,6 +99,7 @@ pub struct Bodies {
     counts: Vec<[usize; 2]>,
     /// Displacements before a contact.
     room: SoaVec3,
+    burden: Burden,
 }
 
 impl Bodies {
@@ -107,6 +112,16 @@ impl Bodies {
     pub fn get(&self, id: u64) -> Option<&RigidBody> {
         let k = self.list.binary_search_by_key(&id, |body| body.id).ok()?;
         self.list.get(k)
+    }
+
+    /// Before a step, whose substeps usually take so long, s: how many times as many of them the cloth is to
+    /// have for what it carries.
+    pub(crate) fn plan(&mut self, p: &ParticleArrays, substep: f32) -> u32 {
+        if self.is_empty() {
+            self.burden = Burden::default();
+            return 1;
+        }
+        self.burden.plan(&self.list, p, substep)
     }
 
     /// Begins a fixed step of this length, s.

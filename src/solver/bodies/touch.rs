@@ -41,6 +41,11 @@ impl Bodies {
             let [from, to] = collider.around();
             around[0].cmple(to).all() && from.cmple(around[1]).all()
         };
+        let seen = (
+            mean(&p.displacement) / by.dt,
+            RECOIL * self.burden.factor() as f32,
+        );
+        let mut stretched = 0.0_f32;
         let mut first = [0, 0];
         let mut any = false;
         for (body, count) in self.list.iter_mut().zip(&self.counts) {
@@ -67,9 +72,11 @@ impl Bodies {
                 any = true;
                 let motion = &mut body.motion;
                 let centre = motion.during(by.during)[1].translation - p.origin;
-                share_out(p, &self.room, centre, motion, by.dt);
+                let by_this = share_out(p, &self.room, centre, motion, seen, by.dt);
+                stretched = stretched.max(by_this);
             }
         }
+        self.burden.note(stretched, by.during[1]);
         any
     }
 }
@@ -87,33 +94,76 @@ fn surroundings(p: &ParticleArrays, thickness: f32) -> Option<[Vec3; 2]> {
     Some([p.origin + low - reach, p.origin + high + reach])
 }
 
+/// How much of what cloth that comes back from being stretched would give a body is kept from it, as a
+/// multiple of what just suffices that the body does not swing.
+const RECOIL: f32 = 2.0;
+
+/// What a contact has done to the particles of a cloth.
+struct Change {
+    push: Push,
+    /// The mass of those that were changed, kg.
+    mass: f64,
+    /// Twice the energy that the change would have as one of velocities, J.
+    taken: f64,
+}
+
+impl Change {
+    /// Between these displacements and those of now, m in a substep of `dt`, s.
+    fn find(p: &ParticleArrays, before: &SoaVec3, centre: Vec3, dt: f32) -> Option<Self> {
+        let mut change = Self {
+            push: Push::default(),
+            mass: 0.0,
+            taken: 0.0,
+        };
+        for (i, &w) in p.inverse_mass.iter().enumerate() {
+            let changed = p.displacement.get(i) - before.get(i);
+            if w > 0.0 && changed != Vec3::ZERO {
+                let velocity = changed / dt;
+                let impulse = velocity / w;
+                change.mass += f64::from(w.recip());
+                change.taken += f64::from(impulse.dot(velocity));
+                change.push.add(p.position.get(i) - centre, -impulse);
+            }
+        }
+        (change.taken > 0.0).then_some(change)
+    }
+}
+
 /// Gives a body what a contact has taken from particles, whose displacements it has changed from
 /// `before`, m in a substep of `dt`, s. What they lost only because it was taken to be immovable they get back.
-fn share_out(p: &mut ParticleArrays, before: &SoaVec3, centre: Vec3, motion: &mut Motion, dt: f32) {
-    let mut push = Push::default();
-    // Twice the energy of the change: what makes it one of velocities.
-    let mut taken = 0.0;
-    for (i, &w) in p.inverse_mass.iter().enumerate() {
-        let changed = p.displacement.get(i) - before.get(i);
-        if w > 0.0 && changed != Vec3::ZERO {
-            let velocity = changed / dt;
-            let impulse = velocity / w;
-            taken += f64::from(impulse.dot(velocity));
-            push.add(p.position.get(i) - centre, -impulse);
-        }
-    }
-    if taken == 0.0 {
-        return;
-    }
+/// `cloth` is the mean velocity of the particles, m/s. Returns by how much the body stretched the cloth, m.
+///
+/// Cloth that was stretched comes back within a substep, which would make it an elastic spring. So a body
+/// that already moves the way it is pushed, as seen from the cloth, gets less: what a damper would leave, which
+/// belongs to the spring that has the mass of the particles that touch, m, and the stiffness m/Δt². For the
+/// reduced impulse the particles keep some of their velocity, which the cloth takes from them.
+fn share_out(
+    p: &mut ParticleArrays,
+    before: &SoaVec3,
+    centre: Vec3,
+    motion: &mut Motion,
+    (cloth, recoil): (Vec3, f32),
+    dt: f32,
+) -> f32 {
+    let Some(Change { push, mass, taken }) = Change::find(p, before, centre, dt) else {
+        return 0.0;
+    };
     let [impulse, twist] = push.ends();
-    let share = if motion.asleep {
-        1.0
-    } else {
+    let taken = taken as f32;
+    let (mut share, mut stretched) = (1.0, 0.0);
+    if !motion.asleep {
         let yielded =
             impulse.dot(motion.inverse_mass * impulse) + twist.dot(motion.inverse_inertia * twist);
-        (taken / (taken + f64::from(yielded))) as f32
-    };
-    motion.give([impulse * share, twist * share]);
+        share = taken / (taken + yielded);
+        // Light bodies are just carried along.
+        stretched = share * impulse.length() / mass as f32 * dt;
+        let rebound = impulse.dot(motion.velocity - cloth) + twist.dot(motion.spin);
+        if rebound > 0.0 {
+            let kept = 2.0 * recoil * rebound / (taken * yielded).sqrt();
+            share *= (1.0 - kept).max(0.0);
+        }
+    }
+    motion.give_now([impulse * share, twist * share], dt);
     if share < 1.0 {
         let (now, then) = (&mut p.displacement, before);
         let planes = [
@@ -127,4 +177,14 @@ fn share_out(p: &mut ParticleArrays, before: &SoaVec3, centre: Vec3, motion: &mu
             }
         }
     }
+    stretched
+}
+
+/// The mean of all vectors; zero if there are none.
+fn mean(vectors: &SoaVec3) -> Vec3 {
+    let of = |plane: &[f32]| {
+        let sum: f64 = plane.iter().map(|&v| f64::from(v)).sum();
+        (sum / plane.len().max(1) as f64) as f32
+    };
+    Vec3::new(of(&vectors.x), of(&vectors.y), of(&vectors.z))
 }
