@@ -446,6 +446,8 @@ pub(crate) struct ClothMesh {
     pub(crate) binding: Binding,
     /// Particle positions in mesh space; not kept for a sheet whose vertices are its particles.
     pub(crate) local: Vec<Vec3A>,
+    /// Its mesh while it is written.
+    pub(crate) own: Option<Mesh>,
     /// What was last written: nothing is done if it would be the same again.
     pub(crate) written: Option<(Affine, f32)>,
     /// The box around what of the mesh is no cloth, if any of it is not.

@@ -62,46 +62,52 @@ impl Running {
     }
 }
 
+/// An app that draws nothing and takes one step in each frame, with a pool for so many threads.
+pub(crate) fn headless(threads: u32) -> App {
+    let mut app = App::new();
+    // The main thread works too.
+    let compute = TaskPoolThreadAssignmentPolicy {
+        min_threads: (threads as usize - 1).max(1),
+        max_threads: (threads as usize - 1).max(1),
+        percent: 1.0,
+        on_thread_spawn: None,
+        on_thread_destroy: None,
+    };
+    let pools = TaskPoolPlugin {
+        task_pool_options: TaskPoolOptions {
+            compute,
+            ..default()
+        },
+    };
+    app.add_plugins((
+        MinimalPlugins.set(pools),
+        AssetPlugin::default(),
+        MeshPlugin,
+        TransformPlugin,
+        ClothPlugin::default(),
+    ))
+    .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app
+}
+
 impl Crowd {
     pub(crate) fn build(&self) -> Running {
-        let mut app = App::new();
-        // The main thread works too.
-        let compute = TaskPoolThreadAssignmentPolicy {
-            min_threads: (self.threads as usize - 1).max(1),
-            max_threads: (self.threads as usize - 1).max(1),
-            percent: 1.0,
-            on_thread_spawn: None,
-            on_thread_destroy: None,
-        };
-        let pools = TaskPoolPlugin {
-            task_pool_options: TaskPoolOptions {
-                compute,
-                ..default()
-            },
-        };
-        app.add_plugins((
-            MinimalPlugins.set(pools),
-            AssetPlugin::default(),
-            MeshPlugin,
-            TransformPlugin,
-            ClothPlugin::default(),
-        ))
-        .insert_resource(Substeps(self.substeps))
-        .insert_resource(Time::<Fixed>::from_hz(60.0))
-        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
-        .insert_resource(Watch {
-            began: Instant::now(),
-            took: Duration::ZERO,
-        })
-        .add_systems(
-            FixedUpdate,
-            (
-                (|mut watch: ResMut<Watch>| watch.began = Instant::now())
-                    .before(ClothSystems::Prepare),
-                (|mut watch: ResMut<Watch>| watch.took = watch.began.elapsed())
-                    .after(ClothSystems::Finish),
-            ),
-        );
+        let mut app = headless(self.threads);
+        app.insert_resource(Substeps(self.substeps))
+            .insert_resource(Watch {
+                began: Instant::now(),
+                took: Duration::ZERO,
+            })
+            .add_systems(
+                FixedUpdate,
+                (
+                    (|mut watch: ResMut<Watch>| watch.began = Instant::now())
+                        .before(ClothSystems::Prepare),
+                    (|mut watch: ResMut<Watch>| watch.took = watch.began.elapsed())
+                        .after(ClothSystems::Finish),
+                ),
+            );
         // Bevy's own way of handing systems to threads is not what is measured here.
         app.edit_schedule(FixedUpdate, |schedule| {
             schedule.set_executor(SingleThreadedExecutor::new());

@@ -172,6 +172,7 @@ pub(crate) fn build(
                 ClothMesh {
                     binding: Binding::Sheet(binding),
                     local: Vec::new(),
+                    own: None,
                     written: None,
                     rest,
                     joint,

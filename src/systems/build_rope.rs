@@ -114,6 +114,7 @@ pub(crate) fn build_ropes(
                 ClothMesh {
                     binding: Binding::Tube(tube),
                     local: Vec::new(),
+                    own: None,
                     written: None,
                     rest: None,
                     joint: None,

@@ -12,6 +12,9 @@ const SPLIT: usize = 8192;
 /// which it would take the other one to wake up.
 const WORTH: usize = 1500;
 
+/// What is less work than a step is worth another thread for so many times as many particles.
+const LIGHTER: usize = 10;
+
 /// A cloth is split when it has more particles than this share of what each thread has to do;
 /// otherwise threads take whole cloths, which costs less.
 const LARGE: usize = 4;
@@ -85,6 +88,33 @@ impl ClothCrew {
         }
         leader.each(cloths, alone);
         leader.dismiss();
+    }
+
+    /// The same for light work, of which no cloth is ever split.
+    pub(super) fn for_whole<T>(
+        &mut self,
+        most: ClothThreads,
+        cloths: impl Iterator<Item = T>,
+        size: impl Fn(&T) -> usize,
+        work: impl Fn(T) + Sync,
+    ) where
+        T: Send,
+    {
+        let mut cloths = cloths;
+        let Some(first) = cloths.next() else { return };
+        let Some(second) = cloths.next() else {
+            return work(first);
+        };
+        let cloths: Vec<T> = [first, second].into_iter().chain(cloths).collect();
+        let helpers = helpers(most);
+        let total: usize = cloths.iter().map(size).sum();
+        if helpers == 0 || total < WORTH * LIGHTER {
+            cloths.into_iter().for_each(work);
+            return;
+        }
+        gather(&mut self.leader, helpers);
+        self.leader.each(cloths.into_iter(), work);
+        self.leader.dismiss();
     }
 }
 

@@ -1,15 +1,24 @@
 //! Draws each cloth between its last two steps: writes its mesh and its bounding box.
 
-use super::{skins::set_bounds, standstill::Standstill};
+use super::{parallel::ClothCrew, skins::set_bounds, standstill::Standstill};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, ClothMesh, ClothSource, Particles},
     lod::{ClothCulled, ClothPaused},
     mesh::Frame,
+    settings::ClothThreads,
     sleep::ClothSleeping,
     time::{ClothClock, ClothTime},
 };
-use bevy::{camera::primitives::Aabb, ecs::system::SystemParam, prelude::*};
+use bevy::{
+    camera::primitives::Aabb,
+    ecs::{
+        query::QueryData,
+        system::{NonSendMarker, SystemParam},
+    },
+    math::Affine3A,
+    prelude::*,
+};
 
 /// Steps are taken in a fixed schedule, so that frames lie between them.
 #[derive(Resource)]
@@ -37,64 +46,100 @@ impl DrawTime<'_> {
     }
 }
 
-pub(crate) fn write_mesh(
-    mut cloths: Query<
-        (
-            Ref<Particles>,
-            &GlobalTransform,
-            &ClothBody,
-            &ClothSource,
-            &mut ClothMesh,
-            &mut Aabb,
-            (Has<ClothSleeping>, Has<ClothPaused>),
-        ),
-        (With<Cloth>, Without<ClothCulled>),
-    >,
-    time: DrawTime,
-    mut meshes: ResMut<Assets<Mesh>>,
-) {
-    let between = time.alpha();
-    for (particles, transform, body, source, mut mesh, mut aabb, still) in &mut cloths {
+/// A cloth that is drawn.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct Drawn {
+    particles: Ref<'static, Particles>,
+    transform: &'static GlobalTransform,
+    body: &'static ClothBody,
+    source: &'static ClothSource,
+    mesh: &'static mut ClothMesh,
+    aabb: &'static mut Aabb,
+    sleeps: Has<ClothSleeping>,
+    paused: Has<ClothPaused>,
+}
+
+impl DrawnItem<'_, '_> {
+    /// How it is to be drawn between its last two steps, if it does not look so already. Takes its mesh
+    /// out, so that several threads can write.
+    fn begin(&mut self, between: f32, meshes: &mut Assets<Mesh>) -> Option<(Affine3A, Frame)> {
         // What stands still looks the same all the time.
-        let alpha = match still {
-            (false, false) => body.pace.between(between),
-            _ => 1.0,
+        let alpha = match self.sleeps || self.paused {
+            true => 1.0,
+            false => self.body.pace.between(between),
         };
-        let affine = transform.affine();
-        if !particles.is_changed() && mesh.written == Some((affine, alpha)) {
-            continue;
+        let affine = self.transform.affine();
+        if !self.particles.is_changed() && self.mesh.written == Some((affine, alpha)) {
+            return None;
         }
         let to_mesh = affine.inverse();
         // At scale 0 there is nothing to see, and NaN cannot be drawn: the last picture stays.
         if !(to_mesh.is_finite() && affine.is_finite()) {
-            continue;
+            return None;
         }
-        let Some(mut own) = meshes.get_mut(&source.own) else {
-            continue;
-        };
-        mesh.written = Some((affine, alpha));
-        let mesh = &mut *mesh;
-        let ClothMesh { binding, local, .. } = mesh;
+        let mut own = meshes.get_mut(&self.source.own)?;
+        let nothing = Mesh::new(own.primitive_topology(), own.asset_usage);
+        self.mesh.own = Some(std::mem::replace(&mut *own, nothing));
+        self.mesh.written = Some((affine, alpha));
         let frame = Frame {
             alpha,
-            offset: particles.origin - transform.translation(),
+            offset: self.particles.origin - self.transform.translation(),
             to_frame: to_mesh.matrix3.into(),
         };
-        let to_world = affine.matrix3.into();
-        if let Some(drawn) =
-            binding.write(&frame, &particles, local, body.radius(), to_world, &mut own)
-        {
-            let around = match mesh.rest {
-                Some([low, high]) => {
-                    let [from, to] = [drawn.min(), drawn.max()].map(Vec3::from);
-                    Aabb::from_min_max(from.min(low), to.max(high))
-                }
-                None => drawn,
-            };
-            match mesh.joint {
-                Some(joint) => set_bounds(&mut own, joint, &drawn),
-                None => *aabb = around,
+        Some((affine, frame))
+    }
+
+    fn draw(&mut self, affine: &Affine3A, frame: &Frame) {
+        let ClothMesh {
+            binding,
+            local,
+            own: Some(own),
+            rest,
+            joint,
+            ..
+        } = &mut *self.mesh
+        else {
+            return;
+        };
+        let (radius, to_world) = (self.body.radius(), affine.matrix3.into());
+        let drawn = binding.write(frame, &self.particles, local, radius, to_world, own);
+        let Some(drawn) = drawn else { return };
+        match (*joint, *rest) {
+            (Some(joint), _) => set_bounds(own, joint, &drawn),
+            (None, Some([low, high])) => {
+                let [from, to] = [drawn.min(), drawn.max()].map(Vec3::from);
+                *self.aabb = Aabb::from_min_max(from.min(low), to.max(high));
             }
+            (None, None) => *self.aabb = drawn,
+        }
+    }
+}
+
+pub(crate) fn write_mesh(
+    mut cloths: Query<Drawn, (With<Cloth>, Without<ClothCulled>)>,
+    time: DrawTime,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut crew: ResMut<ClothCrew>,
+    threads: Res<ClothThreads>,
+    // See `prepare_cloths`.
+    _on_the_main_thread: NonSendMarker,
+) {
+    let between = time.alpha();
+    let due = cloths.iter_mut().filter_map(|mut cloth| {
+        let (affine, frame) = cloth.begin(between, &mut meshes)?;
+        Some((cloth, affine, frame))
+    });
+    let size = |(cloth, ..): &(DrawnItem, Affine3A, Frame)| cloth.particles.len();
+    crew.for_whole(*threads, due, size, |(mut cloth, affine, frame)| {
+        cloth.draw(&affine, &frame);
+    });
+    for mut cloth in &mut cloths {
+        // That it has changed was said when it was taken out.
+        if let Some(own) = cloth.mesh.bypass_change_detection().own.take()
+            && let Some(place) = meshes.get_mut_untracked(&cloth.source.own)
+        {
+            *place = own;
         }
     }
 }
