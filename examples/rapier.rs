@@ -1,6 +1,6 @@
 //! Cloth and the bodies of Rapier: a net catches balls, a chest hangs on a banner, a hammock carries a log.
 
-use bevy::prelude::*;
+use bevy::{mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -16,8 +16,6 @@ fn main() {
             RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule(),
         ))
         .add_plugins((ClothPlugin::default(), RapierClothPlugin))
-        // What is heavy is borne by light cloth the better the more substeps there are.
-        .insert_resource(bevy_drape::Substeps(24))
         .add_systems(Startup, set_up)
         .add_systems(FixedUpdate, throw)
         .run();
@@ -39,12 +37,25 @@ fn throw(
     commands.spawn((
         RigidBody::Dynamic,
         Collider::ball(0.18),
-        ColliderMassProperties::Mass(0.5),
-        Velocity::linear(Vec3::new(2.2, 2.0, 0.0)),
-        Transform::from_xyz(-4.4, 1.6, 0.0),
+        ColliderMassProperties::Mass(1.0),
+        Velocity::linear(Vec3::new(1.3, 1.0, 0.0)),
+        Transform::from_xyz(-3.2, 2.4, 0.0),
         Mesh3d(meshes.add(Sphere::new(0.18))),
         MeshMaterial3d(materials.add(Color::hsl(hue, 0.7, 0.5))),
     ));
+}
+
+/// A sheet that has more cloth than it needs to span its frame.
+fn slack(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
+    let mut mesh = Mesh::from(ClothGrid::new(width, depth, columns, rows));
+    let positions = mesh.attribute_mut(Mesh::ATTRIBUTE_POSITION);
+    if let Some(VertexAttributeValues::Float32x3(positions)) = positions {
+        for [x, y, z] in positions {
+            let (u, v) = (2.0 * *x / width, 2.0 * *z / depth);
+            *y -= 0.35 * (1.0 - u * u) * (1.0 - 0.5 * v * v);
+        }
+    }
+    mesh
 }
 
 fn set_up(
@@ -79,7 +90,7 @@ fn set_up(
     commands.spawn((
         canvas.clone(),
         Pins::corners().to_world(),
-        Mesh3d(meshes.add(ClothGrid::new(2.0, 2.0, 40, 40))),
+        Mesh3d(meshes.add(slack(2.0, 2.0, 40, 40))),
         Transform::from_xyz(-2.2, 1.2, 0.0),
         sand,
     ));
@@ -111,14 +122,14 @@ fn set_up(
         Pins::edge(ClothEdge::Left)
             .and(Pins::edge(ClothEdge::Right))
             .to_world(),
-        Mesh3d(meshes.add(ClothGrid::new(2.2, 1.0, 48, 24))),
+        Mesh3d(meshes.add(slack(2.2, 1.0, 48, 24))),
         Transform::from_xyz(2.6, 1.2, 0.0),
         blue,
     ));
     commands.spawn((
         RigidBody::Dynamic,
         Collider::cylinder(0.55, 0.16),
-        ColliderMassProperties::Mass(4.0),
+        ColliderMassProperties::Mass(12.0),
         Transform::from_xyz(2.6, 1.9, 0.0).with_rotation(Quat::from_rotation_z(1.5)),
         Mesh3d(meshes.add(Cylinder::new(0.16, 1.1))),
         wood,

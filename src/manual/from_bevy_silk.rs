@@ -97,6 +97,6 @@
 //! - **The mesh is copied.** The handle that you gave is not written to, and comes back when `Cloth` is removed.
 //! - **Vertices at one place hold together.** A mesh need not be welded before.
 //! - **Collision needs no physics engine.** It is always there, for primitives, and with the feature `parry` for meshes,
-//!   hulls and terrain.
+//!   hulls and terrain. If you have one, cloth and its bodies push each other: features `avian` and `rapier`.
 //! - **Ids that do not exist** are told in the log; nothing panics.
 //! - **It sleeps** when it has come to rest.

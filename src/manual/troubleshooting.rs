@@ -38,6 +38,7 @@
 //! | layers do not meet | | both [`ClothLayers`](crate::ClothLayers) must let the other in |
 //! | a half-space is turned: it is solid *below* its xz plane | "colliders": the grid | turn its transform, or take away `.hollow()` |
 //! | it began inside | it shoots out, or stays in | begin outside, or [`WarmUp`](crate::WarmUp) |
+//! | it is a body of a physics engine | | the features `avian` and `rapier`, and [their plugins](super::collisions) |
 //! | a coarse mesh on something pointed | "contacts": few crosses | a finer mesh, or more "thickness" |
 //! | it goes through itself or other cloth | | "self-collision" on both, see [collisions](super::collisions) |
 //! | it falls at once: no pins | "pins": none | [`Pins`](crate::Pins) |
@@ -53,6 +54,7 @@
 //! | "tether scale" is above 1, or it tears by load | 1 |
 //! | too few substeps for so fine a mesh | "substeps" higher, or a coarser mesh |
 //! | a mesh without rows and columns | quads in a grid |
+//! | a body of an engine that weighs a hundred times as much as it | a heavier fabric, more "substeps" |
 //! | its pins are pulled apart | that is what happens then; move them less |
 //! | the entity was scaled after it was built | [`ResetCloth`](crate::ResetCloth) reads the scale again |
 //!
