@@ -176,8 +176,9 @@ pub enum ClothSystems {
     WriteMesh,
 }
 
-/// The schedule that runs [`Substeps`] times a step. Put a system between two phases to add a force
-/// or a constraint of your own. As long as there is no system but those of the plugin, and no run
+/// The schedule that runs [`Substeps`] times a step, or more often while a cloth carries something heavy. Put a
+/// system between two phases to add a constraint of your own. Cloths that take fewer substeps than others do not
+/// move in each of them. As long as there is no system but those of the plugin, and no run
 /// condition, the schedule is not run: each cloth goes through all substeps at once, with the same
 /// result to the bit, which is faster for many cloths.
 ///

@@ -3,8 +3,10 @@
 use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 use crate::{
     components::{ClothBody, Particles},
+    lod::InMotion,
     plugin::SubstepTime,
     solver::grab::{self, Grip, Handle, nearest_on_triangle},
+    systems::due,
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -177,9 +179,14 @@ pub(crate) fn begin_step(
 }
 
 /// Draws what is held to where the hands are in this substep.
-pub(crate) fn hold_cloth(mut cloths: Query<(&mut Particles, &ClothGrabs)>, time: Res<SubstepTime>) {
-    for (mut particles, grabs) in &mut cloths {
-        if !grabs.0.is_empty() {
+pub(crate) fn hold_cloth(
+    mut cloths: Query<(&mut Particles, &ClothGrabs, &ClothBody), InMotion>,
+    time: Res<SubstepTime>,
+) {
+    for (mut particles, grabs, body) in &mut cloths {
+        if !grabs.0.is_empty()
+            && let Some(time) = due(body, &time)
+        {
             hold_one(&mut particles, grabs, &time);
         }
     }

@@ -145,8 +145,9 @@ fn surroundings(cloth: &MeetingItem, step: f32) -> Option<[Vec3; 2]> {
     let p = &cloth.particles;
     let (low, high) = p.position.bounds()?;
     let (back, forth) = p.displacement.bounds()?;
-    // As far as it goes in two steps; the engine's boxes hold the ways of its bodies.
-    let way = back.abs().max(forth.abs()) * (2.0 * step / p.last_dt);
+    // As far as it goes in two steps of its own; the engine's boxes hold the ways of its bodies.
+    let step = step * (1 + cloth.body.pace.covers()) as f32;
+    let way = back.abs().max(forth.abs()) * (step / p.last_dt);
     let margin = way + 2.0 * cloth.cloth.fabric.thickness + 0.05;
     let corners = [p.origin + low - margin, p.origin + high + margin];
     corners

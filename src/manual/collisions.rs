@@ -110,8 +110,9 @@
 //! `rapier`.
 //!
 //! A body that is heavy and fast would stretch light cloth far before it is stopped. A cloth to which such a body comes, or
-//! which is stretched by one, takes up to four times as many substeps for a second or two, and costs as much more; all
-//! others take what they always do. What it catches it throws back with about half of its speed, whatever the fabric.
+//! which is stretched by one, takes up to four times as many substeps for a second or two, and costs as much more, and
+//! so do cloths that may touch it; all others take what they always do. What it catches it throws back with half of its
+//! speed or less, or somewhat more if it is very heavy, whatever the fabric.
 //!
 //! A `ClothCollider` on an entity that is a collider of the engine too is met twice: give it one of both.
 //!

@@ -36,6 +36,8 @@ pub(crate) struct Pace {
     by: Option<LodLevel>,
     /// How many substeps it takes; 0 as long as nobody has said so.
     count: u32,
+    /// How many times as many as usual that is.
+    factor: u32,
     /// Fixed updates since its last step, and those that the last step stood for.
     ticks: u32,
     covers: u32,
@@ -49,6 +51,7 @@ impl Default for Pace {
             level: 0,
             by: None,
             count: 0,
+            factor: 1,
             ticks: 0,
             covers: 1,
             unseen: 0,
@@ -76,7 +79,26 @@ impl Pace {
     /// what it needs for what it carries. Returns how many.
     pub(crate) fn plan(&mut self, substeps: u32, factor: u32) -> u32 {
         self.count = self.at_most(substeps) * factor;
+        self.factor = factor;
         self.count
+    }
+
+    /// How many times as many substeps as usual it takes for what it carries.
+    pub(crate) fn factor(&self) -> u32 {
+        self.factor
+    }
+
+    /// What a step of its own would usually be.
+    pub(crate) fn usual(&self, own: &SubstepTime) -> SubstepTime {
+        if self.factor == 1 {
+            return *own;
+        }
+        let count = (own.count / self.factor).max(1);
+        SubstepTime {
+            substep: own.step / count as f32,
+            count,
+            ..*own
+        }
     }
 
     fn at_most(&self, substeps: u32) -> u32 {

@@ -53,7 +53,7 @@ pub(crate) use rebuild::{follow_changed_meshes, forget_replaced_meshes, give_mes
 pub(crate) use reset::reset;
 pub(crate) use sleep::watch;
 pub(crate) use standstill::{Standstill, count_update, end_standstill};
-pub(crate) use substep::{OwnSystems, collide, integrate, relax, run_substeps};
+pub(crate) use substep::{OwnSystems, collide, due, integrate, relax, run_substeps};
 pub(crate) use touching::{ClothsTouching, find_touching};
 pub(crate) use warm_up::{anybody_is_cold, warm_up};
 pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};

@@ -1,14 +1,24 @@
 //! Keeps flat cloth flat.
 
-use crate::{components::Particles, lod::InMotion, planar::PlanarCloth, solver};
+use super::substep::due;
+use crate::{
+    components::{ClothBody, Particles},
+    lod::InMotion,
+    planar::PlanarCloth,
+    plugin::SubstepTime,
+    solver,
+};
 use bevy::prelude::*;
 
 pub(crate) fn hold_in_planes(
-    mut cloths: Query<(Entity, &PlanarCloth, &mut Particles), InMotion>,
+    mut cloths: Query<(Entity, &PlanarCloth, &ClothBody, &mut Particles), InMotion>,
     transforms: TransformHelper,
+    time: Res<SubstepTime>,
 ) {
-    for (entity, planar, mut particles) in &mut cloths {
-        if let Some((point, normal)) = plane_of(entity, planar, &transforms) {
+    for (entity, planar, body, mut particles) in &mut cloths {
+        if due(body, &time).is_some()
+            && let Some((point, normal)) = plane_of(entity, planar, &transforms)
+        {
             solver::hold_in_plane(&mut particles, point, normal);
         }
     }

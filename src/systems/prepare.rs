@@ -114,7 +114,7 @@ pub(crate) fn prepare_cloths(
     _on_the_main_thread: NonSendMarker,
 ) {
     *time = substep_time(step_length(&clock), *substeps);
-    let count = plan_substeps(&mut cloths, &time, touching.is_empty());
+    let count = plan_substeps(&mut cloths, &time, &touching);
     *time = substep_time(time.step, Substeps(count));
     // The very first frame of a schedule other than `FixedUpdate` has no length yet.
     if time.step <= 0.0 {
@@ -133,7 +133,7 @@ pub(crate) fn prepare_cloths(
 fn plan_substeps(
     cloths: &mut Query<Prepared, InMotion>,
     usual: &SubstepTime,
-    each_alone: bool,
+    touching: &ClothsTouching,
 ) -> u32 {
     let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
     let plan = |mut cloth: PreparedItem| {
@@ -142,16 +142,26 @@ fn plan_substeps(
         (body.pace.plan(usual.count, factor), factor)
     };
     let all = due.map(plan);
-    let (count, factor) = all.fold((usual.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-    if each_alone || factor == 1 {
+    let (count, most) = all.fold((usual.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+    if most == 1 || touching.is_empty() {
         return count;
     }
     // Those that may touch each other must take the same.
-    for mut cloth in cloths.iter_mut() {
-        let pace = &mut cloth.body.bypass_change_detection().pace;
-        pace.plan(usual.count, factor);
+    let groups = touching.groups();
+    let carries = |entity| {
+        cloths
+            .get(entity)
+            .is_ok_and(|cloth| cloth.body.pace.factor() > 1)
+    };
+    let carry = groups.any(carries);
+    for (&entity, _) in groups.entities.iter().zip(&carry).filter(|(_, any)| **any) {
+        if let Ok(mut cloth) = cloths.get_mut(entity) {
+            let body = cloth.body.bypass_change_detection();
+            body.bodies.take(most);
+            body.pace.plan(usual.count, most);
+        }
     }
-    usual.count * factor
+    usual.count * most
 }
 
 /// A step of this length, s, that has not begun.
@@ -195,7 +205,9 @@ impl Preparation<'_, '_, '_> {
             // Somebody wrote a bad number since the last step; `previous` is still good.
             go_back(entity, &mut particles, &mut body);
         }
-        body.glide(cloth, time);
+        // That it takes more of them for what it carries is to help at once.
+        let usual = body.pace.usual(time);
+        body.glide(cloth, &usual);
         let areal_density = body.applied(cloth, time).areal_density;
         // Compared with what is bound, not asked for changes: those may be from any time since
         // the cloth was built, and a cloth without `Pins` has none.

@@ -40,7 +40,7 @@ use bevy::{
 };
 
 /// The substep of a cloth, if it has one in this one of all cloths.
-pub(super) fn due(body: &ClothBody, all: &SubstepTime) -> Option<SubstepTime> {
+pub(crate) fn due(body: &ClothBody, all: &SubstepTime) -> Option<SubstepTime> {
     match body.pace.waits {
         true => None,
         false => body.pace.substep(all),

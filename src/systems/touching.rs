@@ -140,7 +140,7 @@ pub(crate) fn find_touching(
         };
         let fall = gravity.0 * cloth.gravity_scale * time.step * time.step;
         let margin = 2.0 * distance + fall.abs().max_element();
-        if let Some((low, high)) = swept(particles, time.count, margin) {
+        if let Some((low, high)) = swept(particles, body.pace.step(&time).count, margin) {
             found.push(Reach {
                 entity,
                 low,

@@ -98,7 +98,7 @@ fn a_net_catches<E: TestEngine>() {
         // Taut as it is, what lies there rolls.
         assert!(at.xz().length() < 0.8, "{mass} kg: {at}");
         let speed = E::velocity(&app, ball).length();
-        assert!(speed < 0.2, "{mass} kg: {speed} m/s");
+        assert!(speed < 0.3, "{mass} kg: {speed} m/s");
     }
 }
 
@@ -199,7 +199,7 @@ fn momentum_is_kept<E: TestEngine>() {
     let after = of_ball + momentum(&app, cloth);
     // In 32 substeps, as it takes in the end, more is rounded than in 8.
     assert!(
-        (after - before).length() < 1e-3 * before.length(),
+        (after - before).length() < 3e-3 * before.length(),
         "{before} {after}"
     );
     assert!(

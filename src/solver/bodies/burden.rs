@@ -13,7 +13,7 @@ use crate::solver::particles::ParticleArrays;
 use bevy::math::Vec3;
 
 /// How far a body may stretch cloth, m, before that takes more substeps.
-const FREE: f32 = 0.002;
+pub(super) const FREE: f32 = 0.002;
 
 /// How far a body that comes may stretch it before it is stopped, m.
 const FORESEEN: f32 = 0.01;
@@ -28,7 +28,7 @@ const MOST: u32 = 4;
 const PATIENCE: u32 = 30;
 
 /// Who was near a cloth so many steps ago does not come, but comes back.
-const MEMORY: u32 = 120;
+const MEMORY: u32 = PATIENCE * (MOST - 1);
 
 /// What a cloth has to carry.
 #[derive(Clone, Debug)]
@@ -60,6 +60,11 @@ impl Burden {
     pub(super) fn note(&mut self, stretched: f32, substeps: u32) {
         self.stretched += stretched;
         self.substeps = substeps;
+    }
+
+    /// The coming step has so many times as many substeps as usual.
+    pub(super) fn take(&mut self, factor: u32) {
+        self.factor = factor;
     }
 
     /// How many times as many substeps as usual the running step has.
@@ -100,10 +105,13 @@ impl Burden {
                 Some((_, steps)) => *steps = MEMORY,
                 None => {
                     self.near.push((body.id, MEMORY));
+                    let lightness = body.motion.inverse_mass.element_sum() / 3.0;
+                    if body.motion.asleep || lightness <= 0.0 {
+                        continue;
+                    }
                     let (mass, velocity) = *cloth.get_or_insert_with(|| whole(p));
                     let speed = (body.motion.velocity - velocity).length();
-                    let lightness = body.motion.inverse_mass.element_sum() / 3.0;
-                    if !body.motion.asleep && lightness > 0.0 && mass > 0.0 {
+                    if mass > 0.0 {
                         let ratio = (mass * TOUCHED * lightness).recip();
                         farthest = farthest.max(speed * ratio.sqrt() * substep);
                     }

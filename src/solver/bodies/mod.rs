@@ -8,7 +8,8 @@
 //! Momentum goes from one to the other and nowhere else. A contact takes from the particles what of
 //! their displacement goes into the body, all masses known: Σ m·Δd/Δt is what the body gets. What it takes
 //! as if the body could not yield would be too much for a light one; it is scaled by the share that leaves
-//! both with the same velocity along the whole push (the perfectly inelastic collision of two bodies). A
+//! both with the same velocity along the whole push (the perfectly inelastic collision of two bodies), or less
+//! where cloth that was stretched throws the body back. A
 //! particle that is pinned to a body moves as a piece of it, with an equal share of its mass as felt at its
 //! place; what the constraints move it by, the body gets.
 //!
@@ -122,6 +123,11 @@ impl Bodies {
             return 1;
         }
         self.burden.plan(&self.list, p, substep)
+    }
+
+    /// Before a step: it has so many times as many substeps as usual, for what cloth near it carries.
+    pub(crate) fn take(&mut self, factor: u32) {
+        self.burden.take(factor);
     }
 
     /// Begins a fixed step of this length, s.

@@ -1,6 +1,6 @@
 //! Contacts of cloth with bodies that yield.
 
-use super::{Bodies, Motion, Push};
+use super::{Bodies, Motion, Push, burden::FREE};
 #[cfg(feature = "parry")]
 use crate::solver::mesh_contact::MeshContacts;
 use crate::solver::{
@@ -41,10 +41,9 @@ impl Bodies {
             let [from, to] = collider.around();
             around[0].cmple(to).all() && from.cmple(around[1]).all()
         };
-        let seen = (
-            mean(&p.displacement) / by.dt,
-            RECOIL * self.burden.factor() as f32,
-        );
+        let recoil = RECOIL * self.burden.factor() as f32;
+        // As fast as the cloth is on the whole, before any of these touch it.
+        let mut cloth = None;
         let mut stretched = 0.0_f32;
         let mut first = [0, 0];
         let mut any = false;
@@ -60,6 +59,7 @@ impl Bodies {
             if !near {
                 continue;
             }
+            let cloth = *cloth.get_or_insert_with(|| mean(&p.displacement) / by.dt);
             self.room.clone_from(&p.displacement);
             let touched = collide_again(leader, p, skin.reborrow(), own);
             #[cfg(feature = "parry")]
@@ -72,7 +72,7 @@ impl Bodies {
                 any = true;
                 let motion = &mut body.motion;
                 let centre = motion.during(by.during)[1].translation - p.origin;
-                let by_this = share_out(p, &self.room, centre, motion, seen, by.dt);
+                let by_this = share_out(p, &self.room, centre, motion, (cloth, recoil), by.dt);
                 stretched = stretched.max(by_this);
             }
         }
@@ -97,6 +97,9 @@ fn surroundings(p: &ParticleArrays, thickness: f32) -> Option<[Vec3; 2]> {
 /// How much of what cloth that comes back from being stretched would give a body is kept from it, as a
 /// multiple of what just suffices that the body does not swing.
 const RECOIL: f32 = 2.0;
+
+/// How far a body must stretch cloth, m, for all of that.
+const TAUT: f32 = FREE / 4.0;
 
 /// What a contact has done to the particles of a cloth.
 struct Change {
@@ -150,16 +153,19 @@ fn share_out(
     };
     let [impulse, twist] = push.ends();
     let taken = taken as f32;
-    let (mut share, mut stretched) = (1.0, 0.0);
+    let mut share = 1.0;
+    let mut stretched = impulse.length() / mass as f32 * dt;
     if !motion.asleep {
         let yielded =
             impulse.dot(motion.inverse_mass * impulse) + twist.dot(motion.inverse_inertia * twist);
         share = taken / (taken + yielded);
         // Light bodies are just carried along.
-        stretched = share * impulse.length() / mass as f32 * dt;
+        stretched *= share;
         let rebound = impulse.dot(motion.velocity - cloth) + twist.dot(motion.spin);
         if rebound > 0.0 {
-            let kept = 2.0 * recoil * rebound / (taken * yielded).sqrt();
+            // Cloth that just lies there does not come back from anywhere.
+            let taut = (stretched / TAUT).min(1.0);
+            let kept = 2.0 * recoil * taut * rebound / (taken * yielded).sqrt();
             share *= (1.0 - kept).max(0.0);
         }
     }
