@@ -59,7 +59,7 @@ impl Bodies {
                     let way = p.position.get(held.particle as usize) - wanted;
                     push.add(arm, way / (held.inverse_mass * dt));
                 }
-                body.motion.give_now(push.ends(), dt);
+                body.motion.give(push.ends(), dt);
             }
             self.put(p, during);
             for held in &self.held {

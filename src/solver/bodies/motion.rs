@@ -137,20 +137,16 @@ impl Motion {
         [seen(self.before, substep), seen(self.pose, substep + 1)]
     }
 
-    /// Gives it an impulse and a twist; it moves by them from the next substep on.
-    pub(super) fn give(&mut self, [impulse, twist]: [Vec3; 2]) {
+    /// Gives it an impulse and a twist. It has moved by them already in the substep of this length, s, that it
+    /// is in.
+    pub(super) fn give(&mut self, [impulse, twist]: [Vec3; 2], dt: f32) {
+        let (velocity, spin) = (self.velocity, self.spin);
         self.impulse += impulse;
         self.twist += twist;
         if !self.asleep {
             self.velocity += self.inverse_mass * impulse;
             self.spin += self.inverse_inertia * twist;
         }
-    }
-
-    /// The same, but it has moved by them already in the substep of this length, s, that it is in.
-    pub(super) fn give_now(&mut self, push: [Vec3; 2], dt: f32) {
-        let (velocity, spin) = (self.velocity, self.spin);
-        self.give(push);
         self.drift(self.velocity - velocity, self.spin - spin, dt);
     }
 

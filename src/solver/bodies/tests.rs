@@ -176,6 +176,16 @@ impl Sheet {
     }
 }
 
+/// A sheet that is held along its edges, with something above it, and gravity.
+fn net(density: f32, mut body: RigidBody) -> Sheet {
+    let gravity = Vec3::NEG_Y * 9.81;
+    body.motion.acceleration = gravity;
+    let mut sheet = Sheet::new(density, [body]);
+    sheet.gravity = gravity;
+    sheet.pin(|at| at.x.abs().max(at.z.abs()) > 0.49);
+    sheet
+}
+
 /// How far momenta are from what they were, as a share of this momentum.
 fn drift(now: [DVec3; 2], before: [DVec3; 2], of: f64) -> [f64; 2] {
     [0, 1].map(|k| (now[k] - before[k]).length() / of)
@@ -220,12 +230,7 @@ fn a_light_ball_does_not_bounce_off_heavy_cloth() {
 #[test]
 fn a_net_carries_a_ball_that_is_heavier_than_it() {
     // 1 kg in a net of 0.5 kg, held along its edges.
-    let gravity = Vec3::NEG_Y * 9.81;
-    let mut ball = ball(1.0, 0.2, Vec3::Y * 0.22, Vec3::ZERO);
-    ball.motion.acceleration = gravity;
-    let mut sheet = Sheet::new(0.5, [ball]);
-    sheet.gravity = gravity;
-    sheet.pin(|at| at.x.abs().max(at.z.abs()) > 0.49);
+    let mut sheet = net(0.5, ball(1.0, 0.2, Vec3::Y * 0.22, Vec3::ZERO));
     let (mut impulse, mut fastest) = (0.0, 0.0_f32);
     for step in 0..300 {
         sheet.step();
@@ -250,19 +255,15 @@ fn a_net_carries_a_ball_that_is_heavier_than_it() {
 #[test]
 fn what_is_thrown_into_a_net_is_stopped_by_it() {
     // From a ball that weighs less than the net to one that is forty times as heavy.
-    for (mass, speed, net) in [
+    for (mass, speed, density) in [
         (0.5, 5.0, 0.8),
         (1.0, 5.0, 0.2),
         (2.0, 8.0, 0.8),
         (8.0, 5.0, 0.8),
         (8.0, 5.0, 0.2),
     ] {
-        let gravity = Vec3::NEG_Y * 9.81;
-        let mut ball = ball(mass, 0.15, Vec3::Y * 0.2, Vec3::NEG_Y * speed);
-        ball.motion.acceleration = gravity;
-        let mut sheet = Sheet::new(net, [ball]);
-        sheet.gravity = gravity;
-        sheet.pin(|at| at.x.abs().max(at.z.abs()) > 0.49);
+        let ball = ball(mass, 0.15, Vec3::Y * 0.2, Vec3::NEG_Y * speed);
+        let mut sheet = net(density, ball);
         let (mut lowest, mut fastest) = (0.0_f32, 0.0_f32);
         for _ in 0..60 {
             sheet.step();
@@ -270,7 +271,7 @@ fn what_is_thrown_into_a_net_is_stopped_by_it() {
             lowest = lowest.min(motion.pose.translation.y);
             fastest = fastest.max(motion.velocity.y);
         }
-        let case = format!("{mass} kg at {speed} m/s into {net} kg");
+        let case = format!("{mass} kg at {speed} m/s into {density} kg");
         assert!(lowest > -0.2, "{case}: sank to {lowest} m");
         // Nor is it thrown back: it keeps less than three quarters of its energy.
         assert!(fastest < 0.87 * speed, "{case}: {fastest} m/s up");

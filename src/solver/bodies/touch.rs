@@ -169,7 +169,7 @@ fn share_out(
             share *= (1.0 - kept).max(0.0);
         }
     }
-    motion.give_now([impulse * share, twist * share], dt);
+    motion.give([impulse * share, twist * share], dt);
     if share < 1.0 {
         let (now, then) = (&mut p.displacement, before);
         let planes = [
