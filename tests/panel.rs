@@ -344,6 +344,35 @@ fn the_air_in_a_cloth_can_be_tuned() {
 }
 
 #[test]
+fn what_a_cloth_feels_of_its_wearer_can_be_tuned() {
+    let mut panel = panel();
+    assert!(panel.query_by_label("turns felt").is_none());
+    let world = panel.state_mut().world_mut();
+    let cloth = world
+        .query_filtered::<Entity, With<Cloth>>()
+        .single(world)
+        .unwrap();
+    let motion = WorldMotion {
+        angular: 0.4,
+        max_speed: Some(6.0),
+        ..default()
+    };
+    world.entity_mut(cloth).insert(motion.clone());
+    panel.run_steps(3);
+    panel.get_by_role_and_label(Role::Slider, "motion felt");
+    panel.get_by_role_and_label(Role::Slider, "turns felt");
+    panel.get_by_label("⟲").click();
+    panel.run_steps(3);
+    let now = panel.state().world().get::<WorldMotion>(cloth).unwrap();
+    // What has no slider stays.
+    let expected = WorldMotion {
+        angular: 1.0,
+        ..motion
+    };
+    assert_eq!(*now, expected);
+}
+
+#[test]
 fn a_preset_can_be_chosen_and_is_shown() {
     let mut panel = panel();
     panel

@@ -5,7 +5,6 @@ use crate::{
     cloth::{Cloth, SelfCollision},
     fabric::Fabric,
     params::{self, Param},
-    pressure::Pressure,
     settings::{ClothGravity, Wind},
     solver::ThreadSolver,
 };
@@ -55,21 +54,27 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
             }
         }
     });
-    pressure(ui, world, &cloths);
+    beside(ui, world, &cloths, "Pressure", params::PRESSURE);
+    beside(ui, world, &cloths, "Motion", params::WORLD_MOTION);
 }
 
-/// The air in those cloths that hold some.
-fn pressure(ui: &mut egui::Ui, world: &mut World, cloths: &[Entity]) {
-    let mut airy = cloths.iter().filter_map(|&e| world.get::<Pressure>(e));
-    let Some(mut shown) = airy.next().copied() else {
+/// The numbers of what only some cloths have: those that hold air, or are carried.
+fn beside<T: Component<Mutability = Mutable> + Default + Clone>(
+    ui: &mut egui::Ui,
+    world: &mut World,
+    cloths: &[Entity],
+    title: &str,
+    params: &[Param<T>],
+) {
+    let Some(mut shown) = cloths.iter().find_map(|&e| world.get::<T>(e)).cloned() else {
         return;
     };
-    section(ui, "Pressure", |ui| {
-        for param in params::PRESSURE {
+    section(ui, title, |ui| {
+        for param in params {
             if slider(ui, param, &mut shown) {
                 for &entity in cloths {
-                    if let Some(mut air) = world.get_mut::<Pressure>(entity) {
-                        (param.set)(&mut air, (param.get)(&shown));
+                    if let Some(mut own) = world.get_mut::<T>(entity) {
+                        (param.set)(&mut own, (param.get)(&shown));
                     }
                 }
             }

@@ -6,6 +6,7 @@ use crate::{
     pressure::Pressure,
     settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
     wind_zone::WindZone,
+    world_motion::WorldMotion,
 };
 use bevy::prelude::*;
 
@@ -18,6 +19,7 @@ pub(crate) fn check_settings(
     mut cloths: Query<(Entity, &mut Cloth), Changed<Cloth>>,
     mut zones: Query<(Entity, &mut WindZone), Changed<WindZone>>,
     mut pressures: Query<(Entity, &mut Pressure), Changed<Pressure>>,
+    mut motions: Query<(Entity, &mut WorldMotion), Changed<WorldMotion>>,
 ) {
     check(params::GRAVITY, &mut gravity);
     check(params::WIND, &mut wind);
@@ -31,6 +33,11 @@ pub(crate) fn check_settings(
     for (entity, mut zone) in &mut zones {
         for message in params::sanitize(params::WIND_ZONE, zone.bypass_change_detection()) {
             warn!("wind zone {entity}: {message}");
+        }
+    }
+    for (entity, mut motion) in &mut motions {
+        for message in params::sanitize(params::WORLD_MOTION, motion.bypass_change_detection()) {
+            warn!("cloth {entity}: {message}");
         }
     }
     for (entity, mut pressure) in &mut pressures {

@@ -206,6 +206,26 @@ fn a_joint_that_is_despawned_is_told_once_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_share_of_motion_that_is_none_is_put_right_and_told() {
+    let mut app = app();
+    record(&mut app, 7900);
+    let motion = WorldMotion {
+        linear: -3.0,
+        angular: f32::NAN,
+        ..default()
+    };
+    let Character { cloth, .. } = spawn(&mut app, skinned(), Vec3::Y, motion);
+    run(&mut app, 3);
+    let now = app.world().get::<WorldMotion>(cloth).unwrap();
+    assert_eq!((now.linear, now.angular), (0.0, 1.0));
+    let lines = lines_about(cloth);
+    for field in ["WorldMotion::linear", "WorldMotion::angular"] {
+        let told = lines.iter().filter(|line| line.contains(field)).count();
+        assert_eq!(told, 1, "{lines:#?}");
+    }
+}
+
+#[test]
 fn a_skeleton_may_be_swapped() {
     let mut app = app();
     let Character { cloth, .. } = spawn(&mut app, skinned(), Vec3::ZERO, Pins::corners());
