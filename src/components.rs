@@ -137,6 +137,16 @@ impl SelfContacts {
         self.contacts.forget();
     }
 
+    /// The pairs of its particles that touch each other, give or take this much, m.
+    #[cfg(feature = "debug")]
+    pub(crate) fn touching<'a>(
+        &'a self,
+        particles: &'a Particles,
+        tolerance: f32,
+    ) -> impl Iterator<Item = [u32; 2]> + 'a {
+        self.contacts.touching(&particles.position, tolerance)
+    }
+
     /// What a cloth keeps from itself and from others, m; `None` if it collides with no cloth.
     pub(crate) fn distance(
         &mut self,

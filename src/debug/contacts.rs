@@ -1,14 +1,25 @@
-//! Where colliders are touched.
+//! Where colliders are touched, and where cloth touches itself.
 
 use super::{ClothGizmoGroup, ClothGizmos};
-use crate::{cloth::Cloth, components::Particles, layers::ClothLayers, systems::ActiveColliders};
-use bevy::{color::palettes::css::LIME, prelude::*};
+use crate::{
+    cloth::{Cloth, SelfCollision},
+    components::{Particles, SelfContacts},
+    layers::ClothLayers,
+    systems::ActiveColliders,
+};
+use bevy::{
+    color::palettes::css::{AQUA, LIME},
+    prelude::*,
+};
 
 /// A particle that is no farther from where contact begins than this touches, m.
 const TOUCH: f32 = 5e-4;
 
+/// How large a cross is, m.
+const SIZE: f32 = 0.012;
+
 pub(super) fn draw_contacts(
-    cloths: Query<(&Particles, &Cloth, Option<&ClothLayers>)>,
+    cloths: Query<(&Particles, &Cloth, &SelfContacts, Option<&ClothLayers>)>,
     colliders: Res<ActiveColliders>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
@@ -16,7 +27,7 @@ pub(super) fn draw_contacts(
     if !show.contacts {
         return;
     }
-    for (particles, cloth, layers) in &cloths {
+    for (particles, cloth, own, layers) in &cloths {
         let near = cloth.fabric.thickness + TOUCH;
         for collider in colliders.meeting(layers) {
             let pose = collider.end;
@@ -27,9 +38,16 @@ pub(super) fn draw_contacts(
                 let (distance, normal) = collider.shape.distance(place);
                 if distance * side <= near {
                     let touched = pose.rotation * (place - normal * distance) + pose.translation;
-                    gizmos.cross(Isometry3d::from_translation(touched), 0.012, LIME);
+                    gizmos.cross(Isometry3d::from_translation(touched), SIZE, LIME);
                 }
             }
+        }
+        if cloth.self_collision == SelfCollision::Off {
+            continue;
+        }
+        for pair in own.touching(particles, TOUCH) {
+            let [a, b] = pair.map(|i| particles.world_position(i as usize));
+            gizmos.cross(Isometry3d::from_translation(a.midpoint(b)), SIZE, AQUA);
         }
     }
 }

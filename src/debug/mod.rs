@@ -7,7 +7,7 @@
 //! | `tethers` | what keeps particles within reach of their pins |
 //! | `normals` | where the cloth faces |
 //! | `limits` | how far particles may go from where they are carried |
-//! | `contacts` | where colliders are touched |
+//! | `contacts` | where colliders are touched, and cloth touches itself |
 //! | `colliders` | what cloth bumps into |
 //! | `wind_zones` | where the wind blows |
 
@@ -64,7 +64,8 @@ pub struct ClothGizmos {
     /// as it may go away from there; and where its backstop begins, a ring on the surface of that. At most
     /// 80 particles of each cloth are shown, evenly chosen.
     pub limits: bool,
-    /// A small cross where a collider is touched, for each particle that touches it.
+    /// A small cross where a collider is touched, for each particle that touches it; and, in another colour,
+    /// between particles of a cloth that touch each other.
     pub contacts: bool,
     /// The outlines of all colliders.
     pub colliders: bool,

@@ -45,7 +45,7 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                     (
                         &mut gizmos.contacts,
                         "contacts",
-                        "A small cross wherever a collider is touched",
+                        "A small cross wherever a collider is touched, or cloth touches itself",
                     ),
                     (
                         &mut gizmos.colliders,

@@ -2,6 +2,7 @@
 
 use crate::{add_mesh, headless::headless_app, particles, run, sheet, spawn};
 use bevy::{
+    color::palettes::css::AQUA,
     gizmos::{GizmoAsset, GizmoHandles, GizmoPlugin},
     prelude::*,
 };
@@ -273,6 +274,46 @@ fn contacts_and_colliders_are_drawn_where_they_touch() {
         .filter(|at| at.y > 1.0);
     let (count, on) = high.fold((0, 0), |(n, on), at| (n + 1, on + i32::from(on_ball(at))));
     assert!(count > 60 && count == on, "{on} of {count}");
+}
+
+#[test]
+fn contacts_of_a_cloth_with_itself_are_drawn_between_its_layers() {
+    let mut app = app_with(ClothGizmos {
+        contacts: true,
+        ..default()
+    });
+    app.world_mut().spawn(ClothCollider::half_space());
+    // A strip that falls edge on, and so onto itself.
+    let mesh = add_mesh(&mut app, ClothGrid::vertical(0.5, 1.5, 12, 34));
+    let cloth = Cloth {
+        self_collision: SelfCollision::Particles,
+        ..default()
+    };
+    let place = Transform::from_xyz(0.0, 0.9, 0.0).with_rotation(Quat::from_rotation_x(0.1));
+    let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh), place)).id();
+    let crosses = |app: &App| -> Vec<Vec3> {
+        let own = lines(app)
+            .into_iter()
+            .filter(|(_, colour)| *colour == LinearRgba::from(AQUA));
+        own.map(|([a, b], _)| a.midpoint(b)).collect()
+    };
+    run(&mut app, 10);
+    assert!(crosses(&app).is_empty(), "it hangs straight");
+    run(&mut app, 80);
+    halt(&mut app);
+    let drawn = crosses(&app);
+    assert!(!drawn.is_empty());
+    // Each is half a cell from two particles.
+    let places = places(&app, cloth);
+    let kept = 0.5 / 11.0;
+    for cross in &drawn {
+        let near = |at: &&Vec3| at.distance(*cross) < 0.6 * kept;
+        assert!(places.iter().filter(near).count() >= 2, "{cross}");
+    }
+    let cloth = app.world_mut().get_mut::<Cloth>(cloth);
+    cloth.unwrap().self_collision = SelfCollision::Off;
+    run(&mut app, 1);
+    assert!(crosses(&app).is_empty());
 }
 
 #[test]

@@ -160,6 +160,22 @@ impl SelfContacts {
         self.len() == 0
     }
 
+    /// The pairs of particles at these places that keep no more than their distance and this tolerance, m, from
+    /// each other.
+    pub fn touching<'a>(
+        &'a self,
+        at: &'a SoaVec3,
+        tolerance: f32,
+    ) -> impl Iterator<Item = [u32; 2]> + 'a {
+        let keep = self.found.map_or(0.0, |found| found.distance) + tolerance;
+        let pairs = self.pairs.all().iter().chain(self.hot.all()).copied();
+        pairs.filter(move |&[i, j]| {
+            let (i, j) = (i as usize, j as usize);
+            // Numbers of a cloth that was torn since may not be there any more.
+            i.max(j) < at.len() && (at.get(i) - at.get(j)).length_squared() <= keep * keep
+        })
+    }
+
     /// Has pairs looked for again, and triangles learnt. Must be called when places at rest or triangles
     /// have changed, but not their number.
     pub fn forget(&mut self) {

@@ -31,6 +31,10 @@ impl Ordered {
         self.pairs.len()
     }
 
+    pub(super) fn all(&self) -> &[[u32; 2]] {
+        &self.pairs
+    }
+
     pub(super) fn clear(&mut self) {
         self.pairs.clear();
     }
