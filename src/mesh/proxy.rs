@@ -216,26 +216,43 @@ impl Block {
     }
 }
 
-/// A triangle of the cloth as it is now.
+/// A triangle of the cloth as it is now: all that its vertices have in common.
 struct Triangle {
-    /// Its corners, and their normals.
-    x: [Vec3A; 3],
-    n: [Vec3A; 3],
-    /// Its sides from the first corner.
+    /// Its first corner, and its sides from there.
+    x: Vec3A,
     e: Vec3A,
     f: Vec3A,
+    /// The normal of the first corner, and how those of the others differ from it.
+    n: Vec3A,
+    to_second: Vec3A,
+    to_third: Vec3A,
+    /// How far each side bulges: between the first and second corner, second and third, third and first.
+    bulge: [Vec3A; 3],
 }
 
 impl Triangle {
     #[inline(always)]
     fn of(corners: [u32; 3], places: &[Vec3A], normals: &[Vec3A]) -> Self {
-        let [a, b, c] = corners.map(|i| i as usize);
-        let x = [places[a], places[b], places[c]];
+        let [a, b, c] = corners.map(|i| places[i as usize]);
+        let [u, v, w] = corners.map(|i| normals[i as usize]);
+        // The paper projects each point p = Σ sᵢ xᵢ to the planes of the corners and takes the mean by the shares s.
+        // With Σ sᵢ = 1 that comes to p + Σ sᵢ sⱼ bᵢⱼ over the three sides, where
+        // bᵢⱼ = ((xᵢ − xⱼ)·nᵢ) nᵢ + ((xⱼ − xᵢ)·nⱼ) nⱼ is the same for all points.
+        let bulge = |(x, n): (Vec3A, Vec3A), (y, m): (Vec3A, Vec3A)| {
+            (n * (x - y).dot(n) + m * (y - x).dot(m)) * ROUND
+        };
         Self {
-            x,
-            n: [normals[a], normals[b], normals[c]],
-            e: x[1] - x[0],
-            f: x[2] - x[0],
+            x: a,
+            e: b - a,
+            f: c - a,
+            n: u,
+            to_second: v - u,
+            to_third: w - u,
+            bulge: [
+                bulge((a, u), (b, v)),
+                bulge((b, v), (c, w)),
+                bulge((c, w), (a, u)),
+            ],
         }
     }
 
@@ -251,27 +268,22 @@ impl Triangle {
     /// of them.
     #[inline(always)]
     fn vertex(&self, second: f32, third: f32, away: [f32; 3], normal: [f32; 3]) -> [f32; 6] {
-        let [a, b, c] = self.x;
-        let [u, v, w] = self.n;
-        let (e, f) = (self.e, self.f);
-        let first = 1.0 - second - third;
-        let fx = a.x * first + b.x * second + c.x * third;
-        let fy = a.y * first + b.y * second + c.y * third;
-        let fz = a.z * first + b.z * second + c.z * third;
-        // How far the point is from the planes of the corners, each by its share.
-        let ua = first * ((a.x - fx) * u.x + (a.y - fy) * u.y + (a.z - fz) * u.z);
-        let vb = second * ((b.x - fx) * v.x + (b.y - fy) * v.y + (b.z - fz) * v.z);
-        let wc = third * ((c.x - fx) * w.x + (c.y - fy) * w.y + (c.z - fz) * w.z);
-        let nx = u.x * first + v.x * second + w.x * third;
-        let ny = u.y * first + v.y * second + w.y * third;
-        let nz = u.z * first + v.z * second + w.z * third;
+        let (at, e, f) = (self.x, self.e, self.f);
+        let (n, s, t) = (self.n, self.to_second, self.to_third);
+        let nx = n.x + s.x * second + t.x * third;
+        let ny = n.y + s.y * second + t.y * third;
+        let nz = n.z + s.z * second + t.z * third;
         let length = (nx * nx + ny * ny + nz * nz).sqrt();
         let unit = select(length > 0.0, 1.0 / length, 0.0);
         let (nx, ny, nz) = (nx * unit, ny * unit, nz * unit);
+        let [b, c, d] = self.bulge;
+        let first = 1.0 - second - third;
+        let (i, j, k) = (first * second, second * third, third * first);
         let [p, q, r] = away;
-        let x = fx + (u.x * ua + v.x * vb + w.x * wc) * ROUND + e.x * p + f.x * q + nx * r;
-        let y = fy + (u.y * ua + v.y * vb + w.y * wc) * ROUND + e.y * p + f.y * q + ny * r;
-        let z = fz + (u.z * ua + v.z * vb + w.z * wc) * ROUND + e.z * p + f.z * q + nz * r;
+        let (p, q) = (p + second, q + third);
+        let x = at.x + e.x * p + f.x * q + (b.x * i + c.x * j + d.x * k) + nx * r;
+        let y = at.y + e.y * p + f.y * q + (b.y * i + c.y * j + d.y * k) + ny * r;
+        let z = at.z + e.z * p + f.z * q + (b.z * i + c.z * j + d.z * k) + nz * r;
         let [p, q, r] = normal;
         let mx = e.x * p + f.x * q + nx * r;
         let my = e.y * p + f.y * q + ny * r;
