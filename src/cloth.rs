@@ -1,6 +1,6 @@
 //! What makes a mesh cloth.
 
-use crate::{fabric::Fabric, pins::Pins, solver::ThreadSolver};
+use crate::{fabric::Fabric, pins::Pins, solver::ThreadSolver, systems::FramePath};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
     serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform, Pins)]
+#[require(Transform, Pins, FramePath)]
 pub struct Cloth {
     /// What it is made of.
     pub fabric: Fabric,

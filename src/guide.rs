@@ -22,8 +22,8 @@ pub(crate) struct Guide {
     pub(crate) colliders: Vec<Collider>,
     /// It is to be teleported with its frame.
     pub(crate) teleport: Option<Teleport>,
-    /// It stood still, and is to be where it would have been carried.
-    pub(crate) returns: Option<Teleport>,
+    /// It is new or stood still, and is to be where its frame is seen in the next step.
+    pub(crate) catches_up: bool,
 }
 
 /// What it saw in the last step; a snapshot keeps it.

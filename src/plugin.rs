@@ -81,7 +81,8 @@ impl ClothPlugin {
     fn follow_frames(&self, app: &mut App) {
         app.add_systems(
             self.schedule,
-            systems::teleport
+            (systems::teleport, systems::catch_up.run_if(cloth_step_due))
+                .chain()
                 .before(ClothSystems::Prepare)
                 .after(advance_cloth_time),
         );

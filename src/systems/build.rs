@@ -2,8 +2,7 @@
 
 use super::{
     bind::{bind_masses, bind_stiffness, rebind},
-    follow::relative,
-    guide::bind_limits,
+    guide::{bind_limits, see_carriers},
     skins::{Loaded, Skeletons},
 };
 use crate::{
@@ -14,13 +13,12 @@ use crate::{
     },
     fabric::Fabric,
     grab::ClothGrabs,
-    guide::Frame,
     lod::ClothsPerFrame,
     max_distance::MaxDistance,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     paint::{ClothPaint, ClothPart, Paint, PerVertex, VertexChannel, per_vertex, removes_colours},
     params,
-    pins::{PinAnchor, PinSelector, Pins},
+    pins::{PinSelector, Pins},
     rope::Rope,
     skin::Skin,
     snapshot::BuiltFrom,
@@ -143,10 +141,9 @@ pub(crate) fn build(
         body.built = BuiltFrom::new(frame, &body, Some(&binding), &constraints);
         bind_limits(entity, max_distance, &mut body, count);
         rebind(entity, pins, &particles, &mut body);
-        see_anchors(entity, &mut body, particles.origin, transform, &skeletons);
-        let moves_it = motion.map_or(Some(entity), |motion| motion.frame_of(entity));
-        let frame = moves_it.and_then(|frame| Some((frame, Frame::of(&skeletons.joint(frame)?)?)));
-        body.guide.seen.frame = frame;
+        see_carriers(entity, motion, &mut body, particles.origin, |other| {
+            skeletons.joint(other)
+        });
         body.set_masses(&mut particles, fabric.areal_density);
         if particles.inverse_mass.iter().all(|&w| w == 0.0) {
             warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
@@ -188,29 +185,6 @@ pub(crate) fn build(
             ))
             .trigger(|entity| ClothReady { entity });
     }
-}
-
-/// Takes pins along with their anchors from now on, and not only from the first step on.
-fn see_anchors(
-    entity: Entity,
-    body: &mut ClothBody,
-    origin: Vec3,
-    transform: &GlobalTransform,
-    skeletons: &Skeletons,
-) {
-    let relative = |transform: &GlobalTransform| relative(transform, origin);
-    let mut pins = std::mem::take(&mut body.pins);
-    for pin in &mut pins {
-        let anchor = match (pin.anchor, &body.skin) {
-            (PinAnchor::World, _) => None,
-            (PinAnchor::Cloth, Some(skin)) => Some(skin.matrix(pin.particle as usize)),
-            (PinAnchor::Cloth, None) => Some(relative(transform)),
-            (PinAnchor::Entity(other), _) if other == entity => Some(relative(transform)),
-            (PinAnchor::Entity(other), _) => skeletons.joint(other).as_ref().map(relative),
-        };
-        pin.target(anchor, origin);
-    }
-    body.pins = pins;
 }
 
 /// The channels in which something is painted for a cloth.

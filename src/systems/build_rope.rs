@@ -1,6 +1,6 @@
 //! Builds ropes, and builds them anew when they are changed.
 
-use super::{bind::rebind, build::is_usable, rebuild::take_apart};
+use super::{bind::rebind, build::is_usable, guide::see_carriers, rebuild::take_apart};
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{
@@ -15,6 +15,7 @@ use crate::{
     settings::ClothGravity,
     snapshot::BuiltFrom,
     solver::ParticleArrays,
+    world_motion::WorldMotion,
 };
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
@@ -40,14 +41,16 @@ pub(crate) fn build_ropes(
             Option<&ClothSource>,
             Option<&ClothBody>,
             Option<&BuildFailed>,
+            Option<&WorldMotion>,
         ),
         Known,
     >,
+    places: Query<&GlobalTransform>,
     sources: Query<(&ClothSource, &Mesh3d)>,
     gravity: Res<ClothGravity>,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
-    for (entity, cloth, pins, rope, transform, mesh, source, body, failed) in &ropes {
+    for (entity, cloth, pins, rope, transform, mesh, source, body, failed, motion) in &ropes {
         let (changed, moved) = (rope.is_changed(), transform.is_changed());
         let due = match (body, failed) {
             // A cloth that has become a rope has another body.
@@ -89,6 +92,9 @@ pub(crate) fn build_ropes(
             tube,
         } = make(&rope, &wanted, course, &transform);
         rebind(entity, pins.unwrap_or(&Pins::none()), &particles, &mut body);
+        see_carriers(entity, motion, &mut body, particles.origin, |other| {
+            places.get(other).ok().copied()
+        });
         body.set_masses(&mut particles, fabric.areal_density);
         if particles.inverse_mass.iter().all(|&w| w == 0.0) {
             let count = particles.len();

@@ -1,11 +1,13 @@
 //! Decides how much work each cloth is worth in the coming step.
 
-use super::write_mesh::DrawBetweenSteps;
+use super::draw::DrawBetweenSteps;
 use crate::{
+    cloth::ResetCloth,
     components::ClothBody,
     grab::ClothGrabs,
     lod::{ClothBudget, ClothCulled, ClothLod, ClothViewer, LodLevel, MOST_UPDATES},
     plugin::SubstepTime,
+    world_motion::Teleport,
 };
 use bevy::{
     camera::{Camera, primitives::Aabb, visibility::ViewVisibility},
@@ -221,7 +223,10 @@ pub(crate) fn choose_detail(
                 commands.entity(entity).try_insert(ClothCulled);
             } else {
                 commands.entity(entity).try_remove::<ClothCulled>();
-                body.guide.returns = Some(lod.on_return);
+                match lod.on_return {
+                    Teleport::Keep => body.guide.catches_up = true,
+                    Teleport::Reset => commands.trigger(ResetCloth { entity }),
+                }
             }
         }
         pace.level = own;

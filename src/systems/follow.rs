@@ -6,7 +6,7 @@
 //! the time between them: a step sees it where it was at the end of the step, one frame ago. What is moved
 //! by the fixed schedule itself is seen where it is.
 
-use crate::{components::ClothBody, world_motion::WorldMotion};
+use crate::{cloth::Cloth, components::ClothBody, world_motion::WorldMotion};
 use bevy::{
     math::{Affine3A, Quat, Vec3A},
     prelude::*,
@@ -24,6 +24,8 @@ pub(crate) struct FramePath {
     /// Where the fixed schedule left it.
     after: GlobalTransform,
     known: bool,
+    /// It has been seen in two frames, or was put somewhere: that says where it comes from.
+    settled: bool,
     /// It moved between the frames, and not in the fixed schedule.
     by_frames: bool,
 }
@@ -43,6 +45,7 @@ impl Default for FrameShare {
 pub(crate) struct Anchors<'w, 's> {
     transforms: TransformHelper<'w, 's>,
     paths: Query<'w, 's, &'static FramePath>,
+    parents: Query<'w, 's, &'static ChildOf>,
     share: Res<'w, FrameShare>,
 }
 
@@ -50,10 +53,27 @@ impl Anchors<'_, '_> {
     /// Where an entity is, if it is there.
     pub(crate) fn at(&self, entity: Entity) -> Option<GlobalTransform> {
         let now = self.transforms.compute_global_transform(entity).ok()?;
-        Some(match self.paths.get(entity) {
-            Ok(path) => path.seen(now, *self.share),
-            _ => now,
+        let own = self.paths.get(entity).ok().filter(|path| path.settled);
+        Some(match own {
+            Some(path) => path.seen(now, *self.share),
+            None => self.beside(entity, &now).unwrap_or(now),
         })
+    }
+
+    /// Where something new is: on what it hangs on, as that is seen. The one is not to be ahead of the other.
+    fn beside(&self, entity: Entity, now: &GlobalTransform) -> Option<GlobalTransform> {
+        let settled = |entity| {
+            let path = self.paths.get(entity).ok()?;
+            path.settled.then_some((entity, path))
+        };
+        let (carrier, path) = self.parents.iter_ancestors(entity).find_map(settled)?;
+        let there = self.transforms.compute_global_transform(carrier).ok()?;
+        let seen = path.seen(there, *self.share);
+        if seen == there {
+            return None;
+        }
+        let seen = seen * now.reparented_to(&there);
+        seen.affine().is_finite().then_some(seen)
     }
 
     /// The same as an affine map relative to `origin`.
@@ -100,12 +120,14 @@ impl FramePath {
         self.by_frames = self.known && now != self.after && !jumped && !by_steps;
         self.from = before;
         self.after = now;
+        self.settled |= self.known;
         self.known = true;
     }
 
     /// It was put where it is now.
     pub(crate) fn jump(&mut self) {
         self.known = false;
+        self.settled = true;
         self.by_frames = false;
     }
 }
@@ -167,9 +189,21 @@ pub(crate) fn find_frame_share(
 /// Begins to note where that is which cloths have come to hang on.
 pub(crate) fn follow_anchors(
     mut cloths: Query<(Entity, &mut ClothBody, Option<&WorldMotion>)>,
+    unbuilt: Query<(Entity, &WorldMotion), (With<Cloth>, Without<ClothBody>)>,
     followed: Query<(), With<FramePath>>,
     mut commands: Commands,
 ) {
+    let mut follow = |anchor: Entity| {
+        if !followed.contains(anchor)
+            && let Ok(mut anchor) = commands.get_entity(anchor)
+        {
+            anchor.try_insert_if_new(FramePath::default());
+        }
+    };
+    // Before they are built, so that it is known where they come from.
+    for (entity, motion) in &unbuilt {
+        follow(motion.frame_of(entity).unwrap_or(entity));
+    }
     for (entity, mut body, motion) in &mut cloths {
         let frame = motion.and_then(|motion| motion.frame_of(entity));
         let frame = frame.unwrap_or(entity);
@@ -178,14 +212,6 @@ pub(crate) fn follow_anchors(
         }
         let body = body.bypass_change_detection();
         body.follows = Some(frame);
-        let mut follow = |anchor: Entity| {
-            if !followed.contains(anchor)
-                && let Ok(mut anchor) = commands.get_entity(anchor)
-            {
-                anchor.try_insert_if_new(FramePath::default());
-            }
-        };
-        follow(entity);
         follow(frame);
         let mut last = entity;
         for other in body.pins.iter().filter_map(|pin| pin.anchor.entity()) {
@@ -195,7 +221,7 @@ pub(crate) fn follow_anchors(
             }
         }
         if let Some(skin) = &body.skin {
-            skin.joints.iter().copied().for_each(follow);
+            skin.joints.iter().copied().for_each(&mut follow);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Before a step: where an animation carries the particles of a cloth, and how much of the motion of its
 //! frame it is taken along with.
 
-use super::follow::{Anchors, FramePath, FrameShare};
+use super::follow::{Anchors, FramePath, relative};
 use crate::{
     cloth::ResetCloth,
     collider::LastPose,
@@ -10,6 +10,7 @@ use crate::{
     max_distance::{Backstop, MaxDistance},
     mesh::smooth_normals,
     paint::{PerVertex, VertexChannel},
+    pins::PinAnchor,
     solver::{self, Carry, MotionLimits, ParticleArrays, SoaVec3},
     world_motion::{Teleport, TeleportCloth, WorldMotion},
 };
@@ -224,6 +225,32 @@ pub(super) fn carried(
     Some(carry)
 }
 
+/// Notes where all is that carries a cloth which has just been built, or reset: it goes along from there, and not
+/// only from where things are seen in its first step.
+pub(super) fn see_carriers(
+    entity: Entity,
+    motion: Option<&WorldMotion>,
+    body: &mut ClothBody,
+    origin: Vec3,
+    place: impl Fn(Entity) -> Option<GlobalTransform>,
+) {
+    let anchor = |of: Entity| place(of).map(|place| relative(&place, origin));
+    let mut pins = std::mem::take(&mut body.pins);
+    for pin in &mut pins {
+        let anchor = match (pin.anchor, &body.skin) {
+            (PinAnchor::World, _) => None,
+            (PinAnchor::Cloth, Some(skin)) => Some(skin.matrix(pin.particle as usize)),
+            (PinAnchor::Cloth, None) => anchor(entity),
+            (PinAnchor::Entity(other), _) => anchor(other),
+        };
+        pin.target(anchor, origin);
+    }
+    body.pins = pins;
+    let frame = motion.map_or(Some(entity), |motion| motion.frame_of(entity));
+    body.guide.seen.frame = frame.and_then(|frame| Some((frame, Frame::of(&place(frame)?)?)));
+    body.guide.catches_up = true;
+}
+
 /// Asks for a teleport.
 pub(crate) fn ask_for_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ClothBody>) {
     // One that is not built yet will be built where it is.
@@ -232,34 +259,28 @@ pub(crate) fn ask_for_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut 
     }
 }
 
-/// Takes cloths along whose frame was teleported, or moved on while they stood still, before anything is stepped
-/// or drawn.
+/// Takes cloths along whose frame was teleported, before anything is stepped or drawn.
 pub(crate) fn teleport(
     mut cloths: Query<(Entity, &mut ClothBody, &mut Particles, Option<&WorldMotion>)>,
     transforms: TransformHelper,
     mut paths: Query<&mut FramePath>,
-    share: Res<FrameShare>,
     mut last_poses: Query<&mut LastPose>,
     children: Query<&Children>,
     mut commands: Commands,
 ) {
     for (entity, mut body, mut particles, motion) in &mut cloths {
-        let detects = motion.is_some_and(WorldMotion::detects_teleports);
-        if body.guide.teleport.is_none() && body.guide.returns.is_none() && !detects {
+        let guide = &body.guide;
+        // One that is put where its frame is anyway has gone no way.
+        let detects = !guide.catches_up && motion.is_some_and(WorldMotion::detects_teleports);
+        if guide.teleport.is_none() && !detects {
             continue;
         }
         let body = body.bypass_change_detection();
-        // Who comes back was carried along: nothing was put anywhere, and all that it hangs on moves on.
-        let returns = body.guide.returns.filter(|_| body.guide.teleport.is_none());
         let Some(frame) = motion.map_or(Some(entity), |motion| motion.frame_of(entity)) else {
-            (body.guide.teleport, body.guide.returns) = (None, None);
+            body.guide.teleport = None;
             continue;
         };
         let now = transforms.compute_global_transform(frame);
-        let now = now.map(|now| match paths.get(frame) {
-            Ok(path) if returns.is_some() => path.seen(now, *share),
-            _ => now,
-        });
         let Some(now) = now.ok().as_ref().and_then(Frame::of) else {
             continue;
         };
@@ -267,29 +288,16 @@ pub(crate) fn teleport(
             continue;
         };
         let (distance, angle) = before.way(&now);
-        let detected = motion.filter(|motion| motion.is_teleport(distance, angle));
-        body.guide.returns = None;
-        let Some(how) = (body.guide.teleport.take())
-            .or(returns)
-            .or(detected.map(|motion| motion.teleport))
+        let detected = motion.filter(|motion| detects && motion.is_teleport(distance, angle));
+        let Some(how) = (body.guide.teleport.take()).or(detected.map(|motion| motion.teleport))
         else {
             continue;
         };
+        body.guide.catches_up = false;
         body.guide.seen.frame = Some((frame, now));
-        let carry = Carry::whole(&before.pose(), &now.pose());
-        carry.apply(&mut particles);
-        let ParticleArrays {
-            previous, origin, ..
-        } = &mut particles.0;
-        carry.place(previous, *origin);
-        let seen = &mut body.guide.seen;
-        carry.place(&mut seen.places, seen.origin);
-        particles.rebase();
+        take_along(body, &mut particles, &before, &now);
         if how == Teleport::Reset {
             commands.trigger(ResetCloth { entity });
-        }
-        if returns.is_some() {
-            continue;
         }
         // All that belongs to it was put there too: nothing of it has moved on the way.
         let joints = body
@@ -312,4 +320,43 @@ pub(crate) fn teleport(
             }
         }
     }
+}
+
+/// Before a step: takes cloths to where their frame is seen in it that are new, or have stood still while it
+/// moved on. Without, they would be ahead of the colliders which move with it, or behind, and begin inside them.
+pub(crate) fn catch_up(
+    mut cloths: Query<(Entity, &mut ClothBody, &mut Particles, Option<&WorldMotion>)>,
+    anchors: Anchors,
+) {
+    for (entity, mut body, mut particles, motion) in &mut cloths {
+        let body = body.bypass_change_detection();
+        if !std::mem::take(&mut body.guide.catches_up) {
+            continue;
+        }
+        let frame = motion.map_or(Some(entity), |motion| motion.frame_of(entity));
+        let Some((frame, before)) = body.guide.seen.frame.filter(|(of, _)| Some(*of) == frame)
+        else {
+            continue;
+        };
+        let Some(now) = anchors.at(frame).as_ref().and_then(Frame::of) else {
+            continue;
+        };
+        if now != before {
+            body.guide.seen.frame = Some((frame, now));
+            take_along(body, &mut particles, &before, &now);
+        }
+    }
+}
+
+/// Takes a cloth along with its frame, and all that it remembers of where it was.
+fn take_along(body: &mut ClothBody, particles: &mut Particles, before: &Frame, now: &Frame) {
+    let carry = Carry::whole(&before.pose(), &now.pose());
+    carry.apply(particles);
+    let ParticleArrays {
+        previous, origin, ..
+    } = &mut particles.0;
+    carry.place(previous, *origin);
+    let seen = &mut body.guide.seen;
+    carry.place(&mut seen.places, seen.origin);
+    particles.rebase();
 }

@@ -8,6 +8,7 @@ mod build_rope;
 mod check;
 mod colliders;
 mod detail;
+mod draw;
 mod finish;
 mod follow;
 mod guide;
@@ -29,17 +30,21 @@ mod touching;
 mod warm_up;
 mod wind_zones;
 mod write_mesh;
+mod write_proxies;
 
 pub(crate) use build::build;
 pub(crate) use build_rope::{build_ropes, take_rope_apart};
 pub(crate) use check::check_settings;
 pub(crate) use colliders::{ActiveColliders, find_colliders};
 pub(crate) use detail::{Effort, Pace, begin_effort, choose_detail, end_effort, keep_budget};
+pub(crate) use draw::DrawBetweenSteps;
+#[cfg(any(feature = "debug", feature = "picking"))]
+pub(crate) use draw::DrawTime;
 pub(crate) use finish::finish;
 pub(crate) use follow::{
     FramePath, FrameShare, find_frame_share, follow_anchors, sample_fixed, sample_frames,
 };
-pub(crate) use guide::{ask_for_teleport, teleport};
+pub(crate) use guide::{ask_for_teleport, catch_up, teleport};
 #[cfg(feature = "parry")]
 pub(crate) use mesh_colliders::{find_mesh_colliders, note_changed_meshes};
 pub(crate) use parallel::ClothCrew;
@@ -48,7 +53,7 @@ pub(crate) use prepare::prepare_cloths;
 #[cfg(any(feature = "avian", feature = "rapier"))]
 pub(crate) use prepare::step_length;
 pub(crate) use pressure::inflate_all;
-pub(crate) use proxies::{bind_proxies, give_proxy_back, unbind_proxies, write_proxies};
+pub(crate) use proxies::{bind_proxies, give_proxy_back, unbind_proxies};
 pub(crate) use rebuild::{follow_changed_meshes, forget_replaced_meshes, give_mesh_back};
 pub(crate) use reset::reset;
 pub(crate) use sleep::watch;
@@ -57,6 +62,5 @@ pub(crate) use substep::{OwnSystems, collide, due, integrate, relax, run_substep
 pub(crate) use touching::{ClothsTouching, find_touching};
 pub(crate) use warm_up::{anybody_is_cold, warm_up};
 pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};
-#[cfg(any(feature = "debug", feature = "picking"))]
-pub(crate) use write_mesh::DrawTime;
-pub(crate) use write_mesh::{DrawBetweenSteps, write_mesh};
+pub(crate) use write_mesh::write_mesh;
+pub(crate) use write_proxies::write_proxies;

@@ -1,16 +1,13 @@
-//! Binds fine meshes to coarse cloths, and draws them.
+//! Binds fine meshes to coarse cloths.
 
 use super::{
     rebuild::{ChangedMeshes, has_changed},
-    skins::{Skeletons, set_bounds},
-    write_mesh::DrawTime,
+    skins::Skeletons,
 };
 use crate::{
-    components::{Affine, BuildFailed, ClothBody, ClothSkin, ClothSource, Particles},
-    lod::{ClothCulled, ClothPaused},
-    mesh::{FineMesh, Frame, ProxyBinding, TriangleMesh, smooth_normals},
+    components::{Affine, BuildFailed, ClothBody, ClothSkin, ClothSource},
+    mesh::{FineMesh, ProxyBinding, TriangleMesh, smooth_normals},
     proxy::ClothProxy,
-    sleep::ClothSleeping,
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -27,16 +24,19 @@ use bevy::{
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ProxyMesh {
-    binding: ProxyBinding,
-    cloth: Entity,
+    pub(super) binding: ProxyBinding,
+    pub(super) cloth: Entity,
     /// Recognises the mesh of the cloth.
     of: u64,
     /// The joint that it is of its own skeleton.
-    joint: Option<u16>,
-    written: Option<(Affine, f32)>,
+    pub(super) joint: Option<u16>,
+    /// How it was drawn last.
+    pub(super) written: Option<(Affine, f32)>,
+    /// The mesh, while it is written to.
+    pub(super) own: Option<Mesh>,
     /// Room for where particles are, and for their normals.
-    places: Vec<Vec3A>,
-    normals: Vec<Vec3A>,
+    pub(super) places: Vec<Vec3A>,
+    pub(super) normals: Vec<Vec3A>,
 }
 
 type Bound = (ProxyMesh, ClothSource, ClothSkin, Aabb, NoAutoAabb);
@@ -101,6 +101,7 @@ pub(crate) fn bind_proxies(
                 of: body.built.mesh,
                 joint,
                 written: None,
+                own: None,
                 places: Vec::new(),
                 normals: Vec::new(),
             },
@@ -239,65 +240,4 @@ pub(crate) fn give_proxy_back(
         entity.try_insert(original);
     }
     entity.try_remove::<Bound>();
-}
-
-/// Draws them where their cloth is.
-pub(crate) fn write_proxies(
-    mut proxies: Query<(&mut ProxyMesh, &GlobalTransform, &ClothSource, &mut Aabb)>,
-    cloths: Query<(
-        Ref<Particles>,
-        &ClothBody,
-        (Has<ClothSleeping>, Has<ClothPaused>, Has<ClothCulled>),
-    )>,
-    time: DrawTime,
-    mut meshes: ResMut<Assets<Mesh>>,
-) {
-    let between = time.alpha();
-    for (mut proxy, transform, source, mut aabb) in &mut proxies {
-        let Ok((particles, body, (sleeps, paused, culled))) = cloths.get(proxy.cloth) else {
-            continue;
-        };
-        if culled {
-            continue;
-        }
-        // What stands still looks the same all the time.
-        let alpha = match sleeps || paused {
-            true => 1.0,
-            false => body.pace.between(between),
-        };
-        let affine = transform.affine();
-        if !particles.is_changed() && proxy.written == Some((affine, alpha)) {
-            continue;
-        }
-        let to_mesh = affine.inverse();
-        if !(to_mesh.is_finite() && affine.is_finite()) {
-            continue;
-        }
-        let Some(mut mesh) = meshes.get_mut(&source.own) else {
-            continue;
-        };
-        let frame = Frame {
-            alpha,
-            offset: particles.origin - transform.translation(),
-            to_frame: to_mesh.matrix3.into(),
-        };
-        let ProxyMesh {
-            binding,
-            places,
-            normals,
-            written,
-            joint,
-            ..
-        } = &mut *proxy;
-        *written = Some((affine, alpha));
-        frame.place(&particles, places);
-        smooth_normals(places, body.triangles.indices.iter(), normals);
-        if let Some((low, high)) = binding.draw(places, normals, &mut mesh) {
-            let drawn = Aabb::from_min_max(low, high);
-            match *joint {
-                Some(joint) => set_bounds(&mut mesh, joint, &drawn),
-                None => *aabb = drawn,
-            }
-        }
-    }
 }

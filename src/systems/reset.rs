@@ -2,17 +2,18 @@
 
 use super::{
     bind::{bind_stiffness, rebind},
-    guide::bind_limits,
+    guide::{bind_limits, see_carriers},
 };
 use crate::{
     cloth::{Cloth, ResetCloth},
     components::{ClothBody, ClothMesh, ClothSource, Constraints, Particles},
     grab::{ClothGrabs, let_go_of_all},
-    guide::{Frame, Seen},
+    guide::Seen,
     max_distance::MaxDistance,
     paint::ClothPaint,
     pins::Pins,
     solver::{ParticleArrays, Triangles},
+    world_motion::WorldMotion,
 };
 use bevy::prelude::*;
 use std::sync::Arc;
@@ -28,7 +29,11 @@ pub(crate) fn reset(
         &mut ClothMesh,
         &mut ClothGrabs,
         &ClothSource,
-        (Option<&ClothPaint>, Option<&MaxDistance>),
+        (
+            Option<&ClothPaint>,
+            Option<&MaxDistance>,
+            Option<&WorldMotion>,
+        ),
     )>,
     transforms: TransformHelper,
     mut meshes: Option<ResMut<Assets<Mesh>>>,
@@ -45,12 +50,12 @@ pub(crate) fn reset(
         mut mesh,
         mut grabs,
         source,
-        painted,
+        beside,
     )) = cloths.get_mut(entity)
     else {
         return;
     };
-    let (paint, max_distance) = painted;
+    let (paint, max_distance, motion) = beside;
     let Ok(transform) = transforms.compute_global_transform(entity) else {
         return;
     };
@@ -109,18 +114,12 @@ pub(crate) fn reset(
     }
     body.set_areas(&rest);
     body.reach.to_world = to_world;
-    let frame = body.guide.seen.frame.and_then(|(of, _)| {
-        let now = transforms.compute_global_transform(of).ok()?;
-        Some((of, Frame::of(&now)?))
-    });
     body.guide.seen = Seen {
         origin,
-        frame,
         ..default()
     };
     body.guide.carried = None;
     body.guide.teleport = None;
-    body.guide.returns = None;
     bind_limits(entity, max_distance, &mut body, rest.len());
     body.pins.clear();
     // A step that is under way must not use what it knows from before.
@@ -133,5 +132,8 @@ pub(crate) fn reset(
         &particles,
         &mut body,
     );
+    see_carriers(entity, motion, &mut body, origin, |other| {
+        transforms.compute_global_transform(other).ok()
+    });
     body.set_masses(&mut particles, cloth.fabric.areal_density);
 }

@@ -5,8 +5,8 @@
 //! snapshot of a sleeping cloth sleeps on exactly as the cloth did.
 
 use super::{
-    bodies, colliders::ActiveColliders, planar::plane_of, prepare::step_length,
-    touching::ClothsTouching, wind_zones::ActiveWindZones, write_mesh::DrawBetweenSteps,
+    bodies, colliders::ActiveColliders, draw::DrawBetweenSteps, planar::plane_of,
+    prepare::step_length, touching::ClothsTouching, wind_zones::ActiveWindZones,
 };
 use crate::{
     cloth::Cloth,

@@ -98,17 +98,11 @@ fn what_is_far_away_stands_still_and_comes_back_without_a_jerk() {
     assert!(fastest < 0.5, "{fastest} m/s");
 }
 
-#[test]
-fn who_comes_back_in_a_slow_frame_hangs_on_as_before() {
-    let mut app = app();
-    // Four frames a second; who wears it goes at 1.3 m/s, a third of a metre in each of them.
+/// Four frames a second, in which somebody goes at 1.3 m/s: a third of a metre in each.
+fn marching(app: &mut App) -> Entity {
     app.insert_resource(TimeUpdateStrategy::FixedTimesteps(15));
-    viewer(&mut app, Vec3::Z * 5.0);
-    let place = Transform::default();
-    let wearer = app
-        .world_mut()
-        .spawn((ClothCollider::capsule(0.2, 0.9), place))
-        .id();
+    let body = (ClothCollider::capsule(0.2, 0.9), Transform::default());
+    let wearer = app.world_mut().spawn(body).id();
     app.add_systems(
         Update,
         move |mut all: Query<&mut Transform>, time: Res<Time>| {
@@ -117,12 +111,30 @@ fn who_comes_back_in_a_slow_frame_hangs_on_as_before() {
             }
         },
     );
-    let cape = add_mesh(&mut app, ClothGrid::vertical(0.62, 0.95, 16, 24));
+    wearer
+}
+
+/// Hangs a cape behind somebody.
+fn put_on(app: &mut App, wearer: Entity, extra: impl Bundle) -> Entity {
+    let cape = add_mesh(app, ClothGrid::vertical(0.62, 0.95, 16, 24));
     let behind = Transform::from_xyz(-0.23, 0.08, 0.0).with_rotation(Quat::from_rotation_y(-1.57));
     let pins = Pins::edge(ClothEdge::Top);
-    let motion = WorldMotion::default();
-    let cloth = (Cloth::default(), Mesh3d(cape), behind, pins, motion);
-    let cloth = app.world_mut().spawn((cloth, ChildOf(wearer))).id();
+    let cloth = (Cloth::default(), Mesh3d(cape), behind, pins);
+    let cape = app.world_mut().spawn((cloth, extra, ChildOf(wearer)));
+    cape.id()
+}
+
+fn worst_stretch(app: &App, cloth: Entity) -> f32 {
+    let constraints = app.world().get::<Constraints>(cloth).unwrap();
+    measure_stretch(particles(app, cloth), constraints).max
+}
+
+#[test]
+fn who_comes_back_in_a_slow_frame_hangs_on_as_before() {
+    let mut app = app();
+    viewer(&mut app, Vec3::Z * 5.0);
+    let wearer = marching(&mut app);
+    let cloth = put_on(&mut app, wearer, WorldMotion::default());
     run(&mut app, 8);
     for _ in 0..3 {
         app.insert_resource(ClothLod {
@@ -134,11 +146,39 @@ fn who_comes_back_in_a_slow_frame_hangs_on_as_before() {
         app.insert_resource(ClothLod::default());
         for _ in 0..4 {
             run(&mut app, 1);
-            let constraints = app.world().get::<Constraints>(cloth).unwrap();
-            let stretch = measure_stretch(particles(&app, cloth), constraints).max;
+            let stretch = worst_stretch(&app, cloth);
             assert!(stretch < 0.1, "{stretch}");
         }
         assert!(!is_culled(&app, cloth));
+    }
+}
+
+#[test]
+fn what_is_put_on_in_a_slow_frame_begins_on_its_wearer() {
+    let mut app = app();
+    let wearer = marching(&mut app);
+    // He goes for a while before anything hangs on him.
+    run(&mut app, 5);
+    let capes = [
+        put_on(&mut app, wearer, ()),
+        put_on(&mut app, wearer, WorldMotion::default()),
+        put_on(&mut app, wearer, (WorldMotion::default(), WarmUp(30))),
+    ];
+    for frame in 0..8 {
+        if frame == 5 {
+            app.world_mut().trigger(ResetCloth { entity: capes[1] });
+        }
+        run(&mut app, 1);
+        for (kind, &cape) in capes.iter().enumerate() {
+            let stretch = worst_stretch(&app, cape);
+            assert!(stretch < 0.1, "cape {kind}, frame {frame}: {stretch}");
+            // All hang on the same place.
+            let [collar, expected] = [cape, capes[0]].map(|c| particles(&app, c).world_position(0));
+            assert!(
+                collar.distance(expected) < 1e-3,
+                "cape {kind}, frame {frame}: {collar}"
+            );
+        }
     }
 }
 
