@@ -18,6 +18,9 @@ const ROUND: f32 = 0.75;
 /// How many vertices of a triangle are worked on at once.
 const W: usize = 8;
 
+/// How many such blocks are under way at once.
+const GROUP: usize = 8;
+
 /// How the vertices of a fine mesh follow a cloth.
 #[derive(Clone, Debug, Default)]
 pub struct ProxyBinding {
@@ -217,6 +220,7 @@ impl Block {
 }
 
 /// A triangle of the cloth as it is now: all that its vertices have in common.
+#[derive(Clone, Copy, Default)]
 struct Triangle {
     /// Its first corner, and its sides from there.
     x: Vec3A,
@@ -258,48 +262,54 @@ impl Triangle {
 
     /// The rounded point at these shares, and the unit normal there.
     fn at(&self, [second, third]: [f32; 2]) -> (Vec3A, Vec3A) {
-        let nothing = [0.0; 3];
-        let [x, y, z, ..] = self.vertex(second, third, nothing, nothing);
-        let [.., u, v, w] = self.vertex(second, third, nothing, [0.0, 0.0, 1.0]);
-        (Vec3A::new(x, y, z), Vec3A::new(u, v, w))
+        let normal = self.normal(second, third);
+        let place = self.place(second, third, normal, [0.0; 3]);
+        (place.into(), normal.into())
     }
 
-    /// Where a vertex is, and its unit normal. Plain numbers: in a loop over a block the compiler makes lanes
-    /// of them.
+    /// The unit normal at these shares. Plain numbers: in a loop over a block the compiler makes lanes of them.
     #[inline(always)]
-    fn vertex(&self, second: f32, third: f32, away: [f32; 3], normal: [f32; 3]) -> [f32; 6] {
-        let (at, e, f) = (self.x, self.e, self.f);
+    fn normal(&self, second: f32, third: f32) -> [f32; 3] {
         let (n, s, t) = (self.n, self.to_second, self.to_third);
-        let nx = n.x + s.x * second + t.x * third;
-        let ny = n.y + s.y * second + t.y * third;
-        let nz = n.z + s.z * second + t.z * third;
-        let length = (nx * nx + ny * ny + nz * nz).sqrt();
+        let x = n.x + s.x * second + t.x * third;
+        let y = n.y + s.y * second + t.y * third;
+        let z = n.z + s.z * second + t.z * third;
+        let length = (x * x + y * y + z * z).sqrt();
         let unit = select(length > 0.0, 1.0 / length, 0.0);
-        let (nx, ny, nz) = (nx * unit, ny * unit, nz * unit);
+        [x * unit, y * unit, z * unit]
+    }
+
+    /// Where a vertex is that is so far away from the point at these shares. `n` is the normal there.
+    #[inline(always)]
+    fn place(&self, second: f32, third: f32, n: [f32; 3], [p, q, r]: [f32; 3]) -> [f32; 3] {
+        let (at, e, f) = (self.x, self.e, self.f);
         let [b, c, d] = self.bulge;
         let first = 1.0 - second - third;
         let (i, j, k) = (first * second, second * third, third * first);
-        let [p, q, r] = away;
         let (p, q) = (p + second, q + third);
-        let x = at.x + e.x * p + f.x * q + (b.x * i + c.x * j + d.x * k) + nx * r;
-        let y = at.y + e.y * p + f.y * q + (b.y * i + c.y * j + d.y * k) + ny * r;
-        let z = at.z + e.z * p + f.z * q + (b.z * i + c.z * j + d.z * k) + nz * r;
-        let [p, q, r] = normal;
-        let mx = e.x * p + f.x * q + nx * r;
-        let my = e.y * p + f.y * q + ny * r;
-        let mz = e.z * p + f.z * q + nz * r;
-        let length = (mx * mx + my * my + mz * mz).sqrt();
+        [
+            at.x + e.x * p + f.x * q + (b.x * i + c.x * j + d.x * k) + n[0] * r,
+            at.y + e.y * p + f.y * q + (b.y * i + c.y * j + d.y * k) + n[1] * r,
+            at.z + e.z * p + f.z * q + (b.z * i + c.z * j + d.z * k) + n[2] * r,
+        ]
+    }
+
+    /// The unit normal of a vertex where the normal of the cloth is `n`.
+    #[inline(always)]
+    fn shade(&self, n: [f32; 3], [p, q, r]: [f32; 3]) -> [f32; 3] {
+        let (e, f) = (self.e, self.f);
+        let x = e.x * p + f.x * q + n[0] * r;
+        let y = e.y * p + f.y * q + n[1] * r;
+        let z = e.z * p + f.z * q + n[2] * r;
+        let length = (x * x + y * y + z * z).sqrt();
         let there = length > 0.0;
         let unit = select(there, 1.0 / length, 0.0);
         // Where its own has gone, that of the cloth will do.
         let else_by = select(there, 0.0, 1.0);
         [
-            x,
-            y,
-            z,
-            mx * unit + nx * else_by,
-            my * unit + ny * else_by,
-            mz * unit + nz * else_by,
+            x * unit + n[0] * else_by,
+            y * unit + n[1] * else_by,
+            z * unit + n[2] * else_by,
         ]
     }
 }
@@ -314,7 +324,12 @@ struct Follow<'a> {
     bounds: &'a mut [[f32; 3]; 2],
 }
 
+/// Lanes of three coordinates, for each block of a group.
+type Lanes = [[[f32; W]; 3]; GROUP];
+
 impl Kernel for Follow<'_> {
+    /// In several passes over a few blocks: a root and a division take long, but several of them may be under way
+    /// at once if none waits for another.
     #[inline(always)]
     fn run(self) {
         let Self {
@@ -327,34 +342,58 @@ impl Kernel for Follow<'_> {
         } = self;
         let mut low = [[f32::INFINITY; W]; 3];
         let mut high = [[f32::NEG_INFINITY; W]; 3];
-        for block in blocks {
-            let of = Triangle::of(block.corners, places, normals);
-            let (mut x, mut y, mut z) = ([0.0; W], [0.0; W], [0.0; W]);
-            let (mut u, mut v, mut w) = ([0.0; W], [0.0; W], [0.0; W]);
-            let [p, q, r] = &block.away;
-            let [l, m, n] = &block.normal;
-            for k in 0..W {
-                let away = [p[k], q[k], r[k]];
-                let normal = [l[k], m[k], n[k]];
-                [x[k], y[k], z[k], u[k], v[k], w[k]] =
-                    of.vertex(block.second[k], block.third[k], away, normal);
+        let mut triangles = [Triangle::default(); GROUP];
+        let mut smooth: Lanes = [[[0.0; W]; 3]; GROUP];
+        let mut shaded: Lanes = [[[0.0; W]; 3]; GROUP];
+        for group in blocks.chunks(GROUP) {
+            let mut corners = None;
+            let mut of = Triangle::default();
+            for ((block, triangle), smooth) in group.iter().zip(&mut triangles).zip(&mut smooth) {
+                if corners != Some(block.corners) {
+                    of = Triangle::of(block.corners, places, normals);
+                    corners = Some(block.corners);
+                }
+                *triangle = of;
+                let [x, y, z] = smooth;
+                for k in 0..W {
+                    [x[k], y[k], z[k]] = of.normal(block.second[k], block.third[k]);
+                }
             }
-            let [lx, ly, lz] = &mut low;
-            let [hx, hy, hz] = &mut high;
-            for k in 0..W {
-                lx[k] = x[k].min(lx[k]);
-                ly[k] = y[k].min(ly[k]);
-                lz[k] = z[k].min(lz[k]);
-                hx[k] = x[k].max(hx[k]);
-                hy[k] = y[k].max(hy[k]);
-                hz[k] = z[k].max(hz[k]);
-            }
-            for (k, &vertex) in block.vertices.iter().enumerate() {
-                positions[vertex as usize] = [x[k], y[k], z[k]];
-            }
-            if let Some(shading) = &mut shading {
+            for ((block, of), [nx, ny, nz]) in group.iter().zip(&triangles).zip(&smooth) {
+                let (mut x, mut y, mut z) = ([0.0; W], [0.0; W], [0.0; W]);
+                let [p, q, r] = &block.away;
+                for k in 0..W {
+                    let (normal, away) = ([nx[k], ny[k], nz[k]], [p[k], q[k], r[k]]);
+                    [x[k], y[k], z[k]] = of.place(block.second[k], block.third[k], normal, away);
+                }
+                let [lx, ly, lz] = &mut low;
+                let [hx, hy, hz] = &mut high;
+                for k in 0..W {
+                    lx[k] = x[k].min(lx[k]);
+                    ly[k] = y[k].min(ly[k]);
+                    lz[k] = z[k].min(lz[k]);
+                    hx[k] = x[k].max(hx[k]);
+                    hy[k] = y[k].max(hy[k]);
+                    hz[k] = z[k].max(hz[k]);
+                }
                 for (k, &vertex) in block.vertices.iter().enumerate() {
-                    shading[vertex as usize] = [u[k], v[k], w[k]];
+                    positions[vertex as usize] = [x[k], y[k], z[k]];
+                }
+            }
+            let Some(shading) = &mut shading else {
+                continue;
+            };
+            let known = group.iter().zip(&triangles).zip(&smooth);
+            for (((block, of), [nx, ny, nz]), [x, y, z]) in known.zip(&mut shaded) {
+                let [p, q, r] = &block.normal;
+                for k in 0..W {
+                    let (normal, own) = ([nx[k], ny[k], nz[k]], [p[k], q[k], r[k]]);
+                    [x[k], y[k], z[k]] = of.shade(normal, own);
+                }
+            }
+            for (block, [x, y, z]) in group.iter().zip(&shaded) {
+                for (k, &vertex) in block.vertices.iter().enumerate() {
+                    shading[vertex as usize] = [x[k], y[k], z[k]];
                 }
             }
         }
@@ -369,14 +408,15 @@ impl Kernel for Follow<'_> {
         for block in self.blocks {
             let of = Triangle::of(block.corners, self.places, self.normals);
             for (k, &vertex) in block.vertices.iter().enumerate() {
-                let away = block.away.map(|plane| plane[k]);
-                let normal = block.normal.map(|plane| plane[k]);
-                let [x, y, z, u, v, w] = of.vertex(block.second[k], block.third[k], away, normal);
-                self.positions[vertex as usize] = [x, y, z];
+                let (second, third) = (block.second[k], block.third[k]);
+                let normal = of.normal(second, third);
+                let place = of.place(second, third, normal, block.away.map(|plane| plane[k]));
+                self.positions[vertex as usize] = place;
                 if let Some(shading) = &mut self.shading {
-                    shading[vertex as usize] = [u, v, w];
+                    let own = block.normal.map(|plane| plane[k]);
+                    shading[vertex as usize] = of.shade(normal, own);
                 }
-                for (axis, at) in [x, y, z].into_iter().enumerate() {
+                for (axis, at) in place.into_iter().enumerate() {
                     self.bounds[0][axis] = at.min(self.bounds[0][axis]) + 0.0;
                     self.bounds[1][axis] = at.max(self.bounds[1][axis]) + 0.0;
                 }
