@@ -1,6 +1,7 @@
-//! At home in Bevy: scenes, BSN, states, hierarchies, several worlds, reflection, diagnostics.
+//! At home in Bevy: scenes, BSN, states, hierarchies, several worlds, reflection, diagnostics, `bevy_ci_testing`.
 
 mod bsn;
+mod ci_testing;
 mod hierarchy;
 mod registry;
 mod reload;

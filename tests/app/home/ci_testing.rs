@@ -1,0 +1,85 @@
+//! Apps that Bevy's `bevy_ci_testing` drives.
+
+use crate::{add_mesh, particles, sheet};
+use bevy::{
+    asset::AssetPlugin, mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy,
+    transform::TransformPlugin,
+};
+use bevy_dev_tools::ci_testing::{
+    CiTestingConfig, CiTestingCustomEvent, CiTestingEvent, CiTestingEventOnFrame, CiTestingPlugin,
+    CiTestingSetup,
+};
+use bevy_drape::prelude::*;
+use std::time::Duration;
+
+/// Frames are a little longer than steps.
+const FRAME: f32 = 0.02;
+
+/// A sheet that hangs by an edge, and what a script may call for.
+fn app() -> (App, Entity) {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        MeshPlugin,
+        TransformPlugin,
+        ClothPlugin::default(),
+    ))
+    .add_message::<CiTestingCustomEvent>()
+    .add_systems(
+        Update,
+        |mut asked: MessageReader<CiTestingCustomEvent>, mut wind: ResMut<Wind>| {
+            for CiTestingCustomEvent(what) in asked.read() {
+                assert_eq!(what, "wind");
+                wind.velocity = Vec3::X * 6.0;
+            }
+        },
+    );
+    let mesh = add_mesh(&mut app, sheet());
+    let cloth = (Cloth::default(), Pins::edge(ClothEdge::Top), Mesh3d(mesh));
+    let cloth = app.world_mut().spawn(cloth).id();
+    (app, cloth)
+}
+
+/// Runs until the script ends it. Returns the number of frames and the state of the cloth.
+fn scripted(events: Vec<CiTestingEventOnFrame>) -> (u32, u64) {
+    let (mut app, cloth) = app();
+    app.insert_resource(CiTestingConfig {
+        setup: CiTestingSetup {
+            fixed_frame_time: Some(FRAME),
+        },
+        events,
+    })
+    .add_plugins(CiTestingPlugin);
+    app.finish();
+    app.cleanup();
+    for frame in 1..1000 {
+        app.update();
+        if let Some(exit) = app.should_exit() {
+            assert!(exit.is_success());
+            return (frame, particles(&app, cloth).state_hash());
+        }
+    }
+    panic!("the script did not end the app");
+}
+
+#[test]
+fn a_script_gives_the_same_bits_each_time_and_as_frames_of_that_length_do() {
+    let exit = || CiTestingEventOnFrame(90, CiTestingEvent::AppExit);
+    let (frames, plain) = scripted(vec![exit()]);
+    assert_eq!(frames, 91);
+    let (mut app, cloth) = app();
+    let frame = Duration::from_secs_f32(FRAME);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+    app.finish();
+    app.cleanup();
+    for _ in 0..frames {
+        app.update();
+    }
+    assert_eq!(particles(&app, cloth).state_hash(), plain);
+    // What else it asks for takes effect, and again with the same result.
+    let wind = || CiTestingEventOnFrame(30, CiTestingEvent::Custom("wind".into()));
+    let blown = scripted(vec![wind(), exit()]);
+    assert_ne!(blown.1, plain);
+    assert_eq!(scripted(vec![wind(), exit()]), blown);
+}
