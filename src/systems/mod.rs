@@ -15,6 +15,7 @@ mod guide;
 #[cfg(feature = "parry")]
 mod mesh_colliders;
 mod parallel;
+mod phases;
 mod planar;
 mod prepare;
 mod pressure;
@@ -48,6 +49,7 @@ pub(crate) use guide::{ask_for_teleport, catch_up, teleport};
 #[cfg(feature = "parry")]
 pub(crate) use mesh_colliders::{find_mesh_colliders, note_changed_meshes};
 pub(crate) use parallel::ClothCrew;
+pub(crate) use phases::{collide, due, integrate, relax};
 pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;
 #[cfg(any(feature = "avian", feature = "rapier"))]
@@ -58,7 +60,7 @@ pub(crate) use rebuild::{follow_changed_meshes, forget_replaced_meshes, give_mes
 pub(crate) use reset::reset;
 pub(crate) use sleep::watch;
 pub(crate) use standstill::{Standstill, count_update, end_standstill};
-pub(crate) use substep::{OwnSystems, collide, due, integrate, relax, run_substeps};
+pub(crate) use substep::{OwnSystems, run_substeps};
 pub(crate) use touching::{ClothsTouching, find_touching};
 pub(crate) use warm_up::{anybody_is_cold, warm_up};
 pub(crate) use wind_zones::{ActiveWindZones, find_wind_zones};

@@ -1,6 +1,6 @@
 //! Keeps flat cloth flat.
 
-use super::substep::due;
+use super::phases::due;
 use crate::{
     components::{ClothBody, Particles},
     lod::InMotion,

@@ -65,7 +65,7 @@ fn rest_volume(entity: Entity, body: &mut ClothBody) -> Option<f32> {
     body.enclosure.rest_volume
 }
 
-use super::substep::due;
+use super::phases::due;
 
 pub(crate) fn inflate_all(
     mut cloths: Query<(&ClothBody, &Pressure, &mut Particles), InMotion>,

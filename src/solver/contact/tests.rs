@@ -1,6 +1,7 @@
 use super::*;
 use crate::solver::{
-    ParticleArrays, Pose, SoaVec3, collide, shape::tests::SHAPES, simd::levels::same_bits,
+    Collider, Friction, ParticleArrays, Pose, SoaVec3, Surface, collide, shape::tests::SHAPES,
+    simd::levels::same_bits,
 };
 use bevy::math::Quat;
 
