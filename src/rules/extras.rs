@@ -258,14 +258,25 @@ impl Reader<'_> {
         })
     }
 
+    /// Says so if one property is there that does nothing without another one.
+    fn needs(&mut self, key: &str, other: &str) {
+        if self.all.contains_key(key) && !self.all.contains_key(other) {
+            self.errors
+                .push(format!("{key}: does nothing without {other}"));
+        }
+    }
+
     fn multiple(&mut self, key: &str, paint: &str) -> Option<PerVertex> {
         self.painted(key, paint, 1.0)
     }
 
     fn max_distance(&mut self) -> Option<MaxDistance> {
-        let distance = self.painted("cloth_max_distance", "cloth_max_distance_paint", 0.0)?;
+        let distance = self.painted("cloth_max_distance", "cloth_max_distance_paint", 0.0);
         let behind = self.number("cloth_backstop");
         let radius = self.number("cloth_backstop_radius");
+        self.needs("cloth_backstop", "cloth_max_distance");
+        self.needs("cloth_backstop_radius", "cloth_backstop");
+        let distance = distance?;
         let backstop = behind.map(|behind| Backstop {
             distance: behind.into(),
             radius: radius.unwrap_or(Backstop::default().radius),
@@ -397,6 +408,8 @@ mod tests {
         }
         assert_eq!(errors.len(), 4);
         assert_eq!(dress.cloth.unwrap().gravity_scale, 2.0);
+        let (_, errors) = read_text(r#"{"cloth": true, "cloth_backstop": 0.1}"#);
+        assert!(errors[0].contains("cloth_max_distance"), "{errors:?}");
         let (dress, errors) = read_text(r#"{"cloth": "silc"}"#);
         assert!(errors[0].contains("silk"), "{errors:?}");
         assert_eq!(
