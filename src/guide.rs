@@ -22,8 +22,6 @@ pub(crate) struct Guide {
     pub(crate) colliders: Vec<Collider>,
     /// It is to be teleported with its frame.
     pub(crate) teleport: Option<Teleport>,
-    /// It is new or stood still, and is to be where its frame is seen in the next step.
-    pub(crate) catches_up: bool,
 }
 
 /// What it saw in the last step; a snapshot keeps it.
@@ -36,6 +34,8 @@ pub(crate) struct Seen {
     pub(crate) places: SoaVec3,
     /// What its frame is, and where that was.
     pub(crate) frame: Option<(Entity, Frame)>,
+    /// It is new or stood still, and is to be where its frame is seen in the next step.
+    pub(crate) catches_up: bool,
 }
 
 /// Where the frame of a cloth was.

@@ -81,8 +81,7 @@ impl ClothPlugin {
     fn follow_frames(&self, app: &mut App) {
         app.add_systems(
             self.schedule,
-            (systems::teleport, systems::catch_up.run_if(cloth_step_due))
-                .chain()
+            systems::teleport
                 .before(ClothSystems::Prepare)
                 .after(advance_cloth_time),
         );
@@ -321,6 +320,7 @@ impl Plugin for ClothPlugin {
                 (advance_cloth_time, systems::count_update).before(ClothSystems::Prepare),
                 (
                     systems::end_standstill,
+                    systems::catch_up.run_if(cloth_step_due),
                     // Colliders are followed in every update: what moved while cloths stood still
                     // must not catch up in one step.
                     systems::find_colliders,

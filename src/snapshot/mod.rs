@@ -302,7 +302,6 @@ impl ClothSnapshot {
         grabs.0.clone_from(&self.grabs);
         body.guide.seen.clone_from(&self.seen);
         body.guide.teleport = None;
-        body.guide.catches_up = false;
         body.guide.carried = None;
         // What was cut meanwhile may have as many particles.
         body.guide.bound = None;

@@ -7,6 +7,7 @@ use crate::{
     grab::ClothGrabs,
     lod::{ClothBudget, ClothCulled, ClothLod, ClothViewer, LodLevel, MOST_UPDATES},
     plugin::SubstepTime,
+    proxy::ClothProxy,
     world_motion::Teleport,
 };
 use bevy::{
@@ -172,6 +173,7 @@ pub(crate) fn choose_detail(
         &GlobalTransform,
         (Option<&Aabb>, Option<&ViewVisibility>, Has<ClothCulled>),
     )>,
+    proxies: Query<(&ClothProxy, &ViewVisibility)>,
     viewers: Query<&GlobalTransform, With<ClothViewer>>,
     cameras: Query<(&Camera, &GlobalTransform)>,
     lod: Res<ClothLod>,
@@ -180,6 +182,7 @@ pub(crate) fn choose_detail(
     mut now: Local<u32>,
     mut active: Local<bool>,
     mut sorted: Local<[Vec<LodLevel>; 2]>,
+    mut shown: Local<Vec<Entity>>,
     mut commands: Commands,
 ) {
     let lost = budget.levels_lost;
@@ -202,6 +205,13 @@ pub(crate) fn choose_detail(
     if eyes.is_empty() {
         eyes.extend(cameras.map(|(_, at)| at.translation()));
     }
+    // A coarse cloth is mostly hidden: it is seen by what follows it.
+    shown.clear();
+    if lod.cull_unseen {
+        let seen = proxies.iter().filter(|(_, visible)| visible.get());
+        shown.extend(seen.map(|(proxy, _)| proxy.cloth));
+        shown.sort_unstable();
+    }
     for (entity, mut body, grabs, transform, (bounds, visible, culled)) in &mut cloths {
         let body = body.bypass_change_detection();
         let pace = &mut body.pace;
@@ -209,7 +219,12 @@ pub(crate) fn choose_detail(
         let own = lod.passed(far_from, distance, pace.level);
         let (mut level, mut far) = (own + lost, lod.culls(distance, culled));
         pace.unseen = match visible {
-            Some(visible) if lod.cull_unseen && is_seen_at_all && !visible.get() => {
+            Some(visible)
+                if lod.cull_unseen
+                    && is_seen_at_all
+                    && !visible.get()
+                    && shown.binary_search(&entity).is_err() =>
+            {
                 pace.unseen.saturating_add(1)
             }
             _ => 0,
@@ -223,9 +238,9 @@ pub(crate) fn choose_detail(
                 commands.entity(entity).try_insert(ClothCulled);
             } else {
                 commands.entity(entity).try_remove::<ClothCulled>();
-                match lod.on_return {
-                    Teleport::Keep => body.guide.catches_up = true,
-                    Teleport::Reset => commands.trigger(ResetCloth { entity }),
+                body.guide.seen.catches_up = true;
+                if lod.on_return == Teleport::Reset {
+                    commands.trigger(ResetCloth { entity });
                 }
             }
         }

@@ -72,8 +72,8 @@ impl Anchors<'_, '_> {
         if seen == there {
             return None;
         }
-        let seen = seen * now.reparented_to(&there);
-        seen.affine().is_finite().then_some(seen)
+        let seen = seen.affine() * there.affine().inverse() * now.affine();
+        seen.is_finite().then(|| GlobalTransform::from(seen))
     }
 
     /// The same as an affine map relative to `origin`.
@@ -186,11 +186,14 @@ pub(crate) fn find_frame_share(
     };
 }
 
-/// Begins to note where that is which cloths have come to hang on.
+/// Begins to note where that is which cloths have come to hang on or bump into, and what carries that: something
+/// new is seen beside it.
 pub(crate) fn follow_anchors(
     mut cloths: Query<(Entity, &mut ClothBody, Option<&WorldMotion>)>,
     unbuilt: Query<(Entity, &WorldMotion), (With<Cloth>, Without<ClothBody>)>,
     followed: Query<(), With<FramePath>>,
+    new: Query<Entity, Added<FramePath>>,
+    parents: Query<&ChildOf>,
     mut commands: Commands,
 ) {
     let mut follow = |anchor: Entity| {
@@ -200,6 +203,9 @@ pub(crate) fn follow_anchors(
             anchor.try_insert_if_new(FramePath::default());
         }
     };
+    for ancestor in new.iter().flat_map(|new| parents.iter_ancestors(new)) {
+        follow(ancestor);
+    }
     // Before they are built, so that it is known where they come from.
     for (entity, motion) in &unbuilt {
         follow(motion.frame_of(entity).unwrap_or(entity));

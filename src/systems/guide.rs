@@ -7,6 +7,7 @@ use crate::{
     collider::LastPose,
     components::{ClothBody, Particles},
     guide::Frame,
+    lod::ClothPaused,
     max_distance::{Backstop, MaxDistance},
     mesh::smooth_normals,
     paint::{PerVertex, VertexChannel},
@@ -205,7 +206,7 @@ pub(super) fn carried(
     anchors: &Anchors,
     step: f32,
 ) -> Option<Carry> {
-    let frame = motion.map_or(Some(entity), |motion| motion.frame_of(entity))?;
+    let frame = frame_of(entity, motion, body)?;
     let now = Frame::of(&anchors.at(frame)?)?;
     let (of, before) = body.guide.seen.frame.replace((frame, now))?;
     // That of another frame tells nothing.
@@ -246,9 +247,9 @@ pub(super) fn see_carriers(
         pin.target(anchor, origin);
     }
     body.pins = pins;
-    let frame = motion.map_or(Some(entity), |motion| motion.frame_of(entity));
+    let frame = frame_of(entity, motion, body);
     body.guide.seen.frame = frame.and_then(|frame| Some((frame, Frame::of(&place(frame)?)?)));
-    body.guide.catches_up = true;
+    body.guide.seen.catches_up = true;
 }
 
 /// Asks for a teleport.
@@ -271,12 +272,12 @@ pub(crate) fn teleport(
     for (entity, mut body, mut particles, motion) in &mut cloths {
         let guide = &body.guide;
         // One that is put where its frame is anyway has gone no way.
-        let detects = !guide.catches_up && motion.is_some_and(WorldMotion::detects_teleports);
+        let detects = !guide.seen.catches_up && motion.is_some_and(WorldMotion::detects_teleports);
         if guide.teleport.is_none() && !detects {
             continue;
         }
         let body = body.bypass_change_detection();
-        let Some(frame) = motion.map_or(Some(entity), |motion| motion.frame_of(entity)) else {
+        let Some(frame) = frame_of(entity, motion, body) else {
             body.guide.teleport = None;
             continue;
         };
@@ -293,7 +294,7 @@ pub(crate) fn teleport(
         else {
             continue;
         };
-        body.guide.catches_up = false;
+        body.guide.seen.catches_up = false;
         body.guide.seen.frame = Some((frame, now));
         take_along(body, &mut particles, &before, &now);
         if how == Teleport::Reset {
@@ -325,31 +326,61 @@ pub(crate) fn teleport(
 /// Before a step: takes cloths to where their frame is seen in it that are new, or have stood still while it
 /// moved on. Without, they would be ahead of the colliders which move with it, or behind, and begin inside them.
 pub(crate) fn catch_up(
-    mut cloths: Query<(Entity, &mut ClothBody, &mut Particles, Option<&WorldMotion>)>,
+    mut cloths: Query<(
+        Entity,
+        &mut ClothBody,
+        &mut Particles,
+        Option<&WorldMotion>,
+        Has<ClothPaused>,
+    )>,
     anchors: Anchors,
 ) {
-    for (entity, mut body, mut particles, motion) in &mut cloths {
+    for (entity, mut body, mut particles, motion, paused) in &mut cloths {
         let body = body.bypass_change_detection();
-        if !std::mem::take(&mut body.guide.catches_up) {
+        if !body.guide.seen.catches_up {
             continue;
         }
-        let frame = motion.map_or(Some(entity), |motion| motion.frame_of(entity));
-        let Some((frame, before)) = body.guide.seen.frame.filter(|(of, _)| Some(*of) == frame)
-        else {
+        let frame = frame_of(entity, motion, body);
+        let seen = body.guide.seen.frame.filter(|(of, _)| Some(*of) == frame);
+        // What is paused stays where it is.
+        let Some((frame, before)) = seen.filter(|_| !paused) else {
+            body.guide.seen.catches_up = false;
             continue;
         };
+        // Where that is no number it waits.
         let Some(now) = anchors.at(frame).as_ref().and_then(Frame::of) else {
             continue;
         };
-        if now != before {
-            body.guide.seen.frame = Some((frame, now));
-            take_along(body, &mut particles, &before, &now);
+        body.guide.seen.catches_up = false;
+        body.guide.seen.frame = Some((frame, now));
+        take_along(body, &mut particles, &before, &now);
+    }
+}
+
+/// What moves a cloth: what its [`WorldMotion`] says, else what all of its pins hang on, else its own entity.
+/// Nothing if it is pinned to the world.
+fn frame_of(entity: Entity, motion: Option<&WorldMotion>, body: &ClothBody) -> Option<Entity> {
+    if let Some(motion) = motion {
+        return motion.frame_of(entity);
+    }
+    let mut carrier = None;
+    for pin in &body.pins {
+        match (pin.anchor, carrier) {
+            (PinAnchor::World, _) => return None,
+            (PinAnchor::Entity(other), None) => carrier = Some(other),
+            (PinAnchor::Entity(other), Some(one)) if other == one => {}
+            // On several.
+            _ => carrier = Some(entity),
         }
     }
+    Some(carrier.unwrap_or(entity))
 }
 
 /// Takes a cloth along with its frame, and all that it remembers of where it was.
 fn take_along(body: &mut ClothBody, particles: &mut Particles, before: &Frame, now: &Frame) {
+    if before == now {
+        return;
+    }
     let carry = Carry::whole(&before.pose(), &now.pose());
     carry.apply(particles);
     let ParticleArrays {

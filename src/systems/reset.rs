@@ -119,7 +119,6 @@ pub(crate) fn reset(
         ..default()
     };
     body.guide.carried = None;
-    body.guide.teleport = None;
     bind_limits(entity, max_distance, &mut body, rest.len());
     body.pins.clear();
     // A step that is under way must not use what it knows from before.

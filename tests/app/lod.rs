@@ -7,8 +7,8 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_drape::{
-    ClothBudget, ClothCulled, ClothLod, ClothSubstep, ClothSystems, ClothsPerFrame, Constraints,
-    LodLevel, Particles, prelude::*, solver::measure_stretch,
+    ClothBudget, ClothCulled, ClothLod, ClothSubstep, ClothSystems, ClothsPerFrame, LodLevel,
+    Particles, prelude::*,
 };
 use std::time::Duration;
 
@@ -98,90 +98,6 @@ fn what_is_far_away_stands_still_and_comes_back_without_a_jerk() {
     assert!(fastest < 0.5, "{fastest} m/s");
 }
 
-/// Four frames a second, in which somebody goes at 1.3 m/s: a third of a metre in each.
-fn marching(app: &mut App) -> Entity {
-    app.insert_resource(TimeUpdateStrategy::FixedTimesteps(15));
-    let body = (ClothCollider::capsule(0.2, 0.9), Transform::default());
-    let wearer = app.world_mut().spawn(body).id();
-    app.add_systems(
-        Update,
-        move |mut all: Query<&mut Transform>, time: Res<Time>| {
-            if let Ok(mut place) = all.get_mut(wearer) {
-                place.translation.x += 1.3 * time.delta_secs();
-            }
-        },
-    );
-    wearer
-}
-
-/// Hangs a cape behind somebody.
-fn put_on(app: &mut App, wearer: Entity, extra: impl Bundle) -> Entity {
-    let cape = add_mesh(app, ClothGrid::vertical(0.62, 0.95, 16, 24));
-    let behind = Transform::from_xyz(-0.23, 0.08, 0.0).with_rotation(Quat::from_rotation_y(-1.57));
-    let pins = Pins::edge(ClothEdge::Top);
-    let cloth = (Cloth::default(), Mesh3d(cape), behind, pins);
-    let cape = app.world_mut().spawn((cloth, extra, ChildOf(wearer)));
-    cape.id()
-}
-
-fn worst_stretch(app: &App, cloth: Entity) -> f32 {
-    let constraints = app.world().get::<Constraints>(cloth).unwrap();
-    measure_stretch(particles(app, cloth), constraints).max
-}
-
-#[test]
-fn who_comes_back_in_a_slow_frame_hangs_on_as_before() {
-    let mut app = app();
-    viewer(&mut app, Vec3::Z * 5.0);
-    let wearer = marching(&mut app);
-    let cloth = put_on(&mut app, wearer, WorldMotion::default());
-    run(&mut app, 8);
-    for _ in 0..3 {
-        app.insert_resource(ClothLod {
-            cull_beyond: 0.0,
-            ..default()
-        });
-        run(&mut app, 6);
-        assert!(is_culled(&app, cloth));
-        app.insert_resource(ClothLod::default());
-        for _ in 0..4 {
-            run(&mut app, 1);
-            let stretch = worst_stretch(&app, cloth);
-            assert!(stretch < 0.1, "{stretch}");
-        }
-        assert!(!is_culled(&app, cloth));
-    }
-}
-
-#[test]
-fn what_is_put_on_in_a_slow_frame_begins_on_its_wearer() {
-    let mut app = app();
-    let wearer = marching(&mut app);
-    // He goes for a while before anything hangs on him.
-    run(&mut app, 5);
-    let capes = [
-        put_on(&mut app, wearer, ()),
-        put_on(&mut app, wearer, WorldMotion::default()),
-        put_on(&mut app, wearer, (WorldMotion::default(), WarmUp(30))),
-    ];
-    for frame in 0..8 {
-        if frame == 5 {
-            app.world_mut().trigger(ResetCloth { entity: capes[1] });
-        }
-        run(&mut app, 1);
-        for (kind, &cape) in capes.iter().enumerate() {
-            let stretch = worst_stretch(&app, cape);
-            assert!(stretch < 0.1, "cape {kind}, frame {frame}: {stretch}");
-            // All hang on the same place.
-            let [collar, expected] = [cape, capes[0]].map(|c| particles(&app, c).world_position(0));
-            assert!(
-                collar.distance(expected) < 1e-3,
-                "cape {kind}, frame {frame}: {collar}"
-            );
-        }
-    }
-}
-
 #[test]
 fn what_no_camera_sees_stands_still() {
     let mut app = app();
@@ -202,6 +118,32 @@ fn what_no_camera_sees_stands_still() {
     });
     run(&mut app, 2);
     assert!(!is_culled(&app, cloth));
+}
+
+#[test]
+fn a_hidden_cloth_moves_as_long_as_its_proxy_is_seen() {
+    let mut app = app();
+    app.insert_resource(ClothLod {
+        cull_unseen: true,
+        ..default()
+    });
+    let cloth = spawn(&mut app, Visibility::Hidden);
+    let fine = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 30, 30));
+    let proxy = (ClothProxy { cloth }, Mesh3d(fine), Visibility::default());
+    let proxy = app.world_mut().spawn(proxy).id();
+    app.world_mut()
+        .spawn((Camera::default(), Transform::default()));
+    app.add_systems(
+        Update,
+        |mut all: Query<&mut ViewVisibility, With<ClothProxy>>| {
+            all.iter_mut().for_each(|mut visible| visible.set_visible());
+        },
+    );
+    run(&mut app, 40);
+    assert!(!is_culled(&app, cloth));
+    app.world_mut().despawn(proxy);
+    run(&mut app, 40);
+    assert!(is_culled(&app, cloth));
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod rope_motion;
 mod same_bits;
 mod self_collision;
 mod sleep;
+mod slow_frames;
 mod snapshots;
 mod spin;
 mod tearing;

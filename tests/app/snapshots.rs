@@ -218,6 +218,25 @@ fn pins_that_move_are_followed_again() {
 }
 
 #[test]
+fn what_has_not_moved_yet_begins_the_same_way_again() {
+    for reset in [false, true] {
+        let mut app = app();
+        let wearer = app.world_mut().spawn(Transform::default()).id();
+        let cloth = upright(&mut app, ChildOf(wearer));
+        let go = move |mut transforms: Query<&mut Transform>| {
+            let mut wearer = transforms.get_mut(wearer).unwrap();
+            wearer.translation.x += 0.03;
+        };
+        app.add_systems(FixedUpdate, go.before(bevy_drape::ClothSystems::Prepare));
+        run(&mut app, if reset { 20 } else { 1 });
+        if reset {
+            app.world_mut().trigger(ResetCloth { entity: cloth });
+        }
+        goes_the_same_way_again(&mut app, cloth, idle);
+    }
+}
+
+#[test]
 fn hands_hold_again_what_they_held() {
     let mut app = app();
     let cloth = upright(&mut app, ());

@@ -167,7 +167,8 @@ impl SelfContacts {
         at: &'a SoaVec3,
         tolerance: f32,
     ) -> impl Iterator<Item = [u32; 2]> + 'a {
-        let keep = self.found.map_or(0.0, |found| found.distance) + tolerance;
+        // Without any that were found nothing is less.
+        let keep = self.found.map_or(f32::NAN, |found| found.distance) + tolerance;
         let pairs = self.pairs.all().iter().chain(self.hot.all()).copied();
         pairs.filter(move |&[i, j]| {
             let (i, j) = (i as usize, j as usize);
