@@ -34,8 +34,8 @@ pub struct ClothLod {
     /// Cloths beyond this stand still, m: they are carried along by their entity as a rigid thing. 0 and
     /// more; default infinity.
     pub cull_beyond: f32,
-    /// Cloths that no camera and no light with shadows has seen for a quarter of a second stand still
-    /// likewise. Default `false`.
+    /// Cloths that no camera and no light with shadows has seen for a quarter of a second, nor what follows them
+    /// ([`ClothProxy`](crate::ClothProxy)), stand still likewise. Default `false`.
     pub cull_unseen: bool,
     /// A cloth gets its detail back when it is nearer by this share than where it lost it, so that it does not
     /// flicker between two levels. 0 to 1, default 0.1.
@@ -54,7 +54,7 @@ pub struct ClothLod {
     reflect(Serialize, Deserialize)
 )]
 pub struct LodLevel {
-    /// From this distance on, m.
+    /// From this distance on, m. 0 or more, default 0.
     pub beyond: f32,
     /// At most so many substeps in a step. At least 1; default 8.
     pub substeps: u32,
@@ -95,7 +95,7 @@ impl Default for ClothLod {
 pub(crate) const MOST_UPDATES: u32 = 6;
 
 impl ClothLod {
-    /// For characters of human size: half of the substeps beyond 12 m, and no self-collision; half of the
+    /// For characters of human size: at most 4 substeps beyond 12 m, and no self-collision; half of the
     /// steps beyond 25 m; a quarter beyond 50 m; nothing beyond 100 m, and nothing where nobody looks.
     pub fn standard() -> Self {
         let level = |beyond, substeps, every| LodLevel {
@@ -155,8 +155,8 @@ impl ClothLod {
 #[require(Transform)]
 pub struct ClothViewer;
 
-/// Put it on a cloth to have it stand still, and take it off to have it go on, from the same shape. Other than
-/// what is culled it stays where it is in the world.
+/// Put it on a cloth to have it stand still, and take it off to have it go on, from the same shape. Unlike culled
+/// cloth it stays where it is in the world.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -184,7 +184,8 @@ pub(crate) type InMotion = (
 ///
 /// When their steps take longer for a while, all cloths go on to the next level of [`ClothLod`], and to
 /// another one if that is not enough; the log says so. When there is time again they come back, one level
-/// after the other. Without levels of its own that of [`ClothLod::standard`] are used, distances apart.
+/// after the other. If [`ClothLod`] has no levels, those of [`ClothLod::standard`] are used, without their
+/// distances.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(

@@ -48,7 +48,7 @@ pub struct MaxDistance {
 pub struct Backstop {
     /// How far behind that place a particle may go, m; infinite for anywhere. Default 0.
     pub distance: PerVertex,
-    /// Radius of the balls, m: about that of the body behind. Default 1.
+    /// Radius of the balls, m: about that of the body behind. 0 or more, default 1.
     pub radius: f32,
 }
 
@@ -79,7 +79,7 @@ impl MaxDistance {
         }
     }
 
-    /// With a backstop so far behind the animation, m, everywhere.
+    /// With a backstop so far behind the animation, m, everywhere, in front of balls of this radius, m.
     pub fn with_backstop(self, distance: f32, radius: f32) -> Self {
         Self {
             backstop: Some(Backstop {

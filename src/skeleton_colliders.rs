@@ -39,15 +39,16 @@ use serde::{Deserialize, Serialize};
 pub struct SkeletonColliders {
     /// Their radii, as a multiple of what fits the mesh. 0.1 to 10, default 1.
     pub thickness: f32,
-    /// Limbs thinner than this get none, m in the pose that the mesh was modelled in: fingers. Default 0.02.
+    /// Limbs thinner than this get none, m in the pose that the mesh was modelled in: fingers. 0 or more, default
+    /// 0.02.
     pub least_radius: f32,
     /// What a vertex must be moved by a joint to belong to it, 0 to 1. Default 0.4.
     pub least_weight: f32,
-    /// Their friction with cloth.
+    /// Their friction with cloth, as in [`ClothCollider`]. 0 or more, default 0.5.
     pub static_friction: f32,
-    /// Likewise.
+    /// Likewise. 0 or more, default 0.4.
     pub kinetic_friction: f32,
-    /// Which cloths meet them.
+    /// Which cloths meet them. Default: all.
     pub layers: ClothLayers,
 }
 

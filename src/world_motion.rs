@@ -46,9 +46,9 @@ pub struct WorldMotion {
     pub linear: f32,
     /// Share of its turns that is felt. 0 to 1, default 1.
     pub angular: f32,
-    /// What goes beyond this speed is not felt, m/s. 0 or more, default `None`: no limit.
+    /// At most this much is felt, m/s: of the share above. 0 or more, default `None`: no limit.
     pub max_speed: Option<f32>,
-    /// What goes beyond this turning speed is not felt, rad/s. 0 or more, default `None`: no limit.
+    /// At most this much of its turns is felt, rad/s: of the share above. 0 or more, default `None`: no limit.
     pub max_turn: Option<f32>,
     /// A frame that moves by more at once has been teleported, m. Above 0, default `None`: never.
     pub teleport_distance: Option<f32>,

@@ -6,7 +6,8 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 
 /// Cloth that drapes, flutters and collides. Keys: space pause, . step, R reset, H hide the panel,
-/// Esc quit. Drag with the left button to orbit, with the right one to pan, turn the wheel to zoom.
+/// Esc quit. The left button grabs cloth, the right one cuts it; beside the cloth the left one orbits, the
+/// middle one pans, the wheel zooms.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "demo", after_help = scene_list())]
 pub(crate) struct Arguments {

@@ -64,7 +64,7 @@ pub struct ClothGizmos {
     /// as it may go away from there; and where its backstop begins, a ring on the surface of that. At most
     /// 80 particles of each cloth are shown, evenly chosen.
     pub limits: bool,
-    /// A small cross where a collider is touched, for each particle that touches it; and, in another colour,
+    /// A small cross where a [`ClothCollider`](crate::ClothCollider) is touched, for each particle that touches it; and, in another colour,
     /// between particles of a cloth that touch each other.
     pub contacts: bool,
     /// The outlines of all colliders.

@@ -14,7 +14,7 @@
 //! Et³/(12(1 − ν²)), stretch stiffness Et, shear stiffness Et/(2(1 + ν)). The 618 are fabrics
 //! whose density and warp bending stiffness were measured, without their names; their medians are 0.197 kg/m² and 13.8e-6 N·m.
 //!
-//! The presets say nothing about friction and air, and keep the default distance from colliders: real
+//! The presets say nothing about friction and air (only chain mail lets air through), and keep the default distance from colliders: real
 //! thickness is less than a mesh for games can keep.
 
 use super::Fabric;

@@ -98,7 +98,7 @@
 //!
 //! [`WindOcclusion`](crate::WindOcclusion) is off by default, for it costs. With a `length` above 0, primitives
 //! ([`ClothCollider`](crate::ClothCollider)) keep off all wind for so many metres behind them. Hollow ones and meshes do
-//! not. A fan closer to a wall than that length is sheltered from by the wall.
+//! not. A wall also blocks a fan that is closer to it than that length.
 //!
 //! ```
 //! # use bevy::prelude::*;

@@ -14,6 +14,7 @@
 //! 3. **Paint how far each vertex may go** from there. *Object Data Properties > Color Attributes > +*, then the mode
 //!    *Vertex Paint*: black where it is sewn on, white where it flies, a ramp between. A black vertex is pinned; no
 //!    other pins are needed. Files hold linear values: a grey of half brightness arrives as about 0.2.
+//!    Give it a material with *Backface Culling* off, or its inside cannot be seen.
 //! 4. **Say that it is cloth.** *Object Properties > Custom Properties > New*, then the gear to name it and to choose
 //!    its type:
 //!
@@ -33,19 +34,44 @@
 //! use bevy::prelude::*;
 //! use bevy_drape::prelude::*;
 //!
+//! const HERO: &str = "hero.glb";
+//!
 //! fn main() {
 //!     App::new()
 //!         .add_plugins((DefaultPlugins, ClothPlugin::default()))
-//!         .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
-//!             let scene = GltfAssetLabel::Scene(0).from_asset("hero.glb");
-//!             commands.spawn(WorldAssetRoot(assets.load(scene)));
-//!         })
+//!         .insert_resource(Wind { velocity: Vec3::new(0.0, 0.0, -4.0), gusts: 0.5, ..default() })
+//!         .add_systems(Startup, spawn)
+//!         .add_systems(Update, play)
 //!         .run();
+//! }
+//!
+//! fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+//!     commands.spawn(WorldAssetRoot(assets.load(GltfAssetLabel::Scene(0).from_asset(HERO))));
+//!     let eye = Transform::from_xyz(2.0, 2.0, -3.0).looking_at(Vec3::Y, Vec3::Y);
+//!     commands.spawn((Camera3d::default(), eye));
+//!     let sun = Transform::from_xyz(1.0, 3.0, -2.0).looking_at(Vec3::ZERO, Vec3::Y);
+//!     commands.spawn((DirectionalLight::default(), sun));
+//! }
+//!
+//! /// Plays the first animation of the file as soon as the model is there, for ever.
+//! fn play(
+//!     mut players: Query<(Entity, &mut AnimationPlayer), Added<AnimationPlayer>>,
+//!     assets: Res<AssetServer>,
+//!     mut graphs: ResMut<Assets<AnimationGraph>>,
+//!     mut commands: Commands,
+//! ) {
+//!     for (entity, mut player) in &mut players {
+//!         let clip = assets.load(GltfAssetLabel::Animation(0).from_asset(HERO));
+//!         let (graph, clip) = AnimationGraph::from_clip(clip);
+//!         player.play(clip).repeat();
+//!         commands.entity(entity).insert(AnimationGraphHandle(graphs.add(graph)));
+//!     }
 //! }
 //! ```
 //!
-//! That is all. The paint is not drawn: a cloth that uses a vertex colour has none in its own mesh. What is misspelt is
-//! told in the log, with the name of the object and the list of what there is.
+//! Cloth takes two lines of it, `ClothPlugin` and `Wind`; the rest shows any model. The paint is not drawn: a cloth that
+//! uses a vertex colour has none in its own mesh. What is misspelt is told in the log, with the name of the object and the
+//! list of what there is.
 //!
 //! # All properties
 //!
@@ -53,10 +79,10 @@
 //!
 //! | property | value |
 //! |---|---|
-//! | `cloth` | `true`, or a fabric: `cotton`, `wool`, `polyester`, `silk`, `denim`, `leather`, `rubber sheet`, `paper`, `chain mail`. Without it the others have no effect |
+//! | `cloth` | `true`, or a fabric: `cotton`, `wool`, `polyester`, `silk`, `denim`, `leather`, `rubber sheet`, `paper`, `chain mail`. Without it the others have no effect, but for `cloth_collider` |
 //! | `cloth_pins` | `top`, `bottom`, `left`, `right`, `corners`, `top_corners`, or a channel; several with commas |
 //! | `cloth_max_distance`, `cloth_max_distance_paint` | m; the channel in which it is painted, else it is the same everywhere |
-//! | `cloth_backstop`, `cloth_backstop_radius` | m, how far behind its place it may sink; m, 1 if not given |
+//! | `cloth_backstop`, `cloth_backstop_radius` | with `cloth_max_distance`: m, how far behind its place it may sink; m, 1 if not given |
 //! | `cloth_part` | the channel of what is cloth, if not all of the mesh is |
 //! | `cloth_mass`, `cloth_mass_paint`, `cloth_stiffness`, `cloth_stiffness_paint` | multiples; their channels |
 //! | `cloth_self_collision` | `true`, `off`, `particles`, `edges` |
@@ -122,13 +148,14 @@
 //! | field | what for | try |
 //! |---|---|---|
 //! | `linear`, `angular` | share that is felt | 0.5, 0.3 |
-//! | `max_speed`, `max_turn` | what is faster is not felt, m/s and rad/s: dashes, snap turns | `Some(6.0)`, `Some(8.0)` |
+//! | `max_speed`, `max_turn` | at most this much of that share is felt, m/s and rad/s: dashes, snap turns | `Some(6.0)`, `Some(8.0)` |
 //! | `teleport_distance`, `teleport_angle` | what moves farther at once has been teleported, m and rad | `Some(3.0)` |
 //! | `teleport` | [`Keep`](crate::Teleport::Keep) its shape, or [`Reset`](crate::Teleport::Reset) it | |
 //!
 //! Without `teleport_distance`, tell it: write the new `Transform`, then trigger
 //! [`TeleportCloth`](crate::TeleportCloth). [`WarmUp`](crate::WarmUp) lets a cape take its first second before it is
-//! seen. Cloth that a file has dressed can be given both as soon as it is there:
+//! seen. Cloth that a file has dressed can be given both as soon as it is there (and a `cloth_world_motion` of the file is then
+//! replaced):
 //!
 //! ```
 //! # use bevy::prelude::*;

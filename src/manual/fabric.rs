@@ -18,13 +18,13 @@
 //!
 //! There are cotton, wool, polyester, silk, denim, leather, rubber sheet, paper and chain mail. The first three give when
 //! pulled, as measured; so does rubber. The others do not stretch. They say nothing about friction and air, which
-//! stay at the default.
+//! stay at the default; only chain mail lets the air through.
 //!
 //! # What to turn
 //!
 //! | what you see | what to change |
 //! |---|---|
-//! | it hangs in soft, small folds and should be stiffer, like canvas | more [`bending_stiffness`](crate::Fabric::bending_stiffness): silk 1e-6, cotton 1e-5, denim 1e-4 N·m; paper 2.5e-4 |
+//! | it hangs in soft, small folds and should be stiffer, like canvas | more [`bending_stiffness`](crate::Fabric::bending_stiffness): silk 1.1e-6, cotton 2.3e-6, the default 1e-5, denim 1.1e-4, paper 2.5e-4 N·m |
 //! | the wind plays with it too much | more [`areal_density`](crate::Fabric::areal_density) (kg/m²), less [`drag`](crate::Fabric::drag) and [`lift`](crate::Fabric::lift) |
 //! | it should be stretchy | [`warp_stiffness`](crate::Fabric::warp_stiffness) and `weft_stiffness` in N/m, knitwear 50, rubber 750; [`strain_limit`](crate::Fabric::strain_limit) says how far at most |
 //! | squares should become diamonds more easily | less [`shear_stiffness`](crate::Fabric::shear_stiffness) |

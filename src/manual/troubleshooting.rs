@@ -3,7 +3,7 @@
 //! Look at three things first. **The log**: whatever is impossible or out of range is told there, with the entity and what
 //! to do. **The panel** (`ClothPanelPlugin`): the figures "worst stretch", "deepest penetration", "step time" and "asleep",
 //! and its sections "World", "Cloth" and "Fabric". **The gizmos** (`ClothDebugPlugin`): the panel's section "View" has
-//! "wireframe", "shear", "bend", "pins", "contacts", "colliders" and "wind zones". Without a panel, switch them on in code:
+//! "wireframe", "shear", "bend", "pins", "tethers", "normals", "limits", "contacts", "colliders" and "wind zones". Without a panel, switch them on in code:
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -20,13 +20,14 @@
 //!
 //! | cause | to be seen | what to do |
 //! |---|---|---|
-//! | it is not built: it has no mesh yet | log: "has no Mesh3d yet"; no [`Particles`](crate::Particles) on the entity | wait for [`ClothReady`](crate::ClothReady), check the path of the file |
+//! | it is not built: it has no mesh yet | log: "has no Mesh3d yet"; no [`Particles`](crate::Particles) on the entity | wait for [`ClothReady`](crate::ClothReady); if it has a `Mesh3d`, Bevy's log says why the file is not loaded |
 //! | its mesh cannot be cloth | log: "is not built: …"; [`BuildFailed`](crate::BuildFailed) has the reason | as it says: `RenderAssetUsages::MAIN_WORLD`, triangles, positions, no scale of 0 |
 //! | there are no meshes in the app | log: "there are no meshes in this app" | `AssetPlugin` and `MeshPlugin`, as on a [server](super::performance) |
 //! | all of it is pinned | log: "all … particles are pinned"; gizmos: a cross on each | paint less, or another [channel](super::characters) |
 //! | time stands still | the panel's button says "Run" | [`ClothTime::paused`](crate::ClothTime::paused), or `Time<Virtual>` |
 //! | it sleeps | figures: "asleep" | what should have woken it? See [`ClothSleeping`](crate::ClothSleeping) |
-//! | it may not leave its animation | | a larger [`MaxDistance`](crate::MaxDistance); greys are darker in the file than they look |
+//! | it is culled or paused | [`ClothCulled`](crate::ClothCulled) or [`ClothPaused`](crate::ClothPaused) on its entity | larger distances in [`ClothLod`](crate::ClothLod), `cull_unseen: false`; take `ClothPaused` off |
+//! | it may not leave its animation | "limits": small balls | a larger [`MaxDistance`](crate::MaxDistance); greys are darker in the file than they look |
 //! | it is not drawn: no material, or seen from behind | gizmos show it | `MeshMaterial3d`, with `double_sided: true` and `cull_mode: None` |
 //!
 //! # My cloth falls through
@@ -35,12 +36,13 @@
 //! |---|---|---|
 //! | what it should lie on has no [`ClothCollider`](crate::ClothCollider) | "colliders": nothing there | add one; a mesh that is merely drawn does not count |
 //! | the collider is left out | log: "is left out" | lengths above 0, a finite transform |
-//! | layers do not meet | | both [`ClothLayers`](crate::ClothLayers) must let the other in |
+//! | layers do not meet | the inspector, or your code | both [`ClothLayers`](crate::ClothLayers) must let the other in |
 //! | a half-space is turned: it is solid *below* its xz plane | "colliders": the grid | turn its transform, or take away `.hollow()` |
 //! | it began inside | it shoots out, or stays in | begin outside, or [`WarmUp`](crate::WarmUp) |
-//! | it is a body of a physics engine | | the features `avian` and `rapier`, and [their plugins](super::collisions) |
+//! | it sinks into the body although it has a backstop | "normals": they point into the body; "limits": rings | turn the normals of the mesh round, away from the body |
+//! | it is a body of a physics engine | the engine's own gizmos show it | the features `avian` and `rapier`, and [their plugins](super::collisions) |
 //! | a coarse mesh on something pointed | "contacts": few crosses | a finer mesh, or more "thickness" |
-//! | it goes through itself or other cloth | | "self-collision" on both, see [collisions](super::collisions) |
+//! | it goes through itself or other cloth | "contacts": no crosses between its layers | "self-collision" on both, see [collisions](super::collisions) |
 //! | it falls at once: no pins | "pins": none | [`Pins`](crate::Pins) |
 //!
 //! # My cloth stretches
@@ -84,7 +86,7 @@
 //! # My cloth lags behind the character
 //!
 //! Some of it is physics: air holds it back. Less "drag", a lower [`WorldMotion`](crate::WorldMotion) (`felt(0.3)`,
-//! `max_speed`), a tighter [`MaxDistance`](crate::MaxDistance).
+//! `max_speed`; in the panel "motion felt" and "turns felt"), a tighter [`MaxDistance`](crate::MaxDistance).
 //!
 //! If even pinned particles are behind, by some centimetres at a run: cloth is drawn between its last two steps, and sees
 //! what is animated one frame late. A higher rate of the fixed step makes both smaller, and half the substeps keep the

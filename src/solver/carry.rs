@@ -18,9 +18,9 @@ pub struct Feeling {
     pub linear: f32,
     /// Share of how it turns.
     pub angular: f32,
-    /// What is faster is not felt, m/s.
+    /// At most this much is felt, of the share, m/s.
     pub max_speed: f32,
-    /// What turns faster is not felt, rad/s.
+    /// Likewise of the turns, rad/s.
     pub max_turn: f32,
 }
 
