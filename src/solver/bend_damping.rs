@@ -63,6 +63,7 @@ pub(crate) fn damp_bending_shared(
         direct: true,
         share: 1.0,
         limit: None,
+        longest: None,
         coarse: false,
         is_turn: false,
         damping: true,

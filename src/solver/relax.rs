@@ -14,6 +14,7 @@ use super::{
     particles::ParticleArrays,
     sheet::{SheetSoftness, relax_sheet},
     soa::SoaVec3,
+    thread::LONGEST,
 };
 use bevy::reflect::{Reflect, prelude::ReflectDefault};
 #[cfg(feature = "serialize")]
@@ -127,6 +128,8 @@ fn relax_all(
     let gives = compliance.is_elastic();
     let limited = gives && strain_limit.is_finite() && !by.loads;
     let limit = limited.then_some(1.0 + strain_limit);
+    let again = direct && !gives && strength.is_taut();
+    let longest = limit.or(again.then_some(LONGEST));
     let of_sheet = SheetSoftness {
         // Different ones in each sheet.
         warp: Softness::TAUT,
@@ -138,6 +141,7 @@ fn relax_all(
         }),
         direct,
         limit,
+        longest,
         // What long distances carry, no thread feels, and what may give without limit has none.
         coarse: (limited || direct && !gives) && strength.is_taut() && !by.loads,
         is_turn: by.to_come.is_multiple_of(2),

@@ -323,15 +323,18 @@ fn pieces_of_a_free_body_keep_its_momentum() {
         }
     }
     let before = sheet.momenta();
-    for _ in 0..60 {
+    for _ in 0..10 {
+        sheet.step();
+    }
+    // The body, which came at 2.2 m/s, pulls the cloth along.
+    let slower = sheet.bodies.list[0].motion.velocity.length();
+    assert!(slower < 2.0, "{slower}");
+    for _ in 0..50 {
         sheet.step();
     }
     let [momentum, _] = drift(sheet.momenta(), before, 1.0);
     // All flies away from the origin here, where places are less exact.
     assert!(momentum < 1e-3, "{momentum}");
-    // The body pulls the cloth along.
-    let slower = sheet.bodies.list[0].motion.velocity.length();
-    assert!(slower < 2.0, "{slower}");
 }
 
 #[test]

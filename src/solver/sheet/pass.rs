@@ -63,8 +63,11 @@ pub(in crate::solver) struct SheetSoftness {
     pub(in crate::solver) direct: bool,
     /// Which share of its correction a whole thread gets.
     pub(in crate::solver) share: f32,
-    /// What multiple of its rest length no thread may exceed, if there is such a limit.
+    /// What multiple of its rest length the fabric lets no thread exceed, if there is such a limit.
     pub(in crate::solver) limit: Option<f32>,
+    /// Threads with links that are longer than this multiple of their rest lengths are solved again: at the
+    /// limit, or where folds have kept them from being pulled.
+    pub(in crate::solver) longest: Option<f32>,
     /// Long distances are held too, as threads are or at the limit,
     pub(in crate::solver) coarse: bool,
     /// those of small sheets if it is their turn.

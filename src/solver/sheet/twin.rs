@@ -85,14 +85,16 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
                 every_second(&mut planes, &layout, family, colour, softness);
             }
         }
-        if let Some(limit) = soft.limit.filter(|_| is_thread) {
+        if let Some(longest) = soft.longest.filter(|_| is_thread) {
             // Nobody asks for λ of the limit.
-            let mut without_lambda = family.clone();
-            without_lambda.lambda.clear();
+            let lambda = std::mem::take(&mut family.lambda);
+            if soft.limit.is_none() {
+                family.lambda.clone_from(&lambda);
+            }
             let by = By {
                 softness: Softness::TAUT,
-                from: limit * ALMOST,
-                longer: limit,
+                from: longest * ALMOST,
+                longer: longest,
                 push: 0.0,
                 share: 1.0,
             };
@@ -101,12 +103,15 @@ pub(super) fn pass(mut planes: Planes, sheet: &mut Sheet, soft: SheetSoftness) {
                 let mut lengths = links.iter().map(|&link| {
                     let [a, b] = ends(&layout, family, link);
                     let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
-                    let most = family.rest[link] * limit;
+                    let most = family.rest[link] * longest;
                     (d[0] * d[0] + d[1] * d[1] + d[2] * d[2], most)
                 });
                 if lengths.any(|(square, most)| most >= 0.0 && square > most * most) {
-                    line(&mut planes, &layout, &mut without_lambda, &links, by);
+                    line(&mut planes, &layout, family, &links, by);
                 }
+            }
+            if soft.limit.is_some() {
+                family.lambda = lambda;
             }
         }
     }

@@ -11,7 +11,7 @@ mod lines;
 
 use super::{relax::Softness, sheet::SheetSoftness, simd::select};
 pub(super) use bends::{LEAST, SOFT, pull as bend_pull};
-pub(super) use lines::{ALMOST, PUSH};
+pub(super) use lines::{ALMOST, LONGEST, PUSH};
 
 /// x, y, z and inverse mass of one particle of each of `W` threads.
 pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];
@@ -75,8 +75,8 @@ impl<const W: usize> Links<'_, W> {
         }
     }
 
-    /// Those of threads, all of each thread at once or one after the other; then none is longer than
-    /// the limit allows.
+    /// Those of threads, all of each thread at once or one after the other; then those that are too long
+    /// again.
     #[inline(always)]
     pub(in crate::solver) fn pull(
         self,
@@ -85,14 +85,24 @@ impl<const W: usize> Links<'_, W> {
         stretch: Softness,
         room: &mut [[f32; W]],
     ) {
-        let rest = self.rest;
+        let Links { rest, lambda } = self;
+        let again = Links {
+            rest,
+            lambda: &mut *lambda,
+        };
         if soft.direct {
-            lines::solve_lines(particles, self, stretch, soft.share, room);
+            lines::solve_lines(particles, again, stretch, soft.share, room);
         } else {
-            self.relax(particles, stretch);
+            again.relax(particles, stretch);
         }
-        if let Some(limit) = soft.limit {
-            lines::limit_lines(particles, rest, limit, room);
+        if let Some(longest) = soft.longest {
+            // What carries a thread at the limit of its fabric is none of its own tension.
+            let lambda = if soft.limit.is_some() {
+                &mut []
+            } else {
+                lambda
+            };
+            lines::limit_lines(particles, Links { rest, lambda }, longest, room);
         }
     }
 }

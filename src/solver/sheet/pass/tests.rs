@@ -222,3 +222,51 @@ fn soft_threads_are_held_at_their_limit() {
         assert!((0.09..0.104).contains(&with), "{threads:?}: {with}");
     }
 }
+
+/// A stretched link behind a fold: the sweep there counts on the fold to straighten and close it, which
+/// cloth does not do. It is pulled all the same, and that is part of what the thread carries.
+#[test]
+fn a_fold_does_not_keep_its_neighbour_from_being_pulled() {
+    let (columns, rows) = (12, 3);
+    let grid = |length: [f32; 2]| -> SoaVec3 {
+        let [folded, stretched] = length;
+        let place = |i: u32| {
+            let (c, r) = ((i % columns) as f32, (i / columns) as f32);
+            let x = c.min(5.0) * folded + (c - 5.0).clamp(0.0, 1.0) * stretched;
+            Vec3::new(x + (c - 6.0).max(0.0), r, 0.0)
+        };
+        (0..columns * rows).map(place).collect()
+    };
+    let rest = grid([1.0; 2]);
+    let pairs: Vec<_> = (0..columns * rows)
+        .filter(|i| i % columns + 1 < columns)
+        .map(|i| (ConstraintKind::Structural, i, i + 1))
+        .collect();
+    let layout = SheetLayout {
+        first: 0,
+        columns,
+        rows,
+    };
+    let graph = ConstraintGraph::woven(&rest, &pairs, &[layout]);
+    let [(left, carried), (kept, load)] =
+        [Strength::part(0.999), Strength::default()].map(|strength| {
+            let mut graph = graph.clone();
+            // The thread begins at a pin.
+            let w = (0..columns * rows).map(|i| f32::from(u8::from(i % columns > 0)));
+            let mut p = ParticleArrays::new(Vec3::ZERO, grid([0.8, 1.4]), w.collect());
+            let by = Relaxation {
+                compliance: Compliance::default(),
+                strength,
+                loads: true,
+                ..settings(ThreadSolver::Direct, 1)
+            };
+            relax(&mut p, &mut graph, &by);
+            let pull = graph.sheets[0].families[5].lambda.iter();
+            let load = -pull.copied().fold(0.0, f32::min);
+            relax(&mut p, &mut graph, &by);
+            (crate::solver::measure_stretch(&p, &graph).max, load)
+        });
+    assert!(left > 0.2, "{left}: nothing is wrong without it");
+    assert!(kept < 0.021, "{kept}");
+    assert!(load > carried + 0.1, "{load} after {carried}");
+}
