@@ -6,10 +6,11 @@
 //!
 //! The machine is noisy: compare the medians of one run.
 
-use bevy::{
-    asset::AssetPlugin, mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy,
-    transform::TransformPlugin,
-};
+#[expect(dead_code, reason = "measure needs more")]
+#[path = "../examples/measure/crowd.rs"]
+mod crowd;
+
+use bevy::prelude::*;
 use bevy_drape::{GrabCloth, Particles, prelude::*};
 use divan::Bencher;
 use std::cell::RefCell;
@@ -21,16 +22,7 @@ fn main() {
 /// An app with a sheet of `side` × `side` particles, 2 m wide, that hangs by its upper edge. Each update
 /// is a step of 1/60 s.
 fn hanging(side: u32) -> (App, Entity) {
-    let mut app = App::new();
-    app.add_plugins((
-        MinimalPlugins,
-        AssetPlugin::default(),
-        MeshPlugin,
-        TransformPlugin,
-        ClothPlugin::default(),
-    ))
-    .insert_resource(Time::<Fixed>::from_hz(60.0))
-    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    let mut app = crowd::headless(2);
     app.finish();
     app.cleanup();
     let mesh = Mesh::from(ClothGrid::vertical(2.0, 2.0, side, side));

@@ -1,7 +1,7 @@
 //! Two hundred figures in capes, marching in rings. Those that are far away do with less work.
 
 use super::{PLAIN, Scene, Set, Surroundings};
-use bevy::prelude::*;
+use bevy::{mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::prelude::*;
 
 pub(super) const SCENE: Scene = Scene {
@@ -31,6 +31,10 @@ const SPEED: f32 = 1.3;
 /// Radius and length of a body between its round ends, m.
 const RADIUS: f32 = 0.2;
 const LENGTH: f32 = 0.9;
+/// How far a cape goes around a body, rad, how many folds it would have all around, and where it begins, m.
+const AROUND: f32 = 2.6;
+const FOLDS: f32 = 9.0;
+const SHOULDERS: f32 = 0.55;
 /// Steps a second, each of which lifts them by so much, m.
 const STEPS: f32 = 1.9;
 const BOUNCE: f32 = 0.03;
@@ -71,11 +75,29 @@ fn march(mut marchers: Query<(&Marcher, &mut Transform)>, time: Res<Time>, mut b
     }
 }
 
+/// A cape around a back, which is at -z: wider below than at the shoulders, and in folds.
+fn cape() -> Mesh {
+    let mut mesh = Mesh::from(ClothGrid::vertical(1.0, 1.0, 24, 24));
+    let Some(VertexAttributeValues::Float32x3(places)) =
+        mesh.attribute_mut(Mesh::ATTRIBUTE_POSITION)
+    else {
+        return mesh;
+    };
+    for place in places {
+        let (around, below) = (AROUND * place[0], 0.5 - place[1]);
+        let fold = 0.03 * (FOLDS * around).cos();
+        let radius = RADIUS + 0.03 + (0.1 + fold) * below;
+        let (sin, cos) = around.sin_cos();
+        *place = [radius * sin, SHOULDERS - 0.95 * below, -radius * cos];
+    }
+    mesh
+}
+
 fn spawn(set: &mut Set) {
     set.floor();
     let body = set.meshes.add(Capsule3d::new(RADIUS, LENGTH));
     let head = set.meshes.add(Sphere::new(0.15));
-    let cape = set.meshes.add(ClothGrid::vertical(0.62, 0.95, 24, 24));
+    let cape = set.meshes.add(cape());
     let stone = set.props.stone.clone();
     let dyes: Vec<_> = (0..8)
         .map(|k| set.dye(Color::hsl(k as f32 * 45.0, 0.75, 0.7)))
@@ -111,8 +133,6 @@ fn spawn(set: &mut Set) {
                 WarmUp(30),
                 Mesh3d(cape.clone()),
                 MeshMaterial3d(dyes[number % dyes.len()].clone()),
-                // On its back, a hand's breadth below the shoulders.
-                Transform::from_xyz(0.0, 0.08, -RADIUS - 0.03),
                 ChildOf(figure),
             ));
             number += 1;
