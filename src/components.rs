@@ -19,7 +19,7 @@ use crate::{
         Strength, Tethers, Triangles, glide_compliance, glide_density, glide_strain_limit,
         glide_tethers, glide_thickness, inverse_masses, measure_stretch, tear::Blade,
     },
-    systems::Pace,
+    systems::{Pace, Picture, ViewKey},
 };
 use bevy::{
     camera::primitives::Aabb,
@@ -102,6 +102,8 @@ pub(crate) struct ClothBody {
     pub(crate) pace: Pace,
     /// Where it is to be.
     pub(crate) guide: Guide,
+    /// How it is drawn in this frame.
+    pub(crate) picture: Picture,
     /// What it hangs on is followed from frame to frame; and what it feels the motion of.
     pub(crate) follows: Option<Entity>,
 }
@@ -459,7 +461,7 @@ pub(crate) struct ClothMesh {
     /// Its mesh while it is written.
     pub(crate) own: Option<Mesh>,
     /// What was last written: nothing is done if it would be the same again.
-    pub(crate) written: Option<(Affine, f32)>,
+    pub(crate) written: Option<ViewKey>,
     /// The box around what of the mesh is no cloth, if any of it is not.
     pub(crate) rest: Option<[Vec3; 2]>,
     /// The joint that stands for the cloth itself in the skeleton of its mesh.

@@ -17,6 +17,8 @@ pub(crate) struct Guide {
     /// Normals at rest in mesh space, if there is a backstop.
     pub(crate) normals: Vec<Vec3>,
     pub(crate) seen: Seen,
+    /// The joint of its skeleton that holds most of it.
+    pub(crate) joint: Option<Entity>,
     /// What it is taken along with in this step, if it is; and room for colliders as it sees them then.
     pub(crate) carried: Option<Carry>,
     pub(crate) colliders: Vec<Collider>,
@@ -34,8 +36,20 @@ pub(crate) struct Seen {
     pub(crate) places: SoaVec3,
     /// What its frame is, and where that was.
     pub(crate) frame: Option<(Entity, Frame)>,
+    /// Who wears it.
+    pub(crate) wearer: Option<Wearer>,
     /// It is new or stood still, and is to be where its frame is seen in the next step.
     pub(crate) catches_up: bool,
+}
+
+/// What a cloth is worn by: where it is drawn, the cloth is drawn too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Wearer {
+    /// A joint, or the frame of the cloth.
+    pub(crate) entity: Entity,
+    /// Where it was at the beginning of the last step, and at its end.
+    pub(crate) way: [Frame; 2],
 }
 
 /// Where the frame of a cloth was.
@@ -64,9 +78,52 @@ impl Frame {
         }
     }
 
+    /// The other way round.
+    pub(crate) fn posed(pose: &Pose) -> Self {
+        Self {
+            rotation: pose.rotation,
+            translation: pose.translation,
+        }
+    }
+
+    /// Between this and another: 0 is here, 1 there. The turn is the shorter one.
+    ///
+    /// For the small turns of a frame this is as good as a spherical interpolation, and the same on all machines.
+    pub(crate) fn lerp(&self, to: &Self, share: f32) -> Self {
+        let turn = if self.rotation.dot(to.rotation) < 0.0 {
+            -to.rotation
+        } else {
+            to.rotation
+        };
+        Self {
+            rotation: (self.rotation + (turn - self.rotation) * share).normalize(),
+            translation: self.translation + (to.translation - self.translation) * share,
+        }
+    }
+
     /// How far it is from another, m, and turned, rad.
     pub(crate) fn way(&self, to: &Self) -> (f32, f32) {
         let distance = self.translation.distance(to.translation);
         (distance, self.rotation.angle_between(to.rotation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_turn_the_shorter_way() {
+        let [a, b] = [0.1, 0.3].map(|angle| Frame {
+            rotation: Quat::from_rotation_y(angle),
+            translation: Vec3::X * angle,
+        });
+        let other = Frame {
+            rotation: -b.rotation,
+            ..b
+        };
+        let half = a.lerp(&other, 0.5);
+        assert!(half.rotation.angle_between(Quat::from_rotation_y(0.2)) < 1e-3);
+        assert!((half.translation.x - 0.2).abs() < 1e-6);
     }
 }

@@ -420,7 +420,11 @@ impl Plugin for ClothPlugin {
                 )
                     .chain()
                     .in_set(ClothSystems::Build),
-                (systems::write_mesh, systems::write_proxies)
+                (
+                    systems::find_pictures,
+                    systems::write_mesh,
+                    systems::write_proxies,
+                )
                     .chain()
                     .in_set(ClothSystems::WriteMesh),
             ),

@@ -89,6 +89,28 @@ impl Skin {
         })
     }
 
+    /// The joint that moves most of these particles, or of all if there are none of these.
+    pub(crate) fn main_joint(&self, of: impl Iterator<Item = usize>) -> Option<Entity> {
+        let mut shares = vec![0.0; self.joints.len()];
+        let mut add = |influence: &Influence| {
+            for (&joint, &weight) in influence.joints.iter().zip(&influence.weights) {
+                shares[usize::from(joint)] += weight;
+            }
+        };
+        let mut any = false;
+        for influence in of.filter_map(|particle| self.influences.get(particle)) {
+            any = true;
+            add(influence);
+        }
+        if !any {
+            self.influences.iter().for_each(add);
+        }
+        let most = shares.iter().copied().fold(0.0, f32::max);
+        // The first of several.
+        let joint = shares.iter().position(|&share| share == most)?;
+        Some(self.joints[joint])
+    }
+
     /// Notes where the joints are, relative to `origin`. Returns how many of them are newly missing; they
     /// stay where they were.
     pub(crate) fn pose(

@@ -3,7 +3,7 @@
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     cloth::{Cloth, SelfCollision},
-    components::{Particles, SelfContacts},
+    components::{ClothBody, Particles, SelfContacts},
     layers::ClothLayers,
     systems::ActiveColliders,
 };
@@ -19,7 +19,13 @@ const TOUCH: f32 = 5e-4;
 const SIZE: f32 = 0.012;
 
 pub(super) fn draw_contacts(
-    cloths: Query<(&Particles, &Cloth, &SelfContacts, Option<&ClothLayers>)>,
+    cloths: Query<(
+        &Particles,
+        &Cloth,
+        &ClothBody,
+        &SelfContacts,
+        Option<&ClothLayers>,
+    )>,
     colliders: Res<ActiveColliders>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
@@ -27,7 +33,7 @@ pub(super) fn draw_contacts(
     if !show.contacts {
         return;
     }
-    for (particles, cloth, own, layers) in &cloths {
+    for (particles, cloth, body, own, layers) in &cloths {
         let near = cloth.fabric.thickness + TOUCH;
         for collider in colliders.meeting(layers) {
             let pose = collider.end;
@@ -46,7 +52,7 @@ pub(super) fn draw_contacts(
             continue;
         }
         for pair in own.touching(particles, TOUCH) {
-            let [a, b] = pair.map(|i| particles.world_position(i as usize));
+            let [a, b] = pair.map(|i| body.picture.place(particles, i as usize));
             gizmos.cross(Isometry3d::from_translation(a.midpoint(b)), SIZE, AQUA);
         }
     }

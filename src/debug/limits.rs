@@ -29,7 +29,7 @@ pub(super) fn draw_limits(
             continue;
         }
         for i in thinned(count, MOST) {
-            let place = seen.origin + seen.places.get(i);
+            let place = body.picture.led(seen.origin + seen.places.get(i));
             let reach = limits.reach[i];
             if reach > PINNED && reach.is_finite() {
                 gizmos.sphere(place, reach, MEDIUM_PURPLE).resolution(16);

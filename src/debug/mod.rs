@@ -20,7 +20,7 @@ mod tethers;
 mod threads;
 mod wind_zones;
 
-use crate::{components::Particles, plugin::ClothSystems};
+use crate::plugin::ClothSystems;
 use bevy::prelude::*;
 
 /// Draws the inner life of cloths with gizmos, where [`ClothGizmos`] says so. Nothing is drawn
@@ -77,15 +77,6 @@ pub struct ClothGizmos {
 /// [`GizmoConfig`].
 #[derive(Default, Reflect, GizmoConfigGroup)]
 pub struct ClothGizmoGroup;
-
-/// Where a particle is drawn: between its last two steps, like the mesh.
-pub(crate) fn drawn(particles: &Particles, i: usize, alpha: f32) -> Vec3 {
-    let between = particles
-        .previous
-        .get(i)
-        .lerp(particles.position.get(i), alpha);
-    particles.origin + between
-}
 
 /// At most so many of these particles, evenly chosen: more would hide each other.
 fn thinned(particles: usize, most: usize) -> impl Iterator<Item = usize> {

@@ -1,11 +1,10 @@
 //! Where the cloth faces.
 
-use super::{ClothGizmoGroup, ClothGizmos, drawn};
+use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Particles},
     mesh::smooth_normals,
-    systems::DrawTime,
 };
 use bevy::{color::palettes::css::AQUA, math::Vec3A, prelude::*};
 
@@ -15,19 +14,17 @@ const LENGTH: f32 = 0.03;
 pub(super) fn draw_normals(
     cloths: Query<(&Particles, &ClothBody), With<Cloth>>,
     show: Res<ClothGizmos>,
-    time: DrawTime,
     mut gizmos: Gizmos<ClothGizmoGroup>,
     mut room: Local<[Vec<Vec3A>; 2]>,
 ) {
     if !show.normals {
         return;
     }
-    let alpha = time.alpha();
     let [places, normals] = &mut *room;
     for (particles, body) in &cloths {
         places.clear();
         // From the origin: far away from that of the world numbers are too coarse to tell a normal.
-        let place = |i| drawn(particles, i, alpha) - particles.origin;
+        let place = |i| body.picture.place(particles, i) - particles.origin;
         places.extend((0..particles.len()).map(|i| Vec3A::from(place(i))));
         smooth_normals(places, body.triangles.indices.iter(), normals);
         for (place, normal) in places.iter().zip(&*normals) {

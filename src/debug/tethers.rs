@@ -1,10 +1,9 @@
 //! Tethers: what keeps particles within reach of the pins that they hang from.
 
-use super::{ClothGizmoGroup, ClothGizmos, drawn, thinned};
+use super::{ClothGizmoGroup, ClothGizmos, thinned};
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Particles},
-    systems::DrawTime,
 };
 use bevy::{
     color::palettes::css::{DIM_GRAY, ORANGE},
@@ -20,13 +19,11 @@ const TAUT: f32 = 0.995;
 pub(super) fn draw_tethers(
     cloths: Query<(&Particles, &ClothBody), With<Cloth>>,
     show: Res<ClothGizmos>,
-    time: DrawTime,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
     if !show.tethers {
         return;
     }
-    let alpha = time.alpha();
     for (particles, body) in &cloths {
         let scale = body
             .applied
@@ -36,13 +33,13 @@ pub(super) fn draw_tethers(
             continue;
         }
         for i in thinned(particles.len(), MOST) {
-            let from = drawn(particles, i, alpha);
+            let from = body.picture.place(particles, i);
             for (anchor, length) in body.tethers.of(i as u32) {
                 let anchor = anchor as usize;
                 if anchor >= particles.len() {
                     continue;
                 }
-                let to = drawn(particles, anchor, alpha);
+                let to = body.picture.place(particles, anchor);
                 let holds = from.distance(to) > TAUT * scale * length;
                 gizmos.line(from, to, if holds { ORANGE } else { DIM_GRAY });
             }

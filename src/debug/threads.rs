@@ -1,11 +1,10 @@
 //! Threads by how far they are stretched, and folds.
 
-use super::{ClothGizmoGroup, ClothGizmos, drawn};
+use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     cloth::Cloth,
-    components::{Constraints, Particles},
+    components::{ClothBody, Constraints, Particles},
     solver::ConstraintKind,
-    systems::DrawTime,
 };
 use bevy::prelude::*;
 
@@ -23,13 +22,12 @@ fn strain_colour(strain: f32) -> Color {
 }
 
 pub(super) fn draw_constraints(
-    cloths: Query<(&Particles, &Constraints), With<Cloth>>,
+    cloths: Query<(&Particles, &Constraints, &ClothBody), With<Cloth>>,
     show: Res<ClothGizmos>,
-    time: DrawTime,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    let alpha = time.alpha();
-    for (particles, constraints) in &cloths {
+    for (particles, constraints, body) in &cloths {
+        let place = |i: u32| body.picture.place(particles, i as usize);
         for (shown, kind) in [
             (show.threads, ConstraintKind::Structural),
             (show.shear, ConstraintKind::Shear),
@@ -38,7 +36,7 @@ pub(super) fn draw_constraints(
                 continue;
             }
             for ([a, b], rest) in constraints.of_kind(kind) {
-                let [a, b] = [a, b].map(|i| drawn(particles, i as usize, alpha));
+                let [a, b] = [a, b].map(place);
                 let strain = (b - a).length() / rest - 1.0;
                 gizmos.line(a, b, strain_colour(strain));
             }
@@ -50,7 +48,6 @@ pub(super) fn draw_constraints(
             let Some(over) = constraint.over else {
                 continue;
             };
-            let place = |i: u32| drawn(particles, i as usize, alpha);
             let [a, b] = constraint.particles.map(place);
             let middle = place(over[0]).midpoint(place(over[1]));
             // 0 where it is straight, 1 where it is folded flat.

@@ -2,11 +2,7 @@
 
 use crate::{
     components::{ClothBody, Particles},
-    solver::{
-        SoaVec3,
-        ray::{RayHit, cast_on_lines, cast_on_triangles},
-    },
-    systems::DrawTime,
+    solver::ray::{RayHit, cast_on_lines, cast_on_triangles},
 };
 use bevy::{
     camera::{primitives::Aabb, visibility::RenderLayers},
@@ -41,7 +37,6 @@ type ClothParts<'a> = (
 #[derive(SystemParam)]
 pub(super) struct Cloths<'w, 's> {
     all: Query<'w, 's, ClothParts<'static>>,
-    time: DrawTime<'w>,
     cameras: Query<'w, 's, Option<&'static RenderLayers>, With<Camera>>,
 }
 
@@ -95,10 +90,14 @@ impl Cloths<'_, '_> {
         if !meets_box(aabb, transform, ray, margin) {
             return None;
         }
-        let alpha = self.time.alpha();
-        let (from, to): (&SoaVec3, &SoaVec3) = (&particles.previous, &particles.position);
-        let place = |i: u32| from.get(i as usize).lerp(to.get(i as usize), alpha);
-        let (origin, direction) = (ray.origin - particles.origin, *ray.direction);
+        let place = |i: u32| body.picture.between(particles, i as usize);
+        // What is drawn elsewhere than it is in its steps is met there, by a ray that comes from elsewhere.
+        let lead = body.picture.lead();
+        let (from, direction) = match lead.map(|lead| lead.inverse()) {
+            Some(back) => (back.point(ray.origin), back.direction(*ray.direction)),
+            None => (ray.origin, *ray.direction),
+        };
+        let origin = from - particles.origin;
         let (hit, particles_of): (RayHit, [u32; 3]) = match &body.rope {
             Some(rope) => {
                 let lines = &rope.lines.segments;
@@ -112,11 +111,12 @@ impl Cloths<'_, '_> {
                 (hit, triangles.at(hit.part as usize))
             }
         };
+        let normal = hit.normal.normalize_or(-direction);
         Some(Met {
             cloth,
             distance: hit.distance,
-            point: ray.origin + direction * hit.distance,
-            normal: hit.normal.normalize_or(-direction),
+            point: ray.origin + *ray.direction * hit.distance,
+            normal: lead.map_or(normal, |lead| lead.direction(normal)),
             particles: particles_of,
         })
     }

@@ -4,10 +4,9 @@ use super::{
     ClothTool, ClothTools, backend::Cloths, thread::HoveredThreads, view::Views, work::reached,
 };
 use crate::{
-    components::{Constraints, Particles},
-    debug::{ClothGizmoGroup, drawn},
+    components::{ClothBody, Constraints, Particles},
+    debug::ClothGizmoGroup,
     solver::ConstraintKind,
-    systems::DrawTime,
 };
 use bevy::{
     color::palettes::css::{RED, WHITE},
@@ -20,25 +19,23 @@ pub(super) fn draw(
     threads: Res<HoveredThreads>,
     pointers: Query<(&PointerId, &PointerLocation)>,
     cameras: Query<&GlobalTransform, With<Camera>>,
-    cloths: Query<(&Particles, &Constraints)>,
+    cloths: Query<(&Particles, &Constraints, &ClothBody)>,
     views: Views,
     rays: Cloths,
-    time: DrawTime,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    let alpha = time.alpha();
     for thread in threads.iter() {
         // It may have been put back since, and have fewer particles.
         let exists = |particles: &Particles| {
             let mut ends = thread.particles.iter();
             ends.all(|&i| (i as usize) < particles.len())
         };
-        if let Ok((particles, _)) = cloths.get(thread.cloth)
+        if let Ok((particles, _, body)) = cloths.get(thread.cloth)
             && exists(particles)
         {
             let [a, b] = thread
                 .particles
-                .map(|i| drawn(particles, i as usize, alpha));
+                .map(|i| body.picture.place(particles, i as usize));
             gizmos.line(a, b, RED);
         }
     }
@@ -59,11 +56,11 @@ pub(super) fn draw(
         for (cloth, centre, _) in reached(camera, place, radius, &views, &rays) {
             let towards = Isometry3d::new(centre, transform.rotation());
             gizmos.circle(towards, tools.radius, WHITE).resolution(48);
-            let Ok((particles, constraints)) = cloths.get(cloth) else {
+            let Ok((particles, constraints, body)) = cloths.get(cloth) else {
                 continue;
             };
             for ([a, b], _) in constraints.of_kind(ConstraintKind::Structural) {
-                let [a, b] = [a, b].map(|i| drawn(particles, i as usize, alpha));
+                let [a, b] = [a, b].map(|i| body.picture.place(particles, i as usize));
                 if ((a + b) * 0.5).distance(centre) <= tools.radius {
                     gizmos.line(a, b, RED);
                 }

@@ -6,7 +6,7 @@ use super::{
     view::Views,
 };
 use crate::{
-    components::{Constraints, Particles},
+    components::{ClothBody, Constraints, Particles},
     solver::ConstraintKind,
 };
 use bevy::{
@@ -45,7 +45,7 @@ pub(super) fn hover(
     mut threads: ResMut<HoveredThreads>,
     tools: Res<ClothTools>,
     hovered: Res<HoverMap>,
-    cloths: Query<(&Particles, &Constraints)>,
+    cloths: Query<(&Particles, &Constraints, &ClothBody)>,
     rays: Cloths,
     views: Views,
 ) {
@@ -63,7 +63,7 @@ pub(super) fn hover(
         let mut hits: Vec<_> = hits.iter().collect();
         hits.sort_unstable_by(|a, b| a.1.depth.total_cmp(&b.1.depth));
         let found = hits.into_iter().find_map(|(&cloth, hit)| {
-            let (particles, constraints) = cloths.get(cloth).ok()?;
+            let (particles, constraints, body) = cloths.get(cloth).ok()?;
             let corners = match hit.extra_as::<ClothHit>() {
                 Some(hit) => hit.particles,
                 // Another backend has found it first.
@@ -80,7 +80,8 @@ pub(super) fn hover(
                 .of_kind(ConstraintKind::Structural)
                 .map(|(pair, _)| pair)
                 .filter(|[a, b]| corners.contains(a) && corners.contains(b));
-            nearest(near, particles, hit.camera, location.position, &views)
+            let place = |i: u32| body.picture.place(particles, i as usize);
+            nearest(near, place, hit.camera, location.position, &views)
                 .filter(|(distance, _)| *distance <= tools.tolerance)
                 .map(|(_, particles)| HoveredThread { cloth, particles })
         });
@@ -93,14 +94,14 @@ pub(super) fn hover(
 /// The thread that is nearest to a place on the screen, and how far it is, in logical pixels.
 fn nearest(
     threads: impl Iterator<Item = [u32; 2]>,
-    particles: &Particles,
+    at: impl Fn(u32) -> Vec3,
     camera: Entity,
     place: Vec2,
     views: &Views,
 ) -> Option<(f32, [u32; 2])> {
     threads
         .filter_map(|thread| {
-            let [a, b] = thread.map(|i| particles.world_position(i as usize));
+            let [a, b] = thread.map(&at);
             let (a, b) = (views.on_screen(camera, a)?, views.on_screen(camera, b)?);
             let way = b - a;
             let length = way.length_squared();

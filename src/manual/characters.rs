@@ -143,7 +143,8 @@
 //!
 //! Cloth lives in the world and feels all of it. For a hero who turns on the spot that is too much:
 //! [`WorldMotion`](crate::WorldMotion) says which share of the character's motion is felt; with the rest, it is taken
-//! along.
+//! along. Give it to cloth without a skeleton even if all is to be felt: it is what makes that worn, drawn where its
+//! wearer is, and not where that was a step and a frame ago.
 //!
 //! | field | what for | try |
 //! |---|---|---|

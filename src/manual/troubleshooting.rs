@@ -88,18 +88,13 @@
 //! Some of it is physics: air holds it back. Less "drag", a lower [`WorldMotion`](crate::WorldMotion) (`felt(0.3)`,
 //! `max_speed`; in the panel "motion felt" and "turns felt"), a tighter [`MaxDistance`](crate::MaxDistance).
 //!
-//! If even pinned particles are behind, by some centimetres at a run: cloth is drawn between its last two steps, and sees
-//! what is animated one frame late. A higher rate of the fixed step makes both smaller, and half the substeps keep the
-//! cost:
+//! If even pinned particles are behind, by a hand's breadth at a run: cloth is drawn between its last two steps, and
+//! sees what is animated one frame late. Cloth that is worn is drawn where its wearer is all the same; it is worn if it
+//! has [`WorldMotion`](crate::WorldMotion) (the default changes nothing else), [`MaxDistance`](crate::MaxDistance) or a
+//! skeleton. A rope that only begins at a hand has none of these, or its far end would swing about with that.
 //!
-//! ```
-//! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
-//! # let mut app = App::new();
-//! app.insert_resource(Time::<Fixed>::from_hz(120.0)).insert_resource(Substeps(4));
-//! ```
-//!
-//! Let the collar of the cape be under that of the coat, or be part of the body ([`ClothPart`](crate::ClothPart)).
+//! What is left are millimetres, where joints move against the one that holds most of the cloth. Let the collar of the
+//! cape be under that of the coat, or be part of the body ([`ClothPart`](crate::ClothPart)).
 //!
 //! # My cloth looks faceted, or its light is wrong
 //!

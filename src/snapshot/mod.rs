@@ -354,6 +354,9 @@ impl MapEntities for ClothSnapshot {
         if let Some((frame, _)) = &mut self.seen.frame {
             *frame = mapper.get_mapped(*frame);
         }
+        if let Some(wearer) = &mut self.seen.wearer {
+            wearer.entity = mapper.get_mapped(wearer.entity);
+        }
         let grabs = self.grabs.iter_mut().map(|grab| &mut grab.by);
         for by in grabs.chain(self.tips.iter_mut().map(|tip| &mut tip.by)) {
             *by = mapper.get_mapped(*by);

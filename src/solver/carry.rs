@@ -81,12 +81,35 @@ impl Carry {
         self.rotation == Quat::IDENTITY && self.translation == Vec3::ZERO
     }
 
+    /// The way back.
+    pub fn inverse(&self) -> Self {
+        Self {
+            about: self.about + self.translation,
+            rotation: self.rotation.conjugate(),
+            translation: -self.translation,
+        }
+    }
+
+    /// How it turns.
+    pub fn turn(&self) -> Mat3 {
+        Mat3::from_quat(self.rotation)
+    }
+
+    /// A place in the world that is taken along.
+    pub fn point(&self, place: Vec3) -> Vec3 {
+        self.direction(place - self.about) + self.about + self.translation
+    }
+
+    /// A direction that is turned along.
+    pub fn direction(&self, along: Vec3) -> Vec3 {
+        self.rotation * along
+    }
+
     /// A pose that is taken along.
     pub fn pose(&self, pose: &Pose) -> Pose {
-        let from_there = pose.translation - self.about;
         Pose {
             rotation: normalized(self.rotation * pose.rotation),
-            translation: self.rotation * from_there + self.about + self.translation,
+            translation: self.point(pose.translation),
         }
     }
 
@@ -105,13 +128,13 @@ impl Carry {
     /// Moves particles, and turns their velocities.
     pub fn apply(&self, particles: &mut ParticleArrays) {
         self.place(&mut particles.position, particles.origin);
-        let turn = Mat3::from_quat(self.rotation);
+        let turn = self.turn();
         map(&mut particles.displacement, |d| turn * d);
     }
 
     /// Moves places that are relative to this origin.
     pub fn place(&self, places: &mut SoaVec3, origin: Vec3) {
-        let turn = Mat3::from_quat(self.rotation);
+        let turn = self.turn();
         let about = self.about - origin;
         let to = about + self.translation;
         map(places, |x| turn * (x - about) + to);

@@ -136,4 +136,7 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
             }
         })
         .collect();
+    let held = |pin: &BoundPin| (pin.anchor == PinAnchor::Cloth).then_some(pin.particle as usize);
+    let held = body.pins.iter().filter_map(held);
+    body.guide.joint = body.skin.as_ref().and_then(|skin| skin.main_joint(held));
 }

@@ -1,11 +1,9 @@
 //! What all that is drawn of cloth has in common: the moment, the frame, and the mesh that is written to.
 
-use super::standstill::Standstill;
+use super::{picture::Picture, standstill::Standstill};
 use crate::{
     components::{Affine, ClothBody, Particles},
-    lod::ClothPaused,
     mesh::Frame,
-    sleep::ClothSleeping,
     time::{ClothClock, ClothTime},
 };
 use bevy::{
@@ -29,13 +27,17 @@ pub(crate) struct DrawTime<'w> {
 
 impl DrawTime<'_> {
     /// From 0 (the step before) to 1 (the last one).
-    pub(crate) fn alpha(&self) -> f32 {
+    pub(super) fn alpha(&self) -> f32 {
         if self.between.0 && !self.standstill.lasts() {
             let overstep = self.fixed.as_ref().map_or(0.0, |t| t.overstep_fraction());
             self.clock.interpolation(&self.time, overstep)
         } else {
             1.0
         }
+    }
+
+    pub(super) fn stands_still(&self) -> bool {
+        self.time.paused || self.standstill.lasts()
     }
 }
 
@@ -44,56 +46,54 @@ impl DrawTime<'_> {
 pub(crate) struct Shown {
     pub(super) particles: Ref<'static, Particles>,
     pub(super) body: &'static ClothBody,
-    sleeps: Has<ClothSleeping>,
-    paused: Has<ClothPaused>,
 }
 
 impl ShownItem<'_, '_> {
-    /// How it is drawn in the space of a mesh that is here, if that does not look so already. `between` is where
-    /// the frame lies between the last two steps, `written` how the mesh was drawn last.
+    /// How it is drawn in the space of a mesh that is here, if that does not look so already: `written` is how the
+    /// mesh was drawn last.
     pub(super) fn view(
         &self,
-        between: f32,
         transform: &GlobalTransform,
-        written: Option<(Affine, f32)>,
+        written: Option<ViewKey>,
     ) -> Option<View> {
-        // What stands still looks the same all the time.
-        let alpha = match self.sleeps || self.paused {
-            true => 1.0,
-            false => self.body.pace.between(between),
+        let key = ViewKey {
+            affine: transform.affine(),
+            picture: self.body.picture,
         };
-        let affine = transform.affine();
-        if !self.particles.is_changed() && written == Some((affine, alpha)) {
+        if !self.particles.is_changed() && written == Some(key) {
             return None;
         }
-        let to_mesh = affine.inverse();
+        let to_mesh = key.affine.inverse();
         // At scale 0 there is nothing to see, and NaN cannot be drawn: the last picture stays.
-        if !(to_mesh.is_finite() && affine.is_finite()) {
+        if !(to_mesh.is_finite() && key.affine.is_finite()) {
             return None;
         }
-        Some(View {
-            affine,
-            frame: Frame {
-                alpha,
-                offset: self.particles.origin - transform.translation(),
-                to_frame: to_mesh.matrix3.into(),
-            },
-        })
+        let origin = self.particles.origin;
+        let frame = (key.picture).frame(origin, transform.translation(), to_mesh.matrix3.into());
+        Some(View { key, frame })
+    }
+}
+
+/// What a mesh looks like depends on this, and on particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ViewKey {
+    /// From the space of the mesh to the world.
+    affine: Affine,
+    picture: Picture,
+}
+
+impl ViewKey {
+    /// What turns and scales mesh space into world axes.
+    pub(super) fn to_world(self) -> Mat3 {
+        self.affine.matrix3.into()
     }
 }
 
 /// How cloth is drawn in a mesh.
 pub(super) struct View {
-    /// From the space of the mesh to the world.
-    pub(super) affine: Affine,
-    pub(super) frame: Frame,
-}
-
-impl View {
     /// To recognise it by.
-    pub(super) fn key(&self) -> (Affine, f32) {
-        (self.affine, self.frame.alpha)
-    }
+    pub(super) key: ViewKey,
+    pub(super) frame: Frame,
 }
 
 /// Takes a mesh out of its place, so that several threads can write to several, and says that it changes.

@@ -6,7 +6,7 @@ use crate::{
     cloth::ResetCloth,
     collider::LastPose,
     components::{ClothBody, Particles},
-    guide::Frame,
+    guide::{Frame, Wearer},
     lod::ClothPaused,
     max_distance::{Backstop, MaxDistance},
     mesh::smooth_normals,
@@ -15,7 +15,10 @@ use crate::{
     solver::{self, Carry, MotionLimits, ParticleArrays, SoaVec3},
     world_motion::{Teleport, TeleportCloth, WorldMotion},
 };
-use bevy::{math::Vec3A, prelude::*};
+use bevy::{
+    math::{Affine3A, Vec3A},
+    prelude::*,
+};
 
 /// Finds anew how far each particle may go.
 pub(super) fn bind_limits(
@@ -177,7 +180,7 @@ pub(super) fn aim_limits(
         };
         limits.to.set(i, place);
         if let (Some(back), Some(matrix)) = (&mut limits.backstop, matrix) {
-            let normal = matrix.transform_vector3(body.guide.normals[i]);
+            let normal = upright(&matrix, body.guide.normals[i]);
             back.normal.set(i, normal.normalize_or(Vec3::Y));
         }
     }
@@ -185,6 +188,15 @@ pub(super) fn aim_limits(
         limits.from = limits.to.clone();
     }
     body.guide.limits = limits;
+}
+
+/// A normal under a matrix: still across the surface if that is scaled unevenly or sheared, and on the
+/// same side of it if that is mirrored (Turkowski, Graphics Gems, 1990).
+fn upright(matrix: &Affine3A, normal: Vec3) -> Vec3 {
+    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    let across = y.cross(z) * normal.x + z.cross(x) * normal.y + x.cross(y) * normal.z;
+    let side = x.dot(y.cross(z));
+    (across * side.signum()).into()
 }
 
 /// After a step: what was seen in it is where the next begins.
@@ -226,6 +238,29 @@ pub(super) fn carried(
     Some(carry)
 }
 
+/// Notes where in this step that goes which a cloth is worn by.
+pub(super) fn see_wearer(
+    entity: Entity,
+    motion: Option<&WorldMotion>,
+    body: &mut ClothBody,
+    place: impl Fn(Entity) -> Option<GlobalTransform>,
+) {
+    let is_worn = motion.is_some() || body.skin.is_some() || !body.guide.limits.is_empty();
+    let wearer = body.guide.joint.or_else(|| frame_of(entity, motion, body));
+    let now = wearer
+        .filter(|_| is_worn)
+        .and_then(|wearer| Some((wearer, Frame::of(&place(wearer)?)?)));
+    let before = body.guide.seen.wearer;
+    body.guide.seen.wearer = now.map(|(entity, now)| {
+        let before = before.filter(|before| before.entity == entity);
+        let from = before.map_or(now, |before| before.way[1]);
+        Wearer {
+            entity,
+            way: [from, now],
+        }
+    });
+}
+
 /// Notes where all is that carries a cloth which has just been built, or reset: it goes along from there, and not
 /// only from where things are seen in its first step.
 pub(super) fn see_carriers(
@@ -249,6 +284,8 @@ pub(super) fn see_carriers(
     body.pins = pins;
     let frame = frame_of(entity, motion, body);
     body.guide.seen.frame = frame.and_then(|frame| Some((frame, Frame::of(&place(frame)?)?)));
+    body.guide.seen.wearer = None;
+    see_wearer(entity, motion, body, place);
     body.guide.seen.catches_up = true;
 }
 
@@ -389,5 +426,8 @@ fn take_along(body: &mut ClothBody, particles: &mut Particles, before: &Frame, n
     carry.place(previous, *origin);
     let seen = &mut body.guide.seen;
     carry.place(&mut seen.places, seen.origin);
+    for at in seen.wearer.iter_mut().flat_map(|wearer| &mut wearer.way) {
+        *at = Frame::posed(&carry.pose(&at.pose()));
+    }
     particles.rebase();
 }

@@ -16,6 +16,7 @@ mod guide;
 mod mesh_colliders;
 mod parallel;
 mod phases;
+mod picture;
 mod planar;
 mod prepare;
 mod pressure;
@@ -38,9 +39,7 @@ pub(crate) use build_rope::{build_ropes, take_rope_apart};
 pub(crate) use check::check_settings;
 pub(crate) use colliders::{ActiveColliders, find_colliders};
 pub(crate) use detail::{Effort, Pace, begin_effort, choose_detail, end_effort, keep_budget};
-pub(crate) use draw::DrawBetweenSteps;
-#[cfg(any(feature = "debug", feature = "picking"))]
-pub(crate) use draw::DrawTime;
+pub(crate) use draw::{DrawBetweenSteps, ViewKey};
 pub(crate) use finish::finish;
 pub(crate) use follow::{
     FramePath, FrameShare, find_frame_share, follow_anchors, sample_fixed, sample_frames,
@@ -50,6 +49,7 @@ pub(crate) use guide::{ask_for_teleport, catch_up, teleport};
 pub(crate) use mesh_colliders::{find_mesh_colliders, note_changed_meshes};
 pub(crate) use parallel::ClothCrew;
 pub(crate) use phases::{collide, due, integrate, relax};
+pub(crate) use picture::{Picture, find_pictures};
 pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;
 #[cfg(any(feature = "avian", feature = "rapier"))]

@@ -246,6 +246,7 @@ impl Preparation<'_, '_, '_> {
         pressure::prepare(entity, pressure, &particles, &mut body, time.step);
         guide::aim_limits(entity, max_distance, &mut body, &particles, anchors);
         aim_pins(entity, &mut body, particles.origin, anchors);
+        guide::see_wearer(entity, motion, &mut body, |of| anchors.at(of));
         let carried = guide::carried(entity, motion, &mut body, &particles, anchors, time.step);
         apply_internal_friction(&mut particles, cloth.fabric.internal_friction, time.step);
         body.guide.carried = carried;

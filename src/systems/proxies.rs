@@ -1,11 +1,12 @@
 //! Binds fine meshes to coarse cloths.
 
 use super::{
+    draw::ViewKey,
     rebuild::{ChangedMeshes, has_changed},
     skins::Skeletons,
 };
 use crate::{
-    components::{Affine, BuildFailed, ClothBody, ClothSkin, ClothSource},
+    components::{BuildFailed, ClothBody, ClothSkin, ClothSource},
     mesh::{FineMesh, ProxyBinding, TriangleMesh, smooth_normals},
     proxy::ClothProxy,
 };
@@ -31,7 +32,7 @@ pub(crate) struct ProxyMesh {
     /// The joint that it is of its own skeleton.
     pub(super) joint: Option<u16>,
     /// How it was drawn last.
-    pub(super) written: Option<(Affine, f32)>,
+    pub(super) written: Option<ViewKey>,
     /// The mesh, while it is written to.
     pub(super) own: Option<Mesh>,
     /// Room for where particles are, and for their normals.

@@ -1,7 +1,7 @@
 //! Draws each cloth between its last two steps: writes its mesh and its bounding box.
 
 use super::{
-    draw::{DrawTime, Shown, View, put_back, take_out},
+    draw::{Shown, View, put_back, take_out},
     parallel::ClothCrew,
     skins::set_bounds,
 };
@@ -30,14 +30,14 @@ pub(crate) struct Drawn {
 
 impl DrawnItem<'_, '_> {
     /// How it is to be drawn, if it does not look so already. Takes its mesh out.
-    fn begin(&mut self, between: f32, meshes: &mut Assets<Mesh>) -> Option<View> {
-        let view = (self.shown).view(between, self.transform, self.mesh.written)?;
+    fn begin(&mut self, meshes: &mut Assets<Mesh>) -> Option<View> {
+        let view = (self.shown).view(self.transform, self.mesh.written)?;
         self.mesh.own = Some(take_out(meshes, &self.source.own)?);
-        self.mesh.written = Some(view.key());
+        self.mesh.written = Some(view.key);
         Some(view)
     }
 
-    fn draw(&mut self, View { affine, frame }: &View) {
+    fn draw(&mut self, View { key, frame }: &View) {
         let ClothMesh {
             binding,
             local,
@@ -49,7 +49,7 @@ impl DrawnItem<'_, '_> {
         else {
             return;
         };
-        let (radius, to_world) = (self.shown.body.radius(), affine.matrix3.into());
+        let (radius, to_world) = (self.shown.body.radius(), key.to_world());
         let drawn = binding.write(frame, &self.shown.particles, local, radius, to_world, own);
         let Some(drawn) = drawn else { return };
         match (*joint, *rest) {
@@ -65,16 +65,14 @@ impl DrawnItem<'_, '_> {
 
 pub(crate) fn write_mesh(
     mut cloths: Query<Drawn, (With<Cloth>, Without<ClothCulled>)>,
-    time: DrawTime,
     mut meshes: ResMut<Assets<Mesh>>,
     mut crew: ResMut<ClothCrew>,
     threads: Res<ClothThreads>,
     // See `prepare_cloths`.
     _on_the_main_thread: NonSendMarker,
 ) {
-    let between = time.alpha();
     let due = cloths.iter_mut().filter_map(|mut cloth| {
-        let view = cloth.begin(between, &mut meshes)?;
+        let view = cloth.begin(&mut meshes)?;
         Some((cloth, view))
     });
     let size = |(cloth, _): &(DrawnItem, View)| cloth.shown.particles.len();

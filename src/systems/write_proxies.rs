@@ -1,7 +1,7 @@
 //! Draws fine meshes where their coarse cloths are.
 
 use super::{
-    draw::{DrawTime, Shown, ShownItem, View, put_back, take_out},
+    draw::{Shown, ShownItem, View, put_back, take_out},
     parallel::ClothCrew,
     proxies::ProxyMesh,
     skins::set_bounds,
@@ -30,15 +30,10 @@ pub(crate) struct DrawnProxy {
 
 impl DrawnProxyItem<'_, '_> {
     /// How it is to be drawn, if it does not look so already. Takes its mesh out.
-    fn begin(
-        &mut self,
-        cloth: &ShownItem,
-        between: f32,
-        meshes: &mut Assets<Mesh>,
-    ) -> Option<View> {
-        let view = cloth.view(between, self.transform, self.mesh.written)?;
+    fn begin(&mut self, cloth: &ShownItem, meshes: &mut Assets<Mesh>) -> Option<View> {
+        let view = cloth.view(self.transform, self.mesh.written)?;
         self.mesh.own = Some(take_out(meshes, &self.source.own)?);
-        self.mesh.written = Some(view.key());
+        self.mesh.written = Some(view.key);
         Some(view)
     }
 
@@ -69,17 +64,15 @@ impl DrawnProxyItem<'_, '_> {
 pub(crate) fn write_proxies(
     mut proxies: Query<DrawnProxy>,
     cloths: Query<Shown, Without<ClothCulled>>,
-    time: DrawTime,
     mut meshes: ResMut<Assets<Mesh>>,
     mut crew: ResMut<ClothCrew>,
     threads: Res<ClothThreads>,
     // See `prepare_cloths`.
     _on_the_main_thread: NonSendMarker,
 ) {
-    let between = time.alpha();
     let due = proxies.iter_mut().filter_map(|mut proxy| {
         let cloth = cloths.get(proxy.mesh.cloth).ok()?;
-        let view = proxy.begin(&cloth, between, &mut meshes)?;
+        let view = proxy.begin(&cloth, &mut meshes)?;
         Some((proxy, cloth, view))
     });
     let size =

@@ -17,7 +17,7 @@ use bevy_drape::{ClothSystems, Particles, prelude::*};
 use std::time::Duration;
 
 /// A sheet of which the half with x < 0 hangs on one joint and the rest on another one.
-fn skinned() -> Mesh {
+pub(crate) fn skinned() -> Mesh {
     let mut mesh = Mesh::from(sheet());
     let joints = float3(&mesh, Mesh::ATTRIBUTE_POSITION)
         .iter()
@@ -34,13 +34,13 @@ fn skinned() -> Mesh {
     mesh
 }
 
-struct Character {
-    cloth: Entity,
-    joints: [Entity; 2],
+pub(crate) struct Character {
+    pub(crate) cloth: Entity,
+    pub(crate) joints: [Entity; 2],
 }
 
 /// A character at a place, whose joints "Left" and "Right" were modelled at the origin.
-fn spawn(app: &mut App, mesh: Mesh, at: Vec3, extra: impl Bundle) -> Character {
+pub(crate) fn spawn(app: &mut App, mesh: Mesh, at: Vec3, extra: impl Bundle) -> Character {
     let mesh = add_mesh(app, mesh);
     let world = app.world_mut();
     let root = world.spawn(Transform::from_translation(at)).id();

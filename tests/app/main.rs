@@ -47,6 +47,7 @@ mod tearing;
 mod tethers;
 mod wind_occlusion;
 mod wind_zones;
+mod worn;
 
 #[cfg(feature = "presets")]
 #[path = "../common/files.rs"]

@@ -10,6 +10,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{Particles, prelude::*};
+use std::f32::consts::FRAC_PI_4;
 
 const LOOSE: MeshVertexAttribute =
     MeshVertexAttribute::new("Loose", 0x100_0e5e, VertexFormat::Float32);
@@ -292,6 +293,31 @@ fn a_backstop_keeps_cloth_in_front() {
         .map(|i| particles.world_position(i).y)
         .fold(0.0, f32::min);
     assert!((-0.025..-0.0199).contains(&lowest), "{lowest}");
+}
+
+#[test]
+fn front_is_in_front_where_cloth_is_stretched_or_mirrored() {
+    for depth in [4.0, -4.0] {
+        let mut app = app();
+        let limit = MaxDistance::everywhere(1.0).with_backstop(0.02, 100.0);
+        // A slope of 45°, made less steep by the scale: cloth slides down on it by a metre.
+        let slope = Quat::from_rotation_x(FRAC_PI_4);
+        let mesh = painted().rotated_by(slope);
+        let place = Transform::from_scale(Vec3::new(1.0, 1.0, depth));
+        let rest = float3(&mesh, Mesh::ATTRIBUTE_POSITION);
+        let cloth = spawn(&mut app, mesh, (limit, place));
+        run(&mut app, 120);
+        let front = slope * Vec3::Y / place.scale;
+        let particles = particles(&app, cloth);
+        let moved = (0..100).map(|i| particles.world_position(i) - rest[i] * place.scale);
+        let (mut deepest, mut farthest) = (0.0f32, 0.0f32);
+        for moved in moved {
+            deepest = deepest.min(moved.dot(front.normalize()));
+            farthest = farthest.max(moved.length());
+        }
+        assert!((-0.03..-0.019).contains(&deepest), "{deepest} at {depth}");
+        assert!(farthest > 0.9, "{farthest} at {depth}");
+    }
 }
 
 #[test]

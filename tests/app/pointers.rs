@@ -11,6 +11,7 @@ use bevy::{
     picking::{
         DefaultPickingPlugins,
         backend::{HitData, PointerHits},
+        hover::HoverMap,
         input::PointerInputPlugin,
         pointer::{Location, PointerAction, PointerButton, PointerId, PointerInput},
     },
@@ -216,6 +217,45 @@ fn the_point_under_the_cursor_follows_it() {
     studio.release(to);
     assert_eq!(studio.held(), 0);
     assert!(!studio.is_busy());
+}
+
+#[test]
+fn worn_cloth_is_met_where_it_is_drawn() {
+    let mut studio = Studio::new();
+    let cloth = studio.cloth;
+    studio
+        .app
+        .world_mut()
+        .entity_mut(cloth)
+        .insert(WorldMotion::default());
+    let swing = move |time: Res<Time>, mut transforms: Query<&mut Transform>| {
+        let mut transform = transforms.get_mut(cloth).unwrap();
+        transform.translation.x = 0.4 * (12.0 * time.elapsed_secs()).sin();
+    };
+    studio.app.add_systems(Update, swing);
+    run(&mut studio.app, 20);
+    for frame in 0..60 {
+        // On its pinned edge, a centimetre from its corner: on it and beside it by turns.
+        let corner = {
+            let world = studio.app.world();
+            let place = world.get::<GlobalTransform>(cloth).unwrap();
+            let places = crate::float3(crate::drawn(&studio.app, cloth), Mesh::ATTRIBUTE_POSITION);
+            place.transform_point(places[0])
+        };
+        let inside = frame % 2 == 0;
+        let beside = Vec3::new(if inside { 0.01 } else { -0.01 }, -0.01, 0.0);
+        let point = studio.on_screen(corner + beside);
+        studio.move_to(point);
+        let hovered = studio.app.world().resource::<HoverMap>();
+        let hit = hovered
+            .get(&PointerId::Mouse)
+            .and_then(|hits| hits.get(&cloth));
+        assert_eq!(hit.is_some(), inside, "frame {frame}");
+        if let Some(hit) = hit {
+            let at = hit.position.unwrap();
+            assert!(at.distance(corner + beside) < 0.005, "{at}");
+        }
+    }
 }
 
 #[test]
