@@ -5,9 +5,14 @@ use crate::{cloth::ResetCloth, components::Particles, time::ClothTime};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
-pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
+/// What to look at, and what to tune.
+pub(super) fn choose(ui: &mut egui::Ui, world: &mut World) {
     scenes(ui, world);
     cloths(ui, world);
+}
+
+/// Lets time go, or not.
+pub(super) fn time(ui: &mut egui::Ui, world: &mut World) {
     ui.horizontal(|ui| {
         let mut time = world.resource_mut::<ClothTime>();
         let (label, tooltip) = if time.paused {

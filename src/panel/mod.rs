@@ -86,15 +86,22 @@ fn show(world: &mut World, contexts: &mut QueryState<&mut EguiContext, With<Prim
 /// [`ClothPlugin`](crate::ClothPlugin) and [`ClothPanel`].
 pub fn ui(ui: &mut egui::Ui, world: &mut World) {
     ui.style_mut().spacing.slider_width = 110.0;
-    controls::ui(ui, world);
+    part(ui, "choice", |ui| controls::choose(ui, world));
+    part(ui, "time", |ui| controls::time(ui, world));
     ui.separator();
-    figures::ui(ui, world);
+    part(ui, "figures", |ui| figures::ui(ui, world));
     ui.separator();
-    tuning::ui(ui, world);
+    part(ui, "tuning", |ui| tuning::ui(ui, world));
     #[cfg(feature = "presets")]
-    presets::ui(ui, world);
+    part(ui, "presets", |ui| presets::ui(ui, world));
     #[cfg(feature = "debug")]
-    view::ui(ui, world);
+    part(ui, "view", |ui| view::ui(ui, world));
+}
+
+/// A part whose widgets stay the same ones for egui while what is above them comes and goes.
+fn part(ui: &mut egui::Ui, name: &str, content: impl FnOnce(&mut egui::Ui)) {
+    let id = ui.id().with(name);
+    ui.scope_builder(egui::UiBuilder::new().id(id), content);
 }
 
 /// All cloths that the panel works on, in a fixed order.
