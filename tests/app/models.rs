@@ -245,6 +245,46 @@ fn capsules_go_with_their_component() {
 }
 
 #[test]
+fn a_copy_of_a_figure_wears_its_own_cape() {
+    let mut app = app_with_models(ClothRules::default());
+    let root = load(&mut app, "models/hero.glb", Transform::default());
+    run(&mut app, 20);
+    let mut capsules = app
+        .world_mut()
+        .query_filtered::<Entity, With<ClothCollider>>();
+    let mut cloths = app.world_mut().query_filtered::<Entity, With<Cloth>>();
+    let count = capsules.iter(app.world()).count();
+    let cape = cloths.single(app.world()).unwrap();
+    let figure = app.world().get::<Children>(root).unwrap()[0];
+    let copy = app
+        .world_mut()
+        .entity_mut(figure)
+        .clone_and_spawn_with_opt_out(|cloner| {
+            cloner.linked_cloning(true);
+        });
+    app.world_mut()
+        .entity_mut(copy)
+        .remove::<ChildOf>()
+        .insert(Transform::from_xyz(5.0, 0.0, 0.0));
+    run(&mut app, 20);
+    assert_eq!(capsules.iter(app.world()).count(), 2 * count);
+    let other = cloths
+        .iter(app.world())
+        .find(|&cloth| cloth != cape)
+        .unwrap();
+    let [one, other] = [cape, other].map(|cloth| particles(&app, cloth));
+    assert_eq!(one.len(), other.len());
+    for i in 0..one.len() {
+        let [a, b] = [one, other].map(|cloth| cloth.world_position(i));
+        assert!((b.x - a.x - 5.0).abs() < 1.0, "{b} beside {a}");
+        assert!(
+            !one.is_pinned(i) || (b - a).distance(Vec3::X * 5.0) < 0.05,
+            "{b} beside {a}"
+        );
+    }
+}
+
+#[test]
 fn warm_cloth_hangs_when_it_is_first_seen() {
     let mut app = app();
     let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 10, 10));
