@@ -60,6 +60,9 @@ impl Plugin for AvianClothPlugin {
             error!("AvianClothPlugin does nothing without Avian's PhysicsPlugins; add those too");
             return;
         }
+        if !exchange::connect(app, "AvianClothPlugin") {
+            return;
+        }
         app.configure_sets(
             schedule,
             (ClothSystems::Prepare, ClothSystems::Finish).before(PhysicsSystems::First),

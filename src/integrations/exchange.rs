@@ -80,6 +80,21 @@ pub(super) fn schedule(app: &App, plugin: &str) -> Option<InternedScheduleLabel>
     schedule.map(|schedule| schedule.0)
 }
 
+/// The plugin whose engine cloth meets.
+#[derive(Resource)]
+struct Connected(&'static str);
+
+/// Takes the place beside the cloth, if no other engine has it: what one of them says about bodies would be lost when
+/// the other speaks.
+pub(super) fn connect(app: &mut App, plugin: &'static str) -> bool {
+    if let Some(Connected(other)) = app.world().get_resource() {
+        error!("{plugin} does nothing beside {other}: cloth meets the bodies of one engine");
+        return false;
+    }
+    app.insert_resource(Connected(plugin));
+    true
+}
+
 /// Before a step of this length, s: copies all bodies near cloths.
 pub(super) fn meet(
     engine: &mut impl Engine,

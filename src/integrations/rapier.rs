@@ -71,6 +71,9 @@ impl Plugin for RapierClothPlugin {
             error!("RapierClothPlugin does nothing without RapierPhysicsPlugin; add that too");
             return;
         };
+        if !exchange::connect(app, "RapierClothPlugin") {
+            return;
+        }
         app.configure_sets(
             schedule,
             (ClothSystems::Prepare, ClothSystems::Finish).before(PhysicsSet::SyncBackend),

@@ -102,7 +102,7 @@
 //!
 //! # Bodies of a physics engine
 //!
-//! With the feature `avian` or `rapier`, add `AvianClothPlugin` or `RapierClothPlugin` beside the engine's own plugins. Cloth
+//! With the feature `avian` or `rapier`, add `AvianClothPlugin` or `RapierClothPlugin` (one of both) beside the engine's own plugins. Cloth
 //! then meets all that collides there, by its collision layers and its friction, without a `ClothCollider`; sensors
 //! it goes through. Dynamic bodies feel cloth as much as cloth feels them: a net catches a ball, a hammock carries a
 //! crate, and a banner that is pinned to a crate (`Pins::edge(ClothEdge::Bottom).to_entity(crate_entity)`) pulls it. Bodies

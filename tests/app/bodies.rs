@@ -440,3 +440,32 @@ fn tetrahedron(size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         vec![[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]],
     )
 }
+
+#[cfg(all(feature = "avian", feature = "rapier"))]
+#[test]
+fn of_two_engines_the_first_one_counts() {
+    use crate::log::{lines_with, record};
+    let mut earlier = App::new();
+    record(&mut earlier, 0);
+    let mut app = crate::headless::headless_app((
+        ClothPlugin::default(),
+        avian3d::prelude::PhysicsPlugins::default(),
+        bevy_drape::AvianClothPlugin,
+        bevy_rapier3d::prelude::RapierPhysicsPlugin::<()>::default().in_fixed_schedule(),
+        bevy_drape::RapierClothPlugin,
+    ));
+    let told = lines_with("RapierClothPlugin does nothing beside AvianClothPlugin");
+    assert_eq!(told.len(), 1, "{told:?}");
+    // What the first one simulates is met.
+    let ball = (
+        avian3d::prelude::RigidBody::Static,
+        avian3d::prelude::Collider::sphere(0.5),
+        Transform::default(),
+    );
+    app.world_mut().spawn(ball);
+    let cloth = sheet(&mut app, Vec3::Y * 0.7, ());
+    run(&mut app, 90);
+    // Without a ball it would be 10 m below.
+    let height = centre(&app, cloth).y;
+    assert!(height > -0.5, "{height}");
+}
