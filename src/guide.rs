@@ -46,7 +46,7 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Wearer {
-    /// A joint, or the frame of the cloth.
+    /// A joint, or whatever else it hangs on, or its frame.
     pub(crate) entity: Entity,
     /// Where it was at the beginning of the last step, and at its end.
     pub(crate) way: [Frame; 2],

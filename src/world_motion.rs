@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 /// cape of a hero who turns on the spot. What it is not to feel, it is taken along with, without being
 /// stretched or blown about.
 ///
-/// Whatever it feels, cloth with this component is worn: it is drawn where its frame is drawn, though steps lie up to
-/// a step and a frame before that. Cloth that follows a skeleton, or has [`MaxDistance`](crate::MaxDistance), is
-/// worn, too. Other cloth is drawn where its steps have it in the world.
+/// Whatever it feels, cloth with this component is worn: it is drawn where what holds its pins is drawn (where its
+/// frame is, if it has none), though steps lie up to a step and a frame before that. Cloth that follows a skeleton, or
+/// has [`MaxDistance`](crate::MaxDistance), is worn, too. Other cloth is drawn where its steps have it in the world.
 ///
 /// ```
 /// # use bevy::prelude::*;

@@ -24,14 +24,15 @@ pub(super) fn draw_normals(
     for (particles, body) in &cloths {
         places.clear();
         // From the origin: far away from that of the world numbers are too coarse to tell a normal.
-        let place = |i| body.picture.place(particles, i) - particles.origin;
-        places.extend((0..particles.len()).map(|i| Vec3A::from(place(i))));
+        let place = |i| Vec3A::from(body.picture.between(particles, i));
+        places.extend((0..particles.len()).map(place));
         smooth_normals(places, body.triangles.indices.iter(), normals);
         for (place, normal) in places.iter().zip(&*normals) {
             let along = Vec3::from(normal.normalize_or_zero());
             // A rope has none.
             if along != Vec3::ZERO {
-                gizmos.ray(particles.origin + Vec3::from(*place), along * LENGTH, AQUA);
+                let place = body.picture.led(particles.origin + Vec3::from(*place));
+                gizmos.ray(place, body.picture.turned(along) * LENGTH, AQUA);
             }
         }
     }

@@ -245,11 +245,8 @@ pub(super) fn see_wearer(
     body: &mut ClothBody,
     place: impl Fn(Entity) -> Option<GlobalTransform>,
 ) {
-    let is_worn = motion.is_some() || body.skin.is_some() || !body.guide.limits.is_empty();
-    let wearer = body.guide.joint.or_else(|| frame_of(entity, motion, body));
-    let now = wearer
-        .filter(|_| is_worn)
-        .and_then(|wearer| Some((wearer, Frame::of(&place(wearer)?)?)));
+    let wearer = wearer_of(entity, motion, body);
+    let now = wearer.and_then(|wearer| Some((wearer, Frame::of(&place(wearer)?)?)));
     let before = body.guide.seen.wearer;
     body.guide.seen.wearer = now.map(|(entity, now)| {
         let before = before.filter(|before| before.entity == entity);
@@ -411,6 +408,18 @@ fn frame_of(entity: Entity, motion: Option<&WorldMotion>, body: &ClothBody) -> O
         }
     }
     Some(carrier.unwrap_or(entity))
+}
+
+/// Who wears a cloth, if it is worn: what all of its pins hang on, the joint that holds most of it, or its frame.
+fn wearer_of(entity: Entity, motion: Option<&WorldMotion>, body: &ClothBody) -> Option<Entity> {
+    if motion.is_none() && body.skin.is_none() && body.guide.limits.is_empty() {
+        return None;
+    }
+    // What is nailed to the world nobody wears.
+    match frame_of(entity, None, body)? {
+        own if own == entity => body.guide.joint.or_else(|| frame_of(entity, motion, body)),
+        other => Some(other),
+    }
 }
 
 /// Takes a cloth along with its frame, and all that it remembers of where it was.

@@ -62,6 +62,12 @@ impl Picture {
         self.lead.map_or(place, |lead| lead.point(place))
     }
 
+    /// How a direction of its steps is drawn.
+    #[cfg(feature = "debug")]
+    pub(crate) fn turned(&self, along: Vec3) -> Vec3 {
+        self.lead.map_or(along, |lead| lead.direction(along))
+    }
+
     /// Where a particle is between the last two steps, from the origin of all.
     pub(crate) fn between(&self, particles: &Particles, i: usize) -> Vec3 {
         let (from, to) = (particles.previous.get(i), particles.position.get(i));

@@ -81,6 +81,34 @@ fn worn_cloth_is_drawn_on_who_runs() {
 }
 
 #[test]
+fn what_hangs_on_another_entity_is_drawn_on_that() {
+    let mut app = app();
+    let runner = runner(&mut app, 50.0);
+    let mesh = add_mesh(&mut app, sheet());
+    let pins = Pins::edge(ClothEdge::Left).to_entity(runner);
+    let banner = (Cloth::default(), Mesh3d(mesh), pins, WorldMotion::default());
+    let banner = app.world_mut().spawn(banner).id();
+    // Its own entity stays where it is.
+    let on_the_runner = |app: &App| {
+        let runner = app.world().get::<GlobalTransform>(runner).unwrap();
+        let back = runner.affine().inverse();
+        let places = float3(drawn(app, banner), Mesh::ATTRIBUTE_POSITION).into_iter();
+        let pinned = places.step_by(10);
+        pinned
+            .map(|at| back.transform_point3(at))
+            .collect::<Vec<_>>()
+    };
+    run(&mut app, 25);
+    let before = on_the_runner(&app);
+    for _ in 0..50 {
+        run(&mut app, 1);
+        for (before, after) in before.iter().zip(on_the_runner(&app)) {
+            assert!(before.distance(after) < 3e-3, "{before} is at {after}");
+        }
+    }
+}
+
+#[test]
 fn a_proxy_is_drawn_on_who_runs() {
     let mut app = app();
     let runner = runner(&mut app, 50.0);
