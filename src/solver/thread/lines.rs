@@ -10,15 +10,16 @@
 //! solved exactly by one sweep there and one back (Thomas 1949). Each equation is multiplied by |d_i| here,
 //! and solved for λ_i/|d_i|: then d_i stands where n_i does, and nothing is divided by a length. One
 //! Newton step for the whole thread costs about as much as two projections of each link. Taking warp and
-//! weft in turn is an alternating-direction line relaxation (Peaceman, Rachford 1955): what was left after
-//! eight substeps of a 128² cloth draped over a ball fell from 2.0 % mean stretch to 0.16 %.
+//! weft in turn is an alternating-direction line relaxation (Peaceman, Rachford 1955): the mean
+//! stretch of a 128² cloth draped over a ball, at eight substeps, is 0.33 % and not 3.9 %.
 //!
 //! A thread pulls, but it does not push: where λ would push, only the error of the link itself may,
 //! as in relaxation. Otherwise folded cloth would stand like a board. Cutting λ off on the way back
 //! solves the system with this inequality (Brennan, Schwartz 1977) where all that push lie behind all that
 //! pull. Elsewhere elimination has counted on what is not pushed after all, and a link behind a fold may be left
 //! stretched, for ever: by 22 % in a 64² cloth that lies on a ball. So threads with links that are
-//! longer than [`LONGEST`] are solved again without those that are too short.
+//! longer than [`LONGEST`] are solved again without those that are too short. What is left, since taut
+//! links count on growing up to that limit: the worst link is 3 % too long at 64², 5 % at 128², up to 17 % at 256².
 //!
 //! Neighbouring threads are solved side by side: every loop goes over the links at one place of all
 //! threads of a strip.
