@@ -85,6 +85,8 @@ pub(crate) struct ClothBody {
     pub(crate) reach: Reach,
     /// Whether it holds air, and how much room there is for it.
     pub(crate) enclosure: Enclosure,
+    /// What weighs more because hands hold it, in the middle of a substep.
+    pub(crate) in_hand: solver::grab::InHand,
     /// Where the last cut of each stroke ended.
     pub(crate) tips: Vec<Tip>,
     /// Share of the tear limit that each particle can take; empty if all can take all of it.

@@ -178,26 +178,61 @@ pub(crate) fn begin_step(
     }
 }
 
-/// Draws what is held to where the hands are in this substep.
-pub(crate) fn hold_cloth(
-    mut cloths: Query<(&mut Particles, &ClothGrabs, &ClothBody), InMotion>,
+/// What is held weighs more while constraints are solved.
+pub(crate) fn take_in_hand(
+    mut cloths: Query<(&mut Particles, &ClothGrabs, &mut ClothBody), InMotion>,
     time: Res<SubstepTime>,
 ) {
-    for (mut particles, grabs, body) in &mut cloths {
+    for (mut particles, grabs, mut body) in &mut cloths {
         if !grabs.0.is_empty()
-            && let Some(time) = due(body, &time)
+            && let Some(time) = due(&body, &time)
         {
-            hold_one(&mut particles, grabs, &time);
+            take_one(&mut particles, grabs, body.bypass_change_detection(), &time);
         }
     }
 }
 
 /// The same for one cloth.
-pub(crate) fn hold_one(particles: &mut Particles, grabs: &ClothGrabs, time: &SubstepTime) {
-    let share = (time.index + 1) as f32 / time.count as f32;
+pub(crate) fn take_one(
+    particles: &mut Particles,
+    grabs: &ClothGrabs,
+    body: &mut ClothBody,
+    time: &SubstepTime,
+) {
+    for Grab { handles, grip, .. } in &grabs.0 {
+        body.in_hand.take(particles, handles, grip, time.substep);
+    }
+}
+
+/// Draws what is held to where the hands are in this substep; then it weighs what it did.
+pub(crate) fn hold_cloth(
+    mut cloths: Query<(&mut Particles, &ClothGrabs, &mut ClothBody), InMotion>,
+    time: Res<SubstepTime>,
+) {
+    for (mut particles, grabs, mut body) in &mut cloths {
+        if !grabs.0.is_empty()
+            && let Some(time) = due(&body, &time)
+        {
+            hold_one(&mut particles, grabs, body.bypass_change_detection(), &time);
+        }
+    }
+}
+
+/// The same for one cloth.
+pub(crate) fn hold_one(
+    particles: &mut Particles,
+    grabs: &ClothGrabs,
+    body: &mut ClothBody,
+    time: &SubstepTime,
+) {
     let origin = particles.origin;
     for grab in &grabs.0 {
-        let place = grab.start.lerp(grab.place, share) - origin;
-        grab::hold(particles, &grab.handles, &grab.grip, place, time.substep);
+        let place = |index: u32| {
+            let share = index as f32 / time.count as f32;
+            grab.start.lerp(grab.place, share) - origin
+        };
+        let places = [place(time.index), place(time.index + 1)];
+        grab::hold(particles, &grab.handles, &grab.grip, places, time.substep);
     }
+    body.in_hand.give_back(particles);
 }

@@ -2,7 +2,9 @@
 
 use crate::{add_mesh, app, centre, command, log, particles, run, spawn};
 use bevy::prelude::*;
-use bevy_drape::{ClothGrabbed, ClothGrabs, ClothReleased, GrabCloth, prelude::*};
+use bevy_drape::{
+    ClothGrabbed, ClothGrabs, ClothReleased, Constraints, GrabCloth, prelude::*, solver,
+};
 
 /// Kinetic and potential energy of a cloth, J.
 fn energy(app: &App, cloth: Entity) -> f32 {
@@ -60,6 +62,37 @@ fn a_corner_is_dragged_from_a_to_b_and_the_energy_stays_bounded() {
         assert!(energy(&app, cloth) - rest < most + 0.05);
     }
     assert!(energy(&app, cloth) - rest < 0.05, "it is back to rest");
+}
+
+/// What weighs 0.2 kg hangs by particles of a tenth of a gram.
+#[test]
+fn a_sheet_hangs_from_a_hand_without_a_horn() {
+    let mut app = app();
+    let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 45, 45));
+    let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 1);
+    let at = particles(&app, cloth).world_position(22 * 45 + 22);
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(hand, at);
+    });
+    let worst = |app: &App| {
+        let constraints = app.world().get::<Constraints>(cloth).unwrap();
+        solver::measure_stretch(&particles(app, cloth).0, constraints).max
+    };
+    for step in 1..=180 {
+        // Up, and to and fro, at up to 1.5 m/s.
+        let time = step.min(120) as f32 / 60.0;
+        let place = at + Vec3::new(0.2 * (7.0 * time).sin(), 0.3 * time, 0.0);
+        command(&mut app, cloth, |cloth| {
+            cloth.drag(hand, place);
+        });
+        run(&mut app, 1);
+        assert!(worst(&app) < 0.3, "step {step}: {}", worst(&app));
+        let held = particles(&app, cloth).world_position(22 * 45 + 22);
+        assert!(held.distance(place) < 0.01, "step {step}: {held}, {place}");
+    }
+    assert!(worst(&app) < 0.15, "at rest: {}", worst(&app));
 }
 
 #[test]
