@@ -380,9 +380,7 @@ impl Plugin for ClothPlugin {
                         // Last in both sets, so that whoever comes after a set finds flat cloth flat.
                         (
                             systems::inflate_all,
-                            grab::take_in_hand,
                             systems::relax,
-                            grab::hold_cloth,
                             systems::hold_in_planes,
                         )
                             .chain()

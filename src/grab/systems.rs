@@ -3,10 +3,8 @@
 use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 use crate::{
     components::{ClothBody, Particles},
-    lod::InMotion,
     plugin::SubstepTime,
     solver::grab::{self, Grip, Handle, nearest_on_triangle},
-    systems::due,
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -178,53 +176,19 @@ pub(crate) fn begin_step(
     }
 }
 
-/// What is held weighs more while constraints are solved.
-pub(crate) fn take_in_hand(
-    mut cloths: Query<(&mut Particles, &ClothGrabs, &mut ClothBody), InMotion>,
-    time: Res<SubstepTime>,
-) {
-    for (mut particles, grabs, mut body) in &mut cloths {
-        if !grabs.0.is_empty()
-            && let Some(time) = due(&body, &time)
-        {
-            take_one(&mut particles, grabs, body.bypass_change_detection(), &time);
-        }
-    }
-}
-
-/// The same for one cloth.
-pub(crate) fn take_one(
-    particles: &mut Particles,
-    grabs: &ClothGrabs,
-    body: &mut ClothBody,
-    time: &SubstepTime,
-) {
-    for Grab { handles, grip, .. } in &grabs.0 {
-        body.in_hand.take(particles, handles, grip, time.substep);
-    }
-}
-
-/// Draws what is held to where the hands are in this substep; then it weighs what it did.
-pub(crate) fn hold_cloth(
-    mut cloths: Query<(&mut Particles, &ClothGrabs, &mut ClothBody), InMotion>,
-    time: Res<SubstepTime>,
-) {
-    for (mut particles, grabs, mut body) in &mut cloths {
-        if !grabs.0.is_empty()
-            && let Some(time) = due(&body, &time)
-        {
-            hold_one(&mut particles, grabs, body.bypass_change_detection(), &time);
-        }
-    }
-}
-
-/// The same for one cloth.
+/// Solves the constraints of a cloth while it is in hands: what is held weighs more, and is drawn to where the hands are
+/// in this substep.
 pub(crate) fn hold_one(
     particles: &mut Particles,
     grabs: &ClothGrabs,
     body: &mut ClothBody,
     time: &SubstepTime,
+    solve: impl FnOnce(&mut Particles, &mut ClothBody),
 ) {
+    for Grab { handles, grip, .. } in &grabs.0 {
+        body.in_hand.take(particles, handles, grip, time.substep);
+    }
+    solve(particles, body);
     let origin = particles.origin;
     for grab in &grabs.0 {
         let place = |index: u32| {

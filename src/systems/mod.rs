@@ -48,7 +48,7 @@ pub(crate) use guide::{ask_for_teleport, catch_up, teleport};
 #[cfg(feature = "parry")]
 pub(crate) use mesh_colliders::{find_mesh_colliders, note_changed_meshes};
 pub(crate) use parallel::ClothCrew;
-pub(crate) use phases::{collide, due, integrate, relax};
+pub(crate) use phases::{collide, integrate, relax};
 pub(crate) use picture::{Picture, find_pictures};
 pub(crate) use planar::{check_planes, hold_in_planes};
 pub(crate) use prepare::prepare_cloths;

@@ -6,6 +6,7 @@ use crate::solver::WHOLE;
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, SelfContacts},
+    grab::{ClothGrabs, hold_one},
     layers::ClothLayers,
     lod::InMotion,
     plugin::SubstepTime,
@@ -66,7 +67,7 @@ pub(crate) fn relax(
         (
             &Cloth,
             &mut ClothBody,
-            Option<&Tearing>,
+            (Option<&Tearing>, &ClothGrabs),
             &mut Particles,
             &mut Constraints,
         ),
@@ -81,18 +82,33 @@ pub(crate) fn relax(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, mut body, tearing, mut p, mut k)| {
+        |leader, (cloth, mut body, with, mut p, mut k)| {
             let body = body.bypass_change_detection();
             let k = k.bypass_change_detection();
             // Anybody may have moved particles since integration.
             if let Some(time) = due(body, &time) {
-                relax_one(leader, cloth, body, tearing, &mut p, k, (&time, true));
+                relax_one(leader, cloth, body, with, &mut p, k, (&time, true));
             }
         },
     );
 }
 
+/// Constraints, and hands. Nobody comes between: what is held weighs more until both are done.
 pub(super) fn relax_one(
+    leader: &mut Leader,
+    cloth: &Cloth,
+    body: &mut ClothBody,
+    (tearing, grabs): (Option<&Tearing>, &ClothGrabs),
+    particles: &mut Particles,
+    k: &mut Constraints,
+    by: (&SubstepTime, bool),
+) {
+    hold_one(particles, grabs, body, by.0, |particles, body| {
+        solve_one(leader, cloth, body, tearing, particles, k, by);
+    });
+}
+
+fn solve_one(
     leader: &mut Leader,
     cloth: &Cloth,
     body: &mut ClothBody,

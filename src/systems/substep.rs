@@ -16,7 +16,7 @@ use super::{
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, SelfContacts},
-    grab::{ClothGrabs, hold_one, take_one},
+    grab::ClothGrabs,
     layers::ClothLayers,
     lod::InMotion,
     planar::PlanarCloth,
@@ -284,9 +284,15 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
         inflate_one(body, *pressure, p, time);
         // Nothing else comes between integration and relaxation here.
         let inflated = pressure.is_some();
-        take_one(p, grabs, body, time);
-        relax_one(leader, cloth, body, *tearing, p, k, (time, inflated));
-        hold_one(p, grabs, body, time);
+        relax_one(
+            leader,
+            cloth,
+            body,
+            (*tearing, grabs),
+            p,
+            k,
+            (time, inflated),
+        );
         self.hold_in_plane(moved);
         let MovedItem {
             cloth,

@@ -3,7 +3,12 @@
 use crate::{add_mesh, app, centre, command, log, particles, run, spawn};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothGrabbed, ClothGrabs, ClothReleased, Constraints, GrabCloth, prelude::*, solver,
+    ClothGrabbed, ClothGrabs, ClothReleased, ClothSubstep, ClothSystems, Constraints, GrabCloth,
+    Particles, ReleaseCloth, prelude::*, solver,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
 };
 
 /// Kinetic and potential energy of a cloth, J.
@@ -275,6 +280,37 @@ fn a_cloth_that_goes_or_opens_while_held_is_no_trouble() {
     });
     run(&mut app, 2);
     assert_eq!(log::lines_about(cloth), Vec::<String>::new());
+}
+
+#[test]
+fn the_weight_of_a_hand_is_seen_by_nobody_and_none_is_left() {
+    let mut app = app();
+    let cloth = spawn(&mut app, ());
+    let hand = app.world_mut().spawn_empty().id();
+    run(&mut app, 2);
+    let before = particles(&app, cloth).inverse_mass.clone();
+    let own = before.clone();
+    let runs = Arc::new(AtomicU32::new(0));
+    let count = runs.clone();
+    // Somewhere among the systems of the plugin.
+    let let_go = move |world: &mut World| {
+        let particles = world.get::<Particles>(cloth).unwrap();
+        assert_eq!(particles.inverse_mass, own);
+        if count.fetch_add(1, Ordering::Relaxed) == 3 {
+            world.trigger(ReleaseCloth {
+                entity: cloth,
+                by: hand,
+            });
+        }
+    };
+    app.add_systems(ClothSubstep, let_go.in_set(ClothSystems::Relax));
+    command(&mut app, cloth, |cloth| {
+        cloth.grab(hand, Vec3::ZERO);
+    });
+    run(&mut app, 1);
+    assert!(app.world().get::<ClothGrabs>(cloth).unwrap().is_empty());
+    assert_eq!(runs.load(Ordering::Relaxed), 8);
+    assert_eq!(particles(&app, cloth).inverse_mass, before);
 }
 
 #[test]
