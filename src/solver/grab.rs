@@ -7,7 +7,7 @@
 //! A particle of a fine cloth weighs a fifth of a gram. Whatever force the whole cloth hangs by, f, moves it by
 //! f·Δt²/m within one substep: by 20 cm, were it held alone, out of the cloth as a horn. So as long as
 //! constraints and hands are solved, what is held weighs as much more as keeps the greatest force from
-//! moving it by more than [`GIVES`]: that is the mass of the fingers ([`InHand`]). They can be late by it, then, and
+//! moving it by more than 2 mm: that is the mass of the hand ([`InHand`]). They can be late by it, then, and
 //! must not shoot past: the way to the hand is such that they can stop there.
 
 use super::particles::ParticleArrays;
