@@ -7,8 +7,8 @@
 //! A particle of a fine cloth weighs a fifth of a gram. Whatever force the whole cloth hangs by, f, moves it by
 //! f·Δt²/m within one substep: by 20 cm, were it held alone, out of the cloth as a horn. So as long as
 //! constraints and hands are solved, what is held weighs as much more as keeps the greatest force from
-//! moving it by more than 2 mm: that is the mass of the hand ([`InHand`]). They can be late by it, then, and
-//! must not shoot past: the way to the hand is such that they can stop there.
+//! moving it by more than 2 mm: that is the mass of the hand ([`InHand`]). With it, what is held can lag behind the
+//! place where the hand wants it, and comes there no faster than the hand can stop it.
 
 use super::particles::ParticleArrays;
 use bevy::math::Vec3;
