@@ -7,7 +7,7 @@
 
 mod systems;
 
-pub(crate) use systems::{begin_step, drag, grab, hold_one, let_go_of_all, release, tell_released};
+pub(crate) use systems::{begin_step, drag, grab, let_go_of_all, release, tell_released};
 
 use crate::solver::{
     grab::{Grip, Handle},

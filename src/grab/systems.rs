@@ -4,7 +4,7 @@ use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth,
 use crate::{
     components::{ClothBody, Particles},
     plugin::SubstepTime,
-    solver::grab::{self, Grip, Handle, nearest_on_triangle},
+    solver::grab::{self, Grip, Handle, InHand, nearest_on_triangle},
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -176,27 +176,25 @@ pub(crate) fn begin_step(
     }
 }
 
-/// Solves the constraints of a cloth while it is in hands: what is held weighs more, and is drawn to where the hands are
-/// in this substep.
-pub(crate) fn hold_one(
-    particles: &mut Particles,
-    grabs: &ClothGrabs,
-    body: &mut ClothBody,
-    time: &SubstepTime,
-    solve: impl FnOnce(&mut Particles, &mut ClothBody),
-) {
-    for Grab { handles, grip, .. } in &grabs.0 {
-        body.in_hand.take(particles, handles, grip, time.substep);
+impl ClothGrabs {
+    /// Before constraints are solved: what is held weighs more.
+    pub(crate) fn take(&self, particles: &mut Particles, in_hand: &mut InHand, time: &SubstepTime) {
+        for Grab { handles, grip, .. } in &self.0 {
+            in_hand.take(particles, handles, grip, time.substep);
+        }
     }
-    solve(particles, body);
-    let origin = particles.origin;
-    for grab in &grabs.0 {
-        let place = |index: u32| {
-            let share = index as f32 / time.count as f32;
-            grab.start.lerp(grab.place, share) - origin
-        };
-        let places = [place(time.index), place(time.index + 1)];
-        grab::hold(particles, &grab.handles, &grab.grip, places, time.substep);
+
+    /// After that: draws what is held to where the hands are in this substep. Then it weighs what it did.
+    pub(crate) fn hold(&self, particles: &mut Particles, in_hand: &mut InHand, time: &SubstepTime) {
+        let origin = particles.origin;
+        for grab in &self.0 {
+            let place = |index: u32| {
+                let share = index as f32 / time.count as f32;
+                grab.start.lerp(grab.place, share) - origin
+            };
+            let places = [place(time.index), place(time.index + 1)];
+            grab::hold(particles, &grab.handles, &grab.grip, places, time.substep);
+        }
+        in_hand.give_back(particles);
     }
-    body.in_hand.give_back(particles);
 }

@@ -102,14 +102,14 @@
 //!
 //! # Bodies of a physics engine
 //!
-//! With the feature `avian` or `rapier`, add `AvianClothPlugin` or `RapierClothPlugin` (one of both) beside the engine's own plugins. Cloth
-//! then meets all that collides there, by its collision layers and its friction, without a `ClothCollider`; sensors
-//! it goes through. Dynamic bodies feel cloth as much as cloth feels them: a net catches a ball, a hammock carries a
-//! crate, and a banner that is pinned to a crate (`Pins::edge(ClothEdge::Bottom).to_entity(crate_entity)`) pulls it. Bodies
-//! that sleep are woken when cloth pushes them otherwise than it did when they fell asleep. See the examples:
-//! `cargo run --release --example avian --features avian`, and the same with `rapier`. Rapier steps in `PostUpdate` by default;
-//! give it the steps of cloth, `RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule()` with
-//! `TimestepMode::Fixed`, as the example does.
+//! With the feature `avian` or `rapier`, add `AvianClothPlugin` or `RapierClothPlugin`, one of both, beside the
+//! engine's own plugins. Cloth then meets all that collides there, by its collision layers and its friction, without a
+//! `ClothCollider`; sensors it goes through. Dynamic bodies feel cloth as much as cloth feels them: a net catches a
+//! ball, a hammock carries a crate, and a banner that is pinned to a crate
+//! (`Pins::edge(ClothEdge::Bottom).to_entity(crate_entity)`) pulls it. Bodies that sleep are woken when cloth pushes
+//! them otherwise than it did when they fell asleep. See the examples: `cargo run --release --example avian --features
+//! avian`, and the same with `rapier`. Rapier steps in `PostUpdate` by default; give it the steps of cloth,
+//! `RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule()` with `TimestepMode::Fixed`, as the example does.
 //!
 //! A body that is heavy and fast would stretch light cloth far before it is stopped. A cloth to which such a body comes, or
 //! which is stretched by one, takes up to four times as many substeps for a second or two, and costs as much more, and

@@ -46,7 +46,7 @@ impl Handle {
             .sum()
     }
 
-    fn parts(&self) -> impl Iterator<Item = (usize, f32)> + Clone {
+    fn parts(&self) -> impl Iterator<Item = (usize, f32)> {
         let particles = self.particles.map(|i| i as usize);
         particles.into_iter().zip(self.weights)
     }

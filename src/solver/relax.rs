@@ -34,8 +34,8 @@ use {
 pub enum ThreadSolver {
     /// Each thread as a whole, in a grid also with a hierarchy of long distances above it: woven cloth
     /// does not stretch, but for single links beside folds (3 % at 64 × 64 particles, up to 17 % at 256 × 256).
-    /// In other meshes threads are the edges that run straight on, if there are
-    /// enough of them side by side; what is left over is relaxed.
+    /// In other meshes threads are the edges that run straight on, if there are enough of them side by side;
+    /// what is left over is relaxed.
     #[default]
     Direct,
     /// Constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): how far cloth

@@ -394,9 +394,14 @@ pub(crate) fn catch_up(
 /// What moves a cloth: what its [`WorldMotion`] says, else what all of its pins hang on, else its own entity.
 /// Nothing if it is pinned to the world.
 fn frame_of(entity: Entity, motion: Option<&WorldMotion>, body: &ClothBody) -> Option<Entity> {
-    if let Some(motion) = motion {
-        return motion.frame_of(entity);
+    match motion {
+        Some(motion) => motion.frame_of(entity),
+        None => carrier_of(entity, body),
     }
+}
+
+/// What all of its pins hang on, else its own entity. Nothing if it is pinned to the world.
+fn carrier_of(entity: Entity, body: &ClothBody) -> Option<Entity> {
     let mut carrier = None;
     for pin in &body.pins {
         match (pin.anchor, carrier) {
@@ -416,10 +421,12 @@ fn wearer_of(entity: Entity, motion: Option<&WorldMotion>, body: &ClothBody) -> 
         return None;
     }
     // What is nailed to the world nobody wears.
-    match frame_of(entity, None, body)? {
-        own if own == entity => body.guide.joint.or_else(|| frame_of(entity, motion, body)),
-        other => Some(other),
+    let carrier = carrier_of(entity, body)?;
+    if carrier != entity {
+        return Some(carrier);
     }
+    let joint = body.guide.joint;
+    joint.or_else(|| motion.map_or(Some(carrier), |motion| motion.frame_of(entity)))
 }
 
 /// Takes a cloth along with its frame, and all that it remembers of where it was.

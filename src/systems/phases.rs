@@ -6,7 +6,7 @@ use crate::solver::WHOLE;
 use crate::{
     cloth::Cloth,
     components::{ClothBody, Constraints, Particles, SelfContacts},
-    grab::{ClothGrabs, hold_one},
+    grab::ClothGrabs,
     layers::ClothLayers,
     lod::InMotion,
     plugin::SubstepTime,
@@ -20,7 +20,7 @@ use crate::{
 use bevy::prelude::*;
 
 /// The substep of a cloth, if it has one in this one of all cloths.
-pub(crate) fn due(body: &ClothBody, all: &SubstepTime) -> Option<SubstepTime> {
+pub(super) fn due(body: &ClothBody, all: &SubstepTime) -> Option<SubstepTime> {
     match body.pace.waits {
         true => None,
         false => body.pace.substep(all),
@@ -67,7 +67,8 @@ pub(crate) fn relax(
         (
             &Cloth,
             &mut ClothBody,
-            (Option<&Tearing>, &ClothGrabs),
+            Option<&Tearing>,
+            &ClothGrabs,
             &mut Particles,
             &mut Constraints,
         ),
@@ -77,17 +78,26 @@ pub(crate) fn relax(
     threads: Res<ClothThreads>,
     mut crew: ResMut<ClothCrew>,
 ) {
-    let size = |cloth: &(_, _, _, Mut<Particles>, _)| cloth.3.len();
+    let size = |cloth: &(_, _, _, _, Mut<Particles>, _)| cloth.4.len();
     crew.for_all(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, mut body, with, mut p, mut k)| {
+        |leader, (cloth, mut body, tearing, grabs, mut p, mut k)| {
             let body = body.bypass_change_detection();
             let k = k.bypass_change_detection();
             // Anybody may have moved particles since integration.
             if let Some(time) = due(body, &time) {
-                relax_one(leader, cloth, body, with, &mut p, k, (&time, true));
+                relax_one(
+                    leader,
+                    cloth,
+                    body,
+                    tearing,
+                    grabs,
+                    &mut p,
+                    k,
+                    (&time, true),
+                );
             }
         },
     );
@@ -98,25 +108,13 @@ pub(super) fn relax_one(
     leader: &mut Leader,
     cloth: &Cloth,
     body: &mut ClothBody,
-    (tearing, grabs): (Option<&Tearing>, &ClothGrabs),
-    particles: &mut Particles,
-    k: &mut Constraints,
-    by: (&SubstepTime, bool),
-) {
-    hold_one(particles, grabs, body, by.0, |particles, body| {
-        solve_one(leader, cloth, body, tearing, particles, k, by);
-    });
-}
-
-fn solve_one(
-    leader: &mut Leader,
-    cloth: &Cloth,
-    body: &mut ClothBody,
     tearing: Option<&Tearing>,
+    grabs: &ClothGrabs,
     particles: &mut Particles,
     k: &mut Constraints,
     (time, mut moved): (&SubstepTime, bool),
 ) {
+    grabs.take(particles, &mut body.in_hand, time);
     let during = [time.index, time.count];
     if !body.bodies.is_empty() {
         body.bodies.lead(particles, during, time.substep);
@@ -161,6 +159,7 @@ fn solve_one(
     }
     let limits = &body.guide.limits;
     limits.hold_shared(leader, particles, during);
+    grabs.hold(particles, &mut body.in_hand, time);
 }
 
 pub(crate) fn collide(

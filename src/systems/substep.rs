@@ -284,15 +284,7 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
         inflate_one(body, *pressure, p, time);
         // Nothing else comes between integration and relaxation here.
         let inflated = pressure.is_some();
-        relax_one(
-            leader,
-            cloth,
-            body,
-            (*tearing, grabs),
-            p,
-            k,
-            (time, inflated),
-        );
+        relax_one(leader, cloth, body, *tearing, grabs, p, k, (time, inflated));
         self.hold_in_plane(moved);
         let MovedItem {
             cloth,

@@ -445,6 +445,7 @@ fn tetrahedron(size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 #[test]
 fn of_two_engines_the_first_one_counts() {
     use crate::log::{lines_with, record};
+    // Plugins speak while their app is built.
     let mut earlier = App::new();
     record(&mut earlier, 0);
     let mut app = crate::headless::headless_app((
