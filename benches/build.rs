@@ -1,11 +1,11 @@
-//! What a cloth costs before its first step, part by part.
+//! Cost of building a cloth, part by part.
 //!
 //! ```sh
 //! cargo bench --bench build
 //! ```
 //!
-//! The machine is noisy: compare the fastest times of one run. What tears and cuts cost, and changes
-//! of the constraints with them, is in the bench `tear`.
+//! The machine is noisy: compare the fastest times of one run. The bench `tear` measures tears and cuts, including
+//! the changes of the constraints.
 
 #[expect(dead_code, reason = "measure needs more")]
 #[path = "../examples/measure/scene.rs"]
@@ -43,21 +43,21 @@ fn assembly(topology: &Topology) -> Assembly {
     topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2)
 }
 
-/// Takes the triangles out of the mesh.
+/// Reads the triangles of the mesh.
 #[divan::bench(args = SIDES, sample_count = 20)]
 fn a_read(bencher: Bencher, side: u32) {
     let mesh = mesh(side);
     bencher.bench_local(|| TriangleMesh::read(&mesh));
 }
 
-/// Welds vertices and finds threads, quads and sheets.
+/// Welds vertices and finds chains, quads and grids.
 #[divan::bench(args = SIDES, sample_count = 20)]
 fn b_topology(bencher: Bencher, side: u32) {
     let mesh = triangles(side);
     bencher.bench_local(|| topology(&mesh));
 }
 
-/// The same if vertices and triangles come in random order.
+/// The same with vertices and triangles in random order.
 #[divan::bench(args = SIDES, sample_count = 20)]
 fn b_topology_shuffled(bencher: Bencher, side: u32) {
     let mut mesh = triangles(side);
@@ -65,22 +65,22 @@ fn b_topology_shuffled(bencher: Bencher, side: u32) {
     bencher.bench_local(|| topology(&mesh));
 }
 
-/// Makes particles and constraints.
+/// Creates particles and constraints.
 #[divan::bench(args = SIDES, sample_count = 20)]
 fn c_assembly(bencher: Bencher, side: u32) {
     let topology = topology(&triangles(side));
     bencher.bench_local(|| assembly(&topology));
 }
 
-/// The same for what is no grid: constraints are ordered into independent batches.
+/// The same without grids: constraints are ordered into independent batches.
 #[divan::bench(args = SIDES, sample_count = 20)]
 fn c_assembly_without_grid(bencher: Bencher, side: u32) {
     let mut topology = topology(&triangles(side));
-    topology.sheets.clear();
+    topology.grids.clear();
     bencher.bench_local(|| assembly(&topology));
 }
 
-/// Finds distances along the cloth from two corners, and the tethers from there.
+/// Measures geodesic distances from two corners, and creates tethers.
 #[divan::bench(args = SIDES, sample_count = 20)]
 fn d_tethers(bencher: Bencher, side: u32) {
     let assembly = assembly(&topology(&triangles(side)));

@@ -1,5 +1,4 @@
-//! What cloth on characters costs besides its steps: fine meshes that follow it, limits by an animation, and
-//! being carried along.
+//! Cost of cloth on characters besides its steps: proxy meshes, max-distance constraints, inertia.
 //!
 //! ```sh
 //! cargo bench --bench character
@@ -14,7 +13,7 @@ use bevy::{
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, FineMesh, ProxyBinding, Topology, TriangleMesh, smooth_normals},
     solver::{
-        Backstop, Carry, Feeling, Integration, MotionLimits, ParticleArrays, Pose, SoaVec3,
+        BackstopSpheres, FrameMotion, InertiaScale, IntegrateSettings, MotionConstraints, ParticleArrays, Pose, SoaVec3,
         integrate,
     },
 };
@@ -24,7 +23,7 @@ fn main() {
     divan::main();
 }
 
-/// Particles along a side of the cloth, and vertices along a side of the fine mesh: 20 000 of them.
+/// Particles along a side of the cloth, and vertices along a side of the fine mesh, 20 000 in total.
 const COARSE: u32 = 24;
 const FINE: u32 = 142;
 
@@ -64,76 +63,76 @@ impl Proxy {
     }
 }
 
-/// Once, when both meshes are loaded.
+/// Binding, once when both meshes are loaded.
 #[divan::bench(sample_count = 20)]
 fn proxy_bind(bencher: Bencher) {
     let proxy = Proxy::new();
     bencher.bench_local(|| proxy.bind());
 }
 
-/// In every frame: normals of the particles, then positions and normals of 20 000 vertices.
+/// Mesh write, every frame: normals of the particles, then positions and normals of 20 000 vertices.
 #[divan::bench(sample_count = 200)]
 fn proxy_write(bencher: Bencher) {
     let proxy = Proxy::new();
     let binding = proxy.bind();
     let bend = |at: &Vec3| Vec3A::new(at.x, at.y, 0.1 * (7.0 * at.x).sin());
-    let places: Vec<Vec3A> = proxy.coarse.positions.iter().map(bend).collect();
+    let particle_positions: Vec<Vec3A> = proxy.coarse.positions.iter().map(bend).collect();
     let mut normals = Vec::new();
     let mut positions = vec![[0.0; 3]; proxy.fine.positions.len()];
     let mut shading = positions.clone();
     bencher.bench_local(|| {
         let triangles = proxy.coarse.triangles.iter().copied();
-        smooth_normals(&places, triangles, &mut normals);
-        binding.write(&places, &normals, &mut positions, Some(&mut shading), None)
+        smooth_normals(&particle_positions, triangles, &mut normals);
+        binding.write(&particle_positions, &normals, &mut positions, Some(&mut shading), None)
     });
 }
 
-/// To compare the others with: a substep of Verlet for the same cloth.
+/// A substep of Verlet integration of the same cloth, for comparison.
 #[divan::bench(sample_count = 500, sample_size = 20)]
 fn integration(bencher: Bencher) {
     let mut particles = particles();
-    let by = Integration {
+    let settings = IntegrateSettings {
         gravity: Vec3::ZERO,
         damping: 0.1,
         dt: 1.0 / 480.0,
     };
-    bencher.bench_local(|| integrate(&mut particles, &by));
+    bencher.bench_local(|| integrate(&mut particles, &settings));
 }
 
-/// In every substep, without and with a backstop.
+/// Max-distance constraints, every substep, without and with a backstop.
 #[divan::bench(args = [false, true], sample_count = 500, sample_size = 20)]
-fn limits(bencher: Bencher, backstop: bool) {
+fn max_distance(bencher: Bencher, backstop: bool) {
     let mut particles = particles();
     let count = particles.len();
-    let limits = MotionLimits {
-        from: particles.position.clone(),
-        to: particles.position.clone(),
-        reach: vec![0.1; count],
-        backstop: backstop.then(|| Backstop {
+    let motion_constraints = MotionConstraints {
+        start_targets: particles.position.clone(),
+        end_targets: particles.position.clone(),
+        max_distances: vec![0.1; count],
+        backstop: backstop.then(|| BackstopSpheres {
             normal: (0..count).map(|_| Vec3::Z).collect::<SoaVec3>(),
             distance: vec![0.01; count],
             radius: 1.0,
         }),
     };
-    bencher.bench_local(|| limits.hold(&mut particles, [0, 8]));
+    bencher.bench_local(|| motion_constraints.solve(&mut particles, [0, 8]));
 }
 
-/// Once a step, for cloth that is to feel less of how it is moved.
+/// Reduced inertia, once per step.
 #[divan::bench(sample_count = 500, sample_size = 20)]
-fn carry(bencher: Bencher) {
+fn inertia(bencher: Bencher) {
     let mut particles = particles();
     let pose = |angle| Pose {
         rotation: Quat::from_rotation_y(angle),
         translation: Vec3::ZERO,
     };
-    let half = Feeling {
+    let half = InertiaScale {
         linear: 0.5,
         angular: 0.5,
         max_speed: f32::INFINITY,
-        max_turn: f32::INFINITY,
+        max_angular_speed: f32::INFINITY,
     };
     bencher.bench_local(|| {
-        let carry = Carry::unfelt(&pose(0.0), &pose(0.01), &half, 1.0 / 60.0);
-        carry.expect("half is not felt").apply(&mut particles);
+        let frame_motion = FrameMotion::unfelt(&pose(0.0), &pose(0.01), &half, 1.0 / 60.0);
+        frame_motion.expect("half is not felt").apply(&mut particles);
     });
 }

@@ -1,12 +1,12 @@
-//! Where the time of a frame goes, from forces to the bytes that are handed to the renderer: one step
-//! of a cloth and one picture of it, on one thread, at the plugin's defaults.
+//! Distribution of the time of a frame, from forces to the vertex data for the renderer: one step and one mesh
+//! write of a cloth, on one thread, at the plugin's defaults.
 //!
 //! ```sh
 //! cargo bench --bench frame
 //! ```
 //!
-//! The phases are called one by one, as `solver::step` does it, and timed in between. What is inside
-//! relaxation cannot be seen from outside; it is found by leaving something out and timing the rest.
+//! The phases are called and timed one by one, as in `solver::step`. The parts of relaxation are measured by
+//! leaving them out and timing the rest.
 
 #[path = "../examples/measure/scene.rs"]
 mod scene;
@@ -19,15 +19,14 @@ use bevy::{
     mesh::Mesh,
 };
 use bevy_drape::{
-    mesh::{Frame, MeshBinding, Topology, TriangleMesh},
-    solver::{self, ConstraintKind, Integration, Relaxation, StepSettings, Strength, ThreadSolver},
+    mesh::{RenderFrame, MeshBinding, Topology, TriangleMesh},
+    solver::{self, ConstraintKind, IntegrateSettings, RelaxSettings, StepSettings, RelaxationFactor, StretchSolver},
 };
-use scene::{Crew, Plan, Scene, Stage};
+use scene::{Stepper, Plan, Scene, Stage};
 use std::time::Instant;
 use turns::{is_bench, take_turns, timed};
 
-/// Steps that come before: 5 s, after which the hanging cloth hangs and the other one lies on ball
-/// and floor.
+/// Steps before the measurement, 5 s: `hang` then hangs at rest, `drape` lies on sphere and floor.
 const STEPS: u32 = 300;
 
 fn main() {
@@ -43,7 +42,7 @@ fn main() {
                 ..scene.plan()
             };
             let mut stage = plan.build();
-            let mut alone = Crew::of(1);
+            let mut alone = Stepper::with_threads(1);
             for _ in 0..steps {
                 assert!(alone.step(&mut stage));
             }
@@ -52,25 +51,25 @@ fn main() {
     }
 }
 
-/// The table of one cloth.
+/// Prints the table of one cloth.
 fn print(plan: &Plan, stage: &Stage) {
     let phases = of_step(&mut stage.clone());
     let relaxation = of_relaxation(stage);
-    let (picture, packed) = of_picture(plan, stage);
+    let (mesh_write, packed) = of_mesh_write(plan, stage);
     let [whole] = {
-        let (mut alone, mut stage) = (Crew::of(1), stage.clone());
+        let (mut alone, mut stage) = (Stepper::with_threads(1), stage.clone());
         let mut step = || timed(|| assert!(alone.step(&mut stage)));
         take_turns(1.0, [&mut step])
     };
 
-    let of_frame: f64 = phases.iter().chain(&picture).map(|(_, ms)| ms).sum();
+    let of_frame: f64 = phases.iter().chain(&mesh_write).map(|(_, ms)| ms).sum();
     let particles = stage.particles.len() as f64;
     let Plan { name, side, .. } = plan;
-    println!("\n| {name}, {side}² | ms | ns a particle | % |");
+    println!("\n| {name}, {side}² | ms | ns per particle | % |");
     println!("|---|---|---|---|");
     let row = |name: &str, ms: f64| {
-        let (each, share) = (ms * 1e6 / particles, ms / of_frame * 100.0);
-        println!("| {name} | {ms:.4} | {each:.2} | {share:.1} |");
+        let (each, percentage) = (ms * 1e6 / particles, ms / of_frame * 100.0);
+        println!("| {name} | {ms:.4} | {each:.2} | {percentage:.1} |");
     };
     for &(name, ms) in &phases {
         row(name, ms);
@@ -80,24 +79,24 @@ fn print(plan: &Plan, stage: &Stage) {
             }
         }
     }
-    picture.iter().for_each(|&(name, ms)| row(name, ms));
+    mesh_write.iter().for_each(|&(name, ms)| row(name, ms));
     row("**all**", of_frame);
     row("`solver::step` by itself", whole.fastest);
     row("Bevy, after that: vertex buffer packed", packed);
 }
 
 const PHASES: [&str; 7] = [
-    "begin (pins, the hierarchy's lengths)",
+    "begin (pins, lengths of the coarse levels)",
     "air",
     "integrate",
     RELAXATION,
     "tethers",
     "contacts",
-    "finish (velocities of pins, is it finite, origin)",
+    "finish (velocities of pins, check for NaN, origin)",
 ];
 const RELAXATION: &str = "relax";
 
-/// The phases of a step, ms: the fastest of many steps, each phase by itself.
+/// Returns the time of each phase, ms, each the fastest of many steps.
 fn of_step(stage: &mut Stage) -> Vec<(&'static str, f64)> {
     let mut fastest = [f64::INFINITY; PHASES.len()];
     let steps = if is_bench() { 300 } else { 3 };
@@ -110,7 +109,7 @@ fn of_step(stage: &mut Stage) -> Vec<(&'static str, f64)> {
     PHASES.into_iter().zip(fastest).collect()
 }
 
-/// `solver::step`, phase by phase. Returns what they took, ms.
+/// Runs `solver::step` phase by phase. Returns the time of each phase, ms.
 fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
     let Stage {
         particles,
@@ -120,10 +119,10 @@ fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
         pins,
         colliders,
         settings,
-        apart: _,
+        self_collision: _,
     } = stage;
     let substeps = settings.substeps;
-    let by = Integration {
+    let integrate_settings = IntegrateSettings {
         gravity: settings.gravity,
         damping: settings.damping,
         dt: settings.dt / substeps as f32,
@@ -141,13 +140,13 @@ fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
     solver::apply_air(particles, triangles, &settings.air, settings.dt);
     phase_ends(1);
     for substep in 0..substeps {
-        solver::integrate(particles, &by);
+        solver::integrate(particles, &integrate_settings);
         phase_ends(2);
-        let to_come = substeps - 1 - substep;
-        let by = relaxation(settings, Strength::default(), to_come);
-        solver::relax(particles, constraints, &by);
+        let substeps_left = substeps - 1 - substep;
+        let relax_settings = relaxation(settings, RelaxationFactor::default(), substeps_left);
+        solver::relax(particles, constraints, &relax_settings);
         phase_ends(3);
-        solver::hold_tethers(particles, tethers, settings.tether_scale);
+        solver::solve_tethers(particles, tethers, settings.tether_scale);
         phase_ends(4);
         solver::collide(particles, colliders, &settings.surface, substep, substeps);
         phase_ends(5);
@@ -159,34 +158,34 @@ fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
     taken
 }
 
-fn relaxation(settings: &StepSettings, strength: Strength, to_come: u32) -> Relaxation {
-    Relaxation {
+fn relaxation(settings: &StepSettings, relaxation_factor: RelaxationFactor, substeps_left: u32) -> RelaxSettings {
+    RelaxSettings {
         compliance: settings.compliance,
         iterations: settings.iterations,
-        threads: settings.threads,
+        stretch_solver: settings.stretch_solver,
         strain_limit: settings.strain_limit,
         dt: settings.dt / settings.substeps as f32,
-        strength,
-        to_come,
+        relaxation_factor,
+        substeps_left,
         loads: false,
     }
 }
 
-/// The parts of relaxation in two substeps, ms, of which one may hold long distances and the other
-/// not: what it takes less without them.
+/// Returns the times of the parts of relaxation in two substeps, of which one may solve the coarse levels, ms: the
+/// difference that leaving them out makes.
 fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
     let settings = &stage.settings;
-    let full = Strength::default();
-    // As long as threads tighten, long distances are not held; nothing else takes longer or shorter.
+    let full = RelaxationFactor::default();
+    // During a ramp of the relaxation factor, coarse levels are not solved; all else takes the same time.
     let dt = settings.dt / settings.substeps as f32;
     let tightening =
-        Strength::full(dt, 1, ThreadSolver::Relaxation).next(dt, 1, ThreadSolver::Direct);
-    assert!(!tightening.is_taut());
+        RelaxationFactor::full(dt, 1, StretchSolver::GaussSeidel).next(dt, 1, StretchSolver::Direct);
+    assert!(!tightening.is_rigid());
 
-    let columns = stage.constraints.sheets().next().map_or(0, |s| s.columns);
+    let columns = stage.constraints.grids().next().map_or(0, |s| s.columns);
     let along_row = |[a, b]: [u32; 2]| a.abs_diff(b) < columns;
-    let run = |strength: Strength, keep: fn(bool, bool) -> bool| {
-        let by = [1, 0].map(|to_come| relaxation(settings, strength, to_come));
+    let run = |relaxation_factor: RelaxationFactor, keep: fn(bool, bool) -> bool| {
+        let both = [1, 0].map(|substeps_left| relaxation(settings, relaxation_factor, substeps_left));
         let mut particles = stage.particles.clone();
         let mut constraints = stage.constraints.clone();
         constraints.retain(|c| keep(c.kind == ConstraintKind::Shear, along_row(c.particles)));
@@ -194,8 +193,8 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
         move || {
             particles.position.copy_from(&stage.particles.position);
             timed(|| {
-                for by in &by {
-                    solver::relax(&mut particles, &mut constraints, by);
+                for settings in &both {
+                    solver::relax(&mut particles, &mut constraints, settings);
                 }
             })
         }
@@ -210,19 +209,19 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
             &mut run(tightening, |_, _| false),
         ],
     );
-    let [all, flat, threads, warp, copies] = times.map(|times| times.fastest);
+    let [all, fine, chains, warp, copies] = times.map(|times| times.fastest);
     [
-        ("– hierarchy", all - flat),
-        ("– diagonals", flat - threads),
+        ("– coarse levels", all - fine),
+        ("– shear", fine - chains),
         ("– warp", warp - copies),
-        ("– weft", threads - warp),
-        ("– threads copied and turned, there and back", copies),
+        ("– weft", chains - warp),
+        ("– chains copied and transposed, there and back", copies),
     ]
 }
 
-/// What a picture takes, ms, and what Bevy then does with it.
-fn of_picture(plan: &Plan, stage: &Stage) -> ([(&'static str, f64); 3], f64) {
-    let frame = Frame {
+/// Returns the times of the parts of a mesh write, and of Bevy's packing of the vertex buffer, ms.
+fn of_mesh_write(plan: &Plan, stage: &Stage) -> ([(&'static str, f64); 3], f64) {
+    let frame = RenderFrame {
         alpha: 0.4,
         offset: Vec3::X,
         to_frame: Mat3::IDENTITY,
@@ -234,30 +233,31 @@ fn of_picture(plan: &Plan, stage: &Stage) -> ([(&'static str, f64); 3], f64) {
     without_tangents.remove_attribute(Mesh::ATTRIBUTE_TANGENT);
     let packed = full.clone();
 
-    let mut places = Vec::new();
-    let mut place = || {
+    let mut positions = Vec::new();
+    let mut transform_positions = || {
         timed(|| {
-            std::hint::black_box(frame.place(&stage.particles, &mut places));
+            std::hint::black_box(frame.transform(&stage.particles, &mut positions));
         })
     };
-    let draw = |mesh: &mut Mesh| {
+    let write = |mesh: &mut Mesh| {
         let mut binding = MeshBinding::new(&source, &topology, mesh);
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         move |mesh: &mut Mesh| {
             timed(|| {
-                let drawn = binding.draw(&frame, &stage.particles, &mut places, mesh);
-                assert!(drawn.is_ok());
+                let written =
+                    binding.write_interpolated(&frame, &stage.particles, &mut positions, mesh);
+                assert!(written.is_ok());
             })
         }
     };
-    let mut draw_full = draw(&mut full);
-    let mut draw_without_tangents = draw(&mut without_tangents);
+    let mut write_full = write(&mut full);
+    let mut write_without_tangents = write(&mut without_tangents);
     let times = take_turns(
         2.0,
         [
-            &mut place,
-            &mut || draw_without_tangents(&mut without_tangents),
-            &mut || draw_full(&mut full),
+            &mut transform_positions,
+            &mut || write_without_tangents(&mut without_tangents),
+            &mut || write_full(&mut full),
             &mut || {
                 timed(|| {
                     std::hint::black_box(packed.create_packed_vertex_buffer_data());
@@ -265,11 +265,11 @@ fn of_picture(plan: &Plan, stage: &Stage) -> ([(&'static str, f64); 3], f64) {
             },
         ],
     );
-    let [places, normals, tangents, packed] = times.map(|times| times.fastest);
-    let picture = [
-        ("mesh: positions, bounding box", places),
-        ("mesh: normals", normals - places),
+    let [positions, normals, tangents, packed] = times.map(|times| times.fastest);
+    let mesh_write = [
+        ("mesh: positions, bounding box", positions),
+        ("mesh: normals", normals - positions),
         ("mesh: tangents", tangents - normals),
     ];
-    (picture, packed)
+    (mesh_write, packed)
 }

@@ -1,13 +1,13 @@
-//! Two hundred capes of 24 × 24 particles on figures that march, each in a capsule of its own, as in the demo's
-//! scene `many`: by one thread and by two, with all their detail and with less where they are far away, and
-//! what those cost that nobody sees.
+//! Two hundred capes of 24 × 24 particles on marching figures, each with a capsule, as in the demo's scene `many`:
+//! on one thread and on two, with full detail and with the standard levels of detail; and the cost of a culled
+//! cape.
 //!
 //! ```sh
 //! cargo bench --bench many
 //! ```
 //!
-//! Timed are whole frames of an app without a renderer, each with one step: what moves the figures, Bevy's
-//! own systems, cloth, and meshes with their normals.
+//! Measures whole frames of an app without a renderer, each with one step: motion of the figures, Bevy's own
+//! systems, cloth, and meshes with their normals.
 
 #[expect(dead_code, reason = "measure needs more")]
 #[path = "../examples/measure/crowd.rs"]
@@ -19,22 +19,22 @@ use bevy::{
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     prelude::*,
 };
-use bevy_drape::{ClothCulled, ClothThreads, prelude::*};
+use bevy_drape::{ClothCulled, ClothMaxThreads, prelude::*};
 use std::cell::RefCell;
 use turns::{Times, is_bench, take_turns, timed};
 
 const SIDE: u32 = 24;
-/// How many march in each ring.
+/// Number of figures in each ring.
 const RINGS: [u32; 5] = [24, 32, 40, 48, 56];
-/// Radius of the innermost ring and how far the others are apart, m.
+/// Radius of the innermost ring, and distance between rings, m.
 const INNERMOST: f32 = 4.0;
 const APART: f32 = 1.5;
-/// How fast they go, m/s.
+/// Speed of the figures, m/s.
 const SPEED: f32 = 1.3;
-/// Frames until all are built and fly.
+/// Frames until all capes are built and flying.
 const FRAMES: u32 = 120;
 
-/// What figures wear.
+/// State of the capes.
 #[derive(Clone, Copy, PartialEq)]
 enum Capes {
     None,
@@ -45,7 +45,7 @@ enum Capes {
 fn main() {
     let frames = if is_bench() { FRAMES } else { 30 };
     let detail = ClothLod::standard();
-    println!("| capes | 1 thread, ms (median) | 2 threads, ms (median) | times as fast (median) |");
+    println!("| capes | 1 thread, ms (median) | 2 threads, ms (median) | speed-up (median) |");
     println!("|---|---|---|---|");
     for (name, lod) in [
         ("all detail", ClothLod::default()),
@@ -54,7 +54,7 @@ fn main() {
         let app = RefCell::new(figures(Capes::Moving, lod, frames));
         let frame_by = |threads| {
             let mut app = app.borrow_mut();
-            app.insert_resource(ClothThreads(threads));
+            app.insert_resource(ClothMaxThreads(threads));
             timed(|| app.update())
         };
         let [one, two] = take_turns(10.0, [&mut || frame_by(1), &mut || frame_by(2)]);
@@ -83,12 +83,12 @@ fn main() {
     );
 }
 
-/// Goes around in a ring.
+/// Figure that walks in a ring.
 #[derive(Component)]
 struct Marcher {
-    /// Radius of its ring, m, with a sign for the way around.
+    /// Radius of its ring, m; the sign is the direction.
     radius: f32,
-    /// Where it is, rad.
+    /// Angle of its position, rad.
     angle: f32,
 }
 
@@ -103,7 +103,7 @@ fn march(mut marchers: Query<(&mut Marcher, &mut Transform)>, time: Res<Time>) {
     }
 }
 
-/// The figures after so many frames.
+/// Returns an app with the figures after this many frames.
 fn figures(capes: Capes, lod: ClothLod, frames: u32) -> App {
     let mut app = crowd::headless(2);
     app.insert_resource(lod)
@@ -113,7 +113,7 @@ fn figures(capes: Capes, lod: ClothLod, frames: u32) -> App {
             ..default()
         })
         .add_systems(Update, march);
-    // What Bevy spends on handing systems to threads is not what is measured here.
+    // Excludes the overhead of Bevy's multithreaded executor.
     for label in [
         First.intern(),
         PreUpdate.intern(),
@@ -131,16 +131,16 @@ fn figures(capes: Capes, lod: ClothLod, frames: u32) -> App {
     app.finish();
     app.cleanup();
     let world = app.world_mut();
-    // Where the camera of the scene is.
+    // Position of the scene's camera.
     world.spawn((ClothViewer, Transform::from_xyz(0.0, 4.2, 13.5)));
     let cape = world
         .resource_mut::<Assets<Mesh>>()
         .add(ClothGrid::vertical(0.62, 0.95, SIDE, SIDE));
     for (ring, count) in RINGS.into_iter().enumerate() {
-        let way = if ring % 2 == 0 { 1.0 } else { -1.0 };
+        let direction = if ring % 2 == 0 { 1.0 } else { -1.0 };
         for k in 0..count {
             let marcher = Marcher {
-                radius: way * (INNERMOST + APART * ring as f32),
+                radius: direction * (INNERMOST + APART * ring as f32),
                 angle: k as f32 * std::f32::consts::TAU / count as f32,
             };
             let figure = world
@@ -156,7 +156,7 @@ fn figures(capes: Capes, lod: ClothLod, frames: u32) -> App {
             world.spawn((
                 Cloth::default(),
                 Pins::edge(ClothEdge::Top),
-                WorldMotion::default(),
+                ClothInertia::default(),
                 Mesh3d(cape.clone()),
                 Transform::from_xyz(0.0, 0.08, -0.23),
                 ChildOf(figure),

@@ -1,12 +1,12 @@
-//! What each phase of a step costs but relaxation, at each SIMD level, what drawing costs, and whole steps
-//! with and without what may be near.
+//! Cost of each phase of a step except relaxation, and of mesh writes, at each SIMD level; whole steps with and
+//! without air and colliders.
 //!
 //! ```sh
 //! cargo bench --bench phases
 //! ```
 //!
-//! The machine is noisy: compare the medians of one run. Divan shows particles per second; 1 Gitem/s
-//! is 1 ns per particle.
+//! The machine is noisy: compare the medians of one run. Divan shows particles per second; 1 Gitem/s is 1 ns per
+//! particle.
 
 use bevy::{
     math::{Mat3, Quat, Vec3, Vec3A},
@@ -14,10 +14,10 @@ use bevy::{
 };
 use bevy_drape::{
     Fabric,
-    mesh::{Assembly, ClothGrid, Frame, MeshBinding, Topology, TriangleMesh},
+    mesh::{Assembly, ClothGrid, RenderFrame, MeshBinding, Topology, TriangleMesh},
     solver::{
-        self, Air, Body, Collider, Friction, Integration, Pose, Shape, SimdLevel, StepSettings,
-        Surface, Tethers, ThreadSolver,
+        self, Air, ClothState, Collider, Friction, IntegrateSettings, Pose, Shape, SimdLevel, StepSettings,
+        Surface, Tethers, StretchSolver,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -27,7 +27,7 @@ fn main() {
     divan::main();
 }
 
-/// A square sheet, and what it is worked on with.
+/// Size of a square sheet, and SIMD level.
 #[derive(Clone, Copy)]
 struct Case {
     side: u32,
@@ -49,7 +49,7 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// A sheet that is bent, moves and has a pin.
+/// Returns a bent, moving sheet with a pin.
 fn sheet(case: Case) -> Assembly {
     case.level.force();
     let grid = ClothGrid::new(2.0, 2.0, case.side, case.side);
@@ -59,10 +59,10 @@ fn sheet(case: Case) -> Assembly {
     let particles = &mut sheet.particles;
     particles.inverse_mass[0] = 0.0;
     for i in 0..particles.len() {
-        let part = |k: usize| (i * k % 101) as f32 * 1e-4 - 5e-3;
-        let bent = Vec3::new(part(17), part(29), part(43));
-        particles.position.add(i, bent);
-        particles.set_velocity(i, bent * 300.0);
+        let offset = |k: usize| (i * k % 101) as f32 * 1e-4 - 5e-3;
+        let offset = Vec3::new(offset(17), offset(29), offset(43));
+        particles.position.add(i, offset);
+        particles.set_velocity(i, offset * 300.0);
     }
     sheet
 }
@@ -85,13 +85,13 @@ fn begin_step(bencher: Bencher, case: Case) {
 
 #[divan::bench(args = cases())]
 fn integrate(bencher: Bencher, case: Case) {
-    let by = Integration {
+    let settings = IntegrateSettings {
         gravity: Vec3::ZERO,
         damping: 0.2,
         dt: 1.0 / 480.0,
     };
     bench(bencher, case, |sheet| {
-        solver::integrate(&mut sheet.particles, &by);
+        solver::integrate(&mut sheet.particles, &settings);
     });
 }
 
@@ -116,7 +116,7 @@ fn bounds(bencher: Bencher, case: Case) {
     });
 }
 
-/// Both sides of each triangle's normal get wind.
+/// With wind that meets triangles from both sides.
 #[divan::bench(args = cases())]
 fn air(bencher: Bencher, case: Case) {
     let air = Fabric::default().air(Vec3::new(3.0, 1.0, 2.0), 1.2);
@@ -130,15 +130,15 @@ fn air(bencher: Bencher, case: Case) {
     });
 }
 
-/// A turned collider at `height`.
+/// Returns a rotated collider at `height`.
 fn collider(shape: Shape, height: f32) -> Collider {
     let pose = Pose {
         rotation: Quat::from_rotation_y(0.3),
         translation: Vec3::Y * height,
     };
     let friction = Friction {
-        fixed: 0.3,
-        kinetic: 0.2,
+        static_coefficient: 0.3,
+        kinetic_coefficient: 0.2,
     };
     Collider::fixed(shape, pose, friction)
 }
@@ -152,8 +152,8 @@ const BLOCK: Shape = Shape::Cuboid {
     half_size: Vec3::new(0.5, 0.5, 0.5),
 };
 
-/// Times contacts with one collider. The cloth is put back where it was each time, which is timed
-/// too: see `collide_nothing`.
+/// Times contacts with one collider. Includes the time to restore the cloth each time, which `collide_nothing`
+/// measures.
 fn contacts(bencher: Bencher, case: Case, colliders: &[Collider]) {
     let surface = Surface {
         thickness: 0.01,
@@ -177,11 +177,11 @@ fn collide_far_ball(bencher: Bencher, case: Case) {
     contacts(bencher, case, &[collider(BALL, -3.0)]);
 }
 
-/// All distances have to be computed, but nothing touches.
+/// Times a collider near the cloth: all distances must be computed, but nothing touches.
 fn near(bencher: Bencher, case: Case, shape: Shape, height: f32) {
     let surface = Fabric::default().surface();
     let mut before = sheet(case).particles;
-    // Every box around neighbours reaches the collider, for the sake of particles that do not count.
+    // Pinned particles inside the collider make all bounding boxes overlap it.
     for i in (0..before.len()).step_by(16) {
         before.inverse_mass[i] = 0.0;
         before.position.set(i, Vec3::new(0.01, height, 0.01));
@@ -228,7 +228,7 @@ fn collide_on_block(bencher: Bencher, case: Case) {
     contacts(bencher, case, &[collider(BLOCK, -0.5)]);
 }
 
-/// Whole steps of a sheet of 64² on nothing, and on a hundred capsules that it lies on.
+/// Whole steps of a sheet of 64² without colliders, and lying on a hundred capsules.
 #[divan::bench(args = [0, 100])]
 fn step_on_capsules(bencher: Bencher, count: u32) {
     step_over_capsules(bencher, count, 0.2);
@@ -248,7 +248,7 @@ fn step_over_capsules(bencher: Bencher, count: u32, apart: f32) {
     };
     let colliders: Vec<_> = (0..count)
         .map(|k| {
-            let place = Vec3::new(
+            let position = Vec3::new(
                 ((k % 10) as f32 - 4.5) * apart,
                 0.0,
                 ((k / 10) as f32 - 4.5) * apart,
@@ -256,7 +256,7 @@ fn step_over_capsules(bencher: Bencher, count: u32, apart: f32) {
             let lying = collider(shape, -0.07);
             let pose = Pose {
                 rotation: Quat::from_rotation_z(1.2) * lying.end.rotation,
-                translation: lying.end.translation + place,
+                translation: lying.end.translation + position,
             };
             Collider::fixed(shape, pose, lying.friction)
         })
@@ -264,7 +264,7 @@ fn step_over_capsules(bencher: Bencher, count: u32, apart: f32) {
     steps(bencher, &colliders, Fabric::default().air(Vec3::ZERO, 1.2));
 }
 
-/// Whole steps of a sheet of 64² in a vacuum, and in air, its density in kg/m³.
+/// Whole steps of a sheet of 64² in a vacuum and in air of this density, kg/m³.
 #[divan::bench(args = [0.0, 1.2])]
 fn step_in_air(bencher: Bencher, density: f32) {
     let wind = Vec3::new(3.0, 1.0, 2.0);
@@ -283,7 +283,7 @@ fn steps(bencher: Bencher, colliders: &[Collider], air: Air) {
         strain_limit: f32::INFINITY,
         substeps: 8,
         iterations: 1,
-        threads: ThreadSolver::default(),
+        stretch_solver: StretchSolver::default(),
         gravity: Vec3::NEG_Y * 9.81,
         damping: 0.2,
         compliance: fabric.compliance(),
@@ -291,14 +291,14 @@ fn steps(bencher: Bencher, colliders: &[Collider], air: Air) {
         air,
         surface: fabric.surface(),
         internal_friction: fabric.internal_friction,
-        retardation: fabric.retardation(),
+        constraint_damping: fabric.constraint_damping(),
     };
     let tethers = Tethers::default();
     let start = sheet(case);
     bench(bencher, case, |sheet| {
-        // Each time from the same state, so that all that differs is what is asked for.
+        // Each step starts from the same state, so that cases differ only in their settings.
         sheet.particles.clone_from(&start.particles);
-        let body = Body {
+        let body = ClothState {
             particles: &mut sheet.particles,
             constraints: &mut sheet.constraints,
             triangles: &sheet.triangles,
@@ -310,23 +310,23 @@ fn steps(bencher: Bencher, colliders: &[Collider], air: Air) {
     });
 }
 
-const FRAME: Frame = Frame {
+const FRAME: RenderFrame = RenderFrame {
     alpha: 0.4,
     offset: Vec3::X,
     to_frame: Mat3::IDENTITY,
 };
 
-/// From the particles to their places in the mesh, and the bounding box.
+/// Particle positions in mesh space, and the bounding box.
 #[divan::bench(args = cases())]
-fn draw_places(bencher: Bencher, case: Case) {
-    let mut places = Vec::new();
+fn write_positions(bencher: Bencher, case: Case) {
+    let mut positions = Vec::new();
     bench(bencher, case, |sheet| {
-        divan::black_box(FRAME.place(&sheet.particles, &mut places));
+        divan::black_box(FRAME.transform(&sheet.particles, &mut positions));
     });
 }
 
-/// From places to positions and normals in the mesh, and tangents if it has them.
-fn draw(bencher: Bencher, case: Case, tangents: bool) {
+/// Times positions and normals in the mesh, and tangents if it has them.
+fn write_mesh(bencher: Bencher, case: Case, tangents: bool) {
     let sheet = sheet(case);
     let mut mesh = Mesh::from(ClothGrid::new(2.0, 2.0, case.side, case.side));
     if !tangents {
@@ -335,18 +335,18 @@ fn draw(bencher: Bencher, case: Case, tangents: bool) {
     let source = TriangleMesh::read(&mesh).expect("a grid has triangles");
     let topology = Topology::new(&source).expect("a grid has triangles");
     let mut binding = MeshBinding::new(&source, &topology, &mut mesh);
-    let places: Vec<Vec3A> = sheet.particles.position.iter().map(Vec3A::from).collect();
+    let positions: Vec<Vec3A> = sheet.particles.position.iter().map(Vec3A::from).collect();
     bencher
-        .counter(ItemsCount::new(places.len()))
-        .bench_local(|| binding.write(&places, &mut mesh));
+        .counter(ItemsCount::new(positions.len()))
+        .bench_local(|| binding.write(&positions, &mut mesh));
 }
 
 #[divan::bench(args = cases())]
-fn draw_normals(bencher: Bencher, case: Case) {
-    draw(bencher, case, false);
+fn write_normals(bencher: Bencher, case: Case) {
+    write_mesh(bencher, case, false);
 }
 
 #[divan::bench(args = cases())]
-fn draw_tangents(bencher: Bencher, case: Case) {
-    draw(bencher, case, true);
+fn write_tangents(bencher: Bencher, case: Case) {
+    write_mesh(bencher, case, true);
 }

@@ -1,11 +1,11 @@
-//! Our relaxation beside the loop of the tutorials, in one run, on one thread.
+//! Constraint solvers compared with the loop of the tutorials, in one run, on one thread.
 //!
 //! ```sh
 //! cargo bench --bench relax
 //! ```
 //!
-//! The machine is noisy: compare the fastest times of one run, not numbers of different runs. Each case
-//! solves all constraints of a hanging N × N sheet ten times; divan shows constraints per second.
+//! The machine is noisy: compare the fastest times of one run, not numbers of different runs. Each case solves all
+//! constraints of a hanging N × N sheet ten times; divan shows constraints per second.
 
 #[path = "common/tutorial.rs"]
 mod tutorial;
@@ -14,8 +14,8 @@ use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Bend, Compliance, ConstraintGraph, ConstraintKind, Relaxation, SimdLevel, Strength,
-        ThreadSolver,
+        self, BendStencil, Compliance, ConstraintGraph, ConstraintKind, RelaxSettings, SimdLevel, RelaxationFactor,
+        StretchSolver,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -34,7 +34,7 @@ fn topology(side: u32) -> Topology {
     Topology::new(&mesh).expect("a grid has triangles")
 }
 
-/// A sheet that is not at rest, so that there is something to solve.
+/// Returns a sheet that deviates from its rest lengths.
 fn sheet(side: u32) -> Assembly {
     let mut sheet = topology(side).assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2);
     sheet.particles.inverse_mass[0] = 0.0;
@@ -48,7 +48,7 @@ fn projections(sheet: &Assembly) -> ItemsCount {
     ItemsCount::new(sheet.constraints.len() as u64 * u64::from(ITERATIONS))
 }
 
-/// How our constraints are solved.
+/// Size and SIMD level.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     side: u32,
@@ -61,47 +61,47 @@ impl std::fmt::Display for Case {
     }
 }
 
-/// Each side at each level that this processor has.
+/// Returns each size at each level that this processor supports.
 fn cases() -> impl Iterator<Item = Case> {
     let levels = SimdLevel::ALL.into_iter().filter(|l| l.is_available());
     levels.flat_map(|level| SIDES.map(|side| Case { side, level }))
 }
 
-fn relax(bencher: Bencher, case: Case, threads: ThreadSolver, mut sheet: Assembly) {
+fn relax(bencher: Bencher, case: Case, stretch_solver: StretchSolver, mut sheet: Assembly) {
     case.level.force();
-    let by = Relaxation {
+    let settings = RelaxSettings {
         compliance: Compliance {
             bending: 2e-6,
             ..Compliance::default()
         },
         iterations: ITERATIONS,
         dt: 1.0 / 60.0,
-        strength: Strength::default(),
-        threads,
+        relaxation_factor: RelaxationFactor::default(),
+        stretch_solver,
         strain_limit: f32::INFINITY,
-        to_come: 0,
+        substeps_left: 0,
         loads: false,
     };
     sheet.constraints.prepare(&sheet.particles);
     bencher
         .counter(projections(&sheet))
-        .bench_local(|| solver::relax(&mut sheet.particles, &mut sheet.constraints, &by));
+        .bench_local(|| solver::relax(&mut sheet.particles, &mut sheet.constraints, &settings));
     SimdLevel::best().force();
 }
 
-/// Threads as a whole, with the hierarchy above them: what a cloth does by default.
+/// Chains directly, with the coarse levels: the default.
 #[divan::bench(args = cases())]
-fn sheet_direct(bencher: Bencher, case: Case) {
-    relax(bencher, case, ThreadSolver::Direct, sheet(case.side));
+fn grid_direct(bencher: Bencher, case: Case) {
+    relax(bencher, case, StretchSolver::Direct, sheet(case.side));
 }
 
-/// Constraint by constraint, whole rows at a time.
+/// One constraint after the other, whole rows at a time.
 #[divan::bench(args = cases())]
-fn sheet_relaxed(bencher: Bencher, case: Case) {
-    relax(bencher, case, ThreadSolver::Relaxation, sheet(case.side));
+fn grid_gauss_seidel(bencher: Bencher, case: Case) {
+    relax(bencher, case, StretchSolver::GaussSeidel, sheet(case.side));
 }
 
-/// The same sheet as any mesh that is no grid.
+/// Returns the same sheet as a general mesh without grids.
 fn without_grid(side: u32) -> Assembly {
     let mut sheet = sheet(side);
     let pairs: Vec<_> = sheet
@@ -113,8 +113,8 @@ fn without_grid(side: u32) -> Assembly {
         .constraints
         .iter()
         .filter_map(|c| {
-            let (ends, over) = (c.particles, c.over?);
-            Some(Bend { ends, over })
+            let (ends, middle) = (c.particles, c.middle?);
+            Some(BendStencil { ends, middle })
         })
         .collect();
     let rest = &sheet.particles.position;
@@ -123,24 +123,24 @@ fn without_grid(side: u32) -> Assembly {
     sheet
 }
 
-/// Threads that run straight on as a whole, all else constraint by constraint.
+/// Straight chains directly, all other constraints one after the other.
 #[divan::bench(args = cases())]
 fn general_direct(bencher: Bencher, case: Case) {
-    relax(bencher, case, ThreadSolver::Direct, without_grid(case.side));
+    relax(bencher, case, StretchSolver::Direct, without_grid(case.side));
 }
 
-/// Constraint by constraint, along threads where there are some.
+/// One constraint after the other, along chains where possible.
 #[divan::bench(args = cases())]
-fn general_relaxed(bencher: Bencher, case: Case) {
+fn general_gauss_seidel(bencher: Bencher, case: Case) {
     relax(
         bencher,
         case,
-        ThreadSolver::Relaxation,
+        StretchSolver::GaussSeidel,
         without_grid(case.side),
     );
 }
 
-/// The same constraints in batches alone: as diagonals, of which no threads are made.
+/// The same constraints in batches only: as shear constraints, which form no chains.
 #[divan::bench(args = cases())]
 fn general_batches(bencher: Bencher, case: Case) {
     let mut sheet = sheet(case.side);
@@ -150,10 +150,10 @@ fn general_batches(bencher: Bencher, case: Case) {
         .map(|c| (ConstraintKind::Shear, c.particles[0], c.particles[1]))
         .collect();
     sheet.constraints = ConstraintGraph::new(&sheet.particles.position, &pairs);
-    relax(bencher, case, ThreadSolver::Relaxation, sheet);
+    relax(bencher, case, StretchSolver::GaussSeidel, sheet);
 }
 
-/// The loop of the tutorials, constraint by constraint in the order in which they make them.
+/// The loop of the tutorials: one constraint after the other, in the order of their creation.
 #[divan::bench(args = SIDES)]
 fn tutorial(bencher: Bencher, side: u32) {
     let sheet = sheet(side);

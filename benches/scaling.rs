@@ -1,10 +1,10 @@
-//! One to a thousand cloths of 24 × 24 particles through the plugin, by one thread and by two.
+//! One to a thousand cloths of 24 × 24 particles in an app with the plugin, on one thread and on two.
 //!
 //! ```sh
 //! cargo bench --bench scaling
 //! ```
 //!
-//! Timed is what happens in `FixedUpdate` from the beginning of `Prepare` to the end of `Finish`.
+//! Measures the time in `FixedUpdate` from the start of `Prepare` to the end of `Finish`.
 
 #[expect(dead_code, reason = "measure needs more")]
 #[path = "../examples/measure/crowd.rs"]
@@ -13,7 +13,7 @@ mod crowd;
 #[path = "common/turns.rs"]
 mod turns;
 
-use bevy_drape::{SelfCollision, Substeps};
+use bevy_drape::{SelfCollision, ClothSubsteps};
 use crowd::Crowd;
 use std::cell::RefCell;
 use turns::{is_bench, take_turns};
@@ -26,7 +26,7 @@ fn main() {
         &[2][..]
     };
     println!(
-        "| cloths | order     | 1 thread, ms | µs a cloth | 2 threads, ms | µs a cloth | times as fast |"
+        "| cloths | order     | 1 thread, ms | µs per cloth | 2 threads, ms | µs per cloth | speed-up |"
     );
     println!("|---|---|---|---|---|---|---|");
     for &cloths in counts {
@@ -43,7 +43,7 @@ fn main() {
     }
 }
 
-/// The fastest step of so many hanging cloths, by one thread and by two, ms.
+/// Returns the fastest step of this many hanging cloths, on one thread and on two, ms.
 fn fastest(cloths: u32, by_phases: bool) -> [f64; 2] {
     let crowd = Crowd {
         cloths,
@@ -53,7 +53,7 @@ fn fastest(cloths: u32, by_phases: bool) -> [f64; 2] {
         threads: 2,
         by_phases,
         asleep: false,
-        substeps: Substeps::default().0,
+        substeps: ClothSubsteps::default().0,
     };
     let running = RefCell::new(crowd.build());
     let step_by = |threads| {

@@ -1,13 +1,13 @@
-//! What self-collision costs: the same cloth without it, with it, and with edges that come back too, step by
-//! step in turns, from the first step on.
+//! Cost of self-collision: the same cloth without it, with `Particles` and with `ParticlesAndEdges`, step by step
+//! in turns, from the first step on.
 //!
 //! ```sh
 //! cargo bench --bench self_collision
 //! ```
 //!
-//! `hang` never touches itself, `drape` falls on a ball and hangs down in folds, `crumple` falls edge on
-//! onto a floor and ends as a heap. A cloth that is not kept from itself moves otherwise once it has gone
-//! through itself, so the step without is not quite that of the same shape.
+//! `hang` never touches itself, `drape` falls on a sphere and hangs down in folds, `crumple` falls edge first on a
+//! floor and ends as a heap. Without self-collision, cloth moves differently once it has passed through itself, so
+//! the steps compared are not of exactly the same shape.
 
 #[path = "../examples/measure/scene.rs"]
 mod scene;
@@ -16,12 +16,12 @@ mod scene;
 mod turns;
 
 use bevy_drape::SelfCollision;
-use scene::{Crew, Plan, Scene};
+use scene::{Stepper, Plan, Scene};
 use turns::{is_bench, timed};
 
-/// Steps of each cloth: 5 s.
+/// Number of steps of each cloth: 5 s.
 const STEPS: usize = 300;
-/// Of so many steps the median counts: what else the machine does hits single steps.
+/// Number of steps of which the median is taken: other load on the machine affects single steps.
 const TOGETHER: usize = 10;
 
 fn main() {
@@ -56,12 +56,12 @@ fn compare(scene: Scene, side: u32, steps: usize) {
         }
         .build()
     });
-    let mut crew = Crew::of(1);
+    let mut stepper = Stepper::with_threads(1);
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..steps {
         for (stage, times) in stages.iter_mut().zip(&mut times) {
             times.push(timed(|| {
-                assert!(crew.step(stage), "a number was not finite");
+                assert!(stepper.step(stage), "a number was not finite");
             }));
         }
     }
@@ -80,7 +80,7 @@ fn compare(scene: Scene, side: u32, steps: usize) {
     println!(" |");
 }
 
-/// The mean of the medians of a few steps each.
+/// Returns the mean of the medians of groups of steps.
 fn mean(times: &[f64]) -> f64 {
     let few = times.chunks(TOGETHER);
     let count = few.len() as f64;

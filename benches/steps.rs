@@ -1,12 +1,12 @@
-//! Whole fixed steps at the plugin's defaults beside ten passes of the tutorials' loop over the same
+//! Whole fixed steps at the plugin's defaults compared with ten iterations of the tutorials' loop on the same
 //! sheet, in turns.
 //!
 //! ```sh
 //! cargo bench --bench steps
 //! ```
 //!
-//! Each cloth has taken 300 steps (5 s) before it is timed: the hanging one hangs, the falling one
-//! lies on ball and floor. The stretch is that of this moment.
+//! Each cloth takes 300 steps (5 s) before it is timed: `hang` then hangs at rest, `drape` lies on sphere and
+//! floor. The stretch is that after these steps.
 
 #[expect(dead_code, reason = "measure needs more")]
 #[path = "../examples/measure/scene.rs"]
@@ -17,15 +17,15 @@ mod turns;
 mod tutorial;
 
 use bevy_drape::solver;
-use scene::{Crew, Form, Plan, Scene, Stage};
+use scene::{Stepper, MeshLayout, Plan, Scene, Stage};
 use turns::{Times, is_bench, take_turns, timed};
 use tutorial::Tutorial;
 
-/// Passes of the tutorials' loop.
+/// Iterations of the tutorials' loop.
 const ITERATIONS: u32 = 10;
-/// Steps that come before.
+/// Steps before the measurement.
 const STEPS: u32 = 300;
-/// For each cloth.
+/// Duration of the measurement of each cloth, s.
 const SECONDS: f64 = 3.0;
 
 fn main() {
@@ -41,11 +41,11 @@ fn main() {
     for &side in sides {
         let mut tutorial = tutorial(side);
         for (name, scene, mesh) in [
-            ("hang", Scene::Hang, Form::Grid),
-            ("hang, shuffled", Scene::Hang, Form::Shuffled),
-            ("hang, no grid", Scene::Hang, Form::General),
-            ("drape", Scene::Drape, Form::Grid),
-            ("drape, no grid", Scene::Drape, Form::General),
+            ("hang", Scene::Hang, MeshLayout::Grid),
+            ("hang, shuffled", Scene::Hang, MeshLayout::Shuffled),
+            ("hang, no grid", Scene::Hang, MeshLayout::General),
+            ("drape", Scene::Drape, MeshLayout::Grid),
+            ("drape, no grid", Scene::Drape, MeshLayout::General),
         ] {
             let plan = Plan {
                 side,
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// The tutorials' cloth with as many particles.
+/// Returns the tutorials' cloth with as many particles.
 fn tutorial(side: u32) -> Tutorial {
     let plan = Plan {
         side,
@@ -71,10 +71,10 @@ fn tutorial(side: u32) -> Tutorial {
     Tutorial::of(&particles, &constraints)
 }
 
-/// Times one cloth, stepped by one thread and by two.
+/// Times one cloth, on one thread and on two.
 fn compare(name: &str, plan: &Plan, steps: u32, tutorial: &mut Tutorial) {
     let mut stage = plan.build();
-    let [mut one, mut two] = [1, 2].map(Crew::of);
+    let [mut one, mut two] = [1, 2].map(Stepper::with_threads);
     for _ in 0..steps {
         step(&mut two, &mut stage);
     }
@@ -99,11 +99,11 @@ fn compare(name: &str, plan: &Plan, steps: u32, tutorial: &mut Tutorial) {
     }
     for (threads, times) in [(1, by_one), (2, by_two)] {
         row(name, threads, times);
-        let [mean, max] = [stretch.mean, stretch.max].map(|share| share * 100.0);
+        let [mean, max] = [stretch.mean, stretch.max].map(|strain| strain * 100.0);
         println!(" {mean:.2} % | {max:.2} % |");
     }
 }
 
-fn step(crew: &mut Crew, stage: &mut Stage) {
-    assert!(crew.step(stage), "a number was not finite");
+fn step(stepper: &mut Stepper, stage: &mut Stage) {
+    assert!(stepper.step(stage), "a number was not finite");
 }

@@ -1,4 +1,4 @@
-//! What hands and blades cost, in an app without a window: everything that the plugin does.
+//! Cost of grabs and cuts in an app without a window, including all systems of the plugin.
 //!
 //! ```sh
 //! cargo bench --bench tear
@@ -11,7 +11,7 @@
 mod crowd;
 
 use bevy::prelude::*;
-use bevy_drape::{GrabCloth, Particles, prelude::*};
+use bevy_drape::{GrabCloth, ClothParticles, prelude::*};
 use divan::Bencher;
 use std::cell::RefCell;
 
@@ -19,8 +19,8 @@ fn main() {
     divan::main();
 }
 
-/// An app with a sheet of `side` × `side` particles, 2 m wide, that hangs by its upper edge. Each update
-/// is a step of 1/60 s.
+/// Creates an app with a sheet of `side` × `side` particles, 2 m wide, pinned at its upper edge. Each update is a
+/// step of 1/60 s.
 fn hanging(side: u32) -> (App, Entity) {
     let mut app = crowd::headless(2);
     app.finish();
@@ -33,12 +33,12 @@ fn hanging(side: u32) -> (App, Entity) {
     (app, cloth)
 }
 
-/// One cut through a sheet of 128 × 128 that opens a hundred edges, between two rows of particles: it
-/// divides a hundred triangles.
+/// A cut between two rows of particles of a sheet of 128 × 128 that opens a hundred edges and divides a hundred
+/// triangles.
 #[divan::bench(sample_count = 40, sample_size = 1)]
 fn cut_of_100_edges(bencher: Bencher) {
     let (app, cloth) = hanging(128);
-    let before = app.world().get::<Particles>(cloth).map(|p| p.len());
+    let before = app.world().get::<ClothParticles>(cloth).map(|p| p.len());
     let app = RefCell::new(app);
     bencher
         .with_inputs(|| {
@@ -54,32 +54,31 @@ fn cut_of_100_edges(bencher: Bencher) {
             app.world_mut().flush();
         });
     let app = app.into_inner();
-    // Each edge that opens has a particle more than edges before it, and one on either side.
-    let after = app.world().get::<Particles>(cloth).map(|p| p.len());
-    let came = after
+    // Each edge that opens gets a new particle on both sides of the cut.
+    let after = app.world().get::<ClothParticles>(cloth).map(|p| p.len());
+    let added = after
         .zip(before)
         .map_or(0, |(after, before)| after - before);
-    assert!(came >= 2 * 99, "only {came} particles came");
+    assert!(added >= 2 * 99, "only {added} particles were added");
 }
 
-/// A step of a sheet of 128 × 128 in which 17 threads tear, as 60 times in a second with a thousand
-/// tears; and one in which none does.
+/// A step of a sheet of 128 × 128 in which 17 edges tear, as at a thousand tears per second, and one without
+/// tears.
 #[divan::bench(args = [0, 17], sample_count = 60, sample_size = 1)]
 fn step_with_tears(bencher: Bencher, tears: u32) {
     let (mut app, cloth) = hanging(128);
-    app.world_mut().entity_mut(cloth).insert(Tearing {
+    app.world_mut().entity_mut(cloth).insert(ClothTearing {
         most_per_step: tears,
         least_piece: 2,
-        // Every thread that carries anything carries too much.
-        ..Tearing::at_strain(1e-6)
+        // Every stretched edge exceeds the limit.
+        ..ClothTearing::at_strain(1e-6)
     });
     bencher.bench_local(|| app.update());
 }
 
-/// A step of a sheet of 64 × 64 that nobody holds, that a hand holds at a point, and that a brush of
-/// 0.2 m holds.
+/// A step of a sheet of 64 × 64 without a grab, grabbed at a point, and grabbed with a brush of 0.2 m.
 #[divan::bench(args = ["free", "point", "brush"], sample_count = 100, sample_size = 1)]
-fn step_while_held(bencher: Bencher, how: &str) {
+fn step_while_grabbed(bencher: Bencher, how: &str) {
     let (mut app, cloth) = hanging(64);
     if how != "free" {
         let hand = app.world_mut().spawn_empty().id();

@@ -1,5 +1,5 @@
-//! A curtain and a ball in an inspector: all that is written on them can be changed while they move, and
-//! components added, such as `WarmUp`, `Tearing` or `ClothLayers`.
+//! A curtain and a ball in an inspector: their components can be edited while they move, and others added, such as
+//! `ClothWarmUp`, `ClothTearing` or `ClothLayers`.
 
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
@@ -49,7 +49,7 @@ fn set_up(
         Name::new("Ball"),
         Swings,
         ClothCollider::sphere(0.35),
-        // A little smaller than what cloth meets, so that it does not show through.
+        // Slightly smaller than the collider, so that it does not show through the cloth.
         Mesh3d(meshes.add(Sphere::new(0.34))),
         MeshMaterial3d(materials.add(Color::srgb(0.8, 0.5, 0.2))),
         Transform::from_xyz(0.0, -0.3, 0.0),

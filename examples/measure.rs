@@ -1,5 +1,5 @@
-//! Runs the solver alone and prints how fast and how stiff it is. No window, no app; with `--cloths`
-//! many cloths, through the plugin.
+//! Runs the solver without an app and prints its speed and the stretch of the cloth; with `--cloths`, many cloths
+//! in an app with the plugin.
 //!
 //! ```sh
 //! cargo run --release --example measure -- --scene hang --side 64 --json
@@ -13,48 +13,48 @@ mod scene;
 
 use bevy::math::Vec3;
 use bevy_drape::{
-    SelfCollision, Substeps,
-    solver::{self, ParticleArrays, SimdLevel, ThreadSolver},
+    SelfCollision, ClothSubsteps,
+    solver::{self, ParticleArrays, SimdLevel, StretchSolver},
 };
 use clap::{Parser, ValueEnum};
 use crowd::Crowd;
-use scene::{Crew, Form, Held, Scene, Stage};
+use scene::{Stepper, MeshLayout, SheetPins, Scene, Stage};
 use serde::Serialize;
 use std::{fs, io::Write, path::PathBuf, process::ExitCode, time::Instant};
 
-/// Measures the cloth solver. What is not given takes the plugin's default.
+/// Measures the cloth solver. Defaults are those of the plugin.
 #[derive(Parser)]
 struct Arguments {
-    /// hang: a sheet held by its two upper corners. drape: it falls on a sphere over a floor.
-    /// hanging: the cloth of the tutorials, 20 × 20 particles 0.15 m apart, upper row held, 5
-    /// iterations, 1 substep of 0.016 s, gravity 9.8. crumple: an upright sheet falls edge on onto a
+    /// hang: a sheet pinned at its two upper corners. drape: a sheet falls on a sphere on a floor.
+    /// hanging: the cloth of the tutorials, 20 × 20 particles 0.15 m apart, upper row pinned, 5
+    /// iterations, 1 substep of 0.016 s, gravity 9.8. crumple: an upright sheet falls edge first on a
     /// floor
     #[arg(long, value_enum)]
     scene: Scene,
     /// Particles along each side of the square sheet [default: 64]
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=4096))]
     side: Option<u32>,
-    /// Substeps of each step
+    /// Substeps per step
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     substeps: Option<u32>,
-    /// Relaxation passes of each substep
+    /// Solver iterations per substep
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
-    /// Steps to run
+    /// Number of steps
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,
-    /// Threads that share the work
+    /// Number of threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
-    /// So many cloths, through the plugin; --scene, --side, --substeps, --steps, --threads and
-    /// --self-collision count, nothing else does
+    /// Number of cloths in an app with the plugin; of the other options, only --scene, --side,
+    /// --substeps, --steps, --threads and --self-collision apply
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     cloths: Option<u32>,
-    /// With --cloths: have a system among the substeps, so that all cloths go through one phase after
-    /// the other instead of each through all substeps
+    /// With --cloths: add a system to the substeps, so that all cloths go through each phase together
+    /// instead of each cloth through all its substeps
     #[arg(long, requires = "cloths")]
     by_phases: bool,
-    /// With --cloths: they sleep
+    /// With --cloths: put them to sleep
     #[arg(long, requires = "cloths")]
     asleep: bool,
     /// Gravity downwards, m/s²
@@ -66,55 +66,54 @@ struct Arguments {
     /// Distance of neighbouring particles, m [default: the sheet is 2 m wide]
     #[arg(long, allow_hyphen_values = true, value_parser = positive)]
     spacing: Option<f32>,
-    /// How far tethers let particles go, as a multiple of their lengths; inf switches them off
-    /// [default: 1, and inf for hanging, which the tutorials have no tethers for]
+    /// Maximum length of tethers, as a multiple of their rest length; inf switches them off
+    /// [default: 1, and inf for hanging]
     #[arg(long, value_parser = scale)]
     tether_scale: Option<f32>,
-    /// How much fabric gives along its threads, m/N: one over its stiffness
+    /// Compliance along warp and weft, m/N: 1 / stiffness [default: 0]
     #[arg(long, value_parser = positive)]
     compliance: Option<f32>,
-    /// How far threads with compliance may be stretched, as a share of their length; inf sets no limit
+    /// Largest strain with compliance, as a fraction of the rest length; inf sets no limit
     /// [default: 0.1]
-    #[arg(long, value_parser = share)]
+    #[arg(long, value_parser = non_negative)]
     strain_limit: Option<f32>,
-    /// Friction within the fabric, m/s² [default: that of the plugin, and 0 for hanging]
-    #[arg(long, value_parser = share)]
+    /// Internal friction, m/s² [default: that of the plugin, and 0 for hanging]
+    #[arg(long, value_parser = non_negative)]
     internal_friction: Option<f32>,
     /// Bending stiffness, N·m [default: that of the plugin]
-    #[arg(long, value_parser = share)]
+    #[arg(long, value_parser = non_negative)]
     bending: Option<f32>,
-    /// Retardation time of bending, s [default: that of the plugin, and 0 for hanging]
-    #[arg(long, value_parser = share)]
+    /// Damping of bending, s [default: that of the plugin, and 0 for hanging]
+    #[arg(long, value_parser = non_negative)]
     bending_damping: Option<f32>,
-    /// What holds the sheet [default: corners for hang, top for hanging, none for drape]
+    /// Pinned part of the sheet [default: corners for hang, top for hanging, none for drape]
     #[arg(long, value_enum)]
-    pins: Option<Held>,
-    /// How the sheet's mesh is made
+    pins: Option<SheetPins>,
+    /// Order of vertices and triangles in the mesh
     #[arg(long, value_enum, default_value = "grid")]
-    mesh: Form,
-    /// Solve threads constraint by constraint instead of as a whole
+    mesh: MeshLayout,
+    /// Solve stretch constraints one after the other (Gauss–Seidel) instead of whole chains directly
     #[arg(long)]
-    relaxation: bool,
-    /// Keep the particles apart from each other
+    gauss_seidel: bool,
+    /// Self-collision of particles
     #[arg(long)]
     self_collision: bool,
-    /// The same, and bring edges back that have gone through triangles
+    /// Self-collision of particles, and bring back edges that have passed through triangles
     #[arg(long)]
     edges: bool,
-    /// Instructions to use [default: the best that the processor has]
+    /// SIMD level [default: the widest that the processor supports]
     #[arg(long, value_enum)]
     simd: Option<Simd>,
     /// Print one line of JSON
     #[arg(long)]
     json: bool,
-    /// Write the final positions as CSV, one particle a row: x,y,z
+    /// Write the final positions as CSV, one particle per row: x,y,z
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Simd {
-    Scalar,
     Baseline,
     Avx2,
     Avx512,
@@ -137,7 +136,7 @@ struct Report {
     stretch_rms: f32,
     stretch_max: f32,
     penetration_max: f32,
-    /// Of the fastest particle in the last step, m/s.
+    /// Speed of the fastest particle in the last step, m/s.
     speed_max: f32,
     state_hash: String,
 }
@@ -164,7 +163,7 @@ fn scale(text: &str) -> Result<f32, String> {
         .ok_or("must be 1 or more".into())
 }
 
-fn share(text: &str) -> Result<f32, String> {
+fn non_negative(text: &str) -> Result<f32, String> {
     let value: f32 = text.parse().map_err(|_| "not a number".to_string())?;
     (value >= 0.0)
         .then_some(value)
@@ -172,7 +171,7 @@ fn share(text: &str) -> Result<f32, String> {
 }
 
 impl Arguments {
-    /// How cloths collide with themselves.
+    /// Returns the mode of self-collision.
     fn collision(&self) -> SelfCollision {
         if self.edges {
             SelfCollision::ParticlesAndEdges
@@ -188,13 +187,12 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(simd) = arguments.simd {
         let level = match simd {
-            Simd::Scalar => SimdLevel::Scalar,
             Simd::Baseline => SimdLevel::Baseline,
             Simd::Avx2 => SimdLevel::Avx2,
             Simd::Avx512 => SimdLevel::Avx512,
         };
         if !level.force() {
-            eprintln!("this processor has no {level:?}");
+            eprintln!("this processor does not support {level:?}");
             return ExitCode::FAILURE;
         }
     }
@@ -207,7 +205,7 @@ fn main() -> ExitCode {
             by_phases: arguments.by_phases,
             asleep: arguments.asleep,
             self_collision: arguments.collision(),
-            substeps: arguments.substeps.unwrap_or(Substeps::default().0),
+            substeps: arguments.substeps.unwrap_or(ClothSubsteps::default().0),
         };
         print(&crowd.measure(arguments.steps), arguments.json);
         return ExitCode::SUCCESS;
@@ -256,21 +254,21 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     plan.spacing = arguments.spacing.or(plan.spacing);
     plan.mesh = arguments.mesh;
     plan.gravity = arguments.gravity.map_or(plan.gravity, |g| Vec3::NEG_Y * g);
-    if arguments.relaxation {
-        plan.threads = ThreadSolver::Relaxation;
+    if arguments.gauss_seidel {
+        plan.stretch_solver = StretchSolver::GaussSeidel;
     }
     plan.self_collision = arguments.collision();
     let mut stage = plan.build();
-    let mut crew = Crew::of(arguments.threads);
+    let mut stepper = Stepper::with_threads(arguments.threads);
 
     let mut times = Vec::with_capacity(arguments.steps as usize);
     let mut penetration_max = 0.0_f32;
     for step in 0..arguments.steps {
         let began = Instant::now();
-        let finite = crew.step(&mut stage);
+        let finite = stepper.step(&mut stage);
         times.push(began.elapsed().as_secs_f64() * 1e3);
         if !finite {
-            eprintln!("step {step}: a number was not finite; the cloth went back");
+            eprintln!("step {step}: a number was not finite; the cloth was put back to the start of the step");
         }
         let deepest = solver::deepest_penetration(&stage.particles, &stage.colliders);
         penetration_max = penetration_max.max(deepest);
@@ -302,17 +300,17 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         stretch_rms: stretch.rms,
         stretch_max: stretch.max,
         penetration_max,
-        speed_max: fastest(&particles, plan.dt),
+        speed_max: max_speed(&particles, plan.dt),
         state_hash: format!("{:016x}", particles.state_hash()),
     };
     (report, particles)
 }
 
-/// The speed of the fastest particle over the last step, m/s.
-fn fastest(particles: &ParticleArrays, dt: f32) -> f32 {
-    let places = particles.position.iter().zip(particles.previous.iter());
-    let ways = places.map(|(now, before)| now.distance(before));
-    ways.fold(0.0, f32::max) / dt
+/// Returns the speed of the fastest particle over the last step, m/s.
+fn max_speed(particles: &ParticleArrays, dt: f32) -> f32 {
+    let positions = particles.position.iter().zip(particles.previous.iter());
+    let distances = positions.map(|(now, before)| now.distance(before));
+    distances.fold(0.0, f32::max) / dt
 }
 
 fn dump(path: &PathBuf, particles: &ParticleArrays) -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! The smallest program: a sheet hangs by its two upper corners.
+//! Minimal program: a sheet pinned at its two upper corners.
 
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
@@ -22,7 +22,7 @@ fn set_up(
         MeshMaterial3d(materials.add(StandardMaterial {
             base_color: Color::srgb(0.6, 0.15, 0.12),
             perceptual_roughness: 0.9,
-            // Both sides of a cloth are seen.
+            // Both sides of a cloth are visible.
             double_sided: true,
             cull_mode: None,
             ..default()
@@ -33,7 +33,7 @@ fn set_up(
         gusts: 0.7,
         ..default()
     });
-    commands.insert_resource(Turbulence {
+    commands.insert_resource(WindTurbulence {
         strength: 6.0,
         ..default()
     });

@@ -1,7 +1,7 @@
-//! A constraint of your own, between two phases of each substep: no particle leaves a tube.
+//! A custom constraint between two phases of each substep: keeps all particles in a tube.
 
 use bevy::prelude::*;
-use bevy_drape::{ClothSubstep, ClothSystems, Particles, prelude::*};
+use bevy_drape::{ClothSubstep, ClothSystems, ClothParticles, prelude::*};
 
 /// Radius of the tube around the y axis, m.
 const TUBE: f32 = 0.6;
@@ -13,18 +13,18 @@ fn main() {
     App::new()
         .add_plugins((DefaultPlugins, ClothPlugin::default()))
         .add_systems(Startup, set_up)
-        // What moves positions before the contacts counts as motion.
+        // Displacements before `Collide` also change the velocity.
         .add_systems(ClothSubstep, between)
         .run();
 }
 
-fn hold_in_tube(mut cloths: Query<&mut Particles>) {
+fn hold_in_tube(mut cloths: Query<&mut ClothParticles>) {
     for mut particles in &mut cloths {
         for i in 0..particles.len() {
             if !particles.is_pinned(i) {
-                let place = particles.world_position(i);
-                let inside = place.xz().clamp_length_max(TUBE);
-                particles.set_world_position(i, Vec3::new(inside.x, place.y, inside.y));
+                let position = particles.world_position(i);
+                let inside = position.xz().clamp_length_max(TUBE);
+                particles.set_world_position(i, Vec3::new(inside.x, position.y, inside.y));
             }
         }
     }

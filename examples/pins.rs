@@ -1,5 +1,4 @@
-//! Ways to hold a cloth: by a corner, an edge, an index, a predicate; by the world or by something
-//! that moves.
+//! Pins by corner, edge, index and predicate, anchored to the cloth, the world or a moving entity.
 
 use bevy::prelude::*;
 use bevy_drape::{ClothSystems, prelude::*};
@@ -29,20 +28,20 @@ fn set_up(
     let hand = commands
         .spawn((Hand, Transform::from_xyz(2.4, 0.5, 0.0)))
         .id();
-    let ways = [
+    let variants = [
         Pins::edge(ClothEdge::Top),
-        // The 20 × 20 particles are counted row by row; 190 is near the middle.
+        // The 20 × 20 particles are numbered row by row; 190 is near the centre.
         Pins::corner(ClothCorner::TopLeft).and(Pins::index(190)),
-        // A place in the mesh, in its own space: here a diagonal.
+        // By position in mesh space: here a diagonal.
         Pins::predicate(|at| (at.x - at.y).abs() < 0.02).to_world(),
         Pins::top_corners().to_entity(hand),
     ];
     let sheet = meshes.add(ClothGrid::vertical(1.0, 1.0, 20, 20));
-    for (i, pins) in ways.into_iter().enumerate() {
+    for (i, pins) in variants.into_iter().enumerate() {
         commands.spawn((
             Cloth::default(),
             pins,
-            Mesh3d(sheet.clone()), // One mesh for all: each cloth gets a copy.
+            Mesh3d(sheet.clone()), // Shared: each cloth gets its own copy.
             MeshMaterial3d(materials.add(StandardMaterial {
                 base_color: Color::oklch(0.6, 0.12, i as f32 * 90.0),
                 double_sided: true,

@@ -1,8 +1,8 @@
-//! A flag and its weather from a file, `assets/presets/flag.cloth.ron`. Change the file while this runs and
-//! press R: the flag follows, and what is misspelt is told in the log.
+//! A flag and its environment from a file, `assets/presets/flag.cloth.ron`. Edit the file while the program runs
+//! and press R: the flag changes, and errors in the file are reported in the log.
 //!
-//! A game that turns Bevy's feature `file_watcher` on, in its own Cargo.toml, needs no key: a file that is
-//! saved is read again.
+//! With Bevy's feature `file_watcher` in the Cargo.toml of a game, files are reloaded when they are saved, without
+//! a key.
 
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
@@ -13,11 +13,11 @@ fn main() {
     App::new()
         .add_plugins((DefaultPlugins, ClothPlugin::default()))
         .add_systems(Startup, set_up)
-        .add_systems(Update, read_again)
+        .add_systems(Update, reload_file)
         .run();
 }
 
-fn read_again(keys: Res<ButtonInput<KeyCode>>, assets: Res<AssetServer>) {
+fn reload_file(keys: Res<ButtonInput<KeyCode>>, assets: Res<AssetServer>) {
     if keys.just_pressed(KeyCode::KeyR) {
         assets.reload(FILE);
     }
@@ -29,11 +29,11 @@ fn set_up(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    // One file may serve many cloths.
+    // Several cloths can share one file.
     let flag = assets.load(FILE);
-    commands.insert_resource(ClothSettingsFrom(flag.clone()));
+    commands.insert_resource(ClothEnvironmentHandle(flag.clone()));
     commands.spawn((
-        ClothFrom(flag),
+        ClothPresetHandle(flag),
         Pins::edge(ClothEdge::Left),
         Mesh3d(meshes.add(ClothGrid::vertical(1.8, 1.2, 48, 32))),
         MeshMaterial3d(materials.add(StandardMaterial {

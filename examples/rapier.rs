@@ -1,4 +1,5 @@
-//! Cloth and the bodies of Rapier: a net catches balls, a chest hangs on a banner, a hammock carries a log.
+//! Cloth coupled with rigid bodies of Rapier: a net catches balls, a chest hangs from a banner, a hammock supports
+//! a log.
 
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::prelude::*;
@@ -6,7 +7,7 @@ use bevy_rapier3d::prelude::*;
 
 fn main() {
     App::new()
-        // In the same fixed steps as the cloth.
+        // Same fixed steps as the cloth.
         .insert_resource(TimestepMode::Fixed {
             dt: 1.0 / 64.0,
             substeps: 1,
@@ -21,7 +22,7 @@ fn main() {
         .run();
 }
 
-/// Throws a ball into the net, again and again.
+/// Throws six balls into the net, one every 1.5 s.
 fn throw(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -45,8 +46,8 @@ fn throw(
     ));
 }
 
-/// A sheet that has more cloth than it needs to span its frame.
-fn slack(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
+/// Returns a sagging sheet, longer than its frame.
+fn sagging_sheet(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
     let mut mesh = Mesh::from(ClothGrid::new(width, depth, columns, rows));
     let positions = mesh.attribute_mut(Mesh::ATTRIBUTE_POSITION);
     if let Some(VertexAttributeValues::Float32x3(positions)) = positions {
@@ -79,7 +80,7 @@ fn set_up(
     );
     let wood = MeshMaterial3d(materials.add(Color::srgb(0.42, 0.28, 0.16)));
 
-    // A net of heavy canvas that is held at its corners.
+    // A net of heavy canvas, pinned at its corners.
     let canvas = Cloth {
         fabric: Fabric {
             areal_density: 1.0,
@@ -90,12 +91,12 @@ fn set_up(
     commands.spawn((
         canvas.clone(),
         Pins::corners().to_world(),
-        Mesh3d(meshes.add(slack(2.0, 2.0, 40, 40))),
+        Mesh3d(meshes.add(sagging_sheet(2.0, 2.0, 40, 40))),
         Transform::from_xyz(-2.2, 1.2, 0.0),
         sand,
     ));
 
-    // A banner that a chest hangs on: the pins of its lower edge pull the chest along.
+    // A banner with a chest that hangs from the pins of its lower edge.
     let chest = commands
         .spawn((
             RigidBody::Dynamic,
@@ -116,13 +117,13 @@ fn set_up(
         red,
     ));
 
-    // A hammock, and what falls into it.
+    // A hammock with a log that falls into it.
     commands.spawn((
         canvas,
         Pins::edge(ClothEdge::Left)
             .and(Pins::edge(ClothEdge::Right))
             .to_world(),
-        Mesh3d(meshes.add(slack(2.2, 1.0, 48, 24))),
+        Mesh3d(meshes.add(sagging_sheet(2.2, 1.0, 48, 24))),
         Transform::from_xyz(2.6, 1.2, 0.0),
         blue,
     ));

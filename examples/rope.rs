@@ -1,4 +1,4 @@
-//! Ropes: a slack one between two posts, one that lies over a ball, and one that a hand swings.
+//! Ropes: a slack one between two posts, one lying over a sphere, and one swung by a hand.
 
 use bevy::prelude::*;
 use bevy_drape::{ClothSystems, prelude::*};
@@ -6,8 +6,8 @@ use bevy_drape::{ClothSystems, prelude::*};
 fn main() {
     App::new()
         .add_plugins((DefaultPlugins, ClothPlugin::default()))
-        // Ropes are long for their few particles: more substeps than a sheet needs.
-        .insert_resource(Substeps(16))
+        // Ropes have long chains: they need more substeps than a sheet.
+        .insert_resource(ClothSubsteps(16))
         .add_systems(Startup, set_up)
         .add_systems(FixedUpdate, swing.before(ClothSystems::Prepare))
         .run();
@@ -32,7 +32,7 @@ fn set_up(
     let wood = material(Color::srgb(0.35, 0.22, 0.12));
     let stone = material(Color::srgb(0.45, 0.5, 0.55));
 
-    // 2.2 m of rope between posts that are 1.6 m apart.
+    // 2.2 m of rope between posts 1.6 m apart.
     let (left, right) = (Vec3::new(-2.8, 0.8, 0.0), Vec3::new(-1.2, 0.8, 0.0));
     commands.spawn((
         Rope {
@@ -44,17 +44,17 @@ fn set_up(
     ));
     let post = meshes.add(Cylinder::new(0.05, 1.8));
     for top in [left, right] {
-        let place = Transform::from_translation(top - Vec3::Y * 0.88);
-        commands.spawn((Mesh3d(post.clone()), wood.clone(), place));
+        let transform = Transform::from_translation(top - Vec3::Y * 0.88);
+        commands.spawn((Mesh3d(post.clone()), wood.clone(), transform));
     }
 
-    // The points may be any way; this one falls onto the ball from above.
+    // Falls onto the sphere from above.
     commands.spawn((
         Rope::between(Vec3::new(-0.9, 1.0, 0.1), Vec3::new(1.1, 1.2, -0.1), 60),
         Cloth {
             fabric: Fabric {
                 areal_density: 2.0, // 190 g/m.
-                thickness: 0.002,   // Lies almost on the ball.
+                thickness: 0.002,   // Lies almost on the sphere.
                 static_friction: 0.8,
                 kinetic_friction: 0.6,
                 ..default()
@@ -69,7 +69,7 @@ fn set_up(
         ClothCollider::sphere(0.5).with_friction(0.8, 0.6),
     ));
 
-    // A thick one, held by something that moves.
+    // A thick rope, pinned to a moving hand.
     let hand = (Hand, Transform::from_xyz(2.2, 1.2, 0.0));
     let hand = commands.spawn(hand).id();
     commands.spawn((

@@ -1,4 +1,4 @@
-//! Weaves the textures in `assets/`: a tartan in 2/2 twill, as colour and as normal map.
+//! Generates the textures in `assets/`: a tartan in 2/2 twill, as colour and normal map.
 //!
 //! ```sh
 //! cargo run --example weave
@@ -7,9 +7,9 @@
 use image::{Rgb, RgbImage};
 use std::{f32::consts::PI, path::Path};
 
-/// Pixels across one thread.
-const THREAD: u32 = 4;
-/// Threads until the pattern repeats, both ways.
+/// Pixels across one yarn.
+const YARN: u32 = 4;
+/// Yarns until the pattern repeats, in both directions.
 const SETT: u32 = 128;
 
 const TEAL: [f32; 3] = [0.075, 0.215, 0.235];
@@ -17,7 +17,7 @@ const NAVY: [f32; 3] = [0.055, 0.085, 0.150];
 const CREAM: [f32; 3] = [0.860, 0.780, 0.640];
 const RUST: [f32; 3] = [0.610, 0.215, 0.110];
 
-/// Half of the sett, as threads and their colour; the other half is its mirror image.
+/// Half of the sett: numbers of yarns and their colours. The other half is its mirror image.
 const STRIPES: [(u32, [f32; 3]); 7] = [
     (17, TEAL),
     (2, CREAM),
@@ -30,10 +30,10 @@ const STRIPES: [(u32, [f32; 3]); 7] = [
 
 fn main() -> image::ImageResult<()> {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
-    let size = THREAD * SETT;
+    let size = YARN * SETT;
     let colour = RgbImage::from_fn(size, size, |x, y| {
         let (colour, height) = cloth_at(x, y);
-        // Between the threads it is darker: less light gets there.
+        // Darker between the yarns, where less light arrives.
         let light = 0.70 + 0.30 * height;
         Rgb(colour.map(|c| (c * light * 255.0).round() as u8))
     });
@@ -43,7 +43,7 @@ fn main() -> image::ImageResult<()> {
         let height = |dx: u32, dy: u32| cloth_at((x + dx) % size, (y + dy) % size).1;
         let (right, left) = (height(1, 0), height(size - 1, 0));
         let (below, above) = (height(0, 1), height(0, size - 1));
-        // Green points up in the picture, against v.
+        // Green points up in the image, against v.
         let slope = [left - right, below - above, 3.0];
         let length = slope.iter().map(|c| c * c).sum::<f32>().sqrt();
         Rgb(slope.map(|c| ((c / length * 0.5 + 0.5) * 255.0).round() as u8))
@@ -56,33 +56,33 @@ fn main() -> image::ImageResult<()> {
     Ok(())
 }
 
-/// Colour and height (0 to 1) of the thread that is on top.
+/// Returns colour and height (0 to 1) of the yarn on top.
 fn cloth_at(x: u32, y: u32) -> ([f32; 3], f32) {
-    let (warp, weft) = (x / THREAD, y / THREAD);
+    let (warp, weft) = (x / YARN, y / YARN);
     let warp_on_top = (warp + weft) % 4 < 2;
-    let (thread, across) = if warp_on_top {
-        (warp, x % THREAD)
+    let (yarn, across) = if warp_on_top {
+        (warp, x % YARN)
     } else {
-        (weft, y % THREAD)
+        (weft, y % YARN)
     };
-    let height = (PI * (across as f32 + 0.5) / THREAD as f32).sin();
-    // No two threads of real yarn are quite alike.
-    let yarn = 0.93 + 0.14 * noise(thread * 2 + u32::from(warp_on_top));
-    (colour_of(thread).map(|c| c * yarn), height)
+    let height = (PI * (across as f32 + 0.5) / YARN as f32).sin();
+    // Brightness varies from yarn to yarn.
+    let brightness = 0.93 + 0.14 * noise(yarn * 2 + u32::from(warp_on_top));
+    (colour_of(yarn).map(|c| c * brightness), height)
 }
 
-fn colour_of(thread: u32) -> [f32; 3] {
-    let mut place = thread.min(SETT - 1 - thread);
+fn colour_of(yarn: u32) -> [f32; 3] {
+    let mut index = yarn.min(SETT - 1 - yarn);
     for (width, colour) in STRIPES {
-        if place < width {
+        if index < width {
             return colour;
         }
-        place -= width;
+        index -= width;
     }
     TEAL
 }
 
-/// A number from 0 to 1 that looks random.
+/// Returns a pseudo-random number from 0 to 1.
 fn noise(seed: u32) -> f32 {
     let mut bits = seed.wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b;
     bits ^= bits >> 15;

@@ -1,20 +1,19 @@
-//! What makes a mesh cloth.
+//! [`Cloth`], the component that turns a mesh into cloth, and its events.
 
-use crate::{fabric::Fabric, pins::Pins, solver::ThreadSolver, systems::FramePath};
+use crate::{fabric::Fabric, pins::Pins, solver::StretchSolver, systems::TransformHistory};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Makes cloth of the [`Mesh3d`] of the same entity.
+/// Turns the [`Mesh3d`] of the same entity into cloth.
 ///
-/// The cloth is built as soon as the mesh is loaded; it then gets [`Particles`](crate::Particles)
-/// and [`Constraints`](crate::Constraints) and a mesh of its own, and [`ClothReady`] is triggered.
-/// All fields may be changed at any time. A change takes effect with the next step and never jerks
-/// the cloth: greater stiffness and thickness are approached in small strides. Removing `Cloth` gives the entity its original mesh back.
+/// The cloth is built as soon as the mesh is loaded. The entity then gets [`ClothParticles`](crate::ClothParticles),
+/// [`ClothConstraints`](crate::ClothConstraints) and a mesh of its own, and [`ClothReady`] is triggered. All fields may
+/// be changed at any time. A change takes effect in the next step and never jerks the cloth: greater stiffness and
+/// thickness are ramped up over several steps. Removing `Cloth` restores the entity's original mesh.
 ///
-/// The cloth moves in world space. The [`Transform`] of its entity says where it starts and carries
-/// its [`Pins`]; particles that are not pinned do not follow it. The scale is read when the cloth is
-/// built or reset ([`ResetCloth`]).
+/// Cloth moves in world space. The [`Transform`] of its entity sets the initial pose and moves its [`Pins`]; particles
+/// that are not pinned do not follow it. The scale is read when the cloth is built or reset ([`ResetCloth`]).
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -23,32 +22,31 @@ use serde::{Deserialize, Serialize};
     serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform, Pins, FramePath)]
+#[require(Transform, Pins, TransformHistory)]
 pub struct Cloth {
-    /// What it is made of.
+    /// Material.
     pub fabric: Fabric,
-    /// Relaxation passes per substep, 1 to 100. Default 1: [`Substeps`](crate::Substeps) make cloth
-    /// stiffer for the same work.
+    /// Solver iterations per substep, 1 to 100. Default 1: [`ClothSubsteps`](crate::ClothSubsteps) make cloth
+    /// stiffer for the same cost.
     pub iterations: u32,
-    /// Damping of all motion, 1/s: after t seconds e^(−damping·t) of it is left. 0 to 100,
+    /// Damping rate of all motion, 1/s: after t seconds e^(−damping·t) of it is left. 0 to 100,
     /// default 0.2.
     pub damping: f32,
-    /// How much of [`ClothGravity`](crate::ClothGravity) this cloth feels. −10 to 10, default 1.
+    /// Multiple of [`ClothGravity`](crate::ClothGravity) that acts on this cloth. −10 to 10, default 1.
     pub gravity_scale: f32,
-    /// How its threads are solved: as a whole, which keeps cloth from stretching, or one constraint
-    /// after the other. Default [`ThreadSolver::Direct`].
-    pub threads: ThreadSolver,
-    /// How far particles may get from the pins that they hang from, as a multiple of their distance
-    /// along the cloth at rest. 1 to 100, default 1.0; 100 switches these tethers off. They keep
-    /// cloth from stretching that hangs from few particles; where threads give, they reach as much
-    /// farther as [`Fabric::strain_limit`] lets those be stretched. A cloth whose rest lengths you
-    /// change needs more. A cloth that tears by load has none
-    /// ([`Tearing`](crate::Tearing)): what they carry, no thread would feel.
-    pub tether_scale: f32,
-    /// Whether it collides with itself and other cloths. Default [`SelfCollision::Off`].
+    /// Solver of stretch constraints: whole chains of edges directly, which keeps cloth from stretching, or one
+    /// constraint after the other. Default [`StretchSolver::Direct`].
+    pub stretch_solver: StretchSolver,
+    /// Largest distance of a particle from the pins that carry it, as a multiple of their distance along the
+    /// cloth at rest. 1 to 100, default `Some(1.0)`; `None` switches these tethers (long-range attachments) off.
+    /// They keep cloth from stretching that hangs from few particles. Elastic fabric lengthens them by
+    /// [`Fabric::strain_limit`]. Cloth whose rest lengths are edited needs a larger scale. Cloth that tears by load
+    /// has no tethers ([`ClothTearing`](crate::ClothTearing)), since the load that they carry reaches no edge.
+    pub tether_scale: Option<f32>,
+    /// Collision with itself and with other cloths. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
-    /// It falls asleep when no particle has been faster than this for half a second, m/s; 0 keeps it
-    /// awake. 0 to 1, default 0.005. What wakes it, [`ClothSleeping`](crate::ClothSleeping) tells.
+    /// Speed below which the cloth falls asleep after half a second, m/s. 0 to 1, default 0.005; at 0 it never
+    /// sleeps. [`ClothSleeping`](crate::ClothSleeping) lists the events that wake it.
     pub sleep_speed: f32,
 }
 
@@ -59,31 +57,29 @@ impl Default for Cloth {
             iterations: 1,
             damping: 0.2,
             gravity_scale: 1.0,
-            threads: ThreadSolver::Direct,
-            tether_scale: 1.0,
+            stretch_solver: StretchSolver::Direct,
+            tether_scale: Some(1.0),
             self_collision: SelfCollision::Off,
             sleep_speed: 0.005,
         }
     }
 }
 
-/// Whether a cloth collides with itself and with other cloths.
+/// Collision of a cloth with itself and with other cloths.
 ///
-/// Two cloths collide if this is on for both and their [`ClothLayers`](crate::ClothLayers) meet. They
-/// keep the greater of the distances that each keeps from itself, with the mean friction of both; the
-/// lighter one gives way.
+/// Two cloths collide if both have this on and their [`ClothLayers`](crate::ClothLayers) interact. They keep the greater
+/// of their two self-collision distances, with the mean friction of both; the lighter one yields more.
 ///
-/// Its particles then keep the thickness of the [`Fabric`] from each other (a rope, its diameter
-/// besides), but at least once and at most 3 times their mean distance from their neighbours at rest:
-/// particles that keep less let others through between them. So layers of a coarse mesh stay farther
-/// apart than the fabric is thick; a finer mesh brings them closer. Friction between layers is that of
-/// the fabric.
+/// Particles keep the thickness of the [`Fabric`] from each other (for a rope, plus its diameter), but at least once
+/// and at most 3 times the mean rest distance of neighbouring particles: with less, particles slip through between
+/// others. Layers of a coarse mesh therefore stay farther apart than the fabric is thick; a finer mesh brings them
+/// closer. Friction between layers is that of the fabric.
 ///
-/// What is nearer at rest than 1.5 times that distance does not collide, so that nothing moves at rest;
-/// folds that are tighter go through themselves. Particles that start inside each other are moved apart
-/// slowly, in whatever direction is nearest. Cloth that moves by more than 0.75 of the distance in one
-/// substep, compared with the whole cloth, is slowed to that: for 64 × 64 particles on 2 m and 8
-/// substeps at 60 Hz to 11 m/s. The same holds for two cloths that are near each other.
+/// Particles that are nearer at rest than 1.5 times that distance do not collide, so that nothing moves at rest;
+/// tighter folds pass through themselves. Particles that start in overlap are separated slowly, in the nearest
+/// direction. Particles that move by more than 0.75 of the distance in one substep, relative to the whole cloth, are
+/// slowed to that: 11 m/s for 64 × 64 particles on 2 m and 8 substeps at 60 Hz. The same holds for two cloths that
+/// are near each other.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default, Clone, Debug, PartialEq, Hash)]
 #[cfg_attr(
@@ -92,51 +88,44 @@ impl Default for Cloth {
     reflect(Serialize, Deserialize)
 )]
 pub enum SelfCollision {
-    /// It passes through itself and other cloths. Costs nothing.
+    /// Passes through itself and other cloths, at no cost.
     #[default]
     Off,
-    /// Its particles keep apart.
+    /// Keeps its particles apart.
     Particles,
-    /// Its particles keep apart, and where its edges have gone through its triangles all the same, they are
-    /// brought back: in cloth that is wrung or much stretched, or that starts as a tangle. What is through
-    /// each other comes apart from its ends, within a second or so. Costs next to nothing while nothing is. With other
-    /// cloths it does the same, whichever of both is set so.
+    /// Keeps its particles apart, and brings back edges that have passed through triangles: for cloth that is wrung
+    /// or strongly stretched, or that starts tangled. Tangles come apart from their ends, within about a second.
+    /// Costs next to nothing while no edge crosses a triangle. Between two cloths it suffices that one of them is
+    /// set so.
     ParticlesAndEdges,
 }
 
-/// The top of the range of [`Cloth::tether_scale`].
-pub(crate) const NO_TETHERS: f32 = 100.0;
-
 impl Cloth {
-    /// The scale of its tethers, as the solver takes it, with this strain limit; infinite if it has
-    /// none.
-    pub(crate) fn tethers(&self, strain_limit: f32) -> f32 {
-        if self.tether_scale < NO_TETHERS {
-            let give = if self.fabric.is_elastic() {
-                strain_limit
-            } else {
-                0.0
-            };
-            self.tether_scale * (1.0 + give)
+    /// Returns the tether scale for the solver under a strain limit; infinite without tethers.
+    pub(crate) fn effective_tether_scale(&self, strain_limit: f32) -> f32 {
+        let strain = if self.fabric.is_elastic() {
+            strain_limit
         } else {
-            f32::INFINITY
-        }
+            0.0
+        };
+        self.tether_scale
+            .map_or(f32::INFINITY, |scale| scale * (1.0 + strain))
     }
 }
 
-/// Triggered on the entity when its cloth has been built.
+/// Event on an entity whose cloth has been built.
 #[derive(EntityEvent, Reflect, Clone, Debug)]
 #[reflect(Event, Clone, Debug)]
 pub struct ClothReady {
-    /// The cloth.
+    /// Cloth entity.
     pub entity: Entity,
 }
 
-/// Trigger it to put a cloth back into its rest shape at its entity's transform, at rest:
-/// `commands.trigger(ResetCloth { entity })`. Also what to do after a teleport.
+/// Event that returns a cloth to its rest shape at its entity's transform, without velocity:
+/// `commands.trigger(ResetCloth { entity })`. Also suits teleports.
 #[derive(EntityEvent, Reflect, Clone, Debug)]
 #[reflect(Event, Clone, Debug)]
 pub struct ResetCloth {
-    /// The cloth.
+    /// Cloth entity.
     pub entity: Entity,
 }

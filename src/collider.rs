@@ -1,19 +1,19 @@
-//! What cloth bumps into.
+//! [`ClothCollider`]: primitive shapes with which cloth collides.
 
 use crate::{
     solver::{Friction, Shape},
-    systems::FramePath,
+    systems::TransformHistory,
 };
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Where a collider was in the last fixed update, so that the next one knows how it moves. Every
-/// [`ClothCollider`] and `ClothMeshCollider` gets one.
+/// Pose of a collider in the last fixed update, from which the next one computes its motion. Required by
+/// [`ClothCollider`] and `ClothMeshCollider`.
 ///
-/// Nothing but a rollback has to write it: save it and put it back together with the `Transform`, and
-/// the next step moves the collider as it did the first time. `None` stands for a collider that has
-/// just appeared: it then comes from nowhere and takes nothing along. It is not cloned with its entity.
+/// Only a rollback needs to write it: saved and restored together with the `Transform`, it makes the next step
+/// move the collider as it did the first time. `None` in a collider that has just appeared: its first step has no
+/// motion and drags no cloth along. Not cloned with its entity.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -24,43 +24,43 @@ use serde::{Deserialize, Serialize};
 #[component(clone_behavior = Ignore)]
 pub struct LastPose(pub Option<Isometry3d>);
 
-/// What is no collider any more moves nothing when it becomes one again.
+/// Forgets the last pose with the collider, so that a collider added again later has no motion in its first step.
 pub(crate) fn forget_last_pose(
     event: On<Remove, ClothCollider>,
     #[cfg(feature = "parry")] meshes: Query<(), With<crate::ClothMeshCollider>>,
     mut commands: Commands,
 ) {
-    // What is another kind of collider still needs it.
+    // A mesh collider on the same entity still needs it.
     #[cfg(feature = "parry")]
     if meshes.contains(event.entity) {
         return;
     }
-    // The entity may be on its way out altogether; then there is nothing to do.
+    // The entity itself may be despawning.
     if let Ok(mut entity) = commands.get_entity(event.entity) {
         entity.try_remove::<LastPose>();
     }
 }
 
-/// A solid that all cloths bump into, at the [`Transform`] of its entity. It may move; moving ones
-/// take cloth along by their friction.
+/// Solid primitive with which all cloths collide, at the [`Transform`] of its entity. A moving collider drags
+/// cloth along by friction.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::prelude::*;
 /// # fn spawn(mut commands: Commands) {
 /// commands.spawn((ClothCollider::sphere(0.5), Transform::from_xyz(0.0, 1.0, 0.0)));
-/// commands.spawn(ClothCollider::half_space()); // the floor
+/// commands.spawn(ClothCollider::half_space()); // floor
 /// commands.spawn(ClothCollider::from(Capsule3d::new(0.3, 1.0)).with_friction(0.8, 0.6));
-/// commands.spawn(ClothCollider::cuboid(1.0, 1.0, 1.0).hollow()); // a box to keep cloth in
+/// commands.spawn(ClothCollider::cuboid(1.0, 1.0, 1.0).hollow()); // container
 /// # }
 /// ```
 ///
-/// A scale of the transform scales the shape: boxes along each axis, spheres by the largest of the
-/// three factors, capsules, cylinders and cones by y along their axis and the larger of x and z across
-/// it. Colliders with a length that is not finite and above 0 are left out, with an error in the log.
+/// The scale of the transform scales the shape: boxes along each axis, spheres by the largest of the three
+/// factors, capsules, cylinders and cones by y along their axis and by the larger of x and z across it. A collider
+/// with a length that is not finite or not above 0 is left out, with an error in the log.
 ///
-/// [`hollow`](Self::hollow) ones are containers: cloth stays inside of them. [`ClothLayers`] on the same
-/// entity says which cloths meet it.
+/// A [`hollow`](Self::hollow) collider is inverted: a container that keeps cloth inside. [`ClothLayers`] on the
+/// same entity select the cloths that collide with it.
 ///
 /// [`ClothLayers`]: crate::ClothLayers
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
@@ -70,17 +70,17 @@ pub(crate) fn forget_last_pose(
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform, LastPose, FramePath)]
+#[require(Transform, LastPose, TransformHistory)]
 pub struct ClothCollider {
-    /// Its shape, in the frame of its entity.
+    /// Shape in the local space of the entity. Default a sphere of 0.5 m.
     pub shape: Shape,
-    /// Static friction coefficient; what counts is the geometric mean with that of the fabric.
-    /// Below 0 and NaN count as 0. Default 0.5.
+    /// Static friction coefficient, combined with the fabric's as the geometric mean. Negative values and NaN
+    /// count as 0. Default 0.5.
     pub static_friction: f32,
-    /// Kinetic friction coefficient, likewise. Default 0.4.
+    /// Kinetic friction coefficient, combined in the same way. Default 0.4.
     pub kinetic_friction: f32,
-    /// Cloth is kept inside the shape instead of outside; cloth that begins outside is drawn in. Of a
-    /// half-space it is kept below. Default `false`.
+    /// Inverts the collider into a container: cloth is kept inside the shape (of a half-space, below it) instead
+    /// of outside, and cloth that starts outside is pulled in. Default `false`.
     pub hollow: bool,
 }
 
@@ -135,17 +135,17 @@ impl From<Cone> for ClothCollider {
 }
 
 impl ClothCollider {
-    /// A ball. `radius` in m.
+    /// Creates a ball. `radius` in m.
     pub fn sphere(radius: f32) -> Self {
         Shape::Sphere { radius }.into()
     }
 
-    /// Everything below the local xz plane: a floor or, turned, a wall.
+    /// Creates the half-space below the local xz plane: a floor or, rotated, a wall.
     pub fn half_space() -> Self {
         Shape::HalfSpace.into()
     }
 
-    /// A capsule along the local y axis. `length` is that of its straight part, both in m.
+    /// Creates a capsule along the local y axis. `length` of its cylindrical part; both in m.
     pub fn capsule(radius: f32, length: f32) -> Self {
         Shape::Capsule {
             radius,
@@ -154,13 +154,13 @@ impl ClothCollider {
         .into()
     }
 
-    /// A box with these full lengths along its axes, m.
+    /// Creates a box. Full lengths along the local axes, m.
     pub fn cuboid(x: f32, y: f32, z: f32) -> Self {
         Cuboid::new(x, y, z).into()
     }
 
-    /// Two balls of these radii and all that is between them, along the local y axis: a limb. `length` is
-    /// that between the centres of the balls, the lower of which comes first; all in m.
+    /// Creates the convex hull of two balls along the local y axis, such as a limb. `length` between the centres
+    /// of the balls; all in m.
     pub fn tapered_capsule(radius_bottom: f32, radius_top: f32, length: f32) -> Self {
         Shape::TaperedCapsule {
             radius_bottom,
@@ -170,7 +170,7 @@ impl ClothCollider {
         .into()
     }
 
-    /// A cylinder around the local y axis, its middle at the origin. Both in m.
+    /// Creates a cylinder around the local y axis, centred on the origin. Both in m.
     pub fn cylinder(radius: f32, height: f32) -> Self {
         Shape::Cylinder {
             radius,
@@ -179,7 +179,7 @@ impl ClothCollider {
         .into()
     }
 
-    /// A cone around the local y axis, half of its height above the origin. Both in m.
+    /// Creates a cone around the local y axis, with its apex half of its height above the origin. Both in m.
     pub fn cone(radius: f32, height: f32) -> Self {
         Shape::Cone {
             radius,
@@ -188,7 +188,7 @@ impl ClothCollider {
         .into()
     }
 
-    /// The same collider as a container, which keeps cloth inside.
+    /// Returns the collider inverted: a container that keeps cloth inside.
     pub fn hollow(self) -> Self {
         Self {
             hollow: true,
@@ -196,26 +196,26 @@ impl ClothCollider {
         }
     }
 
-    /// The same collider with other friction coefficients.
-    pub fn with_friction(self, fixed: f32, kinetic: f32) -> Self {
+    /// Returns the collider with these friction coefficients.
+    pub fn with_friction(self, static_friction: f32, kinetic_friction: f32) -> Self {
         Self {
-            static_friction: fixed,
-            kinetic_friction: kinetic,
+            static_friction,
+            kinetic_friction,
             ..self
         }
     }
 
-    /// Its friction, without negative values and NaN.
+    /// Returns the friction for the solver; negative values and NaN become 0.
     pub(crate) fn friction(&self) -> Friction {
-        // `max` takes the number where the other one is NaN.
-        let sound = |coefficient: f32| coefficient.max(0.0).clamp(0.0, f32::MAX);
+        // `f32::max` returns the other operand if one is NaN.
+        let sanitize = |coefficient: f32| coefficient.max(0.0).clamp(0.0, f32::MAX);
         Friction {
-            fixed: sound(self.static_friction),
-            kinetic: sound(self.kinetic_friction),
+            static_coefficient: sanitize(self.static_friction),
+            kinetic_coefficient: sanitize(self.kinetic_friction),
         }
     }
 
-    /// Its shape under the scale of a transform.
+    /// Returns the shape under the scale of a transform.
     pub(crate) fn scaled_shape(&self, scale: Vec3) -> Shape {
         let scale = scale.abs();
         let across = scale.x.max(scale.z);
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scales_scale_along_and_across() {
+    fn shapes_scale_along_and_across_their_axis() {
         let scale = Vec3::new(-2.0, 3.0, 1.0);
         let scaled = |collider: ClothCollider| ClothCollider::from(collider.scaled_shape(scale));
         for (collider, expected) in [

@@ -1,52 +1,50 @@
-//! Short ways to write what a game does to a cloth.
+//! Commands that trigger the events of cloth.
 
 use crate::{
     grab::{DragCloth, GrabCloth, ReleaseCloth},
     snapshot::ClothSnapshot,
     solver::tear::Blade,
-    tearing::{CutCloth, ShredCloth, TearThread},
+    tearing::{CutCloth, ShredCloth, TearEdge},
 };
 use bevy::prelude::*;
 
-/// What hands and blades do to the cloth of an entity: the same as the mouse does, from code.
+/// Cuts, tears and grabs the cloth of an entity from code, as the pointer tools do.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::prelude::*;
 /// # fn play(mut commands: Commands, sail: Entity, hook: Entity) {
-/// // A cut from one point to another; the blade reaches 0.5 m to both sides along z.
+/// // Cut from one point to another; the blade extends 0.5 m to both sides along z.
 /// commands.entity(sail).cut_segment(Vec3::ZERO, Vec3::X, Vec3::Z * 0.5);
-/// // A hook takes the sail at a point, pulls, and lets go.
+/// // Grab the sail at a point with a hook, pull, and release it.
 /// commands.entity(sail).grab(hook, Vec3::Y);
 /// commands.entity(sail).drag(hook, Vec3::Y * 2.0);
 /// commands.entity(sail).release(hook);
 /// # }
 /// ```
 ///
-/// Each triggers the event of the same meaning ([`CutCloth`], [`TearThread`], [`ShredCloth`],
-/// [`GrabCloth`], [`DragCloth`], [`ReleaseCloth`]), which has more to set. On entities without cloth
-/// they do nothing.
+/// Each triggers the corresponding event ([`CutCloth`], [`TearEdge`], [`ShredCloth`], [`GrabCloth`],
+/// [`DragCloth`], [`ReleaseCloth`]), which has more settings. Entities without cloth are ignored.
 pub trait ClothCommands {
-    /// Cuts from one point of the world to another, m, with a blade that reaches as far as `along` to
-    /// both sides.
+    /// Cuts from one point of the world to another, m, with a blade that extends by `along` to both sides.
     fn cut_segment(&mut self, from: Vec3, to: Vec3, along: Vec3) -> &mut Self;
 
-    /// Breaks the thread between two particles.
+    /// Tears the edge between two particles.
     fn tear_edge(&mut self, a: u32, b: u32) -> &mut Self;
 
-    /// Breaks all threads within a radius, m, around a point of the world.
+    /// Tears all edges within a radius, m, around a point of the world.
     fn shred(&mut self, centre: Vec3, radius: f32) -> &mut Self;
 
-    /// Takes hold of the point that is nearest to a point of the world, m.
+    /// Grabs the point of the cloth nearest to a point of the world, m.
     fn grab(&mut self, by: Entity, at: Vec3) -> &mut Self;
 
-    /// Moves the hand that holds the cloth to a point of the world, m.
+    /// Moves the grab towards a point of the world, m.
     fn drag(&mut self, by: Entity, to: Vec3) -> &mut Self;
 
-    /// Lets go of the cloth.
+    /// Ends the grab.
     fn release(&mut self, by: Entity) -> &mut Self;
 
-    /// Puts the state of a cloth back. If it cannot be restored here, the log says why.
+    /// Restores the state of a cloth from a snapshot. Logs an error if it does not fit.
     fn restore_cloth(&mut self, snapshot: ClothSnapshot) -> &mut Self;
 }
 
@@ -60,9 +58,9 @@ impl ClothCommands for EntityCommands<'_> {
     }
 
     fn tear_edge(&mut self, a: u32, b: u32) -> &mut Self {
-        self.trigger(|entity| TearThread {
+        self.trigger(|entity| TearEdge {
             entity,
-            thread: [a, b],
+            edge: [a, b],
         })
     }
 

@@ -1,25 +1,26 @@
-//! What a cloth entity has besides what its user wrote: the solver's state and the way back to the
-//! mesh. Added when the cloth is built, removed with [`Cloth`](crate::Cloth). None of it is cloned
+//! Components that the plugin adds to a cloth entity: the state of the solver, and the mapping from particles
+//! back to the mesh. Inserted when the cloth is built, removed with [`Cloth`](crate::Cloth). They are not cloned
 //! with the entity: a clone builds its own.
 
 use crate::{
     cloth::{Cloth, SelfCollision},
-    guide::Guide,
-    max_distance::PINNED,
-    mesh::{Frame, MeshBinding, Topology, Tube, topology::NO_PARTICLE},
+    max_distance::PINNED_DISTANCE,
+    mesh::{MeshBinding, RenderFrame, Topology, Tube, topology::NO_PARTICLE},
     paint::{ClothPaint, Paint},
     pins::{BoundPin, Pins},
-    plugin::SubstepTime,
+    plugin::ClothSubstepTime,
+    reference_frame::ReferenceFrame,
     rope::{RopeBody, mean_scale},
-    skin::Skin,
-    sleep::Rest,
-    snapshot::BuiltFrom,
+    skin_weights::SkinWeights,
+    sleep::SleepTimer,
+    snapshot::BuildFingerprint,
     solver::{
-        self, Compliance, ConstraintGraph, Facets, Geodesics, ParticleArrays, PinTarget, SoaVec3,
-        Strength, Tethers, Triangles, glide_compliance, glide_density, glide_strain_limit,
-        glide_tethers, glide_thickness, inverse_masses, measure_stretch, tear::Blade,
+        self, Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, RelaxationFactor,
+        SoaVec3, Tethers, TriangleContacts, Triangles, inverse_masses, measure_stretch,
+        ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers, ramp_thickness,
+        tear::Blade,
     },
-    systems::{Pace, Picture, ViewKey},
+    systems::{RenderPose, RenderViewKey, UpdateRate},
 };
 use bevy::{
     camera::primitives::Aabb,
@@ -29,147 +30,149 @@ use bevy::{
 };
 use std::sync::Arc;
 
-/// The particles of a cloth: position, displacement and inverse mass, as arrays.
+/// Particles of a cloth: position, displacement and inverse mass, as arrays.
 ///
 /// Your own systems may change them between any two phases of a step, see
-/// [`ClothSystems`](crate::ClothSystems). What you move before the contacts
-/// ([`ClothSystems::Collide`](crate::ClothSystems::Collide)) counts as motion.
+/// [`ClothSystems`](crate::ClothSystems). A position written before
+/// [`ClothSystems::Collide`](crate::ClothSystems::Collide) also changes the velocity.
 #[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
 #[component(clone_behavior = Ignore)]
-pub struct Particles(pub ParticleArrays);
+pub struct ClothParticles(pub ParticleArrays);
 
-/// The distance constraints of a cloth, in solving order.
+/// Distance constraints of a cloth, in solving order.
 #[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
 #[component(clone_behavior = Ignore)]
-pub struct Constraints(pub ConstraintGraph);
+pub struct ClothConstraints(pub ConstraintGraph);
 
-/// What the steps need besides particles and constraints.
+/// Per-cloth state of the simulation besides particles and constraints.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(SelfContacts, Rest)]
+#[require(ClothSelfContacts, SleepTimer)]
 pub(crate) struct ClothBody {
-    /// Its shape at rest, in mesh space.
+    /// Rest shape of the whole cloth, in mesh space.
     pub(crate) topology: Topology,
-    /// What it was built from, for snapshots to recognise.
-    pub(crate) built: BuiltFrom,
+    /// Fingerprint of the mesh, frame and rest shape it was built from. Snapshots compare it.
+    pub(crate) build_fingerprint: BuildFingerprint,
     pub(crate) triangles: Triangles,
-    /// What contacts with its triangles need.
-    pub(crate) facets: Facets,
-    /// What contacts with surfaces of triangles need.
+    /// Data for contacts between colliders and the triangles of the cloth.
+    pub(crate) triangle_contacts: TriangleContacts,
+    /// Data for contacts with mesh colliders.
     #[cfg(feature = "parry")]
     pub(crate) mesh_contacts: solver::MeshContacts,
-    /// Bodies of a physics engine that are near it.
+    /// Rigid bodies of a physics engine near the cloth.
     pub(crate) bodies: solver::Bodies,
-    /// What a rope has instead of triangles.
+    /// Rope data, in place of triangles; `None` for a cloth.
     pub(crate) rope: Option<RopeBody>,
-    /// Area that belongs to each particle, m²; empty for a sheet in one piece, whose triangles tell it.
+    /// Area of each particle, m²; empty for an untorn mesh cloth, where it follows from the triangles.
     pub(crate) area: Vec<f32>,
-    /// What the solver works with; it follows [`Cloth`](crate::Cloth) in small strides.
-    pub(crate) applied: Option<Applied>,
-    /// The areal density that the masses were computed from, kg/m².
+    /// Settings the solver uses. They are ramped towards those of [`Cloth`](crate::Cloth); `None` before the
+    /// first step.
+    pub(crate) ramped: Option<RampedSettings>,
+    /// Areal density from which the masses were computed, kg/m².
     pub(crate) areal_density: f32,
     pub(crate) pins: Vec<BoundPin>,
-    /// Where the pins go in this fixed step.
-    pub(crate) targets: Vec<PinTarget>,
-    /// What `pins` were bound from.
-    pub(crate) bound: Pins,
-    /// A non-finite number was met and reported; not again for so many good steps.
-    pub(crate) silent_steps: u32,
-    /// Whether anything was near enough to touch it in the running step.
-    pub(crate) touched: bool,
-    /// What is different since the cloth was torn or cut for the first time.
-    pub(crate) torn: Option<Box<Torn>>,
-    /// What keeps its particles within reach of its pins.
+    /// Targets of the pins in this fixed step.
+    pub(crate) pin_targets: Vec<PinTarget>,
+    /// `Pins` from which `pins` was resolved.
+    pub(crate) bound_pins: Pins,
+    /// Valid steps left until a non-finite state is logged again.
+    pub(crate) error_cooldown: u32,
+    /// Whether anything was close enough for contact in the current step.
+    pub(crate) had_contact: bool,
+    /// State that tears and cuts changed; `None` while the cloth is whole.
+    pub(crate) torn: Option<Box<TearState>>,
+    /// Tethers: upper bounds on the distance of particles from pins.
     pub(crate) tethers: Arc<Tethers>,
-    /// What they are made from, and whether they are up to date.
-    pub(crate) reach: Reach,
-    /// Whether it holds air, and how much room there is for it.
-    pub(crate) enclosure: Enclosure,
-    /// What weighs more because hands hold it, in the middle of a substep.
-    pub(crate) in_hand: solver::grab::InHand,
-    /// Where the last cut of each stroke ended.
-    pub(crate) tips: Vec<Tip>,
-    /// Share of the tear limit that each particle can take; empty if all can take all of it.
+    /// Geodesic distances from which tethers are built, and whether they are up to date.
+    pub(crate) tether_source: TetherSource,
+    /// Rest volume for [`ClothPressure`](crate::ClothPressure).
+    pub(crate) enclosed_volume: EnclosedVolume,
+    /// Mass added to grabbed particles until the grab constraint is solved, within a substep.
+    pub(crate) grabbed_mass: solver::grab::GrabbedMass,
+    /// End of the last cut of each stroke.
+    pub(crate) cut_ends: Vec<CutEnd>,
+    /// Tear resistance of each particle, as a fraction of the tear limit; empty if 1 everywhere.
     pub(crate) resistance: Vec<f32>,
-    /// What was painted on it.
+    /// Painted vertex channels of its mesh.
     pub(crate) paint: Paint,
-    /// What its masses and bends were multiplied by, of the particles of the whole cloth; empty if all by
-    /// one.
-    pub(crate) multiples: Multiples,
-    /// What carries the particles that the skeleton of its mesh holds.
-    pub(crate) skin: Option<Skin>,
-    /// Where it is sewn to the rest of its mesh: particles that are pinned whatever its `Pins` say.
+    /// Painted mass and stiffness multipliers.
+    pub(crate) multipliers: PaintedMultipliers,
+    /// SkinWeights weights of the particles, if its mesh has a skeleton.
+    pub(crate) skin: Option<SkinWeights>,
+    /// Particles on the seam with the rigid part of its mesh: pinned regardless of `Pins`.
     pub(crate) seam: Vec<u32>,
-    /// In which steps it moves.
-    pub(crate) pace: Pace,
-    /// Where it is to be.
-    pub(crate) guide: Guide,
-    /// How it is drawn in this frame.
-    pub(crate) picture: Picture,
-    /// What it hangs on is followed from frame to frame; and what it feels the motion of.
-    pub(crate) follows: Option<Entity>,
+    /// Level of detail: the steps and substeps in which the cloth is simulated.
+    pub(crate) update_rate: UpdateRate,
+    /// Frame the cloth moves with, and its animation targets.
+    pub(crate) reference_frame: ReferenceFrame,
+    /// Render pose of this frame.
+    pub(crate) render_pose: RenderPose,
+    /// Frame entity for which transform tracking was set up, together with anchors and joints; `None` if this
+    /// is still to be done.
+    pub(crate) tracked_frame: Option<Entity>,
 }
 
-/// What an artist has painted, as bound.
+/// Painted mass and stiffness multipliers, one per particle of the whole cloth; empty if 1 everywhere.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Multiples {
-    pub(crate) bound: ClothPaint,
+pub(crate) struct PaintedMultipliers {
+    pub(crate) bound_paint: ClothPaint,
     pub(crate) mass: Vec<f32>,
     pub(crate) stiffness: Vec<f32>,
 }
 
-/// The room in a cloth, and what it was measured from.
+/// Rest volume enclosed by a cloth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Enclosure {
-    pub(crate) of: Option<(Mat3, usize)>,
-    /// Volume at rest, m³, below 0 if its triangles face inwards; `None` if the cloth is open.
+pub(crate) struct EnclosedVolume {
+    /// Frame and particle count for which it was measured.
+    pub(crate) measured_for: Option<(Mat3, usize)>,
+    /// Volume at rest, m³, negative if the triangles face inwards; `None` if the cloth is open.
     pub(crate) rest_volume: Option<f32>,
 }
 
-/// Where a cloth may touch itself. It follows from the rest in each step.
+/// Self-contacts of a cloth. Derived from the other components in each step.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-pub(crate) struct SelfContacts {
-    contacts: solver::SelfContacts,
-    /// The mean distance of its particles at rest, m, and the frame for which it was measured.
+pub(crate) struct ClothSelfContacts {
+    contacts: solver::SelfContactPairs,
+    /// Frame for which the mean particle spacing at rest was measured, and that spacing, m.
     spacing: Option<(Mat3, f32)>,
 }
 
-impl SelfContacts {
-    /// Its particles or their places at rest are others now.
+impl ClothSelfContacts {
+    /// Discards cached contacts, after particles or their rest positions changed.
     pub(crate) fn forget(&mut self) {
         self.contacts.forget();
     }
 
-    /// The pairs of its particles that touch each other, give or take this much, m.
+    /// Returns the particle pairs in contact, within this tolerance, m.
     #[cfg(feature = "debug")]
     pub(crate) fn touching<'a>(
         &'a self,
-        particles: &'a Particles,
+        particles: &'a ClothParticles,
         tolerance: f32,
     ) -> impl Iterator<Item = [u32; 2]> + 'a {
         self.contacts.touching(&particles.position, tolerance)
     }
 
-    /// What a cloth keeps from itself and from others, m; `None` if it collides with no cloth.
+    /// Returns the minimum distance kept from itself and other cloths, m; `None` if it collides with no cloth.
     pub(crate) fn distance(
         &mut self,
         cloth: &Cloth,
         body: &ClothBody,
-        time: &SubstepTime,
+        time: &ClothSubstepTime,
     ) -> Option<f32> {
-        if cloth.self_collision == SelfCollision::Off || !body.pace.collides() {
+        if cloth.self_collision == SelfCollision::Off || !body.update_rate.collides() {
             if self.spacing.is_some() {
-                // The memory too.
+                // Frees the memory as well.
                 *self = Self::default();
             }
             return None;
         }
-        let to_world = body.reach.to_world;
+        let to_world = body.tether_source.to_world;
         let spacing = match self.spacing {
             Some((frame, spacing)) if frame == to_world => spacing,
             _ => {
-                // Of the whole cloth: a tear does not change what it keeps.
+                // Of the whole cloth: a tear does not change the distance.
                 let Topology {
                     positions,
                     triangles,
@@ -180,117 +183,120 @@ impl SelfContacts {
                 spacing
             }
         };
-        let thickness = body.applied(cloth, time).thickness + 2.0 * body.radius();
+        let thickness = body.ramped(cloth, time).thickness + 2.0 * body.radius();
         Some(solver::self_distance(thickness, spacing))
     }
 
-    /// Keeps the particles of a cloth apart, if it is to collide with itself.
+    /// Solves self-collision, if it is enabled.
     pub(crate) fn collide(
         &mut self,
         cloth: &Cloth,
         body: &ClothBody,
         particles: &mut ParticleArrays,
-        time: &SubstepTime,
+        time: &ClothSubstepTime,
     ) {
         let Some(distance) = self.distance(cloth, body, time) else {
             return;
         };
         let edges = cloth.self_collision == SelfCollision::ParticlesAndEdges;
-        let by = solver::SelfCollision {
+        let settings = solver::SelfCollisionSettings {
             distance,
             friction: cloth.fabric.surface().friction,
             rest: body.rest(),
-            to_world: body.reach.to_world,
+            to_world: body.tether_source.to_world,
             triangles: edges.then_some(&body.triangles.indices),
         };
-        self.contacts.collide(particles, &by, time.index);
+        self.contacts.collide(particles, &settings, time.index);
     }
 }
 
-/// What the tethers of a cloth are made from.
+/// Data from which the tethers of a cloth are built.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reach {
-    /// Snapshots share them. Empty while no tear is to be expected.
+pub(crate) struct TetherSource {
+    /// Geodesic distances, shared with snapshots. Empty while no tear is expected.
     pub(crate) distances: Arc<Geodesics>,
-    /// What turns and scales its rest shape into world axes, as when it was built or reset.
+    /// Rotation and scale from mesh space to world axes when the cloth was built or reset.
     pub(crate) to_world: Mat3,
-    pub(crate) stale: Stale,
+    pub(crate) stale: StaleDistances,
 }
 
-/// What has changed since distances were measured.
+/// Change since the geodesic distances were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Stale {
-    /// Everything: other pins, or another cloth.
+pub(crate) enum StaleDistances {
+    /// Everything changed: other pins, or another cloth.
     #[default]
     All,
-    /// A snapshot was restored that had none: they are measured anew and are what they were.
-    Lost,
+    /// A snapshot without distances was restored: measuring again gives the same values.
+    Missing,
     /// The cloth opened at these particles.
     Torn(Vec<u32>),
-    Nothing,
+    UpToDate,
 }
 
-impl Stale {
-    /// Notes that the cloth opened at these particles.
+impl StaleDistances {
+    /// Records that the cloth opened at these particles.
     pub(crate) fn tear(&mut self, at: impl IntoIterator<Item = u32>) {
         match self {
-            Self::All | Self::Lost => {}
+            Self::All | Self::Missing => {}
             Self::Torn(particles) => particles.extend(at),
-            Self::Nothing => *self = Self::Torn(at.into_iter().collect()),
+            Self::UpToDate => *self = Self::Torn(at.into_iter().collect()),
         }
     }
 }
 
-/// Where the last cut of a stroke ended.
+/// End of the last cut of a stroke.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Tip {
-    /// Who cuts.
+pub(crate) struct CutEnd {
+    /// Entity that cuts.
     pub(crate) by: Entity,
-    /// Where the blade was.
+    /// Pose of the blade.
     pub(crate) blade: Blade,
-    /// The end of the cut.
+    /// Particle at which the cut ends.
     pub(crate) particle: u32,
 }
 
-/// What a cloth has that was torn or cut, besides what it has when it is whole.
+/// Additional state of a cloth that was torn or cut.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Torn {
-    /// The rest place of each particle, in mesh space. `topology` is that of the whole cloth.
+pub(crate) struct TearState {
+    /// Rest position of each particle, in mesh space. `topology` stays that of the whole cloth.
     pub(crate) rest: Vec<Vec3>,
-    /// For each particle that came: the one of the whole cloth that it is a copy of, or
-    /// [`NO_PARTICLE`].
-    pub(crate) ancestor: Vec<u32>,
-    /// Its constraints when it was whole, in their order. Snapshots share them.
-    #[cfg_attr(feature = "serialize", serde(with = "crate::snapshot::shared"))]
-    pub(crate) whole_constraints: Arc<ConstraintGraph>,
+    /// For each added particle: the particle of the whole cloth of which it is a copy, or [`NO_PARTICLE`].
+    pub(crate) source_particle: Vec<u32>,
+    /// Constraints of the whole cloth, in their order. Shared with snapshots.
+    #[cfg_attr(feature = "serialize", serde(with = "crate::snapshot::arc_serde"))]
+    pub(crate) intact_constraints: Arc<ConstraintGraph>,
 }
 
-/// Settings that glide to what the user wants.
+/// Solver settings that are ramped towards the values the user set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Applied {
-    pub(crate) strength: Strength,
+pub(crate) struct RampedSettings {
+    pub(crate) relaxation_factor: RelaxationFactor,
     pub(crate) compliance: Compliance,
     pub(crate) thickness: f32,
     pub(crate) areal_density: f32,
-    /// Infinite while there are no tethers.
+    /// Scale of the tether lengths; infinite while there are no tethers.
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     pub(crate) tether_scale: f32,
-    /// Infinite while there is none.
+    /// Strain limit; infinite while there is none.
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     pub(crate) strain_limit: f32,
-    /// How much air is in it, J.
+    /// Amount of enclosed air, as pressure times volume, J.
     pub(crate) air: f32,
 }
 
-impl Applied {
-    /// What the user wants, but for tethers and the strain limit: they come in
-    /// [`ClothBody::glide_tethers`] and [`ClothBody::glide_strain_limit`].
-    fn wanted(cloth: &Cloth, time: &SubstepTime, iterations: u32) -> Self {
+impl RampedSettings {
+    /// Returns the settings the user set, without tethers and strain limit:
+    /// [`ClothBody::ramp_tethers`] and [`ClothBody::ramp_strain_limit`] set those.
+    fn wanted(cloth: &Cloth, time: &ClothSubstepTime, iterations: u32) -> Self {
         Self {
-            strength: Strength::full(time.substep, iterations, cloth.threads),
+            relaxation_factor: RelaxationFactor::full(
+                time.substep,
+                iterations,
+                cloth.stretch_solver,
+            ),
             compliance: cloth.fabric.compliance(),
             thickness: cloth.fabric.thickness,
             areal_density: cloth.fabric.areal_density,
@@ -302,76 +308,78 @@ impl Applied {
 }
 
 impl ClothBody {
-    /// Takes the settings of this step from what the user wants: at once before the first step,
-    /// later in small strides.
-    pub(crate) fn glide(&mut self, cloth: &Cloth, time: &SubstepTime) {
-        let iterations = self.pace.iterations(cloth.iterations);
-        let wanted = Applied::wanted(cloth, time, iterations);
-        self.applied = Some(self.applied.map_or(wanted, |now| Applied {
-            strength: now.strength.next(time.substep, iterations, cloth.threads),
-            compliance: glide_compliance(now.compliance, wanted.compliance),
-            thickness: glide_thickness(now.thickness, wanted.thickness, time.step),
-            areal_density: glide_density(now.areal_density, wanted.areal_density),
+    /// Ramps the settings of this step towards those of the user; before the first step they are taken at once.
+    pub(crate) fn ramp(&mut self, cloth: &Cloth, time: &ClothSubstepTime) {
+        let iterations = self.update_rate.iterations(cloth.iterations);
+        let wanted = RampedSettings::wanted(cloth, time, iterations);
+        self.ramped = Some(self.ramped.map_or(wanted, |now| RampedSettings {
+            relaxation_factor: now.relaxation_factor.next(
+                time.substep,
+                iterations,
+                cloth.stretch_solver,
+            ),
+            compliance: ramp_compliance(now.compliance, wanted.compliance),
+            thickness: ramp_thickness(now.thickness, wanted.thickness, time.step),
+            areal_density: ramp_density(now.areal_density, wanted.areal_density),
             tether_scale: now.tether_scale,
             strain_limit: now.strain_limit,
             air: now.air,
         }));
     }
 
-    /// Takes the strain limit from what the user wants. Where it would pull, it shrinks in small
-    /// strides.
-    pub(crate) fn glide_strain_limit(
+    /// Ramps the strain limit towards this value: where it would pull, it decreases gradually.
+    pub(crate) fn ramp_strain_limit(
         &mut self,
         wanted: f32,
         particles: &ParticleArrays,
         constraints: &ConstraintGraph,
         dt: f32,
     ) {
-        if let Some(applied) = &mut self.applied {
-            let now = applied.strain_limit;
+        if let Some(ramped) = &mut self.ramped {
+            let now = ramped.strain_limit;
             let strain = if wanted < now {
                 measure_stretch(particles, constraints).max
             } else {
                 0.0
             };
-            applied.strain_limit = glide_strain_limit(now, wanted, strain, dt);
+            ramped.strain_limit = ramp_strain_limit(now, wanted, strain, dt);
         }
     }
 
-    /// Takes the scale of the tethers from what the user wants. Where they would pull, it shrinks in
-    /// small strides: also when they are new, and while the cloth gets stiffer, because more substeps
-    /// pull more often.
-    pub(crate) fn glide_tethers(&mut self, wanted: f32, particles: &ParticleArrays, dt: f32) {
+    /// Ramps the scale of the tethers towards this value: where they would pull, it decreases gradually, also for
+    /// new tethers and while the cloth gets stiffer, because more substeps pull more often.
+    pub(crate) fn ramp_tethers(&mut self, wanted: f32, particles: &ParticleArrays, dt: f32) {
         let tethers = &self.tethers;
-        if let Some(applied) = &mut self.applied {
-            let stiffens = applied.strength.get() < 1.0;
+        if let Some(ramped) = &mut self.ramped {
+            let stiffens = ramped.relaxation_factor.get() < 1.0;
             let now = if stiffens {
                 f32::INFINITY
             } else {
-                applied.tether_scale
+                ramped.tether_scale
             };
-            let tightness = if wanted < now {
-                tethers.tightness(particles)
+            let max_length_ratio = if wanted < now {
+                tethers.max_length_ratio(particles)
             } else {
                 0.0
             };
-            applied.tether_scale = glide_tethers(now, wanted, tightness, dt);
+            ramped.tether_scale = ramp_tethers(now, wanted, max_length_ratio, dt);
         }
     }
 
-    /// The settings of this step.
-    pub(crate) fn applied(&self, cloth: &Cloth, time: &SubstepTime) -> Applied {
-        self.applied
-            .unwrap_or_else(|| Applied::wanted(cloth, time, self.pace.iterations(cloth.iterations)))
+    /// Returns the settings of this step.
+    pub(crate) fn ramped(&self, cloth: &Cloth, time: &ClothSubstepTime) -> RampedSettings {
+        self.ramped.unwrap_or_else(|| {
+            RampedSettings::wanted(cloth, time, self.update_rate.iterations(cloth.iterations))
+        })
     }
 
-    /// Recomputes all inverse masses: 1/(area·density), 0 where a pin holds.
+    /// Recomputes all inverse masses: 1/(area·density), divided by the painted multiplier; 0 for pinned particles.
     pub(crate) fn set_masses(&mut self, particles: &mut ParticleArrays, areal_density: f32) {
         self.areal_density = areal_density;
-        let found: Vec<f32>;
+        let computed: Vec<f32>;
         let areas = if self.area.is_empty() {
-            found = self.triangles.particle_areas(particles.len());
-            &found
+            computed = self.triangles.particle_areas(particles.len());
+            &computed
         } else {
             &self.area
         };
@@ -379,9 +387,9 @@ impl ClothBody {
         for (w, free) in particles.inverse_mass.iter_mut().zip(free) {
             *w = free;
         }
-        if !self.multiples.mass.is_empty() {
+        if !self.multipliers.mass.is_empty() {
             for (i, w) in (0..).zip(particles.inverse_mass.iter_mut()) {
-                *w /= self.multiple(i);
+                *w /= self.mass_multiplier(i);
             }
         }
         for pin in &self.pins {
@@ -389,38 +397,40 @@ impl ClothBody {
         }
     }
 
-    /// How many times as heavy a particle is as its area says.
-    pub(crate) fn multiple(&self, particle: u32) -> f32 {
-        let mass = &self.multiples.mass;
+    /// Returns the painted mass multiplier of a particle, 1 if none.
+    pub(crate) fn mass_multiplier(&self, particle: u32) -> f32 {
+        let mass = &self.multipliers.mass;
         if mass.is_empty() {
             return 1.0;
         }
-        let of = self.ancestor(particle) as usize;
-        mass.get(of).copied().unwrap_or(1.0)
+        let source = self.source_particle(particle) as usize;
+        mass.get(source).copied().unwrap_or(1.0)
     }
 
-    /// What the lightest place of it weighs, as a multiple of what the fabric says, at most 1.
-    pub(crate) fn lightest(&self) -> f32 {
-        self.multiples.mass.iter().copied().fold(1.0, f32::min)
+    /// Returns the smallest painted mass multiplier, at most 1.
+    pub(crate) fn min_mass_multiplier(&self) -> f32 {
+        self.multipliers.mass.iter().copied().fold(1.0, f32::min)
     }
 
-    /// Makes bends as stiff as painted, once they are as the fabric has them.
-    pub(crate) fn stiffen(&self, constraints: &mut ConstraintGraph) {
-        let stiffness = &self.multiples.stiffness;
+    /// Applies the painted stiffness multipliers to bend constraints that have the stiffness of the fabric.
+    pub(crate) fn apply_painted_stiffness(&self, constraints: &mut ConstraintGraph) {
+        let stiffness = &self.multipliers.stiffness;
         if !stiffness.is_empty() {
             constraints.stiffen_bends(|i| stiffness.get(i as usize).copied().unwrap_or(1.0));
         }
     }
 
-    /// Particles that are pinned whatever its `Pins` say: where it is sewn on, and where it may not leave
-    /// the place that an animation gives it.
-    pub(crate) fn also_pinned(&self) -> impl Iterator<Item = u32> + '_ {
-        let limits = &self.guide.limits.reach;
-        let near = (0..).zip(limits).filter(|(_, reach)| **reach <= PINNED);
+    /// Returns the particles pinned regardless of `Pins`: those on the seam, and those whose max distance from
+    /// the animation is (almost) 0.
+    pub(crate) fn implicitly_pinned(&self) -> impl Iterator<Item = u32> + '_ {
+        let max_distances = &self.reference_frame.motion_constraints.max_distances;
+        let near = (0..)
+            .zip(max_distances)
+            .filter(|(_, reach)| **reach <= PINNED_DISTANCE);
         self.seam.iter().copied().chain(near.map(|(i, _)| i))
     }
 
-    /// Where the particles are in the rest shape, in mesh space.
+    /// Returns the rest positions of the particles, in mesh space.
     pub(crate) fn rest(&self) -> &[Vec3] {
         match &self.torn {
             Some(torn) => &torn.rest,
@@ -428,65 +438,69 @@ impl ClothBody {
         }
     }
 
-    /// The particle of the whole cloth that this one is a copy of, or itself; [`NO_PARTICLE`] for one
-    /// that a cut has made.
-    pub(crate) fn ancestor(&self, particle: u32) -> u32 {
-        let fresh = (particle as usize).checked_sub(self.topology.positions.len());
-        match (fresh, &self.torn) {
-            (Some(fresh), Some(torn)) => torn.ancestor.get(fresh).copied().unwrap_or(NO_PARTICLE),
+    /// Returns the particle of the whole cloth of which this one is a copy, or itself; [`NO_PARTICLE`] for one
+    /// created by a cut.
+    pub(crate) fn source_particle(&self, particle: u32) -> u32 {
+        let added = (particle as usize).checked_sub(self.topology.positions.len());
+        match (added, &self.torn) {
+            (Some(added), Some(torn)) => torn
+                .source_particle
+                .get(added)
+                .copied()
+                .unwrap_or(NO_PARTICLE),
             _ => particle,
         }
     }
 
-    /// Recomputes all areas of a cloth in one piece from the rest state.
+    /// Recomputes all areas of an untorn cloth from the rest shape.
     pub(crate) fn set_areas(&mut self, rest: &SoaVec3) {
         self.triangles.set_rest(rest);
         self.area = match &self.rope {
-            Some(rope) => rope.lines.particle_areas(rest.len()),
+            Some(rope) => rope.segments.particle_areas(rest.len()),
             None => Vec::new(),
         };
     }
 
-    /// How far its surface is from its particles, m: nothing but for a rope.
+    /// Returns the distance of its surface from its particles, m: the radius of a rope, else 0.
     pub(crate) fn radius(&self) -> f32 {
         self.rope.as_ref().map_or(0.0, |rope| rope.radius)
     }
 }
 
-/// The way from the particles back to the mesh.
+/// Mapping from the particles to the mesh of a cloth.
 #[derive(Component, Clone, Debug)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ClothMesh {
     pub(crate) binding: Binding,
-    /// Particle positions in mesh space; not kept for a sheet whose vertices are its particles.
+    /// Particle positions in mesh space; unused for a mesh whose vertices are its particles.
     pub(crate) local: Vec<Vec3A>,
-    /// Its mesh while it is written.
+    /// Mesh taken out of the assets while it is written.
     pub(crate) own: Option<Mesh>,
-    /// What was last written: nothing is done if it would be the same again.
-    pub(crate) written: Option<ViewKey>,
-    /// The box around what of the mesh is no cloth, if any of it is not.
-    pub(crate) rest: Option<[Vec3; 2]>,
-    /// The joint that stands for the cloth itself in the skeleton of its mesh.
+    /// Key of the last write: an equal one is not written again.
+    pub(crate) last_written: Option<RenderViewKey>,
+    /// Corners of the box around the part of the mesh that is not cloth, if any.
+    pub(crate) static_bounds: Option<[Vec3; 2]>,
+    /// Index of the joint that represents the cloth in the skeleton of its mesh.
     pub(crate) joint: Option<u16>,
 }
 
-/// What a cloth is drawn as.
+/// Mapping from particles to vertices, by kind of mesh.
 #[derive(Clone, Debug)]
 pub(crate) enum Binding {
-    /// The mesh that it was made of.
-    Sheet(MeshBinding),
+    /// The mesh from which the cloth was built.
+    Mesh(MeshBinding),
     /// A tube along a rope.
     Tube(Tube),
 }
 
 impl Binding {
-    /// Makes a mesh whole again that was opened, if it is there; it then has so many particles.
-    pub(crate) fn mend(&mut self, particles: usize, mesh: Option<&mut Mesh>) {
+    /// Restores the untorn mesh, with this many particles.
+    pub(crate) fn restore(&mut self, particles: usize, mesh: Option<&mut Mesh>) {
         match self {
-            // What cannot be reached cannot be drawn either.
-            Self::Sheet(sheet) => drop(sheet.mend(mesh)),
+            // Fails only if the mesh data is not accessible; then it is not rendered either.
+            Self::Mesh(binding) => drop(binding.restore(mesh)),
             Self::Tube(tube) => {
-                tube.mend(particles);
+                tube.restore(particles);
                 if let Some(mesh) = mesh {
                     *mesh = tube.mesh();
                 }
@@ -494,24 +508,26 @@ impl Binding {
         }
     }
 
-    /// Writes the mesh. Returns the box around it, if there is anything to draw. `places` is room for
-    /// where particles are in mesh space, `radius` that of a rope in the world, m.
+    /// Writes the mesh. Returns its bounding box, if there is anything to draw. `positions` is a scratch buffer
+    /// for particle positions in mesh space; `radius` is that of a rope in the world, m.
     pub(crate) fn write(
         &mut self,
-        frame: &Frame,
+        frame: &RenderFrame,
         particles: &ParticleArrays,
-        places: &mut Vec<Vec3A>,
+        positions: &mut Vec<Vec3A>,
         radius: f32,
         to_world: Mat3,
         mesh: &mut Mesh,
     ) -> Option<Aabb> {
         let (low, high) = match self {
-            Self::Sheet(sheet) => sheet.draw(frame, particles, places, mesh).ok()??,
+            Self::Mesh(binding) => binding
+                .write_interpolated(frame, particles, positions, mesh)
+                .ok()??,
             Self::Tube(tube) => {
-                // It keeps its thickness in the world, as it keeps its length.
+                // A rope keeps its radius in the world, as it keeps its length.
                 tube.set_radius(radius / mean_scale(to_world));
-                frame.place(particles, places);
-                tube.write(places, mesh).ok()?;
+                frame.transform(particles, positions);
+                tube.write(positions, mesh).ok()?;
                 tube.bounds()?
             }
         };
@@ -521,27 +537,26 @@ impl Binding {
 
 pub(crate) type Affine = bevy::math::Affine3A;
 
-/// Cloths of which it is known what they are made of.
+/// Query filter: cloths that wait for no preset to load.
 #[cfg(feature = "presets")]
-pub(crate) type Known = Without<crate::presets::AwaitsPreset>;
-/// Cloths of which it is known what they are made of: all.
+pub(crate) type PresetResolved = Without<crate::presets::AwaitsPreset>;
+/// Query filter: cloths that wait for no preset to load, which are all.
 #[cfg(not(feature = "presets"))]
-pub(crate) type Known = ();
+pub(crate) type PresetResolved = ();
 
-/// The mesh that a cloth was made of, and the one that it got for itself.
+/// Mesh from which a cloth was built, and the copy that follows its particles.
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Clone, Debug)]
 pub struct ClothSource {
-    /// The mesh that the user gave the entity. Never written to. For a rope that was given none, the
-    /// same as `own`.
+    /// Mesh that the user gave the entity. Never written to. Equals `own` for a rope that had none.
     pub source: Handle<Mesh>,
-    /// The mesh that is now in its `Mesh3d` and follows the cloth.
+    /// Mesh that is now in its `Mesh3d` and follows the cloth.
     pub own: Handle<Mesh>,
 }
 
 impl ClothSource {
-    /// The mesh to begin with where `Mesh3d` holds this one. What was cloned, or saved while it was cloth,
-    /// has one there that followed the particles.
+    /// Returns the source mesh of an entity whose `Mesh3d` is `mesh`. A cloth that was cloned, or saved with a
+    /// scene, has there the copy that followed its particles.
     pub(crate) fn original<'a>(
         known: Option<&'a Self>,
         mesh: &'a Handle<Mesh>,
@@ -553,8 +568,8 @@ impl ClothSource {
     }
 }
 
-/// The skeleton that a cloth's mesh had, and the one that it has now. Saved with a scene, so that the
-/// first one is found again.
+/// Inverse bind poses of a cloth's mesh before and after it was built. Saved with a scene, so that the
+/// original ones can be restored.
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Clone, Debug)]
 pub(crate) struct ClothSkin {
@@ -563,12 +578,12 @@ pub(crate) struct ClothSkin {
 }
 
 impl ClothSkin {
-    /// Whether an entity still has the skeleton that it was given.
+    /// Returns whether an entity still has the skeleton that the plugin gave it.
     pub(crate) fn is_in_use(&self, now: Option<&SkinnedMesh>) -> bool {
         now.is_some_and(|now| now.inverse_bindposes == self.own)
     }
 
-    /// The skeleton without the joint that is the cloth itself, if it has that.
+    /// Returns the skeleton without the joint of the cloth itself, if it has one.
     pub(crate) fn original(&self, now: Option<&SkinnedMesh>) -> Option<SkinnedMesh> {
         let now = now.filter(|now| self.is_in_use(Some(now)))?;
         let (_, joints) = now.joints.split_last()?;
@@ -579,12 +594,12 @@ impl ClothSkin {
     }
 }
 
-/// The mesh of this entity could not become cloth; the log has said why and what to do. It is tried
-/// again when the entity gets another mesh or transform, or its mesh changes.
+/// The cloth of this entity could not be built; the log says why and what to do. Building is tried again when
+/// the entity gets another mesh or transform, or its mesh asset changes.
 #[derive(Component, Clone, Debug, Reflect, PartialEq)]
 #[reflect(Component, Clone, Debug, PartialEq)]
 #[component(clone_behavior = Ignore)]
-pub struct BuildFailed {
-    /// The reason, as in the log.
+pub struct ClothBuildFailed {
+    /// Reason, as in the log.
     pub reason: String,
 }

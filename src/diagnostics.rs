@@ -1,8 +1,8 @@
-//! What a step costs and how good it is, for each cloth and as Bevy diagnostics.
+//! Measures the cost and quality of cloth steps, per cloth and as Bevy diagnostics.
 
 use crate::{
     cloth::Cloth,
-    components::{Constraints, Particles},
+    components::{ClothConstraints, ClothParticles},
     layers::ClothLayers,
     plugin::ClothSystems,
     sleep::ClothSleeping,
@@ -17,43 +17,43 @@ use bevy::{
     prelude::*,
 };
 
-/// Measures all cloths: [`ClothStats`] on each, and Bevy [`Diagnostics`] for all together, under the
-/// paths that are constants of this type. The panel adds it by itself.
+/// Plugin that measures all cloths: [`ClothStats`] on each, and Bevy [`Diagnostics`] for their totals, under the
+/// paths that are constants of this type. The panel adds this plugin by itself.
 ///
-/// | path | what |
+/// | path | value |
 /// |---|---|
-/// | `cloth/step_time` | time of all steps, ms |
-/// | `cloth/cloths` | cloths |
-/// | `cloth/sleeping` | those that sleep |
-/// | `cloth/particles` | particles |
-/// | `cloth/constraints` | constraints |
-/// | `cloth/worst_stretch` | largest strain of a thread, % |
-/// | `cloth/deepest_penetration` | deepest that any particle is in a collider, mm |
+/// | `cloth/step_time` | time of a step of all cloths, ms |
+/// | `cloth/cloths` | number of cloths |
+/// | `cloth/sleeping` | number of sleeping cloths |
+/// | `cloth/particles` | number of particles |
+/// | `cloth/constraints` | number of constraints |
+/// | `cloth/worst_stretch` | largest strain of a structural constraint, % |
+/// | `cloth/deepest_penetration` | deepest penetration of a particle into a collider, mm |
 ///
-/// They are measured after each step: Bevy's `LogDiagnosticsPlugin` writes them to the log, overlays find
-/// them in the `DiagnosticsStore`.
+/// Measured after each step. Bevy's `LogDiagnosticsPlugin` logs them; overlays read them from the
+/// `DiagnosticsStore`.
 pub struct ClothDiagnosticsPlugin {
     schedule: InternedScheduleLabel,
 }
 
 impl ClothDiagnosticsPlugin {
-    /// Time of all cloths' steps, ms.
+    /// Time of a step of all cloths, ms.
     pub const STEP_TIME: DiagnosticPath = DiagnosticPath::const_new("cloth/step_time");
-    /// Number of cloths, those that sleep among them.
+    /// Number of cloths, including sleeping ones.
     pub const CLOTHS: DiagnosticPath = DiagnosticPath::const_new("cloth/cloths");
     /// Number of particles.
     pub const PARTICLES: DiagnosticPath = DiagnosticPath::const_new("cloth/particles");
     /// Number of constraints.
     pub const CONSTRAINTS: DiagnosticPath = DiagnosticPath::const_new("cloth/constraints");
-    /// Number of cloths that sleep.
+    /// Number of sleeping cloths.
     pub const SLEEPING: DiagnosticPath = DiagnosticPath::const_new("cloth/sleeping");
-    /// Largest strain of a thread, %.
+    /// Largest strain of a structural constraint, %.
     pub const WORST_STRETCH: DiagnosticPath = DiagnosticPath::const_new("cloth/worst_stretch");
-    /// Deepest that any particle is in a collider, mm.
+    /// Deepest penetration of a particle into a collider, mm.
     pub const DEEPEST_PENETRATION: DiagnosticPath =
         DiagnosticPath::const_new("cloth/deepest_penetration");
 
-    /// For a [`ClothPlugin`](crate::ClothPlugin) that runs in another schedule than [`FixedUpdate`].
+    /// Creates the plugin for a [`ClothPlugin`](crate::ClothPlugin) in another schedule than [`FixedUpdate`].
     pub fn new(schedule: impl ScheduleLabel) -> Self {
         Self {
             schedule: schedule.intern(),
@@ -67,7 +67,7 @@ impl Default for ClothDiagnosticsPlugin {
     }
 }
 
-/// How a cloth is after its last step.
+/// State of a cloth after its last step.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[component(clone_behavior = Ignore)]
@@ -76,18 +76,18 @@ pub struct ClothStats {
     pub particles: usize,
     /// Number of constraints.
     pub constraints: usize,
-    /// Largest strain of a thread: length over rest length, minus 1.
+    /// Largest strain of a structural constraint: length over rest length, minus 1.
     pub worst_stretch: f32,
-    /// Root mean square strain of all threads.
+    /// Root mean square strain of all structural constraints.
     pub rms_stretch: f32,
-    /// Deepest that any particle is in a collider, m.
+    /// Deepest penetration of a particle into a collider, m.
     pub deepest_penetration: f32,
-    /// It has come to rest and sleeps ([`ClothSleeping`]).
+    /// Whether the cloth sleeps ([`ClothSleeping`]).
     pub sleeping: bool,
 }
 
 #[derive(Resource)]
-struct StepBegan(Instant);
+struct StepStart(Instant);
 
 impl Plugin for ClothDiagnosticsPlugin {
     fn build(&self, app: &mut App) {
@@ -99,12 +99,12 @@ impl Plugin for ClothDiagnosticsPlugin {
             .register_diagnostic(Diagnostic::new(Self::SLEEPING))
             .register_diagnostic(Diagnostic::new(Self::WORST_STRETCH).with_suffix(" %"))
             .register_diagnostic(Diagnostic::new(Self::DEEPEST_PENETRATION).with_suffix(" mm"))
-            .insert_resource(StepBegan(Instant::now()))
+            .insert_resource(StepStart(Instant::now()))
             .add_systems(
                 self.schedule,
                 (
-                    begin.before(ClothSystems::Prepare),
-                    (end, measure)
+                    start_timer.before(ClothSystems::Prepare),
+                    (stop_timer, measure)
                         .chain()
                         .after(ClothSystems::Finish)
                         .run_if(crate::time::cloth_step_due),
@@ -114,18 +114,18 @@ impl Plugin for ClothDiagnosticsPlugin {
     }
 }
 
-fn begin(mut began: ResMut<StepBegan>) {
-    began.0 = Instant::now();
+fn start_timer(mut start: ResMut<StepStart>) {
+    start.0 = Instant::now();
 }
 
-fn end(began: Res<StepBegan>, mut diagnostics: Diagnostics) {
-    let elapsed = began.0.elapsed().as_secs_f64() * 1e3;
+fn stop_timer(start: Res<StepStart>, mut diagnostics: Diagnostics) {
+    let elapsed = start.0.elapsed().as_secs_f64() * 1e3;
     diagnostics.add_measurement(&ClothDiagnosticsPlugin::STEP_TIME, || elapsed);
 }
 
 fn add_stats(
     mut commands: Commands,
-    new: Query<Entity, (With<Particles>, Without<ClothStats>)>,
+    new: Query<Entity, (With<ClothParticles>, Without<ClothStats>)>,
     gone: Query<Entity, (With<ClothStats>, Without<Cloth>)>,
 ) {
     for entity in &new {
@@ -138,8 +138,8 @@ fn add_stats(
 
 fn measure(
     mut cloths: Query<(
-        &Particles,
-        &Constraints,
+        &ClothParticles,
+        &ClothConstraints,
         Option<&ClothLayers>,
         Has<ClothSleeping>,
         &mut ClothStats,
@@ -148,16 +148,16 @@ fn measure(
     mut diagnostics: Diagnostics,
 ) {
     let mut total = ClothStats::default();
-    let (mut cloths_there, mut asleep) = (0_u32, 0);
+    let (mut cloth_count, mut sleeping_count) = (0_u32, 0);
     for (particles, constraints, layers, sleeping, mut stats) in &mut cloths {
-        // What sleeps is as it was.
+        // The values of a sleeping cloth do not change.
         if !(sleeping && stats.sleeping) {
             let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
-            let penetration = deepest_penetration(particles, colliders.meeting(layers));
+            let penetration = deepest_penetration(particles, colliders.on_layers(layers));
             #[cfg(feature = "parry")]
             let penetration = penetration.max(crate::solver::deepest_mesh_penetration(
                 particles,
-                colliders.meshes.meeting(layers),
+                colliders.meshes.on_layers(layers),
             ));
             *stats = ClothStats {
                 particles: particles.len(),
@@ -168,8 +168,8 @@ fn measure(
                 sleeping,
             };
         }
-        cloths_there += 1;
-        asleep += u32::from(sleeping);
+        cloth_count += 1;
+        sleeping_count += u32::from(sleeping);
         total.particles += stats.particles;
         total.constraints += stats.constraints;
         total.worst_stretch = total.worst_stretch.max(stats.worst_stretch);
@@ -177,10 +177,10 @@ fn measure(
     }
     type Paths = ClothDiagnosticsPlugin;
     for (path, value) in [
-        (&Paths::CLOTHS, f64::from(cloths_there)),
+        (&Paths::CLOTHS, f64::from(cloth_count)),
         (&Paths::PARTICLES, total.particles as f64),
         (&Paths::CONSTRAINTS, total.constraints as f64),
-        (&Paths::SLEEPING, f64::from(asleep)),
+        (&Paths::SLEEPING, f64::from(sleeping_count)),
         (
             &Paths::WORST_STRETCH,
             f64::from(total.worst_stretch) * 100.0,

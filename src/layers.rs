@@ -1,13 +1,14 @@
-//! Who meets whom.
+//! [`ClothLayers`]: collision layers of cloths and colliders.
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Which cloths and colliders meet: put it on either. Each is on some layers, of 32, and lets in those
-/// of some layers. Two meet if each lets in a layer that the other is on. What has no `ClothLayers` is as
-/// the default says: on the first layer, letting all in, so that everything meets everything. Cloths meet
-/// each other only where both collide with themselves too ([`Cloth::self_collision`](crate::Cloth)).
+/// Collision layers of a cloth or collider, out of 32.
+///
+/// Two of them interact if the filters of each contain a layer on which the other is. Without `ClothLayers` the
+/// default applies: on the first layer, with all layers in the filters, so that everything interacts. Two cloths
+/// interact only if both also have self-collision ([`Cloth::self_collision`](crate::Cloth)).
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -17,8 +18,8 @@ use serde::{Deserialize, Serialize};
 /// const WALLS: u32 = 1 << 2;
 /// commands.spawn((ClothCollider::capsule(0.3, 1.0), ClothLayers::on(BODIES)));
 /// commands.spawn((ClothCollider::half_space(), ClothLayers::on(WALLS)));
-/// // A cloak that goes through walls.
-/// commands.spawn((Cloth::default(), ClothLayers::default().meeting(BODIES)));
+/// // A cloak that passes through walls.
+/// commands.spawn((Cloth::default(), ClothLayers::default().with_filters(BODIES)));
 /// # }
 /// ```
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +30,9 @@ use serde::{Deserialize, Serialize};
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothLayers {
-    /// The layers that it is on, a bit each. Default the first.
+    /// Bit mask of the layers on which the entity is. Default the first.
     pub memberships: u32,
-    /// The layers that it lets in, a bit each. Default all.
+    /// Bit mask of the layers with which the entity interacts. Default all.
     pub filters: u32,
 }
 
@@ -45,7 +46,7 @@ impl Default for ClothLayers {
 }
 
 impl ClothLayers {
-    /// On these layers, letting all in.
+    /// Creates layers with these memberships and all filters.
     pub fn on(memberships: u32) -> Self {
         Self {
             memberships,
@@ -53,13 +54,13 @@ impl ClothLayers {
         }
     }
 
-    /// On the same layers, letting in these.
-    pub fn meeting(self, filters: u32) -> Self {
+    /// Returns the layers with these filters.
+    pub fn with_filters(self, filters: u32) -> Self {
         Self { filters, ..self }
     }
 
-    /// Whether each lets in a layer that the other is on.
-    pub fn meets(self, other: Self) -> bool {
+    /// Returns whether the filters of each contain a membership of the other.
+    pub fn interacts_with(self, other: Self) -> bool {
         self.memberships & other.filters != 0 && other.memberships & self.filters != 0
     }
 }
@@ -69,15 +70,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_meet_if_both_let_the_other_in() {
+    fn layers_interact_if_both_filters_match() {
         let all = ClothLayers::default();
         let none = ClothLayers::on(0);
-        let first = all.meeting(1);
+        let first = all.with_filters(1);
         let second = ClothLayers::on(2);
-        assert!(all.meets(all) && all.meets(second) && second.meets(second));
-        // One of the two is not enough.
-        assert!(!first.meets(second) && !second.meets(first));
-        assert!(first.meets(all) && second.meets(all.meeting(2)));
-        assert!(!none.meets(all) && !all.meets(none));
+        assert!(
+            all.interacts_with(all) && all.interacts_with(second) && second.interacts_with(second)
+        );
+        // One matching filter is not enough.
+        assert!(!first.interacts_with(second) && !second.interacts_with(first));
+        assert!(first.interacts_with(all) && second.interacts_with(all.with_filters(2)));
+        assert!(!none.interacts_with(all) && !all.interacts_with(none));
     }
 }

@@ -22,19 +22,18 @@
 //!
 //! - [`manual`]: how to do things, chapter by chapter, from a [first cloth](manual::first_cloth) to
 //!   [what may go wrong](manual::troubleshooting).
-//! - [`Cloth`] and [`Fabric`]: what it is made of. [`Rope`]: a line instead of a sheet. [`Pins`]: what
-//!   holds it. [`ClothCollider`]: what it bumps into (`ClothMeshCollider`, feature `parry`, where that is
-//!   no primitive), [`ClothLayers`]: who meets whom. [`Pressure`]: air in
-//!   it. [`WindZone`]: wind in a part of the world.
-//!   [`ClothGravity`], [`Wind`], [`Turbulence`], [`WindOcclusion`], [`Substeps`],
-//!   [`ClothTime`], [`ClothThreads`]: the world around it.
-//! - `ClothPreset` (feature `presets`): cloth and the world around it in files, followed when they change.
-//! - [`ClothSleeping`]: on cloths at rest.
-//! - [`ClothReady`], [`ResetCloth`]: events. [`Tearing`], [`ClothCommands`]: cut it, tear it, hold it, from
-//!   code; `ClothInteractionPlugin` (feature `picking`) lets the mouse do it.
-//! - [`Particles`] and [`Constraints`]: the state of the solver, components that your own systems may
-//!   read and write; [`ClothSystems`] and [`ClothSubstep`] say when.
-//! - [`solver`]: the numerics alone, without an app. [`mesh`]: from a mesh to a cloth and back.
+//! - On an entity: [`Cloth`] and its [`Fabric`] (material), or [`Rope`]; [`Pins`] (fixed particles),
+//!   [`ClothCollider`] (primitive shapes) and `ClothMeshCollider` (triangle meshes, feature `parry`),
+//!   [`ClothLayers`] (collision layers), [`ClothPressure`] (enclosed air), [`WindZone`] (local wind).
+//! - Resources: [`ClothGravity`], [`Wind`], [`WindTurbulence`], [`WindOcclusion`], [`ClothSubsteps`],
+//!   [`ClothTime`], [`ClothMaxThreads`].
+//! - `ClothPreset` (feature `presets`): settings of cloth and environment in files, reloaded when they change.
+//! - [`ClothSleeping`]: marks cloths at rest.
+//! - [`ClothReady`], [`ResetCloth`]: events. [`ClothTearing`], [`ClothCommands`]: cut, tear and grab cloth from
+//!   code; `ClothInteractionPlugin` (feature `picking`) does it with the mouse.
+//! - [`ClothParticles`] and [`ClothConstraints`]: the state of the solver, components that your own systems may
+//!   read and write; see [`ClothSystems`] and [`ClothSubstep`] for the order.
+//! - [`solver`]: the numerics alone, without an app. [`mesh`]: conversion of meshes to cloth and back.
 //!
 //! Units are metres, kilograms, seconds and newtons throughout.
 
@@ -52,7 +51,7 @@ mod debug;
 mod diagnostics;
 mod fabric;
 mod grab;
-mod guide;
+mod inertia;
 #[cfg(any(feature = "avian", feature = "rapier"))]
 mod integrations;
 #[cfg(feature = "picking")]
@@ -72,11 +71,12 @@ mod plugin;
 mod presets;
 mod pressure;
 mod proxy;
+mod reference_frame;
 mod rope;
 mod rules;
 mod settings;
 mod skeleton_colliders;
-mod skin;
+mod skin_weights;
 mod sleep;
 mod snapshot;
 mod systems;
@@ -85,31 +85,31 @@ mod templates;
 mod time;
 mod warm_up;
 mod wind_zone;
-mod world_motion;
 
 pub use cloth::{Cloth, ClothReady, ResetCloth, SelfCollision};
 pub use collider::{ClothCollider, LastPose};
 pub use commands::ClothCommands;
-pub use components::{BuildFailed, ClothSource, Constraints, Particles};
+pub use components::{ClothBuildFailed, ClothConstraints, ClothParticles, ClothSource};
 #[cfg(feature = "debug")]
 pub use debug::{ClothDebugPlugin, ClothGizmoGroup, ClothGizmos};
 pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
 pub use fabric::Fabric;
 pub use grab::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
+pub use inertia::{ClothInertia, Teleport, TeleportCloth};
 #[cfg(feature = "avian")]
 pub use integrations::AvianClothPlugin;
 #[cfg(feature = "rapier")]
 pub use integrations::RapierClothPlugin;
 #[cfg(feature = "picking")]
 pub use interaction::{
-    ClothHands, ClothHit, ClothInteractionPlugin, ClothTool, ClothTools, HoveredThread,
-    HoveredThreads,
+    ClothHit, ClothInteractionPlugin, ClothPointers, ClothTool, ClothTools, HoveredEdge,
+    HoveredEdges,
 };
 pub use layers::ClothLayers;
 pub use lod::{
     ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame, LodLevel,
 };
-pub use max_distance::{Backstop, MaxDistance};
+pub use max_distance::{Backstop, ClothMaxDistance};
 #[cfg(feature = "parry")]
 pub use mesh_collider::{ClothMeshCollider, ClothMeshShape};
 pub use paint::{ClothPaint, ClothPart, PerVertex, VertexChannel};
@@ -117,36 +117,36 @@ pub use paint::{ClothPaint, ClothPart, PerVertex, VertexChannel};
 pub use panel::{ClothPanel, ClothPanelPlugin};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
 pub use planar::PlanarCloth;
-pub use plugin::{ClothPlugin, ClothSubstep, ClothSystems, SubstepTime};
+pub use plugin::{ClothPlugin, ClothSubstep, ClothSubstepTime, ClothSystems};
 #[cfg(feature = "presets")]
 pub use presets::{
-    ClothFrom, ClothPreset, ClothPresetError, ClothSettings, ClothSettingsFrom, rust_code,
+    ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetError, ClothPresetHandle,
+    rust_code,
 };
-pub use pressure::Pressure;
+pub use pressure::ClothPressure;
 pub use proxy::{ClothProxy, ClothProxyTemplate};
 pub use rope::Rope;
 pub use rules::{ClothRules, MeshNames};
 pub use settings::{
-    ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime,
+    ClothGravity, ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence,
 };
 pub use skeleton_colliders::SkeletonColliders;
 pub use sleep::{ClothSleeping, TIME_TO_SLEEP};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
-    Falloff, ThreadSolver, ZoneFlow, ZoneShape,
+    Falloff, StretchSolver, ZoneFlow, ZoneShape,
     tear::{Blade, TearLimit},
 };
 pub use tearing::{
-    ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearResistance, TearThread,
-    Tearing, TornEdge,
+    ClothTearing, ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearEdge,
+    TearResistance, TornEdge,
 };
-pub use templates::{PinsTemplate, WorldMotionTemplate};
+pub use templates::{ClothInertiaTemplate, PinsTemplate};
 pub use time::{ClothClock, ClothTime, cloth_step_due};
-pub use warm_up::WarmUp;
+pub use warm_up::ClothWarmUp;
 pub use wind_zone::{LocalWind, WindZone};
-pub use world_motion::{Teleport, TeleportCloth, WorldMotion};
 
-/// The names that most programs need.
+/// Names that most programs need.
 pub mod prelude {
     #[cfg(feature = "avian")]
     pub use crate::AvianClothPlugin;
@@ -157,24 +157,24 @@ pub mod prelude {
     pub use crate::mesh::{ClothGrid, Diagonals};
     pub use crate::{
         Cloth, ClothBudget, ClothCollider, ClothCommands, ClothCorner, ClothEdge, ClothGravity,
-        ClothLayers, ClothLod, ClothPaint, ClothPart, ClothPaused, ClothPlugin, ClothProxy,
-        ClothReady, ClothRules, ClothSleeping, ClothTime, ClothTorn, ClothViewer, Fabric,
-        MaxDistance, PerVertex, Pin, PinAnchor, PinSelector, Pins, PinsTemplate, PlanarCloth,
-        Pressure, ResetCloth, Rope, SelfCollision, SkeletonColliders, Substeps, Tearing, Teleport,
-        TeleportCloth, ThreadSolver, Turbulence, VertexChannel, WarmUp, Wind, WindOcclusion,
-        WindZone, WorldMotion, WorldMotionTemplate,
+        ClothInertia, ClothInertiaTemplate, ClothLayers, ClothLod, ClothMaxDistance, ClothPaint,
+        ClothPart, ClothPaused, ClothPlugin, ClothPressure, ClothProxy, ClothReady, ClothRules,
+        ClothSleeping, ClothSubsteps, ClothTearing, ClothTime, ClothTorn, ClothViewer, ClothWarmUp,
+        Fabric, PerVertex, Pin, PinAnchor, PinSelector, Pins, PinsTemplate, PlanarCloth,
+        ResetCloth, Rope, SelfCollision, SkeletonColliders, StretchSolver, Teleport, TeleportCloth,
+        VertexChannel, Wind, WindOcclusion, WindTurbulence, WindZone,
     };
     #[cfg(feature = "debug")]
     pub use crate::{ClothDebugPlugin, ClothGizmos};
     #[cfg(feature = "presets")]
-    pub use crate::{ClothFrom, ClothPreset, ClothSettings, ClothSettingsFrom};
+    pub use crate::{ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle};
     #[cfg(feature = "picking")]
-    pub use crate::{ClothHands, ClothInteractionPlugin, ClothTool, ClothTools};
+    pub use crate::{ClothInteractionPlugin, ClothPointers, ClothTool, ClothTools};
     #[cfg(feature = "panel")]
     pub use crate::{ClothPanel, ClothPanelPlugin};
 }
 
-/// The programs in the README compile.
+/// Compiles the programs in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

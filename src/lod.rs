@@ -1,11 +1,11 @@
-//! How much work cloths are worth: level of detail, culling, pause, and a limit on time.
+//! Level of detail, culling, pause and time budget of cloths.
 
-use crate::{sleep::ClothSleeping, world_motion::Teleport};
+use crate::{inertia::Teleport, sleep::ClothSleeping};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// How much work cloths are worth, by their distance from whoever looks at them. Default: all of it, always.
+/// Level of detail of cloths by their distance from the viewer. Default: full detail at any distance.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 /// ```
 ///
 /// Distances are from the nearest [`ClothViewer`], or from the nearest active camera if there is none, to the
-/// ball around a cloth, in metres. A cloth that somebody grabs has all its detail. Where nobody looks, as on
-/// a server, all have.
+/// bounding sphere of a cloth, in metres. A grabbed cloth has full detail. Without viewers and cameras, as on a
+/// server, all cloths have.
 ///
-/// What a cloth is worth depends on cameras, so that two machines may not get the same bits. Leave it at the
-/// default where they must.
+/// The level of detail depends on cameras, so two machines may not compute the same bits. Where they must, leave
+/// it at the default.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -28,24 +28,24 @@ use serde::{Deserialize, Serialize};
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothLod {
-    /// What is done for cloths that are farther away than each of these. The farthest that a cloth is
-    /// beyond counts, in whatever order they are. Default none.
+    /// Reduced levels of detail, in any order. The one with the largest `beyond` below the distance of a cloth
+    /// applies. Default none.
     pub levels: Vec<LodLevel>,
-    /// Cloths beyond this stand still, m: they are carried along by their entity as a rigid thing. 0 and
-    /// more; default infinity.
+    /// Distance beyond which cloths are culled, m: they are not simulated and move rigidly with their entity. At
+    /// least 0; default infinity.
     pub cull_beyond: f32,
-    /// Cloths that no camera and no light with shadows has seen for a quarter of a second, nor what follows them
-    /// ([`ClothProxy`](crate::ClothProxy)), stand still likewise. Default `false`.
+    /// Whether to cull cloths that, together with their [`ClothProxy`](crate::ClothProxy) meshes, have been
+    /// visible to no camera and no shadow-casting light for a quarter of a second. Default `false`.
     pub cull_unseen: bool,
-    /// A cloth gets its detail back when it is nearer by this share than where it lost it, so that it does not
-    /// flicker between two levels. 0 to 1, default 0.1.
+    /// Hysteresis: fraction of the distance of a level by which a cloth must come closer to get the detail back,
+    /// so that it does not flicker between two levels. 0 to 1, default 0.1.
     pub hysteresis: f32,
-    /// What becomes of a cloth that stood still when it moves again: it goes on in the shape in which it was
-    /// carried along, or starts anew in its rest shape. Default [`Teleport::Keep`].
+    /// State in which a culled cloth resumes: in the shape it had, or reset to its rest shape. Default
+    /// [`Teleport::Keep`].
     pub on_return: Teleport,
 }
 
-/// What is done for cloths from some distance on.
+/// Detail of cloths from some distance on.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -54,16 +54,16 @@ pub struct ClothLod {
     reflect(Serialize, Deserialize)
 )]
 pub struct LodLevel {
-    /// From this distance on, m. 0 or more, default 0.
+    /// Distance from which the level applies, m. At least 0, default 0.
     pub beyond: f32,
-    /// At most so many substeps in a step. At least 1; default 8.
+    /// Maximum number of substeps per step. At least 1; default 8.
     pub substeps: u32,
-    /// At most so many relaxation passes in a substep. At least 1; default 1.
+    /// Maximum number of relaxation iterations per substep. At least 1; default 1.
     pub iterations: u32,
-    /// Whether it collides with itself and other cloths, if it is to. Default `true`.
+    /// Whether self-collision and cloth–cloth collision, if enabled on the cloth, stay enabled. Default `true`.
     pub self_collision: bool,
-    /// It takes a step that is so many times as long, once in so many fixed updates; between them it is drawn
-    /// on its way. 1 to 6, default 1.
+    /// Number of fixed updates per step: the cloth takes one step of this many times the length, and is
+    /// interpolated in between. 1 to 6, default 1.
     pub every: u32,
 }
 
@@ -91,12 +91,12 @@ impl Default for ClothLod {
     }
 }
 
-/// Fewer steps than one in so many updates would be seen.
-pub(crate) const MOST_UPDATES: u32 = 6;
+/// Largest number of fixed updates per step: fewer steps are visible.
+pub(crate) const MAX_STEP_INTERVAL: u32 = 6;
 
 impl ClothLod {
-    /// For characters of human size: at most 4 substeps beyond 12 m, and no self-collision; half of the
-    /// steps beyond 25 m; a quarter beyond 50 m; nothing beyond 100 m, and nothing where nobody looks.
+    /// Returns levels for characters of human size: at most 4 substeps and no self-collision beyond 12 m; a step
+    /// every 2 updates beyond 25 m; every 4 beyond 50 m; culled beyond 100 m and where not visible.
     pub fn standard() -> Self {
         let level = |beyond, substeps, every| LodLevel {
             beyond,
@@ -113,38 +113,38 @@ impl ClothLod {
         }
     }
 
-    /// Whether it asks for anything.
+    /// Returns whether it never reduces detail.
     pub(crate) fn is_idle(&self) -> bool {
         self.levels.is_empty() && self.cull_beyond == f32::INFINITY && !self.cull_unseen
     }
 
-    /// Brings the levels into the order of their distances.
+    /// Copies the levels, sorted by distance.
     pub(crate) fn sort(&self, levels: &mut Vec<LodLevel>) {
         levels.clone_from(&self.levels);
         levels.sort_by(|a, b| a.beyond.total_cmp(&b.beyond));
     }
 
-    /// How many of the sorted levels are nearer than this, given how many it was beyond. NaN is near.
-    pub(crate) fn passed(&self, levels: &[LodLevel], distance: f32, was: u32) -> u32 {
+    /// Returns the number of sorted levels exceeded at this distance, given the number before. NaN exceeds none.
+    pub(crate) fn levels_passed(&self, levels: &[LodLevel], distance: f32, was: u32) -> u32 {
         let passed = (0..)
             .zip(levels)
             .filter(|&(k, level)| self.is_beyond(distance, level.beyond, k < was));
         passed.count() as u32
     }
 
-    /// Whether what is so far away is culled, given whether it was.
+    /// Returns whether a cloth at this distance is culled, given whether it was.
     pub(crate) fn culls(&self, distance: f32, was: bool) -> bool {
         self.is_beyond(distance, self.cull_beyond, was)
     }
 
     fn is_beyond(&self, distance: f32, limit: f32, was: bool) -> bool {
-        let gain = 1.0 - self.hysteresis.clamp(0.0, 1.0);
-        distance >= if was { limit * gain } else { limit }
+        let factor = 1.0 - self.hysteresis.clamp(0.0, 1.0);
+        distance >= if was { limit * factor } else { limit }
     }
 }
 
-/// From where cloths are looked at, for [`ClothLod`]: put it on a player or a camera. With none of these, all
-/// active cameras look.
+/// Position from which [`ClothLod`] measures distances: put it on a player or a camera. Without any, all active
+/// cameras count.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -155,8 +155,8 @@ impl ClothLod {
 #[require(Transform)]
 pub struct ClothViewer;
 
-/// Put it on a cloth to have it stand still, and take it off to have it go on, from the same shape. Unlike culled
-/// cloth it stays where it is in the world.
+/// Pauses a cloth: insert it to stop the cloth, remove it to resume in the same shape. Unlike culled cloth, paused
+/// cloth stays where it is in the world.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -167,25 +167,24 @@ pub struct ClothViewer;
 #[component(storage = "SparseSet")]
 pub struct ClothPaused;
 
-/// On cloths that stand still because of [`ClothLod`].
+/// Marker for cloths that [`ClothLod`] has culled.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[component(storage = "SparseSet", clone_behavior = Ignore)]
 pub struct ClothCulled;
 
-/// Cloths that move.
+/// Query filter: cloths that are simulated.
 pub(crate) type InMotion = (
     Without<ClothSleeping>,
     Without<ClothPaused>,
     Without<ClothCulled>,
 );
 
-/// How much time cloths may take. Default: as much as they need.
+/// Time budget of all cloths. Default: no limit.
 ///
-/// When their steps take longer for a while, all cloths go on to the next level of [`ClothLod`], and to
-/// another one if that is not enough; the log says so. When there is time again they come back, one level
-/// after the other. If [`ClothLod`] has no levels, those of [`ClothLod::standard`] are used, without their
-/// distances.
+/// When their steps take longer for a while, all cloths drop to the next level of [`ClothLod`], and to another one
+/// if that is not enough; this is logged. When there is time again, they regain one level after the other. If
+/// [`ClothLod`] has no levels, those of [`ClothLod::standard`] are used, without their distances.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -194,10 +193,10 @@ pub(crate) type InMotion = (
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothBudget {
-    /// How long the steps of all cloths may take in a frame, ms. Above 0; default infinity.
+    /// Maximum time per frame for the steps of all cloths, ms. Above 0; default infinity.
     pub milliseconds: f32,
-    /// How many levels all cloths are below what their distance says, for want of time. Written by the
-    /// plugin.
+    /// Number of levels that all cloths are below the one for their distance, because time was short. Written by
+    /// the plugin.
     pub levels_lost: u32,
 }
 
@@ -210,9 +209,8 @@ impl Default for ClothBudget {
     }
 }
 
-/// How many particles are built in a frame: more cloths than that which are spawned at once are built in
-/// the frames that follow, in their order. At least one is built in each frame. Default 8192, which take
-/// about 10 ms.
+/// Number of particles built per frame: of many cloths spawned at once, the rest is built in the following frames,
+/// in order. At least one cloth is built in each frame. Default 8192, which take about 10 ms.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -233,12 +231,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_farthest_level_that_a_cloth_is_beyond_counts() {
+    fn the_farthest_level_exceeded_applies() {
         let mut lod = ClothLod::standard();
         lod.levels.reverse();
         let mut levels = Vec::new();
         lod.sort(&mut levels);
-        let at = |distance| lod.passed(&levels, distance, 0);
+        let at = |distance| lod.levels_passed(&levels, distance, 0);
         assert_eq!([0.0, 11.9, 12.0, 30.0, 1e9].map(at), [0, 0, 1, 2, 3]);
         assert_eq!(at(f32::NAN), 0);
         assert!(levels.iter().map(|level| level.every).eq([1, 2, 4]));
@@ -246,9 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn detail_comes_back_later_than_it_went() {
+    fn hysteresis_delays_the_return_of_detail() {
         let lod = ClothLod::standard();
-        let at = |distance, was| lod.passed(&lod.levels, distance, was);
+        let at = |distance, was| lod.levels_passed(&lod.levels, distance, was);
         assert_eq!(at(11.5, 0), 0);
         assert_eq!(at(11.5, 1), 1);
         assert_eq!(at(10.5, 1), 0);

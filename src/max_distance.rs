@@ -1,13 +1,13 @@
-//! How far cloth may go from where an animation would carry it.
+//! Max-distance constraints and backstops, relative to the animated mesh.
 
 use crate::paint::PerVertex;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Keeps each particle of a cloth within a distance of where the skeleton of its mesh would carry it, or its
-/// transform if it has none. With little of it, cloth follows an animation and only its folds are
-/// simulated; painted, from nothing at the collar of a cape to a metre at its hem, it needs no pins.
+/// Largest distance of each particle from its animated position: the skinned position, or that of the rigid
+/// transform without a skeleton. With a small distance, cloth follows an animation and only its folds are
+/// simulated; painted, from 0 at the collar of a cape to a metre at its hem, it needs no pins.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 /// # fn spawn(mut commands: Commands) {
 /// commands.spawn((
 ///     Cloth::default(),
-///     // Black is held, white may go 0.8 m away.
-///     MaxDistance::painted(VertexChannel::Red, 0.8),
+///     // Black is pinned, white may move up to 0.8 m.
+///     ClothMaxDistance::painted(VertexChannel::Red, 0.8),
 /// ));
 /// # }
 /// ```
 ///
-/// May be changed at any time. Pinned particles are where their pins are.
+/// Can be changed at any time. Pinned particles ignore it.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -29,15 +29,15 @@ use serde::{Deserialize, Serialize};
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-pub struct MaxDistance {
-    /// How far each particle may go, m. Up to a millimetre it is pinned there. Default 1 m everywhere.
+pub struct ClothMaxDistance {
+    /// Maximum distance of each particle, m. Up to a millimetre the particle is pinned. Default 1 m everywhere.
     pub distance: PerVertex,
-    /// What keeps cloth from sinking into what is behind it. Default nothing.
+    /// Backstop that keeps cloth from sinking into the body behind it. Default `None`.
     pub backstop: Option<Backstop>,
 }
 
-/// Keeps cloth in front of where its skeleton carries it: a ball behind each particle, which is cheaper than
-/// colliders for a body and never misses. Front is where the normals of the mesh point.
+/// Sphere behind each particle that keeps cloth in front of the animated mesh: cheaper than colliders for a body,
+/// and without missed contacts. The normals of the mesh point to the front.
 #[derive(Reflect, Clone, Debug)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -46,24 +46,24 @@ pub struct MaxDistance {
     reflect(Serialize, Deserialize)
 )]
 pub struct Backstop {
-    /// How far behind that place a particle may go, m; infinite for anywhere. Default 0.
+    /// Distance of the sphere's surface behind the animated position, m; infinite disables it. Default 0.
     pub distance: PerVertex,
-    /// Radius of the balls, m: about that of the body behind. 0 or more, default 1.
+    /// Radius of the spheres, m: about that of the body behind the cloth. 0 or more, default 1.
     pub radius: f32,
 }
 
-/// Bit by bit: NaN is what it is, and no change.
+/// Compares bits, so that an unchanged NaN is no change.
 impl PartialEq for Backstop {
     fn eq(&self, other: &Self) -> bool {
         self.distance == other.distance && self.radius.to_bits() == other.radius.to_bits()
     }
 }
 
-/// What is held so near is pinned, m.
-pub(crate) const PINNED: f32 = 0.001;
+/// Particles with at most this maximum distance are pinned, m.
+pub(crate) const PINNED_DISTANCE: f32 = 0.001;
 
-impl MaxDistance {
-    /// The same distance everywhere, m.
+impl ClothMaxDistance {
+    /// Sets the same maximum distance for all particles, m.
     pub fn everywhere(distance: f32) -> Self {
         Self {
             distance: distance.into(),
@@ -71,7 +71,7 @@ impl MaxDistance {
         }
     }
 
-    /// From nothing where the channel is 0 to this distance where it is 1, m.
+    /// Maps a painted channel from 0 where it is 0 to this distance where it is 1, m.
     pub fn painted(channel: crate::VertexChannel, distance: f32) -> Self {
         Self {
             distance: PerVertex::painted(channel, distance),
@@ -79,7 +79,7 @@ impl MaxDistance {
         }
     }
 
-    /// With a backstop so far behind the animation, m, everywhere, in front of balls of this radius, m.
+    /// Adds a backstop at a uniform distance behind the animated positions, m, with spheres of this radius, m.
     pub fn with_backstop(self, distance: f32, radius: f32) -> Self {
         Self {
             backstop: Some(Backstop {

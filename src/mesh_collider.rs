@@ -1,38 +1,39 @@
-//! What cloth bumps into that is no primitive. Feature `parry`.
+//! [`ClothMeshCollider`]: triangle meshes, convex hulls and heightfields with which cloth collides. Feature `parry`.
 
 use crate::{
     collider::{ClothCollider, LastPose},
     solver::Friction,
-    systems::FramePath,
+    systems::TransformHistory,
 };
 use bevy::prelude::*;
 use parry3d::shape::{ConvexPolyhedron, HeightField, TriMesh};
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// A convex hull, a triangle mesh or a heightfield that all cloths bump into, at the [`Transform`] of its
-/// entity. It may move; moving ones take cloth along by their friction. Needs the feature `parry`.
+/// Convex hull, triangle mesh or heightfield with which all cloths collide, at the [`Transform`] of its entity. A
+/// moving collider drags cloth along by friction. Needs the feature `parry`.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::prelude::*;
 /// # fn spawn(mut commands: Commands, assets: Res<AssetServer>, heights: Vec<f32>) {
-/// // Of the entity's own mesh, once it is loaded: as it is, or its hull.
+/// // From the entity's own mesh, once loaded: its triangles, or their convex hull.
 /// commands.spawn((ClothMeshCollider::mesh(), Mesh3d(assets.load("chair.glb#Mesh0/Primitive0"))));
 /// commands.spawn((ClothMeshCollider::convex_hull(), Mesh3d(assets.load("rock.glb#Mesh0/Primitive0"))));
-/// // 64 heights a row over 20 m × 20 m.
+/// // 64 heights per row over 20 m × 20 m.
 /// commands.spawn(ClothMeshCollider::heightfield(heights, 64, Vec2::splat(20.0)));
 /// # }
 /// ```
 ///
-/// A mesh that is closed, each edge with a triangle on both sides and all facing the same way, is solid:
-/// cloth that is inside is brought out. In others cloth stays on the side on which it is. Coarse meshes are
-/// the better colliders: each particle meets all triangles that are as near as the cloth is thick. Hulls
-/// are fast and never hold cloth in a hole.
+/// A closed mesh, in which each edge has a triangle on both sides and all triangles have the same orientation, is
+/// solid: cloth inside is pushed out. At an open mesh cloth stays on its current side. Coarse meshes are the
+/// better colliders: each particle is tested against all triangles within the thickness of the cloth. Hulls are
+/// fast, and have no concavities in which cloth could be caught.
 ///
-/// A scale of the transform scales everything; it takes time to change it, for the surface is built anew.
-/// What cannot be built is left out, with an error in the log that says why. [`ClothLayers`] on the same
-/// entity says which cloths meet it. For spheres, boxes and the like [`ClothCollider`] is faster.
+/// The scale of the transform scales everything; changing it is expensive, since the surface is rebuilt. A surface
+/// that cannot be built is left out, with an error in the log that gives the reason. [`ClothLayers`] on the same
+/// entity select the cloths that collide with it. For spheres, boxes and other primitives [`ClothCollider`] is
+/// faster.
 ///
 /// [`ClothLayers`]: crate::ClothLayers
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
@@ -42,22 +43,21 @@ use serde::{Deserialize, Serialize};
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform, LastPose, FramePath)]
+#[require(Transform, LastPose, TransformHistory)]
 pub struct ClothMeshCollider {
-    /// Where its surface comes from. Default the triangles of the entity's mesh.
+    /// Source of the surface. Default the triangles of the entity's mesh.
     pub shape: ClothMeshShape,
-    /// Static friction coefficient; what counts is the geometric mean with that of the fabric.
-    /// Below 0 and NaN count as 0. Default 0.5.
+    /// Static friction coefficient, combined with the fabric's as the geometric mean. Negative values and NaN
+    /// count as 0. Default 0.5.
     pub static_friction: f32,
-    /// Kinetic friction coefficient, likewise. Default 0.4.
+    /// Kinetic friction coefficient, combined in the same way. Default 0.4.
     pub kinetic_friction: f32,
-    /// Cloth is kept inside instead of outside; cloth that begins outside is drawn in. Of a mesh that is
-    /// not closed it does nothing. Default `false`.
+    /// Inverts the collider into a container: cloth is kept inside instead of outside, and cloth that starts
+    /// outside is pulled in. Has no effect on open meshes. Default `false`.
     pub hollow: bool,
 }
 
-/// Where the surface of a [`ClothMeshCollider`] comes from. Places are in the frame of its entity, in
-/// metres.
+/// Source of the surface of a [`ClothMeshCollider`]. Positions are in the local space of the entity, m.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -66,32 +66,31 @@ pub struct ClothMeshCollider {
     reflect(Serialize, Deserialize)
 )]
 pub enum ClothMeshShape {
-    /// The triangles of the entity's `Mesh3d`. They follow when it gets another one or when its asset
-    /// changes.
+    /// Triangles of the entity's `Mesh3d`. Rebuilt when the mesh is replaced or its asset changes.
     #[default]
     Mesh,
-    /// The convex hull of the entity's `Mesh3d`, likewise.
+    /// Convex hull of the entity's `Mesh3d`, rebuilt likewise.
     MeshHull,
-    /// Triangles between vertices; those at the same place count as one.
+    /// Triangles between vertices. Vertices at the same position are merged.
     Triangles {
-        /// The places of the vertices.
+        /// Positions of the vertices, m.
         vertices: Vec<Vec3>,
-        /// The vertices of each triangle.
+        /// Vertex indices of each triangle.
         indices: Vec<[u32; 3]>,
     },
-    /// The convex hull of points.
+    /// Convex hull of points.
     Hull {
-        /// The points, at least four.
+        /// Positions of at least four points that do not lie in a plane, m.
         points: Vec<Vec3>,
     },
-    /// Heights over a rectangle around the origin: a terrain, solid below, down to as far below its lowest
-    /// place as it is wide.
+    /// Heights over a rectangle around the origin, such as a terrain. Solid down to the length of its longer side
+    /// below the lowest height.
     Heightfield {
-        /// The heights along y, row after row. A row goes along +x, the rows along +z.
+        /// Heights along y, m, row by row. A row runs along +x; rows follow each other along +z.
         heights: Vec<f32>,
-        /// How many heights a row has, at least 2.
+        /// Number of heights per row, at least 2.
         columns: u32,
-        /// The size of the rectangle along x and z.
+        /// Size of the rectangle along x and z, m.
         size: Vec2,
     },
 }
@@ -131,7 +130,7 @@ impl From<&ConvexPolyhedron> for ClothMeshCollider {
 }
 
 impl From<&HeightField> for ClothMeshCollider {
-    /// Cells that were removed from it are there again.
+    /// Converts the heights; cells that were removed from the heightfield are present again.
     fn from(field: &HeightField) -> Self {
         let (heights, scale) = (field.heights(), field.scale());
         let rows = 0..heights.nrows();
@@ -145,27 +144,28 @@ impl From<&HeightField> for ClothMeshCollider {
 }
 
 impl ClothMeshCollider {
-    /// The triangles of the entity's `Mesh3d`.
+    /// Creates a collider from the triangles of the entity's `Mesh3d`.
     pub fn mesh() -> Self {
         ClothMeshShape::Mesh.into()
     }
 
-    /// The convex hull of the entity's `Mesh3d`.
+    /// Creates a collider from the convex hull of the entity's `Mesh3d`.
     pub fn convex_hull() -> Self {
         ClothMeshShape::MeshHull.into()
     }
 
-    /// Triangles between vertices.
+    /// Creates a collider from vertices, m, and the indices of each triangle.
     pub fn triangles(vertices: Vec<Vec3>, indices: Vec<[u32; 3]>) -> Self {
         ClothMeshShape::Triangles { vertices, indices }.into()
     }
 
-    /// The convex hull of points, at least four that do not lie in a plane.
+    /// Creates the convex hull of at least four points that do not lie in a plane, m.
     pub fn hull_of(points: Vec<Vec3>) -> Self {
         ClothMeshShape::Hull { points }.into()
     }
 
-    /// Heights over a rectangle of this size, so many of them a row. See [`ClothMeshShape::Heightfield`].
+    /// Creates a heightfield over a rectangle of this size, with `columns` heights per row. See
+    /// [`ClothMeshShape::Heightfield`].
     pub fn heightfield(heights: Vec<f32>, columns: u32, size: Vec2) -> Self {
         ClothMeshShape::Heightfield {
             heights,
@@ -175,7 +175,7 @@ impl ClothMeshCollider {
         .into()
     }
 
-    /// The same collider as a container, which keeps cloth inside.
+    /// Returns the collider inverted: a container that keeps cloth inside.
     pub fn hollow(self) -> Self {
         Self {
             hollow: true,
@@ -183,30 +183,31 @@ impl ClothMeshCollider {
         }
     }
 
-    /// The same collider with other friction coefficients.
-    pub fn with_friction(self, fixed: f32, kinetic: f32) -> Self {
+    /// Returns the collider with these friction coefficients.
+    pub fn with_friction(self, static_friction: f32, kinetic_friction: f32) -> Self {
         Self {
-            static_friction: fixed,
-            kinetic_friction: kinetic,
+            static_friction,
+            kinetic_friction,
             ..self
         }
     }
 
-    /// Its friction, without negative values and NaN.
+    /// Returns the friction for the solver; negative values and NaN become 0.
     pub(crate) fn friction(&self) -> Friction {
-        let like = ClothCollider::default();
-        like.with_friction(self.static_friction, self.kinetic_friction)
+        let primitive = ClothCollider::default();
+        primitive
+            .with_friction(self.static_friction, self.kinetic_friction)
             .friction()
     }
 }
 
-/// What is no collider any more moves nothing when it becomes one again.
+/// Forgets the last pose with the collider, so that a collider added again later has no motion in its first step.
 pub(crate) fn forget_last_pose(
     event: On<Remove, ClothMeshCollider>,
     primitives: Query<(), With<ClothCollider>>,
     mut commands: Commands,
 ) {
-    // What is another kind of collider still needs it.
+    // A primitive collider on the same entity still needs it.
     if !primitives.contains(event.entity)
         && let Ok(mut entity) = commands.get_entity(event.entity)
     {

@@ -1,15 +1,15 @@
-//! Cloth in two dimensions.
+//! [`PlanarCloth`]: cloth in two dimensions.
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Keeps a [`Cloth`](crate::Cloth) in a plane: the one through the translation of its entity, across
-/// [`normal`](Self::normal). What would push its particles out of the plane has no effect; in the
-/// plane they move, collide and hold together as ever. Pinned particles stay where they are pinned.
+/// Constrains a [`Cloth`](crate::Cloth) to the plane through the translation of its entity with this
+/// [`normal`](Self::normal). Forces and contacts perpendicular to the plane have no effect; within the plane the
+/// cloth moves, collides and holds together as usual. Pinned particles stay at their pins.
 ///
-/// The plane goes with the [`Transform`]. May be added, changed and removed at any time; a cloth that
-/// is not in its plane is brought there at once.
+/// The plane moves with the [`Transform`]. May be added, changed and removed at any time; cloth that is not in its
+/// plane is moved there at once.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -28,8 +28,8 @@ use serde::{Deserialize, Serialize};
 )]
 #[require(Transform)]
 pub struct PlanarCloth {
-    /// What the plane is across, in the frame of the entity; its length does not matter. Default z.
-    /// One that is 0 or not finite is reported in the log and the cloth stays free.
+    /// Normal of the plane in the local space of the entity, of any length. Default +z. If it is 0 or not finite,
+    /// the cloth is not constrained, with an error in the log.
     pub normal: Vec3,
 }
 

@@ -1,4 +1,4 @@
-//! Which system runs when. Nothing else.
+//! The plugin: registers types, resources and systems, and says which system runs when.
 
 #[cfg(feature = "parry")]
 use crate::mesh_collider;
@@ -7,27 +7,29 @@ use crate::presets;
 use crate::{
     cloth::{Cloth, ClothReady, ResetCloth},
     collider::{self, ClothCollider, LastPose},
-    components::{BuildFailed, ClothSkin, ClothSource},
+    components::{ClothBuildFailed, ClothSkin, ClothSource},
     grab::{self, ClothGrabbed, ClothReleased},
+    inertia::{ClothInertia, TeleportCloth},
     layers::ClothLayers,
     lod::{ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame},
-    max_distance::MaxDistance,
+    max_distance::ClothMaxDistance,
     paint::{ClothPaint, ClothPart},
     pins::Pins,
     planar::PlanarCloth,
-    pressure::Pressure,
+    pressure::ClothPressure,
     proxy::ClothProxy,
     rope::Rope,
     rules::{self, ClothRules},
-    settings::{ClothGravity, ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
+    settings::{
+        ClothGravity, ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence,
+    },
     skeleton_colliders::{self, SkeletonColliders},
     sleep::ClothSleeping,
     systems,
-    tearing::{self, Tearing},
+    tearing::{self, ClothTearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
-    warm_up::WarmUp,
+    warm_up::ClothWarmUp,
     wind_zone::WindZone,
-    world_motion::{TeleportCloth, WorldMotion},
 };
 use bevy::{
     asset::AssetEventSystems,
@@ -39,22 +41,23 @@ use bevy::{
     prelude::*,
 };
 
-/// Adds cloth to an app: the solver in [`FixedUpdate`] (or another schedule), building and drawing
+/// Adds cloth to an app: the solver in [`FixedUpdate`] (or another schedule), building and mesh writing
 /// in [`PostUpdate`].
 ///
-/// Needs meshes and time: `DefaultPlugins`, or `MinimalPlugins` with `AssetPlugin`, `MeshPlugin` and
-/// `TransformPlugin`. Works without a window and without a GPU.
+/// Requires `DefaultPlugins`, or `MinimalPlugins` with `AssetPlugin`, `MeshPlugin` and `TransformPlugin`. Works
+/// without a window and without a GPU.
 pub struct ClothPlugin {
     schedule: InternedScheduleLabel,
 }
 
-/// Where cloths are stepped.
+/// Schedule in which cloths are stepped.
 #[cfg(any(feature = "avian", feature = "rapier"))]
 #[derive(Resource)]
 pub(crate) struct ClothSchedule(pub(crate) InternedScheduleLabel);
 
 impl ClothPlugin {
-    /// Runs the steps in another schedule. Its `Time` gives the length of a step, at most 0.1 s.
+    /// Creates a plugin that steps cloths in this schedule. The `Time` there gives the length of a step, at most
+    /// 0.1 s. Default [`FixedUpdate`].
     pub fn new(schedule: impl ScheduleLabel) -> Self {
         Self {
             schedule: schedule.intern(),
@@ -62,23 +65,24 @@ impl ClothPlugin {
     }
 
     #[cfg(feature = "parry")]
-    fn collide_with_meshes(&self, app: &mut App) {
-        // Before the primitives, which write `LastPose` of what is both.
+    fn add_mesh_colliders(&self, app: &mut App) {
+        // Before the primitives: those write `LastPose` of an entity with both kinds of collider.
         let find = systems::find_mesh_colliders
             .in_set(ClothSystems::Prepare)
-            .after(systems::end_standstill)
+            .after(systems::end_pause)
             .before(systems::find_colliders);
         app.register_type::<mesh_collider::ClothMeshCollider>()
             .add_systems(self.schedule, find)
             .add_systems(
                 First,
-                systems::note_changed_meshes.run_if(resource_exists::<Assets<Mesh>>),
+                systems::mark_changed_meshes.run_if(resource_exists::<Assets<Mesh>>),
             )
             .add_observer(mesh_collider::forget_last_pose);
     }
 
-    /// Spreads what moves in frames over the steps.
-    fn follow_frames(&self, app: &mut App) {
+    /// Adds the interpolation of transforms that change once per frame over the steps, teleports and level of
+    /// detail.
+    fn add_frame_following(&self, app: &mut App) {
         app.add_systems(
             self.schedule,
             systems::teleport
@@ -88,31 +92,32 @@ impl ClothPlugin {
         app.add_systems(
             self.schedule,
             (
-                (systems::choose_detail, systems::begin_effort)
+                (systems::choose_level_of_detail, systems::begin_step_cost)
                     .chain()
                     .after(advance_cloth_time)
                     .before(systems::teleport),
-                systems::end_effort.after(ClothSystems::Finish),
+                systems::end_step_cost.after(ClothSystems::Finish),
             )
                 .run_if(cloth_step_due),
         )
-        .add_systems(Last, systems::keep_budget);
-        // Elsewhere a step is a frame.
+        .add_systems(Last, systems::enforce_budget);
+        // In other schedules a step is a frame.
         if !self.runs_in_fixed_update() {
             return;
         }
         app.add_systems(
             RunFixedMainLoop,
             (
-                (systems::follow_anchors, systems::sample_frames)
+                (systems::track_anchors, systems::sample_frame_transforms)
                     .chain()
                     .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
-                systems::sample_fixed.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
+                systems::sample_fixed_transforms
+                    .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
             ),
         )
         .add_systems(
             self.schedule,
-            systems::find_frame_share.before(systems::teleport),
+            systems::find_frame_fraction.before(systems::teleport),
         );
     }
 
@@ -134,21 +139,21 @@ impl Default for ClothPlugin {
     }
 }
 
-/// The phases, for ordering your own systems.
+/// System sets of the phases of a step, for ordering your own systems.
 ///
-/// | in | phase | what happens |
+/// | schedule | set | in it |
 /// |---|---|---|
-/// | `FixedUpdate` | `Prepare` | cloths wake, edits take effect, pins and colliders are found, the wind blows |
-/// | | `Simulate` | runs [`ClothSubstep`] once for each substep, or does the same at once |
-/// | | `Finish` | free cloth gets its spin back, pins are exact, non-finite cloths go back, those at rest fall asleep, what carries too much tears |
-/// | [`ClothSubstep`] | `Integrate` | particles move by their displacement and all accelerations |
-/// | | `Relax` | constraints, hands that hold |
-/// | | `Collide` | displacements are brought up to date, then contacts, those of cloth with itself first |
-/// | `PostUpdate` | `Build` | meshes become cloth, ropes get one |
-/// | | `WriteMesh` | meshes and bounding boxes follow their cloth |
+/// | `FixedUpdate` | [`Prepare`](Self::Prepare) | waking, edited components, colliders, pin targets, wind |
+/// | | [`Simulate`](Self::Simulate) | [`ClothSubstep`], once per substep |
+/// | | [`Finish`](Self::Finish) | exact pins, validity check, falling asleep, tearing under load |
+/// | [`ClothSubstep`] | [`Integrate`](Self::Integrate) | motion by inertia and accelerations |
+/// | | [`Relax`](Self::Relax) | pressure, constraints, tethers, max distances, grabs |
+/// | | [`Collide`](Self::Collide) | contacts |
+/// | `PostUpdate` | [`Build`](Self::Build) | new cloths and ropes |
+/// | | [`WriteMesh`](Self::WriteMesh) | vertices, normals, bounding boxes |
 ///
-/// The three of `FixedUpdate` take run conditions. Give all of them the same one: cloths then stand still as
-/// long as it does not hold, and go on as if nothing had happened.
+/// The three sets of `FixedUpdate` take run conditions. Give all of them the same one: while it is false, cloths
+/// are paused, and resume as if no time had passed.
 ///
 /// ```
 /// # use bevy::{prelude::*, state::app::StatesPlugin};
@@ -164,27 +169,43 @@ impl Default for ClothPlugin {
 /// );
 /// ```
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the table above")]
 pub enum ClothSystems {
+    /// In `PostUpdate`, after transform propagation: builds cloths from meshes that have loaded, and ropes;
+    /// rebuilds those whose mesh changed; applies teleports; warms up ([`ClothWarmUp`]); binds proxy meshes.
     Build,
+    /// In the schedule of the plugin (`FixedUpdate`): finds colliders, wind zones and pairs of cloths close enough
+    /// for contact; wakes sleeping cloths; applies edited components; computes pin and animation targets and the
+    /// forces of the air.
     Prepare,
+    /// In the schedule of the plugin, after `Prepare`: takes the substeps. Runs [`ClothSubstep`] once per substep,
+    /// or does the same work in one go.
     Simulate,
+    /// In [`ClothSubstep`]: moves particles by their displacement and all accelerations.
     Integrate,
+    /// In [`ClothSubstep`], after `Integrate`: applies pressure, then solves bend, shear and stretch constraints,
+    /// tethers, max distances, grab constraints and the planes of [`PlanarCloth`].
     Relax,
+    /// In [`ClothSubstep`], after `Relax`: updates displacements from positions, then solves contacts:
+    /// self-collision, cloth against cloth, and last colliders; then planes again.
     Collide,
+    /// In the schedule of the plugin, after `Simulate`: restores the angular momentum of free cloth, puts pinned
+    /// particles exactly on their targets, puts a cloth with non-finite particles back into its last valid state,
+    /// lets slow cloths fall asleep, and tears overloaded edges.
     Finish,
+    /// In `PostUpdate`, after `Build`: interpolates between the last two steps, and writes meshes, normals,
+    /// tangents and bounding boxes of cloths and proxies.
     WriteMesh,
 }
 
-/// The schedule that runs [`Substeps`] times a step, or more often while a cloth carries something heavy. Put a
-/// system between two phases to add a constraint of your own. Cloths that take fewer substeps than others do not
-/// move in each of them. As long as there is no system but those of the plugin, and no run
-/// condition, the schedule is not run: each cloth goes through all substeps at once, with the same
-/// result to the bit, which is faster for many cloths.
+/// Schedule of a substep. It runs [`ClothSubsteps`] times per step, or more often while a cloth is loaded by a
+/// heavy body. Put a system between two sets to add a constraint of your own. Cloths with fewer substeps than
+/// others do not move in each run. As long as it contains only the systems of the plugin and no run conditions,
+/// the schedule is not run: each cloth takes all its substeps in one go, which is faster for many cloths and gives
+/// the same bits.
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::{prelude::*, ClothSubstep, ClothSystems, Particles};
+/// # use bevy_drape::{prelude::*, ClothSubstep, ClothSystems, ClothParticles};
 /// # let mut app = App::new();
 /// app.add_systems(
 ///     ClothSubstep,
@@ -193,12 +214,12 @@ pub enum ClothSystems {
 ///         .before(ClothSystems::Collide),
 /// );
 ///
-/// fn keep_above_ground(mut cloths: Query<&mut Particles>) {
+/// fn keep_above_ground(mut cloths: Query<&mut ClothParticles>) {
 ///     for mut particles in &mut cloths {
 ///         for i in 0..particles.len() {
-///             let mut place = particles.world_position(i);
-///             place.y = place.y.max(0.0);
-///             particles.set_world_position(i, place);
+///             let mut position = particles.world_position(i);
+///             position.y = position.y.max(0.0);
+///             particles.set_world_position(i, position);
 ///         }
 ///     }
 /// }
@@ -206,21 +227,21 @@ pub enum ClothSystems {
 #[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClothSubstep;
 
-/// Where in a step the solver is. Up to date in [`ClothSubstep`].
+/// Progress within a step. Up to date in [`ClothSubstep`].
 #[derive(Resource, Clone, Copy, Debug, PartialEq)]
-pub struct SubstepTime {
+pub struct ClothSubstepTime {
     /// Length of the fixed step, s.
     pub step: f32,
     /// Length of a substep, s.
     pub substep: f32,
-    /// Number of the running substep, from 0.
+    /// Index of the current substep, from 0.
     pub index: u32,
-    /// How many substeps the step has: [`Substeps`], or up to four times as many as long as any cloth carries
-    /// something heavy. Others then take theirs in some of them.
+    /// Number of substeps in the step: [`ClothSubsteps`], or up to four times as many while any cloth is loaded by
+    /// a heavy body. Other cloths then take their substeps in some of them.
     pub count: u32,
 }
 
-impl Default for SubstepTime {
+impl Default for ClothSubstepTime {
     fn default() -> Self {
         Self {
             step: 1.0 / 60.0,
@@ -241,17 +262,17 @@ impl Plugin for ClothPlugin {
             .register_type::<ClothLayers>()
             .register_type::<ClothSource>()
             .register_type::<ClothSkin>()
-            .register_type::<BuildFailed>()
+            .register_type::<ClothBuildFailed>()
             .register_type::<ClothGravity>()
             .register_type::<Wind>()
             .register_type::<WindTime>()
-            .register_type::<Turbulence>()
+            .register_type::<WindTurbulence>()
             .register_type::<WindOcclusion>()
             .register_type::<WindZone>()
             .register_type::<PlanarCloth>()
-            .register_type::<Pressure>()
-            .register_type::<Substeps>()
-            .register_type::<ClothThreads>()
+            .register_type::<ClothPressure>()
+            .register_type::<ClothSubsteps>()
+            .register_type::<ClothMaxThreads>()
             .register_type::<ClothTime>()
             .register_type::<ClothClock>()
             .register_type::<ClothSleeping>()
@@ -259,10 +280,10 @@ impl Plugin for ClothPlugin {
             .register_type::<ResetCloth>()
             .register_type::<ClothPart>()
             .register_type::<ClothPaint>()
-            .register_type::<MaxDistance>()
+            .register_type::<ClothMaxDistance>()
             .register_type::<SkeletonColliders>()
-            .register_type::<skeleton_colliders::MadeFor>()
-            .register_type::<WarmUp>()
+            .register_type::<skeleton_colliders::GeneratedFor>()
+            .register_type::<ClothWarmUp>()
             .register_type::<ClothProxy>()
             .init_resource::<ClothRules>()
             .register_type::<ClothLod>()
@@ -274,34 +295,34 @@ impl Plugin for ClothPlugin {
             .init_resource::<ClothLod>()
             .init_resource::<ClothBudget>()
             .init_resource::<ClothsPerFrame>()
-            .init_resource::<systems::Effort>()
-            .register_type::<WorldMotion>()
+            .init_resource::<systems::StepCost>()
+            .register_type::<ClothInertia>()
             .register_type::<TeleportCloth>()
-            .register_type::<Tearing>()
+            .register_type::<ClothTearing>()
             .register_type::<ClothGrabbed>()
             .register_type::<ClothReleased>()
             .init_resource::<ClothGravity>()
             .init_resource::<Wind>()
             .init_resource::<WindTime>()
-            .init_resource::<Turbulence>()
+            .init_resource::<WindTurbulence>()
             .init_resource::<WindOcclusion>()
             .init_resource::<systems::ActiveWindZones>()
-            .init_resource::<Substeps>()
-            .init_resource::<ClothThreads>()
-            .init_resource::<systems::ClothCrew>()
+            .init_resource::<ClothSubsteps>()
+            .init_resource::<ClothMaxThreads>()
+            .init_resource::<systems::ClothWorkers>()
             .init_resource::<ClothTime>()
             .init_resource::<ClothClock>()
-            .init_resource::<SubstepTime>()
+            .init_resource::<ClothSubstepTime>()
             .init_resource::<systems::ActiveColliders>()
-            .init_resource::<systems::ClothsTouching>()
-            .init_resource::<systems::FrameShare>()
-            .init_resource::<systems::Standstill>()
-            .insert_resource(systems::DrawBetweenSteps(self.runs_in_fixed_update()));
+            .init_resource::<systems::ClothPairs>()
+            .init_resource::<systems::FrameFraction>()
+            .init_resource::<systems::PauseDetection>()
+            .insert_resource(systems::InterpolateRendering(self.runs_in_fixed_update()));
         #[cfg(any(feature = "avian", feature = "rapier"))]
         app.insert_resource(ClothSchedule(self.schedule));
         #[cfg(feature = "parry")]
-        self.collide_with_meshes(app);
-        self.follow_frames(app);
+        self.add_mesh_colliders(app);
+        self.add_frame_following(app);
         #[cfg(feature = "presets")]
         presets::add_to(app);
 
@@ -319,19 +340,19 @@ impl Plugin for ClothPlugin {
             (
                 (advance_cloth_time, systems::count_update).before(ClothSystems::Prepare),
                 (
-                    systems::end_standstill,
-                    systems::catch_up.run_if(cloth_step_due),
-                    // Colliders are followed in every update: what moved while cloths stood still
-                    // must not catch up in one step.
+                    systems::end_pause,
+                    systems::catch_up_with_frame.run_if(cloth_step_due),
+                    // In every update: colliders that moved while cloths were paused must not make up
+                    // for that motion in one step.
                     systems::find_colliders,
                     (
                         systems::check_settings,
                         systems::check_planes,
                         systems::find_wind_zones,
-                        systems::find_touching,
-                        systems::watch,
+                        systems::find_cloth_pairs,
+                        systems::update_sleep,
                         systems::prepare_cloths,
-                        grab::begin_step,
+                        grab::move_grabs,
                     )
                         .chain()
                         .run_if(cloth_step_due),
@@ -344,7 +365,8 @@ impl Plugin for ClothPlugin {
                 (
                     systems::finish,
                     tearing::tear_overloaded.run_if(
-                        any_with_component::<Tearing>.and_then(resource_exists::<Assets<Mesh>>),
+                        any_with_component::<ClothTearing>
+                            .and_then(resource_exists::<Assets<Mesh>>),
                     ),
                 )
                     .chain()
@@ -353,17 +375,17 @@ impl Plugin for ClothPlugin {
             ),
         );
 
-        // A substep takes microseconds, less than handing systems to other threads would. What runs
-        // in parallel are the cloths inside each system.
-        let mut own = systems::OwnSystems::default();
+        // A substep takes microseconds, less than dispatching systems to other threads. Parallel
+        // work is inside each system, over cloths.
+        let mut plugin_systems = systems::PluginSystems::default();
         app.init_schedule(ClothSubstep)
             .edit_schedule(ClothSubstep, |schedule| {
-                let others = systems::OwnSystems::all(schedule);
+                let existing = systems::PluginSystems::all(schedule);
                 schedule
                     .set_executor(SingleThreadedExecutor::new())
                     .set_build_settings(ScheduleBuildSettings {
-                        // An unclear order would make results depend on chance. Ours is clear;
-                        // where systems of others meet, they are told.
+                        // An ambiguous order would make results non-deterministic. The systems of
+                        // the plugin have none; for systems of users it is logged.
                         ambiguity_detection: LogLevel::Warn,
                         ..default()
                     })
@@ -377,21 +399,21 @@ impl Plugin for ClothPlugin {
                     )
                     .add_systems((
                         systems::integrate.in_set(ClothSystems::Integrate),
-                        // Last in both sets, so that whoever comes after a set finds flat cloth flat.
+                        // Last in both sets, so that planar cloth is planar after each set.
                         (
-                            systems::inflate_all,
+                            systems::apply_pressure,
                             systems::relax,
-                            systems::hold_in_planes,
+                            systems::constrain_to_planes,
                         )
                             .chain()
                             .in_set(ClothSystems::Relax),
-                        (systems::collide, systems::hold_in_planes)
+                        (systems::collide, systems::constrain_to_planes)
                             .chain()
                             .in_set(ClothSystems::Collide),
                     ));
-                own = systems::OwnSystems::all(schedule).without(&others);
+                plugin_systems = systems::PluginSystems::all(schedule).without(&existing);
             })
-            .insert_resource(own);
+            .insert_resource(plugin_systems);
 
         app.configure_sets(
             PostUpdate,
@@ -406,21 +428,21 @@ impl Plugin for ClothPlugin {
             PostUpdate,
             (
                 (
-                    rules::dress,
-                    skeleton_colliders::make_colliders,
-                    systems::forget_replaced_meshes,
-                    systems::follow_changed_meshes,
+                    rules::apply_rules,
+                    skeleton_colliders::generate_colliders,
+                    systems::rebuild_replaced_meshes,
+                    systems::rebuild_changed_meshes,
                     systems::build,
                     systems::build_ropes,
                     systems::teleport,
-                    systems::warm_up.run_if(systems::anybody_is_cold),
+                    systems::warm_up.run_if(systems::any_warm_up_pending),
                     systems::unbind_proxies,
                     systems::bind_proxies,
                 )
                     .chain()
                     .in_set(ClothSystems::Build),
                 (
-                    systems::find_pictures,
+                    systems::find_render_poses,
                     systems::write_mesh,
                     systems::write_proxies,
                 )
@@ -429,23 +451,23 @@ impl Plugin for ClothPlugin {
             ),
         )
         .add_observer(systems::reset)
-        .add_observer(systems::ask_for_teleport)
-        .add_observer(skeleton_colliders::take_colliders_away)
-        .add_observer(systems::give_mesh_back)
-        .add_observer(systems::give_proxy_back)
-        .add_observer(systems::take_rope_apart)
+        .add_observer(systems::request_teleport)
+        .add_observer(skeleton_colliders::remove_colliders)
+        .add_observer(systems::restore_source_mesh)
+        .add_observer(systems::restore_proxy_mesh)
+        .add_observer(systems::remove_rope_components)
         .add_observer(collider::forget_last_pose)
         .add_observer(tearing::cut)
-        .add_observer(tearing::tear_thread)
+        .add_observer(tearing::tear_edge)
         .add_observer(tearing::shred)
         .add_observer(grab::grab)
         .add_observer(grab::drag)
         .add_observer(grab::release)
-        .add_observer(grab::tell_released);
+        .add_observer(grab::notify_released);
     }
 
     fn finish(&self, app: &mut App) {
-        // Where the plugin of assets has come after this one.
+        // Again, in case `AssetPlugin` was added after this plugin.
         #[cfg(feature = "presets")]
         presets::add_to(app);
         if !app.world().contains_resource::<Assets<Mesh>>() {

@@ -1,26 +1,26 @@
-//! Fine meshes that are drawn in place of a coarse cloth.
+//! [`ClothProxy`]: fine meshes rendered in place of a coarse cloth.
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Lets a fine mesh follow a coarse cloth: give it to an entity with a [`Mesh3d`] that lies where the cloth
-/// does at rest. Some hundred particles then move tens of thousands of vertices, pockets, seams and all.
+/// Makes the [`Mesh3d`] of the same entity, a fine mesh, follow a coarse cloth. The mesh must lie where the cloth
+/// lies at rest. A few hundred particles can move tens of thousands of vertices, with pockets and seams.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::prelude::*;
 /// # fn spawn(mut commands: Commands, coarse: Handle<Mesh>, fine: Handle<Mesh>) {
-/// // Without a material the cloth itself is not drawn.
+/// // Without a material the cloth itself is not rendered.
 /// let cloth = commands.spawn((Cloth::default(), Mesh3d(coarse))).id();
 /// commands.spawn((ClothProxy { cloth }, Mesh3d(fine)));
 /// # }
 /// ```
 ///
-/// It is bound when both meshes are loaded, by where both entities then are; meshes of one skeleton by where
-/// they were modelled. Each vertex belongs to the triangle that is nearest. Like the cloth it gets a mesh of
-/// its own, and its first one back when the component goes. Tears of the cloth do not open it. In `bsn!` the
-/// cloth is one that the scene names: `ClothProxy { cloth: #Cape }`.
+/// The proxy is bound once both meshes are loaded, in the current poses of both entities; meshes of one skeleton
+/// are bound in their bind poses. Each vertex is bound to the nearest triangle of the cloth. Like the cloth, the
+/// proxy gets a mesh of its own, and its original mesh back when the component is removed. Tears of the cloth do
+/// not open it. In `bsn!` the cloth is named in the scene: `ClothProxy { cloth: #Cape }`.
 #[derive(Component, FromTemplate, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[require(Transform)]
 pub struct ClothProxy {
-    /// The cloth that it follows.
+    /// Cloth entity to follow.
     #[entities]
     pub cloth: Entity,
 }

@@ -1,11 +1,11 @@
-//! The world around all cloths.
+//! Resources for all cloths: gravity, wind, substeps and threads.
 
 use crate::solver::gusty;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Gravity for all cloths, m/s². Default −9.81 along y; each component −200 to 200.
+/// Gravitational acceleration of all cloths, m/s². Default −9.81 along y; each component −200 to 200.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -21,7 +21,7 @@ impl Default for ClothGravity {
     }
 }
 
-/// Wind for all cloths: the same everywhere, steady or in gusts. [`Turbulence`] and
+/// Global wind on all cloths: uniform in space, steady or gusty. [`WindTurbulence`] and
 /// [`WindZone`](crate::WindZone)s add to it.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
@@ -32,26 +32,25 @@ impl Default for ClothGravity {
     reflect(Serialize, Deserialize)
 )]
 pub struct Wind {
-    /// Mean velocity of the air, m/s. Default 0; each component −200 to 200.
+    /// Mean velocity of the air, m/s. Each component −200 to 200, default 0.
     pub velocity: Vec3,
-    /// Density of the air, kg/m³; 0 switches all air resistance off. 0 to 2000, default 1.2.
+    /// Density of the air, kg/m³. 0 to 2000, default 1.2; 0 disables all aerodynamic forces.
     pub air_density: f32,
-    /// Share of its strength by which the wind swells and fades, within seconds; it also swings up to
-    /// a third of that to the sides. 0 is a steady wind, 1 one that dies down and doubles. 0 to 1,
-    /// default 0.
+    /// Amplitude of gusts as a fraction of the mean wind speed; gusts rise and fade within seconds, and also swing
+    /// the wind sideways by up to a third of that. 0 to 1, default 0: 0 blows steadily, 1 varies between calm and
+    /// twice the speed.
     pub gusts: f32,
 }
 
 impl Wind {
-    /// The velocity of the air after so many seconds of [`WindTime`], m/s. The same time gives the
-    /// same bits.
+    /// Returns the velocity of the air at a [`WindTime`], s, in m/s. The same time gives the same bits.
     pub fn at(&self, seconds: f64) -> Vec3 {
         gusty(self.velocity, self.gusts, seconds)
     }
 }
 
-/// How long the wind has been blowing, s: the length of all steps that cloths have taken, so that it
-/// pauses and goes slow with them. Write it to let the same gusts come again, or others.
+/// Time of the wind, s: total duration of all cloth steps so far, so that the wind pauses and slows down with the
+/// cloth. Write it to repeat gusts or to get different ones.
 #[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -71,8 +70,8 @@ impl Default for Wind {
     }
 }
 
-/// Eddies in the air of all cloths, which come and go: noise in space and time that adds to the [`Wind`].
-/// They do not travel with the wind. The same place and [`WindTime`] give the same bits.
+/// Turbulence of the wind on all cloths: noise in space and time that adds to the [`Wind`]. Its eddies do not
+/// travel with the wind. The same position and [`WindTime`] give the same bits.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -81,19 +80,19 @@ impl Default for Wind {
     serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
-pub struct Turbulence {
-    /// The most that they add to each component of the wind, m/s; on average (the root of the mean
-    /// square) they add 0.32 of it. 0 to 200, default 0: none.
+pub struct WindTurbulence {
+    /// Largest magnitude added to each component of the wind, m/s; the root mean square is 0.32 of it. 0 to 200,
+    /// default 0: no turbulence.
     pub strength: f32,
-    /// Distance over which the air moves another way, m. 0.01 to 1000, default 0.5.
+    /// Size of eddies: distance over which the turbulent velocity changes, m. 0.01 to 1000, default 0.5.
     pub size: f32,
-    /// Time after which it moves another way at the same place, s. 0.01 to 1000, default 0.5.
+    /// Time over which the turbulent velocity changes at a fixed position, s. 0.01 to 1000, default 0.5.
     pub period: f32,
-    /// Another seed gives other eddies. Default 0.
+    /// Seed of the random eddies. Default 0.
     pub seed: u32,
 }
 
-impl Default for Turbulence {
+impl Default for WindTurbulence {
     fn default() -> Self {
         Self {
             strength: 0.0,
@@ -104,12 +103,12 @@ impl Default for Turbulence {
     }
 }
 
-/// Whether colliders keep the wind off what is behind them. Off by default.
+/// Occlusion of the wind: colliders shelter the cloth in their lee. Off by default.
 ///
-/// It counts for [`Wind`], [`Turbulence`] and [`WindZone`](crate::WindZone)s together: where all of that
-/// comes from, over this length, no [`ClothCollider`](crate::ClothCollider) may be in the way. So a fan in
-/// front of a wall must be farther from it than this, or the wall shelters from the fan. Layers do not
-/// matter; hollow colliders and those made of triangles keep nothing off.
+/// Acts on the sum of [`Wind`], [`WindTurbulence`] and [`WindZone`](crate::WindZone)s: a
+/// [`ClothCollider`](crate::ClothCollider) within [`length`](Self::length) upwind of a particle shelters it. A fan
+/// in front of a wall must therefore be farther from the wall than this length, or the wall shelters cloth from
+/// the fan. Layers do not matter; hollow colliders and mesh colliders do not occlude.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -119,11 +118,10 @@ impl Default for Turbulence {
     reflect(Serialize, Deserialize)
 )]
 pub struct WindOcclusion {
-    /// How far behind a collider the wind is back, m; it comes back little by little. 0 to 1000, default
-    /// 0: colliders keep nothing off, and nothing is looked for.
+    /// Length of the lee, m: distance behind a collider over which the wind gradually regains its full strength. 0
+    /// to 1000, default 0: no occlusion, at no cost.
     pub length: f32,
-    /// By how much the edge of the calm gets wider for each metre behind the collider. 0 to 1, default
-    /// 0.2.
+    /// Widening of the soft edge of the lee per distance behind the collider, m/m. 0 to 1, default 0.2.
     pub spread: f32,
 }
 
@@ -136,9 +134,9 @@ impl Default for WindOcclusion {
     }
 }
 
-/// Substeps of each fixed step, 1 to 100, default 8. Stiffness grows with their square, cost in
-/// proportion. May change at any time; greater stiffness is then approached in small strides, so
-/// that cloth does not snap back.
+/// Number of substeps per fixed step, 1 to 100, default 8. Stiffness grows with its square, cost in proportion.
+/// May change at any time; greater stiffness is then ramped up over several steps, so that cloth does not snap
+/// back.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -146,15 +144,15 @@ impl Default for WindOcclusion {
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-pub struct Substeps(pub u32);
+pub struct ClothSubsteps(pub u32);
 
-impl Default for Substeps {
+impl Default for ClothSubsteps {
     fn default() -> Self {
         Self(8)
     }
 }
 
-/// Most threads that work on cloths at the same time, at least 1. Default all that there are: those of
+/// Maximum number of CPU threads that work on cloths at the same time, at least 1. Default all: the threads of
 /// Bevy's compute pool, and the one that runs the schedule. Results do not depend on it.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
@@ -163,9 +161,9 @@ impl Default for Substeps {
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-pub struct ClothThreads(pub usize);
+pub struct ClothMaxThreads(pub usize);
 
-impl Default for ClothThreads {
+impl Default for ClothMaxThreads {
     fn default() -> Self {
         Self(usize::MAX)
     }

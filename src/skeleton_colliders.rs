@@ -1,4 +1,4 @@
-//! Capsules around the limbs of a character, from the mesh that its skeleton moves.
+//! Generates capsule colliders around the limbs of a character from its skinned mesh.
 
 use crate::{
     collider::ClothCollider,
@@ -16,9 +16,9 @@ use bevy::{
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Puts a capsule around each limb of a character: give it to an entity with a [`Mesh3d`] and a skeleton
-/// ([`SkinnedMesh`]), and each joint gets a child with a [`ClothCollider`] that fits the vertices which it
-/// moves. They are made as soon as the mesh is loaded, and taken away with the component or with the mesh.
+/// Capsule colliders around the limbs of a character. On an entity with a [`Mesh3d`] and a skeleton
+/// ([`SkinnedMesh`]), each joint gets a child with a [`ClothCollider`] fitted to the vertices that it moves. The
+/// colliders are generated as soon as the mesh is loaded, and removed with this component or with the mesh.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// # }
 /// ```
 ///
-/// Of a model from a file, [`ClothRules::colliders`](crate::ClothRules::colliders) finds the mesh by its name.
+/// For a model from a file, [`ClothRules::colliders`](crate::ClothRules::colliders) finds the mesh by its name.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -37,18 +37,18 @@ use serde::{Deserialize, Serialize};
     reflect(Serialize, Deserialize)
 )]
 pub struct SkeletonColliders {
-    /// Their radii, as a multiple of what fits the mesh. 0.1 to 10, default 1.
+    /// Scale of the fitted radii. 0.1 to 10, default 1.
     pub thickness: f32,
-    /// Limbs thinner than this get none, m in the pose that the mesh was modelled in: fingers. 0 or more, default
+    /// Smallest radius of a limb that gets a collider, in the bind pose, m: excludes fingers. 0 or more, default
     /// 0.02.
-    pub least_radius: f32,
-    /// What a vertex must be moved by a joint to belong to it, 0 to 1. Default 0.4.
-    pub least_weight: f32,
-    /// Their friction with cloth, as in [`ClothCollider`]. 0 or more, default 0.5.
+    pub min_radius: f32,
+    /// Smallest weight of a joint on a vertex for the vertex to belong to it, 0 to 1. Default 0.4.
+    pub min_weight: f32,
+    /// Static friction coefficient, as in [`ClothCollider`]. 0 or more, default 0.5.
     pub static_friction: f32,
-    /// Likewise. 0 or more, default 0.4.
+    /// Kinetic friction coefficient. 0 or more, default 0.4.
     pub kinetic_friction: f32,
-    /// Which cloths meet them. Default: all.
+    /// Layers of cloths that collide with them. Default: all.
     pub layers: ClothLayers,
 }
 
@@ -57,8 +57,8 @@ impl Default for SkeletonColliders {
         let collider = ClothCollider::default();
         Self {
             thickness: 1.0,
-            least_radius: 0.02,
-            least_weight: 0.4,
+            min_radius: 0.02,
+            min_weight: 0.4,
             static_friction: collider.static_friction,
             kinetic_friction: collider.kinetic_friction,
             layers: ClothLayers::default(),
@@ -66,47 +66,49 @@ impl Default for SkeletonColliders {
     }
 }
 
-/// The capsules that were made, and what of.
+/// Generated colliders, and the inputs that they were generated from.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
-pub(crate) struct MadeColliders {
+pub(crate) struct GeneratedColliders {
     colliders: Vec<Entity>,
     from: SkeletonColliders,
     mesh: AssetId<Mesh>,
     joints: Vec<Entity>,
 }
 
-/// On each capsule: the body that it was made for. Capsules that were saved with a scene are known by it.
+/// Body that a collider was generated for; identifies colliders that were saved with a scene.
 #[derive(Component, Reflect, Clone, Debug)]
 #[reflect(Component, Clone, Debug)]
-pub(crate) struct MadeFor(#[entities] Entity);
+pub(crate) struct GeneratedFor(#[entities] Entity);
 
-/// Makes capsules for meshes that have been loaded, and anew where something has changed.
-pub(crate) fn make_colliders(
+/// Generates colliders for meshes that have been loaded, and again when an input has changed.
+pub(crate) fn generate_colliders(
     bodies: Query<(
         Entity,
         &SkeletonColliders,
         &Mesh3d,
         &SkinnedMesh,
-        Option<&MadeColliders>,
+        Option<&GeneratedColliders>,
         (Option<&ClothSource>, Option<&ClothSkin>),
     )>,
-    before: Query<(Entity, &MadeFor)>,
+    existing: Query<(Entity, &GeneratedFor)>,
     names: Query<&Name>,
     parents: Query<&ChildOf>,
     meshes: Res<Assets<Mesh>>,
     inverse: Option<Res<Assets<SkinnedMeshInverseBindposes>>>,
     mut commands: Commands,
 ) {
-    for (entity, wanted, mesh, skinned, made, (source, skin)) in &bodies {
-        // Of what is cloth, too, as it was before it became that.
+    for (entity, settings, mesh, skinned, generated, (source, skin)) in &bodies {
+        // Use the original mesh and skin of an entity that has become cloth.
         let original = skin.and_then(|skin| skin.original(Some(skinned)));
         let skinned = original.as_ref().unwrap_or(skinned);
         let mesh = ClothSource::original(source, mesh);
-        let same = made.is_some_and(|made| {
-            made.from == *wanted && made.mesh == mesh.id() && made.joints == skinned.joints
+        let is_current = generated.is_some_and(|generated| {
+            generated.from == *settings
+                && generated.mesh == mesh.id()
+                && generated.joints == skinned.joints
         });
-        if same {
+        if is_current {
             continue;
         }
         let loaded = inverse.as_ref();
@@ -114,16 +116,16 @@ pub(crate) fn make_colliders(
         let (Some(mesh_asset), Some(inverse)) = (meshes.get(mesh), loaded) else {
             continue;
         };
-        // Also those that it was saved with.
-        let before = before.iter().filter(|(_, of)| of.0 == entity);
-        take_away(before.map(|(collider, _)| collider), &mut commands);
+        // Also removes colliders that were saved with the scene.
+        let existing = existing.iter().filter(|(_, body)| body.0 == entity);
+        despawn(existing.map(|(collider, _)| collider), &mut commands);
         let mut colliders = Vec::new();
-        match limbs(mesh_asset, skinned, inverse, wanted, &parents) {
+        match limbs(mesh_asset, skinned, inverse, settings, &parents) {
             Ok(limbs) => {
                 if limbs.is_empty() {
                     warn!(
                         "cloth colliders of {entity}: no joint moves enough of its mesh for a capsule; \
-                         lower least_radius or least_weight"
+                         lower min_radius or min_weight"
                     );
                 }
                 for (joint, limb) in limbs {
@@ -135,44 +137,44 @@ pub(crate) fn make_colliders(
                     joint.with_children(|joint| {
                         let collider = joint.spawn((
                             name,
-                            wanted.collider(&limb),
-                            wanted.layers,
-                            MadeFor(entity),
+                            settings.collider(&limb),
+                            settings.layers,
+                            GeneratedFor(entity),
                         ));
                         colliders.push(collider.id());
                     });
                 }
             }
             Err(reason) => {
-                error!("cloth colliders of {entity} are not made: {reason}");
+                error!("cloth colliders of {entity} are not generated: {reason}");
             }
         }
-        commands.entity(entity).try_insert(MadeColliders {
+        commands.entity(entity).try_insert(GeneratedColliders {
             colliders,
-            from: wanted.clone(),
+            from: settings.clone(),
             mesh: mesh.id(),
             joints: skinned.joints.clone(),
         });
     }
 }
 
-/// Takes the capsules away that belong to a component that was removed.
-pub(crate) fn take_colliders_away(
+/// Removes the colliders of a removed component.
+pub(crate) fn remove_colliders(
     event: On<Remove, SkeletonColliders>,
-    made: Query<&MadeColliders>,
+    generated: Query<&GeneratedColliders>,
     mut commands: Commands,
 ) {
-    if let Ok(made) = made.get(event.entity) {
-        take_away(made.colliders.iter().copied(), &mut commands);
+    if let Ok(generated) = generated.get(event.entity) {
+        despawn(generated.colliders.iter().copied(), &mut commands);
         if let Ok(mut entity) = commands.get_entity(event.entity) {
-            entity.try_remove::<MadeColliders>();
+            entity.try_remove::<GeneratedColliders>();
         }
     }
 }
 
-fn take_away(colliders: impl Iterator<Item = Entity>, commands: &mut Commands) {
+fn despawn(colliders: impl Iterator<Item = Entity>, commands: &mut Commands) {
     for collider in colliders {
-        // It may have gone with its joint.
+        // May have been despawned with its joint.
         if let Ok(mut collider) = commands.get_entity(collider) {
             collider.try_despawn();
         }
@@ -180,7 +182,7 @@ fn take_away(colliders: impl Iterator<Item = Entity>, commands: &mut Commands) {
 }
 
 impl SkeletonColliders {
-    /// What surrounds a limb, in the frame of its joint.
+    /// Returns the collider of a limb and its transform in the frame of its joint.
     fn collider(&self, limb: &Limb) -> (ClothCollider, Transform) {
         let thickness = if self.thickness.is_finite() {
             self.thickness.clamp(0.1, 10.0)
@@ -200,12 +202,12 @@ impl SkeletonColliders {
     }
 }
 
-/// The limbs of a mesh, each in the frame of its joint.
+/// Fits the limbs of a mesh, each in the frame of its joint.
 fn limbs(
     mesh: &Mesh,
     skinned: &SkinnedMesh,
     inverse: &SkinnedMeshInverseBindposes,
-    wanted: &SkeletonColliders,
+    settings: &SkeletonColliders,
     parents: &Query<&ChildOf>,
 ) -> Result<Vec<(Entity, Limb)>, String> {
     let missing = |what: &str| format!("its mesh has no {what}, or it is not readable");
@@ -226,7 +228,7 @@ fn limbs(
     let mut points: Vec<Vec<Vec3>> = vec![Vec::new(); joints.len()];
     for ((&position, indices), weights) in positions.iter().zip(indices).zip(weights) {
         for (&joint, &weight) in indices.iter().zip(weights) {
-            if weight >= wanted.least_weight
+            if weight >= settings.min_weight
                 && weight > 0.0
                 && let Some(points) = points.get_mut(usize::from(joint))
             {
@@ -234,12 +236,12 @@ fn limbs(
             }
         }
     }
-    let of = |entity: Entity| joints.iter().position(|&joint| joint == entity);
-    // Where the joints that hang on each are, in its frame: there its limb goes.
+    let index_of = |entity: Entity| joints.iter().position(|&joint| joint == entity);
+    // Positions of the child joints of each joint, in its frame: the ends of its limb.
     let mut ends: Vec<Vec<Vec3>> = vec![Vec::new(); joints.len()];
     for (child, &joint) in joints.iter().enumerate() {
         let parent = parents.get(joint).ok().map(ChildOf::parent);
-        if let Some(parent) = parent.and_then(of) {
+        if let Some(parent) = parent.and_then(index_of) {
             let origin = inverse[child].inverse().transform_point3(Vec3::ZERO);
             ends[parent].push(inverse[parent].transform_point3(origin));
         }
@@ -247,7 +249,8 @@ fn limbs(
     let fitted = joints.iter().zip(points.iter().zip(&ends));
     Ok(fitted
         .filter_map(|(&joint, (points, ends))| {
-            // Of several, as at hips and hands, the shape tells more than their mean.
+            // With several children, as at hips and hands, the axis follows from the shape of the points, not from
+            // their mean.
             let axis = match ends[..] {
                 [end] => Some(end),
                 _ => None,
@@ -255,10 +258,11 @@ fn limbs(
             Some((joint, Limb::around(points, axis)?))
         })
         .filter(|(joint, limb)| {
-            // Joints may measure in other units than the mesh.
-            let to_joint = of(*joint).map(|number| inverse[number].determinant().abs().cbrt());
+            // Joint space may have another scale than the mesh.
+            let to_joint =
+                index_of(*joint).map(|number| inverse[number].determinant().abs().cbrt());
             let thickest = limb.radius_bottom.max(limb.radius_top);
-            thickest >= wanted.least_radius * to_joint.unwrap_or(1.0)
+            thickest >= settings.min_radius * to_joint.unwrap_or(1.0)
         })
         .collect())
 }

@@ -1,17 +1,17 @@
-//! What `bsn!` needs for components that name other entities of the same scene.
+//! Templates of components that refer to other entities of the same `bsn!` scene.
 //!
-//! All other components are their own templates: they are `Default` and `Clone`.
+//! All other components are their own templates, as they are `Default` and `Clone`.
 
 use crate::{
+    inertia::ClothInertia,
     pins::{Pin, PinAnchor, Pins},
-    world_motion::WorldMotion,
 };
 use bevy::{
     ecs::template::{EntityTemplate, Template, TemplateContext},
     prelude::*,
 };
 
-/// Makes [`Pins`] that are held by entities which the same scene names.
+/// Template of [`Pins`] anchored to named entities of the same scene.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -26,7 +26,7 @@ use bevy::{
 /// }
 /// ```
 ///
-/// For several entities, let a function make the scene: it gets `EntityTemplate`s for their names.
+/// For several entities, take their names as `EntityTemplate` parameters of a function.
 ///
 /// ```
 /// # use bevy::{ecs::template::EntityTemplate, prelude::*};
@@ -41,7 +41,7 @@ pub struct PinsTemplate {
 }
 
 impl PinsTemplate {
-    /// All of these pins, held by this entity.
+    /// Anchors all of these pins to an entity.
     pub fn held_by(entity: impl Into<EntityTemplate>, pins: Pins) -> Self {
         let entity = entity.into();
         let pins = pins.pins.into_iter().map(|pin| (pin, Some(entity)));
@@ -50,7 +50,7 @@ impl PinsTemplate {
         }
     }
 
-    /// These and other pins.
+    /// Combines these pins with others.
     pub fn and(mut self, other: impl Into<Self>) -> Self {
         self.pins.extend(other.into().pins);
         self
@@ -92,41 +92,41 @@ impl Template for PinsTemplate {
     }
 }
 
-/// Makes a [`WorldMotion`] whose frame is an entity which the same scene names:
-/// `~WorldMotionTemplate::of(#Hero, WorldMotion::felt(0.5))` in `bsn!`.
+/// Template of a [`ClothInertia`] with a named entity of the same scene as its frame:
+/// `~ClothInertiaTemplate::of(#Hero, ClothInertia::uniform(0.5))` in `bsn!`.
 #[derive(Debug, Default)]
-pub struct WorldMotionTemplate {
-    motion: WorldMotion,
+pub struct ClothInertiaTemplate {
+    inertia: ClothInertia,
     frame: Option<EntityTemplate>,
 }
 
-impl WorldMotionTemplate {
-    /// This motion, with this entity for its frame.
-    pub fn of(entity: impl Into<EntityTemplate>, motion: WorldMotion) -> Self {
+impl ClothInertiaTemplate {
+    /// Uses an entity as the frame of these settings.
+    pub fn of(entity: impl Into<EntityTemplate>, inertia: ClothInertia) -> Self {
         Self {
-            motion,
+            inertia,
             frame: Some(entity.into()),
         }
     }
 }
 
-impl Template for WorldMotionTemplate {
-    type Output = WorldMotion;
+impl Template for ClothInertiaTemplate {
+    type Output = ClothInertia;
 
-    fn build_template(&self, context: &mut TemplateContext) -> Result<WorldMotion> {
+    fn build_template(&self, context: &mut TemplateContext) -> Result<ClothInertia> {
         let frame = match &self.frame {
             Some(entity) => PinAnchor::Entity(entity.build_template(context)?),
-            None => self.motion.frame,
+            None => self.inertia.frame,
         };
-        Ok(WorldMotion {
+        Ok(ClothInertia {
             frame,
-            ..self.motion.clone()
+            ..self.inertia.clone()
         })
     }
 
     fn clone_template(&self) -> Self {
         Self {
-            motion: self.motion.clone(),
+            inertia: self.inertia.clone(),
             frame: self.frame,
         }
     }

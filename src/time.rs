@@ -1,8 +1,8 @@
-//! Pause, single step and slow motion of all cloths, apart from the time of the game.
+//! Pause, single steps and slow motion of all cloths, independent of the time of the game.
 
 use bevy::prelude::*;
 
-/// The clock of all cloths.
+/// Pause and speed of all cloths.
 ///
 /// ```
 /// # use bevy_drape::ClothTime;
@@ -19,14 +19,14 @@ use bevy::prelude::*;
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothTime {
-    /// Cloths stand still.
+    /// Whether all cloths are paused. Default `false`.
     pub paused: bool,
-    /// 1 is real time, 0.1 slow motion. 0 to 1; to go faster, raise the speed of `Time<Virtual>`.
-    /// Slow motion takes the same steps less often, so it shows the very same motion; except that
-    /// colliders and anchors which keep their pace are faster, seen from the cloth. Let them move
-    /// with [`cloth_step_due`](crate::cloth_step_due).
+    /// Speed relative to real time: 1 is real time, 0.1 slow motion. 0 to 1, default 1; for more, raise the speed
+    /// of `Time<Virtual>`. Slow motion takes the same steps less often, so the motion is exactly the same; but
+    /// colliders and anchors that keep moving in real time are faster relative to the cloth. Move them under
+    /// the run condition [`cloth_step_due`](crate::cloth_step_due).
     pub speed: f32,
-    /// Steps that are still to be taken although it is paused, one at each fixed update.
+    /// Number of single steps still to take while paused, one per fixed update. Default 0.
     pub requested_steps: u32,
 }
 
@@ -41,7 +41,7 @@ impl Default for ClothTime {
 }
 
 impl ClothTime {
-    /// Takes one step, at the next fixed update, although it is paused.
+    /// Requests one step at the next fixed update, while paused.
     pub fn request_step(&mut self) {
         self.requested_steps = self.requested_steps.saturating_add(1);
     }
@@ -55,8 +55,8 @@ impl ClothTime {
     }
 }
 
-/// Where the clock is between two steps: it matters in slow motion, where a step is not taken in every
-/// fixed update. For a game to save, with [`ClothTime`]; nothing in it is to be read or set.
+/// Progress of the clock between two steps, for slow motion, where not every fixed update takes a step. Save it
+/// together with [`ClothTime`]; its contents are private.
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -65,15 +65,15 @@ impl ClothTime {
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothClock {
-    /// Share of a step that has been waited for.
+    /// Elapsed fraction of a step.
     progress: f32,
-    /// Cloths move in this fixed update.
+    /// Whether cloths take a step in this fixed update.
     due: bool,
 }
 
 impl ClothClock {
-    /// How far the drawn frame is between the last two steps, from 0 to 1. `overstep` is the same
-    /// for fixed updates.
+    /// Returns the fraction, from 0 to 1, at which the rendered frame lies between the last two steps. `overstep`
+    /// is that between the last two fixed updates.
     pub(crate) fn interpolation(&self, time: &ClothTime, overstep: f32) -> f32 {
         if time.paused {
             1.0
@@ -93,7 +93,7 @@ impl ClothClock {
             self.progress += time.allowed_speed();
             self.due = self.progress >= 1.0;
             if self.due {
-                // At full speed there is nothing to wait for, whatever was left from slow motion.
+                // At full speed each update takes a step; any remainder from slow motion is dropped.
                 let real_time = time.allowed_speed() == 1.0;
                 self.progress = if real_time { 0.0 } else { self.progress - 1.0 };
             }
@@ -104,13 +104,13 @@ impl ClothClock {
 
 /// Decides whether this fixed update takes a step.
 pub(crate) fn advance_cloth_time(mut clock: ResMut<ClothClock>, mut time: ResMut<ClothTime>) {
-    // Not a change that anybody should react to.
+    // Not a change to which other systems should react.
     clock.advance(time.bypass_change_detection());
 }
 
-/// Run condition for the schedule of the cloth steps, after
-/// [`ClothSystems::Finish`](crate::ClothSystems::Finish): cloths have moved in this update. For
-/// colliders that are to pause and go slow with them.
+/// Run condition: cloths took a step in this update. For systems in the schedule of the cloth steps, after
+/// [`ClothSystems::Finish`](crate::ClothSystems::Finish), that move colliders and should pause and slow down
+/// with the cloths.
 pub fn cloth_step_due(clock: Res<ClothClock>) -> bool {
     clock.due
 }
@@ -156,17 +156,17 @@ mod tests {
             ..Default::default()
         };
         let mut clock = ClothClock::default();
-        let mut seen = Vec::new();
+        let mut recorded = Vec::new();
         for _ in 0..4 {
             clock.advance(&mut time);
-            seen.push((
+            recorded.push((
                 clock.due,
                 clock.interpolation(&time, 0.0),
                 clock.interpolation(&time, 0.5),
             ));
         }
         assert_eq!(
-            seen,
+            recorded,
             [
                 (false, 0.5, 0.75),
                 (true, 0.0, 0.25),

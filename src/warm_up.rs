@@ -1,24 +1,24 @@
-//! Lets cloth settle before it is seen.
+//! Warm-up: simulates cloth before it is first rendered.
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Lets a cloth take so many steps when it is built, before it is drawn for the first time: a cape hangs, a
-/// tablecloth lies, and nobody sees it fall into place. Sixty are a second.
+/// Number of steps that a cloth simulates when it is built, before it is first rendered: a cape already hangs, a
+/// tablecloth already lies. 60 are about a second. At most 1000.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::prelude::*;
 /// # fn spawn(mut commands: Commands) {
-/// commands.spawn((Cloth::default(), Pins::edge(ClothEdge::Top), WarmUp(90)));
+/// commands.spawn((Cloth::default(), Pins::edge(ClothEdge::Top), ClothWarmUp(90)));
 /// # }
 /// ```
 ///
-/// All that is around it stands still meanwhile, at the wind of that moment. It meets primitives
-/// ([`ClothCollider`](crate::ClothCollider)), and mesh colliders that were there before it, but no other cloth,
-/// and systems of yours in [`ClothSubstep`](crate::ClothSubstep) do not run. The steps are taken in one frame:
-/// they take as long as those that are seen. At most 1000.
+/// The surroundings do not move meanwhile, and the wind is that of the moment. The cloth collides with primitives
+/// ([`ClothCollider`](crate::ClothCollider)), and with mesh colliders that existed before it, but not with other
+/// cloth. Your own systems in [`ClothSubstep`](crate::ClothSubstep) do not run. All steps run in one frame, each
+/// at the cost of a normal step.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-pub struct WarmUp(pub u32);
+pub struct ClothWarmUp(pub u32);
 
-/// More would be a program that hangs.
-pub(crate) const MOST_STEPS: u32 = 1000;
+/// Largest number of steps: more would block the frame for too long.
+pub(crate) const MAX_STEPS: u32 = 1000;

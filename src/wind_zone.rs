@@ -1,7 +1,7 @@
-//! Wind that blows in a part of the world, and the wind at a place.
+//! [`WindZone`]: wind in a region of the world; and [`LocalWind`], which samples the wind at a position.
 
 use crate::{
-    settings::{Turbulence, Wind, WindOcclusion, WindTime},
+    settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
     solver::{Falloff, ZoneFlow, ZoneShape},
     systems::{ActiveColliders, ActiveWindZones},
 };
@@ -9,15 +9,15 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Wind in a part of the world, at the [`Transform`] of its entity: a fan, a whirl, an explosion. It
-/// may move and turn. The winds of all zones and [`Wind`] add up; all cloths and ropes feel them, each
-/// triangle the mean of those at its corners. [`Wind::air_density`] counts here too.
+/// Wind in a region of the world, at the [`Transform`] of its entity: a fan, a vortex, an explosion. Zones may
+/// move and turn. The winds of all zones and [`Wind`] add up and act on all cloths and ropes, on each triangle as
+/// the mean of the winds at its corners. [`Wind::air_density`] applies here too.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::{prelude::*, Falloff};
 /// # fn spawn(mut commands: Commands) {
-/// // Blows along its −Z, which `looking_to` turns.
+/// // Blows along its local −Z, which `looking_to` orients.
 /// let fan = Transform::from_xyz(0.0, 1.0, 2.0).looking_to(Vec3::NEG_X, Vec3::Y);
 /// commands.spawn((WindZone::cuboid(1.0, 1.0, 6.0).with_strength(8.0), fan));
 /// commands.spawn(WindZone::sphere(2.0).vortex().with_strength(5.0));
@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 /// # }
 /// ```
 ///
-/// A scale of the transform scales the shape: boxes along each axis, spheres by the largest of the
-/// three factors. Strength and core are clamped to their ranges, with a warning; a zone with a length
-/// that is not finite and above 0 does not blow, with an error in the log.
+/// The scale of the transform scales the shape: boxes along each axis, spheres by the largest of the three
+/// factors. Strength and core are clamped to their ranges, with a warning; a zone with a length that is not finite
+/// or not above 0 is left out, with an error in the log.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -37,16 +37,16 @@ use serde::{Deserialize, Serialize};
 )]
 #[require(Transform)]
 pub struct WindZone {
-    /// Where it blows, in the frame of its entity. Default everywhere.
+    /// Region, in the local space of the entity. Default everywhere.
     pub shape: ZoneShape,
-    /// Which way, in the frame of its entity. Default along −Z.
+    /// Direction of the flow, in the local space of the entity. Default along −Z.
     pub flow: ZoneFlow,
-    /// How it fades towards the edge. Default smooth.
+    /// Falloff towards the edge of the region. Default smooth.
     pub falloff: Falloff,
-    /// Speed of its air, m/s; negative blows the other way. −200 to 200, default 5.
+    /// Speed of the air, m/s; negative values reverse it. −200 to 200, default 5.
     pub strength: f32,
-    /// Nearer than this to the middle of a radial zone, or to the axis of a vortex, m, the speed
-    /// shrinks in proportion to the distance. 0.001 to 1000, default 0.1.
+    /// Radius around the centre of a radial zone or the axis of a vortex within which the speed falls linearly to
+    /// 0, m. 0.001 to 1000, default 0.1.
     pub core: f32,
 }
 
@@ -69,12 +69,12 @@ impl From<ZoneShape> for WindZone {
 }
 
 impl WindZone {
-    /// A ball of wind. `radius` in m.
+    /// Creates a spherical zone. `radius` in m.
     pub fn sphere(radius: f32) -> Self {
         ZoneShape::Sphere { radius }.into()
     }
 
-    /// A box of wind with these full lengths along its axes, m.
+    /// Creates a box-shaped zone. Full lengths along the local axes, m.
     pub fn cuboid(x: f32, y: f32, z: f32) -> Self {
         ZoneShape::Cuboid {
             half_size: Vec3::new(x, y, z) / 2.0,
@@ -82,7 +82,7 @@ impl WindZone {
         .into()
     }
 
-    /// The same zone, its air leaving its middle.
+    /// Returns the zone with air that flows away from its centre.
     pub fn radial(self) -> Self {
         Self {
             flow: ZoneFlow::Radial,
@@ -90,7 +90,7 @@ impl WindZone {
         }
     }
 
-    /// The same zone, its air circling its +Y axis counter-clockwise.
+    /// Returns the zone with air that circles its +Y axis counter-clockwise.
     pub fn vortex(self) -> Self {
         Self {
             flow: ZoneFlow::Vortex,
@@ -98,17 +98,17 @@ impl WindZone {
         }
     }
 
-    /// The same zone with another speed, m/s.
+    /// Returns the zone with this speed, m/s.
     pub fn with_strength(self, strength: f32) -> Self {
         Self { strength, ..self }
     }
 
-    /// The same zone that fades in another way.
+    /// Returns the zone with this falloff.
     pub fn with_falloff(self, falloff: Falloff) -> Self {
         Self { falloff, ..self }
     }
 
-    /// Its shape under the scale of a transform.
+    /// Returns the shape under the scale of a transform.
     pub(crate) fn scaled_shape(&self, scale: Vec3) -> ZoneShape {
         let scale = scale.abs();
         match self.shape {
@@ -123,7 +123,8 @@ impl WindZone {
     }
 }
 
-/// The wind at a place as cloths feel it, for what else it is to move: leaves, smoke, a weathercock.
+/// System parameter that samples the wind that acts on cloth, to move other things with it: leaves, smoke, a
+/// weather vane.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -139,22 +140,22 @@ impl WindZone {
 pub struct LocalWind<'w> {
     wind: Res<'w, Wind>,
     time: Res<'w, WindTime>,
-    turbulence: Res<'w, Turbulence>,
+    turbulence: Res<'w, WindTurbulence>,
     zones: Res<'w, ActiveWindZones>,
     occlusion: Res<'w, WindOcclusion>,
     colliders: Res<'w, ActiveColliders>,
 }
 
 impl LocalWind<'_> {
-    /// The velocity of the air at a place in the world, m/s, as in the last step that cloths took.
-    pub fn at(&self, place: Vec3) -> Vec3 {
+    /// Returns the velocity of the air at a world position, m/s, as of the last cloth step.
+    pub fn at(&self, position: Vec3) -> Vec3 {
         let seconds = **self.time;
         let occlusion = self.colliders.occlusion(&self.occlusion);
         let field = self.zones.field(&self.turbulence, seconds, occlusion);
-        field.total(place, self.wind.at(seconds))
+        field.total(position, self.wind.at(seconds))
     }
 
-    /// The zones that blow.
+    /// Returns the active zones.
     #[cfg(feature = "debug")]
     pub(crate) fn zones(&self) -> &[crate::solver::Zone] {
         &self.zones.list

@@ -1,4 +1,4 @@
-//! The panel, driven by clicks, drags and keys as a user would, and what they do to the cloth.
+//! The panel, driven by clicks, drags and keys, and their effect on the cloth.
 #![cfg(feature = "panel")]
 
 #[cfg(feature = "presets")]
@@ -11,7 +11,9 @@ mod headless;
 mod presets;
 
 use bevy::prelude::*;
-use bevy_drape::{ClothDiagnosticsPlugin, Constraints, Particles, params, prelude::*, solver};
+use bevy_drape::{
+    ClothConstraints, ClothDiagnosticsPlugin, ClothParticles, params, prelude::*, solver,
+};
 use bevy_egui::egui::{self, Event, Modifiers, PointerButton, Pos2, accesskit::Role};
 use egui_kittest::{Harness, kittest::Queryable};
 
@@ -19,7 +21,7 @@ use headless::headless_app;
 
 type Panel = Harness<'static, App>;
 
-/// The panel over an app with one sheet that hangs by its upper corners. Every frame is one step.
+/// Creates the panel over an app with one sheet that hangs by its upper corners. Every frame is one step.
 fn panel() -> Panel {
     panel_over(headless_app(plugins()))
 }
@@ -57,11 +59,11 @@ fn cloth(panel: &mut Panel) -> Cloth {
 
 fn lowest(panel: &mut Panel) -> Vec3 {
     let world = panel.state_mut().world_mut();
-    let particles = world.query::<&Particles>().single(world).unwrap();
+    let particles = world.query::<&ClothParticles>().single(world).unwrap();
     particles.world_position(95)
 }
 
-/// Presses the left button at one place, moves the mouse to another and lets go.
+/// Presses the left button at one position, moves the pointer to another and releases the button.
 fn drag(panel: &mut Panel, from: Pos2, to: Pos2) {
     let button = |pos, pressed| Event::PointerButton {
         pos,
@@ -81,23 +83,41 @@ fn drag(panel: &mut Panel, from: Pos2, to: Pos2) {
     panel.step();
 }
 
-/// Drags the knob of a slider from one share of its way to another.
+/// Drags the knob of a slider from one fraction of its length to another.
 fn slide(panel: &mut Panel, name: &str, from: f32, to: f32) {
     let rect = panel.get_by_role_and_label(Role::Slider, name).rect();
-    // The knob's middle keeps its radius from both ends.
-    let at = |share: f32| rect.left_center() + egui::Vec2::new(rect.width() * share, 0.0);
+    // The knob's centre keeps its radius from both ends.
+    let at = |fraction: f32| rect.left_center() + egui::Vec2::new(rect.width() * fraction, 0.0);
     drag(panel, at(from), at(to));
+}
+
+/// Ticks the check box of a number that is absent, so that its slider appears.
+fn tick<T>(panel: &mut Panel, param: &params::Param<T>) {
+    let none = param.none_label().expect("a number that may be absent");
+    let label = panel.get_by_role_and_label(Role::Label, param.name).rect();
+    // Several numbers have the same word for their absence: the check box in the row of the label counts.
+    let height = |rect: egui::Rect| (rect.center().y - label.center().y).abs();
+    let in_row = panel
+        .get_all_by_role_and_label(Role::CheckBox, none)
+        .find(|check_box| height(check_box.rect()) < 1.0)
+        .expect("a check box in the row of the label");
+    in_row.click();
+    panel.run_steps(2);
 }
 
 fn check_slider<T>(param: &params::Param<T>, read: impl Fn(&mut Panel) -> T) {
     let mut panel = panel();
-    let before = (param.get)(&read(&mut panel));
+    if param.get(&read(&mut panel)).is_none() {
+        tick(&mut panel, param);
+    }
+    let number = |panel: &mut Panel| param.get(&read(panel)).expect("a number");
+    let before = number(&mut panel);
     slide(&mut panel, param.name, 0.5, 0.98);
-    let high = (param.get)(&read(&mut panel));
+    let high = number(&mut panel);
     slide(&mut panel, param.name, 0.98, 0.03);
-    let low = (param.get)(&read(&mut panel));
+    let low = number(&mut panel);
     let (least, most) = (*param.range.start(), *param.range.end());
-    // What is at its highest already cannot get higher.
+    // A value at the end of its range cannot get higher.
     assert!(
         high > before || before == most,
         "{}: {before}, dragged to {high}",
@@ -113,7 +133,7 @@ fn check_slider<T>(param: &params::Param<T>, read: impl Fn(&mut Panel) -> T) {
 }
 
 #[test]
-fn every_slider_changes_what_it_is_named_after() {
+fn every_slider_changes_its_own_number() {
     for param in params::CLOTH {
         check_slider(param, cloth);
     }
@@ -121,14 +141,16 @@ fn every_slider_changes_what_it_is_named_after() {
         check_slider(param, |panel| cloth(panel).fabric);
     }
     for param in params::SUBSTEPS {
-        check_slider(param, |panel| *panel.state().world().resource::<Substeps>());
+        check_slider(param, |panel| {
+            *panel.state().world().resource::<ClothSubsteps>()
+        });
     }
     for param in &params::WIND[3..] {
         check_slider(param, |panel| *panel.state().world().resource::<Wind>());
     }
     for param in params::TURBULENCE {
         check_slider(param, |panel| {
-            *panel.state().world().resource::<Turbulence>()
+            *panel.state().world().resource::<WindTurbulence>()
         });
     }
     for param in params::WIND_OCCLUSION {
@@ -139,7 +161,7 @@ fn every_slider_changes_what_it_is_named_after() {
 }
 
 #[test]
-fn how_it_collides_with_itself_is_chosen() {
+fn the_self_collision_mode_can_be_chosen() {
     let mut panel = panel();
     for (label, mode) in [
         ("edges too", SelfCollision::ParticlesAndEdges),
@@ -153,7 +175,7 @@ fn how_it_collides_with_itself_is_chosen() {
 }
 
 #[test]
-fn the_default_comes_back_with_a_click() {
+fn a_click_restores_a_default() {
     let mut panel = panel();
     slide(&mut panel, "damping", 0.5, 0.98);
     assert!(cloth(&mut panel).damping > 10.0);
@@ -163,37 +185,37 @@ fn the_default_comes_back_with_a_click() {
 }
 
 #[test]
-fn threads_are_solved_as_chosen() {
+fn the_stretch_solver_can_be_chosen() {
     let mut panel = panel();
-    // One pass a step and no tethers: all depends on how threads are solved.
+    // With one pass per step and no tethers, the stretch depends on the solver alone.
     let world = panel.state_mut().world_mut();
-    world.insert_resource(Substeps(1));
+    world.insert_resource(ClothSubsteps(1));
     for mut cloth in world.query::<&mut Cloth>().iter_mut(world) {
-        cloth.tether_scale = 100.0;
+        cloth.tether_scale = None;
     }
     let mut choose = |label, solver| {
-        // A click on what is chosen already leaves it chosen.
+        // A second click changes nothing.
         for _ in 0..2 {
             panel.get_by_label(label).click();
             panel.run_steps(2);
-            assert_eq!(cloth(&mut panel).threads, solver);
+            assert_eq!(cloth(&mut panel).stretch_solver, solver);
         }
         panel.run_steps(60);
         let world = panel.state_mut().world_mut();
-        let mut cloths = world.query::<(&Particles, &Constraints)>();
+        let mut cloths = world.query::<(&ClothParticles, &ClothConstraints)>();
         let (particles, constraints) = cloths.single(world).unwrap();
         solver::measure_stretch(particles, constraints).mean
     };
-    let soft = choose("relaxation", ThreadSolver::Relaxation);
-    let stiff = choose("direct", ThreadSolver::Direct);
-    assert!(stiff * 2.0 < soft, "{soft} relaxed, {stiff} solved whole");
+    let soft = choose("Gauss–Seidel", StretchSolver::GaussSeidel);
+    let stiff = choose("direct", StretchSolver::Direct);
+    assert!(stiff * 2.0 < soft, "{soft} by Gauss–Seidel, {stiff} direct");
 }
 
 #[test]
 fn numbers_can_be_typed() {
     let mut panel = panel();
     let rect = panel.get_by_role_and_label(Role::Slider, "drag").rect();
-    // The number stands right behind the slider.
+    // The number stands to the right of the slider.
     let number = rect.right_center() + egui::Vec2::new(20.0, 0.0);
     drag(&mut panel, number, number);
     panel.step();
@@ -212,11 +234,11 @@ fn numbers_can_be_typed() {
 }
 
 #[test]
-fn wind_has_strength_and_direction_and_moves_the_cloth() {
+fn wind_speed_and_direction_can_be_set_and_move_the_cloth() {
     let mut panel = panel();
     let wind = |panel: &Panel| panel.state().world().resource::<Wind>().velocity;
     let before = lowest(&mut panel);
-    // The direction can be chosen before there is any wind.
+    // The direction can be set while the wind is 0.
     slide(&mut panel, "direction", 0.0, 0.25);
     assert_eq!(wind(&panel), Vec3::ZERO);
     slide(&mut panel, "wind", 0.0, 0.75);
@@ -243,7 +265,7 @@ fn gravity_can_be_dragged() {
         .find(|node| node.rect().width() > 0.0 && node.value().is_some_and(|v| v.contains("-9.8")))
         .expect("gravity along y")
         .rect();
-    let high = lowest(&mut panel);
+    let before_drag = lowest(&mut panel);
     drag(
         &mut panel,
         rect.center(),
@@ -252,27 +274,27 @@ fn gravity_can_be_dragged() {
     let after = panel.state().world().resource::<ClothGravity>().0;
     assert!(after.y > before.y + 5.0, "{before} became {after}");
     panel.run_steps(30);
-    assert!(lowest(&mut panel).y > high.y - 0.05);
+    assert!(lowest(&mut panel).y > before_drag.y - 0.05);
 }
 
 #[test]
-fn pause_step_run_and_reset() {
+fn the_buttons_pause_step_run_and_reset() {
     let mut panel = panel();
     let start = Vec3::new(0.055_555_56, -0.5, 0.0);
-    // Along z, against the face of the sheet.
+    // Along z, normal to the sheet.
     slide(&mut panel, "direction", 0.0, 0.25);
     slide(&mut panel, "wind", 0.0, 0.75);
     panel.run_steps(30);
     panel.get_by_label("Pause").click();
     panel.run_steps(2);
-    let still = lowest(&mut panel);
-    assert!(still.distance(start) > 0.1);
+    let paused = lowest(&mut panel);
+    assert!(paused.distance(start) > 0.1);
     panel.run_steps(5);
-    assert_eq!(lowest(&mut panel), still);
+    assert_eq!(lowest(&mut panel), paused);
     panel.get_by_label("Step").click();
     panel.run_steps(5);
     let stepped = lowest(&mut panel);
-    assert!(stepped != still && stepped.distance(still) < 0.2);
+    assert!(stepped != paused && stepped.distance(paused) < 0.2);
     panel.get_by_label("Reset").click();
     panel.run_steps(3);
     assert!(lowest(&mut panel).distance(start) < 1e-5);
@@ -282,7 +304,7 @@ fn pause_step_run_and_reset() {
 }
 
 #[test]
-fn slow_motion_is_slow() {
+fn the_speed_slider_sets_slow_motion() {
     let mut panel = panel();
     slide(&mut panel, "speed", 1.0, 0.5);
     let speed = panel.state().world().resource::<ClothTime>().speed;
@@ -306,10 +328,10 @@ fn scenes_can_be_chosen_with_the_mouse() {
 }
 
 #[test]
-fn figures_are_shown() {
+fn diagnostics_are_shown() {
     let mut panel = panel();
     panel.run_steps(10);
-    // 10² particles, 6·10² − 10·10 + 2 constraints.
+    // 10² particles and 6·10² − 10·10 + 2 constraints.
     panel.get_by_label("100");
     panel.get_by_label("502");
     panel.get_by_label_contains(" ms");
@@ -322,52 +344,52 @@ fn the_wireframe_can_be_switched_on() {
     let mut panel = panel();
     panel.get_by_label("wireframe").click();
     panel.run_steps(2);
-    assert!(panel.state().world().resource::<ClothGizmos>().threads);
+    assert!(panel.state().world().resource::<ClothGizmos>().structural);
 }
 
 #[test]
-fn the_air_in_a_cloth_can_be_tuned() {
+fn pressure_can_be_tuned() {
     let mut panel = panel();
     assert!(panel.query_by_label("overpressure").is_none());
     let world = panel.state_mut().world_mut();
     let ball = Sphere::new(0.3).mesh().ico(4).unwrap();
     let ball = world.resource_mut::<Assets<Mesh>>().add(ball);
     let ball = world
-        .spawn((Cloth::default(), Pressure::new(800.0), Mesh3d(ball)))
+        .spawn((Cloth::default(), ClothPressure::new(800.0), Mesh3d(ball)))
         .id();
     panel.run_steps(3);
     panel.get_by_role_and_label(Role::Slider, "overpressure");
     panel.get_by_label("⟲").click();
     panel.run_steps(3);
-    let air = *panel.state().world().get::<Pressure>(ball).unwrap();
-    assert_eq!(air, Pressure::default());
+    let pressure = *panel.state().world().get::<ClothPressure>(ball).unwrap();
+    assert_eq!(pressure, ClothPressure::default());
 }
 
 #[test]
-fn what_a_cloth_feels_of_its_wearer_can_be_tuned() {
+fn inertia_can_be_tuned() {
     let mut panel = panel();
-    assert!(panel.query_by_label("turns felt").is_none());
+    assert!(panel.query_by_label("angular inertia").is_none());
     let world = panel.state_mut().world_mut();
     let cloth = world
         .query_filtered::<Entity, With<Cloth>>()
         .single(world)
         .unwrap();
-    let motion = WorldMotion {
+    let inertia = ClothInertia {
         angular: 0.4,
         max_speed: Some(6.0),
         ..default()
     };
-    world.entity_mut(cloth).insert(motion.clone());
+    world.entity_mut(cloth).insert(inertia.clone());
     panel.run_steps(3);
-    panel.get_by_role_and_label(Role::Slider, "motion felt");
-    panel.get_by_role_and_label(Role::Slider, "turns felt");
+    panel.get_by_role_and_label(Role::Slider, "linear inertia");
+    panel.get_by_role_and_label(Role::Slider, "angular inertia");
     panel.get_by_label("⟲").click();
     panel.run_steps(3);
-    let now = panel.state().world().get::<WorldMotion>(cloth).unwrap();
-    // What has no slider stays.
-    let expected = WorldMotion {
+    let now = panel.state().world().get::<ClothInertia>(cloth).unwrap();
+    // Fields without a slider stay.
+    let expected = ClothInertia {
         angular: 1.0,
-        ..motion
+        ..inertia
     };
     assert_eq!(*now, expected);
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Models hero.glb: a walking figure with a cape, for the scene `cape`.
+"""Generates hero.glb: a walking character with a cape, for the scene `cape`.
 
-    python3 assets/models/hero.py        writes assets/models/hero.glb (half a minute; needs nothing else)
+    python3 assets/models/hero.py        writes assets/models/hero.glb (half a minute; no dependencies)
 
-The body is a smooth union of tapered capsules around its bones, turned into triangles by surface nets
-(Gibson, "Constrained Elastic Surface Nets", 1998). The cape is a grid around the shoulders. What makes it
-cloth is what an artist would set in Blender: the custom properties of its object, and its vertex colours.
+The body is a smooth union of tapered capsules around its bones, triangulated by surface nets (Gibson,
+"Constrained Elastic Surface Nets", 1998). The cape is a grid around the shoulders. As an artist would do in
+Blender, custom properties of the object and vertex colours make it cloth.
 """
 
 import json
@@ -14,7 +14,7 @@ import os
 import struct
 
 # --- the skeleton -------------------------------------------------------------------------------------------
-# Metres; it stands on y = 0 and looks along +z, as glTF wants it. Name: parent, place.
+# Joint name: parent, position in m. The character stands on y = 0 and faces +z, as glTF requires.
 JOINTS = {
     "Hips": (None, (0.0, 0.95, 0.0)),
     "Spine": ("Hips", (0.0, 1.08, -0.01)),
@@ -31,7 +31,7 @@ for side, s in (("L", 1.0), ("R", -1.0)):
     JOINTS["Foot." + side] = ("LowerLeg." + side, (s * 0.125, 0.09, -0.03))
 NAMES = list(JOINTS)
 PLACE = {name: place for name, (_, place) in JOINTS.items()}
-# Where bones end that no joint ends.
+# Ends of bones without a child joint, m.
 TIPS = {
     "Head": (0.0, 1.74, 0.02),
     "Hand.L": (0.53, 0.90, 0.06),
@@ -43,7 +43,7 @@ TIPS = {
 
 # --- the shape ----------------------------------------------------------------------------------------------
 def limbs():
-    """Tapered capsules: from, to, radius at both ends."""
+    """Yields the tapered capsules of the body: both ends and the radius at each, m."""
     yield (-0.075, 0.93, 0.0), (0.075, 0.93, 0.0), 0.118, 0.118
     yield (0.0, 0.98, 0.0), (0.0, 1.10, -0.01), 0.125, 0.112
     for s in (1.0, -1.0):
@@ -66,7 +66,7 @@ BLEND = 0.035
 
 
 def capsule(p, a, b, ra, rb):
-    """Signed distance to a capsule whose radius changes along it, nearly."""
+    """Returns the approximate signed distance to a tapered capsule, m."""
     ab = [b[k] - a[k] for k in range(3)]
     ap = [p[k] - a[k] for k in range(3)]
     t = sum(ap[k] * ab[k] for k in range(3)) / sum(c * c for c in ab)
@@ -76,7 +76,7 @@ def capsule(p, a, b, ra, rb):
 
 
 def distance(p):
-    """Signed distance to the body: a smooth minimum (polynomial, Quilez)."""
+    """Returns the signed distance to the body, m: a smooth minimum (polynomial, Quilez) over its capsules."""
     least = 1e9
     for a, b, ra, rb in LIMBS:
         d = capsule(p, a, b, ra, rb)
@@ -105,7 +105,7 @@ def cross(a, b):
 
 
 def body(step=0.024):
-    """Positions, normals and triangles of the surface."""
+    """Returns positions, normals and triangles of the body. `step` is the cell size, m."""
     low, high = (-0.66, -0.06, -0.24), (0.66, 1.87, 0.28)
     n = [int((high[k] - low[k]) / step) + 1 for k in range(3)]
     value = {}
@@ -130,7 +130,7 @@ def body(step=0.024):
                     for m in range(3):
                         mean[m] += (a[m] + (b[m] - a[m]) * t) / len(crossed)
                 p = [low[m] + step * ((i, j, k)[m] + mean[m]) for m in range(3)]
-                # Onto the surface itself.
+                # Project onto the surface.
                 for _ in range(2):
                     d, g = distance(p), gradient(p)
                     p = [p[m] - d * g[m] for m in range(3)]
@@ -161,7 +161,7 @@ def body(step=0.024):
 
 
 def bones():
-    """Joint, from, to: what moves with it."""
+    """Yields the name, start and end of each bone."""
     for name, (parent, place) in JOINTS.items():
         children = [PLACE[c] for c, (p, _) in JOINTS.items() if p == name]
         if name in TIPS:
@@ -175,7 +175,7 @@ def bones():
 
 
 def weights_near(p):
-    """The four bones that are nearest, and how much each moves p."""
+    """Returns the joints and weights of the four bones nearest to p."""
     near = []
     for name, a, b in bones():
         d = max(capsule(p, a, b, 0.0, 0.0), 0.01)
@@ -205,8 +205,8 @@ def smooth(t):
 
 
 def drape(u, v):
-    """Where the cape would be if it were stiff: u from edge to edge, -1 to 1, v from collar to hem."""
-    # Around the neck it lies on the shoulders, below them it is behind the arms.
+    """Returns a position on the undeformed cape: u from edge to edge, -1 to 1, v from collar to hem, 0 to 1."""
+    # At the collar the cape lies on the shoulders, below them it hangs behind the arms.
     down = smooth(v / 0.2)
     wide = mix(mix(0.175, 0.265, down), 0.46, v)
     middle = mix(mix(0.13, 0.17, down), 0.26, v)
@@ -216,7 +216,7 @@ def drape(u, v):
         1.525 - 0.03 * (1.0 - u * u) * (1.0 - down) - 1.2 * v,
         -mix(middle, edge, u * u),
     ]
-    # Never in the body, nor in the capsules around it, which are a little wider.
+    # Push out of the body and of its capsule colliders, which are a little wider.
     for _ in range(8):
         d = distance(p)
         if d >= 0.05:
@@ -227,7 +227,7 @@ def drape(u, v):
 
 
 def column_of(u, rows, samples=150):
-    """Places from the collar to the hem, as far from each other as from the next."""
+    """Returns equidistant positions from the collar to the hem."""
     path = [drape(u, k / samples) for k in range(samples + 1)]
     along = [0.0]
     for p, q in zip(path, path[1:]):
@@ -243,7 +243,7 @@ def column_of(u, rows, samples=150):
 
 
 def cape():
-    """A grid around the shoulders, row by row from the collar to the hem."""
+    """Returns the vertex attributes and triangles of the cape, row by row from the collar to the hem."""
     columns, rows = CAPE
     positions, uvs, colours, joints, weights = [], [], [], [], []
     across = [2.0 * column / (columns - 1) - 1.0 for column in range(columns)]
@@ -254,10 +254,10 @@ def cape():
             p = line[row]
             positions.append(p)
             uvs.append((0.5 + 0.5 * u, v))
-            # Red is how far it may go; the first row is sewn on.
+            # Red is the painted max distance; the first row is pinned.
             red = 0.0 if row == 0 else (row / (rows - 1)) ** 0.9
             colours.append((red, 0.0, 0.0, 1.0))
-            # It hangs on the chest, its lower part on the hips.
+            # Skinned to the chest, the lower part to the hips.
             hips = min(1.0, max(0.0, (1.3 - p[1]) / 0.5))
             j, w = normal_weights([(1.0 - hips, NAMES.index("Chest")), (hips, NAMES.index("Hips"))])
             joints.append(j)
@@ -267,7 +267,7 @@ def cape():
         for column in range(columns - 1):
             a = row * columns + column
             b, c, d = a + 1, a + columns, a + columns + 1
-            # Facing away from the body; diagonals turn from cell to cell.
+            # Faces away from the body; diagonals alternate from cell to cell.
             if (row + column) % 2 == 0:
                 triangles += [(a, b, d), (a, d, c)]
             else:
@@ -283,7 +283,7 @@ def cape():
 
 # --- the animations -----------------------------------------------------------------------------------------
 def turn(x=0.0, y=0.0, z=0.0):
-    """A rotation by Euler angles in degrees, z first, as a quaternion."""
+    """Returns a rotation by Euler angles in degrees, z first, as a quaternion."""
     def about(axis, angle):
         half = math.radians(angle) / 2.0
         q = [0.0, 0.0, 0.0, math.cos(half)]
@@ -304,12 +304,12 @@ def turn(x=0.0, y=0.0, z=0.0):
 
 
 def gait(t, stride, lean, bob, arms):
-    """Rotations at the phase t of a step cycle, and the height of the hips."""
+    """Returns the joint rotations at the phase t of a step cycle, 0 to 1, and the offset of the hips, m."""
     pose = {}
     wave = lambda shift=0.0: math.sin(2.0 * math.pi * (t + shift))
     for side, phase in (("L", 0.0), ("R", 0.5)):
         swing = wave(phase)
-        # The knee bends while the leg comes forward.
+        # The knee bends while the leg swings forward.
         lift = max(0.0, math.sin(2.0 * math.pi * (t + phase + 0.28)))
         pose["UpperLeg." + side] = turn(x=-stride * swing - 0.25 * stride)
         pose["LowerLeg." + side] = turn(x=8.0 + 1.9 * stride * lift)
@@ -325,7 +325,7 @@ def gait(t, stride, lean, bob, arms):
     return pose, height
 
 
-# Name: length in s, and what it does.
+# Animation name: length in s, and pose at a phase from 0 to 1.
 ANIMATIONS = {
     "Idle": (3.0, lambda t: gait(t, 0.6, 1.0, 0.004, 3.0)),
     "Walk": (1.0, lambda t: gait(t, 24.0, 3.0, 0.018, 24.0)),
@@ -366,7 +366,7 @@ class File:
         if normalized:
             accessor["normalized"] = True
         if bounds:
-            # As they are in the file: rounded.
+            # Rounded to 32 bits, as in the file.
             rounded = [struct.unpack("<%df" % width, struct.pack("<%df" % width, *r)) for r in rows]
             accessor["min"] = [min(r[k] for r in rounded) for k in range(width)]
             accessor["max"] = [max(r[k] for r in rounded) for k in range(width)]
@@ -440,7 +440,7 @@ def main():
             "cloth_max_distance": 1.4,
             "cloth_max_distance_paint": "red",
             "cloth_self_collision": "particles",
-            "cloth_world_motion": 0.8,
+            "cloth_inertia": 0.8,
         },
     })
     nodes.append({"name": "Hero", "children": [0, len(NAMES), len(NAMES) + 1]})

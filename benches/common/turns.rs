@@ -1,23 +1,22 @@
-//! Times several ways of doing things by turns, so that what else the machine does hits all of them.
+//! Times several functions in turns, so that other load on the machine affects all of them.
 
 use std::time::{Duration, Instant};
 
-/// A turn takes at least so long: what one way has in the cache, the next one finds gone, and each is
-/// to run with its own there.
+/// Minimum length of a turn: after a switch, each function first has to bring its data back into the cache.
 const TURN: Duration = Duration::from_millis(15);
 
-/// What one run takes, ms.
+/// Durations of a run, ms.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) fastest: f64,
     pub(crate) median: f64,
 }
 
-/// Lets each way run by turns until `seconds` are over, at least twice; each says what it took, ms. As
-/// a test, without cargo's `--bench`, each runs only just often enough to see that it works.
+/// Runs the functions in turns until `seconds` are over, at least twice each; each returns its duration, ms. As a
+/// test, without cargo's `--bench`, each runs only as often as necessary to check that it works.
 pub(crate) fn take_turns<const N: usize>(
     seconds: f64,
-    mut ways: [&mut dyn FnMut() -> f64; N],
+    mut functions: [&mut dyn FnMut() -> f64; N],
 ) -> [Times; N] {
     let mut times = [const { Vec::new() }; N];
     let began = Instant::now();
@@ -30,12 +29,12 @@ pub(crate) fn take_turns<const N: usize>(
         if round >= 2 && began.elapsed() >= enough {
             break;
         }
-        for (way, times) in ways.iter_mut().zip(&mut times) {
+        for (function, times) in functions.iter_mut().zip(&mut times) {
             let turn_began = Instant::now();
-            // The first run of a turn brings the cache back.
-            way();
+            // The first run of a turn warms the cache.
+            function();
             while {
-                times.push(way());
+                times.push(function());
                 turn_began.elapsed() < turn
             } {}
         }
@@ -43,7 +42,7 @@ pub(crate) fn take_turns<const N: usize>(
     times.map(summary)
 }
 
-/// What it takes to do this, ms.
+/// Returns the duration of `work`, ms.
 pub(crate) fn timed(work: impl FnOnce()) -> f64 {
     let began = Instant::now();
     work();
@@ -58,7 +57,7 @@ fn summary(mut times: Vec<f64>) -> Times {
     }
 }
 
-/// Whether cargo runs benches, not tests.
+/// Returns whether cargo runs benches, not tests.
 pub(crate) fn is_bench() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }

@@ -1,20 +1,19 @@
-//! What everything is compared to: the loop of the tutorials.
+//! Baseline of the benches: the loop of the tutorials.
 
 use bevy::math::Vec3;
 use bevy_drape::solver::{ConstraintGraph, ParticleArrays};
 
-/// A cloth as tutorials have it: an array of structs, constraints in the order in which they are
-/// made, particle by particle.
+/// Cloth as in tutorials: an array of structs, constraints in the order of their creation, particle by particle.
 pub(crate) struct Tutorial {
     particles: Vec<Particle>,
     sticks: Vec<Stick>,
 }
 
-/// A particle with what else it has there, which takes its place in memory.
+/// Particle with all fields it has in tutorials, as they occupy memory.
 #[derive(Clone, Copy)]
 struct Particle {
     position: Vec3,
-    #[expect(dead_code, reason = "it takes its place in memory")]
+    #[expect(dead_code, reason = "occupies memory")]
     previous: Vec3,
     #[expect(dead_code, reason = "likewise")]
     acceleration: Vec3,
@@ -28,10 +27,9 @@ struct Stick {
 }
 
 impl Tutorial {
-    /// The same particles and constraints as ours; where ours resist bending it has sticks from end to end.
-    /// The particles are at rest.
+    /// Copies particles, at rest, and constraints; replaces bend constraints with sticks from end to end.
     pub(crate) fn of(particles: &ParticleArrays, constraints: &ConstraintGraph) -> Self {
-        let places = &particles.position;
+        let positions = &particles.position;
         let particles: Vec<_> = (0..particles.len())
             .map(|i| Particle {
                 position: particles.position.get(i),
@@ -44,8 +42,8 @@ impl Tutorial {
         constraints.sort_by_key(|c| (c.particles[0], c.kind, c.particles[1]));
         let sticks = constraints.into_iter().map(|c| {
             let [a, b] = c.particles.map(|i| i as usize);
-            let length = match c.over {
-                Some(_) => places.get(a).distance(places.get(b)),
+            let length = match c.middle {
+                Some(_) => positions.get(a).distance(positions.get(b)),
                 None => c.rest_length,
             };
             Stick { a, b, length }
@@ -56,7 +54,7 @@ impl Tutorial {
         }
     }
 
-    /// Jakobsen's relaxation, scalar: every stick moves its two ends to where its length is right.
+    /// Jakobsen's relaxation, scalar: each stick moves its two ends until its length is correct.
     #[inline(never)]
     pub(crate) fn relax(&mut self, iterations: u32) {
         let particles = &mut self.particles;

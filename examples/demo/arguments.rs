@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line.
 
 use crate::scenes::SCENES;
 use bevy_drape::Fabric;
@@ -6,33 +6,33 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 
 /// Cloth that drapes, flutters and collides. Keys: space pause, . step, R reset, H hide the panel,
-/// Esc quit. The left button grabs cloth, the right one cuts it; beside the cloth the left one orbits, the
-/// middle one pans, the wheel zooms.
+/// Esc quit. The left button grabs cloth, the right button cuts it; beside the cloth the left button
+/// orbits, the middle button pans, the wheel zooms.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "demo", after_help = scene_list())]
 pub(crate) struct Arguments {
-    /// Which scene to begin with
+    /// First scene
     #[arg(long, value_name = "NAME", default_value = SCENES[0].name, value_parser = scene_index)]
     pub(crate) scene: usize,
-    /// What all cloth is made of: cotton, wool, … [default: what each scene has chosen]
+    /// Fabric of all cloths: cotton, wool, … [default: the fabric of each scene]
     #[arg(long, value_name = "PRESET", value_parser = preset)]
     pub(crate) fabric: Option<Fabric>,
-    /// Open no window: draw offscreen, write a picture, print the figures
+    /// Open no window: render offscreen, write an image, print the figures
     #[arg(long)]
     pub(crate) headless: bool,
     /// Quit after this many frames of 1/60 s [default: 240 without a window, else never]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frames: Option<u32>,
-    /// Write a picture (PNG) of the last frame [default without a window: demo.png]
+    /// Write an image (PNG) of the last frame [default without a window: demo.png]
     #[arg(long, value_name = "FILE")]
     pub(crate) screenshot: Option<PathBuf>,
 }
 
-/// Frames that are drawn where nobody can close a window.
+/// Number of frames without a window.
 pub(crate) const DEFAULT_FRAMES: u32 = 240;
 
 impl Arguments {
-    /// Finds out now what would otherwise fail after minutes.
+    /// Checks early for errors that would otherwise show only after minutes.
     pub(crate) fn check(&self) -> Result<(), String> {
         let Some(path) = &self.screenshot else {
             return Ok(());

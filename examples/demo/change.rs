@@ -1,4 +1,4 @@
-//! Changing scenes.
+//! Changes scenes.
 
 use crate::{
     scenes::{InScene, SCENES, Set, Shown},
@@ -8,10 +8,10 @@ use bevy::prelude::*;
 use bevy_drape::prelude::*;
 use bevy_panorbit_camera::PanOrbitCamera;
 
-/// How much of it is lost in fog where the camera looks.
+/// Density of the fog at the focus of the camera.
 const FOG: f32 = 0.28;
 
-/// Puts up the scene that the panel asks for, when it is not the one that is shown.
+/// Spawns the scene selected in the panel, if it is not shown yet.
 pub(crate) fn change_scene(
     panel: Res<ClothPanel>,
     mut shown: ResMut<Shown>,
@@ -39,7 +39,7 @@ pub(crate) fn change_scene(
     commands.insert_resource(world.gravity);
     commands.insert_resource(world.substeps);
     commands.insert_resource(world.lod);
-    // Without pictures there are none.
+    // Without rendering there are no gizmos.
     if let Some(mut gizmos) = gizmos {
         gizmos.wind_zones = world.wind_zones;
     }
@@ -47,12 +47,12 @@ pub(crate) fn change_scene(
     commands.insert_resource((scene.tools)());
     let [eye, focus] = scene.view;
     for (mut transform, mut camera, mut fog) in &mut cameras {
-        // As thin from afar as from near.
+        // Same fog from any distance.
         fog.falloff = FogFalloff::ExponentialSquared {
             density: FOG / eye.distance(focus),
         };
         *transform = Transform::from_translation(eye).looking_at(focus, Vec3::Y);
-        // It takes its angles and its distance from the transform when it begins.
+        // Initialisation reads angles and distance from the transform.
         camera.focus = focus;
         camera.target_focus = focus;
         (camera.yaw, camera.pitch, camera.radius) = (None, None, None);

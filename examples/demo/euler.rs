@@ -1,38 +1,38 @@
-//! The simplest motion there is, a constant force on a mass at rest, computed in three ways: explicit
-//! Euler, semi-implicit Euler, and the position Verlet of this crate. Numbers only, no app.
+//! Motion of a mass at rest under a constant force, computed with explicit Euler, semi-implicit Euler, and the
+//! position Verlet integration of this crate. Numbers only, without an app.
 //!
-//! From rest under an acceleration a the exact way is ½at². Euler, who adds up velocities, is off by
-//! ½aT·Δt after a time T: too little if he moves first and speeds up then, too much the other way
-//! round. Verlet adds up positions, starts with half a step's gain, and is exact for every Δt.
+//! From rest under an acceleration a, the exact distance is ½at². Euler integration has an error of ½aT·Δt after a
+//! time T: too short if the position is updated before the velocity, too long in the opposite order. Verlet starts
+//! with half a step's acceleration and is exact for any Δt.
 
 use bevy::math::Vec3;
-use bevy_drape::solver::{Integration, ParticleArrays, SoaVec3, integrate};
+use bevy_drape::solver::{IntegrateSettings, ParticleArrays, SoaVec3, Workers, integrate};
 use std::fmt::Write;
 
-/// The force, N.
+/// Force, N.
 pub(crate) const FORCE: f64 = 10.0;
-/// What it pulls, kg.
+/// Mass, kg.
 pub(crate) const MASS: f64 = 1.0;
-/// For how long, s.
+/// Duration, s.
 pub(crate) const DURATION: f64 = 10.0;
-/// The steps that are compared, s.
+/// Step lengths, s.
 pub(crate) const STEPS: [f64; 3] = [1.0, 0.1, 0.01];
 
-/// A way to compute the motion.
+/// Integration method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// First the position, by the old velocity: x += vΔt, v += aΔt.
+    /// Position first, with the old velocity: x += vΔt, v += aΔt.
     Explicit,
-    /// First the velocity: v += aΔt, x += vΔt. Also called symplectic Euler.
+    /// Velocity first: v += aΔt, x += vΔt. Also called symplectic Euler.
     SemiImplicit,
-    /// The integration of this crate, in its `f32`.
+    /// The integration of this crate, in `f32`.
     Verlet,
 }
 
 impl Method {
     pub(crate) const ALL: [Self; 3] = [Self::Explicit, Self::SemiImplicit, Self::Verlet];
 
-    /// What people call it.
+    /// Returns its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Explicit => "explicit Euler",
@@ -41,7 +41,7 @@ impl Method {
         }
     }
 
-    /// The positions at 0, Δt, 2Δt … up to the end, m.
+    /// Returns the positions at 0, Δt, 2Δt … up to the end, m.
     pub(crate) fn positions(self, dt: f64) -> Vec<f64> {
         match self {
             Self::Explicit => euler(dt, |x, v, a| {
@@ -57,20 +57,20 @@ impl Method {
     }
 }
 
-/// Where it really is after `t` seconds, m.
+/// Returns the exact position after `t` seconds, m.
 pub(crate) fn exact(t: f64) -> f64 {
     0.5 * FORCE / MASS * t * t
 }
 
-/// How many steps of `dt` there are.
-fn count(dt: f64) -> usize {
+/// Returns the number of steps of `dt`.
+fn step_count(dt: f64) -> usize {
     (DURATION / dt).round() as usize
 }
 
 fn euler(dt: f64, advance: impl Fn(&mut f64, &mut f64, f64)) -> Vec<f64> {
     let (mut x, mut v) = (0.0, 0.0);
     let mut positions = vec![x];
-    for _ in 0..count(dt) {
+    for _ in 0..step_count(dt) {
         advance(&mut x, &mut v, FORCE / MASS);
         positions.push(x);
     }
@@ -80,27 +80,27 @@ fn euler(dt: f64, advance: impl Fn(&mut f64, &mut f64, f64)) -> Vec<f64> {
 fn verlet(dt: f64) -> Vec<f64> {
     let mass = 1.0 / MASS as f32;
     let mut particle = ParticleArrays::new(Vec3::ZERO, SoaVec3::zeros(1), vec![mass]);
-    let by = Integration {
+    let settings = IntegrateSettings {
         gravity: Vec3::X * (FORCE / MASS) as f32,
         damping: 0.0,
         dt: dt as f32,
     };
     let mut positions = vec![0.0];
-    for _ in 0..count(dt) {
-        integrate(&mut particle, &by);
+    for _ in 0..step_count(dt) {
+        integrate(&mut Workers::serial(), &mut particle, &settings);
         positions.push(f64::from(particle.position.x[0]));
     }
     positions
 }
 
-/// Each time, s, with the positions of all methods, m.
+/// Returns each time, s, with the positions of all methods, m.
 fn rows(dt: f64) -> impl Iterator<Item = (f64, [f64; 3])> {
     let [a, b, c] = Method::ALL.map(|method| method.positions(dt));
     let all = a.into_iter().zip(b).zip(c).enumerate();
     all.map(move |(step, ((a, b), c))| (step as f64 * dt, [a, b, c]))
 }
 
-/// The figures as text: each second of the coarsest step, then the end for every step.
+/// Returns the figures as text: each second of the longest step, then the end for each step.
 pub(crate) fn table() -> String {
     let mut text = format!(
         "{FORCE} N on {MASS} kg, from rest; positions in m\n\n{:>6} {:>10} {:>20} {:>20} {:>12}\n",
@@ -129,12 +129,12 @@ pub(crate) fn table() -> String {
     text
 }
 
-/// The position at the end, m.
+/// Returns the position at the end, m.
 pub(crate) fn last(method: Method, dt: f64) -> f64 {
     method.positions(dt).pop().unwrap_or_default()
 }
 
-/// All positions of all methods with all steps, as CSV with a header row.
+/// Returns all positions of all methods with all steps, as CSV with a header row.
 pub(crate) fn csv() -> String {
     let mut text = "dt_s,t_s,exact_m,explicit_m,semi_implicit_m,verlet_m,\
                     explicit_error_m,semi_implicit_error_m,verlet_error_m\n"

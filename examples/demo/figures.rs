@@ -1,4 +1,4 @@
-//! What was measured, and the screenshot: for runs that end by themselves.
+//! Figures and screenshot of runs with a limited number of frames.
 
 use crate::scenes::SCENES;
 use bevy::{
@@ -9,25 +9,25 @@ use bevy::{
 use bevy_drape::{ClothDiagnosticsPlugin, ClothPanel};
 use std::path::PathBuf;
 
-/// How a run ends by itself.
+/// End of a run with a limited number of frames.
 #[derive(Resource)]
 pub(crate) struct Ending {
-    /// Frames to draw.
+    /// Number of frames to render.
     pub(crate) frames: u32,
-    /// Where to write a picture of the last one.
+    /// File for an image of the last frame.
     pub(crate) screenshot: Option<PathBuf>,
-    /// What to take it of.
+    /// Source of the image.
     pub(crate) source: Option<Screenshot>,
-    /// Frames drawn so far.
+    /// Number of frames rendered so far.
     pub(crate) drawn: u32,
     /// Time of each step so far, ms.
     pub(crate) step_times: Vec<f64>,
-    /// The deepest penetration so far, mm.
+    /// Deepest penetration so far, mm.
     pub(crate) deepest: f64,
 }
 
 impl Ending {
-    /// After so many frames.
+    /// Ends after this many frames.
     pub(crate) fn after(
         frames: u32,
         screenshot: Option<PathBuf>,
@@ -44,10 +44,10 @@ impl Ending {
     }
 }
 
-/// Frames before the last one in which an offscreen camera draws, so that all is in place.
+/// Number of last frames in which an offscreen camera renders, so that all resources are ready.
 const FRAMES_TO_DRAW: u32 = 4;
 
-/// Counts frames; after the last one prints the figures, takes the picture and quits.
+/// Counts frames; after the last one, prints the figures, takes the screenshot and quits.
 pub(crate) fn end(
     mut ending: ResMut<Ending>,
     diagnostics: Res<DiagnosticsStore>,
@@ -116,6 +116,6 @@ fn save(image: &Image, path: &PathBuf) -> Result<(), String> {
         .clone()
         .try_into_dynamic()
         .map_err(|e| e.to_string())?;
-    // The alpha channel is no part of the picture.
+    // Drop the alpha channel.
     picture.to_rgb8().save(path).map_err(|e| e.to_string())
 }

@@ -1,4 +1,4 @@
-//! The keyboard, and the camera beside the panel.
+//! Keyboard, and interaction of the camera with the panel.
 
 use crate::scenes::Shown;
 use bevy::{prelude::*, window::PrimaryWindow};
@@ -6,7 +6,7 @@ use bevy_drape::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext, egui};
 use bevy_panorbit_camera::PanOrbitCamera;
 
-/// Space, `.`, R, H and Esc.
+/// Handles space, `.`, R, H and Esc.
 pub(crate) fn keys(
     keys: Res<ButtonInput<KeyCode>>,
     mut time: ResMut<ClothTime>,
@@ -35,17 +35,17 @@ pub(crate) fn keys(
     }
 }
 
-/// Keeps the camera still while the mouse is on the panel or has cloth in its hand. The camera asks egui too, but egui hears
-/// of the mouse a frame late: a quick flick onto the panel and a turn of the wheel would zoom.
+/// Disables the camera while the pointer is on the panel or uses a tool on cloth. The camera checks egui too, but
+/// egui sees the pointer a frame late: scrolling right after a quick move onto the panel would zoom.
 pub(crate) fn hold_camera(
     mut contexts: Query<&mut EguiContext, With<PrimaryEguiContext>>,
     windows: Query<&Window, With<PrimaryWindow>>,
-    #[cfg(feature = "picking")] hands: Option<Res<ClothHands>>,
+    #[cfg(feature = "picking")] pointers: Option<Res<ClothPointers>>,
     shown: Option<Res<Shown>>,
     mut cameras: Query<&mut PanOrbitCamera>,
 ) {
     #[cfg(feature = "picking")]
-    let is_busy = hands.is_some_and(|hands| hands.are_busy());
+    let is_busy = pointers.is_some_and(|pointers| pointers.are_busy());
     #[cfg(not(feature = "picking"))]
     let is_busy = false;
     let is_fixed = shown.is_some_and(|shown| shown.has_fixed_view());

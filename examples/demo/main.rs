@@ -1,22 +1,22 @@
-//! All scenes, with a panel to tune them.
+//! Demo: all scenes, with a panel to tune them.
 //!
 //! ```sh
 //! cargo run --release --example demo
 //! cargo run --release --example demo -- --help
 //! ```
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
-//! | `arguments` | the command line |
-//! | `surroundings` | is there a display, is there a graphics adapter |
-//! | `run` | builds the app for what is there |
+//! | `arguments` | command line |
+//! | `surroundings` | detects a display and a graphics adapter |
+//! | `run` | builds the app accordingly |
 //! | `stage` | light, camera, floor and materials |
-//! | `textures` | the pictures in `assets/`, ready for the GPU |
-//! | `scenes/` | the scenes themselves |
-//! | `change` | takes one scene down and puts up another |
-//! | `euler`, `plot` | the figures of the scene of integrators, and how they are shown |
-//! | `keys` | the keyboard, and the camera beside the panel |
-//! | `figures` | what was measured, and the screenshot |
+//! | `textures` | images in `assets/`, prepared for the GPU |
+//! | `scenes/` | the scenes |
+//! | `change` | replaces one scene with another |
+//! | `euler`, `plot` | figures of the scene `integrators`, and their plot |
+//! | `keys` | keyboard, and interaction of the camera with the panel |
+//! | `figures` | measured figures, and the screenshot |
 
 mod arguments;
 mod change;
@@ -35,10 +35,10 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 
 fn main() -> AppExit {
     let arguments = arguments::Arguments::try_parse().unwrap_or_else(|error| {
-        // Usage and the scenes belong to every complaint; clap only names the flag.
-        let complaint = error.use_stderr() && error.kind() != ErrorKind::ValueValidation;
+        // Clap names only the flag: add usage and scenes to each error.
+        let is_usage_error = error.use_stderr() && error.kind() != ErrorKind::ValueValidation;
         let _ = error.print();
-        if complaint {
+        if is_usage_error {
             eprintln!("\n{}", arguments::Arguments::command().render_help());
         }
         std::process::exit(error.exit_code());

@@ -1,4 +1,4 @@
-//! The figures of the race of integrators: a table, the error over time, and the choice of the step.
+//! Figures of the race of integrators: a table, the error over time, and the choice of the step.
 
 use crate::{
     euler::{DURATION, STEPS},
@@ -13,7 +13,7 @@ pub(crate) fn plugin(app: &mut App) {
     app.add_systems(EguiPrimaryContextPass, show);
 }
 
-/// Opens the window while the race is on. It hides with the panel.
+/// Shows the window during the race. It is hidden together with the panel.
 fn show(
     mut contexts: Query<&mut EguiContext, With<PrimaryEguiContext>>,
     tracks: Query<(), With<Track>>,
@@ -34,7 +34,7 @@ fn show(
         .show(context, |in_window| ui(in_window, &mut race));
 }
 
-/// Draws all of it.
+/// Draws the contents of the window.
 pub(crate) fn ui(ui: &mut egui::Ui, race: &mut Race) {
     let mut chosen = None;
     ui.horizontal(|ui| {
@@ -76,7 +76,7 @@ fn table(ui: &mut egui::Ui, race: &Race) {
                 let t = f64::from(second);
                 ui.monospace(format!("{second:2}"));
                 for runner in Runner::ALL {
-                    // What is still to come is dim.
+                    // Future positions are dimmed.
                     let text = egui::RichText::new(format!("{:8.3}", race.position(runner, t)));
                     ui.monospace(if t <= race.time() {
                         text.strong()
@@ -89,7 +89,7 @@ fn table(ui: &mut egui::Ui, race: &Race) {
         });
 }
 
-/// Error over time, one line for each method.
+/// Plots the error over time, one line per method.
 fn plot(ui: &mut egui::Ui, race: &Race) {
     let methods = &Runner::ALL[1..];
     let error = |runner, t| race.position(runner, t) - race.position(Runner::Exact, t);
@@ -100,7 +100,7 @@ fn plot(ui: &mut egui::Ui, race: &Race) {
 
     let size = egui::Vec2::new(400.0, 230.0);
     let (response, painter) = ui.allocate_painter(size, Sense::hover());
-    // Room for the labels to the left and below.
+    // Margins for the labels to the left and below.
     let area = Rect::from_min_max(
         response.rect.left_top() + egui::Vec2::new(44.0, 8.0),
         response.rect.right_bottom() - egui::Vec2::new(10.0, 32.0),
@@ -115,24 +115,24 @@ fn plot(ui: &mut egui::Ui, race: &Race) {
     };
     let ink = ui.visuals().text_color();
     let grid = Stroke::new(1.0, ui.visuals().weak_text_color().gamma_multiply(0.4));
-    let write = |place: Pos2, align: Align2, text: String| {
-        painter.text(place, align, text, FontId::proportional(11.0), ink);
+    let write = |position: Pos2, align: Align2, text: String| {
+        painter.text(position, align, text, FontId::proportional(11.0), ink);
     };
     for value in [-largest, 0.0, largest] {
         painter.line_segment([at(0.0, value), at(DURATION, value)], grid);
-        let place = at(0.0, value) - egui::Vec2::new(5.0, 0.0);
-        // ±50, ±5, ±0.5: the digits that count.
+        let position = at(0.0, value) - egui::Vec2::new(5.0, 0.0);
+        // ±50, ±5, ±0.5: the significant digits.
         let digits = if largest < 1.0 { 1 } else { 0 };
         let text = if value == 0.0 {
             "0".into()
         } else {
             format!("{value:+.digits$}")
         };
-        write(place, Align2::RIGHT_CENTER, text);
+        write(position, Align2::RIGHT_CENTER, text);
     }
     for t in [0.0, 2.0, 4.0, 6.0, 8.0, DURATION] {
-        let place = Pos2::new(at(t, 0.0).x, area.bottom() + 2.0);
-        write(place, Align2::CENTER_TOP, format!("{t}"));
+        let position = Pos2::new(at(t, 0.0).x, area.bottom() + 2.0);
+        write(position, Align2::CENTER_TOP, format!("{t}"));
     }
     let below = Pos2::new(area.center().x, response.rect.bottom());
     write(below, Align2::CENTER_BOTTOM, "time, s".into());
@@ -140,7 +140,7 @@ fn plot(ui: &mut egui::Ui, race: &Race) {
     write(corner, Align2::LEFT_TOP, "error, m".into());
 
     for (number, &runner) in methods.iter().enumerate() {
-        // At the steps themselves: between them only the exact way bends.
+        // Points at the steps only: lines between them are straight.
         let steps = (DURATION / race.step()).round() as usize;
         let points = (0..=steps).map(|step| {
             let t = step as f64 * race.step();
@@ -150,20 +150,20 @@ fn plot(ui: &mut egui::Ui, race: &Race) {
             points.collect(),
             Stroke::new(2.0, colour(runner)),
         ));
-        // Below each other in the corner that no line comes near.
-        let place = corner + egui::Vec2::new(0.0, 16.0 + 14.0 * number as f32);
+        // Legend in the corner that no line comes near.
+        let position = corner + egui::Vec2::new(0.0, 16.0 + 14.0 * number as f32);
         let dash = [
-            place + egui::Vec2::new(0.0, 7.0),
-            place + egui::Vec2::new(14.0, 7.0),
+            position + egui::Vec2::new(0.0, 7.0),
+            position + egui::Vec2::new(14.0, 7.0),
         ];
         painter.line_segment(dash, Stroke::new(2.5, colour(runner)));
         write(
-            place + egui::Vec2::new(18.0, 0.0),
+            position + egui::Vec2::new(18.0, 0.0),
             Align2::LEFT_TOP,
             runner.name().into(),
         );
     }
     let now = at(race.time(), 0.0).x;
     painter.vline(now, area.y_range(), Stroke::new(1.0, ink));
-    response.on_hover_text("how far each method is from the exact position");
+    response.on_hover_text("Deviation of each method from the exact position");
 }

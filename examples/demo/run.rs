@@ -1,4 +1,4 @@
-//! Builds the app for what is there: a window, a picture, or numbers only.
+//! Builds the app: with a window, offscreen, or without rendering.
 
 use crate::{
     arguments::{Arguments, DEFAULT_FRAMES},
@@ -31,19 +31,19 @@ use std::{panic, path::PathBuf, time::Duration};
 const WIDTH: u32 = 1280;
 const HEIGHT: u32 = 720;
 
-/// Runs until the user or the number of frames ends it.
+/// Runs until the user quits or the last frame.
 pub(crate) fn run(arguments: &Arguments) -> AppExit {
     let Some(adapter) = surroundings::adapter() else {
         println!("{}", surroundings::adapter_remedy());
         return numbers_only(arguments).run();
     };
     let display = if arguments.headless {
-        Err("as asked".to_string())
+        Err("requested".to_string())
     } else {
         surroundings::display()
     };
     let reason = match display {
-        // A display may still refuse us, for example because its libraries are missing.
+        // A display can still fail, for example because libraries are missing.
         Ok(()) => match panic::catch_unwind(|| in_window(arguments)) {
             Ok(mut app) => return app.run(),
             Err(_) => "the window system failed, see above".to_string(),
@@ -152,7 +152,7 @@ fn numbers_only(arguments: &Arguments) -> App {
     app
 }
 
-/// Beside the picture, or where it would be.
+/// Returns the CSV file next to the image, or next to its default path.
 fn csv_file(arguments: &Arguments) -> CsvFile {
     let picture = arguments.screenshot.clone().unwrap_or_default();
     CsvFile(picture.with_file_name("integrators.csv"))
@@ -171,14 +171,14 @@ fn without_window() -> bevy::app::PluginGroupBuilder {
 
 fn renderer(wait_for_shaders: bool) -> RenderPlugin {
     RenderPlugin {
-        // Else the last frame might come before the first shader is compiled.
+        // Otherwise the last frame might come before the first shader is compiled.
         synchronous_pipeline_compilation: wait_for_shaders,
         ..default()
     }
 }
 
-/// What concerns the cloth; not that software adapters are slow, that a bare X server lacks settings,
-/// or that a renderer is missing where we have just said so.
+/// Limits the log to messages about cloth: no warnings about slow software adapters, missing settings of a bare X
+/// server, or a missing renderer that the demo itself reports.
 fn quiet_log() -> LogPlugin {
     LogPlugin {
         filter: "warn,bevy_drape=info,wgpu_hal=error,winit=error,bevy_egui=error,bevy_render=off,\
@@ -211,7 +211,7 @@ fn add_scenes(app: &mut App, arguments: &Arguments) {
         .add_systems(Update, change::change_scene);
 }
 
-/// One step of 1/60 s for each frame, however long the frame takes: the same picture everywhere.
+/// Takes one step of 1/60 s per frame, independent of real time: the same image everywhere.
 fn end_by_itself(app: &mut App, ending: Ending) {
     app.insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
         .insert_resource(Time::<Fixed>::from_hz(60.0))

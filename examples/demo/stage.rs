@@ -1,4 +1,4 @@
-//! Light, camera, floor and materials: the studio in which all scenes are shown.
+//! Light, camera, floor and materials of all scenes.
 
 use crate::textures;
 use bevy::{
@@ -10,21 +10,21 @@ use bevy::{
 };
 use bevy_panorbit_camera::PanOrbitCamera;
 
-/// What scenes are made of.
+/// Shared materials.
 #[derive(Resource, Clone)]
 pub(crate) struct Props {
-    /// Woven, two-sided, without gloss.
+    /// Tartan fabric: two-sided, matt.
     pub(crate) fabric: Handle<StandardMaterial>,
-    /// The same with the colours of a flag.
+    /// The same with the texture of a flag.
     pub(crate) flag: Handle<StandardMaterial>,
-    /// For what cloth falls on.
+    /// Material of colliders.
     pub(crate) stone: Handle<StandardMaterial>,
     floor: Handle<StandardMaterial>,
     floor_mesh: Handle<Mesh>,
 }
 
-/// Makes the materials and puts up lights and camera. The camera draws into `target`, if there is
-/// one, else into the window.
+/// Creates the materials and spawns lights and camera. The camera renders to `target`, or to the window if there
+/// is none.
 pub(crate) fn set_up(
     mut commands: Commands,
     mut images: ResMut<Assets<Image>>,
@@ -40,7 +40,7 @@ pub(crate) fn set_up(
             uv_transform: Affine2::from_scale(Vec2::splat(5.0)),
             perceptual_roughness: 0.95,
             reflectance: 0.15,
-            // A little light shines through.
+            // Slightly translucent.
             diffuse_transmission: 0.12,
             double_sided: true,
             cull_mode: None,
@@ -118,7 +118,7 @@ pub(crate) fn set_up(
             zoom_upper_limit: Some(18.0),
             // Just above the floor.
             pitch_lower_limit: Some(0.02),
-            // The right one cuts cloth.
+            // The right button cuts cloth.
             button_pan: MouseButton::Middle,
             ..default()
         },
@@ -126,7 +126,7 @@ pub(crate) fn set_up(
     if let Some(target) = target {
         camera.insert((
             RenderTarget::Image(target.0.clone().into()),
-            // Nobody watches: only the last frames are drawn.
+            // Offscreen, only the last frames are rendered.
             Camera {
                 is_active: false,
                 ..default()
@@ -135,9 +135,9 @@ pub(crate) fn set_up(
     }
 }
 
-/// The floor fades into this.
+/// Background colour, into which the floor fades.
 pub(crate) const BACKGROUND: Color = Color::srgb(0.50, 0.51, 0.52);
 
-/// The picture that the camera draws into where there is no window.
+/// Image that the camera renders to without a window.
 #[derive(Resource)]
 pub(crate) struct DrawInto(pub Handle<Image>);

@@ -1,8 +1,8 @@
-//! What this machine can show: a window, a picture, or numbers only.
+//! Detects whether this machine has a display and a graphics adapter.
 
 use bevy::tasks::block_on;
 
-/// Whether a window can be opened; if not, why not.
+/// Checks whether a window can be opened. Returns the reason if not.
 #[cfg(target_os = "linux")]
 pub(crate) fn display() -> Result<(), String> {
     use std::{
@@ -17,7 +17,7 @@ pub(crate) fn display() -> Result<(), String> {
     if name.is_empty() {
         return Err("no display (DISPLAY is not set)".into());
     }
-    let unreachable = || format!("display {name} does not answer");
+    let unreachable = || format!("display {name} does not respond");
     // host:number.screen, where no host means a local socket.
     let (host, rest) = name.rsplit_once(':').ok_or_else(unreachable)?;
     let number: u16 = rest
@@ -36,28 +36,28 @@ pub(crate) fn display() -> Result<(), String> {
     reachable.then_some(()).ok_or_else(unreachable)
 }
 
-/// Whether a window can be opened: elsewhere there is always a desktop.
+/// Checks whether a window can be opened: other platforms always have a desktop.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn display() -> Result<(), String> {
     Ok(())
 }
 
-/// The name of a graphics adapter, if there is one. Software ones count.
+/// Returns the name of a graphics adapter, if there is one. Software adapters count.
 pub(crate) fn adapter() -> Option<String> {
-    // The same question that Bevy asks; but Bevy panics at a no.
+    // Same query as Bevy's, which panics without an adapter.
     let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
     let instance = wgpu::Instance::new(descriptor);
     let adapter = block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
     Some(adapter.ok()?.get_info().name)
 }
 
-/// What to do about a missing adapter.
+/// Returns the message about a missing adapter, with a remedy.
 pub(crate) fn adapter_remedy() -> &'static str {
     if cfg!(target_os = "linux") {
-        "no graphics adapter: simulating without pictures; for pictures install a Vulkan driver \
+        "no graphics adapter: simulating without rendering; for rendering install a Vulkan driver \
          (software: apt install mesa-vulkan-drivers libvulkan1)"
     } else {
-        "no graphics adapter: simulating without pictures; for pictures install the driver of your \
+        "no graphics adapter: simulating without rendering; for rendering install the driver of your \
          graphics card"
     }
 }

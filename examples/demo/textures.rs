@@ -1,5 +1,5 @@
-//! The pictures in `assets/` and one that is drawn here, ready for the GPU: repeating, and with mip levels, without which a fine
-//! weave flickers in the distance.
+//! Textures from `assets/` and a generated one, prepared for the GPU: repeating, and with mip levels, without
+//! which fine fabric flickers in the distance.
 
 use bevy::{
     asset::RenderAssetUsages,
@@ -11,21 +11,21 @@ use bevy::{
     render::render_resource::{Extent3d, TextureDimension, TextureFormat},
 };
 
-/// The colours of the tartan.
+/// Returns the colour texture of the tartan.
 pub(crate) fn tartan() -> Image {
     load(include_bytes!("../../assets/tartan.png"), true)
 }
 
-/// Its relief.
+/// Returns the normal map of the tartan.
 pub(crate) fn tartan_normal() -> Image {
     load(include_bytes!("../../assets/tartan_normal.png"), false)
 }
 
-/// A flag: a golden sun over a red and a blue band, parted by a white one that slants.
+/// Returns the texture of a flag: a golden sun over a red and a blue band, separated by a slanted white one.
 pub(crate) fn flag() -> Image {
     const WIDTH: u32 = 768;
     const HEIGHT: u32 = 512;
-    // Of single pixels; the mip levels smooth them.
+    // Without antialiasing: the mip levels smooth it.
     let colour = |x: u32, y: u32| -> [u8; 4] {
         // In heights of the flag, from its upper left corner.
         let at = Vec2::new(x as f32, y as f32) / HEIGHT as f32;
@@ -58,7 +58,7 @@ pub(crate) fn flag() -> Image {
     image
 }
 
-/// Repeats and smooths.
+/// Returns a repeating, trilinear sampler.
 fn sampler() -> ImageSampler {
     ImageSampler::Descriptor(ImageSamplerDescriptor {
         address_mode_u: ImageAddressMode::Repeat,
@@ -80,12 +80,12 @@ fn load(png: &[u8], is_srgb: bool) -> Image {
         sampler(),
         RenderAssetUsages::default(),
     )
-    .expect("the pictures of this project are good PNGs");
+    .expect("the images of this project are valid PNGs");
     add_mip_levels(&mut image);
     image
 }
 
-/// Appends ever smaller copies, each pixel the mean of four.
+/// Appends smaller and smaller copies; each pixel is the mean of four.
 fn add_mip_levels(image: &mut Image) {
     const BYTES: usize = 4;
     let (mut width, mut height) = (image.width() as usize, image.height() as usize);

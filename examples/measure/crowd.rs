@@ -1,14 +1,14 @@
-//! Many cloths at once, through the plugin: what a game has.
+//! Many cloths at once, in an app with the plugin.
 
 use bevy::{
     app::TaskPoolThreadAssignmentPolicy, asset::AssetPlugin, ecs::schedule::SingleThreadedExecutor,
     mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
-use bevy_drape::{ClothSubstep, ClothSystems, ClothThreads, Particles, prelude::*};
+use bevy_drape::{ClothSubstep, ClothSystems, ClothMaxThreads, ClothParticles, prelude::*};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// What to measure.
+/// Description of the cloths to measure.
 pub(crate) struct Crowd {
     pub(crate) cloths: u32,
     pub(crate) side: u32,
@@ -29,10 +29,9 @@ pub(crate) struct Report {
     substeps: u32,
     steps: u32,
     threads: u32,
-    /// Somebody has a system among the substeps, so that all cloths go through one phase after the
-    /// other.
+    /// Whether a user's system in the substeps makes all cloths go through each phase together.
     by_phases: bool,
-    /// From the beginning of `Prepare` to the end of `Finish`.
+    /// Time from the start of `Prepare` to the end of `Finish`.
     ms_per_step_median: f64,
     ms_per_step_min: f64,
     us_per_cloth: f64,
@@ -40,29 +39,28 @@ pub(crate) struct Report {
 }
 
 #[derive(Resource)]
-struct Watch {
-    began: Instant,
-    took: Duration,
+struct StepTimer {
+    start: Instant,
+    duration: Duration,
 }
 
-/// Cloths that are built and run.
-pub(crate) struct Running(App);
+/// App with built cloths.
+pub(crate) struct RunningCrowd(App);
 
-impl Running {
-    /// From now on so many threads work on them, as far as the crowd was built for so many.
+impl RunningCrowd {
+    /// Sets the number of threads, at most that for which the crowd was built.
     pub(crate) fn use_threads(&mut self, threads: u32) {
-        self.0.insert_resource(ClothThreads(threads as usize));
+        self.0.insert_resource(ClothMaxThreads(threads as usize));
     }
 
-    /// Takes a step. Returns what it took from the beginning of `Prepare` to the end of `Finish`, in
-    /// ms.
+    /// Takes a step. Returns the time from the start of `Prepare` to the end of `Finish`, ms.
     pub(crate) fn step(&mut self) -> f64 {
         self.0.update();
-        self.0.world().resource::<Watch>().took.as_secs_f64() * 1e3
+        self.0.world().resource::<StepTimer>().duration.as_secs_f64() * 1e3
     }
 }
 
-/// An app that draws nothing and takes one step in each frame, with a pool for so many threads.
+/// Creates an app without rendering that takes one step per frame, with a task pool for this many threads.
 pub(crate) fn headless(threads: u32) -> App {
     let mut app = App::new();
     // The main thread works too.
@@ -92,23 +90,23 @@ pub(crate) fn headless(threads: u32) -> App {
 }
 
 impl Crowd {
-    pub(crate) fn build(&self) -> Running {
+    pub(crate) fn build(&self) -> RunningCrowd {
         let mut app = headless(self.threads);
-        app.insert_resource(Substeps(self.substeps))
-            .insert_resource(Watch {
-                began: Instant::now(),
-                took: Duration::ZERO,
+        app.insert_resource(ClothSubsteps(self.substeps))
+            .insert_resource(StepTimer {
+                start: Instant::now(),
+                duration: Duration::ZERO,
             })
             .add_systems(
                 FixedUpdate,
                 (
-                    (|mut watch: ResMut<Watch>| watch.began = Instant::now())
+                    (|mut timer: ResMut<StepTimer>| timer.start = Instant::now())
                         .before(ClothSystems::Prepare),
-                    (|mut watch: ResMut<Watch>| watch.took = watch.began.elapsed())
+                    (|mut timer: ResMut<StepTimer>| timer.duration = timer.start.elapsed())
                         .after(ClothSystems::Finish),
                 ),
             );
-        // Bevy's own way of handing systems to threads is not what is measured here.
+        // Excludes the overhead of Bevy's multithreaded executor.
         app.edit_schedule(FixedUpdate, |schedule| {
             schedule.set_executor(SingleThreadedExecutor::new());
         });
@@ -125,7 +123,7 @@ impl Crowd {
         let across = f64::from(self.cloths).sqrt().ceil() as u32;
         for number in 0..self.cloths {
             let (column, row) = (number % across, number / across);
-            let place = Vec3::new(3.0 * column as f32, 1.5, 3.0 * row as f32);
+            let position = Vec3::new(3.0 * column as f32, 1.5, 3.0 * row as f32);
             let grid = ClothGrid {
                 vertical: !self.falls,
                 ..ClothGrid::new(2.0, 2.0, self.side, self.side)
@@ -133,7 +131,7 @@ impl Crowd {
             let pins = if self.falls {
                 app.world_mut().spawn((
                     ClothCollider::sphere(0.5),
-                    Transform::from_translation(place - Vec3::Y),
+                    Transform::from_translation(position - Vec3::Y),
                 ));
                 Pins::none()
             } else {
@@ -143,16 +141,16 @@ impl Crowd {
             app.world_mut().spawn((
                 Cloth {
                     self_collision: self.self_collision,
-                    // Whoever comes to rest is measured on.
+                    // Cloth at rest is measured, too.
                     sleep_speed: 0.0,
                     ..default()
                 },
                 Mesh3d(mesh),
-                Transform::from_translation(place),
+                Transform::from_translation(position),
                 pins,
             ));
         }
-        // They are built in the first, and find their tethers in the second.
+        // Cloths are built in the first update, tethers in the second.
         (0..3).for_each(|_| app.update());
         if self.asleep {
             let world = app.world_mut();
@@ -162,7 +160,7 @@ impl Crowd {
             }
             app.update();
         }
-        let mut running = Running(app);
+        let mut running = RunningCrowd(app);
         running.use_threads(self.threads);
         running
     }
@@ -171,9 +169,9 @@ impl Crowd {
         let mut running = self.build();
         let mut times: Vec<f64> = (0..steps).map(|_| running.step()).collect();
         times.sort_by(f64::total_cmp);
-        let Running(mut app) = running;
+        let RunningCrowd(mut app) = running;
         let median = times[times.len() / 2];
-        let mut cloths = app.world_mut().query::<&Particles>();
+        let mut cloths = app.world_mut().query::<&ClothParticles>();
         let (mut particles, mut hash) = (0, 0_u64);
         for cloth in cloths.iter(app.world()) {
             particles += cloth.len();

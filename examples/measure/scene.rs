@@ -1,16 +1,16 @@
-//! The scenes that are measured, without an app: what `measure` and the benches step.
+//! Scenes for `measure` and the benches, without an app.
 
 use bevy::{
     math::{Mat3, Quat, Vec3},
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_drape::{
-    Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, SelfCollision, Substeps, Wind,
+    Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, SelfCollision, ClothSubsteps, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Body, Collider, Compliance, ConstraintGraph, Friction, Leader, ParticleArrays,
-        PinTarget, Pose, RestShape, Retardation, SelfContacts, Shape, StepSettings, Tethers,
-        ThreadSolver, Triangles,
+        self, ClothState, Collider, Compliance, ConstraintGraph, Friction, Workers, ParticleArrays,
+        PinTarget, Pose, RestShape, ConstraintDamping, SelfContactPairs, Shape, StepSettings, Tethers,
+        StretchSolver, Triangles,
     },
 };
 use clap::ValueEnum;
@@ -24,75 +24,74 @@ pub(crate) enum Scene {
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum MeshLayout {
     /// Vertices row by row
     Grid,
     /// Vertices and triangles in random order
     Shuffled,
-    /// Shuffled, and solved as any mesh that is no grid
+    /// Shuffled, and solved as a general mesh without grids
     General,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Held {
-    /// The whole upper side
+pub(crate) enum SheetPins {
+    /// The whole upper edge
     Top,
     /// The two upper corners
     Corners,
     None,
 }
 
-/// A scene, and how it is stepped.
+/// Description of a scene and its settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) name: &'static str,
     pub(crate) side: u32,
-    /// Distance of neighbouring particles, m; without it the sheet is 2 m wide.
+    /// Distance of neighbouring particles, m; `None` for a sheet 2 m wide.
     pub(crate) spacing: Option<f32>,
-    pub(crate) mesh: Form,
-    pub(crate) pins: Held,
-    /// On a sphere over a floor.
+    pub(crate) mesh: MeshLayout,
+    pub(crate) pins: SheetPins,
+    /// Falls on a sphere on a floor.
     pub(crate) falls: bool,
-    /// Over a floor alone.
+    /// Falls on a floor.
     pub(crate) floor: bool,
     pub(crate) substeps: u32,
     pub(crate) iterations: u32,
     pub(crate) dt: f32,
     pub(crate) gravity: Vec3,
     pub(crate) tether_scale: f32,
-    /// Of threads, m/N.
+    /// Compliance of stretch constraints, m/N.
     pub(crate) compliance: f32,
     pub(crate) strain_limit: f32,
-    pub(crate) threads: ThreadSolver,
+    pub(crate) stretch_solver: StretchSolver,
     pub(crate) self_collision: SelfCollision,
-    /// m/s²
+    /// Internal friction, m/s².
     pub(crate) internal_friction: f32,
-    /// N·m
+    /// Bending stiffness, N·m.
     pub(crate) bending: f32,
-    /// s
+    /// Bending damping, s.
     pub(crate) bending_damping: f32,
 }
 
 impl Scene {
-    /// As it is if nothing else is asked for: at the plugin's defaults, but for the cloth of the
-    /// tutorials.
+    /// Returns the default settings: those of the plugin, except for `Hanging`, the cloth of the tutorials.
     pub(crate) fn plan(self) -> Plan {
         let plugin = Plan {
             name: "hang",
             side: 64,
             spacing: None,
-            mesh: Form::Grid,
-            pins: Held::Corners,
+            mesh: MeshLayout::Grid,
+            pins: SheetPins::Corners,
             falls: false,
             floor: false,
-            substeps: Substeps::default().0,
+            substeps: ClothSubsteps::default().0,
             iterations: Cloth::default().iterations,
             dt: 1.0 / 60.0,
             gravity: ClothGravity::default().0,
-            tether_scale: Cloth::default().tether_scale,
+            tether_scale: Cloth::default().tether_scale.unwrap_or(f32::INFINITY),
             compliance: 0.0,
-            strain_limit: Cloth::default().fabric.strain_limit,
-            threads: Cloth::default().threads,
+            strain_limit: (Cloth::default().fabric.strain_limit).unwrap_or(f32::INFINITY),
+            stretch_solver: Cloth::default().stretch_solver,
             self_collision: SelfCollision::Off,
             internal_friction: Cloth::default().fabric.internal_friction,
             bending: Cloth::default().fabric.bending_stiffness,
@@ -102,13 +101,13 @@ impl Scene {
             Self::Hang => plugin,
             Self::Drape => Plan {
                 name: "drape",
-                pins: Held::None,
+                pins: SheetPins::None,
                 falls: true,
                 ..plugin
             },
             Self::Crumple => Plan {
                 name: "crumple",
-                pins: Held::None,
+                pins: SheetPins::None,
                 floor: true,
                 ..plugin
             },
@@ -116,13 +115,13 @@ impl Scene {
                 name: "hanging",
                 side: 20,
                 spacing: Some(0.15),
-                pins: Held::Top,
+                pins: SheetPins::Top,
                 substeps: 1,
                 iterations: 5,
                 dt: 0.016,
                 gravity: Vec3::NEG_Y * 9.8,
                 tether_scale: f32::INFINITY,
-                threads: ThreadSolver::Relaxation,
+                stretch_solver: StretchSolver::GaussSeidel,
                 internal_friction: 0.0,
                 bending_damping: 0.0,
                 ..plugin
@@ -131,7 +130,7 @@ impl Scene {
     }
 }
 
-/// A cloth, and what it meets.
+/// Cloth with its colliders and settings.
 #[derive(Clone)]
 pub(crate) struct Stage {
     pub(crate) particles: ParticleArrays,
@@ -141,23 +140,23 @@ pub(crate) struct Stage {
     pub(crate) pins: Vec<PinTarget>,
     pub(crate) colliders: Vec<Collider>,
     pub(crate) settings: StepSettings,
-    /// How it collides with itself, if it does.
-    pub(crate) apart: Option<Apart>,
+    /// State of self-collision, if it is on.
+    pub(crate) self_collision: Option<SelfCollisionState>,
 }
 
-/// How a cloth collides with itself.
+/// Contacts and settings of self-collision.
 #[derive(Clone)]
-pub(crate) struct Apart {
+pub(crate) struct SelfCollisionState {
     rest: Vec<Vec3>,
     distance: f32,
-    contacts: SelfContacts,
+    contacts: SelfContactPairs,
     to_world: Mat3,
-    /// Whether edges come back that have gone through triangles.
+    /// Whether edges that have passed through triangles are brought back.
     edges: bool,
 }
 
 impl Plan {
-    /// The sheet before anything has happened to its mesh.
+    /// Returns the sheet.
     pub(crate) fn grid(&self) -> ClothGrid {
         let spacing = self.spacing;
         let width = spacing.map_or(2.0, |spacing| spacing * (self.side - 1) as f32);
@@ -167,9 +166,9 @@ impl Plan {
         }
     }
 
-    /// What turns the sheet. Over a floor alone it leans, so that it buckles instead of being crushed in
-    /// its own plane.
-    fn turned(&self) -> Mat3 {
+    /// Returns the initial rotation of the sheet. Above a floor it is inclined, so that it buckles instead of
+    /// being compressed in its plane.
+    fn rotation(&self) -> Mat3 {
         if self.floor {
             Mat3::from_rotation_x(0.2) * Mat3::from_rotation_z(0.3)
         } else {
@@ -181,26 +180,26 @@ impl Plan {
         let cloth = Cloth::default();
         let wind = Wind::default();
         let mut mesh = TriangleMesh::read(&self.grid().into()).expect("a grid has triangles");
-        if self.mesh != Form::Grid {
+        if self.mesh != MeshLayout::Grid {
             shuffle(&mut mesh);
         }
         let mut topology = Topology::new(&mesh).expect("a grid has triangles");
-        if self.mesh == Form::General {
-            topology.sheets.clear();
+        if self.mesh == MeshLayout::General {
+            topology.grids.clear();
         }
         let Assembly {
             mut particles,
             constraints,
             triangles,
             ..
-        } = topology.assemble(Vec3::Y * 1.5, self.turned(), cloth.fabric.areal_density);
+        } = topology.assemble(Vec3::Y * 1.5, self.rotation(), cloth.fabric.areal_density);
 
         let pins = match self.pins {
-            Held::Top => Pins::edge(ClothEdge::Top),
-            Held::Corners => {
+            SheetPins::Top => Pins::edge(ClothEdge::Top),
+            SheetPins::Corners => {
                 Pins::corner(ClothCorner::TopLeft).and(Pins::corner(ClothCorner::TopRight))
             }
-            Held::None => Pins::none(),
+            SheetPins::None => Pins::none(),
         };
         let pinned = pins.select(&topology);
         let mut pins = Vec::new();
@@ -216,19 +215,19 @@ impl Plan {
         };
         let surface = cloth.fabric.surface();
         let collides = self.self_collision != SelfCollision::Off;
-        let apart = collides.then(|| {
+        let self_collision = collides.then(|| {
             let spacing =
                 solver::rest_spacing(&topology.positions, &triangles.indices, Mat3::IDENTITY);
-            Apart {
+            SelfCollisionState {
                 rest: topology.positions.clone(),
                 distance: solver::self_distance(surface.thickness, spacing),
-                contacts: SelfContacts::default(),
-                to_world: self.turned(),
+                contacts: SelfContactPairs::default(),
+                to_world: self.rotation(),
                 edges: self.self_collision == SelfCollision::ParticlesAndEdges,
             }
         });
         Stage {
-            apart,
+            self_collision,
             tethers: Tethers::new(&shape, &pinned),
             particles,
             constraints,
@@ -245,16 +244,16 @@ impl Plan {
                 dt: self.dt,
                 substeps: self.substeps,
                 iterations: self.iterations,
-                threads: self.threads,
+                stretch_solver: self.stretch_solver,
                 gravity: self.gravity,
                 damping: cloth.damping,
                 strain_limit: self.strain_limit,
                 compliance: Compliance {
                     shear: cloth.fabric.compliance().shear,
                     bending: self.bending,
-                    ..Compliance::of_threads(self.compliance)
+                    ..Compliance::of_stretch(self.compliance)
                 },
-                // As the plugin has them where threads give.
+                // As in the plugin for elastic fabric.
                 tether_scale: match self.compliance {
                     0.0 => self.tether_scale,
                     _ => self.tether_scale * (1.0 + self.strain_limit),
@@ -262,77 +261,77 @@ impl Plan {
                 air: cloth.fabric.air(wind.velocity, wind.air_density),
                 surface,
                 internal_friction: self.internal_friction,
-                retardation: Retardation {
+                constraint_damping: ConstraintDamping {
                     bending: self.bending_damping,
-                    ..cloth.fabric.retardation()
+                    ..cloth.fabric.constraint_damping()
                 },
             },
         }
     }
 }
 
-/// The threads that step a cloth.
-pub(crate) struct Crew {
-    leader: Leader,
-    helpers: usize,
+/// Steps a cloth on a number of threads.
+pub(crate) struct Stepper {
+    workers: Workers,
+    worker_count: usize,
 }
 
-impl Crew {
-    /// So many threads: this one and others of Bevy's compute pool, which is made for the first crew
-    /// that needs it.
-    pub(crate) fn of(threads: u32) -> Self {
+impl Stepper {
+    /// Uses `threads` threads: the calling thread and others of Bevy's compute pool, which is created with the
+    /// first stepper that needs it.
+    pub(crate) fn with_threads(threads: u32) -> Self {
         Self {
-            leader: if threads == 1 {
-                Leader::alone()
+            workers: if threads == 1 {
+                Workers::serial()
             } else {
-                Leader::new()
+                Workers::new()
             },
-            helpers: threads as usize - 1,
+            worker_count: threads as usize - 1,
         }
     }
 
-    /// Steps a cloth once. Says whether all its numbers are finite.
+    /// Takes one step. Returns whether all numbers are finite.
     pub(crate) fn step(&mut self, stage: &mut Stage) -> bool {
-        let Self { leader, helpers } = self;
-        if *helpers > 0 {
-            let pool = || TaskPoolBuilder::new().num_threads(*helpers).build();
+        let Self { workers, worker_count } = self;
+        if *worker_count > 0 {
+            let pool = || TaskPoolBuilder::new().num_threads(*worker_count).build();
             let pool = ComputeTaskPool::get_or_init(pool);
-            leader.gather(*helpers, |helper| {
-                pool.spawn(async move { helper.help() }).detach();
+            workers.start(*worker_count, |worker| {
+                pool.spawn(async move { worker.run() }).detach();
             });
         }
-        let body = Body {
+        let body = ClothState {
             particles: &mut stage.particles,
             constraints: &mut stage.constraints,
             triangles: &stage.triangles,
             tethers: &stage.tethers,
             pins: &stage.pins,
-            self_contacts: stage.apart.as_mut().map(|apart| {
-                let by = solver::SelfCollision {
-                    distance: apart.distance,
+            self_contacts: stage.self_collision.as_mut().map(|self_collision| {
+                let settings = solver::SelfCollisionSettings {
+                    distance: self_collision.distance,
                     friction: stage.settings.surface.friction,
-                    rest: &apart.rest,
-                    to_world: apart.to_world,
-                    triangles: apart.edges.then_some(&stage.triangles.indices),
+                    rest: &self_collision.rest,
+                    to_world: self_collision.to_world,
+                    triangles: self_collision.edges.then_some(&stage.triangles.indices),
                 };
-                (&mut apart.contacts, by)
+                (&mut self_collision.contacts, settings)
             }),
         };
-        let finite = solver::step_shared(leader, body, &stage.colliders, &stage.settings);
-        leader.dismiss();
+        let finite = solver::step_parallel(workers, body, &stage.colliders, &stage.settings);
+        workers.stop();
         finite
     }
 }
 
-/// A ball of radius 0.5 m on a floor 1.5 m below the sheet.
+/// Returns a sphere of radius 0.5 m on a floor 1.5 m below the sheet.
 fn sphere_on_floor() -> Vec<Collider> {
     let at = |translation| Pose {
         rotation: Quat::IDENTITY,
         translation,
     };
     let friction = Friction {
-        fixed: 0.5,
-        kinetic: 0.4,
+        static_coefficient: 0.5,
+        kinetic_coefficient: 0.4,
     };
     vec![
         Collider::fixed(Shape::Sphere { radius: 0.5 }, at(Vec3::Y * 0.5), friction),
@@ -340,13 +339,13 @@ fn sphere_on_floor() -> Vec<Collider> {
     ]
 }
 
-/// Puts vertices and triangles into a random order, always the same.
+/// Shuffles vertices and triangles, in the same pseudo-random order every time.
 pub(crate) fn shuffle(mesh: &mut TriangleMesh) {
     let mut state = 0x853c_49e6_748f_ea9b_u64;
     let mut order = |count: usize| {
         let mut order: Vec<usize> = (0..count).collect();
         for i in (1..count).rev() {
-            // A linear congruential generator (Knuth, MMIX).
+            // Linear congruential generator (Knuth, MMIX).
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
@@ -354,15 +353,15 @@ pub(crate) fn shuffle(mesh: &mut TriangleMesh) {
         }
         order
     };
-    let places = order(mesh.positions.len());
-    let mut name = vec![0; places.len()];
-    for (new, &old) in (0..).zip(&places) {
-        name[old] = new;
+    let order_of_vertices = order(mesh.positions.len());
+    let mut new_index = vec![0; order_of_vertices.len()];
+    for (new, &old) in (0..).zip(&order_of_vertices) {
+        new_index[old] = new;
     }
-    mesh.positions = places.iter().map(|&old| mesh.positions[old]).collect();
+    mesh.positions = order_of_vertices.iter().map(|&old| mesh.positions[old]).collect();
     let triangles = order(mesh.triangles.len());
     mesh.triangles = triangles
         .into_iter()
-        .map(|old| mesh.triangles[old].map(|corner| name[corner as usize]))
+        .map(|old| mesh.triangles[old].map(|corner| new_index[corner as usize]))
         .collect();
 }

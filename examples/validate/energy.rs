@@ -1,18 +1,17 @@
-//! The energy of a cloth over time: a plot, no row of the table, for velocities jump for a moment where a
-//! sheet comes taut.
+//! Energy of a cloth over time. Plotted, but not in the table, because velocities jump when a sheet becomes taut.
 
 use crate::sample::Sample;
 use bevy_drape::Fabric;
 
-/// For how long a sheet swings, s.
+/// Duration, s.
 pub(crate) const SWING: f64 = 8.0;
 
-/// The energy of a cloth, J.
+/// Energy of a cloth, J.
 pub(crate) struct Energy {
     pub(crate) time: f64,
     /// ½mv².
     pub(crate) kinetic: f64,
-    /// mgh, from as deep as it can hang.
+    /// mgh, relative to the lowest position that it can reach.
     pub(crate) potential: f64,
 }
 
@@ -22,8 +21,8 @@ impl Energy {
     }
 }
 
-/// The energy of a sheet of 1 m that swings down from level, held by two corners, undamped, by default
-/// substeps.
+/// Returns the energy of a sheet of 1 m that swings down from horizontal, pinned at two corners, undamped, with
+/// the default number of substeps.
 pub(crate) fn swing() -> Vec<Energy> {
     const SIDE: u32 = 24;
     let mut sample = Sample::sheet(SIDE);

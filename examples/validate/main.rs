@@ -1,18 +1,18 @@
-//! Checks the solver against known answers, prints the table, and draws a few of them. Exits with 1 if a
+//! Compares the solver with known answers of physics, prints a table, and draws some plots. Exits with code 1 if a
 //! row fails.
 //!
 //! ```sh
 //! cargo run --release --example validate
 //! ```
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `answers/` | the experiments, what is expected of them and where that comes from |
+//! | `answers/` | experiments with expected results and their sources |
 //! | `sample` | cloths, chains and particles without an app |
-//! | `strip` | strips of fabric that bend |
-//! | `own_sheet` | sheets that collide with themselves |
-//! | `energy` | the energy of a sheet that swings |
-//! | `plots` | the pictures |
+//! | `strip` | bending strips of fabric |
+//! | `own_sheet` | sheets with self-collision |
+//! | `energy` | energy of a swinging sheet |
+//! | `plots` | plots |
 
 mod answers;
 #[path = "../../tests/common/crossings.rs"]
@@ -27,10 +27,10 @@ use answers::{EXPERIMENTS, Row};
 use clap::Parser;
 use std::{path::PathBuf, process::ExitCode};
 
-/// Checks the cloth solver against known answers of physics.
+/// Compares the cloth solver with known answers of physics.
 #[derive(Parser)]
 struct Arguments {
-    /// Where plots go, as SVG
+    /// Folder for the plots, as SVG
     #[arg(long, value_name = "FOLDER", default_value = "target/validate")]
     plots: PathBuf,
     /// Only experiments whose names contain this
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     if chosen.peek().is_none() {
         let names: Vec<_> = EXPERIMENTS.iter().map(|e| e.name).collect();
         eprintln!(
-            "there is no experiment {only:?}, only: {}",
+            "there is no experiment {only:?}; there are {}",
             names.join(", ")
         );
         return ExitCode::FAILURE;
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         match plots::draw(&plots) {
             Ok(files) => files
                 .iter()
-                .for_each(|file| println!("drawn: {}", file.display())),
+                .for_each(|file| println!("wrote {}", file.display())),
             Err(problem) => {
                 eprintln!("error: plots in {}: {problem}", plots.display());
                 return ExitCode::FAILURE;
@@ -82,15 +82,15 @@ fn main() -> ExitCode {
 
 fn print(row: &Row) {
     let verdict = if row.passes() { "pass" } else { "FAIL" };
-    let [expected, got] = [row.expected, row.got].map(short);
+    let [expected, measured] = [row.expected, row.measured].map(short);
     println!(
-        "  {verdict}  {:48} expected {expected:>10}  got {got:>10}  {}",
-        row.what,
+        "  {verdict}  {:48} expected {expected:>10}  got {measured:>10}  {}",
+        row.label,
         row.tolerance()
     );
 }
 
-/// Six digits that count.
+/// Formats a number with six significant digits.
 fn short(number: f64) -> String {
     if number == 0.0 {
         return "0".into();

@@ -1,4 +1,4 @@
-//! Sheets that collide with themselves, and one that is wrung.
+//! Sheets with self-collision, and a wrung strip.
 
 use crate::{
     crossings::crossings,
@@ -8,17 +8,17 @@ use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
     Cloth, SelfCollision,
     mesh::{ClothGrid, TriangleMesh},
-    solver::{self, PinTarget, SelfContacts},
+    solver::{self, PinTarget, SelfContactPairs},
 };
 use std::f32::consts::FRAC_PI_3;
 
-/// A sheet at the plugin's defaults, and how it collides with itself.
+/// Sheet with the plugin's defaults and self-collision.
 pub(crate) struct OwnSheet {
     pub(crate) sample: Sample,
     pub(crate) rest: Vec<Vec3>,
-    /// What its particles keep from each other, m.
+    /// Self-collision distance, m.
     pub(crate) distance: f32,
-    contacts: SelfContacts,
+    contacts: SelfContactPairs,
     mode: SelfCollision,
 }
 
@@ -33,7 +33,7 @@ impl OwnSheet {
         Self {
             distance: solver::self_distance(sample.settings.surface.thickness, spacing),
             rest,
-            contacts: SelfContacts::default(),
+            contacts: SelfContactPairs::default(),
             sample,
             mode,
         }
@@ -48,7 +48,7 @@ impl OwnSheet {
         } = self;
         // A copy shares its memory.
         let triangles = sample.triangles.indices.clone();
-        let by = solver::SelfCollision {
+        let settings = solver::SelfCollisionSettings {
             distance: self.distance,
             friction: sample.settings.surface.friction,
             rest: &self.rest,
@@ -56,7 +56,7 @@ impl OwnSheet {
             triangles: (*mode == SelfCollision::ParticlesAndEdges).then_some(&triangles),
         };
         let collides = *mode != SelfCollision::Off;
-        sample.step_touching(collides.then_some((contacts, by)));
+        sample.step_with_self_collision(collides.then_some((contacts, settings)));
     }
 
     pub(crate) fn at(&self) -> Vec<Vec3> {
@@ -64,27 +64,26 @@ impl OwnSheet {
         (0..count).map(|i| self.sample.at(i)).collect()
     }
 
-    /// How many pairs of its triangles are through each other.
+    /// Returns the number of intersecting pairs of triangles.
     pub(crate) fn crossings(&self) -> usize {
         crossings(&self.at(), &self.sample.triangles.indices.to_vec())
     }
 }
 
-/// Of the strip that is wrung, m, and its particles.
+/// Size of the wrung strip, m, and its numbers of particles.
 ///
-/// What is wrung becomes a rope, and must fit into it. After 10 s its borders wind round the axis by 21 rad;
-/// not to be stretched they may be no farther from it than 41 mm, when the ends are half as far apart as at
-/// first. All particles, which keep 10 mm, fill a rope of 32 mm if they lie as densely as can be. Of a strip
-/// of 0.3 m it would be 46 mm: none could do that.
+/// The wrung strip becomes a rope, into which it must fit. After 10 s its edges wind around the axis by 21 rad,
+/// with half of the initial distance between the ends; without stretching, they are then at most 41 mm from the
+/// axis. Particles 10 mm apart fill a rope of 32 mm in the densest packing. For a strip 0.3 m wide it would be 46
+/// mm, which is impossible.
 const STRIP: [f32; 2] = [1.0, 0.15];
 const SIDES: [u32; 2] = [97, 15];
 
-/// By how much of the length of the strip its ends come nearer in a second.
-const SHORTER: f32 = 0.05;
+/// Approach of the ends per second, as a fraction of the length of the strip.
+const APPROACH: f32 = 0.05;
 
-/// Both ends of a strip turn against each other by π/3 rad/s for 10 s, and come nearer to each other,
-/// for what is wrung gets shorter. How many pairs of triangles are through each other after 2, 4, 6, 8 and
-/// 10 s.
+/// Wrings a strip: its ends turn in opposite directions by π/3 rad/s for 10 s, and approach each other, as wrung
+/// cloth gets shorter. Returns the number of intersecting pairs of triangles after 2, 4, 6, 8 and 10 s.
 pub(crate) fn wrung(mode: SelfCollision) -> Vec<usize> {
     let [n, across] = SIDES;
     let mut sheet = OwnSheet::new(ClothGrid::new(STRIP[0], STRIP[1], n, across), mode);
@@ -103,7 +102,7 @@ pub(crate) fn wrung(mode: SelfCollision) -> Vec<usize> {
             let turned = Quat::from_rotation_x(end * FRAC_PI_3 * time) * rest.with_x(0.0);
             PinTarget {
                 particle,
-                position: turned + Vec3::X * rest.x * (1.0 - SHORTER * time),
+                position: turned + Vec3::X * rest.x * (1.0 - APPROACH * time),
             }
         };
         sheet.sample.pins = ends.iter().map(pin).collect();

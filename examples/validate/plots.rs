@@ -1,4 +1,4 @@
-//! Pictures of some of the experiments, as SVG.
+//! Plots of some experiments, as SVG.
 
 use crate::{
     answers::{bending, chains, cusick},
@@ -14,7 +14,7 @@ use std::{
 
 type Drawn = Result<(), Box<dyn Error>>;
 
-/// Draws all of them into a folder. Returns what has been written.
+/// Writes all plots to a folder. Returns their files.
 pub(crate) fn draw(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     let plots: [(&str, fn(&Path) -> Drawn); 4] = [
@@ -34,11 +34,11 @@ pub(crate) fn draw(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 
 const SIZE: (u32, u32) = (800, 500);
 
-/// What was measured, and what is known.
+/// Colours of measured and of known values.
 const MEASURED: RGBColor = RGBColor(214, 69, 31);
 const KNOWN: RGBColor = RGBColor(60, 90, 160);
 
-/// A chart with axes, a title and room for all of its points.
+/// Creates a chart with axes, a title and margins.
 macro_rules! chart {
     ($area:expr, $title:expr, $x:expr, $y:expr, $x_name:expr, $y_name:expr) => {{
         $area.fill(&WHITE)?;
@@ -81,12 +81,12 @@ fn catenary(file: &Path) -> Drawn {
     Ok(())
 }
 
-/// The a of the catenary of a chain of 1 m over a span: 2a·sinh(D/2a) = 1, by halves.
+/// Returns the a of the catenary of a chain of 1 m over a span: 2a·sinh(D/2a) = 1, by bisection.
 fn parameter(span: f64) -> f64 {
     let (mut low, mut high) = (1e-3, 10.0);
     for _ in 0..60 {
         let a = f64::midpoint(low, high);
-        // A larger a is a tauter, shorter chain.
+        // A larger a means a tauter, shorter chain.
         if 2.0 * a * (span / (2.0 * a)).sinh() > 1.0 {
             low = a;
         } else {
@@ -98,7 +98,7 @@ fn parameter(span: f64) -> f64 {
 
 fn cantilever(file: &Path) -> Drawn {
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
-    let title = "A strip that is clamped at one end: its tip, and the elastica";
+    let title = "A strip clamped at one end: its tip, and the elastica";
     let (x, y) = ((0.08..120.0).log_scale(), (0.01..8.0).log_scale());
     let mut chart = chart!(area, title, x, y, "Γ = σgL³/B", "drop over reach");
     let known = bending::CANTILEVER;
@@ -131,15 +131,15 @@ fn drape(file: &Path) -> Drawn {
 
 fn energy_plot(file: &Path) -> Drawn {
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
-    let title = "Energy of an undamped sheet that swings down from two corners";
+    let title = "Energy of an undamped sheet swinging from two corners";
     let x = 0.0..energy::SWING;
-    let mut chart = chart!(area, title, x, 0.0..1.15, "t, s", "share of the first");
+    let mut chart = chart!(area, title, x, 0.0..1.15, "t, s", "fraction of the initial energy");
     let series = energy::swing();
     let first = series[0].total();
     let lines: [(&str, RGBColor, fn(&Energy) -> f64); 3] = [
-        ("all", BLACK, Energy::total),
-        ("of motion", MEASURED, |energy| energy.kinetic),
-        ("of height", KNOWN, |energy| energy.potential),
+        ("total", BLACK, Energy::total),
+        ("kinetic", MEASURED, |energy| energy.kinetic),
+        ("potential", KNOWN, |energy| energy.potential),
     ];
     for (name, colour, of) in lines {
         let points = series

@@ -1,32 +1,32 @@
-//! Cloths, chains and single particles for experiments with the solver alone.
+//! Cloths, chains and single particles for experiments without an app.
 
 use bevy::math::{Mat3, Vec3};
 use bevy_drape::Cloth;
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
-    self, Air, Body, Collider, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays,
-    PinTarget, Retardation, SelfCollision, SelfContacts, SoaVec3, StepSettings, Surface, Tethers,
-    ThreadSolver, Triangles,
+    self, Air, ClothState, Collider, Compliance, ConstraintDamping, ConstraintGraph,
+    ConstraintKind, ParticleArrays, PinTarget, SelfCollisionSettings, SelfContactPairs, SoaVec3,
+    StepSettings, StretchSolver, Surface, Tethers, Triangles,
 };
 
-/// A step of a cloth as the plugin takes it by default, in still air and without tethers.
+/// Returns the settings of the plugin for a cloth, in still air and without tethers.
 pub(crate) fn as_the_plugin(cloth: &Cloth) -> StepSettings {
     StepSettings {
         substeps: 8,
         iterations: cloth.iterations,
-        threads: cloth.threads,
+        stretch_solver: cloth.stretch_solver,
         damping: cloth.damping,
         compliance: cloth.fabric.compliance(),
         tether_scale: f32::INFINITY,
         air: cloth.fabric.air(Vec3::ZERO, 1.2),
         surface: cloth.fabric.surface(),
         internal_friction: cloth.fabric.internal_friction,
-        retardation: cloth.fabric.retardation(),
+        constraint_damping: cloth.fabric.constraint_damping(),
         ..vacuum()
     }
 }
 
-/// A cloth, chain or single particle with all that a step needs.
+/// Cloth, chain or single particle with everything needed for a step.
 pub(crate) struct Sample {
     pub(crate) particles: ParticleArrays,
     pub(crate) constraints: ConstraintGraph,
@@ -38,13 +38,13 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Free particles of 1 kg at rest.
-    pub(crate) fn particles(places: impl IntoIterator<Item = Vec3>) -> Self {
-        let places: SoaVec3 = places.into_iter().collect();
-        let w = vec![1.0; places.len()];
+    /// Creates free particles of 1 kg at rest.
+    pub(crate) fn particles(positions: impl IntoIterator<Item = Vec3>) -> Self {
+        let positions: SoaVec3 = positions.into_iter().collect();
+        let w = vec![1.0; positions.len()];
         Self {
             constraints: ConstraintGraph::default(),
-            particles: ParticleArrays::new(Vec3::ZERO, places, w),
+            particles: ParticleArrays::new(Vec3::ZERO, positions, w),
             triangles: Triangles::default(),
             tethers: Tethers::default(),
             pins: Vec::new(),
@@ -53,23 +53,23 @@ impl Sample {
         }
     }
 
-    /// A chain through these places, which are its rest state.
-    pub(crate) fn chain(places: &[Vec3]) -> Self {
-        let mut sample = Self::particles(places.iter().copied());
-        let pairs: Vec<_> = (1..places.len() as u32)
+    /// Creates a chain through these positions, which are its rest shape.
+    pub(crate) fn chain(positions: &[Vec3]) -> Self {
+        let mut sample = Self::particles(positions.iter().copied());
+        let pairs: Vec<_> = (1..positions.len() as u32)
             .map(|i| (ConstraintKind::Structural, i - 1, i))
             .collect();
         sample.constraints = ConstraintGraph::new(&sample.particles.position, &pairs);
         sample
     }
 
-    /// A sheet of `side`² particles of 0.2 kg/m², 1 m wide, at the world's origin.
+    /// Creates a sheet of `side`² particles of 0.2 kg/m², 1 m wide, at the world's origin.
     pub(crate) fn sheet(side: u32) -> Self {
         let grid = ClothGrid::new(1.0, 1.0, side, side);
         Self::of_mesh(&TriangleMesh::read(&grid.into()).unwrap(), 0.2)
     }
 
-    /// A mesh as cloth of this areal density, kg/m².
+    /// Creates cloth from a mesh with this areal density, kg/m².
     pub(crate) fn of_mesh(mesh: &TriangleMesh, areal_density: f32) -> Self {
         let topology = Topology::new(mesh).unwrap();
         let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, areal_density);
@@ -84,13 +84,13 @@ impl Sample {
         }
     }
 
-    /// Masses of all particles, kg; infinite where they are pinned.
+    /// Returns the masses of all particles, kg, infinite where they are pinned.
     pub(crate) fn masses(&self) -> Vec<f64> {
         let w = &self.particles.inverse_mass;
         w.iter().map(|&w| 1.0 / f64::from(w)).collect()
     }
 
-    /// Pins a particle where it is.
+    /// Pins a particle at its position.
     pub(crate) fn pin(&mut self, particle: u32) {
         let i = particle as usize;
         self.particles.inverse_mass[i] = 0.0;
@@ -99,18 +99,21 @@ impl Sample {
     }
 
     pub(crate) fn step(&mut self) {
-        self.step_touching(None);
+        self.step_with_self_collision(None);
     }
 
-    /// A step in which it may collide with itself.
-    pub(crate) fn step_touching(&mut self, itself: Option<(&mut SelfContacts, SelfCollision)>) {
-        let body = Body {
+    /// Takes a step, optionally with self-collision.
+    pub(crate) fn step_with_self_collision(
+        &mut self,
+        self_contacts: Option<(&mut SelfContactPairs, SelfCollisionSettings)>,
+    ) {
+        let body = ClothState {
             particles: &mut self.particles,
             constraints: &mut self.constraints,
             triangles: &self.triangles,
             tethers: &self.tethers,
             pins: &self.pins,
-            self_contacts: itself,
+            self_contacts,
         };
         assert!(
             solver::step(body, &self.colliders, &self.settings),
@@ -128,13 +131,13 @@ impl Sample {
     }
 }
 
-/// 60 Hz, one substep of one iteration, gravity 9.81, and nothing else.
+/// Returns settings with 60 Hz, one substep of one iteration, gravity 9.81, and nothing else.
 pub(crate) fn vacuum() -> StepSettings {
     StepSettings {
         dt: 1.0 / 60.0,
         substeps: 1,
         iterations: 1,
-        threads: ThreadSolver::default(),
+        stretch_solver: StretchSolver::default(),
         strain_limit: f32::INFINITY,
         gravity: Vec3::NEG_Y * 9.81,
         damping: 0.0,
@@ -149,11 +152,11 @@ pub(crate) fn vacuum() -> StepSettings {
         },
         surface: Surface::default(),
         internal_friction: 0.0,
-        retardation: Retardation::default(),
+        constraint_damping: ConstraintDamping::default(),
     }
 }
 
-/// Period of a signal that swings around 0, from its upward and downward crossings.
+/// Returns the period of a signal that oscillates around 0, from its crossings.
 pub(crate) fn period(signal: &[f64], dt: f64) -> f64 {
     let crossings: Vec<f64> = signal
         .windows(2)

@@ -1,23 +1,23 @@
-//! Strips of fabric that bend, made of a grid, of triangles or as a chain.
+//! Bending strips of fabric: as a grid, as triangles, or as a chain.
 
 use crate::sample::Sample;
 use bevy::math::Vec3;
-use bevy_drape::{mesh::TriangleMesh, solver::Bend};
+use bevy_drape::{mesh::TriangleMesh, solver::BendStencil};
 
 pub(crate) const GRAVITY: f64 = 9.81;
 pub(crate) const DENSITY: f64 = 0.2;
 
-/// A strip along x that begins at the origin, of rows of particles one length apart.
+/// Strip along x from the origin, with equidistant rows of particles.
 pub(crate) struct Strip {
     pub(crate) sample: Sample,
     /// Particles of each row.
     pub(crate) rows: Vec<Vec<usize>>,
-    /// How far rows are from each other, m.
+    /// Distance between rows, m.
     pub(crate) step: f64,
 }
 
 impl Strip {
-    /// Of a mesh whose particles lie in rows across x.
+    /// Creates a strip from a mesh with rows of particles across x.
     fn of(mesh: &TriangleMesh, step: f64) -> Self {
         let mut sample = Sample::of_mesh(mesh, DENSITY as f32);
         sample.settings.tether_scale = f32::INFINITY;
@@ -35,10 +35,10 @@ impl Strip {
         Self { sample, rows, step }
     }
 
-    /// A grid, four particles wide.
+    /// Creates a grid, four particles wide.
     pub(crate) fn grid(links: usize, length: f64) -> Self {
         let step = length / (links as f64 - 0.5);
-        let place = |i: usize| Vec3::new((i / 4) as f32, 0.0, (i % 4) as f32) * step as f32;
+        let position = |i: usize| Vec3::new((i / 4) as f32, 0.0, (i % 4) as f32) * step as f32;
         let at = |r: usize, c: usize| (4 * r + c) as u32;
         let cells = (0..links).flat_map(|r| (0..3).map(move |c| (r, c)));
         let triangles = cells.flat_map(|(r, c)| {
@@ -46,24 +46,23 @@ impl Strip {
             [[a, b, d], [b, e, d]]
         });
         let mesh = TriangleMesh {
-            positions: (0..4 * (links + 1)).map(place).collect(),
+            positions: (0..4 * (links + 1)).map(position).collect(),
             triangles: triangles.collect(),
             out_of_range: 0,
         };
         let strip = Self::of(&mesh, step);
-        assert_eq!(strip.sample.constraints.sheets().count(), 1);
+        assert_eq!(strip.sample.constraints.grids().count(), 1);
         strip
     }
 
-    /// Equilateral triangles, whose edges run straight across the strip. They are numbered all over the
-    /// place.
+    /// Creates equilateral triangles with straight edges across the strip, and vertices in shuffled order.
     pub(crate) fn triangles(links: usize, length: f64) -> Self {
         let step = length / (links as f64 - 0.5);
         let side = step / 0.75_f64.sqrt();
-        // Where they end at the sides they are a zigzag, which bends more easily: the narrower, the more so.
+        // The sides are zigzags, which bend more easily; the effect grows as the strip gets narrower.
         let wide = 16;
         let count = wide * (links + 1);
-        // Every number comes once: the factor has no divisor in common with any count below it.
+        // A permutation: the factor is coprime to any smaller count.
         let name = |i: usize| (i * 7919 + 3) % count;
         let mut positions = vec![Vec3::ZERO; count];
         for i in 0..count {
@@ -86,19 +85,21 @@ impl Strip {
             out_of_range: 0,
         };
         let strip = Self::of(&mesh, step);
-        assert_eq!(strip.sample.constraints.sheets().count(), 0);
+        assert_eq!(strip.sample.constraints.grids().count(), 0);
         strip
     }
 
-    /// A chain of masses that are as a strip of 1 m.
+    /// Creates a chain with the masses of a strip 1 m wide.
     pub(crate) fn chain(links: usize, length: f64) -> Self {
         let step = length / (links as f64 - 0.5);
-        let places: Vec<Vec3> = (0..=links)
+        let positions: Vec<Vec3> = (0..=links)
             .map(|i| Vec3::X * (i as f64 * step) as f32)
             .collect();
-        let mut sample = Sample::chain(&places);
+        let mut sample = Sample::chain(&positions);
         let last = links as u32;
-        let bends: Vec<Bend> = (1..last).map(|i| Bend::along([i - 1, i, i + 1])).collect();
+        let bends: Vec<BendStencil> = (1..last)
+            .map(|i| BendStencil::three_point([i - 1, i, i + 1]))
+            .collect();
         let rest = sample.particles.position.clone();
         sample.constraints.add_bends(&rest, &bends);
         let mass = DENSITY * step;
@@ -110,8 +111,8 @@ impl Strip {
         Self::sort(sample, step)
     }
 
-    /// Clamps its first two rows. The clamp is in the middle between them: a bend at the second row is
-    /// that of the half length before it and the half length behind it.
+    /// Clamps the first two rows. The clamp is in the middle between them: a bend constraint at the second row
+    /// stands for half a length before it and half a length behind it.
     pub(crate) fn clamp(mut self) -> Self {
         for i in self.rows[..2].concat() {
             self.sample.pin(i as u32);
@@ -124,21 +125,21 @@ impl Strip {
         self
     }
 
-    /// How long it is from the clamp on, m.
+    /// Returns its length from the clamp on, m.
     pub(crate) fn length(&self) -> f64 {
         (self.rows.len() as f64 - 1.5) * self.step
     }
 
-    /// Runs until it is at rest, well damped.
+    /// Runs with strong damping until it is at rest.
     pub(crate) fn settle(mut self) -> Self {
-        // The first mode of a beam of its length takes about this long, s.
+        // Approximate period of the first mode of a beam of this length, s.
         let sample = &mut self.sample;
         sample.settings.damping = 6.0;
         sample.run(8.0);
         self
     }
 
-    /// Drop and reach of the middle of the last row from the clamp, m.
+    /// Returns drop and reach of the centre of the last row from the clamp, m.
     pub(crate) fn tip(&self) -> [f64; 2] {
         let last = &self.rows[self.rows.len() - 1];
         let sum: Vec3 = last.iter().map(|&i| self.sample.at(i)).sum();
@@ -146,14 +147,14 @@ impl Strip {
         [-tip.y, tip.x - 0.5 * self.step]
     }
 
-    /// Bends that are solved one by one resist as their fabric does while they give more in a substep than
-    /// the particles do: so short must these be.
+    /// Sets the number of substeps. Bend constraints that are solved one after the other have the stiffness of
+    /// their fabric only in substeps so short that their compliance dominates that of the particles.
     pub(crate) fn substeps(mut self, substeps: u32) -> Self {
         self.sample.settings.substeps = substeps;
         self
     }
 
-    /// Drop over reach once it is at rest under its weight, with B from Γ.
+    /// Returns drop over reach at rest under its own weight, with B from Γ.
     pub(crate) fn droop(self, gamma: f64) -> f64 {
         let stiffness = DENSITY * GRAVITY * self.length().powi(3) / gamma;
         let strip = self.clamp().stiffness(stiffness).settle();

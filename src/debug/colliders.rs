@@ -1,4 +1,4 @@
-//! What cloth bumps into.
+//! Draws the outlines of colliders.
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{collider::ClothCollider, solver::Shape};
@@ -17,10 +17,10 @@ pub(super) fn draw_colliders(
     }
     for (collider, transform) in &colliders {
         let (scale, rotation, translation) = transform.to_scale_rotation_translation();
-        let place = Isometry3d::new(translation, rotation);
+        let isometry = Isometry3d::new(translation, rotation);
         match collider.scaled_shape(scale) {
             Shape::Sphere { radius } => {
-                gizmos.sphere(place, radius, DEEP_SKY_BLUE);
+                gizmos.sphere(isometry, radius, DEEP_SKY_BLUE);
             }
             Shape::HalfSpace => {
                 let flat = rotation * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
@@ -40,12 +40,12 @@ pub(super) fn draw_colliders(
                         radius,
                         half_length,
                     },
-                    place,
+                    isometry,
                     DEEP_SKY_BLUE,
                 );
             }
             Shape::Cuboid { half_size } => {
-                gizmos.primitive_3d(&Cuboid { half_size }, place, DEEP_SKY_BLUE);
+                gizmos.primitive_3d(&Cuboid { half_size }, isometry, DEEP_SKY_BLUE);
             }
             Shape::TaperedCapsule {
                 radius_bottom,
@@ -54,17 +54,17 @@ pub(super) fn draw_colliders(
             } => {
                 let ends = [(-half_length, radius_bottom), (half_length, radius_top)];
                 for (y, radius) in ends {
-                    let centre = place * (Vec3::Y * y);
+                    let centre = isometry * (Vec3::Y * y);
                     gizmos.sphere(Isometry3d::new(centre, rotation), radius, DEEP_SKY_BLUE);
                 }
-                // Its side touches the balls where its normal goes through their centres.
-                let along = (radius_bottom - radius_top) / (2.0 * half_length);
-                if along.abs() < 1.0 {
-                    let away = (1.0 - along * along).sqrt();
+                // The side touches the end spheres where its normal passes through their centres.
+                let slope = (radius_bottom - radius_top) / (2.0 * half_length);
+                if slope.abs() < 1.0 {
+                    let radial = (1.0 - slope * slope).sqrt();
                     for out in [Vec3::X, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Z] {
-                        let normal = out * away + Vec3::Y * along;
+                        let normal = out * radial + Vec3::Y * slope;
                         let [a, b] =
-                            ends.map(|(y, radius)| place * (Vec3::Y * y + normal * radius));
+                            ends.map(|(y, radius)| isometry * (Vec3::Y * y + normal * radius));
                         gizmos.line(a, b, DEEP_SKY_BLUE);
                     }
                 }
@@ -77,20 +77,20 @@ pub(super) fn draw_colliders(
                     radius,
                     half_height,
                 };
-                gizmos.primitive_3d(&cylinder, place, DEEP_SKY_BLUE);
+                gizmos.primitive_3d(&cylinder, isometry, DEEP_SKY_BLUE);
             }
             Shape::Cone {
                 radius,
                 half_height,
             } => {
                 let height = half_height * 2.0;
-                gizmos.primitive_3d(&Cone { radius, height }, place, DEEP_SKY_BLUE);
+                gizmos.primitive_3d(&Cone { radius, height }, isometry, DEEP_SKY_BLUE);
             }
         }
     }
 }
 
-/// The edges of hulls, meshes and fields of heights, where they were in the last step.
+/// Draws the edges of hull, mesh and heightfield colliders at their pose in the last step.
 #[cfg(feature = "parry")]
 pub(super) fn draw_mesh_colliders(
     colliders: Res<crate::systems::ActiveColliders>,
@@ -101,9 +101,9 @@ pub(super) fn draw_mesh_colliders(
         return;
     }
     for collider in colliders.meshes.all() {
-        let place = Isometry3d::new(collider.end.translation, collider.end.rotation);
+        let isometry = Isometry3d::new(collider.end.translation, collider.end.rotation);
         for [from, to] in collider.surface.edges() {
-            gizmos.line(place * from, place * to, DEEP_SKY_BLUE);
+            gizmos.line(isometry * from, isometry * to, DEEP_SKY_BLUE);
         }
     }
 }

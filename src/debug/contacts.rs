@@ -1,9 +1,9 @@
-//! Where colliders are touched, and where cloth touches itself.
+//! Draws contacts with colliders and self-contacts.
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     cloth::{Cloth, SelfCollision},
-    components::{ClothBody, Particles, SelfContacts},
+    components::{ClothBody, ClothParticles, ClothSelfContacts},
     layers::ClothLayers,
     systems::ActiveColliders,
 };
@@ -12,18 +12,18 @@ use bevy::{
     prelude::*,
 };
 
-/// A particle that is no farther from where contact begins than this touches, m.
-const TOUCH: f32 = 5e-4;
+/// A particle within this distance of the contact surface is drawn as a contact, m.
+const TOLERANCE: f32 = 5e-4;
 
-/// How large a cross is, m.
-const SIZE: f32 = 0.012;
+/// Size of a cross, m.
+const CROSS_SIZE: f32 = 0.012;
 
 pub(super) fn draw_contacts(
     cloths: Query<(
-        &Particles,
+        &ClothParticles,
         &Cloth,
         &ClothBody,
-        &SelfContacts,
+        &ClothSelfContacts,
         Option<&ClothLayers>,
     )>,
     colliders: Res<ActiveColliders>,
@@ -34,26 +34,30 @@ pub(super) fn draw_contacts(
         return;
     }
     for (particles, cloth, body, own, layers) in &cloths {
-        let near = cloth.fabric.thickness + TOUCH;
-        for collider in colliders.meeting(layers) {
+        let contact_distance = cloth.fabric.thickness + TOLERANCE;
+        for collider in colliders.on_layers(layers) {
             let pose = collider.end;
             let side = if collider.hollow { -1.0 } else { 1.0 };
             let to_local = pose.rotation.inverse();
             for i in 0..particles.len() {
-                let place = to_local * (particles.world_position(i) - pose.translation);
-                let (distance, normal) = collider.shape.distance(place);
-                if distance * side <= near {
-                    let touched = pose.rotation * (place - normal * distance) + pose.translation;
-                    gizmos.cross(Isometry3d::from_translation(touched), SIZE, LIME);
+                let position = to_local * (particles.world_position(i) - pose.translation);
+                let (distance, normal) = collider.shape.distance(position);
+                if distance * side <= contact_distance {
+                    let contact = pose.rotation * (position - normal * distance) + pose.translation;
+                    gizmos.cross(Isometry3d::from_translation(contact), CROSS_SIZE, LIME);
                 }
             }
         }
         if cloth.self_collision == SelfCollision::Off {
             continue;
         }
-        for pair in own.touching(particles, TOUCH) {
-            let [a, b] = pair.map(|i| body.picture.place(particles, i as usize));
-            gizmos.cross(Isometry3d::from_translation(a.midpoint(b)), SIZE, AQUA);
+        for pair in own.touching(particles, TOLERANCE) {
+            let [a, b] = pair.map(|i| body.render_pose.particle_position(particles, i as usize));
+            gizmos.cross(
+                Isometry3d::from_translation(a.midpoint(b)),
+                CROSS_SIZE,
+                AQUA,
+            );
         }
     }
 }

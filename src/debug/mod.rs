@@ -1,42 +1,42 @@
-//! Gizmos: what goes on in cloths, drawn over them.
+//! Debug gizmos: draws constraints, pins, contacts and colliders over cloths.
 //!
-//! | file | what it draws |
+//! | file | contents |
 //! |---|---|
-//! | `threads` | threads by how far they are stretched, folds |
-//! | `pins` | what is held |
-//! | `tethers` | what keeps particles within reach of their pins |
-//! | `normals` | where the cloth faces |
-//! | `limits` | how far particles may go from where they are carried |
-//! | `contacts` | where colliders are touched, and cloth touches itself |
-//! | `colliders` | what cloth bumps into |
-//! | `wind_zones` | where the wind blows |
+//! | `constraints` | structural, shear and bend constraints, coloured by strain or fold |
+//! | `pins` | pinned particles |
+//! | `tethers` | tethers of particles to their pins |
+//! | `normals` | normals |
+//! | `max_distance` | max-distance spheres and backstops |
+//! | `contacts` | contacts with colliders and self-contacts |
+//! | `colliders` | outlines of colliders |
+//! | `wind_zones` | outlines of wind zones, and arrows along the wind |
 
 mod colliders;
+mod constraints;
 mod contacts;
-mod limits;
+mod max_distance;
 mod normals;
 mod pins;
 mod tethers;
-mod threads;
 mod wind_zones;
 
 use crate::plugin::ClothSystems;
 use bevy::prelude::*;
 
-/// Draws the inner life of cloths with gizmos, where [`ClothGizmos`] says so. Nothing is drawn
-/// without it; add `DefaultPlugins` or `GizmoPlugin` first.
+/// Plugin that draws debug gizmos of cloths, as selected in [`ClothGizmos`]. Add `DefaultPlugins` or `GizmoPlugin`
+/// first: without it nothing is drawn.
 #[derive(Default)]
 pub struct ClothDebugPlugin;
 
-/// What [`ClothDebugPlugin`] draws. All off by default.
+/// Selection of the gizmos that [`ClothDebugPlugin`] draws. All off by default.
 ///
-/// Threads are coloured by their strain, length over rest length minus 1:
+/// Structural and shear constraints are coloured by their strain, length over rest length minus 1:
 ///
 /// | strain | colour |
 /// |---|---|
 /// | −5 % and less: slack | blue |
 /// | −2.5 % | light blue |
-/// | 0: at rest | white |
+/// | 0: rest length | white |
 /// | 2.5 % | light red |
 /// | 5 % and more: stretched | red |
 #[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,39 +47,38 @@ pub struct ClothDebugPlugin;
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothGizmos {
-    /// Structural constraints, coloured by their strain.
-    pub threads: bool,
-    /// Shear constraints, likewise.
+    /// Structural constraints, coloured by strain.
+    pub structural: bool,
+    /// Shear constraints, coloured by strain.
     pub shear: bool,
-    /// Where the cloth resists bending, from end to end: the redder, the sharper it is folded.
+    /// Bend constraints, from end to end: the redder, the sharper the fold.
     pub bend: bool,
-    /// A cross at each pinned particle.
+    /// Cross at each pinned particle.
     pub pins: bool,
-    /// A line from particles to the pins that they hang from: grey where it is slack, orange where it
-    /// holds. At most 400 particles of each cloth are shown, evenly chosen.
+    /// Tethers, as lines from particles to their pins: grey if slack, orange if taut. At most 400 evenly chosen
+    /// particles per cloth.
     pub tethers: bool,
-    /// The normal of each particle, 3 cm long.
+    /// Normal of each particle, 3 cm long.
     pub normals: bool,
-    /// Of [`MaxDistance`](crate::MaxDistance), a ball around where a particle would be carried, as large
-    /// as it may go away from there; and where its backstop begins, a ring on the surface of that. At most
-    /// 80 particles of each cloth are shown, evenly chosen.
-    pub limits: bool,
-    /// A small cross where a [`ClothCollider`](crate::ClothCollider) is touched, for each particle that touches it; and, in another colour,
-    /// between particles of a cloth that touch each other.
+    /// [`ClothMaxDistance`](crate::ClothMaxDistance): a sphere around the animated position of a particle, with
+    /// the maximum distance as its radius, and a ring where its backstop begins. At most 80 evenly chosen
+    /// particles per cloth.
+    pub max_distance: bool,
+    /// Small cross at each contact of a particle with a [`ClothCollider`](crate::ClothCollider), and, in another
+    /// colour, at each self-contact.
     pub contacts: bool,
-    /// The outlines of all colliders.
+    /// Outlines of all colliders.
     pub colliders: bool,
-    /// The outlines of all wind zones, and in each of them arrows along the wind, 5 cm for 1 m/s.
+    /// Outlines of all wind zones, with arrows along the wind, 5 cm per 1 m/s.
     pub wind_zones: bool,
 }
 
-/// The gizmo group of cloths: line width, depth and so on are in its
-/// [`GizmoConfig`].
+/// Gizmo group of cloths: line width, depth bias and so on are in its [`GizmoConfig`].
 #[derive(Default, Reflect, GizmoConfigGroup)]
 pub struct ClothGizmoGroup;
 
-/// At most so many of these particles, evenly chosen: more would hide each other.
-fn thinned(particles: usize, most: usize) -> impl Iterator<Item = usize> {
+/// Returns at most `most` of the particles, evenly chosen: more would hide each other.
+fn sample_evenly(particles: usize, most: usize) -> impl Iterator<Item = usize> {
     (0..particles).step_by(particles.div_ceil(most).max(1))
 }
 
@@ -90,7 +89,8 @@ impl Plugin for ClothDebugPlugin {
             .insert_gizmo_config(
                 ClothGizmoGroup,
                 GizmoConfig {
-                    // Lines lie in the cloth; a little nearer they are not half hidden by it.
+                    // Lines lie in the surface of the cloth: drawn slightly nearer, they are not half hidden by
+                    // it.
                     depth_bias: -0.005,
                     line: GizmoLineConfig {
                         width: 1.2,
@@ -102,11 +102,11 @@ impl Plugin for ClothDebugPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    threads::draw_constraints,
+                    constraints::draw_constraints,
                     pins::draw_pins,
                     tethers::draw_tethers,
                     normals::draw_normals,
-                    limits::draw_limits,
+                    max_distance::draw_max_distance,
                     contacts::draw_contacts,
                     colliders::draw_colliders,
                     wind_zones::draw_wind_zones,
@@ -126,13 +126,13 @@ impl Plugin for ClothDebugPlugin {
 
 #[cfg(test)]
 mod tests {
-    use super::thinned;
+    use super::sample_evenly;
 
     #[test]
-    fn as_many_are_shown_as_there_is_room_for() {
-        assert_eq!(thinned(0, 4).count(), 0);
-        assert_eq!(thinned(4, 4).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        assert_eq!(thinned(5, 4).collect::<Vec<_>>(), [0, 2, 4]);
-        assert!((1..1000).all(|n| thinned(n, 80).count() <= 80));
+    fn at_most_the_given_number_of_particles_is_drawn() {
+        assert_eq!(sample_evenly(0, 4).count(), 0);
+        assert_eq!(sample_evenly(4, 4).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!(sample_evenly(5, 4).collect::<Vec<_>>(), [0, 2, 4]);
+        assert!((1..1000).all(|n| sample_evenly(n, 80).count() <= 80));
     }
 }

@@ -1,38 +1,40 @@
-//! Where the cloth faces.
+//! Draws the normals of cloths.
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Particles},
+    components::{ClothBody, ClothParticles},
     mesh::smooth_normals,
 };
 use bevy::{color::palettes::css::AQUA, math::Vec3A, prelude::*};
 
-/// How long a normal is drawn, m.
+/// Length of a drawn normal, m.
 const LENGTH: f32 = 0.03;
 
 pub(super) fn draw_normals(
-    cloths: Query<(&Particles, &ClothBody), With<Cloth>>,
+    cloths: Query<(&ClothParticles, &ClothBody), With<Cloth>>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
-    mut room: Local<[Vec<Vec3A>; 2]>,
+    mut scratch: Local<[Vec<Vec3A>; 2]>,
 ) {
     if !show.normals {
         return;
     }
-    let [places, normals] = &mut *room;
+    let [positions, normals] = &mut *scratch;
     for (particles, body) in &cloths {
-        places.clear();
-        // From the origin: far away from that of the world numbers are too coarse to tell a normal.
-        let place = |i| Vec3A::from(body.picture.between(particles, i));
-        places.extend((0..particles.len()).map(place));
-        smooth_normals(places, body.triangles.indices.iter(), normals);
-        for (place, normal) in places.iter().zip(&*normals) {
-            let along = Vec3::from(normal.normalize_or_zero());
-            // A rope has none.
-            if along != Vec3::ZERO {
-                let place = body.picture.led(particles.origin + Vec3::from(*place));
-                gizmos.ray(place, body.picture.turned(along) * LENGTH, AQUA);
+        positions.clear();
+        // Relative to the cloth's origin: far from the world's origin, `f32` is too coarse for a normal.
+        let position = |i| Vec3A::from(body.render_pose.interpolate(particles, i));
+        positions.extend((0..particles.len()).map(position));
+        smooth_normals(positions, body.triangles.indices.iter(), normals);
+        for (position, normal) in positions.iter().zip(&*normals) {
+            let direction = Vec3::from(normal.normalize_or_zero());
+            // Ropes have no normals.
+            if direction != Vec3::ZERO {
+                let start = body
+                    .render_pose
+                    .point(particles.origin + Vec3::from(*position));
+                gizmos.ray(start, body.render_pose.direction(direction) * LENGTH, AQUA);
             }
         }
     }

@@ -1,14 +1,14 @@
-//! What holds cloth: pins and tethers.
+//! Draws pinned particles.
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Particles},
+    components::{ClothBody, ClothParticles},
 };
 use bevy::{color::palettes::css::GOLD, prelude::*};
 
 pub(super) fn draw_pins(
-    cloths: Query<(&Particles, &ClothBody), With<Cloth>>,
+    cloths: Query<(&ClothParticles, &ClothBody), With<Cloth>>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
@@ -17,8 +17,9 @@ pub(super) fn draw_pins(
     }
     for (particles, body) in &cloths {
         for i in (0..particles.len()).filter(|&i| particles.is_pinned(i)) {
-            let place = Isometry3d::from_translation(body.picture.place(particles, i));
-            gizmos.cross(place, 0.05, GOLD);
+            let position =
+                Isometry3d::from_translation(body.render_pose.particle_position(particles, i));
+            gizmos.cross(position, 0.05, GOLD);
         }
     }
 }

@@ -1,23 +1,23 @@
-//! Tethers: what keeps particles within reach of the pins that they hang from.
+//! Draws the tethers of particles to their pins.
 
-use super::{ClothGizmoGroup, ClothGizmos, thinned};
+use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Particles},
+    components::{ClothBody, ClothParticles},
 };
 use bevy::{
     color::palettes::css::{DIM_GRAY, ORANGE},
     prelude::*,
 };
 
-/// Most particles of a cloth whose tethers are drawn.
-const MOST: usize = 400;
+/// Largest number of particles per cloth drawn with their tethers.
+const MAX_DRAWN: usize = 400;
 
-/// A tether holds when it is longer than this share of what it may be.
-const TAUT: f32 = 0.995;
+/// A tether counts as taut above this fraction of its maximum length.
+const TAUT_FRACTION: f32 = 0.995;
 
 pub(super) fn draw_tethers(
-    cloths: Query<(&Particles, &ClothBody), With<Cloth>>,
+    cloths: Query<(&ClothParticles, &ClothBody), With<Cloth>>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
@@ -26,22 +26,22 @@ pub(super) fn draw_tethers(
     }
     for (particles, body) in &cloths {
         let scale = body
-            .applied
-            .map_or(f32::INFINITY, |applied| applied.tether_scale);
-        // They hold nothing then.
+            .ramped
+            .map_or(f32::INFINITY, |ramped| ramped.tether_scale);
+        // Tethers have no effect at this scale.
         if scale == f32::INFINITY {
             continue;
         }
-        for i in thinned(particles.len(), MOST) {
-            let from = body.picture.place(particles, i);
-            for (anchor, length) in body.tethers.of(i as u32) {
+        for i in sample_evenly(particles.len(), MAX_DRAWN) {
+            let from = body.render_pose.particle_position(particles, i);
+            for (anchor, length) in body.tethers.for_particle(i as u32) {
                 let anchor = anchor as usize;
                 if anchor >= particles.len() {
                     continue;
                 }
-                let to = body.picture.place(particles, anchor);
-                let holds = from.distance(to) > TAUT * scale * length;
-                gizmos.line(from, to, if holds { ORANGE } else { DIM_GRAY });
+                let to = body.render_pose.particle_position(particles, anchor);
+                let is_taut = from.distance(to) > TAUT_FRACTION * scale * length;
+                gizmos.line(from, to, if is_taut { ORANGE } else { DIM_GRAY });
             }
         }
     }

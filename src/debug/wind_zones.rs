@@ -1,4 +1,4 @@
-//! Where wind zones are, and how the air moves in them.
+//! Draws the outlines of wind zones, and arrows along the wind in them.
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
@@ -10,8 +10,8 @@ use bevy::{
     prelude::*,
 };
 
-/// Way that drawn air goes, s.
-const ARROW: f32 = 0.05;
+/// Length of an arrow as the distance that the air travels in this time, s.
+const ARROW_TIME: f32 = 0.05;
 
 /// Arrows along each side of a zone.
 const ARROWS: i32 = 5;
@@ -26,27 +26,27 @@ pub(super) fn draw_wind_zones(
     }
     for zone in wind.zones() {
         let Zone { shape, pose, .. } = zone;
-        let place = Isometry3d::new(pose.translation, pose.rotation);
+        let isometry = Isometry3d::new(pose.translation, pose.rotation);
         let half_size = match *shape {
-            // Where its entity is, to be seen at all.
+            // A box at its entity, to be visible at all.
             ZoneShape::Everywhere => Vec3::splat(0.5),
             ZoneShape::Sphere { radius } => {
-                gizmos.sphere(place, radius, DEEP_SKY_BLUE);
+                gizmos.sphere(isometry, radius, DEEP_SKY_BLUE);
                 Vec3::splat(radius)
             }
             ZoneShape::Cuboid { half_size } => {
-                gizmos.primitive_3d(&Cuboid { half_size }, place, DEEP_SKY_BLUE);
+                gizmos.primitive_3d(&Cuboid { half_size }, isometry, DEEP_SKY_BLUE);
                 half_size
             }
         };
         for i in 0..ARROWS.pow(3) {
             let [x, y, z] = [i % ARROWS, i / ARROWS % ARROWS, i / ARROWS / ARROWS];
-            // In the middle of each of so many parts of the box around it.
-            let share = (IVec3::new(x, y, z) * 2 + 1 - ARROWS).as_vec3() / ARROWS as f32;
-            let from = place * (half_size * share);
-            // Corners of the box around a ball are no part of it.
+            // At the centres of equal parts of the bounding box.
+            let fraction = (IVec3::new(x, y, z) * 2 + 1 - ARROWS).as_vec3() / ARROWS as f32;
+            let from = isometry * (half_size * fraction);
+            // Corners of the box around a sphere lie outside it.
             if zone.wind(from) != Vec3::ZERO {
-                let to = from + wind.at(from) * ARROW;
+                let to = from + wind.at(from) * ARROW_TIME;
                 gizmos.arrow(from, to, LIGHT_CYAN).with_tip_length(0.03);
             }
         }

@@ -1,4 +1,4 @@
-//! Presets: fabrics to begin with.
+//! Fabric presets.
 //!
 //! | preset | areal density, kg/m² | bending, N·m | stretch, N/m | shear, N/m | from |
 //! |---|---|---|---|---|---|
@@ -7,20 +7,20 @@
 //! | polyester | 0.165 | 0.75e-6 | 120 | 44 | CIPC |
 //! | silk | 0.031 | 1.1e-6 | | | lightest and limpest of 618 (5 % quantiles) |
 //! | denim | 0.488 | 110e-6 | | | heaviest and stiffest of 618 (95 % quantiles) |
-//! | leather, rubber sheet, paper, chain mail | | | | | no measured source, see there |
+//! | leather, rubber sheet, paper, chain mail | | | | | no measured source, see their functions |
 //!
 //! CIPC: Li, Kaufman, Jiang, "Codimensional Incremental Potential Contact" (2021), which gives density ρ,
-//! thickness t, Young's modulus E and Poisson's ratio ν: areal density ρt, bending stiffness
-//! Et³/(12(1 − ν²)), stretch stiffness Et, shear stiffness Et/(2(1 + ν)). The 618 are fabrics
-//! whose density and warp bending stiffness were measured, without their names; their medians are 0.197 kg/m² and 13.8e-6 N·m.
+//! thickness t, Young's modulus E and Poisson's ratio ν: areal density ρt, bending stiffness Et³/(12(1 − ν²)),
+//! stretch stiffness Et, shear stiffness Et/(2(1 + ν)). The 618 are unnamed fabrics with measured density and warp
+//! bending stiffness; their medians are 0.197 kg/m² and 13.8e-6 N·m.
 //!
-//! The presets say nothing about friction and air (only chain mail lets air through), and keep the default distance from colliders: real
-//! thickness is less than a mesh for games can keep.
+//! The presets leave friction and air at the defaults (only chain mail lets air through), and the distance from
+//! colliders too: real thickness is less than a mesh for games can keep.
 
 use super::Fabric;
 
 impl Fabric {
-    /// All presets with their names, to choose from.
+    /// All presets with their names.
     pub const PRESETS: &[(&str, Self)] = &[
         ("cotton", Self::cotton()),
         ("wool", Self::wool()),
@@ -33,7 +33,7 @@ impl Fabric {
         ("chain mail", Self::chain_mail()),
     ];
 
-    /// The preset of this name, in small letters or large ones, of one word or of several.
+    /// Returns the preset of a name, in lower or upper case, with spaces or underscores.
     ///
     /// ```
     /// # use bevy_drape::Fabric;
@@ -46,14 +46,15 @@ impl Fabric {
         preset.map(|(_, fabric)| *fabric)
     }
 
-    /// The names of all presets, for a message.
+    /// Returns the names of all presets, for a message.
     #[cfg(any(feature = "gltf", feature = "serialize"))]
     pub(crate) fn names() -> String {
         let names: Vec<_> = Self::PRESETS.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     }
 
-    const fn of(areal_density: f32, bending_stiffness: f32) -> Self {
+    /// Makes an inextensible fabric from its areal density, kg/m², and bending stiffness, N·m.
+    const fn from_density_and_bending(areal_density: f32, bending_stiffness: f32) -> Self {
         Self {
             areal_density,
             bending_stiffness,
@@ -61,72 +62,73 @@ impl Fabric {
         }
     }
 
-    /// The same in all directions: with these stiffnesses in N/m.
-    const fn that_gives(self, stretch: f32, shear: f32) -> Self {
+    /// Makes the fabric elastic, equally in all directions, with stiffnesses in N/m.
+    const fn elastic(self, stretch: f32, shear: f32) -> Self {
         Self {
-            warp_stiffness: stretch,
-            weft_stiffness: stretch,
-            shear_stiffness: shear,
+            warp_stiffness: Some(stretch),
+            weft_stiffness: Some(stretch),
+            shear_stiffness: Some(shear),
             ..self
         }
     }
 
     /// Cotton: 473 kg/m³, 0.318 mm, 0.821 MPa, ν 0.243 (CIPC).
     pub const fn cotton() -> Self {
-        Self::of(0.150, 2.3e-6).that_gives(261.0, 105.0)
+        Self::from_density_and_bending(0.150, 2.3e-6).elastic(261.0, 105.0)
     }
 
     /// Wool: 413 kg/m³, 0.568 mm, 0.170 MPa, ν 0.277 (CIPC).
     pub const fn wool() -> Self {
-        Self::of(0.235, 2.8e-6).that_gives(97.0, 38.0)
+        Self::from_density_and_bending(0.235, 2.8e-6).elastic(97.0, 38.0)
     }
 
     /// Polyester: 653 kg/m³, 0.252 mm, 0.478 MPa, ν 0.381 (CIPC).
     pub const fn polyester() -> Self {
-        Self::of(0.165, 0.75e-6).that_gives(120.0, 44.0)
+        Self::from_density_and_bending(0.165, 0.75e-6).elastic(120.0, 44.0)
     }
 
-    /// As light and as limp as one in twenty of 618 measured fabrics: light silk. No single silk was
+    /// Light silk: 5 % quantiles of density and bending stiffness of 618 measured fabrics. No single silk was
     /// measured.
     pub const fn silk() -> Self {
-        Self::of(0.031, 1.1e-6)
+        Self::from_density_and_bending(0.031, 1.1e-6)
     }
 
-    /// As heavy and as stiff as one in twenty of 618 measured fabrics. No single denim was measured.
+    /// Denim: 95 % quantiles of density and bending stiffness of 618 measured fabrics. No single denim was
+    /// measured.
     pub const fn denim() -> Self {
-        Self::of(0.488, 110e-6)
+        Self::from_density_and_bending(0.488, 110e-6)
     }
 
-    /// Leather for clothes. No measured source: 1 mm of 900 kg/m³ with a modulus of 12 MPa.
+    /// Garment leather. No measured source: 1 mm of 900 kg/m³ with a modulus of 12 MPa.
     pub const fn leather() -> Self {
-        Self::of(0.9, 1e-3)
+        Self::from_density_and_bending(0.9, 1e-3)
     }
 
-    /// A sheet of rubber that stretches to twice its length. No measured source: 0.5 mm of natural rubber,
-    /// 950 kg/m³, with a modulus of 1.5 MPa and ν 0.5.
+    /// Rubber sheet that stretches to twice its length. No measured source: 0.5 mm of natural rubber, 950 kg/m³,
+    /// with a modulus of 1.5 MPa and ν 0.5.
     pub const fn rubber_sheet() -> Self {
         Self {
-            strain_limit: 1.0,
+            strain_limit: Some(1.0),
             // Modulus times thickness, and a third of that.
-            ..Self::of(0.475, 21e-6).that_gives(750.0, 250.0)
+            ..Self::from_density_and_bending(0.475, 21e-6).elastic(750.0, 250.0)
         }
     }
 
     /// Office paper. No measured source: 80 g/m², 0.1 mm, with a modulus of 3 GPa.
     pub const fn paper() -> Self {
         Self {
-            shear_stiffness: super::RIGID,
-            ..Self::of(0.08, 250e-6)
+            shear_stiffness: None,
+            ..Self::from_density_and_bending(0.08, 250e-6)
         }
     }
 
-    /// Rings that hang freely in each other. No measured source: 10 kg for a shirt of 1.2 m²; it does not
-    /// resist bending, and lets the air through.
+    /// Chain mail, rings that hang freely in each other. No measured source: 10 kg for a shirt of 1.2 m². Bends
+    /// freely and lets air through.
     pub const fn chain_mail() -> Self {
         Self {
             drag: 0.1,
             lift: 0.0,
-            ..Self::of(8.0, 0.0)
+            ..Self::from_density_and_bending(8.0, 0.0)
         }
     }
 }
@@ -145,7 +147,7 @@ mod tests {
                 "{name}"
             );
         }
-        // How far each lets itself hang goes with weight over stiffness.
+        // Sag grows with weight over stiffness.
         let limp = |fabric: Fabric| fabric.areal_density / fabric.bending_stiffness;
         let order = [
             Fabric::wool(),

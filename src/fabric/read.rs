@@ -1,5 +1,4 @@
-//! Reads a fabric from a file. What is not written there has its default, or the value of the preset that the
-//! fabric is `like`.
+//! Deserialization of a fabric. Omitted fields have their defaults, or the values of the preset named by `like`.
 
 use super::Fabric;
 use bevy::{
@@ -15,36 +14,59 @@ use serde::{
 };
 use std::{fmt, sync::LazyLock};
 
-/// The field that names a preset.
+/// Field that names a preset.
 const LIKE: &str = "like";
 
-/// What may be written, for messages.
+/// Known fields, for messages.
 static KNOWN: LazyLock<Vec<&str>> = LazyLock::new(|| [fields(), &[LIKE]].concat());
 
-/// The names of all its numbers.
+/// Returns the names of all fields.
 fn fields() -> &'static [&'static str] {
     let info = Fabric::type_info().as_struct();
     info.map_or(&[], StructInfo::field_names)
 }
 
+/// Value of a field: a number, or `None` in fields that may be absent.
+#[derive(Clone, Copy)]
+enum FieldValue {
+    Number(f32),
+    Optional(Option<f32>),
+}
+
+/// Returns whether a field may be `None`.
+fn is_optional(field: &str) -> bool {
+    let info = Fabric::type_info().as_struct();
+    let field = info.ok().and_then(|info| info.field(field));
+    field.is_some_and(|field| field.is::<Option<f32>>())
+}
+
 impl Fabric {
-    fn write(&mut self, field: &str, value: f32) {
-        let number = self.field_mut(field);
-        if let Some(number) = number.and_then(|number| number.try_downcast_mut()) {
-            *number = value;
+    fn write(&mut self, field: &str, value: FieldValue) {
+        let field = self.field_mut(field);
+        match value {
+            FieldValue::Number(value) => {
+                if let Some(number) = field.and_then(|field| field.try_downcast_mut()) {
+                    *number = value;
+                }
+            }
+            FieldValue::Optional(value) => {
+                if let Some(number) = field.and_then(|field| field.try_downcast_mut()) {
+                    *number = value;
+                }
+            }
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Fabric {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_struct("Fabric", fields(), Reader)
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_struct("Fabric", fields(), FabricVisitor)
     }
 }
 
-struct Reader;
+struct FabricVisitor;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for FabricVisitor {
     type Value = Fabric;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -53,8 +75,8 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fabric, A::Error> {
         let mut fabric = Fabric::default();
-        // The preset may stand behind the numbers that differ from it.
-        let mut written: Vec<(&str, f32)> = Vec::new();
+        // `like` may come after the fields that differ from the preset.
+        let mut written: Vec<(&str, FieldValue)> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             if key == LIKE {
                 let name: String = map.next_value()?;
@@ -70,7 +92,11 @@ impl<'de> Visitor<'de> for Reader {
             if written.iter().any(|(known, _)| known == field) {
                 return Err(A::Error::duplicate_field(field));
             }
-            written.push((field, map.next_value()?));
+            let value = match is_optional(field) {
+                true => FieldValue::Optional(map.next_value()?),
+                false => FieldValue::Number(map.next_value()?),
+            };
+            written.push((field, value));
         }
         for (field, value) in written {
             fabric.write(field, value);
@@ -78,14 +104,17 @@ impl<'de> Visitor<'de> for Reader {
         Ok(fabric)
     }
 
-    /// Formats without names have all numbers, in order.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Fabric, A::Error> {
+    /// Reads formats without field names, which have all fields in order.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Fabric, A::Error> {
         let mut fabric = Fabric::default();
         for (i, field) in fields().iter().enumerate() {
-            let number = numbers.next_element()?;
+            let value = match is_optional(field) {
+                true => values.next_element()?.map(FieldValue::Optional),
+                false => values.next_element()?.map(FieldValue::Number),
+            };
             fabric.write(
                 field,
-                number.ok_or_else(|| A::Error::invalid_length(i, &self))?,
+                value.ok_or_else(|| A::Error::invalid_length(i, &self))?,
             );
         }
         Ok(fabric)
@@ -97,17 +126,23 @@ mod tests {
     use super::*;
     use serde_json::{Value, from_value, json, to_value};
 
-    fn odd() -> Fabric {
+    /// Returns a fabric with a different number in each field, none of them the default.
+    fn non_default_fabric() -> Fabric {
         let mut fabric = Fabric::default();
         for (i, field) in fields().iter().enumerate() {
-            fabric.write(field, 0.1 + i as f32);
+            let number = 0.1 + i as f32;
+            let value = match is_optional(field) {
+                true => FieldValue::Optional(Some(number)),
+                false => FieldValue::Number(number),
+            };
+            fabric.write(field, value);
         }
         fabric
     }
 
     #[test]
-    fn every_number_comes_back_with_its_name_or_without() {
-        let fabric = odd();
+    fn fabrics_round_trip_with_and_without_field_names() {
+        let fabric = non_default_fabric();
         let named = to_value(fabric).unwrap();
         let numbers = named.as_object().unwrap();
         assert_eq!(numbers.len(), fields().len());
@@ -120,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_written_is_that_of_the_preset() {
+    fn omitted_fields_come_from_the_preset() {
         let read = |value| from_value::<Fabric>(value).map_err(|error| error.to_string());
         let expected = Fabric {
             drag: 0.8,
@@ -129,15 +164,24 @@ mod tests {
         assert_eq!(read(json!({})), Ok(Fabric::default()));
         assert_eq!(read(json!({"like": "denim", "drag": 0.8})), Ok(expected));
         assert_eq!(read(json!({"drag": 0.8, "like": "Denim"})), Ok(expected));
-        let told = |value: Value, part: &str| {
+        let assert_error = |value: Value, part: &str| {
             let error = read(value).unwrap_err();
             assert!(error.contains(part), "{error}");
         };
-        told(json!({"like": "lead"}), "expected one of cotton, wool");
-        told(json!({"drga": 0.8}), "unknown field `drga`");
-        told(json!({"drga": 0.8}), "`like`");
-        told(json!({"drag": "much"}), "expected f32");
-        told(json!([0.1, 0.2]), "invalid length 2");
+        let absent = json!({"strain_limit": null, "warp_stiffness": 50, "shear_stiffness": null});
+        let expected = Fabric {
+            strain_limit: None,
+            warp_stiffness: Some(50.0),
+            shear_stiffness: None,
+            ..Fabric::default()
+        };
+        assert_eq!(read(absent), Ok(expected));
+        assert_error(json!({"drag": null}), "expected f32");
+        assert_error(json!({"like": "lead"}), "expected one of cotton, wool");
+        assert_error(json!({"drga": 0.8}), "unknown field `drga`");
+        assert_error(json!({"drga": 0.8}), "`like`");
+        assert_error(json!({"drag": "much"}), "expected f32");
+        assert_error(json!([0.1, 0.2]), "invalid length 2");
         let twice = serde_json::from_str::<Fabric>(r#"{"drag": 1, "drag": 2}"#);
         assert!(twice.unwrap_err().to_string().contains("duplicate field"));
     }

@@ -1,52 +1,54 @@
-//! Holding cloth by hand: with a mouse, a finger, or whatever a game has.
+//! Grabs points of a cloth from code, for a mouse, a finger or a character's hand.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a game asks for and hears of, and what is held |
-//! | `systems` | takes hold, follows the hand, lets go |
+//! | `mod` | events, and the component with the active grabs |
+//! | `systems` | observers that begin, move and end grabs; grab constraints in the substep |
 
 mod systems;
 
-pub(crate) use systems::{begin_step, drag, grab, let_go_of_all, release, tell_released};
+pub(crate) use systems::{drag, grab, move_grabs, notify_released, release, release_all};
 
 use crate::solver::{
-    grab::{Grip, Handle},
-    tear::Changes,
+    grab::{GrabPoint, GrabSettings},
+    tear::TopologyChanges,
 };
 use bevy::prelude::*;
 
-/// Trigger it to take hold of a cloth, or use [`grab`](crate::ClothCommands::grab). Whoever holds then
-/// moves its hand with [`DragCloth`] and lets go with [`ReleaseCloth`]; several may hold one cloth.
+/// Event that grabs a cloth; [`grab`](crate::ClothCommands::grab) is the short form. [`DragCloth`] then moves the
+/// grab and [`ReleaseCloth`] ends it. A cloth can have several grabs.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::GrabCloth;
-/// # fn reach(mut commands: Commands, curtain: Entity, hand: Entity, place: Vec3) {
-/// commands.trigger(GrabCloth::new(curtain, hand, place));
+/// # fn reach(mut commands: Commands, curtain: Entity, hand: Entity, point: Vec3) {
+/// commands.trigger(GrabCloth::new(curtain, hand, point));
 /// # }
 /// ```
 #[derive(EntityEvent, Clone, Debug)]
 pub struct GrabCloth {
     /// The cloth.
     pub entity: Entity,
-    /// Who holds. What it held of this cloth before it lets go. If it is despawned, it lets go.
+    /// Entity that grabs, such as a hand or a pointer: at most one grab per cloth, a new one replaces the old one.
+    /// The grab ends when the entity is despawned.
     pub by: Entity,
-    /// Where, in the world, m: the nearest point of the cloth is held.
+    /// Point of the world to grab at, m: the nearest point of the cloth is taken.
     pub at: Vec3,
-    /// Above 0, everything within this radius is held, m. Default 0: just the point.
+    /// Above 0, all particles within this radius are grabbed, m. Default 0: a single point.
     pub radius: f32,
-    /// Nothing that is farther from `at` than this is held, m. Default 0.2.
+    /// Largest distance of the nearest point of the cloth from `at`, m; beyond it nothing is grabbed. Unused with
+    /// a `radius`. Default 0.2.
     pub reach: f32,
-    /// Most that the hand pulls, N. Default 20.
+    /// Largest force of the grab, N. Default 20.
     pub force: f32,
-    /// Most that the hand moves, m/s. Default 15.
+    /// Largest speed of the grab, m/s. Default 15.
     pub speed: f32,
-    /// How much the cloth gives in the hand, m/N. Default 0.0001.
+    /// Compliance of the grab constraint, m/N. Default 0.0001.
     pub compliance: f32,
 }
 
 impl GrabCloth {
-    /// Takes hold of one point with the default strength.
+    /// Grabs one point with the default force, speed and compliance.
     pub fn new(cloth: Entity, by: Entity, at: Vec3) -> Self {
         Self {
             entity: cloth,
@@ -61,114 +63,114 @@ impl GrabCloth {
     }
 }
 
-/// Trigger it to move the hand that holds a cloth, or use [`drag`](crate::ClothCommands::drag). It goes
-/// there in a straight line, at most at its speed.
+/// Event that moves a grab; [`drag`](crate::ClothCommands::drag) is the short form. The grab moves in a straight
+/// line, at most at its `speed`.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct DragCloth {
     /// The cloth.
     pub entity: Entity,
-    /// Who holds it.
+    /// Entity that grabs.
     pub by: Entity,
-    /// Where to, in the world, m.
+    /// Target, in the world, m.
     pub to: Vec3,
 }
 
-/// Trigger it to let go of a cloth, or use [`release`](crate::ClothCommands::release). The cloth keeps
-/// its velocity: it can be thrown.
+/// Event that ends a grab; [`release`](crate::ClothCommands::release) is the short form. The cloth keeps its
+/// velocity and can be thrown.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct ReleaseCloth {
     /// The cloth.
     pub entity: Entity,
-    /// Who holds it.
+    /// Entity that grabs.
     pub by: Entity,
 }
 
-/// Triggered on the entity when its cloth has been taken hold of.
+/// Triggered on the entity when its cloth was grabbed.
 #[derive(EntityEvent, Reflect, Clone, Debug)]
 #[reflect(Event, Clone, Debug)]
 pub struct ClothGrabbed {
     /// The cloth.
     pub entity: Entity,
-    /// Who holds it.
+    /// Entity that grabs.
     pub by: Entity,
-    /// Where, in the world, m.
+    /// Grabbed point, in the world, m.
     pub at: Vec3,
 }
 
-/// Triggered on the entity when its cloth has been let go of.
+/// Triggered on the entity when its cloth was released.
 #[derive(EntityEvent, Reflect, Clone, Debug)]
 #[reflect(Event, Clone, Debug)]
 pub struct ClothReleased {
     /// The cloth.
     pub entity: Entity,
-    /// Who held it.
+    /// Entity that grabbed.
     pub by: Entity,
 }
 
-/// Who holds a cloth, and where. Every cloth has it once it is built.
+/// Active grabs of a cloth. Every built cloth has this component.
 #[derive(Component, Clone, Debug, Default, Deref)]
 #[component(clone_behavior = Ignore)]
 pub struct ClothGrabs(pub(crate) Vec<Grab>);
 
-/// One hand that holds a cloth.
+/// Grab of a cloth by one entity.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Grab {
-    /// Whose it is.
+    /// Entity that grabs.
     pub by: Entity,
-    /// Where it is drawn to, in the world, m.
+    /// Position it moves towards, in the world, m.
     pub target: Vec3,
-    /// Where it is, in the world, m: it follows its target at a limited speed.
-    pub place: Vec3,
-    /// Most that it moves, m/s.
+    /// Current position, in the world, m: follows `target` at most at `speed`.
+    pub position: Vec3,
+    /// Largest speed, m/s.
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     pub speed: f32,
-    grip: Grip,
-    handles: Vec<Handle>,
-    /// Where it was when the fixed step began.
+    settings: GrabSettings,
+    points: Vec<GrabPoint>,
+    /// Position at the start of the fixed step.
     start: Vec3,
-    /// The triangle that is held, if it is a point of one.
+    /// Grabbed triangle, if the grab is at a point of one.
     triangle: Option<u32>,
 }
 
 impl Grab {
-    /// The points of the cloth that it holds.
-    pub fn handles(&self) -> &[Handle] {
-        &self.handles
+    /// Returns the grabbed points of the cloth.
+    pub fn points(&self) -> &[GrabPoint] {
+        &self.points
     }
 
-    /// Keeps hold of the same point of its triangle when that has changed.
-    pub(crate) fn follow(&mut self, changes: &Changes) {
+    /// Moves the grab to the piece of its triangle that contains the grabbed point, after the triangle was
+    /// replaced.
+    pub(crate) fn update_after_tear(&mut self, changes: &TopologyChanges) {
         let Some(triangle) = self.triangle else {
             return;
         };
         let Some(replaced) = changes.replaced.iter().find(|r| r.triangle == triangle) else {
             return;
         };
-        for handle in &mut self.handles {
-            // The shares of the corners of each piece: positive all three where the point is.
-            let point = Vec3::from(handle.weights);
+        for grab_point in &mut self.points {
+            // Barycentric coordinates in each piece: all three are positive where the point is inside.
+            let point = Vec3::from(grab_point.weights);
             let pieces = replaced.pieces.iter().map(|piece| {
                 let [a, b, c] = piece.corners.map(|corner| Vec3::from(corner.weights()));
                 (Mat3::from_cols(a, b, c).inverse() * point, piece)
             });
-            let inside = pieces.max_by(|x, y| x.0.min_element().total_cmp(&y.0.min_element()));
-            if let Some((weights, piece)) = inside
+            let containing = pieces.max_by(|x, y| x.0.min_element().total_cmp(&y.0.min_element()));
+            if let Some((weights, piece)) = containing
                 && weights.is_finite()
             {
-                handle.weights = weights.to_array();
-                handle.particles = piece.particles;
+                grab_point.weights = weights.to_array();
+                grab_point.particles = piece.particles;
                 self.triangle = Some(piece.triangle);
             }
         }
     }
 
-    /// Keeps hold of one side of a rope that has parted between two particles: the first has become a
-    /// copy there.
-    pub(crate) fn follow_strand(&mut self, at: u32, next: u32, copy: u32) {
-        for handle in &mut self.handles {
-            if handle.particles.contains(&next) {
-                for particle in &mut handle.particles {
+    /// Keeps the grab on one side of a rope that was cut at particle `at`, which that side replaced with `copy`.
+    pub(crate) fn update_after_rope_break(&mut self, at: u32, next: u32, copy: u32) {
+        for grab_point in &mut self.points {
+            if grab_point.particles.contains(&next) {
+                for particle in &mut grab_point.particles {
                     if *particle == at {
                         *particle = copy;
                     }

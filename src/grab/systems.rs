@@ -1,10 +1,10 @@
-//! Takes hold, follows the hand, lets go.
+//! Observers and systems that begin, move and end grabs, and the grab constraints of a substep.
 
 use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 use crate::{
-    components::{ClothBody, Particles},
-    plugin::SubstepTime,
-    solver::grab::{self, Grip, Handle, InHand, nearest_on_triangle},
+    components::{ClothBody, ClothParticles},
+    plugin::ClothSubstepTime,
+    solver::grab::{self, GrabPoint, GrabSettings, GrabbedMass, nearest_on_triangle},
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -13,91 +13,95 @@ use bevy::{
 
 pub(crate) fn grab(
     event: On<GrabCloth>,
-    mut cloths: Query<(&Particles, &ClothBody, &mut ClothGrabs)>,
+    mut cloths: Query<(&ClothParticles, &ClothBody, &mut ClothGrabs)>,
     mut commands: Commands,
 ) {
-    let wanted = event.event();
-    let (entity, by) = (wanted.entity, wanted.by);
+    let request = event.event();
+    let (entity, by) = (request.entity, request.by);
     let Ok((particles, body, mut grabs)) = cloths.get_mut(entity) else {
         return;
     };
-    let numbers = [wanted.force, wanted.speed, wanted.compliance];
-    if !wanted.at.is_finite() || numbers.iter().any(|n| n.is_nan() || *n < 0.0) {
-        warn!("cloth {entity}: nobody can hold it like this: {wanted:?}");
+    let numbers = [request.force, request.speed, request.compliance];
+    if !request.at.is_finite() || numbers.iter().any(|n| n.is_nan() || *n < 0.0) {
+        warn!(
+            "cloth {entity}: cannot be grabbed with {request:?}; give a finite position, and \
+             a force, speed and compliance of at least 0"
+        );
         return;
     }
-    let at = wanted.at - particles.origin;
-    let (handles, triangle) = if wanted.radius > 0.0 {
-        (all_within(particles, at, wanted.radius), None)
+    let at = request.at - particles.origin;
+    let (points, triangle) = if request.radius > 0.0 {
+        (points_in_radius(particles, at, request.radius), None)
     } else {
-        match nearest(particles, body, at, wanted.reach) {
-            Some((handle, triangle)) => (vec![handle], triangle),
+        match nearest_point(particles, body, at, request.reach) {
+            Some((point, triangle)) => (vec![point], triangle),
             None => return,
         }
     };
-    if handles.is_empty() {
+    if points.is_empty() {
         return;
     }
     grabs.0.retain(|grab| grab.by != by);
     grabs.0.push(Grab {
         by,
-        target: wanted.at,
-        place: wanted.at,
-        start: wanted.at,
-        speed: wanted.speed,
-        grip: Grip {
-            compliance: wanted.compliance,
-            force: wanted.force,
+        target: request.at,
+        position: request.at,
+        start: request.at,
+        speed: request.speed,
+        settings: GrabSettings {
+            compliance: request.compliance,
+            force: request.force,
         },
-        handles,
+        points,
         triangle,
     });
-    let at = wanted.at;
+    let at = request.at;
     commands.trigger(ClothGrabbed { entity, by, at });
 }
 
-/// Every particle within a radius is held where it is from the hand.
-fn all_within(particles: &Particles, at: Vec3, radius: f32) -> Vec<Handle> {
-    let places = particles.position.iter().zip(0_u32..);
-    places
-        .filter(|(place, _)| place.distance_squared(at) <= radius * radius)
-        .map(|(place, i)| Handle {
+/// Returns a grab point for every particle within a radius, each at its current offset from the grab.
+fn points_in_radius(particles: &ClothParticles, at: Vec3, radius: f32) -> Vec<GrabPoint> {
+    let positions = particles.position.iter().zip(0_u32..);
+    positions
+        .filter(|(position, _)| position.distance_squared(at) <= radius * radius)
+        .map(|(position, i)| GrabPoint {
             particles: [i; 3],
             weights: [1.0, 0.0, 0.0],
-            offset: place - at,
+            offset: position - at,
         })
         .collect()
 }
 
-/// The point of the cloth that is nearest, and its triangle. The hand takes it where it is: nothing
-/// moves before the hand does.
-fn nearest(
-    particles: &Particles,
+/// Finds the nearest point of the cloth and its triangle. The point keeps its offset from the grab: the cloth does
+/// not move until the grab does.
+fn nearest_point(
+    particles: &ClothParticles,
     body: &ClothBody,
     at: Vec3,
     reach: f32,
-) -> Option<(Handle, Option<u32>)> {
-    let lines = body.rope.iter().flat_map(|rope| &rope.lines.segments);
-    let lines = lines.map(|&[a, b]| ([a, b, b], None));
+) -> Option<(GrabPoint, Option<u32>)> {
+    let segments = body.rope.iter().flat_map(|rope| &rope.segments.ends);
+    let segments = segments.map(|&[a, b]| ([a, b, b], None));
     let triangles = body.triangles.indices.iter().zip(0_u32..);
     let triangles = triangles.map(|(corners, number)| (corners, Some(number)));
-    let mut best: Option<(f32, Handle, Option<u32>)> = None;
-    for (corners, number) in triangles.chain(lines) {
-        let places = corners.map(|i| particles.position.get(i as usize));
-        let weights = nearest_on_triangle(at, places);
-        let point = places[0] * weights[0] + places[1] * weights[1] + places[2] * weights[2];
+    let mut best: Option<(f32, GrabPoint, Option<u32>)> = None;
+    for (corners, number) in triangles.chain(segments) {
+        let positions = corners.map(|i| particles.position.get(i as usize));
+        let weights = nearest_on_triangle(at, positions);
+        let point =
+            positions[0] * weights[0] + positions[1] * weights[1] + positions[2] * weights[2];
         let distance = point.distance_squared(at);
         let least = best.as_ref().map_or(reach * reach, |(least, ..)| *least);
         if distance < least || (best.is_none() && distance <= least) {
-            let handle = Handle {
+            let grab_point = GrabPoint {
                 particles: corners,
                 weights,
                 offset: point - at,
             };
-            best = Some((distance, handle, number));
+            best = Some((distance, grab_point, number));
         }
     }
-    best.map(|(_, handle, number)| (handle, number))
+    best.map(|(_, grab_point, number)| (grab_point, number))
 }
 
 pub(crate) fn drag(event: On<DragCloth>, mut cloths: Query<&mut ClothGrabs>) {
@@ -128,15 +132,15 @@ pub(crate) fn release(
     }
 }
 
-/// Lets go of a cloth that is put back.
-pub(crate) fn let_go_of_all(entity: Entity, grabs: &mut ClothGrabs, commands: &mut Commands) {
+/// Ends all grabs of a cloth that is reset.
+pub(crate) fn release_all(entity: Entity, grabs: &mut ClothGrabs, commands: &mut Commands) {
     for Grab { by, .. } in grabs.0.drain(..) {
         commands.trigger(ClothReleased { entity, by });
     }
 }
 
-/// A cloth that is rebuilt, or is no cloth any more, is held by nobody.
-pub(crate) fn tell_released(
+/// Triggers [`ClothReleased`] for every grab of a cloth that is rebuilt or stops being cloth.
+pub(crate) fn notify_released(
     event: On<Discard, ClothGrabs>,
     cloths: Query<&ClothGrabs>,
     mut commands: Commands,
@@ -148,12 +152,12 @@ pub(crate) fn tell_released(
     }
 }
 
-/// Moves all hands towards their targets, by what they can do in one fixed step. Those that are gone
-/// let go.
-pub(crate) fn begin_step(
+/// Moves all grabs towards their targets by at most their speed times one fixed step. Ends grabs whose entity is
+/// despawned.
+pub(crate) fn move_grabs(
     mut cloths: Query<(Entity, &mut ClothGrabs)>,
-    holders: &Entities,
-    time: Res<SubstepTime>,
+    entities: &Entities,
+    time: Res<ClothSubstepTime>,
     mut commands: Commands,
 ) {
     for (entity, mut grabs) in &mut cloths {
@@ -162,39 +166,58 @@ pub(crate) fn begin_step(
         }
         grabs.0.retain(|grab| {
             let by = grab.by;
-            let is_there = holders.contains(by);
-            if !is_there {
+            let exists = entities.contains(by);
+            if !exists {
                 commands.trigger(ClothReleased { entity, by });
             }
-            is_there
+            exists
         });
         for grab in &mut grabs.0 {
-            grab.start = grab.place;
-            let way = grab.target - grab.place;
-            grab.place += way.clamp_length_max(grab.speed * time.step);
+            grab.start = grab.position;
+            let displacement = grab.target - grab.position;
+            grab.position += displacement.clamp_length_max(grab.speed * time.step);
         }
     }
 }
 
 impl ClothGrabs {
-    /// Before constraints are solved: what is held weighs more.
-    pub(crate) fn take(&self, particles: &mut Particles, in_hand: &mut InHand, time: &SubstepTime) {
-        for Grab { handles, grip, .. } in &self.0 {
-            in_hand.take(particles, handles, grip, time.substep);
+    /// Raises the mass of grabbed particles, before constraints are solved.
+    pub(crate) fn raise_mass(
+        &self,
+        particles: &mut ClothParticles,
+        grabbed_mass: &mut GrabbedMass,
+        time: &ClothSubstepTime,
+    ) {
+        for Grab {
+            points, settings, ..
+        } in &self.0
+        {
+            grabbed_mass.raise_mass(particles, points, settings, time.substep);
         }
     }
 
-    /// After that: draws what is held to where the hands are in this substep. Then it weighs what it did.
-    pub(crate) fn hold(&self, particles: &mut Particles, in_hand: &mut InHand, time: &SubstepTime) {
+    /// Solves the grab constraints towards the positions of the grabs in this substep, then restores the masses.
+    pub(crate) fn solve(
+        &self,
+        particles: &mut ClothParticles,
+        grabbed_mass: &mut GrabbedMass,
+        time: &ClothSubstepTime,
+    ) {
         let origin = particles.origin;
         for grab in &self.0 {
-            let place = |index: u32| {
-                let share = index as f32 / time.count as f32;
-                grab.start.lerp(grab.place, share) - origin
+            let position = |index: u32| {
+                let fraction = index as f32 / time.count as f32;
+                grab.start.lerp(grab.position, fraction) - origin
             };
-            let places = [place(time.index), place(time.index + 1)];
-            grab::hold(particles, &grab.handles, &grab.grip, places, time.substep);
+            let positions = [position(time.index), position(time.index + 1)];
+            grab::solve_grab(
+                particles,
+                &grab.points,
+                &grab.settings,
+                positions,
+                time.substep,
+            );
         }
-        in_hand.give_back(particles);
+        grabbed_mass.restore_mass(particles);
     }
 }

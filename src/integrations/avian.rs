@@ -1,13 +1,13 @@
-//! Cloth among the bodies of [Avian](avian3d). Feature `avian`.
+//! Two-way coupling of cloth with [Avian](avian3d). Feature `avian`.
 
 use super::{
-    exchange::{self, BodyMemory, Engine, Given, Meeting, MeetingItem},
+    coupling::{self, BodyHistory, BodyImpulse, CoupledCloth, CoupledClothItem, Engine},
     shapes,
 };
 use crate::{
     layers::ClothLayers,
     plugin::ClothSystems,
-    solver::{BodyPart, Friction, Motion, Pose},
+    solver::{BodyMotion, BodyPart, Friction, Pose},
     systems,
     time::cloth_step_due,
 };
@@ -19,7 +19,7 @@ use avian3d::{
 use bevy::{ecs::system::SystemParam, prelude::*};
 use std::sync::Arc;
 
-/// Lets cloth meet the colliders of Avian, and Avian's bodies feel cloth.
+/// Plugin that couples cloth with Avian: cloth collides with its colliders, and pushes its bodies.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -31,14 +31,14 @@ use std::sync::Arc;
 ///     .add_plugins((ClothPlugin::default(), AvianClothPlugin));
 /// ```
 ///
-/// Cloth meets all shapes, of bodies of all kinds and of colliders without one; sensors it goes through.
-/// A dynamic body is pushed by cloth and carried by it; pin cloth to it ([`Pins::to_entity`]) and it is
-/// pulled. [`CollisionLayers`] on the entity of the cloth say what it meets, as if it were a collider, and
-/// [`ClothLayers`] on a collider say which cloths. Friction is that of the collider, or else its body, or
-/// else the [`DefaultFriction`]; with that of the fabric it makes the geometric mean.
+/// Cloth collides with all shapes except custom ones, on bodies of all kinds and on colliders without a body;
+/// sensors are ignored. Cloth pushes and supports dynamic bodies, and pulls those that it is pinned to
+/// ([`Pins::to_entity`]). [`CollisionLayers`] on the entity of the cloth filter colliders as for a collider, and
+/// [`ClothLayers`] on a collider filter cloths. Friction is that of the collider, else of its body, else the
+/// [`DefaultFriction`], combined with that of the fabric by the geometric mean.
 ///
-/// The steps of the cloth come before those of Avian in the same fixed update, whichever of the fixed
-/// schedules that is in. Needs the feature `avian`.
+/// Cloth steps before Avian in the same fixed update, in whichever fixed schedule each of them runs. Needs the
+/// feature `avian`.
 ///
 /// [`Pins::to_entity`]: crate::Pins::to_entity
 /// [`ClothLayers`]: crate::ClothLayers
@@ -46,11 +46,12 @@ pub struct AvianClothPlugin;
 
 impl Plugin for AvianClothPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<BodyMemory>().init_resource::<Shapes>();
+        app.init_resource::<BodyHistory>()
+            .init_resource::<AvianShapes>();
     }
 
     fn finish(&self, app: &mut App) {
-        let Some(schedule) = exchange::schedule(app, "AvianClothPlugin") else {
+        let Some(schedule) = coupling::cloth_schedule(app, "AvianClothPlugin") else {
             return;
         };
         if !app
@@ -60,7 +61,7 @@ impl Plugin for AvianClothPlugin {
             error!("AvianClothPlugin does nothing without Avian's PhysicsPlugins; add those too");
             return;
         }
-        if !exchange::connect(app, "AvianClothPlugin") {
+        if !coupling::claim_coupling(app, "AvianClothPlugin") {
             return;
         }
         app.configure_sets(
@@ -70,8 +71,10 @@ impl Plugin for AvianClothPlugin {
         .add_systems(
             schedule,
             (
-                meet.in_set(ClothSystems::Prepare).before(systems::watch),
-                hand_over
+                collect_bodies
+                    .in_set(ClothSystems::Prepare)
+                    .before(systems::update_sleep),
+                apply_impulses
                     .after(ClothSystems::Finish)
                     .before(PhysicsSystems::First),
             )
@@ -80,12 +83,12 @@ impl Plugin for AvianClothPlugin {
     }
 }
 
-/// What colliders are made of.
+/// Converted shapes of Avian's colliders.
 #[derive(Resource, Default)]
-struct Shapes(shapes::Shapes<SharedShape>);
+struct AvianShapes(shapes::ShapeCache<SharedShape>);
 
-/// A collider.
-type Collided = (
+/// Components of a collider.
+type ColliderData = (
     &'static Collider,
     &'static Position,
     &'static Rotation,
@@ -97,31 +100,37 @@ type Collided = (
     Has<ColliderDisabled>,
 );
 
-/// All that is seen of Avian.
+/// Access to Avian's state.
 #[derive(SystemParam)]
-struct World<'w, 's> {
+struct AvianWorld<'w, 's> {
     query: SpatialQuery<'w, 's>,
-    colliders: Query<'w, 's, Collided>,
+    colliders: Query<'w, 's, ColliderData>,
     bodies: Query<'w, 's, (RigidBodyQueryReadOnly, Has<RigidBodyDisabled>)>,
     frictions: Query<'w, 's, &'static avian::Friction>,
     default_friction: Res<'w, DefaultFriction>,
     cloths: Query<'w, 's, &'static CollisionLayers>,
-    shapes: ResMut<'w, Shapes>,
+    shapes: ResMut<'w, AvianShapes>,
     time: Res<'w, Time<Physics>>,
 }
 
-impl Engine for World<'_, '_> {
-    fn near(&self, cloth: &MeetingItem, [low, high]: [Vec3; 2], found: &mut Vec<Entity>) {
+impl Engine for AvianWorld<'_, '_> {
+    fn find_colliders(
+        &self,
+        cloth: &CoupledClothItem,
+        [low, high]: [Vec3; 2],
+        found: &mut Vec<Entity>,
+    ) {
         let own = self.cloths.get(cloth.entity).copied().unwrap_or_default();
         let layers = cloth.layers.copied().unwrap_or_default();
-        let around = ColliderAabb::from_min_max(low, high);
+        let bounds = ColliderAabb::from_min_max(low, high);
         self.query
-            .aabb_intersections_with_aabb_callback(around, |entity| {
+            .aabb_intersections_with_aabb_callback(bounds, |entity| {
                 if entity != cloth.entity
-                    && let Ok((.., collision, of, _, sensor, disabled)) = self.colliders.get(entity)
+                    && let Ok((.., collision, cloth_layers, _, sensor, disabled)) =
+                        self.colliders.get(entity)
                     && !(sensor || disabled)
                     && own.interacts_with(collision.copied().unwrap_or_default())
-                    && layers.meets(of.copied().unwrap_or_default())
+                    && layers.interacts_with(cloth_layers.copied().unwrap_or_default())
                 {
                     found.push(entity);
                 }
@@ -130,98 +139,106 @@ impl Engine for World<'_, '_> {
     }
 
     fn body_of(&self, collider: Entity) -> Entity {
-        let of = self.colliders.get(collider).ok().and_then(|all| all.3);
-        of.map_or(collider, |of| of.body)
+        let collider_of = self.colliders.get(collider).ok().and_then(|all| all.3);
+        collider_of.map_or(collider, |of| of.body)
     }
 
-    fn motion(&self, body: Entity) -> Option<Motion> {
-        let Ok((seen, disabled)) = self.bodies.get(body) else {
-            // A collider without a body.
+    fn motion(&self, body: Entity) -> Option<BodyMotion> {
+        let Ok((rigid_body, disabled)) = self.bodies.get(body) else {
+            // Collider without a body.
             let (_, position, rotation, ..) = self.colliders.get(body).ok()?;
-            return Some(Motion::still(Pose {
+            return Some(BodyMotion::still(Pose {
                 rotation: rotation.0,
                 translation: position.0,
             }));
         };
-        let rotation = seen.rotation.0;
-        let still = Motion::still(Pose {
+        let rotation = rigid_body.rotation.0;
+        let still = BodyMotion::still(Pose {
             rotation,
-            translation: seen.position.0 + rotation * seen.center_of_mass.0,
+            translation: rigid_body.position.0 + rotation * rigid_body.center_of_mass.0,
         });
         let speed = self.time.relative_speed();
-        if seen.rb.is_static() || disabled || self.time.is_paused() || speed == 0.0 {
+        if rigid_body.rb.is_static() || disabled || self.time.is_paused() || speed == 0.0 {
             return Some(still);
         }
-        let moving = Motion {
-            velocity: seen.linear_velocity.0 * speed,
-            spin: seen.angular_velocity.0 * speed,
+        let moving = BodyMotion {
+            velocity: rigid_body.linear_velocity.0 * speed,
+            angular_velocity: rigid_body.angular_velocity.0 * speed,
             ..still
         };
-        // None of what is not dynamic.
-        let inertia = seen.effective_global_angular_inertia();
-        Some(Motion {
-            inverse_mass: seen.effective_inverse_mass(),
+        // The inverse mass and inertia are 0 unless the body is dynamic.
+        let inertia = rigid_body.effective_global_angular_inertia();
+        Some(BodyMotion {
+            inverse_mass: rigid_body.effective_inverse_mass(),
             inverse_inertia: inertia.inverse().to_mat3(),
-            asleep: seen.is_sleeping,
+            asleep: rigid_body.is_sleeping,
             ..moving
         })
     }
 
-    fn parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>) {
-        let Ok((shape, position, rotation, of, _, _, friction, ..)) = self.colliders.get(collider)
+    fn append_parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>) {
+        let Ok((shape, position, rotation, collider_of, _, _, friction, ..)) =
+            self.colliders.get(collider)
         else {
             return;
         };
-        let of_body = of.and_then(|of| self.frictions.get(of.body).ok());
-        let friction = friction.or(of_body).unwrap_or(&self.default_friction.0);
+        let body_friction = collider_of.and_then(|of| self.frictions.get(of.body).ok());
+        let friction = friction
+            .or(body_friction)
+            .unwrap_or(&self.default_friction.0);
         let friction = Friction {
-            fixed: friction.static_coefficient.max(0.0),
-            kinetic: friction.dynamic_coefficient.max(0.0),
+            static_coefficient: friction.static_coefficient.max(0.0),
+            kinetic_coefficient: friction.dynamic_coefficient.max(0.0),
         };
         let shape = shape.shape_scaled();
         let same = |a: &SharedShape, b: &SharedShape| Arc::ptr_eq(&a.0, &b.0);
-        let solids = (self.shapes.0).of(collider, shape, same, |shape, solids| {
+        let solids = (self.shapes.0).solids(collider, shape, same, |shape, solids| {
             shapes::avian::read(&**shape, &Pose::ORIGIN, solids)
         });
         let at = Pose {
             rotation: rotation.0,
             translation: position.0,
         };
-        shapes::place(solids, &at, centre, friction, parts);
+        shapes::append_parts(solids, &at, centre, friction, parts);
     }
 }
 
-fn meet(mut world: World, mut cloths: Query<Meeting>, memory: Res<BodyMemory>, clock: Res<Time>) {
-    exchange::meet(
+fn collect_bodies(
+    mut world: AvianWorld,
+    mut cloths: Query<CoupledCloth>,
+    history: Res<BodyHistory>,
+    clock: Res<Time>,
+) {
+    coupling::collect_bodies(
         &mut world,
         &mut cloths,
-        &memory,
+        &history,
         systems::step_length(&clock),
     );
-    let World {
+    let AvianWorld {
         colliders, shapes, ..
     } = &mut world;
     shapes.0.retain(|entity| colliders.contains(entity));
 }
 
-fn hand_over(
-    cloths: Query<Meeting>,
-    mut memory: ResMut<BodyMemory>,
+fn apply_impulses(
+    cloths: Query<CoupledCloth>,
+    mut history: ResMut<BodyHistory>,
     mut forces: Query<Forces>,
     clock: Res<Time>,
     time: Res<Time<Physics>>,
     mut commands: Commands,
 ) {
-    // What was given in a step of the cloth acts during one of Avian.
+    // Impulses of one cloth step act during one step of Avian.
     let dt = clock.delta_secs() * time.relative_speed();
-    for given in exchange::hand_over(&cloths, &mut memory) {
-        let Given {
+    for body_impulse in coupling::collect_impulses(&cloths, &mut history) {
+        let BodyImpulse {
             body,
             impulse,
-            twist,
+            angular_impulse,
             wake,
-        } = given;
-        // It may have been despawned while it touched the cloth.
+        } = body_impulse;
+        // The body may have been despawned since the cloth touched it.
         let Ok(mut forces) = forces.get_mut(body) else {
             continue;
         };
@@ -230,12 +247,12 @@ fn hand_over(
         }
         if dt > 0.0 && wake {
             forces.apply_force(impulse / dt);
-            forces.apply_torque(twist / dt);
+            forces.apply_torque(angular_impulse / dt);
         } else if dt > 0.0 {
-            // What lies on cloth, or under it, may fall asleep.
+            // Bodies in contact with cloth may fall asleep.
             let mut forces = forces.non_waking();
             forces.apply_force(impulse / dt);
-            forces.apply_torque(twist / dt);
+            forces.apply_torque(angular_impulse / dt);
         }
     }
 }

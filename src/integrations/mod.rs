@@ -1,27 +1,27 @@
-//! Cloth among the bodies of a physics engine: it meets their colliders, and they feel it.
+//! Two-way coupling of cloth with a physics engine: cloth collides with the engine's colliders and pushes its
+//! bodies.
 //!
-//! A step of the cloth goes like this. Before it, each cloth asks the broad phase of the engine what is
-//! near, and copies those bodies with all that they move by ([`Bodies`](crate::solver::Bodies)). In the
-//! substeps they move, push and are pushed. After it, the engine's bodies get what the copies were given, as a
-//! force that acts during the engine's own next step: a body that hangs on cloth then does not hop between
-//! being pushed and falling.
+//! Before a cloth step, each cloth queries the engine's broad phase and copies the nearby bodies with their masses
+//! and velocities ([`Bodies`](crate::solver::Bodies)). In the substeps the copies move, and exchange impulses with
+//! the cloth. After the step, the accumulated impulses act on the engine's bodies as a constant force during the
+//! engine's next step: a body that hangs on cloth then does not alternate between an impulse and free fall.
 //!
-//! What else accelerates a body (gravity, the ground that it stands on) the cloth takes from what it saw:
-//! by how much its velocity has changed since the step before, but for what the cloth itself gave it.
+//! All other accelerations of a body (gravity, contact with the ground) are estimated from its change of velocity
+//! since the previous step, minus the part that the cloth caused.
 //!
-//! A body that sleeps is not moved. It is woken when what the cloth gives it is not what it was when it
-//! fell asleep.
+//! A sleeping body is not moved. It wakes when the impulse from the cloth differs from the one at which it fell
+//! asleep.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `exchange` | what all engines have in common |
-//! | `shapes` | shapes of parry, which both engines use, in two versions |
+//! | `coupling` | exchange of bodies and impulses, the same for all engines |
+//! | `shapes` | conversion of parry's shapes, compiled for the parry version of each engine |
 //! | `avian` | feature `avian` |
 //! | `rapier` | feature `rapier` |
 
 #[cfg(feature = "avian")]
 mod avian;
-mod exchange;
+mod coupling;
 #[cfg(feature = "rapier")]
 mod rapier;
 mod shapes;

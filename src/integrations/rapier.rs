@@ -1,13 +1,13 @@
-//! Cloth among the bodies of [Rapier](bevy_rapier3d). Feature `rapier`.
+//! Two-way coupling of cloth with [Rapier](bevy_rapier3d). Feature `rapier`.
 
 use super::{
-    exchange::{self, BodyMemory, Engine, Given, Meeting, MeetingItem},
+    coupling::{self, BodyHistory, BodyImpulse, CoupledCloth, CoupledClothItem, Engine},
     shapes,
 };
 use crate::{
     layers::ClothLayers,
     plugin::ClothSystems,
-    solver::{BodyPart, Friction, Motion, Pose},
+    solver::{BodyMotion, BodyPart, Friction, Pose},
     systems,
     time::cloth_step_due,
 };
@@ -26,7 +26,7 @@ use bevy_rapier3d::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Lets cloth meet the colliders of Rapier, and Rapier's bodies feel cloth.
+/// Plugin that couples cloth with Rapier: cloth collides with its colliders, and pushes its bodies.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -42,15 +42,15 @@ use std::{collections::BTreeMap, sync::Arc};
 ///     .add_plugins((ClothPlugin::default(), RapierClothPlugin));
 /// ```
 ///
-/// Cloth meets all shapes, of bodies of all kinds and of colliders without one; sensors it goes through.
-/// A dynamic body is pushed by cloth and carried by it; pin cloth to it ([`Pins::to_entity`]) and it is
-/// pulled. [`CollisionGroups`] on the entity of the cloth say what it meets, as if it were a collider, and
-/// [`ClothLayers`] on a collider say which cloths. The friction of a collider makes the geometric mean with
-/// that of the fabric.
+/// Cloth collides with all shapes except custom ones, on bodies of all kinds and on colliders without a body;
+/// sensors are ignored. Cloth pushes and supports dynamic bodies, and pulls those that it is pinned to
+/// ([`Pins::to_entity`]). [`CollisionGroups`] on the entity of the cloth filter colliders as for a collider, and
+/// [`ClothLayers`] on a collider filter cloths. The friction of a collider is combined with that of the fabric by
+/// the geometric mean.
 ///
-/// Rapier is best run in `FixedUpdate`, with the same time step, as above: then both take their steps in
-/// turns. In another schedule it works too, but what cloth gives a body comes in other portions than the
-/// steps of Rapier. Needs the feature `rapier`.
+/// Run Rapier in `FixedUpdate` with the same time step, as above: then cloth and Rapier step alternately. Another
+/// schedule works too, but the impulses from cloth are then spread over other intervals than the steps of Rapier.
+/// Needs the feature `rapier`.
 ///
 /// [`Pins::to_entity`]: crate::Pins::to_entity
 /// [`ClothLayers`]: crate::ClothLayers
@@ -58,20 +58,20 @@ pub struct RapierClothPlugin;
 
 impl Plugin for RapierClothPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<BodyMemory>()
-            .init_resource::<Shapes>()
-            .init_resource::<Pushed>();
+        app.init_resource::<BodyHistory>()
+            .init_resource::<RapierShapes>()
+            .init_resource::<ClothForces>();
     }
 
     fn finish(&self, app: &mut App) {
-        let Some(schedule) = exchange::schedule(app, "RapierClothPlugin") else {
+        let Some(schedule) = coupling::cloth_schedule(app, "RapierClothPlugin") else {
             return;
         };
-        let Some(of_rapier) = schedule_of_rapier(app) else {
+        let Some(rapier_schedule) = find_rapier_schedule(app) else {
             error!("RapierClothPlugin does nothing without RapierPhysicsPlugin; add that too");
             return;
         };
-        if !exchange::connect(app, "RapierClothPlugin") {
+        if !coupling::claim_coupling(app, "RapierClothPlugin") {
             return;
         }
         app.configure_sets(
@@ -81,11 +81,12 @@ impl Plugin for RapierClothPlugin {
         .add_systems(
             schedule,
             (
-                rest,
-                meet.in_set(ClothSystems::Prepare)
-                    .before(systems::watch)
+                clear_forces,
+                collect_bodies
+                    .in_set(ClothSystems::Prepare)
+                    .before(systems::update_sleep)
                     .run_if(cloth_step_due),
-                hand_over
+                apply_impulses
                     .after(ClothSystems::Finish)
                     .before(PhysicsSet::SyncBackend)
                     .run_if(cloth_step_due),
@@ -93,11 +94,12 @@ impl Plugin for RapierClothPlugin {
                 .chain(),
         )
         .add_systems(
-            of_rapier,
+            rapier_schedule,
             (
-                push.after(PhysicsSet::SyncBackend)
+                add_forces
+                    .after(PhysicsSet::SyncBackend)
                     .before(PhysicsSet::StepSimulation),
-                let_go
+                remove_forces
                     .after(PhysicsSet::StepSimulation)
                     .before(PhysicsSet::Writeback),
             ),
@@ -105,8 +107,8 @@ impl Plugin for RapierClothPlugin {
     }
 }
 
-/// Where Rapier takes its steps.
-fn schedule_of_rapier(app: &App) -> Option<InternedScheduleLabel> {
+/// Finds the schedule in which Rapier steps.
+fn find_rapier_schedule(app: &App) -> Option<InternedScheduleLabel> {
     let schedules = app.world().get_resource::<Schedules>()?;
     let mut own = schedules.iter().filter(|(_, schedule)| {
         let sets = &schedule.graph().system_sets;
@@ -115,53 +117,57 @@ fn schedule_of_rapier(app: &App) -> Option<InternedScheduleLabel> {
     own.next().map(|(_, schedule)| schedule.label())
 }
 
-/// What colliders are made of.
+/// Converted shapes of Rapier's colliders.
 #[derive(Resource, Default)]
-struct Shapes(shapes::Shapes<SharedShape>);
+struct RapierShapes(shapes::ShapeCache<SharedShape>);
 
-/// What cloth pushes bodies with until its next step, by their numbers: force and torque, and what they were
-/// pushed with by others as long as they feel it.
+/// Force and torque that cloth applies to bodies until its next step, N and N m, by entity bits.
 #[derive(Resource, Default)]
-struct Pushed(BTreeMap<u64, [Vec3; 2]>);
+struct ClothForces(BTreeMap<u64, [Vec3; 2]>);
 
-/// A world of Rapier.
-type Context = (
+/// Components of a Rapier context.
+type RapierContextData = (
     &'static RapierContextSimulation,
     &'static RapierContextColliders,
     &'static RapierRigidBodySet,
     &'static RapierConfiguration,
 );
 
-/// All that is seen of Rapier.
+/// Access to Rapier's state.
 #[derive(SystemParam)]
-struct World<'w, 's> {
-    contexts: Query<'w, 's, Context>,
+struct RapierWorld<'w, 's> {
+    contexts: Query<'w, 's, RapierContextData>,
     layers: Query<'w, 's, &'static ClothLayers>,
     groups: Query<'w, 's, &'static CollisionGroups>,
-    shapes: ResMut<'w, Shapes>,
+    shapes: ResMut<'w, RapierShapes>,
     clock: Res<'w, Time>,
 }
 
-/// The longest way that is asked for of a body in a step, m.
-const FARTHEST: f32 = 2.0;
+/// Largest travel of a body in a step by which the query box is expanded, m.
+const MAX_BODY_TRAVEL: f32 = 2.0;
 
-impl Engine for World<'_, '_> {
-    fn near(&self, cloth: &MeetingItem, [low, high]: [Vec3; 2], found: &mut Vec<Entity>) {
+impl Engine for RapierWorld<'_, '_> {
+    fn find_colliders(
+        &self,
+        cloth: &CoupledClothItem,
+        [low, high]: [Vec3; 2],
+        found: &mut Vec<Entity>,
+    ) {
         let own = cloth.layers.copied().unwrap_or_default();
         let meets = |entity: Entity| {
-            let of = self.layers.get(entity).copied().unwrap_or_default();
-            entity != cloth.entity && own.meets(of)
+            let layers = self.layers.get(entity).copied().unwrap_or_default();
+            entity != cloth.entity && own.interacts_with(layers)
         };
         let mut filter = QueryFilter::new().exclude_sensors().predicate(&meets);
         filter.groups = self.groups.get(cloth.entity).ok().copied();
         for (simulation, colliders, bodies, _) in &self.contexts {
-            // Its boxes are those of the end of the last step.
+            // Rapier's boxes are those at the end of its last step: expand the query by the travel since then.
             let moving = bodies.bodies.iter().filter(|(_, body)| !body.is_fixed());
             let fastest = moving.fold(0.0, |most: f32, (_, body)| most.max(body.linvel().length()));
-            let way = (fastest * self.clock.delta_secs()).min(FARTHEST);
-            let around = Aabb3d {
-                min: (low - way).into(),
-                max: (high + way).into(),
+            let travel = (fastest * self.clock.delta_secs()).min(MAX_BODY_TRAVEL);
+            let bounds = Aabb3d {
+                min: (low - travel).into(),
+                max: (high + travel).into(),
             };
             RapierQueryPipeline::new_scoped(
                 &simulation.broad_phase,
@@ -169,7 +175,7 @@ impl Engine for World<'_, '_> {
                 bodies,
                 &filter,
                 simulation.narrow_phase.query_dispatcher(),
-                |query| found.extend(query.intersect_aabb_conservative(around)),
+                |query| found.extend(query.intersect_aabb_conservative(bounds)),
             );
         }
     }
@@ -181,47 +187,50 @@ impl Engine for World<'_, '_> {
         body.unwrap_or(collider)
     }
 
-    fn motion(&self, body: Entity) -> Option<Motion> {
+    fn motion(&self, body: Entity) -> Option<BodyMotion> {
         self.contexts.iter().find_map(|context| {
             let (_, colliders, bodies, configuration) = context;
             let handle = bodies.entity2body().get(&body);
-            let Some(of) = handle.and_then(|handle| bodies.bodies.get(*handle)) else {
-                // A collider without a body.
+            let Some(rigid_body) = handle.and_then(|handle| bodies.bodies.get(*handle)) else {
+                // Collider without a body.
                 let handle = colliders.entity2collider().get(&body)?;
                 let collider = colliders.colliders.get(*handle)?;
-                return Some(Motion::still(pose(collider.position())));
+                return Some(BodyMotion::still(pose(collider.position())));
             };
-            let masses = of.mass_properties();
-            let still = Motion::still(Pose {
-                rotation: of.position().rotation,
+            let masses = rigid_body.mass_properties();
+            let still = BodyMotion::still(Pose {
+                rotation: rigid_body.position().rotation,
                 translation: masses.world_com,
             });
-            if of.is_fixed() || !of.is_enabled() || !configuration.physics_pipeline_active {
+            if rigid_body.is_fixed()
+                || !rigid_body.is_enabled()
+                || !configuration.physics_pipeline_active
+            {
                 return Some(still);
             }
-            let moving = Motion {
-                velocity: of.linvel(),
-                spin: of.angvel(),
+            let moving = BodyMotion {
+                velocity: rigid_body.linvel(),
+                angular_velocity: rigid_body.angvel(),
                 ..still
             };
-            if !of.is_dynamic() {
+            if !rigid_body.is_dynamic() {
                 return Some(moving);
             }
-            let of_inertia = masses.effective_world_inv_inertia;
-            Some(Motion {
+            let inertia = masses.effective_world_inv_inertia;
+            Some(BodyMotion {
                 inverse_mass: masses.effective_inv_mass,
                 inverse_inertia: Mat3::from_cols(
-                    Vec3::new(of_inertia.m11, of_inertia.m12, of_inertia.m13),
-                    Vec3::new(of_inertia.m12, of_inertia.m22, of_inertia.m23),
-                    Vec3::new(of_inertia.m13, of_inertia.m23, of_inertia.m33),
+                    Vec3::new(inertia.m11, inertia.m12, inertia.m13),
+                    Vec3::new(inertia.m12, inertia.m22, inertia.m23),
+                    Vec3::new(inertia.m13, inertia.m23, inertia.m33),
                 ),
-                asleep: of.is_sleeping(),
+                asleep: rigid_body.is_sleeping(),
                 ..moving
             })
         })
     }
 
-    fn parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>) {
+    fn append_parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>) {
         let found = self.contexts.iter().find_map(|(_, colliders, ..)| {
             let handle = colliders.entity2collider().get(&collider)?;
             colliders.colliders.get(*handle)
@@ -231,64 +240,71 @@ impl Engine for World<'_, '_> {
         };
         let friction = found.friction().max(0.0);
         let friction = Friction {
-            fixed: friction,
-            kinetic: friction,
+            static_coefficient: friction,
+            kinetic_coefficient: friction,
         };
         let shape = found.shared_shape();
         let same = |a: &SharedShape, b: &SharedShape| Arc::ptr_eq(&a.0, &b.0);
-        let solids = (self.shapes.0).of(collider, shape, same, |shape, solids| {
+        let solids = (self.shapes.0).solids(collider, shape, same, |shape, solids| {
             shapes::rapier::read(&**shape, &Pose::ORIGIN, solids)
         });
-        shapes::place(solids, &pose(found.position()), centre, friction, parts);
+        shapes::append_parts(solids, &pose(found.position()), centre, friction, parts);
     }
 }
 
-fn pose(of: &RapierPose) -> Pose {
+fn pose(source: &RapierPose) -> Pose {
     Pose {
-        rotation: of.rotation,
-        translation: of.translation,
+        rotation: source.rotation,
+        translation: source.translation,
     }
 }
 
-/// Cloths that stand still push nothing.
-fn rest(mut pushed: ResMut<Pushed>) {
-    pushed.0.clear();
+/// Clears the forces of the last cloth step; paused cloth applies none.
+fn clear_forces(mut forces: ResMut<ClothForces>) {
+    forces.0.clear();
 }
 
-fn meet(mut world: World, mut cloths: Query<Meeting>, memory: Res<BodyMemory>, clock: Res<Time>) {
-    exchange::meet(
+fn collect_bodies(
+    mut world: RapierWorld,
+    mut cloths: Query<CoupledCloth>,
+    history: Res<BodyHistory>,
+    clock: Res<Time>,
+) {
+    coupling::collect_bodies(
         &mut world,
         &mut cloths,
-        &memory,
+        &history,
         systems::step_length(&clock),
     );
-    let World {
+    let RapierWorld {
         contexts, shapes, ..
     } = &mut world;
-    let is_there = |entity| {
+    let exists = |entity| {
         let mut contexts = contexts.iter();
         contexts.any(|(_, colliders, ..)| colliders.entity2collider().contains_key(&entity))
     };
-    shapes.0.retain(is_there);
+    shapes.0.retain(exists);
 }
 
-fn hand_over(
-    cloths: Query<Meeting>,
-    mut memory: ResMut<BodyMemory>,
-    mut pushed: ResMut<Pushed>,
+fn apply_impulses(
+    cloths: Query<CoupledCloth>,
+    mut history: ResMut<BodyHistory>,
+    mut forces: ResMut<ClothForces>,
     mut bodies: Query<&mut RapierRigidBodySet>,
     clock: Res<Time>,
 ) {
     let dt = clock.delta_secs();
-    for given in exchange::hand_over(&cloths, &mut memory) {
-        let Given {
+    for body_impulse in coupling::collect_impulses(&cloths, &mut history) {
+        let BodyImpulse {
             body,
             impulse,
-            twist,
+            angular_impulse,
             wake,
-        } = given;
+        } = body_impulse;
         if dt > 0.0 {
-            pushed.0.insert(body.to_bits(), [impulse / dt, twist / dt]);
+            forces
+                .0
+                .insert(body.to_bits(), [impulse / dt, angular_impulse / dt]);
         }
         for mut set in bodies.iter_mut().filter(|_| wake) {
             let handle = set.entity2body().get(&body).copied();
@@ -299,28 +315,28 @@ fn hand_over(
     }
 }
 
-/// Before a step of Rapier: pushes its bodies. Forces stay on a body of Rapier until they are taken off, and
-/// those of others are set anew with their component; so ours come after them and go at once.
-fn push(mut pushed: ResMut<Pushed>, mut bodies: Query<&mut RapierRigidBodySet>) {
-    add(&mut pushed, &mut bodies, 1.0);
+/// Adds the forces of cloth to Rapier's bodies before its step. Forces persist in Rapier until they are removed,
+/// and those of users are rewritten with their component: so these are added after them and removed again at once.
+fn add_forces(mut forces: ResMut<ClothForces>, mut bodies: Query<&mut RapierRigidBodySet>) {
+    change_forces(&mut forces, &mut bodies, 1.0);
 }
 
-/// After it.
-fn let_go(mut pushed: ResMut<Pushed>, mut bodies: Query<&mut RapierRigidBodySet>) {
-    add(&mut pushed, &mut bodies, -1.0);
+/// Removes the forces of cloth after Rapier's step.
+fn remove_forces(mut forces: ResMut<ClothForces>, mut bodies: Query<&mut RapierRigidBodySet>) {
+    change_forces(&mut forces, &mut bodies, -1.0);
 }
 
-fn add(pushed: &mut Pushed, bodies: &mut Query<&mut RapierRigidBodySet>, sign: f32) {
-    if pushed.0.is_empty() {
+fn change_forces(forces: &mut ClothForces, bodies: &mut Query<&mut RapierRigidBodySet>, sign: f32) {
+    if forces.0.is_empty() {
         return;
     }
     for mut set in bodies {
-        for (&id, [force, torque]) in &pushed.0 {
+        for (&id, [force, torque]) in &forces.0 {
             let entity = Entity::try_from_bits(id);
             let handle = entity.and_then(|entity| set.entity2body().get(&entity).copied());
-            // It may have been despawned while it touched the cloth.
+            // The body may have been despawned since the cloth touched it.
             if let Some(body) = handle.and_then(|handle| set.bodies.get_mut(handle)) {
-                // What lies on cloth, or under it, may fall asleep.
+                // Bodies in contact with cloth may fall asleep.
                 body.add_force(*force * sign, false);
                 body.add_torque(*torque * sign, false);
             }

@@ -1,5 +1,5 @@
-//! Shapes of parry, as what cloth bumps into. Both engines have them, each of another version of the crate,
-//! so that the same text is compiled for either.
+//! Converts parry's shapes to collision shapes of cloth. Both engines use parry, each in another version: the
+//! reader is a macro compiled once per engine.
 
 use crate::{
     mesh::weld_triangles,
@@ -8,83 +8,84 @@ use crate::{
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use std::sync::Arc;
 
-/// A solid and where it is in the frame of its collider.
-pub(super) type Placed = (Solid, Pose);
+/// Solid and its pose in the frame of its collider.
+pub(super) type PlacedSolid = (Solid, Pose);
 
-/// What colliders are made of: each shape is read once, and kept so that another one is known from it.
-pub(super) struct Shapes<S>(EntityHashMap<(S, Vec<Placed>)>);
+/// Converted shapes of colliders, with the source shape to detect changes.
+pub(super) struct ShapeCache<S>(EntityHashMap<(S, Vec<PlacedSolid>)>);
 
-impl<S> Default for Shapes<S> {
+impl<S> Default for ShapeCache<S> {
     fn default() -> Self {
         Self(EntityHashMap::default())
     }
 }
 
-impl<S: Clone> Shapes<S> {
-    /// The solids of a collider of this shape. What cannot be read is reported, and has none.
-    pub(super) fn of(
+impl<S: Clone> ShapeCache<S> {
+    /// Returns the solids of a collider, converting its shape if it is new or has changed. Unsupported shapes are
+    /// logged and have none.
+    pub(super) fn solids(
         &mut self,
         collider: Entity,
         shape: &S,
         is_same: impl Fn(&S, &S) -> bool,
-        read: impl Fn(&S, &mut Vec<Placed>) -> Result<(), String>,
-    ) -> &[Placed] {
+        read: impl Fn(&S, &mut Vec<PlacedSolid>) -> Result<(), String>,
+    ) -> &[PlacedSolid] {
         let read = || {
             let mut solids = Vec::new();
             if let Err(reason) = read(shape, &mut solids) {
-                error!("cloth goes through the collider {collider}: {reason}");
+                error!("cloth ignores the collider {collider}: {reason}");
             }
             (shape.clone(), solids)
         };
-        let known = self.0.entry(collider).or_insert_with(&read);
-        if !is_same(&known.0, shape) {
-            *known = read();
+        let cached = self.0.entry(collider).or_insert_with(&read);
+        if !is_same(&cached.0, shape) {
+            *cached = read();
         }
-        &known.1
+        &cached.1
     }
 
-    /// Forgets colliders that are gone.
-    pub(super) fn retain(&mut self, is_there: impl Fn(Entity) -> bool) {
-        self.0.retain(|&entity, _| is_there(entity));
+    /// Removes colliders that no longer exist.
+    pub(super) fn retain(&mut self, exists: impl Fn(Entity) -> bool) {
+        self.0.retain(|&entity, _| exists(entity));
     }
 }
 
-/// How thick lines are, m: they have no inside that cloth could be kept out of.
-const LINE: f32 = 1e-3;
+/// Radius of capsules for segments and polylines, which have no volume, m.
+const LINE_RADIUS: f32 = 1e-3;
 
-/// Adds solids, placed in a collider that is here, seen from this centre.
-pub(super) fn place(
-    solids: &[Placed],
+/// Appends solids of a collider with this pose, relative to a centre of mass.
+pub(super) fn append_parts(
+    solids: &[PlacedSolid],
     collider: &Pose,
     centre: &Pose,
     friction: Friction,
     parts: &mut Vec<BodyPart>,
 ) {
-    let back = centre.rotation.inverse();
+    let inverse = centre.rotation.inverse();
     let local = Pose {
-        rotation: back * collider.rotation,
-        translation: back * (collider.translation - centre.translation),
+        rotation: inverse * collider.rotation,
+        translation: inverse * (collider.translation - centre.translation),
     };
     parts.extend(solids.iter().map(|(solid, at)| BodyPart {
         solid: solid.clone(),
-        place: local.carrying(at),
+        local_pose: local.compose(at),
         friction,
     }));
 }
 
-/// A capsule between two points.
-fn capsule([a, b]: [Vec3; 2], radius: f32, at: &Pose) -> Placed {
-    let way = b - a;
+/// Builds a capsule between two points.
+fn capsule([a, b]: [Vec3; 2], radius: f32, at: &Pose) -> PlacedSolid {
+    let axis = b - a;
     let local = Pose {
-        rotation: Quat::from_rotation_arc(Vec3::Y, way.normalize_or(Vec3::Y)),
+        rotation: Quat::from_rotation_arc(Vec3::Y, axis.normalize_or(Vec3::Y)),
         translation: (a + b) * 0.5,
     };
-    let half_length = way.length() * 0.5;
+    let half_length = axis.length() * 0.5;
     let shape = Shape::Capsule {
         radius,
         half_length,
     };
-    (Solid::Shape(shape), at.carrying(&local))
+    (Solid::Shape(shape), at.compose(&local))
 }
 
 fn surface(points: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Solid, String> {
@@ -101,25 +102,26 @@ fn hull(points: &[Vec3]) -> Result<Solid, String> {
         .map_err(|reason| reason.to_string())
 }
 
-/// The hull of all points nearer than `radius` to the hull of these.
-fn rounded(points: impl Iterator<Item = Vec3>, radius: f32) -> Result<Solid, String> {
-    let steps = || (-2..=2).map(|step| step as f32);
+/// Builds the hull of all points within `radius` of the hull of `points`.
+fn rounded_hull(points: impl Iterator<Item = Vec3>, radius: f32) -> Result<Solid, String> {
+    let coordinates = || (-2..=2).map(|step| step as f32);
     let directions = || {
-        steps()
-            .flat_map(move |x| steps().flat_map(move |y| steps().map(move |z| Vec3::new(x, y, z))))
+        coordinates().flat_map(move |x| {
+            coordinates().flat_map(move |y| coordinates().map(move |z| Vec3::new(x, y, z)))
+        })
     };
-    // Those on the sides of a cube, two steps wide.
-    let on_sides = |direction: &Vec3| direction.abs().max_element() == 2.0;
+    // Grid points on the surface of a cube of half side 2.
+    let is_on_surface = |direction: &Vec3| direction.abs().max_element() == 2.0;
     let all: Vec<Vec3> = points
         .flat_map(|point| {
-            let around = directions().filter(on_sides);
+            let around = directions().filter(is_on_surface);
             around.map(move |direction| point + direction.normalize() * radius)
         })
         .collect();
     hull(&all)
 }
 
-/// The corners of a box.
+/// Returns the corners of a box.
 fn corners(half: Vec3) -> impl Iterator<Item = Vec3> {
     (0..8).map(move |i| {
         let side = |axis: usize| if i >> axis & 1 == 0 { -1.0 } else { 1.0 };
@@ -127,7 +129,7 @@ fn corners(half: Vec3) -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// A circle around the y axis.
+/// Returns 24 points on a circle around the y axis.
 fn circle(radius: f32, height: f32) -> impl Iterator<Item = Vec3> {
     (0..24).map(move |k| {
         let angle = k as f32 * (std::f32::consts::TAU / 24.0);
@@ -135,11 +137,11 @@ fn circle(radius: f32, height: f32) -> impl Iterator<Item = Vec3> {
     })
 }
 
-fn vertices_and_indices((points, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Result<Solid, String> {
+fn surface_from_buffers((points, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Result<Solid, String> {
     surface(points, triangles)
 }
 
-/// Reads shapes of one version of parry.
+/// Defines the reader for one version of parry.
 macro_rules! reader {
     ($name:ident, $feature:literal, $parry:path) => {
         #[cfg(feature = $feature)]
@@ -148,11 +150,11 @@ macro_rules! reader {
             use parry::shape::{HeightField, Shape as ParryShape, TypedShape};
             use $parry as parry;
 
-            /// Adds the solids of a shape that is placed like this, or says why it cannot.
+            /// Appends the solids of a shape with this pose, or returns an error if it is not supported.
             pub(in crate::integrations) fn read(
                 shape: &dyn ParryShape,
                 at: &Pose,
-                into: &mut Vec<Placed>,
+                into: &mut Vec<PlacedSolid>,
             ) -> Result<(), String> {
                 let solid = match shape.as_typed_shape() {
                     TypedShape::Ball(ball) => Solid::Shape(Shape::Sphere {
@@ -161,17 +163,20 @@ macro_rules! reader {
                     TypedShape::Cuboid(cuboid) => Solid::Shape(Shape::Cuboid {
                         half_size: cuboid.half_extents,
                     }),
-                    TypedShape::Capsule(of) => {
-                        let ends = [of.segment.a, of.segment.b];
-                        into.push(capsule(ends, of.radius, at));
+                    TypedShape::Capsule(source) => {
+                        let ends = [source.segment.a, source.segment.b];
+                        into.push(capsule(ends, source.radius, at));
                         return Ok(());
                     }
                     TypedShape::Segment(segment) => {
-                        into.push(capsule([segment.a, segment.b], LINE, at));
+                        into.push(capsule([segment.a, segment.b], LINE_RADIUS, at));
                         return Ok(());
                     }
                     TypedShape::Polyline(line) => {
-                        into.extend(line.segments().map(|s| capsule([s.a, s.b], LINE, at)));
+                        into.extend(
+                            line.segments()
+                                .map(|s| capsule([s.a, s.b], LINE_RADIUS, at)),
+                        );
                         return Ok(());
                     }
                     TypedShape::Cylinder(cylinder) => Solid::Shape(Shape::Cylinder {
@@ -187,7 +192,7 @@ macro_rules! reader {
                             rotation: Quat::from_rotation_arc(Vec3::Y, half_space.normal),
                             translation: Vec3::ZERO,
                         };
-                        into.push((Solid::Shape(Shape::HalfSpace), at.carrying(&up)));
+                        into.push((Solid::Shape(Shape::HalfSpace), at.compose(&up)));
                         return Ok(());
                     }
                     TypedShape::Triangle(triangle) => {
@@ -196,44 +201,46 @@ macro_rules! reader {
                     TypedShape::TriMesh(mesh) => {
                         surface(mesh.vertices().to_vec(), mesh.indices().to_vec())?
                     }
-                    TypedShape::HeightField(field) => heights(field)?,
-                    TypedShape::Voxels(voxels) => vertices_and_indices(voxels.to_trimesh())?,
+                    TypedShape::HeightField(field) => heightfield(field)?,
+                    TypedShape::Voxels(voxels) => surface_from_buffers(voxels.to_trimesh())?,
                     TypedShape::ConvexPolyhedron(polyhedron) => hull(polyhedron.points())?,
                     TypedShape::Compound(compound) => {
-                        for (place, shape) in compound.shapes() {
-                            let place = Pose {
-                                rotation: place.rotation,
-                                translation: place.translation,
+                        for (pose, shape) in compound.shapes() {
+                            let pose = Pose {
+                                rotation: pose.rotation,
+                                translation: pose.translation,
                             };
-                            read(&**shape, &at.carrying(&place), into)?;
+                            read(&**shape, &at.compose(&pose), into)?;
                         }
                         return Ok(());
                     }
                     TypedShape::RoundCuboid(round) => {
-                        rounded(corners(round.inner_shape.half_extents), round.border_radius)?
+                        rounded_hull(corners(round.inner_shape.half_extents), round.border_radius)?
                     }
                     TypedShape::RoundTriangle(round) => {
-                        let of = &round.inner_shape;
-                        rounded([of.a, of.b, of.c].into_iter(), round.border_radius)?
+                        let inner = &round.inner_shape;
+                        rounded_hull([inner.a, inner.b, inner.c].into_iter(), round.border_radius)?
                     }
                     TypedShape::RoundCylinder(round) => {
-                        let of = &round.inner_shape;
-                        let ring = |y| circle(of.radius, y);
-                        let points = ring(of.half_height).chain(ring(-of.half_height));
-                        rounded(points, round.border_radius)?
+                        let inner = &round.inner_shape;
+                        let ring = |y| circle(inner.radius, y);
+                        let points = ring(inner.half_height).chain(ring(-inner.half_height));
+                        rounded_hull(points, round.border_radius)?
                     }
                     TypedShape::RoundCone(round) => {
-                        let of = &round.inner_shape;
-                        let tip = std::iter::once(Vec3::Y * of.half_height);
-                        let points = circle(of.radius, -of.half_height).chain(tip);
-                        rounded(points, round.border_radius)?
+                        let inner = &round.inner_shape;
+                        let tip = std::iter::once(Vec3::Y * inner.half_height);
+                        let points = circle(inner.radius, -inner.half_height).chain(tip);
+                        rounded_hull(points, round.border_radius)?
                     }
                     TypedShape::RoundConvexPolyhedron(round) => {
                         let points = round.inner_shape.points().iter().copied();
-                        rounded(points, round.border_radius)?
+                        rounded_hull(points, round.border_radius)?
                     }
                     TypedShape::Custom(_) => {
-                        return Err("cloth does not know shapes of your own".into());
+                        return Err(
+                            "custom shapes are not supported; use a parry shape or a mesh".into(),
+                        );
                     }
                 };
                 if let Solid::Shape(shape) = &solid
@@ -245,12 +252,13 @@ macro_rules! reader {
                 Ok(())
             }
 
-            fn heights(field: &HeightField) -> Result<Solid, String> {
+            fn heightfield(field: &HeightField) -> Result<Solid, String> {
                 let statuses = field.cells_statuses();
                 let (rows, columns) = field.num_cells_ij();
-                let whole = (0..rows).all(|i| (0..columns).all(|j| statuses[(i, j)].is_empty()));
-                if !whole {
-                    return vertices_and_indices(field.to_trimesh());
+                let is_complete =
+                    (0..rows).all(|i| (0..columns).all(|j| statuses[(i, j)].is_empty()));
+                if !is_complete {
+                    return surface_from_buffers(field.to_trimesh());
                 }
                 let (heights, scale) = (field.heights(), field.scale());
                 let row = |i| (0..heights.ncols()).map(move |j| heights[(i, j)] * scale.y);

@@ -1,8 +1,8 @@
-//! Tells Bevy's picking which cloth is under which pointer.
+//! Picking backend: reports the cloth under each pointer.
 
 use crate::{
-    components::{ClothBody, Particles},
-    solver::ray::{RayHit, cast_on_lines, cast_on_triangles},
+    components::{ClothBody, ClothParticles},
+    solver::ray::{RayHit, cast_on_segments, cast_on_triangles},
 };
 use bevy::{
     camera::{primitives::Aabb, visibility::RenderLayers},
@@ -14,17 +14,17 @@ use bevy::{
     prelude::*,
 };
 
-/// Attached to the [`HitData`] of a cloth; see [`HitData::extra_as`].
+/// Extra data in the [`HitData`] of a cloth; see [`HitData::extra_as`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClothHit {
-    /// The particles at the corners of the triangle under the pointer; of a rope, those at the ends of
-    /// the segment, the second one twice.
+    /// Particles at the corners of the triangle under the pointer; for a rope, those at the ends of the segment,
+    /// with the second one repeated.
     pub particles: [u32; 3],
 }
 
 type ClothParts<'a> = (
     Entity,
-    &'a Particles,
+    &'a ClothParticles,
     &'a ClothBody,
     &'a Aabb,
     &'a GlobalTransform,
@@ -33,15 +33,15 @@ type ClothParts<'a> = (
     Option<&'a InheritedVisibility>,
 );
 
-/// Casts rays on cloths as they are drawn.
+/// Casts rays on cloths as rendered.
 #[derive(SystemParam)]
-pub(super) struct Cloths<'w, 's> {
+pub(super) struct ClothRaycast<'w, 's> {
     all: Query<'w, 's, ClothParts<'static>>,
     cameras: Query<'w, 's, Option<&'static RenderLayers>, With<Camera>>,
 }
 
-/// Where a ray meets a cloth, in the world.
-pub(super) struct Met {
+/// Intersection of a ray with a cloth, in the world.
+pub(super) struct ClothRayHit {
     pub(super) cloth: Entity,
     pub(super) distance: f32,
     pub(super) point: Vec3,
@@ -49,22 +49,22 @@ pub(super) struct Met {
     pub(super) particles: [u32; 3],
 }
 
-/// Within this distance of a rope it is met, beside its radius, as a share of the distance from the
-/// camera: a thin rope far away can still be taken.
-const ROPE_REACH: f32 = 0.006;
+/// Picking tolerance of ropes beside their radius, as a fraction of the distance from the camera: lets a pointer
+/// hit thin ropes far away.
+const ROPE_TOLERANCE: f32 = 0.006;
 
-impl Cloths<'_, '_> {
-    /// The cloths that a camera can see and a ray meets, each where it meets it first.
-    pub(super) fn met(&self, camera: Entity, ray: Ray3d) -> Vec<Met> {
-        self.seen_by(camera)
+impl ClothRaycast<'_, '_> {
+    /// Returns the first intersection of a ray with each cloth that a camera shows.
+    pub(super) fn cast_ray(&self, camera: Entity, ray: Ray3d) -> Vec<ClothRayHit> {
+        self.visible_to(camera)
             .filter_map(|(cloth, particles, body, aabb, transform, ..)| {
-                self.meet(cloth, particles, body, aabb, transform, ray)
+                self.cast_on_cloth(cloth, particles, body, aabb, transform, ray)
             })
             .collect()
     }
 
-    /// The cloths that a camera shows and that are not to be ignored.
-    fn seen_by(&self, camera: Entity) -> impl Iterator<Item = ClothParts<'_>> {
+    /// Returns the cloths that a camera shows and that can be picked.
+    fn visible_to(&self, camera: Entity) -> impl Iterator<Item = ClothParts<'_>> {
         let layers = self.cameras.get(camera).ok().flatten();
         let layers = layers.cloned().unwrap_or_default();
         self.all.iter().filter(move |(.., pickable, own, visible)| {
@@ -74,81 +74,85 @@ impl Cloths<'_, '_> {
         })
     }
 
-    fn meet(
+    fn cast_on_cloth(
         &self,
         cloth: Entity,
-        particles: &Particles,
+        particles: &ClothParticles,
         body: &ClothBody,
         aabb: &Aabb,
         transform: &GlobalTransform,
         ray: Ray3d,
-    ) -> Option<Met> {
-        let middle = transform.transform_point(aabb.center.into());
-        let far = middle.distance(ray.origin);
-        let reach = body.radius() + ROPE_REACH * far;
-        let margin = if body.rope.is_some() { reach } else { 0.0 };
-        if !meets_box(aabb, transform, ray, margin) {
+    ) -> Option<ClothRayHit> {
+        let centre = transform.transform_point(aabb.center.into());
+        let distance = centre.distance(ray.origin);
+        let tolerance = body.radius() + ROPE_TOLERANCE * distance;
+        let margin = if body.rope.is_some() { tolerance } else { 0.0 };
+        if !ray_hits_box(aabb, transform, ray, margin) {
             return None;
         }
-        let place = |i: u32| body.picture.between(particles, i as usize);
-        // What is drawn elsewhere than it is in its steps is met there, by a ray that comes from elsewhere.
-        let lead = body.picture.lead();
-        let (from, direction) = match lead.map(|lead| lead.inverse()) {
-            Some(back) => (back.point(ray.origin), back.direction(*ray.direction)),
+        let position = |i: u32| body.render_pose.interpolate(particles, i as usize);
+        // A cloth rendered relative to a moved reference frame is tested at its simulated position, with the
+        // inverse transform applied to the ray.
+        let frame_motion = body.render_pose.frame_motion();
+        let (from, direction) = match frame_motion.map(|motion| motion.inverse()) {
+            Some(inverse) => (
+                inverse.transform_point(ray.origin),
+                inverse.transform_direction(*ray.direction),
+            ),
             None => (ray.origin, *ray.direction),
         };
         let origin = from - particles.origin;
         let (hit, particles_of): (RayHit, [u32; 3]) = match &body.rope {
             Some(rope) => {
-                let lines = &rope.lines.segments;
-                let hit = cast_on_lines(origin, direction, lines, reach, place)?;
-                let [a, b] = lines[hit.part as usize];
+                let segments = &rope.segments.ends;
+                let hit = cast_on_segments(origin, direction, segments, tolerance, position)?;
+                let [a, b] = segments[hit.index as usize];
                 (hit, [a, b, b])
             }
             None => {
                 let triangles = &body.triangles.indices;
-                let hit = cast_on_triangles(origin, direction, triangles.iter(), place)?;
-                (hit, triangles.at(hit.part as usize))
+                let hit = cast_on_triangles(origin, direction, triangles.iter(), position)?;
+                (hit, triangles.at(hit.index as usize))
             }
         };
         let normal = hit.normal.normalize_or(-direction);
-        Some(Met {
+        Some(ClothRayHit {
             cloth,
             distance: hit.distance,
             point: ray.origin + *ray.direction * hit.distance,
-            normal: lead.map_or(normal, |lead| lead.direction(normal)),
+            normal: frame_motion.map_or(normal, |motion| motion.transform_direction(normal)),
             particles: particles_of,
         })
     }
 
-    /// The middle of each cloth's box that a camera shows, in the world: for tools that reach beside
-    /// it.
-    pub(super) fn middles(&self, camera: Entity) -> impl Iterator<Item = (Entity, Vec3)> {
-        self.seen_by(camera)
+    /// Returns the centre of the bounding box of each cloth that a camera shows, in the world: for brushes beside
+    /// a cloth.
+    pub(super) fn centres(&self, camera: Entity) -> impl Iterator<Item = (Entity, Vec3)> {
+        self.visible_to(camera)
             .map(|(cloth, _, _, aabb, transform, ..)| {
                 (cloth, transform.transform_point(aabb.center.into()))
             })
     }
 
-    /// Whether a ball in the world reaches any particle of a cloth.
-    pub(super) fn reaches(&self, cloth: Entity, centre: Vec3, radius: f32) -> bool {
+    /// Returns whether any particle of a cloth lies within a sphere in the world.
+    pub(super) fn has_particle_within(&self, cloth: Entity, centre: Vec3, radius: f32) -> bool {
         self.all.get(cloth).is_ok_and(|(_, particles, ..)| {
             let centre = centre - particles.origin;
-            let mut places = particles.position.iter();
-            places.any(|place| place.distance_squared(centre) <= radius * radius)
+            let mut positions = particles.position.iter();
+            positions.any(|position| position.distance_squared(centre) <= radius * radius)
         })
     }
 }
 
-/// Whether a ray meets the box around a cloth, made larger by a margin.
-fn meets_box(aabb: &Aabb, transform: &GlobalTransform, ray: Ray3d, margin: f32) -> bool {
+/// Returns whether a ray intersects the bounding box of a cloth, expanded by a margin.
+fn ray_hits_box(aabb: &Aabb, transform: &GlobalTransform, ray: Ray3d, margin: f32) -> bool {
     let to_box = transform.affine().inverse();
     let origin = to_box.transform_point3(ray.origin) - Vec3::from(aabb.center);
     let direction = to_box.transform_vector3(*ray.direction);
-    // A flat sheet has a flat box; the small margin is for rounding.
+    // A flat cloth has a flat box: the small margin covers rounding.
     let scale = direction.length().max(1e-6);
     let half = Vec3::from(aabb.half_extents) * 1.001 + Vec3::splat(margin * scale + 1e-4);
-    let (mut enters, mut leaves) = (0.0_f32, f32::INFINITY);
+    let (mut entry, mut exit) = (0.0_f32, f32::INFINITY);
     for axis in 0..3 {
         let (o, d, h) = (origin[axis], direction[axis], half[axis]);
         if d.abs() < 1e-12 {
@@ -157,18 +161,18 @@ fn meets_box(aabb: &Aabb, transform: &GlobalTransform, ray: Ray3d, margin: f32) 
             }
             continue;
         }
-        let (one, other) = ((-h - o) / d, (h - o) / d);
-        enters = enters.max(one.min(other));
-        leaves = leaves.min(one.max(other));
+        let (low, high) = ((-h - o) / d, (h - o) / d);
+        entry = entry.max(low.min(high));
+        exit = exit.min(low.max(high));
     }
-    enters <= leaves
+    entry <= exit
 }
 
 pub(super) fn report_hits(
     rays: Res<RayMap>,
-    cloths: Cloths,
+    cloths: ClothRaycast,
     cameras: Query<&Camera>,
-    #[cfg(feature = "panel")] mut egui: super::egui::OverEgui,
+    #[cfg(feature = "panel")] mut egui: super::egui::EguiHitTest,
     mut hits: MessageWriter<PointerHits>,
 ) {
     for (id, ray) in rays.iter() {
@@ -180,18 +184,18 @@ pub(super) fn report_hits(
             continue;
         }
         let picks: Vec<_> = cloths
-            .met(id.camera, *ray)
+            .cast_ray(id.camera, *ray)
             .into_iter()
-            .map(|met| {
-                let particles = met.particles;
+            .map(|hit| {
+                let particles = hit.particles;
                 let data = HitData::new_with_extra(
                     id.camera,
-                    met.distance,
-                    Some(met.point),
-                    Some(met.normal),
+                    hit.distance,
+                    Some(hit.point),
+                    Some(hit.normal),
                     ClothHit { particles },
                 );
-                (met.cloth, data)
+                (hit.cloth, data)
             })
             .collect();
         if !picks.is_empty() {

@@ -1,10 +1,11 @@
-//! Draws the reach of a brush, what it would take, and the thread that would break.
+//! Draws the radius of a brush, the edges in it, and the edge under the pointer.
 
 use super::{
-    ClothTool, ClothTools, backend::Cloths, thread::HoveredThreads, view::Views, work::reached,
+    ClothTool, ClothTools, apply_tools::brush_targets, backend::ClothRaycast,
+    hovered_edge::HoveredEdges, view::PointerViews,
 };
 use crate::{
-    components::{ClothBody, Constraints, Particles},
+    components::{ClothBody, ClothConstraints, ClothParticles},
     debug::ClothGizmoGroup,
     solver::ConstraintKind,
 };
@@ -14,28 +15,28 @@ use bevy::{
     prelude::*,
 };
 
-pub(super) fn draw(
+pub(super) fn draw_tool_preview(
     tools: Res<ClothTools>,
-    threads: Res<HoveredThreads>,
+    hovered_edges: Res<HoveredEdges>,
     pointers: Query<(&PointerId, &PointerLocation)>,
     cameras: Query<&GlobalTransform, With<Camera>>,
-    cloths: Query<(&Particles, &Constraints, &ClothBody)>,
-    views: Views,
-    rays: Cloths,
+    cloths: Query<(&ClothParticles, &ClothConstraints, &ClothBody)>,
+    views: PointerViews,
+    rays: ClothRaycast,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    for thread in threads.iter() {
-        // It may have been put back since, and have fewer particles.
-        let exists = |particles: &Particles| {
-            let mut ends = thread.particles.iter();
+    for edge in hovered_edges.iter() {
+        // The cloth may have been reset since, with fewer particles.
+        let exists = |particles: &ClothParticles| {
+            let mut ends = edge.particles.iter();
             ends.all(|&i| (i as usize) < particles.len())
         };
-        if let Ok((particles, _, body)) = cloths.get(thread.cloth)
+        if let Ok((particles, _, body)) = cloths.get(edge.cloth)
             && exists(particles)
         {
-            let [a, b] = thread
+            let [a, b] = edge
                 .particles
-                .map(|i| body.picture.place(particles, i as usize));
+                .map(|i| body.render_pose.particle_position(particles, i as usize));
             gizmos.line(a, b, RED);
         }
     }
@@ -52,15 +53,16 @@ pub(super) fn draw(
         let Ok(transform) = cameras.get(camera) else {
             continue;
         };
-        let (place, radius) = (location.position, tools.radius);
-        for (cloth, centre, _) in reached(camera, place, radius, &views, &rays) {
+        let (position, radius) = (location.position, tools.radius);
+        for (cloth, centre, _) in brush_targets(camera, position, radius, &views, &rays) {
             let towards = Isometry3d::new(centre, transform.rotation());
             gizmos.circle(towards, tools.radius, WHITE).resolution(48);
             let Ok((particles, constraints, body)) = cloths.get(cloth) else {
                 continue;
             };
             for ([a, b], _) in constraints.of_kind(ConstraintKind::Structural) {
-                let [a, b] = [a, b].map(|i| body.picture.place(particles, i as usize));
+                let [a, b] =
+                    [a, b].map(|i| body.render_pose.particle_position(particles, i as usize));
                 if ((a + b) * 0.5).distance(centre) <= tools.radius {
                     gizmos.line(a, b, RED);
                 }

@@ -1,5 +1,5 @@
-//! Is a pointer on an egui window? Asked of egui's layout directly: what egui itself says of the pointer
-//! is a frame old, and a quick hand is on the panel by then.
+//! Tests whether a pointer is over an egui window. Queries egui's layout directly: its own report of the pointer
+//! is a frame old, and a fast pointer has reached the panel by then.
 
 use bevy::{
     camera::NormalizedRenderTarget,
@@ -10,14 +10,14 @@ use bevy::{
 use bevy_egui::{EguiContext, egui, input::WindowToEguiContextMap};
 
 #[derive(SystemParam)]
-pub(super) struct OverEgui<'w, 's> {
+pub(super) struct EguiHitTest<'w, 's> {
     pointers: Query<'w, 's, (&'static PointerId, &'static PointerLocation)>,
     contexts: Query<'w, 's, &'static mut EguiContext>,
     windows: Option<Res<'w, WindowToEguiContextMap>>,
 }
 
-impl OverEgui<'_, '_> {
-    /// Whether a window, menu or the like of egui lies under a pointer.
+impl EguiHitTest<'_, '_> {
+    /// Returns whether an egui window, menu or similar area lies under a pointer.
     pub(super) fn covers(&mut self, pointer: PointerId) -> bool {
         let mut pointers = self.pointers.iter();
         let Some((_, location)) = pointers.find(|(id, _)| **id == pointer) else {

@@ -1,30 +1,30 @@
-//! Hands on the cloth, through Bevy's picking: grab it, cut it, tear it, with mouse or finger.
+//! Grabs, cuts and tears cloth with mouse or touch, through Bevy's picking.
 //!
-//! It only does what a game can do from code ([`ClothCommands`](crate::ClothCommands)).
+//! Everything here can also be done from code ([`ClothCommands`](crate::ClothCommands)).
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
-//! | `backend` | tells Bevy's picking which cloth is under which pointer |
-//! | `hands` | what the pointers are doing, from press to release |
-//! | `work` | moves what is held, cuts and shreds along the way of a pointer |
-//! | `thread` | the thread under a pointer |
-//! | `view` | from the screen into the world |
-//! | `egui` | whether a pointer is on an egui window (feature `panel`) |
-//! | `cursor` | draws the reach of a brush and what it would take (feature `debug`) |
+//! | `backend` | picking backend: reports the cloth under each pointer |
+//! | `pointers` | begins a tool when a button is pressed, ends it when it is released |
+//! | `apply_tools` | moves grabs, cuts and shreds along the path of a pointer |
+//! | `hovered_edge` | the edge under a pointer |
+//! | `view` | conversion between screen and world |
+//! | `egui` | whether a pointer is over an egui window (feature `panel`) |
+//! | `cursor` | draws the radius of a brush and the edges in it (feature `debug`) |
 
+mod apply_tools;
 mod backend;
 #[cfg(feature = "debug")]
 mod cursor;
 #[cfg(feature = "panel")]
 mod egui;
-mod hands;
-mod thread;
+mod hovered_edge;
+mod pointers;
 mod view;
-mod work;
 
 pub use backend::ClothHit;
-pub use hands::ClothHands;
-pub use thread::{HoveredThread, HoveredThreads};
+pub use hovered_edge::{HoveredEdge, HoveredEdges};
+pub use pointers::ClothPointers;
 
 #[cfg(feature = "debug")]
 use crate::plugin::ClothSystems;
@@ -34,17 +34,17 @@ use bevy::{
     prelude::*,
 };
 
-/// Lets pointers take hold of cloth and cut it, with the tools of [`ClothTools`]. Needs Bevy's picking:
+/// Plugin for pointers that grab, cut and tear cloth with the tools of [`ClothTools`]. Needs Bevy's picking:
 /// `DefaultPlugins` with the feature `bevy_picking`, or `DefaultPickingPlugins`.
 ///
-/// Cloth is not grabbed through something that lies over it: an egui window, Bevy's UI, another mesh
-/// that some picking backend reports. Blades and brushes may begin beside a cloth and stop at egui
-/// windows; of what else is in their way they know nothing. [`Pickable::IGNORE`] on a cloth keeps all
-/// hands off it. A camera that listens to the same button can ask [`ClothHands`] whether it is busy.
+/// Cloth behind an egui window, Bevy's UI, or another mesh that a picking backend reports cannot be grabbed.
+/// Blades and brushes can start beside a cloth and stop at egui windows, but ignore anything else in front of the
+/// cloth. [`Pickable::IGNORE`] on a cloth disables all tools on it. A camera controller that uses the same button
+/// can query [`ClothPointers`] to find out whether a tool is in use.
 #[derive(Default)]
 pub struct ClothInteractionPlugin;
 
-/// What the buttons of a pointer do to cloth. A finger is the primary button.
+/// Tools of the pointer buttons. Touch counts as the primary button.
 #[derive(Resource, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -53,22 +53,21 @@ pub struct ClothInteractionPlugin;
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothTools {
-    /// Of the left button and of fingers. Default [`ClothTool::Grab`].
+    /// Tool of the left button and of touch. Default [`ClothTool::Grab`].
     pub primary: ClothTool,
-    /// Of the right button. Default [`ClothTool::Blade`].
+    /// Tool of the right button. Default [`ClothTool::Blade`].
     pub secondary: ClothTool,
-    /// Of the middle button. Default [`ClothTool::None`].
+    /// Tool of the middle button. Default [`ClothTool::None`].
     pub middle: ClothTool,
-    /// Radius of the brushes, m. Default 0.1.
+    /// Radius of [`ClothTool::Brush`] and [`ClothTool::Shred`], m. Default 0.1.
     pub radius: f32,
-    /// Most that a hand pulls, N. Default 20.
+    /// Largest force of a grab, N. Default 20.
     pub force: f32,
-    /// Most that a hand moves, m/s. Default 15.
+    /// Largest speed of a grab, m/s. Default 15.
     pub speed: f32,
-    /// How far a blade reaches in front of the cloth that it meets, and behind it, m. Default 0.1: a
-    /// layer farther behind stays whole.
+    /// Depth of a blade in front of the cloth and behind it, m. Default 0.1: a layer farther behind is not cut.
     pub blade_reach: f32,
-    /// How far from a thread it can be taken, in logical pixels. Default 12.
+    /// Largest distance from an edge to the pointer, in logical pixels. Default 12.
     pub tolerance: f32,
 }
 
@@ -87,7 +86,7 @@ impl Default for ClothTools {
     }
 }
 
-/// What a pointer does to cloth while a button is held.
+/// Effect of a pointer on cloth while a button is held.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -99,21 +98,21 @@ pub enum ClothTool {
     /// Nothing.
     #[default]
     None,
-    /// Holds the very point under the pointer and moves it in a plane before the camera. The wheel
-    /// moves it nearer and farther.
+    /// Grabs the point under the pointer and moves it in a plane parallel to the screen. The scroll wheel changes
+    /// its depth.
     Grab,
-    /// Holds everything within [`ClothTools::radius`].
+    /// Grabs all particles within [`ClothTools::radius`].
     Brush,
-    /// Cuts where it goes.
+    /// Cuts along the path of the pointer.
     Blade,
-    /// Breaks the thread under the pointer, once.
-    Thread,
-    /// Breaks all threads within [`ClothTools::radius`].
+    /// Tears the edge under the pointer, once per press.
+    Edge,
+    /// Tears all edges within [`ClothTools::radius`].
     Shred,
 }
 
 impl ClothTools {
-    /// The tool of a button.
+    /// Returns the tool of a button.
     pub fn of(&self, button: PointerButton) -> ClothTool {
         match button {
             PointerButton::Primary => self.primary,
@@ -122,7 +121,7 @@ impl ClothTools {
         }
     }
 
-    /// Whether any button has this tool.
+    /// Returns whether any button has this tool.
     pub fn has(&self, tool: ClothTool) -> bool {
         [self.primary, self.secondary, self.middle].contains(&tool)
     }
@@ -138,12 +137,12 @@ impl Plugin for ClothInteractionPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<ClothTools>()
             .init_resource::<ClothTools>()
-            .init_resource::<ClothHands>()
-            .init_resource::<HoveredThreads>();
+            .init_resource::<ClothPointers>()
+            .init_resource::<HoveredEdges>();
         if !app.is_plugin_added::<PickingPlugin>() {
             error!(
-                "ClothInteractionPlugin: there is no picking in this app, so nobody can touch cloth; \
-                 switch on the feature bevy_picking of bevy, or add DefaultPickingPlugins before"
+                "ClothInteractionPlugin: there is no picking in this app, so pointers cannot reach \
+                 cloth; switch on the feature bevy_picking of bevy, or add DefaultPickingPlugins before"
             );
             return;
         }
@@ -151,7 +150,11 @@ impl Plugin for ClothInteractionPlugin {
             PreUpdate,
             (
                 backend::report_hits.in_set(PickingSystems::Backend),
-                (thread::hover, hands::listen, work::work)
+                (
+                    hovered_edge::find_hovered_edges,
+                    pointers::handle_pointer_input,
+                    apply_tools::apply_tools,
+                )
                     .chain()
                     .in_set(PickingSystems::PostHover),
             )
@@ -162,7 +165,7 @@ impl Plugin for ClothInteractionPlugin {
             app.init_gizmo_group::<crate::ClothGizmoGroup>()
                 .add_systems(
                     PostUpdate,
-                    cursor::draw
+                    cursor::draw_tool_preview
                         .after(ClothSystems::WriteMesh)
                         .run_if(resource_exists::<ClothTime>),
                 );

@@ -1,4 +1,4 @@
-//! From the screen into the world.
+//! Converts between screen and world positions.
 
 use bevy::{
     camera::RenderTarget,
@@ -8,9 +8,9 @@ use bevy::{
     window::PrimaryWindow,
 };
 
-/// All cameras and pointers.
+/// Access to all cameras and pointers.
 #[derive(SystemParam)]
-pub(super) struct Views<'w, 's> {
+pub(super) struct PointerViews<'w, 's> {
     cameras: Query<
         'w,
         's,
@@ -25,8 +25,8 @@ pub(super) struct Views<'w, 's> {
     primary_window: Query<'w, 's, Entity, With<PrimaryWindow>>,
 }
 
-impl Views<'_, '_> {
-    /// The entity of a pointer.
+impl PointerViews<'_, '_> {
+    /// Returns the entity of a pointer.
     pub(super) fn entity_of(&self, pointer: PointerId) -> Option<Entity> {
         let mut pointers = self.pointers.iter();
         pointers
@@ -34,14 +34,14 @@ impl Views<'_, '_> {
             .map(|found| found.0)
     }
 
-    /// Where a pointer is; `None` while it is nowhere.
+    /// Returns the location of a pointer; `None` while it has none.
     pub(super) fn location(&self, pointer: PointerId) -> Option<&Location> {
         let mut pointers = self.pointers.iter();
         let (.., location) = pointers.find(|(_, id, _)| **id == pointer)?;
         location.location()
     }
 
-    /// The camera through which a pointer looks: of all whose viewport it is in the one on top.
+    /// Returns the active camera whose viewport contains a location: the topmost if there are several.
     pub(super) fn camera_at(&self, location: &Location) -> Option<Entity> {
         self.cameras
             .iter()
@@ -52,32 +52,32 @@ impl Views<'_, '_> {
             .map(|(entity, ..)| entity)
     }
 
-    /// The ray through a place on the target of a camera, in logical pixels; it may be outside of the
-    /// camera's viewport.
+    /// Returns the ray through a position on a camera's target, in logical pixels; it may lie outside the
+    /// viewport.
     pub(super) fn ray(&self, camera: Entity, position: Vec2) -> Option<Ray3d> {
         let (_, camera, _, transform) = self.cameras.get(camera).ok()?;
         camera.viewport_to_world(transform, position).ok()
     }
 
-    /// Where a point of the world is on the target of a camera, in logical pixels.
+    /// Projects a world point to the target of a camera, in logical pixels.
     pub(super) fn on_screen(&self, camera: Entity, point: Vec3) -> Option<Vec2> {
         let (_, camera, _, transform) = self.cameras.get(camera).ok()?;
         camera.world_to_viewport(transform, point).ok()
     }
 
-    /// How far in front of a camera a point is, m.
+    /// Returns the depth of a point in front of a camera, m.
     pub(super) fn depth(&self, camera: Entity, point: Vec3) -> Option<f32> {
         let (.., transform) = self.cameras.get(camera).ok()?;
         Some((point - transform.translation()).dot(*transform.forward()))
     }
 
-    /// The point under a place on the screen at this depth.
+    /// Returns the point at this depth under a screen position.
     pub(super) fn point_at(&self, camera: Entity, position: Vec2, depth: f32) -> Option<Vec3> {
         let ray = self.ray(camera, position)?;
         let (.., transform) = self.cameras.get(camera).ok()?;
         let forward = *transform.forward();
-        let begins = (ray.origin - transform.translation()).dot(forward);
+        let start = (ray.origin - transform.translation()).dot(forward);
         let slope = ray.direction.dot(forward);
-        (slope > 1e-6).then(|| ray.origin + *ray.direction * ((depth - begins) / slope))
+        (slope > 1e-6).then(|| ray.origin + *ray.direction * ((depth - start) / slope))
     }
 }

@@ -1,27 +1,28 @@
-//! Wind, gusts, eddies, fans, calm behind walls, and air that is shut in.
+//! Wind, gusts, eddies, fans, shelter behind walls, and enclosed air.
 //!
-//! Each triangle of a cloth feels the air that moves past it: drag takes it along, lift pushes what is slanted to the
-//! side. Still air slows cloth down, too: that is what makes it float. How much a fabric catches is in
-//! [`Fabric::drag`](crate::Fabric::drag) and [`lift`](crate::Fabric::lift); how much that moves it depends on its
-//! [`areal_density`](crate::Fabric::areal_density). Silk flies where denim only swings.
+//! Air that moves relative to a triangle of a cloth acts on it: drag along the flow, and lift, a sideways force on
+//! inclined triangles. Still air slows cloth down, which makes it float. The coefficients are
+//! [`Fabric::drag`](crate::Fabric::drag) and [`lift`](crate::Fabric::lift); the resulting acceleration is
+//! inversely proportional to the [`areal_density`](crate::Fabric::areal_density): silk flies where denim only
+//! swings.
 //!
 //! # Wind
 //!
-//! The resource [`Wind`](crate::Wind) is the same everywhere. 5 m/s moves leaves, 15 makes walking hard.
+//! The resource [`Wind`](crate::Wind) is uniform in space. 5 m/s moves leaves, 15 m/s makes walking hard.
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{Particles, prelude::*};
+//! use bevy_drape::{ClothParticles, prelude::*};
 //!
 //! fn set_up(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //!     commands.insert_resource(Wind {
 //!         velocity: Vec3::new(6.0, 0.0, 1.0),
-//!         // It dies down and swells by up to 60 %, and swings to the sides.
+//!         // The speed varies by up to 60 %, and the direction swings to the sides.
 //!         gusts: 0.6,
 //!         ..default()
 //!     });
-//!     // Eddies of half a metre that add up to 2 m/s along each axis: they make a flag ripple.
-//!     commands.insert_resource(Turbulence { strength: 2.0, size: 0.5, ..default() });
+//!     // Eddies of half a metre with up to 2 m/s along each axis make a flag ripple.
+//!     commands.insert_resource(WindTurbulence { strength: 2.0, size: 0.5, ..default() });
 //!     commands.spawn((
 //!         Cloth::default(),
 //!         Pins::edge(ClothEdge::Left),
@@ -34,16 +35,16 @@
 //! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
 //! #     .add_systems(Startup, set_up);
 //! # (0..128).for_each(|_| app.update());
-//! # let particles = app.world_mut().query::<&Particles>().single(app.world()).unwrap();
+//! # let particles = app.world_mut().query::<&ClothParticles>().single(app.world()).unwrap();
 //! # assert!(particles.world_position(23).x > 0.0, "it flies");
 //! ```
 //!
-//! Steady wind alone blows a sheet up like a sail and holds it there. What moves is gusts, over seconds, and
-//! [`Turbulence`](crate::Turbulence), over the cloth. `air_density` 0 is space, 1000 is under water: give cloth less
-//! `gravity_scale` there.
+//! Steady wind alone inflates a sheet like a sail and keeps it there. Motion comes from gusts, which vary within
+//! seconds, and from [`WindTurbulence`](crate::WindTurbulence), which varies over the cloth. `air_density` is 0 in
+//! space and 1000 under water; use a lower `gravity_scale` there.
 //!
-//! Gusts come the same way each time: they depend on [`WindTime`](crate::WindTime) alone, which you may write, and which
-//! pauses with the cloths. A wind of your own is a system that writes the resource:
+//! Gusts are reproducible: they depend only on [`WindTime`](crate::WindTime), which pauses with the cloths and may
+//! be set. For a custom wind, write the resource in a system:
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -55,21 +56,22 @@
 //! app.add_systems(FixedUpdate, sea_breeze.before(ClothSystems::Prepare));
 //! ```
 //!
-//! Wind that changes keeps cloths awake; a steady one lets them sleep once they hang still.
+//! Changing wind keeps cloths awake; in steady wind they fall asleep once they hang still.
 //!
-//! # Wind in one place
+//! # Wind zones
 //!
-//! [`WindZone`](crate::WindZone) blows where its entity is, and moves and turns with it. Zones and the wind add up.
+//! [`WindZone`](crate::WindZone) adds wind in a region that moves and turns with its entity. All zones and the
+//! global wind add up.
 //!
 //! | | |
 //! |---|---|
-//! | `WindZone::cuboid(1.0, 1.0, 6.0)` | a fan: a box, along its −Z |
-//! | `WindZone::sphere(2.0).vortex()` | a whirl around +Y |
-//! | `WindZone::sphere(4.0).radial().with_strength(30.0)` | an explosion; negative strengths pull |
+//! | `WindZone::cuboid(1.0, 1.0, 6.0)` | a fan: a box with wind along its −Z |
+//! | `WindZone::sphere(2.0).vortex()` | a vortex around +Y |
+//! | `WindZone::sphere(4.0).radial().with_strength(30.0)` | an explosion; negative strengths pull inwards |
 //! | `WindZone::default()` | everywhere, along −Z |
 //!
-//! [`Falloff`](crate::Falloff) says how it fades to the edge: `Smooth`, which is the default, `Linear` or `None`. Despawn
-//! the entity, or set `strength` to 0, to switch it off.
+//! [`Falloff`](crate::Falloff) is the decrease towards the edge: `Smooth` (the default), `Linear` or `None`.
+//! Despawn the entity, or set `strength` to 0, to switch the zone off.
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -94,11 +96,11 @@
 //! }
 //! ```
 //!
-//! # Calm behind walls
+//! # Shelter behind walls
 //!
-//! [`WindOcclusion`](crate::WindOcclusion) is off by default, for it costs. With a `length` above 0, primitives
-//! ([`ClothCollider`](crate::ClothCollider)) keep off all wind for so many metres behind them. Hollow ones and meshes do
-//! not. A wall also blocks a fan that is closer to it than that length.
+//! [`WindOcclusion`](crate::WindOcclusion) is off by default because of its cost. With a `length` above 0,
+//! primitives ([`ClothCollider`](crate::ClothCollider)) shield cloth from all wind over that length behind them,
+//! in metres; hollow colliders and meshes do not. A wall also blocks a fan that is closer to it than that length.
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -107,13 +109,14 @@
 //! app.insert_resource(WindOcclusion { length: 4.0, ..default() });
 //! ```
 //!
-//! Leaves and smoke can ask for the same wind: the system parameter [`LocalWind`](crate::LocalWind) has `at(place)`.
+//! The system parameter [`LocalWind`](crate::LocalWind) samples the same wind at any position, for leaves or
+//! smoke: `wind.at(position)`.
 //!
-//! # Air that is shut in
+//! # Enclosed air
 //!
-//! [`Pressure`](crate::Pressure) beside `Cloth` fills a closed mesh: a balloon, a ball, a cushion. It is the overpressure in
-//! pascals at the volume of the mesh (500 by default, a party balloon has 2000); from there on the law of Boyle goes. It
-//! pushes back when sat on, and a cut lets it out.
+//! [`ClothPressure`](crate::ClothPressure) on the entity of a `Cloth` fills a closed mesh: a balloon, a ball, a
+//! cushion. Its value is the overpressure in pascals at the volume of the mesh (500 by default; a party balloon
+//! has 2000). At other volumes the pressure follows Boyle's law. A cut releases the air.
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -121,17 +124,17 @@
 //! # fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //! commands.spawn((
 //!     Cloth { fabric: Fabric::rubber_sheet(), gravity_scale: 0.1, ..default() },
-//!     Pressure::new(2000.0),
+//!     ClothPressure::new(2000.0),
 //!     Mesh3d(meshes.add(Sphere::new(0.3).mesh().ico(12).unwrap())),
 //! ));
 //! # }
 //! ```
 //!
-//! If nothing happens, the mesh is open, and the log says so: each edge needs a triangle on both sides, all facing the
-//! same way. A closed mesh without `Pressure` collapses like the bag that it is.
+//! If nothing happens, the mesh is open, which the log reports: each edge needs a triangle on both sides, all
+//! facing the same way. A closed mesh without `ClothPressure` collapses like an empty bag.
 //!
-//! # To look at
+//! # Debugging
 //!
-//! The gizmos' "wind zones" draw their outlines and the wind in them, 5 cm for 1 m/s. In the panel's section "World" there
-//! are "wind", "direction", "elevation", "air density", "gusts", "turbulence", "eddy size", "eddy period", "lee" and "lee
-//! spread", which is the occlusion.
+//! The gizmos "wind zones" draw the outlines of zones and the wind in them, 5 cm per 1 m/s. The panel's section
+//! "World" has "wind", "direction", "elevation", "air density", "gusts", "turbulence", "eddy size", "eddy period",
+//! and for occlusion "lee" and "lee spread".

@@ -1,32 +1,32 @@
-//! From Blender to a fluttering cape, step by step.
+//! Cloth on characters: from Blender to a fluttering cape, step by step.
 //!
-//! What you need: a character with an armature, Blender's glTF exporter, and the feature `gltf`, which is on by
-//! default. What is cloth and how is written into the file; the program does not change. `assets/models/hero.py` in
-//! the repository writes such a file, and `cargo run --release --example demo -- --scene cape` shows it.
+//! Requirements: a character with an armature, Blender's glTF exporter, and the feature `gltf`, which is on by
+//! default. Cloth is described in the file; the program does not change. `assets/models/hero.py` in the repository
+//! creates such a file, and `cargo run --release --example demo -- --scene cape` shows it.
 //!
 //! # In Blender
 //!
-//! 1. **Model the cape** as an object of its own, where it hangs at rest: a grid of quads, 20 to 40 a side, its
-//!    normals pointing away from the body. Keep a finger's breadth of air between it and the body. Apply the scale
+//! 1. **Model the cape** as a separate object, in its hanging pose: a grid of quads, 20 to 40 per side, with
+//!    normals pointing away from the body. Keep a finger's breadth of air between cape and body. Apply the scale
 //!    (*Ctrl A*) of cape and armature.
-//! 2. **Bind it to the armature** like the rest of the character. Rough weights will do: chest for the upper part,
-//!    hips for the lower one. They say where the cape would be if it were stiff.
-//! 3. **Paint how far each vertex may go** from there. *Object Data Properties > Color Attributes > +*, then the mode
-//!    *Vertex Paint*: black where it is sewn on, white where it flies, a ramp between. A black vertex is pinned; no
-//!    other pins are needed. Files hold linear values: a grey of half brightness arrives as about 0.2.
-//!    Give it a material with *Backface Culling* off, or its inside cannot be seen.
-//! 4. **Say that it is cloth.** *Object Properties > Custom Properties > New*, then the gear to name it and to choose
-//!    its type:
+//! 2. **Bind it to the armature** like the rest of the character. Rough weights are enough: chest for the upper
+//!    part, hips for the lower one. They define the position of a stiff cape.
+//! 3. **Paint the maximum distance of each vertex** from that position. Add a colour attribute with *Object Data
+//!    Properties > Color Attributes > +*, then switch to *Vertex Paint*: black where the cape is sewn on, white where
+//!    it is free, a gradient between. Black vertices are pinned; no other pins are needed. Files contain linear
+//!    values: a grey of half brightness is read as about 0.2. Use a material with *Backface Culling* off, or the
+//!    inside is invisible.
+//! 4. **Mark it as cloth.** *Object Properties > Custom Properties > New*, then the gear to set its name and type:
 //!
 //!    | object | property | type | value |
 //!    |---|---|---|---|
 //!    | cape | `cloth` | string | `wool` |
-//!    | cape | `cloth_max_distance` | float | `1.2`: m, where it is white |
-//!    | cape | `cloth_max_distance_paint` | string | `red`: white is full red, too |
+//!    | cape | `cloth_max_distance` | float | `1.2`: m, where the paint is white |
+//!    | cape | `cloth_max_distance_paint` | string | `red`: white has full red, too |
 //!    | body | `cloth_collider` | boolean | on: capsules around its limbs |
-//! 5. **Export** *glTF 2.0*. Tick *Include > Data > Custom Properties*. Under *Data > Mesh > Vertex Colors* choose
-//!    *Active*; *Material*, the default, writes colours only where a material uses them. (Older versions have one tick,
-//!    *Vertex Colors*.) *+Y Up* and *Skinning* stay on, *Compression* stays off.
+//! 5. **Export** *glTF 2.0*. Enable *Include > Data > Custom Properties*. Under *Data > Mesh > Vertex Colors*
+//!    choose *Active*; *Material*, the default, exports colours only if a material uses them. (Older versions have
+//!    one checkbox, *Vertex Colors*.) *+Y Up* and *Skinning* stay on, *Compression* stays off.
 //!
 //! # In the game
 //!
@@ -53,7 +53,7 @@
 //!     commands.spawn((DirectionalLight::default(), sun));
 //! }
 //!
-//! /// Plays the first animation of the file as soon as the model is there, for ever.
+//! /// Plays the first animation of the file in a loop, as soon as the model is loaded.
 //! fn play(
 //!     mut players: Query<(Entity, &mut AnimationPlayer), Added<AnimationPlayer>>,
 //!     assets: Res<AssetServer>,
@@ -69,36 +69,36 @@
 //! }
 //! ```
 //!
-//! Cloth takes two lines of it, `ClothPlugin` and `Wind`; the rest shows any model. The paint is not drawn: a cloth that
-//! uses a vertex colour has none in its own mesh. What is misspelt is told in the log, with the name of the object and the
-//! list of what there is.
+//! Only two lines are for cloth, `ClothPlugin` and `Wind`; the rest shows any model. The paint is not rendered: if
+//! a cloth setting uses the vertex colours, they are removed from the cloth's own mesh. Misspelt properties are
+//! reported in the log, with the name of the object and the list of supported names.
 //!
 //! # All properties
 //!
-//! Those of the object count, then of its mesh, then of its material; the first that says something wins.
+//! Properties of the object take precedence over those of its mesh, and those over properties of its material.
 //!
 //! | property | value |
 //! |---|---|
-//! | `cloth` | `true`, or a fabric: `cotton`, `wool`, `polyester`, `silk`, `denim`, `leather`, `rubber sheet`, `paper`, `chain mail`. Without it the others have no effect, but for `cloth_collider` |
-//! | `cloth_pins` | `top`, `bottom`, `left`, `right`, `corners`, `top_corners`, or a channel; several with commas |
-//! | `cloth_max_distance`, `cloth_max_distance_paint` | m; the channel in which it is painted, else it is the same everywhere |
-//! | `cloth_backstop`, `cloth_backstop_radius` | with `cloth_max_distance`: m, how far behind its place it may sink; m, 1 if not given |
-//! | `cloth_part` | the channel of what is cloth, if not all of the mesh is |
-//! | `cloth_mass`, `cloth_mass_paint`, `cloth_stiffness`, `cloth_stiffness_paint` | multiples; their channels |
+//! | `cloth` | `true`, or a fabric: `cotton`, `wool`, `polyester`, `silk`, `denim`, `leather`, `rubber sheet`, `paper`, `chain mail`. Without it, all other properties except `cloth_collider` have no effect |
+//! | `cloth_pins` | `top`, `bottom`, `left`, `right`, `corners`, `top_corners`, or a channel; separate several with commas |
+//! | `cloth_max_distance`, `cloth_max_distance_paint` | m; the painted channel, otherwise the distance is uniform |
+//! | `cloth_backstop`, `cloth_backstop_radius` | with `cloth_max_distance`: distance of the backstop behind the skinned position, m; its radius, m, default 1 |
+//! | `cloth_part` | the channel that marks the cloth, if only a part of the mesh is cloth |
+//! | `cloth_mass`, `cloth_mass_paint`, `cloth_stiffness`, `cloth_stiffness_paint` | factors; their channels |
 //! | `cloth_self_collision` | `true`, `off`, `particles`, `edges` |
 //! | `cloth_damping`, `cloth_gravity_scale` | 1/s; a factor |
-//! | `cloth_world_motion` | 0 to 1, how much it feels of how the character moves |
-//! | `cloth_collider` | on a mesh with a skeleton: `true`, or how thick its capsules are; 1 fits |
+//! | `cloth_inertia` | 0 to 1: fraction of the character's motion that acts on the cloth |
+//! | `cloth_collider` | on a mesh with a skeleton: `true`, or the thickness of its capsules relative to the limbs, 1 for an exact fit |
 //!
 //! A *channel* is `red`, `green`, `blue`, `alpha`, `joint:NAME` (the weights of a bone: a vertex group) or
-//! `attribute:NAME`. Attributes need a name that begins with an underscore in Blender, the tick *Data > Mesh >
-//! Attributes*, and a line in the program, for Bevy loads only those that it is told of:
+//! `attribute:NAME`. An attribute needs a name that begins with an underscore in Blender, the export option *Data
+//! > Mesh > Attributes*, and a line in the program, because Bevy loads only registered attributes:
 //!
 //! ```
 //! # use bevy::prelude::*;
 //! use bevy::{gltf::GltfPlugin, mesh::{MeshVertexAttribute, VertexFormat}};
 //!
-//! // In Blender it is called "_FLY"; for `cloth_max_distance_paint` it is "attribute:Fly".
+//! // Its name is "_FLY" in Blender, and "attribute:Fly" for `cloth_max_distance_paint`.
 //! const FLY: MeshVertexAttribute = MeshVertexAttribute::new("Fly", 0x00c1_0c57, VertexFormat::Float32);
 //! let plugins = DefaultPlugins.set(GltfPlugin::default().add_custom_vertex_attribute("FLY", FLY));
 //! # let _ = plugins;
@@ -106,9 +106,9 @@
 //!
 //! # The same from code
 //!
-//! [`ClothRules`](crate::ClothRules) make cloth of meshes by their names, when the artist cannot or should not. `*` stands
-//! for anything; names are those of the object, its mesh, or, with `material`, its material. The first rule that fits
-//! counts, and custom properties do not then.
+//! [`ClothRules`](crate::ClothRules) turn meshes into cloth by their names, without custom properties. `*` matches
+//! anything; names are those of the object, its mesh, or, with `material`, its material. The first matching rule
+//! applies; custom properties of that mesh are then ignored.
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -118,10 +118,10 @@
 //!     ClothRules::default()
 //!         .named("cloth_*", (
 //!             Cloth { fabric: Fabric::wool(), ..default() },
-//!             // Black is held, white may go 1.2 m away, nothing sinks more than 2 cm into the back.
-//!             MaxDistance::painted(VertexChannel::Red, 1.2).with_backstop(0.02, 0.3),
-//!             WorldMotion { teleport_distance: Some(3.0), ..WorldMotion::felt(0.5) },
-//!             WarmUp(60),
+//!             // Black is pinned, white may move by 1.2 m, nothing sinks more than 2 cm into the back.
+//!             ClothMaxDistance::painted(VertexChannel::Red, 1.2).with_backstop(0.02, 0.3),
+//!             ClothInertia { teleport_distance: Some(3.0), ..ClothInertia::uniform(0.5) },
+//!             ClothWarmUp(60),
 //!         ))
 //!         .material("Flag*", (Cloth::default(), Pins::painted(VertexChannel::joint("Pole"))))
 //!         .colliders("Body"),
@@ -130,39 +130,40 @@
 //!
 //! # The body
 //!
-//! - [`SkeletonColliders`](crate::SkeletonColliders) (`cloth_collider`) fits a tapered capsule to each limb. `thickness`
-//!   1.1 to 1.2 keeps a thick coat off the skin. The gizmos' "colliders" show them.
-//! - A [`Backstop`](crate::Backstop) is cheaper than colliders and never misses: a ball behind each particle, placed by
-//!   the animation. It needs normals that point away from the body. Use it for what lies close: shirts, skirts, the
-//!   upper part of a cape.
-//! - [`MaxDistance`](crate::MaxDistance) keeps cloth near the animation whatever happens. A tight jacket has 0.05 m, a
-//!   cape as much as it is long.
-//! - [`ClothPart`](crate::ClothPart) (`cloth_part`) makes cloth of the tails of a coat and leaves the rest to its bones.
+//! - [`SkeletonColliders`](crate::SkeletonColliders) (`cloth_collider`) fits a tapered capsule to each limb.
+//!   `thickness` 1.1 to 1.2 keeps a thick coat off the skin. The gizmos "colliders" show the capsules.
+//! - A [`Backstop`](crate::Backstop) is cheaper than colliders and misses no contact: a sphere behind each
+//!   particle that follows the animation. It needs normals that point away from the body. Use it for close-fitting
+//!   cloth: shirts, skirts, the upper part of a cape.
+//! - [`ClothMaxDistance`](crate::ClothMaxDistance) always keeps cloth near the animation. 0.05 m suits a tight
+//!   jacket; for a cape, use its length.
+//! - [`ClothPart`](crate::ClothPart) (`cloth_part`) turns the tails of a coat into cloth and leaves the rest to
+//!   its bones.
 //!
-//! # The motion
+//! # Inertia
 //!
-//! Cloth lives in the world and feels all of it. For a hero who turns on the spot that is too much:
-//! [`WorldMotion`](crate::WorldMotion) says which share of the character's motion is felt; with the rest, it is taken
-//! along. Give it to cloth without a skeleton even if all is to be felt: it is what makes that worn, drawn where its
-//! wearer is, and not where that was a step and a frame ago.
+//! Cloth is simulated in world space, so the full motion of the character acts on it. For a hero who turns on the
+//! spot that is too much: [`ClothInertia`](crate::ClothInertia) sets the fraction that acts as inertia; the rest
+//! moves the cloth along rigidly. Insert it even with all fractions at 1 if the cloth has no skeleton: with it,
+//! cloth is rendered relative to the current transform of its reference entity, instead of that of the last step.
 //!
-//! | field | what for | try |
+//! | field | meaning | try |
 //! |---|---|---|
-//! | `linear`, `angular` | share that is felt | 0.5, 0.3 |
-//! | `max_speed`, `max_turn` | at most this much of that share is felt, m/s and rad/s: dashes, snap turns | `Some(6.0)`, `Some(8.0)` |
-//! | `teleport_distance`, `teleport_angle` | what moves farther at once has been teleported, m and rad | `Some(3.0)` |
-//! | `teleport` | [`Keep`](crate::Teleport::Keep) its shape, or [`Reset`](crate::Teleport::Reset) it | |
+//! | `linear`, `angular` | fraction of the motion that acts on the cloth | 0.5, 0.3 |
+//! | `max_speed`, `max_angular_speed` | upper limit of that motion, m/s and rad/s, for dashes and snap turns | `Some(6.0)`, `Some(8.0)` |
+//! | `teleport_distance`, `teleport_angle` | larger displacements in one update count as teleports, m and rad | `Some(3.0)` |
+//! | `teleport` | [`Keep`](crate::Teleport::Keep) the shape, or [`Reset`](crate::Teleport::Reset) it | |
 //!
-//! Without `teleport_distance`, tell it: write the new `Transform`, then trigger
-//! [`TeleportCloth`](crate::TeleportCloth). [`WarmUp`](crate::WarmUp) lets a cape take its first second before it is
-//! seen. Cloth that a file has dressed can be given both as soon as it is there (and a `cloth_world_motion` of the file is then
-//! replaced):
+//! Without `teleport_distance`, announce teleports: write the new `Transform`, then trigger
+//! [`TeleportCloth`](crate::TeleportCloth). [`ClothWarmUp`](crate::ClothWarmUp) simulates the first second of a
+//! cape before it is visible. Insert both into cloth from a file as soon as it is spawned (this replaces a
+//! `cloth_inertia` in the file):
 //!
 //! ```
 //! # use bevy::prelude::*;
 //! # use bevy_drape::prelude::*;
 //! fn on_cloth(added: On<Add, Cloth>, mut commands: Commands) {
-//!     commands.entity(added.entity).insert((WarmUp(60), WorldMotion::felt(0.5)));
+//!     commands.entity(added.entity).insert((ClothWarmUp(60), ClothInertia::uniform(0.5)));
 //! }
 //!
 //! fn respawn(hero: Single<&mut Transform, With<Player>>, cape: Single<Entity, With<Cloth>>, mut commands: Commands) {
@@ -180,19 +181,19 @@
 //! # let cape = app.world_mut().spawn((Cloth::default(), Pins::edge(ClothEdge::Top), Mesh3d(mesh), Player)).id();
 //! # app.add_systems(Update, respawn);
 //! # app.update();
-//! # let particles = app.world().get::<bevy_drape::Particles>(cape).expect("it is built");
+//! # let particles = app.world().get::<bevy_drape::ClothParticles>(cape).expect("it is built");
 //! # assert!(particles.world_position(60).y < -0.1, "it hangs before its first step");
 //! ```
 //!
 //! # A fine cape
 //!
-//! A cape with pockets and seams has too many vertices to be simulated. [`ClothProxy`](crate::ClothProxy) lets it follow
-//! a coarse one that lies in the same place: both are objects in the file, bound to the same armature.
+//! A cape with pockets and seams has too many vertices to be simulated. [`ClothProxy`](crate::ClothProxy) makes it
+//! follow a coarse cape in the same position: both are objects in the file, bound to the same armature.
 //!
 //! ```
 //! # use bevy::prelude::*;
 //! # use bevy_drape::prelude::*;
-//! /// Beside the object of the coarse cape there is one called "CapeFine".
+//! /// The sibling "CapeFine" of the coarse cape follows it.
 //! fn dress(
 //!     ready: On<ClothReady>,
 //!     parents: Query<&ChildOf>,
@@ -204,7 +205,7 @@
 //!     let Some(model) = parents.iter_ancestors(cloth).nth(1) else { return };
 //!     for object in children.iter_descendants(model) {
 //!         if names.get(object).is_ok_and(|name| name.as_str() == "CapeFine") {
-//!             // The meshes of an object are its children, one for each material.
+//!             // The meshes of an object are its children, one per material.
 //!             for mesh in children.iter_descendants(object) {
 //!                 commands.entity(mesh).insert(ClothProxy { cloth });
 //!             }
@@ -216,4 +217,4 @@
 //! app.add_observer(dress);
 //! ```
 //!
-//! Next: [what it bumps into](super::collisions). If it does not work: [troubleshooting](super::troubleshooting).
+//! Next: [collisions](super::collisions). If something does not work: [troubleshooting](super::troubleshooting).

@@ -1,9 +1,9 @@
-//! What cloth is made of, how stiff it is, and what that costs.
+//! Material of cloth: presets, stiffness, mass, and their cost.
 //!
-//! [`Cloth`](crate::Cloth) has a [`Fabric`](crate::Fabric), the material, and a few numbers about how it is solved. The
-//! units are real ones and mean the same for any mesh: another number of particles makes no other fabric of it.
+//! [`Cloth`](crate::Cloth) has a [`Fabric`](crate::Fabric), its material, and a few solver settings. All values
+//! are in physical units and independent of the mesh: changing the number of particles does not change the fabric.
 //!
-//! # Begin with a preset
+//! # Presets
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -11,39 +11,39 @@
 //! let denim = Cloth { fabric: Fabric::denim(), ..default() };
 //! // Cotton that slides more easily, and catches more wind.
 //! let sail = Fabric { static_friction: 0.1, kinetic_friction: 0.1, drag: 1.0, ..Fabric::cotton() };
-//! // By name, as from a menu.
+//! // By name, for example from a menu.
 //! let (_, silk) = Fabric::PRESETS.iter().find(|(name, _)| *name == "silk").unwrap();
 //! assert_eq!(*silk, Fabric::silk());
 //! ```
 //!
-//! There are cotton, wool, polyester, silk, denim, leather, rubber sheet, paper and chain mail. The first three give when
-//! pulled, as measured; so does rubber. The others do not stretch. They say nothing about friction and air, which
-//! stay at the default; only chain mail lets the air through.
+//! The presets are cotton, wool, polyester, silk, denim, leather, rubber sheet, paper and chain mail. The first
+//! three and rubber are elastic, with measured stiffness; the others are inextensible. Friction and air
+//! coefficients are the defaults in all of them, except that air passes through chain mail.
 //!
-//! # What to turn
+//! # Tuning
 //!
-//! | what you see | what to change |
+//! | symptom or wish | remedy |
 //! |---|---|
-//! | it hangs in soft, small folds and should be stiffer, like canvas | more [`bending_stiffness`](crate::Fabric::bending_stiffness): silk 1.1e-6, cotton 2.3e-6, the default 1e-5, denim 1.1e-4, paper 2.5e-4 N·m |
-//! | the wind plays with it too much | more [`areal_density`](crate::Fabric::areal_density) (kg/m²), less [`drag`](crate::Fabric::drag) and [`lift`](crate::Fabric::lift) |
-//! | it should be stretchy | [`warp_stiffness`](crate::Fabric::warp_stiffness) and `weft_stiffness` in N/m, knitwear 50, rubber 750; [`strain_limit`](crate::Fabric::strain_limit) says how far at most |
-//! | squares should become diamonds more easily | less [`shear_stiffness`](crate::Fabric::shear_stiffness) |
-//! | it trembles | more [`bending_damping`](crate::Fabric::bending_damping) (s) |
-//! | it wobbles like jelly | [`stretch_damping`](crate::Fabric::stretch_damping), `shear_damping` (s); they count where it gives |
-//! | it swings on for ever | more [`internal_friction`](crate::Fabric::internal_friction) (m/s²): what falls and turns as a whole is not slowed |
-//! | it moves as in honey | less [`damping`](crate::Cloth::damping) (1/s): it slows everything, also falling |
-//! | it slides off | more [`static_friction`](crate::Fabric::static_friction), and on the collider: what counts is the geometric mean of both |
-//! | colliders shine through | more [`thickness`](crate::Fabric::thickness) (m), or a finer mesh |
+//! | it hangs in soft, small folds and should be stiffer, like canvas | raise [`bending_stiffness`](crate::Fabric::bending_stiffness): silk 1.1e-6, cotton 2.3e-6, the default 1e-5, denim 1.1e-4, paper 2.5e-4 N·m |
+//! | the wind moves it too much | raise [`areal_density`](crate::Fabric::areal_density) (kg/m²), lower [`drag`](crate::Fabric::drag) and [`lift`](crate::Fabric::lift) |
+//! | it should be elastic | set [`warp_stiffness`](crate::Fabric::warp_stiffness) and `weft_stiffness` in N/m, knitwear 50, rubber 750, and the largest strain, [`strain_limit`](crate::Fabric::strain_limit) |
+//! | it should shear more easily | lower [`shear_stiffness`](crate::Fabric::shear_stiffness) |
+//! | it trembles | raise [`bending_damping`](crate::Fabric::bending_damping) (s) |
+//! | it wobbles like jelly | raise [`stretch_damping`](crate::Fabric::stretch_damping) and `shear_damping` (s), which act on elastic fabric |
+//! | it never stops swinging | raise [`internal_friction`](crate::Fabric::internal_friction) (m/s²), which does not slow falling and turning of the whole cloth |
+//! | it moves as if in honey | lower [`damping`](crate::Cloth::damping) (1/s), which slows all motion, including falling |
+//! | it slides off | raise [`static_friction`](crate::Fabric::static_friction) and that of the collider: their geometric mean applies |
+//! | colliders show through | raise [`thickness`](crate::Fabric::thickness) (m), or use a finer mesh |
 //!
-//! Stiffness is force for each metre of width and unit of strain. A strip of cotton 1 m wide (261 N/m) with a weight of
-//! 2.61 N on it gets a hundredth longer. The largest value, 1 000 000 N/m, which is the default, means *does not give*:
-//! then only the solver decides how far it stretches.
+//! Stiffness is force per metre of width and unit of strain: a weight of 2.61 N lengthens a strip of cotton 1 m
+//! wide (261 N/m) by a hundredth. The default, `None`, is inextensible: any remaining stretch is error of the
+//! solver.
 //!
 //! # Mass
 //!
-//! A particle weighs what its share of the area does. All of a cloth falls alike, so density matters where something
-//! else acts: wind, hands, other cloths, fabric that gives. Heavy hems and stiff collars are painted, see
-//! [`ClothPaint`](crate::ClothPaint):
+//! Each particle has the mass of its part of the area. All cloth falls at the same rate, so density matters only
+//! together with other forces: wind, grabs, other cloths, elasticity. Heavy hems and stiff collars can be painted,
+//! see [`ClothPaint`](crate::ClothPaint):
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -61,51 +61,52 @@
 //! # }
 //! ```
 //!
-//! # Why it stretches, and what helps
+//! # Why cloth stretches
 //!
-//! Cloth that does not give should keep its size. What makes it longer than it should be is a solver that has not got
-//! far enough. There are four things to turn, in this order:
+//! Inextensible cloth should keep its size. If it is longer, the solver has not converged. Four settings help, in
+//! this order:
 //!
-//! 1. [`ThreadSolver::Direct`](crate::ThreadSolver::Direct), the default: each thread is solved as a whole. The worst
-//!    thread of a sheet of 64 × 64 particles on two corners is then 0.12 % too long. Meshes without rows and columns
-//!    profit less: give a cape a grid of quads if you can.
-//! 2. [`tether_scale`](crate::Cloth::tether_scale) 1, the default: no particle gets farther from its pins than the
-//!    cloth between is long. 100 switches these tethers off.
-//! 3. [`Substeps`](crate::Substeps), default 8: stiffness grows with their square, cost in proportion.
-//! 4. [`iterations`](crate::Cloth::iterations), default 1: passes of each substep. Substeps do more for the same time;
-//!    iterations are there for one cloth that is to be stiffer than the others.
+//! 1. [`StretchSolver::Direct`](crate::StretchSolver::Direct), the default, solves each chain of edges directly.
+//!    The longest edge of a sheet of 64 × 64 particles on two corners is then 0.12 % too long. Meshes without rows
+//!    and columns profit less: if possible, model a cape as a grid of quads.
+//! 2. [`tether_scale`](crate::Cloth::tether_scale), default `Some(1.0)`: no particle gets farther from its pins
+//!    than their distance along the cloth at rest. `None` switches these tethers off.
+//! 3. [`ClothSubsteps`](crate::ClothSubsteps), default 8: stiffness grows with their square, cost in proportion.
+//! 4. [`iterations`](crate::Cloth::iterations) per substep, default 1. Substeps do more for the same cost;
+//!    iterations make a single cloth stiffer than the others.
 //!
-//! [`ThreadSolver::Relaxation`](crate::ThreadSolver::Relaxation) solves constraint by constraint, as tutorials do: how
-//! soft the cloth is then depends on substeps, iterations and mesh. It is for that look.
+//! [`StretchSolver::GaussSeidel`](crate::StretchSolver::GaussSeidel) solves one constraint after the other, as
+//! tutorials do: its softness depends on substeps, iterations and mesh. Use it for that look.
 //!
 //! ```
 //! # use bevy::prelude::*;
 //! # use bevy_drape::prelude::*;
 //! # let mut app = App::new();
-//! // Everything stiffer, for twice the time.
-//! app.insert_resource(Substeps(16));
+//! // Stiffer, at twice the cost.
+//! app.insert_resource(ClothSubsteps(16));
 //! // One cloth as soft as in the tutorials.
-//! let soft = Cloth { threads: ThreadSolver::Relaxation, tether_scale: 100.0, ..default() };
-//! // A trampoline: it gives, but by no more than a fifth.
+//! let soft = Cloth { stretch_solver: StretchSolver::GaussSeidel, tether_scale: None, ..default() };
+//! // A trampoline: elastic, up to a strain of a fifth.
 //! let trampoline = Cloth {
-//!     fabric: Fabric { warp_stiffness: 500.0, weft_stiffness: 500.0, strain_limit: 0.2, ..default() },
+//!     fabric: Fabric { warp_stiffness: Some(500.0), weft_stiffness: Some(500.0), strain_limit: Some(0.2), ..default() },
 //!     ..default()
 //! };
 //! ```
 //!
-//! If you know XPBD: compliance is one over stiffness, in m/N, and [`Fabric::compliance`](crate::Fabric::compliance)
-//! gives it; the default is compliance 0.
+//! In terms of XPBD, compliance is 1 / stiffness, in m/N; [`Fabric::compliance`](crate::Fabric::compliance)
+//! returns it. The default is compliance 0.
 //!
-//! # What costs what
+//! # Cost
 //!
 //! | | cost of a step |
 //! |---|---|
 //! | particles | in proportion |
 //! | substeps, iterations | in proportion |
-//! | a mesh that is no grid | about twice that of one that is |
-//! | bending, shear, friction, damping, any preset | nothing that you would notice |
-//! | self-collision | 1.2 times hanging, 2 to 3 times on something, more in a heap |
-//! | sleeping | nothing |
+//! | a mesh without a grid | about twice that of a grid |
+//! | bending, shear, friction, damping, any preset | negligible |
+//! | self-collision | 1.2 times hanging, 2 to 3 times lying on an object, more in a heap |
+//! | sleep | none |
 //!
-//! Numbers that are out of range are clamped and told in the log; [`params`](crate::params) is the table of all ranges.
-//! The panel's slider names are those of this table: "areal density", "warp", "weft", "strain limit", "bending".
+//! Values out of range are clamped, with a warning in the log; [`params`](crate::params) is the table of all
+//! ranges. The panel's sliders have the names in this table: "areal density", "warp", "weft", "strain limit",
+//! "bending".

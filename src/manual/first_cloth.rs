@@ -1,8 +1,8 @@
-//! A first cloth: a sheet, what holds it, what it falls on, what blows it about.
+//! A first cloth: a sheet with pins, a collider and wind.
 //!
 //! # The program
 //!
-//! Cloth is a mesh with [`Cloth`](crate::Cloth) beside it. Everything else is optional.
+//! Cloth is an entity with a mesh and the component [`Cloth`](crate::Cloth). Everything else is optional.
 //!
 //! ```no_run
 //! use bevy::prelude::*;
@@ -26,7 +26,7 @@
 //!         Mesh3d(meshes.add(ClothGrid::vertical(2.0, 2.0, 64, 64))),
 //!         MeshMaterial3d(materials.add(StandardMaterial {
 //!             base_color: Color::srgb(0.6, 0.15, 0.12),
-//!             // Both sides of a cloth are seen.
+//!             // Both sides of a cloth are visible.
 //!             double_sided: true,
 //!             cull_mode: None,
 //!             ..default()
@@ -39,14 +39,14 @@
 //! }
 //! ```
 //!
-//! Any mesh will do: [`ClothGrid`](crate::mesh::ClothGrid) makes sheets, lying (`new`) or upright (`vertical`), but a
-//! loaded mesh or one of Bevy's primitives becomes cloth just as well. Vertices at the same place count as one
-//! particle, so seams of UVs do not open. Grids of quads are solved best, and are found in any mesh that has them.
-//! A [`Rope`](crate::Rope) needs no mesh at all.
+//! Any mesh works: [`ClothGrid`](crate::mesh::ClothGrid) creates horizontal (`new`) or vertical (`vertical`)
+//! sheets, and loaded meshes and Bevy's primitives become cloth just as well. Vertices at the same position are
+//! welded into one particle, so UV seams do not open. Grids of quads are solved best; they are found in any mesh
+//! that contains them. A [`Rope`](crate::Rope) needs no mesh.
 //!
-//! # What holds it
+//! # Pins
 //!
-//! Without [`Pins`](crate::Pins) it falls. Pins say *which* particles are held, and *by what*:
+//! Without [`Pins`](crate::Pins) the cloth falls. They select the pinned particles and the anchor that moves them:
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -58,19 +58,19 @@
 //! let patch = Pins::predicate(|at| at.length() < 0.2).to_world();
 //! ```
 //!
-//! Held by nothing in particular, pins follow the `Transform` of the cloth's own entity: move that, and the pinned
-//! particles move. The free ones do not. Cloth lives in the world, and its transform only says where it starts and
-//! carries its pins. `.to_world()` nails pins to the world, `.to_entity(hand)` gives them to another entity. Pins may
-//! change at any time; what is no longer held falls.
+//! By default, pins follow the `Transform` of the cloth's own entity: moving the entity moves the pinned
+//! particles, but not the free ones. Cloth is simulated in world space; its transform only sets the initial pose
+//! and moves its pins. `.to_world()` fixes pins in the world, `.to_entity(hand)` attaches them to another entity.
+//! Pins can be changed at any time; released particles fall.
 //!
-//! # What it falls on, and what blows
+//! # Colliders and wind
 //!
-//! Cloth meets entities with a [`ClothCollider`](crate::ClothCollider); a mesh that is merely drawn means nothing to it.
-//! [`Wind`](crate::Wind) is a resource. This runs for a second without a window:
+//! Cloth collides with entities that have a [`ClothCollider`](crate::ClothCollider), not with rendered meshes.
+//! [`Wind`](crate::Wind) is a resource. This program runs for a second without a window:
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{Particles, prelude::*};
+//! use bevy_drape::{ClothParticles, prelude::*};
 //!
 //! fn set_up(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //!     commands.spawn((
@@ -79,7 +79,7 @@
 //!         Transform::from_xyz(0.0, 1.2, 0.0),
 //!     ));
 //!     commands.spawn((ClothCollider::sphere(0.5), Transform::from_xyz(0.0, 0.6, 0.0)));
-//!     commands.spawn(ClothCollider::half_space()); // the floor: all below y = 0
+//!     commands.spawn(ClothCollider::half_space()); // the floor: solid below y = 0
 //!     commands.insert_resource(Wind { velocity: Vec3::X * 2.0, ..default() });
 //! }
 //! # use bevy::{asset::AssetPlugin, mesh::MeshPlugin, time::TimeUpdateStrategy, transform::TransformPlugin};
@@ -88,25 +88,25 @@
 //! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
 //! #     .add_systems(Startup, set_up);
 //! # (0..64).for_each(|_| app.update());
-//! # let particles = app.world_mut().query::<&Particles>().single(app.world()).unwrap();
+//! # let particles = app.world_mut().query::<&ClothParticles>().single(app.world()).unwrap();
 //! # let height = |i| particles.world_position(i).y;
 //! # let lowest = (0..particles.len()).map(height).fold(f32::INFINITY, f32::min);
 //! # assert!((-0.01..1.0).contains(&lowest), "it has fallen, and not through the floor: {lowest}");
 //! # assert!(height(12 * 24 + 12) > 0.9, "its middle lies on the ball");
 //! ```
 //!
-//! # What happens when
+//! # Life cycle
 //!
-//! 1. **It is built**, in `PostUpdate`, as soon as its mesh is loaded. The entity gets
-//!    [`Particles`](crate::Particles), [`Constraints`](crate::Constraints) and a mesh of its own: a handle that several
-//!    entities share is not written to. [`ClothReady`](crate::ClothReady) is triggered. What cannot become cloth gets
-//!    [`BuildFailed`](crate::BuildFailed), and the log says why.
-//! 2. **It moves** in `FixedUpdate`, in steps of the same length (64 a second is Bevy's default). Each is cut into
-//!    [`Substeps`](crate::Substeps), 8 if you say nothing: everything moves, constraints pull it together, contacts
-//!    push it out.
-//! 3. **It is drawn** in `PostUpdate` between its last two steps, with smooth normals and tangents. That is why it
-//!    is smooth at 144 frames a second, and a step behind.
-//! 4. **It falls asleep** ([`ClothSleeping`](crate::ClothSleeping)) when it has come to rest, and costs nothing until
+//! 1. **Build**, in `PostUpdate`, as soon as the mesh is loaded. The entity gets
+//!    [`ClothParticles`](crate::ClothParticles), [`ClothConstraints`](crate::ClothConstraints) and its own copy of
+//!    the mesh, since several entities may share the original. [`ClothReady`](crate::ClothReady) is triggered. An
+//!    entity that cannot become cloth gets [`ClothBuildFailed`](crate::ClothBuildFailed), and the reason is
+//!    logged.
+//! 2. **Simulation**, in `FixedUpdate`, in steps of constant length (by default in Bevy, 64 per second). Each step
+//!    is divided into [`ClothSubsteps`](crate::ClothSubsteps), 8 by default: integration, constraints, contacts.
+//! 3. **Rendering**, in `PostUpdate`: the mesh is interpolated between the last two steps, with smooth normals and
+//!    tangents. Motion is therefore smooth at 144 frames per second, and one step behind.
+//! 4. **Sleep** ([`ClothSleeping`](crate::ClothSleeping)): cloth at rest falls asleep and costs nothing until
 //!    something near it changes.
 //!
 //! ```
@@ -121,14 +121,14 @@
 //! app.add_observer(greet);
 //! ```
 //!
-//! Every number may change while the cloth moves: none of them makes it jump. To put a cloth back, trigger
-//! [`ResetCloth`](crate::ResetCloth); to give the entity its old mesh back, remove `Cloth`. `ClothTime` pauses, steps
-//! and slows down all cloths ([`ClothTime`](crate::ClothTime)).
+//! Every setting can be changed while the cloth moves, without a jerk. Trigger [`ResetCloth`](crate::ResetCloth)
+//! to return a cloth to its initial shape; remove `Cloth` to restore the entity's original mesh.
+//! [`ClothTime`](crate::ClothTime) pauses, single-steps and slows down all cloths.
 //!
-//! # Look inside
+//! # Tools
 //!
-//! Two plugins are worth having from the first day, both on by default as features: `ClothPanelPlugin` (add
-//! `EguiPlugin` first) shows a slider for each number and what a step costs, `ClothDebugPlugin` draws threads,
-//! pins, contacts and colliders with gizmos.
+//! Two plugins are useful from the start; their features are on by default. `ClothPanelPlugin` (add `EguiPlugin`
+//! first) has a slider for each setting and shows the time per step. `ClothDebugPlugin` draws constraints, pins,
+//! contacts and colliders as gizmos.
 //!
-//! Next: [what it is made of](super::fabric).
+//! Next: [the material](super::fabric).

@@ -1,10 +1,10 @@
-//! From `bevy_silk` to this crate.
+//! Porting a game from `bevy_silk` to this crate.
 //!
-//! Both make cloth of a mesh on an entity. What is different: there the cloth is a web of equal sticks that lives in
-//! frames; here it is fabric in real units that lives in fixed steps. This chapter goes by version 0.9 and its branch for
-//! Bevy 0.15.
+//! Both crates turn the mesh of an entity into cloth. In `bevy_silk` it is a net of equal sticks, updated every
+//! frame; here it is fabric in physical units, updated in fixed steps. This chapter refers to version 0.9 and its
+//! branch for Bevy 0.15.
 //!
-//! # A flag, before and after
+//! # A flag before and after
 //!
 //! ```text
 //! // bevy_silk
@@ -39,13 +39,13 @@
 //! App::new()
 //!     .add_plugins((DefaultPlugins, ClothPlugin::default()))
 //!     .insert_resource(Wind { velocity: Vec3::new(3.0, 1.0, 0.0), gusts: 0.7, ..default() })
-//!     .insert_resource(Turbulence { strength: 1.5, ..default() })
+//!     .insert_resource(WindTurbulence { strength: 1.5, ..default() })
 //!     .add_systems(Startup, spawn)
 //!     .run();
 //!
 //! fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //!     commands.spawn((
-//!         // 29 × 14 cells of 0.1 m. Its middle is at the origin, not its upper left corner.
+//!         // 29 × 14 cells of 0.1 m. The origin is the centre, not the upper left corner.
 //!         Mesh3d(meshes.add(ClothGrid::vertical(2.9, 1.4, 30, 15))),
 //!         Cloth { damping: 1.2, ..default() },
 //!         Pins::edge(ClothEdge::Left),
@@ -58,45 +58,48 @@
 //! | `bevy_silk` | here |
 //! |---|---|
 //! | `ClothPlugin` | `ClothPlugin::default()` |
-//! | `ClothBuilder::new()` on an entity with a mesh | [`Cloth::default()`](crate::Cloth); it is built when the mesh is loaded, also if that is later |
-//! | `Cloth` (made from the builder) | [`Particles`](crate::Particles) and [`Constraints`](crate::Constraints) |
-//! | `with_pinned_vertex_id(s)` | [`Pins::index(17)`](crate::Pins::index), `.and(..)`; mostly `Pins::edge(..)`, `Pins::top_corners()` say it better |
+//! | `ClothBuilder::new()` on an entity with a mesh | [`Cloth::default()`](crate::Cloth); built when the mesh is loaded, even if that is later |
+//! | `Cloth` (created by the builder) | [`ClothParticles`](crate::ClothParticles) and [`ClothConstraints`](crate::ClothConstraints) |
+//! | `with_pinned_vertex_id(s)` | [`Pins::index(17)`](crate::Pins::index), `.and(..)`; `Pins::edge(..)` or `Pins::top_corners()` are usually simpler |
 //! | `with_pinned_vertex_positions(fn)` | [`Pins::predicate(fn)`](crate::Pins::predicate) |
-//! | `with_pinned_vertex_color(s)` | [`Pins::painted(VertexChannel::Red)`](crate::Pins::painted): where there is more than a half of a channel, not one exact colour |
+//! | `with_pinned_vertex_color(s)` | [`Pins::painted(VertexChannel::Red)`](crate::Pins::painted): where a channel is above one half, not one exact colour |
 //! | `with_anchored_…(.., VertexAnchor)` | the same pins with `.to_entity(target)` |
 //! | `VertexAnchor::custom_target` | `.to_entity(target)`, [`PinAnchor::Entity`](crate::PinAnchor) |
-//! | `VertexAnchor::custom_offset`, `ignore_vertex_position` | none: pins keep the place that they have when they are made. Move the entity, or hang a child of the target in between |
-//! | `StickGeneration::Quads`, `Triangles` | found in the mesh: threads along the sides of quads, shear across them |
-//! | `StickLen::Auto` | that is how it is |
-//! | `StickLen::Coefficient(c)`, `Offset`, `Fixed` | [`rest_lengths_mut`](crate::solver::ConstraintGraph::rest_lengths_mut), with a higher [`tether_scale`](crate::Cloth::tether_scale) |
-//! | `StickMode::Fixed` | the default: threads do not give |
-//! | `StickMode::Spring { min_percent, max_percent }` | `warp_stiffness`, `weft_stiffness` in N/m, and [`strain_limit`](crate::Fabric::strain_limit) = `max_percent` − 1. There is no least length: cloth buckles, as bending allows |
-//! | `NormalComputing`, `with_flat_normals` | always smooth, tangents too; flat ones only in a shader |
-//! | `rectangle_mesh((x, y), (step_x, step_y), normal)` | [`ClothGrid`](crate::mesh::ClothGrid): width and height in metres, then particles |
-//! | `ClothConfig` (resource) | [`ClothGravity`](crate::ClothGravity), [`Substeps`](crate::Substeps) |
+//! | `VertexAnchor::custom_offset`, `ignore_vertex_position` | none: pins keep their positions relative to the target at the time they are created. Move the entity, or pin to a child of the target |
+//! | `StickGeneration::Quads`, `Triangles` | found in the mesh: stretch constraints along the sides of quads, shear constraints across them |
+//! | `StickLen::Auto` | always |
+//! | `StickLen::Coefficient(c)`, `Offset`, `Fixed` | [`rest_lengths_mut`](crate::solver::ConstraintGraph::rest_lengths_mut), with a larger [`tether_scale`](crate::Cloth::tether_scale) |
+//! | `StickMode::Fixed` | the default: inextensible |
+//! | `StickMode::Spring { min_percent, max_percent }` | `warp_stiffness`, `weft_stiffness` in N/m, and [`strain_limit`](crate::Fabric::strain_limit) = `max_percent` − 1. There is no minimum length: under compression cloth buckles |
+//! | `NormalComputing`, `with_flat_normals` | always smooth, with tangents; flat shading only in a shader |
+//! | `rectangle_mesh((x, y), (step_x, step_y), normal)` | [`ClothGrid`](crate::mesh::ClothGrid): width and height in metres, then numbers of particles |
+//! | `ClothConfig` (resource) | [`ClothGravity`](crate::ClothGravity), [`ClothSubsteps`](crate::ClothSubsteps) |
 //! | `ClothConfig` (component) | fields of [`Cloth`](crate::Cloth) on that entity |
-//! | `ClothConfig::gravity` | [`ClothGravity`](crate::ClothGravity); of one cloth [`gravity_scale`](crate::Cloth::gravity_scale) |
-//! | `ClothConfig::friction` | [`damping`](crate::Cloth::damping) in 1/s: −60·ln(1 − friction) at 60 frames a second, so 0.01 is 0.6 and 0.02 is 1.2 |
-//! | `ClothConfig::sticks_computation_depth` | [`iterations`](crate::Cloth::iterations), but rather [`Substeps`](crate::Substeps), and mostly neither |
-//! | `AccelerationSmoothing` | none: steps have all the same length |
-//! | `Winds`, `Wind::ConstantWind` | the resource [`Wind`](crate::Wind), one for all |
+//! | `ClothConfig::gravity` | [`ClothGravity`](crate::ClothGravity); for one cloth [`gravity_scale`](crate::Cloth::gravity_scale) |
+//! | `ClothConfig::friction` | [`damping`](crate::Cloth::damping) in 1/s: −60·ln(1 − friction) at 60 frames per second, so 0.01 becomes 0.6 and 0.02 becomes 1.2 |
+//! | `ClothConfig::sticks_computation_depth` | [`iterations`](crate::Cloth::iterations), or better [`ClothSubsteps`](crate::ClothSubsteps); usually neither is needed |
+//! | `AccelerationSmoothing` | none: all steps have the same length |
+//! | `Winds`, `Wind::ConstantWind` | the resource [`Wind`](crate::Wind), for all cloths |
 //! | `Wind::SinWave` | `gusts`, or a system that writes [`Wind::velocity`](crate::Wind::velocity), see [air](super::air) |
-//! | `ClothCollider` on the *cloth* | [`ClothCollider`](crate::ClothCollider) on *what it bumps into* |
+//! | `ClothCollider` on the *cloth* | [`ClothCollider`](crate::ClothCollider) on *the object it hits* |
 //! | `ClothCollider::offset`, 0.25 | [`Fabric::thickness`](crate::Fabric::thickness), 0.01 m |
-//! | `ClothCollider::velocity_coefficient` | none: what moves takes cloth along by its friction |
+//! | `ClothCollider::velocity_coefficient` | none: moving colliders drag cloth along by friction |
 //!
-//! # What behaves in another way
+//! # Differences in behaviour
 //!
-//! - **Wind is air, not force.** There, 20 is an acceleration of 20 m/s² for each point, in whatever direction the cloth
-//!   faces. Here it is the speed of the air, and drag and lift of each triangle follow. Default fabric that faces a wind of
-//!   3.7 m/s is pushed by as much as 20 there. And still air slows cloth down: `air_density: 0.0` switches that off.
-//! - **It does not stretch.** What hung down like rubber keeps its size. For the old look:
-//!   `Cloth { threads: ThreadSolver::Relaxation, tether_scale: 100.0, ..default() }` with `Substeps(1)` and 5 `iterations`.
-//! - **It resists bending and shearing.** Sticks alone do not; [`Fabric::bending_stiffness`](crate::Fabric) 0 is as limp.
-//! - **The rate of frames does not matter.** It moves in `FixedUpdate` and is drawn in between.
-//! - **The mesh is copied.** The handle that you gave is not written to, and comes back when `Cloth` is removed.
-//! - **Vertices at one place hold together.** A mesh need not be welded before.
-//! - **Collision needs no physics engine.** It is always there, for primitives, and with the feature `parry` for meshes,
-//!   hulls and terrain. If you have one, cloth and its bodies push each other: features `avian` and `rapier`.
-//! - **Ids that do not exist** are told in the log; nothing panics.
-//! - **It sleeps** when it has come to rest.
+//! - **Wind is a velocity of the air, not a force.** In `bevy_silk`, 20 is an acceleration of 20 m/s² of each
+//!   point, independent of the direction the cloth faces. Here, drag and lift of each triangle follow from the
+//!   velocity of the air. A wind of 3.7 m/s accelerates default fabric that faces it by about the same 20 m/s².
+//!   Still air slows cloth down; `air_density: 0.0` switches that off.
+//! - **Cloth does not stretch.** For the old, rubbery look, use `Cloth { stretch_solver:
+//!   StretchSolver::GaussSeidel, tether_scale: None, ..default() }` with `ClothSubsteps(1)` and 5 `iterations`.
+//! - **Cloth resists bending and shearing**, unlike a net of sticks. With
+//!   [`Fabric::bending_stiffness`](crate::Fabric) 0 it is as limp.
+//! - **Motion does not depend on the frame rate.** Cloth moves in `FixedUpdate`; rendering interpolates.
+//! - **The mesh is copied.** The original is never written to, and is restored when `Cloth` is removed.
+//! - **Vertices at the same position are welded.** The mesh need not be welded beforehand.
+//! - **Collision needs no physics engine.** Primitives are always supported; meshes, hulls and terrain with the
+//!   feature `parry`. With the features `avian` and `rapier`, cloth and the bodies of a physics engine push each
+//!   other.
+//! - **Indices that do not exist** are reported in the log; nothing panics.
+//! - **Cloth at rest sleeps.**

@@ -1,21 +1,21 @@
-//! The manual: how to do things, chapter by chapter. What each type and field means is said where it is defined;
-//! here is how they go together.
+//! The manual: how to do things with this crate, chapter by chapter. Each type and field is documented where it is
+//! defined; the manual shows how they work together.
 //!
-//! | chapter | when to read it |
+//! | chapter | subject |
 //! |---|---|
-//! | [`first_cloth`] | at the beginning: a sheet, what holds it, what it falls on, what blows it about |
-//! | [`fabric`] | it looks like paper and should look like silk; what to turn up when it stretches |
-//! | [`characters`] | a cape from Blender, on a character that walks, runs and teleports |
-//! | [`collisions`] | it goes through things, or through itself |
-//! | [`air`] | wind, gusts, eddies, fans, calm behind walls, balloons |
-//! | [`tearing_and_grabbing`] | the player is to cut it, tear it, hold it |
+//! | [`first_cloth`] | start here: a sheet, pins, a collider, wind |
+//! | [`fabric`] | making cloth look like silk instead of paper; keeping it from stretching |
+//! | [`characters`] | a cape from Blender on a character that walks, runs and teleports |
+//! | [`collisions`] | colliders, self-collision, physics engines |
+//! | [`air`] | wind, gusts, eddies, fans, shelter behind walls, balloons |
+//! | [`tearing_and_grabbing`] | letting players and code cut, tear and grab cloth |
 //! | [`own_code`] | your own forces and constraints, the solver without an app, rollback |
-//! | [`performance`] | there are many cloths, or large ones, or a server |
-//! | [`troubleshooting`] | something is wrong |
-//! | [`from_bevy_silk`] | your game uses `bevy_silk` |
+//! | [`performance`] | many cloths, large cloths, servers |
+//! | [`troubleshooting`] | symptoms, causes and remedies |
+//! | [`from_bevy_silk`] | porting a game from `bevy_silk` |
 //!
-//! Chapters may be read in any order but for the first. Their programs are tests: what is shown compiles, and
-//! what needs no window has run. Units are metres, kilograms, seconds and newtons throughout; y is up.
+//! Read the first chapter first, the others in any order. Their programs are tests: all of them compile, and those
+//! that need no window run. Units are metres, kilograms, seconds and newtons throughout; y is up.
 
 pub mod air;
 pub mod characters;

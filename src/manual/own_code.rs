@@ -1,51 +1,52 @@
 //! Your own forces and constraints, the solver without an app, determinism and rollback.
 //!
-//! # Reading
+//! # State of a cloth
 //!
-//! The state of a cloth is in two components on its entity, there from [`ClothReady`](crate::ClothReady) on:
-//! [`Particles`](crate::Particles) and [`Constraints`](crate::Constraints). Positions are stored from an origin near the
-//! cloth; `world_position` adds it. Those of a `ClothGrid` are numbered row by row, as its vertices are, those of a
-//! [`Rope`](crate::Rope) along it; in other meshes they may have another order than the vertices. `velocity(i)`, in m/s,
-//! and `is_pinned(i)` tell the rest.
+//! From [`ClothReady`](crate::ClothReady) on, two components of the entity contain the state of its cloth:
+//! [`ClothParticles`](crate::ClothParticles) and [`ClothConstraints`](crate::ClothConstraints). Positions are
+//! stored relative to an origin near the cloth; `world_position(i)` adds the origin. Particles of a `ClothGrid`
+//! are numbered row by row, like its vertices, those of a [`Rope`](crate::Rope) along it; in other meshes their
+//! order may differ from that of the vertices. `velocity(i)` returns the velocity in m/s, `is_pinned(i)` whether
+//! the particle is pinned.
 //!
-//! # When
+//! # Order of systems
 //!
-//! [`ClothSystems`](crate::ClothSystems) are sets. `Prepare`, `Simulate` and `Finish` are in `FixedUpdate`; `Integrate`,
-//! `Relax` and `Collide` in the schedule [`ClothSubstep`](crate::ClothSubstep), which runs once for each substep; `Build`
-//! and `WriteMesh` in `PostUpdate`.
+//! [`ClothSystems`](crate::ClothSystems) are system sets. `Prepare`, `Simulate` and `Finish` run in `FixedUpdate`;
+//! `Integrate`, `Relax` and `Collide` in the schedule [`ClothSubstep`](crate::ClothSubstep), which runs once per
+//! substep; `Build` and `WriteMesh` in `PostUpdate`.
 //!
-//! | you want | write it | in |
+//! | task | call | in |
 //! |---|---|---|
-//! | a force | `particles.add_force(i, newtons)` | `FixedUpdate`, after `Prepare`, before `Simulate` |
-//! | a kick | `particles.set_velocity(i, v)` | `FixedUpdate`, before `Prepare` or after `Finish` |
-//! | a constraint | `particles.set_world_position(i, place)` | `ClothSubstep`, after `Relax`, before `Collide` |
-//! | another rest length | `constraints.rest_lengths_mut()` | `FixedUpdate`, before `Prepare` |
-//! | to see what was moved | `particles.world_position(i)` | `FixedUpdate`, after `Finish` |
+//! | apply a force | `particles.add_force(i, newtons)` | `FixedUpdate`, after `Prepare`, before `Simulate` |
+//! | set a velocity | `particles.set_velocity(i, v)` | `FixedUpdate`, before `Prepare` or after `Finish` |
+//! | enforce a constraint | `particles.set_world_position(i, position)` | `ClothSubstep`, after `Relax`, before `Collide` |
+//! | change rest lengths | `constraints.rest_lengths_mut()` | `FixedUpdate`, before `Prepare` |
+//! | read the result | `particles.world_position(i)` | `FixedUpdate`, after `Finish` |
 //!
-//! Forces are kept for all substeps of a step and cleared when the next one is prepared; added in `ClothSubstep` they
-//! would pile up.
+//! Forces act during all substeps of a step and are cleared when the next one is prepared; forces added in
+//! `ClothSubstep` would accumulate.
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{ClothSubstep, ClothSystems, Particles, prelude::*};
+//! use bevy_drape::{ClothSubstep, ClothSystems, ClothParticles, prelude::*};
 //!
-//! /// Pulls all cloth to a point, the more the farther it is.
-//! fn attract(mut cloths: Query<&mut Particles, Without<ClothSleeping>>) {
+//! /// Pulls all cloth towards a point, with a force proportional to the distance.
+//! fn attract(mut cloths: Query<&mut ClothParticles, Without<ClothSleeping>>) {
 //!     for mut particles in &mut cloths {
 //!         for i in 0..particles.len() {
-//!             let away = Vec3::new(0.0, 2.0, 0.0) - particles.world_position(i);
-//!             particles.add_force(i, away * 0.001);
+//!             let offset = Vec3::new(0.0, 2.0, 0.0) - particles.world_position(i);
+//!             particles.add_force(i, offset * 0.001);
 //!         }
 //!     }
 //! }
 //!
-//! /// No particle goes below y = 0.2. Before the contacts, what is moved counts as motion.
-//! fn hold_up(mut cloths: Query<&mut Particles, Without<ClothSleeping>>) {
+//! /// Keeps all particles above y = 0.2. Displacements before `Collide` also change the velocity.
+//! fn hold_up(mut cloths: Query<&mut ClothParticles, Without<ClothSleeping>>) {
 //!     for mut particles in &mut cloths {
 //!         for i in 0..particles.len() {
-//!             let place = particles.world_position(i);
-//!             if place.y < 0.2 && !particles.is_pinned(i) {
-//!                 particles.set_world_position(i, place.with_y(0.2));
+//!             let position = particles.world_position(i);
+//!             if position.y < 0.2 && !particles.is_pinned(i) {
+//!                 particles.set_world_position(i, position.with_y(0.2));
 //!             }
 //!         }
 //!     }
@@ -60,42 +61,45 @@
 //! # let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(ClothGrid::new(1.0, 1.0, 12, 12));
 //! # app.world_mut().spawn((Cloth::default(), Mesh3d(mesh), Transform::from_xyz(0.0, 1.0, 0.0)));
 //! # (0..64).for_each(|_| app.update());
-//! # let particles = app.world_mut().query::<&Particles>().single(app.world()).unwrap();
+//! # let particles = app.world_mut().query::<&ClothParticles>().single(app.world()).unwrap();
 //! # let lowest = (0..particles.len()).map(|i| particles.world_position(i).y).fold(1.0, f32::min);
 //! # assert!((0.19..0.3).contains(&lowest), "{lowest}");
 //! ```
 //!
-//! Writing wakes a cloth that sleeps, whatever is written: leave sleeping ones out. And a system of your own in
-//! `ClothSubstep` has all cloths go through one phase after the other, which costs some cache with hundreds of them;
-//! without one, each goes through all its substeps at once, with the same bits. Numbers that are not finite put the cloth
-//! back to its last good state, and the log says so once.
+//! Any write access wakes a sleeping cloth, so exclude sleeping cloths from your queries. With a system of yours
+//! in `ClothSubstep`, all cloths go through each phase together, which causes cache misses with hundreds of
+//! cloths; without one, each cloth takes all its substeps at once, with bitwise equal results. If a number is not
+//! finite, the cloth is put back into its last valid state, and the log reports it once.
 //!
-//! [`Constraints`](crate::Constraints) can be shortened, lengthened and taken out (`retain`). Tethers know the mesh only,
-//! so they have to reach farther when threads get longer:
+//! [`ClothConstraints`](crate::ClothConstraints) can be shortened, lengthened and removed (`retain`). Tethers are
+//! measured on the mesh, so they need a larger scale when constraints get longer:
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::{Constraints, prelude::*};
-//! /// Rain makes it longer by a twentieth. To be run once.
-//! fn soak(mut cloths: Query<(&mut Cloth, &mut Constraints)>) {
+//! # use bevy_drape::{ClothConstraints, prelude::*};
+//! /// Lengthens wet cloth by a twentieth. Run it once.
+//! fn soak(mut cloths: Query<(&mut Cloth, &mut ClothConstraints)>) {
 //!     for (mut cloth, mut constraints) in &mut cloths {
 //!         constraints.rest_lengths_mut().for_each(|length| *length *= 1.05);
-//!         cloth.tether_scale = 1.05;
+//!         cloth.tether_scale = Some(1.05);
 //!     }
 //! }
 //! ```
 //!
-//! # The solver alone
+//! # The solver without an app
 //!
-//! [`solver`](crate::solver) is pure numerics: no app, no assets. [`mesh`](crate::mesh) makes what it needs of a mesh.
-//! [`solver::step`](crate::solver::step()) takes the same phases as the plugin, with the same bits.
+//! [`solver`](crate::solver) is pure numerics, without app or assets. [`mesh`](crate::mesh) converts a mesh to its
+//! input. [`ClothState::step`](crate::solver::ClothState::step) runs the same stages as the plugin, with bitwise
+//! equal results.
 //!
 //! ```
 //! use bevy::math::{Mat3, Vec3};
 //! use bevy_drape::{
 //!     Cloth, Pins,
 //!     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-//!     solver::{self, Body, PinTarget, RestShape, StepSettings, Tethers},
+//!     solver::{
+//!         self, Bodies, ClothState, Contacts, MotionConstraints, PinTarget, RestShape, StepInput, Tethers, Workers,
+//!     },
 //! };
 //!
 //! let cloth = Cloth::default();
@@ -118,31 +122,22 @@
 //!     },
 //!     &pinned,
 //! );
-//! let settings = StepSettings {
-//!     dt: 1.0 / 60.0,
-//!     substeps: 8,
-//!     iterations: cloth.iterations,
-//!     threads: cloth.threads,
-//!     strain_limit: cloth.fabric.strain_limit,
-//!     gravity: Vec3::NEG_Y * 9.81,
-//!     damping: cloth.damping,
-//!     compliance: cloth.fabric.compliance(),
-//!     tether_scale: cloth.tether_scale,
-//!     air: cloth.fabric.air(Vec3::ZERO, 1.2),
-//!     surface: cloth.fabric.surface(),
-//!     internal_friction: cloth.fabric.internal_friction,
-//!     retardation: cloth.fabric.retardation(),
-//! };
+//! // Steps of 1/60 s in 8 substeps, in still air.
+//! let settings = cloth.step_settings(1.0 / 60.0, 8, Vec3::NEG_Y * 9.81, Vec3::ZERO, 1.2);
+//! let input = StepInput { pins: &pins, ..Default::default() };
+//! let mut contacts = Contacts::default();
 //! for _ in 0..60 {
-//!     let body = Body {
+//!     let mut state = ClothState {
 //!         particles: &mut particles,
 //!         constraints: &mut constraints,
 //!         triangles: &triangles,
+//!         segments: None,
 //!         tethers: &tethers,
-//!         pins: &pins,
-//!         self_contacts: None,
+//!         motion_constraints: &MotionConstraints::default(),
+//!         bodies: &mut Bodies::default(),
+//!         contacts: &mut contacts,
 //!     };
-//!     assert!(solver::step(body, &[], &settings), "all numbers are finite");
+//!     assert!(state.step(&mut Workers::serial(), &settings, &input), "all numbers are finite");
 //! }
 //! let stretch = solver::measure_stretch(&particles, &constraints);
 //! assert!(stretch.max < 0.01, "{}", stretch.max);
@@ -151,12 +146,12 @@
 //!
 //! # Determinism and rollback
 //!
-//! The same input gives the same bits, on however many threads and whatever the processor. Steps have to be of the same
-//! length (`FixedUpdate` sees to that), and your own systems have to be in a clear order. `particles.state_hash()` is what
-//! two machines compare.
+//! Equal input produces bitwise equal results on any number of threads and any processor. The steps must have
+//! equal lengths (as in `FixedUpdate`), and your own systems an unambiguous order. To compare two machines,
+//! compare `particles.state_hash()`.
 //!
-//! [`ClothSnapshot`](crate::ClothSnapshot) saves a cloth, torn and held as it may be, and puts it back. What is around it,
-//! the game saves: its documentation has the list.
+//! [`ClothSnapshot`](crate::ClothSnapshot) saves and restores a cloth, including tears and grabs. The game saves
+//! the environment; the documentation of `ClothSnapshot` lists it.
 //!
 //! ```
 //! use bevy::prelude::*;
@@ -166,7 +161,7 @@
 //! let saved = ClothSnapshot::take(app.world(), flag).expect("it is built");
 //! (0..10).for_each(|_| app.update());
 //! let first = ClothSnapshot::take(app.world(), flag).expect("it is built");
-//! // What another player did 10 steps ago arrives: back, and forth again.
+//! // Input of another player from 10 steps ago arrives: restore, then simulate again.
 //! saved.restore(app.world_mut(), flag)?;
 //! (0..10).for_each(|_| app.update());
 //! let second = ClothSnapshot::take(app.world(), flag).expect("it is built");
@@ -183,5 +178,5 @@
 //! # rollback(&mut app, flag).unwrap();
 //! ```
 //!
-//! Take and restore them between steps. Each is 64 bytes for each particle of a sheet; with the feature `serialize` they
-//! can be saved and sent.
+//! Take and restore snapshots between steps. Each takes 64 bytes per particle of a sheet; with the feature
+//! `serialize` snapshots can be saved and sent.

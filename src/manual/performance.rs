@@ -1,10 +1,10 @@
-//! What cloth costs, and how to pay less.
+//! Performance: measuring and reducing the cost of cloth.
 //!
 //! # Measure first
 //!
-//! The panel shows "step time", the mean of the last two seconds for all cloths together. Without the panel,
-//! `ClothDiagnosticsPlugin` brings the same figures as Bevy diagnostics, and [`ClothStats`](crate::ClothStats) for each
-//! cloth:
+//! The panel shows "step time", the mean time of a step of all cloths over the last two seconds. Without the
+//! panel, `ClothDiagnosticsPlugin` provides the same figures as Bevy diagnostics, and
+//! [`ClothStats`](crate::ClothStats) on each cloth:
 //!
 //! ```
 //! use bevy::{diagnostic::DiagnosticsStore, prelude::*};
@@ -13,7 +13,7 @@
 //! fn report(store: Res<DiagnosticsStore>, cloths: Query<(NameOrEntity, &ClothStats)>) {
 //!     let step_time = store.get(&ClothDiagnosticsPlugin::STEP_TIME);
 //!     if let Some(ms) = step_time.and_then(|step_time| step_time.average()) {
-//!         info!("all cloths take {ms:.2} ms a step");
+//!         info!("a step of all cloths takes {ms:.2} ms");
 //!     }
 //!     for (name, stats) in &cloths {
 //!         info!("{name}: {} particles, worst stretch {}", stats.particles, stats.worst_stretch);
@@ -32,48 +32,51 @@
 //! # assert!(store.get(&ClothDiagnosticsPlugin::STEP_TIME).unwrap().average().unwrap() > 0.0);
 //! ```
 //!
-//! Build with optimisation: without, the solver is many times slower. `opt-level = 2` for dependencies in the `dev` profile
-//! will do.
+//! Build with optimisation, or the solver is many times slower. `opt-level = 2` for dependencies in the `dev`
+//! profile is enough.
 //!
-//! As a guide, on one core of a server of 2023, with the defaults: a cape of 24 × 24 particles takes 0.1 ms a step, a sheet
-//! of 64 × 64 takes 0.4 ms, one of 128 × 128 takes 2 ms. Writing the mesh of 64 × 64 for a picture takes 0.1 ms more.
+//! For orientation, with the defaults on one core of a server of 2023: a step of a cape of 24 × 24 particles takes
+//! 0.1 ms, of a sheet of 64 × 64 0.4 ms, of 128 × 128 2 ms. Writing the mesh of 64 × 64 takes another 0.1 ms per
+//! frame.
 //!
-//! # What to turn
+//! # Reducing the cost
 //!
-//! 1. **Fewer particles.** Cost is in proportion. 24 × 24 make a good cape, 64 × 64 a good tablecloth. Where the picture
-//!    needs more, let a fine mesh follow a coarse cloth ([`ClothProxy`](crate::ClothProxy)): 20 000 vertices cost 0.1 ms a
-//!    frame.
-//! 2. **Grids.** Rows and columns of quads are solved in half the time of other triangles. They are found in any mesh,
-//!    whatever the order of its vertices.
-//! 3. **Fewer substeps.** [`Substeps`](crate::Substeps) of 4 instead of 8 take half the time. Cloth that does not give
-//!    hardly stretches for it; what gives gets softer, and contacts are coarser.
-//! 4. **A slower step.** `Time::<Fixed>::from_hz(30.0)` with 16 substeps costs what 60 Hz with 8 does, but pictures are
-//!    another sixtieth of a second behind. What counts are substeps for each second.
-//! 5. **No self-collision** where nobody looks, and no [`WindOcclusion`](crate::WindOcclusion).
-//! 6. **A backstop** ([`MaxDistance`](crate::MaxDistance)) instead of a dozen capsules; a hull instead of a mesh; few
-//!    coarse triangles instead of many.
+//! 1. **Fewer particles.** Cost is in proportion. 24 × 24 particles make a good cape, 64 × 64 a good tablecloth.
+//!    For more visual detail, let a fine mesh follow a coarse cloth ([`ClothProxy`](crate::ClothProxy)): 20 000
+//!    vertices cost 0.1 ms per frame.
+//! 2. **Grids.** Rows and columns of quads are solved in half the time of other triangles. They are found in any
+//!    mesh, with any order of its vertices.
+//! 3. **Fewer substeps.** 4 [`ClothSubsteps`](crate::ClothSubsteps) instead of 8 halve the cost. Inextensible
+//!    cloth then hardly stretches more; elastic cloth gets softer, and contacts less accurate.
+//! 4. **A slower step.** `Time::<Fixed>::from_hz(30.0)` with 16 substeps costs the same as 60 Hz with 8, with
+//!    another sixtieth of a second of latency. The cost depends on the number of substeps per second.
+//! 5. **No self-collision** where it does not show, and no [`WindOcclusion`](crate::WindOcclusion).
+//! 6. **A backstop** ([`ClothMaxDistance`](crate::ClothMaxDistance)) instead of a dozen capsules; a hull instead
+//!    of a mesh; few large triangles instead of many small ones.
 //!
 //! # Sleep
 //!
-//! Cloth at rest sleeps ([`ClothSleeping`](crate::ClothSleeping)) and costs next to nothing. "asleep" in the panel counts
-//! them. If yours never do:
+//! Cloth at rest falls asleep ([`ClothSleeping`](crate::ClothSleeping)) and costs next to nothing. "asleep" in the
+//! panel is the number of sleeping cloths. If a cloth never falls asleep, the cause may be
 //!
-//! - gusts, turbulence, or a wind that a system writes anew: what blows keeps cloth awake, a steady wind does not;
-//! - a system that takes `&mut Particles` and writes to all of them: filter with `Without<ClothSleeping>`;
-//! - `sleep_speed` is 0, or below what it trembles with: more [`internal_friction`](crate::Fabric::internal_friction);
-//! - a collider that never stands still nearby.
+//! - changing wind: gusts, turbulence, or a system that changes it; steady wind does not keep cloth awake;
+//! - a system that writes to `&mut ClothParticles` of all cloths: filter with `Without<ClothSleeping>`;
+//! - `sleep_speed` that is 0 or less than the speed of trembling: raise
+//!   [`internal_friction`](crate::Fabric::internal_friction);
+//! - a collider nearby that never stands still.
 //!
-//! Insert `ClothSleeping` by hand to have a cloth stand still, until something near it changes or you remove it
-//! (a coarse cloth that is hidden behind a [`ClothProxy`](crate::ClothProxy) is never seen itself: ask its proxy):
+//! Insert `ClothSleeping` yourself to freeze a cloth until something near it changes or you remove the component.
+//! (A coarse cloth hidden behind a [`ClothProxy`](crate::ClothProxy) is never visible itself: check the visibility
+//! of its proxy.)
 //!
 //! ```
 //! # use bevy::prelude::*;
 //! # use bevy_drape::prelude::*;
-//! /// On cloths that have been put to sleep because nobody sees them.
+//! /// Marks cloths that sleep because they are not visible.
 //! #[derive(Component)]
 //! struct OutOfSight;
 //!
-//! fn rest_out_of_sight(
+//! fn sleep_out_of_sight(
 //!     cloths: Query<(Entity, &ViewVisibility, Has<OutOfSight>), With<Cloth>>,
 //!     mut commands: Commands,
 //! ) {
@@ -90,16 +93,16 @@
 //!
 //! # Threads
 //!
-//! Cloths are spread over Bevy's compute pool, and one of 8192 particles or more is shared by several threads. Nothing is
-//! to be set; `ClothThreads` leaves cores to others ([`ClothThreads`](crate::ClothThreads), 1 for none of it). Results are
-//! the same to the bit.
+//! Cloths are distributed over Bevy's compute pool, and a cloth of 8192 particles or more is split among several
+//! threads. This needs no configuration; [`ClothMaxThreads`](crate::ClothMaxThreads) limits the number of threads,
+//! 1 for a single one. Results do not depend on it, to the bit.
 //!
-//! With hundreds of cloths, keep systems out of [`ClothSubstep`](crate::ClothSubstep): without any, each cloth takes all
-//! its substeps while it is in the cache.
+//! With hundreds of cloths, keep systems out of [`ClothSubstep`](crate::ClothSubstep): without any, each cloth
+//! takes all its substeps while it is in the cache.
 //!
 //! # Many cloths
 //!
-//! What is far away needs less work. One line is enough for characters of human size:
+//! Distant cloth needs less detail. One line is enough for characters of human size:
 //!
 //! ```
 //! # use bevy::prelude::*;
@@ -108,23 +111,22 @@
 //! app.insert_resource(ClothLod::standard());
 //! ```
 //!
-//! Beyond 12 m cloth then takes at most 4 substeps and does not collide with itself, beyond 25 m it takes half of its steps,
-//! beyond 50 m a quarter of them,
-//! drawn on its way between two; beyond 100 m, and where no camera and no light looks, it stands still and goes
-//! along with its entity. [`ClothLod`](crate::ClothLod) has your own distances, [`ClothViewer`](crate::ClothViewer) says
-//! from where they are measured if not from cameras. What is grabbed always has all its detail.
+//! Beyond 12 m, cloth then takes at most 4 substeps, without self-collision; beyond 25 m it takes half as many,
+//! longer steps, beyond 50 m a quarter, interpolated between them. Beyond 100 m, and where it is not visible to
+//! any camera or light, it is culled: it stands still and moves rigidly with its entity. Set your own distances in
+//! [`ClothLod`](crate::ClothLod); they are measured from cameras, or from [`ClothViewer`](crate::ClothViewer)s if
+//! there are any. Grabbed cloth always has full detail.
 //!
-//! [`ClothBudget`](crate::ClothBudget) sets a limit in milliseconds a frame: when cloths take longer for a while, all of
-//! them get the detail of the next level, with a line in the log, and have it back when there is time.
-//! [`ClothPaused`](crate::ClothPaused) on a cloth has it stand still until you take it off.
+//! [`ClothBudget`](crate::ClothBudget) sets a limit in milliseconds per frame: when cloths take longer for a
+//! while, all of them drop to the next level of detail, which is logged, and regain detail when there is time
+//! again. [`ClothPaused`](crate::ClothPaused) freezes a single cloth until it is removed.
 //!
-//! Cloths that are spawned at once are built in several frames, 8192 particles in each
+//! Cloths that are spawned at once are built over several frames, 8192 particles in each
 //! ([`ClothsPerFrame`](crate::ClothsPerFrame)).
 //!
 //! # A server without a renderer
 //!
-//!
-//! `default-features = false` builds no renderer, no egui and no gizmos. This is all that cloth needs:
+//! `default-features = false` builds no renderer, no egui and no gizmos. Cloth needs only these plugins:
 //!
 //! ```
 //! use bevy::{asset::AssetPlugin, mesh::MeshPlugin, prelude::*, transform::TransformPlugin};
@@ -141,12 +143,12 @@
 //! # app.update();
 //! ```
 //!
-//! Meshes are written there, too, since somebody might read them; cloth that sleeps writes none.
+//! Meshes are written there, too, in case a system reads them, except those of sleeping cloths.
 //!
-//! # Spikes
+//! # Slow frames
 //!
-//! - **Building** a cloth of 64 × 64 takes some 5 ms, of 256 × 256 more than 100 ms, tethers most of it: spawn large ones
-//!   while loading. [`WarmUp`](crate::WarmUp) takes all its steps in that frame, too.
-//! - **Slow frames** make `FixedUpdate` run several steps to catch up. If cloth is what is slow, that makes it worse;
-//!   `Time<Virtual>` has `set_max_delta` to end it.
-//! - **A heap of cloth** that collides with itself has many more pairs than one that hangs.
+//! - **Building** a cloth of 64 × 64 takes some 5 ms, of 256 × 256 more than 100 ms, mostly for tethers: spawn
+//!   large cloths while loading. [`ClothWarmUp`](crate::ClothWarmUp) takes all its steps in the same frame.
+//! - **Catching up**: after a slow frame, `FixedUpdate` runs several steps. If cloth itself is slow, this makes it
+//!   worse; limit it with `set_max_delta` of `Time<Virtual>`.
+//! - **A heap of cloth** with self-collision has many more contact pairs than hanging cloth.

@@ -1,12 +1,12 @@
-//! Writes a cloth back into its mesh: positions, smooth normals and, where the mesh has them,
-//! tangents. All other attributes stay as they are.
+//! Writes a cloth back into its mesh: positions, smooth normals and, if the mesh has them, tangents. All other
+//! attributes remain unchanged.
 
 use super::{
-    numbers::Numbers,
-    open::Opened,
+    compact_indices::CompactIndices,
     read::TriangleMesh,
-    shading::{Bands, Frame, Shade, add_to_corners, normalize},
+    shading::{RenderFrame, Shade, VertexWindows, add_to_corners, normalize},
     tangents::TangentWeights,
+    tear_mesh::TornMesh,
     topology::{NO_PARTICLE, Topology},
 };
 use crate::solver::{Corners, ParticleArrays};
@@ -15,23 +15,23 @@ use bevy::{
     mesh::{Mesh, MeshAccessError, VertexAttributeValues},
 };
 
-/// How the vertices of a mesh follow the particles of a cloth.
+/// Mapping from the particles of a cloth to the vertices of its mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeshBinding {
-    pub(super) vertex_to_particle: Numbers,
+    pub(super) vertex_to_particle: CompactIndices,
     pub(super) triangles: Corners,
-    /// Vertices with the same number have the same normal.
-    pub(super) normal_group: Numbers,
+    /// Vertices in the same group share a normal.
+    pub(super) normal_group: CompactIndices,
     pub(super) group_count: usize,
-    /// The tangent of each triangle in terms of its sides, if the mesh has tangents.
+    /// The tangent of each triangle as weights of its sides, if the mesh has tangents.
     pub(super) tangent_weights: Option<TangentWeights>,
-    /// What has changed since the cloth opened for the first time.
-    pub(super) opened: Option<Box<Opened>>,
-    /// In what parts the triangles are gone through; not known before they are drawn.
+    /// Changes since the mesh was intact, if it is torn.
+    pub(super) torn: Option<Box<TornMesh>>,
+    /// Vertex windows for shading; computed at the first write.
     #[cfg_attr(feature = "serialize", serde(skip))]
-    pub(super) bands: Option<Bands>,
-    /// Room for the normals of groups, and for tangents.
+    pub(super) vertex_windows: Option<VertexWindows>,
+    /// Scratch buffers for the normals of groups, and for tangents.
     #[cfg_attr(feature = "serialize", serde(skip))]
     group_normals: Vec<Vec3A>,
     #[cfg_attr(feature = "serialize", serde(skip))]
@@ -39,7 +39,7 @@ pub struct MeshBinding {
 }
 
 impl MeshBinding {
-    /// Binds a mesh to the topology that was found in it, and gives the mesh what it lacks: normals.
+    /// Binds a mesh to the topology found in it. Adds normals to a mesh without any.
     pub fn new(source: &TriangleMesh, topology: &Topology, mesh: &mut Mesh) -> Self {
         let faces = vertex_normals(source);
         let original = match mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL) {
@@ -61,8 +61,8 @@ impl MeshBinding {
             }
             _ => None,
         };
-        // Mostly vertices are particles, and both can share a list.
-        let same = topology.vertex_to_particle.are_ordered()
+        // Usually vertices are particles, and both can share a list.
+        let same = topology.vertex_to_particle.is_identity()
             && topology
                 .triangles
                 .iter()
@@ -77,20 +77,20 @@ impl MeshBinding {
             normal_group,
             group_count,
             tangent_weights,
-            opened: None,
-            bands: None,
+            torn: None,
+            vertex_windows: None,
             group_normals: Vec::new(),
             tangents: Vec::new(),
         }
     }
 
-    /// The particle of each vertex.
-    pub fn vertex_to_particle(&self) -> &Numbers {
+    /// Returns the particle of each vertex.
+    pub fn vertex_to_particle(&self) -> &CompactIndices {
         &self.vertex_to_particle
     }
 
-    /// What tells it from the binding of another mesh with the same particles.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
+    /// Returns words for a fingerprint that differs between meshes with the same particles.
+    pub(crate) fn fingerprint_words(&self) -> impl Iterator<Item = u64> + '_ {
         let corners = self.triangles.iter().flatten();
         let groups = self.normal_group.iter();
         let weights = self.tangent_weights.iter().flat_map(|w| w.iter().flatten());
@@ -101,108 +101,108 @@ impl MeshBinding {
             .chain(weights.map(|weight| weight.to_bits().into()))
     }
 
-    /// A copy without what is only kept from one picture to the next.
-    pub(crate) fn to_save(&self) -> Self {
+    /// Returns a copy without cached data.
+    pub(crate) fn without_caches(&self) -> Self {
         Self {
             vertex_to_particle: self.vertex_to_particle.clone(),
             triangles: self.triangles.clone(),
             normal_group: self.normal_group.clone(),
             group_count: self.group_count,
             tangent_weights: self.tangent_weights.clone(),
-            opened: self.opened.clone(),
-            bands: None,
+            torn: self.torn.clone(),
+            vertex_windows: None,
             group_normals: Vec::new(),
             tangents: Vec::new(),
         }
     }
 
-    /// Writes the cloth into its mesh. `particles` are their positions in mesh space.
+    /// Writes the cloth into its mesh, with particle positions in mesh space.
     pub fn write<P: Copy + Into<Vec3A>>(
         &mut self,
         particles: &[P],
         mesh: &mut Mesh,
     ) -> Result<(), MeshAccessError> {
-        let mut written = Written::find(mesh)?;
-        let plain = self.is_plain(particles.len());
-        if let Some(positions) = &mut written.positions {
-            if plain {
-                for (position, &place) in positions.iter_mut().zip(particles) {
-                    *position = place.into().to_array();
+        let mut attributes = MeshAttributes::find(mesh)?;
+        let direct = self.vertices_are_particles(particles.len());
+        if let Some(positions) = &mut attributes.positions {
+            if direct {
+                for (position, &source) in positions.iter_mut().zip(particles) {
+                    *position = source.into().to_array();
                 }
             } else {
                 for (position, particle) in positions.iter_mut().zip(self.vertex_to_particle.iter())
                 {
-                    if let Some(&place) = particles.get(particle as usize) {
-                        *position = place.into().to_array();
+                    if let Some(&source) = particles.get(particle as usize) {
+                        *position = source.into().to_array();
                     }
                 }
             }
         }
-        match written {
-            Written {
+        match attributes {
+            MeshAttributes {
                 positions: Some(positions),
                 normals,
                 tangents,
-            } if plain && positions.len() == particles.len() => {
-                self.shade_plain(positions, normals, tangents);
+            } if direct && positions.len() == particles.len() => {
+                self.shade_unwelded(positions, normals, tangents);
             }
-            Written {
+            MeshAttributes {
                 normals, tangents, ..
             } => self.shade(particles, normals, tangents),
         }
         Ok(())
     }
 
-    /// Writes the cloth into its mesh as it is in a frame. Returns the corners of the box around its
-    /// particles, `None` if there are none. `places` is room for where they are, which is not used
-    /// as long as vertices are particles.
-    pub fn draw(
+    /// Writes the cloth, interpolated and transformed by `frame`, into its mesh. Returns the low and high corner
+    /// of the particles' bounding box, `None` without particles. `scratch` is a buffer for the positions, unused
+    /// if vertices are particles.
+    pub fn write_interpolated(
         &mut self,
-        frame: &Frame,
+        frame: &RenderFrame,
         particles: &ParticleArrays,
-        places: &mut Vec<Vec3A>,
+        scratch: &mut Vec<Vec3A>,
         mesh: &mut Mesh,
     ) -> Result<Option<(Vec3, Vec3)>, MeshAccessError> {
-        if self.is_plain(particles.len())
-            && let Written {
+        if self.vertices_are_particles(particles.len())
+            && let MeshAttributes {
                 positions: Some(positions),
                 normals,
                 tangents,
-            } = Written::find(mesh)?
+            } = MeshAttributes::find(mesh)?
             && positions.len() == particles.len()
         {
-            let bounds = frame.place_into(particles, positions);
-            self.shade_plain(positions, normals, tangents);
+            let bounds = frame.transform_into(particles, positions);
+            self.shade_unwelded(positions, normals, tangents);
             return Ok(bounds);
         }
-        let bounds = frame.place(particles, places);
-        self.write(places, mesh)?;
+        let bounds = frame.transform(particles, scratch);
+        self.write(scratch, mesh)?;
         Ok(bounds)
     }
 
-    /// Whether vertices are particles, which they are as long as nothing was welded or torn.
-    fn is_plain(&self, particles: usize) -> bool {
-        self.vertex_to_particle.are_ordered()
-            && self.normal_group.are_ordered()
+    /// Returns whether vertices are particles, i.e. nothing was welded or torn.
+    fn vertices_are_particles(&self, particles: usize) -> bool {
+        self.vertex_to_particle.is_identity()
+            && self.normal_group.is_identity()
             && self.vertex_to_particle.len() == self.group_count
             && self.group_count <= particles
     }
 
     /// Writes normals and tangents of a mesh whose vertices are particles.
-    fn shade_plain(
+    fn shade_unwelded(
         &mut self,
         positions: &[[f32; 3]],
         normals: Option<&mut [[f32; 3]]>,
         tangents: Option<&mut [[f32; 4]]>,
     ) {
         let vertices = self.group_count;
-        let bands = self
-            .bands
-            .get_or_insert_with(|| Bands::new(&self.triangles, vertices));
+        let vertex_windows = self
+            .vertex_windows
+            .get_or_insert_with(|| VertexWindows::new(&self.triangles, vertices));
         let weights = self.tangent_weights.as_ref();
         Shade {
             triangles: &self.triangles,
-            bands,
+            vertex_windows,
             positions,
             weights: weights.filter(|_| tangents.is_some()),
             normal_sums: &mut self.group_normals,
@@ -220,10 +220,10 @@ impl MeshBinding {
         normals: Option<&mut [[f32; 3]]>,
         tangents: Option<&mut [[f32; 4]]>,
     ) {
-        self.find_normals(particles);
+        self.sum_normals(particles);
         if let Some(normals) = normals {
             for (normal, group) in normals.iter_mut().zip(self.normal_group.iter()) {
-                // Where there is no area there is no normal; the last one stays.
+                // Without area there is no normal; keep the last one.
                 let unit = self.group_normals[group as usize];
                 if unit != Vec3A::ZERO {
                     *normal = unit.to_array();
@@ -233,7 +233,7 @@ impl MeshBinding {
         if self.tangent_weights.is_some()
             && let Some(tangents) = tangents
         {
-            self.find_tangents(particles, tangents.len());
+            self.sum_tangents(particles, tangents.len());
             for (tangent, unit) in tangents.iter_mut().zip(&self.tangents) {
                 if *unit != Vec3A::ZERO {
                     // The handedness of the texture does not change.
@@ -243,8 +243,8 @@ impl MeshBinding {
         }
     }
 
-    /// Sums the triangles' normals, weighted by area, over every normal group.
-    fn find_normals<P: Copy + Into<Vec3A>>(&mut self, particles: &[P]) {
+    /// Computes the normal of every normal group: the area-weighted sum over its triangles, normalized.
+    fn sum_normals<P: Copy + Into<Vec3A>>(&mut self, particles: &[P]) {
         let (of, group) = (&self.vertex_to_particle, &self.normal_group);
         let sums = &mut self.group_normals;
         sums.clear();
@@ -260,9 +260,8 @@ impl MeshBinding {
         normalize(sums);
     }
 
-    /// Sums the triangles' tangents over the corners of each vertex, and makes them normal to its
-    /// normal.
-    fn find_tangents<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], count: usize) {
+    /// Computes the tangent of every vertex: the sum over its triangles, orthogonalized to its normal.
+    fn sum_tangents<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], count: usize) {
         let Some(weights) = &self.tangent_weights else {
             return;
         };
@@ -289,39 +288,39 @@ impl MeshBinding {
     }
 }
 
-/// What of a mesh is written in every frame, as far as it is there and of the usual format.
+/// The attributes of a mesh written in every frame, where present and in the usual format.
 #[derive(Default)]
-pub(super) struct Written<'a> {
+pub(super) struct MeshAttributes<'a> {
     pub(super) positions: Option<&'a mut [[f32; 3]]>,
     pub(super) normals: Option<&'a mut [[f32; 3]]>,
     pub(super) tangents: Option<&'a mut [[f32; 4]]>,
 }
 
-impl<'a> Written<'a> {
+impl<'a> MeshAttributes<'a> {
     pub(super) fn find(mesh: &'a mut Mesh) -> Result<Self, MeshAccessError> {
         use VertexAttributeValues::{Float32x3, Float32x4};
-        let mut written = Self::default();
+        let mut attributes = Self::default();
         for (attribute, values) in mesh.try_attributes_mut()? {
             let id = attribute.id;
             match values {
                 Float32x3(values) => {
                     if id == Mesh::ATTRIBUTE_POSITION.id {
-                        written.positions = Some(values);
+                        attributes.positions = Some(values);
                     } else if id == Mesh::ATTRIBUTE_NORMAL.id {
-                        written.normals = Some(values);
+                        attributes.normals = Some(values);
                     }
                 }
                 Float32x4(values) if id == Mesh::ATTRIBUTE_TANGENT.id => {
-                    written.tangents = Some(values);
+                    attributes.tangents = Some(values);
                 }
                 _ => {}
             }
         }
-        Ok(written)
+        Ok(attributes)
     }
 }
 
-/// Normals from the triangles of each vertex alone.
+/// Computes normals from the triangles of each vertex alone.
 fn vertex_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
     let mut normals = vec![Vec3::ZERO; mesh.positions.len()];
     for corners in &mesh.triangles {
@@ -337,10 +336,10 @@ fn vertex_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
         .collect()
 }
 
-/// Groups the vertices of each particle by the side they face. Cloth is smooth, so that all
-/// vertices of a particle share a normal, except those of the other side of a two-sided mesh.
-fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (Numbers, usize) {
-    // Per particle at most two sides: the first normal seen, and whatever opposes it.
+/// Groups the vertices of each particle by the side they face. Cloth is smooth, so all vertices of a particle
+/// share a normal, except those on the other side of a two-sided mesh.
+fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (CompactIndices, usize) {
+    // At most two sides per particle: the first normal found, and normals that oppose it.
     let particles = topology.positions.len();
     let mut front: Vec<Option<(Vec3, u32)>> = vec![None; particles];
     let mut back: Vec<Option<u32>> = vec![None; particles];
@@ -355,7 +354,7 @@ fn normal_groups(topology: &Topology, normals: &[Vec3]) -> (Numbers, usize) {
         .iter()
         .zip(normals)
         .map(|(particle, &normal)| {
-            // Vertices outside of the cloth share one group, which no triangle ever adds to.
+            // Vertices outside the cloth share one group, to which no triangle contributes.
             if particle == NO_PARTICLE {
                 return *outside.get_or_insert_with(&mut new_group);
             }
@@ -410,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn other_attributes_survive() {
+    fn other_attributes_do_not_change() {
         let mut mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 3, 3));
         let colours: Vec<_> = (0..9).map(|i| [i as f32, 0.0, 0.0, 1.0]).collect();
         mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, colours);
@@ -443,7 +442,7 @@ mod tests {
         let (mut mesh, mut binding, rest) = bound(mesh);
         assert_eq!(rest.len(), 9);
         assert_eq!(binding.group_count, 18);
-        // A roof over the middle column: on its ridge the normal must be the mean of both sides.
+        // A roof over the middle column: the normal on its ridge must be the mean of both sides.
         let roof: Vec<_> = rest
             .iter()
             .map(|p| Vec3::new(p.x, 0.5 - p.x.abs(), p.z))
@@ -458,7 +457,7 @@ mod tests {
             if Vec2::new(position.x, position.z) == Vec2::ZERO {
                 assert!(
                     normal.x.abs() < 1e-5,
-                    "the ridge leans to one side: {normal}"
+                    "the normal on the ridge is tilted: {normal}"
                 );
             }
         }

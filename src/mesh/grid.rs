@@ -1,4 +1,4 @@
-//! Sheets of cloth.
+//! [`ClothGrid`], a builder for meshes of rectangular cloths.
 
 use bevy::{
     asset::RenderAssetUsages,
@@ -6,19 +6,19 @@ use bevy::{
     mesh::{Indices, Mesh, MeshBuilder, PrimitiveTopology},
 };
 
-/// Which way the quads of a grid are cut into triangles.
+/// Direction in which the quads of a grid are cut into triangles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Diagonals {
-    /// Neighbours are cut the other way: the sheet folds alike in both directions.
+    /// Neighbouring quads are cut in opposite directions. The cloth folds alike in both directions.
     #[default]
     Alternating,
-    /// All are cut alike. The sheet folds more easily along them.
+    /// All quads are cut in the same direction. The cloth folds more easily along the cuts.
     Parallel,
-    /// Rows alternate.
+    /// The direction alternates from row to row.
     Zigzag,
 }
 
-/// Builds a rectangular sheet with UVs, normals and tangents, centred on the origin.
+/// Mesh builder for a rectangular cloth with UVs, normals and tangents, centred on the origin.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -28,21 +28,21 @@ pub enum Diagonals {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClothGrid {
-    /// Width (along x) and height (along z, or y if [vertical](Self::vertical)), m. Sizes that are
-    /// not finite and above 0 become 1.
+    /// Width (along x) and height (along z, or y if [vertical](Self::vertical)), m. A size that is not finite
+    /// and above 0 is replaced by 1.
     pub size: Vec2,
-    /// Particles along x; at least 2.
+    /// Number of particles along x, at least 2.
     pub columns: u32,
-    /// Particles along the other side; at least 2.
+    /// Number of particles along the other side, at least 2.
     pub rows: u32,
-    /// How quads are cut.
+    /// Direction in which quads are cut.
     pub diagonals: Diagonals,
-    /// Stands in the xy plane facing +z, instead of lying in the xz plane facing +y.
+    /// Whether the cloth stands in the xy plane facing +z, instead of lying in the xz plane facing +y.
     pub vertical: bool,
 }
 
 impl ClothGrid {
-    /// A sheet that lies in the xz plane and faces up; its top edge is at −z.
+    /// Creates a cloth that lies in the xz plane and faces up; its top edge is at −z.
     pub fn new(width: f32, height: f32, columns: u32, rows: u32) -> Self {
         Self {
             size: Vec2::new(width, height),
@@ -53,7 +53,7 @@ impl ClothGrid {
         }
     }
 
-    /// A sheet that stands in the xy plane and faces +z; its top edge is at +y.
+    /// Creates a cloth that stands in the xy plane and faces +z; its top edge is at +y.
     pub fn vertical(width: f32, height: f32, columns: u32, rows: u32) -> Self {
         Self {
             vertical: true,
@@ -61,7 +61,7 @@ impl ClothGrid {
         }
     }
 
-    /// The same sheet with its quads cut in another way.
+    /// Sets the direction in which quads are cut.
     pub fn with_diagonals(self, diagonals: Diagonals) -> Self {
         Self { diagonals, ..self }
     }
@@ -124,7 +124,7 @@ impl MeshBuilder for ClothGrid {
             }
         }
         let corners = self.triangles(columns, rows);
-        // Half the memory, here and on the GPU, where that is enough.
+        // 16-bit indices, if they suffice, take half the memory, here and on the GPU.
         let indices = if u16::try_from(count - 1).is_ok() {
             Indices::U16(corners.into_iter().map(|i| i as u16).collect())
         } else {
@@ -150,7 +150,7 @@ mod tests {
     use crate::mesh::read::TriangleMesh;
 
     #[test]
-    fn all_triangles_face_the_way_the_normals_say() {
+    fn all_triangles_face_along_the_normals() {
         for diagonals in [
             Diagonals::Alternating,
             Diagonals::Parallel,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_sizes_become_possible() {
+    fn invalid_sizes_are_replaced_by_valid_ones() {
         let mesh = ClothGrid::new(f32::NAN, -1.0, 0, 1).build();
         let read = TriangleMesh::read(&mesh).unwrap();
         assert_eq!(read.positions.len(), 4);

@@ -1,40 +1,40 @@
-//! Fits a capsule around points: a limb around its bone.
+//! Fits a tapered capsule to the vertices of a limb around its bone.
 
 use bevy::math::{Quat, Vec3};
 
-/// Fewer points tell nothing about a limb.
-const FEWEST: usize = 8;
+/// Smallest number of points for a fit.
+const MIN_POINTS: usize = 8;
 
-/// A limb is as thick as this share of its points lie at most: what lies farther out are hair and pockets.
-const SHARE: f32 = 0.7;
+/// Fraction of the points within the radius of a limb; points farther out are hair and pockets.
+const INNER_FRACTION: f32 = 0.7;
 
-/// What does not fit better than by this share fits alike.
-const ALIKE: f32 = 0.9;
+/// A later candidate must reduce the misfit to below this fraction of the best one to replace it.
+const BETTER_FIT: f32 = 0.9;
 
-/// Rounds of the power iteration.
-const ROUNDS: usize = 32;
+/// Iterations of the power method.
+const POWER_ITERATIONS: usize = 32;
 
-/// Two balls and what is between them.
+/// Tapered capsule: the convex hull of two spheres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limb {
-    /// The middle between the centres of both balls, m.
+    /// Midpoint between the sphere centres, m.
     pub centre: Vec3,
-    /// Turns the y axis into its axis.
+    /// Rotation from the y axis to the capsule's axis.
     pub rotation: Quat,
-    /// Radius of the ball where its axis comes from, m.
+    /// Radius of the sphere at the negative end of the axis, m.
     pub radius_bottom: f32,
-    /// Radius of the one where it goes to, m.
+    /// Radius of the sphere at the positive end of the axis, m.
     pub radius_top: f32,
-    /// Between the centres of both, m.
+    /// Distance between the sphere centres, m.
     pub length: f32,
 }
 
 impl Limb {
-    /// Fits one around points: along the axis of the bone, if it is known, or along one of the three in which
-    /// the points are spread, whichever fits best. A chest is wider than it is deep, whatever its bone says.
-    /// `None` if there are too few points, or all in one place.
+    /// Fits a capsule to points: along the axis of the bone, if known, or along one of the principal axes of the
+    /// points, whichever fits best. A chest is wider than it is deep, whatever its bone says. `None` if there are
+    /// too few points, or if all coincide.
     pub fn around(points: &[Vec3], bone: Option<Vec3>) -> Option<Self> {
-        if points.len() < FEWEST || !points.iter().all(|at| at.is_finite()) {
+        if points.len() < MIN_POINTS || !points.iter().all(|at| at.is_finite()) {
             return None;
         }
         let middle = points.iter().sum::<Vec3>() / points.len() as f32;
@@ -45,12 +45,18 @@ impl Limb {
         let fits = [bone, first, second, third].into_iter().flatten();
         fits.filter_map(|axis| Self::along(axis, points, middle))
             .map(|limb| (limb.misfit(points), limb))
-            // Of two that fit alike, the first.
-            .reduce(|best, next| if next.0 < ALIKE * best.0 { next } else { best })
+            // Of two similar fits, the first.
+            .reduce(|best, next| {
+                if next.0 < BETTER_FIT * best.0 {
+                    next
+                } else {
+                    best
+                }
+            })
             .map(|(_, limb)| limb)
     }
 
-    /// Fits one along an axis.
+    /// Fits a capsule along an axis.
     fn along(axis: Vec3, points: &[Vec3], middle: Vec3) -> Option<Self> {
         let along = |at: &Vec3| (*at - middle).dot(axis);
         let across = |at: &Vec3| (*at - middle).reject_from_normalized(axis).length();
@@ -59,7 +65,7 @@ impl Limb {
             low = low.min(along(at));
             high = high.max(along(at));
         }
-        // The ends of a limb are round, or belong to the next one: how thick it is its middle tells.
+        // The ends of a limb are round or belong to the next limb; the radius is measured on the middle part.
         let end = 0.125 * (high - low);
         let half = |upper: bool| {
             let of_half = points.iter().filter(|at| {
@@ -72,7 +78,7 @@ impl Limb {
         let all = quantile(points.iter().map(across).collect())?;
         let longest = 0.5 * (high - low);
         let [bottom, top] = [half(false), half(true)].map(|radius| {
-            // No ball is longer than the limb.
+            // No sphere is larger than the limb is long.
             radius.unwrap_or(all).min(longest.max(all))
         });
         if !(bottom > 0.0 && top > 0.0) {
@@ -94,37 +100,39 @@ impl Limb {
         })
     }
 
-    /// How far points are from its surface, in the mean, m.
+    /// Returns the mean distance of the points from the surface, m.
     fn misfit(&self, points: &[Vec3]) -> f32 {
         let axis = self.rotation * Vec3::Y;
         let misfit = |at: &Vec3| {
-            let way = *at - self.centre;
-            let t = way.dot(axis).clamp(-0.5 * self.length, 0.5 * self.length);
-            let share = if self.length > 0.0 {
+            let offset = *at - self.centre;
+            let t = offset
+                .dot(axis)
+                .clamp(-0.5 * self.length, 0.5 * self.length);
+            let fraction = if self.length > 0.0 {
                 t / self.length + 0.5
             } else {
                 0.5
             };
-            let radius = self.radius_bottom + (self.radius_top - self.radius_bottom) * share;
-            ((way - axis * t).length() - radius).abs()
+            let radius = self.radius_bottom + (self.radius_top - self.radius_bottom) * fraction;
+            ((offset - axis * t).length() - radius).abs()
         };
         points.iter().map(misfit).sum::<f32>() / points.len() as f32
     }
 }
 
-/// The value that [`SHARE`] of all are below.
+/// Returns the value at the quantile [`INNER_FRACTION`].
 fn quantile(mut values: Vec<f32>) -> Option<f32> {
     let last = values.len().checked_sub(1)?;
-    let place = (SHARE * last as f32).round() as usize;
-    let (_, value, _) = values.select_nth_unstable_by(place.min(last), f32::total_cmp);
+    let index = (INNER_FRACTION * last as f32).round() as usize;
+    let (_, value, _) = values.select_nth_unstable_by(index.min(last), f32::total_cmp);
     Some(*value)
 }
 
-/// The direction across another one in which points are spread most: an eigenvector of their covariance, by
-/// power iteration. Across nothing it is the first.
+/// Returns the direction orthogonal to `across` with the largest spread of the points: an eigenvector of their
+/// covariance, by power iteration. A zero `across` gives the first principal axis.
 fn widest_axis(points: &[Vec3], middle: Vec3, across: Vec3) -> Option<Vec3> {
     let mut axis = Vec3::new(0.58, 0.57, 0.59);
-    for _ in 0..ROUNDS {
+    for _ in 0..POWER_ITERATIONS {
         axis -= across * axis.dot(across);
         let next: Vec3 = points
             .iter()
@@ -139,7 +147,7 @@ fn widest_axis(points: &[Vec3], middle: Vec3, across: Vec3) -> Option<Vec3> {
 mod tests {
     use super::*;
 
-    /// Points on a cone of this length around an axis, from one radius to another.
+    /// Returns points on a cone of this length around an axis, from one radius to another.
     fn cone(axis: Vec3, length: f32, from: f32, to: f32) -> Vec<Vec3> {
         let side = axis.any_orthonormal_vector();
         (0..=20)
@@ -154,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limb_is_as_long_and_thick_as_its_points() {
+    fn a_limb_has_the_length_and_radius_of_its_points() {
         let axis = Vec3::new(1.0, 2.0, -0.5).normalize();
         for known in [Some(axis * 3.0), None] {
             let limb = Limb::around(&cone(axis, 1.0, 0.1, 0.1), known).unwrap();
@@ -167,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limb_that_tapers_is_thinner_at_one_end() {
+    fn a_tapered_limb_is_thinner_at_one_end() {
         let axis = Vec3::Y;
         let limb = Limb::around(&cone(axis, 1.0, 0.2, 0.1), Some(axis)).unwrap();
         assert!(
@@ -179,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_chest_lies_across_its_bone() {
-        // A flat body, 40 cm wide, 30 high and 20 deep.
+        // A flat body, 40 cm wide, 30 cm high and 20 cm deep.
         let points: Vec<Vec3> = cone(Vec3::Y, 1.0, 1.0, 1.0)
             .iter()
             .map(|at| (*at - Vec3::ONE) * Vec3::new(0.2, 0.3, 0.1))
@@ -187,18 +195,15 @@ mod tests {
         let limb = Limb::around(&points, Some(Vec3::Y)).unwrap();
         let axis = limb.rotation * Vec3::Y;
         assert!(axis.z.abs() < 0.1, "{limb:?}");
-        assert!(
-            limb.radius_bottom < 0.16,
-            "no ball that sticks out: {limb:?}"
-        );
+        assert!(limb.radius_bottom < 0.16, "no protruding sphere: {limb:?}");
     }
 
     #[test]
-    fn what_is_no_limb_gives_none() {
+    fn degenerate_points_give_none() {
         assert_eq!(Limb::around(&[Vec3::ZERO; 4], None), None);
         assert_eq!(Limb::around(&[Vec3::ZERO; 40], None), None);
         assert_eq!(Limb::around(&[Vec3::NAN; 40], None), None);
-        // A disc is a ball.
+        // A disc gives a sphere.
         let disc = Limb::around(&cone(Vec3::Y, 0.01, 0.2, 0.2), Some(Vec3::Y)).unwrap();
         assert_eq!(disc.length, 0.0);
     }

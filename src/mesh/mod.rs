@@ -1,54 +1,54 @@
-//! From a mesh to a cloth and back.
+//! Builds cloth from meshes, and writes cloth back into meshes. Depends on Bevy's meshes and the solver's
+//! types, not on the ECS.
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
-//! | `read` | takes positions and triangles out of a [`Mesh`](bevy::mesh::Mesh), or says why it cannot |
+//! | `read` | reads positions and triangles of a [`Mesh`](bevy::mesh::Mesh), or returns why it cannot |
 //! | `weld` | makes one particle of all vertices that share a position |
-//! | `topology` | finds threads, quads and bend pairs in the triangles |
-//! | `assemble` | turns them into particles and constraints |
-//! | `part` | cloth that is a part of its mesh |
-//! | `nearest` | finds the triangle that is nearest to a point |
-//! | `proxy` | a fine mesh that follows a coarse cloth |
+//! | `topology` | finds edges, quads and bend stencils in the triangles |
+//! | `find_grids` | finds grids among the quads, and orders particles for locality |
+//! | `assemble` | builds the solver's particles and constraints |
+//! | `part` | cloth that covers only a part of its mesh |
+//! | `nearest` | finds the triangle nearest to a point |
+//! | `proxy` | binds a fine render mesh to a coarse cloth |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
-//! | `shading` | the loops over particles and vertices that this takes in every frame |
+//! | `shading` | loops over particles and vertices of the mesh write, run every frame |
 //! | `limb` | fits a capsule around points |
-//! | `open` | opens the mesh where its cloth has opened |
-//! | `numbers` | lists that are mostly 0, 1, 2 and so on |
-//! | `tangents` | the tangents of triangles in terms of their sides |
-//! | `vertex` | what a vertex gets that comes between two others |
-//! | `grid` | builds sheets of cloth |
-//! | `tube`, `spline` | draws ropes: the mesh of a smooth curve through particles |
-//!
-//! Knows Bevy's meshes and the solver's types; no ECS.
+//! | `tear_mesh` | opens the mesh along tears of its cloth |
+//! | `compact_indices` | list of indices that takes no memory while it is the identity |
+//! | `tangents` | tangents of triangles in terms of their sides |
+//! | `vertex` | attributes of new vertices between two others |
+//! | `grid` | builder for rectangular meshes |
+//! | `tube`, `spline` | meshes of ropes: a tube along a smooth curve through particles |
 
 pub mod assemble;
 pub mod binding;
+pub(crate) mod compact_indices;
+mod find_grids;
 pub mod grid;
 mod limb;
 mod nearest;
-pub(crate) mod numbers;
-mod open;
 mod part;
 pub mod proxy;
 pub mod read;
 pub mod shading;
 mod spline;
 mod tangents;
+mod tear_mesh;
 pub mod topology;
 pub mod tube;
 mod vertex;
-mod weave;
 mod weld;
 
 pub use assemble::Assembly;
 pub use binding::MeshBinding;
+pub use compact_indices::CompactIndices;
 pub use grid::{ClothGrid, Diagonals};
 pub use limb::Limb;
-pub use numbers::Numbers;
-pub(crate) use open::as_triangle_list;
 pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
 pub use read::{MeshError, TriangleMesh};
-pub use shading::Frame;
+pub use shading::RenderFrame;
+pub(crate) use tear_mesh::as_triangle_list;
 pub use topology::Topology;
 pub use tube::Tube;
 #[cfg(feature = "parry")]

@@ -1,25 +1,25 @@
-//! Finds the triangle that is nearest to a point.
+//! Finds the triangle nearest to a point.
 
 use bevy::{math::Vec3, platform::collections::HashMap};
 
-/// A triangle in more cells than these is looked at for every vertex.
-const MOST_CELLS: usize = 512;
+/// Triangles that overlap more cells than this are tested for every point.
+const MAX_CELLS: usize = 512;
 
-/// Finds the triangle that is nearest to a point, by cells.
-pub(super) struct Nearest<'a> {
+/// Nearest-triangle queries, by a uniform grid of cells.
+pub(super) struct NearestTriangle<'a> {
     positions: &'a [Vec3],
     triangles: &'a [[u32; 3]],
     size: f32,
     low: Vec3,
     high: Vec3,
-    /// How many cells there are along the longest side.
+    /// Number of cells along the longest side, plus a margin; the largest search radius in cells.
     rings: i32,
     cells: HashMap<[i32; 3], Vec<u32>>,
-    /// Those that are everywhere.
+    /// Triangles that overlap too many cells.
     large: Vec<u32>,
 }
 
-impl<'a> Nearest<'a> {
+impl<'a> NearestTriangle<'a> {
     pub(super) fn new(positions: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Option<Self> {
         let corners = |t: &[u32; 3]| t.map(|i| positions[i as usize]);
         let sides = triangles.iter().map(|t| {
@@ -49,7 +49,7 @@ impl<'a> Nearest<'a> {
             let from = nearest.cell(a.min(b).min(c));
             let to = nearest.cell(a.max(b).max(c));
             let counts = [0, 1, 2].map(|k| (to[k] - from[k] + 1) as usize);
-            if counts.iter().product::<usize>() > MOST_CELLS {
+            if counts.iter().product::<usize>() > MAX_CELLS {
                 nearest.large.push(number);
                 continue;
             }
@@ -68,39 +68,40 @@ impl<'a> Nearest<'a> {
         ((at - self.low) / self.size).floor().as_ivec3().to_array()
     }
 
-    /// The nearest triangle, and the shares of its second and third corner in the nearest point.
-    pub(super) fn to(&self, point: Vec3) -> (u32, [f32; 2]) {
+    /// Returns the nearest triangle, and the barycentric weights of its second and third corner at the nearest
+    /// point.
+    pub(super) fn find(&self, point: Vec3) -> (u32, [f32; 2]) {
         let mut best = (f32::INFINITY, 0, [0.0; 2]);
-        let mut look = |number: u32| {
+        let mut test = |number: u32| {
             let [a, b, c] = self.triangles[number as usize].map(|i| self.positions[i as usize]);
-            let shares = nearest_point(point, a, b, c);
-            let at = a + (b - a) * shares[0] + (c - a) * shares[1];
+            let weights = nearest_point(point, a, b, c);
+            let at = a + (b - a) * weights[0] + (c - a) * weights[1];
             let distance = at.distance_squared(point);
-            // Of two as near as each other, the first: the same each time.
+            // Ties go to the lower number, so the result is deterministic.
             if distance < best.0 || (distance == best.0 && number < best.1) {
-                best = (distance, number, shares);
+                best = (distance, number, weights);
             }
             best.0
         };
         let mut least = f32::INFINITY;
         for &number in &self.large {
-            least = look(number);
+            least = test(number);
         }
-        // From outside, the rings are around the nearest point of the box around all triangles: what is
-        // farther from that is farther from the point too.
+        // For a point outside, search around its nearest point in the bounding box: a triangle farther than
+        // `reach` from there is farther than √(outside + reach²) from the point.
         let start = point.clamp(self.low, self.high);
         let outside = point.distance_squared(start);
         let [x, y, z] = self.cell(start);
         for ring in 0..=self.rings {
             for dx in -ring..=ring {
                 for dy in -ring..=ring {
-                    // Inside the ring only its two ends are new.
+                    // Inside the ring only the two outer layers are new.
                     let inside = dx.abs() < ring && dy.abs() < ring;
                     let step = if inside { (2 * ring).max(1) } else { 1 };
                     for dz in (-ring..=ring).step_by(step as usize) {
                         let cell = [x + dx, y + dy, z + dz];
                         for &number in self.cells.get(&cell).into_iter().flatten() {
-                            least = look(number);
+                            least = test(number);
                         }
                     }
                 }
@@ -114,7 +115,7 @@ impl<'a> Nearest<'a> {
     }
 }
 
-/// The shares of b and c in the point of a triangle that is nearest (Ericson, "Real-Time Collision
+/// Returns the barycentric weights of b and c at the nearest point of a triangle (Ericson, "Real-Time Collision
 /// Detection", 2005, section 5.1.5).
 fn nearest_point(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> [f32; 2] {
     let (ab, ac, ap) = (b - a, c - a, p - a);
@@ -142,8 +143,8 @@ fn nearest_point(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> [f32; 2] {
     }
     let va = d3 * d6 - d5 * d4;
     if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        let share = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return [1.0 - share, share];
+        let fraction = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        return [1.0 - fraction, fraction];
     }
     let whole = va + vb + vc;
     if whole > 0.0 {
@@ -163,9 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_triangle_is_found_as_by_trying_all() {
+    fn the_nearest_triangle_is_that_of_a_brute_force_search() {
         let coarse = grid(9);
-        let nearest = Nearest::new(&coarse.positions, &coarse.triangles).unwrap();
+        let nearest = NearestTriangle::new(&coarse.positions, &coarse.triangles).unwrap();
         for k in 0..300 {
             let wave = |by: f32| (k as f32 * by).sin();
             let point = Vec3::new(wave(1.3), 0.7 * wave(2.1), wave(0.7)) * 1.5;
@@ -174,7 +175,7 @@ mod tests {
                 let [s, t] = nearest_point(point, a, b, c);
                 (a + (b - a) * s + (c - a) * t).distance(point)
             };
-            let (found, _) = nearest.to(point);
+            let (found, _) = nearest.find(point);
             let least = coarse
                 .triangles
                 .iter()

@@ -1,4 +1,4 @@
-//! Takes positions and triangles out of a mesh.
+//! Reads positions and triangles of a mesh.
 
 use bevy::{
     asset::RenderAssetUsages,
@@ -7,21 +7,21 @@ use bevy::{
 };
 use std::fmt;
 
-/// Why a mesh cannot become cloth. The text says what to do about it.
+/// Reason why a mesh cannot become cloth. The text names the remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MeshError {
     /// The mesh was uploaded to the GPU and is gone from main memory.
     NotReadable,
-    /// It consists of points or lines.
+    /// The mesh consists of points or lines.
     NotTriangles(PrimitiveTopology),
-    /// It has no `ATTRIBUTE_POSITION` of three floats.
+    /// The mesh has no `ATTRIBUTE_POSITION` of three floats.
     NoPositions,
     /// A position is NaN or infinite.
     NonFinite {
         /// Index of the vertex.
         vertex: usize,
     },
-    /// There is no triangle between three different places.
+    /// The mesh has no triangle with three different positions.
     NoTriangles,
 }
 
@@ -48,8 +48,8 @@ impl fmt::Display for MeshError {
             ),
             Self::NoTriangles => write!(
                 f,
-                "the mesh has no triangle between three different places; give it some, for \
-                 example with ClothGrid"
+                "the mesh has no triangle with three different positions; add some, for example \
+                 with ClothGrid"
             ),
         }
     }
@@ -57,19 +57,19 @@ impl fmt::Display for MeshError {
 
 impl std::error::Error for MeshError {}
 
-/// The part of a mesh that cloth is made of.
+/// Positions and triangles of a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriangleMesh {
     /// Vertex positions in mesh space, m.
     pub positions: Vec<Vec3>,
-    /// Vertices at the corners of each triangle.
+    /// Vertex indices of each triangle's corners.
     pub triangles: Vec<[u32; 3]>,
-    /// How many triangles were left out because they name vertices that do not exist.
+    /// Number of triangles that were left out because they refer to vertices that do not exist.
     pub out_of_range: usize,
 }
 
 impl TriangleMesh {
-    /// Reads a mesh.
+    /// Reads a mesh. Triangles that refer to vertices that do not exist are left out and counted.
     pub fn read(mesh: &Mesh) -> Result<Self, MeshError> {
         let positions = match mesh.try_attribute(Mesh::ATTRIBUTE_POSITION) {
             Ok(VertexAttributeValues::Float32x3(positions)) => positions,
@@ -80,8 +80,8 @@ impl TriangleMesh {
         let is_strip = mesh.primitive_topology() == PrimitiveTopology::TriangleStrip;
         let indices: Vec<u32> = match mesh.try_indices() {
             Ok(Indices::U16(indices)) => {
-                // 0xFFFF ends a strip, as 0xFFFF_FFFF does in the wider format. In a list it is the
-                // last of 65536 vertices.
+                // 0xFFFF ends a strip, as 0xFFFF_FFFF does in the wider format. In a list it is the last
+                // of 65536 vertices.
                 let ends = |i: u16| is_strip && i == u16::MAX;
                 let wide = |&i: &u16| if ends(i) { u32::MAX } else { i.into() };
                 indices.iter().map(wide).collect()
@@ -92,12 +92,12 @@ impl TriangleMesh {
         };
         let all = match mesh.primitive_topology() {
             PrimitiveTopology::TriangleList => indices.as_chunks::<3>().0.to_vec(),
-            PrimitiveTopology::TriangleStrip => strip(&indices),
+            PrimitiveTopology::TriangleStrip => strip_to_list(&indices),
             other => return Err(MeshError::NotTriangles(other)),
         };
 
         let exists = |&i: &u32| (i as usize) < positions.len();
-        let named = all.len();
+        let count = all.len();
         let triangles: Vec<_> = all
             .into_iter()
             .filter(|corners| corners.iter().all(exists))
@@ -105,22 +105,22 @@ impl TriangleMesh {
         if triangles.is_empty() {
             return Err(MeshError::NoTriangles);
         }
-        let bad = |&&vertex: &&u32| !positions[vertex as usize].is_finite();
-        if let Some(&vertex) = triangles.as_flattened().iter().find(bad) {
+        let is_bad = |&&vertex: &&u32| !positions[vertex as usize].is_finite();
+        if let Some(&vertex) = triangles.as_flattened().iter().find(is_bad) {
             let vertex = vertex as usize;
             return Err(MeshError::NonFinite { vertex });
         }
         Ok(Self {
-            out_of_range: named - triangles.len(),
+            out_of_range: count - triangles.len(),
             positions,
             triangles,
         })
     }
 }
 
-/// Every vertex of a strip makes a triangle with the two before it; every other one is turned, so
-/// that all face the same way.
-fn strip(indices: &[u32]) -> Vec<[u32; 3]> {
+/// Converts a triangle strip to a list. Each vertex forms a triangle with the two before it; the winding of
+/// every second triangle is flipped, so that all face the same way.
+fn strip_to_list(indices: &[u32]) -> Vec<[u32; 3]> {
     let mut triangles = Vec::new();
     for run in indices.split(|&i| i == u32::MAX) {
         for (i, corners) in run.windows(3).enumerate() {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_cloth_says_why() {
+    fn unsuitable_meshes_are_refused_with_the_reason() {
         let list = |positions| mesh(PrimitiveTopology::TriangleList, positions);
         let bare = Mesh::new(
             PrimitiveTopology::TriangleList,

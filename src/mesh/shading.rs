@@ -1,7 +1,7 @@
-//! The loops that draw cloth in every frame: from particles to places, unit normals and tangents.
+//! Per-frame rendering loops: from particles to render positions, unit normals and tangents.
 //!
-//! Places are kept as [`Vec3A`], which is one SIMD register: triangles read and add to them in no
-//! order that a wider register could use.
+//! Positions are stored as [`Vec3A`], one SIMD register: triangles access them in an irregular order that wider
+//! registers could not exploit.
 
 use super::tangents::TangentWeights;
 use crate::solver::{
@@ -11,100 +11,100 @@ use crate::solver::{
 };
 use bevy::math::{Mat3, Vec3, Vec3A};
 
-/// Vectors that are worked on at once.
+/// Vectors processed together.
 const BLOCK: usize = 64;
 
-/// A moment between the last two steps, and the frame in which the cloth is drawn then.
+/// Interpolation time between the last two steps, and the space in which the cloth is rendered.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
-    /// From 0 (when the last step began) to 1 (its end).
+pub struct RenderFrame {
+    /// From 0 (start of the last step) to 1 (its end).
     pub alpha: f32,
-    /// From the origin of the frame to that of the particles, in world axes, m.
+    /// Vector from the origin of the render space to the origin of the particles, in world axes, m.
     pub offset: Vec3,
-    /// Turns and scales world axes into those of the frame.
+    /// Rotation and scale from world axes to the render space.
     pub to_frame: Mat3,
 }
 
-impl Frame {
-    /// Writes where the particles are in this frame to `places`. Returns the corners of the box
-    /// around them, `None` if there are none.
-    pub fn place(
+impl RenderFrame {
+    /// Writes the interpolated positions of the particles in this space. Returns the low and high corner of their
+    /// bounding box, `None` without particles.
+    pub fn transform(
         &self,
         particles: &ParticleArrays,
-        places: &mut Vec<Vec3A>,
+        positions: &mut Vec<Vec3A>,
     ) -> Option<(Vec3, Vec3)> {
-        places.resize(particles.len(), Vec3A::ZERO);
-        self.place_into(particles, places)
+        positions.resize(particles.len(), Vec3A::ZERO);
+        self.transform_into(particles, positions)
     }
 
-    /// The same for as many places as there are particles.
-    pub(super) fn place_into<P: From<Vec3>>(
+    /// Likewise, into a slice with one position per particle.
+    pub(super) fn transform_into<P: From<Vec3>>(
         &self,
         particles: &ParticleArrays,
-        places: &mut [P],
+        positions: &mut [P],
     ) -> Option<(Vec3, Vec3)> {
         if particles.is_empty() {
             return None;
         }
         let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
-        dispatch(Place {
+        dispatch(TransformParticles {
             frame: *self,
             particles,
-            places,
+            positions,
             bounds: &mut bounds,
         });
         let [low, high] = bounds.map(Vec3::from);
         Some((low, high))
     }
 
-    /// First the small difference between two large numbers, then the rotation: far from the world's
-    /// origin that keeps the digits.
+    /// First the small difference of two large numbers, then the rotation: far from the world's origin that
+    /// preserves precision.
     #[inline(always)]
-    fn of(&self, from: Vec3, to: Vec3) -> Vec3 {
+    fn interpolate(&self, from: Vec3, to: Vec3) -> Vec3 {
         self.to_frame * (from.lerp(to, self.alpha) + self.offset)
     }
 }
 
-struct Place<'a, P> {
-    frame: Frame,
+struct TransformParticles<'a, P> {
+    frame: RenderFrame,
     particles: &'a ParticleArrays,
-    places: &'a mut [P],
+    positions: &'a mut [P],
     bounds: &'a mut [[f32; 3]; 2],
 }
 
-impl<P: From<Vec3>> Kernel for Place<'_, P> {
+impl<P: From<Vec3>> Kernel for TransformParticles<'_, P> {
     #[inline(always)]
     fn run(self) {
         let (from, to) = (&self.particles.previous, &self.particles.position);
         let mut block = [[0.0; BLOCK]; 3];
         let mut start = 0;
-        for places in self.places.chunks_mut(BLOCK) {
-            let here = start..start + places.len();
-            place_block(
+        for positions in self.positions.chunks_mut(BLOCK) {
+            let here = start..start + positions.len();
+            transform_block(
                 self.frame,
                 [&from.x, &from.y, &from.z].map(|plane| &plane[here.clone()]),
                 [&to.x, &to.y, &to.z].map(|plane| &plane[here.clone()]),
                 &mut block,
             );
             for (axis, plane) in block.iter().enumerate() {
-                let [low, high] = range(&plane[..places.len()]);
+                let [low, high] = range(&plane[..positions.len()]);
                 self.bounds[0][axis] = low.min(self.bounds[0][axis]);
                 self.bounds[1][axis] = high.max(self.bounds[1][axis]);
             }
-            for (k, place) in places.iter_mut().enumerate() {
-                *place = Vec3::new(block[0][k], block[1][k], block[2][k]).into();
+            for (k, position) in positions.iter_mut().enumerate() {
+                *position = Vec3::new(block[0][k], block[1][k], block[2][k]).into();
             }
             start += BLOCK;
         }
     }
 
-    fn run_scalar(self) {
+    fn run_reference(self) {
         let steps = (self.particles.previous.iter()).zip(self.particles.position.iter());
-        for (place, (from, to)) in self.places.iter_mut().zip(steps) {
-            let at = self.frame.of(from, to);
-            *place = at.into();
+        for (position, (from, to)) in self.positions.iter_mut().zip(steps) {
+            let at = self.frame.interpolate(from, to);
+            *position = at.into();
             for axis in 0..3 {
-                // A 0 has no sign, as in `range`.
+                // Adding 0 removes the sign of −0, as in `range`.
                 self.bounds[0][axis] = at[axis].min(self.bounds[0][axis]) + 0.0;
                 self.bounds[1][axis] = at[axis].max(self.bounds[1][axis]) + 0.0;
             }
@@ -113,8 +113,8 @@ impl<P: From<Vec3>> Kernel for Place<'_, P> {
 }
 
 #[inline(always)]
-fn place_block(
-    frame: Frame,
+fn transform_block(
+    frame: RenderFrame,
     [fx, fy, fz]: [&[f32]; 3],
     [tx, ty, tz]: [&[f32]; 3],
     [x, y, z]: &mut [[f32; BLOCK]; 3],
@@ -125,11 +125,11 @@ fn place_block(
     for k in 0..n {
         let from = Vec3::new(fx[k], fy[k], fz[k]);
         let to = Vec3::new(tx[k], ty[k], tz[k]);
-        (x[k], y[k], z[k]) = frame.of(from, to).into();
+        (x[k], y[k], z[k]) = frame.interpolate(from, to).into();
     }
 }
 
-/// Gives every vector length 1; those that have no direction become 0.
+/// Normalizes every vector; vectors without a direction become 0.
 pub(super) fn normalize(vectors: &mut [Vec3A]) {
     dispatch(Normalize { vectors });
 }
@@ -153,7 +153,7 @@ impl Kernel for Normalize<'_> {
         }
     }
 
-    fn run_scalar(self) {
+    fn run_reference(self) {
         for vector in self.vectors {
             *vector = Vec3::from(*vector).normalize_or_zero().into();
         }
@@ -172,46 +172,48 @@ fn normalize_block([x, y, z]: &mut [[f32; BLOCK]; 3], n: usize) {
     }
 }
 
-/// Adds to what belongs to each corner of each triangle what `of` makes of the places of its corners
-/// and the triangle's number. `particle` and `target` say which place and which sum belong to a
-/// vertex.
+/// Adds a value per triangle to the sums of its corners. `value_of` computes it from the triangle's number and the
+/// positions of its corners; `particle` and `target` map a vertex to its position and its sum.
 #[inline(always)]
 pub(super) fn add_to_corners<P: Copy + Into<Vec3A>>(
-    places: &[P],
+    positions: &[P],
     triangles: &Corners,
     particle: impl Fn(u32) -> u32,
     target: impl Fn(u32) -> u32,
     sums: &mut [Vec3A],
-    of: impl Fn(usize, [Vec3A; 3]) -> Vec3A,
+    value_of: impl Fn(usize, [Vec3A; 3]) -> Vec3A,
 ) {
     for (number, corners) in triangles.iter().enumerate() {
-        let value = of(number, corners.map(|v| places[particle(v) as usize].into()));
+        let value = value_of(
+            number,
+            corners.map(|v| positions[particle(v) as usize].into()),
+        );
         for vertex in corners {
             sums[target(vertex) as usize] += value;
         }
     }
 }
 
-/// How far one can get with a part of the vertices at a time: most triangles touch vertices near those
-/// of the triangles before them.
+/// Sliding windows over the vertices: most triangles touch vertices close to those of the previous triangles, so
+/// sums are needed for only part of the vertices at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bands {
-    /// For each block of triangles the first vertex that it or a later block touches, and the end of
-    /// those that it or an earlier one does.
+pub(super) struct VertexWindows {
+    /// For each block of triangles, the first vertex touched by it or a later block, and the end of the vertices
+    /// touched by it or an earlier one.
     ranges: Vec<[u32; 2]>,
-    /// Room for so many vertices is enough.
-    room: usize,
+    /// Size of the buffer of sums, in vertices.
+    capacity: usize,
 }
 
-/// Room for so many vertices is always there: less would only mean moving sums about more often.
-const ROOM: usize = 1024;
+/// Smallest buffer, in vertices: a smaller one would only move sums more often.
+const MIN_CAPACITY: usize = 1024;
 
-impl Bands {
+impl VertexWindows {
     pub(super) fn new(triangles: &Corners, vertices: usize) -> Self {
-        let mut room = [[0; 3]; corners::BLOCK];
+        let mut scratch = [[0; 3]; corners::BLOCK];
         let mut ranges: Vec<[u32; 2]> = (0..triangles.blocks())
             .map(|number| {
-                let block = triangles.block(number, &mut room).as_flattened();
+                let block = triangles.block(number, &mut scratch).as_flattened();
                 let low = block.iter().copied().min().unwrap_or(0);
                 [low, block.iter().copied().max().unwrap_or(0) + 1]
             })
@@ -230,21 +232,20 @@ impl Bands {
         }
         Self {
             ranges,
-            // What is still needed is moved to the front each time that the room is full.
-            room: (4 * widest).max(ROOM).min(vertices),
+            // Whenever the buffer is full, the sums still needed are moved to the front.
+            capacity: (4 * widest).max(MIN_CAPACITY).min(vertices),
         }
     }
 }
 
-/// Computes the normals and tangents of a mesh whose vertices are particles, from the positions that
-/// were written already.
+/// Computes the normals and tangents of a mesh whose vertices are particles, from positions already written.
 pub(super) struct Shade<'a> {
     pub(super) triangles: &'a Corners,
-    pub(super) bands: &'a Bands,
+    pub(super) vertex_windows: &'a VertexWindows,
     pub(super) positions: &'a [[f32; 3]],
-    /// The tangents of triangles, if tangents are wanted.
+    /// The tangent weights of the triangles, if tangents are needed.
     pub(super) weights: Option<&'a TangentWeights>,
-    /// Room for sums over the triangles of each vertex.
+    /// Buffers for the sums over the triangles of each vertex.
     pub(super) normal_sums: &'a mut Vec<Vec3A>,
     pub(super) tangent_sums: &'a mut Vec<Vec3A>,
     pub(super) normals: Option<&'a mut [[f32; 3]]>,
@@ -253,19 +254,21 @@ pub(super) struct Shade<'a> {
 
 impl Shade<'_> {
     pub(super) fn run(mut self) {
-        self.normal_sums.resize(self.bands.room, Vec3A::ZERO);
+        self.normal_sums
+            .resize(self.vertex_windows.capacity, Vec3A::ZERO);
         if self.weights.is_some() {
-            self.tangent_sums.resize(self.bands.room, Vec3A::ZERO);
+            self.tangent_sums
+                .resize(self.vertex_windows.capacity, Vec3A::ZERO);
         }
-        let mut room = [[0; 3]; corners::BLOCK];
-        // The vertices whose sums are kept now.
+        let mut scratch = [[0; 3]; corners::BLOCK];
+        // The range of vertices with sums in the buffer.
         let (mut from, mut end) = (0, 0);
-        for (number, &[first, upto]) in self.bands.ranges.iter().enumerate() {
+        for (number, &[first, upto]) in self.vertex_windows.ranges.iter().enumerate() {
             let upto = upto as usize;
             if upto > end {
-                if upto - from > self.bands.room {
+                if upto - from > self.vertex_windows.capacity {
                     let first = (first as usize).min(end);
-                    self.settle(from, first, end);
+                    self.finish_vertices(from, first, end);
                     from = first;
                 }
                 self.normal_sums[end - from..upto - from].fill(Vec3A::ZERO);
@@ -274,12 +277,12 @@ impl Shade<'_> {
                 }
                 end = upto;
             }
-            let block = self.triangles.block(number, &mut room);
-            let place = |v: u32| Vec3A::from(self.positions[v as usize]);
+            let block = self.triangles.block(number, &mut scratch);
+            let position = |v: u32| Vec3A::from(self.positions[v as usize]);
             match self.weights {
                 Some(weights) => {
                     for (k, corners) in block.iter().enumerate() {
-                        let [a, b, c] = corners.map(place);
+                        let [a, b, c] = corners.map(position);
                         let (ab, ac) = (b - a, c - a);
                         let normal = ab.cross(ac);
                         let [along_ab, along_ac] = weights.at(number * corners::BLOCK + k);
@@ -292,7 +295,7 @@ impl Shade<'_> {
                 }
                 None => {
                     for corners in block {
-                        let [a, b, c] = corners.map(place);
+                        let [a, b, c] = corners.map(position);
                         let normal = (b - a).cross(c - a);
                         for v in corners.map(|v| v as usize - from) {
                             self.normal_sums[v] += normal;
@@ -301,18 +304,18 @@ impl Shade<'_> {
                 }
             }
         }
-        self.settle(from, end, end);
+        self.finish_vertices(from, end, end);
     }
 
-    /// Writes the vertices from `from` to `first`, whose sums begin at the front. Those from there to
-    /// `end` come to the front.
-    fn settle(&mut self, from: usize, first: usize, end: usize) {
+    /// Writes the vertices from `from` to `first`, whose sums are at the front of the buffer, and moves the sums
+    /// from there to `end` to the front.
+    fn finish_vertices(&mut self, from: usize, first: usize, end: usize) {
         let (done, kept) = (first - from, first - from..end - from);
         let sums = &mut self.normal_sums[..done];
         normalize(sums);
         if let Some(normals) = &mut self.normals {
             for (normal, unit) in normals.iter_mut().skip(from).zip(&*sums) {
-                // Where there is no area there is no normal; the last one stays.
+                // Without area there is no normal; keep the last one.
                 if *unit != Vec3A::ZERO {
                     *normal = unit.to_array();
                 }
@@ -344,7 +347,7 @@ mod tests {
     use crate::solver::{SoaVec3, simd::levels::same_bits};
     use bevy::math::Quat;
 
-    /// Many directions and lengths; none has its own.
+    /// Returns vectors of many directions and lengths.
     fn some(count: usize, seed: usize) -> SoaVec3 {
         let part = |k: usize| (k * seed % 103) as f32 * 0.07 - 3.5;
         (0..count)
@@ -358,30 +361,30 @@ mod tests {
     }
 
     #[test]
-    fn particles_are_placed_alike_at_all_levels() {
+    fn positions_are_equal_at_all_simd_levels() {
         for count in [0, 1, 63, 64, 200] {
             let mut particles = ParticleArrays::new(Vec3::ZERO, some(count, 17), vec![1.0; count]);
             particles.position = some(count, 31);
             let turn = Mat3::from_quat(Quat::from_rotation_y(0.7));
-            let frame = Frame {
+            let frame = RenderFrame {
                 alpha: 0.3,
                 offset: Vec3::new(0.1, -2.0, 5.0),
                 to_frame: turn * 0.5,
             };
             same_bits(|| {
-                let mut places = vec![Vec3A::ONE; 7];
-                let bounds = frame.place(&particles, &mut places);
-                assert_eq!((places.len(), bounds.is_none()), (count, count == 0));
+                let mut positions = vec![Vec3A::ONE; 7];
+                let bounds = frame.transform(&particles, &mut positions);
+                assert_eq!((positions.len(), bounds.is_none()), (count, count == 0));
                 let (low, high) = bounds.unwrap_or_default();
                 let inside = |v: &Vec3A| Vec3::from(*v).cmpge(low) & Vec3::from(*v).cmple(high);
-                assert!(places.iter().all(|v| inside(v).all()));
-                bits(places.into_iter().map(Vec3::from).chain([low, high])).collect()
+                assert!(positions.iter().all(|v| inside(v).all()));
+                bits(positions.into_iter().map(Vec3::from).chain([low, high])).collect()
             });
         }
     }
 
     #[test]
-    fn vectors_get_length_1_alike_at_all_levels() {
+    fn normalized_vectors_are_equal_at_all_simd_levels() {
         let mut vectors: Vec<Vec3A> = some(150, 17).iter().map(Vec3A::from).collect();
         vectors[3] = Vec3A::ZERO;
         vectors[70] = Vec3A::splat(f32::NAN);

@@ -1,15 +1,14 @@
-//! A smooth curve through points, and a frame that goes along it without twisting.
+//! Smooth curve through points, and a rotation-minimizing frame along it.
 
 use bevy::math::Vec3;
 
-/// Points nearer to each other than this have no direction between them that is worth a bend:
-/// spacing below its square root counts as that, m^½.
-const LEAST_SPACING: f32 = 1e-6;
+/// Smallest square root of the distance between two points; closer points define no usable direction. m^½.
+const MIN_SQRT_SPACING: f32 = 1e-6;
 
-/// The piece of a centripetal Catmull–Rom curve (Barry and Goldman 1988; Yuksel, Schaefer and
-/// Keyser 2011: the one without loops and cusps) between the two inner ones of four points.
+/// Segment of a centripetal Catmull–Rom curve between the two inner ones of four points (Barry and Goldman 1988;
+/// Yuksel, Schaefer and Keyser 2011: the parameterization without loops and cusps).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct CurveSegment {
     start: Vec3,
     end: Vec3,
     /// Derivatives at both ends, for a parameter from 0 to 1.
@@ -17,15 +16,15 @@ pub(super) struct Piece {
     end_slope: Vec3,
 }
 
-impl Piece {
+impl CurveSegment {
     pub(super) fn new([before, start, end, after]: [Vec3; 4]) -> Self {
-        let spacing = |a: Vec3, b: Vec3| a.distance(b).sqrt().max(LEAST_SPACING);
+        let spacing = |a: Vec3, b: Vec3| a.distance(b).sqrt().max(MIN_SQRT_SPACING);
         let (d0, d1, d2) = (
             spacing(before, start),
             spacing(start, end),
             spacing(end, after),
         );
-        // The curve as a cubic Hermite: these are its derivatives by the knots, times the knots'
+        // The curve as a cubic Hermite: its derivatives with respect to the knot parameter, times the knot
         // distance d1.
         let middle = (end - start) / d1;
         let start_slope = (start - before) / d0 - (end - before) / (d0 + d1) + middle;
@@ -38,8 +37,8 @@ impl Piece {
         }
     }
 
-    /// The point at `t` from 0 (start) to 1 (end).
-    pub(super) fn place(&self, t: f32) -> Vec3 {
+    /// Returns the point at `t` from 0 (start) to 1 (end).
+    pub(super) fn position(&self, t: f32) -> Vec3 {
         let (t2, t3) = (t * t, t * t * t);
         let bend = 3.0 * t2 - 2.0 * t3;
         self.start.lerp(self.end, bend)
@@ -47,7 +46,7 @@ impl Piece {
             + self.end_slope * (t3 - t2)
     }
 
-    /// The unit direction at `t`; `None` where the curve stands still.
+    /// Returns the unit direction at `t`; `None` where the derivative is zero.
     pub(super) fn direction(&self, t: f32) -> Option<Vec3> {
         let t2 = t * t;
         let slope = (self.end - self.start) * (6.0 * (t - t2))
@@ -57,14 +56,14 @@ impl Piece {
     }
 }
 
-/// Where a curve that ends at `end` would go on, as seen from its neighbour and from the one after
-/// that, if there is one: as round as it came.
+/// Extrapolates a curve beyond its end with the same curvature, from the end's neighbour and the next point, if
+/// there is one.
 pub(super) fn beyond(end: Vec3, neighbour: Vec3, next: Option<Vec3>) -> Vec3 {
     let straight = end * 2.0 - neighbour;
     let Some(next) = next else {
         return straight;
     };
-    // The mirror that swaps the end and its neighbour takes the next one there.
+    // The reflection that swaps the end and its neighbour maps the next point to the result.
     match (end - neighbour).try_normalize() {
         Some(across) => {
             let middle = (end + neighbour) * 0.5;
@@ -74,41 +73,41 @@ pub(super) fn beyond(end: Vec3, neighbour: Vec3, next: Option<Vec3>) -> Vec3 {
     }
 }
 
-/// A place on a curve, its unit direction there and a unit normal.
+/// Position on a curve, with the unit direction and a unit normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Frame {
-    pub(super) place: Vec3,
+pub(super) struct CurveFrame {
+    pub(super) position: Vec3,
     pub(super) along: Vec3,
     pub(super) normal: Vec3,
 }
 
-impl Frame {
-    /// A frame whose normal is as near to a wish as its direction lets it be.
-    pub(super) fn new(place: Vec3, along: Vec3, wish: Vec3) -> Self {
-        let across = wish - along * along.dot(wish);
-        // Not merely above 0: what is left of a wish along the curve is rounding.
+impl CurveFrame {
+    /// Creates a frame with its normal as close to `preferred` as the direction allows.
+    pub(super) fn new(position: Vec3, along: Vec3, preferred: Vec3) -> Self {
+        let across = preferred - along * along.dot(preferred);
+        // A threshold above 0: for a preferred along the curve only rounding errors remain.
         let normal = if across.length_squared() > 1e-8 {
             across.normalize()
         } else {
             along.any_orthonormal_vector()
         };
         Self {
-            place,
+            position,
             along,
             normal,
         }
     }
 
-    /// The frame farther along, turned as little as can be: double reflection (Wang, Jüttler, Zheng
-    /// and Liu, Computation of rotation minimizing frames, 2008).
-    pub(super) fn next(&self, place: Vec3, along: Vec3) -> Self {
-        let (normal, mirrored) = reflect(place - self.place, self.normal, self.along);
+    /// Returns the next frame along the curve with minimal rotation: double reflection (Wang, Jüttler, Zheng and
+    /// Liu, "Computation of Rotation Minimizing Frames", 2008).
+    pub(super) fn next(&self, position: Vec3, along: Vec3) -> Self {
+        let (normal, mirrored) = reflect(position - self.position, self.normal, self.along);
         let (normal, _) = reflect(along - mirrored, normal, mirrored);
-        Self::new(place, along, normal)
+        Self::new(position, along, normal)
     }
 }
 
-/// Mirrors two vectors at the plane across `v`. Without a `v` there is nothing to mirror.
+/// Reflects two vectors in the plane normal to `v`. A zero `v` leaves them unchanged.
 fn reflect(v: Vec3, a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     let square = v.length_squared();
     if square < 1e-20 {
@@ -124,36 +123,36 @@ mod tests {
     use std::f32::consts::TAU;
 
     #[test]
-    fn it_goes_through_its_points_and_is_straight_between_points_in_a_line() {
+    fn a_curve_interpolates_its_points_and_is_straight_between_collinear_ones() {
         let points = [0.0, 1.0, 3.0, 3.5].map(|x| Vec3::new(x, 2.0 * x, 0.0));
-        let piece = Piece::new(points);
-        assert_eq!(piece.place(0.0), points[1]);
-        assert!((piece.place(1.0) - points[2]).length() < 1e-5);
+        let segment = CurveSegment::new(points);
+        assert_eq!(segment.position(0.0), points[1]);
+        assert!((segment.position(1.0) - points[2]).length() < 1e-5);
         let along = (points[3] - points[0]).normalize();
         for t in [0.0, 0.3, 0.7, 1.0] {
-            assert!(piece.direction(t).unwrap().distance(along) < 1e-4);
-            let off = piece.place(t).reject_from(along);
+            assert!(segment.direction(t).unwrap().distance(along) < 1e-4);
+            let off = segment.position(t).reject_from(along);
             assert!(off.length() < 1e-4, "{off}");
         }
     }
 
     #[test]
-    fn circles_come_out_round_and_pieces_meet_in_one_direction() {
+    fn circles_are_round_and_segments_join_smoothly() {
         let at = |i: i32| {
             let angle = TAU * i as f32 / 12.0;
             Vec3::new(angle.cos(), angle.sin(), 0.0)
         };
-        let piece = |i| Piece::new([at(i - 1), at(i), at(i + 1), at(i + 2)]);
+        let segment = |i| CurveSegment::new([at(i - 1), at(i), at(i + 1), at(i + 2)]);
         for t in [0.2, 0.5, 0.8] {
-            let radius = piece(0).place(t).length();
+            let radius = segment(0).position(t).length();
             assert!((radius - 1.0).abs() < 2e-3, "{radius}");
         }
-        let (before, after) = (piece(0).direction(1.0), piece(1).direction(0.0));
+        let (before, after) = (segment(0).direction(1.0), segment(1).direction(0.0));
         assert!(before.unwrap().distance(after.unwrap()) < 1e-4);
     }
 
     #[test]
-    fn curves_go_on_beyond_their_ends_as_round_as_they_came() {
+    fn extrapolated_points_keep_the_curvature() {
         let [a, b, c] = [0.0, 0.5, 1.0].map(|angle: f32| Vec3::new(angle.cos(), angle.sin(), 0.0));
         assert!(
             beyond(a, b, Some(c)).distance(Vec3::new(0.5_f32.cos(), -0.5_f32.sin(), 0.0)) < 1e-5
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn points_in_one_place_give_numbers() {
+    fn coincident_points_give_finite_curves() {
         let (a, b) = (Vec3::ZERO, Vec3::X);
         for points in [
             [a, a, a, a],
@@ -172,17 +171,17 @@ mod tests {
             [b, a, b, a],
             [a, b, a, b],
         ] {
-            let piece = Piece::new(points);
+            let segment = CurveSegment::new(points);
             for t in [0.0, 0.25, 0.5, 1.0] {
-                assert!(piece.place(t).is_finite());
-                assert!(piece.direction(t).is_none_or(|d| d.is_normalized()));
+                assert!(segment.position(t).is_finite());
+                assert!(segment.direction(t).is_none_or(|d| d.is_normalized()));
             }
         }
     }
 
     #[test]
     fn frames_do_not_twist() {
-        // Around a flat circle the normal out of its plane stays as it is.
+        // Along a flat circle the normal out of its plane stays constant.
         let at = |i: usize| {
             let angle = TAU * i as f32 / 40.0;
             (
@@ -190,26 +189,26 @@ mod tests {
                 Vec3::new(-angle.sin(), angle.cos(), 0.0),
             )
         };
-        let (place, along) = at(0);
-        let mut frame = Frame::new(place, along, Vec3::Z);
+        let (position, along) = at(0);
+        let mut frame = CurveFrame::new(position, along, Vec3::Z);
         for i in 1..=40 {
-            let (place, along) = at(i);
-            frame = frame.next(place, along);
+            let (position, along) = at(i);
+            frame = frame.next(position, along);
             assert!(frame.normal.distance(Vec3::Z) < 1e-4);
         }
     }
 
     #[test]
-    fn frames_survive_a_turn_on_the_spot() {
-        let start = Frame::new(Vec3::ZERO, Vec3::X, Vec3::Y);
-        for (place, along) in [
+    fn frames_survive_a_turn_without_a_change_of_position() {
+        let start = CurveFrame::new(Vec3::ZERO, Vec3::X, Vec3::Y);
+        for (position, along) in [
             (Vec3::ZERO, Vec3::X),
             (Vec3::ZERO, Vec3::NEG_X),
             (Vec3::X, Vec3::NEG_X),
             (Vec3::NEG_X, Vec3::X),
             (Vec3::ZERO, Vec3::Y),
         ] {
-            let frame = start.next(place, along);
+            let frame = start.next(position, along);
             assert!(frame.normal.is_normalized(), "{frame:?}");
             assert!(frame.normal.dot(along).abs() < 1e-5, "{frame:?}");
         }

@@ -1,16 +1,16 @@
-//! The tangents of triangles in terms of their sides, which turn and stretch with the cloth.
+//! Tangents of triangles as weights of their sides, so that they turn and stretch with the cloth.
 
 use super::read::TriangleMesh;
 use bevy::math::{Vec3, Vec4};
 
-/// So many kinds of triangles at most.
-const KINDS: usize = 32;
+/// Largest number of distinct kinds of triangles that are stored compressed.
+const MAX_KINDS: usize = 32;
 
-/// Triangles whose weights differ by less than this share are of one kind: 0.006°, which nobody sees.
-const ALIKE: f32 = 1e-4;
+/// Largest relative difference of weights within one kind: 0.006°, which is invisible.
+const TOLERANCE: f32 = 1e-4;
 
-/// For each triangle, what its tangent is made of: the shares of its sides ab and ac. Where few kinds
-/// of triangles come again and again, as in a grid, each takes one byte.
+/// Weights of the sides ab and ac in the tangent of each triangle. If only a few kinds of triangles occur, as in a
+/// grid, each triangle takes one byte.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serialize",
@@ -20,12 +20,12 @@ const ALIKE: f32 = 1e-4;
 pub(super) struct TangentWeights {
     kinds: Vec<[f32; 2]>,
     of: Vec<u8>,
-    /// Those that are of no kind; then there are no kinds.
-    listed: Vec<[f32; 2]>,
+    /// Weights per triangle, if there are too many kinds; `kinds` is then empty.
+    list: Vec<[f32; 2]>,
 }
 
 impl TangentWeights {
-    /// Writes the mean tangent of each triangle's corners as a combination of its sides ab and ac.
+    /// Fits the mean tangent of each triangle's corners by a combination of its sides ab and ac.
     pub(super) fn new(mesh: &TriangleMesh, tangents: &[[f32; 4]]) -> Self {
         let weights = mesh.triangles.iter().map(|corners| {
             let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
@@ -48,24 +48,24 @@ impl TangentWeights {
                 [0.0; 2]
             }
         });
-        Self::by_kinds(weights.collect())
+        Self::compress(weights.collect())
     }
 
-    /// Puts weights that are alike together.
-    pub(super) fn by_kinds(mut listed: Vec<[f32; 2]>) -> Self {
+    /// Groups similar weights into kinds, if there are few enough.
+    pub(super) fn compress(mut list: Vec<[f32; 2]>) -> Self {
         let alike = |a: &[f32; 2], b: &[f32; 2]| {
             let size = a[0].abs().max(a[1].abs());
             let apart = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
-            apart <= size * ALIKE
+            apart <= size * TOLERANCE
         };
         let mut kinds: Vec<[f32; 2]> = Vec::new();
-        let mut of = Vec::with_capacity(listed.len());
-        for weights in &listed {
+        let mut of = Vec::with_capacity(list.len());
+        for weights in &list {
             let known = kinds.iter().position(|kind| alike(kind, weights));
             let kind = known.unwrap_or(kinds.len());
-            if kind == KINDS {
-                listed.shrink_to_fit();
-                return listed.into();
+            if kind == MAX_KINDS {
+                list.shrink_to_fit();
+                return list.into();
             }
             if known.is_none() {
                 kinds.push(*weights);
@@ -75,20 +75,20 @@ impl TangentWeights {
         Self {
             kinds,
             of,
-            listed: Vec::new(),
+            list: Vec::new(),
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.of.len().max(self.listed.len())
+        self.of.len().max(self.list.len())
     }
 
     #[inline(always)]
     pub(super) fn at(&self, triangle: usize) -> [f32; 2] {
-        if self.listed.is_empty() {
+        if self.list.is_empty() {
             self.kinds[usize::from(self.of[triangle])]
         } else {
-            self.listed[triangle]
+            self.list[triangle]
         }
     }
 
@@ -96,23 +96,23 @@ impl TangentWeights {
         (0..self.len()).map(|triangle| self.at(triangle))
     }
 
-    /// The weights as a list that can be changed.
+    /// Returns the weights as an editable list.
     pub(super) fn to_mut(&mut self) -> &mut Vec<[f32; 2]> {
-        if self.listed.is_empty() {
+        if self.list.is_empty() {
             *self = Self {
-                listed: self.iter().collect(),
+                list: self.iter().collect(),
                 ..Self::default()
             };
         }
-        &mut self.listed
+        &mut self.list
     }
 }
 
-/// To the last bit, as snapshots need it.
+/// Lossless, as snapshots require.
 impl From<Vec<[f32; 2]>> for TangentWeights {
-    fn from(listed: Vec<[f32; 2]>) -> Self {
+    fn from(list: Vec<[f32; 2]>) -> Self {
         Self {
-            listed,
+            list,
             ..Self::default()
         }
     }
@@ -124,7 +124,7 @@ impl From<TangentWeights> for Vec<[f32; 2]> {
     }
 }
 
-/// It does not matter how they are stored.
+/// Compares the weights, however they are stored.
 impl PartialEq for TangentWeights {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())
@@ -136,11 +136,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_kinds_take_a_byte_each() {
+    fn few_kinds_are_stored_in_one_byte_each() {
         let list: Vec<[f32; 2]> = (0..1000)
             .map(|i| [3.0 + (i % 4) as f32, -0.5 + i as f32 * 1e-8])
             .collect();
-        let mut weights = TangentWeights::by_kinds(list.clone());
+        let mut weights = TangentWeights::compress(list.clone());
         assert_eq!((weights.len(), weights.kinds.len()), (1000, 4));
         for (now, before) in weights.iter().zip(&list) {
             assert!((now[0] - before[0]).abs() + (now[1] - before[1]).abs() < 1e-4);
@@ -151,13 +151,13 @@ mod tests {
         assert_eq!(weights.at(7), [9.0, 9.0]);
         assert_ne!(weights, packed);
         weights.to_mut()[7] = packed.at(7);
-        assert_eq!(weights, packed, "stored otherwise, it is the same");
+        assert_eq!(weights, packed, "equal, although stored differently");
     }
 
     #[test]
-    fn many_kinds_are_kept_as_they_are() {
+    fn many_kinds_are_stored_uncompressed() {
         let list: Vec<[f32; 2]> = (0..100).map(|i| [i as f32, 1.0]).collect();
-        let weights = TangentWeights::by_kinds(list.clone());
+        let weights = TangentWeights::compress(list.clone());
         assert!(weights.iter().eq(list));
         assert_eq!(TangentWeights::default().len(), 0);
     }

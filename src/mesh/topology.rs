@@ -1,80 +1,80 @@
-//! Finds what holds a cloth together in the triangles of its mesh: threads, the two diagonals of
-//! quads, and places that resist bending.
+//! Finds the constraints of a cloth in the triangles of its mesh: edges, the two diagonals of quads, and bend
+//! stencils.
 //!
 //! A grid of N×N vertices, whatever its diagonals, gives 2N(N−1) structural, 2(N−1)² shear and
-//! 2N(N−2) bend constraints: the classic mass–spring cloth (Provot 1995), but for what bends do. Other
-//! meshes get their edges, and each inner edge resists bending.
+//! 2N(N−2) bend constraints: the classic mass–spring cloth (Provot 1995), except for the model of bending.
+//! Other meshes get their edges as structural constraints, and each inner edge resists bending.
 
 use super::{
-    numbers::Numbers,
+    compact_indices::CompactIndices,
+    find_grids::{self, Quad},
     read::TriangleMesh,
-    weave::{self, Quad},
     weld::weld,
 };
-use crate::solver::{Bend, ConstraintKind, Corners, SheetLayout, sort_near};
+use crate::solver::{BendStencil, ConstraintKind, Corners, GridLayout, sort_by_particle};
 use bevy::{math::Vec3, platform::collections::HashSet};
 
-/// A cloth before it has a place in the world.
+/// Particles, triangles and constraints of a cloth in mesh space, before it is placed in the world.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
-    /// The particle of each vertex; [`NO_PARTICLE`] for vertices that no triangle uses.
-    pub vertex_to_particle: Numbers,
+    /// Particle of each vertex; [`NO_PARTICLE`] for vertices that are not used by any triangle.
+    pub vertex_to_particle: CompactIndices,
     /// Rest positions of the particles in mesh space, m.
     pub positions: Vec<Vec3>,
-    /// Particles at the corners of each triangle, every triangle once.
+    /// Particles at the corners of each triangle, without duplicates.
     pub triangles: Corners,
-    /// Pairs of particles that are to keep their distance. May be emptied once they are built: they
-    /// follow from the triangles, see [`constraints_at`](Self::constraints_at).
+    /// Pairs of particles with a distance constraint. May be emptied once the constraints are built, because
+    /// they follow from the triangles, see [`constraints_at`](Self::constraints_at).
     pub constraints: Vec<(ConstraintKind, u32, u32)>,
-    /// Where it resists bending. May be emptied with the pairs.
-    pub bends: Vec<Bend>,
-    /// The grids among the particles: their particles are numbered row by row.
-    pub sheets: Vec<SheetLayout>,
+    /// Stencils of the bend constraints. May be emptied together with `constraints`.
+    pub bends: Vec<BendStencil>,
+    /// Grids among the particles, which are numbered row by row.
+    pub grids: Vec<GridLayout>,
 }
 
-/// Stands for the particle of a vertex that is no part of the cloth.
+/// Entry of [`Topology::vertex_to_particle`] for vertices that are not part of the cloth.
 pub const NO_PARTICLE: u32 = u32::MAX;
 
 impl Topology {
-    /// Analyses a mesh. Triangles that touch fewer than three particles hold nothing and are left
-    /// out; `None` if no other is there.
+    /// Analyses a mesh. Triangles with fewer than three distinct particles are left out. Returns `None` if no
+    /// triangle remains.
     pub fn new(mesh: &TriangleMesh) -> Option<Self> {
         let mut welded = weld(&mesh.positions, &mesh.triangles);
         let to_particle = |i: u32| welded.vertex_to_particle[i as usize];
-        let mut triangles = distinct(
+        let mut triangles = distinct_triangles(
             mesh.triangles.iter().map(|t| t.map(to_particle)),
             welded.positions.len(),
         );
         if triangles.is_empty() {
             return None;
         }
-        let Found {
+        let MeshConstraints {
             pairs: mut constraints,
             mut bends,
             quads,
         } = constraints(&welded.positions, &triangles);
-        let threads: Vec<[u32; 2]> = constraints
+        let structural: Vec<[u32; 2]> = constraints
             .iter()
             .filter(|(kind, ..)| *kind == ConstraintKind::Structural)
             .map(|&(_, a, b)| [a, b])
             .collect();
-        let order = weave::order(welded.positions.len(), &quads, &threads);
-        // Numbers the particles anew.
+        let order = find_grids::order_particles(welded.positions.len(), &quads, &structural);
+        // Renumber the particles.
         let old = &order.particles;
         let mut new = vec![0; old.len()];
         for (number, &particle) in (0..).zip(old) {
             new[particle as usize] = number;
         }
-        let rename = |i: &mut u32| *i = new[*i as usize];
+        let renumber = |i: &mut u32| *i = new[*i as usize];
         let in_cloth = welded.vertex_to_particle.iter_mut();
-        in_cloth.filter(|i| **i != NO_PARTICLE).for_each(rename);
-        triangles.as_flattened_mut().iter_mut().for_each(rename);
+        in_cloth.filter(|i| **i != NO_PARTICLE).for_each(renumber);
+        triangles.as_flattened_mut().iter_mut().for_each(renumber);
         for (_, a, b) in &mut constraints {
-            rename(a);
-            rename(b);
+            renumber(a);
+            renumber(b);
         }
-        for Bend { ends, over } in &mut bends {
-            ends.iter_mut().chain(over).for_each(rename);
+        for BendStencil { ends, middle } in &mut bends {
+            ends.iter_mut().chain(middle).for_each(renumber);
         }
         Some(Self {
             vertex_to_particle: welded.vertex_to_particle.into(),
@@ -82,91 +82,98 @@ impl Topology {
             triangles: triangles.into(),
             constraints,
             bends,
-            sheets: order.sheets,
+            grids: order.grids,
         })
     }
 
-    /// Finds the constraints again that were left out.
-    pub(super) fn find_constraints(&self) -> (Pairs, Vec<Bend>) {
-        let Found { pairs, bends, .. } = constraints(&self.positions, &self.triangles.to_vec());
-        (pairs, bends)
+    /// Finds the constraints in the triangles, after the lists have been emptied.
+    pub(super) fn find_constraints(&self) -> (ConstraintPairs, Vec<BendStencil>) {
+        let found = constraints(&self.positions, &self.triangles.to_vec());
+        (found.pairs, found.bends)
     }
 }
 
-/// The triangles with three different corners, each once: the back of a two-sided mesh is the same
-/// fabric as its front.
-fn distinct(triangles: impl Iterator<Item = [u32; 3]>, particles: usize) -> Vec<[u32; 3]> {
+/// Returns the triangles with three different corners, without duplicates: the back of a two-sided mesh is the
+/// same fabric as its front.
+fn distinct_triangles(
+    triangles: impl Iterator<Item = [u32; 3]>,
+    particles: usize,
+) -> Vec<[u32; 3]> {
     let mut all: Vec<[u32; 3]> = triangles
         .filter(|[a, b, c]| a != b && b != c && c != a)
         .collect();
     let mut sorted: Vec<([u32; 3], usize)> = (0..)
         .zip(&all)
-        .map(|(order, &corners)| {
+        .map(|(number, &corners)| {
             let mut key = corners;
             key.sort_unstable();
-            (key, order)
+            (key, number)
         })
         .collect();
-    sort_near(&mut sorted, particles, |(key, _)| key[0]);
-    let twice = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-    let twice: HashSet<usize> = twice.map(|pair| pair[1].1).collect();
-    if !twice.is_empty() {
-        let mut number = 0..;
-        all.retain(|_| number.next().is_some_and(|number| !twice.contains(&number)));
+    sort_by_particle(&mut sorted, particles, |(key, _)| key[0]);
+    let duplicates = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    let duplicates: HashSet<usize> = duplicates.map(|pair| pair[1].1).collect();
+    if !duplicates.is_empty() {
+        let mut numbers = 0..;
+        let is_kept = |number: Option<usize>| number.is_some_and(|n| !duplicates.contains(&n));
+        all.retain(|_| is_kept(numbers.next()));
     }
     all
 }
 
-/// An edge, and the triangles on it.
-struct Edge<'a> {
+/// Edge of the mesh and the triangles on it.
+struct MeshEdge<'a> {
     ends: [u32; 2],
-    /// Triangle and the corner of it that is not on the edge. Most edges have one or two.
-    wings: &'a [Side],
+    /// Sides of triangles that form the edge; of most edges one or two.
+    sides: &'a [EdgeSide],
 }
 
-/// A side of a triangle.
-type Side = ([u32; 2], Wing);
+/// Side of a triangle: its ends in ascending order, and the corner opposite to it.
+type EdgeSide = ([u32; 2], OppositeCorner);
 
+/// Triangle on an edge and its corner that is not on the edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Wing {
+struct OppositeCorner {
     triangle: u32,
-    tip: u32,
+    corner: u32,
 }
 
-/// The sides of all triangles, ordered by their ends: those of one edge come together.
-fn sides(triangles: &[[u32; 3]], particles: usize) -> Vec<Side> {
-    let mut sides: Vec<Side> = Vec::with_capacity(triangles.len() * 3);
+/// Returns the sides of all triangles, sorted by their ends, so that the sides of one edge are adjacent.
+fn sides(triangles: &[[u32; 3]], particles: usize) -> Vec<EdgeSide> {
+    let mut sides: Vec<EdgeSide> = Vec::with_capacity(triangles.len() * 3);
     for (t, &[a, b, c]) in triangles.iter().enumerate() {
-        for (a, b, tip) in [(a, b, c), (b, c, a), (c, a, b)] {
+        for (a, b, corner) in [(a, b, c), (b, c, a), (c, a, b)] {
             let triangle = t as u32;
-            sides.push(([a.min(b), a.max(b)], Wing { triangle, tip }));
+            let opposite = OppositeCorner { triangle, corner };
+            sides.push(([a.min(b), a.max(b)], opposite));
         }
     }
-    sort_near(&mut sides, particles, |(ends, _)| ends[0]);
+    sort_by_particle(&mut sides, particles, |(ends, _)| ends[0]);
     sides
 }
 
-/// All edges, ordered by their ends.
-fn edges(sides: &[Side]) -> Vec<Edge<'_>> {
+/// Returns all edges, sorted by their ends.
+fn edges(sides: &[EdgeSide]) -> Vec<MeshEdge<'_>> {
     let same = sides.chunk_by(|(a, _), (b, _)| a == b);
-    same.map(|wings| Edge {
-        ends: wings[0].0,
-        wings,
+    same.map(|sides| MeshEdge {
+        ends: sides[0].0,
+        sides,
     })
     .collect()
 }
 
-/// Pairs that are to keep their distance.
-pub(super) type Pairs = Vec<(ConstraintKind, u32, u32)>;
+/// Pairs of particles with a distance constraint.
+pub(super) type ConstraintPairs = Vec<(ConstraintKind, u32, u32)>;
 
-/// What was found in the triangles.
-struct Found {
-    pairs: Pairs,
-    bends: Vec<Bend>,
+/// Constraints and quads that were found in the triangles.
+struct MeshConstraints {
+    pairs: ConstraintPairs,
+    bends: Vec<BendStencil>,
     quads: Vec<Quad>,
 }
 
-fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> Found {
+/// Finds constraints and quads in the triangles.
+fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> MeshConstraints {
     let sides = sides(triangles, positions.len());
     let edges = edges(&sides);
     let is_diagonal: Vec<bool> = edges.iter().map(|e| is_quad(e, positions)).collect();
@@ -177,18 +184,18 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> Found {
     for (edge, &diagonal) in edges.iter().zip(&is_diagonal) {
         let [a, b] = edge.ends;
         if diagonal {
-            let [one, other] = [edge.wings[0].1, edge.wings[1].1];
-            in_quad[one.triangle as usize] = true;
-            in_quad[other.triangle as usize] = true;
-            quads.push([one.tip, a, other.tip, b]);
+            let [first, second] = [edge.sides[0].1, edge.sides[1].1];
+            in_quad[first.triangle as usize] = true;
+            in_quad[second.triangle as usize] = true;
+            quads.push([first.corner, a, second.corner, b]);
             constraints.push((ConstraintKind::Shear, a, b));
-            constraints.push((ConstraintKind::Shear, one.tip, other.tip));
+            constraints.push((ConstraintKind::Shear, first.corner, second.corner));
         } else {
             constraints.push((ConstraintKind::Structural, a, b));
         }
     }
 
-    // Where only quads meet, bending is along the threads; everywhere else across the edges.
+    // Where only quads meet, bends run along edges; everywhere else across edges.
     let mut bends = Vec::with_capacity(edges.len());
     let mut only_quads = vec![true; positions.len()];
     for (corners, &in_quad) in triangles.iter().zip(&in_quad) {
@@ -196,98 +203,98 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> Found {
             corners.iter().for_each(|&i| only_quads[i as usize] = false);
         }
     }
-    let threads = edges.iter().zip(&is_diagonal).filter(|(_, d)| !**d);
-    along_threads(
+    let structural = edges.iter().zip(&is_diagonal).filter(|(_, d)| !**d);
+    bends_along_edges(
         positions,
-        threads.clone().map(|(edge, _)| edge.ends),
+        structural.clone().map(|(edge, _)| edge.ends),
         &only_quads,
         &mut bends,
     );
-    for (edge, _) in threads {
-        let covered = edge.wings.iter().all(|(_, w)| in_quad[w.triangle as usize])
+    for (edge, _) in structural {
+        let mut opposite = edge.sides.iter().map(|(_, opposite)| opposite);
+        let covered = opposite.all(|opposite| in_quad[opposite.triangle as usize])
             && edge.ends.iter().any(|&i| only_quads[i as usize]);
         if !covered {
-            for pair in edge.wings.windows(2) {
-                let tips = [pair[0].1.tip, pair[1].1.tip];
-                bends.push(Bend::across(edge.ends, tips));
+            for pair in edge.sides.windows(2) {
+                let opposite = [pair[0].1.corner, pair[1].1.corner];
+                bends.push(BendStencil::dihedral(edge.ends, opposite));
             }
         }
     }
-    Found {
+    MeshConstraints {
         pairs: constraints,
         bends,
         quads,
     }
 }
 
-/// Whether the two triangles on an edge are a rectangle, near enough: flat, with right angles at
-/// their tips and diagonals of the same length. The edge is then one of the diagonals.
-fn is_quad(edge: &Edge, positions: &[Vec3]) -> bool {
-    let [(_, one), (_, other)] = edge.wings[..] else {
+/// Returns whether the two triangles on an edge approximate a rectangle: flat, with right angles at the
+/// corners opposite to the edge and diagonals of equal length. The edge is then one of the diagonals.
+fn is_quad(edge: &MeshEdge, positions: &[Vec3]) -> bool {
+    let [(_, first), (_, second)] = edge.sides[..] else {
         return false;
     };
-    if one.tip == other.tip {
+    if first.corner == second.corner {
         return false;
     }
-    let at = |i: u32| positions[i as usize];
-    let [a, b] = edge.ends.map(at);
-    let [c, d] = [one.tip, other.tip].map(at);
-    let right_angle = |tip: Vec3| cosine(a - tip, b - tip).abs() < 0.35;
+    let position = |i: u32| positions[i as usize];
+    let [a, b] = edge.ends.map(position);
+    let [c, d] = [first.corner, second.corner].map(position);
+    let right_angle = |corner: Vec3| cosine(a - corner, b - corner).abs() < 0.35;
     let flat = cosine((b - a).cross(c - a), (d - a).cross(b - a)) > 0.85;
     let ratio = (a - b).length() / (c - d).length();
     right_angle(c) && right_angle(d) && flat && (0.8..1.25).contains(&ratio)
 }
 
-/// Cosine of the angle between two vectors; NaN, which compares as false, if one is zero.
+/// Returns the cosine of the angle between two vectors; NaN, which compares as false, if one is zero.
 fn cosine(a: Vec3, b: Vec3) -> f32 {
     a.dot(b) / (a.length() * b.length())
 }
 
-/// Whether one vector comes before another: by x, then y, then z.
-fn before(a: Vec3, b: Vec3) -> std::cmp::Ordering {
-    let by = |k: usize| a[k].total_cmp(&b[k]);
-    by(0).then_with(|| by(1)).then_with(|| by(2))
+/// Compares two vectors by x, then y, then z.
+fn compare_positions(a: Vec3, b: Vec3) -> std::cmp::Ordering {
+    let compare = |k: usize| a[k].total_cmp(&b[k]);
+    compare(0).then_with(|| compare(1)).then_with(|| compare(2))
 }
 
-/// Bends along threads: at each particle where only quads meet, the two neighbours that
-/// continue each other in a straight line.
-fn along_threads(
+/// Adds the bends along edges: at each particle where only quads meet, over each two neighbours that lie
+/// opposite to each other.
+fn bends_along_edges(
     positions: &[Vec3],
-    threads: impl Iterator<Item = [u32; 2]>,
+    structural: impl Iterator<Item = [u32; 2]>,
     only_quads: &[bool],
-    bends: &mut Vec<Bend>,
+    bends: &mut Vec<BendStencil>,
 ) {
-    let mut neighbours: Vec<(u32, u32)> = threads
+    let mut neighbours: Vec<(u32, u32)> = structural
         .flat_map(|[a, b]| [(a, b), (b, a)])
-        .filter(|&(at, _)| only_quads[at as usize])
+        .filter(|&(middle, _)| only_quads[middle as usize])
         .collect();
-    sort_near(&mut neighbours, positions.len(), |&(at, _)| at);
-    let mut ways: Vec<Vec3> = Vec::new();
+    sort_by_particle(&mut neighbours, positions.len(), |&(middle, _)| middle);
+    let mut offsets: Vec<Vec3> = Vec::new();
     for star in neighbours.chunk_by(|a, b| a.0 == b.0) {
-        let at = star[0].0;
-        let centre = positions[at as usize];
-        ways.clear();
-        ways.extend(star.iter().map(|&(_, n)| positions[n as usize] - centre));
-        // The neighbour that lies most opposite to the given one.
+        let middle = star[0].0;
+        let centre = positions[middle as usize];
+        offsets.clear();
+        offsets.extend(star.iter().map(|&(_, n)| positions[n as usize] - centre));
+        // Returns the neighbour that lies most nearly opposite to a given one.
         let opposite = |i: usize| {
-            (0..ways.len())
+            (0..offsets.len())
                 .filter(|&j| j != i)
-                .map(|j| (cosine(ways[i], ways[j]), j))
+                .map(|j| (cosine(offsets[i], offsets[j]), j))
                 .filter(|&(cos, _)| cos < -0.6)
-                // Two as good as each other are told apart by their places: how particles are
-                // numbered must not matter.
+                // Ties are decided by position, so that the numbering of particles does not matter.
                 .min_by(|a, b| {
                     a.0.total_cmp(&b.0)
-                        .then_with(|| before(ways[a.1], ways[b.1]))
+                        .then_with(|| compare_positions(offsets[a.1], offsets[b.1]))
                 })
                 .map(|(_, j)| j)
         };
-        for i in 0..ways.len() {
+        for i in 0..offsets.len() {
             if let Some(j) = opposite(i)
                 && i < j
                 && opposite(j) == Some(i)
             {
-                bends.push(Bend::along([star[i].1, at, star[j].1]));
+                bends.push(BendStencil::three_point([star[i].1, middle, star[j].1]));
             }
         }
     }
@@ -354,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn triangles_that_are_no_quads_bend_across_their_edges() {
+    fn triangles_outside_quads_bend_across_their_edges() {
         // Two equilateral triangles: five edges, one of them inside.
         let positions = [
             Vec3::ZERO,
@@ -373,11 +380,11 @@ mod tests {
         let [bend] = topology.bends[..] else {
             panic!("{:?}", topology.bends);
         };
-        assert_eq!((bend.over, bend.ends), ([0, 1], [2, 3]));
+        assert_eq!((bend.middle, bend.ends), ([0, 1], [2, 3]));
     }
 
     #[test]
-    fn front_and_back_of_a_sheet_are_one_fabric() {
+    fn front_and_back_of_a_two_sided_mesh_are_one_fabric() {
         let mesh = TriangleMesh {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
             triangles: vec![[0, 1, 2], [0, 2, 1], [0, 0, 1]],
@@ -388,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn triangles_without_area_still_hold() {
+    fn triangles_without_area_keep_their_edges() {
         let mesh = TriangleMesh {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::X * 2.0, Vec3::Y],
             triangles: vec![[0, 1, 2], [0, 1, 3]],
@@ -399,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_of_one_place_is_no_cloth() {
+    fn a_mesh_of_a_single_position_is_no_cloth() {
         let mesh = TriangleMesh {
             positions: vec![Vec3::ONE; 3],
             triangles: vec![[0, 1, 2]],

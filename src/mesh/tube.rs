@@ -1,6 +1,6 @@
-//! Draws a rope: a smooth tube with round ends, in one piece or several.
+//! Renders a rope as a smooth tube with round ends, in one or more pieces.
 
-use super::spline::{Frame, Piece, beyond};
+use super::spline::{CurveFrame, CurveSegment, beyond};
 use bevy::{
     asset::RenderAssetUsages,
     math::{Vec2, Vec3},
@@ -8,76 +8,75 @@ use bevy::{
 };
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-/// Rings between two particles: with three, a bend of 30° from one segment to the next looks round.
-const SECTIONS: usize = 3;
+/// Rings per segment between two particles: with three, a bend of 30° between segments looks round.
+const RINGS_PER_SEGMENT: usize = 3;
 
-/// Rings of a cap besides the one where the tube begins; the last of them is its tip.
+/// Rings of a cap besides the ring where the tube begins; the last of them is its tip.
 const CAP_RINGS: usize = 3;
 
-/// A tube along particles, and how its mesh follows them.
+/// Tube along particles, and the data to write its mesh.
 ///
-/// Around it runs u from 0 to 1, along it v in the same measure, so that a square texture stays
-/// square; tangents point where u grows. What is painted on it stays with its particles when it is
-/// stretched.
+/// u runs around the tube from 0 to 1, v along it in the same unit, so a square texture stays square; tangents
+/// point in the direction of increasing u. The texture stays with its particles when the rope is stretched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tube {
-    pieces: Pieces,
+    pieces: TubePieces,
     radius: f32,
-    /// Cosine and sine of each vertex of a ring; the last is in the place of the first.
+    /// Cosine and sine of the angle of each vertex of a ring; the last coincides with the first.
     around: Vec<Vec2>,
     rings: Vec<Ring>,
     bounds: Option<(Vec3, Vec3)>,
 }
 
-/// What becomes of a tube when it is cut.
+/// State of a tube that changes when it is cut.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Pieces {
-    /// The particles along each piece. Pieces of one particle draw nothing.
-    pub(crate) strands: Vec<Vec<u32>>,
-    /// The first normal of each piece in the last picture: the next one starts from it, so that the
-    /// tube does not spin as its end turns.
+pub(crate) struct TubePieces {
+    /// The particles along each piece. Pieces of a single particle are not drawn.
+    pub(crate) chains: Vec<Vec<u32>>,
+    /// First normal of each piece in the last write. The next write starts from it, so the tube does not spin as
+    /// its end turns.
     normals: Vec<Option<Vec3>>,
-    /// How far each particle is from the start of the rope at rest, in circumferences.
+    /// Distance of each particle from the start of the rope at rest, in circumferences.
     along: Vec<f32>,
 }
 
-impl Pieces {
-    /// Whether they can be those of so many particles: those from a file may be anything.
-    pub(crate) fn are_sound(&self, particles: usize) -> bool {
+impl TubePieces {
+    /// Returns whether pieces read from a file are valid for this number of particles.
+    pub(crate) fn are_valid(&self, particles: usize) -> bool {
         self.along.len() == particles
-            && self.normals.len() == self.strands.len()
-            && self.strands.iter().all(|strand| {
-                !strand.is_empty() && strand.iter().all(|&i| (i as usize) < particles)
-            })
+            && self.normals.len() == self.chains.len()
+            && self
+                .chains
+                .iter()
+                .all(|chain| !chain.is_empty() && chain.iter().all(|&i| (i as usize) < particles))
     }
 }
 
-/// A ring of vertices.
+/// Ring of vertices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ring {
-    frame: Frame,
-    /// Share of the tube's radius.
+    frame: CurveFrame,
+    /// Radius of the ring, as a fraction of the tube's radius.
     scale: f32,
-    /// How much its normals lean towards the direction of the tube.
+    /// Component of the normals along the tube, −1 to 1.
     lean: f32,
 }
 
 impl Tube {
-    /// A tube in one piece along the particles 0, 1, 2 and so on. `along` says how far each is from
-    /// the first one at rest (m), `radius` how thick the tube is (m), `sides` how many vertices it
-    /// has around (at least 3).
+    /// Creates a tube in one piece along the particles 0, 1, 2 and so on. `along` is the distance of each from the
+    /// first one at rest, m; `radius` that of the tube, m; `sides` the number of vertices around it, at least 3.
     pub fn new(along: Vec<f32>, radius: f32, sides: u32) -> Self {
         let sides = sides.max(3);
         let circumference = TAU * radius;
         let around = (0..=sides).map(|side| {
-            // Not `side` itself for the last one: the seam must close to the last bit.
+            // The modulus makes the seam close to the last bit.
             let angle = TAU * (side % sides) as f32 / sides as f32;
             Vec2::new(angle.cos(), angle.sin())
         });
         Self {
-            pieces: Pieces {
-                strands: vec![(0..along.len() as u32).collect()],
+            pieces: TubePieces {
+                chains: vec![(0..along.len() as u32).collect()],
                 normals: vec![None],
                 along: along.iter().map(|metres| metres / circumference).collect(),
             },
@@ -88,106 +87,106 @@ impl Tube {
         }
     }
 
-    /// The particles along each piece.
-    pub fn strands(&self) -> &[Vec<u32>] {
-        &self.pieces.strands
+    /// Returns the particles along each piece.
+    pub fn chains(&self) -> &[Vec<u32>] {
+        &self.pieces.chains
     }
 
-    /// Draws it thicker or thinner from the next picture on, m. Its texture is not stretched anew.
+    /// Sets the radius for the next write, m. The texture coordinates do not change.
     pub fn set_radius(&mut self, radius: f32) {
         self.radius = radius;
     }
 
-    /// The lowest and highest corner of the box around what was last drawn, m.
+    /// Returns the low and high corner of the bounding box at the last write, m.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         self.bounds
     }
 
-    /// The pieces that it is in.
-    pub(crate) fn pieces(&self) -> &Pieces {
+    /// Returns the pieces.
+    pub(crate) fn pieces(&self) -> &TubePieces {
         &self.pieces
     }
 
-    /// Puts it into other pieces. If their particles are others, the mesh must then be replaced by
-    /// another [`mesh`](Self::mesh).
-    pub(crate) fn set_pieces(&mut self, pieces: Pieces) {
+    /// Replaces the pieces. If their particles differ, the mesh must then be replaced by a new
+    /// [`mesh`](Self::mesh).
+    pub(crate) fn set_pieces(&mut self, pieces: TubePieces) {
         self.pieces = pieces;
-        // They describe the tube before.
+        // The rings are those of the previous pieces.
         self.rings.clear();
     }
 
-    /// Makes one piece of it again, along the first `particles`.
-    pub(crate) fn mend(&mut self, particles: usize) {
-        self.pieces.strands = vec![(0..particles as u32).collect()];
+    /// Restores a single piece along the first `particles`.
+    pub(crate) fn restore(&mut self, particles: usize) {
+        self.pieces.chains = vec![(0..particles as u32).collect()];
         self.pieces.normals.truncate(1);
         self.pieces.along.truncate(particles);
     }
 
-    /// The strand with a particle, and the place of the particle in it.
-    pub(crate) fn strand_with(&self, particle: u32) -> Option<(&[u32], usize)> {
-        self.pieces.strands.iter().find_map(|strand| {
-            let place = strand.iter().position(|&i| i == particle)?;
-            Some((&strand[..], place))
+    /// Returns the chain with a particle, and the particle's index in it.
+    pub(crate) fn chain_with(&self, particle: u32) -> Option<(&[u32], usize)> {
+        self.pieces.chains.iter().find_map(|chain| {
+            let index = chain.iter().position(|&i| i == particle)?;
+            Some((&chain[..], index))
         })
     }
 
-    /// Cuts a piece in two: one part ends at particle `at`, the rest starts with `copy`, a new
-    /// particle in the same place. The mesh must then be replaced by another [`mesh`](Self::mesh).
-    /// Returns false, and changes nothing, if there is nothing to cut: `at` is no particle of it, or
-    /// one where a piece begins or ends.
+    /// Cuts a piece in two: one part ends at particle `at`, the other starts with `copy`, a new particle at the
+    /// same position. The mesh must then be replaced by a new [`mesh`](Self::mesh). Returns false, and changes
+    /// nothing, if no cut is possible: `at` is not a particle of the tube, or is an end of a piece.
     pub fn split(&mut self, at: u32, copy: u32) -> bool {
         let found = self
             .pieces
-            .strands
+            .chains
             .iter()
             .enumerate()
-            .find_map(|(piece, strand)| {
-                let place = strand.iter().position(|&particle| particle == at)?;
-                Some((piece, place))
+            .find_map(|(piece, chain)| {
+                let index = chain.iter().position(|&particle| particle == at)?;
+                Some((piece, index))
             });
-        let Some((piece, place)) = found else {
+        let Some((piece, index)) = found else {
             return false;
         };
-        if place == 0 || place + 1 == self.pieces.strands[piece].len() {
+        if index == 0 || index + 1 == self.pieces.chains[piece].len() {
             return false;
         }
-        // The new piece starts with the normal that it has there now.
-        let before: usize = self.pieces.strands[..piece]
+        // The new piece starts with its current normal there.
+        let before: usize = self.pieces.chains[..piece]
             .iter()
             .map(|s| ring_count(s))
             .sum();
-        let ring = self.rings.get(before + CAP_RINGS + place * SECTIONS);
+        let ring = self
+            .rings
+            .get(before + CAP_RINGS + index * RINGS_PER_SEGMENT);
         self.pieces.normals.push(ring.map(|ring| ring.frame.normal));
         let mut rest = vec![copy];
-        rest.extend(self.pieces.strands[piece].drain(place + 1..));
-        self.pieces.strands.push(rest);
+        rest.extend(self.pieces.chains[piece].drain(index + 1..));
+        self.pieces.chains.push(rest);
         let copy = copy as usize;
         if self.pieces.along.len() <= copy {
             self.pieces.along.resize(copy + 1, 0.0);
         }
         self.pieces.along[copy] = self.pieces.along[at as usize];
-        // They describe the tube before the cut.
+        // The rings are those of the tube before the cut.
         self.rings.clear();
         true
     }
 
-    /// A mesh for all pieces as they are now. Its vertices are in no place before the first
-    /// [`write`](Self::write).
+    /// Creates a mesh for all current pieces. Its positions are undefined until the first [`write`](Self::write).
     pub fn mesh(&self) -> Mesh {
         let columns = self.around.len() as u32;
         let mut uvs: Vec<[f32; 2]> = Vec::new();
         let mut indices: Vec<u32> = Vec::new();
-        for strand in &self.pieces.strands {
+        for chain in &self.pieces.chains {
             let base = uvs.len() as u32;
-            for v in self.lengths(strand) {
+            for v in self.v_coordinates(chain) {
                 uvs.extend((0..columns).map(|side| [side as f32 / (columns - 1) as f32, v]));
             }
-            let rows = ring_count(strand) as u32;
+            let rows = ring_count(chain) as u32;
             for row in 1..rows {
                 for column in 1..columns {
                     let d = base + row * columns + column;
                     let (a, b, c) = (d - columns - 1, d - columns, d - 1);
-                    // At a tip all vertices of a ring are in one place.
+                    // At a tip all vertices of a ring coincide.
                     if row > 1 {
                         indices.extend([a, c, b]);
                     }
@@ -200,7 +199,7 @@ impl Tube {
         let count = uvs.len();
         Mesh::new(
             PrimitiveTopology::TriangleList,
-            // It is written to in every frame and uploaded again.
+            // Written in every frame and uploaded again.
             RenderAssetUsages::default(),
         )
         .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0; 3]; count])
@@ -210,13 +209,13 @@ impl Tube {
         .with_inserted_indices(Indices::U32(indices))
     }
 
-    /// Writes positions, normals and tangents. `particles` are their positions in mesh space, m.
+    /// Writes positions, normals and tangents, given the particle positions in mesh space, m.
     pub fn write<P: Copy + Into<Vec3>>(
         &mut self,
         particles: &[P],
         mesh: &mut Mesh,
     ) -> Result<(), MeshAccessError> {
-        self.lay_rings(particles);
+        self.update_rings(particles);
         let columns = self.around.len();
         let mut bounds: Option<(Vec3, Vec3)> = None;
         if let Some(VertexAttributeValues::Float32x3(positions)) =
@@ -225,10 +224,10 @@ impl Tube {
             for (row, ring) in positions.chunks_mut(columns).zip(&self.rings) {
                 let reach = self.radius * ring.scale;
                 for (position, side) in row.iter_mut().zip(&self.around) {
-                    let place = ring.frame.place + outward(ring, *side) * reach;
-                    *position = place.to_array();
-                    let (low, high) = bounds.unwrap_or((place, place));
-                    bounds = Some((low.min(place), high.max(place)));
+                    let vertex = ring.frame.position + outward(ring, *side) * reach;
+                    *position = vertex.to_array();
+                    let (low, high) = bounds.unwrap_or((vertex, vertex));
+                    bounds = Some((low.min(vertex), high.max(vertex)));
                 }
             }
         }
@@ -248,7 +247,7 @@ impl Tube {
         {
             for (row, ring) in tangents.chunks_mut(columns).zip(&self.rings) {
                 for (tangent, side) in row.iter_mut().zip(&self.around) {
-                    // A quarter turn on.
+                    // A quarter turn further.
                     let onward = outward(ring, Vec2::new(-side.y, side.x));
                     *tangent = onward.extend(1.0).to_array();
                 }
@@ -257,87 +256,91 @@ impl Tube {
         Ok(())
     }
 
-    /// v of each ring of a piece, as they are laid.
-    fn lengths(&self, strand: &[u32]) -> Vec<f32> {
-        let at = |i: usize| self.pieces.along[strand[i] as usize];
-        let mut lengths = Vec::with_capacity(ring_count(strand));
-        if strand.len() < 2 {
-            return lengths;
+    /// Returns v of each ring of a piece, in the order of the rings.
+    fn v_coordinates(&self, chain: &[u32]) -> Vec<f32> {
+        let at = |i: usize| self.pieces.along[chain[i] as usize];
+        let mut v_coordinates = Vec::with_capacity(ring_count(chain));
+        if chain.len() < 2 {
+            return v_coordinates;
         }
-        // Over a cap as far as over its quarter circle: the tip is a quarter of a circumference
-        // from where it begins.
-        let cap = |ring: usize| 0.25 * ring as f32 / CAP_RINGS as f32;
-        lengths.extend((1..=CAP_RINGS).rev().map(|ring| at(0) - cap(ring)));
-        for i in 1..strand.len() {
+        // v advances along a cap by the length of its quarter circle: the tip is a quarter of a circumference from
+        // where the cap begins.
+        let cap_ring = |ring: usize| 0.25 * ring as f32 / CAP_RINGS as f32;
+        v_coordinates.extend((1..=CAP_RINGS).rev().map(|ring| at(0) - cap_ring(ring)));
+        for i in 1..chain.len() {
             let (from, to) = (at(i - 1), at(i));
-            lengths.extend((0..SECTIONS).map(|s| from + (to - from) * share(s)));
+            v_coordinates
+                .extend((0..RINGS_PER_SEGMENT).map(|s| from + (to - from) * fraction_of(s)));
         }
-        let end = at(strand.len() - 1);
-        lengths.push(end);
-        lengths.extend((1..=CAP_RINGS).map(|ring| end + cap(ring)));
-        lengths
+        let end = at(chain.len() - 1);
+        v_coordinates.push(end);
+        v_coordinates.extend((1..=CAP_RINGS).map(|ring| end + cap_ring(ring)));
+        v_coordinates
     }
 
-    fn lay_rings<P: Copy + Into<Vec3>>(&mut self, particles: &[P]) {
+    fn update_rings<P: Copy + Into<Vec3>>(&mut self, particles: &[P]) {
         self.rings.clear();
-        for (strand, first) in self.pieces.strands.iter().zip(&mut self.pieces.normals) {
-            let count = strand.len();
+        for (chain, first) in self.pieces.chains.iter().zip(&mut self.pieces.normals) {
+            let count = chain.len();
             if count < 2 {
                 continue;
             }
             let at = |i: usize| {
-                let particle = particles.get(strand[i] as usize);
-                particle.map_or(Vec3::ZERO, |&place| place.into())
+                let particle = particles.get(chain[i] as usize);
+                particle.map_or(Vec3::ZERO, |&position| position.into())
             };
-            let piece = |i: usize| {
+            let segment = |i: usize| {
                 let (start, end) = (at(i), at(i + 1));
                 let inner = |j: usize| (j < count).then(|| at(j));
                 let (before, after) = (i.checked_sub(1).map(at), inner(i + 2));
-                Piece::new([
+                CurveSegment::new([
                     before.unwrap_or_else(|| beyond(start, end, after)),
                     start,
                     end,
                     after.unwrap_or_else(|| beyond(end, start, before)),
                 ])
             };
-            // Where the curve stands still it goes on as before; at the start, as it soon will.
+            // Where the curve has no direction, keep the last one; at the start, use the first defined one.
             let begins = (1..count).find_map(|i| (at(i) - at(0)).try_normalize());
-            let along = piece(0).direction(0.0).or(begins).unwrap_or(Vec3::X);
+            let along = segment(0).direction(0.0).or(begins).unwrap_or(Vec3::X);
             let wish = first.unwrap_or_else(|| along.any_orthonormal_vector());
-            let mut frame = Frame::new(at(0), along, wish);
+            let mut frame = CurveFrame::new(at(0), along, wish);
             *first = Some(frame.normal);
-            self.rings
-                .extend((1..=CAP_RINGS).rev().map(|i| cap(frame, i, -self.radius)));
-            self.rings.push(tube(frame));
+            self.rings.extend(
+                (1..=CAP_RINGS)
+                    .rev()
+                    .map(|i| cap_ring(frame, i, -self.radius)),
+            );
+            self.rings.push(side_ring(frame));
             for i in 0..count - 1 {
-                let piece = piece(i);
-                for section in 1..=SECTIONS {
-                    let t = share(section);
-                    let along = piece.direction(t).unwrap_or(frame.along);
-                    frame = frame.next(piece.place(t), along);
-                    self.rings.push(tube(frame));
+                let segment = segment(i);
+                for section in 1..=RINGS_PER_SEGMENT {
+                    let t = fraction_of(section);
+                    let along = segment.direction(t).unwrap_or(frame.along);
+                    frame = frame.next(segment.position(t), along);
+                    self.rings.push(side_ring(frame));
                 }
             }
             self.rings
-                .extend((1..=CAP_RINGS).map(|i| cap(frame, i, self.radius)));
+                .extend((1..=CAP_RINGS).map(|i| cap_ring(frame, i, self.radius)));
         }
     }
 }
 
-/// How many rings a piece has.
-fn ring_count(strand: &[u32]) -> usize {
-    match strand.len() {
+/// Returns the number of rings of a piece.
+fn ring_count(chain: &[u32]) -> usize {
+    match chain.len() {
         0 | 1 => 0,
-        count => (count - 1) * SECTIONS + 1 + 2 * CAP_RINGS,
+        count => (count - 1) * RINGS_PER_SEGMENT + 1 + 2 * CAP_RINGS,
     }
 }
 
-/// Where on its piece of the curve a ring lies, from 0 to 1.
-fn share(section: usize) -> f32 {
-    section as f32 / SECTIONS as f32
+/// Returns the position of a ring on its curve segment, from 0 to 1.
+fn fraction_of(section: usize) -> f32 {
+    section as f32 / RINGS_PER_SEGMENT as f32
 }
 
-fn tube(frame: Frame) -> Ring {
+fn side_ring(frame: CurveFrame) -> Ring {
     Ring {
         frame,
         scale: 1.0,
@@ -345,14 +348,14 @@ fn tube(frame: Frame) -> Ring {
     }
 }
 
-/// Ring `i` of the half sphere beyond an end. `radius` is negative at the start of the tube.
-fn cap(mut frame: Frame, i: usize, radius: f32) -> Ring {
+/// Returns ring `i` of the hemisphere at an end. `radius` is negative at the start of the tube.
+fn cap_ring(mut frame: CurveFrame, i: usize, radius: f32) -> Ring {
     let (sin, cos) = if i == CAP_RINGS {
         (1.0, 0.0)
     } else {
         (FRAC_PI_2 * i as f32 / CAP_RINGS as f32).sin_cos()
     };
-    frame.place += frame.along * (sin * radius);
+    frame.position += frame.along * (sin * radius);
     Ring {
         frame,
         scale: cos,
@@ -360,10 +363,10 @@ fn cap(mut frame: Frame, i: usize, radius: f32) -> Ring {
     }
 }
 
-/// The unit vector from the middle of a ring to one of its sides. They go round so that a texture is
-/// not mirrored: u to the right where v goes down.
+/// Returns the unit vector from the centre of a ring to one of its vertices. The orientation is chosen so that a
+/// texture is not mirrored: u to the right where v points down.
 fn outward(ring: &Ring, side: Vec2) -> Vec3 {
-    let Frame { along, normal, .. } = ring.frame;
+    let CurveFrame { along, normal, .. } = ring.frame;
     normal * side.x - along.cross(normal) * side.y
 }
 

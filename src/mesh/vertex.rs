@@ -1,29 +1,30 @@
-//! A new vertex between two others: what it gets of each attribute.
+//! Attributes of new vertices between two others, which appear where a mesh opens along a tear.
 
 use bevy::mesh::VertexAttributeValues;
 
-/// A vertex that comes.
+/// Vertex to be added between two others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct NewVertex {
-    /// The vertices that it lies between; a copy has twice the same.
+    /// Vertices on either side; twice the same for a copy.
     pub(super) between: [u32; 2],
-    /// How far it is from the first to the second, 0 to 1.
-    pub(super) share: f32,
+    /// Fraction of the distance from the first to the second, 0 to 1.
+    pub(super) fraction: f32,
 }
 
 impl NewVertex {
-    /// Appends its value of an attribute: a mixture where that means something, else that of the
-    /// nearer vertex (indices of joints, say).
+    /// Appends the value of an attribute: interpolated where that is meaningful, else copied from the nearer
+    /// vertex (joint indices, for example).
     pub(super) fn push(&self, values: &mut VertexAttributeValues) {
         use VertexAttributeValues as V;
-        /// Mixes whole numbers that stand for fractions.
-        macro_rules! mix {
+        /// Interpolates integers that stand for fractions (Unorm, Snorm).
+        macro_rules! blend {
             ($values:ident, $number:ty) => {
-                $values.push(self.mixed($values, f32::from, |x| x.round() as $number))
+                $values.push(self.blended($values, f32::from, |x| x.round() as $number))
             };
         }
-        macro_rules! take {
+        /// Copies the value of the nearer vertex.
+        macro_rules! copy_nearer {
             ($values:ident) => {
                 $values.push($values[self.nearer()])
             };
@@ -31,69 +32,69 @@ impl NewVertex {
         match values {
             V::Float32(v) => {
                 let [a, b] = self.between.map(|i| v[i as usize]);
-                v.push(self.between(a, b));
+                v.push(self.lerp(a, b));
             }
-            V::Float32x2(v) => v.push(self.mixed(v, |x| x, |x| x)),
-            V::Float32x3(v) => v.push(self.mixed(v, |x| x, |x| x)),
-            V::Float32x4(v) => v.push(self.mixed(v, |x| x, |x| x)),
-            V::Unorm8x2(v) => mix!(v, u8),
-            V::Unorm8x4(v) | V::Unorm8x4Bgra(v) => mix!(v, u8),
-            V::Snorm8x2(v) => mix!(v, i8),
-            V::Snorm8x4(v) => mix!(v, i8),
-            V::Unorm16x2(v) => mix!(v, u16),
-            V::Unorm16x4(v) => mix!(v, u16),
-            V::Snorm16x2(v) => mix!(v, i16),
-            V::Snorm16x4(v) => mix!(v, i16),
-            V::Uint8(v) | V::Unorm8(v) => take!(v),
-            V::Uint8x2(v) => take!(v),
-            V::Uint8x4(v) => take!(v),
-            V::Sint8(v) | V::Snorm8(v) => take!(v),
-            V::Sint8x2(v) => take!(v),
-            V::Sint8x4(v) => take!(v),
-            V::Uint16(v) | V::Unorm16(v) => take!(v),
-            V::Uint16x2(v) => take!(v),
-            V::Uint16x4(v) => take!(v),
-            V::Sint16(v) | V::Snorm16(v) => take!(v),
-            V::Sint16x2(v) => take!(v),
-            V::Sint16x4(v) => take!(v),
-            V::Float16(v) => take!(v),
-            V::Float16x2(v) => take!(v),
-            V::Float16x4(v) => take!(v),
-            V::Uint32(v) | V::Unorm10_10_10_2(v) => take!(v),
-            V::Uint32x2(v) => take!(v),
-            V::Uint32x3(v) => take!(v),
-            V::Uint32x4(v) => take!(v),
-            V::Sint32(v) => take!(v),
-            V::Sint32x2(v) => take!(v),
-            V::Sint32x3(v) => take!(v),
-            V::Sint32x4(v) => take!(v),
-            V::Float64(v) => take!(v),
-            V::Float64x2(v) => take!(v),
-            V::Float64x3(v) => take!(v),
-            V::Float64x4(v) => take!(v),
+            V::Float32x2(v) => v.push(self.blended(v, |x| x, |x| x)),
+            V::Float32x3(v) => v.push(self.blended(v, |x| x, |x| x)),
+            V::Float32x4(v) => v.push(self.blended(v, |x| x, |x| x)),
+            V::Unorm8x2(v) => blend!(v, u8),
+            V::Unorm8x4(v) | V::Unorm8x4Bgra(v) => blend!(v, u8),
+            V::Snorm8x2(v) => blend!(v, i8),
+            V::Snorm8x4(v) => blend!(v, i8),
+            V::Unorm16x2(v) => blend!(v, u16),
+            V::Unorm16x4(v) => blend!(v, u16),
+            V::Snorm16x2(v) => blend!(v, i16),
+            V::Snorm16x4(v) => blend!(v, i16),
+            V::Uint8(v) | V::Unorm8(v) => copy_nearer!(v),
+            V::Uint8x2(v) => copy_nearer!(v),
+            V::Uint8x4(v) => copy_nearer!(v),
+            V::Sint8(v) | V::Snorm8(v) => copy_nearer!(v),
+            V::Sint8x2(v) => copy_nearer!(v),
+            V::Sint8x4(v) => copy_nearer!(v),
+            V::Uint16(v) | V::Unorm16(v) => copy_nearer!(v),
+            V::Uint16x2(v) => copy_nearer!(v),
+            V::Uint16x4(v) => copy_nearer!(v),
+            V::Sint16(v) | V::Snorm16(v) => copy_nearer!(v),
+            V::Sint16x2(v) => copy_nearer!(v),
+            V::Sint16x4(v) => copy_nearer!(v),
+            V::Float16(v) => copy_nearer!(v),
+            V::Float16x2(v) => copy_nearer!(v),
+            V::Float16x4(v) => copy_nearer!(v),
+            V::Uint32(v) | V::Unorm10_10_10_2(v) => copy_nearer!(v),
+            V::Uint32x2(v) => copy_nearer!(v),
+            V::Uint32x3(v) => copy_nearer!(v),
+            V::Uint32x4(v) => copy_nearer!(v),
+            V::Sint32(v) => copy_nearer!(v),
+            V::Sint32x2(v) => copy_nearer!(v),
+            V::Sint32x3(v) => copy_nearer!(v),
+            V::Sint32x4(v) => copy_nearer!(v),
+            V::Float64(v) => copy_nearer!(v),
+            V::Float64x2(v) => copy_nearer!(v),
+            V::Float64x3(v) => copy_nearer!(v),
+            V::Float64x4(v) => copy_nearer!(v),
         }
     }
 
-    fn between(&self, a: f32, b: f32) -> f32 {
-        a + (b - a) * self.share
+    fn lerp(&self, a: f32, b: f32) -> f32 {
+        a + (b - a) * self.fraction
     }
 
-    fn mixed<T: Copy, const N: usize>(
+    fn blended<T: Copy, const N: usize>(
         &self,
         values: &[[T; N]],
         to_real: impl Fn(T) -> f32,
         from_real: impl Fn(f32) -> T,
     ) -> [T; N] {
         let [a, b] = self.between.map(|i| values[i as usize]);
-        std::array::from_fn(|k| from_real(self.between(to_real(a[k]), to_real(b[k]))))
+        std::array::from_fn(|k| from_real(self.lerp(to_real(a[k]), to_real(b[k]))))
     }
 
     fn nearer(&self) -> usize {
-        self.between[usize::from(self.share >= 0.5)] as usize
+        self.between[usize::from(self.fraction >= 0.5)] as usize
     }
 }
 
-/// Keeps the values of the first `count` vertices; where there are fewer, zeros fill up.
+/// Truncates the values to `count` vertices, or fills up with zeros.
 pub(super) fn resize(values: &mut VertexAttributeValues, count: usize) {
     use VertexAttributeValues as V;
     macro_rules! resize {
@@ -118,10 +119,10 @@ mod tests {
     use VertexAttributeValues as V;
 
     #[test]
-    fn fractions_are_mixed_and_indices_taken() {
+    fn fractions_are_interpolated_and_indices_copied() {
         let new = NewVertex {
             between: [0, 1],
-            share: 0.75,
+            fraction: 0.75,
         };
         let mut colours = V::Unorm8x4(vec![[0, 100, 255, 8], [100, 0, 255, 8]]);
         let mut joints = V::Uint16x4(vec![[1, 2, 3, 4], [5, 6, 7, 8]]);

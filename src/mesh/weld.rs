@@ -1,34 +1,36 @@
-//! One particle for all vertices that share a position: UV seams and hard edges must not open.
+//! Welds all vertices that share a position into one particle, so that UV seams and hard edges do not open.
 
 use super::topology::NO_PARTICLE;
 use bevy::{math::Vec3, platform::collections::HashMap};
 
-/// Vertices nearer than this share of the mesh's size are at the same place. Exporters round
+/// Distance below which two vertices share a position, as a fraction of the size of the mesh. Exporters round
 /// coordinates in the seventh digit; real details are far larger.
 const TOLERANCE: f32 = 2e-6;
 
-/// Which particle each vertex belongs to, and where the particles are.
-pub(super) struct Welded {
+/// Result of welding.
+pub(super) struct WeldedVertices {
+    /// Particle of each vertex; [`NO_PARTICLE`] for unused vertices.
     pub(super) vertex_to_particle: Vec<u32>,
+    /// Position of each particle, in mesh space, m.
     pub(super) positions: Vec<Vec3>,
 }
 
-/// Welds the vertices that triangles use. Particles are numbered in the order of their vertices.
-pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Welded {
+/// Welds the vertices of triangles. Particles are numbered in the order of their first vertices.
+pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> WeldedVertices {
     let mut used = vec![false; vertices.len()];
     for &vertex in triangles.as_flattened() {
         used[vertex as usize] = true;
     }
-    let in_use = || {
+    let used_positions = || {
         let pairs = vertices.iter().zip(&used);
         pairs.filter(|(_, used)| **used).map(|(v, _)| *v)
     };
-    let low = in_use().fold(Vec3::INFINITY, Vec3::min);
-    let high = in_use().fold(Vec3::NEG_INFINITY, Vec3::max);
+    let low = used_positions().fold(Vec3::INFINITY, Vec3::min);
+    let high = used_positions().fold(Vec3::NEG_INFINITY, Vec3::max);
     let tolerance = ((high - low).max_element() * TOLERANCE).max(f32::MIN_POSITIVE);
 
-    // Cells much larger than the tolerance, so that a vertex is rarely near a border and mostly
-    // one cell has to be searched. The odd offset keeps round coordinates off the borders.
+    // Cells are much larger than the tolerance, so that a vertex is rarely near a border and mostly one cell
+    // has to be searched. The odd offset keeps round coordinates off the borders.
     let cell = f64::from(tolerance) * 16.0;
     let cell_of = |p: Vec3| {
         (p - low)
@@ -54,12 +56,12 @@ pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Welded {
                     for z in from[2]..=to[2] {
                         let mut candidate = first_in_cell.get(&[x, y, z]).copied();
                         while let Some(particle) = candidate {
-                            let way = positions[particle as usize] - vertex;
-                            if way.abs().max_element() <= tolerance {
+                            let offset = positions[particle as usize] - vertex;
+                            if offset.abs().max_element() <= tolerance {
                                 return particle;
                             }
                             let next = next_in_cell[particle as usize];
-                            candidate = (next != END).then_some(next);
+                            candidate = (next != END_OF_CELL).then_some(next);
                         }
                     }
                 }
@@ -67,33 +69,34 @@ pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Welded {
             let particle = positions.len() as u32;
             positions.push(vertex);
             let before = first_in_cell.insert(cell_of(vertex), particle);
-            next_in_cell.push(before.unwrap_or(END));
+            next_in_cell.push(before.unwrap_or(END_OF_CELL));
             particle
         })
         .collect();
-    Welded {
+    WeldedVertices {
         vertex_to_particle,
         positions,
     }
 }
 
-/// The places of triangles' corners, each once, and which of them each triangle has.
+/// Returns the positions of the corners of triangles, without duplicates, and the indices of each triangle's
+/// corners among them.
 #[cfg(feature = "parry")]
 pub(crate) fn weld_triangles(
     vertices: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let Welded {
+    let WeldedVertices {
         vertex_to_particle,
         positions,
     } = weld(vertices, triangles);
-    let joined = triangles.iter();
-    let joined = joined.map(|corners| corners.map(|i| vertex_to_particle[i as usize]));
-    (positions, joined.collect())
+    let welded = triangles.iter();
+    let welded = welded.map(|corners| corners.map(|i| vertex_to_particle[i as usize]));
+    (positions, welded.collect())
 }
 
-/// End of the list of particles in a cell.
-const END: u32 = u32::MAX;
+/// Marks the end of the list of particles in a cell.
+const END_OF_CELL: u32 = u32::MAX;
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
-//! What an artist paints: numbers for each vertex of a mesh.
+//! Painted values: numbers per vertex of a mesh, from vertex colours, attributes or joint weights.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a user writes |
-//! | `read` | takes the numbers out of a mesh |
+//! | `mod` | components and types for users |
+//! | `read` | reads the values from a mesh |
 
 mod read;
 
@@ -14,11 +14,11 @@ use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Where a number for each vertex comes from.
+/// Source of a number per vertex.
 ///
-/// Colours are those of the attribute `COLOR_0` of a glTF file, which Blender calls the active colour
-/// attribute. Once a cloth uses one of them they are paint: its own mesh has no colours any more, so that
-/// they do not tint its material.
+/// Colours are those of the attribute `COLOR_0` of a glTF file, which Blender calls the active color attribute.
+/// Once a cloth uses one of the colour channels, its own mesh loses its vertex colours, so that they do not tint
+/// the material.
 #[derive(Reflect, Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default, Clone, Debug, PartialEq, Hash)]
 #[cfg_attr(
@@ -36,32 +36,32 @@ pub enum VertexChannel {
     Blue,
     /// Opacity of the vertex colour.
     Alpha,
-    /// The first number of the vertex attribute of this name
-    /// ([`MeshVertexAttribute::name`](bevy::mesh::MeshVertexAttribute)). Bevy loads those of a glTF file
-    /// that were told to `GltfPlugin::add_custom_vertex_attribute`.
+    /// First component of the vertex attribute of this name
+    /// ([`MeshVertexAttribute::name`](bevy::mesh::MeshVertexAttribute)). Bevy loads custom attributes of a glTF
+    /// file if they were registered with `GltfPlugin::add_custom_vertex_attribute`.
     Attribute(String),
-    /// How much the joint of this name moves the vertex, 0 to 1: what Blender calls a vertex group.
+    /// Weight of the joint of this name, 0 to 1: a vertex group in Blender.
     Joint(String),
 }
 
 impl VertexChannel {
-    /// The attribute of this name.
+    /// Selects the attribute of this name.
     pub fn attribute(name: impl Into<String>) -> Self {
         Self::Attribute(name.into())
     }
 
-    /// The weights of the joint of this name.
+    /// Selects the weights of the joint of this name.
     pub fn joint(name: impl Into<String>) -> Self {
         Self::Joint(name.into())
     }
 
-    /// Whether it is part of the vertex colour.
+    /// Returns whether the channel is part of the vertex colour.
     pub(crate) fn is_colour(&self) -> bool {
         !matches!(self, Self::Attribute(_) | Self::Joint(_))
     }
 }
 
-/// A number for each vertex: the same for all, or painted.
+/// Number per vertex: uniform or painted.
 #[derive(Reflect, Clone, Debug)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -70,15 +70,15 @@ impl VertexChannel {
     reflect(Serialize, Deserialize)
 )]
 pub enum PerVertex {
-    /// The same for all.
+    /// Same value for all vertices.
     Everywhere(f32),
-    /// Between two numbers, as painted.
+    /// Linear interpolation between two values by the painted channel.
     Painted {
-        /// What is painted.
+        /// Painted channel.
         channel: VertexChannel,
-        /// The number where it is 0.
+        /// Value where the channel is 0.
         zero: f32,
-        /// The number where it is 1.
+        /// Value where the channel is 1.
         one: f32,
     },
 }
@@ -89,7 +89,7 @@ impl Default for PerVertex {
     }
 }
 
-/// Bit by bit: NaN is what it is, and no change.
+/// Compares bits, so that an unchanged NaN is no change.
 impl PartialEq for PerVertex {
     fn eq(&self, other: &Self) -> bool {
         let bits = |of: &Self| match of {
@@ -107,7 +107,7 @@ impl From<f32> for PerVertex {
 }
 
 impl PerVertex {
-    /// Painted: from 0 where the channel is 0 to `one` where it is 1.
+    /// Maps a channel linearly from 0 where it is 0 to `one` where it is 1.
     pub fn painted(channel: VertexChannel, one: f32) -> Self {
         Self::Painted {
             channel,
@@ -116,7 +116,7 @@ impl PerVertex {
         }
     }
 
-    /// The channel that it is painted in.
+    /// Returns the channel of painted values.
     pub(crate) fn channel(&self) -> Option<&VertexChannel> {
         match self {
             Self::Everywhere(_) => None,
@@ -125,7 +125,7 @@ impl PerVertex {
     }
 }
 
-/// How particles of a cloth differ from each other: heavy hems, stiff collars.
+/// Multipliers per particle: heavy hems, stiff collars.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -134,7 +134,7 @@ impl PerVertex {
 /// commands.spawn((
 ///     Cloth::default(),
 ///     ClothPaint {
-///         // A hem that is five times as heavy where it is painted blue.
+///         // Five times the mass where the hem is painted blue.
 ///         mass: PerVertex::Painted { channel: VertexChannel::Blue, zero: 1.0, one: 5.0 },
 ///         ..default()
 ///     },
@@ -142,7 +142,7 @@ impl PerVertex {
 /// # }
 /// ```
 ///
-/// May be changed at any time but for the stiffness, which is read when the cloth is built or reset.
+/// Can be changed at any time, except for the stiffness, which is read when the cloth is built or reset.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -151,20 +151,19 @@ impl PerVertex {
     reflect(Serialize, Deserialize)
 )]
 pub struct ClothPaint {
-    /// The mass of each particle, as a multiple of what its area and the density of the fabric give. 0.001
-    /// to 1000, default 1.
-    pub mass: PerVertex,
-    /// The bending stiffness around each particle, as a multiple of that of the fabric. 0.001 to 1000,
+    /// Mass of each particle, as a multiple of its mass from area and areal density of the fabric. 0.001 to 1000,
     /// default 1.
+    pub mass: PerVertex,
+    /// Bending stiffness around each particle, as a multiple of that of the fabric. 0.001 to 1000, default 1.
     pub bending_stiffness: PerVertex,
 }
 
-/// The range of what is painted as a multiple.
-pub(crate) const MULTIPLES: [f32; 2] = [0.001, 1000.0];
+/// Range of painted multipliers.
+pub(crate) const MULTIPLIER_RANGE: [f32; 2] = [0.001, 1000.0];
 
-/// Makes cloth of a part of a mesh only: of the triangles that have a corner which is meant. The other
-/// corners of these triangles are where the cloth is sewn on, and pinned; the rest of the mesh stays as it
-/// is, follows its skeleton if it has one, and costs nothing.
+/// Part of a mesh that becomes cloth: the triangles with at least one selected corner. Their other corners are the
+/// seam, and are pinned; the rest of the mesh stays as it is, follows its skeleton if it has one, and costs
+/// nothing.
 ///
 /// ```
 /// # use bevy_drape::{ClothPart, prelude::*};
@@ -174,8 +173,8 @@ pub(crate) const MULTIPLES: [f32; 2] = [0.001, 1000.0];
 /// let cloth = ClothPart::predicate(|at| at.y > 0.7);
 /// ```
 ///
-/// It is read when the cloth is built. Parts by material need none: in a glTF file each material of a mesh
-/// is a mesh, and an entity, of its own.
+/// Read when the cloth is built. Parts by material do not need this component: in a glTF file each material of a
+/// mesh is a mesh and an entity of its own.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -184,15 +183,15 @@ pub(crate) const MULTIPLES: [f32; 2] = [0.001, 1000.0];
     reflect(Serialize, Deserialize)
 )]
 pub enum ClothPart {
-    /// Vertices where something was painted.
+    /// Vertices above a threshold of a painted channel.
     Painted {
-        /// What was painted.
+        /// Painted channel.
         channel: VertexChannel,
-        /// It is cloth where there is more than this of it.
+        /// Threshold: vertices with more than this are cloth.
         above: f32,
     },
-    /// Vertices by their place in the mesh (mesh space, m). Being code, it is not saved with a scene: what
-    /// is loaded from one accepts nothing, so that the cloth is not built before it is put right.
+    /// Vertices by their position in the mesh (mesh space, m). Closures are not saved with a scene: loaded from
+    /// one, the predicate accepts nothing, and the cloth is not built until it is set again.
     Predicate(PinPredicate),
 }
 
@@ -203,7 +202,7 @@ impl Default for ClothPart {
 }
 
 impl ClothPart {
-    /// Vertices where there is more than a half of this channel.
+    /// Selects vertices with more than 0.5 of this channel.
     pub fn painted(channel: VertexChannel) -> Self {
         Self::Painted {
             channel,
@@ -211,17 +210,17 @@ impl ClothPart {
         }
     }
 
-    /// What `bsn!` begins with where it finds `ClothPart::Painted`.
+    /// Returns the value that `bsn!` starts from for `ClothPart::Painted`.
     pub fn default_painted() -> Self {
         Self::default()
     }
 
-    /// Likewise for `ClothPart::Predicate`.
+    /// Returns the value that `bsn!` starts from for `ClothPart::Predicate`.
     pub fn default_predicate() -> Self {
         Self::Predicate(PinPredicate::default())
     }
 
-    /// Vertices whose place in the mesh (mesh space, m) the function accepts.
+    /// Selects the vertices whose position in the mesh (mesh space, m) the function accepts.
     pub fn predicate(is_cloth: impl Fn(Vec3) -> bool + Send + Sync + 'static) -> Self {
         Self::Predicate(PinPredicate::new(is_cloth))
     }

@@ -1,9 +1,9 @@
-//! Takes what is painted out of a mesh.
+//! Reads painted values from a mesh.
 
 use super::{ClothPart, PerVertex, VertexChannel};
 use crate::{
-    mesh::{Numbers, topology::NO_PARTICLE},
-    skin::Skin,
+    mesh::{CompactIndices, topology::NO_PARTICLE},
+    skin_weights::SkinWeights,
 };
 use bevy::{
     mesh::{Mesh, VertexAttributeValues},
@@ -11,19 +11,19 @@ use bevy::{
 };
 use std::borrow::Cow;
 
-/// The numbers that were painted on a mesh, for each of its particles.
+/// Painted values of a mesh, per particle.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Paint {
     channels: Vec<(VertexChannel, Vec<f32>)>,
 }
 
 impl Paint {
-    /// Reads all that may be paint: colours, and attributes that are not Bevy's own. Vertices that share a
-    /// particle share their mean.
-    pub(crate) fn read(mesh: &Mesh, vertex_to_particle: &Numbers, particles: usize) -> Self {
+    /// Reads all channels that can hold paint: colours, and attributes that are not Bevy's own. Vertices welded to
+    /// one particle contribute their mean.
+    pub(crate) fn read(mesh: &Mesh, vertex_to_particle: &CompactIndices, particles: usize) -> Self {
         let mut channels = Vec::new();
         let mut add = |channel, values: Vec<f32>| {
-            let values = mean(&values, vertex_to_particle.iter(), particles);
+            let values = mean_per_particle(&values, vertex_to_particle.iter(), particles);
             channels.push((channel, values));
         };
         for channel in [
@@ -45,11 +45,11 @@ impl Paint {
         Self { channels }
     }
 
-    /// What was painted in a channel, for each particle.
+    /// Returns the values of a channel per particle.
     pub(crate) fn values<'a>(
         &'a self,
         channel: &VertexChannel,
-        skin: Option<&Skin>,
+        skin: Option<&SkinWeights>,
     ) -> Option<Cow<'a, [f32]>> {
         if let VertexChannel::Joint(name) = channel {
             return Some(skin?.weights_of(name)?.into());
@@ -58,14 +58,14 @@ impl Paint {
         Some(values.into())
     }
 
-    /// A number for each of so many particles of the whole cloth; the channel, if it is not there.
+    /// Returns the value of each of `particles` particles, or the channel if it does not exist.
     pub(crate) fn resolve(
         &self,
-        of: &PerVertex,
-        skin: Option<&Skin>,
+        setting: &PerVertex,
+        skin: Option<&SkinWeights>,
         particles: usize,
     ) -> Result<Vec<f32>, VertexChannel> {
-        match of {
+        match setting {
             PerVertex::Everywhere(value) => Ok(vec![*value; particles]),
             PerVertex::Painted { channel, zero, one } => {
                 let values = self.values(channel, skin).ok_or_else(|| channel.clone())?;
@@ -74,8 +74,8 @@ impl Paint {
         }
     }
 
-    /// What there is, in words, for an error that tells what there is not.
-    pub(crate) fn inventory(&self, skin: Option<&Skin>) -> String {
+    /// Describes the available channels, for the error about a missing one.
+    pub(crate) fn inventory(&self, skin: Option<&SkinWeights>) -> String {
         let mut names = Vec::new();
         for (channel, _) in &self.channels {
             match channel {
@@ -99,8 +99,12 @@ impl Paint {
     }
 }
 
-/// The mean of the vertices of each particle.
-fn mean(values: &[f32], particle_of: impl Iterator<Item = u32>, particles: usize) -> Vec<f32> {
+/// Averages the values of the vertices of each particle.
+fn mean_per_particle(
+    values: &[f32],
+    particle_of: impl Iterator<Item = u32>,
+    particles: usize,
+) -> Vec<f32> {
     let mut sums = vec![(0.0, 0.0); particles];
     for (&value, particle) in values.iter().zip(particle_of) {
         if particle != NO_PARTICLE
@@ -115,7 +119,7 @@ fn mean(values: &[f32], particle_of: impl Iterator<Item = u32>, particles: usize
         .collect()
 }
 
-/// What was painted in a channel, for each vertex; not for joints. What is not finite counts as 0.
+/// Returns the values of a channel per vertex; `None` for joints. Values that are not finite count as 0.
 pub(crate) fn per_vertex(mesh: &Mesh, channel: &VertexChannel) -> Option<Vec<f32>> {
     let component = match channel {
         VertexChannel::Red => 0,
@@ -132,10 +136,10 @@ pub(crate) fn per_vertex(mesh: &Mesh, channel: &VertexChannel) -> Option<Vec<f32
     components(mesh.try_attribute(Mesh::ATTRIBUTE_COLOR).ok()?, component)
 }
 
-/// One component of each vertex.
+/// Extracts one component of each vertex.
 fn components(values: &VertexAttributeValues, component: usize) -> Option<Vec<f32>> {
     use VertexAttributeValues as V;
-    fn of<T: Copy, const N: usize>(
+    fn extract<T: Copy, const N: usize>(
         values: &[[T; N]],
         component: usize,
         number: impl Fn(T) -> f32,
@@ -147,22 +151,22 @@ fn components(values: &VertexAttributeValues, component: usize) -> Option<Vec<f3
     let short = |v: u16| f32::from(v) / 65535.0;
     let found = match values {
         V::Float32(values) if component == 0 => Some(values.clone()),
-        V::Float32x2(values) => of(values, component, |v| v),
-        V::Float32x3(values) => of(values, component, |v| v),
-        V::Float32x4(values) => of(values, component, |v| v),
-        V::Unorm8x4(values) => of(values, component, byte),
-        V::Unorm8x2(values) => of(values, component, byte),
-        V::Unorm16x4(values) => of(values, component, short),
-        V::Unorm16x2(values) => of(values, component, short),
-        V::Uint8x4(values) => of(values, component, f32::from),
-        V::Uint16x4(values) => of(values, component, f32::from),
+        V::Float32x2(values) => extract(values, component, |v| v),
+        V::Float32x3(values) => extract(values, component, |v| v),
+        V::Float32x4(values) => extract(values, component, |v| v),
+        V::Unorm8x4(values) => extract(values, component, byte),
+        V::Unorm8x2(values) => extract(values, component, byte),
+        V::Unorm16x4(values) => extract(values, component, short),
+        V::Unorm16x2(values) => extract(values, component, short),
+        V::Uint8x4(values) => extract(values, component, f32::from),
+        V::Uint16x4(values) => extract(values, component, f32::from),
         _ => None,
     };
     let finite = |v: f32| if v.is_finite() { v } else { 0.0 };
     Some(found?.into_iter().map(finite).collect())
 }
 
-/// The names of the attributes of a mesh that are not Bevy's own.
+/// Returns the names of the attributes of a mesh that are not Bevy's own.
 fn custom_attributes(mesh: &Mesh) -> Vec<&'static str> {
     let own: HashSet<_> = [
         Mesh::ATTRIBUTE_POSITION,
@@ -182,16 +186,16 @@ fn custom_attributes(mesh: &Mesh) -> Vec<&'static str> {
         .collect()
 }
 
-/// Whether any of these channels is a colour: then colours are paint, and are not drawn.
+/// Returns whether any of these channels is a colour: vertex colours are then paint and are not rendered.
 pub(crate) fn removes_colours<'a>(
     mut used: impl Iterator<Item = &'a VertexChannel>,
     part: Option<&ClothPart>,
 ) -> bool {
-    let by_part = match part {
+    let part_uses_colour = match part {
         Some(ClothPart::Painted { channel, .. }) => channel.is_colour(),
         _ => false,
     };
-    by_part || used.any(VertexChannel::is_colour)
+    part_uses_colour || used.any(VertexChannel::is_colour)
 }
 
 #[cfg(test)]
@@ -215,7 +219,7 @@ mod tests {
     #[test]
     fn colours_and_custom_attributes_are_paint() {
         let mesh = painted();
-        // Two vertices share the second particle, the last is outside.
+        // Two vertices share the second particle; the last vertex belongs to none.
         let paint = Paint::read(&mesh, &vec![0, 1, 1, NO_PARTICLE].into(), 2);
         let values = |channel| paint.values(&channel, None).map(|v| v.into_owned());
         assert_eq!(values(VertexChannel::Red), Some(vec![0.0, 0.5]));
@@ -230,26 +234,26 @@ mod tests {
             paint.inventory(None),
             "vertex colours and the attribute \"Heavy\""
         );
-        let bare = Paint::read(
+        let unpainted = Paint::read(
             &ClothGrid::new(1.0, 1.0, 2, 2).into(),
-            &Numbers::ordered(4),
+            &CompactIndices::identity(4),
             4,
         );
-        assert_eq!(bare.inventory(None), "nothing painted");
+        assert_eq!(unpainted.inventory(None), "nothing painted");
     }
 
     #[test]
-    fn numbers_lie_between_those_of_0_and_of_1() {
-        let paint = Paint::read(&painted(), &Numbers::ordered(4), 4);
-        let by = PerVertex::Painted {
+    fn values_are_interpolated_between_those_at_0_and_at_1() {
+        let paint = Paint::read(&painted(), &CompactIndices::identity(4), 4);
+        let setting = PerVertex::Painted {
             channel: VertexChannel::Green,
             zero: 1.0,
             one: 5.0,
         };
-        assert_eq!(paint.resolve(&by, None, 4), Ok(vec![2.0; 4]));
+        assert_eq!(paint.resolve(&setting, None, 4), Ok(vec![2.0; 4]));
         assert_eq!(paint.resolve(&3.0.into(), None, 2), Ok(vec![3.0; 2]));
         let missing = VertexChannel::attribute("Light");
-        let by = PerVertex::painted(missing.clone(), 1.0);
-        assert_eq!(paint.resolve(&by, None, 4), Err(missing));
+        let setting = PerVertex::painted(missing.clone(), 1.0);
+        assert_eq!(paint.resolve(&setting, None, 4), Err(missing));
     }
 }

@@ -1,24 +1,24 @@
-//! Time and scenes.
+//! Panel controls of time, and choice of scene and cloth.
 
 use super::{ClothPanel, targets};
-use crate::{cloth::ResetCloth, components::Particles, time::ClothTime};
+use crate::{cloth::ResetCloth, components::ClothParticles, time::ClothTime};
 use bevy::prelude::*;
 use bevy_egui::egui;
 
-/// What to look at, and what to tune.
-pub(super) fn choose(ui: &mut egui::Ui, world: &mut World) {
+/// Shows the choice of the scene to show and of the cloth to tune.
+pub(super) fn selection(ui: &mut egui::Ui, world: &mut World) {
     scenes(ui, world);
     cloths(ui, world);
 }
 
-/// Lets time go, or not.
+/// Shows pause, step, reset and speed.
 pub(super) fn time(ui: &mut egui::Ui, world: &mut World) {
     ui.horizontal(|ui| {
         let mut time = world.resource_mut::<ClothTime>();
         let (label, tooltip) = if time.paused {
-            ("Run", "Let time go on (space)")
+            ("Run", "Resume time (space)")
         } else {
-            ("Pause", "Stop time (space)")
+            ("Pause", "Pause time (space)")
         };
         if ui.button(label).on_hover_text(tooltip).clicked() {
             time.paused = !time.paused;
@@ -32,7 +32,7 @@ pub(super) fn time(ui: &mut egui::Ui, world: &mut World) {
         }
         let reset = ui
             .button("Reset")
-            .on_hover_text("Put the cloth back into its rest shape, at rest (R)");
+            .on_hover_text("Return the cloth to its rest shape, without velocity (R)");
         if reset.clicked() {
             for entity in targets(world) {
                 world.trigger(ResetCloth { entity });
@@ -46,7 +46,7 @@ pub(super) fn time(ui: &mut egui::Ui, world: &mut World) {
         .suffix(" ×")
         .text("speed");
     let response = ui.add(slider).on_hover_text(
-        "Slow motion, × real time. The cloth moves in the very same way, only later.",
+        "Simulation speed, × real time. Slow motion shows the same motion, only slower.",
     );
     if response.changed() {
         time.speed = speed;
@@ -67,15 +67,15 @@ fn scenes(ui: &mut egui::Ui, world: &mut World) {
             }
         })
         .response
-        .on_hover_text("What to look at");
+        .on_hover_text("Scene to show");
     if panel.scene != chosen {
         panel.scene = chosen;
     }
 }
 
-/// If there are several cloths: which of them to tune.
+/// Shows the choice of the cloth to tune, if there are several.
 fn cloths(ui: &mut egui::Ui, world: &mut World) {
-    let mut named = world.query_filtered::<(Entity, Option<&Name>), With<Particles>>();
+    let mut named = world.query_filtered::<(Entity, Option<&Name>), With<ClothParticles>>();
     let mut names: Vec<(Entity, String)> = named
         .iter(world)
         .map(|(entity, name)| {
@@ -89,14 +89,14 @@ fn cloths(ui: &mut egui::Ui, world: &mut World) {
     names.sort_unstable();
     let mut panel = world.resource_mut::<ClothPanel>();
     let mut target = panel.target;
-    let of = |target: Option<Entity>| {
+    let name_of = |target: Option<Entity>| {
         names
             .iter()
             .find(|(entity, _)| Some(*entity) == target)
             .map_or("all", |(_, name)| name)
     };
     egui::ComboBox::from_label("cloth")
-        .selected_text(of(target))
+        .selected_text(name_of(target))
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut target, None, "all");
             for (entity, name) in &names {
@@ -104,7 +104,7 @@ fn cloths(ui: &mut egui::Ui, world: &mut World) {
             }
         })
         .response
-        .on_hover_text("Which cloth to tune and reset");
+        .on_hover_text("Cloth to tune and reset");
     if panel.target != target {
         panel.target = target;
     }

@@ -1,4 +1,4 @@
-//! Numbers and their history, from Bevy's diagnostics.
+//! Measured figures and their history, from Bevy's diagnostics.
 
 use crate::diagnostics::ClothDiagnosticsPlugin as Paths;
 use bevy::{
@@ -10,6 +10,7 @@ use bevy_egui::egui::{self, Color32, Pos2, Sense, Shape, Stroke, Vec2 as Size};
 const TIME_COLOUR: Color32 = Color32::from_rgb(110, 190, 255);
 const STRETCH_COLOUR: Color32 = Color32::from_rgb(255, 170, 90);
 
+/// Shows the figures as a table, and plots of step time and stretch.
 pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
     let Some(diagnostics) = world.get_resource::<DiagnosticsStore>() else {
         return;
@@ -31,32 +32,32 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
             for (name, tooltip, value) in [
                 (
                     "particles",
-                    "Of all cloths",
+                    "Number of particles in all cloths",
                     latest(&Paths::PARTICLES).map(|v| format!("{v:.0}")),
                 ),
                 (
                     "constraints",
-                    "Of all cloths",
+                    "Number of constraints in all cloths",
                     latest(&Paths::CONSTRAINTS).map(|v| format!("{v:.0}")),
                 ),
                 (
                     "asleep",
-                    "Cloths that have come to rest; they cost nothing until something touches them",
+                    "Number of sleeping cloths, which have come to rest and cost nothing until they are woken",
                     latest(&Paths::SLEEPING).map(|v| format!("{v:.0}")),
                 ),
                 (
                     "step time",
-                    "What one fixed step of all cloths takes, mean of the last two seconds",
+                    "Time of one fixed step of all cloths, mean over the last two seconds",
                     smoothed(&Paths::STEP_TIME).map(|v| format!("{v:.2} ms")),
                 ),
                 (
                     "worst stretch",
-                    "Strain of the longest thread: length over rest length, minus 1",
+                    "Largest strain of an edge: length over rest length, minus 1",
                     latest(&Paths::WORST_STRETCH).map(|v| format!("{v:.2} %")),
                 ),
                 (
                     "deepest penetration",
-                    "How deep any particle is inside a collider",
+                    "Largest depth of a particle inside a collider",
                     latest(&Paths::DEEPEST_PENETRATION).map(|v| format!("{v:.2} mm")),
                 ),
             ] {
@@ -77,7 +78,7 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
     }
 }
 
-/// A line of the last values, from 0 to their largest.
+/// Plots the last values as a line, scaled from 0 to their maximum.
 fn plot(ui: &mut egui::Ui, values: &[f64], name: &str, unit: &str, colour: Color32) {
     let size = Size::new(ui.available_width().min(280.0), 36.0);
     let (response, painter) = ui.allocate_painter(size, Sense::hover());
@@ -106,5 +107,5 @@ fn plot(ui: &mut egui::Ui, values: &[f64], name: &str, unit: &str, colour: Color
         egui::FontId::proportional(10.0),
         ui.visuals().weak_text_color(),
     );
-    response.on_hover_text(format!("{name} of the last steps"));
+    response.on_hover_text(format!("{name} over the last steps"));
 }

@@ -1,16 +1,15 @@
-//! The egui panel that tunes running cloths and shows what they cost.
+//! Panel in egui that tunes running cloths and shows their cost and errors.
 //!
-//! It edits only what a user could have written: [`Cloth`](crate::Cloth), the resources, and the
-//! event [`ResetCloth`](crate::ResetCloth). Put [`ui`] into a window of your own, or let
-//! [`ClothPanelPlugin`] show one.
+//! Uses only public API: writes [`Cloth`](crate::Cloth), components beside it and resources, and triggers
+//! [`ResetCloth`](crate::ResetCloth). Call [`ui`] in a window of your own, or let [`ClothPanelPlugin`] open one.
 //!
-//! | file | what it draws |
+//! | file | contents |
 //! |---|---|
 //! | `controls` | pause, step, reset, speed, scenes |
 //! | `tuning` | a slider for each number of [`params`](crate::params) |
 //! | `presets` | files to save and load, and code to copy |
 //! | `view` | wireframe and other gizmos |
-//! | `figures` | particles, times, errors, and their history |
+//! | `figures` | numbers of particles and constraints, step time, errors, and their history |
 
 mod controls;
 mod figures;
@@ -20,26 +19,26 @@ mod tuning;
 #[cfg(feature = "debug")]
 mod view;
 
-use crate::{components::Particles, diagnostics::ClothDiagnosticsPlugin};
+use crate::{components::ClothParticles, diagnostics::ClothDiagnosticsPlugin};
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, PrimaryEguiContext, egui};
 
-/// Shows the panel in a window of the primary egui context. Add `EguiPlugin` first. Brings
-/// [`ClothDiagnosticsPlugin`] along, if it is not there yet.
+/// Plugin that shows the panel in a window of the primary egui context. Add `EguiPlugin` first. Adds
+/// [`ClothDiagnosticsPlugin`] if it is missing.
 #[derive(Default)]
 pub struct ClothPanelPlugin;
 
-/// What the panel shows.
+/// State of the panel.
 #[derive(Resource, Clone, Debug)]
 pub struct ClothPanel {
-    /// Whether there is a panel at all.
+    /// Whether the window is shown. Default `true`.
     pub visible: bool,
-    /// The cloth that it tunes; all of them if `None` or if that one is gone.
+    /// Cloth to tune; all cloths if `None` (the default) or if the entity is no cloth any more.
     pub target: Option<Entity>,
-    /// Scenes to choose from, if there are several. What is chosen is in
-    /// [`scene`](Self::scene); loading it is the app's part.
+    /// Names of the scenes to choose from; shown if there are at least two. Default none. The app reads the choice
+    /// from [`scene`](Self::scene) and loads the scene.
     pub scenes: Vec<String>,
-    /// Index of the chosen scene.
+    /// Index of the chosen scene. Default 0.
     pub scene: usize,
 }
 
@@ -72,7 +71,7 @@ fn show(world: &mut World, contexts: &mut QueryState<&mut EguiContext, With<Prim
         return;
     };
     let context = context.get_mut().clone();
-    // As tall as the window of the app lets it be, with its own title bar and some air.
+    // The height of the app's window, less the title bar and margins.
     let height = context.content_rect().height() - 70.0;
     egui::Window::new("Cloth")
         .default_pos([12.0, 12.0])
@@ -82,11 +81,11 @@ fn show(world: &mut World, contexts: &mut QueryState<&mut EguiContext, With<Prim
         .show(&context, |in_window| ui(in_window, world));
 }
 
-/// Draws the panel into any part of an egui interface. Needs the resources of
-/// [`ClothPlugin`](crate::ClothPlugin) and [`ClothPanel`].
+/// Shows the panel in any egui `Ui`. Needs the resources of [`ClothPlugin`](crate::ClothPlugin) and
+/// [`ClothPanel`].
 pub fn ui(ui: &mut egui::Ui, world: &mut World) {
     ui.style_mut().spacing.slider_width = 110.0;
-    part(ui, "choice", |ui| controls::choose(ui, world));
+    part(ui, "choice", |ui| controls::selection(ui, world));
     part(ui, "time", |ui| controls::time(ui, world));
     ui.separator();
     part(ui, "figures", |ui| figures::ui(ui, world));
@@ -98,16 +97,17 @@ pub fn ui(ui: &mut egui::Ui, world: &mut World) {
     part(ui, "view", |ui| view::ui(ui, world));
 }
 
-/// A part whose widgets stay the same ones for egui while what is above them comes and goes.
+/// Shows a part with a fixed egui id, so that its widgets keep their identity while widgets above appear and
+/// disappear.
 fn part(ui: &mut egui::Ui, name: &str, content: impl FnOnce(&mut egui::Ui)) {
     let id = ui.id().with(name);
     ui.scope_builder(egui::UiBuilder::new().id(id), content);
 }
 
-/// All cloths that the panel works on, in a fixed order.
+/// Returns the cloths to tune, in a fixed order.
 fn targets(world: &mut World) -> Vec<Entity> {
     let target = world.resource::<ClothPanel>().target;
-    let mut cloths = world.query_filtered::<Entity, With<Particles>>();
+    let mut cloths = world.query_filtered::<Entity, With<ClothParticles>>();
     let mut all: Vec<_> = cloths.iter(world).collect();
     all.sort_unstable();
     match target {

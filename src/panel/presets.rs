@@ -1,10 +1,10 @@
-//! Files: saves what the panel shows, loads it, goes back to it; and copies it as Rust.
+//! Panel section that saves, loads and reverts presets, and copies them as Rust code.
 
 use super::targets;
 use crate::{
-    ClothFrom, ClothPreset, ClothSettings, ClothSettingsFrom,
+    ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle,
     cloth::Cloth,
-    presets::{EXTENSION, reason},
+    presets::{EXTENSION, load_error_message},
 };
 use bevy::{
     asset::{AssetLoadFailedEvent, AssetPath},
@@ -13,26 +13,27 @@ use bevy::{
 };
 use bevy_egui::egui;
 
-/// What was typed, and what became of it.
+/// State of the section.
 #[derive(Resource)]
-struct Files {
+struct PresetSection {
+    /// Path as typed.
     path: String,
-    /// Settings of the world are saved and loaded, too.
-    with_world: bool,
-    /// What has happened last; an error is red.
-    told: Result<String, String>,
-    /// Code on its way to the clipboard.
+    /// Whether the environment is saved and loaded too.
+    with_environment: bool,
+    /// Result of the last action or load; errors are shown in red.
+    status: Result<String, String>,
+    /// Code to copy to the clipboard at the end of the frame.
     code: Option<String>,
     loaded: MessageCursor<AssetEvent<ClothPreset>>,
     failed: MessageCursor<AssetLoadFailedEvent<ClothPreset>>,
 }
 
-impl Default for Files {
+impl Default for PresetSection {
     fn default() -> Self {
         Self {
             path: format!("presets/my.{EXTENSION}"),
-            with_world: false,
-            told: Ok(String::new()),
+            with_environment: false,
+            status: Ok(String::new()),
             code: None,
             loaded: default(),
             failed: default(),
@@ -40,55 +41,59 @@ impl Default for Files {
     }
 }
 
-/// What a button does.
-type Action = fn(&mut Files, &mut World) -> Result<String, String>;
+/// Action of a button. Returns the new status.
+type Action = fn(&mut PresetSection, &mut World) -> Result<String, String>;
 
 const BUTTONS: [(&str, &str, Action); 4] = [
     (
         "Save",
-        "Write the cloth that is shown to this file; it then follows the file",
+        "Save the shown cloth to this file, and use the file as its preset",
         save,
     ),
-    ("Load", "Read the file, and let the cloth follow it", load),
+    (
+        "Load",
+        "Load this file, and use it as the preset of the cloth",
+        load,
+    ),
     (
         "Revert",
-        "Back to the file that the cloth comes from, or to the defaults",
+        "Revert the cloth to its preset, or to the defaults",
         revert,
     ),
     (
         "Copy as Rust",
-        "Copy code that makes this cloth, and write it to the log",
+        "Copy Rust code that creates this cloth, and log it",
         copy,
     ),
 ];
 
+/// Shows the section, if the app has preset assets.
 pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
-    // Without assets there are no files.
     if !world.contains_resource::<Assets<ClothPreset>>() {
         return;
     }
-    let mut files = world.remove_resource::<Files>().unwrap_or_default();
-    listen(&mut files, world);
+    let mut section = world.remove_resource::<PresetSection>().unwrap_or_default();
+    update_status(&mut section, world);
     egui::CollapsingHeader::new("File")
         .default_open(true)
         .show(ui, |ui| {
-            ui.label(in_use(world))
-                .on_hover_text("The file that the cloth follows");
-            let field = egui::TextEdit::singleline(&mut files.path).desired_width(f32::INFINITY);
+            ui.label(source_label(world))
+                .on_hover_text("Preset of the cloth");
+            let field = egui::TextEdit::singleline(&mut section.path).desired_width(f32::INFINITY);
             ui.add(field).on_hover_text(format!(
-                "Which file to save and load, among the assets: its name ends with .{EXTENSION}"
+                "Asset path of the file to save and load; it must end with .{EXTENSION}"
             ));
-            ui.checkbox(&mut files.with_world, "with the world")
-                .on_hover_text("Gravity, wind and substeps are saved, loaded and reverted, too");
+            ui.checkbox(&mut section.with_environment, "with environment")
+                .on_hover_text("Save, load and revert gravity, wind and substeps too");
             ui.horizontal_wrapped(|ui| {
                 for (label, tooltip, action) in BUTTONS {
                     if ui.button(label).on_hover_text(tooltip).clicked() {
-                        let told = action(&mut files, world);
-                        tell(&mut files, told);
+                        let status = action(&mut section, world);
+                        set_status(&mut section, status);
                     }
                 }
             });
-            match &files.told {
+            match &section.status {
                 Ok(text) if text.is_empty() => {}
                 Ok(text) => {
                     ui.label(text);
@@ -98,69 +103,79 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
                 }
             }
         });
-    if let Some(code) = files.code.take() {
+    if let Some(code) = section.code.take() {
         ui.ctx().copy_text(code);
     }
-    world.insert_resource(files);
+    world.insert_resource(section);
 }
 
-fn tell(files: &mut Files, told: Result<String, String>) {
-    match &told {
+/// Shows and logs the result of an action.
+fn set_status(section: &mut PresetSection, status: Result<String, String>) {
+    match &status {
         Ok(text) => info!("{text}"),
         Err(text) => error!("{text}"),
     }
-    files.told = told;
+    section.status = status;
 }
 
-/// Hears what became of files that were loaded, by a click or because they have changed.
-fn listen(files: &mut Files, world: &World) {
+/// Updates the status from load events, of files that were loaded by a click or because they have changed.
+fn update_status(section: &mut PresetSection, world: &World) {
     let server = world.resource::<AssetServer>();
     let name = |id| {
         let path = server.get_path(id);
         path.map_or_else(|| "a preset".into(), |path| path.to_string())
     };
     let events = world.resource::<Messages<AssetEvent<ClothPreset>>>();
-    for event in files.loaded.read(events) {
+    for event in section.loaded.read(events) {
         if let AssetEvent::Added { id } | AssetEvent::Modified { id } = event {
             let name = name(*id);
-            // What was saved is told already.
-            if files.told != Ok(saved(&name)) {
-                files.told = Ok(format!("{name} is loaded"));
+            // Saving also adds the asset, and has set its own status.
+            if section.status != Ok(saved_message(&name)) {
+                section.status = Ok(format!("{name} is loaded"));
             }
         }
     }
-    // The log has them from those who asked for the file.
-    for failure in files.failed.read(world.resource()) {
-        files.told = Err(reason(&failure.path.to_string(), &failure.error));
+    // Shown only: the systems that apply presets log failures.
+    for failure in section.failed.read(world.resource()) {
+        section.status = Err(load_error_message(
+            &failure.path.to_string(),
+            &failure.error,
+        ));
     }
 }
 
-fn saved(path: &str) -> String {
+fn saved_message(path: &str) -> String {
     format!("{path} is saved")
 }
 
-/// The file that the shown cloth follows.
-fn in_use(world: &mut World) -> String {
+/// Returns the preset of the shown cloth, for a label.
+fn source_label(world: &mut World) -> String {
     let first = targets(world).first().copied();
-    let from = first.and_then(|cloth| world.get::<ClothFrom>(cloth));
-    match from.map(|from| from.0.path()) {
-        None => "from no file".into(),
-        Some(None) => "from a preset without a file".into(),
-        Some(Some(path)) => format!("from {path}"),
+    let handle = first.and_then(|cloth| world.get::<ClothPresetHandle>(cloth));
+    match handle.map(|handle| handle.0.path()) {
+        None => "no preset".into(),
+        Some(None) => "preset without a file".into(),
+        Some(Some(path)) => format!("preset: {path}"),
     }
 }
 
-/// The cloth that is shown, as what a file holds.
-fn shown(files: &Files, world: &mut World) -> Result<(Entity, ClothPreset), String> {
+/// Returns the shown cloth and its values as a preset.
+fn shown_preset(
+    section: &PresetSection,
+    world: &mut World,
+) -> Result<(Entity, ClothPreset), String> {
     let first = targets(world).first().copied();
     let cloth = first.and_then(|cloth| Some((cloth, world.get::<Cloth>(cloth)?.clone())));
     let (entity, cloth) = cloth.ok_or("there is no cloth yet")?;
-    let settings = files.with_world.then(|| ClothSettings::of(world));
-    Ok((entity, ClothPreset { cloth, settings }))
+    let environment = section
+        .with_environment
+        .then(|| ClothEnvironment::of(world));
+    Ok((entity, ClothPreset { cloth, environment }))
 }
 
-fn path(files: &Files) -> Result<AssetPath<'static>, String> {
-    let text = files.path.trim();
+/// Returns the typed path, or an error if it is not a valid asset path of a preset.
+fn typed_path(section: &PresetSection) -> Result<AssetPath<'static>, String> {
+    let text = section.path.trim();
     let path = AssetPath::try_parse(text).map_err(|error| format!("{text}: {error}"))?;
     if path
         .path()
@@ -171,76 +186,85 @@ fn path(files: &Files) -> Result<AssetPath<'static>, String> {
         Ok(path.into_owned())
     } else {
         Err(format!(
-            "{text}: must be inside of the assets and end with .{EXTENSION}"
+            "{text}: must be a path inside the asset folder that ends with .{EXTENSION}"
         ))
     }
 }
 
-fn save(files: &mut Files, world: &mut World) -> Result<String, String> {
-    let path = path(files)?;
-    let (entity, preset) = shown(files, world)?;
+fn save(section: &mut PresetSection, world: &mut World) -> Result<String, String> {
+    let path = typed_path(section)?;
+    let (entity, preset) = shown_preset(section, world)?;
     let server = world.resource::<AssetServer>().clone();
     let written = preset.save_asset(&server, path.clone());
     written.map_err(|error| error.to_string())?;
     let handle: Handle<ClothPreset> = server.load(&path);
-    // It is known at once, also to others who follow the file: nothing is to change when it is loaded.
+    // Inserted at once, also for other cloths with this preset, so that loading the file changes nothing.
     let mut presets = world.resource_mut::<Assets<ClothPreset>>();
-    let known = presets.insert(&handle, preset);
-    known.map_err(|error| error.to_string())?;
-    follow(files, world, &[entity], &handle);
-    Ok(saved(&path.to_string()))
+    let inserted = presets.insert(&handle, preset);
+    inserted.map_err(|error| error.to_string())?;
+    set_preset(section, world, &[entity], &handle);
+    Ok(saved_message(&path.to_string()))
 }
 
-fn load(files: &mut Files, world: &mut World) -> Result<String, String> {
-    let path = path(files)?;
+fn load(section: &mut PresetSection, world: &mut World) -> Result<String, String> {
+    let path = typed_path(section)?;
     let server = world.resource::<AssetServer>().clone();
     let handle: Handle<ClothPreset> = server.load(&path);
-    // The file may have changed since it was read.
+    // The file may have changed since it was loaded.
     if world.resource::<Assets<ClothPreset>>().contains(&handle) {
         server.reload(&path);
     }
     let cloths = targets(world);
-    follow(files, world, &cloths, &handle);
+    set_preset(section, world, &cloths, &handle);
     Ok(format!("{path} is being loaded"))
 }
 
-fn follow(files: &Files, world: &mut World, cloths: &[Entity], handle: &Handle<ClothPreset>) {
+/// Makes an asset the preset of these cloths and, if wanted, of the environment.
+fn set_preset(
+    section: &PresetSection,
+    world: &mut World,
+    cloths: &[Entity],
+    handle: &Handle<ClothPreset>,
+) {
     for &cloth in cloths {
-        world.entity_mut(cloth).insert(ClothFrom(handle.clone()));
+        world
+            .entity_mut(cloth)
+            .insert(ClothPresetHandle(handle.clone()));
     }
-    if files.with_world {
-        world.insert_resource(ClothSettingsFrom(handle.clone()));
+    if section.with_environment {
+        world.insert_resource(ClothEnvironmentHandle(handle.clone()));
     }
 }
 
-fn revert(files: &mut Files, world: &mut World) -> Result<String, String> {
-    let of = |world: &World, from: Option<&Handle<ClothPreset>>| {
+fn revert(section: &mut PresetSection, world: &mut World) -> Result<String, String> {
+    let preset_of = |world: &World, handle: Option<&Handle<ClothPreset>>| {
         let presets = world.resource::<Assets<ClothPreset>>();
-        from.and_then(|from| presets.get(from)).cloned()
+        handle.and_then(|handle| presets.get(handle)).cloned()
     };
-    let mut to = "the defaults";
+    let mut target = "the defaults";
     for entity in targets(world) {
-        let preset = of(world, world.get::<ClothFrom>(entity).map(|from| &from.0));
+        let handle = world.get::<ClothPresetHandle>(entity);
+        let preset = preset_of(world, handle.map(|handle| &handle.0));
         if preset.is_some() {
-            to = "what the file says";
+            target = "the preset";
         }
         if let Some(mut cloth) = world.get_mut::<Cloth>(entity) {
             cloth.set_if_neq(preset.unwrap_or_default().cloth);
         }
     }
-    if files.with_world {
-        let from = world.get_resource::<ClothSettingsFrom>();
-        let preset = of(world, from.map(|from| &from.0));
-        let settings = preset.and_then(|preset| preset.settings);
-        settings.unwrap_or_default().apply(world);
+    if section.with_environment {
+        let handle = world.get_resource::<ClothEnvironmentHandle>();
+        let preset = preset_of(world, handle.map(|handle| &handle.0));
+        let environment = preset.and_then(|preset| preset.environment);
+        environment.unwrap_or_default().apply(world);
     }
-    Ok(format!("reverted to {to}"))
+    Ok(format!("reverted to {target}"))
 }
 
-fn copy(files: &mut Files, world: &mut World) -> Result<String, String> {
-    let (_, preset) = shown(files, world)?;
+fn copy(section: &mut PresetSection, world: &mut World) -> Result<String, String> {
+    let (_, preset) = shown_preset(section, world)?;
     let code = preset.to_rust();
-    info!("the cloth as Rust:\n{code}");
-    files.code = Some(code);
+    info!("cloth as Rust code:\n{code}");
+    section.code = Some(code);
     Ok("copied".into())
 }

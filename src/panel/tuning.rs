@@ -1,4 +1,4 @@
-//! A slider for each number that can be tuned, from the one table of them.
+//! Sliders for all tunable numbers, from the tables in [`params`].
 
 use super::targets;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     fabric::Fabric,
     params::{self, Param},
     settings::{ClothGravity, Wind},
-    solver::ThreadSolver,
+    solver::StretchSolver,
 };
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_egui::egui;
@@ -20,7 +20,7 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
         }
     });
     let cloths = targets(world);
-    // What is shown is the first cloth; what is changed is changed in all.
+    // Shows the first cloth; edits apply to all.
     let Some(mut shown) = cloths.first().and_then(|&e| world.get::<Cloth>(e)).cloned() else {
         ui.label("There is no cloth yet.");
         return;
@@ -29,12 +29,14 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
         for param in params::CLOTH {
             if slider(ui, param, &mut shown) {
                 edit(world, &cloths, |cloth| {
-                    (param.set)(cloth, (param.get)(&shown));
+                    param.set(cloth, param.get(&shown));
                 });
             }
         }
-        if choice(ui, "threads", THREADS, &mut shown.threads) {
-            edit(world, &cloths, |cloth| cloth.threads = shown.threads);
+        if choice(ui, "stretch solver", STRETCH, &mut shown.stretch_solver) {
+            edit(world, &cloths, |cloth| {
+                cloth.stretch_solver = shown.stretch_solver
+            });
         }
         if choice(ui, "self-collision", SELF, &mut shown.self_collision) {
             edit(world, &cloths, |cloth| {
@@ -49,17 +51,17 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
         for param in params::FABRIC {
             if slider(ui, param, &mut shown.fabric) {
                 edit(world, &cloths, |cloth| {
-                    (param.set)(&mut cloth.fabric, (param.get)(&shown.fabric));
+                    param.set(&mut cloth.fabric, param.get(&shown.fabric));
                 });
             }
         }
     });
-    beside(ui, world, &cloths, "Pressure", params::PRESSURE);
-    beside(ui, world, &cloths, "Motion", params::WORLD_MOTION);
+    component_section(ui, world, &cloths, "Pressure", params::PRESSURE);
+    component_section(ui, world, &cloths, "Inertia", params::INERTIA);
 }
 
-/// The numbers of what only some cloths have: those that hold air, or are carried.
-fn beside<T: Component<Mutability = Mutable> + Default + Clone>(
+/// Shows the numbers of a component that only some cloths have, such as pressure or inertia.
+fn component_section<T: Component<Mutability = Mutable> + Default + Clone>(
     ui: &mut egui::Ui,
     world: &mut World,
     cloths: &[Entity],
@@ -74,7 +76,7 @@ fn beside<T: Component<Mutability = Mutable> + Default + Clone>(
             if slider(ui, param, &mut shown) {
                 for &entity in cloths {
                     if let Some(mut own) = world.get_mut::<T>(entity) {
-                        (param.set)(&mut own, (param.get)(&shown));
+                        param.set(&mut own, param.get(&shown));
                     }
                 }
             }
@@ -96,19 +98,20 @@ fn edit(world: &mut World, cloths: &[Entity], change: impl Fn(&mut Cloth)) {
     }
 }
 
-/// A value that can be chosen, what it is called and what it does.
+/// Value of a choice, its label and its tooltip.
 type Choice<T> = (T, &'static str, &'static str);
 
-const THREADS: [Choice<ThreadSolver>; 2] = [
+const STRETCH: [Choice<StretchSolver>; 2] = [
     (
-        ThreadSolver::Direct,
+        StretchSolver::Direct,
         "direct",
-        "Each thread of a grid as a whole: the cloth hardly stretches. The default.",
+        "Solves whole chains of edges directly: the cloth hardly stretches. The default.",
     ),
     (
-        ThreadSolver::Relaxation,
-        "relaxation",
-        "Constraint by constraint: how far the cloth stretches depends on substeps and iterations.",
+        StretchSolver::GaussSeidel,
+        "Gauss–Seidel",
+        "Solves one constraint after the other: the cloth stretches by an amount that depends on substeps and \
+         iterations.",
     ),
 ];
 
@@ -121,14 +124,14 @@ const SELF: [Choice<SelfCollision>; 3] = [
     (
         SelfCollision::Particles,
         "particles",
-        "Its particles keep the thickness from each other, but at least once and at most 3 times their \
-         mean distance at rest. Cloths that both do so collide.",
+        "Keeps particles apart by the thickness, but at least once and at most 3 times their mean distance at \
+         rest. Cloths that both have this on collide.",
     ),
     (
         SelfCollision::ParticlesAndEdges,
         "edges too",
-        "The same, and edges that have gone through triangles all the same are brought back: for cloth \
-         that is wrung, or that starts as a tangle, alone or with other cloth.",
+        "The same, and brings back edges that have passed through triangles: for cloth that is wrung or starts \
+         tangled.",
     ),
 ];
 
@@ -159,7 +162,7 @@ fn preset(ui: &mut egui::Ui, fabric: &mut Fabric) -> bool {
     let own = presets().find(|(_, preset)| preset == fabric);
     let mut changed = false;
     egui::ComboBox::from_label("preset")
-        .selected_text(own.map_or("of your own", |(name, _)| name))
+        .selected_text(own.map_or("custom", |(name, _)| name))
         .show_ui(ui, |ui| {
             for &(name, preset) in presets() {
                 changed |= ui.selectable_value(fabric, preset, name).changed();
@@ -168,40 +171,56 @@ fn preset(ui: &mut egui::Ui, fabric: &mut Fabric) -> bool {
     changed
 }
 
-/// Shows one number, and behind it, if it is not the default, a button that brings that back.
-/// Returns whether the user changed it.
+/// Shows one number, a check box before it if it may be absent, and behind it, unless it is the default, a button
+/// that restores the default. Returns whether the user changed it.
 fn slider<T: Default>(ui: &mut egui::Ui, param: &Param<T>, value: &mut T) -> bool {
-    let mut number = (param.get)(value);
-    let tooltip = format!("{}\n{}", param.help, limits(param));
-    let mut changed = false;
+    let before = param.get(value);
+    let mut number = before;
+    let tooltip = format!("{}\n{}", param.help, range_text(param));
     ui.horizontal(|ui| {
-        let mut slider = egui::Slider::new(&mut number, param.range.clone())
-            .logarithmic(param.logarithmic)
-            // Bending stiffnesses go down to a millionth and on to 0.
-            .smallest_positive(1e-6)
-            .suffix(suffix(param.unit));
-        if param.integer {
-            slider = slider.integer();
-        } else {
-            slider = slider.custom_formatter(|number, _| short(number));
+        if let Some(none) = param.none_label() {
+            let mut present = number.is_some();
+            let text = if present { "" } else { none };
+            let tooltip = format!("{}: {none} if off", param.name);
+            if ui
+                .checkbox(&mut present, text)
+                .on_hover_text(tooltip)
+                .changed()
+            {
+                // The end of the range that comes nearest to an absent value in most cases.
+                let begin = param.default_value().unwrap_or(*param.range.end());
+                number = present.then_some(begin);
+            }
         }
-        changed = ui
-            .add(slider.text(param.name))
-            .on_hover_text(&tooltip)
-            .changed();
+        match &mut number {
+            Some(number) => {
+                let mut slider = egui::Slider::new(number, param.range.clone())
+                    .logarithmic(param.logarithmic)
+                    // Bending stiffnesses are as small as 1e-6, and may be 0.
+                    .smallest_positive(1e-6)
+                    .suffix(suffix(param.unit));
+                if param.integer {
+                    slider = slider.integer();
+                } else {
+                    slider = slider.custom_formatter(|number, _| format_number(number));
+                }
+                ui.add(slider.text(param.name)).on_hover_text(&tooltip);
+            }
+            None => {
+                ui.label(param.name).on_hover_text(&tooltip);
+            }
+        }
         let default = param.default_value();
         if number != default {
-            let back = ui
-                .small_button("⟲")
-                .on_hover_text(format!("{}: back to {default}", param.name));
-            if back.clicked() {
+            let text = format!("{}: back to {}", param.name, param.describe(default));
+            if ui.small_button("⟲").on_hover_text(text).clicked() {
                 number = default;
-                changed = true;
             }
         }
     });
+    let changed = number != before;
     if changed {
-        (param.set)(value, param.clamp(number));
+        param.set(value, param.clamp(number));
     }
     changed
 }
@@ -214,14 +233,19 @@ fn suffix(unit: &str) -> String {
     }
 }
 
-fn limits<T: Default>(param: &Param<T>) -> String {
+/// Returns range, unit and default of a number, for its tooltip.
+fn range_text<T: Default>(param: &Param<T>) -> String {
     let (low, high) = (param.range.start(), param.range.end());
     let unit = suffix(param.unit);
-    format!("{low} to {high}{unit}, default {}", param.default_value())
+    let default = param.describe(param.default_value());
+    match param.none_label() {
+        Some(none) => format!("{low} to {high}{unit}, or {none}; default {default}"),
+        None => format!("{low} to {high}{unit}, default {default}"),
+    }
 }
 
-/// Three digits that count, without zeros that do not.
-fn short(number: f64) -> String {
+/// Formats a number with three significant digits, without trailing zeros.
+fn format_number(number: f64) -> String {
     if number == 0.0 {
         return "0".into();
     }
@@ -253,15 +277,19 @@ fn gravity(ui: &mut egui::Ui, world: &mut World) {
     let mut changed = false;
     ui.horizontal(|ui| {
         for param in params::GRAVITY {
-            let mut number = (param.get)(&gravity);
+            let mut number = param.get(&gravity).unwrap_or_default();
             let field = egui::DragValue::new(&mut number)
                 .speed(0.05)
                 .range(param.range.clone())
                 .fixed_decimals(2)
                 .prefix(format!("{} ", param.name));
-            let tooltip = format!("{}\nDrag, or click and type. {}", param.help, limits(param));
+            let tooltip = format!(
+                "{}\nDrag, or click and type. {}",
+                param.help,
+                range_text(param)
+            );
             if ui.add(field).on_hover_text(tooltip).changed() {
-                (param.set)(&mut gravity, param.clamp(number));
+                param.set(&mut gravity, param.clamp(Some(number)));
                 changed = true;
             }
         }
@@ -272,40 +300,40 @@ fn gravity(ui: &mut egui::Ui, world: &mut World) {
     }
 }
 
-/// Where the wind blew to, in degrees: while there is none, its direction is not lost.
+/// Last direction of the wind, degrees, kept while the wind speed is 0.
 #[derive(Resource, Clone, Copy, Default)]
-struct WindMemory {
+struct LastWindDirection {
     direction: f32,
     elevation: f32,
 }
 
-/// The wind as strength and direction, which is how people think of it.
+/// Shows the wind as speed and direction.
 fn wind(ui: &mut egui::Ui, world: &mut World) {
     let velocity = world.resource::<Wind>().velocity;
-    let WindMemory {
+    let LastWindDirection {
         mut direction,
         mut elevation,
-    } = *world.get_resource_or_init::<WindMemory>();
-    let mut strength = velocity.length();
-    if strength > 0.0 {
-        // Straight up and down there is no direction; the last one stays.
-        if velocity.xz().length() > strength * 1e-4 {
+    } = *world.get_resource_or_init::<LastWindDirection>();
+    let mut speed = velocity.length();
+    if speed > 0.0 {
+        // A vertical wind has no direction; keep the last one.
+        if velocity.xz().length() > speed * 1e-4 {
             direction = velocity.z.atan2(velocity.x).to_degrees().rem_euclid(360.0);
         }
-        elevation = (velocity.y / strength).clamp(-1.0, 1.0).asin().to_degrees();
+        elevation = (velocity.y / speed).clamp(-1.0, 1.0).asin().to_degrees();
     }
-    let most = *params::WIND[0].range.end();
+    let max_speed = *params::WIND[0].range.end();
     let changed = [
         ui.add(
-            egui::Slider::new(&mut strength, 0.0..=most)
+            egui::Slider::new(&mut speed, 0.0..=max_speed)
                 .logarithmic(true)
                 .smallest_positive(0.01)
-                .custom_formatter(|number, _| short(number))
+                .custom_formatter(|number, _| format_number(number))
                 .suffix(" m/s")
                 .text("wind"),
         )
         .on_hover_text(format!(
-            "{}\n0 to {most} m/s, default 0",
+            "{}\n0 to {max_speed} m/s, default 0",
             params::WIND[0].help
         )),
         ui.add(
@@ -314,23 +342,23 @@ fn wind(ui: &mut egui::Ui, world: &mut World) {
                 .suffix("°")
                 .text("direction"),
         )
-        .on_hover_text("Where the wind blows to: 0° is +x, 90° is +z."),
+        .on_hover_text("Direction in which the wind blows: 0° is +x, 90° is +z."),
         ui.add(
             egui::Slider::new(&mut elevation, -90.0..=90.0)
                 .fixed_decimals(0)
                 .suffix("°")
                 .text("elevation"),
         )
-        .on_hover_text("How steeply the wind blows: 90° straight up, 0° level, −90° down."),
+        .on_hover_text("Elevation of the wind: 90° straight up, 0° level, −90° down."),
     ]
     .iter()
     .any(egui::Response::changed);
     if changed {
         let (sin_d, cos_d) = direction.to_radians().sin_cos();
         let (sin_e, cos_e) = elevation.to_radians().sin_cos();
-        let way = Vec3::new(cos_e * cos_d, sin_e, cos_e * sin_d);
-        world.resource_mut::<Wind>().velocity = way * strength;
-        world.insert_resource(WindMemory {
+        let unit = Vec3::new(cos_e * cos_d, sin_e, cos_e * sin_d);
+        world.resource_mut::<Wind>().velocity = unit * speed;
+        world.insert_resource(LastWindDirection {
             direction,
             elevation,
         });
@@ -348,10 +376,10 @@ fn wind(ui: &mut egui::Ui, world: &mut World) {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::format_number;
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_have_three_digits() {
         let cases = [
             (0.0, "0"),
             (0.2, "0.2"),
@@ -362,7 +390,7 @@ mod tests {
             (-9.81, "-9.81"),
         ];
         for (number, text) in cases {
-            assert_eq!(short(number), text);
+            assert_eq!(format_number(number), text);
         }
     }
 }

@@ -1,11 +1,12 @@
-//! What the gizmos show.
+//! Panel switches of the debug gizmos.
 
 use crate::debug::ClothGizmos;
 use bevy::prelude::*;
 use bevy_egui::egui;
 
+/// Shows a check box for each gizmo of [`ClothGizmos`].
 pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
-    // Only with `ClothDebugPlugin`; without it there would be nothing to see.
+    // Inserted by `ClothDebugPlugin`; without it no gizmos are drawn.
     let Some(current) = world.get_resource::<ClothGizmos>().copied() else {
         return;
     };
@@ -16,46 +17,46 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
             ui.horizontal_wrapped(|ui| {
                 for (shown, label, tooltip) in [
                     (
-                        &mut gizmos.threads,
+                        &mut gizmos.structural,
                         "wireframe",
                         "Structural constraints: white at rest length, red at 5 % more, blue at 5 % less",
                     ),
                     (
                         &mut gizmos.shear,
                         "shear",
-                        "Shear constraints, coloured likewise",
+                        "Shear constraints, coloured by strain in the same way",
                     ),
                     (
                         &mut gizmos.bend,
                         "bend",
-                        "Where the cloth resists bending: the redder, the sharper it is folded",
+                        "Bend constraints: the redder, the sharper the fold",
                     ),
                     (&mut gizmos.pins, "pins", "A cross at each pinned particle"),
                     (
                         &mut gizmos.tethers,
                         "tethers",
-                        "Lines to the pins that particles hang from: grey where they are slack, orange where they hold",
+                        "Lines from particles to their pins: grey if slack, orange if taut",
                     ),
-                    (&mut gizmos.normals, "normals", "Where the cloth faces"),
+                    (&mut gizmos.normals, "normals", "Normal of each particle"),
                     (
-                        &mut gizmos.limits,
-                        "limits",
-                        "How far particles may go from where an animation carries them, and what is behind them",
+                        &mut gizmos.max_distance,
+                        "max distance",
+                        "Spheres of the maximum distance from the animated positions, and rings at the backstops",
                     ),
                     (
                         &mut gizmos.contacts,
                         "contacts",
-                        "A small cross wherever a collider is touched, or cloth touches itself",
+                        "A small cross at each contact with a collider, and at each self-contact",
                     ),
                     (
                         &mut gizmos.colliders,
                         "colliders",
-                        "What the cloth bumps into",
+                        "Outlines of the colliders",
                     ),
                     (
                         &mut gizmos.wind_zones,
                         "wind zones",
-                        "Where wind zones are, and how the air moves in them",
+                        "Outlines of the wind zones, with arrows along the wind",
                     ),
                 ] {
                     ui.checkbox(shown, label).on_hover_text(tooltip);

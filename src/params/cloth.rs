@@ -1,122 +1,114 @@
-//! The numbers of a cloth and of what may be beside it.
+//! Tables of the tunable numbers of [`Cloth`] and of the components beside it.
 
-use super::Param;
-use crate::{cloth::Cloth, pressure::Pressure, world_motion::WorldMotion};
+use super::{Access, Param};
+use crate::{cloth::Cloth, inertia::ClothInertia, pressure::ClothPressure};
 
-/// The numbers of [`Cloth`], outside of its fabric.
+/// Tunable numbers of [`Cloth`], without its fabric.
 pub const CLOTH: &[Param<Cloth>] = &[
     Param {
         name: "iterations",
         field: "Cloth::iterations",
         unit: "per substep",
-        help: "Relaxation passes of each substep. More make the cloth stiffer, but substeps do \
-               that better for the same work.",
+        help: "Solver iterations per substep. More make the cloth stiffer, but substeps do that better for the \
+               same cost.",
         range: 1.0..=100.0,
         logarithmic: true,
         integer: true,
-        get: |c| c.iterations as f32,
-        set: |c, v| c.iterations = v as u32,
+        access: Access::Number(|c| c.iterations as f32, |c, v| c.iterations = v as u32),
     },
     Param {
         name: "damping",
         field: "Cloth::damping",
         unit: "1/s",
-        help: "Share of all motion that is lost each second, whatever moves the cloth. Air drag \
-               looks better; this calms what drag does not reach.",
+        help: "Damping rate of all motion: e^(−damping·t) of it is left after t seconds. Air drag looks better; \
+               this also slows motion that drag does not reach.",
         range: 0.0..=100.0,
         logarithmic: true,
         integer: false,
-        get: |c| c.damping,
-        set: |c, v| c.damping = v,
+        access: Access::Number(|c| c.damping, |c, v| c.damping = v),
     },
     Param {
         name: "gravity scale",
         field: "Cloth::gravity_scale",
         unit: "×",
-        help: "How much of the world's gravity this cloth feels: 0 floats, negative rises.",
+        help: "Multiple of the world's gravity that acts on this cloth: at 0 it floats, at negative values it \
+               rises.",
         range: -10.0..=10.0,
         logarithmic: false,
         integer: false,
-        get: |c| c.gravity_scale,
-        set: |c, v| c.gravity_scale = v,
+        access: Access::Number(|c| c.gravity_scale, |c, v| c.gravity_scale = v),
     },
     Param {
         name: "tether scale",
         field: "Cloth::tether_scale",
         unit: "×",
-        help: "How far particles may get from what holds the cloth, compared with the cloth \
-               between them. 1 keeps it from stretching; large values let it, and the largest \
-               switches tethers off.",
-        range: 1.0..=crate::cloth::NO_TETHERS,
+        help: "Largest distance of a particle from its pin, as a multiple of their distance along the cloth at \
+               rest. 1 prevents stretching, larger values allow it.",
+        range: 1.0..=100.0,
         logarithmic: true,
         integer: false,
-        get: |c| c.tether_scale,
-        set: |c, v| c.tether_scale = v,
+        access: Access::Optional("no tethers", |c| c.tether_scale, |c, v| c.tether_scale = v),
     },
     Param {
         name: "sleep speed",
         field: "Cloth::sleep_speed",
         unit: "m/s",
-        help: "It falls asleep, and costs nothing, when it has been slower than this for half a \
-               second; what touches it wakes it. 0 keeps it awake.",
+        help: "The cloth falls asleep, and costs nothing, after half a second below this speed; contacts and \
+               edits wake it. At 0 it never sleeps.",
         range: 0.0..=1.0,
         logarithmic: true,
         integer: false,
-        get: |c| c.sleep_speed,
-        set: |c, v| c.sleep_speed = v,
+        access: Access::Number(|c| c.sleep_speed, |c, v| c.sleep_speed = v),
     },
 ];
 
-/// The numbers of [`Pressure`].
-pub const PRESSURE: &[Param<Pressure>] = &[
+/// Tunable numbers of [`ClothPressure`].
+pub const PRESSURE: &[Param<ClothPressure>] = &[
     Param {
         name: "overpressure",
-        field: "Pressure::overpressure",
+        field: "ClothPressure::overpressure",
         unit: "Pa",
-        help: "How much more than around it the pressure is when the cloth has the volume of its \
-               mesh. A party balloon has 2000.",
+        help: "Pressure above the ambient pressure while the cloth has the volume of its mesh. A party balloon \
+               has 2000.",
         range: -50_000.0..=50_000.0,
         logarithmic: false,
         integer: false,
-        get: |p| p.overpressure,
-        set: |p, v| p.overpressure = v,
+        access: Access::Number(|p| p.overpressure, |p, v| p.overpressure = v),
     },
     Param {
-        name: "pressure around",
-        field: "Pressure::ambient",
+        name: "ambient pressure",
+        field: "ClothPressure::ambient",
         unit: "Pa",
-        help: "101 325 at sea level. The lower, the more easily the air in the cloth is squeezed.",
+        help: "Air pressure outside, 101 325 at sea level. The lower, the more easily the enclosed air is \
+               compressed.",
         range: 100.0..=1_000_000.0,
         logarithmic: true,
         integer: false,
-        get: |p| p.ambient,
-        set: |p, v| p.ambient = v,
+        access: Access::Number(|p| p.ambient, |p, v| p.ambient = v),
     },
 ];
 
-/// The shares of [`WorldMotion`].
-pub const WORLD_MOTION: &[Param<WorldMotion>] = &[
+/// Tunable numbers of [`ClothInertia`].
+pub const INERTIA: &[Param<ClothInertia>] = &[
     Param {
-        name: "motion felt",
-        field: "WorldMotion::linear",
+        name: "linear inertia",
+        field: "ClothInertia::linear",
         unit: "×",
-        help: "Share of the motion of what carries the cloth that it feels. What it does not feel it is \
-               taken along with.",
+        help: "Fraction of its reference frame's linear motion that acts on the cloth as inertia. The rest moves \
+               the cloth along rigidly.",
         range: 0.0..=1.0,
         logarithmic: false,
         integer: false,
-        get: |m| m.linear,
-        set: |m, v| m.linear = v,
+        access: Access::Number(|m| m.linear, |m, v| m.linear = v),
     },
     Param {
-        name: "turns felt",
-        field: "WorldMotion::angular",
+        name: "angular inertia",
+        field: "ClothInertia::angular",
         unit: "×",
-        help: "Share of the turns of what carries the cloth that it feels.",
+        help: "Fraction of its reference frame's rotation that acts on the cloth as inertia.",
         range: 0.0..=1.0,
         logarithmic: false,
         integer: false,
-        get: |m| m.angular,
-        set: |m, v| m.angular = v,
+        access: Access::Number(|m| m.angular, |m, v| m.angular = v),
     },
 ];

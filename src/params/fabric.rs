@@ -1,183 +1,174 @@
-//! The numbers of a fabric.
+//! Table of the tunable numbers of a fabric.
 
-use super::Param;
+use super::{Access, Param};
 use crate::fabric::Fabric;
 
-/// The numbers of [`Fabric`].
+/// Tunable numbers of [`Fabric`].
 pub const FABRIC: &[Param<Fabric>] = &[
     Param {
         name: "areal density",
         field: "Fabric::areal_density",
         unit: "kg/m²",
-        help: "Mass of a square metre. Silk 0.03, cotton 0.15, denim 0.5. Heavier cloth is moved \
-               less by the wind and stretches more if it is elastic.",
+        help: "Mass per area. Silk 0.03, cotton 0.15, denim 0.5. Heavier cloth is moved less by the wind and \
+               stretches more if it is elastic.",
         range: 0.001..=20.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.areal_density,
-        set: |f, v| f.areal_density = v,
+        access: Access::Number(|f| f.areal_density, |f, v| f.areal_density = v),
     },
     Param {
         name: "thickness",
         field: "Fabric::thickness",
         unit: "m",
-        help: "Distance that the cloth keeps from colliders. If a round collider shines through, \
-               raise it or use a finer mesh.",
+        help: "Distance between the cloth and colliders. If a round collider shows through, raise it or use a \
+               finer mesh.",
         range: 0.0..=1.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.thickness,
-        set: |f, v| f.thickness = v,
+        access: Access::Number(|f| f.thickness, |f, v| f.thickness = v),
     },
     Param {
         name: "warp",
         field: "Fabric::warp_stiffness",
         unit: "N/m",
-        help: "How hard it is to stretch along the columns of a grid: the force for each metre of width and \
-               unit of strain. Knitwear 50, rubber 750; the largest value does not give.",
-        range: 1.0..=crate::fabric::RIGID,
+        help: "Resistance to stretching along the columns of a grid: force per metre of width and unit of \
+               strain. Knitwear 50, rubber 750.",
+        range: 1.0..=1e6,
         logarithmic: true,
         integer: false,
-        get: |f| f.warp_stiffness,
-        set: |f, v| f.warp_stiffness = v,
+        access: Access::Optional(
+            "inextensible",
+            |f| f.warp_stiffness,
+            |f, v| f.warp_stiffness = v,
+        ),
     },
     Param {
         name: "weft",
         field: "Fabric::weft_stiffness",
         unit: "N/m",
-        help: "How hard it is to stretch along the rows of a grid. The largest value does not give.",
-        range: 1.0..=crate::fabric::RIGID,
+        help: "Resistance to stretching along the rows of a grid.",
+        range: 1.0..=1e6,
         logarithmic: true,
         integer: false,
-        get: |f| f.weft_stiffness,
-        set: |f, v| f.weft_stiffness = v,
+        access: Access::Optional(
+            "inextensible",
+            |f| f.weft_stiffness,
+            |f, v| f.weft_stiffness = v,
+        ),
     },
     Param {
         name: "strain limit",
         field: "Fabric::strain_limit",
         unit: "×",
-        help: "How far threads that give may be stretched: 0.1 is a tenth of their length. The \
-               largest value sets no limit.",
-        range: 0.0..=crate::fabric::NO_STRAIN_LIMIT,
+        help: "Largest strain of elastic fabric: 0.1 is a tenth of the rest length.",
+        range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.strain_limit,
-        set: |f, v| f.strain_limit = v,
+        access: Access::Optional("unlimited", |f| f.strain_limit, |f, v| f.strain_limit = v),
     },
     Param {
         name: "shear",
         field: "Fabric::shear_stiffness",
         unit: "N/m",
-        help: "How hard it is to make diamonds of the squares of its weave. Woven fabric shears far more \
-               easily than it stretches; the largest value does not give.",
-        range: 0.1..=crate::fabric::RIGID,
+        help: "Resistance to shearing the squares of the weave into diamonds. Woven fabric shears far more \
+               easily than it stretches.",
+        range: 0.1..=1e6,
         logarithmic: true,
         integer: false,
-        get: |f| f.shear_stiffness,
-        set: |f, v| f.shear_stiffness = v,
+        access: Access::Optional("rigid", |f| f.shear_stiffness, |f, v| f.shear_stiffness = v),
     },
     Param {
         name: "bending",
         field: "Fabric::bending_stiffness",
         unit: "N·m",
-        help: "How hard it is to fold: the bending moment for each metre of width and unit of curvature. \
-               Silk 1.1e-6, cotton 2.3e-6, denim 1.1e-4; 0 bends freely.",
+        help: "Resistance to folding: bending moment per metre of width and unit of curvature. Silk 1.1e-6, \
+               cotton 2.3e-6, denim 1.1e-4; 0 bends freely.",
         range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.bending_stiffness,
-        set: |f, v| f.bending_stiffness = v,
+        access: Access::Number(|f| f.bending_stiffness, |f, v| f.bending_stiffness = v),
     },
     Param {
         name: "static friction",
         field: "Fabric::static_friction",
         unit: "",
-        help: "Holds cloth that does not slide yet: it stays on slopes up to atan(friction). \
-               Mixes with the collider's friction.",
+        help: "Static friction coefficient: resting cloth stays on slopes up to atan(coefficient). Combined with \
+               the collider's as the geometric mean.",
         range: 0.0..=10.0,
         logarithmic: false,
         integer: false,
-        get: |f| f.static_friction,
-        set: |f, v| f.static_friction = v,
+        access: Access::Number(|f| f.static_friction, |f, v| f.static_friction = v),
     },
     Param {
         name: "kinetic friction",
         field: "Fabric::kinetic_friction",
         unit: "",
-        help: "Slows cloth that slides. Mixes with the collider's friction.",
+        help: "Kinetic friction coefficient of sliding cloth. Combined with the collider's as the geometric mean.",
         range: 0.0..=10.0,
         logarithmic: false,
         integer: false,
-        get: |f| f.kinetic_friction,
-        set: |f, v| f.kinetic_friction = v,
+        access: Access::Number(|f| f.kinetic_friction, |f, v| f.kinetic_friction = v),
     },
     Param {
         name: "stretch damping",
         field: "Fabric::stretch_damping",
         unit: "s",
-        help: "How much more threads that give resist being stretched fast: the time by which stress is ahead \
-               of strain.",
+        help: "Kelvin–Voigt damping of stretching in elastic fabric: the time by which stress leads strain.",
         range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.stretch_damping,
-        set: |f, v| f.stretch_damping = v,
+        access: Access::Number(|f| f.stretch_damping, |f, v| f.stretch_damping = v),
     },
     Param {
         name: "shear damping",
         field: "Fabric::shear_damping",
         unit: "s",
-        help: "How much more it resists being sheared fast. Calms what wobbles.",
+        help: "Kelvin–Voigt damping of shearing. Stops wobbling.",
         range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.shear_damping,
-        set: |f, v| f.shear_damping = v,
+        access: Access::Number(|f| f.shear_damping, |f, v| f.shear_damping = v),
     },
     Param {
         name: "bending damping",
         field: "Fabric::bending_damping",
         unit: "s",
-        help: "How much more it resists being bent fast: the time by which its bending moment is ahead. \
-               Calms what trembles.",
+        help: "Kelvin–Voigt damping of bending: the time by which the bending moment leads the curvature. Stops \
+               trembling.",
         range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.bending_damping,
-        set: |f, v| f.bending_damping = v,
+        access: Access::Number(|f| f.bending_damping, |f, v| f.bending_damping = v),
     },
     Param {
         name: "internal friction",
         field: "Fabric::internal_friction",
         unit: "m/s²",
-        help: "Of yarns on each other: how much speed what moves within the cloth loses each second. \
-               Brings it to rest; what it does as a whole is not slowed.",
+        help: "Friction between yarns: speed that motion within the cloth loses each second. Brings the cloth \
+               to rest without slowing its motion as a whole.",
         range: 0.0..=10.0,
         logarithmic: true,
         integer: false,
-        get: |f| f.internal_friction,
-        set: |f, v| f.internal_friction = v,
+        access: Access::Number(|f| f.internal_friction, |f, v| f.internal_friction = v),
     },
     Param {
         name: "drag",
         field: "Fabric::drag",
         unit: "",
-        help: "Drag coefficient: how much the air takes along or slows what moves across it.",
+        help: "Drag coefficient: resistance to air that flows across the cloth.",
         range: 0.0..=10.0,
         logarithmic: false,
         integer: false,
-        get: |f| f.drag,
-        set: |f, v| f.drag = v,
+        access: Access::Number(|f| f.drag, |f, v| f.drag = v),
     },
     Param {
         name: "lift",
         field: "Fabric::lift",
         unit: "",
-        help: "Lift coefficient: how much the air pushes slanted cloth sideways. Makes flags wave.",
+        help: "Lift coefficient: sideways force of the air on inclined cloth. Makes flags wave.",
         range: 0.0..=10.0,
         logarithmic: false,
         integer: false,
-        get: |f| f.lift,
-        set: |f, v| f.lift = v,
+        access: Access::Number(|f| f.lift, |f, v| f.lift = v),
     },
 ];

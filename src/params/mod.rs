@@ -1,10 +1,10 @@
-//! Every number that a user can tune: name, unit, range and what it does. One table, which the
-//! validation, the panel and the documentation of limits share.
+//! Tables of every number that a user can tune: name, unit, range and effect. Validation, panel and presets share
+//! them.
 //!
-//! | file | whose numbers |
+//! | file | numbers of |
 //! |---|---|
-//! | `cloth` | a cloth and what may be beside it |
-//! | `fabric` | what it is made of |
+//! | `cloth` | `Cloth` and the components beside it |
+//! | `fabric` | `Fabric` |
 //! | `world` | gravity, wind, substeps |
 
 mod cloth;
@@ -14,72 +14,112 @@ mod world;
 use std::ops::RangeInclusive;
 
 pub use crate::rope::ROPE;
-pub use cloth::{CLOTH, PRESSURE, WORLD_MOTION};
+pub use cloth::{CLOTH, INERTIA, PRESSURE};
 pub use fabric::FABRIC;
 pub use world::{GRAVITY, SUBSTEPS, TURBULENCE, WIND, WIND_OCCLUSION, WIND_ZONE};
 
 /// A tunable number of a `T`.
 pub struct Param<T: 'static> {
-    /// What the panel calls it.
+    /// Label in the panel.
     pub name: &'static str,
-    /// How code calls it, for log messages.
+    /// Path in code, for log messages.
     pub field: &'static str,
-    /// Its unit; empty if it is a bare number.
+    /// Unit; empty for a bare number.
     pub unit: &'static str,
-    /// What it does, in a sentence or two.
+    /// Effect, in a sentence or two.
     pub help: &'static str,
-    /// What it may be. Values outside are clamped; NaN becomes the default.
+    /// Allowed values. Values outside are clamped; NaN becomes the default.
     pub range: RangeInclusive<f32>,
-    /// Spans several orders of magnitude, so a slider should be logarithmic.
+    /// Spans several orders of magnitude, so that a slider should be logarithmic.
     pub logarithmic: bool,
     /// Takes whole numbers only.
     pub integer: bool,
-    /// Reads it.
-    pub get: fn(&T) -> f32,
-    /// Writes it.
-    pub set: fn(&mut T, f32),
+    /// Reads and writes the number.
+    pub access: Access<T>,
 }
 
-impl<T: Default> Param<T> {
-    /// The default, from the `Default` of the type itself.
-    pub fn default_value(&self) -> f32 {
-        (self.get)(&T::default())
-    }
+/// Accessors of a [`Param`]: getter and setter.
+pub enum Access<T: 'static> {
+    /// A number that is always there.
+    Number(fn(&T) -> f32, fn(&mut T, f32)),
+    /// A number that may be absent, and the meaning of its absence in a word.
+    Optional(&'static str, fn(&T) -> Option<f32>, fn(&mut T, Option<f32>)),
+}
 
-    /// The nearest value that is allowed.
-    pub fn clamp(&self, value: f32) -> f32 {
-        if value.is_nan() {
-            self.default_value()
-        } else {
-            value.clamp(*self.range.start(), *self.range.end())
+impl<T> Param<T> {
+    /// Returns the number, or `None` if it is absent.
+    pub fn get(&self, value: &T) -> Option<f32> {
+        match self.access {
+            Access::Number(get, _) => Some(get(value)),
+            Access::Optional(_, get, _) => get(value),
         }
     }
 
-    /// A sentence about its value, if that is out of range.
-    pub fn complaint(&self, value: &T) -> Option<String> {
-        let given = (self.get)(value);
-        let allowed = self.clamp(given);
-        // Not `given != allowed`: NaN differs from everything and must be told too.
-        if given.to_bits() == allowed.to_bits() || (given == 0.0 && allowed == 0.0) {
+    /// Writes the number. `None` leaves a number that cannot be absent as it is.
+    pub fn set(&self, value: &mut T, number: Option<f32>) {
+        match (&self.access, number) {
+            (Access::Number(_, set), Some(number)) => set(value, number),
+            (Access::Number(..), None) => {}
+            (Access::Optional(.., set), number) => set(value, number),
+        }
+    }
+
+    /// Returns the meaning of `None` in a word, if the number may be absent.
+    pub fn none_label(&self) -> Option<&'static str> {
+        match self.access {
+            Access::Number(..) => None,
+            Access::Optional(none, ..) => Some(none),
+        }
+    }
+
+    /// Returns a number in words: `None` by its meaning.
+    pub fn describe(&self, number: Option<f32>) -> String {
+        number.map_or_else(|| self.none_label().unwrap_or("").into(), |n| n.to_string())
+    }
+}
+
+impl<T: Default> Param<T> {
+    /// Returns the default, from the `Default` of the type itself.
+    pub fn default_value(&self) -> Option<f32> {
+        self.get(&T::default())
+    }
+
+    /// Returns the nearest allowed number.
+    pub fn clamp(&self, number: Option<f32>) -> Option<f32> {
+        match number {
+            Some(n) if n.is_nan() => self.default_value(),
+            Some(n) => Some(n.clamp(*self.range.start(), *self.range.end())),
+            None => None,
+        }
+    }
+
+    /// Returns a message with field, value and range if the number is out of range.
+    pub fn range_error(&self, value: &T) -> Option<String> {
+        let given = self.get(value)?;
+        let allowed = self.clamp(Some(given));
+        // Not `given != allowed`: NaN differs from everything and must be reported too.
+        let same = |a: f32| given.to_bits() == a.to_bits() || (given == 0.0 && a == 0.0);
+        if allowed.is_some_and(same) {
             return None;
         }
         let (low, high) = (self.range.start(), self.range.end());
         let unit = if self.unit.is_empty() { "" } else { " " };
         Some(format!(
-            "{} is {given}, allowed is {low} to {high}{unit}{}",
+            "{} is {given}, must be {low} to {high}{unit}{}",
             self.field, self.unit
         ))
     }
 }
 
-/// Puts every number of `value` into its range. Returns a sentence for each one that was outside.
+/// Clamps every number of `value` to its range. Returns a message for each number that was outside.
 pub fn sanitize<T: Default>(params: &[Param<T>], value: &mut T) -> Vec<String> {
     let mut messages = Vec::new();
     for param in params {
-        if let Some(complaint) = param.complaint(value) {
-            let allowed = param.clamp((param.get)(value));
-            (param.set)(value, allowed);
-            messages.push(format!("{complaint}; using {allowed}"));
+        if let Some(error) = param.range_error(value) {
+            let allowed = param.clamp(param.get(value));
+            param.set(value, allowed);
+            let allowed = param.describe(allowed);
+            messages.push(format!("{error}; using {allowed}"));
         }
     }
     messages
@@ -97,8 +137,8 @@ mod tests {
             let (low, high) = (*param.range.start(), *param.range.end());
             let cases = [
                 (f32::NAN, param.default_value()),
-                (f32::NEG_INFINITY, low),
-                (f32::INFINITY, high),
+                (f32::NEG_INFINITY, Some(low)),
+                (f32::INFINITY, Some(high)),
             ];
             for (bad, allowed) in cases {
                 // Whole numbers cannot be NaN or infinite in the first place.
@@ -106,9 +146,9 @@ mod tests {
                     continue;
                 }
                 let mut value = T::default();
-                (param.set)(&mut value, bad);
+                param.set(&mut value, Some(bad));
                 let messages = sanitize(params, &mut value);
-                assert_eq!((param.get)(&value), allowed, "{}", param.field);
+                assert_eq!(param.get(&value), allowed, "{}", param.field);
                 assert_eq!(messages.len(), 1, "{}: {messages:?}", param.field);
                 assert!(messages[0].starts_with(param.field));
             }
@@ -127,7 +167,7 @@ mod tests {
         check(WIND_OCCLUSION);
         check(WIND_ZONE);
         check(PRESSURE);
-        check(WORLD_MOTION);
+        check(INERTIA);
     }
 
     #[test]

@@ -1,26 +1,24 @@
-//! The numbers of what is around cloths.
+//! Tables of the tunable numbers of the world around cloths.
 
-use super::Param;
+use super::{Access, Param};
 use crate::{
-    settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
+    settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
     wind_zone::WindZone,
 };
 
-/// The number of [`Substeps`].
-pub const SUBSTEPS: &[Param<Substeps>] = &[Param {
+/// Tunable number of [`ClothSubsteps`].
+pub const SUBSTEPS: &[Param<ClothSubsteps>] = &[Param {
     name: "substeps",
-    field: "Substeps",
+    field: "ClothSubsteps",
     unit: "per step",
-    help: "Into how many substeps a fixed step is cut. Stiffness grows with their square, cost \
-           in proportion.",
+    help: "Number of substeps in a fixed step. Stiffness grows with its square, cost in proportion.",
     range: 1.0..=100.0,
     logarithmic: true,
     integer: true,
-    get: |s| s.0 as f32,
-    set: |s, v| s.0 = v as u32,
+    access: Access::Number(|s| s.0 as f32, |s, v| s.0 = v as u32),
 }];
 
-/// The numbers of [`ClothGravity`].
+/// Tunable numbers of [`ClothGravity`].
 pub const GRAVITY: &[Param<ClothGravity>] = &[
     gravity("x", "ClothGravity.x", |g| g.0.x, |g, v| g.0.x = v),
     gravity("y", "ClothGravity.y", |g| g.0.y, |g, v| g.0.y = v),
@@ -37,16 +35,15 @@ const fn gravity(
         name,
         field,
         unit: "m/s²",
-        help: "Acceleration of everything that is not pinned. On earth −9.81 along y.",
+        help: "Acceleration of all particles that are not pinned. On earth −9.81 along y.",
         range: -200.0..=200.0,
         logarithmic: false,
         integer: false,
-        get,
-        set,
+        access: Access::Number(get, set),
     }
 }
 
-/// The numbers of [`Wind`].
+/// Tunable numbers of [`Wind`].
 pub const WIND: &[Param<Wind>] = &[
     wind(
         "x",
@@ -74,20 +71,18 @@ pub const WIND: &[Param<Wind>] = &[
         range: 0.0..=2000.0,
         logarithmic: true,
         integer: false,
-        get: |w| w.air_density,
-        set: |w, v| w.air_density = v,
+        access: Access::Number(|w| w.air_density, |w, v| w.air_density = v),
     },
     Param {
         name: "gusts",
         field: "Wind::gusts",
         unit: "",
-        help: "Share of its strength by which the wind swells, fades and swings: 0 blows steadily, \
-               1 dies down and doubles.",
+        help: "Amplitude of gusts as a fraction of the wind speed: 0 blows steadily, 1 varies between calm and \
+               twice the speed.",
         range: 0.0..=1.0,
         logarithmic: false,
         integer: false,
-        get: |w| w.gusts,
-        set: |w, v| w.gusts = v,
+        access: Access::Number(|w| w.gusts, |w, v| w.gusts = v),
     },
 ];
 
@@ -105,97 +100,89 @@ const fn wind(
         range: -200.0..=200.0,
         logarithmic: false,
         integer: false,
-        get,
-        set,
+        access: Access::Number(get, set),
     }
 }
 
-/// The numbers of [`Turbulence`].
-pub const TURBULENCE: &[Param<Turbulence>] = &[
+/// Tunable numbers of [`WindTurbulence`].
+pub const TURBULENCE: &[Param<WindTurbulence>] = &[
     Param {
         name: "turbulence",
-        field: "Turbulence::strength",
+        field: "WindTurbulence::strength",
         unit: "m/s",
-        help: "The most that eddies add to the wind along each axis; a third of it on average.",
+        help: "Largest velocity that eddies add to the wind along each axis; on average a third of it.",
         range: 0.0..=200.0,
         logarithmic: true,
         integer: false,
-        get: |t| t.strength,
-        set: |t, v| t.strength = v,
+        access: Access::Number(|t| t.strength, |t, v| t.strength = v),
     },
     Param {
         name: "eddy size",
-        field: "Turbulence::size",
+        field: "WindTurbulence::size",
         unit: "m",
-        help: "Distance over which turbulent air moves another way.",
+        help: "Distance over which the direction of turbulent air changes.",
         range: 0.01..=1000.0,
         logarithmic: true,
         integer: false,
-        get: |t| t.size,
-        set: |t, v| t.size = v,
+        access: Access::Number(|t| t.size, |t, v| t.size = v),
     },
     Param {
         name: "eddy period",
-        field: "Turbulence::period",
+        field: "WindTurbulence::period",
         unit: "s",
-        help: "Time after which turbulent air moves another way at the same place.",
+        help: "Time in which the direction of turbulent air changes at a fixed position.",
         range: 0.01..=1000.0,
         logarithmic: true,
         integer: false,
-        get: |t| t.period,
-        set: |t, v| t.period = v,
+        access: Access::Number(|t| t.period, |t, v| t.period = v),
     },
 ];
 
-/// The numbers of [`WindOcclusion`].
+/// Tunable numbers of [`WindOcclusion`].
 pub const WIND_OCCLUSION: &[Param<WindOcclusion>] = &[
     Param {
         name: "lee",
         field: "WindOcclusion::length",
         unit: "m",
-        help: "How far behind a collider the wind is back. 0: colliders do not keep it off.",
+        help: "Length of the lee behind a collider. At 0 colliders do not shield cloth from the wind.",
         range: 0.0..=1000.0,
         logarithmic: true,
         integer: false,
-        get: |o| o.length,
-        set: |o, v| o.length = v,
+        access: Access::Number(|o| o.length, |o, v| o.length = v),
     },
     Param {
         name: "lee spread",
         field: "WindOcclusion::spread",
         unit: "",
-        help: "By how much the edge of the calm gets wider for each metre behind the collider.",
+        help: "Widening of the lee per metre behind the collider.",
         range: 0.0..=1.0,
         logarithmic: false,
         integer: false,
-        get: |o| o.spread,
-        set: |o, v| o.spread = v,
+        access: Access::Number(|o| o.spread, |o, v| o.spread = v),
     },
 ];
 
-/// The numbers of [`WindZone`], outside of its shape.
+/// Tunable numbers of [`WindZone`], without its shape.
 pub const WIND_ZONE: &[Param<WindZone>] = &[
     Param {
         name: "strength",
         field: "WindZone::strength",
         unit: "m/s",
-        help: "Speed of the air of the zone; negative blows the other way.",
+        help: "Speed of the air in the zone; negative values reverse it.",
         range: -200.0..=200.0,
         logarithmic: false,
         integer: false,
-        get: |z| z.strength,
-        set: |z, v| z.strength = v,
+        access: Access::Number(|z| z.strength, |z, v| z.strength = v),
     },
     Param {
         name: "core",
         field: "WindZone::core",
         unit: "m",
-        help: "Nearer than this to the middle of a radial zone or the axis of a vortex, the air is \
-               slower in proportion.",
+        help: "Radius around the centre of a radial zone or the axis of a vortex within which the speed falls \
+               linearly to 0.",
         range: 0.001..=1000.0,
         logarithmic: true,
         integer: false,
-        get: |z| z.core,
-        set: |z, v| z.core = v,
+        access: Access::Number(|z| z.core, |z, v| z.core = v),
     },
 ];

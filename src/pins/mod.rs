@@ -1,15 +1,15 @@
-//! Which particles of a cloth are held, and by what.
+//! Pins: kinematic particles of a cloth and the anchors that move them.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a user writes |
-//! | `select` | which particles a selector means |
-//! | `bound` | a pinned particle and where it must go |
+//! | `mod` | components and types for users |
+//! | `select` | resolves selectors to particles |
+//! | `bound_pin` | pinned particle with its position in the frame of its anchor |
 
-mod bound;
+mod bound_pin;
 mod select;
 
-pub(crate) use bound::BoundPin;
+pub(crate) use bound_pin::BoundPin;
 
 use crate::paint::VertexChannel;
 use bevy::{
@@ -20,7 +20,7 @@ use bevy::{
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// Holds particles of a cloth.
+/// Pinned particles of a cloth: they follow an anchor instead of the simulation.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -34,8 +34,7 @@ use std::{fmt, sync::Arc};
 /// let ring = Pins::predicate(|at| at.length() < 0.2);
 /// ```
 ///
-/// May be changed at any time: a particle that is newly pinned is held where it is, one that is no
-/// longer pinned falls.
+/// Can be changed at any time: newly pinned particles keep their current position, released ones fall.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -45,12 +44,12 @@ use std::{fmt, sync::Arc};
 )]
 #[component(map_entities)]
 pub struct Pins {
-    /// All pins. Where two hold the same particle, the first one does.
+    /// All pins. If several select the same particle, the first one applies.
     #[cfg_attr(feature = "serialize", serde(serialize_with = "without_predicates"))]
     pub pins: Vec<Pin>,
 }
 
-/// Particles and what holds them.
+/// Selection of particles with their anchor.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -59,13 +58,13 @@ pub struct Pins {
     reflect(Serialize, Deserialize)
 )]
 pub struct Pin {
-    /// Which particles.
+    /// Selected particles.
     pub select: PinSelector,
-    /// What holds them.
+    /// Anchor of the particles.
     pub anchor: PinAnchor,
 }
 
-/// What holds pinned particles.
+/// Frame that pinned particles follow.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -74,19 +73,20 @@ pub struct Pin {
     reflect(Serialize, Deserialize)
 )]
 pub enum PinAnchor {
-    /// What the mesh follows: its skeleton, each particle by the joints that move its vertices, or the
-    /// transform of the cloth's own entity if it has none.
+    /// Skeleton of the mesh, with the skin weights of each particle, or the transform of the cloth's own entity if
+    /// it has no skeleton.
     #[default]
     Cloth,
-    /// Nothing that moves: they stay where they are in the world.
+    /// World: the particles do not move.
     World,
-    /// The transform of another entity, such as a hand or a joint. If it is despawned, they stay.
+    /// Transform of another entity, such as a hand or a joint. The particles stop where they are when it is
+    /// despawned.
     Entity(Entity),
 }
 
-/// Which particles are pinned. Sides and corners are those of the mesh's bounding box, seen from
-/// the side the sheet is flat on: for an upright sheet top is +y and left −x, for a lying one top is
-/// −z and left −x. Default the top left corner.
+/// Selects the particles to pin. Edges and corners are those of the mesh's bounding box, seen along its shortest
+/// axis: for an upright cloth top is +y and left −x, for a horizontal one top is −z and left −x. Default: the top
+/// left corner.
 #[derive(Reflect, Clone, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -95,28 +95,28 @@ pub enum PinAnchor {
     reflect(Serialize, Deserialize)
 )]
 pub enum PinSelector {
-    /// The particle nearest to a corner.
+    /// Particle nearest to a corner.
     Corner(ClothCorner),
-    /// All particles on a side (within 0.1 % of the size of the mesh).
+    /// All particles on a side of the bounding box, within 0.1 % of its size.
     Edge(ClothEdge),
-    /// The particle of this vertex of the mesh; of a [`Rope`](crate::Rope), the particle with this
-    /// number along it, from 0.
+    /// Particle of this vertex of the mesh; for a [`Rope`](crate::Rope), the particle with this index along it,
+    /// from 0.
     Index(u32),
-    /// The particles of the first and the last vertex: the two ends of a [`Rope`](crate::Rope).
+    /// Particles of the first and the last vertex: the two ends of a [`Rope`](crate::Rope).
     Ends,
-    /// All particles where something was painted.
+    /// All particles above a threshold of a painted channel.
     Painted {
-        /// What was painted.
+        /// Painted channel.
         channel: VertexChannel,
-        /// They are held where there is more than this of it.
+        /// Threshold: particles with more than this are pinned.
         above: f32,
     },
-    /// All particles for which this is true.
+    /// All particles that a predicate accepts.
     #[cfg_attr(feature = "serialize", serde(skip))]
     Predicate(PinPredicate),
 }
 
-/// A corner of a sheet.
+/// Corner of a cloth.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -124,7 +124,7 @@ pub enum PinSelector {
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "self-explanatory names")]
 pub enum ClothCorner {
     #[default]
     TopLeft,
@@ -133,7 +133,7 @@ pub enum ClothCorner {
     BottomRight,
 }
 
-/// A side of a sheet.
+/// Side of a cloth.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -141,7 +141,7 @@ pub enum ClothCorner {
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "self-explanatory names")]
 pub enum ClothEdge {
     #[default]
     Top,
@@ -150,8 +150,8 @@ pub enum ClothEdge {
     Right,
 }
 
-/// Decides by the place of a particle in the mesh (mesh space, m) whether to pin it. Being code, it
-/// is not saved with a scene. The default accepts nothing.
+/// Predicate on the position of a particle in the mesh (mesh space, m). Closures are not saved with a scene. The
+/// default accepts nothing.
 #[derive(Reflect, Clone)]
 #[reflect(opaque, Default, Clone, Debug, PartialEq)]
 pub struct PinPredicate(Arc<dyn Fn(Vec3) -> bool + Send + Sync>);
@@ -162,9 +162,9 @@ impl PinPredicate {
         Self(Arc::new(pins))
     }
 
-    /// What it says of a place.
-    pub(crate) fn accepts(&self, place: Vec3) -> bool {
-        (self.0)(place)
+    /// Returns whether the predicate accepts a position.
+    pub(crate) fn accepts(&self, position: Vec3) -> bool {
+        (self.0)(position)
     }
 }
 
@@ -193,45 +193,45 @@ impl Default for PinSelector {
 }
 
 impl Pins {
-    /// Nothing is held.
+    /// Pins nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// One corner.
+    /// Pins one corner.
     pub fn corner(corner: ClothCorner) -> Self {
         Self::one(PinSelector::Corner(corner))
     }
 
-    /// All four corners.
+    /// Pins all four corners.
     pub fn corners() -> Self {
         Self::top_corners()
             .and(Self::corner(ClothCorner::BottomLeft))
             .and(Self::corner(ClothCorner::BottomRight))
     }
 
-    /// The two upper corners.
+    /// Pins the two upper corners.
     pub fn top_corners() -> Self {
         Self::corner(ClothCorner::TopLeft).and(Self::corner(ClothCorner::TopRight))
     }
 
-    /// A whole side.
+    /// Pins a whole side.
     pub fn edge(edge: ClothEdge) -> Self {
         Self::one(PinSelector::Edge(edge))
     }
 
-    /// Both ends of a [`Rope`](crate::Rope).
+    /// Pins both ends of a [`Rope`](crate::Rope).
     pub fn ends() -> Self {
         Self::one(PinSelector::Ends)
     }
 
-    /// The particle of a vertex of the mesh, or with this number along a [`Rope`](crate::Rope).
+    /// Pins the particle of a vertex of the mesh, or with this index along a [`Rope`](crate::Rope).
     pub fn index(vertex: u32) -> Self {
         Self::one(PinSelector::Index(vertex))
     }
 
-    /// Every particle where there is more than a half of what was painted: `Pins::painted(VertexChannel::Red)`
-    /// or `Pins::painted(VertexChannel::attribute("Pinned"))`.
+    /// Pins all particles with more than 0.5 of a painted channel: `Pins::painted(VertexChannel::Red)` or
+    /// `Pins::painted(VertexChannel::attribute("Pinned"))`.
     pub fn painted(channel: VertexChannel) -> Self {
         Self::one(PinSelector::Painted {
             channel,
@@ -239,28 +239,28 @@ impl Pins {
         })
     }
 
-    /// Every particle whose place in the mesh (mesh space, m) the function accepts.
+    /// Pins all particles whose position in the mesh (mesh space, m) the function accepts.
     pub fn predicate(pins: impl Fn(Vec3) -> bool + Send + Sync + 'static) -> Self {
         Self::one(PinSelector::Predicate(PinPredicate::new(pins)))
     }
 
-    /// These and other pins.
+    /// Combines these pins with others.
     pub fn and(mut self, other: Self) -> Self {
         self.pins.extend(other.pins);
         self
     }
 
-    /// All of these held by another entity.
+    /// Anchors all of these pins to another entity.
     pub fn to_entity(self, entity: Entity) -> Self {
-        self.held_by(PinAnchor::Entity(entity))
+        self.with_anchor(PinAnchor::Entity(entity))
     }
 
-    /// All of these held in place in the world.
+    /// Anchors all of these pins to the world.
     pub fn to_world(self) -> Self {
-        self.held_by(PinAnchor::World)
+        self.with_anchor(PinAnchor::World)
     }
 
-    fn held_by(mut self, anchor: PinAnchor) -> Self {
+    fn with_anchor(mut self, anchor: PinAnchor) -> Self {
         self.pins.iter_mut().for_each(|pin| pin.anchor = anchor);
         self
     }
@@ -275,7 +275,7 @@ impl Pins {
     }
 }
 
-/// Being code, it is saved as nothing.
+/// Serializes as a unit: closures cannot be saved.
 #[cfg(feature = "serialize")]
 impl Serialize for PinPredicate {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -283,7 +283,7 @@ impl Serialize for PinPredicate {
     }
 }
 
-/// And comes back as one that accepts nothing.
+/// Deserializes as the default, which accepts nothing.
 #[cfg(feature = "serialize")]
 impl<'de> Deserialize<'de> for PinPredicate {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -292,7 +292,7 @@ impl<'de> Deserialize<'de> for PinPredicate {
     }
 }
 
-/// Predicates are code and cannot be saved; the other pins can.
+/// Serializes all pins but predicates, which are closures.
 #[cfg(feature = "serialize")]
 fn without_predicates<S: serde::Serializer>(pins: &[Pin], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(
@@ -302,7 +302,7 @@ fn without_predicates<S: serde::Serializer>(pins: &[Pin], to: S) -> Result<S::Ok
 }
 
 impl PinAnchor {
-    /// The other entity, if it is one.
+    /// Returns the anchor entity, if there is one.
     pub(crate) fn entity(self) -> Option<Entity> {
         match self {
             Self::Entity(entity) => Some(entity),

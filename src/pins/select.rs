@@ -1,43 +1,44 @@
-//! Which particles a selector means.
+//! Resolves pin selectors to particles.
 
 use super::{ClothCorner, ClothEdge, PinAnchor, PinPredicate, PinSelector, Pins};
 use crate::{
-    mesh::{Numbers, Topology, topology::NO_PARTICLE},
+    mesh::{CompactIndices, Topology, topology::NO_PARTICLE},
     paint::VertexChannel,
 };
 use bevy::prelude::*;
 use std::borrow::Cow;
 
-/// What pins are to hold by, and a mesh does not have.
+/// Vertices and channels that pins refer to but the mesh does not have.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Unknown {
+pub(crate) struct UnresolvedPins {
     pub(crate) vertices: Vec<u32>,
     pub(crate) channels: Vec<VertexChannel>,
 }
 
 impl Pins {
-    /// The particles of a topology that these pins hold, each once; but for painted ones, of which a
-    /// topology knows nothing.
+    /// Returns the particles of a topology that these pins select, each once. Painted pins select none, as a
+    /// topology has no paint.
     pub fn select(&self, topology: &Topology) -> Vec<u32> {
         let to_particle = &topology.vertex_to_particle;
         let (resolved, _) = self.resolve(&topology.positions, to_particle, |_| None);
         resolved.into_iter().map(|(particle, _)| particle).collect()
     }
 
-    /// The particles that are to be held, each once, and by what. Also what there is not. `rest` are the
-    /// particles in mesh space, `paint` tells what was painted on them.
+    /// Returns the selected particles, each once, with their anchors, and the references that could not be
+    /// resolved. `rest` are the particles in mesh space, `paint` returns the painted values of a channel per
+    /// particle.
     pub(crate) fn resolve<'a>(
         &self,
         rest: &[Vec3],
-        vertex_to_particle: &Numbers,
+        vertex_to_particle: &CompactIndices,
         paint: impl Fn(&VertexChannel) -> Option<Cow<'a, [f32]>>,
-    ) -> (Vec<(u32, PinAnchor)>, Unknown) {
+    ) -> (Vec<(u32, PinAnchor)>, UnresolvedPins) {
         let mut pinned = vec![false; rest.len()];
         let mut resolved = Vec::new();
-        let mut unknown = Unknown::default();
-        let sheet = Sheet::around(rest);
+        let mut unknown = UnresolvedPins::default();
+        let bounds = BoundingRect::around(rest);
         for pin in &self.pins {
-            let mut hold = |particle: u32| {
+            let mut pin_particle = |particle: u32| {
                 if !std::mem::replace(&mut pinned[particle as usize], true) {
                     resolved.push((particle, pin.anchor));
                 }
@@ -45,54 +46,57 @@ impl Pins {
             let all = || rest.iter().copied().zip(0_u32..);
             match &pin.select {
                 PinSelector::Index(vertex) => match vertex_to_particle.get(*vertex as usize) {
-                    Some(particle) if particle != NO_PARTICLE => hold(particle),
+                    Some(particle) if particle != NO_PARTICLE => pin_particle(particle),
                     _ => unknown.vertices.push(*vertex),
                 },
                 PinSelector::Ends => {
                     let mut vertices = vertex_to_particle.iter().filter(|&p| p != NO_PARTICLE);
                     let ends = [vertices.next(), vertices.next_back()];
-                    ends.into_iter().flatten().for_each(&mut hold);
+                    ends.into_iter().flatten().for_each(&mut pin_particle);
                 }
                 PinSelector::Painted { channel, above } => match paint(channel) {
                     Some(values) => (0..).zip(&*values).for_each(|(i, value)| {
                         if value > above {
-                            hold(i);
+                            pin_particle(i);
                         }
                     }),
                     None => unknown.channels.push(channel.clone()),
                 },
                 PinSelector::Predicate(PinPredicate(pins)) => {
-                    all().filter(|&(at, _)| pins(at)).for_each(|(_, i)| hold(i));
+                    all()
+                        .filter(|&(at, _)| pins(at))
+                        .for_each(|(_, i)| pin_particle(i));
                 }
                 PinSelector::Corner(corner) => {
-                    let distance = |at: Vec3| sheet.at(at).distance_squared(corner.place());
+                    let distance =
+                        |at: Vec3| bounds.normalized(at).distance_squared(corner.position());
                     let nearest = all().min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
                     if let Some((_, i)) = nearest {
-                        hold(i);
+                        pin_particle(i);
                     }
                 }
                 PinSelector::Edge(edge) => all()
-                    .filter(|&(at, _)| edge.distance(sheet.at(at)) < 0.001)
-                    .for_each(|(_, i)| hold(i)),
+                    .filter(|&(at, _)| edge.distance(bounds.normalized(at)) < 0.001)
+                    .for_each(|(_, i)| pin_particle(i)),
             }
         }
         (resolved, unknown)
     }
 }
 
-/// The two directions in which a mesh is widest, as a sheet from (0, 0) at its top left to (1, 1).
-struct Sheet {
+/// Bounding rectangle in the two longest axes of a mesh, from (0, 0) at its top left to (1, 1).
+struct BoundingRect {
     low: Vec3,
     size: Vec3,
     thin_axis: usize,
 }
 
-impl Sheet {
+impl BoundingRect {
     fn around(points: &[Vec3]) -> Self {
         let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
         let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
         let size = high - low;
-        // For equal sizes, an upright sheet.
+        // For equal sizes, an upright cloth.
         let thin_axis = if size.z <= size.y && size.z <= size.x {
             2
         } else if size.y <= size.x {
@@ -107,20 +111,20 @@ impl Sheet {
         }
     }
 
-    fn at(&self, point: Vec3) -> Vec2 {
-        // A side without length has all its points at 0.
+    fn normalized(&self, point: Vec3) -> Vec2 {
+        // An axis without extent maps to 0.
         let size = Vec3::select(self.size.cmpgt(Vec3::ZERO), self.size, Vec3::ONE);
-        let share = (point - self.low) / size;
+        let fraction = (point - self.low) / size;
         match self.thin_axis {
-            0 => Vec2::new(1.0 - share.z, 1.0 - share.y),
-            1 => Vec2::new(share.x, share.z),
-            _ => Vec2::new(share.x, 1.0 - share.y),
+            0 => Vec2::new(1.0 - fraction.z, 1.0 - fraction.y),
+            1 => Vec2::new(fraction.x, fraction.z),
+            _ => Vec2::new(fraction.x, 1.0 - fraction.y),
         }
     }
 }
 
 impl ClothCorner {
-    fn place(self) -> Vec2 {
+    fn position(self) -> Vec2 {
         match self {
             Self::TopLeft => Vec2::ZERO,
             Self::TopRight => Vec2::X,
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_and_corners_of_lying_and_standing_sheets() {
+    fn sides_and_corners_of_horizontal_and_upright_cloth() {
         for grid in [
             ClothGrid::new(2.0, 1.0, 4, 3),
             ClothGrid::vertical(2.0, 1.0, 4, 3),
@@ -169,38 +173,43 @@ mod tests {
     }
 
     #[test]
-    fn each_particle_is_pinned_once_and_unknown_indices_are_told() {
+    fn each_particle_is_pinned_once_and_unknown_indices_are_reported() {
         let pins = Pins::index(3).and(Pins::top_corners()).and(Pins::index(99));
         let rest: Vec<_> = (0..4).map(|i| Vec3::X * i as f32).collect();
-        let (resolved, unknown) = pins.resolve(&rest, &Numbers::ordered(4), |_| None);
+        let (resolved, unknown) = pins.resolve(&rest, &CompactIndices::identity(4), |_| None);
         assert_eq!(resolved.len(), 2);
         assert_eq!(unknown.vertices, [99]);
     }
 
     #[test]
-    fn painted_particles_are_held_above_a_threshold() {
+    fn painted_particles_are_pinned_above_a_threshold() {
         let pins = Pins::painted(VertexChannel::Red).and(Pins::painted(VertexChannel::Alpha));
         let paint = |channel: &VertexChannel| {
             let values: &[f32] = &[0.0, 0.5, 0.51, 1.0];
             (*channel == VertexChannel::Red).then(|| values.into())
         };
-        let (held, unknown) = pins.resolve(&[Vec3::ZERO; 4], &Numbers::ordered(4), paint);
-        assert_eq!(held, [(2, PinAnchor::Cloth), (3, PinAnchor::Cloth)]);
+        let (pinned, unknown) = pins.resolve(&[Vec3::ZERO; 4], &CompactIndices::identity(4), paint);
+        assert_eq!(pinned, [(2, PinAnchor::Cloth), (3, PinAnchor::Cloth)]);
         assert_eq!(unknown.channels, [VertexChannel::Alpha]);
     }
 
     #[test]
     fn ends_are_the_first_and_the_last_particle() {
-        let resolve = |of: &[u32]| {
+        let resolve = |vertices: &[u32]| {
             Pins::ends()
-                .resolve(&[Vec3::ZERO; 4], &of.to_vec().into(), |_| None)
+                .resolve(&[Vec3::ZERO; 4], &vertices.to_vec().into(), |_| None)
                 .0
         };
-        let held = |of| resolve(of).iter().map(|pin| pin.0).collect::<Vec<_>>();
-        assert_eq!(held(&[0, 1, 2, 3]), [0, 3]);
-        assert_eq!(held(&[NO_PARTICLE, 1, 2, NO_PARTICLE]), [1, 2]);
-        assert_eq!(held(&[NO_PARTICLE, 2]), [2]);
-        assert!(held(&[]).is_empty());
+        let pinned = |vertices| {
+            resolve(vertices)
+                .iter()
+                .map(|pin| pin.0)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(pinned(&[0, 1, 2, 3]), [0, 3]);
+        assert_eq!(pinned(&[NO_PARTICLE, 1, 2, NO_PARTICLE]), [1, 2]);
+        assert_eq!(pinned(&[NO_PARTICLE, 2]), [2]);
+        assert!(pinned(&[]).is_empty());
     }
 
     #[test]

@@ -1,71 +1,72 @@
-//! Presets as text. Errors say where: file, line and column, and they show the line.
+//! Text form of presets. Syntax errors report file, line and column, and quote the line.
 
 use super::ClothPreset;
 use crate::params::{self, Param};
 use ron::{Options, error::Position, extensions::Extensions, ser::PrettyConfig};
 use thiserror::Error;
 
-/// Why a preset was not read or written.
+/// Reason why a preset was not read or written.
 #[derive(Error, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClothPresetError {
-    /// The file is not there, or cannot be read.
+    /// The file does not exist or cannot be read.
     #[error("{path}: cannot be read: {reason}")]
     Read {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         reason: String,
     },
-    /// The text is no preset.
+    /// The text is not a preset.
     #[error("{path}:{line}:{column}: {reason}, in: {text}")]
     Syntax {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// Counted from 1, in characters.
+        /// Column number in characters, from 1.
         column: usize,
-        /// What is wrong, and what may stand there.
+        /// Description of the error, with the tokens expected.
         reason: String,
-        /// What stands in that line.
+        /// Text of the line.
         text: String,
     },
-    /// Numbers are not in their ranges.
-    #[error("{path}: {}", .complaints.join("; "))]
+    /// Numbers are out of range.
+    #[error("{path}: {}", .messages.join("; "))]
     OutOfRange {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// A sentence about each of them: field, value and range.
-        complaints: Vec<String>,
+        /// One message per number: field, value and range.
+        messages: Vec<String>,
     },
     /// The file cannot be written.
     #[error("{path}: cannot be written: {reason}")]
     Write {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         reason: String,
     },
 }
 
-/// `substeps: 12` instead of `substeps: (12)`, and no `Some` around settings.
+/// Returns the options of the file format: `substeps: 12` instead of `substeps: (12)`, and optional values without
+/// `Some`.
 fn options() -> Options {
     let extensions = Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES;
     Options::default().with_default_extension(extensions)
 }
 
 impl ClothPreset {
-    /// Reads it from a text. `path` is what errors call it.
+    /// Reads a preset from text. Errors name the file by `path`.
     ///
     /// # Errors
     ///
-    /// The text is no preset, or a number is out of range.
+    /// The text is not a preset, or a number is out of range.
     pub fn from_ron(text: &str, path: &str) -> Result<Self, ClothPresetError> {
         let preset: Self = options().from_str(text).map_err(|error| {
             let Position { line, col } = error.span.start;
             let text = text.lines().nth(line.saturating_sub(1)).unwrap_or("");
-            // Values begin behind the space that is behind their names.
+            // The span of a value includes the space after its name.
             let before = text.chars().skip(col.saturating_sub(1));
             let space = before.take_while(|c| c.is_whitespace()).count();
             ClothPresetError::Syntax {
@@ -80,21 +81,22 @@ impl ClothPreset {
         Ok(preset)
     }
 
-    /// It as a text that [`from_ron`](Self::from_ron) reads to the same value: all fields, in their order.
+    /// Returns the preset as text with all fields in order, from which [`from_ron`](Self::from_ron) reads the same
+    /// preset.
     pub fn to_ron(&self) -> String {
         let pretty = PrettyConfig::new().new_line("\n");
         let mut text = options()
             .to_string_pretty(self, pretty)
-            .expect("numbers and names can be written");
+            .expect("numbers and names are serializable");
         text.push('\n');
         text
     }
 
-    /// Writes it to a file. Assets are in a folder of their own: [`save_asset`](Self::save_asset) knows it.
+    /// Writes the preset to a file. To write it into the asset folder, use [`save_asset`](Self::save_asset).
     ///
     /// # Errors
     ///
-    /// The file cannot be written, or a number is out of range, so that it could not be read again.
+    /// The file cannot be written, or a number is out of range, so that the file could not be read again.
     #[cfg(not(target_family = "wasm"))]
     pub fn save_to(&self, path: impl AsRef<std::path::Path>) -> Result<(), ClothPresetError> {
         let name = path.as_ref().display().to_string();
@@ -105,27 +107,30 @@ impl ClothPreset {
         })
     }
 
-    /// Whether all its numbers are in their ranges.
+    /// Returns an error if any number is out of range.
     pub(super) fn check(&self, path: &str) -> Result<(), ClothPresetError> {
-        fn among<T: Default>(params: &[Param<T>], value: &T) -> Vec<String> {
-            let complaints = params.iter().filter_map(|param| param.complaint(value));
-            complaints.collect()
+        fn range_errors<T: Default>(params: &[Param<T>], value: &T) -> Vec<String> {
+            let errors = params.iter().filter_map(|param| param.range_error(value));
+            errors.collect()
         }
-        let mut complaints = among(params::CLOTH, &self.cloth);
-        complaints.extend(among(params::FABRIC, &self.cloth.fabric));
-        if let Some(settings) = &self.settings {
-            complaints.extend(among(params::GRAVITY, &settings.gravity));
-            complaints.extend(among(params::WIND, &settings.wind));
-            complaints.extend(among(params::TURBULENCE, &settings.turbulence));
-            complaints.extend(among(params::WIND_OCCLUSION, &settings.wind_occlusion));
-            complaints.extend(among(params::SUBSTEPS, &settings.substeps));
+        let mut messages = range_errors(params::CLOTH, &self.cloth);
+        messages.extend(range_errors(params::FABRIC, &self.cloth.fabric));
+        if let Some(environment) = &self.environment {
+            messages.extend(range_errors(params::GRAVITY, &environment.gravity));
+            messages.extend(range_errors(params::WIND, &environment.wind));
+            messages.extend(range_errors(params::TURBULENCE, &environment.turbulence));
+            messages.extend(range_errors(
+                params::WIND_OCCLUSION,
+                &environment.wind_occlusion,
+            ));
+            messages.extend(range_errors(params::SUBSTEPS, &environment.substeps));
         }
-        if complaints.is_empty() {
+        if messages.is_empty() {
             Ok(())
         } else {
             Err(ClothPresetError::OutOfRange {
                 path: path.into(),
-                complaints,
+                messages,
             })
         }
     }
@@ -134,46 +139,50 @@ impl ClothPreset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cloth::SelfCollision, presets::ClothSettings, solver::ThreadSolver};
+    use crate::{cloth::SelfCollision, presets::ClothEnvironment, solver::StretchSolver};
     use bevy::reflect::{PartialReflect, ReflectRef};
 
-    /// A preset in which no number is the default. `share` says where in its range each is.
-    fn odd(share: f32) -> ClothPreset {
-        fn set<T: Default>(params: &[Param<T>], value: &mut T, share: f32) {
+    /// Returns a preset in which no field has its default. Each number is at this fraction of its range.
+    fn non_default_preset(fraction: f32) -> ClothPreset {
+        fn set<T: Default>(params: &[Param<T>], value: &mut T, fraction: f32) {
             for param in params {
                 let (low, high) = (*param.range.start(), *param.range.end());
-                let number = low + (high - low) * share;
+                let number = low + (high - low) * fraction;
                 let number = if param.integer {
                     number.round()
                 } else {
                     number
                 };
-                (param.set)(value, number);
+                param.set(value, Some(number));
             }
         }
         let mut preset = ClothPreset::default();
         let cloth = &mut preset.cloth;
-        set(params::CLOTH, cloth, share);
-        set(params::FABRIC, &mut cloth.fabric, share);
-        cloth.threads = ThreadSolver::Relaxation;
+        set(params::CLOTH, cloth, fraction);
+        set(params::FABRIC, &mut cloth.fabric, fraction);
+        cloth.stretch_solver = StretchSolver::GaussSeidel;
         cloth.self_collision = SelfCollision::ParticlesAndEdges;
-        let mut settings = ClothSettings::default();
-        set(params::GRAVITY, &mut settings.gravity, share);
-        set(params::WIND, &mut settings.wind, share);
-        set(params::TURBULENCE, &mut settings.turbulence, share);
-        set(params::WIND_OCCLUSION, &mut settings.wind_occlusion, share);
-        set(params::SUBSTEPS, &mut settings.substeps, share);
-        settings.turbulence.seed = u32::MAX;
-        preset.settings = Some(settings);
+        let mut environment = ClothEnvironment::default();
+        set(params::GRAVITY, &mut environment.gravity, fraction);
+        set(params::WIND, &mut environment.wind, fraction);
+        set(params::TURBULENCE, &mut environment.turbulence, fraction);
+        set(
+            params::WIND_OCCLUSION,
+            &mut environment.wind_occlusion,
+            fraction,
+        );
+        set(params::SUBSTEPS, &mut environment.substeps, fraction);
+        environment.turbulence.seed = u32::MAX;
+        preset.environment = Some(environment);
         preset
     }
 
-    /// The leaves of a tree of fields that are the same in both.
-    fn same(a: &dyn PartialReflect, b: &dyn PartialReflect, path: &str) -> Vec<String> {
+    /// Returns the paths of the fields, at the leaves of both trees, that are equal.
+    fn equal_fields(a: &dyn PartialReflect, b: &dyn PartialReflect, path: &str) -> Vec<String> {
         match (a.reflect_ref(), b.reflect_ref()) {
             (ReflectRef::Struct(a), ReflectRef::Struct(b)) => {
                 let each = a.iter_fields().zip(b.iter_fields());
-                each.flat_map(|((name, a), (_, b))| same(a, b, &format!("{path}.{name}")))
+                each.flat_map(|((name, a), (_, b))| equal_fields(a, b, &format!("{path}.{name}")))
                     .collect()
             }
             _ if a.reflect_partial_eq(b) == Some(true) => vec![path.into()],
@@ -182,17 +191,17 @@ mod tests {
     }
 
     #[test]
-    fn every_field_comes_back_whatever_it_is() {
+    fn every_field_round_trips() {
         let default = ClothPreset {
-            settings: Some(ClothSettings::default()),
+            environment: Some(ClothEnvironment::default()),
             ..ClothPreset::default()
         };
-        for share in [0.123_456_79, 1e-7, 0.999_9] {
-            let preset = odd(share);
-            if share > 0.1 && share < 0.2 {
-                let settings = (preset.settings.unwrap(), default.settings.unwrap());
-                assert_eq!(same(&preset.cloth, &default.cloth, ""), [""; 0]);
-                assert_eq!(same(&settings.0, &settings.1, ""), [""; 0]);
+        for fraction in [0.123_456_79, 1e-7, 0.999_9] {
+            let preset = non_default_preset(fraction);
+            if fraction > 0.1 && fraction < 0.2 {
+                let environment = (preset.environment.unwrap(), default.environment.unwrap());
+                assert_eq!(equal_fields(&preset.cloth, &default.cloth, ""), [""; 0]);
+                assert_eq!(equal_fields(&environment.0, &environment.1, ""), [""; 0]);
             }
             let text = preset.to_ron();
             assert_eq!(ClothPreset::from_ron(&text, "odd").as_ref(), Ok(&preset));
@@ -203,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_written_has_its_default() {
+    fn omitted_fields_have_their_defaults() {
         let read = |text| ClothPreset::from_ron(text, "a.cloth.ron").unwrap();
         assert_eq!(read("()"), ClothPreset::default());
         let preset = read(
             "// Light.
             (
                 cloth: (fabric: (like: \"silk\", drag: 2), damping: 0.5),
-                settings: (wind: (velocity: (0, 0, 4)), substeps: 12),
+                environment: (wind: (velocity: (0, 0, 4)), substeps: 12),
             )",
         );
         assert_eq!(preset.cloth.fabric.drag, 2.0);
@@ -220,15 +229,15 @@ mod tests {
         );
         assert_eq!(preset.cloth.damping, 0.5);
         assert_eq!(preset.cloth.iterations, 1);
-        let settings = preset.settings.unwrap();
-        assert_eq!(settings.wind.velocity.z, 4.0);
-        assert_eq!(settings.wind.air_density, 1.2);
-        assert_eq!(settings.substeps.0, 12);
-        assert_eq!(settings.gravity.y, -9.81);
+        let environment = preset.environment.unwrap();
+        assert_eq!(environment.wind.velocity.z, 4.0);
+        assert_eq!(environment.wind.air_density, 1.2);
+        assert_eq!(environment.substeps.0, 12);
+        assert_eq!(environment.gravity.y, -9.81);
     }
 
     #[test]
-    fn errors_say_where_and_what() {
+    fn errors_report_position_and_cause() {
         let cases = [
             (
                 "(\n    cloth: (\n        fabric: (\n            lfit: 0.4,",
@@ -243,12 +252,12 @@ mod tests {
                 "flag.cloth.ron:1:31: Expected one of cotton, wool",
             ),
             (
-                "(\n    cloth: (threads: Fast),\n)",
-                "flag.cloth.ron:2:22: Unexpected variant named `Fast` in enum `ThreadSolver`",
+                "(\n    cloth: (stretch_solver: Fast),\n)",
+                "flag.cloth.ron:2:29: Unexpected variant named `Fast` in enum `StretchSolver`",
             ),
             (
-                "(settings: (gusts: 1))",
-                "flag.cloth.ron:1:13: Unexpected field named `gusts` in `ClothSettings`",
+                "(environment: (gusts: 1))",
+                "flag.cloth.ron:1:16: Unexpected field named `gusts` in `ClothEnvironment`",
             ),
             (
                 "(\n    cloth: (\n",
@@ -258,36 +267,38 @@ mod tests {
         ];
         for (text, expected) in cases {
             let error = ClothPreset::from_ron(text, "flag.cloth.ron").unwrap_err();
-            let told = error.to_string();
-            assert!(told.starts_with(expected), "{told}\nis not\n{expected}");
+            let message = error.to_string();
+            assert!(
+                message.starts_with(expected),
+                "{message}\nis not\n{expected}"
+            );
         }
     }
 
     #[test]
-    fn what_is_out_of_range_is_told_and_not_taken() {
-        let told = |text| {
+    fn numbers_out_of_range_are_errors() {
+        let message_of = |text| {
             let error = ClothPreset::from_ron(text, "flag.cloth.ron").unwrap_err();
             error.to_string()
         };
         assert_eq!(
-            told("(cloth: (damping: 200, fabric: (drag: NaN)))"),
-            "flag.cloth.ron: Cloth::damping is 200, allowed is 0 to 100 1/s; Fabric::drag is NaN, \
-             allowed is 0 to 10"
+            message_of("(cloth: (damping: 200, fabric: (drag: NaN)))"),
+            "flag.cloth.ron: Cloth::damping is 200, must be 0 to 100 1/s; Fabric::drag is NaN, must be 0 to 10"
         );
         assert_eq!(
-            told("(settings: (gravity: (0, -1e60, 0), substeps: 0))"),
-            "flag.cloth.ron: ClothGravity.y is -inf, allowed is -200 to 200 m/s²; Substeps is 0, \
-             allowed is 1 to 100 per step"
+            message_of("(environment: (gravity: (0, -1e60, 0), substeps: 0))"),
+            "flag.cloth.ron: ClothGravity.y is -inf, must be -200 to 200 m/s²; ClothSubsteps is 0, must be \
+             1 to 100 per step"
         );
     }
 
     #[test]
     #[cfg(not(target_family = "wasm"))]
-    fn files_are_written_unless_they_could_not_be_read() {
+    fn files_are_written_unless_they_would_be_unreadable() {
         let folder = std::env::temp_dir().join(format!("bevy_drape_{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("saved.cloth.ron");
-        let preset = odd(0.3);
+        let preset = non_default_preset(0.3);
         preset.save_to(&path).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(ClothPreset::from_ron(&text, "").unwrap(), preset);
@@ -297,9 +308,9 @@ mod tests {
         assert!(matches!(error, ClothPresetError::OutOfRange { .. }));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         let nowhere = folder.join("none").join("saved.cloth.ron");
-        let told = preset.save_to(&nowhere).unwrap_err().to_string();
+        let message = preset.save_to(&nowhere).unwrap_err().to_string();
         let name = nowhere.display().to_string();
-        assert!(told.starts_with(&name) && told.contains("cannot be written"));
+        assert!(message.starts_with(&name) && message.contains("cannot be written"));
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

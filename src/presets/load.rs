@@ -1,4 +1,4 @@
-//! Presets among Bevy's assets.
+//! Presets as Bevy assets: loading and saving.
 
 use super::{ClothPreset, ClothPresetError};
 use bevy::{
@@ -7,13 +7,13 @@ use bevy::{
     tasks::block_on,
 };
 
-/// What the names of files end with.
+/// File name extension of presets.
 pub(crate) const EXTENSION: &str = "cloth.ron";
 
 #[derive(Default, TypePath)]
-pub(crate) struct Loader;
+pub(crate) struct ClothPresetLoader;
 
-impl AssetLoader for Loader {
+impl AssetLoader for ClothPresetLoader {
     type Asset = ClothPreset;
     type Settings = ();
     type Error = ClothPresetError;
@@ -42,12 +42,12 @@ impl AssetLoader for Loader {
 }
 
 impl ClothPreset {
-    /// Writes it where the asset of this path is loaded from.
+    /// Writes the preset to the asset source and path from which it would be loaded.
     ///
     /// # Errors
     ///
-    /// The file cannot be written, as on the web, or a number is out of range, so that it could not be read
-    /// again.
+    /// The file cannot be written, as is always so on the web, or a number is out of range, so that the file could
+    /// not be read again.
     pub fn save_asset<'a>(
         &self,
         server: &AssetServer,

@@ -1,37 +1,37 @@
-//! Cloth and its surroundings in files, `*.cloth.ron`: loaded as assets, followed when they change, saved.
+//! Presets: cloth and its environment in files, `*.cloth.ron`, loaded as assets, reloaded on changes, and saved.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a user writes |
-//! | `file` | text to values and back, and what is wrong with a text |
-//! | `load` | Bevy's side of that: the loader, and saving beside the other assets |
-//! | `follow` | the systems that keep cloths and settings to their files |
-//! | `rust_code` | values as Rust |
+//! | `mod` | public types |
+//! | `file` | parsing and writing of text, and its errors |
+//! | `load` | asset loader, and saving to the asset folder |
+//! | `apply` | systems that apply files to cloths and to the environment |
+//! | `rust_code` | values as Rust code |
 
+mod apply;
 mod file;
-mod follow;
 mod load;
 mod rust_code;
 
 pub use file::ClothPresetError;
 pub use rust_code::rust_code;
 
-pub(crate) use follow::AwaitsPreset;
+pub(crate) use apply::AwaitsPreset;
 #[cfg(feature = "panel")]
-pub(crate) use {follow::reason, load::EXTENSION};
+pub(crate) use {apply::load_error_message, load::EXTENSION};
 
 use crate::{
     cloth::Cloth,
     plugin::ClothSystems,
-    settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
+    settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
 };
 use bevy::{ecs::template::FromTemplate, prelude::*};
 use serde::{Deserialize, Serialize};
 
-/// A cloth in a file, `*.cloth.ron`, and if wanted the world around it.
+/// Cloth in a file, `*.cloth.ron`, and optionally its environment.
 ///
-/// What is not written has its default, `()` is all of it. What is misspelt or out of range is told with
-/// file, line and column, and nothing is taken from that file.
+/// Omitted fields have their defaults; `()` is the default preset. A misspelt field is reported with file, line
+/// and column, a number out of range with file and field, and such a file is not applied.
 ///
 /// ```ron
 /// (
@@ -39,58 +39,59 @@ use serde::{Deserialize, Serialize};
 ///         fabric: (like: "silk", drag: 0.6),
 ///         damping: 0.1,
 ///     ),
-///     settings: (
+///     environment: (
 ///         wind: (velocity: (0, 0, 4), gusts: 0.6),
 ///         substeps: 12,
 ///     ),
 /// )
 /// ```
 ///
-/// [`ClothFrom`] makes a cloth of it, [`ClothSettingsFrom`] the world.
+/// [`ClothPresetHandle`] applies it to a cloth, [`ClothEnvironmentHandle`] applies its environment to the world.
 #[derive(Asset, Reflect, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[reflect(Default, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClothPreset {
-    /// The cloth. [`Pins`](crate::Pins) and the like belong to its entity.
+    /// Cloth. [`Pins`](crate::Pins) and other components are not part of a preset.
     pub cloth: Cloth,
-    /// The world around it. Default `None`: it stays as it is.
-    pub settings: Option<ClothSettings>,
+    /// Environment of all cloths. Default `None`: the environment stays as it is.
+    pub environment: Option<ClothEnvironment>,
 }
 
-/// The resources that say how all cloths move, as one value. How fast time goes and how many threads work on
-/// it is not among them: that belongs to the game and its machine.
+/// Environment of all cloths, the resources that determine their motion, as one value. Without
+/// [`ClothTime`](crate::ClothTime) and [`ClothMaxThreads`](crate::ClothMaxThreads), which depend on the game and
+/// the machine.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[reflect(Default, Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClothSettings {
+pub struct ClothEnvironment {
     /// Gravity, m/s². Default −9.81 along y; each component −200 to 200.
     pub gravity: ClothGravity,
-    /// The wind. By default there is none.
+    /// Global wind. Default none.
     pub wind: Wind,
-    /// Eddies in it. By default there are none.
-    pub turbulence: Turbulence,
-    /// Whether colliders keep it off. By default they do not.
+    /// Turbulence of the wind. Default none.
+    pub turbulence: WindTurbulence,
+    /// Occlusion of the wind by colliders. Default none.
     pub wind_occlusion: WindOcclusion,
-    /// Substeps of each step, 1 to 100, default 8.
-    pub substeps: Substeps,
+    /// Number of substeps per fixed step, 1 to 100, default 8.
+    pub substeps: ClothSubsteps,
 }
 
-impl ClothSettings {
-    /// Those of a world, or the default where it has none.
+impl ClothEnvironment {
+    /// Returns the environment of a world, with defaults for missing resources.
     pub fn of(world: &World) -> Self {
-        fn one<T: Resource + Copy + Default>(world: &World) -> T {
+        fn copy<T: Resource + Copy + Default>(world: &World) -> T {
             world.get_resource().copied().unwrap_or_default()
         }
         Self {
-            gravity: one(world),
-            wind: one(world),
-            turbulence: one(world),
-            wind_occlusion: one(world),
-            substeps: one(world),
+            gravity: copy(world),
+            wind: copy(world),
+            turbulence: copy(world),
+            wind_occlusion: copy(world),
+            substeps: copy(world),
         }
     }
 
-    /// Gives them to a world.
+    /// Inserts the resources into a world.
     pub fn apply(self, world: &mut World) {
         world.insert_resource(self.gravity);
         world.insert_resource(self.wind);
@@ -100,39 +101,41 @@ impl ClothSettings {
     }
 }
 
-/// The [`Cloth`] of this entity is that of a file, also when the file changes. Brings `Cloth` along.
+/// Applies a preset to the [`Cloth`] of the same entity, again whenever the file changes. Requires `Cloth`.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::prelude::*;
 /// # fn spawn(mut commands: Commands, assets: Res<AssetServer>, mesh: Handle<Mesh>) {
 /// commands.spawn((
-///     ClothFrom(assets.load("presets/flag.cloth.ron")),
+///     ClothPresetHandle(assets.load("presets/flag.cloth.ron")),
 ///     Pins::edge(ClothEdge::Left),
 ///     Mesh3d(mesh),
 /// ));
 /// # }
 /// ```
 ///
-/// The cloth is built once the file is loaded, or cannot be: then it is what its `Cloth` says, and the log
-/// says why. Your own edits of `Cloth` stay until the cloth in the file is another one; insert `ClothFrom`
-/// again to take it anew. A file that has become unreadable changes nothing.
+/// The cloth is built once loading has finished. If loading fails, the cloth is built as its `Cloth` component
+/// says, and the reason is logged. Later edits of `Cloth` last until the cloth in the file changes; to undo them,
+/// insert `ClothPresetHandle` again. A file that has become unreadable changes nothing.
 ///
-/// With Bevy's feature `file_watcher` a change is seen when it is saved; `AssetServer::reload` does without.
+/// With Bevy's feature `file_watcher` changes are applied when the file is saved; without it, call
+/// `AssetServer::reload`.
 #[derive(
     Component, FromTemplate, Reflect, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut,
 )]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[require(Cloth)]
-pub struct ClothFrom(pub Handle<ClothPreset>);
+pub struct ClothPresetHandle(pub Handle<ClothPreset>);
 
-/// [`ClothGravity`], [`Wind`], [`Turbulence`], [`WindOcclusion`] and [`Substeps`] are those of a file, also
-/// when the file changes. Your own edits of them stay until its settings are others.
+/// Applies the environment of a preset, [`ClothGravity`], [`Wind`], [`WindTurbulence`], [`WindOcclusion`] and
+/// [`ClothSubsteps`], again whenever the file changes. Later edits of these resources last until the environment
+/// in the file changes.
 #[derive(Resource, Reflect, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-pub struct ClothSettingsFrom(pub Handle<ClothPreset>);
+pub struct ClothEnvironmentHandle(pub Handle<ClothPreset>);
 
-/// Adds all of this to an app that has assets, once.
+/// Adds preset assets and systems to an app that has an asset server, once.
 pub(crate) fn add_to(app: &mut App) {
     let world = app.world();
     if !world.contains_resource::<AssetServer>() || world.contains_resource::<Assets<ClothPreset>>()
@@ -141,17 +144,17 @@ pub(crate) fn add_to(app: &mut App) {
     }
     app.init_asset::<ClothPreset>()
         .register_asset_reflect::<ClothPreset>()
-        .init_asset_loader::<load::Loader>()
-        .init_resource::<follow::Failures>()
-        .register_type::<ClothFrom>()
-        .register_type::<ClothSettingsFrom>()
-        .add_observer(follow::forget)
+        .init_asset_loader::<load::ClothPresetLoader>()
+        .init_resource::<apply::PresetLoadFailures>()
+        .register_type::<ClothPresetHandle>()
+        .register_type::<ClothEnvironmentHandle>()
+        .add_observer(apply::forget_applied_preset)
         .add_systems(
             PostUpdate,
             (
-                follow::hear,
-                follow::follow,
-                follow::follow_settings.run_if(resource_exists::<ClothSettingsFrom>),
+                apply::collect_load_failures,
+                apply::apply_cloth_presets,
+                apply::apply_environment.run_if(resource_exists::<ClothEnvironmentHandle>),
             )
                 .chain()
                 .before(ClothSystems::Build),

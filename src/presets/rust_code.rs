@@ -1,5 +1,5 @@
-//! Values as Rust, for whoever has tuned a cloth while it ran and wants to keep that in code. Reflection walks
-//! through all fields, so that none is forgotten.
+//! Values as Rust code, to keep in a program a cloth that was tuned while it ran. Reflection visits all fields, so
+//! that none is forgotten.
 
 use super::ClothPreset;
 use bevy::{
@@ -11,8 +11,9 @@ use bevy::{
 };
 
 impl ClothPreset {
-    /// Rust that makes the same cloth and gives a world the same settings: only what differs from the
-    /// defaults. It needs `bevy::prelude::*` and this crate's prelude, and for settings `Commands`.
+    /// Returns Rust code that creates the same cloth and inserts the same environment, with only the fields that
+    /// differ from their defaults. The code needs `bevy::prelude::*`, this crate's prelude and, for the
+    /// environment, a variable `commands` of type `Commands`.
     ///
     /// ```
     /// # use bevy::prelude::*;
@@ -33,9 +34,9 @@ impl ClothPreset {
     /// ```
     pub fn to_rust(&self) -> String {
         let mut code = format!("let cloth = {};\n", rust_code(&self.cloth));
-        if let Some(settings) = &self.settings {
-            let registry = registry_of(settings);
-            for (_, resource) in different(&registry, settings) {
+        if let Some(environment) = &self.environment {
+            let registry = registry_of(environment);
+            for (_, resource) in non_default_fields(&registry, environment) {
                 let resource = expression(&registry, resource, 0);
                 code += &format!("commands.insert_resource({resource});\n");
             }
@@ -44,7 +45,7 @@ impl ClothPreset {
     }
 }
 
-/// An expression for a value, in Rust: of structs only the fields that differ from their default.
+/// Returns a Rust expression for a value. Of structs, only fields that differ from their default are written.
 pub fn rust_code<T: Reflect + GetTypeRegistration>(value: &T) -> String {
     expression(&registry_of(value), value, 0)
 }
@@ -55,8 +56,8 @@ fn registry_of<T: GetTypeRegistration>(_: &T) -> TypeRegistry {
     registry
 }
 
-/// The fields of a struct that are not as in the default of its type; all of them if it has none.
-fn different<'a>(
+/// Returns the fields of a struct that differ from the default of its type; all fields if the type has no default.
+fn non_default_fields<'a>(
     registry: &TypeRegistry,
     value: &'a dyn Struct,
 ) -> Vec<(&'a str, &'a dyn PartialReflect)> {
@@ -64,7 +65,7 @@ fn different<'a>(
     let default = type_id
         .and_then(|id| registry.get_type_data::<ReflectDefault>(id))
         .map(ReflectDefault::default);
-    let as_default = |name: &str, field: &dyn PartialReflect| {
+    let is_default = |name: &str, field: &dyn PartialReflect| {
         let default = default.as_ref().and_then(|default| {
             let ReflectRef::Struct(default) = default.reflect_ref() else {
                 return None;
@@ -75,7 +76,7 @@ fn different<'a>(
     };
     let fields = value.iter_fields();
     fields
-        .filter(|(name, field)| !as_default(name, *field))
+        .filter(|(name, field)| !is_default(name, *field))
         .collect()
 }
 
@@ -96,16 +97,19 @@ fn expression(registry: &TypeRegistry, value: &dyn PartialReflect, indent: usize
     };
     match value.reflect_ref() {
         ReflectRef::Struct(value) => {
-            let different = different(registry, value);
-            if different.is_empty() {
+            let fields = non_default_fields(registry, value);
+            if fields.is_empty() {
                 return format!("{name}::default()");
             }
-            let rest = different.len() < value.field_len();
-            braces(registry, name, &different, rest, indent)
+            let rest = fields.len() < value.field_len();
+            struct_expression(registry, name, &fields, rest, indent)
         }
         ReflectRef::TupleStruct(value) => format!("{name}({})", list(&mut value.iter_fields())),
         ReflectRef::Enum(value) => {
-            let name = format!("{name}::{}", value.variant_name());
+            let name = match name {
+                "Option" => value.variant_name().into(),
+                _ => format!("{name}::{}", value.variant_name()),
+            };
             let fields = || value.iter_fields();
             match value.variant_type() {
                 VariantType::Unit => name,
@@ -116,17 +120,17 @@ fn expression(registry: &TypeRegistry, value: &dyn PartialReflect, indent: usize
                     let fields: Vec<_> = fields()
                         .map(|field| (field.name().unwrap_or(""), field.value()))
                         .collect();
-                    braces(registry, &name, &fields, false, indent)
+                    struct_expression(registry, &name, &fields, false, indent)
                 }
             }
         }
-        // Whole numbers, switches, texts.
+        // Integers, booleans, strings.
         _ => format!("{value:?}"),
     }
 }
 
-/// Fields with their names, each in a line of its own; with the `rest` as it is by default.
-fn braces(
+/// Returns a struct expression with one field per line; with `rest`, the other fields come from `..default()`.
+fn struct_expression(
     registry: &TypeRegistry,
     name: &str,
     fields: &[(&str, &dyn PartialReflect)],
@@ -159,24 +163,27 @@ fn float(number: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cloth, ClothGravity, Fabric, SelfCollision, Substeps, ThreadSolver, Wind};
+    use crate::{Cloth, ClothGravity, ClothSubsteps, Fabric, SelfCollision, StretchSolver, Wind};
 
-    /// Without white space, in which the compiler's own text of a program differs.
-    fn dense(code: &str) -> String {
+    /// Removes white space, in which `stringify!` differs.
+    fn without_spaces(code: &str) -> String {
         code.split_whitespace().collect()
     }
 
-    /// Compares the code of a value with the program that made it.
-    macro_rules! same_code {
+    /// Asserts that the code of a value equals the expression that created it.
+    macro_rules! assert_same_code {
         ($value:expr) => {
-            assert_eq!(dense(&rust_code(&$value)), dense(stringify!($value)))
+            assert_eq!(
+                without_spaces(&rust_code(&$value)),
+                without_spaces(stringify!($value))
+            )
         };
     }
 
     #[test]
-    fn code_is_the_program_that_makes_the_value() {
-        same_code!(Cloth::default());
-        same_code!(Cloth {
+    fn code_equals_the_expression_that_creates_the_value() {
+        assert_same_code!(Cloth::default());
+        assert_same_code!(Cloth {
             fabric: Fabric {
                 areal_density: 0.05,
                 bending_stiffness: 1e-6,
@@ -185,20 +192,20 @@ mod tests {
             },
             iterations: 12,
             gravity_scale: -0.5,
-            threads: ThreadSolver::Relaxation,
+            stretch_solver: StretchSolver::GaussSeidel,
             self_collision: SelfCollision::ParticlesAndEdges,
             ..default()
         });
-        same_code!(Wind {
+        assert_same_code!(Wind {
             velocity: Vec3::new(0.0, -1.5, 3.0),
             air_density: 1.0,
             gusts: 0.3,
         });
-        same_code!(Substeps(12));
-        same_code!(ClothGravity(Vec3::new(0.0, -1.6, 0.0)));
-        same_code!(Cloth {
+        assert_same_code!(ClothSubsteps(12));
+        assert_same_code!(ClothGravity(Vec3::new(0.0, -1.6, 0.0)));
+        assert_same_code!(Cloth {
             damping: f32::INFINITY,
-            tether_scale: f32::NAN,
+            tether_scale: Some(f32::NAN),
             sleep_speed: -f32::INFINITY,
             ..default()
         });

@@ -1,112 +1,114 @@
-//! What the steps of a rope need besides particles and constraints.
+//! State of a built rope besides its particles and constraints, and its topology.
 
-use super::{Course, Rope, course::polyline_length};
+use super::{Rope, RopeLayout, layout::polyline_length};
 use crate::{
-    mesh::{Numbers, Topology},
-    solver::{Bend, ConstraintGraph, ConstraintKind, Corners, Lines, SoaVec3},
+    mesh::{CompactIndices, Topology},
+    solver::{BendStencil, ConstraintGraph, ConstraintKind, Corners, RopeSegments, SoaVec3},
 };
 use bevy::math::{Mat3, Vec3};
 
-/// Present in a body that is a rope.
+/// Rope data of a `ClothBody`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RopeBody {
-    /// What it was built from, as the user wrote it.
+    /// Rope that it was built from, as the user wrote it.
     pub(crate) built_from: Rope,
     points: Vec<Vec3>,
     slack: f32,
-    /// Its diameter in the frame of the entity, m.
+    /// Diameter in the frame of the entity, m.
     thickness: f32,
-    /// What carries its mass and catches the wind.
-    pub(crate) lines: Lines,
-    /// Half of its diameter in the world, m: added to what its fabric keeps from colliders.
+    /// Segments that carry mass and catch the wind.
+    pub(crate) segments: RopeSegments,
+    /// Radius in the world, m: added to the contact distance of the fabric.
     pub(crate) radius: f32,
 }
 
 impl RopeBody {
-    /// Of a rope whose numbers are in their ranges. It has no size before
-    /// [`set_rest`](Self::set_rest).
-    pub(crate) fn new(built_from: Rope, rope: &Rope, course: &Course) -> Self {
-        let segments = (1..rope.particles).map(|i| [i - 1, i]).collect();
+    /// Creates the data of a rope with valid numbers. Call [`set_rest`](Self::set_rest) to set its lengths.
+    pub(crate) fn new(built_from: Rope, rope: &Rope, layout: &RopeLayout) -> Self {
+        let ends = (1..rope.particles).map(|i| [i - 1, i]).collect();
         Self {
             built_from,
             points: rope.points.clone(),
-            slack: course.slack,
+            slack: layout.slack,
             thickness: rope.thickness,
-            lines: Lines {
-                segments,
-                ..Lines::default()
+            segments: RopeSegments {
+                ends,
+                ..RopeSegments::default()
             },
             radius: 0.0,
         }
     }
 
-    /// Makes one piece of it again, of so many particles.
-    pub(crate) fn mend(&mut self, particles: usize) {
-        self.lines.segments = (1..particles as u32).map(|i| [i - 1, i]).collect();
+    /// Restores the segments of an uncut rope with this number of particles.
+    pub(crate) fn restore(&mut self, particles: usize) {
+        self.segments.ends = (1..particles as u32).map(|i| [i - 1, i]).collect();
     }
 
-    /// Takes lengths and thickness from the entity's scale, and gives the constraints the rest lengths
-    /// that follow: a rope is straight when nothing bends it. It resists bending and stretching as a strip
-    /// of its fabric does that is as wide as the rope is around.
+    /// Sets lengths and thickness by the entity's scale, and the rest lengths of the constraints: a rope is
+    /// straight at rest. It resists bending and stretching as a strip of its fabric as wide as its circumference.
     pub(crate) fn set_rest(&mut self, to_world: Mat3, constraints: &mut ConstraintGraph) {
-        let count = self.lines.segments.len();
+        let count = self.segments.ends.len();
         let length = length_in_world(&self.points, self.slack, to_world);
         let segment = (length / count as f64) as f32;
-        self.lines.rest_length = vec![segment; count];
-        self.lines.diameter = self.thickness * mean_scale(to_world);
-        self.radius = 0.5 * self.lines.diameter;
-        let threads = constraints
+        self.segments.rest_length = vec![segment; count];
+        self.segments.diameter = self.thickness * mean_scale(to_world);
+        self.radius = 0.5 * self.segments.diameter;
+        let structural = constraints
             .iter()
             .filter(|c| c.kind != ConstraintKind::Bend);
-        let rest: Vec<f32> = threads
+        let rest: Vec<f32> = structural
             .map(|c| segment * c.particles[0].abs_diff(c.particles[1]) as f32)
             .collect();
         let lengths = constraints.rest_lengths_mut().zip(rest);
         lengths.for_each(|(length, rest)| *length = rest);
-        let around = std::f32::consts::PI * self.lines.diameter;
-        for give in constraints.bend_gives_mut() {
-            *give = segment * segment * segment / around;
+        let circumference = std::f32::consts::PI * self.segments.diameter;
+        for rho in constraints.bend_rhos_mut() {
+            *rho = segment * segment * segment / circumference;
         }
-        constraints.set_aspect(segment / around);
+        constraints.set_aspect(segment / circumference);
     }
 }
 
-/// Length at rest in the world, m, of a rope through points of its entity's frame.
+/// Returns the rest length in the world, m, of a rope through points of its entity's frame.
 pub(crate) fn length_in_world(points: &[Vec3], slack: f32, to_world: Mat3) -> f64 {
-    let way: Vec<Vec3> = points.iter().map(|&point| to_world * point).collect();
-    polyline_length(&way) * f64::from(slack)
+    let polyline: Vec<Vec3> = points.iter().map(|&point| to_world * point).collect();
+    polyline_length(&polyline) * f64::from(slack)
 }
 
-/// How much longer a matrix makes things on average: for even scales just that scale. Without a
-/// cube root, whose last bits differ from one platform to the next.
+/// Returns the mean length of the axes of a matrix: its scale, if it is uniform. Avoids a cube root, whose last
+/// bits differ between platforms.
 pub(crate) fn mean_scale(to_world: Mat3) -> f32 {
     let axes = [to_world.x_axis, to_world.y_axis, to_world.z_axis];
     axes.iter().map(|axis| axis.length()).sum::<f32>() / 3.0
 }
 
-/// A rope as a topology: vertices are particles, neighbours hold together, each but those at the ends
-/// resists bending.
-pub(super) fn topology(places: Vec<Vec3>) -> Topology {
-    let count = places.len() as u32;
+/// Builds the topology of a rope: one particle per vertex, a structural constraint between neighbours, a bend
+/// constraint at every particle but the ends.
+pub(super) fn topology(positions: Vec<Vec3>) -> Topology {
+    let count = positions.len() as u32;
     Topology {
-        vertex_to_particle: Numbers::ordered(count as usize),
-        positions: places,
+        vertex_to_particle: CompactIndices::identity(count as usize),
+        positions,
         triangles: Corners::default(),
         constraints: (1..count)
             .map(|i| (ConstraintKind::Structural, i - 1, i))
             .collect(),
-        bends: (2..count).map(|i| Bend::along([i - 2, i - 1, i])).collect(),
-        sheets: Vec::new(),
+        bends: (2..count)
+            .map(|i| BendStencil::three_point([i - 2, i - 1, i]))
+            .collect(),
+        grids: Vec::new(),
     }
 }
 
-impl Course {
-    /// The rope as a topology, and its constraints. Their rest lengths are set by
-    /// [`RopeBody::set_rest`].
-    pub(crate) fn bind(self) -> (Topology, ConstraintGraph) {
-        // On a straight line all have one direction, as they have at rest: few batches.
-        let straight: SoaVec3 = (0..self.places.len()).map(|i| Vec3::X * i as f32).collect();
-        let mut topology = topology(self.places);
+impl RopeLayout {
+    /// Builds the topology and the constraints of the rope. Their rest lengths are set by [`RopeBody::set_rest`].
+    pub(crate) fn build_topology(self) -> (Topology, ConstraintGraph) {
+        // Batched along a straight line, the shape at rest: all constraints have one direction there, so few
+        // batches.
+        let straight: SoaVec3 = (0..self.positions.len())
+            .map(|i| Vec3::X * i as f32)
+            .collect();
+        let mut topology = topology(self.positions);
         let pairs = std::mem::take(&mut topology.constraints);
         let mut constraints = ConstraintGraph::new(&straight, &pairs);
         constraints.add_bends(&straight, &std::mem::take(&mut topology.bends));
@@ -119,15 +121,15 @@ mod tests {
     use super::*;
 
     fn built(rope: &Rope, to_world: Mat3) -> (RopeBody, ConstraintGraph) {
-        let course = Course::new(rope, Vec3::NEG_Y).unwrap();
-        let mut body = RopeBody::new(rope.clone(), rope, &course);
-        let (_, mut constraints) = course.bind();
+        let layout = RopeLayout::new(rope, Vec3::NEG_Y).unwrap();
+        let mut body = RopeBody::new(rope.clone(), rope, &layout);
+        let (_, mut constraints) = layout.build_topology();
         body.set_rest(to_world, &mut constraints);
         (body, constraints)
     }
 
     #[test]
-    fn rest_lengths_add_up_to_the_length_that_was_asked_for() {
+    fn rest_lengths_add_up_to_the_requested_length() {
         let corner = [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0)];
         for (rope, scale, length) in [
             (Rope::new(corner, 12), 1.0, 2.0),
@@ -142,24 +144,24 @@ mod tests {
             ),
         ] {
             let (body, constraints) = built(&rope, Mat3::from_diagonal(Vec3::splat(scale)));
-            let threads = constraints.of_kind(ConstraintKind::Structural);
-            let total: f32 = threads.map(|(_, rest)| rest).sum();
+            let structural = constraints.of_kind(ConstraintKind::Structural);
+            let total: f32 = structural.map(|(_, rest)| rest).sum();
             assert!((total - length).abs() < 1e-5, "{total} m of {length} m");
             assert!((body.radius - 0.015 * scale).abs() < 1e-6);
             let bends = constraints
                 .iter()
                 .filter(|c| c.kind == ConstraintKind::Bend);
-            let gives: Vec<f32> = bends.map(|c| c.rest_length).collect();
-            assert_eq!(gives.len(), 10);
-            let give = (length / 11.0_f32).powi(3) / (std::f32::consts::PI * 0.03 * scale);
-            assert!(gives.iter().all(|own| (own / give - 1.0).abs() < 1e-5));
+            let rhos: Vec<f32> = bends.map(|c| c.rest_length).collect();
+            assert_eq!(rhos.len(), 10);
+            let rho = (length / 11.0_f32).powi(3) / (std::f32::consts::PI * 0.03 * scale);
+            assert!(rhos.iter().all(|own| (own / rho - 1.0).abs() < 1e-5));
         }
     }
 
     #[test]
-    fn two_particles_are_a_rope() {
+    fn two_particles_make_a_rope() {
         let (body, constraints) = built(&Rope::between(Vec3::ZERO, Vec3::Y, 2), Mat3::IDENTITY);
         assert_eq!(constraints.len(), 1);
-        assert_eq!(body.lines.rest_length, [1.0]);
+        assert_eq!(body.segments.rest_length, [1.0]);
     }
 }

@@ -1,29 +1,32 @@
-//! Ropes: a line of particles that is tuned, pinned and pushed about like cloth.
+//! Ropes: chains of particles with the parameters, pins and collisions of cloth.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a user writes |
-//! | `course` | where its particles lie when it is built |
-//! | `body` | what its steps need besides particles and constraints |
+//! | `mod` | component and parameter table for users |
+//! | `layout` | initial positions of the particles |
+//! | `body` | state of a built rope besides its particles and constraints |
 
 mod body;
-mod course;
+mod layout;
 
 pub(crate) use body::{RopeBody, length_in_world, mean_scale};
-pub(crate) use course::Course;
+pub(crate) use layout::RopeLayout;
 
-use crate::{cloth::Cloth, params::Param};
+use crate::{
+    cloth::Cloth,
+    params::{Access, Param},
+};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// A rope. It needs no mesh: the plugin gives its entity one, a smooth tube.
+/// Rope. Needs no mesh: the plugin adds a smooth tube to its entity.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::prelude::*;
 /// # let mut world = World::new();
-/// // A washing line that sags.
+/// // A sagging washing line.
 /// world.spawn((
 ///     Rope {
 ///         length: Some(4.2),
@@ -31,28 +34,27 @@ use serde::{Deserialize, Serialize};
 ///     },
 ///     Pins::ends(),
 /// ));
-/// // A thicker one that hangs by its first particle.
+/// // A thicker rope that hangs from its first particle.
 /// world.spawn((
 ///     Rope::between(Vec3::Y * 2.0, Vec3::ZERO, 40).with_thickness(0.05),
 ///     Pins::index(0),
 /// ));
 /// ```
 ///
-/// Everything else is that of cloth: [`Cloth`] and its fabric tune it, [`Pins`](crate::Pins) hold
-/// it, [`ResetCloth`](crate::ResetCloth) puts it back, [`ClothReady`](crate::ClothReady) says when
-/// it is built. Of its particles, [`Pins::index`](crate::Pins::index) means the one with this number
-/// along the rope, from 0, and [`Pins::ends`](crate::Pins::ends) the first and the last.
+/// All other components work as for cloth: [`Cloth`] and its fabric set its parameters, [`Pins`](crate::Pins) pin
+/// it, [`ResetCloth`](crate::ResetCloth) resets it, [`ClothReady`](crate::ClothReady) reports that it is built.
+/// [`Pins::index`](crate::Pins::index) selects the particle with this index along the rope, from 0, and
+/// [`Pins::ends`](crate::Pins::ends) the first and the last one.
 ///
-/// A rope is a tube of its fabric: it weighs `areal_density · π · thickness` per metre, so that the
-/// default is 19 g/m. It resists stretching (`warp_stiffness` and `weft_stiffness`, the mean of both) and bending
-/// (`bending_stiffness`) as a strip of fabric that is as wide as the rope is around; it is straight at rest, catches the wind by
-/// `drag`, and keeps the fabric's thickness plus its own radius from colliders.
+/// A rope is modelled as a tube of its fabric: its mass per metre is `areal_density · π · thickness`, by default
+/// 19 g/m. It resists stretching (mean of `warp_stiffness` and `weft_stiffness`) and bending (`bending_stiffness`)
+/// as a strip of fabric as wide as the circumference of the rope. It is straight at rest, catches the wind by
+/// `drag`, and keeps a distance of the fabric's thickness plus its own radius from colliders.
 ///
-/// All lengths are in the frame of the entity, whose scale counts when the rope is built or reset. An
-/// uneven scale flattens what is drawn; what is felt stays round.
-/// It is built anew when this component changes. While it is there, the entity's
-/// [`Mesh3d`] is the plugin's: one that was there before comes back when `Rope` or `Cloth` is
-/// removed.
+/// All lengths are in the frame of the entity, whose scale is applied when the rope is built or reset. A
+/// non-uniform scale flattens the rendered tube; the simulated one stays round. The rope is rebuilt when this
+/// component changes. While the component exists, the plugin owns the entity's [`Mesh3d`]; an earlier mesh is
+/// restored when `Rope` or `Cloth` is removed.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -62,18 +64,17 @@ use serde::{Deserialize, Serialize};
 )]
 #[require(Cloth)]
 pub struct Rope {
-    /// The way it lies when it is built, m: through these points, straight between them. At least
-    /// two. Default: one metre along x.
+    /// Polyline along which the rope is built, m. At least two points. Default: one metre along x.
     pub points: Vec<Vec3>,
-    /// How many particles it has, spread evenly over its length. 2 to 10 000, default 32. More bend
-    /// in finer curves and stretch more: with the square of their number.
+    /// Number of particles, spread evenly over the length. 2 to 10 000, default 32. More particles bend in finer
+    /// curves and stretch more: with the square of their number.
     pub particles: u32,
-    /// Its diameter, m. 0.0001 to 10, default 0.03.
+    /// Diameter, m. 0.0001 to 10, default 0.03.
     pub thickness: f32,
-    /// How many sides the drawn tube has. 3 to 128, default 12.
+    /// Number of sides of the rendered tube. 3 to 128, default 12.
     pub sides: u32,
-    /// Its length at rest, m; without it, that of the way through its points. A longer one starts
-    /// out sagging between them, a shorter one taut.
+    /// Rest length, m; `None` for the length of the polyline. A longer rope starts out sagging between its points,
+    /// a shorter one taut.
     pub length: Option<f32>,
 }
 
@@ -90,7 +91,7 @@ impl Default for Rope {
 }
 
 impl Rope {
-    /// A rope through points (in the entity's frame, m).
+    /// Creates a rope along a polyline (in the entity's frame, m).
     pub fn new(points: impl Into<Vec<Vec3>>, particles: u32) -> Self {
         Self {
             points: points.into(),
@@ -99,17 +100,17 @@ impl Rope {
         }
     }
 
-    /// A straight rope from one point to another (in the entity's frame, m).
+    /// Creates a straight rope from one point to another (in the entity's frame, m).
     pub fn between(a: Vec3, b: Vec3, particles: u32) -> Self {
         Self::new([a, b], particles)
     }
 
-    /// The same rope of another diameter, m.
+    /// Sets the diameter, m.
     pub fn with_thickness(self, thickness: f32) -> Self {
         Self { thickness, ..self }
     }
 
-    /// Puts its numbers into their ranges. Returns a sentence for each one that was outside.
+    /// Clamps all numbers to their ranges. Returns a message for each one that was outside.
     pub(crate) fn sanitize(&mut self) -> Vec<String> {
         let mut messages = crate::params::sanitize(ROPE, self);
         if let Some(length) = self.length
@@ -117,48 +118,45 @@ impl Rope {
         {
             self.length = None;
             messages.push(format!(
-                "Rope::length is {length}, allowed is a length above 0 m; using that of its points"
+                "Rope::length is {length}, but must be above 0 m; using the length of the polyline"
             ));
         }
         messages
     }
 }
 
-/// The numbers of [`Rope`].
+/// Parameter table of [`Rope`].
 pub const ROPE: &[Param<Rope>] = &[
     Param {
         name: "particles",
         field: "Rope::particles",
         unit: "",
-        help: "How many particles it has, spread evenly over its length. More bend in finer curves \
-               and stretch more: with the square of their number.",
+        help: "Number of particles, spread evenly over the length. More particles bend in finer \
+               curves and stretch more: with the square of their number.",
         range: 2.0..=10_000.0,
         logarithmic: true,
         integer: true,
-        get: |r| r.particles as f32,
-        set: |r, v| r.particles = v as u32,
+        access: Access::Number(|r| r.particles as f32, |r, v| r.particles = v as u32),
     },
     Param {
         name: "thickness",
         field: "Rope::thickness",
         unit: "m",
-        help: "Its diameter. A thicker rope is heavier and catches more wind.",
+        help: "Diameter. A thicker rope is heavier and catches more wind.",
         range: 0.0001..=10.0,
         logarithmic: true,
         integer: false,
-        get: |r| r.thickness,
-        set: |r, v| r.thickness = v,
+        access: Access::Number(|r| r.thickness, |r, v| r.thickness = v),
     },
     Param {
         name: "sides",
         field: "Rope::sides",
         unit: "",
-        help: "How many sides the drawn tube has.",
+        help: "Number of sides of the rendered tube.",
         range: 3.0..=128.0,
         logarithmic: false,
         integer: true,
-        get: |r| r.sides as f32,
-        set: |r, v| r.sides = v as u32,
+        access: Access::Number(|r| r.sides as f32, |r, v| r.sides = v as u32),
     },
 ];
 
@@ -167,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_that_are_none_are_left_out() {
+    fn invalid_lengths_are_replaced_by_none() {
         for bad in [f32::NAN, f32::INFINITY, 0.0, -1.0] {
             let mut rope = Rope {
                 length: Some(bad),

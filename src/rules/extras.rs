@@ -1,18 +1,18 @@
-//! Custom properties of a glTF file, which Blender writes if "Custom Properties" is ticked.
+//! Custom properties of a glTF file, which Blender exports if "Custom Properties" is enabled.
 //!
-//! Flat names, so that they can be typed into the properties of an object; see the guide for all of them.
+//! The names are flat, so that they can be typed into the properties of an object; the manual lists them.
 
 use crate::{
-    Backstop, Cloth, ClothEdge, ClothPaint, ClothPart, Fabric, MaxDistance, PerVertex, Pins,
-    SelfCollision, VertexChannel, WorldMotion, skeleton_colliders::SkeletonColliders,
+    Backstop, Cloth, ClothEdge, ClothInertia, ClothMaxDistance, ClothPaint, ClothPart, Fabric,
+    PerVertex, Pins, SelfCollision, VertexChannel, skeleton_colliders::SkeletonColliders,
 };
 use bevy::prelude::*;
 use serde_json::{Map, Value};
 
-/// What begins the names of all properties that are meant for cloth.
+/// Prefix of all properties for cloth.
 const PREFIX: &str = "cloth";
 
-/// All of them.
+/// All supported properties.
 const KNOWN: &[&str] = &[
     "cloth",
     "cloth_backstop",
@@ -29,32 +29,32 @@ const KNOWN: &[&str] = &[
     "cloth_self_collision",
     "cloth_stiffness",
     "cloth_stiffness_paint",
-    "cloth_world_motion",
+    "cloth_inertia",
 ];
 
-/// What a file says of a mesh. What it does not say stays at its default.
+/// Components described by the properties of a mesh; `None` for properties that are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Dress {
+struct ExtrasComponents {
     cloth: Option<Cloth>,
     pins: Option<Pins>,
-    max_distance: Option<MaxDistance>,
+    max_distance: Option<ClothMaxDistance>,
     part: Option<ClothPart>,
     paint: Option<ClothPaint>,
-    motion: Option<WorldMotion>,
-    /// How thick its capsules are, if it has any.
+    inertia: Option<ClothInertia>,
+    /// Thickness of its capsule colliders, if it has any.
     colliders: Option<f32>,
 }
 
-/// Makes cloth of an entity, if its properties say so. `texts` are those of the mesh, its node and its
-/// material; where they contradict each other, the first counts.
-pub(super) fn dress<'a>(
+/// Inserts the components described by custom properties. `texts` are those of the entity, its node, its mesh and
+/// its material; for duplicate properties, the first one applies.
+pub(super) fn insert_components<'a>(
     entity: &mut EntityCommands,
     name: &str,
     texts: impl Iterator<Item = &'a str>,
 ) {
     let mut all = Map::new();
     for text in texts {
-        // What is no object of properties is of no concern to cloth.
+        // Skip extras that are not a JSON object.
         if let Ok(Value::Object(found)) = serde_json::from_str(text) {
             for (key, value) in found {
                 if key.starts_with(PREFIX) {
@@ -73,13 +73,13 @@ pub(super) fn dress<'a>(
             entity.id()
         );
     }
-    let Dress {
+    let ExtrasComponents {
         cloth,
         pins,
         max_distance,
         part,
         paint,
-        motion,
+        inertia,
         colliders,
     } = found;
     if let Some(thickness) = colliders {
@@ -89,7 +89,7 @@ pub(super) fn dress<'a>(
         });
     }
     let Some(cloth) = cloth else { return };
-    // The cloth comes last: it is built of all that is there.
+    // Insert the cloth last: it is built from all other components.
     if let Some(pins) = pins {
         entity.try_insert(pins);
     }
@@ -102,26 +102,26 @@ pub(super) fn dress<'a>(
     if let Some(paint) = paint {
         entity.try_insert(paint);
     }
-    if let Some(motion) = motion {
-        entity.try_insert(motion);
+    if let Some(inertia) = inertia {
+        entity.try_insert(inertia);
     }
     entity.try_insert(cloth);
 }
 
-/// Reads properties. What cannot be read is told, and left out.
-fn read(all: &Map<String, Value>) -> (Dress, Vec<String>) {
+/// Reads properties. Returns a message for each invalid one and skips it.
+fn read(all: &Map<String, Value>) -> (ExtrasComponents, Vec<String>) {
     let mut errors = Vec::new();
     for key in all.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
         errors.push(format!(
-            "{key}: is none that bevy_drape knows; there are {}",
+            "{key}: is not a property of bevy_drape; supported are {}",
             KNOWN.join(", ")
         ));
     }
-    let mut reader = Reader {
+    let mut reader = ExtrasReader {
         all,
         errors: &mut errors,
     };
-    let mut dress = Dress {
+    let mut components = ExtrasComponents {
         colliders: reader.collider(),
         ..default()
     };
@@ -139,32 +139,32 @@ fn read(all: &Map<String, Value>) -> (Dress, Vec<String>) {
         if let Some(collides) = reader.self_collision() {
             cloth.self_collision = collides;
         }
-        dress.cloth = Some(cloth);
-        dress.pins = reader.pins();
-        dress.max_distance = reader.max_distance();
-        dress.part = reader.channel("cloth_part").map(ClothPart::painted);
+        components.cloth = Some(cloth);
+        components.pins = reader.pins();
+        components.max_distance = reader.max_distance();
+        components.part = reader.channel("cloth_part").map(ClothPart::painted);
         let mass = reader.multiple("cloth_mass", "cloth_mass_paint");
         let stiffness = reader.multiple("cloth_stiffness", "cloth_stiffness_paint");
-        dress.paint = (mass.is_some() || stiffness.is_some()).then(|| ClothPaint {
+        components.paint = (mass.is_some() || stiffness.is_some()).then(|| ClothPaint {
             mass: mass.unwrap_or_default(),
             bending_stiffness: stiffness.unwrap_or_default(),
         });
-        dress.motion = reader.number("cloth_world_motion").map(WorldMotion::felt);
-    } else if dress.colliders.is_none() && errors.is_empty() && !all.contains_key("cloth") {
+        components.inertia = reader.number("cloth_inertia").map(ClothInertia::uniform);
+    } else if components.colliders.is_none() && errors.is_empty() && !all.contains_key("cloth") {
         errors.push(format!(
-            "cloth: is missing; the others ({}) have no effect without it",
+            "cloth: is missing; the other properties ({}) have no effect without it",
             all.keys().cloned().collect::<Vec<_>>().join(", ")
         ));
     }
-    (dress, errors)
+    (components, errors)
 }
 
-struct Reader<'a> {
+struct ExtrasReader<'a> {
     all: &'a Map<String, Value>,
     errors: &'a mut Vec<String>,
 }
 
-impl Reader<'_> {
+impl ExtrasReader<'_> {
     fn wrong(&mut self, key: &str, wanted: &str) {
         let value = &self.all[key];
         self.errors
@@ -181,7 +181,7 @@ impl Reader<'_> {
         number
     }
 
-    /// Blender has no switches in older versions: numbers will do.
+    /// Reads a boolean, or a number: older versions of Blender have no boolean properties.
     fn switch(&mut self, key: &str) -> Option<bool> {
         match self.all.get(key)? {
             Value::Bool(on) => Some(*on),
@@ -193,7 +193,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `true`, or how thick.
+    /// Reads `true` or a thickness.
     fn collider(&mut self) -> Option<f32> {
         let key = "cloth_collider";
         match self.all.get(key)? {
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `true`, or the name of a fabric.
+    /// Reads `true` or the name of a fabric.
     fn fabric(&mut self) -> Option<Fabric> {
         let Value::String(name) = self.all.get("cloth")? else {
             return self.switch("cloth")?.then(Fabric::default);
@@ -240,13 +240,14 @@ impl Reader<'_> {
         channel
     }
 
-    /// A number everywhere, or, with paint, from `zero` to that number.
+    /// Reads a uniform value, or, with a painted channel, a range from `zero` to that value.
     fn painted(&mut self, key: &str, paint: &str, zero: f32) -> Option<PerVertex> {
         let channel = self.channel(paint);
         let one = self.number(key);
         if channel.is_some() && one.is_none() && !self.all.contains_key(key) {
-            self.errors
-                .push(format!("{paint}: needs {key}, the number where it is 1"));
+            self.errors.push(format!(
+                "{paint}: needs {key}, the value where the channel is 1"
+            ));
         }
         Some(match channel {
             Some(channel) => PerVertex::Painted {
@@ -258,7 +259,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Says so if one property is there that does nothing without another one.
+    /// Reports a property that has no effect without another one.
     fn needs(&mut self, key: &str, other: &str) {
         if self.all.contains_key(key) && !self.all.contains_key(other) {
             self.errors
@@ -270,7 +271,7 @@ impl Reader<'_> {
         self.painted(key, paint, 1.0)
     }
 
-    fn max_distance(&mut self) -> Option<MaxDistance> {
+    fn max_distance(&mut self) -> Option<ClothMaxDistance> {
         let distance = self.painted("cloth_max_distance", "cloth_max_distance_paint", 0.0);
         let behind = self.number("cloth_backstop");
         let radius = self.number("cloth_backstop_radius");
@@ -281,10 +282,10 @@ impl Reader<'_> {
             distance: behind.into(),
             radius: radius.unwrap_or(Backstop::default().radius),
         });
-        Some(MaxDistance { distance, backstop })
+        Some(ClothMaxDistance { distance, backstop })
     }
 
-    /// A list, parted by commas.
+    /// Reads a list separated by commas.
     fn pins(&mut self) -> Option<Pins> {
         let key = "cloth_pins";
         let words = self.all.get(key)?.as_str();
@@ -313,7 +314,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a channel may be, in words.
+/// Supported channels, for error messages.
 const CHANNELS: &str = "red, green, blue, alpha, attribute:NAME or joint:NAME";
 
 fn channel(word: &str) -> Option<VertexChannel> {
@@ -336,7 +337,7 @@ fn channel(word: &str) -> Option<VertexChannel> {
 mod tests {
     use super::*;
 
-    fn read_text(text: &str) -> (Dress, Vec<String>) {
+    fn read_text(text: &str) -> (ExtrasComponents, Vec<String>) {
         let Ok(Value::Object(all)) = serde_json::from_str(text) else {
             panic!("{text}");
         };
@@ -345,18 +346,18 @@ mod tests {
 
     #[test]
     fn all_properties_are_read() {
-        let (dress, errors) = read_text(
+        let (components, errors) = read_text(
             r#"{
                 "cloth": "Silk", "cloth_damping": 1, "cloth_gravity_scale": 0.5,
                 "cloth_self_collision": "edges", "cloth_pins": "top, joint:Neck",
                 "cloth_max_distance": 0.8, "cloth_max_distance_paint": "red",
                 "cloth_backstop": 0.02, "cloth_backstop_radius": 0.3,
                 "cloth_part": "attribute:Cloth", "cloth_mass": 4, "cloth_mass_paint": "blue",
-                "cloth_stiffness": 2, "cloth_world_motion": 0.5, "cloth_collider": 1.2
+                "cloth_stiffness": 2, "cloth_inertia": 0.5, "cloth_collider": 1.2
             }"#,
         );
         assert_eq!(errors, [""; 0]);
-        let expected = Dress {
+        let expected = ExtrasComponents {
             cloth: Some(Cloth {
                 fabric: Fabric::silk(),
                 damping: 1.0,
@@ -366,7 +367,7 @@ mod tests {
             }),
             pins: Some(Pins::edge(ClothEdge::Top).and(Pins::painted(VertexChannel::joint("Neck")))),
             max_distance: Some(
-                MaxDistance::painted(VertexChannel::Red, 0.8).with_backstop(0.02, 0.3),
+                ClothMaxDistance::painted(VertexChannel::Red, 0.8).with_backstop(0.02, 0.3),
             ),
             part: Some(ClothPart::painted(VertexChannel::attribute("Cloth"))),
             paint: Some(ClothPaint {
@@ -377,22 +378,22 @@ mod tests {
                 },
                 bending_stiffness: 2.0.into(),
             }),
-            motion: Some(WorldMotion::felt(0.5)),
+            inertia: Some(ClothInertia::uniform(0.5)),
             colliders: Some(1.2),
         };
-        assert_eq!(dress, expected);
+        assert_eq!(components, expected);
     }
 
     #[test]
-    fn what_is_wrong_is_told_and_the_rest_counts() {
-        let (dress, errors) = read_text(
+    fn invalid_properties_are_reported_and_the_others_apply() {
+        let (components, errors) = read_text(
             r#"{
                 "cloth": true, "cloth_pin": "top", "cloth_damping": "much",
                 "cloth_pins": "top, sideways", "cloth_gravity_scale": 2,
                 "cloth_mass_paint": "red"
             }"#,
         );
-        let told = |what: &str| {
+        let count_of = |what: &str| {
             errors
                 .iter()
                 .filter(|error| error.starts_with(what))
@@ -404,27 +405,32 @@ mod tests {
             "cloth_pins: ",
             "cloth_mass_paint: ",
         ] {
-            assert_eq!(told(what), 1, "{what}{errors:#?}");
+            assert_eq!(count_of(what), 1, "{what}{errors:#?}");
         }
         assert_eq!(errors.len(), 4);
-        assert_eq!(dress.cloth.unwrap().gravity_scale, 2.0);
+        assert_eq!(components.cloth.unwrap().gravity_scale, 2.0);
         let (_, errors) = read_text(r#"{"cloth": true, "cloth_backstop": 0.1}"#);
         assert!(errors[0].contains("cloth_max_distance"), "{errors:?}");
-        let (dress, errors) = read_text(r#"{"cloth": "silc"}"#);
+        let (components, errors) = read_text(r#"{"cloth": "silc"}"#);
         assert!(errors[0].contains("silk"), "{errors:?}");
         assert_eq!(
-            dress.cloth,
+            components.cloth,
             Some(Cloth::default()),
             "it is cloth all the same"
         );
     }
 
     #[test]
-    fn without_cloth_there_is_none() {
-        assert_eq!(read_text(r#"{"cloth": false}"#), (Dress::default(), vec![]));
-        let (dress, errors) = read_text(r#"{"cloth_damping": 1}"#);
-        assert_eq!((dress, errors.len()), (Dress::default(), 1));
-        let (dress, errors) = read_text(r#"{"cloth_collider": true}"#);
-        assert!(dress.colliders == Some(1.0) && dress.cloth.is_none() && errors.is_empty());
+    fn without_the_cloth_property_there_is_no_cloth() {
+        assert_eq!(
+            read_text(r#"{"cloth": false}"#),
+            (ExtrasComponents::default(), vec![])
+        );
+        let (components, errors) = read_text(r#"{"cloth_damping": 1}"#);
+        assert_eq!((components, errors.len()), (ExtrasComponents::default(), 1));
+        let (components, errors) = read_text(r#"{"cloth_collider": true}"#);
+        assert!(
+            components.colliders == Some(1.0) && components.cloth.is_none() && errors.is_empty()
+        );
     }
 }

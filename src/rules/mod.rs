@@ -1,9 +1,9 @@
-//! Makes cloth of meshes by their names, or by what an artist wrote into the file.
+//! Turns meshes into cloth by their names, or by custom properties in the file.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a user writes, and the system that looks |
-//! | `pattern` | names with a `*` |
+//! | `mod` | the rules, and the system that applies them |
+//! | `pattern` | names with `*` |
 //! | `extras` | custom properties of a glTF file (feature `gltf`) |
 
 #[cfg(feature = "gltf")]
@@ -19,8 +19,8 @@ use bevy::{
 };
 use std::{fmt, sync::Arc};
 
-/// Which meshes become cloth when they are spawned, by their names: for models from a file, whose entities no
-/// code has seen yet.
+/// Rules that turn meshes into cloth when they are spawned, by their names: for models from a file, whose entities
+/// are not known to your code in advance.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -34,28 +34,28 @@ use std::{fmt, sync::Arc};
 /// );
 /// ```
 ///
-/// A name may be that of the mesh entity itself, of the entity above it (a node of a glTF file, whose meshes
-/// are its children, one for each material) or of the mesh in the file. `*` stands for any letters. Of several
-/// rules that fit, the first one counts. What has [`Cloth`] already is left as it is.
+/// A rule can match the name of the mesh entity, of its parent entity (a node of a glTF file, whose children are
+/// its meshes, one per material) or of the mesh in the file. `*` stands for any characters. The first matching
+/// rule applies. Entities that already have [`Cloth`] are skipped.
 ///
-/// With the feature `gltf`, custom properties of objects, meshes and materials do the same without any code:
-/// the README lists them.
+/// With the feature `gltf`, custom properties of objects, meshes and materials do the same without any code: the
+/// README lists them.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct ClothRules {
     rules: Vec<Rule>,
-    /// Custom properties are not looked at.
+    /// Whether custom properties are ignored.
     #[cfg(feature = "gltf")]
     ignores_extras: bool,
 }
 
 #[derive(Clone)]
 struct Rule {
-    fits: Fits,
-    dress: Arc<dyn Fn(&mut EntityCommands) + Send + Sync>,
+    condition: RuleCondition,
+    insert: Arc<dyn Fn(&mut EntityCommands) + Send + Sync>,
 }
 
 #[derive(Clone)]
-enum Fits {
+enum RuleCondition {
     Name(String),
     Material(String),
     Predicate(Arc<dyn Fn(&MeshNames) -> bool + Send + Sync>),
@@ -63,64 +63,63 @@ enum Fits {
 
 impl fmt::Debug for Rule {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match &self.fits {
-            Fits::Name(name) => write!(f, "named {name:?}"),
-            Fits::Material(name) => write!(f, "of material {name:?}"),
-            Fits::Predicate(_) => f.write_str("by predicate"),
+        match &self.condition {
+            RuleCondition::Name(name) => write!(f, "named {name:?}"),
+            RuleCondition::Material(name) => write!(f, "of material {name:?}"),
+            RuleCondition::Predicate(_) => f.write_str("by predicate"),
         }
     }
 }
 
-/// The names that a mesh entity goes by.
+/// Names of a mesh entity.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeshNames<'a> {
-    /// That of the entity.
+    /// Name of the entity.
     pub entity: Option<&'a str>,
-    /// That of the entity above it: of a glTF file, the node.
+    /// Name of the parent entity: for a glTF file, the node.
     pub parent: Option<&'a str>,
-    /// That of the mesh in its glTF file.
+    /// Name of the mesh in its glTF file.
     pub mesh: Option<&'a str>,
-    /// That of its material in its glTF file.
+    /// Name of the material in its glTF file.
     pub material: Option<&'a str>,
 }
 
 impl MeshNames<'_> {
-    /// Whether a pattern fits the entity, what is above it, or the mesh.
-    fn fit(&self, wanted: &str) -> bool {
+    /// Returns whether a pattern matches the entity, its parent, or the mesh.
+    fn matches(&self, wanted: &str) -> bool {
         let all = [self.entity, self.parent, self.mesh];
         all.into_iter()
             .flatten()
-            .any(|name| pattern::fits(wanted, name))
+            .any(|name| pattern::matches(wanted, name))
     }
 }
 
 impl ClothRules {
-    /// Meshes with this name get these components, [`Cloth`] among them.
+    /// Adds these components, including [`Cloth`], to meshes with a matching name.
     pub fn named(self, pattern: impl Into<String>, cloth: impl Bundle + Clone) -> Self {
-        self.and(Fits::Name(pattern.into()), cloth)
+        self.and(RuleCondition::Name(pattern.into()), cloth)
     }
 
-    /// Meshes whose material has this name in their glTF file get these components. Needs the feature `gltf`.
+    /// Adds these components to meshes with a matching material name in their glTF file. Needs the feature `gltf`.
     pub fn material(self, pattern: impl Into<String>, cloth: impl Bundle + Clone) -> Self {
-        self.and(Fits::Material(pattern.into()), cloth)
+        self.and(RuleCondition::Material(pattern.into()), cloth)
     }
 
-    /// Meshes for whose names this is true get these components.
+    /// Adds these components to meshes whose names the predicate accepts.
     pub fn matching(
         self,
         fits: impl Fn(&MeshNames) -> bool + Send + Sync + 'static,
         cloth: impl Bundle + Clone,
     ) -> Self {
-        self.and(Fits::Predicate(Arc::new(fits)), cloth)
+        self.and(RuleCondition::Predicate(Arc::new(fits)), cloth)
     }
 
-    /// Meshes with this name get capsules around the joints of their skeleton
-    /// ([`SkeletonColliders`]).
+    /// Adds capsules around the joints of the skeleton ([`SkeletonColliders`]) to meshes with a matching name.
     pub fn colliders(self, pattern: impl Into<String>) -> Self {
         self.named(pattern, SkeletonColliders::default())
     }
 
-    /// Custom properties of glTF files make no cloth.
+    /// Ignores custom properties of glTF files.
     #[cfg(feature = "gltf")]
     pub fn without_extras(self) -> Self {
         Self {
@@ -129,32 +128,32 @@ impl ClothRules {
         }
     }
 
-    fn and(mut self, fits: Fits, cloth: impl Bundle + Clone) -> Self {
+    fn and(mut self, condition: RuleCondition, cloth: impl Bundle + Clone) -> Self {
         self.rules.push(Rule {
-            fits,
-            dress: Arc::new(move |entity| {
+            condition,
+            insert: Arc::new(move |entity| {
                 entity.try_insert(cloth.clone());
             }),
         });
         self
     }
 
-    /// The first rule that fits.
+    /// Returns the first matching rule.
     fn find(&self, names: &MeshNames) -> Option<&Rule> {
-        self.rules.iter().find(|rule| match &rule.fits {
-            Fits::Name(wanted) => names.fit(wanted),
-            Fits::Material(wanted) => {
+        self.rules.iter().find(|rule| match &rule.condition {
+            RuleCondition::Name(wanted) => names.matches(wanted),
+            RuleCondition::Material(wanted) => {
                 let name = names.material;
-                name.is_some_and(|name| pattern::fits(wanted, name))
+                name.is_some_and(|name| pattern::matches(wanted, name))
             }
-            Fits::Predicate(fits) => fits(names),
+            RuleCondition::Predicate(fits) => fits(names),
         })
     }
 }
 
-/// What of an entity may name it.
+/// Names and custom properties of a mesh entity.
 #[derive(QueryData)]
-pub(crate) struct Named {
+pub(crate) struct NamedMesh {
     entity: Entity,
     name: Option<&'static Name>,
     parent: Option<&'static ChildOf>,
@@ -170,18 +169,18 @@ pub(crate) struct Named {
     ),
 }
 
-/// What is above it.
+/// Names and custom properties of parent entities.
 #[derive(SystemParam)]
-pub(crate) struct Above<'w, 's> {
+pub(crate) struct ParentNames<'w, 's> {
     names: Query<'w, 's, &'static Name>,
     #[cfg(feature = "gltf")]
     extras: Query<'w, 's, &'static GltfExtras>,
 }
 
-/// Dresses meshes that have just been spawned.
-pub(crate) fn dress(
-    new: Query<Named, (Added<Mesh3d>, Without<Cloth>)>,
-    above: Above,
+/// Applies the rules to newly spawned meshes.
+pub(crate) fn apply_rules(
+    new: Query<NamedMesh, (Added<Mesh3d>, Without<Cloth>)>,
+    parents: ParentNames,
     rules: Res<ClothRules>,
     mut commands: Commands,
 ) {
@@ -189,7 +188,7 @@ pub(crate) fn dress(
         let parent = named.parent.map(ChildOf::parent);
         let names = MeshNames {
             entity: named.name.map(Name::as_str),
-            parent: parent.and_then(|parent| above.names.get(parent).ok().map(Name::as_str)),
+            parent: parent.and_then(|parent| parents.names.get(parent).ok().map(Name::as_str)),
             #[cfg(feature = "gltf")]
             mesh: named.mesh.map(|name| name.0.as_str()),
             #[cfg(feature = "gltf")]
@@ -200,16 +199,16 @@ pub(crate) fn dress(
             material: None,
         };
         if let Some(rule) = rules.find(&names) {
-            (rule.dress)(&mut commands.entity(named.entity));
+            (rule.insert)(&mut commands.entity(named.entity));
             continue;
         }
         #[cfg(feature = "gltf")]
         if !rules.ignores_extras {
-            let of_node = parent.and_then(|parent| above.extras.get(parent).ok());
+            let node = parent.and_then(|parent| parents.extras.get(parent).ok());
             let (own, mesh, material) = named.extras;
             let texts = [
                 own.map(|extras| extras.value.as_str()),
-                of_node.map(|extras| extras.value.as_str()),
+                node.map(|extras| extras.value.as_str()),
                 mesh.map(|extras| extras.value.as_str()),
                 material.map(|extras| extras.value.as_str()),
             ];
@@ -217,7 +216,7 @@ pub(crate) fn dress(
                 .parent
                 .or(names.entity)
                 .unwrap_or("a mesh without a name");
-            extras::dress(
+            extras::insert_components(
                 &mut commands.entity(named.entity),
                 name,
                 texts.into_iter().flatten(),
@@ -231,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_rule_that_fits_counts() {
+    fn the_first_matching_rule_applies() {
         let rules = ClothRules::default()
             .named("cloth_*", Cloth::default())
             .material("Silk", Cloth::default())

@@ -1,7 +1,7 @@
-//! Names with a `*`.
+//! Name patterns with `*` as a wildcard.
 
-/// Whether a pattern fits a name. `*` stands for any letters, or none.
-pub(super) fn fits(pattern: &str, name: &str) -> bool {
+/// Returns whether a pattern matches a name. `*` stands for any characters, or none.
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else {
@@ -21,7 +21,7 @@ pub(super) fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches;
 
     #[test]
     fn a_star_stands_for_anything() {
@@ -36,7 +36,7 @@ mod tests {
             ("*", ""),
             ("é*", "été"),
         ] {
-            assert!(fits(pattern, name), "{pattern:?} {name:?}");
+            assert!(matches(pattern, name), "{pattern:?} {name:?}");
         }
         for (pattern, name) in [
             ("cape", "Cape"),
@@ -46,7 +46,7 @@ mod tests {
             ("ab*ba", "aba"),
             ("", "a"),
         ] {
-            assert!(!fits(pattern, name), "{pattern:?} {name:?}");
+            assert!(!matches(pattern, name), "{pattern:?} {name:?}");
         }
     }
 }

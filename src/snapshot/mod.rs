@@ -1,30 +1,30 @@
-//! Saves a cloth and puts it back, for rollback and saved games.
+//! Saves and restores cloths, for rollback and saved games.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a game writes: [`ClothSnapshot`] |
-//! | `shape` | what cloths that tore or were edited have besides |
-//! | `print` | recognises the same mesh and the same constraints |
-//! | `check` | finds out whether a snapshot from a file is sound |
-//! | `shared` | serde for what several snapshots share |
+//! | `mod` | [`ClothSnapshot`] |
+//! | `shape` | the additional data of torn or edited cloths |
+//! | `fingerprint` | identifies meshes and constraints by a hash |
+//! | `check` | validates snapshots from files |
+//! | `arc_serde` | serde for data that snapshots share |
 
-mod check;
-mod print;
-mod shape;
 #[cfg(feature = "serialize")]
-pub(crate) mod shared;
+pub(crate) mod arc_serde;
+mod check;
+mod fingerprint;
+mod shape;
 
-pub(crate) use print::{BuiltFrom, Print};
+pub(crate) use fingerprint::{BuildFingerprint, Fingerprint};
 
 use crate::{
     components::{
-        Applied, ClothBody, ClothMesh, ClothSource, Constraints, Particles, SelfContacts, Stale,
-        Tip,
+        ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSelfContacts, ClothSource,
+        CutEnd, RampedSettings, StaleDistances,
     },
     grab::{ClothGrabs, Grab},
-    guide,
     pins::{BoundPin, PinAnchor, Pins},
-    sleep::{ClothSleeping, Rest, RestState},
+    reference_frame,
+    sleep::{ClothSleeping, SleepState, SleepTimer},
     solver::{Geodesics, ParticleArrays, Tethers},
 };
 use bevy::{
@@ -34,12 +34,11 @@ use bevy::{
     },
     prelude::*,
 };
-use print::ShapePrint;
-use shape::{Change, Shape};
+use fingerprint::ShapeFingerprint;
+use shape::{ModifiedShape, ShapeChange};
 use std::{error::Error, fmt, sync::Arc};
 
-/// The whole state of one cloth, to put it back later: the same steps with the same input then give
-/// the same bits.
+/// Complete state of one cloth. After restoring it, the same steps with the same input give the same bits.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -48,83 +47,81 @@ use std::{error::Error, fmt, sync::Arc};
 /// let Some(saved) = ClothSnapshot::take(world, flag) else {
 ///     return Ok(()); // not built yet
 /// };
-/// // Steps later, what another player did arrives. Back, and forth again with it:
+/// // Some steps later, another player's input arrives. Go back, and simulate again with it:
 /// saved.restore(world, flag)?;
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// It holds particles, pins, hands, settings that glide, whether it sleeps, and what tearing and edits of the
-/// [`Constraints`] have changed. A sheet whose constraints are as they were built is 64 bytes for each
-/// particle and a little more for each pin. Cloning it copies all of that, except for what was torn or
-/// edited, which clones share.
+/// Contains particles, pins, grabs, ramped settings, the sleep state, and any changes to the [`ClothConstraints`]
+/// by tearing and edits. A sheet with its original constraints takes 64 bytes per particle and a little more per
+/// pin. Clones copy all of that, but share torn or edited data.
 ///
-/// Not in it is what a game can save by itself. To get the same bits again it must put back:
+/// A snapshot does not contain data that a game can save by itself. To get the same bits again, also restore:
 ///
-/// - components of the cloth: [`Cloth`](crate::Cloth), [`Pins`], [`Tearing`](crate::Tearing),
-///   [`PlanarCloth`](crate::PlanarCloth), [`MaxDistance`](crate::MaxDistance),
-///   [`ClothPaint`](crate::ClothPaint), [`WorldMotion`](crate::WorldMotion), `Transform`, if they change;
+/// - components of the cloth: [`Cloth`](crate::Cloth), [`Pins`], [`ClothTearing`](crate::ClothTearing),
+///   [`PlanarCloth`](crate::PlanarCloth), [`ClothMaxDistance`](crate::ClothMaxDistance),
+///   [`ClothPaint`](crate::ClothPaint), [`ClothInertia`](crate::ClothInertia), `Transform`, if they change;
 /// - entities that touch it: `Transform`, [`ClothCollider`](crate::ClothCollider) and
-///   [`LastPose`](crate::LastPose) of colliders, `Transform` of what pins are anchored to;
+///   [`LastPose`](crate::LastPose) of colliders, `Transform` of pin anchors;
 /// - resources, if they change: [`ClothGravity`](crate::ClothGravity), [`Wind`](crate::Wind),
-///   [`Substeps`](crate::Substeps), [`ClothTime`](crate::ClothTime); those that run:
-///   [`WindTime`](crate::WindTime) where wind comes in gusts, [`ClothClock`](crate::ClothClock) where
-///   cloths are in slow motion.
+///   [`ClothSubsteps`](crate::ClothSubsteps), [`ClothTime`](crate::ClothTime); and the running clocks:
+///   [`WindTime`](crate::WindTime) with gusty wind, [`ClothClock`](crate::ClothClock) with
+///   cloths in slow motion.
 ///
-/// All of these are `Clone` and `Reflect`. Take and restore snapshots between the steps of the cloths,
-/// not in the middle of one ([`ClothSubstep`](crate::ClothSubstep)).
+/// All of these are `Clone` and `Reflect`. Take and restore snapshots between the steps of the cloths, not in the
+/// middle of one ([`ClothSubstep`](crate::ClothSubstep)).
 ///
-/// With the feature `serialize` it can be saved and sent. Pins by a predicate are then left out, being
-/// code, but the particles that they hold are not; entities in it ([`MapEntities`]) are those of this
-/// world.
+/// With the feature `serialize` a snapshot can be saved and sent. Predicate pins are code and are left out, but
+/// the particles they pin are not. Entities in it ([`MapEntities`]) are those of this world.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClothSnapshot {
-    /// Recognises the mesh.
+    /// Fingerprint of the mesh.
     mesh: u64,
-    /// The orientation and scale at which the cloth was built.
+    /// Orientation and scale with which the cloth was built.
     frame: Mat3,
-    /// Recognises the constraints and areas.
-    print: ShapePrint,
+    /// Fingerprint of the constraints and areas.
+    fingerprint: ShapeFingerprint,
     particles: ParticleArrays,
-    applied: Option<Applied>,
+    ramped: Option<RampedSettings>,
     areal_density: f32,
     pins: Vec<BoundPin>,
-    bound: Pins,
-    silent_steps: u32,
-    tips: Vec<Tip>,
+    bound_pins: Pins,
+    error_cooldown: u32,
+    cut_ends: Vec<CutEnd>,
     #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
     resistance: Vec<f32>,
     grabs: Vec<Grab>,
-    /// Where an animation carried it in the last step.
-    seen: guide::Seen,
-    /// Whether it sleeps, and what it has seen.
-    rest: RestState,
-    /// Its tethers; after a file they are measured anew.
+    /// Reference frame and skinned targets of the last step.
+    frame_history: reference_frame::FrameHistory,
+    /// The sleep state.
+    sleep: SleepState,
+    /// The tethers; skipped when serialized and recomputed.
     #[cfg_attr(feature = "serialize", serde(skip))]
-    tied: Tied,
-    /// What is not as it was built.
-    #[cfg_attr(feature = "serialize", serde(with = "shared::option"))]
-    shape: Option<Arc<Shape>>,
-    /// It was taken here and is sound; one from a file may be anything.
+    tethers: SharedTethers,
+    /// The changes since the cloth was built, if any.
+    #[cfg_attr(feature = "serialize", serde(with = "arc_serde::option"))]
+    shape: Option<Arc<ModifiedShape>>,
+    /// True for a snapshot taken here; one from a file must be checked first.
     #[cfg_attr(feature = "serialize", serde(skip))]
-    is_sound: Sound,
+    is_valid: Validity,
 }
 
-/// Tethers, what they are made from, and what of it is out of date. They follow from the rest, so they
-/// are no part of what is compared.
+/// Tethers, the distances they are computed from, and the stale part of these. They follow from the other fields,
+/// so comparisons ignore them.
 #[derive(Clone, Debug, Default)]
-struct Tied(Option<(Arc<Tethers>, Arc<Geodesics>, Stale)>);
+struct SharedTethers(Option<(Arc<Tethers>, Arc<Geodesics>, StaleDistances)>);
 
-impl PartialEq for Tied {
+impl PartialEq for SharedTethers {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Tied {
+impl SharedTethers {
     fn of(body: &ClothBody) -> Self {
-        let reach = &body.reach;
+        let reach = &body.tether_source;
         let shared = (body.tethers.clone(), reach.distances.clone());
         Self(Some((shared.0, shared.1, reach.stale.clone())))
     }
@@ -132,33 +129,33 @@ impl Tied {
     fn restore(&self, body: &mut ClothBody) {
         if let Some((tethers, distances, stale)) = &self.0 {
             body.tethers = tethers.clone();
-            body.reach.distances = distances.clone();
-            body.reach.stale = stale.clone();
+            body.tether_source.distances = distances.clone();
+            body.tether_source.stale = stale.clone();
         } else {
-            body.reach.stale = Stale::Lost;
+            body.tether_source.stale = StaleDistances::Missing;
         }
     }
 }
 
-/// Whether a snapshot is known to be sound. It is no part of what is compared.
+/// Whether a snapshot is known to be valid. Comparisons ignore it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sound(bool);
+struct Validity(bool);
 
-impl PartialEq for Sound {
+impl PartialEq for Validity {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// Why a snapshot cannot be restored. Nothing has been changed then.
+/// Reason why a snapshot cannot be restored. Nothing has been changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SnapshotError {
     /// The entity has no cloth, or one that is not built yet.
     NoCloth(Entity),
-    /// The cloth of this entity was built from another mesh, or the other is a rope.
+    /// The cloth was built from another mesh, or only one of the two is a rope.
     OtherMesh(Entity),
-    /// The snapshot is damaged: this part of it contradicts the others.
+    /// The snapshot is damaged: the named part contradicts the others.
     Damaged(Entity, &'static str),
 }
 
@@ -177,8 +174,7 @@ impl fmt::Display for SnapshotError {
             ),
             Self::Damaged(entity, part) => write!(
                 f,
-                "cloth {entity}: the snapshot is damaged, its {part} cannot be right; nothing is \
-                 restored"
+                "cloth {entity}: the snapshot is damaged: inconsistent {part}; nothing is restored"
             ),
         }
     }
@@ -190,58 +186,59 @@ impl ClothSnapshot {
     /// Saves the state of a cloth; `None` if the entity has none, or one that is not built yet.
     pub fn take(world: &World, cloth: Entity) -> Option<Self> {
         let entity = world.get_entity(cloth).ok()?;
-        let (particles, constraints, body, mesh, grabs, rest) = entity
+        let (particles, constraints, body, mesh, grabs, sleep_timer) = entity
             .get_components::<(
-                &Particles,
-                &Constraints,
+                &ClothParticles,
+                &ClothConstraints,
                 &ClothBody,
                 &ClothMesh,
                 &ClothGrabs,
-                &Rest,
+                &SleepTimer,
             )>()
             .ok()?;
-        let print = ShapePrint::of(constraints, body);
-        let is_as_built = body.torn.is_none() && body.rope.is_none() && print == body.built.shape;
-        let shape = (!is_as_built).then(|| Arc::new(Shape::of(constraints, body, mesh)));
+        let fingerprint = ShapeFingerprint::of(constraints, body);
+        let is_as_built = body.torn.is_none()
+            && body.rope.is_none()
+            && fingerprint == body.build_fingerprint.shape;
+        let shape = (!is_as_built).then(|| Arc::new(ModifiedShape::of(constraints, body, mesh)));
         Some(Self {
-            mesh: body.built.mesh,
-            frame: body.built.frame,
-            print,
+            mesh: body.build_fingerprint.mesh,
+            frame: body.build_fingerprint.frame,
+            fingerprint,
             particles: particles.0.clone(),
-            applied: body.applied,
+            ramped: body.ramped,
             areal_density: body.areal_density,
             pins: body.pins.clone(),
-            bound: body.bound.clone(),
-            silent_steps: body.silent_steps,
-            tips: body.tips.clone(),
+            bound_pins: body.bound_pins.clone(),
+            error_cooldown: body.error_cooldown,
+            cut_ends: body.cut_ends.clone(),
             resistance: body.resistance.clone(),
             grabs: grabs.0.clone(),
-            seen: body.guide.seen.clone(),
-            rest: rest.state.clone(),
-            tied: Tied::of(body),
+            frame_history: body.reference_frame.history.clone(),
+            sleep: sleep_timer.state.clone(),
+            tethers: SharedTethers::of(body),
             shape,
-            is_sound: Sound(true),
+            is_valid: Validity(true),
         })
     }
 
-    /// Puts the state back, into the same cloth or into another that was built from the same mesh. The
-    /// entity's own transform stays. No events are triggered: who held the cloth when it was saved holds
-    /// it again.
+    /// Restores the state, on the same cloth or on another one built from the same mesh. The entity's transform
+    /// does not change. No events are triggered; the grabs are those of the snapshot.
     ///
     /// # Errors
     ///
-    /// If the entity has no cloth, one of another mesh, or the snapshot is from a damaged file. Then
-    /// nothing is changed.
+    /// Fails if the entity has no cloth, one of another mesh, or if the snapshot is damaged. Nothing is changed
+    /// then.
     pub fn restore(&self, world: &mut World, cloth: Entity) -> Result<(), SnapshotError> {
         let mut state = SystemState::<(
             Query<(
-                &mut Particles,
-                &mut Constraints,
+                &mut ClothParticles,
+                &mut ClothConstraints,
                 &mut ClothBody,
                 &mut ClothMesh,
                 &mut ClothGrabs,
-                &mut SelfContacts,
-                &mut Rest,
+                &mut ClothSelfContacts,
+                &mut SleepTimer,
                 &ClothSource,
             )>,
             Option<ResMut<Assets<Mesh>>>,
@@ -256,109 +253,110 @@ impl ClothSnapshot {
             mut mesh,
             mut grabs,
             mut contacts,
-            mut rest,
+            mut sleep_timer,
             source,
         ) = cloths
             .get_mut(cloth)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
 
         let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
-        if self.mesh != body.built.mesh || is_rope != body.rope.is_some() {
+        if self.mesh != body.build_fingerprint.mesh || is_rope != body.rope.is_some() {
             return Err(SnapshotError::OtherMesh(cloth));
         }
-        if !self.is_sound.0 {
+        if !self.is_valid.0 {
             self.check(body.topology.positions.len())
                 .map_err(|part| SnapshotError::Damaged(cloth, part))?;
         }
         let change = match &self.shape {
-            Some(shape) => Some(Change::To(shape)),
-            None if body.torn.is_none() && ShapePrint::of(&constraints, &body) == self.print => {
+            Some(shape) => Some(ShapeChange::FromSnapshot(shape)),
+            None if body.torn.is_none()
+                && ShapeFingerprint::of(&constraints, &body) == self.fingerprint =>
+            {
                 None
             }
             None => Some(
-                Change::back(&body, self.frame, self.print)
+                ShapeChange::as_built(&body, self.frame, self.fingerprint)
                     .ok_or(SnapshotError::OtherMesh(cloth))?,
             ),
         };
-        // From here on nothing can go wrong.
+        // Nothing below can fail.
         if let Some(change) = change {
             let meshes = meshes.as_mut();
             let own = meshes.and_then(|meshes| meshes.get_mut(&source.own));
             change.apply(&mut constraints, &mut body, &mut mesh, own);
         }
         particles.0.clone_from(&self.particles);
-        body.applied = self.applied;
+        body.ramped = self.ramped;
         body.areal_density = self.areal_density;
         body.pins.clone_from(&self.pins);
-        body.bound.clone_from(&self.bound);
-        // A step that is under way must not use what it knows from before.
-        body.targets.clear();
-        body.touched = false;
-        constraints.forget_spin();
-        self.tied.restore(&mut body);
-        body.silent_steps = self.silent_steps;
-        body.tips.clone_from(&self.tips);
+        body.bound_pins.clone_from(&self.bound_pins);
+        // Discard data cached by the step in progress.
+        body.pin_targets.clear();
+        body.had_contact = false;
+        constraints.forget_angular_momentum();
+        self.tethers.restore(&mut body);
+        body.error_cooldown = self.error_cooldown;
+        body.cut_ends.clone_from(&self.cut_ends);
         body.resistance.clone_from(&self.resistance);
         grabs.0.clone_from(&self.grabs);
-        body.guide.seen.clone_from(&self.seen);
-        body.guide.teleport = None;
-        body.guide.carried = None;
-        // What was cut meanwhile may have as many particles.
-        body.guide.bound = None;
+        body.reference_frame.history.clone_from(&self.frame_history);
+        body.reference_frame.requested_teleport = None;
+        body.reference_frame.frame_motion = None;
+        // A cloth cut since then may have the same particle count, so bind again.
+        body.reference_frame.bound_max_distance = None;
         contacts.forget();
-        mesh.written = None;
-        rest.state.clone_from(&self.rest);
+        mesh.last_written = None;
+        sleep_timer.state.clone_from(&self.sleep);
         self.restore_sleep(world, cloth);
         Ok(())
     }
 
-    /// It sleeps if it did; what is written from now on wakes it.
+    /// Restores whether the cloth sleeps; later writes wake it.
     fn restore_sleep(&self, world: &mut World, cloth: Entity) {
         let Ok(mut entity) = world.get_entity_mut(cloth) else {
             return;
         };
-        if self.rest.asleep {
+        if self.sleep.asleep {
             entity.insert(ClothSleeping);
         } else {
             entity.remove::<ClothSleeping>();
         }
         let now = world.change_tick();
-        if let Some(mut rest) = world.get_mut::<Rest>(cloth) {
-            rest.since = now;
+        if let Some(mut sleep_timer) = world.get_mut::<SleepTimer>(cloth) {
+            sleep_timer.checked_at = now;
         }
-        // Who writes right after this must not seem to have done so before.
+        // Writes after this must get a later tick.
         world.increment_change_tick();
     }
 
-    /// The particles as they were.
+    /// Returns the particles.
     pub fn particles(&self) -> &ParticleArrays {
         &self.particles
     }
 
-    /// A number that differs when any bit of a position or displacement does: what two machines compare
-    /// to see whether they went the same way.
+    /// Returns a hash over all bits of positions and displacements, to compare the simulation of two machines.
     pub fn state_hash(&self) -> u64 {
         self.particles.state_hash()
     }
 }
 
-/// Those who hold it, who cut it, and what its pins are anchored to.
+/// Maps the entities that grab or cut the cloth, its reference entities, and its pin anchors.
 impl MapEntities for ClothSnapshot {
     fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
-        self.bound.map_entities(mapper);
+        self.bound_pins.map_entities(mapper);
         for pin in &mut self.pins {
             if let PinAnchor::Entity(entity) = &mut pin.anchor {
                 *entity = mapper.get_mapped(*entity);
             }
         }
-        if let Some((frame, _)) = &mut self.seen.frame {
+        if let Some((frame, _)) = &mut self.frame_history.frame {
             *frame = mapper.get_mapped(*frame);
         }
-        if let Some(wearer) = &mut self.seen.wearer {
-            wearer.entity = mapper.get_mapped(wearer.entity);
+        if let Some(reference) = &mut self.frame_history.reference_entity {
+            reference.entity = mapper.get_mapped(reference.entity);
         }
         let grabs = self.grabs.iter_mut().map(|grab| &mut grab.by);
-        for by in grabs.chain(self.tips.iter_mut().map(|tip| &mut tip.by)) {
+        for by in grabs.chain(self.cut_ends.iter_mut().map(|cut_end| &mut cut_end.by)) {
             *by = mapper.get_mapped(*by);
         }
     }

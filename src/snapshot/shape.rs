@@ -1,47 +1,49 @@
-//! What a cloth has that is not as it was built: torn, edited, or a rope.
+//! State of a cloth whose shape has changed since it was built: torn, edited, or a rope.
 
-use super::print::ShapePrint;
+use super::fingerprint::ShapeFingerprint;
 use crate::{
-    components::{Binding, ClothBody, ClothMesh, Constraints, Torn},
-    mesh::{MeshBinding, tube::Pieces},
-    solver::{ConstraintGraph, Lines, Triangles},
+    components::{Binding, ClothBody, ClothConstraints, ClothMesh, TearState},
+    mesh::{MeshBinding, tube::TubePieces},
+    solver::{ConstraintGraph, RopeSegments, Triangles},
 };
 use bevy::prelude::*;
 
-/// The shape of a cloth that is not as it was built.
+/// Shape of a cloth that has changed since it was built.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Shape {
+pub(super) struct ModifiedShape {
     pub(super) constraints: ConstraintGraph,
     pub(super) triangles: Triangles,
     pub(super) area: Vec<f32>,
     pub(super) rope: Option<RopeShape>,
-    pub(super) torn: Option<Box<Torn>>,
-    /// How the mesh follows it, if it is a sheet that was torn.
+    pub(super) torn: Option<Box<TearState>>,
+    /// The binding of the mesh of a torn sheet.
     pub(super) binding: Option<MeshBinding>,
 }
 
-/// What a rope has instead of triangles.
+/// Data of a rope in place of triangles.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct RopeShape {
-    pub(super) lines: Lines,
+    pub(super) segments: RopeSegments,
     pub(super) radius: f32,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: TubePieces,
 }
 
-impl Shape {
-    pub(super) fn of(constraints: &Constraints, body: &ClothBody, mesh: &ClothMesh) -> Self {
+impl ModifiedShape {
+    pub(super) fn of(constraints: &ClothConstraints, body: &ClothBody, mesh: &ClothMesh) -> Self {
         let (rope, binding) = match (&body.rope, &mesh.binding) {
             (Some(rope), Binding::Tube(tube)) => {
                 let rope = RopeShape {
-                    lines: rope.lines.clone(),
+                    segments: rope.segments.clone(),
                     radius: rope.radius,
                     pieces: tube.pieces().clone(),
                 };
                 (Some(rope), None)
             }
-            (_, Binding::Sheet(sheet)) => (None, body.torn.is_some().then(|| sheet.to_save())),
+            (_, Binding::Mesh(sheet)) => {
+                (None, body.torn.is_some().then(|| sheet.without_caches()))
+            }
             _ => (None, None),
         };
         Self {
@@ -59,40 +61,44 @@ impl Shape {
     }
 }
 
-/// What a cloth must become.
-pub(super) enum Change<'a> {
-    /// What it is in a snapshot.
-    To(&'a Shape),
-    /// What it was when it was built.
+/// Shape that a cloth is to be given.
+pub(super) enum ShapeChange<'a> {
+    /// The shape in a snapshot.
+    FromSnapshot(&'a ModifiedShape),
+    /// The shape as built.
     AsBuilt(Box<ConstraintGraph>, Triangles),
 }
 
-impl Change<'_> {
-    /// Makes a sheet as it was built in a frame. `None` if that would not become what the snapshot has:
-    /// the cloth was built otherwise.
-    pub(super) fn back(body: &ClothBody, frame: Mat3, print: ShapePrint) -> Option<Self> {
+impl ShapeChange<'_> {
+    /// Rebuilds the original shape of a sheet in a frame. `None` if the result differs from the snapshot: the
+    /// cloth was built with other settings.
+    pub(super) fn as_built(
+        body: &ClothBody,
+        frame: Mat3,
+        fingerprint: ShapeFingerprint,
+    ) -> Option<Self> {
         let rest = body.topology.rest_in_world(frame);
-        let triangles = Triangles::new(body.topology.triangles.clone(), &rest)
-            .woven_into(&body.topology.sheets);
-        // Mostly what it was before it tore; building it anew takes longer.
-        let whole = body.torn.as_ref().map(|torn| &*torn.whole_constraints);
-        let constraints = match whole.filter(|whole| print.has_constraints(whole)) {
+        let triangles =
+            Triangles::new(body.topology.triangles.clone(), &rest).with_grids(&body.topology.grids);
+        // Usually the constraints from before the tear; rebuilding them takes longer.
+        let whole = body.torn.as_ref().map(|torn| &*torn.intact_constraints);
+        let constraints = match whole.filter(|whole| fingerprint.has_constraints(whole)) {
             Some(whole) => whole.clone(),
             None => {
                 let mut built = body.topology.constraints_at(&rest);
-                body.stiffen(&mut built);
+                body.apply_painted_stiffness(&mut built);
                 built
             }
         };
-        print
+        fingerprint
             .has_constraints(&constraints)
             .then_some(Self::AsBuilt(Box::new(constraints), triangles))
     }
 
-    /// Makes it so.
+    /// Applies the change.
     pub(super) fn apply(
         self,
-        constraints: &mut Constraints,
+        constraints: &mut ClothConstraints,
         body: &mut ClothBody,
         mesh: &mut ClothMesh,
         own: Option<impl std::ops::DerefMut<Target = Mesh>>,
@@ -106,30 +112,30 @@ impl Change<'_> {
                 body.area = Vec::new();
                 body.triangles = triangles;
                 body.torn = None;
-                mesh.binding.mend(whole, own);
+                mesh.binding.restore(whole, own);
             }
-            Self::To(shape) => {
+            Self::FromSnapshot(shape) => {
                 constraints.0.clone_from(&shape.constraints);
                 body.triangles.clone_from(&shape.triangles);
                 body.area.clone_from(&shape.area);
                 body.torn.clone_from(&shape.torn);
                 if let (Some(rope), Some(to)) = (&mut body.rope, &shape.rope) {
-                    rope.lines.clone_from(&to.lines);
+                    rope.segments.clone_from(&to.segments);
                     rope.radius = to.radius;
                 }
                 match (&mut mesh.binding, &shape.rope, &shape.binding) {
                     (Binding::Tube(tube), Some(to), _) => {
-                        let is_other = tube.pieces().strands != to.pieces.strands;
+                        let is_other = tube.pieces().chains != to.pieces.chains;
                         tube.set_pieces(to.pieces.clone());
                         if let Some(own) = own.filter(|_| is_other) {
                             *own = tube.mesh();
                         }
                     }
-                    (Binding::Sheet(sheet), _, Some(to)) => {
-                        // What cannot be reached cannot be drawn either.
-                        drop(sheet.become_like(to, own));
+                    (Binding::Mesh(sheet), _, Some(to)) => {
+                        // A mesh without access is not drawn, so an error does not matter.
+                        drop(sheet.copy_state_from(to, own));
                     }
-                    (binding, ..) => binding.mend(whole, own),
+                    (binding, ..) => binding.restore(whole, own),
                 }
             }
         }

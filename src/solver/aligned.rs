@@ -1,125 +1,128 @@
-//! Numbers that begin where a line of the cache does, and not all at the same place of their pages.
+//! Lists of `f32` that begin at a cache line, at different offsets in their pages.
 //!
-//! What the widest instructions load and store is a whole line. Of numbers that lie anyhow each of these
-//! would touch two, which costs a solver step about a tenth. And a processor that compares only the
-//! last twelve bits of two addresses holds a load back for a store to another array at the same place of its
-//! page; arrays that are walked through together are therefore kept apart, which is worth about half as much.
+//! The widest instructions load and store a whole cache line. In an unaligned list each of them would touch two
+//! lines, which costs about a tenth of a solver step. And processors that compare only the last twelve bits of
+//! addresses delay a load after a store to another array at the same page offset (4K aliasing). Large arrays
+//! therefore begin at different offsets, which saves about half as much.
 
 use std::{
     ops::{Deref, DerefMut},
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// Bytes of a line of the cache, and of the part of a page within which arrays are kept apart: a whole page for
-/// each would be more memory than it is worth.
-const LINE: usize = 64;
-const PART: usize = 1024;
+/// Size of a cache line, bytes.
+const CACHE_LINE: usize = 64;
 
-/// From so many numbers on it counts where in its page an array begins. Smaller ones would pay for it with
-/// much more memory than they have.
-const LARGE: usize = 4096;
+/// Range of the offsets of large arrays, bytes; a whole page would cost too much memory.
+const OFFSET_PERIOD: usize = 1024;
 
-/// By how many lines one array begins farther on in its page than the one made before.
-const APART: usize = 11;
+/// Length from which an array gets its own page offset. For shorter ones the padding would cost too much memory.
+const LARGE_LEN: usize = 4096;
 
-/// How many large arrays there have been. It decides where they lie, never what is in them.
-static MADE: AtomicUsize = AtomicUsize::new(0);
+/// Page offset of a large array relative to the one allocated before, in cache lines.
+const LINE_OFFSET: usize = 11;
 
-/// A growing list of `f32` for loops with SIMD: its first number begins a line of the cache.
+/// Number of large arrays allocated so far. Determines addresses, never contents.
+static ALLOCATION_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Growable list of `f32` for SIMD loops: its first number begins a cache line.
 #[derive(Default)]
 pub struct AlignedVec {
-    /// What comes before the first number only fills its line or page.
-    all: Vec<f32>,
-    /// How much that is.
-    lead: usize,
+    /// Padding, then the numbers of the list.
+    buffer: Vec<f32>,
+    /// Length of the padding.
+    padding: usize,
 }
 
 impl AlignedVec {
-    /// An empty list.
+    /// Returns an empty list.
     pub const fn new() -> Self {
         Self {
-            all: Vec::new(),
-            lead: 0,
+            buffer: Vec::new(),
+            padding: 0,
         }
     }
 
-    /// `len` times the same number.
+    /// Returns a list of `len` times `value`.
     pub fn filled(len: usize, value: f32) -> Self {
         let mut filled = Self::with_capacity(len);
         filled.resize(len, value);
         filled
     }
 
-    /// `len` zeros.
+    /// Returns a list of `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self::filled(len, 0.0)
     }
 
-    /// An empty list with room for so many.
+    /// Returns an empty list with space for `capacity` numbers.
     pub fn with_capacity(capacity: usize) -> Self {
         if capacity == 0 {
             return Self::default();
         }
-        let (period, place) = if capacity < LARGE {
-            (LINE, 0)
+        let (period, offset) = if capacity < LARGE_LEN {
+            (CACHE_LINE, 0)
         } else {
-            let number = MADE.fetch_add(1, Ordering::Relaxed);
-            (PART, number.wrapping_mul(APART) % (PART / LINE) * LINE)
+            let number = ALLOCATION_COUNT.fetch_add(1, Ordering::Relaxed);
+            (
+                OFFSET_PERIOD,
+                number.wrapping_mul(LINE_OFFSET) % (OFFSET_PERIOD / CACHE_LINE) * CACHE_LINE,
+            )
         };
-        let mut all: Vec<f32> = Vec::with_capacity(capacity + period / size_of::<f32>());
-        let begin = all.as_ptr().addr() % period;
-        let lead = (period + place - begin) % period / size_of::<f32>();
-        all.resize(lead, 0.0);
-        Self { all, lead }
+        let mut buffer: Vec<f32> = Vec::with_capacity(capacity + period / size_of::<f32>());
+        let begin = buffer.as_ptr().addr() % period;
+        let padding = (period + offset - begin) % period / size_of::<f32>();
+        buffer.resize(padding, 0.0);
+        Self { buffer, padding }
     }
 
-    /// Makes room for so many more.
+    /// Reserves space for `more` further numbers.
     pub fn reserve(&mut self, more: usize) {
-        if self.all.capacity() - self.all.len() < more {
-            // Elsewhere another lead is needed, so that it can't just grow.
+        if self.buffer.capacity() - self.buffer.len() < more {
+            // A new allocation needs another padding, so the buffer cannot grow in place.
             let len = self.len();
             let mut other = Self::with_capacity((len + more).max(2 * len));
-            other.all.extend_from_slice(self);
+            other.buffer.extend_from_slice(self);
             *self = other;
         }
     }
 
-    /// The number at `i`. Panics if `i` is out of range, as slices do, but looks at one bound only.
+    /// Returns the number at `i`. Panics if `i` is out of range, as slices do, but with a single bounds check.
     #[inline(always)]
     pub(super) fn at(&self, i: usize) -> f32 {
-        self.all[self.lead + i]
+        self.buffer[self.padding + i]
     }
 
-    /// The same, to write.
+    /// Mutable version of [`at`](Self::at).
     #[inline(always)]
     pub(super) fn at_mut(&mut self, i: usize) -> &mut f32 {
-        &mut self.all[self.lead + i]
+        &mut self.buffer[self.padding + i]
     }
 
-    /// Adds a number.
+    /// Appends a number.
     pub fn push(&mut self, value: f32) {
         self.reserve(1);
-        self.all.push(value);
+        self.buffer.push(value);
     }
 
-    /// Adds numbers.
+    /// Appends numbers.
     pub fn extend_from_slice(&mut self, values: &[f32]) {
         self.reserve(values.len());
-        self.all.extend_from_slice(values);
+        self.buffer.extend_from_slice(values);
     }
 
-    /// Makes it so long, with this number where it was shorter.
+    /// Changes the length to `len`; new numbers are `value`.
     pub fn resize(&mut self, len: usize, value: f32) {
         self.reserve(len.saturating_sub(self.len()));
-        self.all.resize(self.lead + len, value);
+        self.buffer.resize(self.padding + len, value);
     }
 
-    /// Keeps the first `len` numbers only; the room stays.
+    /// Removes all but the first `len` numbers; the capacity stays.
     pub fn truncate(&mut self, len: usize) {
-        self.all.truncate(self.lead.saturating_add(len));
+        self.buffer.truncate(self.padding.saturating_add(len));
     }
 
-    /// Takes all numbers out; the room stays.
+    /// Removes all numbers; the capacity stays.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
@@ -130,21 +133,21 @@ impl Deref for AlignedVec {
 
     #[inline]
     fn deref(&self) -> &[f32] {
-        &self.all[self.lead..]
+        &self.buffer[self.padding..]
     }
 }
 
 impl DerefMut for AlignedVec {
     #[inline]
     fn deref_mut(&mut self) -> &mut [f32] {
-        &mut self.all[self.lead..]
+        &mut self.buffer[self.padding..]
     }
 }
 
 impl From<&[f32]> for AlignedVec {
     fn from(values: &[f32]) -> Self {
         let mut aligned = Self::with_capacity(values.len());
-        aligned.all.extend_from_slice(values);
+        aligned.buffer.extend_from_slice(values);
         aligned
     }
 }
@@ -170,8 +173,8 @@ impl Extend<f32> for AlignedVec {
         let (least, most) = values.size_hint();
         self.reserve(least);
         if most == Some(least) {
-            // It has room, so it stays where it is.
-            self.all.extend(values);
+            // The capacity suffices, so the buffer is not reallocated.
+            self.buffer.extend(values);
         } else {
             values.for_each(|value| self.push(value));
         }
@@ -238,8 +241,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_list_begins_a_line_however_it_came_to_be() {
-        let is_aligned = |list: &AlignedVec| list.as_ptr().addr().is_multiple_of(LINE);
+    fn every_list_begins_at_a_cache_line() {
+        let is_aligned = |list: &AlignedVec| list.as_ptr().addr().is_multiple_of(CACHE_LINE);
         for len in [1, 7, 16, 1000, 4096, 70_000] {
             let numbers: Vec<f32> = (0..len).map(|i| i as f32).collect();
             let mut list = AlignedVec::default();
@@ -263,17 +266,20 @@ mod tests {
     }
 
     #[test]
-    fn large_lists_begin_at_different_places_of_their_pages() {
-        let lists: Vec<AlignedVec> = (0..8).map(|_| AlignedVec::zeros(LARGE)).collect();
-        // Other tests may make some in between, so that two of eight could meet, but not many.
-        let mut places: Vec<usize> = lists.iter().map(|l| l.as_ptr().addr() % PART).collect();
-        places.sort_unstable();
-        places.dedup();
-        assert!(places.len() >= 4, "{places:?}");
+    fn large_lists_begin_at_different_page_offsets() {
+        let lists: Vec<AlignedVec> = (0..8).map(|_| AlignedVec::zeros(LARGE_LEN)).collect();
+        // Concurrent tests may allocate in between, so a few of the eight offsets may coincide.
+        let mut offsets: Vec<usize> = lists
+            .iter()
+            .map(|l| l.as_ptr().addr() % OFFSET_PERIOD)
+            .collect();
+        offsets.sort_unstable();
+        offsets.dedup();
+        assert!(offsets.len() >= 4, "{offsets:?}");
     }
 
     #[test]
-    fn room_is_kept_when_a_list_is_emptied_and_filled_again() {
+    fn capacity_is_kept_when_a_list_is_cleared_and_refilled() {
         let mut list = AlignedVec::zeros(5000);
         let before = list.as_ptr();
         list.clear();

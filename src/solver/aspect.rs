@@ -1,56 +1,57 @@
-//! From the stiffness of a fabric to that of its constraints, whatever the mesh.
+//! Converts the stiffness of a fabric to the compliance of its constraints, independently of the mesh.
 //!
-//! A constraint of length ℓ that stands for a strip of fabric as wide as b has the compliance ℓ/(Yb), with the
-//! stiffness Y of the fabric in N/m. Its aspect ℓ/b is 1 where cells are square, so that compliances do not
-//! change with the size of cells.
+//! A constraint of length ℓ that represents a strip of fabric of width b has the compliance ℓ/(Yb), with the
+//! stiffness Y of the fabric in N/m. Its aspect ℓ/b is 1 for square cells, so compliances do not change with the
+//! size of cells.
 //!
-//! One aspect serves all constraints of a sheet in one direction. It follows from energy: stretched by ε, a
-//! fabric of area A holds YAε²/2, and springs of stiffness k hold kΣℓ²ε²/2, so that k = YA/Σℓ². (For one edge
-//! between two triangles that is k = YA/ℓ², as in Van Gelder, "Approximate Simulation of Elastic Membranes by
-//! Triangulated Spring Meshes", 1998.) Sheared by γ, a cell of area A with the diagonals D holds GAγ²/2, and
-//! its diagonals, which change by ±Aγ/D, hold kγ²A²/D².
+//! All constraints of a grid in one direction have one aspect. It follows from energy: stretched by ε, a fabric of
+//! area A stores YAε²/2, and springs of stiffness k store kΣℓ²ε²/2, so k = YA/Σℓ². (For one edge between two
+//! triangles that is k = YA/ℓ², as in Van Gelder, "Approximate Simulation of Elastic Membranes by Triangulated
+//! Spring Meshes", 1998.) Sheared by γ, a cell of area A with the diagonals D stores GAγ²/2, and its diagonals,
+//! which change by ±Aγ/D, store kγ²A²/D².
 //!
-//! Diagonals resist being stretched too; threads are as much softer, see
-//! [`threads_beside_diagonals`](Aspects::threads_beside_diagonals).
+//! Diagonals resist stretch too; edges are softened accordingly, see
+//! [`compensate_diagonals`](Aspects::compensate_diagonals).
 //!
-//! What is in no sheet has the mean of the whole cloth: one aspect for threads in two directions, if its cells
-//! have diagonals, or in three.
+//! Constraints outside grids have the mean aspect of the whole cloth: edges run in two directions if its cells
+//! have diagonals, in three otherwise.
 
 use super::{
     constraints::{Compliance, ConstraintGraph, ConstraintKind, distance},
     corners::Corners,
-    sheet::{Sheet, SheetLayout},
+    grid::{GridConstraints, GridLayout},
     soa::SoaVec3,
 };
 
-/// What stands for rigid in numbers, m/N.
-const RIGID: f32 = 1e-9;
+/// Compliance that stands for rigid in the computation, m/N.
+const MIN_COMPLIANCE: f32 = 1e-9;
 
-/// Diagonals that would leave threads less than this share of the stiffness of the fabric are made softer, in
-/// strides.
-const LEAST: f64 = 0.1;
-const STRIDE: f64 = 0.5;
-const STRIDES: usize = 40;
+/// Diagonals that would leave edges less than this fraction of the stiffness of the fabric are softened: their
+/// stiffness is multiplied by [`SHEAR_REDUCTION`] up to [`MAX_SHEAR_REDUCTIONS`] times.
+const MIN_STIFFNESS_FRACTION: f64 = 0.1;
+const SHEAR_REDUCTION: f64 = 0.5;
+const MAX_SHEAR_REDUCTIONS: usize = 40;
 
-/// Enough for a few thousandths where diagonals are very stiff, for more elsewhere.
-const ROUNDS: usize = 20;
+/// Iterations for the stiffness of edges. The error is a few thousandths where diagonals are very stiff, less
+/// elsewhere.
+const ITERATIONS: usize = 20;
 
-/// No cell is so many times as long as wide.
-const MOST: f32 = 1e6;
+/// Largest valid aspect; its reciprocal is the smallest.
+const MAX_ASPECT: f32 = 1e6;
 
-/// Length over width, of threads in both directions and of diagonals.
+/// Length over width of the strips that constraints represent: warp, weft and diagonals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Aspects {
     pub(super) warp: f32,
     pub(super) weft: f32,
     pub(super) shear: f32,
-    /// r²: cells are r times as long along the weft as along the warp.
+    /// r²: cells are r times as long along weft as along warp.
     pub(super) oblong: f32,
 }
 
 impl Default for Aspects {
-    /// Those of squares.
+    /// Aspects of square cells.
     fn default() -> Self {
         Self {
             warp: 1.0,
@@ -62,8 +63,8 @@ impl Default for Aspects {
 }
 
 impl Aspects {
-    /// From sums over the fabric, of warp, weft, shear and how oblong cells are; what has no area is as
-    /// squares are.
+    /// Computes aspects from ratios of sums over the fabric, in the order of the fields; invalid ratios, as of a
+    /// mesh without area, become 1.
     fn of(ratios: [[f64; 2]; 4]) -> Self {
         let [warp, weft, shear, oblong] = ratios.map(|[above, below]| {
             let ratio = (above / below) as f32;
@@ -77,10 +78,10 @@ impl Aspects {
         }
     }
 
-    /// From what a fabric gives to what each constraint gives, m/N, in cells with or without diagonals.
-    pub(super) fn constraints(&self, fabric: &Compliance, diagonals: bool) -> Compliance {
+    /// Converts the compliance of a fabric to that of each constraint, m/N, in cells with or without diagonals.
+    pub(super) fn constraint_compliance(&self, fabric: &Compliance, diagonals: bool) -> Compliance {
         let [warp, weft, shear] = if diagonals && fabric.is_elastic() {
-            self.threads_beside_diagonals(fabric)
+            self.compensate_diagonals(fabric)
         } else {
             [fabric.warp, fabric.weft, fabric.shear]
         };
@@ -92,44 +93,44 @@ impl Aspects {
         }
     }
 
-    /// How much threads must give in both directions, and diagonals, m/N, so that they give together what the
-    /// fabric does: diagonals resist being stretched too.
+    /// Returns the compliance of warp, weft and diagonals, m/N, with which they have the compliance of the fabric
+    /// together: diagonals resist stretch too.
     ///
-    /// With the strains ε and η along warp and weft, and cells r times as long along the weft as along the
-    /// warp, threads of the stiffnesses u and v and diagonals hold (uε² + vη² + G(ε/r + rη)²)/2. A fabric that
-    /// is pulled along the warp alone is free to become narrower, so that it has the stiffness
-    /// u + (G/r²)v/(v + Gr²), and the same with all turned around along the weft.
+    /// With the strains ε and η along warp and weft, and cells r times as long along weft as along warp, edges of
+    /// the stiffnesses u and v and diagonals store (uε² + vη² + G(ε/r + rη)²)/2. A fabric pulled along the warp
+    /// alone is free to become narrower, so its stiffness is u + (G/r²)v/(v + Gr²), and correspondingly along the
+    /// weft.
     ///
-    /// Diagonals alone may be stiffer than a fabric is to be along a thread. Then they are softer than asked
-    /// for: how a fabric stretches comes before how it shears.
-    fn threads_beside_diagonals(&self, fabric: &Compliance) -> [f32; 3] {
+    /// Diagonals alone may be stiffer than the fabric along warp or weft. They are then made softer than
+    /// requested: correct stretch takes precedence over correct shear.
+    fn compensate_diagonals(&self, fabric: &Compliance) -> [f32; 3] {
         let [warp, weft, mut shear] = [fabric.warp, fabric.weft, fabric.shear]
-            .map(|compliance| f64::from(compliance.max(RIGID)).recip());
+            .map(|compliance| f64::from(compliance.max(MIN_COMPLIANCE)).recip());
         let square = f64::from(self.oblong);
         let (mut u, mut v) = (warp, weft);
-        for _ in 0..STRIDES {
+        for _ in 0..MAX_SHEAR_REDUCTIONS {
             let [by_warp, by_weft] = [shear / square, shear * square];
             (u, v) = (0.5 * warp, 0.5 * weft);
-            for _ in 0..ROUNDS {
+            for _ in 0..ITERATIONS {
                 let next_u = (warp - by_warp * v / (v + by_weft)).max(0.0);
                 let next_v = (weft - by_weft * u / (u + by_warp)).max(0.0);
-                // Half of the way: stiff diagonals would let them swing.
+                // Damped by one half: with stiff diagonals the iteration would oscillate.
                 u = 0.5 * (u + next_u);
                 v = 0.5 * (v + next_v);
             }
-            if u > LEAST * warp && v > LEAST * weft {
+            if u > MIN_STIFFNESS_FRACTION * warp && v > MIN_STIFFNESS_FRACTION * weft {
                 break;
             }
-            shear *= STRIDE;
+            shear *= SHEAR_REDUCTION;
         }
         let all = [(fabric.warp, u), (fabric.weft, v), (fabric.shear, shear)];
-        all.map(|(wanted, stiffness)| {
-            // What is rigid stays so, unless it had to become softer.
-            let gives = stiffness.recip() as f32;
-            if wanted <= 0.0 && gives <= 2.0 * RIGID {
+        all.map(|(target, stiffness)| {
+            // Rigid directions stay rigid, unless they had to be softened.
+            let compliance = stiffness.recip() as f32;
+            if target <= 0.0 && compliance <= 2.0 * MIN_COMPLIANCE {
                 0.0
             } else {
-                gives
+                compliance
             }
         })
     }
@@ -139,8 +140,8 @@ impl Aspects {
         all.into_iter().all(is_usable)
     }
 
-    /// Those of a sheet at rest.
-    pub(super) fn of_sheet(layout: &SheetLayout, positions: &SoaVec3) -> Self {
+    /// Computes the aspects of a grid from its rest positions.
+    pub(super) fn from_rest_shape(layout: &GridLayout, positions: &SoaVec3) -> Self {
         let [rows, columns] = [layout.rows as usize, layout.columns as usize];
         let at = |r: usize, c: usize| layout.first as usize + r * columns + c;
         let square = |a: usize, b: usize| {
@@ -169,27 +170,28 @@ impl Aspects {
                 }
             }
         }
-        // Of one thread each: there is one more of them than cells side by side.
-        let mean = |sum: f64, along: usize, across: usize| sum / (along * (across - 1)) as f64;
+        // Mean square length of the edges of `chains` chains with `particles` particles each.
+        let mean =
+            |sum: f64, chains: usize, particles: usize| sum / (chains * (particles - 1)) as f64;
         let oblong = [mean(weft, rows, columns), mean(warp, columns, rows)];
         Self::of([[warp, area], [weft, area], [shear, area], oblong])
     }
 }
 
 fn is_usable(ratio: f32) -> bool {
-    (MOST.recip()..MOST).contains(&ratio)
+    (MAX_ASPECT.recip()..MAX_ASPECT).contains(&ratio)
 }
 
 impl ConstraintGraph {
-    /// Takes from particles at their rest positions and the triangles between them what the stiffness of a
-    /// fabric means for each constraint. Without this, constraints give as those of square cells do.
+    /// Measures the aspects of all constraints from the rest positions and the triangles. Without a call, the
+    /// aspects are those of square cells.
     pub fn measure_aspects(&mut self, positions: &SoaVec3, triangles: &Corners) {
-        for sheet in &mut self.sheets {
-            sheet.aspects = Aspects::of_sheet(&sheet.layout, positions);
+        for grid in &mut self.grids {
+            grid.aspects = Aspects::from_rest_shape(&grid.layout, positions);
         }
-        if self.batches.is_empty() && self.strands.is_empty() {
-            // What leaves sheets when the cloth is torn.
-            if let Some(Sheet { aspects, .. }) = self.sheets.first() {
+        if self.batches.is_empty() && self.chain_batches.is_empty() {
+            // For constraints that leave grids when the cloth is torn.
+            if let Some(GridConstraints { aspects, .. }) = self.grids.first() {
                 let mean = 0.5 * (aspects.warp + aspects.weft);
                 self.aspects = Aspects {
                     warp: mean,
@@ -209,46 +211,46 @@ impl ConstraintGraph {
             let lengths = self.of_kind(kind).map(|(_, rest)| f64::from(rest));
             lengths.map(|length| length * length).sum()
         };
-        // Of all sides of triangles, diagonals are no threads: two of each pair of triangles.
+        // Diagonals are sides of triangles but not edges: two sides of each pair of triangles.
         let diagonals = self.count(ConstraintKind::Shear) as f64;
         let directions = 3.0 - (diagonals / triangles.len() as f64).min(1.0);
-        let threads = [squares(ConstraintKind::Structural), directions * area];
-        // A cell has twice the area of its triangles, and as many diagonals as those.
+        let structural = [squares(ConstraintKind::Structural), directions * area];
+        // A cell has twice the area of one of its triangles, and as many diagonals as triangles.
         let mean = squares(ConstraintKind::Shear) / diagonals;
         let cell = 2.0 * area / triangles.len() as f64;
-        self.aspects = Aspects::of([threads, threads, [2.0 * cell, mean], [1.0, 1.0]]);
+        self.aspects = Aspects::of([structural, structural, [2.0 * cell, mean], [1.0, 1.0]]);
     }
 
-    /// What distance constraints that are in no sheet give, m/N, in this fabric.
-    pub(super) fn gives(&self, fabric: &Compliance) -> Compliance {
+    /// Returns the compliance of distance constraints outside grids, m/N, for this fabric.
+    pub(super) fn compliance_outside_grids(&self, fabric: &Compliance) -> Compliance {
         let mut kinds = self.batches.iter().map(|batch| batch.kind);
         let diagonals = kinds.any(|kind| kind == ConstraintKind::Shear);
-        self.aspects.constraints(fabric, diagonals)
+        self.aspects.constraint_compliance(fabric, diagonals)
     }
 
-    /// The distance constraints of one kind, and what each of them gives, m/N.
+    /// Iterates over the distance constraints of one kind and their compliances, m/N.
     pub(super) fn compliances(
         &self,
         kind: ConstraintKind,
         compliance: &Compliance,
     ) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
         let compliance = *compliance;
-        let woven = self.sheets.iter().flat_map(move |sheet| {
-            let families = sheet.families.iter().filter(move |f| f.kind() == kind);
-            let gives = sheet.gives(&compliance);
-            families.flat_map(move |family| {
-                let own = family.weave().compliance(&gives);
-                let pairs = family.iter(&sheet.layout);
+        let in_grids = self.grids.iter().flat_map(move |grid| {
+            let sets = grid.sets.iter().filter(move |set| set.kind() == kind);
+            let grid_compliance = grid.compliance(&compliance);
+            sets.flat_map(move |set| {
+                let own = set.direction().compliance(&grid_compliance);
+                let pairs = set.iter(&grid.layout);
                 pairs.map(move |(_, constraint)| (constraint.particles, own))
             })
         });
-        let own = self.gives(&compliance).of(kind);
-        let others = self.outside_sheets(kind);
-        woven.chain(others.map(move |(pair, _)| (pair, own)))
+        let own = self.compliance_outside_grids(&compliance).of(kind);
+        let others = self.outside_grids(kind);
+        in_grids.chain(others.map(move |(pair, _)| (pair, own)))
     }
 
-    /// One aspect for all constraints: of a rope, the length of a link over the width of fabric that it is
-    /// made of.
+    /// Sets one aspect for all constraints outside grids: for a rope, the length of a link over the width of the
+    /// fabric that the rope represents.
     pub fn set_aspect(&mut self, aspect: f32) {
         self.aspects = Aspects {
             warp: aspect,
@@ -276,12 +278,12 @@ mod tests {
             let graph = topology
                 .assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2)
                 .constraints;
-            // Threads of an edge carry half a cell, and all share what that takes away.
-            let thread = side as f32 / (side - 1) as f32;
-            let found = graph.sheets[0].aspects;
+            // Chains at the border represent half a cell; all chains of a direction have the mean aspect.
+            let aspect = side as f32 / (side - 1) as f32;
+            let found = graph.grids[0].aspects;
             for (found, expected) in [
-                (found.warp, thread),
-                (found.weft, thread),
+                (found.warp, aspect),
+                (found.weft, aspect),
                 (found.shear, 1.0),
             ] {
                 assert!((found - expected).abs() < 1e-4, "{found}, not {expected}");
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_the_aspects_of_squares() {
+    fn missing_triangles_default_to_square_cells() {
         let mut graph = ConstraintGraph::new(
             &[Vec3::ZERO, Vec3::X].into_iter().collect(),
             &[(ConstraintKind::Structural, 0, 1)],

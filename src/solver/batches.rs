@@ -1,10 +1,10 @@
-//! The order in which constraints are solved, and which of them may be solved at the same time.
+//! Orders constraints and groups them into batches that may be solved in parallel.
 //!
-//! Gauss–Seidel solves one constraint after the other, and the order shows: row by row, a
-//! symmetric cloth comes out skewed. So constraints are grouped by the direction in which they lie
-//! (all warp threads, then all weft threads), and within a group, block by block, coloured
-//! greedily, so that no two constraints of a batch share a particle. A batch may then be solved in any
-//! order, several at a time, with the same bits (Box2D v3 arranges its contacts in the same way).
+//! Gauss–Seidel solves one constraint after the other, and the result depends on the order: solved row by row,
+//! a symmetric cloth becomes skewed. Constraints are therefore grouped by direction (all warp constraints, then
+//! all weft constraints) and, within a group, coloured greedily block by block, so no two constraints of a
+//! batch share a particle. The constraints of a batch may then be solved in any order, several at a time, with
+//! the same bits (Box2D v3 colours its contacts in the same way).
 
 use super::{
     aligned::AlignedVec,
@@ -12,33 +12,32 @@ use super::{
     soa::SoaVec3,
 };
 
-/// Colours a group may use before the rest of it goes into one batch that is solved serially.
+/// Largest number of colours of a block; its remaining constraints go into one batch that is solved serially.
 const MAX_COLOURS: usize = 64;
 
-/// A group of constraints is cut into blocks with so many particles at the first ends, and the
-/// colours of a block are solved while its particles are in the cache (128 KiB of them). Measured at
-/// 256² in the order of a wave: 15 % faster.
+/// Particles per block. A group of constraints is cut into blocks by its first particles, and the colours of a
+/// block are solved while its particles (128 KiB) are in the cache. Measured at 256² in wavefront order: 15 %
+/// faster.
 const BLOCK: u32 = 1 << 13;
 
-/// Constraints of one kind that are solved together.
+/// Distance constraints of one kind that are solved together.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Batch {
     pub(super) kind: ConstraintKind,
-    /// No two constraints of this batch share a particle.
+    /// Whether no two constraints of this batch share a particle.
     pub(super) independent: bool,
     pub(super) pairs: Vec<[u32; 2]>,
     /// Rest lengths, m.
     pub(super) rest: AlignedVec,
-    /// Lagrange multipliers of the running substep; empty unless somebody needs their sum over all
-    /// iterations.
+    /// Lagrange multipliers of the running substep; empty unless their sum over all iterations is needed.
     pub(super) lambda: AlignedVec,
     /// Mean tension during the running fixed step, N; empty unless it is measured.
     pub(super) load: AlignedVec,
 }
 
 impl Batch {
-    /// Constraints that are now at their rest lengths.
+    /// Creates a batch of constraints with the current distances as rest lengths.
     fn new(
         kind: ConstraintKind,
         independent: bool,
@@ -58,12 +57,12 @@ impl Batch {
         }
     }
 
-    /// An empty one.
+    /// Creates an empty, independent batch.
     pub(super) fn empty(kind: ConstraintKind) -> Self {
         Self::new(kind, true, Vec::new(), &SoaVec3::default())
     }
 
-    /// Removes what is not to be kept. The others keep their order.
+    /// Removes the constraints for which `keep` returns false. The others keep their order.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&[u32; 2], &f32) -> bool) {
         let before = self.pairs.len();
         let mut kept = 0;
@@ -81,14 +80,14 @@ impl Batch {
         }
     }
 
-    /// Call this after pairs have changed: what was known of them is not true any more.
+    /// Discards multipliers and loads; call this after pairs have changed.
     pub(super) fn changed(&mut self) {
         self.lambda.clear();
         self.load.clear();
     }
 }
 
-/// Puts constraints (sorted by particles, without duplicates) into batches in solving order.
+/// Groups constraints (sorted by particles, without duplicates) into batches in solving order.
 pub(super) fn arrange(
     positions: &SoaVec3,
     constraints: Vec<(u32, u32, ConstraintKind)>,
@@ -100,7 +99,7 @@ pub(super) fn arrange(
     }
 
     let mut batches = Vec::new();
-    // One bit for each colour that already touches the particle.
+    // One bit for each colour already used at the particle.
     let mut used = vec![0_u64; positions.len()];
     for (group, members) in groups.iter().enumerate() {
         let kind = ConstraintKind::SOLVE_ORDER[group / DIRECTIONS];
@@ -113,9 +112,9 @@ pub(super) fn arrange(
     batches
 }
 
-/// Gives out constraints in groups that share no particle, and what is left over if there are too
-/// many. `used` is room for work, of one number for each particle.
-fn colour(members: &[[u32; 2]], used: &mut [u64], mut give: impl FnMut(Vec<[u32; 2]>, bool)) {
+/// Passes to `emit` groups of constraints that share no particle, then the constraints that no colour was left
+/// for. `used` is a scratch buffer of one number per particle.
+fn colour(members: &[[u32; 2]], used: &mut [u64], mut emit: impl FnMut(Vec<[u32; 2]>, bool)) {
     for &i in members.as_flattened() {
         used[i as usize] = 0;
     }
@@ -136,24 +135,25 @@ fn colour(members: &[[u32; 2]], used: &mut [u64], mut give: impl FnMut(Vec<[u32;
         colours[colour].push([a, b]);
     }
     for members in colours {
-        give(members, true);
+        emit(members, true);
     }
     if !overflow.is_empty() {
-        give(overflow, false);
+        emit(overflow, false);
     }
 }
 
-/// Axes, face diagonals and space diagonals of a cube, without sign.
+/// Number of directions that constraints are grouped by: axes, face diagonals and space diagonals of a cube,
+/// without sign, and 0 for coincident particles.
 pub(super) const DIRECTIONS: usize = 14;
 
-/// Which of the [`DIRECTIONS`] is nearest to the line through two particles; 0 if they coincide.
+/// Returns which of the [`DIRECTIONS`] is nearest to the line through two particles; 0 if they coincide.
 pub(super) fn direction(positions: &SoaVec3, a: u32, b: u32) -> usize {
     let d = positions.get(b as usize) - positions.get(a as usize);
     let largest = d.abs().max_element();
     if largest == 0.0 || largest.is_nan() {
         return 0;
     }
-    // Each component becomes −1, 0 or 1: a three-digit number in base 3, with 13 in the middle.
+    // Each component is rounded to −1, 0 or 1, and the three digits form a number in base 3 from −13 to 13.
     let digits = (d / largest).to_array().map(|c| c.round() as i32);
     let code = digits[0] * 9 + digits[1] * 3 + digits[2];
     code.unsigned_abs() as usize
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_hub_overflows_and_loses_nothing() {
-        // One particle tied to 200 others in the same direction: only 64 colours exist.
+        // One particle tied to 200 others in the same direction, with only 64 colours.
         let positions: SoaVec3 = (0..201).map(|i| Vec3::Y * i as f32).collect();
         let pairs: Vec<_> = (1..201)
             .map(|i| (ConstraintKind::Structural, 0, i))

@@ -1,8 +1,8 @@
-//! Saves numbers that may be infinite: as their bits, because JSON has no word for infinity.
+//! Serializes numbers that may be infinite as their bits, because JSON has no infinity.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A number, or a list of them.
+/// A number or a list of numbers that is saved as bits.
 pub(crate) trait Bits: Sized {
     type Saved: Serialize + for<'de> Deserialize<'de>;
     fn save(&self) -> Self::Saved;

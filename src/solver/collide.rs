@@ -1,16 +1,16 @@
-//! Contacts with solid shapes: push-out and friction, in position form.
+//! Collision with shape colliders: position-level push-out and Coulomb friction.
 
 use super::{
-    contact::{Boxes, Contacts, LANES, Obstacle},
-    crew::{Leader, PART},
-    facets::Facets,
+    contact::{Boxes, ColliderAtSubstep, Contacts, LANES},
     integrate::{update_displacements, update_part},
     particles::ParticleArrays,
     shape::Shape,
     simd::dispatch,
     soa::{Bounds, bounds},
-    sweep::{longest, stop_fast},
+    sweep::{max_length, stop_fast_particles},
+    triangle_contacts::TriangleContacts,
     triangles::Triangles,
+    workers::{PARTICLES_PER_PART, Workers},
 };
 use bevy::math::{Mat3, Quat, Vec3};
 use std::{
@@ -18,60 +18,59 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// A collider that moves faster than this was put somewhere else rather than moved there; it takes
-/// no cloth along, m/s.
+/// Speed above which a collider counts as teleported, m/s: it drags no cloth along.
 pub(super) const TELEPORT_SPEED: f32 = 200.0;
 
 /// Coulomb friction coefficients.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Friction {
-    /// Holds what does not slide yet.
-    pub fixed: f32,
-    /// Slows what slides.
-    pub kinetic: f32,
+    /// Static coefficient: bounds the friction that prevents sliding.
+    pub static_coefficient: f32,
+    /// Kinetic coefficient: friction that slows sliding.
+    pub kinetic_coefficient: f32,
 }
 
 impl Friction {
-    /// What two surfaces have together: the geometric mean, which is 0 if either is frictionless.
+    /// Combines the coefficients of two surfaces: their geometric mean, which is 0 if either is frictionless.
     pub fn between(a: Self, b: Self) -> Self {
         Self {
-            fixed: (a.fixed * b.fixed).sqrt(),
-            kinetic: (a.kinetic * b.kinetic).sqrt(),
+            static_coefficient: (a.static_coefficient * b.static_coefficient).sqrt(),
+            kinetic_coefficient: (a.kinetic_coefficient * b.kinetic_coefficient).sqrt(),
         }
     }
 }
 
-/// Where a collider is, in world space.
+/// Position and orientation of a collider in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Turns the collider's axes into world axes.
+    /// Rotation from the collider's axes to world axes.
     pub rotation: Quat,
     /// World position of the collider's origin, m.
     pub translation: Vec3,
 }
 
 impl Pose {
-    /// That of the world itself.
+    /// Identity pose.
     pub const ORIGIN: Self = Self {
         rotation: Quat::IDENTITY,
         translation: Vec3::ZERO,
     };
 
-    /// Whether every number is finite and the rotation is one.
+    /// Returns whether every number is finite and the rotation is normalized.
     pub fn is_valid(&self) -> bool {
         self.rotation.is_finite() && self.rotation.is_normalized() && self.translation.is_finite()
     }
 
-    /// Where something is in the world that has this place in its frame.
-    pub(crate) fn carrying(&self, place: &Self) -> Self {
+    /// Transforms a pose given in the frame of this one to world space.
+    pub(crate) fn compose(&self, local: &Self) -> Self {
         Self {
-            rotation: self.rotation * place.rotation,
-            translation: self.translation + self.rotation * place.translation,
+            rotation: self.rotation * local.rotation,
+            translation: self.translation + self.rotation * local.translation,
         }
     }
 
-    /// Between two poses: straight for the place, the short way round for the turn.
-    fn between(self, end: Self, t: f32) -> Self {
+    /// Interpolates between two poses: linearly for the translation, along the shorter arc for the rotation.
+    fn interpolate(self, end: Self, t: f32) -> Self {
         Self {
             rotation: nlerp(self.rotation, end.rotation, t),
             translation: self.translation + (end.translation - self.translation) * t,
@@ -79,8 +78,8 @@ impl Pose {
     }
 }
 
-/// Normalised linear interpolation: unlike `slerp` it needs no sine, whose last bits differ from
-/// one platform to the next, and over one step the difference is nothing.
+/// Normalized linear interpolation. Unlike `slerp` it needs no sine, which differs in its last bits between
+/// platforms; over one step the difference is negligible.
 fn nlerp(start: Quat, end: Quat, t: f32) -> Quat {
     if start == end {
         return start;
@@ -91,23 +90,23 @@ fn nlerp(start: Quat, end: Quat, t: f32) -> Quat {
     if length > 0.0 { mixed / length } else { end }
 }
 
-/// A solid that cloth bumps into.
+/// Solid shape that cloth collides with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collider {
-    /// Its shape.
+    /// Shape, in the collider's own frame.
     pub shape: Shape,
-    /// Where it is when the fixed step begins.
+    /// Pose at the beginning of the fixed step.
     pub start: Pose,
-    /// Where it is when the fixed step ends.
+    /// Pose at the end of the fixed step.
     pub end: Pose,
-    /// Its own friction, combined with that of the cloth by [`Friction::between`].
+    /// Friction of the collider, combined with that of the cloth by [`Friction::between`].
     pub friction: Friction,
-    /// Cloth is kept inside its shape instead of outside.
+    /// Inverts the collider into a container: cloth is kept inside its shape instead of outside.
     pub hollow: bool,
 }
 
 impl Collider {
-    /// One that does not move.
+    /// Creates a collider that does not move.
     pub fn fixed(shape: Shape, pose: Pose, friction: Friction) -> Self {
         Self {
             shape,
@@ -118,11 +117,11 @@ impl Collider {
         }
     }
 
-    /// The same collider, standing still at its end if it came there too fast to have been moved.
+    /// Removes a teleport: a collider that moved faster than 200 m/s rests at its end pose instead.
     /// `dt` is the length of the fixed step, s.
     pub fn without_teleport(self, dt: f32) -> Self {
-        let way = self.end.translation - self.start.translation;
-        if way.length() > TELEPORT_SPEED * dt {
+        let movement = self.end.translation - self.start.translation;
+        if movement.length() > TELEPORT_SPEED * dt {
             Self {
                 start: self.end,
                 ..self
@@ -132,22 +131,22 @@ impl Collider {
         }
     }
 
-    /// Corners of a box in the axes of the world around all that it may touch during the fixed step.
-    /// What is hollow draws in what is outside of it from everywhere.
-    pub(crate) fn around(&self) -> [Vec3; 2] {
+    /// Returns the corners of the world-axis-aligned bounding box of the collider over the fixed step. It is
+    /// infinite for containers, which draw in cloth from anywhere outside.
+    pub(crate) fn swept_bounds(&self) -> [Vec3; 2] {
         let [least, most] = self.shape.bounds();
         if self.hollow || !least.is_finite() {
             return [Vec3::NEG_INFINITY, Vec3::INFINITY];
         }
-        // However it turns, it does not leave a ball.
+        // Bounding sphere around the origin of the collider, valid for any rotation.
         let radius = least.abs().max(most.abs()).length();
         let (from, to) = (self.start.translation, self.end.translation);
         [from.min(to) - radius, from.max(to) + radius]
     }
 
-    /// Whether anything in a box, given by its corners, may touch it during the fixed step, where
-    /// that is in the box [around](Self::around) it.
-    pub(crate) fn is_near(&self, [low, high]: [Vec3; 2]) -> bool {
+    /// Returns whether anything in a box, given by its corners, may touch the collider during the fixed step,
+    /// provided that the box overlaps [`swept_bounds`](Self::swept_bounds).
+    pub(crate) fn may_reach(&self, [low, high]: [Vec3; 2]) -> bool {
         if self.hollow || self.shape != Shape::HalfSpace {
             return true;
         }
@@ -158,7 +157,8 @@ impl Collider {
         })
     }
 
-    /// Its greatest radius if it is round all along its axis and cloth is kept outside, else infinite, m.
+    /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes and for
+    /// containers.
     pub(super) fn round_radius(&self) -> f32 {
         match self.hollow {
             true => f32::INFINITY,
@@ -166,32 +166,33 @@ impl Collider {
         }
     }
 
-    /// Where it is when a substep begins and when it ends.
-    pub(super) fn during(&self, substep: u32, substeps: u32) -> (Pose, Pose) {
+    /// Returns the poses at the beginning and at the end of a substep.
+    pub(super) fn poses_at(&self, substep: u32, substeps: u32) -> (Pose, Pose) {
         let n = substeps.max(1) as f32;
         (
-            self.start.between(self.end, substep as f32 / n),
-            self.start.between(self.end, (substep + 1) as f32 / n),
+            self.start.interpolate(self.end, substep as f32 / n),
+            self.start.interpolate(self.end, (substep + 1) as f32 / n),
         )
     }
 }
 
-/// What the cloth brings to a contact.
+/// Contact thickness and friction of a cloth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surface {
-    /// Distance that particles keep from a collider, m, so that the flat triangles between them do
-    /// not shine through a round one.
+    /// Distance that particles keep from colliders, m, so that the flat triangles between them do not intersect a
+    /// round collider visibly.
     pub thickness: f32,
-    /// Friction of the fabric.
+    /// Friction coefficients of the fabric.
     pub friction: Friction,
 }
 
-/// Pushes particles out of colliders, and keeps them from going through, in substep number `substep` of `substeps`.
+/// Pushes particles out of colliders and stops fast ones from tunneling, in substep number `substep` of
+/// `substeps`.
 ///
-/// Displacements must be up to date ([`update_displacements`]): they say where particles came from. The
-/// push-out d_n moves the position; of the displacement it only takes the part that still goes into
-/// the collider, so it adds no energy. Friction works on the displacement Δt relative to the point
-/// of the collider that is touched: up to μ_s·d_n it is cancelled, beyond that it loses μ_k·d_n.
+/// Displacements must be up to date ([`update_displacements`]): they tell where particles came from. The
+/// push-out d_n moves the position and removes from the displacement only the part that points into
+/// the collider, so it adds no energy. Friction acts on the tangential displacement Δt relative to the contact
+/// point on the collider: up to μ_s·d_n it is cancelled, beyond that it is reduced by μ_k·d_n.
 pub fn collide(
     particles: &mut ParticleArrays,
     colliders: &[Collider],
@@ -202,83 +203,85 @@ pub fn collide(
     if colliders.is_empty() {
         return;
     }
-    with_obstacles(
+    with_colliders_at_substep(
         particles,
         colliders,
         surface,
         [substep, substeps],
-        |all, p| {
+        |at_substep, p| {
             let moving = p
                 .position
-                .chunks_mut(PART)
-                .zip(p.displacement.chunks_mut(PART));
-            let parts = moving.zip(p.inverse_mass.chunks(PART));
+                .chunks_mut(PARTICLES_PER_PART)
+                .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+            let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
             parts.for_each(|((x, d), w)| {
-                let ways = bounds(d.each_ref().map(|plane| &**plane));
-                touch(all, longest(&ways), x, d, w);
+                let displacements = bounds(d.each_ref().map(|plane| &**plane));
+                collide_chunk(at_substep, max_length(&displacements), x, d, w);
             });
         },
     );
 }
 
-/// What a cloth brings to contacts besides its particles.
-pub(crate) struct Skin<'a> {
-    /// Its triangles.
+/// Surface of a cloth in contacts: its triangles, thickness and friction.
+pub(crate) struct ContactSurface<'a> {
+    /// Triangles of the cloth.
     pub(crate) triangles: &'a Triangles,
-    /// What contacts with them need, ready for this fixed step.
-    pub(crate) facets: &'a mut Facets,
+    /// State of triangle contacts, prepared for this fixed step.
+    pub(crate) triangle_contacts: &'a mut TriangleContacts,
     /// Thickness and friction.
     pub(crate) surface: Surface,
 }
 
-impl Skin<'_> {
-    /// The same, for a while.
-    pub(crate) fn reborrow(&mut self) -> Skin<'_> {
-        Skin {
+impl ContactSurface<'_> {
+    /// Borrows the surface again, for one call.
+    pub(crate) fn reborrow(&mut self) -> ContactSurface<'_> {
+        ContactSurface {
             triangles: self.triangles,
-            facets: self.facets,
+            triangle_contacts: self.triangle_contacts,
             surface: self.surface,
         }
     }
 }
 
-/// Brings displacements up to date, pushes triangles out of colliders that are smaller than they are, and
-/// particles out of all: [`update_displacements`] and [`collide`], shared with the leader's helpers. Returns
-/// whether any was near enough to touch.
+/// Updates displacements, pushes triangles out of colliders smaller than they are, and particles out of all
+/// colliders: [`update_displacements`] and [`collide`] on several workers. Returns whether any collider was near
+/// enough to touch.
 ///
 /// [`update_displacements`]: super::update_displacements
-pub(crate) fn collide_shared<'a>(
-    leader: &mut Leader,
+pub(crate) fn update_and_collide<'a>(
+    workers: &mut Workers,
     particles: &mut ParticleArrays,
-    skin: Skin,
+    contact_surface: ContactSurface,
     colliders: impl IntoIterator<Item = &'a Collider>,
     during: [u32; 2],
 ) -> bool {
-    let Skin {
+    let ContactSurface {
         triangles,
-        facets,
+        triangle_contacts,
         surface,
-    } = skin;
+    } = contact_surface;
     let any_near = AtomicBool::new(false);
-    with_obstacles(particles, colliders, &surface, during, |all, p| {
-        if facets.are_ready() {
-            facets.begin(p);
+    with_colliders_at_substep(particles, colliders, &surface, during, |at_substep, p| {
+        if triangle_contacts.are_ready() {
+            triangle_contacts.begin(p);
             update_displacements(p);
-            let near = facets.collide(p, triangles, &all.all);
+            let near = triangle_contacts.collide(p, triangles, &at_substep.colliders);
             any_near.store(near, Ordering::Relaxed);
-            // Of what triangles have been pushed nothing is to be added to displacements.
+            // Displacements are up to date already: the push-out of triangles must not be added to them.
             p.predicted.copy_from(&p.position);
         }
         let moving = p
             .position
-            .chunks_mut(PART)
-            .zip(p.displacement.chunks_mut(PART));
-        let parts = moving.zip(p.predicted.chunks_mut(PART));
-        let parts = parts.zip(p.inverse_mass.chunks(PART));
-        leader.each(parts, |(((x, [dx, dy, dz]), predicted), w)| {
-            let places = x.each_ref().map(|plane| &**plane);
-            let greatest = update_part([&mut *dx, &mut *dy, &mut *dz], predicted, places);
-            if touch(all, greatest * DIAGONAL, x, [dx, dy, dz], w) {
+            .chunks_mut(PARTICLES_PER_PART)
+            .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+        let parts = moving.zip(p.predicted.chunks_mut(PARTICLES_PER_PART));
+        let parts = parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+        workers.for_each_part(parts, |(((x, [dx, dy, dz]), predicted), w)| {
+            let positions = x.each_ref().map(|plane| &**plane);
+            let largest_component =
+                update_part([&mut *dx, &mut *dy, &mut *dz], predicted, positions);
+            let max_displacement = largest_component * DIAGONAL;
+            if collide_chunk(at_substep, max_displacement, x, [dx, dy, dz], w) {
                 any_near.store(true, Ordering::Relaxed);
             }
         });
@@ -286,32 +289,34 @@ pub(crate) fn collide_shared<'a>(
     any_near.into_inner()
 }
 
-/// Pushes triangles and particles out of more colliders, which are where they are in one substep. After
-/// [`collide_shared`] in the same substep. Returns whether any was near enough to touch.
-pub(crate) fn collide_again<'a>(
-    leader: &mut Leader,
+/// Pushes triangles and particles out of additional colliders, with poses given for a single substep. Call after
+/// [`update_and_collide`] in the same substep. Returns whether any collider was near enough to touch.
+pub(crate) fn collide_additional<'a>(
+    workers: &mut Workers,
     particles: &mut ParticleArrays,
-    skin: Skin,
+    contact_surface: ContactSurface,
     colliders: impl IntoIterator<Item = &'a Collider>,
 ) -> bool {
-    let Skin {
+    let ContactSurface {
         triangles,
-        facets,
+        triangle_contacts,
         surface,
-    } = skin;
+    } = contact_surface;
     let any_near = AtomicBool::new(false);
-    with_obstacles(particles, colliders, &surface, [0, 1], |all, p| {
-        if facets.are_ready() && facets.collide(p, triangles, &all.all) {
+    with_colliders_at_substep(particles, colliders, &surface, [0, 1], |at_substep, p| {
+        if triangle_contacts.are_ready()
+            && triangle_contacts.collide(p, triangles, &at_substep.colliders)
+        {
             any_near.store(true, Ordering::Relaxed);
         }
         let moving = p
             .position
-            .chunks_mut(PART)
-            .zip(p.displacement.chunks_mut(PART));
-        let parts = moving.zip(p.inverse_mass.chunks(PART));
-        leader.each(parts, |((x, d), w)| {
-            let ways = bounds(d.each_ref().map(|plane| &**plane));
-            if touch(all, longest(&ways), x, d, w) {
+            .chunks_mut(PARTICLES_PER_PART)
+            .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+        let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+        workers.for_each_part(parts, |((x, d), w)| {
+            let displacements = bounds(d.each_ref().map(|plane| &**plane));
+            if collide_chunk(at_substep, max_length(&displacements), x, d, w) {
                 any_near.store(true, Ordering::Relaxed);
             }
         });
@@ -320,25 +325,25 @@ pub(crate) fn collide_again<'a>(
 }
 
 thread_local! {
-    /// Room for obstacles.
-    static ALL: RefCell<Obstacles> = RefCell::default();
+    /// Scratch buffer for the colliders of a substep.
+    static SCRATCH: RefCell<CollidersAtSubstep> = RefCell::default();
 }
 
-/// All obstacles of a substep, and boxes around them.
+/// All colliders at one substep, with their bounding boxes.
 #[derive(Default)]
-struct Obstacles {
-    all: Vec<Obstacle>,
+struct CollidersAtSubstep {
+    colliders: Vec<ColliderAtSubstep>,
     boxes: Boxes,
 }
 
-impl Obstacles {
-    /// Whether any of them may touch a particle in a box.
+impl CollidersAtSubstep {
+    /// Returns whether any of the colliders may touch a particle in a box.
     fn may_touch(&self, bounds: &Bounds) -> bool {
         (0..self.boxes.groups()).any(|group| {
             let mut near = self.boxes.overlapping(group, bounds);
             while near != 0 {
-                let number = group * LANES + near.trailing_zeros() as usize;
-                if self.all[number].may_touch(bounds) {
+                let index = group * LANES + near.trailing_zeros() as usize;
+                if self.colliders[index].may_touch(bounds) {
                     return true;
                 }
                 near &= near - 1;
@@ -348,60 +353,61 @@ impl Obstacles {
     }
 }
 
-/// Lends the colliders as they are in substep number `substep` of `substeps`.
-fn with_obstacles<'a>(
+/// Runs `work` with the colliders as they are in substep number `substep` of `substeps`.
+fn with_colliders_at_substep<'a>(
     particles: &mut ParticleArrays,
     colliders: impl IntoIterator<Item = &'a Collider>,
     surface: &Surface,
     [substep, substeps]: [u32; 2],
-    work: impl FnOnce(&Obstacles, &mut ParticleArrays),
+    work: impl FnOnce(&CollidersAtSubstep, &mut ParticleArrays),
 ) {
     let origin = particles.origin;
-    ALL.with_borrow_mut(|obstacles| {
-        let Obstacles { all, boxes } = obstacles;
-        let obstacle = |collider| Obstacle::new(collider, surface, origin, substep, substeps);
+    SCRATCH.with_borrow_mut(|at_substep| {
+        let new = |collider| ColliderAtSubstep::new(collider, surface, origin, substep, substeps);
+        let CollidersAtSubstep {
+            colliders: all,
+            boxes,
+        } = at_substep;
         all.clear();
-        all.extend(colliders.into_iter().map(obstacle));
-        boxes.fill(all.iter().map(|obstacle| obstacle.around));
-        work(obstacles, particles);
+        all.extend(colliders.into_iter().map(new));
+        boxes.fill(all.iter().map(|collider| collider.aabb));
+        work(at_substep, particles);
     });
 }
 
-/// A vector is at most so many times as long as its greatest component: √3, and more than is lost by
-/// rounding.
+/// Upper bound on the ratio of a vector's length to its largest component: √3 plus a margin for rounding.
 const DIAGONAL: f32 = 1.733;
 
-/// Contacts of particles that are neighbours in memory, none of which has moved by more than `way`. Returns
-/// whether anything was near.
-fn touch(
-    obstacles: &Obstacles,
-    way: f32,
+/// Resolves the contacts of a chunk of consecutive particles. `max_displacement` is an upper bound on their
+/// displacements, m. Returns whether any collider was near.
+fn collide_chunk(
+    at_substep: &CollidersAtSubstep,
+    max_displacement: f32,
     mut x: [&mut [f32]; 3],
     mut d: [&mut [f32]; 3],
     w: &[f32],
 ) -> bool {
-    let Obstacles { all, boxes } = obstacles;
-    if all.is_empty() {
+    let CollidersAtSubstep { colliders, boxes } = at_substep;
+    if colliders.is_empty() {
         return false;
     }
-    stop_fast(all, way, &mut x, &mut d, w);
-    // Most cloths, and most parts of a large one, are far from most colliders.
-    let near = obstacles.may_touch(&bounds(x.each_ref().map(|plane| &**plane)));
+    stop_fast_particles(colliders, max_displacement, &mut x, &mut d, w);
+    // Early out: most cloths, and most chunks of a large one, are far from most colliders.
+    let near = at_substep.may_touch(&bounds(x.each_ref().map(|plane| &**plane)));
     if near {
         dispatch(Contacts {
             x,
             d,
             w,
-            obstacles: all,
+            colliders,
             boxes,
         });
     }
     near
 }
 
-/// The deepest that any particle is inside a collider, or outside one that is hollow, at the end of the
-/// fixed step, m; 0 if none is.
-/// Pinned particles do not count: whoever put them there wanted them there.
+/// Returns the largest depth of a particle inside a collider, or outside a container, at the end of the
+/// fixed step, m; 0 if there is no penetration. Pinned particles do not count: they were placed on purpose.
 pub fn deepest_penetration<'a>(
     particles: &ParticleArrays,
     colliders: impl IntoIterator<Item = &'a Collider>,
@@ -424,7 +430,7 @@ pub fn deepest_penetration<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Integration, SoaVec3, integrate};
+    use crate::solver::{IntegrateSettings, SoaVec3, integrate};
 
     const STILL: Pose = Pose {
         rotation: Quat::IDENTITY,
@@ -439,8 +445,8 @@ mod tests {
 
     fn rough(mu: f32) -> Friction {
         Friction {
-            fixed: mu,
-            kinetic: mu,
+            static_coefficient: mu,
+            kinetic_coefficient: mu,
         }
     }
 
@@ -464,25 +470,25 @@ mod tests {
     }
 
     #[test]
-    fn what_already_leaves_is_not_slowed() {
+    fn a_particle_already_leaving_is_not_slowed() {
         let mut p = particle(Vec3::NEG_Y * 0.01, Vec3::Y * 0.1);
         collide(&mut p, &[floor(0.0)], &surface(0.0), 0, 1);
         assert_eq!(p.displacement.get(0), Vec3::Y * 0.1);
     }
 
     #[test]
-    fn friction_holds_or_slows() {
-        // A push-out of 0.1 with μ = 0.5 can take 0.05.
-        let mut held = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.04, -0.1, 0.0));
-        collide(&mut held, &[floor(0.5)], &surface(0.5), 0, 1);
-        assert_eq!(held.displacement.get(0), Vec3::ZERO);
+    fn friction_sticks_or_slows() {
+        // A push-out of 0.1 with μ = 0.5 removes at most 0.05 of the tangential displacement.
+        let mut sticks = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.04, -0.1, 0.0));
+        collide(&mut sticks, &[floor(0.5)], &surface(0.5), 0, 1);
+        assert_eq!(sticks.displacement.get(0), Vec3::ZERO);
         let mut slides = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.2, -0.1, 0.0));
         collide(&mut slides, &[floor(0.5)], &surface(0.5), 0, 1);
         assert!((slides.displacement.get(0).x - 0.15).abs() < 1e-6);
     }
 
     #[test]
-    fn a_moving_collider_takes_the_cloth_along() {
+    fn a_moving_collider_drags_cloth_along() {
         let end = Pose {
             translation: Vec3::new(0.3, 0.1, 0.0),
             ..STILL
@@ -492,7 +498,7 @@ mod tests {
             ..floor(100.0)
         };
         let mut p = particle(Vec3::ZERO, Vec3::ZERO);
-        let free = Integration {
+        let free = IntegrateSettings {
             gravity: Vec3::ZERO,
             damping: 0.0,
             dt: 1.0 / 480.0,
@@ -506,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn a_teleported_collider_does_not() {
+    fn a_teleported_collider_drags_no_cloth_along() {
         let far = Pose {
             translation: Vec3::X * 100.0,
             ..STILL

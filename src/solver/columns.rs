@@ -1,13 +1,13 @@
-//! Columns of a plane that is stored row by row: what several threads may write at the same time.
+//! Strips of columns of a plane that is stored row by row, which several threads may write at the same time.
 //!
-//! Rows, or blocks of them, are slices, which `chunks_mut` hands out. A strip of columns is no slice;
-//! here is the little that is needed to hand it out all the same. The `unsafe` of this file is all
-//! about one thing: which numbers of the plane belong to which strip.
+//! Blocks of rows are slices and come from `chunks_mut`. A strip of columns is not a slice; [`Columns`] is its
+//! counterpart. All `unsafe` code of this file relies on one invariant: each number of the plane belongs to at
+//! most one strip.
 
-use super::crew::Parts;
+use super::workers::PartIterator;
 use std::{marker::PhantomData, ops::Range};
 
-/// Neighbouring columns of a plane: of each of its rows the same part.
+/// Neighbouring columns of a plane: the same range of each row.
 ///
 /// Owns, for its lifetime, the numbers at `first + r·stride + c` with r < `rows` and c < `width`.
 /// They lie in the slice that it was made from, and no other strip of that slice owns any of them.
@@ -20,13 +20,13 @@ pub(super) struct Columns<'a> {
     plane: PhantomData<&'a mut [f32]>,
 }
 
-// SAFETY: it is the only way to the numbers that it owns, as a `&mut [f32]` would be.
+// SAFETY: a strip is the only access to the numbers that it owns, as a `&mut [f32]` would be.
 #[allow(unsafe_code)]
 unsafe impl Send for Columns<'_> {}
 
 impl<'a> Columns<'a> {
-    /// All columns of a plane whose rows have `stride` numbers; what is left behind the last whole
-    /// row does not belong to it.
+    /// Returns all columns of a plane with rows of `stride` numbers; numbers behind the last whole row are not
+    /// included.
     pub(super) fn all(plane: &'a mut [f32], stride: usize) -> Self {
         Self {
             first: plane.as_mut_ptr(),
@@ -37,25 +37,25 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The same columns as strips of these ranges, each of which begins where the one before ends, the
-    /// first at 0; of what there is not, nothing.
-    pub(super) fn strips<I: Parts<Item = Range<usize>>>(self, ranges: I) -> Strips<'a, I> {
+    /// Splits the columns into strips of these ranges. Each range begins where the one before ends, the first at
+    /// 0; ranges are clipped to the plane.
+    pub(super) fn strips<I: PartIterator<Item = Range<usize>>>(self, ranges: I) -> Strips<'a, I> {
         Strips { left: self, ranges }
     }
 
-    /// How far the rows are apart.
+    /// Returns the distance between rows.
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Where its part of a row begins, in the plane.
+    /// Returns a pointer to the first number of row `r` in this strip.
     #[inline(always)]
     fn start(&self, r: usize) -> *mut f32 {
         assert!(r < self.rows);
         self.first.wrapping_add(r * self.stride)
     }
 
-    /// Its part of a row.
+    /// Returns the numbers of row `r` in this strip.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(super) fn row(&mut self, r: usize) -> &mut [f32] {
@@ -65,21 +65,20 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Hands out strips, from both sides.
+/// Iterator over strips, from both sides.
 #[derive(Debug)]
 pub(super) struct Strips<'a, I> {
-    /// What has not been handed out.
+    /// Columns that have not been returned yet.
     left: Columns<'a>,
     ranges: I,
 }
 
-impl<'a, I: Parts<Item = Range<usize>>> Iterator for Strips<'a, I> {
+impl<'a, I: PartIterator<Item = Range<usize>>> Iterator for Strips<'a, I> {
     type Item = Columns<'a>;
 
     fn next(&mut self) -> Option<Columns<'a>> {
         let left = &mut self.left;
-        // Of what `left` owned, the strip gets the columns before `width`, and `left` keeps those from
-        // there on.
+        // Ownership moves from `left` to the strip for the columns before `width`; `left` keeps the others.
         let width = self.ranges.next()?.len().min(left.width);
         let strip = Columns {
             width,
@@ -96,10 +95,10 @@ impl<'a, I: Parts<Item = Range<usize>>> Iterator for Strips<'a, I> {
     }
 }
 
-impl<I: Parts<Item = Range<usize>>> DoubleEndedIterator for Strips<'_, I> {
+impl<I: PartIterator<Item = Range<usize>>> DoubleEndedIterator for Strips<'_, I> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let left = &mut self.left;
-        // Of what `left` owned, the strip gets the last columns, and `left` keeps those before.
+        // Ownership moves from `left` to the strip for the last columns; `left` keeps the others.
         let width = self.ranges.next_back()?.len().min(left.width);
         left.width -= width;
         Some(Columns {
@@ -111,34 +110,33 @@ impl<I: Parts<Item = Range<usize>>> DoubleEndedIterator for Strips<'_, I> {
     }
 }
 
-impl<I: Parts<Item = Range<usize>>> ExactSizeIterator for Strips<'_, I> {}
+impl<I: PartIterator<Item = Range<usize>>> ExactSizeIterator for Strips<'_, I> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::crew::threads;
+    use crate::solver::workers::threads;
 
-    /// Every number of whole rows belongs to exactly one strip, whatever the shape, and nothing else
-    /// does.
+    /// For every shape, each number of whole rows belongs to exactly one strip, and no other number does.
     #[test]
     fn strips_share_a_plane_without_overlap() {
         for (rows, stride) in [(0, 5), (1, 1), (3, 64), (7, 65), (20, 200), (5, 0)] {
             for width in [1, 2, 63, 64, 65, 1000] {
                 for count in threads::COUNTS {
-                    // Half a row more, which belongs to nobody.
+                    // Half a row more, which belongs to no strip.
                     let mut plane = vec![0.0; rows * stride + stride / 2];
-                    threads::with(count, |leader| {
+                    threads::with(count, |workers| {
                         let ranges = (0..stride.div_ceil(width))
                             .map(|k| k * width..((k + 1) * width).min(stride));
                         let strips = Columns::all(&mut plane, stride).strips(ranges);
-                        leader.each(strips.enumerate(), |(number, mut strip)| {
+                        workers.for_each_part(strips.enumerate(), |(number, mut strip)| {
                             let first = (number * width).min(stride);
-                            // Rows of nothing are no rows.
+                            // With stride 0 there are no rows.
                             for r in 0..if stride > 0 { rows } else { 0 } {
                                 let row = strip.row(r);
                                 assert_eq!(row.len(), width.min(stride - first));
-                                for (c, place) in (first..).zip(row) {
-                                    *place += (r * stride + c) as f32 + 0.5;
+                                for (c, value) in (first..).zip(row) {
+                                    *value += (r * stride + c) as f32 + 0.5;
                                 }
                             }
                         });
@@ -155,7 +153,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "r < self.rows")]
-    fn there_is_no_row_behind_the_last() {
+    fn a_row_beyond_the_last_panics() {
         Columns::all(&mut [0.0; 10], 4).row(2);
     }
 }

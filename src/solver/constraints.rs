@@ -1,37 +1,34 @@
-//! What holds a cloth together: pairs of particles that want to keep their rest length, and places that
-//! resist being bent (`bend.rs`).
+//! Constraints of a cloth: distance constraints between pairs of particles, and bend constraints (`bend.rs`).
 //!
-//! They are stored as arrays, in the order in which they are solved, cut into batches
-//! (`batches.rs`).
+//! They are stored as arrays in solving order, grouped into batches (`batches.rs`).
 
 use super::{
+    angular_momentum::AngularMomentumTracker,
     aspect::Aspects,
     batches::{self, Batch},
-    bend::{self, Bend, Hinge, Neighbours},
-    crew::Leader,
-    general::{Bundle, InStrands, braid},
+    bend::{self, BendConstraint, BendStencil, Neighbours},
+    general::{ChainBatch, ChainIndex, find_chains},
+    grid::{GridConstraints, GridLayout},
     particles::ParticleArrays,
-    sheet::{Sheet, SheetLayout},
     soa::SoaVec3,
-    sort::sort_near,
-    spin::Spin,
+    sort::sort_by_particle,
+    workers::Workers,
 };
 
-/// What a constraint resists.
+/// Deformation that a constraint resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum ConstraintKind {
-    /// A thread: an edge of the mesh. Resists stretching.
+    /// Edge of the mesh. Resists stretching.
     Structural,
-    /// A diagonal of a quad. Resists shearing.
+    /// Diagonal of a quad. Resists shearing.
     Shear,
-    /// Reaches over a particle along a thread, or over an edge. Resists bending.
+    /// Three particles along a chain, or two triangles at an edge. Resists bending.
     Bend,
 }
 
 impl ConstraintKind {
-    /// The kinds in the order in which they are solved: the last one to be solved is the one that
-    /// is satisfied best, and that must be the threads.
+    /// The kinds in solving order. The kind solved last is satisfied best, and that must be stretch.
     pub const SOLVE_ORDER: [Self; 3] = [Self::Bend, Self::Shear, Self::Structural];
 
     pub(super) fn solve_rank(self) -> usize {
@@ -43,26 +40,26 @@ impl ConstraintKind {
     }
 }
 
-/// How much a fabric gives where it is stretched and sheared, in m/N (one over its stiffness, which is the
-/// force for each metre of width and unit of strain; 0 is rigid), and how stiff it is where it bends. What a
-/// distance constraint gives is this times length over width of the strip that it stands for, which is 1
-/// where cells are square ([`ConstraintGraph::measure_aspects`]).
+/// Compliance of a fabric in stretch and shear, m/N (the reciprocal of its stiffness, which is the force per
+/// metre of width and unit of strain; 0 is rigid), and its stiffness in bending. The compliance of a distance
+/// constraint is this times length over width of the strip of fabric that it represents, which is 1 for square
+/// cells ([`ConstraintGraph::measure_aspects`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Compliance {
-    /// Of threads from row to row of a sheet, m/N.
+    /// Compliance from row to row of a grid, m/N.
     pub warp: f32,
-    /// Of threads along its rows, m/N. What is in no sheet has the mean stiffness of both.
+    /// Compliance along the rows of a grid, m/N. Edges outside grids have the mean stiffness of warp and weft.
     pub weft: f32,
-    /// Of diagonals, m/N.
+    /// Compliance of diagonals, m/N.
     pub shear: f32,
     /// Bending stiffness, N·m (bending moment per width and curvature); 0 bends freely.
     pub bending: f32,
 }
 
 impl Compliance {
-    /// The same for threads in both directions.
-    pub fn of_threads(compliance: f32) -> Self {
+    /// Creates a fabric with the same compliance along warp and weft, rigid in shear, without bending stiffness.
+    pub fn of_stretch(compliance: f32) -> Self {
         Self {
             warp: compliance,
             weft: compliance,
@@ -70,92 +67,95 @@ impl Compliance {
         }
     }
 
-    /// The compliance of distance constraints of one kind, m/N; of threads that of their mean stiffness.
+    /// Returns the compliance of distance constraints of one kind, m/N; for structural ones that of the mean
+    /// stiffness of warp and weft.
     pub fn of(&self, kind: ConstraintKind) -> f32 {
         match kind {
-            // Equal ones are their mean to the last bit.
+            // For equal values the mean is exact to the last bit.
             ConstraintKind::Structural if self.warp == self.weft => self.warp,
             ConstraintKind::Structural if self.warp.min(self.weft) <= 0.0 => 0.0,
             ConstraintKind::Structural => 2.0 / (self.warp.recip() + self.weft.recip()),
             ConstraintKind::Shear => self.shear,
-            // Its compliance is another one at each place of the mesh.
+            // The compliance of a bend differs from place to place in the mesh: ρ/B.
             ConstraintKind::Bend => 0.0,
         }
     }
 
-    /// Whether any threads give.
+    /// Returns whether warp or weft has compliance.
     pub fn is_elastic(&self) -> bool {
         self.warp > 0.0 || self.weft > 0.0
     }
 }
 
-/// One constraint.
+/// One constraint: a distance constraint, or a bend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct DistanceConstraint {
-    /// What it resists.
+    /// Deformation that the constraint resists.
     pub kind: ConstraintKind,
-    /// The two particles; of a bend, its ends.
+    /// The two particles; for a bend its ends.
     pub particles: [u32; 2],
-    /// Length that it wants to keep, m. Of a bend it is no length, but what its compliance is times the
-    /// bending stiffness, in m².
+    /// Rest length, m. For a bend it is not a length but ρ, its compliance times the bending stiffness, m².
     pub rest_length: f32,
-    /// The particle (twice) or the two particles of the edge over which a bend reaches.
-    pub over: Option<[u32; 2]>,
+    /// Middle particles of a bend: one particle twice, or the two particles of an edge. `None` for distance
+    /// constraints.
+    pub middle: Option<[u32; 2]>,
 }
 
 impl DistanceConstraint {
-    /// Whether a particle is one of those that it holds together.
+    /// Returns whether the constraint contains a particle.
     pub fn touches(&self, particle: u32) -> bool {
-        self.particles.contains(&particle) || self.over.is_some_and(|over| over.contains(&particle))
+        self.particles.contains(&particle)
+            || self.middle.is_some_and(|middle| middle.contains(&particle))
     }
 
-    /// A bend.
-    pub(super) fn of_hinge(hinge: &Hinge) -> Self {
+    /// Describes a bend constraint.
+    pub(super) fn of_bend(bend: &BendConstraint) -> Self {
         Self {
             kind: ConstraintKind::Bend,
-            particles: hinge.at.ends,
-            rest_length: hinge.give,
-            over: Some(hinge.at.over),
+            particles: bend.stencil.ends,
+            rest_length: bend.rho,
+            middle: Some(bend.stencil.middle),
         }
     }
 }
 
 /// All constraints of a cloth.
 ///
-/// Those of its [sheets](SheetLayout) are stored row by row, those along threads that run straight on
-/// in bundles, all others with indices: distances in batches, bends in a list.
+/// Constraints of its [grids](GridLayout) are stored row by row, those along chains in chain batches, all others
+/// with indices: distance constraints in batches, bends in a list.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstraintGraph {
     pub(super) batches: Vec<Batch>,
-    pub(super) strands: Vec<Bundle>,
-    pub(super) sheets: Vec<Sheet>,
-    /// Bends that are not in sheets or bundles.
-    pub(super) hinges: Vec<Hinge>,
-    /// Of distances that are in no sheet.
+    pub(super) chain_batches: Vec<ChainBatch>,
+    pub(super) grids: Vec<GridConstraints>,
+    /// Bends outside grids and chain batches.
+    pub(super) bends: Vec<BendConstraint>,
+    /// Aspect ratios of distance constraints outside grids.
     pub(super) aspects: Aspects,
-    /// What relaxation takes of the angular momentum, in the running step.
+    /// Momentum that constraint projection has removed in the running step.
     #[cfg_attr(feature = "serialize", serde(skip))]
-    pub(super) spin: Spin,
+    pub(super) angular_momentum: AngularMomentumTracker,
 }
 
 impl ConstraintGraph {
-    /// Distance constraints between pairs of particles that are now at their rest lengths.
+    /// Creates distance constraints between pairs of particles, with the distances at these positions as rest
+    /// lengths.
     ///
-    /// A pair that is named twice becomes one constraint, of the first kind in the order
-    /// structural, shear. Pairs of a particle with itself or with one that does not exist are left out,
-    /// and so are bends, which are more than a pair: see [`add_bends`](Self::add_bends).
+    /// A pair listed twice becomes one constraint, of the first kind in the order structural, shear. Pairs of a
+    /// particle with itself or with one that does not exist are left out. Bends are left out too, because they
+    /// need more than a pair: see [`add_bends`](Self::add_bends).
     pub fn new(positions: &SoaVec3, pairs: &[(ConstraintKind, u32, u32)]) -> Self {
-        Self::woven(positions, pairs, &[])
+        Self::with_grids(positions, pairs, &[])
     }
 
-    /// The same, where some of the particles lie in sheets. Sheets that reach beyond the particles,
-    /// or over others, are ignored.
-    pub fn woven(
+    /// Creates distance constraints as [`new`](Self::new) does, for particles that partly lie in grids. Grids
+    /// that reach beyond the particles or overlap others are ignored.
+    pub fn with_grids(
         positions: &SoaVec3,
         pairs: &[(ConstraintKind, u32, u32)],
-        sheets: &[SheetLayout],
+        layouts: &[GridLayout],
     ) -> Self {
         let count = positions.len() as u32;
         let mut sorted: Vec<(u32, u32, ConstraintKind)> = pairs
@@ -163,279 +163,303 @@ impl ConstraintGraph {
             .map(|&(kind, a, b)| (a.min(b), a.max(b), kind))
             .filter(|&(a, b, kind)| a != b && b < count && kind != ConstraintKind::Bend)
             .collect();
-        sort_near(&mut sorted, positions.len(), |&(a, ..)| a);
+        sort_by_particle(&mut sorted, positions.len(), |&(a, ..)| a);
         sorted.dedup_by_key(|&mut (a, b, _)| (a, b));
 
         let mut end = 0;
-        let mut woven: Vec<Sheet> = Vec::new();
-        for layout in sheets {
+        let mut grids: Vec<GridConstraints> = Vec::new();
+        for layout in layouts {
             let particles = layout.particles();
             let fits = layout.rows >= 2 && layout.columns >= 2 && particles.end <= positions.len();
             if fits && particles.start >= end {
                 end = particles.end;
-                woven.push(Sheet::new(*layout));
+                grids.push(GridConstraints::new(*layout));
             }
         }
         sorted.retain(|&(a, b, kind)| {
-            // Sheets are in the order of their particles.
-            let after = woven.partition_point(|sheet| sheet.layout.first <= a);
-            let sheet = after.checked_sub(1).map(|number| &mut woven[number]);
-            !sheet.is_some_and(|sheet| sheet.weave_in(kind, [a, b], positions))
+            // Grids are in the order of their particles.
+            let after = grids.partition_point(|grid| grid.layout.first <= a);
+            let grid = after.checked_sub(1).map(|number| &mut grids[number]);
+            !grid.is_some_and(|grid| grid.try_add(kind, [a, b], positions))
         });
-        let strands = braid(positions, &mut sorted);
+        let chain_batches = find_chains(positions, &mut sorted);
         Self {
             batches: batches::arrange(positions, sorted),
-            strands,
-            sheets: woven,
-            hinges: Vec::new(),
+            chain_batches,
+            grids,
+            bends: Vec::new(),
             aspects: Aspects::default(),
-            spin: Spin::default(),
+            angular_momentum: AngularMomentumTracker::default(),
         }
     }
 
-    /// Adds what resists bending at these places. Particles are now at their rest positions, and the
-    /// threads must be there already: they tell how wide the cloth is at each place. Places with particles
-    /// that do not exist or that are too near each other to tell a curve are left out.
-    pub fn add_bends(&mut self, positions: &SoaVec3, bends: &[Bend]) {
-        let mut bends: Vec<Bend> = bends
+    /// Adds bend constraints at these stencils. `positions` are the rest positions. The structural constraints
+    /// must exist already, because the width of the cloth at each stencil follows from them. Stencils with
+    /// particles that do not exist, or too close together for a curvature, are left out.
+    pub fn add_bends(&mut self, positions: &SoaVec3, bends: &[BendStencil]) {
+        let mut bends: Vec<BendStencil> = bends
             .iter()
             .copied()
             .filter(|bend| bend.is_sound(positions.len()))
             .collect();
-        sort_near(&mut bends, positions.len(), |bend| bend.ends[0]);
+        sort_by_particle(&mut bends, positions.len(), |bend| bend.ends[0]);
         bends.dedup();
         let neighbours = self.neighbours(positions.len());
         let found = bends
             .into_iter()
-            .filter_map(|at| Hinge::at_rest(at, positions, &neighbours));
-        let mut in_strands = InStrands::new(&self.strands);
-        for hinge in found {
-            let taken = hinge.is_plain()
-                && (self.weave_in_bend(&hinge) || in_strands.take(&mut self.strands, &hinge));
-            if !taken {
-                self.hinges.push(hinge);
+            .filter_map(|stencil| BendConstraint::from_rest_shape(stencil, positions, &neighbours));
+        let mut chain_index = ChainIndex::new(&self.chain_batches);
+        for bend in found {
+            let is_stored = bend.is_uniform()
+                && (self.try_add_bend(&bend)
+                    || chain_index.insert_bend(&mut self.chain_batches, &bend));
+            if !is_stored {
+                self.bends.push(bend);
             }
         }
-        bend::spread(&mut self.hinges, positions.len());
+        bend::sort_by_colour(&mut self.bends, positions.len());
     }
 
     fn neighbours(&self, particles: usize) -> Neighbours {
-        let threads = self.of_kind(ConstraintKind::Structural);
-        Neighbours::new(threads.map(|(pair, _)| pair), particles)
+        let structural = self.of_kind(ConstraintKind::Structural);
+        Neighbours::new(structural.map(|(pair, _)| pair), particles)
     }
 
-    fn weave_in_bend(&mut self, hinge: &Hinge) -> bool {
-        let [a, b] = hinge.at.ends;
+    fn try_add_bend(&mut self, bend: &BendConstraint) -> bool {
+        let [a, b] = bend.stencil.ends;
         let after = self
-            .sheets
-            .partition_point(|sheet| sheet.layout.first <= a.min(b));
-        let sheet = after.checked_sub(1).map(|number| &mut self.sheets[number]);
-        sheet.is_some_and(|sheet| sheet.weave_in_bend(hinge))
+            .grids
+            .partition_point(|grid| grid.layout.first <= a.min(b));
+        let grid = after.checked_sub(1).map(|number| &mut self.grids[number]);
+        grid.is_some_and(|grid| grid.try_add_bend(bend))
     }
 
-    /// Measures all bends anew, for particles at these rest positions. What is no even and straight
-    /// thread any more leaves its sheet or bundle.
+    /// Recomputes all bends from these rest positions. Bends that are no longer evenly spaced and straight move
+    /// from their grid or chain batch to the list.
     fn measure_bends(&mut self, positions: &SoaVec3) {
         let neighbours = self.neighbours(positions.len());
-        let mut uneven = Vec::new();
+        let mut irregular = Vec::new();
         let mut measure =
-            |at: Bend, give: &mut f32| match Hinge::at_rest(at, positions, &neighbours) {
-                Some(hinge) if hinge.is_plain() => *give = hinge.give,
+            |stencil: BendStencil, rho: &mut f32| match BendConstraint::from_rest_shape(
+                stencil,
+                positions,
+                &neighbours,
+            ) {
+                Some(bend) if bend.is_uniform() => *rho = bend.rho,
                 other => {
-                    uneven.extend(other);
-                    *give = GONE;
+                    irregular.extend(other);
+                    *rho = ABSENT;
                 }
             };
-        for sheet in &mut self.sheets {
-            for family in &mut sheet.families {
-                family.measure_bends(&sheet.layout, &mut measure);
+        for grid in &mut self.grids {
+            for set in &mut grid.sets {
+                set.measure_bends(&grid.layout, &mut measure);
             }
-            sheet.changed();
+            grid.recount();
         }
-        for bundle in &mut self.strands {
-            bundle.measure_bends(&mut measure);
+        for chain_batch in &mut self.chain_batches {
+            chain_batch.measure_bends(&mut measure);
         }
-        self.hinges = std::mem::take(&mut self.hinges)
+        self.bends = std::mem::take(&mut self.bends)
             .into_iter()
-            .filter_map(|hinge| Hinge::at_rest(hinge.at, positions, &neighbours))
+            .filter_map(|bend| {
+                BendConstraint::from_rest_shape(bend.stencil, positions, &neighbours)
+            })
             .collect();
-        if !uneven.is_empty() {
-            self.hinges.extend(uneven);
-            bend::spread(&mut self.hinges, positions.len());
+        if !irregular.is_empty() {
+            self.bends.extend(irregular);
+            bend::sort_by_colour(&mut self.bends, positions.len());
         }
     }
 
-    /// How much each bend gives (ρ in m², compliance times bending stiffness), in the order of
+    /// Iterates over ρ of each bend, m² (compliance times bending stiffness), in the order of
     /// [`iter`](Self::iter).
-    pub(crate) fn bend_gives_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+    pub(crate) fn bend_rhos_mut(&mut self) -> impl Iterator<Item = &mut f32> {
         let bends = |kind| kind == ConstraintKind::Bend;
-        let families = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.families);
-        let woven = families.filter(move |family| bends(family.kind()));
-        let lines = self.strands.iter_mut().flat_map(|bundle| &mut bundle.lines);
-        let lines = lines.filter(move |line| bends(line.kind));
-        woven
-            .flat_map(|family| &mut family.rest)
-            .chain(lines.flat_map(|line| &mut line.rest))
-            .filter(|give| **give >= 0.0)
-            .chain(self.hinges.iter_mut().map(|hinge| &mut hinge.give))
+        let sets = self.grids.iter_mut().flat_map(|grid| &mut grid.sets);
+        let in_grids = sets.filter(move |set| bends(set.kind()));
+        let lists = self
+            .chain_batches
+            .iter_mut()
+            .flat_map(|chain_batch| &mut chain_batch.by_kind);
+        let lists = lists.filter(move |list| bends(list.kind));
+        in_grids
+            .flat_map(|set| &mut set.rest)
+            .chain(lists.flat_map(|list| &mut list.rest))
+            .filter(|rho| **rho >= 0.0)
+            .chain(self.bends.iter_mut().map(|bend| &mut bend.rho))
     }
 
-    /// Makes each bend stiffer by the geometric mean of what `multiple` gives for what it is over.
+    /// Makes each bend stiffer by the geometric mean of `multiple` of its middle particles.
     pub(crate) fn stiffen_bends(&mut self, multiple: impl Fn(u32) -> f32) {
         let bends = self.iter().filter(|c| c.kind == ConstraintKind::Bend);
         let multiples: Vec<f32> = bends
             .map(|bend| {
-                let [a, b] = bend.over.unwrap_or(bend.particles);
+                let [a, b] = bend.middle.unwrap_or(bend.particles);
                 (multiple(a) * multiple(b)).sqrt()
             })
             .collect();
-        for (give, multiple) in self.bend_gives_mut().zip(multiples) {
-            *give /= multiple;
+        for (rho, multiple) in self.bend_rhos_mut().zip(multiples) {
+            *rho /= multiple;
         }
     }
 
-    /// Once a step, before the first [`relax`](super::relax()): brings up to date what follows from
-    /// rest lengths and masses.
+    /// Updates the data that follows from rest lengths and masses. Called once per step, before the first
+    /// [`relax`](super::relax()).
     pub fn prepare(&mut self, particles: &ParticleArrays) {
-        self.spin.begin(particles);
-        for sheet in &mut self.sheets {
-            sheet.prepare(particles);
+        self.angular_momentum.begin(particles);
+        for grid in &mut self.grids {
+            grid.prepare(particles);
         }
     }
 
-    /// Once a step, after the last substep: a cloth without pins gets back what of its momentum and angular
-    /// momentum [`relax`](super::relax()), called once in each substep, has lost since the step was
-    /// [prepared](Self::prepare); not if anything `touched` the cloth or held it.
+    /// Restores the momentum and angular momentum that [`relax`](super::relax()) has removed from a cloth
+    /// without pins since [`prepare`](Self::prepare), unless anything `touched` or held the cloth. Called once
+    /// per step, after the last substep.
     pub fn finish(&mut self, particles: &mut ParticleArrays, touched: bool) {
         if touched {
-            self.spin.forget();
+            self.angular_momentum.forget();
         } else {
-            self.spin.give_back(particles);
+            self.angular_momentum.restore(particles);
         }
     }
 
-    /// Before [`relax`](super::relax()): what others have moved since integration is not its doing.
-    pub(crate) fn disregard_moves(&mut self, leader: &mut Leader, particles: &ParticleArrays) {
-        self.spin.disregard(leader, particles);
+    /// Excludes the displacements since integration from the tracked momentum. Called before
+    /// [`relax`](super::relax()), which has not caused them.
+    pub(crate) fn exclude_displacements(
+        &mut self,
+        workers: &mut Workers,
+        particles: &ParticleArrays,
+    ) {
+        self.angular_momentum.exclude(workers, particles);
     }
 
-    /// Something touches the cloth, or it was put somewhere else: in this step it gets nothing back.
-    pub(crate) fn forget_spin(&mut self) {
-        self.spin.forget();
+    /// Cancels the restoration of momentum in this step, because the cloth is in contact or was moved.
+    pub(crate) fn forget_angular_momentum(&mut self) {
+        self.angular_momentum.forget();
     }
 
-    /// Whether its sheets and strands are what they have to be: one read from a file may be anything.
-    pub(crate) fn has_sound_threads(&self, particles: usize) -> bool {
-        let mut sheets = self.sheets.iter();
-        let mut strands = self.strands.iter();
-        sheets.all(|sheet| sheet.is_sound(particles))
-            && strands.all(|bundle| bundle.is_sound(particles))
-            && self.hinges.iter().all(|hinge| hinge.at.is_sound(particles))
+    /// Returns whether grids, chain batches, bends and aspect ratios are consistent: data read from a file may be
+    /// invalid.
+    pub(crate) fn has_valid_constraints(&self, particles: usize) -> bool {
+        let mut grids = self.grids.iter();
+        let mut chain_batches = self.chain_batches.iter();
+        grids.all(|grid| grid.is_sound(particles))
+            && chain_batches.all(|chain_batch| chain_batch.is_sound(particles))
+            && self
+                .bends
+                .iter()
+                .all(|bend| bend.stencil.is_sound(particles))
             && self.aspects.is_sound()
     }
 
-    /// The sheets that were found in the cloth.
-    pub fn sheets(&self) -> impl Iterator<Item = SheetLayout> + '_ {
-        self.sheets.iter().map(|sheet| sheet.layout)
+    /// Iterates over the grids that were found in the cloth.
+    pub fn grids(&self) -> impl Iterator<Item = GridLayout> + '_ {
+        self.grids.iter().map(|grid| grid.layout)
     }
 
-    /// How many constraints there are.
+    /// Returns the number of constraints.
     pub fn len(&self) -> usize {
         let batches: usize = self.batches.iter().map(|b| b.pairs.len()).sum();
-        let strands: usize = self.strands.iter().map(Bundle::len).sum();
-        batches + strands + self.hinges.len() + self.sheets.iter().map(Sheet::len).sum::<usize>()
+        let chain_batches: usize = self.chain_batches.iter().map(ChainBatch::len).sum();
+        batches
+            + chain_batches
+            + self.bends.len()
+            + self.grids.iter().map(GridConstraints::len).sum::<usize>()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many constraints of one kind there are.
+    /// Returns the number of constraints of one kind.
     pub fn count(&self, kind: ConstraintKind) -> usize {
         let of_kind = self.batches.iter().filter(|b| b.kind == kind);
-        let families = self.sheets.iter().flat_map(|sheet| &sheet.families);
-        let woven = families.filter(|family| family.kind() == kind);
-        let lines = self.strands.iter().flat_map(|bundle| &bundle.lines);
-        let lines = lines.filter(|line| line.kind == kind);
-        let hinges = match kind {
-            ConstraintKind::Bend => self.hinges.len(),
+        let sets = self.grids.iter().flat_map(|grid| &grid.sets);
+        let in_grids = sets.filter(|set| set.kind() == kind);
+        let lists = self
+            .chain_batches
+            .iter()
+            .flat_map(|chain_batch| &chain_batch.by_kind);
+        let lists = lists.filter(|list| list.kind == kind);
+        let bends = match kind {
+            ConstraintKind::Bend => self.bends.len(),
             _ => 0,
         };
-        hinges
+        bends
             + of_kind.map(|b| b.pairs.len()).sum::<usize>()
-            + lines.map(|line| line.len()).sum::<usize>()
-            + woven.map(|f| f.len()).sum::<usize>()
+            + lists.map(|list| list.len()).sum::<usize>()
+            + in_grids.map(|set| set.len()).sum::<usize>()
     }
 
-    /// How many batches the constraints are in; constraints of one batch share no particle, except
-    /// in the last one of a kind, if that takes what did not fit elsewhere.
+    /// Returns the number of batches. Constraints of a batch share no particle, except in overflow batches, which
+    /// hold the constraints that no colour was left for.
     pub fn batch_count(&self) -> usize {
         self.batches.len()
     }
 
-    /// All constraints.
+    /// Iterates over all constraints.
     pub fn iter(&self) -> impl Iterator<Item = DistanceConstraint> + '_ {
-        let single = self.batches.iter().flat_map(|batch| {
+        let in_batches = self.batches.iter().flat_map(|batch| {
             let both = batch.pairs.iter().zip(&batch.rest);
             both.map(|(&particles, &rest_length)| DistanceConstraint {
                 kind: batch.kind,
                 particles,
                 rest_length,
-                over: None,
+                middle: None,
             })
         });
-        let strands = self.strands.iter().flat_map(Bundle::iter);
-        self.sheets
+        let chain_batches = self.chain_batches.iter().flat_map(ChainBatch::iter);
+        self.grids
             .iter()
-            .flat_map(Sheet::iter)
-            .chain(strands)
-            .chain(single)
-            .chain(self.hinges.iter().map(DistanceConstraint::of_hinge))
+            .flat_map(GridConstraints::iter)
+            .chain(chain_batches)
+            .chain(in_batches)
+            .chain(self.bends.iter().map(DistanceConstraint::of_bend))
     }
 
-    /// Particles and rest lengths of the distance constraints of one kind.
+    /// Iterates over particles and rest lengths, m, of the distance constraints of one kind.
     pub fn of_kind(&self, kind: ConstraintKind) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
         let is_length = kind != ConstraintKind::Bend;
-        let woven = self.sheets.iter().flat_map(move |sheet| {
-            let families = sheet.families.iter();
-            let families = families.filter(move |f| is_length && f.kind() == kind);
-            families.flat_map(|family| family.iter(&sheet.layout))
+        let in_grids = self.grids.iter().flat_map(move |grid| {
+            let sets = grid.sets.iter();
+            let sets = sets.filter(move |set| is_length && set.kind() == kind);
+            sets.flat_map(|set| set.iter(&grid.layout))
         });
-        woven
+        in_grids
             .map(|(_, c)| (c.particles, c.rest_length))
-            .chain(self.outside_sheets(kind))
+            .chain(self.outside_grids(kind))
     }
 
-    /// Those that are in no sheet.
-    pub(super) fn outside_sheets(
+    /// Iterates over particles and rest lengths, m, of the distance constraints of one kind outside grids.
+    pub(super) fn outside_grids(
         &self,
         kind: ConstraintKind,
     ) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
         let batches = self.batches.iter().filter(move |b| b.kind == kind);
-        let single = batches.flat_map(|b| b.pairs.iter().copied().zip(b.rest.iter().copied()));
-        let strands = self.strands.iter().flat_map(move |bundle| {
-            let lines = bundle.lines.iter();
+        let in_batches = batches.flat_map(|b| b.pairs.iter().copied().zip(b.rest.iter().copied()));
+        let chain_batches = self.chain_batches.iter().flat_map(move |chain_batch| {
+            let lists = chain_batch.by_kind.iter();
             let is_length = kind != ConstraintKind::Bend;
-            let lines = lines.filter(move |line| is_length && line.kind == kind);
-            lines.flat_map(|line| bundle.along(line))
+            let lists = lists.filter(move |list| is_length && list.kind == kind);
+            lists.flat_map(|list| chain_batch.iter_list(list))
         });
-        strands
+        chain_batches
             .map(|(_, c)| (c.particles, c.rest_length))
-            .chain(single)
+            .chain(in_batches)
     }
 
-    /// Takes the distances between particles at these positions as the new rest lengths, and their curves as
-    /// the new ones at rest.
+    /// Sets rest lengths and rest curvatures to those of particles at these positions.
     pub fn set_rest_lengths(&mut self, positions: &SoaVec3) {
-        for sheet in &mut self.sheets {
-            for family in &mut sheet.families {
-                family.set_rest_lengths(&sheet.layout, positions);
+        for grid in &mut self.grids {
+            for set in &mut grid.sets {
+                set.set_rest_lengths(&grid.layout, positions);
             }
-            sheet.changed();
+            grid.recount();
         }
-        for bundle in &mut self.strands {
-            bundle.set_rest_lengths(positions);
+        for chain_batch in &mut self.chain_batches {
+            chain_batch.set_rest_lengths(positions);
         }
         for batch in &mut self.batches {
             for (rest, &[a, b]) in batch.rest.iter_mut().zip(&batch.pairs) {
@@ -445,44 +469,48 @@ impl ConstraintGraph {
         self.measure_bends(positions);
     }
 
-    /// The rest lengths of distance constraints, m, in the order of [`iter`](Self::iter). What is written here holds from the
-    /// next step on; at least 0.
+    /// Iterates over the rest lengths of distance constraints, m, at least 0, in the order of
+    /// [`iter`](Self::iter). Changes take effect from the next step on.
     pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        let woven = self.sheets.iter_mut().flat_map(|sheet| {
-            sheet.outdate();
-            let families = sheet.families.iter_mut();
-            let lengths = families.filter(|family| family.kind() != ConstraintKind::Bend);
-            let rest = lengths.flat_map(|family| &mut family.rest);
+        let in_grids = self.grids.iter_mut().flat_map(|grid| {
+            grid.invalidate_coarse();
+            let sets = grid.sets.iter_mut();
+            let lengths = sets.filter(|set| set.kind() != ConstraintKind::Bend);
+            let rest = lengths.flat_map(|set| &mut set.rest);
             rest.filter(|rest| **rest >= 0.0)
         });
-        let lines = self.strands.iter_mut().flat_map(|bundle| &mut bundle.lines);
-        let lengths = lines.filter(|line| line.kind != ConstraintKind::Bend);
-        let strands = lengths.flat_map(|line| &mut line.rest);
+        let lists = self
+            .chain_batches
+            .iter_mut()
+            .flat_map(|chain_batch| &mut chain_batch.by_kind);
+        let lengths = lists.filter(|list| list.kind != ConstraintKind::Bend);
+        let chain_batches = lengths.flat_map(|list| &mut list.rest);
         let batches = self.batches.iter_mut();
-        woven
-            .chain(strands.filter(|rest| **rest >= 0.0))
+        in_grids
+            .chain(chain_batches.filter(|rest| **rest >= 0.0))
             .chain(batches.flat_map(|batch| &mut batch.rest))
     }
 
-    /// Removes all constraints for which `keep` is false: those of a kind, say, or of a region.
+    /// Removes all constraints for which `keep` returns false, for example those of a kind or a region.
     ///
     /// ```
     /// # use bevy_drape::solver::{ConstraintGraph, ConstraintKind};
-    /// fn only_threads(constraints: &mut ConstraintGraph) {
+    /// fn keep_edges(constraints: &mut ConstraintGraph) {
     ///     constraints.retain(|constraint| constraint.kind == ConstraintKind::Structural);
     /// }
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(&DistanceConstraint) -> bool) {
-        for sheet in &mut self.sheets {
-            for family in &mut sheet.families {
-                family.retain(&sheet.layout, &mut keep);
+        for grid in &mut self.grids {
+            for set in &mut grid.sets {
+                set.retain(&grid.layout, &mut keep);
             }
-            sheet.changed();
+            grid.recount();
         }
-        for bundle in &mut self.strands {
-            bundle.retain(&mut keep);
+        for chain_batch in &mut self.chain_batches {
+            chain_batch.retain(&mut keep);
         }
-        self.strands.retain(|bundle| bundle.len() > 0);
+        self.chain_batches
+            .retain(|chain_batch| chain_batch.len() > 0);
         for batch in &mut self.batches {
             let kind = batch.kind;
             batch.retain(|&particles, &rest_length| {
@@ -490,21 +518,21 @@ impl ConstraintGraph {
                     kind,
                     particles,
                     rest_length,
-                    over: None,
+                    middle: None,
                 })
             });
         }
         self.batches.retain(|batch| !batch.pairs.is_empty());
-        self.hinges
-            .retain(|hinge| keep(&DistanceConstraint::of_hinge(hinge)));
+        self.bends
+            .retain(|bend| keep(&DistanceConstraint::of_bend(bend)));
     }
 }
 
-/// Stands for a constraint that is not there.
-const GONE: f32 = -1.0;
+/// Rest length, or ρ of a bend, that marks an absent constraint.
+const ABSENT: f32 = -1.0;
 
-/// The distance between two particles, by exactly the arithmetic that relaxation uses: a cloth at
-/// its rest lengths then has no error at all, and stays where it is to the last bit.
+/// Returns the distance between two particles, computed exactly as by constraint projection: a cloth at its rest
+/// lengths then has zero error and does not move by a single bit.
 pub(super) fn distance(positions: &SoaVec3, a: u32, b: u32) -> f32 {
     let (a, b) = (a as usize, b as usize);
     let dx = positions.x[b] - positions.x[a];
@@ -519,7 +547,7 @@ mod tests {
     use bevy::math::Vec3;
 
     #[test]
-    fn doubtful_pairs_are_sorted_out() {
+    fn invalid_pairs_are_left_out() {
         let positions: SoaVec3 = (0..3).map(|i| Vec3::X * i as f32).collect();
         let mut graph = ConstraintGraph::new(
             &positions,
@@ -531,7 +559,7 @@ mod tests {
                 (ConstraintKind::Bend, 2, 0),
             ],
         );
-        let bends = [[0, 1, 2], [0, 1, 2], [0, 0, 1], [0, 1, 3]].map(Bend::along);
+        let bends = [[0, 1, 2], [0, 1, 2], [0, 0, 1], [0, 1, 3]].map(BendStencil::three_point);
         graph.add_bends(&positions, &bends);
         let all: Vec<_> = graph.iter().collect();
         assert_eq!(all.len(), 2);
@@ -542,7 +570,7 @@ mod tests {
                 kind: ConstraintKind::Bend,
                 particles: [0, 2],
                 rest_length: 1.0,
-                over: Some([1, 1]),
+                middle: Some([1, 1]),
             }
         );
         assert_eq!(graph.count(ConstraintKind::Shear), 0);

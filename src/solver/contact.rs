@@ -1,48 +1,51 @@
-//! Contacts of all particles with all colliders in one substep: which of them touch, and what that
-//! does to them.
+//! Contacts of particles with shape colliders in one substep: detection, push-out and friction.
 //!
-//! Particles are taken in blocks of neighbours in memory, which are mostly neighbours in space. A
-//! collider that is farther from the box around a block than the thickness is passed by; for the
-//! others all distances of the block are computed, piece by piece, and only if one of them is short enough
-//! the contacts of its piece. A particle meets the colliders in their order, as it does in the scalar twin.
+//! Particles are processed in blocks of neighbours in memory, which are mostly neighbours in space. A
+//! collider farther from the bounding box of a block than the thickness is skipped; for the
+//! others all distances of the block are computed, sub-block by sub-block, and contacts are resolved only in
+//! sub-blocks that contain a particle close enough. Colliders act on each particle in their order, as in the
+//! scalar reference.
 //!
-//! Between two colliders that leave no room, each pushes particles into the other, and what constraints
-//! make of that would be speed without motion. So whoever is touched by several in one substep keeps no
-//! more of its displacement than the way that it really went.
+//! Where two colliders overlap or nearly touch, each pushes particles into the other, and constraints would
+//! turn that into velocity without motion. So a particle in contact with several colliders in one substep keeps
+//! a displacement no longer than its actual movement.
 
-#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "what is NaN is not less")]
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "comparisons with NaN must be false"
+)]
 
 mod boxes;
+mod collider_at_substep;
 mod distance;
-mod obstacle;
-
-use self::distance::{capsule, choose, cone, cuboid, cylinder, round, tapered};
+use self::distance::{capsule, choose, cone, cuboid, cylinder, sphere, tapered_capsule};
 pub(super) use self::{
     boxes::{Boxes, LANES},
-    obstacle::Obstacle,
+    collider_at_substep::ColliderAtSubstep,
 };
 use super::{
-    shape::{Shape, Slope, Taper},
+    shape::{ConeProfile, Shape, TaperedCapsuleProfile},
     simd::{Kernel, select},
     soa::{corners, range},
 };
 use bevy::math::Vec3;
 
-/// Particles of a block.
+/// Particles per block.
 const BLOCK: usize = 64;
 
-/// Particles of a block that are asked and moved together.
-const PIECE: usize = 16;
+/// Particles per sub-block: the unit in which contacts are detected and resolved.
+const SUB_BLOCK: usize = 16;
 
-/// Does to particles, which are neighbours in memory, what their contacts with the obstacles do.
+/// Resolves the contacts of consecutive particles with all colliders.
 pub(super) struct Contacts<'a> {
+    /// Positions relative to the origin of the particles, m.
     pub(super) x: [&'a mut [f32]; 3],
-    /// Their displacements.
+    /// Displacements in this substep, m.
     pub(super) d: [&'a mut [f32]; 3],
-    /// Their inverse masses.
+    /// Inverse masses, 1/kg.
     pub(super) w: &'a [f32],
-    pub(super) obstacles: &'a [Obstacle],
-    /// Boxes [around](Obstacle::around) them.
+    pub(super) colliders: &'a [ColliderAtSubstep],
+    /// Bounding boxes of the colliders ([`ColliderAtSubstep::aabb`]).
     pub(super) boxes: &'a Boxes,
 }
 
@@ -57,45 +60,45 @@ impl Kernel for Contacts<'_> {
             .zip(dy.chunks_mut(BLOCK))
             .zip(dz.chunks_mut(BLOCK))
             .zip(self.w.chunks(BLOCK));
-        // Written before they are read, in each block.
+        // Overwritten in each block before they are read.
         let mut start = [[0.0; BLOCK]; 3];
         let mut touches = [0.0; BLOCK];
         for ((((((x, y), z), dx), dy), dz), w) in blocks {
             let mut bounds = corners([range(x), range(y), range(z)]);
             let (mut touched, mut several) = (false, false);
             let touches = &mut touches[..w.len()];
-            // Loops, for what a closure does would not be compiled with the instructions of the level.
+            // Loops instead of iterators: closures would not be compiled for the SIMD level.
             for group in 0..self.boxes.groups() {
                 let mut near = self.boxes.overlapping(group, &bounds);
                 while near != 0 {
                     let lane = near.trailing_zeros();
                     near &= near - 1;
-                    let obstacle = &self.obstacles[group * LANES + lane as usize];
-                    if !obstacle.may_touch(&bounds) {
+                    let collider = &self.colliders[group * LANES + lane as usize];
+                    if !collider.may_touch(&bounds) {
                         continue;
                     }
                     let start = &mut start;
-                    let own = if touched {
-                        touch::<false>(obstacle, x, y, z, dx, dy, dz, w, touches, start)
+                    let has_contact = if touched {
+                        collide_block::<false>(collider, x, y, z, dx, dy, dz, w, touches, start)
                     } else {
-                        touch::<true>(obstacle, x, y, z, dx, dy, dz, w, touches, start)
+                        collide_block::<true>(collider, x, y, z, dx, dy, dz, w, touches, start)
                     };
-                    if own {
+                    if has_contact {
                         several |= touched;
                         touched = true;
-                        // Who has been pushed may have been pushed into any of those that come after.
+                        // The push-out may have moved particles into any of the remaining colliders.
                         bounds = corners([range(x), range(y), range(z)]);
                         near = self.boxes.overlapping(group, &bounds) & (!1 << lane);
                     }
                 }
             }
             if several {
-                keep_way(&start, touches, [x, y, z], [dx, dy, dz]);
+                clamp_displacements(&start, touches, [x, y, z], [dx, dy, dz]);
             }
         }
     }
 
-    fn run_scalar(self) {
+    fn run_reference(self) {
         let Self {
             mut x, mut d, w, ..
         } = self;
@@ -111,31 +114,38 @@ impl Kernel for Contacts<'_> {
             }
             let start = get(&x, i) - get(&d, i);
             let mut touches = 0;
-            for obstacle in self.obstacles {
+            for collider in self.colliders {
                 let position = get(&x, i);
-                let local = obstacle.local(position);
-                let (distance, normal) = obstacle.seen(obstacle.shape.distance(local));
-                let depth = obstacle.thickness - distance;
+                let local = collider.to_local_point(position);
+                let (distance, normal) = collider.oriented(collider.shape.distance(local));
+                let depth = collider.thickness - distance;
                 if depth <= 0.0 || depth.is_nan() {
                     continue;
                 }
                 let displacement = get(&d, i);
-                let [out, into, lost] = obstacle.respond(displacement, local, normal, depth);
-                set(&mut x, i, position + out - lost);
-                set(&mut d, i, displacement - into - lost);
+                let [push_out, approach, friction] =
+                    collider.respond(displacement, local, normal, depth);
+                set(&mut x, i, position + push_out - friction);
+                set(&mut d, i, displacement - approach - friction);
                 touches += 1;
             }
-            let (way, displacement) = (get(&x, i) - start, get(&d, i));
-            if touches > 1 && way.length_squared() < displacement.length_squared() {
-                set(&mut d, i, way);
+            let (moved, displacement) = (get(&x, i) - start, get(&d, i));
+            if touches > 1 && moved.length_squared() < displacement.length_squared() {
+                set(&mut d, i, moved);
             }
         }
     }
 }
 
-/// Notes where the particles of a block came from, and that nothing has touched them.
+/// Records the positions of the particles of a block at the beginning of the substep, and resets their contact
+/// counts.
 #[inline(always)]
-fn note(start: &mut [[f32; BLOCK]; 3], touches: &mut [f32], x: [&[f32]; 3], d: [&[f32]; 3]) {
+fn record_start(
+    start: &mut [[f32; BLOCK]; 3],
+    touches: &mut [f32],
+    x: [&[f32]; 3],
+    d: [&[f32]; 3],
+) {
     touches.fill(0.0);
     for ((start, x), d) in start.iter_mut().zip(x).zip(d) {
         for ((start, x), d) in start.iter_mut().zip(x).zip(d) {
@@ -144,10 +154,9 @@ fn note(start: &mut [[f32; BLOCK]; 3], touches: &mut [f32], x: [&[f32]; 3], d: [
     }
 }
 
-/// Particles of a block that are touched by several obstacles keep no more of their displacements than
-/// their ways.
+/// Limits the displacement of particles in contact with several colliders to their actual movement.
 #[inline(always)]
-fn keep_way(
+fn clamp_displacements(
     start: &[[f32; BLOCK]; 3],
     touches: &[f32],
     [x, y, z]: [&mut [f32]; 3],
@@ -158,19 +167,19 @@ fn keep_way(
     let (x, y, z) = (&x[..n], &y[..n], &z[..n]);
     let (dx, dy, dz) = (&mut dx[..n], &mut dy[..n], &mut dz[..n]);
     for i in 0..n {
-        let way = Vec3::new(x[i] - sx[i], y[i] - sy[i], z[i] - sz[i]);
+        let moved = Vec3::new(x[i] - sx[i], y[i] - sy[i], z[i] - sz[i]);
         let displacement = Vec3::new(dx[i], dy[i], dz[i]);
-        let shorter = way.length_squared() < displacement.length_squared();
-        let kept = choose((touches[i] > 1.0) & shorter, way, displacement);
-        (dx[i], dy[i], dz[i]) = kept.into();
+        let shorter = moved.length_squared() < displacement.length_squared();
+        let clamped = choose((touches[i] > 1.0) & shorter, moved, displacement);
+        (dx[i], dy[i], dz[i]) = clamped.into();
     }
 }
 
-/// Contacts of a block of particles with one obstacle. Returns whether any particle may have moved. The
-/// `FIRST` to touch a block notes where its particles came from.
+/// Resolves the contacts of a block of particles with one collider. Returns whether any particle may have moved.
+/// `FIRST`: no collider has touched the block yet, so the first contact records where its particles came from.
 #[inline(always)]
-fn touch<const FIRST: bool>(
-    obstacle: &Obstacle,
+fn collide_block<const FIRST: bool>(
+    collider: &ColliderAtSubstep,
     x: &mut [f32],
     y: &mut [f32],
     z: &mut [f32],
@@ -181,62 +190,62 @@ fn touch<const FIRST: bool>(
     touches: &mut [f32],
     start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
-    match obstacle.shape {
+    match collider.shape {
         Shape::Sphere { radius } => {
-            // Its frame and the root do not matter to whether anything is near.
-            let limit = obstacle.ball;
-            let near = |at: Vec3| (at - obstacle.centre).length_squared() <= limit;
-            let distance = |point| round(point, radius, Vec3::Y);
-            touch_where::<FIRST>(
-                obstacle, near, distance, x, y, z, dx, dy, dz, w, touches, start,
+            // Proximity to a sphere needs neither its frame nor a square root.
+            let limit = collider.max_centre_distance_squared;
+            let near = |at: Vec3| (at - collider.centre).length_squared() <= limit;
+            let distance = |point| sphere(point, radius, Vec3::Y);
+            collide_near::<FIRST>(
+                collider, near, distance, x, y, z, dx, dy, dz, w, touches, start,
             )
         }
         Shape::HalfSpace => {
             let distance = |point: Vec3| (point.y, Vec3::Y);
-            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
+            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Capsule {
             radius,
             half_length,
         } => {
             let distance = |point| capsule(point, radius, half_length);
-            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
+            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Cuboid { half_size } => {
             let distance = |point| cuboid(point, half_size);
-            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
+            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::TaperedCapsule {
             radius_bottom,
             radius_top,
             half_length,
         } => {
-            let by = Taper::new(radius_bottom, radius_top, half_length);
-            let distance = |point| tapered(point, &by);
-            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
+            let profile = TaperedCapsuleProfile::new(radius_bottom, radius_top, half_length);
+            let distance = |point| tapered_capsule(point, &profile);
+            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Cylinder {
             radius,
             half_height,
         } => {
             let distance = |point| cylinder(point, radius, half_height);
-            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
+            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
         Shape::Cone {
             radius,
             half_height,
         } => {
-            let by = Slope::new(radius, half_height);
-            let distance = |point| cone(point, &by);
-            touch_shape::<FIRST>(obstacle, distance, x, y, z, dx, dy, dz, w, touches, start)
+            let profile = ConeProfile::new(radius, half_height);
+            let distance = |point| cone(point, &profile);
+            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
         }
     }
 }
 
-/// [`touch`] with the distances of the shape.
+/// [`collide_block`] for a shape given by its distance function.
 #[inline(always)]
-fn touch_shape<const FIRST: bool>(
-    obstacle: &Obstacle,
+fn collide_shape<const FIRST: bool>(
+    collider: &ColliderAtSubstep,
     distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
     x: &mut [f32],
     y: &mut [f32],
@@ -248,17 +257,17 @@ fn touch_shape<const FIRST: bool>(
     touches: &mut [f32],
     start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
-    let near = |at: Vec3| obstacle.depth(at, distance) > 0.0;
-    touch_where::<FIRST>(
-        obstacle, near, distance, x, y, z, dx, dy, dz, w, touches, start,
+    let near = |at: Vec3| collider.depth(at, distance) > 0.0;
+    collide_near::<FIRST>(
+        collider, near, distance, x, y, z, dx, dy, dz, w, touches, start,
     )
 }
 
-/// [`touch`] where a particle may only touch if it is near. Small things touch few particles of a block:
-/// the other pieces need not be asked what that does to them.
+/// [`collide_block`] for a shape given by its distance function and a cheaper test for proximity. Small
+/// colliders touch few particles of a block, so contacts are computed only in sub-blocks with a particle near.
 #[inline(always)]
-fn touch_where<const FIRST: bool>(
-    obstacle: &Obstacle,
+fn collide_near<const FIRST: bool>(
+    collider: &ColliderAtSubstep,
     near: impl Fn(Vec3) -> bool + Copy,
     distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
     x: &mut [f32],
@@ -272,34 +281,34 @@ fn touch_where<const FIRST: bool>(
     start: &mut [[f32; BLOCK]; 3],
 ) -> bool {
     let mut touched = false;
-    for first in (0..w.len()).step_by(PIECE) {
-        let own = first..w.len().min(first + PIECE);
-        let of = own.clone();
-        if any(&x[of.clone()], &y[of.clone()], &z[of.clone()], &w[of], near) {
+    for first in (0..w.len()).step_by(SUB_BLOCK) {
+        let range = first..w.len().min(first + SUB_BLOCK);
+        let r = range.clone();
+        if any_near(&x[r.clone()], &y[r.clone()], &z[r.clone()], &w[r], near) {
             if FIRST && !touched {
-                note(start, touches, [&*x, y, z], [&*dx, dy, dz]);
+                record_start(start, touches, [&*x, y, z], [&*dx, dy, dz]);
             }
             touched = true;
-            respond(
-                obstacle,
+            resolve_contacts(
+                collider,
                 distance,
-                &mut x[own.clone()],
-                &mut y[own.clone()],
-                &mut z[own.clone()],
-                &mut dx[own.clone()],
-                &mut dy[own.clone()],
-                &mut dz[own.clone()],
-                &w[own.clone()],
-                &mut touches[own],
+                &mut x[range.clone()],
+                &mut y[range.clone()],
+                &mut z[range.clone()],
+                &mut dx[range.clone()],
+                &mut dy[range.clone()],
+                &mut dz[range.clone()],
+                &w[range.clone()],
+                &mut touches[range],
             );
         }
     }
     touched
 }
 
-/// Whether any of these particles that is not pinned is near.
+/// Returns whether any of the particles that are not pinned is near.
 #[inline(always)]
-fn any(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> bool) -> bool {
+fn any_near(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> bool) -> bool {
     let n = w.len();
     let (x, y, z) = (&x[..n], &y[..n], &z[..n]);
     let mut any = 0;
@@ -310,10 +319,10 @@ fn any(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> bool) 
     any != 0
 }
 
-/// Moves those of these particles that touch.
+/// Resolves the contacts of a sub-block of particles with a collider.
 #[inline(always)]
-fn respond(
-    obstacle: &Obstacle,
+fn resolve_contacts(
+    collider: &ColliderAtSubstep,
     distance: impl Fn(Vec3) -> (f32, Vec3),
     x: &mut [f32],
     y: &mut [f32],
@@ -328,22 +337,22 @@ fn respond(
     let (x, y, z) = (&mut x[..n], &mut y[..n], &mut z[..n]);
     let (dx, dy, dz) = (&mut dx[..n], &mut dy[..n], &mut dz[..n]);
     let counts = &mut touches[..n];
-    // By value, so that no store can change it.
-    let obstacle = *obstacle;
+    // By value, so that the compiler knows that no store changes it.
+    let collider = *collider;
     for i in 0..n {
         let position = Vec3::new(x[i], y[i], z[i]);
         let displacement = Vec3::new(dx[i], dy[i], dz[i]);
-        let local = obstacle.local(position);
-        let (distance, normal) = obstacle.seen(distance(local));
-        let depth = obstacle.thickness - distance;
+        let local = collider.to_local_point(position);
+        let (distance, normal) = collider.oriented(distance(local));
+        let depth = collider.thickness - distance;
         let touches = (depth > 0.0) & (w[i] != 0.0);
         counts[i] += select(touches, 1.0, 0.0);
-        let [out, into, lost] = obstacle.respond(displacement, local, normal, depth);
-        let out = choose(touches, out, Vec3::splat(-0.0));
-        let into = choose(touches, into, Vec3::ZERO);
-        let lost = choose(touches, lost, Vec3::ZERO);
-        let position = position + out - lost;
-        let displacement = displacement - into - lost;
+        let [push_out, approach, friction] = collider.respond(displacement, local, normal, depth);
+        let push_out = choose(touches, push_out, Vec3::splat(-0.0));
+        let approach = choose(touches, approach, Vec3::ZERO);
+        let friction = choose(touches, friction, Vec3::ZERO);
+        let position = position + push_out - friction;
+        let displacement = displacement - approach - friction;
         (x[i], y[i], z[i]) = position.into();
         (dx[i], dy[i], dz[i]) = displacement.into();
     }

@@ -1,20 +1,20 @@
-//! The corners of triangles, in little memory.
+//! Compressed corner indices of triangles.
 //!
-//! Most triangles of a cloth look like another one near by: a grid has two or four kinds of them,
-//! however large it is. So the kinds are stored once, and of each triangle its kind and how far its
-//! lowest corner is from the lowest one of its block: 2 bytes instead of 12. What has too many kinds,
-//! or is in no order, is stored as a plain list; so is what is changed.
+//! Most triangles of a cloth have the same index offsets as others nearby: a grid of any size has two or four
+//! kinds of triangles. Each kind is stored once, and each triangle as its kind and the offset of its lowest
+//! corner from the lowest corner of its block: 2 bytes instead of 12. Meshes with too many kinds or without
+//! such an order, and lists that are changed, are stored as plain lists.
 
 use std::sync::Arc;
 
-/// Triangles that are unpacked at once.
+/// Triangles per block, which are unpacked at once.
 pub(crate) const BLOCK: usize = 64;
 
-/// Bits of a code that say which kind of triangle it is.
+/// Bits of a code that hold the kind of the triangle.
 const KIND_BITS: u32 = 6;
 const KINDS: usize = 1 << KIND_BITS;
 
-/// A list of triangles: the particles, or vertices, at the corners of each. Copies share their
+/// List of triangles: the indices of the particles, or vertices, at the corners of each. Copies share their
 /// memory until one of them is changed.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
@@ -23,42 +23,44 @@ const KINDS: usize = 1 << KIND_BITS;
     serde(from = "Vec<[u32; 3]>", into = "Vec<[u32; 3]>")
 )]
 pub struct Corners {
-    packed: Option<Arc<Packed>>,
-    /// Empty while they are packed.
+    packed: Option<Arc<PackedCorners>>,
+    /// Plain list, empty while the triangles are packed.
     listed: Arc<Vec<[u32; 3]>>,
 }
 
 #[derive(Debug)]
-struct Packed {
-    /// The lowest corner in each block.
+struct PackedCorners {
+    /// Lowest corner of each block.
     lowest: Vec<u32>,
-    /// For each triangle how far its lowest corner is from that, and its kind.
+    /// Offset of the lowest corner of each triangle from that of its block, and its kind in the low bits.
     codes: Vec<u16>,
-    /// For each kind how far its corners are from the lowest of them.
+    /// Offsets of the corners of each kind from the lowest one.
     kinds: [[u32; 3]; KINDS],
 }
 
-impl Packed {
+impl PackedCorners {
     fn new(triangles: &[[u32; 3]]) -> Option<Self> {
         let mut packed = Self {
             lowest: Vec::with_capacity(triangles.len().div_ceil(BLOCK)),
             codes: Vec::with_capacity(triangles.len()),
             kinds: [[0; 3]; KINDS],
         };
-        let mut known = 0;
+        let mut kind_count = 0;
         for block in triangles.chunks(BLOCK) {
             let first = *block.as_flattened().iter().min()?;
             packed.lowest.push(first);
             for corners in block {
                 let low = corners[0].min(corners[1]).min(corners[2]);
                 let offsets = corners.map(|i| i - low);
-                let kind = packed.kinds[..known].iter().position(|k| *k == offsets);
+                let kind = packed.kinds[..kind_count]
+                    .iter()
+                    .position(|k| *k == offsets);
                 let kind = match kind {
                     Some(kind) => kind,
-                    None if known < KINDS => {
-                        packed.kinds[known] = offsets;
-                        known += 1;
-                        known - 1
+                    None if kind_count < KINDS => {
+                        packed.kinds[kind_count] = offsets;
+                        kind_count += 1;
+                        kind_count - 1
                     }
                     None => return None,
                 };
@@ -77,7 +79,7 @@ impl Packed {
 }
 
 impl Corners {
-    /// How many triangles there are.
+    /// Returns the number of triangles.
     pub fn len(&self) -> usize {
         match &self.packed {
             Some(packed) => packed.codes.len(),
@@ -85,12 +87,12 @@ impl Corners {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no triangles.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The corners of a triangle. Panics if there is no such triangle, as slices do.
+    /// Returns the corners of a triangle. Panics if the index is out of bounds, as slices do.
     pub fn at(&self, triangle: usize) -> [u32; 3] {
         match &self.packed {
             Some(packed) => packed.decode(packed.lowest[triangle / BLOCK], packed.codes[triangle]),
@@ -98,49 +100,52 @@ impl Corners {
         }
     }
 
-    /// The triangles, in order.
+    /// Iterates over the triangles in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = [u32; 3]> + '_ {
         (0..self.len()).map(|triangle| self.at(triangle))
     }
 
-    /// The triangles as a plain list.
+    /// Returns the triangles as a plain list.
     pub fn to_vec(&self) -> Vec<[u32; 3]> {
         self.iter().collect()
     }
 
-    /// Some triangles, at most [`BLOCK`]; `room` may be used for them.
+    /// Returns the triangles of a range of at most [`BLOCK`], unpacked into `buffer` if they are packed.
     #[inline(always)]
     pub(crate) fn unpack<'a>(
         &'a self,
-        some: std::ops::Range<usize>,
-        room: &'a mut [[u32; 3]; BLOCK],
+        range: std::ops::Range<usize>,
+        buffer: &'a mut [[u32; 3]; BLOCK],
     ) -> &'a [[u32; 3]] {
         let Some(packed) = &self.packed else {
-            return &self.listed[some];
+            return &self.listed[range];
         };
-        let codes = &packed.codes[some.clone()];
-        for ((corners, &code), triangle) in room.iter_mut().zip(codes).zip(some) {
+        let codes = &packed.codes[range.clone()];
+        for ((corners, &code), triangle) in buffer.iter_mut().zip(codes).zip(range) {
             *corners = packed.decode(packed.lowest[triangle / BLOCK], code);
         }
-        &room[..codes.len()]
+        &buffer[..codes.len()]
     }
 
-    /// The triangles from number [`BLOCK`]·`number` on, as many as a block has.
+    /// Returns the triangles of a block, from index [`BLOCK`]·`number` on.
     #[inline(always)]
     pub(crate) fn block<'a>(
         &'a self,
         number: usize,
-        room: &'a mut [[u32; 3]; BLOCK],
+        buffer: &'a mut [[u32; 3]; BLOCK],
     ) -> &'a [[u32; 3]] {
-        self.unpack(BLOCK * number..(BLOCK * (number + 1)).min(self.len()), room)
+        self.unpack(
+            BLOCK * number..(BLOCK * (number + 1)).min(self.len()),
+            buffer,
+        )
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.len().div_ceil(BLOCK)
     }
 
-    /// Whether one of both was copied from the other and neither was changed since.
+    /// Returns whether both share their memory: one is a copy of the other and neither was changed since.
     pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
         match (&self.packed, &other.packed) {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
@@ -149,12 +154,12 @@ impl Corners {
         }
     }
 
-    /// Whether nothing has been changed since it was made, and there was an order in it.
+    /// Returns whether the triangles are stored packed.
     pub(crate) fn is_packed(&self) -> bool {
         self.packed.is_some()
     }
 
-    /// The triangles as a list that can be changed. They are no longer packed then.
+    /// Returns the triangles as a list for changes. They are no longer packed afterwards.
     pub fn to_mut(&mut self) -> &mut Vec<[u32; 3]> {
         if self.packed.is_some() {
             *self = Self {
@@ -168,7 +173,7 @@ impl Corners {
 
 impl From<Vec<[u32; 3]>> for Corners {
     fn from(mut triangles: Vec<[u32; 3]>) -> Self {
-        match Packed::new(&triangles) {
+        match PackedCorners::new(&triangles) {
             Some(packed) => Self {
                 packed: Some(Arc::new(packed)),
                 listed: Arc::default(),
@@ -190,7 +195,7 @@ impl From<Corners> for Vec<[u32; 3]> {
     }
 }
 
-/// It does not matter how they are stored.
+/// Compares the triangles regardless of how they are stored.
 impl PartialEq for Corners {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())
@@ -201,7 +206,7 @@ impl PartialEq for Corners {
 mod tests {
     use super::*;
 
-    /// The triangles of a grid, its quads cut in turns.
+    /// The triangles of a grid with alternating diagonals.
     fn grid(columns: u32, rows: u32) -> Vec<[u32; 3]> {
         let quads = (0..rows - 1).flat_map(|r| (0..columns - 1).map(move |c| (r, c)));
         let both = quads.flat_map(|(r, c)| {
@@ -216,13 +221,13 @@ mod tests {
         both.collect()
     }
 
-    fn assert_holds(corners: &Corners, triangles: &[[u32; 3]]) {
+    fn assert_stores(corners: &Corners, triangles: &[[u32; 3]]) {
         assert_eq!(corners.to_vec(), triangles);
-        let mut room = [[0; 3]; BLOCK];
+        let mut buffer = [[0; 3]; BLOCK];
         let mut all = Vec::new();
         for start in (0..triangles.len()).step_by(23) {
-            let some = start..(start + 23).min(triangles.len());
-            all.extend_from_slice(corners.unpack(some, &mut room));
+            let range = start..(start + 23).min(triangles.len());
+            all.extend_from_slice(corners.unpack(range, &mut buffer));
         }
         assert_eq!(all, triangles);
         for (number, &triangle) in triangles.iter().enumerate() {
@@ -231,45 +236,45 @@ mod tests {
     }
 
     #[test]
-    fn grids_are_packed_and_come_out_as_they_were() {
+    fn grids_are_packed_without_loss() {
         for (columns, rows) in [(2, 2), (9, 4), (70, 33), (2, 500), (500, 3)] {
             let triangles = grid(columns, rows);
             let corners = Corners::from(triangles.clone());
             assert!(corners.packed.is_some(), "{columns} × {rows}");
-            assert_holds(&corners, &triangles);
+            assert_stores(&corners, &triangles);
         }
     }
 
     #[test]
-    fn what_is_in_no_order_is_a_list() {
+    fn unordered_triangles_are_stored_as_a_list() {
         let mut triangles = grid(40, 40);
         let count = triangles.len();
         (0..count).for_each(|i| triangles.swap(i, i * i * 7 % count));
         let corners = Corners::from(triangles.clone());
         assert!(corners.packed.is_none());
-        assert_holds(&corners, &triangles);
+        assert_stores(&corners, &triangles);
         // More than 64 kinds.
         let fan: Vec<[u32; 3]> = (0..100).map(|i| [0, i + 1, 2 * i + 2]).collect();
         let corners = Corners::from(fan.clone());
         assert!(corners.packed.is_none());
-        assert_holds(&corners, &fan);
-        assert_holds(&Corners::default(), &[]);
-        assert_holds(&Corners::from(Vec::new()), &[]);
+        assert_stores(&corners, &fan);
+        assert_stores(&Corners::default(), &[]);
+        assert_stores(&Corners::from(Vec::new()), &[]);
     }
 
     #[test]
-    fn a_change_concerns_one_copy() {
+    fn a_change_affects_one_copy() {
         let triangles = grid(9, 4);
         let mut corners = Corners::from(triangles.clone());
         let copy = corners.clone();
         corners.to_mut()[3] = [0, 100, 7];
         corners.to_mut().push([5, 6, 7]);
         assert_ne!(corners, copy);
-        assert_holds(&copy, &triangles);
+        assert_stores(&copy, &triangles);
         let mut changed = triangles.clone();
         changed[3] = [0, 100, 7];
         changed.push([5, 6, 7]);
-        assert_holds(&corners, &changed);
+        assert_stores(&corners, &changed);
         corners.to_mut().pop();
         corners.to_mut()[3] = triangles[3];
         assert_eq!(corners, copy, "stored otherwise, it is the same");

@@ -1,92 +1,96 @@
-//! Damps strain: fabric that is stretched, sheared or bent faster resists more.
+//! Constraint damping: the resistance of the fabric grows with the rate of stretch, shear and bending.
 //!
-//! As in a Kelvin–Voigt body, stress is that of the strain ε + τε̇, with a retardation time τ. The second part
-//! is taken once in a fixed step Δt. For threads and diagonals of the compliance α between x₀ and x₁, moving at
-//! v₀ and v₁, with n = (x₁ − x₀)/|x₁ − x₀|:
+//! As in a Kelvin–Voigt body, stress is that of the strain ε + τε̇, with a retardation time τ. The second term
+//! is applied once per fixed step Δt. For edges and diagonals of the compliance α between x₀ and x₁ with the
+//! velocities v₀ and v₁, with n = (x₁ − x₀)/|x₁ − x₀|:
 //!
 //! λ = −n·(v₁ − v₀)/(w₀ + w₁ + α/τΔt), v₀ −= w₀λn, v₁ += w₁λn,
 //!
-//! one after the other: each is a whole step of implicit Euler, so that no time is too long. Momentum and
-//! angular momentum are kept. What is rigid has no strain to damp. For bending see `bend_damping`.
+//! one after the other. Each is a whole step of implicit Euler and stable for every τ. Momentum and angular
+//! momentum are conserved. Rigid constraints have no strain to damp. For bending see `bend_damping`.
 
 use super::{
-    bend_damping::damp_bending_shared,
+    bend_damping::damp_bending_parallel,
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
-    crew::Leader,
     particles::ParticleArrays,
+    workers::Workers,
 };
 
-/// By how long stress is ahead of strain, s; 0 is no damping.
+/// Retardation times τ of a fabric, by which stress is ahead of strain, s; 0 is no damping.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Retardation {
-    /// Of threads that give.
+pub struct ConstraintDamping {
+    /// Retardation time of elastic edges, s.
     pub stretch: f32,
-    /// Of diagonals that give.
+    /// Retardation time of diagonals with compliance, s.
     pub shear: f32,
-    /// Of bending.
+    /// Retardation time of bending, s.
     pub bending: f32,
 }
 
-/// Damps the strains of fabric with this compliance over a fixed step of `dt` seconds. To be called after
+/// Damps the strains of a fabric with this compliance over a fixed step of `dt` seconds. Call it after
 /// [`ConstraintGraph::prepare`].
 pub fn damp_strains(
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
     compliance: &Compliance,
-    retardation: &Retardation,
+    damping: &ConstraintDamping,
     dt: f32,
 ) {
-    damp_strains_shared(
-        &mut Leader::alone(),
+    damp_strains_parallel(
+        &mut Workers::serial(),
         particles,
         constraints,
         compliance,
-        retardation,
+        damping,
         dt,
     );
 }
 
-/// [`damp_strains`], that of bending shared with the leader's helpers.
-pub(crate) fn damp_strains_shared(
-    leader: &mut Leader,
+/// [`damp_strains`] with the damping of bending split over `workers`.
+pub(crate) fn damp_strains_parallel(
+    workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
     compliance: &Compliance,
-    retardation: &Retardation,
+    damping: &ConstraintDamping,
     dt: f32,
 ) {
-    let (bending, time) = (compliance.bending, retardation.bending);
-    damp_bending_shared(leader, particles, constraints, bending, time, dt);
+    let (bending, time) = (compliance.bending, damping.bending);
+    damp_bending_parallel(workers, particles, constraints, bending, time, dt);
     for (kind, time) in [
-        (ConstraintKind::Shear, retardation.shear),
-        (ConstraintKind::Structural, retardation.stretch),
+        (ConstraintKind::Shear, damping.shear),
+        (ConstraintKind::Structural, damping.stretch),
     ] {
-        let gives = match kind {
+        let is_compliant = match kind {
             ConstraintKind::Structural => compliance.is_elastic(),
             _ => compliance.shear > 0.0,
         };
-        if gives && time > 0.0 {
-            let softer = 1.0 / (time * dt);
+        if is_compliant && time > 0.0 {
+            let compliance_scale = 1.0 / (time * dt);
             for ([a, b], compliance) in constraints.compliances(kind, compliance) {
-                damp(particles, [a as usize, b as usize], compliance * softer);
+                damp_link(
+                    particles,
+                    [a as usize, b as usize],
+                    compliance * compliance_scale,
+                );
             }
         }
     }
 }
 
-/// Damps one link. `softness` is α/τΔt.
-fn damp(particles: &mut ParticleArrays, [a, b]: [usize; 2], softness: f32) {
+/// Damps one link. `damping_compliance` is α/τΔt.
+fn damp_link(particles: &mut ParticleArrays, [a, b]: [usize; 2], damping_compliance: f32) {
     let [w0, w1] = [particles.inverse_mass[a], particles.inverse_mass[b]];
     let along = particles.position.get(b) - particles.position.get(a);
     let [v0, v1] = [particles.displacement.get(a), particles.displacement.get(b)];
     let square = along.x * along.x + along.y * along.y + along.z * along.z;
-    let below = (w0 + w1 + softness) * square;
-    // What is rigid, or has no direction, is left alone.
-    if softness > 0.0 && w0 + w1 > 0.0 && square > 0.0 && below.is_finite() {
+    let denominator = (w0 + w1 + damping_compliance) * square;
+    // Rigid links and links without length are not damped.
+    if damping_compliance > 0.0 && w0 + w1 > 0.0 && square > 0.0 && denominator.is_finite() {
         let d = v1 - v0;
-        let share = (d.x * along.x + d.y * along.y + d.z * along.z) / below;
-        particles.displacement.set(a, v0 + along * (w0 * share));
-        particles.displacement.set(b, v1 - along * (w1 * share));
+        let factor = (d.x * along.x + d.y * along.y + d.z * along.z) / denominator;
+        particles.displacement.set(a, v0 + along * (w0 * factor));
+        particles.displacement.set(b, v1 - along * (w1 * factor));
     }
 }
 
@@ -104,7 +108,7 @@ mod tests {
 
     const DT: f32 = 1.0 / 60.0;
 
-    /// One link of a fabric that damps for 0.1 s.
+    /// Velocities after damping of the ends of one link of a fabric with a retardation time of 0.1 s.
     fn damped(compliance: f32, speeds: [Vec3; 2]) -> [Vec3; 2] {
         let rest: SoaVec3 = [Vec3::ZERO, Vec3::X].into_iter().collect();
         let mut graph = ConstraintGraph::new(&rest, &[(ConstraintKind::Structural, 0, 1)]);
@@ -112,17 +116,17 @@ mod tests {
         for (i, speed) in speeds.into_iter().enumerate() {
             p.displacement.set(i, speed);
         }
-        let retardation = Retardation {
+        let damping = ConstraintDamping {
             stretch: 0.1,
-            ..Retardation::default()
+            ..ConstraintDamping::default()
         };
-        let compliance = Compliance::of_threads(compliance);
-        damp_strains(&mut p, &mut graph, &compliance, &retardation, DT);
+        let compliance = Compliance::of_stretch(compliance);
+        damp_strains(&mut p, &mut graph, &compliance, &damping, DT);
         [0, 1].map(|i| p.displacement.get(i))
     }
 
     #[test]
-    fn a_link_loses_what_implicit_euler_says() {
+    fn a_link_loses_speed_as_implicit_euler_predicts() {
         // d(ẋ)/dt = −wτẋ/α.
         for compliance in [1e-4_f32, 0.02, 3.0] {
             let [a, b] = damped(compliance, [Vec3::ZERO, Vec3::X]);
@@ -133,21 +137,21 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_strain_is_not_damped() {
+    fn motion_without_strain_is_not_damped() {
         let turns = [-Vec3::Y, Vec3::Y];
         assert_eq!(damped(0.1, turns), turns);
         let together = [Vec3::ONE; 2];
         assert_eq!(damped(0.1, together), together);
         let apart = [Vec3::ZERO, Vec3::X];
-        assert_eq!(damped(0.0, apart), apart, "what is rigid");
+        assert_eq!(damped(0.0, apart), apart, "a rigid link");
     }
 
-    /// Each direction of a sheet has its own damping, and only the strain that it is for.
+    /// Stretch and shear of a grid have separate damping, each for its own strain only.
     #[test]
     fn stretch_and_shear_are_damped_apart() {
         let mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 20, 20));
         let topology = Topology::new(&TriangleMesh::read(&mesh).unwrap()).unwrap();
-        let kept = |moves: fn(Vec3) -> Vec3, retardation: Retardation| {
+        let kept = |moves: fn(Vec3) -> Vec3, damping: ConstraintDamping| {
             let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2);
             let (mut p, mut graph) = (parts.particles, parts.constraints);
             for i in 0..p.len() {
@@ -155,7 +159,7 @@ mod tests {
             }
             let compliance = Compliance {
                 shear: 0.01,
-                ..Compliance::of_threads(0.01)
+                ..Compliance::of_stretch(0.01)
             };
             graph.prepare(&p);
             let energy = |p: &ParticleArrays| -> f32 {
@@ -164,29 +168,29 @@ mod tests {
                     .sum()
             };
             let before = energy(&p);
-            damp_strains(&mut p, &mut graph, &compliance, &retardation, DT);
+            damp_strains(&mut p, &mut graph, &compliance, &damping, DT);
             energy(&p) / before
         };
         let [stretches, shears]: [fn(Vec3) -> Vec3; 2] = [
             |at| Vec3::X * (20.0 * at.x).sin(),
             |at| Vec3::X * (20.0 * at.z).sin(),
         ];
-        let of_stretch = Retardation {
+        let of_stretch = ConstraintDamping {
             stretch: 0.1,
-            ..Retardation::default()
+            ..ConstraintDamping::default()
         };
-        let of_shear = Retardation {
+        let of_shear = ConstraintDamping {
             shear: 0.1,
-            ..Retardation::default()
+            ..ConstraintDamping::default()
         };
-        for (moves, retardation, range) in [
+        for (moves, damping, range) in [
             (stretches, of_stretch, 0.0..0.5),
             (shears, of_shear, 0.0..0.5),
             (shears, of_stretch, 0.9999..1.0001),
         ] {
-            let kept = kept(moves, retardation);
-            assert!(range.contains(&kept), "{retardation:?}: {kept}");
+            let kept = kept(moves, damping);
+            assert!(range.contains(&kept), "{damping:?}: {kept}");
         }
-        assert_eq!(kept(stretches, Retardation::default()), 1.0);
+        assert_eq!(kept(stretches, ConstraintDamping::default()), 1.0);
     }
 }

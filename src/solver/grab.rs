@@ -1,134 +1,143 @@
-//! A hand holds a cloth: points of it are drawn to a place that moves.
+//! Grab constraints: pull points of a cloth to a moving target.
 //!
-//! Each is an attachment C = Σ bᵢxᵢ − target with a compliance (XPBD, Macklin et al. 2016, for a
-//! constraint that is a vector), solved once a substep after all others. What keeps it from tearing
-//! at the cloth is the strength of the hand: Δλ is at most force·Δt².
+//! Each is an attachment C = Σ bᵢxᵢ − target with a compliance (XPBD, Macklin et al. 2016, for a vector
+//! constraint), solved once per substep after all other constraints. The maximum force keeps the constraint from
+//! jerking the cloth: |Δλ| is at most force·Δt².
 //!
-//! A particle of a fine cloth weighs a fifth of a gram. Whatever force the whole cloth hangs by, f, moves it by
-//! f·Δt²/m within one substep: by 20 cm, were it held alone, out of the cloth as a horn. So as long as
-//! constraints and hands are solved, what is held weighs as much more as keeps the greatest force from
-//! moving it by more than 2 mm: that is the mass of the hand ([`InHand`]). With it, what is held can lag behind the
-//! place where the hand wants it, and comes there no faster than the hand can stop it.
+//! A particle of a fine cloth has a mass m of a fifth of a gram. The force f by which the whole cloth hangs from
+//! it moves it by f·Δt²/m within one substep: by 20 cm if it is grabbed alone, which pulls a spike out of the
+//! cloth. So while constraints and grabs are solved, grabbed particles have an added mass that keeps the maximum
+//! force from moving them by more than 2 mm ([`GrabbedMass`]). With the added mass a grabbed point can lag behind
+//! its target; it then approaches no faster than the maximum force can stop it at the target.
 
 use super::particles::ParticleArrays;
 use bevy::math::Vec3;
 
-/// How far the greatest force of a hand moves within a substep what it holds, m.
-const GIVES: f32 = 0.002;
+/// Displacement of the added mass by the maximum force within one substep, m.
+const DISPLACEMENT_PER_SUBSTEP: f32 = 0.002;
 
-/// Most that what is held weighs more in a hand, kg: what a hand weighs.
-const HAND: f32 = 0.5;
+/// Largest added mass of one grab, kg: the mass of a hand.
+const MAX_ADDED_MASS: f32 = 0.5;
 
-/// A point of a cloth that is held.
+/// Grabbed point of a cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub struct Handle {
-    /// Particles that it lies between. One may stand several times.
+pub struct GrabPoint {
+    /// Particles that the point interpolates. A particle may occur several times.
     pub particles: [u32; 3],
-    /// Their shares, which add up to 1.
+    /// Barycentric weights of the particles; their sum is 1.
     pub weights: [f32; 3],
-    /// Where it is held, from the hand, m.
+    /// Position of the target of this point relative to the target of the grab, m.
     pub offset: Vec3,
 }
 
-impl Handle {
-    /// Where it is, relative to the particles' origin, m.
+impl GrabPoint {
+    /// Returns the position of the point relative to the origin of the particles, m.
     pub fn position(&self, particles: &ParticleArrays) -> Vec3 {
-        self.parts()
+        self.weighted_particles()
             .map(|(i, weight)| particles.position.get(i) * weight)
             .sum()
     }
 
-    /// Where it was when the substep began.
+    /// Returns the position of the point at the start of the substep, m.
     fn start(&self, p: &ParticleArrays) -> Vec3 {
-        self.parts()
+        self.weighted_particles()
             .map(|(i, weight)| (p.predicted.get(i) - p.displacement.get(i)) * weight)
             .sum()
     }
 
-    fn parts(&self) -> impl Iterator<Item = (usize, f32)> {
+    /// Returns the index and weight of each particle.
+    fn weighted_particles(&self) -> impl Iterator<Item = (usize, f32)> {
         let particles = self.particles.map(|i| i as usize);
         particles.into_iter().zip(self.weights)
     }
 }
 
-/// How a hand holds.
+/// Settings of a grab constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub struct Grip {
-    /// How much the cloth gives in the hand, m/N.
+pub struct GrabSettings {
+    /// Compliance of each grabbed point, m/N; 0 is rigid.
     pub compliance: f32,
-    /// Most that the hand pulls, N, shared by all handles.
+    /// Maximum force, N, divided equally among all points; infinity sets no limit.
     #[cfg_attr(feature = "serialize", serde(with = "super::bits"))]
     pub force: f32,
 }
 
-/// The own inverse masses of particles that weigh more while they are in hands, 1/kg.
+/// Original inverse masses, 1/kg, of grabbed particles, by index, while those have an added mass.
 #[derive(Clone, Debug, Default)]
-pub struct InHand(Vec<(u32, f32)>);
+pub struct GrabbedMass(Vec<(u32, f32)>);
 
-impl InHand {
-    /// What is held takes part in the mass of a hand, until [`Self::give_back`]. Before constraints are
-    /// solved; `dt` is the length of the substep, s.
-    pub fn take(&mut self, p: &mut ParticleArrays, handles: &[Handle], grip: &Grip, dt: f32) {
-        let hand = (grip.force * dt * dt / GIVES).min(HAND) / handles.len().max(1) as f32;
-        for (i, weight) in handles.iter().flat_map(Handle::parts) {
-            let own = p.inverse_mass[i];
-            if own > 0.0 && weight > 0.0 {
-                self.0.push((i as u32, own));
-                p.inverse_mass[i] = own / (1.0 + own * hand * weight);
+impl GrabbedMass {
+    /// Adds mass to grabbed particles until [`Self::restore_mass`]. To be called before constraints are solved.
+    /// `dt` is the length of the substep, s.
+    pub fn raise_mass(
+        &mut self,
+        p: &mut ParticleArrays,
+        points: &[GrabPoint],
+        settings: &GrabSettings,
+        dt: f32,
+    ) {
+        let added_mass = (settings.force * dt * dt / DISPLACEMENT_PER_SUBSTEP).min(MAX_ADDED_MASS)
+            / points.len().max(1) as f32;
+        for (i, weight) in points.iter().flat_map(GrabPoint::weighted_particles) {
+            let original = p.inverse_mass[i];
+            if original > 0.0 && weight > 0.0 {
+                self.0.push((i as u32, original));
+                p.inverse_mass[i] = original / (1.0 + original * added_mass * weight);
             }
         }
     }
 
-    /// Particles have their own masses again.
-    pub fn give_back(&mut self, p: &mut ParticleArrays) {
-        // Of one that was taken several times, the first is its own.
-        for (i, own) in self.0.drain(..).rev() {
-            p.inverse_mass[i as usize] = own;
+    /// Restores the original masses of all grabbed particles.
+    pub fn restore_mass(&mut self, p: &mut ParticleArrays) {
+        // If a particle was raised several times, its first entry is the original mass: restored last.
+        for (i, original) in self.0.drain(..).rev() {
+            p.inverse_mass[i as usize] = original;
         }
     }
 }
 
-/// Draws the handles to a hand that was at one target when the substep began and is at the other now, relative to
-/// the particles' origin, m. `dt` is the length of the substep, s.
-pub fn hold(
+/// Solves the grab constraint of some points, once. The target moves from `before` to `now` in this substep of
+/// length `dt`, s; both are relative to the origin of the particles, m.
+pub fn solve_grab(
     particles: &mut ParticleArrays,
-    handles: &[Handle],
-    grip: &Grip,
+    points: &[GrabPoint],
+    settings: &GrabSettings,
     [before, now]: [Vec3; 2],
     dt: f32,
 ) {
-    let alpha = grip.compliance / (dt * dt);
-    let most = grip.force * dt * dt / handles.len().max(1) as f32;
-    for handle in handles {
-        let mass: f32 = handle
-            .parts()
+    let alpha = settings.compliance / (dt * dt);
+    let max_lambda = settings.force * dt * dt / points.len().max(1) as f32;
+    for point in points {
+        let inverse_mass: f32 = point
+            .weighted_particles()
             .map(|(i, weight)| particles.inverse_mass[i] * weight * weight)
             .sum();
-        // Nothing that is held moves: all of it is pinned.
-        if mass <= 0.0 {
+        // All particles of the point are pinned.
+        if inverse_mass <= 0.0 {
             continue;
         }
-        // From where it was, seen from the hand, it comes so far that the hand can stop it there.
-        let late = handle.start(particles) - (before + handle.offset);
-        let (way, brakes) = (late.length(), most * mass);
-        let left = if way > brakes {
-            late * (1.0 - (brakes / way).sqrt())
+        // Reduces the lag behind the target only as far as the maximum force can still stop the point at the
+        // target: √(lag · max_displacement) per substep.
+        let lag = point.start(particles) - (before + point.offset);
+        let (distance, max_displacement) = (lag.length(), max_lambda * inverse_mass);
+        let remaining_lag = if distance > max_displacement {
+            lag * (1.0 - (max_displacement / distance).sqrt())
         } else {
             Vec3::ZERO
         };
-        let wanted = now + handle.offset + left;
-        let error = handle.position(particles) - wanted;
-        let lambda = (error / (mass + alpha)).clamp_length_max(most);
-        for (i, weight) in handle.parts() {
-            let way = lambda * (particles.inverse_mass[i] * weight);
-            particles.position.add(i, -way);
+        let target = now + point.offset + remaining_lag;
+        let error = point.position(particles) - target;
+        let lambda = (error / (inverse_mass + alpha)).clamp_length_max(max_lambda);
+        for (i, weight) in point.weighted_particles() {
+            let correction = lambda * (particles.inverse_mass[i] * weight);
+            particles.position.add(i, -correction);
         }
     }
 }
 
-/// The point of a triangle that is nearest to another point, as shares of its corners (Ericson,
+/// Returns the barycentric coordinates of the point of a triangle that is nearest to another point (Ericson,
 /// "Real-Time Collision Detection", 2005, section 5.1.5).
 pub fn nearest_on_triangle(point: Vec3, [a, b, c]: [Vec3; 3]) -> [f32; 3] {
     let (ab, ac, ap) = (b - a, c - a, point - a);
@@ -168,103 +177,106 @@ pub fn nearest_on_triangle(point: Vec3, [a, b, c]: [Vec3; 3]) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Integration, SoaVec3, integrate, update_displacements};
+    use crate::solver::{IntegrateSettings, SoaVec3, integrate, update_displacements};
 
     fn three(w: [f32; 3]) -> ParticleArrays {
-        let places: SoaVec3 = [Vec3::ZERO, Vec3::X, Vec3::Y].into_iter().collect();
-        ParticleArrays::new(Vec3::ZERO, places, w.to_vec())
+        let positions: SoaVec3 = [Vec3::ZERO, Vec3::X, Vec3::Y].into_iter().collect();
+        ParticleArrays::new(Vec3::ZERO, positions, w.to_vec())
     }
 
-    const MIDDLE: Handle = Handle {
+    const MIDDLE: GrabPoint = GrabPoint {
         particles: [0, 1, 2],
         weights: [0.5, 0.25, 0.25],
         offset: Vec3::ZERO,
     };
 
     #[test]
-    fn a_strong_hand_has_the_very_point_and_a_weak_one_pulls_with_its_force() {
+    fn a_strong_grab_reaches_its_target_and_a_weak_one_pulls_with_its_force() {
         let target = Vec3::new(0.0, 0.0, 3.0);
-        let strong = Grip {
+        let strong = GrabSettings {
             compliance: 0.0,
             force: f32::INFINITY,
         };
         let mut p = three([1.0, 2.0, 0.0]);
-        hold(&mut p, &[MIDDLE], &strong, [target; 2], 0.01);
+        solve_grab(&mut p, &[MIDDLE], &strong, [target; 2], 0.01);
         assert!((MIDDLE.position(&p) - target).length() < 1e-6);
         assert_eq!(p.position.get(2), Vec3::Y, "a pinned particle stays");
 
-        // 1 kg each, 2 N: together they get 2 N · Δt² of motion times mass.
-        let weak = Grip {
+        // 1 kg each, 2 N: the sum of mass times displacement is 2 N · Δt².
+        let weak = GrabSettings {
             compliance: 0.0,
             force: 2.0,
         };
         let mut p = three([1.0; 3]);
         let above = MIDDLE.position(&p) + Vec3::Z * 3.0;
-        hold(&mut p, &[MIDDLE], &weak, [above; 2], 0.01);
+        solve_grab(&mut p, &[MIDDLE], &weak, [above; 2], 0.01);
         let moved: f32 = (0..3).map(|i| p.position.get(i).z).sum();
         assert!((moved - 2.0 * 0.01 * 0.01).abs() < 1e-9);
     }
 
     #[test]
-    fn nothing_happens_where_all_is_pinned() {
+    fn pinned_particles_do_not_move() {
         let mut p = three([0.0; 3]);
         let before = p.clone();
-        let grip = Grip {
+        let settings = GrabSettings {
             compliance: 0.0,
             force: f32::INFINITY,
         };
-        hold(&mut p, &[MIDDLE], &grip, [Vec3::splat(9.0); 2], 0.01);
-        hold(&mut p, &[], &grip, [Vec3::ZERO; 2], 0.01);
+        solve_grab(&mut p, &[MIDDLE], &settings, [Vec3::splat(9.0); 2], 0.01);
+        solve_grab(&mut p, &[], &settings, [Vec3::ZERO; 2], 0.01);
         assert_eq!(p, before);
     }
 
     #[test]
-    fn a_hand_that_jumps_is_followed_and_not_overshot() {
+    fn a_target_that_jumps_is_followed_without_overshoot() {
         let dt = 1.0 / 480.0;
-        let grip = Grip {
+        let settings = GrabSettings {
             compliance: 1e-4,
             force: 20.0,
         };
-        // Particles of a gram that nothing else holds.
+        // Particles of a gram without other constraints.
         let mut p = three([1000.0; 3]);
-        let mut in_hand = InHand::default();
+        let mut grabbed_mass = GrabbedMass::default();
         let (begin, jump) = (MIDDLE.position(&p), Vec3::X * 0.5);
-        let by = Integration {
+        let integrate_settings = IntegrateSettings {
             gravity: Vec3::ZERO,
             damping: 0.0,
             dt,
         };
         let mut before = begin;
         for substep in 0..240 {
-            integrate(&mut p, &by);
-            in_hand.take(&mut p, &[MIDDLE], &grip, dt);
+            integrate(&mut p, &integrate_settings);
+            grabbed_mass.raise_mass(&mut p, &[MIDDLE], &settings, dt);
             assert!(p.inverse_mass.iter().all(|&w| w < 200.0));
-            hold(&mut p, &[MIDDLE], &grip, [before, begin + jump], dt);
-            in_hand.give_back(&mut p);
+            solve_grab(&mut p, &[MIDDLE], &settings, [before, begin + jump], dt);
+            grabbed_mass.restore_mass(&mut p);
             update_displacements(&mut p);
             assert_eq!(p.inverse_mass[..3], [1000.0; 3]);
             before = begin + jump;
-            let way = (MIDDLE.position(&p) - begin).x;
-            assert!(way < 0.51, "{way} m in substep {substep}");
-            assert!(way > 0.499 || substep < 120, "{way} m in substep {substep}");
+            let moved = (MIDDLE.position(&p) - begin).x;
+            assert!(moved < 0.51, "{moved} m in substep {substep}");
+            assert!(
+                moved > 0.499 || substep < 120,
+                "{moved} m in substep {substep}"
+            );
         }
     }
 
     #[test]
-    fn each_has_its_own_mass_again_that_several_hands_have_held() {
+    fn particles_of_several_grabs_have_their_original_mass_again() {
         let mut p = three([3.0, 5.0, 0.0]);
         let before = p.clone();
-        let mut in_hand = InHand::default();
+        let mut grabbed_mass = GrabbedMass::default();
         for force in [20.0, f32::INFINITY, 0.0] {
-            let grip = Grip {
+            let settings = GrabSettings {
                 compliance: 0.0,
                 force,
             };
-            in_hand.take(&mut p, &[MIDDLE, MIDDLE], &grip, 0.01);
+            grabbed_mass.raise_mass(&mut p, &[MIDDLE, MIDDLE], &settings, 0.01);
         }
         assert!(p.inverse_mass[0] < 2.0 && p.inverse_mass[1] < 4.0);
-        assert_eq!(p.inverse_mass[2], 0.0, "a pinned one stays pinned");
-        in_hand.give_back(&mut p);
+        assert_eq!(p.inverse_mass[2], 0.0, "a pinned particle stays pinned");
+        grabbed_mass.restore_mass(&mut p);
         assert_eq!(p, before);
     }
 

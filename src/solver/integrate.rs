@@ -2,20 +2,20 @@
 //! Jakobsen, "Advanced Character Physics", 2001).
 
 use super::{
-    crew::{Leader, PART},
     math::exp_neg,
     particles::ParticleArrays,
     simd::{Kernel, dispatch, select},
+    workers::{PARTICLES_PER_PART, Workers},
 };
 use bevy::math::Vec3;
 
-/// What moves every particle in the same way.
+/// Settings of [`integrate`] that all particles share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Integration {
-    /// Acceleration of all free particles, m/s².
+pub struct IntegrateSettings {
+    /// Acceleration of all free particles by gravity, m/s².
     pub gravity: Vec3,
-    /// Share of the velocity lost per second, 1/s: after t seconds e^(−damping·t) of it is left,
-    /// whatever the step.
+    /// Damping rate, 1/s: after t seconds, the fraction e^(−damping·t) of the velocity is left, whatever the
+    /// step.
     pub damping: f32,
     /// Length of the substep, s.
     pub dt: f32,
@@ -23,16 +23,20 @@ pub struct Integration {
 
 /// Moves every particle by one substep: d₊ = d·(Δt/Δt₋)·e^(−cΔt) + a·Δt(Δt + Δt₋)/2, x₊ = x + d₊.
 ///
-/// With an unchanged Δt that is Verlet's x₊ = 2x − x₋ + aΔt². The very first substep uses aΔt²/2,
+/// With an unchanged Δt this is Verlet's x₊ = 2x − x₋ + aΔt². The very first substep uses aΔt²/2,
 /// which makes free fall exact. Pinned particles move by their displacement alone.
-pub fn integrate(p: &mut ParticleArrays, by: &Integration) {
-    integrate_shared(&mut Leader::alone(), p, by);
+pub fn integrate(p: &mut ParticleArrays, settings: &IntegrateSettings) {
+    integrate_parallel(&mut Workers::serial(), p, settings);
 }
 
-/// [`integrate`], shared with the leader's helpers.
-pub(crate) fn integrate_shared(leader: &mut Leader, p: &mut ParticleArrays, by: &Integration) {
-    let dt = by.dt;
-    let keep = exp_neg(f64::from(by.damping) * f64::from(dt)) as f32 * (dt / p.last_dt);
+/// [`integrate`], split over workers.
+pub(crate) fn integrate_parallel(
+    workers: &mut Workers,
+    p: &mut ParticleArrays,
+    settings: &IntegrateSettings,
+) {
+    let dt = settings.dt;
+    let keep = exp_neg(f64::from(settings.damping) * f64::from(dt)) as f32 * (dt / p.last_dt);
     let gain = if p.in_phase {
         0.5 * dt * dt
     } else {
@@ -40,18 +44,19 @@ pub(crate) fn integrate_shared(leader: &mut Leader, p: &mut ParticleArrays, by: 
     };
     let moving = p
         .position
-        .chunks_mut(PART)
-        .zip(p.displacement.chunks_mut(PART));
-    let moving = moving.zip(p.predicted.chunks_mut(PART));
-    let given = p.acceleration.chunks(PART).zip(p.inverse_mass.chunks(PART));
-    leader.each(moving.zip(given), |(((x, d), predicted), (a, w))| {
+        .chunks_mut(PARTICLES_PER_PART)
+        .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+    let moving = moving.zip(p.predicted.chunks_mut(PARTICLES_PER_PART));
+    let accelerations = p.acceleration.chunks(PARTICLES_PER_PART);
+    let inputs = accelerations.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+    workers.for_each_part(moving.zip(inputs), |(((x, d), predicted), (a, w))| {
         dispatch(Integrate {
             x,
             d,
             predicted,
             a,
             w,
-            gravity: by.gravity,
+            gravity: settings.gravity,
             keep,
             gain,
         });
@@ -60,20 +65,20 @@ pub(crate) fn integrate_shared(leader: &mut Leader, p: &mut ParticleArrays, by: 
     p.in_phase = false;
 }
 
-/// Adds to each displacement what has moved the particle since integration (the constraints), so
-/// that it is again the whole way of this substep. Where nothing moved it, no bit is lost.
+/// Adds the corrections since integration (by constraints) to each displacement, so that it is again the whole
+/// displacement of this substep. Without a correction, the displacement keeps its bits.
 pub fn update_displacements(p: &mut ParticleArrays) {
     let moving = p
         .displacement
-        .chunks_mut(PART)
-        .zip(p.predicted.chunks_mut(PART));
-    let parts = moving.zip(p.position.chunks(PART));
+        .chunks_mut(PARTICLES_PER_PART)
+        .zip(p.predicted.chunks_mut(PARTICLES_PER_PART));
+    let parts = moving.zip(p.position.chunks(PARTICLES_PER_PART));
     parts.for_each(|((d, predicted), x)| {
         update_part(d, predicted, x);
     });
 }
 
-/// [`update_displacements`] for neighbours in memory. Returns the greatest component of any of them, or
+/// [`update_displacements`] for one part. Returns the greatest absolute component of any displacement, or
 /// infinity if one is not finite.
 pub(super) fn update_part(d: [&mut [f32]; 3], predicted: [&mut [f32]; 3], x: [&[f32]; 3]) -> f32 {
     let mut greatest = 0;
@@ -86,7 +91,7 @@ pub(super) fn update_part(d: [&mut [f32]; 3], predicted: [&mut [f32]; 3], x: [&[
     f32::from_bits(greatest.min(f32::INFINITY.to_bits()))
 }
 
-/// Particles that are neighbours in memory, and what moves them.
+/// Kernel of [`integrate`] for one part.
 struct Integrate<'a> {
     x: [&'a mut [f32]; 3],
     d: [&'a mut [f32]; 3],
@@ -94,9 +99,9 @@ struct Integrate<'a> {
     a: [&'a [f32]; 3],
     w: &'a [f32],
     gravity: Vec3,
-    /// Share of the displacement that is left.
+    /// Factor of the old displacement.
     keep: f32,
-    /// Displacement for each m/s², s².
+    /// Displacement per acceleration, s².
     gain: f32,
 }
 
@@ -105,13 +110,13 @@ impl Kernel for Integrate<'_> {
     fn run(self) {
         let ([x, y, z], [dx, dy, dz], [px, py, pz]) = (self.x, self.d, self.predicted);
         let ([ax, ay, az], w, g) = (self.a, self.w, self.gravity);
-        let by = (self.keep, self.gain);
-        integrate_axis(x, dx, px, ax, w, g.x, by);
-        integrate_axis(y, dy, py, ay, w, g.y, by);
-        integrate_axis(z, dz, pz, az, w, g.z, by);
+        let factors = (self.keep, self.gain);
+        integrate_axis(x, dx, px, ax, w, g.x, factors);
+        integrate_axis(y, dy, py, ay, w, g.y, factors);
+        integrate_axis(z, dz, pz, az, w, g.z, factors);
     }
 
-    fn run_scalar(self) {
+    fn run_reference(self) {
         for axis in 0..3 {
             let (x, d) = (&mut *self.x[axis], &mut *self.d[axis]);
             for i in 0..self.w.len() {
@@ -148,8 +153,8 @@ struct UpdateDisplacements<'a> {
     d: [&'a mut [f32]; 3],
     predicted: [&'a mut [f32]; 3],
     x: [&'a [f32]; 3],
-    /// Bits of the greatest component, without its sign: as integers they have the order of the numbers,
-    /// with NaN at the end.
+    /// Bits of the greatest absolute component: as integers they have the order of the numbers, with NaN at the
+    /// end.
     greatest: &'a mut u32,
 }
 
@@ -161,7 +166,7 @@ impl Kernel for UpdateDisplacements<'_> {
         *self.greatest = greatest.max(update_axis(dz, pz, z));
     }
 
-    fn run_scalar(self) {
+    fn run_reference(self) {
         for axis in 0..3 {
             for (i, &x) in self.x[axis].iter().enumerate() {
                 self.d[axis][i] += x - self.predicted[axis][i];
@@ -198,12 +203,12 @@ mod tests {
         for steps in [10, 1000] {
             let mut p = one(1.0);
             p.set_velocity(0, Vec3::X);
-            let by = Integration {
+            let settings = IntegrateSettings {
                 gravity: Vec3::ZERO,
                 damping: 3.0,
                 dt: 1.0 / steps as f32,
             };
-            (0..steps).for_each(|_| integrate(&mut p, &by));
+            (0..steps).for_each(|_| integrate(&mut p, &settings));
             let left = p.velocity(0).x;
             assert!(
                 (left - f32::exp(-3.0)).abs() < 1e-5,
@@ -217,12 +222,12 @@ mod tests {
         let mut p = one(1.0);
         p.set_velocity(0, Vec3::X);
         for dt in [0.01, 0.002, 0.05] {
-            let by = Integration {
+            let settings = IntegrateSettings {
                 gravity: Vec3::ZERO,
                 damping: 0.0,
                 dt,
             };
-            integrate(&mut p, &by);
+            integrate(&mut p, &settings);
             assert!((p.velocity(0).x - 1.0).abs() < 1e-6);
         }
         assert!((p.position.x[0] - 0.062).abs() < 1e-7);
@@ -233,37 +238,37 @@ mod tests {
         let mut p = one(0.0);
         p.displacement.set(0, Vec3::Y);
         p.acceleration.set(0, Vec3::X);
-        let by = Integration {
+        let settings = IntegrateSettings {
             gravity: Vec3::NEG_Y * 10.0,
             damping: 50.0,
             dt: 0.1,
         };
-        integrate(&mut p, &by);
-        integrate(&mut p, &by);
+        integrate(&mut p, &settings);
+        integrate(&mut p, &settings);
         assert_eq!(p.position.get(0), Vec3::Y * 2.0);
     }
 
     #[test]
     fn all_levels_give_the_same_bits() {
-        // A length that leaves a tail at each level.
-        let some = |seed: u32| -> SoaVec3 {
-            let part = |k: u32| (k * seed % 101) as f32 * 0.037 - 1.8;
+        // A length that leaves a remainder at each level.
+        let vectors = |seed: u32| -> SoaVec3 {
+            let component = |k: u32| (k * seed % 101) as f32 * 0.037 - 1.8;
             (0..203)
-                .map(|i| Vec3::new(part(i), part(i + 7), part(i + 31)))
+                .map(|i| Vec3::new(component(i), component(i + 7), component(i + 31)))
                 .collect()
         };
         let bits = same_bits(|| {
             let w = (0..203).map(|i| (i % 4) as f32 * 3.0).collect();
-            let mut p = ParticleArrays::new(Vec3::ZERO, some(17), w);
-            p.displacement = some(29);
-            p.acceleration = some(43);
-            let by = Integration {
+            let mut p = ParticleArrays::new(Vec3::ZERO, vectors(17), w);
+            p.displacement = vectors(29);
+            p.acceleration = vectors(43);
+            let settings = IntegrateSettings {
                 gravity: Vec3::new(0.3, -9.81, 0.0),
                 damping: 0.7,
                 dt: 0.003,
             };
             for _ in 0..3 {
-                integrate(&mut p, &by);
+                integrate(&mut p, &settings);
                 p.position.add_all(Vec3::new(1e-3, 0.0, -3e-4));
                 update_displacements(&mut p);
             }

@@ -1,8 +1,8 @@
-//! Functions that must give the same bits everywhere, so they use + − × ÷ only.
+//! Functions that return the same bits on every platform, so they use + − × ÷ only.
 
-/// e^(−x) for x ≥ 0, without the platform's `exp` (its last bits differ between platforms).
+/// Returns e^(−x) for x ≥ 0 without the platform's `exp`, whose last bits differ between platforms.
 ///
-/// The argument is halved until it is small, a Taylor series is summed, and the result squared back.
+/// The argument is halved until it is small, a Taylor series is summed, and the result is squared as often.
 pub(crate) fn exp_neg(x: f64) -> f64 {
     if x > 700.0 {
         return 0.0;

@@ -1,35 +1,33 @@
-//! The state of a cloth: position, displacement of the last substep and inverse mass of every
-//! particle, as arrays.
+//! State of a cloth: position, displacement of the last substep and inverse mass of every particle, as arrays.
 //!
-//! Two choices keep `f32` exact enough for small substeps. Positions are relative to an `origin`
-//! near the cloth. And the displacement of a substep is stored as its own value instead of being
-//! recomputed from two positions, where the rounding of the larger number would eat it: a fall of
-//! 10 s at Δt = 0.01 s ends at 501.27 m with two positions and at 500.50 m with the displacement,
-//! which is what exact arithmetic gives.
+//! Two choices keep `f32` exact enough for small substeps. Positions are relative to an `origin` near the cloth.
+//! And the displacement of a substep is stored as its own value instead of being recomputed from two positions,
+//! where it would be lost in the rounding of the larger numbers: a fall of 10 s at Δt = 0.01 s ends at 501.27 m
+//! with two positions, and at 500.50 m with the displacement, as with exact arithmetic.
 
 use super::{
     aligned::AlignedVec,
-    carry::Carry,
-    crew::{Leader, PART},
+    inertia::FrameMotion,
     soa::{SoaVec3, all_finite},
+    workers::{PARTICLES_PER_PART, Workers},
 };
 use bevy::math::Vec3;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Nobody has stepped this cloth yet; the value only has to be positive.
+/// Substep length of a cloth before its first step, s; only has to be positive.
 const NOMINAL_DT: f32 = 1.0 / 480.0;
 
-/// A cloth whose middle is farther than this from its origin, and farther than it is wide, gets a
-/// new origin, in metres: at 2 m positions are still exact to a tenth of a micrometre.
+/// Distance of the centre of a cloth from its origin, m, beyond which the origin is moved, unless the cloth is
+/// wider than that distance. At 2 m, positions are still exact to a tenth of a micrometre.
 const REBASE_DISTANCE: f32 = 2.0;
 
-/// Where a pinned particle must be at the end of the fixed step.
+/// Target of a pinned particle at the end of the fixed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct PinTarget {
     /// Index of the particle.
     pub particle: u32,
-    /// Where it must be, relative to [`ParticleArrays::origin`], in metres.
+    /// Target position relative to [`ParticleArrays::origin`], m.
     pub position: Vec3,
 }
 
@@ -39,31 +37,31 @@ pub struct PinTarget {
 pub struct ParticleArrays {
     /// Position relative to [`origin`](Self::origin), in world axes, m.
     pub position: SoaVec3,
-    /// Displacement during the last substep, m. A pinned particle moves by this much in every
-    /// substep; for the others it is the velocity times the length of a substep.
+    /// Displacement during the last substep, m. A pinned particle moves by it in every substep; for all others it
+    /// is the velocity times the length of a substep.
     pub displacement: SoaVec3,
-    /// Acceleration by everything but gravity (wind, a user's own forces), m/s². Cleared when a
-    /// fixed step begins and held during its substeps.
+    /// Acceleration by all forces but gravity (wind, a user's own forces), m/s². Cleared when a fixed step begins
+    /// and constant during its substeps.
     pub acceleration: SoaVec3,
-    /// 1/kg; 0 pins the particle: it has infinite mass.
+    /// Inverse mass, 1/kg; 0 pins the particle (infinite mass).
     pub inverse_mass: AlignedVec,
-    /// Position when the fixed step began, m: frames between two steps are drawn from here to
-    /// [`position`](Self::position), and a cloth that became non-finite goes back to it.
+    /// Position when the fixed step began, m. Rendering interpolates from it to [`position`](Self::position), and
+    /// a cloth that becomes non-finite is restored to it.
     pub previous: SoaVec3,
-    /// World position that all positions are relative to, m.
+    /// World position of the origin of all positions, m.
     pub origin: Vec3,
-    /// Position right after integration; the difference to where relaxation left the particle is
-    /// what has to be added to its displacement.
+    /// Position right after integration, m. The difference to the position after the constraint solver is added
+    /// to the displacement.
     pub(super) predicted: SoaVec3,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
-    /// Position and velocity belong to the same instant, as they do before the first step. After
-    /// it, Verlet's velocity is half a step behind.
+    /// Whether position and velocity belong to the same instant, as before the first step. After it, the velocity
+    /// of Verlet integration is half a step behind.
     pub(super) in_phase: bool,
 }
 
 impl ParticleArrays {
-    /// Particles at rest. `positions` are relative to `origin`, m; `inverse_mass` in 1/kg.
+    /// Returns particles with velocity 0. `positions` are relative to `origin`, m; `inverse_mass` in 1/kg.
     /// A missing or bad inverse mass (negative, NaN, infinite) becomes 0, which pins the particle.
     pub fn new(origin: Vec3, positions: SoaVec3, mut inverse_mass: Vec<f32>) -> Self {
         let n = positions.len();
@@ -86,77 +84,79 @@ impl ParticleArrays {
         }
     }
 
-    /// How many particles there are.
+    /// Returns the number of particles.
     pub fn len(&self) -> usize {
         self.position.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no particles.
     pub fn is_empty(&self) -> bool {
         self.position.is_empty()
     }
 
-    /// World position of a particle, m.
+    /// Returns the world position of a particle, m.
     pub fn world_position(&self, i: usize) -> Vec3 {
         self.origin + self.position.get(i)
     }
 
-    /// Puts a particle at a world position without changing its velocity.
+    /// Sets the world position of a particle, m, without changing its velocity.
     pub fn set_world_position(&mut self, i: usize, world: Vec3) {
         self.position.set(i, world - self.origin);
     }
 
-    /// Velocity of a particle, m/s: its displacement during the last substep over its length.
+    /// Returns the velocity of a particle, m/s: its displacement divided by the length of the last substep.
     pub fn velocity(&self, i: usize) -> Vec3 {
         self.displacement.get(i) / self.last_dt
     }
 
-    /// Gives a particle a velocity, m/s.
+    /// Sets the velocity of a particle, m/s.
     pub fn set_velocity(&mut self, i: usize, velocity: Vec3) {
         self.displacement.set(i, velocity * self.last_dt);
     }
 
-    /// Adds a force to a particle for the coming substeps of this fixed step, N.
+    /// Adds a force, N, to a particle for the remaining substeps of this fixed step.
     pub fn add_force(&mut self, i: usize, force: Vec3) {
         self.acceleration.add(i, force * self.inverse_mass[i]);
     }
 
-    /// Whether a particle is pinned.
+    /// Returns whether a particle is pinned.
     pub fn is_pinned(&self, i: usize) -> bool {
         self.inverse_mass[i] == 0.0
     }
 
-    /// Begins a fixed step of `substeps` substeps: remembers where the particles are, clears the
-    /// accelerations, and sends every pinned particle on a straight way to its target.
-    /// Pinned particles without a target stay where they are.
+    /// Begins a fixed step of `substeps` substeps: saves the positions, clears the accelerations, and sets the
+    /// displacement of every pinned particle to a straight line to its target. Pinned particles without a
+    /// target do not move.
     pub fn begin_step(&mut self, pins: &[PinTarget], substeps: u32) {
-        self.begin_step_shared(&mut Leader::alone(), None, pins, substeps);
+        self.begin_step_parallel(&mut Workers::serial(), None, pins, substeps);
     }
 
-    /// [`begin_step`](Self::begin_step), shared with the leader's helpers. What is carried along is so
-    /// after its last place was noted: pictures between the steps show it on its way.
-    pub(crate) fn begin_step_shared(
+    /// [`begin_step`](Self::begin_step), split over workers. `frame_motion` is applied after the positions
+    /// have been saved, so that rendering interpolates it too.
+    pub(crate) fn begin_step_parallel(
         &mut self,
-        leader: &mut Leader,
-        carried: Option<&Carry>,
+        workers: &mut Workers,
+        frame_motion: Option<&FrameMotion>,
         pins: &[PinTarget],
         substeps: u32,
     ) {
-        let places = self
+        let positions = self
             .previous
-            .chunks_mut(PART)
-            .zip(self.position.chunks(PART));
+            .chunks_mut(PARTICLES_PER_PART)
+            .zip(self.position.chunks(PARTICLES_PER_PART));
         let moving = self
             .acceleration
-            .chunks_mut(PART)
-            .zip(self.displacement.chunks_mut(PART));
-        let parts = places.zip(moving).zip(self.inverse_mass.chunks(PART));
-        leader.each(parts, |(((previous, position), (a, mut d)), w)| {
+            .chunks_mut(PARTICLES_PER_PART)
+            .zip(self.displacement.chunks_mut(PARTICLES_PER_PART));
+        let parts = positions
+            .zip(moving)
+            .zip(self.inverse_mass.chunks(PARTICLES_PER_PART));
+        workers.for_each_part(parts, |(((previous, position), (a, mut d)), w)| {
             for ((previous, position), a) in previous.into_iter().zip(position).zip(a) {
                 previous.copy_from_slice(position);
                 a.fill(0.0);
             }
-            // Few are pinned. A stretch of memory where none is is passed by at once.
+            // Few particles are pinned, so groups without a pin are skipped as a whole.
             for (group, masses) in w.chunks(64).enumerate() {
                 let pinned: u32 = masses.iter().map(|&w| u32::from(w == 0.0)).sum();
                 if pinned == 0 {
@@ -169,20 +169,20 @@ impl ParticleArrays {
                 }
             }
         });
-        if let Some(carry) = carried {
-            carry.apply(self);
+        if let Some(frame_motion) = frame_motion {
+            frame_motion.apply(self);
         }
         for pin in pins {
             let i = pin.particle as usize;
             if self.is_pinned(i) {
-                let way = pin.position - self.position.get(i);
-                self.displacement.set(i, way / substeps.max(1) as f32);
+                let path = pin.position - self.position.get(i);
+                self.displacement.set(i, path / substeps.max(1) as f32);
             }
         }
     }
 
-    /// Ends a fixed step: puts pinned particles exactly on their targets, where adding up the
-    /// substeps may have left them a rounding error away.
+    /// Ends a fixed step: sets pinned particles exactly to their targets, which removes the rounding error of the
+    /// substeps.
     pub fn end_step(&mut self, pins: &[PinTarget]) {
         for pin in pins {
             let i = pin.particle as usize;
@@ -192,9 +192,9 @@ impl ParticleArrays {
         }
     }
 
-    /// Adds a particle on the line between two others, at a share of the way from the first to the
-    /// second; it moves as they do. It is pinned until it gets an inverse mass.
-    pub(super) fn push_between(&mut self, parents: [u32; 2], share: f32) {
+    /// Adds a particle that interpolates two others, from the first (`fraction` 0) to the second (1), with their
+    /// interpolated motion. It is pinned until it gets an inverse mass.
+    pub(super) fn push_between(&mut self, parents: [u32; 2], fraction: f32) {
         let [a, b] = parents.map(|i| i as usize);
         for vectors in [
             &mut self.position,
@@ -204,16 +204,16 @@ impl ParticleArrays {
             &mut self.predicted,
         ] {
             for plane in [&mut vectors.x, &mut vectors.y, &mut vectors.z] {
-                // Exact for a copy, whatever the share.
-                let between = plane[a] + (plane[b] - plane[a]) * share;
+                // Exact for a copy (a = b), whatever the fraction.
+                let between = plane[a] + (plane[b] - plane[a]) * fraction;
                 plane.push(between);
             }
         }
         self.inverse_mass.push(0.0);
     }
 
-    /// Whether every array has one element per particle, and the last substep had a length: a state
-    /// from a file may be anything.
+    /// Returns whether every array has one element per particle and the length of the last substep is positive. A
+    /// state from a file may violate both.
     pub(crate) fn is_sound(&self) -> bool {
         let vectors = [
             &self.position,
@@ -230,17 +230,17 @@ impl ParticleArrays {
             && self.last_dt > 0.0
     }
 
-    /// Whether every number that the solver reads is finite.
+    /// Returns whether every number that the solver reads is finite.
     pub fn is_finite(&self) -> bool {
-        self.is_finite_shared(&mut Leader::alone())
+        self.is_finite_parallel(&mut Workers::serial())
     }
 
-    /// [`is_finite`](Self::is_finite), shared with the leader's helpers.
-    pub(crate) fn is_finite_shared(&self, leader: &mut Leader) -> bool {
+    /// [`is_finite`](Self::is_finite), split over workers.
+    pub(crate) fn is_finite_parallel(&self, workers: &mut Workers) -> bool {
         let (x, d, a) = (&self.position, &self.displacement, &self.acceleration);
         let planes = [&x.x, &x.y, &x.z, &d.x, &d.y, &d.z, &a.x, &a.y, &a.z];
         let finite = AtomicBool::new(true);
-        leader.each(planes.into_iter(), |plane| {
+        workers.for_each_part(planes.into_iter(), |plane| {
             if !all_finite(plane) {
                 finite.store(false, Ordering::Relaxed);
             }
@@ -248,8 +248,8 @@ impl ParticleArrays {
         finite.into_inner() && all_finite(&self.inverse_mass)
     }
 
-    /// A number that differs when any bit of any position or displacement does (FNV-1a, 64 bits):
-    /// two runs with the same hash went the same way.
+    /// Computes a hash of the bits of all positions and displacements and of the origin (FNV-1a, 64 bits), to
+    /// compare two runs.
     pub fn state_hash(&self) -> u64 {
         let planes = [&self.position, &self.displacement].map(|v| [&v.x, &v.y, &v.z]);
         planes
@@ -263,7 +263,7 @@ impl ParticleArrays {
             })
     }
 
-    /// Goes back to where the particles were when the last good fixed step began, at rest.
+    /// Restores the positions at the start of the last fixed step, with velocity 0.
     pub fn restore(&mut self) {
         self.position.copy_from(&self.previous);
         self.predicted.copy_from(&self.previous);
@@ -271,14 +271,14 @@ impl ParticleArrays {
         self.acceleration.fill(Vec3::ZERO);
     }
 
-    /// Stands still where it is.
+    /// Sets the velocity to 0 and keeps the positions.
     pub fn stop(&mut self) {
         self.previous.copy_from(&self.position);
         self.restore();
         self.in_phase = true;
     }
 
-    /// Puts the particles at `positions` relative to `origin`, at rest, as if just built.
+    /// Sets the particles to `positions` relative to `origin`, m, with velocity 0, as if newly built.
     pub fn reset(&mut self, origin: Vec3, positions: &SoaVec3) {
         self.origin = origin;
         self.previous.copy_from(positions);
@@ -286,8 +286,8 @@ impl ParticleArrays {
         self.in_phase = true;
     }
 
-    /// Moves the origin under the cloth if the cloth has gone far from it, so that positions stay
-    /// small and exact. Returns whether it did.
+    /// Moves the origin to the cloth if the cloth is far from it, so that positions stay small and exact. World
+    /// positions do not change. Returns whether the origin was moved.
     pub fn rebase(&mut self) -> bool {
         let Some((low, high)) = self.position.bounds() else {
             return false;
@@ -297,7 +297,7 @@ impl ParticleArrays {
         if !centre.is_finite() || centre.abs().max_element() < far {
             return false;
         }
-        // Whole metres: the shift itself is exact wherever the origin can still tell metres apart.
+        // Whole metres: the shift is exact as long as the origin resolves metres.
         let shift = centre.round();
         let moved = self.origin + shift;
         let shift = moved - self.origin;
@@ -339,7 +339,7 @@ mod tests {
                 particle: 0,
                 position: Vec3::Y,
             },
-            // Not pinned, so it must not be dragged along.
+            // Not pinned, so its target must not move it.
             PinTarget {
                 particle: 1,
                 position: Vec3::Y,

@@ -1,20 +1,20 @@
-//! Relaxation: every constraint in turn moves its two particles to where it holds.
+//! Constraint projection: each constraint in turn moves its particles so that it is satisfied.
 //!
 //! With compliance 0 this is Jakobsen's "Advanced Character Physics" (2001); with compliance it is
-//! XPBD (Macklin, Müller, Chentanez 2016), and with one iteration a substep it is "Small Steps in
-//! Physics Simulation" (Macklin et al. 2019). It is the same code.
+//! XPBD (Macklin, Müller, Chentanez 2016), and with one iteration per substep it is "Small Steps in
+//! Physics Simulation" (Macklin et al. 2019). The code is the same.
 
 use super::{
     aligned::AlignedVec,
     batches::Batch,
+    chain::RIGID_LENGTH_LIMIT,
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
-    crew::Leader,
-    general::{General, GeneralSoftness, relax_general},
-    glide::{Strength, TAUT},
+    general::{GeneralConstraints, GeneralSolveParams, relax_general},
+    grid::{GridSolveParams, relax_grid},
     particles::ParticleArrays,
-    sheet::{SheetSoftness, relax_sheet},
+    ramp::{RIGID_REGULARIZATION, RelaxationFactor},
     soa::SoaVec3,
-    thread::LONGEST,
+    workers::Workers,
 };
 use bevy::reflect::{Reflect, prelude::ReflectDefault};
 #[cfg(feature = "serialize")]
@@ -23,7 +23,7 @@ use {
     serde::{Deserialize, Serialize},
 };
 
-/// How threads are solved.
+/// Solver for stretch constraints.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default, Clone, Debug, PartialEq, Hash)]
 #[cfg_attr(
@@ -31,141 +31,145 @@ use {
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-pub enum ThreadSolver {
-    /// Each thread as a whole, in a grid also with a hierarchy of long distances above it: woven cloth
-    /// does not stretch, but for single links beside folds (3 % at 64 × 64 particles, up to 17 % at 256 × 256).
-    /// In other meshes threads are the edges that run straight on, if there are enough of them side by side;
-    /// what is left over is relaxed.
+pub enum StretchSolver {
+    /// Solves each chain of edges as a whole, in grids with a multigrid hierarchy above: rigid cloth does not
+    /// stretch, except for single links beside folds (3 % at 64 × 64 particles, up to 17 % at 256 × 256). In
+    /// other meshes chains are edges that continue straight on, if there are enough of them side by side; the
+    /// remaining edges are solved by Gauss–Seidel.
     #[default]
     Direct,
-    /// Constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): how far cloth
-    /// stretches depends on substeps and iterations.
-    Relaxation,
+    /// Projects constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): the stretch of
+    /// the cloth depends on substeps and iterations.
+    GaussSeidel,
 }
 
-/// How all constraints are solved.
+/// Settings of [`relax`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Relaxation {
-    /// How much each kind of constraint gives.
+pub struct RelaxSettings {
+    /// Compliance of the fabric.
     pub compliance: Compliance,
-    /// How threads are solved.
-    pub threads: ThreadSolver,
-    /// How far threads may be stretched that have compliance, as a share of their rest length; infinity
-    /// sets no limit. Where loads are kept there is none: what it carries, no thread feels.
+    /// Solver for stretch constraints.
+    pub stretch_solver: StretchSolver,
+    /// Largest allowed strain of elastic stretch constraints, as a fraction of their rest length; infinity means
+    /// no limit. Not applied while `loads` are recorded, because a force that the limit carries is not in λ.
     pub strain_limit: f32,
-    /// How often all constraints are solved.
+    /// Number of iterations over all constraints.
     pub iterations: u32,
     /// Length of the substep, s.
     pub dt: f32,
-    /// How strongly, normally full. Where there is compliance it only counts as far as it is the
+    /// Relaxation factor ω of all corrections, normally 1. With compliance it has an effect only where it is the
     /// softer of the two.
-    pub strength: Strength,
-    /// How many substeps of this step are still to come. Long distances of sheets of up to about 128
-    /// particles along each side are held in every second substep, the last one among them: their
-    /// threads are short enough to be solved as a whole without help in between.
-    pub to_come: u32,
-    /// Keep what each structural constraint carries, for
-    /// [`ConstraintGraph::add_loads`](ConstraintGraph::add_loads).
+    pub relaxation_factor: RelaxationFactor,
+    /// Number of substeps of this step that follow. The coarse levels of grids of up to about 128 particles along
+    /// each side are solved in every second substep, including the last: the chains of these grids are short
+    /// enough to be solved directly without the coarse level in between.
+    pub substeps_left: u32,
+    /// Whether to record the multiplier of each structural constraint, for [`ConstraintGraph::add_loads`].
     pub loads: bool,
 }
 
-/// Solves all constraints: distances in each iteration, bends in the first one. What these give is much
-/// more than one iteration leaves, so that more would not make them any stiffer.
+/// Solves all constraints: distances in each iteration, bends in the first one only. The compliance of bends
+/// exceeds the error that one iteration leaves by far, so further iterations would not make them stiffer.
 ///
 /// For a constraint of rest length L between x₀ and x₁ with inverse masses w₀ and w₁ and
 /// compliance α, with d = x₁ − x₀, C = |d| − L and α̃ = α/Δt²:
 /// Δλ = −(C + α̃λ) / (w₀ + w₁ + α̃), x₀ −= w₀Δλ·d/|d|, x₁ += w₁Δλ·d/|d|,
 /// where λ is the sum of the Δλ of this substep.
 ///
-/// Threads with compliance are then held to their limit as a whole: a chain whose links may be shorter than
-/// the limit, but not longer (a strain limit, as in Provot, "Deformation Constraints in a Mass-Spring
-/// Model to Describe Rigid Cloth Behavior", 1995).
+/// The strain limit of elastic chains is then enforced on each chain as a whole: links may be shorter than the
+/// limit, but not longer (Provot, "Deformation Constraints in a Mass-Spring Model to Describe Rigid Cloth
+/// Behavior", 1995).
 ///
-/// What a cloth without pins loses by that of its angular momentum it gets back when the step ends
-/// ([`ConstraintGraph::finish`]).
-pub fn relax(particles: &mut ParticleArrays, constraints: &mut ConstraintGraph, by: &Relaxation) {
-    relax_shared(&mut Leader::alone(), particles, constraints, by);
-}
-
-/// [`relax`], shared with the leader's helpers.
-pub(crate) fn relax_shared(
-    leader: &mut Leader,
+/// A cloth without pins loses angular momentum by this; [`ConstraintGraph::finish`] restores it at the end of the
+/// step.
+pub fn relax(
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
-    by: &Relaxation,
+    settings: &RelaxSettings,
 ) {
-    relax_all(leader, particles, constraints, by);
-    constraints.spin.note(leader, particles);
+    relax_parallel(&mut Workers::serial(), particles, constraints, settings);
 }
 
-fn relax_all(
-    leader: &mut Leader,
+/// [`relax`] with the work split over `workers`.
+pub(crate) fn relax_parallel(
+    workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
-    by: &Relaxation,
+    settings: &RelaxSettings,
 ) {
-    let Relaxation {
+    relax_constraints(workers, particles, constraints, settings);
+    constraints.angular_momentum.record(workers, particles);
+}
+
+fn relax_constraints(
+    workers: &mut Workers,
+    particles: &mut ParticleArrays,
+    constraints: &mut ConstraintGraph,
+    settings: &RelaxSettings,
+) {
+    let RelaxSettings {
         compliance,
         iterations,
         dt,
-        strength,
+        relaxation_factor,
         strain_limit,
         ..
-    } = *by;
+    } = *settings;
     let inverse_dt2 = 1.0 / (dt * dt);
-    let gives_so_much = |compliance: f32| Softness {
+    let regularization = |compliance: f32| Regularization {
         alpha: compliance * inverse_dt2,
-        weakness: 1.0 / strength.get(),
+        diagonal_scale: 1.0 / relaxation_factor.get(),
     };
-    let direct = by.threads == ThreadSolver::Direct;
-    let of_thread = |compliance: f32| Softness {
-        weakness: if direct {
-            1.0 + strength.give()
+    let direct = settings.stretch_solver == StretchSolver::Direct;
+    let chain_regularization = |compliance: f32| Regularization {
+        diagonal_scale: if direct {
+            1.0 + relaxation_factor.regularization()
         } else {
-            1.0 / strength.get()
+            1.0 / relaxation_factor.get()
         },
-        ..gives_so_much(compliance)
+        ..regularization(compliance)
     };
-    let gives = compliance.is_elastic();
-    let limited = gives && strain_limit.is_finite() && !by.loads;
+    let elastic = compliance.is_elastic();
+    let limited = elastic && strain_limit.is_finite() && !settings.loads;
     let limit = limited.then_some(1.0 + strain_limit);
-    let again = direct && !gives && strength.is_taut();
-    let longest = limit.or(again.then_some(LONGEST));
-    let of_sheet = SheetSoftness {
-        // Different ones in each sheet.
-        warp: Softness::TAUT,
-        weft: Softness::TAUT,
-        shear: Softness::TAUT,
-        bend: (compliance.bending > 0.0).then(|| Softness {
+    let resolve = direct && !elastic && relaxation_factor.is_rigid();
+    let resolve_above = limit.or(resolve.then_some(RIGID_LENGTH_LIMIT));
+    let with_bends = GridSolveParams {
+        // Replaced by the values of each grid.
+        warp: Regularization::RIGID,
+        weft: Regularization::RIGID,
+        shear: Regularization::RIGID,
+        bend: (compliance.bending > 0.0).then(|| Regularization {
             alpha: inverse_dt2 / compliance.bending,
-            weakness: 1.0 / strength.get(),
+            diagonal_scale: 1.0 / relaxation_factor.get(),
         }),
         direct,
-        limit,
-        longest,
-        // What long distances carry, no thread feels, and what may give without limit has none.
-        coarse: (limited || direct && !gives) && strength.is_taut() && !by.loads,
-        is_turn: by.to_come.is_multiple_of(2),
-        share: strength.get(),
-        damping: false,
+        stretch_limit: limit,
+        resolve_above,
+        // Forces carried by the coarse level are missing in λ, so it is off while loads are recorded. Elastic
+        // chains without a strain limit have no largest length that it could enforce.
+        coarse: (limited || direct && !elastic) && relaxation_factor.is_rigid() && !settings.loads,
+        coarse_on_small_grids: settings.substeps_left.is_multiple_of(2),
+        relaxation_factor: relaxation_factor.get(),
+        damping_only: false,
     };
-    let single = constraints.gives(&compliance);
+    let outside_grids = constraints.compliance_outside_grids(&compliance);
     let ConstraintGraph {
         batches,
-        strands,
-        sheets,
-        hinges,
+        chain_batches,
+        grids,
+        bends,
         ..
     } = constraints;
 
-    // With one iteration λ is 0 when it is read, and nobody reads it again.
+    // With one iteration λ is 0 when it is read, and it is not read again.
     let needs_lambda = |kind| {
-        let soft = match kind {
-            ConstraintKind::Structural => gives,
+        let is_compliant = match kind {
+            ConstraintKind::Structural => elastic,
             _ => compliance.of(kind) > 0.0,
         };
-        let loads = by.loads && kind == ConstraintKind::Structural;
-        loads || (soft && iterations > 1)
+        let records_load = settings.loads && kind == ConstraintKind::Structural;
+        records_load || (is_compliant && iterations > 1)
     };
     let clear = |lambda: &mut AlignedVec, needed: bool, len: usize| {
         lambda.clear();
@@ -175,82 +179,89 @@ fn relax_all(
         let needed = needs_lambda(batch.kind);
         clear(&mut batch.lambda, needed, batch.pairs.len());
     }
-    for family in sheets.iter_mut().flat_map(|sheet| &mut sheet.families) {
-        let (needed, len) = (needs_lambda(family.kind()), family.rest.len());
-        clear(&mut family.lambda, needed, len);
+    for set in grids.iter_mut().flat_map(|grid| &mut grid.sets) {
+        let (needed, len) = (needs_lambda(set.kind()), set.rest.len());
+        clear(&mut set.lambda, needed, len);
     }
-    for line in strands.iter_mut().flat_map(|bundle| &mut bundle.lines) {
-        let (needed, len) = (needs_lambda(line.kind), line.rest.len());
-        clear(&mut line.lambda, needed, len);
+    for list in chain_batches
+        .iter_mut()
+        .flat_map(|chain_batch| &mut chain_batch.by_kind)
+    {
+        let (needed, len) = (needs_lambda(list.kind), list.rest.len());
+        clear(&mut list.lambda, needed, len);
     }
 
     let mut points = Points::of(&mut particles.position, &particles.inverse_mass);
-    // A thread that is in no sheet is neither warp nor weft.
-    let thread = single.of(ConstraintKind::Structural);
-    let of_strand = of_thread(thread);
-    let [thread, diagonal] = [thread, single.shear].map(gives_so_much);
-    let softness = |of_sheets: SheetSoftness| GeneralSoftness {
-        of_batch: |batch: &Batch| match batch.kind {
-            ConstraintKind::Structural => thread,
+    // Edges outside grids are neither warp nor weft.
+    let edge = outside_grids.of(ConstraintKind::Structural);
+    let chain_warp = chain_regularization(edge);
+    let [edge, diagonal] = [edge, outside_grids.shear].map(regularization);
+    let general_params = |grid_params: GridSolveParams| GeneralSolveParams {
+        batch_regularization: |batch: &Batch| match batch.kind {
+            ConstraintKind::Structural => edge,
             _ => diagonal,
         },
-        of_strands: SheetSoftness {
-            warp: of_strand,
-            ..of_sheets
+        chain_params: GridSolveParams {
+            warp: chain_warp,
+            ..grid_params
         },
     };
-    let bent = SheetSoftness {
+    let without_bends = GridSolveParams {
         bend: None,
-        ..of_sheet
+        ..with_bends
     };
-    // Always in the same order: turning it around in every other pass looks fairer, but pumps energy
-    // into the cloth. Threads come last: they are to be satisfied best.
-    let first_thread = batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
-    let (before, after) = batches.split_at_mut(first_thread);
-    if sheets.is_empty() {
+    // The order is always the same: reversing it in every other pass removes its bias, but pumps energy into the
+    // cloth. Stretch constraints come last, because the last ones are satisfied best.
+    let first_structural =
+        batches.partition_point(|batch| batch.kind != ConstraintKind::Structural);
+    let (before, after) = batches.split_at_mut(first_structural);
+    if grids.is_empty() {
         let first = iterations.min(1);
-        for (passes, soft) in [(first, of_sheet), (iterations - first, bent)] {
-            let all = General {
-                hinges,
+        for (passes, params) in [(first, with_bends), (iterations - first, without_bends)] {
+            let all = GeneralConstraints {
+                bends,
                 before: &mut *before,
-                strands: &mut *strands,
+                chain_batches: &mut *chain_batches,
                 after: &mut *after,
             };
-            relax_general(&mut points, all, passes, softness(soft));
+            relax_general(&mut points, all, passes, general_params(params));
         }
-        return limit_all(&mut points, after, limit);
+        return limit_edge_strain(&mut points, after, limit);
     }
     for iteration in 0..iterations {
-        let soft = if iteration == 0 { of_sheet } else { bent };
-        let others = General {
-            hinges,
+        let params = if iteration == 0 {
+            with_bends
+        } else {
+            without_bends
+        };
+        let before_grids = GeneralConstraints {
+            bends,
             before: &mut *before,
-            ..General::default()
+            ..GeneralConstraints::default()
         };
-        relax_general(&mut points, others, 1, softness(soft));
-        for sheet in &mut *sheets {
-            let gives = sheet.gives(&compliance);
-            let soft = SheetSoftness {
-                warp: of_thread(gives.warp),
-                weft: of_thread(gives.weft),
-                shear: gives_so_much(gives.shear),
-                ..soft
+        relax_general(&mut points, before_grids, 1, general_params(params));
+        for grid in &mut *grids {
+            let compliance = grid.compliance(&compliance);
+            let params = GridSolveParams {
+                warp: chain_regularization(compliance.warp),
+                weft: chain_regularization(compliance.weft),
+                shear: regularization(compliance.shear),
+                ..params
             };
-            relax_sheet(leader, &mut points, sheet, soft);
+            relax_grid(workers, &mut points, grid, params);
         }
-        let threads = General {
-            strands: &mut *strands,
+        let structural = GeneralConstraints {
+            chain_batches: &mut *chain_batches,
             after: &mut *after,
-            ..General::default()
+            ..GeneralConstraints::default()
         };
-        relax_general(&mut points, threads, 1, softness(soft));
+        relax_general(&mut points, structural, 1, general_params(params));
     }
-    limit_all(&mut points, after, limit);
+    limit_edge_strain(&mut points, after, limit);
 }
 
-/// Puts the ends of threads that are in no strand back into reach, one thread after the other: few are
-/// at their limit.
-fn limit_all(points: &mut Points, batches: &[Batch], limit: Option<f32>) {
+/// Enforces the strain limit on edges that belong to no chain, one edge after the other: few are at the limit.
+fn limit_edge_strain(points: &mut Points, batches: &[Batch], limit: Option<f32>) {
     let Some(limit) = limit else {
         return;
     };
@@ -262,20 +273,20 @@ fn limit_all(points: &mut Points, batches: &[Batch], limit: Option<f32>) {
             let (wa, wb) = (points.w[a], points.w[b]);
             if square > most * most && wa + wb > 0.0 {
                 let length = square.sqrt();
-                let share = (most - length) / ((wa + wb) * length);
+                let factor = (most - length) / ((wa + wb) * length);
                 for (plane, d) in [&mut points.x, &mut points.y, &mut points.z]
                     .into_iter()
                     .zip([dx, dy, dz])
                 {
-                    plane[a] -= wa * share * d;
-                    plane[b] += wb * share * d;
+                    plane[a] -= wa * factor * d;
+                    plane[b] += wb * factor * d;
                 }
             }
         }
     }
 }
 
-/// The planes of the particles, all cut to the same length, which spares bounds checks.
+/// Component arrays of the particles, all cut to the same length, which saves bounds checks.
 pub(super) struct Points<'a> {
     pub(super) x: &'a mut [f32],
     pub(super) y: &'a mut [f32],
@@ -284,7 +295,7 @@ pub(super) struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    /// Of positions or other vectors, and the inverse masses that go with them.
+    /// Creates a view of positions or other vectors and the inverse masses of the same particles.
     pub(super) fn of(vectors: &'a mut SoaVec3, inverse_mass: &'a [f32]) -> Self {
         let n = inverse_mass.len();
         Self {
@@ -296,20 +307,20 @@ impl<'a> Points<'a> {
     }
 }
 
-/// How soft the constraints of a batch are.
+/// Regularization of a constraint system: the terms on its diagonal.
 #[derive(Clone, Copy)]
-pub(super) struct Softness {
+pub(super) struct Regularization {
     /// α̃ = α/Δt²
     pub(super) alpha: f32,
-    /// 1/strength
-    pub(super) weakness: f32,
+    /// Factor on the sum of inverse masses: 1/ω with the relaxation factor ω.
+    pub(super) diagonal_scale: f32,
 }
 
-impl Softness {
-    /// As stiff as threads get that are solved as a whole.
-    pub(super) const TAUT: Self = Self {
+impl Regularization {
+    /// Regularization of rigid, directly solved chains, with [`RIGID_REGULARIZATION`].
+    pub(super) const RIGID: Self = Self {
         alpha: 0.0,
-        weakness: 1.0 + TAUT,
+        diagonal_scale: 1.0 + RIGID_REGULARIZATION,
     };
 }
 
@@ -329,15 +340,15 @@ mod tests {
         )
     }
 
-    fn rigid(iterations: u32) -> Relaxation {
-        Relaxation {
+    fn rigid(iterations: u32) -> RelaxSettings {
+        RelaxSettings {
             compliance: Compliance::default(),
-            threads: ThreadSolver::Relaxation,
+            stretch_solver: StretchSolver::GaussSeidel,
             strain_limit: f32::INFINITY,
             iterations,
             dt: 0.01,
-            strength: Strength::default(),
-            to_come: 0,
+            relaxation_factor: RelaxationFactor::default(),
+            substeps_left: 0,
             loads: false,
         }
     }
@@ -359,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_push_or_nowhere_to_push_to_is_left_alone() {
+    fn pinned_pairs_and_coincident_particles_do_not_move() {
         for (w, length) in [([0.0, 0.0], 2.0), ([1.0, 1.0], 0.0)] {
             let (mut p, mut graph) = pair(w, length);
             let before = p.clone();
@@ -370,9 +381,9 @@ mod tests {
 
     #[test]
     fn compliance_does_not_depend_on_the_iterations() {
-        // One constraint: XPBD gives the implicit answer C/(1 + (w₀+w₁)/α̃) at once, and further
+        // For one constraint XPBD returns the implicit solution C/(1 + (w₀+w₁)/α̃) at once, and further
         // iterations must not stiffen it.
-        let compliance = Compliance::of_threads(0.001);
+        let compliance = Compliance::of_stretch(0.001);
         let alpha = 0.001_f32 / (0.1 * 0.1);
         let left = 0.5 / (1.0 + 2.0 / alpha);
         for iterations in [1, 2, 20] {
@@ -380,14 +391,14 @@ mod tests {
             relax(
                 &mut p,
                 &mut graph,
-                &Relaxation {
+                &RelaxSettings {
                     compliance,
-                    threads: ThreadSolver::Relaxation,
+                    stretch_solver: StretchSolver::GaussSeidel,
                     strain_limit: f32::INFINITY,
                     iterations,
                     dt: 0.1,
-                    strength: Strength::default(),
-                    to_come: 0,
+                    relaxation_factor: RelaxationFactor::default(),
+                    substeps_left: 0,
                     loads: false,
                 },
             );
@@ -400,13 +411,13 @@ mod tests {
     }
 
     #[test]
-    fn strength_takes_a_share_of_the_correction() {
+    fn relaxation_factor_scales_the_correction() {
         let (mut p, mut graph) = pair([0.0, 1.0], 2.0);
-        let by = Relaxation {
-            strength: Strength::part(0.25),
+        let settings = RelaxSettings {
+            relaxation_factor: RelaxationFactor::with_factor(0.25),
             ..rigid(1)
         };
-        relax(&mut p, &mut graph, &by);
+        relax(&mut p, &mut graph, &settings);
         assert_eq!(p.position.get(1), Vec3::X * 1.75);
     }
 }

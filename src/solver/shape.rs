@@ -1,4 +1,4 @@
-//! Signed distances to the shapes that cloth can bump into, each in its own frame.
+//! Signed distance functions of the primitive collider shapes, each in its own frame.
 
 use bevy::{math::Vec3, reflect::Reflect};
 #[cfg(feature = "serialize")]
@@ -7,7 +7,7 @@ use {
     serde::{Deserialize, Serialize},
 };
 
-/// A solid, in its own frame. Lengths in metres.
+/// Primitive solid, in its own frame. Lengths are in metres.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -16,74 +16,77 @@ use {
     reflect(Serialize, Deserialize)
 )]
 pub enum Shape {
-    /// A ball around the origin.
+    /// Sphere around the origin.
     Sphere {
-        /// Its radius.
+        /// Radius.
         radius: f32,
     },
-    /// Everything at or below y = 0: a floor or, turned, a wall.
+    /// Everything at or below y = 0: a floor or, rotated, a wall.
     HalfSpace,
     /// All points nearer than `radius` to the segment from −`half_length` to +`half_length` on the
     /// y axis.
     Capsule {
-        /// Its radius.
+        /// Radius.
         radius: f32,
-        /// Half the distance between the centres of its two round ends.
+        /// Half the distance between the centres of the two round ends.
         half_length: f32,
     },
-    /// A box around the origin.
+    /// Box around the origin.
     Cuboid {
-        /// Half of its width, height and depth.
+        /// Half of the width, height and depth.
         half_size: Vec3,
     },
-    /// Two balls on the y axis and all that is between them: a limb. If one ball holds the other, it is
-    /// all there is.
+    /// Convex hull of two spheres on the y axis, such as a limb. If one sphere contains the other, the shape is
+    /// that sphere.
     TaperedCapsule {
-        /// Radius of the ball at −`half_length`.
+        /// Radius of the sphere at −`half_length`.
         radius_bottom: f32,
-        /// Radius of the ball at +`half_length`.
+        /// Radius of the sphere at +`half_length`.
         radius_top: f32,
-        /// Half the distance between the centres of the balls.
+        /// Half the distance between the centres of the spheres.
         half_length: f32,
     },
-    /// A cylinder around the y axis, its middle at the origin.
+    /// Cylinder around the y axis, centred at the origin.
     Cylinder {
-        /// Its radius.
+        /// Radius.
         radius: f32,
-        /// Half of its height.
+        /// Half of the height.
         half_height: f32,
     },
-    /// A cone around the y axis: its base at −`half_height`, its tip at +`half_height`.
+    /// Cone around the y axis, with its base at −`half_height` and its tip at +`half_height`.
     Cone {
-        /// Radius of its base.
+        /// Radius of the base.
         radius: f32,
-        /// Half of its height.
+        /// Half of the height.
         half_height: f32,
     },
 }
 
 impl Shape {
-    /// Distance from the surface to `point` (negative inside) and the unit direction in which it
-    /// grows fastest. Where several directions are as good, as at the centre of a ball, it is one of
-    /// them. Exact outside and inside, for all shapes.
+    /// Returns the signed distance of `point` from the surface, m (negative inside), and its unit gradient. Where
+    /// the gradient is not unique, as at the centre of a sphere, it is one of the possible directions. Exact
+    /// outside and inside, for all shapes.
     #[inline]
     pub fn distance(&self, point: Vec3) -> (f32, Vec3) {
         match *self {
-            Self::Sphere { radius } => round(point, radius, Vec3::Y),
+            Self::Sphere { radius } => sphere(point, radius, Vec3::Y),
             Self::HalfSpace => (point.y, Vec3::Y),
             Self::Capsule {
                 radius,
                 half_length,
             } => {
                 let on_axis = point.y.clamp(-half_length, half_length);
-                round(point - Vec3::Y * on_axis, radius, Vec3::X)
+                sphere(point - Vec3::Y * on_axis, radius, Vec3::X)
             }
             Self::Cuboid { half_size } => cuboid(point, half_size),
             Self::TaperedCapsule {
                 radius_bottom,
                 radius_top,
                 half_length,
-            } => tapered(point, &Taper::new(radius_bottom, radius_top, half_length)),
+            } => {
+                let profile = TaperedCapsuleProfile::new(radius_bottom, radius_top, half_length);
+                tapered_capsule(point, &profile)
+            }
             Self::Cylinder {
                 radius,
                 half_height,
@@ -91,12 +94,12 @@ impl Shape {
             Self::Cone {
                 radius,
                 half_height,
-            } => cone(point, &Slope::new(radius, half_height)),
+            } => cone(point, &ConeProfile::new(radius, half_height)),
         }
     }
 
-    /// The lowest and the highest corner of a box around it. No point is nearer to its surface than
-    /// to that box, nor farther inside.
+    /// Returns the lowest and the highest corner of the bounding box. No point is nearer to the surface than to
+    /// the box, nor deeper inside the shape than inside the box.
     pub(super) fn bounds(&self) -> [Vec3; 2] {
         let high = match *self {
             Self::Sphere { radius } => Vec3::splat(radius),
@@ -108,7 +111,7 @@ impl Shape {
                 radius,
                 half_length,
             } => {
-                let half = (half_length + radius) * MORE;
+                let half = (half_length + radius) * ROUNDING_FACTOR;
                 Vec3::new(radius, half, radius)
             }
             Self::Cuboid { half_size } => half_size,
@@ -118,7 +121,7 @@ impl Shape {
                 half_length,
             } => {
                 let radius = radius_bottom.max(radius_top);
-                Vec3::new(radius, half_length + radius, radius) * MORE
+                Vec3::new(radius, half_length + radius, radius) * ROUNDING_FACTOR
             }
             Self::Cylinder {
                 radius,
@@ -127,12 +130,12 @@ impl Shape {
             | Self::Cone {
                 radius,
                 half_height,
-            } => Vec3::new(radius, half_height, radius) * MORE,
+            } => Vec3::new(radius, half_height, radius) * ROUNDING_FACTOR,
         };
         [-high, high]
     }
 
-    /// Numbers by which it is told from all others: its kind, and its lengths, m.
+    /// Returns numbers that identify the shape: its kind, and its lengths, m.
     pub(crate) fn numbers(&self) -> (u32, [f32; 3]) {
         match *self {
             Self::Sphere { radius } => (0, [radius, 0.0, 0.0]),
@@ -158,7 +161,7 @@ impl Shape {
         }
     }
 
-    /// Its greatest radius, m, if it is round all along its axis; else infinite.
+    /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes.
     pub(super) fn round_radius(&self) -> f32 {
         match *self {
             Self::Sphere { radius } | Self::Capsule { radius, .. } => radius,
@@ -171,13 +174,14 @@ impl Shape {
         }
     }
 
-    /// Radius of the largest ball inside, m; infinite for a half-space.
+    /// Returns the radius of the largest inscribed sphere, m; infinite for a half-space. A tapered capsule returns
+    /// the radius of its thinner end.
     pub(super) fn inner_radius(&self) -> f32 {
         match *self {
             Self::Sphere { radius } | Self::Capsule { radius, .. } => radius,
             Self::HalfSpace => f32::INFINITY,
             Self::Cuboid { half_size } => half_size.min_element(),
-            // That of its thinner end: it may be met there.
+            // The thinner end, since a particle may hit the capsule there.
             Self::TaperedCapsule {
                 radius_bottom,
                 radius_top,
@@ -191,30 +195,32 @@ impl Shape {
                 radius,
                 half_height,
             } => {
-                let span = Slope::new(radius, half_height).span;
+                let span = ConeProfile::new(radius, half_height).span;
                 2.0 * half_height * radius / (radius + span)
             }
         }
     }
 
-    /// Whether every length is finite and above zero.
+    /// Returns whether every length is finite and above zero. A capsule may have length zero.
     pub fn is_valid(&self) -> bool {
-        let good = |length: f32| length.is_finite() && length > 0.0;
+        let positive = |length: f32| length.is_finite() && length > 0.0;
         match *self {
-            Self::Sphere { radius } => good(radius),
+            Self::Sphere { radius } => positive(radius),
             Self::HalfSpace => true,
-            // A capsule of no length is a sphere.
+            // A capsule of length zero is a sphere.
             Self::Capsule {
                 radius,
                 half_length,
-            } => good(radius) && (good(half_length) || half_length == 0.0),
-            Self::Cuboid { half_size } => half_size.to_array().into_iter().all(good),
+            } => positive(radius) && (positive(half_length) || half_length == 0.0),
+            Self::Cuboid { half_size } => half_size.to_array().into_iter().all(positive),
             Self::TaperedCapsule {
                 radius_bottom,
                 radius_top,
                 half_length,
             } => {
-                good(radius_bottom) && good(radius_top) && (good(half_length) || half_length == 0.0)
+                positive(radius_bottom)
+                    && positive(radius_top)
+                    && (positive(half_length) || half_length == 0.0)
             }
             Self::Cylinder {
                 radius,
@@ -223,16 +229,16 @@ impl Shape {
             | Self::Cone {
                 radius,
                 half_height,
-            } => good(radius) && good(half_height),
+            } => positive(radius) && positive(half_height),
         }
     }
 }
 
-/// Bounds that sums and roots have been rounded for are a bit wider.
-const MORE: f32 = 1.0 + 8.0 * f32::EPSILON;
+/// Factor that widens bounds to cover the rounding of sums and roots.
+const ROUNDING_FACTOR: f32 = 1.0 + 8.0 * f32::EPSILON;
 
-/// Distance to a ball of this radius; its direction from the very centre is `otherwise`.
-fn round(from_centre: Vec3, radius: f32, otherwise: Vec3) -> (f32, Vec3) {
+/// Returns distance and gradient of a sphere; at its exact centre the gradient is `otherwise`.
+fn sphere(from_centre: Vec3, radius: f32, otherwise: Vec3) -> (f32, Vec3) {
     let length = from_centre.length();
     if length > 0.0 {
         (length - radius, from_centre / length)
@@ -242,7 +248,7 @@ fn round(from_centre: Vec3, radius: f32, otherwise: Vec3) -> (f32, Vec3) {
 }
 
 fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
-    // Per axis: how far outside the slab between two opposite faces (negative: inside).
+    // Per axis: distance outside the slab between two opposite faces (negative: inside).
     let out = point.abs() - half_size;
     let side = Vec3::ONE.copysign(point);
     let corner = out.max(Vec3::ZERO);
@@ -250,7 +256,7 @@ fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
         let length = corner.length();
         return (length, corner * side / length);
     }
-    // Inside: the nearest face.
+    // Inside: distance to the nearest face.
     let (distance, axis) = if out.y >= out.x && out.y >= out.z {
         (out.y, Vec3::Y)
     } else if out.x >= out.z {
@@ -261,8 +267,8 @@ fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
     (distance, axis * side)
 }
 
-/// How far a point is from the y axis, and the direction away from it.
-fn around_axis(point: Vec3) -> (f32, Vec3) {
+/// Returns the distance of a point from the y axis, and the unit direction away from the axis.
+fn from_y_axis(point: Vec3) -> (f32, Vec3) {
     let distance = (point.x * point.x + point.z * point.z).sqrt();
     if distance > 0.0 {
         let away = Vec3::new(point.x / distance, 0.0, point.z / distance);
@@ -272,26 +278,26 @@ fn around_axis(point: Vec3) -> (f32, Vec3) {
     }
 }
 
-/// What a tapered capsule is made of. Its side touches both balls; where it begins and ends, its normal
-/// goes through their centres.
+/// Profile of a tapered capsule. Its side is tangent to both spheres; at either end of the side, the normal
+/// passes through the centre of the sphere.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taper {
-    /// Heights of the centres of the two balls, the lower one first.
+pub(super) struct TaperedCapsuleProfile {
+    /// Heights of the centres of the two spheres, the lower one first, m.
     pub(super) centres: [f32; 2],
-    /// Their radii.
+    /// Radii of the two spheres, m.
     pub(super) radii: [f32; 2],
-    /// What the normal of the side has away from the axis and along it.
+    /// Radial and axial component of the normal of the side.
     pub(super) normal: [f32; 2],
-    /// Length of the side.
+    /// Length of the side, m.
     pub(super) span: f32,
 }
 
-impl Taper {
+impl TaperedCapsuleProfile {
     pub(super) fn new(radius_bottom: f32, radius_top: f32, half_length: f32) -> Self {
         let length = 2.0 * half_length;
         let difference = radius_bottom - radius_top;
         if difference.abs() >= length {
-            // One ball holds the other.
+            // One sphere contains the other.
             let (centre, radius) = if difference > 0.0 {
                 (-half_length, radius_bottom)
             } else {
@@ -315,24 +321,32 @@ impl Taper {
     }
 }
 
-fn tapered(point: Vec3, by: &Taper) -> (f32, Vec3) {
-    let (out, away) = around_axis(point);
-    let up = point.y - by.centres[0];
-    // Along the side, from where it begins.
-    let at = up * by.normal[0] - out * by.normal[1];
-    let normal = away * by.normal[0] + Vec3::Y * by.normal[1];
+fn tapered_capsule(point: Vec3, profile: &TaperedCapsuleProfile) -> (f32, Vec3) {
+    let (out, away) = from_y_axis(point);
+    let up = point.y - profile.centres[0];
+    // Coordinate along the side, from its lower end.
+    let at = up * profile.normal[0] - out * profile.normal[1];
+    let normal = away * profile.normal[0] + Vec3::Y * profile.normal[1];
     if at <= 0.0 {
-        round(point - Vec3::Y * by.centres[0], by.radii[0], normal)
-    } else if at >= by.span {
-        round(point - Vec3::Y * by.centres[1], by.radii[1], normal)
+        sphere(
+            point - Vec3::Y * profile.centres[0],
+            profile.radii[0],
+            normal,
+        )
+    } else if at >= profile.span {
+        sphere(
+            point - Vec3::Y * profile.centres[1],
+            profile.radii[1],
+            normal,
+        )
     } else {
-        let distance = out * by.normal[0] + up * by.normal[1] - by.radii[0];
+        let distance = out * profile.normal[0] + up * profile.normal[1] - profile.radii[0];
         (distance, normal)
     }
 }
 
 fn cylinder(point: Vec3, radius: f32, half_height: f32) -> (f32, Vec3) {
-    let (out, away) = around_axis(point);
+    let (out, away) = from_y_axis(point);
     let up = Vec3::Y * 1.0_f32.copysign(point.y);
     let (side, end) = (out - radius, point.y.abs() - half_height);
     let rim = (side * side + end * end).sqrt();
@@ -345,19 +359,18 @@ fn cylinder(point: Vec3, radius: f32, half_height: f32) -> (f32, Vec3) {
     }
 }
 
-/// What a cone is made of.
+/// Profile of a cone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slope {
+pub(super) struct ConeProfile {
     pub(super) radius: f32,
     pub(super) half_height: f32,
-    /// What the normal of the side has away from the axis and along it. The way down the side has the
-    /// same, the other way round, the second one negative.
+    /// Radial and axial component (r, a) of the normal of the side. The direction down the side is (a, −r).
     pub(super) normal: [f32; 2],
-    /// Length of the side.
+    /// Length of the side, m.
     pub(super) span: f32,
 }
 
-impl Slope {
+impl ConeProfile {
     pub(super) fn new(radius: f32, half_height: f32) -> Self {
         let height = 2.0 * half_height;
         let span = (radius * radius + height * height).sqrt();
@@ -370,27 +383,27 @@ impl Slope {
     }
 }
 
-fn cone(point: Vec3, by: &Slope) -> (f32, Vec3) {
-    let (out, away) = around_axis(point);
-    let side_normal = away * by.normal[0] + Vec3::Y * by.normal[1];
-    let (from_tip, above_base) = (point.y - by.half_height, point.y + by.half_height);
-    let side = out * by.normal[0] + from_tip * by.normal[1];
-    // Down the side, from the tip.
-    let at = out * by.normal[1] - from_tip * by.normal[0];
+fn cone(point: Vec3, profile: &ConeProfile) -> (f32, Vec3) {
+    let (out, away) = from_y_axis(point);
+    let side_normal = away * profile.normal[0] + Vec3::Y * profile.normal[1];
+    let (from_tip, above_base) = (point.y - profile.half_height, point.y + profile.half_height);
+    let side = out * profile.normal[0] + from_tip * profile.normal[1];
+    // Coordinate along the side, down from the tip.
+    let at = out * profile.normal[1] - from_tip * profile.normal[0];
     if side <= 0.0 && above_base >= 0.0 {
-        // Inside: the nearer of side and base.
+        // Inside: distance to the nearer of side and base.
         if -above_base > side {
             (-above_base, Vec3::NEG_Y)
         } else {
             (side, side_normal)
         }
-    } else if above_base < 0.0 && out <= by.radius {
+    } else if above_base < 0.0 && out <= profile.radius {
         (-above_base, Vec3::NEG_Y)
-    } else if at > 0.0 && at < by.span {
+    } else if at > 0.0 && at < profile.span {
         (side, side_normal)
     } else {
         let [beside, over] = if at > 0.0 {
-            [out - by.radius, above_base]
+            [out - profile.radius, above_base]
         } else {
             [out, from_tip]
         };
@@ -430,20 +443,20 @@ pub(super) mod tests {
             radius: 0.6,
             half_height: 0.5,
         },
-        // The upper ball holds the lower one.
+        // The upper sphere contains the lower one.
         Shape::TaperedCapsule {
             radius_bottom: 0.2,
             radius_top: 0.5,
             half_length: 0.1,
         },
-        // A wheel.
+        // Disc.
         Shape::Cylinder {
             radius: 0.7,
             half_height: 0.1,
         },
     ];
 
-    /// Points around all shapes and inside them, some of them on the axes.
+    /// Returns points around and inside all shapes, some of them on the axes.
     fn points() -> impl Iterator<Item = Vec3> {
         (0..1000)
             .map(|i| {
@@ -456,14 +469,14 @@ pub(super) mod tests {
             .chain((0..40).flat_map(|i| Vec3::AXES.map(|axis| axis * (0.07 * i as f32 - 1.4))))
     }
 
-    /// Where a point gets that goes back by the distance.
+    /// Moves a point by its distance against the gradient, onto the surface.
     fn on_surface(shape: &Shape, point: Vec3) -> Vec3 {
         let (distance, normal) = shape.distance(point);
         point - normal * distance
     }
 
     #[test]
-    fn going_back_by_the_distance_ends_on_the_surface() {
+    fn moving_against_the_gradient_by_the_distance_ends_on_the_surface() {
         for shape in SHAPES {
             for point in points() {
                 let (_, normal) = shape.distance(point);
@@ -477,7 +490,7 @@ pub(super) mod tests {
         }
     }
 
-    /// With the test above: the distance is that of the nearest point of the surface.
+    /// With the test above this proves that the distance is that of the nearest surface point.
     #[test]
     fn no_point_of_the_surface_is_nearer_than_the_distance() {
         for shape in SHAPES {
@@ -495,12 +508,11 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn insides_and_outsides_are_where_they_should_be() {
+    fn inside_and_outside_are_told_apart() {
         let inside = |shape: Shape, x, y| shape.distance(Vec3::new(x, y, 0.0)).0 < 0.0;
         let limb = SHAPES[4];
         assert!(inside(limb, 0.38, -0.5) && !inside(limb, 0.38, 0.5) && inside(limb, 0.0, 0.64));
-        // The side of a tapered capsule is straight: halfway it is as wide as the mean of its circles
-        // would be, a little more than the mean radius.
+        // The side of a tapered capsule is straight: halfway its radius is slightly above the mean of both radii.
         assert!(inside(limb, 0.28, 0.0) && !inside(limb, 0.29, 0.0));
         let can = SHAPES[5];
         assert!(inside(can, 0.39, 0.59) && !inside(can, 0.41, 0.0) && !inside(can, 0.0, 0.61));
@@ -525,7 +537,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn centres_have_a_way_out() {
+    fn the_gradient_at_the_centre_is_a_unit_vector() {
         for shape in SHAPES {
             let (distance, normal) = shape.distance(Vec3::ZERO);
             assert!(distance <= 0.0 && normal.is_normalized(), "{shape:?}");
@@ -533,7 +545,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn bad_lengths_are_refused() {
+    fn invalid_lengths_are_refused() {
         for bad in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert!(!Shape::Sphere { radius: bad }.is_valid());
             let half_size = Vec3::new(1.0, 1.0, bad);

@@ -1,22 +1,22 @@
-//! Picks the widest instructions that the processor has, when the program runs.
+//! Selects the widest SIMD instructions of the processor at run time.
 //!
-//! A kernel is written once, as plain loops over slices, and compiled once for each level; the
-//! compiler makes SIMD of it. Kernels use + − × ÷ √ only, each rounded by itself (nothing is fused),
-//! so all levels give the same bits. Beside each kernel stands a scalar twin, the formula particle by
-//! particle, which [`SimdLevel::Scalar`] runs; tests compare the two bit by bit.
+//! A kernel is written once, as plain loops over slices, and compiled once per level; the compiler vectorizes it.
+//! Kernels use only + − × ÷ √, each rounded separately (no fused operations), so all levels give the same bits.
+//! Each kernel has a scalar reference, the formula particle by particle, which [`SimdLevel::Scalar`] runs; tests
+//! compare both bit by bit.
 
 use std::{
     hint::select_unpredictable,
     sync::atomic::{AtomicU8, Ordering},
 };
 
-/// Which instructions the kernels use.
+/// Instruction set of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SimdLevel {
-    /// One number at a time: the twins that say what the kernels have to compute.
+    /// The scalar references of all kernels, one number at a time.
     Scalar,
-    /// What every processor of this kind has: SSE2 on x86-64, NEON on AArch64, SIMD128 on WebAssembly
-    /// if it is enabled.
+    /// Instructions of every processor of the target: SSE2 on x86-64, NEON on AArch64, SIMD128 on WebAssembly if
+    /// enabled.
     Baseline,
     /// Eight numbers at a time. x86-64 only.
     Avx2,
@@ -28,7 +28,7 @@ impl SimdLevel {
     /// All levels, from slow to fast.
     pub const ALL: [Self; 4] = [Self::Scalar, Self::Baseline, Self::Avx2, Self::Avx512];
 
-    /// The fastest level that this processor has.
+    /// Returns the fastest level of this processor.
     pub fn best() -> Self {
         *Self::ALL
             .iter()
@@ -37,7 +37,7 @@ impl SimdLevel {
             .unwrap_or(&Self::Baseline)
     }
 
-    /// Whether this processor has it.
+    /// Returns whether this processor has the level.
     pub fn is_available(self) -> bool {
         match self {
             Self::Scalar | Self::Baseline => true,
@@ -45,8 +45,7 @@ impl SimdLevel {
             Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
-                // The second is not implied for the compiler, but no processor has one without the
-                // other.
+                // AVX-512F does not imply VL for the compiler, though in practice processors have both.
                 std::arch::is_x86_feature_detected!("avx512f")
                     && std::arch::is_x86_feature_detected!("avx512vl")
             }
@@ -55,7 +54,7 @@ impl SimdLevel {
         }
     }
 
-    /// The level in use: the best one, unless [`force`](Self::force) was called.
+    /// Returns the level in use: the best one, unless [`force`](Self::force) was called.
     pub fn current() -> Self {
         #[cfg(test)]
         if let Some(level) = levels::OF_THIS_THREAD.get() {
@@ -71,9 +70,8 @@ impl SimdLevel {
         }
     }
 
-    /// Makes the whole program use this level, to measure or to compare; results stay the same to
-    /// the bit. A level that the processor lacks is refused: then nothing changes and the answer is
-    /// `false`.
+    /// Makes the whole program use this level, for measurements and comparisons; results keep their bits. If the
+    /// processor lacks the level, returns false and changes nothing.
     pub fn force(self) -> bool {
         let possible = self.is_available();
         if possible {
@@ -85,28 +83,28 @@ impl SimdLevel {
 
 const UNKNOWN: u8 = u8::MAX;
 
-/// The level in use. Only [`SimdLevel::current`] and [`SimdLevel::force`] write it, and only levels
-/// that the processor has.
+/// Level in use. Only [`SimdLevel::current`] and [`SimdLevel::force`] write it, and only levels that the processor
+/// has.
 static CURRENT: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Numbers in the largest register, and in a line of the cache: so many are worked on side by side,
-/// where there are as many.
+/// Number of `f32` in the widest register, and in a cache line: kernels process that many at a time if enough are
+/// left.
 pub(crate) const LANES: usize = 16;
 
-/// A loop that is compiled for each level.
+/// Loop that is compiled for each level.
 pub(crate) trait Kernel {
-    /// Runs it. Must be `#[inline(always)]`, and so must all that it calls in its loops: only what is
-    /// inlined is compiled with the instructions of the level.
+    /// Runs the kernel. Must be `#[inline(always)]`, as must every function that it calls in its loops: only
+    /// inlined code is compiled with the instructions of the level.
     fn run(self);
 
-    /// The same, one number at a time and as plain as can be.
-    fn run_scalar(self);
+    /// Runs the scalar reference: the same computation, one number at a time, as plain as possible.
+    fn run_reference(self);
 }
 
 /// Runs a kernel at the level in use.
 pub(crate) fn dispatch<K: Kernel>(kernel: K) {
     match SimdLevel::current() {
-        SimdLevel::Scalar => kernel.run_scalar(),
+        SimdLevel::Scalar => kernel.run_reference(),
         SimdLevel::Baseline => kernel.run(),
         level => wide(kernel, level),
     }
@@ -130,21 +128,21 @@ fn wide<K: Kernel>(kernel: K, level: SimdLevel) {
     }
     debug_assert!(level.is_available());
     if level == SimdLevel::Avx512 {
-        // SAFETY: the function may be called where the processor has its target features. `level`
-        // comes from `SimdLevel::current`, which gives none that `is_available` has not confirmed.
+        // SAFETY: calling the function is sound if the processor has its target features. `level` comes from
+        // `SimdLevel::current`, which returns only levels that `is_available` has confirmed.
         unsafe { avx512(kernel) }
     } else {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { avx2(kernel) }
     }
 }
 
-/// `a` where `choose` holds, else `b`: both are computed, where of an `if` the compiler may make a
-/// branch, which keeps a loop from being vectorised.
+/// Returns `a` if `choose` is true, else `b`. Both are computed: the compiler may turn an `if` into a branch,
+/// which prevents vectorization of the loop.
 ///
-/// Where something is to stay as it is, choose what is added to it (−0.0 changes nothing, not even
-/// the sign of a zero) and not what is stored: of a choice between a new value and the one that was
-/// there the compiler makes a masked store, which some processors with AVX2 do ten times more slowly.
+/// To keep a stored value unchanged, select the summand (−0.0 changes no value, not even the sign of a zero), not
+/// the result: the compiler turns a select between a new value and the stored one into a masked store, which is
+/// ten times slower on some processors with AVX2.
 #[inline(always)]
 pub(crate) fn select(choose: bool, a: f32, b: f32) -> f32 {
     select_unpredictable(choose, a, b)
@@ -157,12 +155,12 @@ pub(crate) mod levels {
     use std::cell::Cell;
 
     thread_local! {
-        /// Goes before the level of the program, which other tests share.
+        /// Overrides the level of the program on this thread, so that concurrent tests do not interfere.
         pub(super) static OF_THIS_THREAD: Cell<Option<SimdLevel>> = const { Cell::new(None) };
     }
 
-    /// Asserts that `run` gives the same bits at all levels that there are as the scalar twins do.
-    /// Returns those bits.
+    /// Asserts that `run` gives the same bits at all available levels as the scalar references. Returns those
+    /// bits.
     pub(crate) fn same_bits(run: impl Fn() -> Vec<u32>) -> Vec<u32> {
         let at = |level| {
             OF_THIS_THREAD.set(Some(level));
@@ -192,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_level_is_available_and_the_unavailable_are_refused() {
+    fn the_best_level_is_available_and_unavailable_levels_are_refused() {
         assert!(SimdLevel::best().is_available());
         assert!(SimdLevel::best() >= SimdLevel::Baseline);
         for level in SimdLevel::ALL {

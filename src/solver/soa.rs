@@ -1,27 +1,27 @@
-//! Vectors stored as three planes of `f32` (structure of arrays), so that a loop over particles
-//! loads eight neighbouring x at once instead of gathering them from structs.
+//! Vectors stored as three planes of `f32` (structure of arrays), so that a loop over particles loads consecutive
+//! x into a register at once instead of gathering them from structs.
 
 use super::{
     aligned::AlignedVec,
-    crew::Parts,
     simd::{Kernel, dispatch},
+    workers::PartIterator,
 };
 use bevy::math::Vec3;
 
-/// A list of 3D vectors, one plane for each axis. The three planes always have the same length.
+/// List of 3D vectors with one plane per axis. The three planes always have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct SoaVec3 {
-    /// x of every vector.
+    /// x coordinates.
     pub x: AlignedVec,
-    /// y of every vector.
+    /// y coordinates.
     pub y: AlignedVec,
-    /// z of every vector.
+    /// z coordinates.
     pub z: AlignedVec,
 }
 
 impl SoaVec3 {
-    /// `len` zero vectors.
+    /// Returns `len` zero vectors.
     pub fn zeros(len: usize) -> Self {
         Self {
             x: AlignedVec::zeros(len),
@@ -30,17 +30,17 @@ impl SoaVec3 {
         }
     }
 
-    /// How many vectors there are.
+    /// Returns the number of vectors.
     pub fn len(&self) -> usize {
         self.x.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.x.is_empty()
     }
 
-    /// The vector at `i`. Panics if `i` is out of range, as slices do.
+    /// Returns the vector at `i`. Panics if `i` is out of range, as slices do.
     #[inline(always)]
     pub fn get(&self, i: usize) -> Vec3 {
         Vec3::new(self.x.at(i), self.y.at(i), self.z.at(i))
@@ -83,32 +83,32 @@ impl SoaVec3 {
         self.z.copy_from_slice(&other.z);
     }
 
-    /// The vectors, in order.
+    /// Returns the vectors in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Vec3> + '_ {
         (0..self.len()).map(|i| self.get(i))
     }
 
-    /// Parts of `size` vectors each, the last one of what is left: x, y and z of them.
-    pub(super) fn chunks(&self, size: usize) -> impl Parts<Item = [&[f32]; 3]> {
+    /// Returns chunks of `size` vectors as slices of x, y and z; the last one may be shorter.
+    pub(super) fn chunks(&self, size: usize) -> impl PartIterator<Item = [&[f32]; 3]> {
         let planes = self.x.chunks(size).zip(self.y.chunks(size));
         planes.zip(self.z.chunks(size)).map(|((x, y), z)| [x, y, z])
     }
 
-    /// The same, to write.
-    pub(super) fn chunks_mut(&mut self, size: usize) -> impl Parts<Item = [&mut [f32]; 3]> {
+    /// Mutable version of [`chunks`](Self::chunks).
+    pub(super) fn chunks_mut(&mut self, size: usize) -> impl PartIterator<Item = [&mut [f32]; 3]> {
         let planes = self.x.chunks_mut(size).zip(self.y.chunks_mut(size));
         planes
             .zip(self.z.chunks_mut(size))
             .map(|((x, y), z)| [x, y, z])
     }
 
-    /// Whether every component is a finite number.
+    /// Returns whether every component is finite.
     pub fn is_finite(&self) -> bool {
         all_finite(&self.x) && all_finite(&self.y) && all_finite(&self.z)
     }
 
-    /// The corners of the smallest box around all vectors; `None` if there are none. Components that
-    /// are NaN do not count.
+    /// Returns the corners of the axis-aligned bounding box of all vectors; `None` if there are none. NaN
+    /// components are ignored.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         if self.is_empty() {
             return None;
@@ -117,7 +117,7 @@ impl SoaVec3 {
         Some((low, high))
     }
 
-    /// The bits of all components, plane by plane, for tests that compare them.
+    /// Returns the bits of all components, plane by plane, for comparisons in tests.
     #[cfg(test)]
     pub(crate) fn bits(&self) -> impl Iterator<Item = u32> + '_ {
         let planes = [&self.x, &self.y, &self.z].into_iter().flatten();
@@ -125,107 +125,106 @@ impl SoaVec3 {
     }
 }
 
-/// Whether all are finite numbers.
+/// Returns whether all values are finite.
 pub(super) fn all_finite(values: &[f32]) -> bool {
     let mut finite = true;
-    dispatch(Finite {
+    dispatch(FindNonFinite {
         values,
         finite: &mut finite,
     });
     finite
 }
 
-/// The exponent's bits; in NaN and infinities all of them are set, in no other number.
-const EXPONENT: u32 = 0x7f80_0000;
+/// Exponent bits of an `f32`: all are set in NaN and infinities, and in no other number.
+const EXPONENT_MASK: u32 = 0x7f80_0000;
 
-struct Finite<'a> {
+struct FindNonFinite<'a> {
     values: &'a [f32],
     finite: &'a mut bool,
 }
 
-impl Kernel for Finite<'_> {
+impl Kernel for FindNonFinite<'_> {
     #[inline(always)]
     fn run(self) {
-        // Without a way out of the loop, which would keep it from being vectorised.
+        // Without an early exit, which would prevent vectorization.
         let mut bad = 0;
         for value in self.values {
-            bad |= u32::from(value.to_bits() & EXPONENT == EXPONENT);
+            bad |= u32::from(value.to_bits() & EXPONENT_MASK == EXPONENT_MASK);
         }
         *self.finite = bad == 0;
     }
 
-    fn run_scalar(self) {
+    fn run_reference(self) {
         *self.finite = self.values.iter().all(|value| value.is_finite());
     }
 }
 
-/// The corners of a box.
+/// Corners of an axis-aligned box.
 pub(super) type Bounds = [[f32; 3]; 2];
 
-/// The corners of the smallest box around some vectors, at least one, given as x, y and z. Components
-/// that are NaN do not count.
-pub(super) fn bounds(of: [&[f32]; 3]) -> Bounds {
+/// Returns the bounds of at least one vector, given as slices of x, y and z. NaN components are ignored.
+pub(super) fn bounds(planes: [&[f32]; 3]) -> Bounds {
     let mut bounds = [[0.0; 3]; 2];
     dispatch(FindBounds {
-        of,
+        planes,
         bounds: &mut bounds,
     });
     bounds
 }
 
 struct FindBounds<'a> {
-    of: [&'a [f32]; 3],
+    planes: [&'a [f32]; 3],
     bounds: &'a mut Bounds,
 }
 
 impl Kernel for FindBounds<'_> {
     #[inline(always)]
     fn run(self) {
-        let [x, y, z] = self.of;
+        let [x, y, z] = self.planes;
         *self.bounds = corners([range(x), range(y), range(z)]);
     }
 
-    fn run_scalar(self) {
-        *self.bounds = corners(self.of.map(range_without_nan));
+    fn run_reference(self) {
+        *self.bounds = corners(self.planes.map(range_without_nan));
     }
 }
 
-/// The corners of a box from its ranges.
+/// Returns the corners of a box from its range on each axis.
 #[inline(always)]
 pub(super) fn corners([x, y, z]: [[f32; 2]; 3]) -> Bounds {
     [[x[0], y[0], z[0]], [x[1], y[1], z[1]]]
 }
 
-/// The least and the greatest of some numbers. NaN do not count. A 0 has no sign, so that it does not
-/// depend on the order in which they were compared.
+/// Returns the smallest and the largest of some numbers. NaN is ignored. The sign of a zero is cleared, so that
+/// the result does not depend on the order of comparisons.
 #[inline(always)]
 pub(crate) fn range(values: &[f32]) -> [f32; 2] {
-    // Compared as integers: those may be reduced in any order, floats may not because of NaN.
+    // Compared as integers: the compiler may reorder their reduction, but not that of floats, because of NaN.
     let (mut low, mut high) = (i32::MAX, i32::MIN);
     for &value in values {
-        low = low.min(order(value));
-        high = high.max(order(value));
+        low = low.min(order_key(value));
+        high = high.max(order_key(value));
     }
-    // A NaN is below or above all other numbers, so it shows.
-    if low < order(f32::NEG_INFINITY) || high > order(f32::INFINITY) {
+    // The key of a NaN is below or above those of all other numbers.
+    if low < order_key(f32::NEG_INFINITY) || high > order_key(f32::INFINITY) {
         return range_without_nan(values);
     }
-    [low, high].map(|order| f32::from_bits(flip(order) as u32) + 0.0)
+    [low, high].map(|key| f32::from_bits(flip_negative(key) as u32) + 0.0)
 }
 
-/// An integer that is the greater the greater a number is.
+/// Returns an integer that increases with the number.
 #[inline(always)]
-fn order(value: f32) -> i32 {
-    flip(value.to_bits() as i32)
+fn order_key(value: f32) -> i32 {
+    flip_negative(value.to_bits() as i32)
 }
 
-/// The bits of a negative number all but the sign, which turns its order around. Its own inverse.
+/// Flips all bits but the sign if the sign is set, which reverses the order of negative numbers. Its own inverse.
 #[inline(always)]
-fn flip(bits: i32) -> i32 {
+fn flip_negative(bits: i32) -> i32 {
     bits ^ ((bits >> 31) as u32 >> 1) as i32
 }
 
-/// [`range`], number by number.
+/// Scalar version of [`range`].
 fn range_without_nan(values: &[f32]) -> [f32; 2] {
     let from = [f32::INFINITY, f32::NEG_INFINITY];
     let [low, high] = values.iter().fold(from, |[low, high], &value| {
@@ -252,7 +251,7 @@ mod tests {
     use crate::solver::simd::levels::same_bits;
 
     #[test]
-    fn finite_sees_every_kind_of_bad_number() {
+    fn is_finite_detects_nan_and_infinities() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let mut v = SoaVec3::zeros(5000);
             v.x.fill(f32::MAX);
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_enclose_all() {
+    fn bounds_enclose_all_vectors() {
         let v: SoaVec3 = [Vec3::new(1.0, -2.0, 0.0), Vec3::new(-1.0, 5.0, 3.0)]
             .into_iter()
             .collect();
@@ -276,12 +275,13 @@ mod tests {
 
     #[test]
     fn bounds_and_finite_are_the_same_at_all_levels() {
-        // All tails there are; NaN and zeros of either sign everywhere.
+        // All remainder lengths; NaN and zeros of either sign everywhere.
         for count in 0..100 {
             let v: SoaVec3 = (0..count)
                 .map(|i| {
-                    let part = |k: usize| [f32::NAN, -0.0, 0.0, k as f32, -(k as f32)][k * k % 5];
-                    Vec3::new(part(i), (i * 37 % 100) as f32 - 50.0, part(i + 1))
+                    let component =
+                        |k: usize| [f32::NAN, -0.0, 0.0, k as f32, -(k as f32)][k * k % 5];
+                    Vec3::new(component(i), (i * 37 % 100) as f32 - 50.0, component(i + 1))
                 })
                 .collect();
             let bits = same_bits(|| {

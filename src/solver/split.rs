@@ -1,25 +1,28 @@
-//! Cuts a slice into parts of different lengths, from both ends.
+//! Splits a slice into parts of different lengths, from both ends.
 
-use super::crew::Parts;
+use super::workers::PartIterator;
 use std::{mem::take, ops::Range};
 
-/// The parts of a slice; see [`split`].
+/// Iterator over the parts of a slice; see [`split`].
 #[derive(Debug)]
 pub(super) struct Split<'a, I> {
     left: &'a mut [f32],
     ranges: I,
 }
 
-/// The parts of a slice that are at these ranges, each of which begins where the one before ends, the
-/// first at 0. Of an empty slice, as many empty parts.
-pub(super) fn split<I: Parts<Item = Range<usize>>>(slice: &mut [f32], ranges: I) -> Split<'_, I> {
+/// Splits a slice into parts at these ranges. Each range begins where the one before ends, the first at 0. An
+/// empty slice yields as many empty parts.
+pub(super) fn split<I: PartIterator<Item = Range<usize>>>(
+    slice: &mut [f32],
+    ranges: I,
+) -> Split<'_, I> {
     Split {
         left: slice,
         ranges,
     }
 }
 
-impl<'a, I: Parts<Item = Range<usize>>> Iterator for Split<'a, I> {
+impl<'a, I: PartIterator<Item = Range<usize>>> Iterator for Split<'a, I> {
     type Item = &'a mut [f32];
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -35,7 +38,7 @@ impl<'a, I: Parts<Item = Range<usize>>> Iterator for Split<'a, I> {
     }
 }
 
-impl<I: Parts<Item = Range<usize>>> DoubleEndedIterator for Split<'_, I> {
+impl<I: PartIterator<Item = Range<usize>>> DoubleEndedIterator for Split<'_, I> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let size = self.ranges.next_back()?.len();
         let left = take(&mut self.left);
@@ -45,14 +48,14 @@ impl<I: Parts<Item = Range<usize>>> DoubleEndedIterator for Split<'_, I> {
     }
 }
 
-impl<I: Parts<Item = Range<usize>>> ExactSizeIterator for Split<'_, I> {}
+impl<I: PartIterator<Item = Range<usize>>> ExactSizeIterator for Split<'_, I> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_meet() {
+    fn parts_from_both_ends_cover_the_slice() {
         let mut numbers: Vec<f32> = (0..10).map(|i| i as f32).collect();
         let ranges = [0..3, 3..4, 4..4, 4..9, 9..10];
         for front in 0..=5 {

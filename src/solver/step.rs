@@ -1,86 +1,85 @@
-//! One whole fixed step without an app: the phases that the plugin runs as systems, in the same
-//! order and with the same bits.
+//! Runs a whole fixed step without an app: the phases that the plugin runs as systems, in the same order and
+//! with the same bits.
 
 use super::{
-    aero::{Air, apply_air_shared},
-    collide::{Collider, Skin, Surface, collide_shared},
+    aero::{Air, apply_air_parallel},
+    collide::{Collider, ContactSurface, Surface, update_and_collide},
     constraints::{Compliance, ConstraintGraph},
-    crew::Leader,
-    damping::{Retardation, damp_strains_shared},
-    facets::Facets,
-    glide::Strength,
-    integrate::{Integration, integrate_shared},
+    damping::{ConstraintDamping, damp_strains_parallel},
+    integrate::{IntegrateSettings, integrate_parallel},
     internal_friction::apply_internal_friction,
     particles::{ParticleArrays, PinTarget},
-    relax::{Relaxation, ThreadSolver, relax_shared},
-    self_collision::{SelfCollision, SelfContacts},
-    tethers::{Tethers, hold_tethers_shared},
+    ramp::RelaxationFactor,
+    relax::{RelaxSettings, StretchSolver, relax_parallel},
+    self_collision::{SelfCollisionSettings, SelfContactPairs},
+    tethers::{Tethers, solve_tethers_parallel},
+    triangle_contacts::TriangleContacts,
     triangles::Triangles,
+    workers::Workers,
 };
 use bevy::math::Vec3;
 
-/// The cloth that is stepped.
-pub struct Body<'a> {
-    /// Its state.
+/// Borrowed state of the cloth that [`step`] moves.
+pub struct ClothState<'a> {
+    /// Positions, displacements and masses.
     pub particles: &'a mut ParticleArrays,
-    /// What holds it together.
+    /// Stretch, shear and bend constraints.
     pub constraints: &'a mut ConstraintGraph,
-    /// What catches the wind.
+    /// Triangles on which the air acts.
     pub triangles: &'a Triangles,
-    /// What keeps its particles within reach of the pinned ones.
+    /// Tethers to pinned particles.
     pub tethers: &'a Tethers,
-    /// Where its pinned particles go.
+    /// Targets of pinned particles at the end of the step.
     pub pins: &'a [PinTarget],
-    /// How it collides with itself, and room for that; `None` if it does not.
-    pub self_contacts: Option<(&'a mut SelfContacts, SelfCollision<'a>)>,
+    /// Contacts and settings of self-collision; `None` switches self-collision off.
+    pub self_contacts: Option<(&'a mut SelfContactPairs, SelfCollisionSettings<'a>)>,
 }
 
-/// How it is stepped.
+/// Settings of [`step`].
 #[derive(Clone, Copy, Debug)]
 pub struct StepSettings {
     /// Length of the fixed step, s.
     pub dt: f32,
-    /// Substeps of a fixed step.
+    /// Substeps per fixed step; 0 is taken as 1.
     pub substeps: u32,
-    /// Relaxation passes of a substep.
+    /// Solver iterations per substep.
     pub iterations: u32,
-    /// How threads are solved.
-    pub threads: ThreadSolver,
-    /// How far threads may be stretched that have compliance, as a share of their rest length; infinity
-    /// sets no limit.
+    /// Solver of stretch constraints.
+    pub stretch_solver: StretchSolver,
+    /// Largest strain of elastic stretch constraints, as a fraction of their rest length; infinity sets no limit.
     pub strain_limit: f32,
     /// Gravity, m/s².
     pub gravity: Vec3,
-    /// Damping, 1/s.
+    /// Damping rate, 1/s ([`IntegrateSettings::damping`]).
     pub damping: f32,
     /// Compliance of the constraints.
     pub compliance: Compliance,
-    /// How far tethers let particles go, as a multiple of their lengths; infinity switches them off.
+    /// Maximum length of tethers, as a multiple of their rest length; infinity switches tethers off.
     pub tether_scale: f32,
-    /// The air.
+    /// Air and aerodynamic coefficients.
     pub air: Air,
-    /// Thickness and friction.
+    /// Thickness and friction of the cloth.
     pub surface: Surface,
-    /// Friction within the fabric, m/s² ([`apply_internal_friction`]).
+    /// Internal friction of the fabric, m/s² ([`apply_internal_friction`]).
     pub internal_friction: f32,
-    /// What resists being strained fast.
-    pub retardation: Retardation,
+    /// Damping of constraints (Kelvin–Voigt).
+    pub constraint_damping: ConstraintDamping,
 }
 
-/// Moves a cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth
-/// is back where the step began, at rest.
-pub fn step(body: Body, colliders: &[Collider], settings: &StepSettings) -> bool {
-    step_shared(&mut Leader::alone(), body, colliders, settings)
+/// Moves a cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth is restored
+/// to its positions at the start of the step, with velocity 0.
+pub fn step(body: ClothState, colliders: &[Collider], settings: &StepSettings) -> bool {
+    step_parallel(&mut Workers::serial(), body, colliders, settings)
 }
 
-/// [`step`], shared with the leader's helpers. Gives the same bits.
-pub fn step_shared(
-    leader: &mut Leader,
-    body: Body,
+/// [`step`], split over workers. Gives the same bits.
+pub fn step_parallel(
+    workers: &mut Workers,
+    body: ClothState,
     colliders: &[Collider],
     settings: &StepSettings,
 ) -> bool {
-    let Body {
+    let ClothState {
         particles,
         constraints,
         triangles,
@@ -89,58 +88,64 @@ pub fn step_shared(
         mut self_contacts,
     } = body;
     let substeps = settings.substeps.max(1);
-    let by = Integration {
+    let integrate_settings = IntegrateSettings {
         gravity: settings.gravity,
         damping: settings.damping,
         dt: settings.dt / substeps as f32,
     };
     apply_internal_friction(particles, settings.internal_friction, settings.dt);
-    particles.begin_step_shared(leader, None, pins, substeps);
-    apply_air_shared(leader, particles, triangles, &settings.air, settings.dt);
-    let mut facets = Facets::default();
-    facets.prepare(triangles, colliders, settings.surface.thickness);
+    particles.begin_step_parallel(workers, None, pins, substeps);
+    apply_air_parallel(workers, particles, triangles, &settings.air, settings.dt);
+    let mut triangle_contacts = TriangleContacts::default();
+    triangle_contacts.prepare(triangles, colliders, settings.surface.thickness);
     let mut touched = false;
     for substep in 0..substeps {
-        integrate_shared(leader, particles, &by);
+        integrate_parallel(workers, particles, &integrate_settings);
         if substep == 0 {
             constraints.prepare(particles);
-            damp_strains_shared(
-                leader,
+            damp_strains_parallel(
+                workers,
                 particles,
                 constraints,
                 &settings.compliance,
-                &settings.retardation,
+                &settings.constraint_damping,
                 settings.dt,
             );
         }
-        let relaxation = Relaxation {
+        let relax_settings = RelaxSettings {
             compliance: settings.compliance,
-            threads: settings.threads,
+            stretch_solver: settings.stretch_solver,
             strain_limit: settings.strain_limit,
             iterations: settings.iterations,
-            dt: by.dt,
-            strength: Strength::default(),
-            to_come: substeps - 1 - substep,
+            dt: integrate_settings.dt,
+            relaxation_factor: RelaxationFactor::default(),
+            substeps_left: substeps - 1 - substep,
             loads: false,
         };
         if touched {
-            constraints.forget_spin();
+            constraints.forget_angular_momentum();
         }
-        relax_shared(leader, particles, constraints, &relaxation);
-        hold_tethers_shared(leader, particles, tethers, settings.tether_scale);
-        if let Some((contacts, by)) = &mut self_contacts {
-            contacts.collide(particles, by, substep);
+        relax_parallel(workers, particles, constraints, &relax_settings);
+        solve_tethers_parallel(workers, particles, tethers, settings.tether_scale);
+        if let Some((contacts, settings)) = &mut self_contacts {
+            contacts.collide(particles, settings, substep);
         }
-        let skin = Skin {
+        let contact_surface = ContactSurface {
             triangles,
-            facets: &mut facets,
+            triangle_contacts: &mut triangle_contacts,
             surface: settings.surface,
         };
-        touched |= collide_shared(leader, particles, skin, colliders, [substep, substeps]);
+        touched |= update_and_collide(
+            workers,
+            particles,
+            contact_surface,
+            colliders,
+            [substep, substeps],
+        );
     }
     constraints.finish(particles, touched);
     particles.end_step(pins);
-    let finite = particles.is_finite_shared(leader);
+    let finite = particles.is_finite_parallel(workers);
     if !finite {
         particles.restore();
     }
@@ -153,13 +158,13 @@ mod tests {
     use super::*;
     use crate::{
         mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-        solver::{Friction, Pose, RestShape, Shape, crew::threads},
+        solver::{Friction, Pose, RestShape, Shape, workers::threads},
     };
     use bevy::math::{Mat3, Quat};
 
-    /// A sheet that is large enough to be cut into many parts in every phase, held along one edge,
-    /// in the wind, on a moving ball over a floor, with a hole.
-    fn hash(threads: usize, by: &StepSettings) -> u64 {
+    /// Steps a grid that is large enough to be cut into many parts in every stage, pinned along one edge, in the
+    /// wind, on a moving ball over a floor, with a hole. Returns the hash of its state.
+    fn hash(threads: usize, settings: &StepSettings) -> u64 {
         let grid = ClothGrid::new(2.0, 2.0, 150, 137);
         let mesh = TriangleMesh::read(&grid.into()).unwrap();
         let topology = Topology::new(&mesh).unwrap();
@@ -190,17 +195,17 @@ mod tests {
             translation,
         };
         let friction = Friction {
-            fixed: 0.5,
-            kinetic: 0.4,
+            static_coefficient: 0.5,
+            kinetic_coefficient: 0.4,
         };
         let ball = Collider {
             end: pose(Vec3::new(0.0, 0.31, 0.0)),
             ..Collider::fixed(Shape::Sphere { radius: 0.3 }, pose(Vec3::Y * 0.3), friction)
         };
         let floor = Collider::fixed(Shape::HalfSpace, pose(Vec3::Y * 0.55), friction);
-        threads::with(threads, |leader| {
+        threads::with(threads, |workers| {
             for _ in 0..4 {
-                let body = Body {
+                let body = ClothState {
                     particles: &mut particles,
                     constraints: &mut constraints,
                     triangles: &triangles,
@@ -208,7 +213,7 @@ mod tests {
                     pins: &pins,
                     self_contacts: None,
                 };
-                assert!(step_shared(leader, body, &[ball, floor], by));
+                assert!(step_parallel(workers, body, &[ball, floor], settings));
             }
         });
         particles.state_hash()
@@ -216,11 +221,11 @@ mod tests {
 
     #[test]
     fn the_bits_do_not_depend_on_the_number_of_threads() {
-        let by = StepSettings {
+        let rigid = StepSettings {
             dt: 1.0 / 60.0,
             substeps: 3,
             iterations: 2,
-            threads: ThreadSolver::Direct,
+            stretch_solver: StretchSolver::Direct,
             strain_limit: f32::INFINITY,
             gravity: Vec3::NEG_Y * 9.81,
             damping: 0.2,
@@ -236,39 +241,43 @@ mod tests {
             surface: Surface {
                 thickness: 0.01,
                 friction: Friction {
-                    fixed: 0.5,
-                    kinetic: 0.4,
+                    static_coefficient: 0.5,
+                    kinetic_coefficient: 0.4,
                 },
             },
             internal_friction: 0.1,
-            retardation: Retardation {
+            constraint_damping: ConstraintDamping {
                 stretch: 0.01,
                 shear: 0.03,
                 bending: 0.02,
             },
         };
-        // With compliance and two iterations, Lagrange multipliers are kept and cut too.
+        // With compliance and two iterations, Lagrange multipliers are kept and clamped too.
         let soft = StepSettings {
-            threads: ThreadSolver::Relaxation,
+            stretch_solver: StretchSolver::GaussSeidel,
             compliance: Compliance {
                 shear: 1e-4,
                 bending: 1e-4,
-                ..Compliance::of_threads(1e-6)
+                ..Compliance::of_stretch(1e-6)
             },
-            ..by
+            ..rigid
         };
-        let soft_threads = StepSettings {
-            threads: ThreadSolver::Direct,
+        let soft_chains = StepSettings {
+            stretch_solver: StretchSolver::Direct,
             ..soft
         };
         let limited = StepSettings {
             strain_limit: 0.001,
-            ..soft_threads
+            ..soft_chains
         };
-        for by in [by, soft, soft_threads, limited] {
-            let expected = hash(0, &by);
+        for settings in [rigid, soft, soft_chains, limited] {
+            let expected = hash(0, &settings);
             for threads in threads::COUNTS {
-                assert_eq!(hash(threads, &by), expected, "{threads} threads, {by:?}");
+                assert_eq!(
+                    hash(threads, &settings),
+                    expected,
+                    "{threads} threads, {settings:?}"
+                );
             }
         }
     }

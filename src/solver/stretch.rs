@@ -1,4 +1,4 @@
-//! How far a cloth is from its rest lengths: the figure of merit of a cloth solver.
+//! Deviation of a cloth from its rest lengths: the figure of merit of a cloth solver.
 
 use super::{
     constraints::{ConstraintGraph, ConstraintKind, distance},
@@ -8,15 +8,15 @@ use super::{
 /// Strain of the structural constraints, length/rest − 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stretch {
-    /// Mean of the absolute values.
+    /// Mean absolute strain.
     pub mean: f32,
-    /// Root of the mean square.
+    /// Root mean square of the strain.
     pub rms: f32,
-    /// The largest, with its sign: above 0 something is stretched.
+    /// Largest strain, signed: positive if a constraint is stretched.
     pub max: f32,
 }
 
-/// Measures all structural constraints whose rest length is not 0.
+/// Measures all structural constraints with a rest length greater than 0.
 pub fn measure_stretch(particles: &ParticleArrays, constraints: &ConstraintGraph) -> Stretch {
     let (mut sum, mut squares, mut count) = (0.0_f64, 0.0_f64, 0_u32);
     let mut max = f32::NEG_INFINITY;
@@ -47,7 +47,7 @@ mod tests {
     use bevy::math::Vec3;
 
     #[test]
-    fn strain_of_two_threads() {
+    fn strain_of_two_constraints() {
         let rest: SoaVec3 = (0..3).map(|i| Vec3::X * i as f32).collect();
         let graph = ConstraintGraph::new(
             &rest,

@@ -1,43 +1,47 @@
-//! The triangles of a cloth: they carry its mass and catch the wind.
+//! Triangles of a cloth, for its mass and for aerodynamic forces.
 
-use super::{corners::Corners, sheet::SheetLayout, soa::SoaVec3};
+use super::{corners::Corners, grid::GridLayout, soa::SoaVec3};
 use bevy::math::Vec3;
 use std::ops::Range;
 
-/// Triangles between particles, and what each of them is at rest.
+/// Triangles between particles, with their rest areas.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serialize",
     derive(serde::Serialize, serde::Deserialize),
-    serde(from = "Saved", into = "Saved")
+    serde(from = "SavedTriangles", into = "SavedTriangles")
 )]
 pub struct Triangles {
     /// Particles at the corners.
     pub indices: Corners,
-    /// Area at rest, m². A stretched triangle must not catch more wind or weigh more.
+    /// Rest area, m². A stretched triangle must not catch more wind or weigh more.
     pub rest_area: Vec<f32>,
-    /// No edge is longer at rest, m. Cuts make edges shorter only.
+    /// Upper bound of the rest lengths of all edges, m. Cuts make edges shorter only.
     pub(super) longest_edge: f32,
-    /// Those that are in the order of a sheet.
-    pub(super) cells: Vec<Cells>,
+    /// Ranges of triangles in the order of a grid.
+    pub(super) cells: Vec<GridTriangles>,
 }
 
-/// Triangles as they are saved. Of those that are woven only the sheets are: the air adds up their
-/// forces in an order of its own, which must be the same again.
+/// Serialized form of [`Triangles`]. For triangles in grids only the layouts are stored: air forces on a grid are
+/// summed in a specific order, which must be the same after loading.
 #[cfg(feature = "serialize")]
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Saved {
+struct SavedTriangles {
     indices: Corners,
     rest_area: Vec<f32>,
     longest_edge: f32,
-    sheets: Vec<SheetLayout>,
+    grids: Vec<GridLayout>,
 }
 
 #[cfg(feature = "serialize")]
-impl From<Triangles> for Saved {
+impl From<Triangles> for SavedTriangles {
     fn from(triangles: Triangles) -> Self {
         Self {
-            sheets: triangles.woven().iter().map(|cells| cells.layout).collect(),
+            grids: triangles
+                .in_grids()
+                .iter()
+                .map(|cells| cells.layout)
+                .collect(),
             indices: triangles.indices,
             rest_area: triangles.rest_area,
             longest_edge: triangles.longest_edge,
@@ -46,45 +50,47 @@ impl From<Triangles> for Saved {
 }
 
 #[cfg(feature = "serialize")]
-impl From<Saved> for Triangles {
-    fn from(saved: Saved) -> Self {
+impl From<SavedTriangles> for Triangles {
+    fn from(saved: SavedTriangles) -> Self {
         let triangles = Self {
             indices: saved.indices,
             rest_area: saved.rest_area,
             longest_edge: saved.longest_edge,
             cells: Vec::new(),
         };
-        triangles.woven_into(&saved.sheets)
+        triangles.with_grids(&saved.grids)
     }
 }
 
-/// It does not matter which of them are known to be woven.
+/// Grids are derived data and not compared.
 impl PartialEq for Triangles {
     fn eq(&self, other: &Self) -> bool {
         self.indices == other.indices && self.rest_area == other.rest_area
     }
 }
 
-/// Triangles that are the cells of a sheet, two for each, row by row.
+/// Triangles that are the cells of a grid, two per cell, row by row.
 #[derive(Clone, Debug)]
-pub(super) struct Cells {
-    pub(super) layout: SheetLayout,
-    /// Their numbers.
+pub(super) struct GridTriangles {
+    pub(super) layout: GridLayout,
+    /// Indices of the triangles.
     pub(super) triangles: Range<usize>,
-    /// Of each cell how it is cut.
+    /// Diagonal and triangle order of each cell, as a combination of [`RISES`](Self::RISES) and
+    /// [`SWAPPED`](Self::SWAPPED).
     pub(super) codes: Vec<u8>,
 }
 
-impl Cells {
-    /// The cut goes from below on the left to above on the right, otherwise the other way.
+impl GridTriangles {
+    /// The diagonal goes from the lower left to the upper right corner, where lower is the next row; otherwise
+    /// from the upper left to the lower right.
     pub(super) const RISES: u8 = 1;
-    /// The triangle above the cut comes first.
+    /// The triangle with the right side of the cell comes before the one with the left side.
     pub(super) const SWAPPED: u8 = 2;
 
-    /// The triangles of a sheet, if they begin with this one.
-    fn find(layout: SheetLayout, indices: &Corners, first: usize) -> Option<Self> {
+    /// Returns the triangles of a grid, if they begin with triangle `first` and are in grid order.
+    fn find(layout: GridLayout, indices: &Corners, first: usize) -> Option<Self> {
         let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-        // One that was read from a file may be anything.
+        // A layout read from a file may have any values.
         let cells = [rows, columns].map(|side| side.saturating_sub(1));
         let count = cells[0].checked_mul(cells[1]).filter(|&count| count > 0)?;
         let triangles = first..first.checked_add(count.checked_mul(2)?)?;
@@ -100,20 +106,21 @@ impl Cells {
                 let a = layout.first + (r * columns + c) as u32;
                 let (b, d) = (a + 1, a + layout.columns);
                 let e = d + 1;
-                let number = first + 2 * codes.len();
-                let is = |number: usize, mut corners: [u32; 3]| {
-                    let mut found = indices.at(number);
+                let index = first + 2 * codes.len();
+                let has_corners = |index: usize, mut corners: [u32; 3]| {
+                    let mut found = indices.at(index);
                     found.sort_unstable();
                     corners.sort_unstable();
                     found == corners
                 };
                 let (falling, rising) = ([[a, d, e], [a, e, b]], [[a, d, b], [b, d, e]]);
                 let code = [(0, falling), (Self::RISES, rising)].into_iter();
-                let code = code.flat_map(|(code, [lower, upper])| {
-                    [(code, lower, upper), (code | Self::SWAPPED, upper, lower)]
+                let code = code.flat_map(|(code, [left, right])| {
+                    [(code, left, right), (code | Self::SWAPPED, right, left)]
                 });
-                let mut code =
-                    code.filter(|&(_, first, second)| is(number, first) && is(number + 1, second));
+                let mut code = code.filter(|&(_, first, second)| {
+                    has_corners(index, first) && has_corners(index + 1, second)
+                });
                 codes.push(code.next()?.0);
             }
         }
@@ -126,7 +133,7 @@ impl Cells {
 }
 
 impl Triangles {
-    /// Triangles of particles that are now in their rest places.
+    /// Creates triangles with the current positions as the rest shape.
     pub fn new(indices: impl Into<Corners>, positions: &SoaVec3) -> Self {
         let mut triangles = Self {
             indices: indices.into(),
@@ -138,11 +145,11 @@ impl Triangles {
         triangles
     }
 
-    /// The same, knowing of these sheets: triangles that lie in their order are faster.
-    pub fn woven_into(mut self, sheets: &[SheetLayout]) -> Self {
+    /// Registers these grids: triangles in grid order are evaluated faster.
+    pub fn with_grids(mut self, grids: &[GridLayout]) -> Self {
         let mut first = 0;
-        for &layout in sheets {
-            if let Some(cells) = Cells::find(layout, &self.indices, first) {
+        for &layout in grids {
+            if let Some(cells) = GridTriangles::find(layout, &self.indices, first) {
                 first = cells.triangles.end;
                 self.cells.push(cells);
             }
@@ -150,8 +157,8 @@ impl Triangles {
         self
     }
 
-    /// Those that are still what they were when they were found.
-    pub(super) fn woven(&self) -> &[Cells] {
+    /// Returns the triangles in grids, or none if triangles have changed since.
+    pub(super) fn in_grids(&self) -> &[GridTriangles] {
         if self.indices.is_packed() {
             &self.cells
         } else {
@@ -159,7 +166,7 @@ impl Triangles {
         }
     }
 
-    /// Takes the areas and edges between these places as those at rest.
+    /// Sets the rest areas and edge lengths from these positions.
     pub fn set_rest(&mut self, positions: &SoaVec3) {
         let area = |corners: [u32; 3]| {
             let [a, b, c] = corners.map(|i| positions.get(i as usize));
@@ -174,10 +181,10 @@ impl Triangles {
         self.longest_edge = longest.sqrt();
     }
 
-    /// The area that belongs to each particle, m²: a third of every triangle at it.
+    /// Returns the area assigned to each particle, m²: a third of each triangle at the particle.
     ///
-    /// A particle that has only triangles without area must still move with its neighbours, so it
-    /// gets the mean of all. One without any triangle is no part of the cloth and gets 0.
+    /// A particle that has only triangles without area must still move with its neighbours, so it gets the mean
+    /// area. A particle without any triangle does not belong to the cloth and gets 0.
     pub fn particle_areas(&self, particles: usize) -> Vec<f32> {
         let mut areas = vec![0.0; particles];
         let mut in_cloth = vec![false; particles];
@@ -187,7 +194,7 @@ impl Triangles {
                 in_cloth[i as usize] = true;
             }
         }
-        let count = in_cloth.iter().filter(|&&yes| yes).count().max(1);
+        let count = in_cloth.iter().filter(|&&is_used| is_used).count().max(1);
         let mean = areas.iter().sum::<f32>() / count as f32;
         let mean = if mean > 0.0 { mean } else { 1.0 };
         for (area, in_cloth) in areas.iter_mut().zip(in_cloth) {
@@ -199,8 +206,8 @@ impl Triangles {
     }
 }
 
-/// 1/(area·density) for each area: the inverse masses of free particles, 1/kg. 0 where there is no
-/// area. `areal_density` in kg/m².
+/// Returns 1/(area·density) for each area: the inverse masses of free particles, 1/kg. 0 where the area is 0.
+/// `areal_density` in kg/m².
 pub fn inverse_masses(areas: &[f32], areal_density: f32) -> impl Iterator<Item = f32> + '_ {
     areas.iter().map(move |area| {
         let mass = area * areal_density;
@@ -214,7 +221,7 @@ mod tests {
     use bevy::math::Vec3;
 
     #[test]
-    fn the_whole_area_is_shared_out() {
+    fn the_whole_area_is_distributed() {
         let positions: SoaVec3 = [
             Vec3::ZERO,
             Vec3::X,

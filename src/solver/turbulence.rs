@@ -1,124 +1,126 @@
-//! Turbulence: eddies that come and go, by value noise in space and time.
+//! Turbulence: value noise in space and time.
 //!
-//! Each point of a lattice has three random numbers for each tick of time, which an integer hash makes
-//! of its coordinates; between points and ticks it goes from one to the next by smoothstep, 3f² − 2f³
-//! (value noise, after Perlin, "An Image Synthesizer", 1985). Only integers and + − × ÷, so that the
-//! same place and time give the same bits on every machine.
+//! Each point of a lattice has three random values per tick of time, an integer hash of its coordinates.
+//! Smoothstep, 3f² − 2f³, interpolates between points and ticks (value noise, after Perlin, "An Image
+//! Synthesizer", 1985). All arithmetic is on integers or + − × ÷, so the same position and time give the same
+//! bits on every machine.
 
 use super::{corners::BLOCK, simd::select};
 use bevy::math::Vec3;
 
-/// Eddies in the air.
+/// Turbulent wind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Eddies {
-    /// The most that each component of the velocity gets, m/s. The root of its mean square is 0.32 of
-    /// that, its mean 0.
+    /// Largest magnitude of each component of the velocity, m/s. Its root mean square is 0.32 of that, its mean 0.
     pub strength: f32,
-    /// Distance over which the velocity becomes another one, m.
+    /// Correlation length: distance between lattice points, m.
     pub size: f32,
-    /// Time after which it has become another one, s.
+    /// Correlation time: time between ticks, s.
     pub period: f32,
-    /// Another seed gives other eddies.
+    /// Seed of the random values.
     pub seed: u32,
-    /// The time, s.
+    /// Present time, s.
     pub seconds: f64,
 }
 
-/// Odd numbers that spread the coordinates x, y, z and the ticks over all bits: φ⁻¹ to φ⁻⁴ in units of
+/// Odd multipliers that distribute the coordinates x, y, z and the ticks over all bits: φ⁻¹ to φ⁻⁴ in units of
 /// 2⁻³², where φ⁵ = φ + 1 (the R-sequence in four dimensions; Roberts 2018).
-const SPREAD: [u32; 4] = [0xdb4f_0b91, 0xbbe0_5633, 0xa0f2_ec75, 0x89e1_8285];
+const HASH_MULTIPLIERS: [u32; 4] = [0xdb4f_0b91, 0xbbe0_5633, 0xa0f2_ec75, 0x89e1_8285];
 
-/// The greatest of the three numbers in a hash, ten bits each.
-const MOST: i32 = 1023;
+/// Largest random value: each of the three values of a hash has ten bits.
+const MAX_RANDOM: i32 = 1023;
 
 impl Eddies {
-    /// Whether there are any.
-    pub fn are_blowing(&self) -> bool {
+    /// Returns whether the strength is above zero.
+    pub fn is_active(&self) -> bool {
         self.strength > 0.0
     }
 
-    /// What they add to the velocity of the air at a place in the world, m/s.
-    pub fn wind(&self, place: Vec3) -> Vec3 {
-        Lattice::new(self, place).wind(Vec3::ZERO)
+    /// Returns the turbulent velocity of the air at a world position, m/s.
+    pub fn wind(&self, position: Vec3) -> Vec3 {
+        NoiseLattice::new(self, position).wind(Vec3::ZERO)
     }
 }
 
-/// The lattice at a time, relative to the origin of a cloth.
+/// Noise lattice at one time, relative to the origin of a cloth.
 #[derive(Clone, Copy)]
-pub(super) struct Lattice {
+pub(super) struct NoiseLattice {
     strength: f32,
     inverse_size: f32,
-    /// Of the origin within its cell, from 0 to 1.
+    /// Position of the origin within its cell, from 0 to 1.
     offset: [f32; 3],
-    /// Coordinates of the cell of the origin, spread.
+    /// Hash keys of the coordinates of the cell of the origin.
     base: [u32; 3],
-    /// The ticks before and after, spread.
+    /// Hash keys of the ticks before and after.
     ticks: [u32; 2],
-    /// How much of each counts.
-    shares: [f32; 2],
+    /// Interpolation weights of both ticks.
+    tick_weights: [f32; 2],
 }
 
-/// Where a place is on one axis: its cell, spread, and how far it is towards the next, smooth.
-type Cell = (u32, f32);
+/// Cell of a position on one axis: hash key, and smoothed interpolation weight of the next cell.
+type LatticeCell = (u32, f32);
 
-impl Lattice {
+impl NoiseLattice {
     pub(super) fn new(eddies: &Eddies, origin: Vec3) -> Self {
         let cells = origin
             .to_array()
-            .map(|x| whole(f64::from(x) / f64::from(eddies.size)));
-        let (tick, part) = whole(eddies.seconds / f64::from(eddies.period));
+            .map(|x| split_whole(f64::from(x) / f64::from(eddies.size)));
+        let (tick, part) = split_whole(eddies.seconds / f64::from(eddies.period));
         let later = smooth(part);
-        let first = tick.wrapping_mul(SPREAD[3]).wrapping_add(mix(eddies.seed));
+        let first = tick
+            .wrapping_mul(HASH_MULTIPLIERS[3])
+            .wrapping_add(mix(eddies.seed));
         Self {
             strength: eddies.strength,
             inverse_size: 1.0 / eddies.size,
             offset: cells.map(|(_, part)| part),
-            base: [0, 1, 2].map(|axis| cells[axis].0.wrapping_mul(SPREAD[axis])),
-            ticks: [first, first.wrapping_add(SPREAD[3])],
-            shares: [1.0 - later, later],
+            base: [0, 1, 2].map(|axis| cells[axis].0.wrapping_mul(HASH_MULTIPLIERS[axis])),
+            ticks: [first, first.wrapping_add(HASH_MULTIPLIERS[3])],
+            tick_weights: [1.0 - later, later],
         }
     }
 
-    /// What the eddies add to the velocity of the air at a place relative to the origin, m/s.
+    /// Returns the turbulent velocity of the air at a position relative to the origin, m/s.
     #[inline(always)]
-    pub(super) fn wind(&self, place: Vec3) -> Vec3 {
-        let cells = [0, 1, 2].map(|axis| self.cell(axis, place[axis]));
+    pub(super) fn wind(&self, position: Vec3) -> Vec3 {
+        let cells = [0, 1, 2].map(|axis| self.cell(axis, position[axis]));
         let mut sum = [0.0; 3];
         for corner in 0..8 {
             let (key, weight) = corner_of(corner, cells);
-            for (tick, share) in self.ticks.into_iter().zip(self.shares) {
-                let numbers = numbers(key.wrapping_add(tick));
-                for (sum, number) in sum.iter_mut().zip(numbers) {
-                    *sum += number * (weight * share);
+            for (tick, tick_weight) in self.ticks.into_iter().zip(self.tick_weights) {
+                let random_values = random_values(key.wrapping_add(tick));
+                for (sum, value) in sum.iter_mut().zip(random_values) {
+                    *sum += value * (weight * tick_weight);
                 }
             }
         }
-        Vec3::from(sum.map(|sum| self.scaled(sum)))
+        Vec3::from(sum.map(|sum| self.scale(sum)))
     }
 
-    /// Adds `gain` times the velocity at each of up to [`BLOCK`] places: the same numbers in the same
-    /// order as [`wind`](Self::wind), corner by corner for all of them.
+    /// Adds `factor` times the velocity at up to [`BLOCK`] positions: the same operations in the same order as
+    /// [`wind`](Self::wind), corner by corner for all positions.
     #[inline(always)]
-    pub(super) fn add(&self, [x, y, z]: [&[f32]; 3], to: [&mut [f32]; 3], gain: f32) {
+    pub(super) fn add(&self, [x, y, z]: [&[f32]; 3], to: [&mut [f32]; 3], factor: f32) {
         let n = x.len().min(BLOCK);
         let mut cells = [([0; BLOCK], [0.0; BLOCK]); 3];
-        for (axis, places) in [x, y, z].into_iter().enumerate() {
-            let (keys, parts) = &mut cells[axis];
-            let of = places[..n].iter().zip(&mut keys[..n]).zip(&mut parts[..n]);
-            for ((&place, key), part) in of {
-                (*key, *part) = self.cell(axis, place);
+        for (axis, positions) in [x, y, z].into_iter().enumerate() {
+            let (keys, weights) = &mut cells[axis];
+            let inputs = positions[..n].iter();
+            let cells = inputs.zip(&mut keys[..n]).zip(&mut weights[..n]);
+            for ((&position, key), weight) in cells {
+                (*key, *weight) = self.cell(axis, position);
             }
         }
         let mut sums = [[0.0; BLOCK]; 3];
         let [sum_x, sum_y, sum_z] = &mut sums;
         let [(kx, fx), (ky, fy), (kz, fz)] = &cells;
         for corner in 0..8 {
-            for (tick, share) in self.ticks.into_iter().zip(self.shares) {
+            for (tick, tick_weight) in self.ticks.into_iter().zip(self.tick_weights) {
                 for k in 0..n {
                     let cells = [(kx[k], fx[k]), (ky[k], fy[k]), (kz[k], fz[k])];
                     let (key, weight) = corner_of(corner, cells);
-                    let [x, y, z] = numbers(key.wrapping_add(tick));
-                    let weight = weight * share;
+                    let [x, y, z] = random_values(key.wrapping_add(tick));
+                    let weight = weight * tick_weight;
                     sum_x[k] += x * weight;
                     sum_y[k] += y * weight;
                     sum_z[k] += z * weight;
@@ -127,70 +129,71 @@ impl Lattice {
         }
         for (to, sums) in to.into_iter().zip(&sums) {
             for (to, &sum) in to[..n].iter_mut().zip(&sums[..n]) {
-                *to += self.scaled(sum) * gain;
+                *to += self.scale(sum) * factor;
             }
         }
     }
 
+    /// Returns the cell of a coordinate relative to the origin, m.
     #[inline(always)]
-    fn cell(&self, axis: usize, place: f32) -> Cell {
-        let at = place * self.inverse_size + self.offset[axis];
-        // Rounded towards 0, and one less where that was up.
+    fn cell(&self, axis: usize, coordinate: f32) -> LatticeCell {
+        let at = coordinate * self.inverse_size + self.offset[axis];
+        // Floor: truncates, then subtracts 1 if that rounded up.
         let cell = at as i32;
         let cell = cell.wrapping_sub(i32::from(at < cell as f32));
-        let part = at - cell as f32;
-        // So far out that cells cannot be counted, it is anywhere in one.
-        let part = select((0.0..=1.0).contains(&part), part, 0.0);
-        let key = (cell as u32).wrapping_mul(SPREAD[axis]);
-        (key.wrapping_add(self.base[axis]), smooth(part))
+        let fraction = at - cell as f32;
+        // Far out, beyond the range of `i32`, any fraction will do.
+        let fraction = select((0.0..=1.0).contains(&fraction), fraction, 0.0);
+        let key = (cell as u32).wrapping_mul(HASH_MULTIPLIERS[axis]);
+        (key.wrapping_add(self.base[axis]), smooth(fraction))
     }
 
-    /// From 0 to [`MOST`], to −strength to +strength.
+    /// Maps 0 to [`MAX_RANDOM`] to −strength to +strength.
     #[inline(always)]
-    fn scaled(&self, sum: f32) -> f32 {
-        (sum * (2.0 / MOST as f32) - 1.0) * self.strength
+    fn scale(&self, sum: f32) -> f32 {
+        (sum * (2.0 / MAX_RANDOM as f32) - 1.0) * self.strength
     }
 }
 
-/// The whole number below and the part above it. What is no number or endless gives some.
-fn whole(at: f64) -> (u32, f32) {
-    let below = at.floor();
-    let part = (at - below) as f32;
-    let part = if part.is_finite() { part } else { 0.0 };
-    // Wraps around where it is too large.
-    (below as i64 as u32, part)
+/// Returns the floor, wrapped to 32 bits, and the fraction of a number; finite for any input.
+fn split_whole(at: f64) -> (u32, f32) {
+    let floor = at.floor();
+    let fraction = (at - floor) as f32;
+    let fraction = if fraction.is_finite() { fraction } else { 0.0 };
+    (floor as i64 as u32, fraction)
 }
 
+/// Smoothstep.
 #[inline(always)]
-fn smooth(part: f32) -> f32 {
-    part * part * (3.0 - 2.0 * part)
+fn smooth(fraction: f32) -> f32 {
+    fraction * fraction * (3.0 - 2.0 * fraction)
 }
 
-/// One of the eight corners of a cell, spread, and how much of it counts.
+/// Returns the hash key and the interpolation weight of one of the eight corners of a cell.
 #[inline(always)]
-fn corner_of(corner: usize, cells: [Cell; 3]) -> (u32, f32) {
+fn corner_of(corner: usize, cells: [LatticeCell; 3]) -> (u32, f32) {
     let mut key = 0_u32;
     let mut weight = 1.0;
-    for (axis, (cell, part)) in cells.into_iter().enumerate() {
+    for (axis, (cell, fraction)) in cells.into_iter().enumerate() {
         let next = corner >> axis & 1 == 1;
         key = key.wrapping_add(cell);
         if next {
-            key = key.wrapping_add(SPREAD[axis]);
+            key = key.wrapping_add(HASH_MULTIPLIERS[axis]);
         }
-        weight *= if next { part } else { 1.0 - part };
+        weight *= if next { fraction } else { 1.0 - fraction };
     }
     (key, weight)
 }
 
-/// The random numbers of a key, each from 0 to [`MOST`].
+/// Returns the random values of a key, each from 0 to [`MAX_RANDOM`].
 #[inline(always)]
-fn numbers(key: u32) -> [f32; 3] {
+fn random_values(key: u32) -> [f32; 3] {
     let hash = mix(key);
-    // As signed numbers, which processors turn into floats at once.
-    [hash >> 2, hash >> 12, hash >> 22].map(|bits| (bits as i32 & MOST) as f32)
+    // Signed, since processors convert signed integers to floats in one instruction.
+    [hash >> 2, hash >> 12, hash >> 22].map(|bits| (bits as i32 & MAX_RANDOM) as f32)
 }
 
-/// The hash "lowbias32" (Wellons, "Prospecting for Hash Functions", 2018).
+/// Computes the hash "lowbias32" (Wellons, "Prospecting for Hash Functions", 2018).
 #[inline(always)]
 fn mix(mut h: u32) -> u32 {
     h = (h ^ (h >> 16)).wrapping_mul(0x7feb_352d);
@@ -210,20 +213,20 @@ mod tests {
         seconds: 1.3,
     };
 
-    /// 4000 places and times all over, none of them near the next.
+    /// 4000 positions and times, far apart from each other.
     fn samples() -> impl Iterator<Item = (Eddies, Vec3)> {
         (0..4000_u16).map(|i| {
-            let place = Vec3::new(1.7, -2.3, 3.1) * f32::from(i);
+            let position = Vec3::new(1.7, -2.3, 3.1) * f32::from(i);
             let seconds = f64::from(i) * 0.77 - 500.0;
-            (Eddies { seconds, ..EDDIES }, place)
+            (Eddies { seconds, ..EDDIES }, position)
         })
     }
 
     #[test]
-    fn it_is_bounded_has_no_mean_and_the_documented_strength() {
+    fn it_is_bounded_with_zero_mean_and_the_documented_strength() {
         let (mut sum, mut squares, mut most) = (Vec3::ZERO, Vec3::ZERO, 0.0_f32);
-        for (eddies, place) in samples() {
-            let wind = eddies.wind(place) / EDDIES.strength;
+        for (eddies, position) in samples() {
+            let wind = eddies.wind(position) / EDDIES.strength;
             sum += wind;
             squares += wind * wind;
             most = most.max(wind.abs().max_element());
@@ -235,21 +238,21 @@ mod tests {
     }
 
     #[test]
-    fn seeds_and_axes_are_others_and_not_alike() {
+    fn seeds_axes_positions_and_times_are_uncorrelated() {
         let other = |eddies| Eddies { seed: 8, ..eddies };
-        // Correlations: of two seeds, of two axes, of places a size apart, of times a period apart.
+        // Correlations of two seeds, of two axes, of positions two sizes apart, of times two periods apart.
         let mut sums = [0.0; 4];
         let mut square = 0.0;
-        for (eddies, place) in samples() {
-            let wind = eddies.wind(place);
+        for (eddies, position) in samples() {
+            let wind = eddies.wind(position);
             let later = Eddies {
                 seconds: eddies.seconds + 2.0 * f64::from(eddies.period),
                 ..eddies
             };
-            sums[0] += wind.dot(other(eddies).wind(place));
+            sums[0] += wind.dot(other(eddies).wind(position));
             sums[1] += wind.dot(Vec3::new(wind.y, wind.z, wind.x));
-            sums[2] += wind.dot(eddies.wind(place + Vec3::X * 2.0 * eddies.size));
-            sums[3] += wind.dot(later.wind(place));
+            sums[2] += wind.dot(eddies.wind(position + Vec3::X * 2.0 * eddies.size));
+            sums[3] += wind.dot(later.wind(position));
             square += wind.length_squared();
         }
         for sum in sums {
@@ -259,32 +262,35 @@ mod tests {
 
     #[test]
     fn it_is_continuous_in_space_and_time() {
-        // Each of the eight corners may change by 2, smoothstep is at most 1.5 steep.
-        for (eddies, place) in samples() {
+        // Each of the eight corners may change by 2, and smoothstep has a slope of at most 1.5.
+        for (eddies, position) in samples() {
             for step in 0..10 {
-                let place = place + Vec3::Z * (0.1 * step as f32);
-                let here = eddies.wind(place);
-                let beside = eddies.wind(place + Vec3::Z * 0.005);
+                let position = position + Vec3::Z * (0.1 * step as f32);
+                let here = eddies.wind(position);
+                let beside = eddies.wind(position + Vec3::Z * 0.005);
                 let soon = Eddies {
                     seconds: eddies.seconds + 0.003,
                     ..eddies
                 };
-                for change in [beside - here, soon.wind(place) - here] {
+                for change in [beside - here, soon.wind(position) - here] {
                     let most = 3.0 * 0.0105 * eddies.strength;
-                    assert!(change.abs().max_element() < most, "{change} at {place}");
+                    assert!(change.abs().max_element() < most, "{change} at {position}");
                 }
             }
         }
     }
 
     #[test]
-    fn impossible_numbers_give_some_wind() {
+    fn extreme_and_non_finite_inputs_give_finite_wind() {
         for seconds in [f64::NAN, f64::INFINITY, -1e300] {
-            for place in [0.0, 1e9, -1e30, 3e38] {
+            for position in [0.0, 1e9, -1e30, 3e38] {
                 let eddies = Eddies { seconds, ..EDDIES };
-                assert!(eddies.wind(Vec3::splat(place)).is_finite());
-                let lattice = Lattice::new(&eddies, Vec3::ZERO);
-                assert!(lattice.wind(Vec3::splat(place)).is_finite(), "{place}");
+                assert!(eddies.wind(Vec3::splat(position)).is_finite());
+                let lattice = NoiseLattice::new(&eddies, Vec3::ZERO);
+                assert!(
+                    lattice.wind(Vec3::splat(position)).is_finite(),
+                    "{position}"
+                );
             }
         }
     }

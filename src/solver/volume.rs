@@ -1,14 +1,13 @@
-//! Air that a closed surface holds in.
+//! Pressure of the air enclosed by a closed surface.
 //!
-//! It keeps to the law of Boyle (1662): at one temperature, pressure times volume is constant. An amount
-//! of air A = pV, J, has in the volume V, with the pressure p_a around, the overpressure p(V) = A/V − p_a.
+//! The air follows Boyle's law (1662): at constant temperature, pressure times volume is constant. An amount
+//! of air A = pV, J, in the volume V, with the ambient pressure p_a, has the overpressure p(V) = A/V − p_a.
 //!
-//! Air is stiff: one hundredth less of volume is 1000 Pa more. So a substep takes the pressure at its
-//! end, to first order (as XPBD does, Macklin, Müller, Chentanez 2016, with the volume as the only
-//! constraint): with the gradient ∇V of the volume by the places of the particles, K = −dp/dV = A/V² and
-//! inverse masses w, λ = Δt²·p/(1 + Δt²·K·Σw|∇V|²) and Δx = w·∇V·λ. The gradient at a particle is a
-//! third of the area vectors of the triangles around it, which for a closed surface add up to nothing,
-//! so that momentum is kept.
+//! Air is stiff: one per cent less volume adds 1000 Pa. So a substep uses the pressure at its end, to first
+//! order (as XPBD does, Macklin, Müller, Chentanez 2016, with the volume as the only constraint): with the
+//! gradient ∇V of the volume with respect to particle positions, K = −dp/dV = A/V² and inverse masses w,
+//! λ = Δt²·p/(1 + Δt²·K·Σw|∇V|²) and Δx = w·∇V·λ. The gradient at a particle is a third of the area vectors of
+//! its triangles. These add up to zero for a closed surface, so momentum is conserved.
 
 use super::{
     corners::{BLOCK, Corners},
@@ -17,51 +16,51 @@ use super::{
 use bevy::math::{DVec3, Vec3};
 use std::cell::RefCell;
 
-/// Air is not pressed together any further than this, as a share of its volume without overpressure:
-/// what is inside out has none.
-const LEAST: f32 = 0.05;
+/// Smallest volume that the pressure is computed for, as a fraction of the volume without overpressure. A surface
+/// that is inside out has a negative volume.
+const MIN_VOLUME_FRACTION: f32 = 0.05;
 
-/// No particle is moved farther in a substep than this, as a share of the edge of a cube with the volume
-/// that the air has without overpressure. What is thrown about by more than its own size turns inside out,
-/// and the air in it would throw it even farther.
-const FARTHEST: f32 = 0.1;
+/// Largest displacement of a particle by the pressure in one substep, as a fraction of the edge of a cube with the
+/// volume without overpressure. A surface that moves by more than its own size turns inside out, and its
+/// pressure would then move it even farther.
+const MAX_DISPLACEMENT: f32 = 0.1;
 
-/// The air in a closed surface.
+/// Air in a closed surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnclosedAir {
-    /// A: its absolute pressure times its volume, J.
+    /// A: absolute pressure times volume, J.
     pub amount: f32,
-    /// p_a: the pressure around, Pa; above 0.
+    /// p_a: ambient pressure, Pa; above 0.
     pub ambient: f32,
-    /// The triangles of the surface face inwards, so that their volume is below 0.
+    /// Whether the triangles of the surface face inwards, which makes the computed volume negative.
     pub inside_out: bool,
 }
 
 impl EnclosedAir {
-    /// Overpressure, Pa, and −dp/dV, Pa/m³, in a volume, m³.
+    /// Returns the overpressure, Pa, and −dp/dV, Pa/m³, at a volume, m³.
     pub fn pressure(&self, volume: f32) -> (f32, f32) {
-        let volume = volume.max(LEAST * self.amount / self.ambient);
+        let volume = volume.max(MIN_VOLUME_FRACTION * self.amount / self.ambient);
         let absolute = self.amount / volume;
         (absolute - self.ambient, absolute / volume)
     }
 }
 
-/// The volume in a closed surface, m³; below 0 if its triangles face inwards. `place` says where a
-/// particle is, m.
-pub fn enclosed_volume(triangles: &Corners, place: impl Fn(u32) -> Vec3) -> f32 {
+/// Returns the volume inside a closed surface, m³; negative if its triangles face inwards. `position` returns the
+/// position of a particle, m.
+pub fn enclosed_volume(triangles: &Corners, position: impl Fn(u32) -> Vec3) -> f32 {
     let mut volume = 0.0;
     let origin = triangles
         .iter()
         .next()
-        .map_or(Vec3::ZERO, |[a, ..]| place(a));
+        .map_or(Vec3::ZERO, |[a, ..]| position(a));
     for corners in triangles.iter() {
-        let [a, b, c] = corners.map(|i| place(i) - origin);
+        let [a, b, c] = corners.map(|i| position(i) - origin);
         volume += f64::from(a.dot((b - a).cross(c - a)));
     }
     (volume / 6.0) as f32
 }
 
-/// Whether a surface holds air: along each of its edges as many triangles lie one way round as the other.
+/// Returns whether a surface is closed: each edge belongs to as many triangles of one orientation as of the other.
 pub fn is_closed(triangles: &Corners) -> bool {
     let edges = triangles
         .iter()
@@ -71,17 +70,22 @@ pub fn is_closed(triangles: &Corners) -> bool {
         .collect();
     edges.sort_unstable();
     let sides = edges.chunk_by(|(a, _), (b, _)| a == b);
-    let mut sides = sides.map(|along| along.iter().map(|(_, way)| way).sum::<i32>());
+    let mut sides = sides.map(|along| {
+        along
+            .iter()
+            .map(|(_, orientation)| orientation)
+            .sum::<i32>()
+    });
     !triangles.is_empty() && sides.all(|sum| sum == 0)
 }
 
 thread_local! {
-    /// Room for the gradient, one for each thread.
+    /// Scratch buffer for the gradient.
     static GRADIENT: RefCell<Vec<Vec3>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Moves the particles of a closed surface as the air in it does in a substep of `dt` seconds. Without
-/// air, nothing moves.
+/// Moves the particles of a closed surface by the pressure of its air in a substep of `dt` seconds. Without air,
+/// no particle moves.
 pub fn inflate(particles: &mut ParticleArrays, triangles: &Corners, air: &EnclosedAir, dt: f32) {
     if air.amount <= 0.0 {
         return;
@@ -90,18 +94,18 @@ pub fn inflate(particles: &mut ParticleArrays, triangles: &Corners, air: &Enclos
         gradient.clear();
         gradient.resize(particles.len(), Vec3::ZERO);
         let outward = if air.inside_out { -1.0 } else { 1.0 };
-        let volume = outward * measure(particles, triangles, gradient);
+        let volume = outward * add_volume_gradient(particles, triangles, gradient);
         let (pressure, stiffness) = air.pressure(volume);
-        let moved = || gradient.iter().zip(&particles.inverse_mass);
-        let sum: f64 = moved()
+        let with_masses = || gradient.iter().zip(&particles.inverse_mass);
+        let sum: f64 = with_masses()
             .map(|(g, &w)| f64::from(w * g.length_squared()))
             .sum();
-        let below = 1.0 + dt * dt * stiffness * sum as f32;
-        let lambda = outward * dt * dt * pressure / below;
-        let farthest = moved().map(|(g, &w)| w * w * g.length_squared());
+        let denominator = 1.0 + dt * dt * stiffness * sum as f32;
+        let lambda = outward * dt * dt * pressure / denominator;
+        let farthest = with_masses().map(|(g, &w)| w * w * g.length_squared());
         let farthest = lambda.abs() * farthest.fold(0.0, f32::max).sqrt();
-        let most = FARTHEST * (air.amount / air.ambient).cbrt();
-        let lambda = lambda * (most / farthest).min(1.0);
+        let limit = MAX_DISPLACEMENT * (air.amount / air.ambient).cbrt();
+        let lambda = lambda * (limit / farthest).min(1.0);
         for (i, g) in gradient.iter().enumerate() {
             let w = particles.inverse_mass[i];
             particles.position.add(i, *g * (w * lambda));
@@ -109,19 +113,23 @@ pub fn inflate(particles: &mut ParticleArrays, triangles: &Corners, air: &Enclos
     });
 }
 
-/// The volume, m³; adds its gradient.
-fn measure(particles: &ParticleArrays, triangles: &Corners, gradient: &mut [Vec3]) -> f32 {
-    let mut room = [[0; 3]; BLOCK];
+/// Returns the volume, m³, and adds its gradient, m².
+fn add_volume_gradient(
+    particles: &ParticleArrays,
+    triangles: &Corners,
+    gradient: &mut [Vec3],
+) -> f32 {
+    let mut buffer = [[0; 3]; BLOCK];
     let mut volume = 0.0_f64;
     let mut origin = None;
     for first in (0..triangles.len()).step_by(BLOCK) {
-        let some = first..(first + BLOCK).min(triangles.len());
-        for &corners in triangles.unpack(some, &mut room) {
+        let block = first..(first + BLOCK).min(triangles.len());
+        for &corners in triangles.unpack(block, &mut buffer) {
             let [a, b, c] = corners.map(|i| particles.position.get(i as usize));
             let vector = (b - a).cross(c - a) / 6.0;
-            // Far from the origin, the difference of large numbers would be lost.
-            let from = *origin.get_or_insert(a);
-            volume += DVec3::from(a - from).dot(vector.into());
+            // Relative to a corner of the surface: far from the origin, the sum would cancel.
+            let reference = *origin.get_or_insert(a);
+            volume += DVec3::from(a - reference).dot(vector.into());
             for i in corners {
                 gradient[i as usize] += vector;
             }
@@ -133,7 +141,7 @@ fn measure(particles: &ParticleArrays, triangles: &Corners, gradient: &mut [Vec3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Integration, SoaVec3, integrate, update_displacements};
+    use crate::solver::{IntegrateSettings, SoaVec3, integrate, update_displacements};
 
     const CUBE: [[u32; 3]; 12] = [
         [0, 2, 1],
@@ -152,10 +160,10 @@ mod tests {
 
     fn cube(size: f32) -> ParticleArrays {
         let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32);
-        let places: SoaVec3 = (0..8).map(|i| corner(i) * size + 5.0).collect();
+        let positions: SoaVec3 = (0..8).map(|i| corner(i) * size + 5.0).collect();
         ParticleArrays::new(
             Vec3::ZERO,
-            places,
+            positions,
             vec![10.0, 20.0, 5.0, 8.0, 10.0, 10.0, 7.0, 9.0],
         )
     }
@@ -180,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_law_of_boyle() {
+    fn pressure_follows_the_law_of_boyle() {
         let air = EnclosedAir {
             amount: 202_000.0,
             ambient: 100_000.0,
@@ -192,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn air_expands_until_it_has_the_pressure_around() {
+    fn air_expands_until_it_has_ambient_pressure() {
         for inside_out in [false, true] {
             let triangles = if inside_out {
                 CUBE.map(|[a, b, c]| [a, c, b])
@@ -207,7 +215,7 @@ mod tests {
                     ambient: 100.0,
                     inside_out,
                 };
-                let by = Integration {
+                let settings = IntegrateSettings {
                     gravity: Vec3::ZERO,
                     damping: 5.0,
                     dt,
@@ -216,7 +224,7 @@ mod tests {
                     (0..8).map(|i| p.velocity(i) / p.inverse_mass[i]).sum()
                 };
                 for _ in 0..(10.0 / dt) as u32 {
-                    integrate(&mut cube, &by);
+                    integrate(&mut cube, &settings);
                     inflate(&mut cube, &triangles, &air, dt);
                     update_displacements(&mut cube);
                     assert!(momentum(&cube).length() < 1e-3, "{}", momentum(&cube));
@@ -228,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_volume_stays_finite() {
+    fn a_surface_without_volume_stays_finite() {
         let mut flat = cube(1.0);
         flat.position.y.fill(0.0);
         let before = flat.clone();

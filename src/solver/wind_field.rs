@@ -1,55 +1,61 @@
-//! Wind that is another one at each particle: what zones and turbulence add to the wind that blows
-//! everywhere.
+//! Wind that differs at each particle: wind zones, turbulence and occlusion on top of the uniform wind.
 //!
-//! Only the velocity relative to the air matters to a triangle or a segment, and that is the mean of its
-//! corners'. So while the air is applied, the displacements are taken relative to the air of each
-//! particle, d − w·Δt₋, and the rest of the solver knows nothing of it.
+//! The force on a triangle or a segment depends only on its velocity relative to the air, the mean over its
+//! corners. So while the air is applied, displacements are relative to the local air, d − w·Δt₋; no other code
+//! has to know about local wind.
 
 use super::{
-    aero::{Air, apply_air_shared},
+    aero::{Air, apply_air_parallel},
     corners::BLOCK,
-    crew::{Leader, PART},
-    line_drag::{Lines, apply_line_drag},
-    occlusion::{Occlusion, Screen},
+    occlusion::{Occluder, Occlusion},
     particles::ParticleArrays,
+    rope_drag::{RopeSegments, apply_rope_drag},
     simd::{Kernel, dispatch},
     soa::SoaVec3,
     triangles::Triangles,
-    turbulence::{Eddies, Lattice},
-    zones::{Local, Zone},
+    turbulence::{Eddies, NoiseLattice},
+    workers::{PARTICLES_PER_PART, Workers},
+    zones::{LocalZone, Zone},
 };
 use bevy::math::Vec3;
 use std::{cell::RefCell, mem::swap};
 
-/// What is added to the wind that blows everywhere.
+/// Local wind, added to the uniform wind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WindField<'a> {
-    /// Winds of single zones, which are added up.
+    /// Wind zones; their winds are added.
     pub zones: &'a [Zone],
     /// Turbulence.
     pub eddies: Option<Eddies>,
-    /// What keeps off all of it, and the wind that blows everywhere.
+    /// Occlusion of all wind by colliders, the uniform wind included.
     pub occlusion: Option<Occlusion<'a>>,
 }
 
 impl WindField<'_> {
-    /// What it adds to the velocity of the air at a place in the world, m/s, if nothing keeps it off.
-    pub fn wind(&self, place: Vec3) -> Vec3 {
-        let zones = self.zones.iter().map(|zone| zone.wind(place)).sum::<Vec3>();
-        zones + self.eddies.map_or(Vec3::ZERO, |eddies| eddies.wind(place))
+    /// Returns the local wind at a world position, m/s, without occlusion.
+    pub fn wind(&self, position: Vec3) -> Vec3 {
+        let zones = self
+            .zones
+            .iter()
+            .map(|zone| zone.wind(position))
+            .sum::<Vec3>();
+        zones
+            + self
+                .eddies
+                .map_or(Vec3::ZERO, |eddies| eddies.wind(position))
     }
 
-    /// The velocity of the air at a place in the world, m/s, where this blows everywhere else.
-    pub fn total(&self, place: Vec3, everywhere: Vec3) -> Vec3 {
-        let wind = everywhere + self.wind(place);
+    /// Returns the velocity of the air at a world position, m/s: `uniform_wind` plus local wind, with occlusion.
+    pub fn total(&self, position: Vec3, uniform_wind: Vec3) -> Vec3 {
+        let wind = uniform_wind + self.wind(position);
         match &self.occlusion {
-            Some(occlusion) => occlusion.wind(place, wind),
+            Some(occlusion) => occlusion.wind(position, wind),
             None => wind,
         }
     }
 
     fn eddies(&self) -> Option<&Eddies> {
-        self.eddies.as_ref().filter(|eddies| eddies.are_blowing())
+        self.eddies.as_ref().filter(|eddies| eddies.is_active())
     }
 
     fn is_empty(&self) -> bool {
@@ -57,83 +63,85 @@ impl WindField<'_> {
     }
 }
 
-/// Adds the acceleration by the air to every particle, as [`apply_air`](super::apply_air) and, given
-/// lines, [`apply_line_drag`] do, where the wind is that of `air` and that of a field. A triangle or a
-/// segment feels the mean of the wind at its corners. Without a field the bits are the same as without
-/// this function.
-pub fn apply_air_in(
+/// Adds the acceleration by the air to every particle, with the wind of `air` plus the wind of a field:
+/// [`apply_air`](super::apply_air) and, if there are rope segments, [`apply_rope_drag`]. The wind at a triangle or
+/// a segment is the mean of the wind at its corners. With an empty field, the results have the same bits as
+/// without a field.
+pub fn apply_air_in_field(
     field: &WindField,
     particles: &mut ParticleArrays,
     triangles: &Triangles,
-    lines: Option<&Lines>,
+    segments: Option<&RopeSegments>,
     air: &Air,
     dt: f32,
 ) {
-    let leader = &mut Leader::alone();
-    apply_air_in_shared(leader, field, particles, triangles, lines, air, dt);
+    let workers = &mut Workers::serial();
+    apply_air_in_field_parallel(workers, field, particles, triangles, segments, air, dt);
 }
 
-/// [`apply_air_in`], shared with the leader's helpers.
-pub(crate) fn apply_air_in_shared(
-    leader: &mut Leader,
+/// [`apply_air_in_field`], split over workers.
+pub(crate) fn apply_air_in_field_parallel(
+    workers: &mut Workers,
     field: &WindField,
     particles: &mut ParticleArrays,
     triangles: &Triangles,
-    lines: Option<&Lines>,
+    segments: Option<&RopeSegments>,
     air: &Air,
     dt: f32,
 ) {
-    in_field(leader, field, particles, air, |leader, particles| {
-        apply_air_shared(leader, particles, triangles, air, dt);
-        if let Some(lines) = lines {
-            apply_line_drag(particles, lines, air, dt);
+    with_relative_displacements(workers, field, particles, air, |workers, particles| {
+        apply_air_parallel(workers, particles, triangles, air, dt);
+        if let Some(segments) = segments {
+            apply_rope_drag(particles, segments, air, dt);
         }
     });
 }
 
 thread_local! {
-    /// Room for the displacements relative to the air, and for what keeps it off.
-    static RELATIVE: RefCell<(SoaVec3, Vec<Screen>)> = RefCell::default();
+    /// Scratch buffers for displacements relative to the air, and for occluders.
+    static RELATIVE: RefCell<(SoaVec3, Vec<Occluder>)> = RefCell::default();
 }
 
-/// Does something with displacements that are relative to the air of the field.
-fn in_field(
-    leader: &mut Leader,
+/// Calls `apply` with particles whose displacements are relative to the local wind, and restores them afterwards.
+fn with_relative_displacements(
+    workers: &mut Workers,
     field: &WindField,
     particles: &mut ParticleArrays,
     air: &Air,
-    apply: impl FnOnce(&mut Leader, &mut ParticleArrays),
+    apply: impl FnOnce(&mut Workers, &mut ParticleArrays),
 ) {
     if air.density == 0.0 || field.is_empty() {
-        return apply(leader, particles);
+        return apply(workers, particles);
     }
     let Some(bounds) = particles.position.bounds().map(Into::into) else {
         return;
     };
     let origin = particles.origin;
-    let reaches = |zone: &Zone| Local::new(zone, origin).reaches(bounds);
+    let reaches = |zone: &Zone| LocalZone::new(zone, origin).reaches(bounds);
     let blows = field.eddies().is_some() || field.zones.iter().any(reaches);
-    RELATIVE.with_borrow_mut(|(relative, screens)| {
-        screens.clear();
+    RELATIVE.with_borrow_mut(|(relative, occluders)| {
+        occluders.clear();
         if let Some(occlusion) = &field.occlusion
             && (blows || air.wind != Vec3::ZERO)
         {
-            screens.extend(occlusion.screens(origin, bounds.map(Into::into)));
+            occluders.extend(occlusion.occluders(origin, bounds.map(Into::into)));
         }
-        if !blows && screens.is_empty() {
-            return apply(leader, particles);
+        if !blows && occluders.is_empty() {
+            return apply(workers, particles);
         }
         let n = particles.len();
         for plane in [&mut relative.x, &mut relative.y, &mut relative.z] {
             plane.resize(n, 0.0);
         }
-        let given = particles.position.chunks(PART);
-        let given = given.zip(particles.displacement.chunks(PART));
-        let parts = given.zip(relative.chunks_mut(PART));
-        let eddies = field.eddies().map(|eddies| Lattice::new(eddies, origin));
+        let inputs = particles.position.chunks(PARTICLES_PER_PART);
+        let inputs = inputs.zip(particles.displacement.chunks(PARTICLES_PER_PART));
+        let parts = inputs.zip(relative.chunks_mut(PARTICLES_PER_PART));
+        let eddies = field
+            .eddies()
+            .map(|eddies| NoiseLattice::new(eddies, origin));
         let last_dt = particles.last_dt;
-        leader.each(parts, |((x, d), mut to)| {
-            dispatch(Breeze {
+        workers.for_each_part(parts, |((x, d), mut to)| {
+            dispatch(SubtractWind {
                 x,
                 d,
                 to: to.each_mut().map(|plane| &mut **plane),
@@ -141,107 +149,107 @@ fn in_field(
                 origin,
                 bounds,
                 eddies,
-                gain: -last_dt,
+                time: -last_dt,
             });
-            if let Some(occlusion) = field.occlusion.filter(|_| !screens.is_empty()) {
-                keep_off(&occlusion, screens, [x, d], to, air.wind, last_dt);
+            if let Some(occlusion) = field.occlusion.filter(|_| !occluders.is_empty()) {
+                apply_occlusion(&occlusion, occluders, [x, d], to, air.wind, last_dt);
             }
         });
         swap(&mut particles.displacement, relative);
-        apply(leader, particles);
+        apply(workers, particles);
         swap(&mut particles.displacement, relative);
     });
 }
 
-/// Makes displacements relative to all of the wind, of which `everywhere` is a part that is still to be
-/// counted, relative to what of it is left.
-fn keep_off(
+/// Reduces the wind in relative displacements `to` to the exposed fraction. The wind includes `uniform_wind`,
+/// which is not subtracted from `to` yet.
+fn apply_occlusion(
     occlusion: &Occlusion,
-    screens: &[Screen],
+    occluders: &[Occluder],
     [x, d]: [[&[f32]; 3]; 2],
     to: [&mut [f32]; 3],
-    everywhere: Vec3,
+    uniform_wind: Vec3,
     last_dt: f32,
 ) {
     for i in 0..to[0].len() {
         let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[i]));
         let relative = Vec3::new(to[0][i], to[1][i], to[2][i]);
-        let blown = get(d) - relative + everywhere * last_dt;
-        let left = occlusion.exposure(screens, get(x), blown);
-        if left < 1.0 {
-            let kept_off = blown * (1.0 - left);
-            (to[0][i], to[1][i], to[2][i]) = (relative + kept_off).into();
+        let wind_displacement = get(d) - relative + uniform_wind * last_dt;
+        let exposure = occlusion.exposure(occluders, get(x), wind_displacement);
+        if exposure < 1.0 {
+            let blocked = wind_displacement * (1.0 - exposure);
+            (to[0][i], to[1][i], to[2][i]) = (relative + blocked).into();
         }
     }
 }
 
-/// Particles that are neighbours in memory, and the wind in which they are.
-struct Breeze<'a> {
+/// Kernel that makes the displacements of one part relative to the local wind.
+struct SubtractWind<'a> {
     x: [&'a [f32]; 3],
     d: [&'a [f32]; 3],
     to: [&'a mut [f32]; 3],
     zones: &'a [Zone],
     origin: Vec3,
-    /// The box around all particles, relative to the origin.
+    /// Bounds of all particles relative to the origin.
     bounds: [Vec3; 2],
-    eddies: Option<Lattice>,
-    /// Displacement for each m/s of wind, s.
-    gain: f32,
+    eddies: Option<NoiseLattice>,
+    /// Displacement to add per wind velocity, −Δt₋, s.
+    time: f32,
 }
 
-impl Breeze<'_> {
-    /// The zones that reach the cloth.
+impl SubtractWind<'_> {
+    /// Returns the zones that may have wind at the cloth.
     #[inline(always)]
-    fn near(&self) -> impl Iterator<Item = Local> + use<'_> {
+    fn zones_in_reach(&self) -> impl Iterator<Item = LocalZone> + use<'_> {
         let zones = self.zones.iter();
-        let zones = zones.map(|zone| Local::new(zone, self.origin));
+        let zones = zones.map(|zone| LocalZone::new(zone, self.origin));
         zones.filter(|zone| zone.reaches(self.bounds))
     }
 }
 
-impl Kernel for Breeze<'_> {
+impl Kernel for SubtractWind<'_> {
     #[inline(always)]
     fn run(mut self) {
-        let (x, d, gain, eddies) = (self.x, self.d, self.gain, self.eddies);
+        let (x, d, time, eddies) = (self.x, self.d, self.time, self.eddies);
         let [to_x, to_y, to_z] = std::mem::take(&mut self.to);
         for (to, d) in [&mut *to_x, &mut *to_y, &mut *to_z].into_iter().zip(d) {
             to.copy_from_slice(d);
         }
         let n = to_x.len();
         let [x, y, z] = x.map(|plane| &plane[..n]);
-        for zone in self.near() {
+        for zone in self.zones_in_reach() {
             let (to_x, to_y, to_z) = (&mut to_x[..n], &mut to_y[..n], &mut to_z[..n]);
             for k in 0..n {
                 let wind = zone.wind(Vec3::new(x[k], y[k], z[k]));
-                to_x[k] += wind.x * gain;
-                to_y[k] += wind.y * gain;
-                to_z[k] += wind.z * gain;
+                to_x[k] += wind.x * time;
+                to_y[k] += wind.y * time;
+                to_z[k] += wind.z * time;
             }
         }
         if let Some(eddies) = eddies {
             for start in (0..n).step_by(BLOCK) {
                 let block = start..(start + BLOCK).min(n);
-                let places = [x, y, z].map(|plane| &plane[block.clone()]);
+                let positions = [x, y, z].map(|plane| &plane[block.clone()]);
                 let to = [
                     &mut to_x[block.clone()],
                     &mut to_y[block.clone()],
                     &mut to_z[block],
                 ];
-                eddies.add(places, to, gain);
+                eddies.add(positions, to, time);
             }
         }
     }
 
-    fn run_scalar(mut self) {
+    fn run_reference(mut self) {
         let to = std::mem::take(&mut self.to);
         for k in 0..self.x[0].len() {
             let at = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[k]));
-            let (place, mut relative) = (at(self.x), at(self.d));
-            for zone in self.near() {
-                relative += zone.wind(place) * self.gain;
+            let (position, mut relative) = (at(self.x), at(self.d));
+            for zone in self.zones_in_reach() {
+                relative += zone.wind(position) * self.time;
             }
             if let Some(eddies) = self.eddies {
-                relative += eddies.wind(place) * self.gain;
+                relative += eddies.wind(position) * self.time;
             }
             (to[0][k], to[1][k], to[2][k]) = relative.into();
         }
@@ -252,7 +260,7 @@ impl Kernel for Breeze<'_> {
 mod tests {
     use super::*;
     use crate::solver::{
-        Falloff, Pose, ZoneFlow, ZoneShape, apply_air, crew::threads, simd::levels::same_bits,
+        Falloff, Pose, ZoneFlow, ZoneShape, apply_air, simd::levels::same_bits, workers::threads,
     };
     use bevy::math::Quat;
 
@@ -270,7 +278,7 @@ mod tests {
         }
     }
 
-    /// One of each kind, some over the cloth and some beside it.
+    /// Zones of each shape, flow and falloff, some over the cloth and some beside it.
     fn zones() -> Vec<Zone> {
         let shapes = [
             ZoneShape::Everywhere,
@@ -299,10 +307,10 @@ mod tests {
         seconds: 12.34,
     };
 
-    /// More than one part, far from the world's origin, with loose triangles.
+    /// A cloth of several parts, far from the world's origin, with triangles outside grids.
     fn cloth() -> (ParticleArrays, Triangles) {
         let (columns, count) = (100, 9900_u32);
-        let places: SoaVec3 = (0..count)
+        let positions: SoaVec3 = (0..count)
             .map(|i| {
                 let (c, r) = (i % columns, i / columns);
                 Vec3::new(c as f32, (i * i % 13) as f32 * 0.1, r as f32 - 30.0)
@@ -310,9 +318,9 @@ mod tests {
             .collect();
         let corners = (0..count - columns).filter(|i| i % columns + 1 < columns);
         let indices: Vec<_> = corners.map(|i| [i, i + 1, i + columns]).collect();
-        let triangles = Triangles::new(indices, &places);
+        let triangles = Triangles::new(indices, &positions);
         let w = (0..count).map(|i| (i % 4) as f32).collect();
-        let mut p = ParticleArrays::new(Vec3::new(0.0, 4.0, 30.0), places, w);
+        let mut p = ParticleArrays::new(Vec3::new(0.0, 4.0, 30.0), positions, w);
         for i in 0..count {
             let velocity = Vec3::new((i % 7) as f32, (i % 3) as f32, (i % 11) as f32);
             p.set_velocity(i as usize, velocity);
@@ -342,7 +350,7 @@ mod tests {
         let air = air(Vec3::X);
         let expected = same_bits(|| {
             let mut p = cloth.clone();
-            apply_air_in(&field, &mut p, &triangles, None, &air, 0.01);
+            apply_air_in_field(&field, &mut p, &triangles, None, &air, 0.01);
             assert!(p.displacement.bits().eq(cloth.displacement.bits()));
             p.acceleration.bits().collect()
         });
@@ -353,24 +361,24 @@ mod tests {
         );
         for count in threads::COUNTS {
             let mut p = cloth.clone();
-            threads::with(count, |leader| {
-                apply_air_in_shared(leader, &field, &mut p, &triangles, None, &air, 0.01);
+            threads::with(count, |workers| {
+                apply_air_in_field_parallel(workers, &field, &mut p, &triangles, None, &air, 0.01);
             });
             assert!(p.acceleration.bits().eq(expected.iter().copied()));
         }
     }
 
     #[test]
-    fn a_field_that_is_the_same_everywhere_is_a_wind() {
+    fn a_uniform_field_equals_uniform_wind() {
         let (cloth, triangles) = cloth();
-        let everywhere = [zone(
+        let uniform = [zone(
             ZoneShape::Everywhere,
             ZoneFlow::Forward,
             Falloff::Smooth,
             Vec3::ZERO,
         )];
         let field = WindField {
-            zones: &everywhere,
+            zones: &uniform,
             eddies: None,
             occlusion: None,
         };
@@ -378,7 +386,7 @@ mod tests {
         let wind = Vec3::new(1.0, 2.0, -3.0);
         let both = air(wind + field.wind(Vec3::splat(7.0)));
         apply_air(&mut expected, &triangles, &both, 0.01);
-        apply_air_in(&field, &mut got, &triangles, None, &air(wind), 0.01);
+        apply_air_in_field(&field, &mut got, &triangles, None, &air(wind), 0.01);
         for (expected, got) in expected.acceleration.iter().zip(got.acceleration.iter()) {
             let error = (expected - got).length() / (1.0 + expected.length());
             assert!(error < 1e-4, "{got} for {expected}");
@@ -386,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn each_triangle_feels_the_mean_wind_of_its_corners() {
+    fn the_wind_at_a_triangle_is_the_mean_of_its_corners() {
         let zones = zones();
         let field = WindField {
             zones: &zones,
@@ -395,9 +403,9 @@ mod tests {
         };
         let corners = [Vec3::ZERO, Vec3::X * 2.0, Vec3::new(0.3, 0.4, 2.0)];
         let origin = Vec3::new(1.0, 4.5, -1.0);
-        let places: SoaVec3 = corners.into_iter().collect();
-        let triangles = Triangles::new(vec![[0, 1, 2]], &places);
-        let p = ParticleArrays::new(origin, places, vec![1.0; 3]);
+        let positions: SoaVec3 = corners.into_iter().collect();
+        let triangles = Triangles::new(vec![[0, 1, 2]], &positions);
+        let p = ParticleArrays::new(origin, positions, vec![1.0; 3]);
         let mean = corners
             .map(|at| field.wind(origin + at))
             .iter()
@@ -406,7 +414,7 @@ mod tests {
         assert!(mean.length() > 1.0);
         let (mut expected, mut got) = (p.clone(), p);
         apply_air(&mut expected, &triangles, &air(mean), 0.01);
-        apply_air_in(&field, &mut got, &triangles, None, &air(Vec3::ZERO), 0.01);
+        apply_air_in_field(&field, &mut got, &triangles, None, &air(Vec3::ZERO), 0.01);
         let (expected, got) = (expected.acceleration.get(0), got.acceleration.get(0));
         let error = (expected - got).length() / expected.length();
         assert!(error < 1e-3, "{got} for {expected}");
@@ -431,7 +439,7 @@ mod tests {
                 occlusion: None,
             };
             got.acceleration.fill(Vec3::ZERO);
-            apply_air_in(&field, &mut got, &triangles, None, &air(Vec3::Y), 0.01);
+            apply_air_in_field(&field, &mut got, &triangles, None, &air(Vec3::Y), 0.01);
             assert!(expected.acceleration.bits().eq(got.acceleration.bits()));
         }
     }

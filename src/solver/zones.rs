@@ -1,4 +1,4 @@
-//! Wind that blows in a part of space only: fans, explosions, whirls.
+//! Local wind: fans, explosions and vortices in a region of space.
 
 use super::{collide::Pose, simd::select};
 use bevy::{
@@ -11,7 +11,7 @@ use {
     serde::{Deserialize, Serialize},
 };
 
-/// Where a wind zone is, in its own frame. Lengths in metres.
+/// Region of a wind zone in its own frame. Lengths in metres.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -20,22 +20,22 @@ use {
     reflect(Serialize, Deserialize)
 )]
 pub enum ZoneShape {
-    /// All of space. It has no edge to fade to.
+    /// All of space; the falloff has no effect.
     #[default]
     Everywhere,
-    /// A ball around the origin.
+    /// Ball around the origin.
     Sphere {
-        /// Its radius.
+        /// Radius, m.
         radius: f32,
     },
-    /// A box around the origin.
+    /// Box around the origin.
     Cuboid {
-        /// Half of its width, height and depth.
+        /// Half of the width, height and depth, m.
         half_size: Vec3,
     },
 }
 
-/// Which way the air of a zone moves, in the frame of the zone.
+/// Direction in which the air of a zone moves, in the frame of the zone.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -44,16 +44,16 @@ pub enum ZoneShape {
     reflect(Serialize, Deserialize)
 )]
 pub enum ZoneFlow {
-    /// Along −Z, which is forward in Bevy: a fan.
+    /// Along −Z, which is forward in Bevy, like a fan.
     #[default]
     Forward,
-    /// Away from the origin: an explosion; with a negative strength a pull.
+    /// Away from the origin, like an explosion; towards it if the strength is negative.
     Radial,
-    /// Around the +Y axis, counter-clockwise as seen from its tip: a whirl.
+    /// Around the +Y axis, counter-clockwise seen from its positive end.
     Vortex,
 }
 
-/// How the wind of a zone fades from the middle to the edge.
+/// Falloff of the wind of a zone from its centre to its edge.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -62,35 +62,35 @@ pub enum ZoneFlow {
     reflect(Serialize, Deserialize)
 )]
 pub enum Falloff {
-    /// Full strength up to the edge, nothing beyond.
+    /// Full strength up to the edge, zero beyond it.
     None,
-    /// 1 − q, where q is 0 in the middle and 1 at the edge.
+    /// 1 − q, where q is 0 at the centre and 1 at the edge.
     Linear,
-    /// 1 − 3q² + 2q³: as even in the middle as at the edge.
+    /// 1 − 3q² + 2q³, with slope 0 at the centre and at the edge.
     #[default]
     Smooth,
 }
 
-/// A wind zone in the world.
+/// Wind zone in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Zone {
-    /// Where it blows.
+    /// Region of the zone.
     pub shape: ZoneShape,
-    /// Which way.
+    /// Direction of its air.
     pub flow: ZoneFlow,
-    /// How it fades.
+    /// Falloff towards its edge.
     pub falloff: Falloff,
     /// Speed of its air, m/s.
     pub strength: f32,
-    /// Nearer to the origin (radial) or to the axis (vortex) than this, m, the speed shrinks in
-    /// proportion to the distance, since there no direction is left.
+    /// Distance from the origin (radial) or the axis (vortex), m, below which the speed is proportional to the
+    /// distance: at 0 the flow has no direction.
     pub core: f32,
-    /// Where its frame is in the world.
+    /// Pose of its frame in the world.
     pub pose: Pose,
 }
 
 impl ZoneShape {
-    /// Whether every length is finite and above zero.
+    /// Returns whether every length is finite and above zero.
     pub fn is_valid(&self) -> bool {
         let good = |length: f32| length.is_finite() && length > 0.0;
         match *self {
@@ -100,7 +100,7 @@ impl ZoneShape {
         }
     }
 
-    /// Numbers by which it is told from all others: its kind, and its lengths, m.
+    /// Returns numbers that identify the shape: the index of its variant and its lengths, m.
     pub(crate) fn numbers(&self) -> (u32, [f32; 3]) {
         match *self {
             Self::Everywhere => (0, [0.0; 3]),
@@ -109,9 +109,9 @@ impl ZoneShape {
         }
     }
 
-    /// How far out a place is: 0 in the middle, 1 at the edge.
+    /// Returns the distance of a position from the centre: 0 at the centre, 1 at the edge.
     #[inline(always)]
-    fn outness(&self, local: Vec3) -> f32 {
+    fn normalized_distance(&self, local: Vec3) -> f32 {
         match *self {
             Self::Everywhere => 0.0,
             Self::Sphere { radius } => local.length() / radius,
@@ -123,73 +123,73 @@ impl ZoneShape {
         }
     }
 
-    /// Whether any of it may be in the box between two corners, given where its middle is.
-    fn reaches(&self, middle: Vec3, [low, high]: [Vec3; 2]) -> bool {
+    /// Returns whether the shape may overlap the box between two corners; `centre` is the position of its centre.
+    fn reaches(&self, centre: Vec3, [low, high]: [Vec3; 2]) -> bool {
         let radius = match *self {
             Self::Everywhere => return true,
             Self::Sphere { radius } => radius,
             Self::Cuboid { half_size } => half_size.length(),
         };
-        // A bit more, for what is rounded.
-        middle.distance(middle.clamp(low, high)) <= radius * 1.001
+        // With a margin for rounding.
+        centre.distance(centre.clamp(low, high)) <= radius * 1.001
     }
 }
 
 impl ZoneFlow {
-    /// The velocity of air of 1 m/s.
+    /// Returns the velocity of a flow of 1 m/s at a position in the frame of the zone.
     #[inline(always)]
     fn velocity(self, local: Vec3, core: f32) -> Vec3 {
-        let (way, distance) = match self {
+        let (direction, distance) = match self {
             Self::Forward => return Vec3::NEG_Z,
             Self::Radial => (local, local.length()),
             Self::Vortex => {
                 // +Y × local
-                let way = Vec3::new(local.z, 0.0, -local.x);
-                (way, way.length())
+                let direction = Vec3::new(local.z, 0.0, -local.x);
+                (direction, direction.length())
             }
         };
-        way / select(distance > core, distance, core)
+        direction / select(distance > core, distance, core)
     }
 }
 
 impl Falloff {
-    /// The share of the strength that is left so far out.
+    /// Returns the fraction of the strength at a normalized distance `q` from the centre.
     #[inline(always)]
-    fn share(self, outness: f32) -> f32 {
-        let share = match self {
+    fn factor(self, q: f32) -> f32 {
+        let factor = match self {
             Self::None => 1.0,
-            Self::Linear => 1.0 - outness,
-            Self::Smooth => 1.0 - outness * outness * (3.0 - 2.0 * outness),
+            Self::Linear => 1.0 - q,
+            Self::Smooth => 1.0 - q * q * (3.0 - 2.0 * q),
         };
-        select(outness <= 1.0, share, 0.0)
+        select(q <= 1.0, factor, 0.0)
     }
 }
 
 impl Zone {
-    /// Whether it may blow anywhere in the box between two corners, in the axes of the world.
+    /// Returns whether the zone may have wind anywhere in the box between two corners, in world space, m.
     pub(crate) fn reaches(&self, bounds: [Vec3; 2]) -> bool {
-        Local::new(self, Vec3::ZERO).reaches(bounds)
+        LocalZone::new(self, Vec3::ZERO).reaches(bounds)
     }
 
-    /// The velocity of its air at a place in the world, m/s.
-    pub fn wind(&self, place: Vec3) -> Vec3 {
-        Local::new(self, Vec3::ZERO).wind(place)
+    /// Returns the velocity of its air at a world position, m/s.
+    pub fn wind(&self, position: Vec3) -> Vec3 {
+        LocalZone::new(self, Vec3::ZERO).wind(position)
     }
 }
 
-/// A zone relative to the origin of a cloth.
+/// Zone relative to the origin of a cloth.
 #[derive(Clone, Copy)]
-pub(super) struct Local {
+pub(super) struct LocalZone {
     shape: ZoneShape,
     flow: ZoneFlow,
     falloff: Falloff,
     strength: f32,
     core: f32,
-    middle: Vec3,
+    centre: Vec3,
     axes: Mat3,
 }
 
-impl Local {
+impl LocalZone {
     pub(super) fn new(zone: &Zone, origin: Vec3) -> Self {
         Self {
             shape: zone.shape,
@@ -197,22 +197,22 @@ impl Local {
             falloff: zone.falloff,
             strength: zone.strength,
             core: zone.core,
-            middle: zone.pose.translation - origin,
+            centre: zone.pose.translation - origin,
             axes: Mat3::from_quat(zone.pose.rotation),
         }
     }
 
     pub(super) fn reaches(&self, bounds: [Vec3; 2]) -> bool {
-        self.strength != 0.0 && self.shape.reaches(self.middle, bounds)
+        self.strength != 0.0 && self.shape.reaches(self.centre, bounds)
     }
 
     #[inline(always)]
-    pub(super) fn wind(&self, place: Vec3) -> Vec3 {
-        let from_middle = place - self.middle;
+    pub(super) fn wind(&self, position: Vec3) -> Vec3 {
+        let from_centre = position - self.centre;
         let [x, y, z] = [self.axes.x_axis, self.axes.y_axis, self.axes.z_axis];
-        let local = Vec3::new(x.dot(from_middle), y.dot(from_middle), z.dot(from_middle));
-        let share = self.falloff.share(self.shape.outness(local));
-        let velocity = self.flow.velocity(local, self.core) * (self.strength * share);
+        let local = Vec3::new(x.dot(from_centre), y.dot(from_centre), z.dot(from_centre));
+        let factor = self.falloff.factor(self.shape.normalized_distance(local));
+        let velocity = self.flow.velocity(local, self.core) * (self.strength * factor);
         x * velocity.x + y * velocity.y + z * velocity.z
     }
 }
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    const MIDDLE: Vec3 = Vec3::new(1.0, 2.0, 3.0);
+    const CENTRE: Vec3 = Vec3::new(1.0, 2.0, 3.0);
     const BALL: ZoneShape = ZoneShape::Sphere { radius: 2.0 };
     const BOX: ZoneShape = ZoneShape::Cuboid {
         half_size: Vec3::new(1.0, 2.0, 4.0),
@@ -256,10 +256,10 @@ mod tests {
         for (falloff, expected) in cases {
             let zone = zone(BALL, ZoneFlow::Forward, falloff);
             for (out, expected) in [0.0, 0.5, 1.0].into_iter().zip(expected) {
-                let place = MIDDLE + Vec3::new(0.6, 0.0, 0.8) * out;
-                assert_close(zone.wind(place), Vec3::NEG_Z * expected);
+                let position = CENTRE + Vec3::new(0.6, 0.0, 0.8) * out;
+                assert_close(zone.wind(position), Vec3::NEG_Z * expected);
             }
-            assert_eq!(zone.wind(MIDDLE + Vec3::Y * 2.001), Vec3::ZERO);
+            assert_eq!(zone.wind(CENTRE + Vec3::Y * 2.001), Vec3::ZERO);
         }
     }
 
@@ -267,47 +267,47 @@ mod tests {
     fn a_box_fades_towards_each_of_its_faces() {
         let zone = zone(BOX, ZoneFlow::Forward, Falloff::Linear);
         for half_way in [Vec3::X * 0.5, Vec3::Y, Vec3::NEG_Z * 2.0] {
-            assert_close(zone.wind(MIDDLE + half_way), Vec3::NEG_Z * 4.0);
-            assert_close(zone.wind(MIDDLE + half_way * 1.999), Vec3::NEG_Z * 0.004);
-            assert_eq!(zone.wind(MIDDLE + half_way * 2.01), Vec3::ZERO);
+            assert_close(zone.wind(CENTRE + half_way), Vec3::NEG_Z * 4.0);
+            assert_close(zone.wind(CENTRE + half_way * 1.999), Vec3::NEG_Z * 0.004);
+            assert_eq!(zone.wind(CENTRE + half_way * 2.01), Vec3::ZERO);
         }
     }
 
     #[test]
-    fn it_turns_with_its_frame() {
+    fn a_zone_rotates_with_its_frame() {
         let mut zone = zone(BOX, ZoneFlow::Forward, Falloff::None);
         zone.pose.rotation = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
-        // Its −Z is now −X, and so is its longest side.
-        assert_close(zone.wind(MIDDLE + Vec3::X * 3.9), Vec3::NEG_X * 8.0);
-        assert_eq!(zone.wind(MIDDLE + Vec3::Z * 1.1), Vec3::ZERO);
+        // Its −Z axis is now −X, and so is its longest side.
+        assert_close(zone.wind(CENTRE + Vec3::X * 3.9), Vec3::NEG_X * 8.0);
+        assert_eq!(zone.wind(CENTRE + Vec3::Z * 1.1), Vec3::ZERO);
     }
 
     #[test]
-    fn radial_air_leaves_the_middle_and_a_vortex_circles_its_axis() {
-        let fan = zone(BALL, ZoneFlow::Radial, Falloff::None);
-        let way = Vec3::new(0.6, 0.0, -0.8);
-        assert_close(fan.wind(MIDDLE + way), way * 8.0);
-        // Half of the core from the middle it has half of its speed, in the middle none.
-        assert_close(fan.wind(MIDDLE + way * 0.05), way * 4.0);
-        assert_eq!(fan.wind(MIDDLE), Vec3::ZERO);
-        let whirl = zone(ZoneShape::Everywhere, ZoneFlow::Vortex, Falloff::None);
+    fn radial_air_leaves_the_centre_and_a_vortex_circles_its_axis() {
+        let radial = zone(BALL, ZoneFlow::Radial, Falloff::None);
+        let direction = Vec3::new(0.6, 0.0, -0.8);
+        assert_close(radial.wind(CENTRE + direction), direction * 8.0);
+        // At half of the core distance it has half of its speed, at the centre none.
+        assert_close(radial.wind(CENTRE + direction * 0.05), direction * 4.0);
+        assert_eq!(radial.wind(CENTRE), Vec3::ZERO);
+        let vortex = zone(ZoneShape::Everywhere, ZoneFlow::Vortex, Falloff::None);
         for height in [-50.0, 0.0, 7.0] {
-            let on_axis = MIDDLE + Vec3::Y * height;
-            assert_close(whirl.wind(on_axis + Vec3::X), Vec3::NEG_Z * 8.0);
-            assert_close(whirl.wind(on_axis + Vec3::Z), Vec3::X * 8.0);
-            assert_eq!(whirl.wind(on_axis), Vec3::ZERO);
+            let on_axis = CENTRE + Vec3::Y * height;
+            assert_close(vortex.wind(on_axis + Vec3::X), Vec3::NEG_Z * 8.0);
+            assert_close(vortex.wind(on_axis + Vec3::Z), Vec3::X * 8.0);
+            assert_eq!(vortex.wind(on_axis), Vec3::ZERO);
         }
     }
 
     #[test]
-    fn what_does_not_reach_a_box_has_no_wind_in_it() {
+    fn a_zone_that_does_not_reach_a_box_has_no_wind_in_it() {
         for shape in [BALL, BOX] {
             let zone = zone(shape, ZoneFlow::Radial, Falloff::None);
-            let local = Local::new(&zone, Vec3::ZERO);
+            let local = LocalZone::new(&zone, Vec3::ZERO);
             let mut reached = 0;
             for i in 0..1000 {
-                let some = |k: i32| ((i * k) % 101) as f32 * 0.12 - 4.0;
-                let low = Vec3::new(some(7), some(11), some(13));
+                let coordinate = |k: i32| ((i * k) % 101) as f32 * 0.12 - 4.0;
+                let low = Vec3::new(coordinate(7), coordinate(11), coordinate(13));
                 let high = low + Vec3::new(1.0, 0.2, 0.5);
                 if local.reaches([low, high]) {
                     reached += 1;

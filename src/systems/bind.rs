@@ -1,88 +1,101 @@
-//! Finds which particles pins, masses and stiffness are meant for, when a cloth is built and when its user has
-//! changed his mind.
+//! Resolves pins and painted multipliers to particles, when a cloth is built and when these components change.
 
-use super::guide;
+use super::reference_frame;
 use crate::{
-    components::{ClothBody, Particles, Stale},
+    components::{ClothBody, ClothParticles, StaleDistances},
     mesh::Topology,
-    paint::{ClothPaint, MULTIPLES, PerVertex},
+    paint::{ClothPaint, MULTIPLIER_RANGE, PerVertex},
     pins::{BoundPin, PinAnchor, Pins},
 };
 use bevy::prelude::*;
 
-/// What a cloth has whose `Pins` were removed.
+/// Pins of a cloth whose `Pins` were removed.
 pub(super) static NO_PINS: Pins = Pins { pins: Vec::new() };
 
-/// And what one has without paint.
+/// Paint of a cloth without `ClothPaint`.
 pub(super) static NO_PAINT: ClothPaint = ClothPaint {
     mass: PerVertex::Everywhere(1.0),
     bending_stiffness: PerVertex::Everywhere(1.0),
 };
 
-/// Adds those that are pinned besides, if they are not yet.
-fn hold_too(wanted: &mut Vec<(u32, PinAnchor)>, also: impl Iterator<Item = u32>, particles: usize) {
-    let mut also = also.peekable();
-    if also.peek().is_none() {
+/// Adds implicitly pinned particles, unless they are pinned already.
+fn add_implicit_pins(
+    wanted: &mut Vec<(u32, PinAnchor)>,
+    implicit: impl Iterator<Item = u32>,
+    particles: usize,
+) {
+    let mut implicit = implicit.peekable();
+    if implicit.peek().is_none() {
         return;
     }
-    let mut held = vec![false; particles];
+    let mut is_pinned = vec![false; particles];
     for (particle, _) in &*wanted {
-        held[*particle as usize] = true;
+        is_pinned[*particle as usize] = true;
     }
-    for particle in also {
-        // Copies are held with what they are copies of.
-        if let Some(held) = held.get_mut(particle as usize)
-            && !std::mem::replace(held, true)
+    for particle in implicit {
+        // Copies made by tears are pinned together with their source particles.
+        if let Some(is_pinned) = is_pinned.get_mut(particle as usize)
+            && !std::mem::replace(is_pinned, true)
         {
             wanted.push((particle, PinAnchor::Cloth));
         }
     }
 }
 
-/// Finds anew how much heavier particles are than their area says.
+/// Resolves the painted mass multipliers.
 pub(super) fn bind_masses(entity: Entity, paint: Option<&ClothPaint>, body: &mut ClothBody) {
     let wanted = &paint.unwrap_or(&NO_PAINT).mass;
-    body.multiples.mass = multiples(entity, wanted, "mass", body);
-    body.multiples.bound.mass = wanted.clone();
+    body.multipliers.mass = read_multipliers(entity, wanted, "mass", body);
+    body.multipliers.bound_paint.mass = wanted.clone();
 }
 
-/// The same for bends; they follow when the cloth is built or reset.
+/// Resolves the painted stiffness multipliers; bend constraints take them when the cloth is built or reset.
 pub(super) fn bind_stiffness(entity: Entity, paint: Option<&ClothPaint>, body: &mut ClothBody) {
     let wanted = &paint.unwrap_or(&NO_PAINT).bending_stiffness;
-    body.multiples.stiffness = multiples(entity, wanted, "bending stiffness", body);
-    body.multiples.bound.bending_stiffness = wanted.clone();
+    body.multipliers.stiffness = read_multipliers(entity, wanted, "bending stiffness", body);
+    body.multipliers.bound_paint.bending_stiffness = wanted.clone();
 }
 
-/// A multiple for each particle of the whole cloth; none if all are one.
-fn multiples(entity: Entity, wanted: &PerVertex, what: &str, body: &ClothBody) -> Vec<f32> {
+/// Returns a multiplier for each particle of the whole cloth; empty if all are 1.
+fn read_multipliers(entity: Entity, wanted: &PerVertex, what: &str, body: &ClothBody) -> Vec<f32> {
     if *wanted == PerVertex::default() {
         return Vec::new();
     }
-    let [least, most] = MULTIPLES;
+    let [min, max] = MULTIPLIER_RANGE;
     match (body.paint).resolve(wanted, body.skin.as_ref(), body.topology.positions.len()) {
         Ok(mut values) => {
             for value in &mut values {
                 *value = if value.is_nan() {
                     1.0
                 } else {
-                    value.clamp(least, most)
+                    value.clamp(min, max)
                 };
             }
             values
         }
         Err(channel) => {
-            guide::warn_of_missing(entity, body, &[channel], &format!("multiply the {what}"));
+            reference_frame::warn_of_missing_channels(
+                entity,
+                body,
+                &[channel],
+                &format!("multiply the {what}"),
+            );
             Vec::new()
         }
     }
 }
 
-/// Finds the pinned particles anew. Those that were pinned to the same anchor before stay as they
-/// are, new ones are held where they are now.
-pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &mut ClothBody) {
-    body.bound = pins.clone();
-    body.reach.stale = Stale::All;
-    body.follows = None;
+/// Resolves the pinned particles. Those already pinned to the same anchor keep their position relative to it, new
+/// ones are pinned where they are now.
+pub(super) fn bind_pins(
+    entity: Entity,
+    pins: &Pins,
+    particles: &ClothParticles,
+    body: &mut ClothBody,
+) {
+    body.bound_pins = pins.clone();
+    body.tether_source.stale = StaleDistances::All;
+    body.tracked_frame = None;
     let Topology {
         positions,
         vertex_to_particle,
@@ -90,18 +103,18 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
     } = &body.topology;
     let paint = |channel: &_| body.paint.values(channel, body.skin.as_ref());
     let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle, paint);
-    hold_too(&mut wanted, body.also_pinned(), positions.len());
-    guide::warn_of_missing(entity, body, &unknown.channels, "pin");
+    add_implicit_pins(&mut wanted, body.implicitly_pinned(), positions.len());
+    reference_frame::warn_of_missing_channels(entity, body, &unknown.channels, "pin particles");
     let unknown = unknown.vertices;
     if let Some(torn) = &body.torn {
-        // What holds a particle holds all that has become of it.
+        // A pin holds all copies of its particle.
         let mut anchors: Vec<Option<PinAnchor>> = vec![None; positions.len()];
         for &(particle, anchor) in &wanted {
             anchors[particle as usize] = Some(anchor);
         }
-        let copies = (positions.len() as u32..).zip(&torn.ancestor);
-        wanted.extend(copies.filter_map(|(copy, &of)| {
-            let anchor = anchors.get(of as usize).copied().flatten();
+        let copies = (positions.len() as u32..).zip(&torn.source_particle);
+        wanted.extend(copies.filter_map(|(copy, &source)| {
+            let anchor = anchors.get(source as usize).copied().flatten();
             anchor.map(|anchor| (copy, anchor))
         }));
     }
@@ -113,9 +126,9 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
             warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
         }
     }
-    let mut at_rest = vec![false; particles.len()];
-    for particle in body.also_pinned() {
-        at_rest[particle as usize] = true;
+    let mut is_implicit = vec![false; particles.len()];
+    for particle in body.implicitly_pinned() {
+        is_implicit[particle as usize] = true;
     }
     let mut before: Vec<Option<BoundPin>> = vec![None; particles.len()];
     for pin in body.pins.drain(..) {
@@ -126,17 +139,21 @@ pub(super) fn rebind(entity: Entity, pins: &Pins, particles: &Particles, body: &
         .map(|(particle, anchor)| match before[particle as usize] {
             Some(pin) if pin.anchor == anchor => pin,
             _ => {
-                let place = particles.position.get(particle as usize);
-                let pin = BoundPin::new(particle, anchor, place, particles.origin);
-                // What an animation holds is where that has it.
-                match at_rest[particle as usize] && anchor == PinAnchor::Cloth {
-                    true => pin.to_rest(body.rest()[particle as usize]),
+                let position = particles.position.get(particle as usize);
+                let pin = BoundPin::new(particle, anchor, position, particles.origin);
+                // A particle pinned by the animation follows its rest position.
+                match is_implicit[particle as usize] && anchor == PinAnchor::Cloth {
+                    true => pin.with_offset(body.rest()[particle as usize]),
                     false => pin,
                 }
             }
         })
         .collect();
-    let held = |pin: &BoundPin| (pin.anchor == PinAnchor::Cloth).then_some(pin.particle as usize);
-    let held = body.pins.iter().filter_map(held);
-    body.guide.joint = body.skin.as_ref().and_then(|skin| skin.main_joint(held));
+    let follows_cloth =
+        |pin: &BoundPin| (pin.anchor == PinAnchor::Cloth).then_some(pin.particle as usize);
+    let particles_on_cloth = body.pins.iter().filter_map(follows_cloth);
+    body.reference_frame.dominant_joint = body
+        .skin
+        .as_ref()
+        .and_then(|skin| skin.dominant_joint(particles_on_cloth));
 }

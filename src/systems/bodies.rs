@@ -1,79 +1,90 @@
-//! Bodies of a physics engine, from the cloth's side: what it meets in a step, and what is pinned to them.
-//! Who puts them there is one of the [`integrations`](crate::integrations).
+//! Rigid bodies of a physics engine, from the cloth's side: contacts in a step, and pins attached to them. The
+//! [`integrations`](crate::integrations) supply them.
 
-use super::follow::Anchors;
+use super::anchors::Anchors;
 use crate::{
-    components::{ClothBody, Particles, Stale},
+    components::{ClothBody, ClothParticles, StaleDistances},
     pins::PinAnchor,
-    snapshot::Print,
-    solver::{Held, Motion},
+    snapshot::Fingerprint,
+    solver::{BodyAttachment, BodyMotion},
 };
 use bevy::prelude::*;
 
-/// Finds the particles that are pinned to bodies which yield. Returns whether
-/// masses are to be set anew.
-pub(super) fn hold(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: &Anchors) -> bool {
-    if body.bodies.is_empty() && body.bodies.held.is_empty() {
+/// Finds the particles pinned to dynamic bodies. Returns whether masses must be recomputed.
+pub(super) fn attach_pins(
+    entity: Entity,
+    body: &mut ClothBody,
+    origin: Vec3,
+    anchors: &Anchors,
+) -> bool {
+    if body.bodies.is_empty() && body.bodies.attachments.is_empty() {
         return false;
     }
-    let before = std::mem::take(&mut body.bodies.held);
-    let mut held = Vec::with_capacity(before.len());
+    let before = std::mem::take(&mut body.bodies.attachments);
+    let mut attachments = Vec::with_capacity(before.len());
     for pin in &mut body.pins {
-        let of = match pin.anchor {
+        let anchor = match pin.anchor {
             PinAnchor::World => continue,
             PinAnchor::Cloth => entity,
             PinAnchor::Entity(other) => other,
         };
         let list = &body.bodies.list;
-        let Ok(number) = list.binary_search_by_key(&of.to_bits(), |body| body.id) else {
+        let Ok(index) = list.binary_search_by_key(&anchor.to_bits(), |body| body.id) else {
             continue;
         };
-        let motion = &list[number].motion;
-        if !motion.yields() {
+        let motion = &list[index].motion;
+        if !motion.is_dynamic() {
             continue;
         }
-        let at = pin.target(anchors.relative(of, origin), origin).position;
-        let arm = at + origin - motion.pose.translation;
-        held.push(Held {
+        let at = pin
+            .target(anchors.relative(anchor, origin), origin)
+            .position;
+        let lever_arm = at + origin - motion.pose.translation;
+        attachments.push(BodyAttachment {
             particle: pin.particle,
-            body: number,
-            place: motion.pose.rotation.inverse() * arm,
+            body: index,
+            local_position: motion.pose.rotation.inverse() * lever_arm,
             inverse_mass: 0.0,
         });
     }
-    let particles = |held: &[Held]| held.iter().map(|held| held.particle).collect::<Vec<_>>();
-    let others = particles(&before) != particles(&held);
-    if others {
-        body.reach.stale = Stale::All;
+    let particles = |attachments: &[BodyAttachment]| {
+        attachments
+            .iter()
+            .map(|attachment| attachment.particle)
+            .collect::<Vec<_>>()
+    };
+    let changed = particles(&before) != particles(&attachments);
+    if changed {
+        body.tether_source.stale = StaleDistances::All;
     }
-    body.bodies.held = held;
-    others
+    body.bodies.attachments = attachments;
+    changed
 }
 
-/// Begins a step of this length, s.
-pub(super) fn begin_step(body: &mut ClothBody, particles: &mut Particles, step: f32) {
+/// Begins a step of this length, s, for the bodies near a cloth.
+pub(super) fn begin_step(body: &mut ClothBody, particles: &mut ClothParticles, step: f32) {
     if !body.bodies.is_empty() {
         body.bodies.begin_step(step);
-        body.bodies.share_masses(particles);
+        body.bodies.distribute_masses(particles);
     }
 }
 
-/// What a sleeping cloth sees of them.
-pub(super) fn print(print: &mut Print, body: &ClothBody) {
+/// Adds the bodies near a sleeping cloth to its fingerprint.
+pub(super) fn add_to_fingerprint(fingerprint: &mut Fingerprint, body: &ClothBody) {
     for body in &body.bodies.list {
-        let Motion {
+        let BodyMotion {
             pose,
             velocity,
-            spin,
+            angular_velocity,
             asleep,
             ..
         } = body.motion;
-        print.word(body.id);
-        print.word(u64::from(body.motion.yields()) << 1 | u64::from(asleep));
-        print.numbers(&pose.rotation.to_array());
-        print.vector(pose.translation);
-        print.vector(velocity);
-        print.vector(spin);
-        print.word(body.parts.len() as u64);
+        fingerprint.word(body.id);
+        fingerprint.word(u64::from(body.motion.is_dynamic()) << 1 | u64::from(asleep));
+        fingerprint.numbers(&pose.rotation.to_array());
+        fingerprint.vector(pose.translation);
+        fingerprint.vector(velocity);
+        fingerprint.vector(angular_velocity);
+        fingerprint.word(body.parts.len() as u64);
     }
 }

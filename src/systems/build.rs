@@ -1,29 +1,29 @@
-//! Makes cloth of meshes, as soon as they are loaded.
+//! Builds cloths from meshes as soon as those are loaded.
 
 use super::{
-    bind::{bind_masses, bind_stiffness, rebind},
-    guide::{bind_limits, see_carriers},
-    skins::{Loaded, Skeletons},
+    bind::{bind_masses, bind_pins, bind_stiffness},
+    reference_frame::{bind_motion_constraints, record_anchor_poses},
+    skins::{AssetState, Skeletons},
 };
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{
-        Binding, BuildFailed, ClothBody, ClothMesh, ClothSkin, ClothSource, Constraints, Known,
-        Particles, Reach,
+        Binding, ClothBody, ClothBuildFailed, ClothConstraints, ClothMesh, ClothParticles,
+        ClothSkin, ClothSource, PresetResolved, TetherSource,
     },
     fabric::Fabric,
     grab::ClothGrabs,
+    inertia::ClothInertia,
     lod::ClothsPerFrame,
-    max_distance::MaxDistance,
+    max_distance::ClothMaxDistance,
     mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
     paint::{ClothPaint, ClothPart, Paint, PerVertex, VertexChannel, per_vertex, removes_colours},
     params,
     pins::{PinSelector, Pins},
     rope::Rope,
-    skin::Skin,
-    snapshot::BuiltFrom,
+    skin_weights::SkinWeights,
+    snapshot::BuildFingerprint,
     solver::SoaVec3,
-    world_motion::WorldMotion,
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -35,15 +35,15 @@ use bevy::{
     prelude::*,
 };
 
-/// Above this a step takes a good part of a frame even on a fast machine.
+/// Number of particles above which a step takes a large part of a frame even on a fast machine.
 const MANY_PARTICLES: usize = 200_000;
 
 type Unbuilt = (
     With<Cloth>,
     Without<Rope>,
-    Without<Particles>,
-    Without<BuildFailed>,
-    Known,
+    Without<ClothParticles>,
+    Without<ClothBuildFailed>,
+    PresetResolved,
 );
 
 pub(crate) fn build(
@@ -60,8 +60,8 @@ pub(crate) fn build(
             (
                 Option<&ClothPart>,
                 Option<&ClothPaint>,
-                Option<&MaxDistance>,
-                Option<&WorldMotion>,
+                Option<&ClothMaxDistance>,
+                Option<&ClothInertia>,
             ),
         ),
         Unbuilt,
@@ -69,15 +69,15 @@ pub(crate) fn build(
     without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
-    most: Res<ClothsPerFrame>,
+    particles_per_frame: Res<ClothsPerFrame>,
 ) {
     let mut built = 0;
     for entity in &without_mesh {
-        info!("cloth {entity}: has no Mesh3d yet; it will become cloth when it gets one");
+        info!("cloth {entity}: has no Mesh3d yet; it will be built when it gets one");
     }
     for (entity, cloth, pins, mesh, transform, source, skeleton, painted) in &unbuilt {
-        // The others come in the frames that follow.
-        if built >= most.0.max(1) {
+        // The others are built in the following frames.
+        if built >= particles_per_frame.0.max(1) {
             break;
         }
         let (part, paint, max_distance, motion) = painted;
@@ -88,60 +88,61 @@ pub(crate) fn build(
         let Some(original) = meshes.get(&source) else {
             continue;
         };
-        let of = Source {
+        let input = BuildInput {
             mesh: original,
-            // Likewise.
+            // Likewise for the skeleton.
             skinned: match skeleton {
                 (now, Some(known)) if known.is_in_use(now) => known.original(now),
                 (now, _) => now.cloned(),
             },
             part,
             transform,
-            hides_colours: removes_colours(channels(pins, paint, max_distance), part),
+            removes_vertex_colours: removes_colours(channels(pins, paint, max_distance), part),
         };
-        let skinned = of.skinned.clone();
-        let parts = match make(&of, &fabric, &skeletons) {
-            Ok(Loaded::Yes(parts)) => parts,
-            Ok(Loaded::NotYet) => continue,
+        let skinned = input.skinned.clone();
+        let built_cloth = match build_cloth(&input, &fabric, &skeletons) {
+            Ok(AssetState::Loaded(built_cloth)) => built_cloth,
+            Ok(AssetState::Loading) => continue,
             Err(reason) => {
                 error!("cloth {entity} is not built: {reason}");
-                commands.entity(entity).try_insert(BuildFailed { reason });
+                commands
+                    .entity(entity)
+                    .try_insert(ClothBuildFailed { reason });
                 continue;
             }
         };
-        if parts.out_of_range > 0 {
+        if built_cloth.out_of_range > 0 {
             warn!(
-                "cloth {entity}: left out {} triangles that name vertices which do not exist; \
-                 repair the mesh",
-                parts.out_of_range
+                "cloth {entity}: ignored {} triangles with vertex indices out of range; repair the mesh",
+                built_cloth.out_of_range
             );
         }
-        let count = parts.particles.len();
+        let count = built_cloth.particles.len();
         built += count;
         if count > MANY_PARTICLES {
             warn!(
-                "cloth {entity}: {count} particles; each step will take long. A coarser mesh, \
-                 subdivided for drawing, folds as well"
+                "cloth {entity}: {count} particles; each step will take long; use a coarser mesh, and \
+                 a ClothProxy for a fine one"
             );
         }
 
-        let Parts {
+        let BuiltCloth {
             mut particles,
             mut constraints,
             mut body,
             mut mesh,
             binding,
-            rest,
+            static_bounds,
             ..
-        } = parts;
+        } = built_cloth;
         bind_masses(entity, paint, &mut body);
         bind_stiffness(entity, paint, &mut body);
-        body.stiffen(&mut constraints);
-        let frame = body.reach.to_world;
-        body.built = BuiltFrom::new(frame, &body, Some(&binding), &constraints);
-        bind_limits(entity, max_distance, &mut body, count);
-        rebind(entity, pins, &particles, &mut body);
-        see_carriers(entity, motion, &mut body, particles.origin, |other| {
+        body.apply_painted_stiffness(&mut constraints);
+        let frame = body.tether_source.to_world;
+        body.build_fingerprint = BuildFingerprint::new(frame, &body, Some(&binding), &constraints);
+        bind_motion_constraints(entity, max_distance, &mut body, count);
+        bind_pins(entity, pins, &particles, &mut body);
+        record_anchor_poses(entity, motion, &mut body, particles.origin, |other| {
             skeletons.joint(other)
         });
         body.set_masses(&mut particles, fabric.areal_density);
@@ -157,7 +158,7 @@ pub(crate) fn build(
         let own = meshes.add(mesh);
         let mut entity_commands = commands.entity(entity);
         let joint = joint.map(|(skin, own, joint)| {
-            // Only those with bounds of their own may be culled by them.
+            // Bevy culls a skinned mesh by its own bounds only with this component.
             entity_commands.try_insert((own, skin, DynamicSkinnedMeshBounds));
             joint
         });
@@ -167,11 +168,11 @@ pub(crate) fn build(
                 constraints,
                 body,
                 ClothMesh {
-                    binding: Binding::Sheet(binding),
+                    binding: Binding::Mesh(binding),
                     local: Vec::new(),
                     own: None,
-                    written: None,
-                    rest,
+                    last_written: None,
+                    static_bounds,
                     joint,
                 },
                 ClothGrabs::default(),
@@ -187,90 +188,93 @@ pub(crate) fn build(
     }
 }
 
-/// The channels in which something is painted for a cloth.
+/// Returns the vertex channels from which components of a cloth read.
 fn channels<'a>(
     pins: &'a Pins,
     paint: Option<&'a ClothPaint>,
-    max_distance: Option<&'a MaxDistance>,
+    max_distance: Option<&'a ClothMaxDistance>,
 ) -> impl Iterator<Item = &'a VertexChannel> {
     let pinned = pins.pins.iter().filter_map(|pin| match &pin.select {
         PinSelector::Painted { channel, .. } => Some(channel),
         _ => None,
     });
     let multiples = paint.map(|paint| [&paint.mass, &paint.bending_stiffness]);
-    let far = max_distance
+    let distances = max_distance
         .into_iter()
-        .flat_map(|MaxDistance { distance, backstop }| {
+        .flat_map(|ClothMaxDistance { distance, backstop }| {
             let back = backstop.iter().map(|back| &back.distance);
             std::iter::once(distance).chain(back)
         });
-    let numbers = multiples.into_iter().flatten().chain(far);
+    let numbers = multiples.into_iter().flatten().chain(distances);
     pinned.chain(numbers.filter_map(PerVertex::channel))
 }
 
-/// What a cloth is made of.
-struct Source<'a> {
+/// Inputs from which a cloth is built.
+struct BuildInput<'a> {
     mesh: &'a Mesh,
     skinned: Option<SkinnedMesh>,
     part: Option<&'a ClothPart>,
     transform: &'a GlobalTransform,
-    /// Its colours are paint.
-    hides_colours: bool,
+    /// Whether its vertex colours are paint, and not rendered.
+    removes_vertex_colours: bool,
 }
 
-struct Parts {
-    particles: Particles,
-    constraints: Constraints,
+struct BuiltCloth {
+    particles: ClothParticles,
+    constraints: ClothConstraints,
     body: ClothBody,
     mesh: Mesh,
     binding: MeshBinding,
-    /// The box around what of the mesh is no cloth.
-    rest: Option<[Vec3; 2]>,
+    /// Corners of the box around the part of the mesh that is not cloth.
+    static_bounds: Option<[Vec3; 2]>,
     out_of_range: usize,
 }
 
-/// What of a mesh becomes cloth.
-pub(super) struct Found {
+/// Part of a mesh that becomes cloth.
+pub(super) struct ClothSelection {
     triangles: TriangleMesh,
     topology: Topology,
-    /// The particles where it is sewn to the rest.
+    /// Particles on the seam with the rest of the mesh.
     seam: Vec<u32>,
 }
 
-/// Reads a mesh and its place, or says why they cannot become cloth.
-pub(super) fn check(
+/// Reads a mesh and checks its transform, or returns why they cannot become cloth.
+pub(super) fn read_cloth_mesh(
     original: &Mesh,
     transform: &GlobalTransform,
     part: Option<&ClothPart>,
-) -> Result<Found, String> {
+) -> Result<ClothSelection, String> {
     if !is_usable(transform) {
         return Err(format!(
-            "its transform has a scale of 0 or numbers that are not finite ({:?}); it will be \
-             built once that is put right",
+            "its transform has a scale of 0 or is not finite ({:?}); it will be built once \
+             that is corrected",
             transform.affine()
         ));
     }
-    check_mesh(original, part)
+    select_cloth(original, part)
 }
 
-/// Reads a mesh, or says why it cannot become cloth.
-pub(super) fn check_mesh(original: &Mesh, part: Option<&ClothPart>) -> Result<Found, String> {
+/// Reads a mesh, or returns why it cannot become cloth.
+pub(super) fn select_cloth(
+    original: &Mesh,
+    part: Option<&ClothPart>,
+) -> Result<ClothSelection, String> {
     let mut triangles = TriangleMesh::read(original).map_err(|error| error.to_string())?;
     let on_seam = match part {
-        Some(part) => Some(take_part(original, &mut triangles, part)?),
+        Some(part) => Some(keep_part(original, &mut triangles, part)?),
         None => None,
     };
     let topology = Topology::new(&triangles).ok_or_else(|| MeshError::NoTriangles.to_string())?;
     let seam = on_seam.map_or(Vec::new(), |on_seam| topology.on_seam(&on_seam));
-    Ok(Found {
+    Ok(ClothSelection {
         triangles,
         topology,
         seam,
     })
 }
 
-/// Leaves a part of a mesh. Returns which of its vertices are on the seam.
-fn take_part(
+/// Removes the triangles outside a part. Returns which vertices are on the seam.
+fn keep_part(
     original: &Mesh,
     triangles: &mut TriangleMesh,
     part: &ClothPart,
@@ -280,82 +284,86 @@ fn take_part(
             let values = match channel {
                 VertexChannel::Joint(_) => {
                     return Err(format!(
-                        "its part is painted in {channel:?}; weights of joints serve for pins and \
+                        "its ClothPart is painted in {channel:?}; joint weights serve for pins and \
                          distances only, parts need vertex colours or an attribute"
                     ));
                 }
                 _ => per_vertex(original, channel),
             };
             let values = values.ok_or_else(|| {
-                format!("its part is painted in {channel:?}, which its mesh does not have")
+                format!("its ClothPart is painted in {channel:?}, which its mesh does not have")
             })?;
             triangles.keep_part(|v| values.get(v).is_some_and(|value| value > above))
         }
         ClothPart::Predicate(is_cloth) => {
-            let places = triangles.positions.clone();
-            triangles.keep_part(|v| is_cloth.accepts(places[v]))
+            let positions = triangles.positions.clone();
+            triangles.keep_part(|v| is_cloth.accepts(positions[v]))
         }
     };
     if triangles.triangles.is_empty() {
-        return Err("no triangle has a corner in the part that its ClothPart means; a predicate that comes \
-                    from a file must be set again, for code is not saved"
+        return Err("no triangle has a vertex in its ClothPart; a predicate that comes from a file must be \
+                    set again, for code is not saved"
             .to_owned());
     }
     Ok(on_seam)
 }
 
-fn make(of: &Source, fabric: &Fabric, skeletons: &Skeletons) -> Result<Loaded<Parts>, String> {
-    let original = of.mesh;
-    let Found {
+fn build_cloth(
+    input: &BuildInput,
+    fabric: &Fabric,
+    skeletons: &Skeletons,
+) -> Result<AssetState<BuiltCloth>, String> {
+    let original = input.mesh;
+    let ClothSelection {
         triangles: source,
         mut topology,
         seam,
-    } = check(original, of.transform, of.part)?;
-    let skin = match &of.skinned {
+    } = read_cloth_mesh(original, input.transform, input.part)?;
+    let skin = match &input.skinned {
         Some(skinned) => {
             let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
             match skeletons.read(original, skinned, to_particle.iter(), count) {
-                Loaded::Yes(skin) => skin,
-                Loaded::NotYet => return Ok(Loaded::NotYet),
+                AssetState::Loaded(skin) => skin,
+                AssetState::Loading => return Ok(AssetState::Loading),
             }
         }
         None => None,
     };
-    let Carried {
+    let InitialPose {
         origin,
         frame,
         skin,
-        places,
-    } = carry(of.transform, skin, &topology, skeletons)?;
+        positions,
+    } = initial_pose(input.transform, skin, &topology, skeletons)?;
 
     let mut mesh = original.clone();
-    if of.hides_colours {
+    if input.removes_vertex_colours {
         mesh.remove_attribute(Mesh::ATTRIBUTE_COLOR);
     }
-    // It is written to in every frame and uploaded again.
+    // The mesh is written in every frame and uploaded again.
     mesh.asset_usage = RenderAssetUsages::default();
-    let rest = of
+    let static_bounds = input
         .part
-        .and_then(|_| topology.box_around_rest(&source.positions));
-    if source.out_of_range > 0 && of.part.is_none() {
-        // What does not exist cannot be drawn either; a renderer would read past the vertices.
+        .and_then(|_| topology.bounds_outside_cloth(&source.positions));
+    if source.out_of_range > 0 && input.part.is_none() {
+        // A renderer would read past the vertices.
         mesh.insert_indices(bevy::mesh::Indices::U32(source.triangles.concat()));
         mesh = as_triangle_list(&mesh);
     }
     let binding = MeshBinding::new(&source, &topology, &mut mesh);
 
     let mut assembly = topology.assemble(origin, frame, fabric.areal_density);
-    if let Some(places) = places {
-        assembly.particles.reset(origin, &places);
+    if let Some(positions) = positions {
+        assembly.particles.reset(origin, &positions);
     }
     let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
     let paint = Paint::read(original, to_particle, count);
-    // They follow from the triangles and are many.
+    // Large, and can be derived from the triangles.
     (topology.constraints, topology.bends) = Default::default();
     let mut body = ClothBody {
         topology,
         triangles: assembly.triangles,
-        reach: Reach {
+        tether_source: TetherSource {
             to_world: frame,
             ..default()
         },
@@ -364,56 +372,56 @@ fn make(of: &Source, fabric: &Fabric, skeletons: &Skeletons) -> Result<Loaded<Pa
         seam,
         ..default()
     };
-    body.guide.seen.origin = origin;
-    Ok(Loaded::Yes(Parts {
-        particles: Particles(assembly.particles),
-        constraints: Constraints(assembly.constraints),
+    body.reference_frame.history.origin = origin;
+    Ok(AssetState::Loaded(BuiltCloth {
+        particles: ClothParticles(assembly.particles),
+        constraints: ClothConstraints(assembly.constraints),
         body,
         mesh,
         binding,
-        rest,
+        static_bounds,
         out_of_range: source.out_of_range,
     }))
 }
 
-/// Where a cloth begins.
-struct Carried {
+/// Initial pose of a cloth.
+struct InitialPose {
     origin: Vec3,
-    /// What turns and scales mesh space into world axes.
+    /// Rotation and scale from mesh space to world axes.
     frame: Mat3,
-    skin: Option<Skin>,
-    /// Where its particles are, from the origin, if not where the rest shape has them.
-    places: Option<SoaVec3>,
+    skin: Option<SkinWeights>,
+    /// Skinned positions of the particles, relative to the origin; `None` for the rest shape.
+    positions: Option<SoaVec3>,
 }
 
-/// Finds where a cloth begins: where its skeleton carries it, or its transform.
-fn carry(
+/// Returns the initial pose of a cloth: that of its skeleton, else its transform.
+fn initial_pose(
     transform: &GlobalTransform,
-    skin: Option<Skin>,
+    skin: Option<SkinWeights>,
     topology: &Topology,
     skeletons: &Skeletons,
-) -> Result<Carried, String> {
+) -> Result<InitialPose, String> {
     let Some(mut skin) = skin else {
-        return Ok(Carried {
+        return Ok(InitialPose {
             origin: transform.translation(),
             frame: transform.affine().matrix3.into(),
             skin,
-            places: None,
+            positions: None,
         });
     };
     let (origin, frame) = skin
-        .settle(&topology.positions, |joint| skeletons.joint(joint))
-        .ok_or("its skeleton has a scale of 0, or joints that are not there")?;
-    let places = skin.places(&topology.positions);
-    Ok(Carried {
+        .first_pose(&topology.positions, |joint| skeletons.joint(joint))
+        .ok_or("its skeleton has a scale of 0, or joints that do not exist")?;
+    let positions = skin.skinned_positions(&topology.positions);
+    Ok(InitialPose {
         origin,
         frame,
         skin: Some(skin),
-        places: Some(places),
+        positions: Some(positions),
     })
 }
 
-/// Whether a cloth can be built at a transform.
+/// Returns whether a cloth can be built at a transform.
 pub(super) fn is_usable(transform: &GlobalTransform) -> bool {
     let affine = transform.affine();
     affine.is_finite() && affine.inverse().is_finite()

@@ -1,32 +1,35 @@
-//! Builds ropes, and builds them anew when they are changed.
+//! Builds ropes, and rebuilds them when they change.
 
-use super::{bind::rebind, build::is_usable, guide::see_carriers, rebuild::take_apart};
+use super::{
+    bind::bind_pins, build::is_usable, rebuild::remove_built_components,
+    reference_frame::record_anchor_poses,
+};
 use crate::{
     cloth::{Cloth, ClothReady},
     components::{
-        Binding, BuildFailed, ClothBody, ClothMesh, ClothSource, Constraints, Known, Particles,
-        Reach,
+        Binding, ClothBody, ClothBuildFailed, ClothConstraints, ClothMesh, ClothParticles,
+        ClothSource, PresetResolved, TetherSource,
     },
     grab::ClothGrabs,
+    inertia::ClothInertia,
     mesh::Tube,
     params,
     pins::Pins,
-    rope::{Course, Rope, RopeBody, length_in_world},
+    rope::{Rope, RopeBody, RopeLayout, length_in_world},
     settings::ClothGravity,
-    snapshot::BuiltFrom,
+    snapshot::BuildFingerprint,
     solver::ParticleArrays,
-    world_motion::WorldMotion,
 };
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     prelude::*,
 };
 
-/// A shorter rope is nothing to see, and its particles weigh next to nothing, m.
-const SHORTEST: f64 = 1e-6;
+/// Minimum length of a rope, m: a shorter one is invisible, and its masses are nearly 0.
+const MIN_LENGTH: f64 = 1e-6;
 
-/// Beyond this numbers lose all their digits, m.
-const FARTHEST: f32 = 1e9;
+/// Maximum distance from its entity, m: beyond it floating-point numbers lose all precision.
+const MAX_EXTENT: f32 = 1e9;
 
 pub(crate) fn build_ropes(
     mut commands: Commands,
@@ -40,12 +43,12 @@ pub(crate) fn build_ropes(
             Option<&Mesh3d>,
             Option<&ClothSource>,
             Option<&ClothBody>,
-            Option<&BuildFailed>,
-            Option<&WorldMotion>,
+            Option<&ClothBuildFailed>,
+            Option<&ClothInertia>,
         ),
-        Known,
+        PresetResolved,
     >,
-    places: Query<&GlobalTransform>,
+    transforms: Query<&GlobalTransform>,
     sources: Query<(&ClothSource, &Mesh3d)>,
     gravity: Res<ClothGravity>,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -53,7 +56,7 @@ pub(crate) fn build_ropes(
     for (entity, cloth, pins, rope, transform, mesh, source, body, failed, motion) in &ropes {
         let (changed, moved) = (rope.is_changed(), transform.is_changed());
         let due = match (body, failed) {
-            // A cloth that has become a rope has another body.
+            // A cloth that became a rope has a body without `rope`.
             (Some(body), _) => {
                 let built_from = body.rope.as_ref().map(|rope| &rope.built_from);
                 changed && built_from != Some(&*rope)
@@ -67,14 +70,16 @@ pub(crate) fn build_ropes(
         let mut wanted = Rope::clone(&rope);
         let messages = wanted.sanitize();
         let down = gravity.0 * cloth.gravity_scale;
-        let course = match course(&wanted, &transform, down) {
-            Ok(course) => course,
+        let layout = match lay_out(&wanted, &transform, down) {
+            Ok(layout) => layout,
             Err(reason) => {
-                // A moving entity must not repeat the same error in every frame.
+                // A moving entity must not log the same error in every frame.
                 if failed.is_none_or(|failed| failed.reason != reason) {
                     error!("rope {entity} is not built: {reason}");
-                    take_apart(entity, &sources, &mut commands);
-                    commands.entity(entity).try_insert(BuildFailed { reason });
+                    remove_built_components(entity, &sources, &mut commands);
+                    commands
+                        .entity(entity)
+                        .try_insert(ClothBuildFailed { reason });
                 }
                 continue;
             }
@@ -85,15 +90,15 @@ pub(crate) fn build_ropes(
         let mut fabric = cloth.fabric;
         params::sanitize(params::FABRIC, &mut fabric);
 
-        let Parts {
+        let BuiltRope {
             mut particles,
             constraints,
             mut body,
             tube,
-        } = make(&rope, &wanted, course, &transform);
-        rebind(entity, pins.unwrap_or(&Pins::none()), &particles, &mut body);
-        see_carriers(entity, motion, &mut body, particles.origin, |other| {
-            places.get(other).ok().copied()
+        } = build_rope(&rope, &wanted, layout, &transform);
+        bind_pins(entity, pins.unwrap_or(&Pins::none()), &particles, &mut body);
+        record_anchor_poses(entity, motion, &mut body, particles.origin, |other| {
+            transforms.get(other).ok().copied()
         });
         body.set_masses(&mut particles, fabric.areal_density);
         if particles.inverse_mass.iter().all(|&w| w == 0.0) {
@@ -102,8 +107,8 @@ pub(crate) fn build_ropes(
         }
 
         let own = meshes.add(tube.mesh());
-        // The mesh that it had as no rope, if any: not the tube of this one before it was changed,
-        // nor of the one that it was cloned from.
+        // The mesh that the entity had before it became a rope, if any: not the tube of its previous
+        // build, nor that of the entity it was cloned from.
         let before = match (mesh, source) {
             (Some(mesh), Some(known)) if mesh.0 == known.own => {
                 (known.source != known.own).then(|| known.source.clone())
@@ -112,7 +117,7 @@ pub(crate) fn build_ropes(
         };
         commands
             .entity(entity)
-            .try_remove::<BuildFailed>()
+            .try_remove::<ClothBuildFailed>()
             .try_insert((
                 particles,
                 constraints,
@@ -121,8 +126,8 @@ pub(crate) fn build_ropes(
                     binding: Binding::Tube(tube),
                     local: Vec::new(),
                     own: None,
-                    written: None,
-                    rest: None,
+                    last_written: None,
+                    static_bounds: None,
                     joint: None,
                 },
                 ClothGrabs::default(),
@@ -138,52 +143,56 @@ pub(crate) fn build_ropes(
     }
 }
 
-/// Lays out a rope at its place, or says why it cannot be built. `down` is where it sags to in the
-/// world.
-fn course(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<Course, String> {
+/// Lays out a rope, or returns why it cannot be built. `down` is the direction of sag in the world.
+fn lay_out(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<RopeLayout, String> {
     if !is_usable(transform) {
         return Err(format!(
-            "its transform has a scale of 0 or numbers that are not finite ({:?}); it will be \
-             built once that is put right",
+            "its transform has a scale of 0 or is not finite ({:?}); it will be built once \
+             that is corrected",
             transform.affine()
         ));
     }
     let to_local = transform.affine().matrix3.inverse();
-    let course = Course::new(rope, (to_local * down).normalize_or(Vec3::NEG_Y))?;
+    let layout = RopeLayout::new(rope, (to_local * down).normalize_or(Vec3::NEG_Y))?;
     let to_world = Mat3::from(transform.affine().matrix3);
-    let length = length_in_world(&rope.points, course.slack, to_world);
-    if length < SHORTEST {
+    let length = length_in_world(&rope.points, layout.slack, to_world);
+    if length < MIN_LENGTH {
         return Err(format!(
             "at the scale of its entity it is {length} m long; make it longer"
         ));
     }
-    // The square, which distances are made of, must be a number too.
-    let near = |&place: &Vec3| (to_world * place).abs().max_element() <= FARTHEST;
-    if !course.places.iter().all(near) {
+    // Squared distances must be finite too.
+    let is_in_range = |&position: &Vec3| (to_world * position).abs().max_element() <= MAX_EXTENT;
+    if !layout.positions.iter().all(is_in_range) {
         return Err(format!(
-            "it reaches farther than {FARTHEST} m from its entity; bring Rope::points nearer, or \
-             make Rope::length shorter"
+            "it extends more than {MAX_EXTENT} m from its entity; move Rope::points nearer, or \
+             reduce Rope::length"
         ));
     }
-    Ok(course)
+    Ok(layout)
 }
 
-struct Parts {
-    particles: Particles,
-    constraints: Constraints,
+struct BuiltRope {
+    particles: ClothParticles,
+    constraints: ClothConstraints,
     body: ClothBody,
     tube: Tube,
 }
 
-fn make(written: &Rope, rope: &Rope, course: Course, transform: &GlobalTransform) -> Parts {
+fn build_rope(
+    original: &Rope,
+    rope: &Rope,
+    layout: RopeLayout,
+    transform: &GlobalTransform,
+) -> BuiltRope {
     let to_world = Mat3::from(transform.affine().matrix3);
-    let mut rope_body = RopeBody::new(written.clone(), rope, &course);
-    let (topology, mut constraints) = course.bind();
+    let mut rope_body = RopeBody::new(original.clone(), rope, &layout);
+    let (topology, mut constraints) = layout.build_topology();
     rope_body.set_rest(to_world, &mut constraints);
-    let mut along = 0.0;
-    let lengths = rope_body.lines.rest_length.iter().map(|length| {
-        along += length;
-        along
+    let mut arc_length = 0.0;
+    let lengths = rope_body.segments.rest_length.iter().map(|length| {
+        arc_length += length;
+        arc_length
     });
     let tube = Tube::new(
         std::iter::once(0.0).chain(lengths).collect(),
@@ -194,28 +203,28 @@ fn make(written: &Rope, rope: &Rope, course: Course, transform: &GlobalTransform
     let mut body = ClothBody {
         topology,
         rope: Some(rope_body),
-        reach: Reach {
+        tether_source: TetherSource {
             to_world,
             ..default()
         },
         ..default()
     };
     body.set_areas(&start);
-    body.built = BuiltFrom::new(to_world, &body, None, &constraints);
+    body.build_fingerprint = BuildFingerprint::new(to_world, &body, None, &constraints);
     let free = vec![1.0; start.len()];
-    Parts {
-        particles: Particles(ParticleArrays::new(transform.translation(), start, free)),
-        constraints: Constraints(constraints),
+    BuiltRope {
+        particles: ClothParticles(ParticleArrays::new(transform.translation(), start, free)),
+        constraints: ClothConstraints(constraints),
         body,
         tube,
     }
 }
 
-/// When `Rope` is removed, everything that building it has added is.
-pub(crate) fn take_rope_apart(
+/// When `Rope` is removed, removes all components that building has added.
+pub(crate) fn remove_rope_components(
     event: On<Remove, Rope>,
     sources: Query<(&ClothSource, &Mesh3d)>,
     mut commands: Commands,
 ) {
-    take_apart(event.entity, &sources, &mut commands);
+    remove_built_components(event.entity, &sources, &mut commands);
 }

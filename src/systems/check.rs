@@ -1,25 +1,25 @@
-//! Puts numbers that a user wrote into their allowed ranges, with a warning for each.
+//! Clamps settings to their allowed ranges, with a warning for each.
 
 use crate::{
     cloth::Cloth,
+    inertia::ClothInertia,
     params::{self, Param},
-    pressure::Pressure,
-    settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion},
+    pressure::ClothPressure,
+    settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
     wind_zone::WindZone,
-    world_motion::WorldMotion,
 };
 use bevy::prelude::*;
 
 pub(crate) fn check_settings(
     mut gravity: ResMut<ClothGravity>,
     mut wind: ResMut<Wind>,
-    mut turbulence: ResMut<Turbulence>,
+    mut turbulence: ResMut<WindTurbulence>,
     mut occlusion: ResMut<WindOcclusion>,
-    mut substeps: ResMut<Substeps>,
+    mut substeps: ResMut<ClothSubsteps>,
     mut cloths: Query<(Entity, &mut Cloth), Changed<Cloth>>,
     mut zones: Query<(Entity, &mut WindZone), Changed<WindZone>>,
-    mut pressures: Query<(Entity, &mut Pressure), Changed<Pressure>>,
-    mut motions: Query<(Entity, &mut WorldMotion), Changed<WorldMotion>>,
+    mut pressures: Query<(Entity, &mut ClothPressure), Changed<ClothPressure>>,
+    mut motions: Query<(Entity, &mut ClothInertia), Changed<ClothInertia>>,
 ) {
     check(params::GRAVITY, &mut gravity);
     check(params::WIND, &mut wind);
@@ -27,7 +27,7 @@ pub(crate) fn check_settings(
     check(params::WIND_OCCLUSION, &mut occlusion);
     check(params::SUBSTEPS, &mut substeps);
     for (entity, mut cloth) in &mut cloths {
-        // The correction is no change that anybody else must hear of.
+        // The correction is not a change to which other systems should react.
         check_cloth(entity, cloth.bypass_change_detection());
     }
     for (entity, mut zone) in &mut zones {
@@ -36,7 +36,7 @@ pub(crate) fn check_settings(
         }
     }
     for (entity, mut motion) in &mut motions {
-        for message in params::sanitize(params::WORLD_MOTION, motion.bypass_change_detection()) {
+        for message in params::sanitize(params::INERTIA, motion.bypass_change_detection()) {
             warn!("cloth {entity}: {message}");
         }
     }
@@ -47,7 +47,7 @@ pub(crate) fn check_settings(
     }
 }
 
-/// Puts the numbers of one cloth into their ranges.
+/// Clamps the settings of one cloth to their ranges.
 pub(super) fn check_cloth(entity: Entity, cloth: &mut Cloth) {
     let messages = params::sanitize(params::CLOTH, cloth)
         .into_iter()

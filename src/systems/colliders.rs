@@ -1,69 +1,73 @@
-//! Finds out where all colliders are and how they move during the coming step.
+//! Finds all primitive colliders and their motion in the coming step.
 
-use super::follow::Anchors;
+use super::anchors::Anchors;
 use crate::{
     collider::{ClothCollider, LastPose},
     layers::ClothLayers,
-    lod::{ClothBudget, ClothLod, MOST_UPDATES},
+    lod::{ClothBudget, ClothLod, MAX_STEP_INTERVAL},
     settings::WindOcclusion,
     solver::{Collider, Occlusion, Pose, Shape},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 use std::collections::VecDeque;
 
-/// The colliders of the running step, ordered by entity: the same order gives the same bits.
+/// Colliders of the current step, ordered by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
 pub(crate) struct ActiveColliders {
     list: Vec<(Collider, ClothLayers)>,
-    /// The same ones, if they keep off the wind.
-    screens: Vec<Collider>,
-    /// Corners of boxes around them, wherever they are during the step, in the same order.
-    around: Vec<[Vec3; 2]>,
-    /// Whose they are, in the same order.
-    of: Vec<Entity>,
-    /// Where they began in the steps before, the last one first, by entity: for cloths that take longer steps.
-    past: VecDeque<Vec<(Entity, Pose)>>,
-    /// All of them, in their order.
+    /// The same colliders, if they block the wind.
+    wind_blockers: Vec<Collider>,
+    /// Corners of the boxes they sweep during the step, in the same order.
+    swept_boxes: Vec<[Vec3; 2]>,
+    /// Their entities, in the same order.
+    entities: Vec<Entity>,
+    /// Start poses in previous steps, latest first, sorted by entity: for cloths that take longer steps.
+    past_starts: VecDeque<Vec<(Entity, Pose)>>,
+    /// Scratch buffer: all entities, sorted.
     order: Vec<Entity>,
-    /// Reported as unusable; not again before they were usable.
+    /// Invalid colliders that were logged; not logged again until they have been valid.
     reported: EntityHashSet,
-    /// Those that are no primitives.
+    /// Mesh colliders.
     #[cfg(feature = "parry")]
     pub(crate) meshes: super::mesh_colliders::ActiveMeshColliders,
 }
 
 impl ActiveColliders {
-    /// Those that meet a cloth on these layers.
-    pub(crate) fn meeting(
+    /// Returns the colliders that interact with a cloth on these layers.
+    pub(crate) fn on_layers(
         &self,
         layers: Option<&ClothLayers>,
     ) -> impl Iterator<Item = &Collider> + Clone {
         let layers = layers.copied().unwrap_or_default();
-        let met = self.list.iter().filter(move |(_, of)| layers.meets(*of));
-        met.map(|(collider, _)| collider)
+        let matching = self
+            .list
+            .iter()
+            .filter(move |(_, other)| layers.interacts_with(*other));
+        matching.map(|(collider, _)| collider)
     }
 
-    /// How many there are.
+    /// Returns the number of colliders.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The same ones on their way through the last so many steps and the running one, `covers` in all.
-    pub(crate) fn meeting_since(
+    /// Returns the same colliders with their motion over the last `steps_covered` steps, including the current
+    /// one.
+    pub(crate) fn on_layers_over_steps(
         &self,
         layers: Option<&ClothLayers>,
-        covers: u32,
+        steps_covered: u32,
     ) -> impl Iterator<Item = Collider> {
         let layers = layers.copied().unwrap_or_default();
-        let past = covers
+        let past_starts = steps_covered
             .checked_sub(2)
-            .and_then(|k| self.past.get(k as usize));
-        let all = self.list.iter().zip(&self.of);
-        let met = all.filter(move |((_, of), _)| layers.meets(*of));
-        met.map(move |((collider, _), entity)| {
-            let start = past.and_then(|past| {
-                let k = past.binary_search_by_key(entity, |(entity, _)| *entity);
-                Some(past[k.ok()?].1)
+            .and_then(|k| self.past_starts.get(k as usize));
+        let all = self.list.iter().zip(&self.entities);
+        let matching = all.filter(move |((_, other), _)| layers.interacts_with(*other));
+        matching.map(move |((collider, _), entity)| {
+            let start = past_starts.and_then(|past_starts| {
+                let k = past_starts.binary_search_by_key(entity, |(entity, _)| *entity);
+                Some(past_starts[k.ok()?].1)
             });
             Collider {
                 start: start.unwrap_or(collider.start),
@@ -72,22 +76,24 @@ impl ActiveColliders {
         })
     }
 
-    /// All of them where they are now, as if they stood still. Mesh colliders are those of the last step.
-    pub(super) fn still(
+    /// Returns all colliders at their current transforms, without velocity. Mesh colliders are those of the last
+    /// step.
+    pub(super) fn stationary(
         &self,
         colliders: &Query<(Entity, &ClothCollider, Option<&ClothLayers>)>,
         transforms: &TransformHelper,
     ) -> Self {
         let mut all: Vec<_> = colliders.iter().collect();
         all.sort_unstable_by_key(|(entity, ..)| *entity);
-        let mut still = Self {
+        let mut stationary = Self {
             #[cfg(feature = "parry")]
-            meshes: self.meshes.still(),
+            meshes: self.meshes.stationary(),
             ..default()
         };
         for (entity, collider, layers) in all {
             let transform = transforms.compute_global_transform(entity).ok();
-            if let Some((shape, pose)) = transform.map(|transform| placed(collider, &transform))
+            if let Some((shape, pose)) =
+                transform.map(|transform| shape_and_pose(collider, &transform))
                 && shape.is_valid()
                 && pose.is_valid()
             {
@@ -95,39 +101,40 @@ impl ActiveColliders {
                     hollow: collider.hollow,
                     ..Collider::fixed(shape, pose, collider.friction())
                 };
-                still.around.push(solid.around());
-                still.of.push(entity);
-                still
+                stationary.swept_boxes.push(solid.swept_bounds());
+                stationary.entities.push(entity);
+                stationary
                     .list
                     .push((solid, layers.copied().unwrap_or_default()));
             }
         }
-        still
+        stationary
     }
 
-    /// How they keep off the wind, if they do.
-    pub(crate) fn occlusion(&self, by: &WindOcclusion) -> Option<Occlusion<'_>> {
-        (by.length > 0.0 && !self.screens.is_empty()).then_some(Occlusion {
-            colliders: &self.screens,
-            length: by.length,
-            spread: by.spread,
+    /// Returns the wind occlusion by colliders, if enabled.
+    pub(crate) fn occlusion(&self, settings: &WindOcclusion) -> Option<Occlusion<'_>> {
+        (settings.length > 0.0 && !self.wind_blockers.is_empty()).then_some(Occlusion {
+            colliders: &self.wind_blockers,
+            length: settings.length,
+            spread: settings.spread,
         })
     }
 
-    /// Those of them that may touch anything in a box, given by its corners.
+    /// Returns the colliders on these layers that may touch anything in a box, given by its corners.
     pub(super) fn near(
         &self,
         layers: Option<&ClothLayers>,
         [low, high]: [Vec3; 2],
     ) -> impl Iterator<Item = &Collider> {
         let layers = layers.copied().unwrap_or_default();
-        let all = self.list.iter().zip(&self.around);
-        // Of many colliders most are far away, so that comes first.
-        let close =
+        let all = self.list.iter().zip(&self.swept_boxes);
+        // Most colliders are far away, so the box test comes first.
+        let near =
             all.filter(move |(_, [from, to])| low.cmple(*to).all() && from.cmple(high).all());
-        let met = close
-            .filter(move |((collider, of), _)| layers.meets(*of) && collider.is_near([low, high]));
-        met.map(|((collider, _), _)| collider)
+        let matching = near.filter(move |((collider, other), _)| {
+            layers.interacts_with(*other) && collider.may_reach([low, high])
+        });
+        matching.map(|((collider, _), _)| collider)
     }
 }
 
@@ -142,25 +149,25 @@ pub(crate) fn find_colliders(
 ) {
     let ActiveColliders {
         list,
-        screens,
-        around,
-        of,
-        past,
+        wind_blockers,
+        swept_boxes,
+        entities,
+        past_starts,
         order,
         reported,
         ..
     } = &mut *active;
-    // Only where somebody wants it.
+    // Only if cloths may take longer steps.
     if lod.levels.iter().any(|level| level.every > 1) || budget.levels_lost > 0 {
-        past.truncate(MOST_UPDATES as usize - 1);
+        past_starts.truncate(MAX_STEP_INTERVAL as usize - 1);
         let starts = list.iter().map(|(collider, _)| collider.start);
-        past.push_front(of.iter().copied().zip(starts).collect());
+        past_starts.push_front(entities.iter().copied().zip(starts).collect());
     } else {
-        past.clear();
+        past_starts.clear();
     }
     list.clear();
-    of.clear();
-    around.clear();
+    entities.clear();
+    swept_boxes.clear();
     order.clear();
     order.extend(colliders.iter().map(|(entity, ..)| entity));
     order.sort_unstable();
@@ -168,15 +175,15 @@ pub(crate) fn find_colliders(
         let Ok((_, collider, layers, mut last)) = colliders.get_mut(entity) else {
             continue;
         };
-        let Some(at) = anchors.at(entity) else {
+        let Some(transform) = anchors.at(entity) else {
             last.set_if_neq(LastPose(None));
             continue;
         };
-        let (shape, end) = placed(collider, &at);
+        let (shape, end) = shape_and_pose(collider, &transform);
         if !(shape.is_valid() && end.is_valid()) {
             if reported.insert(entity) {
                 error!(
-                    "cloth collider {entity}: {shape:?} at {} is left out; all lengths must be finite \
+                    "cloth collider {entity}: {shape:?} at {} is ignored; all lengths must be finite \
                      and above 0, the transform finite",
                     end.translation
                 );
@@ -193,7 +200,7 @@ pub(crate) fn find_colliders(
             end.translation,
             end.rotation,
         ))));
-        let moved = Collider {
+        let swept = Collider {
             shape,
             start,
             end,
@@ -201,24 +208,24 @@ pub(crate) fn find_colliders(
             hollow: collider.hollow,
         };
         let layers = layers.copied().unwrap_or_default();
-        let moved = moved.without_teleport(time.delta_secs());
-        around.push(moved.around());
-        of.push(entity);
-        list.push((moved, layers));
+        let swept = swept.without_teleport(time.delta_secs());
+        swept_boxes.push(swept.swept_bounds());
+        entities.push(entity);
+        list.push((swept, layers));
     }
     reported.retain(|&entity| colliders.contains(entity));
-    screens.clear();
+    wind_blockers.clear();
     if occlusion.length > 0.0 {
-        screens.extend(list.iter().map(|(collider, _)| *collider));
+        wind_blockers.extend(list.iter().map(|(collider, _)| *collider));
     }
 }
 
-/// The shape of a collider and where it is.
-fn placed(collider: &ClothCollider, at: &GlobalTransform) -> (Shape, Pose) {
-    let (scale, rotation, translation) = at.to_scale_rotation_translation();
+/// Returns the scaled shape of a collider and its pose.
+fn shape_and_pose(collider: &ClothCollider, transform: &GlobalTransform) -> (Shape, Pose) {
+    let (scale, rotation, translation) = transform.to_scale_rotation_translation();
     let pose = Pose {
-        // A parent that is scaled unevenly shears what is turned inside it; the nearest rotation is the
-        // best that a rigid shape can do.
+        // A non-uniformly scaled parent shears rotated children; the nearest rotation is the best
+        // approximation for a rigid shape.
         rotation: rotation.normalize(),
         translation,
     };

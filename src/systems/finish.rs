@@ -1,16 +1,20 @@
-//! Ends a step: pins are exact, nothing non-finite gets out, and what has come to rest falls asleep.
+//! Ends a step: puts pinned particles on their targets, restores cloths with non-finite particles, and lets cloths
+//! at rest fall asleep.
 
-use super::{guide, parallel::ClothCrew, prepare::go_back, sleep, touching::ClothsTouching};
+use super::{
+    cloth_pairs::ClothPairs, parallel::ClothWorkers, prepare::restore_last_valid_state,
+    reference_frame, sleep,
+};
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Constraints, Particles},
+    components::{ClothBody, ClothConstraints, ClothParticles},
     grab::ClothGrabs,
     lod::InMotion,
     planar::PlanarCloth,
-    plugin::SubstepTime,
-    settings::ClothThreads,
-    sleep::{ClothSleeping, Rest},
-    solver::Leader,
+    plugin::ClothSubstepTime,
+    settings::ClothMaxThreads,
+    sleep::{ClothSleeping, SleepTimer},
+    solver::Workers,
 };
 use bevy::{
     ecs::{
@@ -20,23 +24,23 @@ use bevy::{
     prelude::*,
 };
 
-/// A cloth, with all that a step ends with.
+/// Components of a cloth used at the end of a step.
 #[derive(QueryData)]
 #[query_data(mutable)]
-pub(crate) struct Finished {
+pub(crate) struct FinishQuery {
     entity: Entity,
     cloth: &'static Cloth,
-    particles: &'static mut Particles,
-    constraints: &'static mut Constraints,
+    particles: &'static mut ClothParticles,
+    constraints: &'static mut ClothConstraints,
     body: &'static mut ClothBody,
     grabs: &'static ClothGrabs,
     planar: Has<PlanarCloth>,
-    rest: &'static mut Rest,
+    sleep_timer: &'static mut SleepTimer,
 }
 
-/// Ends a step for a cloth.
-pub(super) fn finish_one(leader: &mut Leader, finished: FinishedItem, all: &SubstepTime) {
-    let FinishedItem {
+/// Ends a step of a cloth.
+pub(super) fn finish_one(workers: &mut Workers, finished: FinishQueryItem, all: &ClothSubstepTime) {
+    let FinishQueryItem {
         entity,
         cloth,
         mut particles,
@@ -44,61 +48,69 @@ pub(super) fn finish_one(leader: &mut Leader, finished: FinishedItem, all: &Subs
         mut body,
         grabs,
         planar,
-        mut rest,
+        mut sleep_timer,
     } = finished;
-    let step = body.pace.step(all).step;
-    let held = planar || !grabs.0.is_empty() || !body.guide.limits.is_empty();
-    let touched = std::mem::take(&mut body.touched) || held;
-    (constraints.bypass_change_detection()).finish(&mut particles, touched);
-    particles.end_step(&body.targets);
-    // They are relative to the origin of this step, which may move below.
-    body.targets.clear();
-    guide::remember_places(&mut body);
-    if particles.is_finite_shared(leader) {
-        body.silent_steps = body.silent_steps.saturating_sub(1);
+    let step = body.update_rate.step(all).step;
+    let is_constrained =
+        planar || !grabs.0.is_empty() || !body.reference_frame.motion_constraints.is_empty();
+    let had_contact = std::mem::take(&mut body.had_contact) || is_constrained;
+    (constraints.bypass_change_detection()).finish(&mut particles, had_contact);
+    particles.end_step(&body.pin_targets);
+    // Relative to the origin of this step, which may move below.
+    body.pin_targets.clear();
+    reference_frame::record_animation_targets(&mut body);
+    if particles.is_finite_parallel(workers) {
+        body.error_cooldown = body.error_cooldown.saturating_sub(1);
     } else {
-        go_back(entity, &mut particles, &mut body);
+        restore_last_valid_state(entity, &mut particles, &mut body);
     }
     particles.rebase();
-    let rest = rest.bypass_change_detection();
-    sleep::note(cloth, &particles, rest, step);
+    let sleep_timer = sleep_timer.bypass_change_detection();
+    sleep::update_timer(cloth, &particles, sleep_timer, step);
 }
 
 pub(crate) fn finish(
-    mut cloths: Query<Finished, InMotion>,
-    time: Res<SubstepTime>,
-    mut crew: ResMut<ClothCrew>,
-    threads: Res<ClothThreads>,
-    touching: Res<ClothsTouching>,
+    mut cloths: Query<FinishQuery, InMotion>,
+    time: Res<ClothSubstepTime>,
+    mut workers: ResMut<ClothWorkers>,
+    threads: Res<ClothMaxThreads>,
+    cloth_pairs: Res<ClothPairs>,
     ticks: SystemChangeTick,
     mut commands: Commands,
     _on_the_main_thread: NonSendMarker,
 ) {
     let now = ticks.this_run();
-    let size = |cloth: &FinishedItem| cloth.particles.len();
-    let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
-    crew.for_all(*threads, due, size, |leader, cloth| {
-        finish_one(leader, cloth, &time);
+    let size = |cloth: &FinishQueryItem| cloth.particles.len();
+    let due = cloths
+        .iter_mut()
+        .filter(|cloth| !cloth.body.update_rate.is_skipped);
+    workers.for_each_cloth(*threads, due, size, |workers, cloth| {
+        finish_one(workers, cloth, &time);
     });
-    if !cloths.iter().any(|cloth| cloth.rest.state.is_tired()) {
+    if !cloths
+        .iter()
+        .any(|cloth| cloth.sleep_timer.state.is_ready_to_sleep())
+    {
         return;
     }
-    // Those that may touch each other fall asleep together.
-    let groups = touching.groups();
-    let is_restless = |entity| {
+    // Cloths of an island fall asleep together.
+    let islands = cloth_pairs.islands();
+    let is_awake = |entity| {
         cloths
             .get(entity)
-            .is_ok_and(|cloth| !cloth.rest.state.is_tired())
+            .is_ok_and(|cloth| !cloth.sleep_timer.state.is_ready_to_sleep())
     };
-    let kept_awake = groups.any(is_restless);
+    let kept_awake = islands.any(is_awake);
     for mut cloth in &mut cloths {
         let entity = cloth.entity;
-        let place = groups.entities.binary_search(&entity);
-        if cloth.rest.state.is_tired() && !place.is_ok_and(|place| kept_awake[place]) {
-            let rest = cloth.rest.bypass_change_detection();
-            sleep::fall_asleep(&mut cloth.particles, rest, now);
-            // Whoever came to rest is well again; in its sleep no steps are counted.
-            cloth.body.silent_steps = 0;
+        let index = islands.entities.binary_search(&entity);
+        if cloth.sleep_timer.state.is_ready_to_sleep()
+            && !index.is_ok_and(|index| kept_awake[index])
+        {
+            let sleep_timer = cloth.sleep_timer.bypass_change_detection();
+            sleep::fall_asleep(&mut cloth.particles, sleep_timer, now);
+            // A cloth at rest is valid, and no steps are counted while it sleeps.
+            cloth.body.error_cooldown = 0;
             commands.entity(entity).try_insert(ClothSleeping);
         }
     }

@@ -1,6 +1,6 @@
-//! Builds the surfaces of mesh colliders, and finds out where they are during the coming step.
+//! Builds the surfaces of mesh colliders, and finds their motion in the coming step.
 
-use super::{colliders::ActiveColliders, follow::Anchors};
+use super::{anchors::Anchors, colliders::ActiveColliders};
 use crate::{
     cloth::Cloth,
     collider::{ClothCollider, LastPose},
@@ -12,60 +12,63 @@ use crate::{
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use std::sync::Arc;
 
-/// The mesh colliders of the running step, ordered by entity: the same order gives the same bits.
+/// Mesh colliders of the current step, ordered by entity: the same order gives the same bits.
 #[derive(Default)]
 pub(crate) struct ActiveMeshColliders {
     list: Vec<(MeshCollider, ClothLayers)>,
-    /// All of them, in their order.
+    /// Scratch buffer: all entities, sorted.
     order: Vec<Entity>,
-    built: EntityHashMap<Built>,
+    surfaces: EntityHashMap<BuiltSurface>,
 }
 
-/// What a collider has been built from, and what came of it.
-struct Built {
+/// Surface of a collider, and the inputs from which it was built.
+struct BuiltSurface {
     scale: Vec3,
     mesh: Option<AssetId<Mesh>>,
-    /// Its mesh has changed since.
+    /// Whether its mesh asset has changed since.
     stale: bool,
-    /// Or why it could not be built, which has been reported.
+    /// The surface, or the reason why it could not be built, which was logged.
     surface: Result<Arc<TriangleSurface>, String>,
-    /// Its transform is not finite, which has been reported.
-    misplaced: bool,
+    /// Whether its transform is not finite, which was logged.
+    has_invalid_transform: bool,
 }
 
 impl ActiveMeshColliders {
-    /// Those that meet a cloth on these layers.
-    pub(crate) fn meeting(
+    /// Returns the mesh colliders that interact with a cloth on these layers.
+    pub(crate) fn on_layers(
         &self,
         layers: Option<&ClothLayers>,
     ) -> impl Iterator<Item = &MeshCollider> + Clone {
         let layers = layers.copied().unwrap_or_default();
-        let met = self.list.iter().filter(move |(_, of)| layers.meets(*of));
-        met.map(|(collider, _)| collider)
+        let matching = self
+            .list
+            .iter()
+            .filter(move |(_, other)| layers.interacts_with(*other));
+        matching.map(|(collider, _)| collider)
     }
 
-    /// The same ones, as if they stood still.
-    pub(super) fn still(&self) -> Self {
-        let still = |(collider, layers): &(MeshCollider, _)| {
+    /// Returns the same colliders without velocity.
+    pub(super) fn stationary(&self) -> Self {
+        let stationary = |(collider, layers): &(MeshCollider, _)| {
             let mut collider = collider.clone();
             collider.start = collider.end;
             (collider, *layers)
         };
         Self {
-            list: self.list.iter().map(still).collect(),
+            list: self.list.iter().map(stationary).collect(),
             ..default()
         }
     }
 
-    /// All of them.
+    /// Returns all mesh colliders.
     #[cfg(feature = "debug")]
     pub(crate) fn all(&self) -> impl Iterator<Item = &MeshCollider> {
         self.list.iter().map(|(collider, _)| collider)
     }
 }
 
-/// Whether a surface of one scale serves for another: a transform that is turned gives its scale back to the
-/// last digits only. NaN is the same as NaN.
+/// Returns whether a surface built for one scale serves for another: the scale of a rotated transform varies in
+/// the last digits. NaN equals NaN.
 fn is_same_scale(a: Vec3, b: Vec3) -> bool {
     let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-5 * a.abs();
     a.to_array()
@@ -74,15 +77,15 @@ fn is_same_scale(a: Vec3, b: Vec3) -> bool {
         .all(|(a, b)| same(a, b))
 }
 
-/// Builds surfaces anew whose mesh has changed.
-pub(crate) fn note_changed_meshes(
+/// Marks surfaces whose mesh asset has changed for rebuilding.
+pub(crate) fn mark_changed_meshes(
     mut active: ResMut<ActiveColliders>,
     mut events: MessageReader<AssetEvent<Mesh>>,
 ) {
     for event in events.read() {
         if let AssetEvent::Added { id } | AssetEvent::Modified { id } = event {
-            let built = active.meshes.built.values_mut();
-            for built in built.filter(|built| built.mesh == Some(*id)) {
+            let surfaces = active.meshes.surfaces.values_mut();
+            for built in surfaces.filter(|built| built.mesh == Some(*id)) {
                 built.stale = true;
             }
         }
@@ -103,7 +106,11 @@ pub(crate) fn find_mesh_colliders(
     meshes: Option<Res<Assets<Mesh>>>,
     time: Res<Time>,
 ) {
-    let ActiveMeshColliders { list, order, built } = &mut active.meshes;
+    let ActiveMeshColliders {
+        list,
+        order,
+        surfaces,
+    } = &mut active.meshes;
     list.clear();
     order.clear();
     order.extend(colliders.iter().map(|(entity, ..)| entity));
@@ -115,7 +122,7 @@ pub(crate) fn find_mesh_colliders(
             continue;
         };
         let before = last.0;
-        // That of an entity which is a primitive as well is written with those, afterwards.
+        // For an entity with a primitive collider too, `find_colliders` writes it afterwards.
         let mut remember = |pose| {
             if !is_primitive {
                 last.set_if_neq(LastPose(pose));
@@ -130,76 +137,76 @@ pub(crate) fn find_mesh_colliders(
             ClothMeshShape::Mesh | ClothMeshShape::MeshHull => mesh.map(|mesh| mesh.id()),
             _ => None,
         };
-        let known = built.get(&entity);
-        let same = |known: &&Built| {
+        let known = surfaces.get(&entity);
+        let same = |known: &&BuiltSurface| {
             !known.stale && is_same_scale(known.scale, scale) && known.mesh == mesh
         };
         if known.filter(same).is_none() || collider.is_changed() {
             let loaded = mesh.and_then(|id| meshes.as_ref()?.get(id));
             // Still loading: it is tried again in the next step.
-            let surface = build(&collider, loaded, scale, is_cloth);
+            let surface = build_surface(&collider, loaded, scale, is_cloth);
             let surface = surface.map(|surface| surface.map(Arc::new));
             if let Some(Err(reason)) = &surface
                 && known.and_then(|known| known.surface.as_ref().err()) != Some(reason)
             {
-                error!("cloth mesh collider {entity} is left out: {reason}");
+                error!("cloth mesh collider {entity} is ignored: {reason}");
             }
-            let now = surface.map(|surface| Built {
+            let now = surface.map(|surface| BuiltSurface {
                 scale,
                 mesh,
                 stale: false,
                 surface,
-                misplaced: false,
+                has_invalid_transform: false,
             });
             match now {
-                Some(now) => drop(built.insert(entity, now)),
-                None => drop(built.remove(&entity)),
+                Some(now) => drop(surfaces.insert(entity, now)),
+                None => drop(surfaces.remove(&entity)),
             }
         }
         let end = Pose {
-            // A parent that is scaled unevenly shears what is turned inside it; the nearest rotation
-            // is the best that a rigid shape can do.
+            // A non-uniformly scaled parent shears rotated children; the nearest rotation is the
+            // best approximation for a rigid shape.
             rotation: rotation.normalize(),
             translation,
         };
-        let built = built.get_mut(&entity);
-        let Some((surface, misplaced)) = built.and_then(|built| {
+        let built = surfaces.get_mut(&entity);
+        let Some((surface, has_invalid_transform)) = built.and_then(|built| {
             let surface = built.surface.as_ref().ok()?;
-            Some((surface.clone(), &mut built.misplaced))
+            Some((surface.clone(), &mut built.has_invalid_transform))
         }) else {
             remember(None);
             continue;
         };
         if !end.is_valid() {
-            if !std::mem::replace(misplaced, true) {
+            if !std::mem::replace(has_invalid_transform, true) {
                 error!(
-                    "cloth mesh collider {entity} at {translation} is left out; its transform must \
-                     be finite"
+                    "cloth mesh collider {entity} at {translation} is ignored; its transform must be \
+                     finite"
                 );
             }
             remember(None);
             continue;
         }
-        *misplaced = false;
+        *has_invalid_transform = false;
         remember(Some(Isometry3d::new(translation, end.rotation)));
         let start = before.map_or(end, |last| Pose {
             rotation: last.rotation,
             translation: last.translation.into(),
         });
-        let moved = MeshCollider {
+        let swept = MeshCollider {
             surface,
             start,
             end,
             friction: collider.friction(),
         };
         let layers = layers.copied().unwrap_or_default();
-        list.push((moved.without_teleport(time.delta_secs()), layers));
+        list.push((swept.without_teleport(time.delta_secs()), layers));
     }
-    built.retain(|&entity, _| colliders.contains(entity));
+    surfaces.retain(|&entity, _| colliders.contains(entity));
 }
 
-/// Builds a surface, or says why it cannot; nothing as long as there is no mesh.
-fn build(
+/// Builds a surface, or returns why it cannot be built; `None` while the mesh is not loaded.
+fn build_surface(
     collider: &ClothMeshCollider,
     mesh: Option<&Mesh>,
     scale: Vec3,
@@ -228,7 +235,7 @@ fn build(
                 _ => TriangleSurface::new(scaled(&points), triangles),
             }
         }
-        ClothMeshShape::Triangles { vertices, indices } => joined(vertices, indices)
+        ClothMeshShape::Triangles { vertices, indices } => weld(vertices, indices)
             .and_then(|(points, triangles)| TriangleSurface::new(scaled(&points), triangles)),
         ClothMeshShape::Hull { points } => TriangleSurface::convex_hull(&scaled(points)),
         ClothMeshShape::Heightfield {
@@ -244,8 +251,8 @@ fn build(
     }))
 }
 
-/// Makes one point of all vertices at one place.
-fn joined(
+/// Welds vertices at the same position.
+fn weld(
     vertices: &[Vec3],
     indices: &[[u32; 3]],
 ) -> Result<(Vec<Vec3>, Vec<[u32; 3]>), SurfaceError> {

@@ -1,99 +1,98 @@
-//! Goes through all cloths, on several threads where that is worth it.
+//! Iteration over all cloths, on several threads where that is faster.
 
-use crate::{settings::ClothThreads, solver::Leader};
+use crate::{settings::ClothMaxThreads, solver::Workers};
 use bevy::{prelude::*, tasks::ComputeTaskPool};
 
-/// A cloth of fewer particles is not split over threads. Two threads instead of one took (`measure`,
-/// hang, ms a step, smallest of three runs on a 2-core machine that had other work too): 48² 0.31
+/// Smallest number of particles for which a single cloth is split over threads. Two threads instead of one took
+/// (`measure`, hang, ms per step, minimum of three runs on a 2-core machine with other load): 48² 0.31
 /// instead of 0.29, 64² 0.46 instead of 0.50, 96² 0.88 instead of 1.07, 128² 1.39 instead of 1.93.
-const SPLIT: usize = 8192;
+const MIN_SPLIT_PARTICLES: usize = 8192;
 
-/// Fewer particles in all are not worth another thread: their step takes 0.1 ms or two, a good part of
-/// which it would take the other one to wake up.
-const WORTH: usize = 1500;
+/// Smallest total number of particles for which several threads are used: a step of fewer takes 0.1 to 0.2 ms, and
+/// waking a thread a large part of that.
+const MIN_PARALLEL_PARTICLES: usize = 1500;
 
-/// What is less work than a step is worth another thread for so many times as many particles.
-const LIGHTER: usize = 10;
+/// Factor on [`MIN_PARALLEL_PARTICLES`] for work that is light compared to a step.
+const LIGHT_WORK_FACTOR: usize = 10;
 
-/// A cloth is split when it has more particles than this share of what each thread has to do;
-/// otherwise threads take whole cloths, which costs less.
-const LARGE: usize = 4;
+/// A cloth is split if it has more than 1/4 of the particles per thread; otherwise threads take whole cloths,
+/// which has less overhead.
+const SPLIT_DIVISOR: usize = 4;
 
-/// The threads that work on cloths: the one that runs the systems and, while it does, some of the
-/// compute pool.
+/// Threads that work on cloths: the one that runs the system, and some of the compute pool.
 #[derive(Resource)]
-pub(crate) struct ClothCrew {
-    leader: Leader,
+pub(crate) struct ClothWorkers {
+    workers: Workers,
 }
 
-impl Default for ClothCrew {
+impl Default for ClothWorkers {
     fn default() -> Self {
         Self {
-            leader: Leader::new(),
+            workers: Workers::new(),
         }
     }
 }
 
-impl ClothCrew {
-    /// Does the work for each cloth. `size` says how many particles it has. What is large is shared
-    /// by all threads, one cloth after the other; of the rest each thread takes whole cloths. Who does
-    /// what has no influence on results.
-    pub(super) fn for_all<T>(
+impl ClothWorkers {
+    /// Calls `work` for each cloth. `size` returns its number of particles. Large cloths are split over all
+    /// threads, one after the other; of the others each thread takes whole cloths. The results do not depend on
+    /// the distribution.
+    pub(super) fn for_each_cloth<T>(
         &mut self,
-        most: ClothThreads,
+        max_threads: ClothMaxThreads,
         cloths: impl Iterator<Item = T>,
         size: impl Fn(&T) -> usize,
-        work: impl Fn(&mut Leader, T) + Sync,
+        work: impl Fn(&mut Workers, T) + Sync,
     ) where
         T: Send,
     {
-        let helpers = helpers(most);
-        let alone = |cloth| work(&mut Leader::alone(), cloth);
-        if helpers == 0 {
-            cloths.for_each(alone);
+        let worker_count = worker_count(max_threads);
+        let serial = |cloth| work(&mut Workers::serial(), cloth);
+        if worker_count == 0 {
+            cloths.for_each(serial);
             return;
         }
-        let leader = &mut self.leader;
+        let workers = &mut self.workers;
         let mut cloths = cloths;
-        // One cloth is the most common case; it needs no list.
+        // A single cloth is the most common case, and needs no list.
         let Some(first) = cloths.next() else { return };
         let Some(second) = cloths.next() else {
-            if size(&first) >= SPLIT {
-                gather(leader, helpers);
-                work(leader, first);
-                leader.dismiss();
+            if size(&first) >= MIN_SPLIT_PARTICLES {
+                start_workers(workers, worker_count);
+                work(workers, first);
+                workers.stop();
             } else {
-                alone(first);
+                serial(first);
             }
             return;
         };
         let mut cloths: Vec<T> = [first, second].into_iter().chain(cloths).collect();
         let total: usize = cloths.iter().map(&size).sum();
-        if total < WORTH {
-            cloths.into_iter().for_each(alone);
+        if total < MIN_PARALLEL_PARTICLES {
+            cloths.into_iter().for_each(serial);
             return;
         }
-        gather(leader, helpers);
-        // The largest first, so that nobody comes to it last.
+        start_workers(workers, worker_count);
+        // The largest first, so that no thread starts it last.
         cloths.sort_by_key(|cloth| std::cmp::Reverse(size(cloth)));
-        let threads = helpers + 1;
+        let threads = worker_count + 1;
         let split = |cloth: &T| {
             let size = size(cloth);
-            size >= SPLIT && size * threads * LARGE > total
+            size >= MIN_SPLIT_PARTICLES && size * threads * SPLIT_DIVISOR > total
         };
         let large = cloths.partition_point(split);
         let mut cloths = cloths.into_iter();
         for cloth in cloths.by_ref().take(large) {
-            work(leader, cloth);
+            work(workers, cloth);
         }
-        leader.each(cloths, alone);
-        leader.dismiss();
+        workers.for_each_part(cloths, serial);
+        workers.stop();
     }
 
-    /// The same for light work, of which no cloth is ever split.
-    pub(super) fn for_whole<T>(
+    /// Calls `work` for each cloth, for light work: no cloth is split.
+    pub(super) fn for_each_whole_cloth<T>(
         &mut self,
-        most: ClothThreads,
+        max_threads: ClothMaxThreads,
         cloths: impl Iterator<Item = T>,
         size: impl Fn(&T) -> usize,
         work: impl Fn(T) + Sync,
@@ -106,33 +105,33 @@ impl ClothCrew {
             return work(first);
         };
         let cloths: Vec<T> = [first, second].into_iter().chain(cloths).collect();
-        let helpers = helpers(most);
+        let worker_count = worker_count(max_threads);
         let total: usize = cloths.iter().map(size).sum();
-        if helpers == 0 || total < WORTH * LIGHTER {
+        if worker_count == 0 || total < MIN_PARALLEL_PARTICLES * LIGHT_WORK_FACTOR {
             cloths.into_iter().for_each(work);
             return;
         }
-        gather(&mut self.leader, helpers);
-        self.leader.each(cloths.into_iter(), work);
-        self.leader.dismiss();
+        start_workers(&mut self.workers, worker_count);
+        self.workers.for_each_part(cloths.into_iter(), work);
+        self.workers.stop();
     }
 }
 
-/// Calls helpers from the compute pool.
-fn gather(leader: &mut Leader, helpers: usize) {
+/// Starts workers on the compute pool.
+fn start_workers(workers: &mut Workers, worker_count: usize) {
     if let Some(pool) = ComputeTaskPool::try_get() {
-        leader.gather(helpers, |helper| {
-            pool.spawn(async move { helper.help() }).detach();
+        workers.start(worker_count, |worker| {
+            pool.spawn(async move { worker.run() }).detach();
         });
     }
 }
 
-/// How many threads can help the one that asks.
-fn helpers(most: ClothThreads) -> usize {
-    // There the pool is this thread.
+/// Returns the number of threads available besides the current one.
+fn worker_count(max_threads: ClothMaxThreads) -> usize {
+    // The pool has only the current thread.
     if cfg!(target_arch = "wasm32") {
         return 0;
     }
     let pool = ComputeTaskPool::try_get().map_or(0, |pool| pool.thread_num());
-    pool.min(most.0.saturating_sub(1))
+    pool.min(max_threads.0.saturating_sub(1))
 }

@@ -1,65 +1,66 @@
-//! The phases of a substep: systems that take one for all cloths, and what each does to one cloth.
+//! Phases of a substep: systems for all cloths, and functions for one cloth.
 
-use super::{colliders::ActiveColliders, parallel::ClothCrew, touching::ClothsTouching};
+use super::{cloth_pairs::ClothPairs, colliders::ActiveColliders, parallel::ClothWorkers};
 #[cfg(feature = "parry")]
-use crate::solver::WHOLE;
+use crate::solver::FULL_STEP;
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Constraints, Particles, SelfContacts},
+    components::{ClothBody, ClothConstraints, ClothParticles, ClothSelfContacts},
     grab::ClothGrabs,
     layers::ClothLayers,
     lod::InMotion,
-    plugin::SubstepTime,
-    settings::{ClothGravity, ClothThreads},
+    plugin::ClothSubstepTime,
+    settings::{ClothGravity, ClothMaxThreads},
     solver::{
-        Integration, Leader, Relaxation, Skin, Surface, Touching, collide_shared,
-        damp_strains_shared, hold_tethers_shared, integrate_shared, relax_shared,
+        BodyContactInput, ContactSurface, IntegrateSettings, RelaxSettings, Surface, Workers,
+        damp_strains_parallel, integrate_parallel, relax_parallel, solve_tethers_parallel,
+        update_and_collide,
     },
-    tearing::Tearing,
+    tearing::ClothTearing,
 };
 use bevy::prelude::*;
 
-/// The substep of a cloth, if it has one in this one of all cloths.
-pub(super) fn due(body: &ClothBody, all: &SubstepTime) -> Option<SubstepTime> {
-    match body.pace.waits {
+/// Returns the substep of a cloth that falls into this one of all cloths, if any.
+pub(super) fn due(body: &ClothBody, all: &ClothSubstepTime) -> Option<ClothSubstepTime> {
+    match body.update_rate.is_skipped {
         true => None,
-        false => body.pace.substep(all),
+        false => body.update_rate.substep(all),
     }
 }
 
 pub(crate) fn integrate(
-    mut cloths: Query<(&Cloth, &ClothBody, &mut Particles), InMotion>,
+    mut cloths: Query<(&Cloth, &ClothBody, &mut ClothParticles), InMotion>,
     gravity: Res<ClothGravity>,
-    time: Res<SubstepTime>,
-    threads: Res<ClothThreads>,
-    mut crew: ResMut<ClothCrew>,
+    time: Res<ClothSubstepTime>,
+    threads: Res<ClothMaxThreads>,
+    mut workers: ResMut<ClothWorkers>,
 ) {
-    let size = |cloth: &(_, _, Mut<Particles>)| cloth.2.len();
-    crew.for_all(
+    let size = |cloth: &(_, _, Mut<ClothParticles>)| cloth.2.len();
+    workers.for_each_cloth(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, body, mut p)| {
+        |workers, (cloth, body, mut p)| {
             if let Some(time) = due(body, &time) {
-                integrate_one(leader, cloth, &mut p, &gravity, &time);
+                integrate_one(workers, cloth, &mut p, &gravity, &time);
             }
         },
     );
 }
 
 pub(super) fn integrate_one(
-    leader: &mut Leader,
+    workers: &mut Workers,
     cloth: &Cloth,
-    particles: &mut Particles,
+    particles: &mut ClothParticles,
     gravity: &ClothGravity,
-    time: &SubstepTime,
+    time: &ClothSubstepTime,
 ) {
-    let by = Integration {
+    let settings = IntegrateSettings {
         gravity: gravity.0 * cloth.gravity_scale,
         damping: cloth.damping,
         dt: time.substep,
     };
-    integrate_shared(leader, particles, &by);
+    integrate_parallel(workers, particles, &settings);
 }
 
 pub(crate) fn relax(
@@ -67,29 +68,29 @@ pub(crate) fn relax(
         (
             &Cloth,
             &mut ClothBody,
-            Option<&Tearing>,
+            Option<&ClothTearing>,
             &ClothGrabs,
-            &mut Particles,
-            &mut Constraints,
+            &mut ClothParticles,
+            &mut ClothConstraints,
         ),
         InMotion,
     >,
-    time: Res<SubstepTime>,
-    threads: Res<ClothThreads>,
-    mut crew: ResMut<ClothCrew>,
+    time: Res<ClothSubstepTime>,
+    threads: Res<ClothMaxThreads>,
+    mut workers: ResMut<ClothWorkers>,
 ) {
-    let size = |cloth: &(_, _, _, _, Mut<Particles>, _)| cloth.4.len();
-    crew.for_all(
+    let size = |cloth: &(_, _, _, _, Mut<ClothParticles>, _)| cloth.4.len();
+    workers.for_each_cloth(
         *threads,
         cloths.iter_mut(),
         size,
-        |leader, (cloth, mut body, tearing, grabs, mut p, mut k)| {
+        |workers, (cloth, mut body, tearing, grabs, mut p, mut k)| {
             let body = body.bypass_change_detection();
             let k = k.bypass_change_detection();
-            // Anybody may have moved particles since integration.
+            // Other systems may have moved particles since integration.
             if let Some(time) = due(body, &time) {
                 relax_one(
-                    leader,
+                    workers,
                     cloth,
                     body,
                     tearing,
@@ -103,63 +104,64 @@ pub(crate) fn relax(
     );
 }
 
-/// Constraints, and hands. Nobody comes between: what is held weighs more until both are done.
+/// Solves constraints and grabs. Both in one system: grabbed particles keep their added mass until the grabs are
+/// solved.
 pub(super) fn relax_one(
-    leader: &mut Leader,
+    workers: &mut Workers,
     cloth: &Cloth,
     body: &mut ClothBody,
-    tearing: Option<&Tearing>,
+    tearing: Option<&ClothTearing>,
     grabs: &ClothGrabs,
-    particles: &mut Particles,
-    k: &mut Constraints,
-    (time, mut moved): (&SubstepTime, bool),
+    particles: &mut ClothParticles,
+    constraints: &mut ClothConstraints,
+    (time, mut moved): (&ClothSubstepTime, bool),
 ) {
-    grabs.take(particles, &mut body.in_hand, time);
+    grabs.raise_mass(particles, &mut body.grabbed_mass, time);
     let during = [time.index, time.count];
     if !body.bodies.is_empty() {
-        body.bodies.lead(particles, during, time.substep);
-        moved |= !body.bodies.held.is_empty();
+        body.bodies.advance(particles, during, time.substep);
+        moved |= !body.bodies.attachments.is_empty();
     }
-    let applied = body.applied(cloth, time);
-    let by = Relaxation {
-        compliance: applied.compliance,
-        threads: cloth.threads,
-        strain_limit: applied.strain_limit,
-        iterations: body.pace.iterations(cloth.iterations),
+    let ramped = body.ramped(cloth, time);
+    let settings = RelaxSettings {
+        compliance: ramped.compliance,
+        stretch_solver: cloth.stretch_solver,
+        strain_limit: ramped.strain_limit,
+        iterations: body.update_rate.iterations(cloth.iterations),
         dt: time.substep,
-        strength: applied.strength,
-        to_come: time.count.saturating_sub(time.index + 1),
-        loads: tearing.is_some_and(Tearing::by_load),
+        relaxation_factor: ramped.relaxation_factor,
+        substeps_left: time.count.saturating_sub(time.index + 1),
+        loads: tearing.is_some_and(ClothTearing::by_load),
     };
     if time.index == 0 {
-        k.prepare(particles);
-        damp_strains_shared(
-            leader,
+        constraints.prepare(particles);
+        damp_strains_parallel(
+            workers,
             particles,
-            k,
-            &applied.compliance,
-            &cloth.fabric.retardation(),
+            constraints,
+            &ramped.compliance,
+            &cloth.fabric.constraint_damping(),
             time.step,
         );
     }
-    if by.loads && time.index == 0 {
-        k.clear_loads();
+    if settings.loads && time.index == 0 {
+        constraints.clear_loads();
     }
-    if body.touched {
-        k.forget_spin();
+    if body.had_contact {
+        constraints.forget_angular_momentum();
     }
     if moved {
-        k.disregard_moves(leader, particles);
+        constraints.exclude_displacements(workers, particles);
     }
-    relax_shared(leader, particles, k, &by);
-    if by.loads {
-        k.add_loads(time.substep, 1.0 / time.count as f32);
+    relax_parallel(workers, particles, constraints, &settings);
+    if settings.loads {
+        constraints.add_loads(time.substep, 1.0 / time.count as f32);
     } else {
-        hold_tethers_shared(leader, particles, &body.tethers, applied.tether_scale);
+        solve_tethers_parallel(workers, particles, &body.tethers, ramped.tether_scale);
     }
-    let limits = &body.guide.limits;
-    limits.hold_shared(leader, particles, during);
-    grabs.hold(particles, &mut body.in_hand, time);
+    let motion_constraints = &body.reference_frame.motion_constraints;
+    motion_constraints.solve_parallel(workers, particles, during);
+    grabs.solve(particles, &mut body.grabbed_mass, time);
 }
 
 pub(crate) fn collide(
@@ -168,166 +170,179 @@ pub(crate) fn collide(
             &Cloth,
             &mut ClothBody,
             Option<&ClothLayers>,
-            &mut SelfContacts,
-            &mut Particles,
+            &mut ClothSelfContacts,
+            &mut ClothParticles,
         ),
         InMotion,
     >,
     colliders: Res<ActiveColliders>,
-    time: Res<SubstepTime>,
-    threads: Res<ClothThreads>,
-    mut crew: ResMut<ClothCrew>,
-    mut touching: ResMut<ClothsTouching>,
+    time: Res<ClothSubstepTime>,
+    threads: Res<ClothMaxThreads>,
+    mut workers: ResMut<ClothWorkers>,
+    mut cloth_pairs: ResMut<ClothPairs>,
 ) {
     type Item<'a> = (
         &'a Cloth,
         Mut<'a, ClothBody>,
         Option<&'a ClothLayers>,
-        Mut<'a, SelfContacts>,
-        Mut<'a, Particles>,
+        Mut<'a, ClothSelfContacts>,
+        Mut<'a, ClothParticles>,
     );
     let size = |(.., particles): &Item| particles.len();
-    let itself = |(cloth, body, _, contacts, p): &mut Item| {
+    let self_collide = |(cloth, body, _, contacts, p): &mut Item| {
         let contacts = contacts.bypass_change_detection();
         if let Some(time) = due(body, &time) {
             contacts.collide(cloth, body, p, &time);
         }
     };
-    let rest = |leader: &mut Leader, (cloth, mut body, layers, _, mut p): Item| {
+    let collide_others = |workers: &mut Workers, (cloth, mut body, layers, _, mut p): Item| {
         let body = body.bypass_change_detection();
         if let Some(time) = due(body, &time) {
-            collide_one(leader, cloth, body, layers, &mut p, &colliders, &time);
+            collide_one(workers, cloth, body, layers, &mut p, &colliders, &time);
         }
     };
-    if touching.is_empty() {
-        crew.for_all(*threads, cloths.iter_mut(), size, |leader, mut cloth| {
-            itself(&mut cloth);
-            rest(leader, cloth);
+    if cloth_pairs.is_empty() {
+        workers.for_each_cloth(*threads, cloths.iter_mut(), size, |workers, mut cloth| {
+            self_collide(&mut cloth);
+            collide_others(workers, cloth);
         });
         return;
     }
-    crew.for_all(*threads, cloths.iter_mut(), size, |_, mut cloth| {
-        itself(&mut cloth);
+    workers.for_each_cloth(*threads, cloths.iter_mut(), size, |_, mut cloth| {
+        self_collide(&mut cloth);
     });
-    for pair in touching.pairs_mut() {
+    for pair in cloth_pairs.pairs_mut() {
         if let Ok([a, b]) = cloths.get_many_mut(pair.cloths) {
-            let (_, mut a, .., mut of_a) = a;
-            let (_, mut b, .., mut of_b) = b;
+            let (_, mut a, .., mut particles_a) = a;
+            let (_, mut b, .., mut particles_b) = b;
             if due(&a, &time).is_none() || due(&b, &time).is_none() {
                 continue;
             }
             let triangles = [&a.triangles.indices, &b.triangles.indices];
-            if pair.collide([&mut of_a, &mut of_b], triangles, &time) {
-                a.bypass_change_detection().touched = true;
-                b.bypass_change_detection().touched = true;
+            if pair.collide([&mut particles_a, &mut particles_b], triangles, &time) {
+                a.bypass_change_detection().had_contact = true;
+                b.bypass_change_detection().had_contact = true;
             }
         }
     }
-    crew.for_all(*threads, cloths.iter_mut(), size, rest);
+    workers.for_each_cloth(*threads, cloths.iter_mut(), size, collide_others);
 }
 
-/// With more colliders than this, a cloth looks once a step which of them are near.
-const CROWD: usize = 16;
+/// Number of colliders above which a cloth selects the near ones once per step.
+const MAX_UNFILTERED_COLLIDERS: usize = 16;
 
-/// How much faster than in its first substep a cloth may get in a step, and how much farther it may be moved
-/// all the same, m, and still meet all colliders.
-const HASTE: f32 = 3.0;
-const LEEWAY: f32 = 0.25;
+/// Speed, as a multiple of that in the first substep, up to which a cloth cannot leave the box in which it finds
+/// colliders.
+const MAX_SPEEDUP: f32 = 3.0;
+/// Margin of that box for other displacements, m.
+const BOUNDS_MARGIN: f32 = 0.25;
 
-/// The corners of a box around all that a cloth may touch in a step.
-fn reach(p: &Particles, surface: &Surface, time: &SubstepTime) -> [Vec3; 2] {
+/// Returns the corners of a box around everything that a cloth may touch in a step.
+fn swept_bounds(p: &ClothParticles, surface: &Surface, time: &ClothSubstepTime) -> [Vec3; 2] {
     let (low, high) = p.position.bounds().unwrap_or_default();
     let (back, forth) = p.displacement.bounds().unwrap_or_default();
-    let way = back.abs().max(forth.abs()) * (HASTE * time.count as f32);
-    let margin = way + (LEEWAY + surface.thickness);
-    // Of what is not finite nothing is known.
+    let motion = back.abs().max(forth.abs()) * (MAX_SPEEDUP * time.count as f32);
+    let margin = motion + (BOUNDS_MARGIN + surface.thickness);
+    // Bounds that are not finite contain everything.
     if !margin.is_finite() {
         return [Vec3::NEG_INFINITY, Vec3::INFINITY];
     }
     [p.origin + low - margin, p.origin + high + margin]
 }
 
-/// Contacts with colliders. They come last and have the last word: cloth between other cloth and them
-/// stays outside.
+/// Solves contacts with colliders. They come last: cloth between a collider and other cloth ends outside the
+/// collider.
 pub(super) fn collide_one(
-    leader: &mut Leader,
+    workers: &mut Workers,
     cloth: &Cloth,
     body: &mut ClothBody,
     layers: Option<&ClothLayers>,
-    particles: &mut Particles,
+    particles: &mut ClothParticles,
     colliders: &ActiveColliders,
-    time: &SubstepTime,
+    time: &ClothSubstepTime,
 ) {
     let surface = Surface {
-        thickness: body.applied(cloth, time).thickness + body.radius(),
+        thickness: body.ramped(cloth, time).thickness + body.radius(),
         ..cloth.fabric.surface()
     };
-    let covers = body.pace.covers();
-    let sees_others = body.guide.carried.is_some() || covers > 1;
-    if sees_others && time.index == 0 {
-        let carried = body.guide.carried;
-        let seen = colliders.meeting_since(layers, covers);
-        let seen = seen.map(|met| carried.map_or(met, |carry| carry.seen(&met)));
-        body.guide.colliders.clear();
-        body.guide.colliders.extend(seen);
+    let steps_covered = body.update_rate.steps_covered();
+    let uses_swept_colliders = body.reference_frame.frame_motion.is_some() || steps_covered > 1;
+    if uses_swept_colliders && time.index == 0 {
+        let frame_motion = body.reference_frame.frame_motion;
+        let swept = colliders.on_layers_over_steps(layers, steps_covered);
+        let swept = swept.map(|collider| {
+            frame_motion.map_or(collider, |motion| motion.relative_collider(&collider))
+        });
+        body.reference_frame.collider_buffer.clear();
+        body.reference_frame.collider_buffer.extend(swept);
     }
-    let is_crowded = !sees_others && colliders.len() > CROWD;
-    if is_crowded && time.index == 0 {
-        let near = colliders.near(layers, reach(particles, &surface, time));
-        body.guide.colliders.clear();
-        body.guide.colliders.extend(near);
+    let uses_near_colliders = !uses_swept_colliders && colliders.len() > MAX_UNFILTERED_COLLIDERS;
+    if uses_near_colliders && time.index == 0 {
+        let near = colliders.near(layers, swept_bounds(particles, &surface, time));
+        body.reference_frame.collider_buffer.clear();
+        body.reference_frame.collider_buffer.extend(near);
     }
-    let (all, own) = match sees_others || is_crowded {
-        true => (None, &body.guide.colliders[..]),
-        false => (Some(colliders.meeting(layers)), &[][..]),
+    let (all, own) = match uses_swept_colliders || uses_near_colliders {
+        true => (None, &body.reference_frame.collider_buffer[..]),
+        false => (Some(colliders.on_layers(layers)), &[][..]),
     };
     let bodies = &mut body.bodies;
     let during = [time.index, time.count];
     if !bodies.is_empty() {
-        bodies.follow(particles, during, time.substep);
+        bodies.apply_attachment_impulses(particles, during, time.substep);
     }
-    let met = all.into_iter().flatten().chain(own).chain(bodies.fixed());
+    let active = all
+        .into_iter()
+        .flatten()
+        .chain(own)
+        .chain(bodies.kinematic());
     if time.index == 0 {
         let (triangles, thickness) = (&body.triangles, surface.thickness);
-        let all = met.clone().chain(bodies.moving());
-        body.facets.prepare(triangles, all, thickness);
+        let all = active.clone().chain(bodies.dynamic());
+        body.triangle_contacts.prepare(triangles, all, thickness);
     }
     #[cfg(feature = "parry")]
     let meshes = {
         let meshes = colliders
             .meshes
-            .meeting(layers)
-            .chain(bodies.fixed_meshes());
+            .on_layers(layers)
+            .chain(bodies.kinematic_meshes());
         meshes.map(move |mesh| (mesh, during))
     };
     #[cfg(feature = "parry")]
     {
-        let moving = bodies.moving_meshes().iter().map(|mesh| (mesh, WHOLE));
+        let moving = bodies.dynamic_meshes().iter().map(|mesh| (mesh, FULL_STEP));
         let all = meshes.clone().chain(moving);
         (body.mesh_contacts).begin(particles, all, &surface, time.index == 0);
     }
-    let mut skin = Skin {
+    let mut contact_surface = ContactSurface {
         triangles: &body.triangles,
-        facets: &mut body.facets,
+        triangle_contacts: &mut body.triangle_contacts,
         surface,
     };
-    body.touched |= collide_shared(leader, particles, skin.reborrow(), met, during);
+    body.had_contact |= update_and_collide(
+        workers,
+        particles,
+        contact_surface.reborrow(),
+        active,
+        during,
+    );
     #[cfg(feature = "parry")]
     {
-        (body.mesh_contacts).collide(leader, particles, meshes, &surface, time.index == 0);
-        body.touched |= body.mesh_contacts.is_near();
+        (body.mesh_contacts).collide(workers, particles, meshes, &surface, time.index == 0);
+        body.had_contact |= body.mesh_contacts.is_near();
     }
     if !bodies.is_empty() {
-        let touching = Touching {
-            skin,
+        let input = BodyContactInput {
+            contact_surface,
             #[cfg(feature = "parry")]
             meshes: &mut body.mesh_contacts,
             during,
             dt: time.substep,
         };
-        body.touched |= bodies.touch(leader, particles, touching);
-        bodies.release(particles);
-        // What a piece of a body has of its motion is not the cloth's.
-        body.touched |= !bodies.held.is_empty();
+        body.had_contact |= bodies.collide(workers, particles, input);
+        bodies.restore_attachment_masses(particles);
+        // The motion of attached particles is that of the body, not of the cloth.
+        body.had_contact |= !bodies.attachments.is_empty();
     }
 }

@@ -1,30 +1,31 @@
-//! Keeps flat cloth flat.
+//! Plane constraint of planar cloth.
 
 use super::phases::due;
 use crate::{
-    components::{ClothBody, Particles},
+    components::{ClothBody, ClothParticles},
     lod::InMotion,
     planar::PlanarCloth,
-    plugin::SubstepTime,
+    plugin::ClothSubstepTime,
     solver,
 };
 use bevy::prelude::*;
 
-pub(crate) fn hold_in_planes(
-    mut cloths: Query<(Entity, &PlanarCloth, &ClothBody, &mut Particles), InMotion>,
+/// Moves the particles of planar cloths into their planes.
+pub(crate) fn constrain_to_planes(
+    mut cloths: Query<(Entity, &PlanarCloth, &ClothBody, &mut ClothParticles), InMotion>,
     transforms: TransformHelper,
-    time: Res<SubstepTime>,
+    time: Res<ClothSubstepTime>,
 ) {
     for (entity, planar, body, mut particles) in &mut cloths {
         if due(body, &time).is_some()
             && let Some((point, normal)) = plane_of(entity, planar, &transforms)
         {
-            solver::hold_in_plane(&mut particles, point, normal);
+            solver::constrain_to_plane(&mut particles, point, normal);
         }
     }
 }
 
-/// A point of the plane in which a cloth is held, m, and its normal; `None` if they say nothing.
+/// Returns a point of the plane of a cloth, m, and its normal; `None` if they are invalid.
 pub(super) fn plane_of(
     entity: Entity,
     planar: &PlanarCloth,
@@ -37,13 +38,13 @@ pub(super) fn plane_of(
     (normal != Vec3::ZERO && point.is_finite()).then_some((point, normal))
 }
 
-/// Reports a normal that says nothing, once for each time it is written.
+/// Logs invalid normals, once each time they are written.
 pub(crate) fn check_planes(planes: Query<(Entity, &PlanarCloth), Changed<PlanarCloth>>) {
     for (entity, planar) in &planes {
         if planar.normal.try_normalize().is_none() {
             error!(
-                "cloth {entity}: PlanarCloth::normal is {}, which is no direction, so the cloth is \
-                 not kept in a plane; give it finite numbers that are not all 0",
+                "cloth {entity}: PlanarCloth::normal is {}, which is not a direction, so the cloth \
+                 is not kept in a plane; set finite components that are not all 0",
                 planar.normal
             );
         }

@@ -1,31 +1,30 @@
-//! Begins a step: edits of the user take effect, pins get their targets, the wind its forces.
+//! Begins a step: applies changed components, computes the targets of pins and the forces of the air.
 
 use super::{
-    bind::{NO_PAINT, NO_PINS, bind_masses, rebind},
+    anchors::Anchors,
+    bind::{NO_PAINT, NO_PINS, bind_masses, bind_pins},
     bodies,
+    cloth_pairs::ClothPairs,
     colliders::ActiveColliders,
-    follow::Anchors,
-    guide,
-    parallel::ClothCrew,
-    pressure, tethers,
-    touching::ClothsTouching,
+    parallel::ClothWorkers,
+    pressure, reference_frame, tethers,
     wind_zones::ActiveWindZones,
 };
 use crate::{
     cloth::Cloth,
     collider::ClothCollider,
-    components::{ClothBody, Constraints, Particles},
+    components::{ClothBody, ClothConstraints, ClothParticles},
+    inertia::ClothInertia,
     layers::ClothLayers,
     lod::InMotion,
-    max_distance::MaxDistance,
+    max_distance::ClothMaxDistance,
     paint::ClothPaint,
     pins::{PinAnchor, Pins},
-    plugin::SubstepTime,
-    pressure::Pressure,
-    settings::{ClothThreads, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
-    solver::{Air, Leader, WindField, apply_air_in_shared, apply_internal_friction},
-    tearing::Tearing,
-    world_motion::WorldMotion,
+    plugin::ClothSubstepTime,
+    pressure::ClothPressure,
+    settings::{ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence},
+    solver::{Air, WindField, Workers, apply_air_in_field_parallel, apply_internal_friction},
+    tearing::ClothTearing,
 };
 use bevy::{
     ecs::{
@@ -36,63 +35,63 @@ use bevy::{
     prelude::*,
 };
 
-/// Longest step that is taken at once, s; after a longer pause the cloth loses time, not its shape.
-pub(super) const LONGEST_STEP: f32 = 0.1;
+/// Longest step, s; a longer one is shortened, so that the cloth loses time but stays stable.
+pub(super) const MAX_STEP: f32 = 0.1;
 
-/// How long the coming step is, s.
+/// Returns the length of the coming step, s.
 pub(crate) fn step_length(clock: &Time) -> f32 {
-    clock.delta_secs().min(LONGEST_STEP)
+    clock.delta_secs().min(MAX_STEP)
 }
 
-/// A cloth, with all that a step begins with.
+/// Components of a cloth used at the beginning of a step.
 #[derive(QueryData)]
 #[query_data(mutable)]
-pub(crate) struct Prepared {
+pub(crate) struct PrepareQuery {
     entity: Entity,
     cloth: &'static Cloth,
     pins: Option<&'static Pins>,
-    tearing: Option<&'static Tearing>,
-    pressure: Option<&'static Pressure>,
+    tearing: Option<&'static ClothTearing>,
+    pressure: Option<&'static ClothPressure>,
     paint: Option<&'static ClothPaint>,
-    max_distance: Option<&'static MaxDistance>,
-    motion: Option<&'static WorldMotion>,
-    constraints: &'static Constraints,
-    particles: &'static mut Particles,
+    max_distance: Option<&'static ClothMaxDistance>,
+    motion: Option<&'static ClothInertia>,
+    constraints: &'static ClothConstraints,
+    particles: &'static mut ClothParticles,
     body: &'static mut ClothBody,
 }
 
-/// What blows.
+/// Resources that determine the air around cloths, and colliders.
 #[derive(SystemParam)]
-pub(crate) struct Weather<'w> {
+pub(crate) struct AirParams<'w> {
     wind: Res<'w, Wind>,
-    turbulence: Res<'w, Turbulence>,
+    turbulence: Res<'w, WindTurbulence>,
     zones: Res<'w, ActiveWindZones>,
     occlusion: Res<'w, WindOcclusion>,
     colliders: Res<'w, ActiveColliders>,
 }
 
-impl Weather<'_> {
-    /// All colliders where they are now, as if they stood still.
-    pub(super) fn still(
+impl AirParams<'_> {
+    /// Returns all colliders at their current transforms, without velocity.
+    pub(super) fn stationary(
         &self,
         colliders: &Query<(Entity, &ClothCollider, Option<&ClothLayers>)>,
         transforms: &TransformHelper,
     ) -> ActiveColliders {
-        self.colliders.still(colliders, transforms)
+        self.colliders.stationary(colliders, transforms)
     }
 
-    /// Begins a step for cloths that hang on these anchors. `now` is the time of the wind, s.
+    /// Returns the inputs of a step. `now` is the time of the wind, s.
     pub(super) fn prepare<'a, 'w, 's>(
         &'a self,
         anchors: &'a Anchors<'w, 's>,
-        time: SubstepTime,
+        time: ClothSubstepTime,
         now: f64,
-    ) -> Preparation<'a, 'w, 's> {
+    ) -> StepInputs<'a, 'w, 's> {
         let occlusion = self.colliders.occlusion(&self.occlusion);
-        Preparation {
+        StepInputs {
             anchors,
             time,
-            blowing: self.wind.at(now),
+            wind: self.wind.at(now),
             air_density: self.wind.air_density,
             field: self.zones.field(&self.turbulence, now, occlusion),
         }
@@ -100,73 +99,82 @@ impl Weather<'_> {
 }
 
 pub(crate) fn prepare_cloths(
-    mut cloths: Query<Prepared, InMotion>,
+    mut cloths: Query<PrepareQuery, InMotion>,
     anchors: Anchors,
-    weather: Weather,
+    air: AirParams,
     mut wind_time: ResMut<WindTime>,
-    substeps: Res<Substeps>,
+    substeps: Res<ClothSubsteps>,
     clock: Res<Time>,
-    mut time: ResMut<SubstepTime>,
-    mut crew: ResMut<ClothCrew>,
-    threads: Res<ClothThreads>,
-    touching: Res<ClothsTouching>,
-    // A core that waits for this system on the main thread would be one that does not help.
+    mut time: ResMut<ClothSubstepTime>,
+    mut workers: ResMut<ClothWorkers>,
+    threads: Res<ClothMaxThreads>,
+    cloth_pairs: Res<ClothPairs>,
+    // If another thread ran this system, the main thread would wait instead of working on cloths.
     _on_the_main_thread: NonSendMarker,
 ) {
     *time = substep_time(step_length(&clock), *substeps);
-    let count = plan_substeps(&mut cloths, &time, &touching);
-    *time = substep_time(time.step, Substeps(count));
-    // The very first frame of a schedule other than `FixedUpdate` has no length yet.
+    let count = plan_substeps(&mut cloths, &time, &cloth_pairs);
+    *time = substep_time(time.step, ClothSubsteps(count));
+    // The first frame of a schedule other than `FixedUpdate` has length 0.
     if time.step <= 0.0 {
         return;
     }
     **wind_time += f64::from(time.step);
-    let preparation = weather.prepare(&anchors, *time, **wind_time);
-    let size = |cloth: &PreparedItem| cloth.particles.len();
-    let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
-    crew.for_all(*threads, due, size, |leader, cloth| {
-        preparation.run(leader, cloth);
+    let preparation = air.prepare(&anchors, *time, **wind_time);
+    let size = |cloth: &PrepareQueryItem| cloth.particles.len();
+    let due = cloths
+        .iter_mut()
+        .filter(|cloth| !cloth.body.update_rate.is_skipped);
+    workers.for_each_cloth(*threads, due, size, |workers, cloth| {
+        preparation.run(workers, cloth);
     });
 }
 
-/// Finds out how many substeps each cloth is to take. Returns the most: those of all cloths lie among them.
+/// Plans the number of substeps of each cloth. Returns the largest: the substeps of all cloths are among these.
 fn plan_substeps(
-    cloths: &mut Query<Prepared, InMotion>,
-    usual: &SubstepTime,
-    touching: &ClothsTouching,
+    cloths: &mut Query<PrepareQuery, InMotion>,
+    base: &ClothSubstepTime,
+    cloth_pairs: &ClothPairs,
 ) -> u32 {
-    let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
-    let plan = |mut cloth: PreparedItem| {
+    let due = cloths
+        .iter_mut()
+        .filter(|cloth| !cloth.body.update_rate.is_skipped);
+    let plan_cloth = |mut cloth: PrepareQueryItem| {
         let body = cloth.body.bypass_change_detection();
-        let factor = body.bodies.plan(&cloth.particles, usual.substep);
-        (body.pace.plan(usual.count, factor), factor)
+        let factor = body.bodies.plan_substeps(&cloth.particles, base.substep);
+        (body.update_rate.plan_substeps(base.count, factor), factor)
     };
-    let all = due.map(plan);
-    let (count, most) = all.fold((usual.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-    if most == 1 || touching.is_empty() {
+    let all = due.map(plan_cloth);
+    let (count, max_factor) = all.fold((base.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+    if max_factor == 1 || cloth_pairs.is_empty() {
         return count;
     }
-    // Those that may touch each other must take the same.
-    let groups = touching.groups();
-    let carries = |entity| {
+    // Cloths of an island must take the same substeps.
+    let islands = cloth_pairs.islands();
+    let has_extra_substeps = |entity| {
         cloths
             .get(entity)
-            .is_ok_and(|cloth| cloth.body.pace.factor() > 1)
+            .is_ok_and(|cloth| cloth.body.update_rate.substep_factor() > 1)
     };
-    let carry = groups.any(carries);
-    for (&entity, _) in groups.entities.iter().zip(&carry).filter(|(_, any)| **any) {
+    let needs_extra_substeps = islands.any(has_extra_substeps);
+    for (&entity, _) in islands
+        .entities
+        .iter()
+        .zip(&needs_extra_substeps)
+        .filter(|(_, any)| **any)
+    {
         if let Ok(mut cloth) = cloths.get_mut(entity) {
             let body = cloth.body.bypass_change_detection();
-            body.bodies.take(most);
-            body.pace.plan(usual.count, most);
+            body.bodies.set_substep_factor(max_factor);
+            body.update_rate.plan_substeps(base.count, max_factor);
         }
     }
-    usual.count * most
+    base.count * max_factor
 }
 
-/// A step of this length, s, that has not begun.
-pub(super) fn substep_time(step: f32, substeps: Substeps) -> SubstepTime {
-    SubstepTime {
+/// Returns a step of this length, s, at its beginning.
+pub(super) fn substep_time(step: f32, substeps: ClothSubsteps) -> ClothSubstepTime {
+    ClothSubstepTime {
         step,
         substep: step / substeps.0 as f32,
         index: 0,
@@ -174,20 +182,20 @@ pub(super) fn substep_time(step: f32, substeps: Substeps) -> SubstepTime {
     }
 }
 
-/// What all cloths begin a step with.
-pub(super) struct Preparation<'a, 'w, 's> {
+/// Inputs of a step, common to all cloths.
+pub(super) struct StepInputs<'a, 'w, 's> {
     anchors: &'a Anchors<'w, 's>,
-    time: SubstepTime,
-    blowing: Vec3,
+    time: ClothSubstepTime,
+    wind: Vec3,
     air_density: f32,
     field: WindField<'a>,
 }
 
-impl Preparation<'_, '_, '_> {
+impl StepInputs<'_, '_, '_> {
     /// Begins a step of a cloth.
-    pub(super) fn run(&self, leader: &mut Leader, prepared: PreparedItem) {
+    pub(super) fn run(&self, workers: &mut Workers, prepared: PrepareQueryItem) {
         let anchors = self.anchors;
-        let PreparedItem {
+        let PrepareQueryItem {
             entity,
             cloth,
             pins,
@@ -200,43 +208,52 @@ impl Preparation<'_, '_, '_> {
             mut particles,
             mut body,
         } = prepared;
-        let time = &body.pace.step(&self.time);
-        if !particles.is_finite_shared(leader) {
-            // Somebody wrote a bad number since the last step; `previous` is still good.
-            go_back(entity, &mut particles, &mut body);
+        let time = &body.update_rate.step(&self.time);
+        if !particles.is_finite_parallel(workers) {
+            // A system wrote an invalid number since the last step; `previous` is still valid.
+            restore_last_valid_state(entity, &mut particles, &mut body);
         }
-        // That it takes more of them for what it carries is to help at once.
-        let usual = body.pace.usual(time);
-        body.glide(cloth, &usual);
-        let areal_density = body.applied(cloth, time).areal_density;
-        // Compared with what is bound, not asked for changes: those may be from any time since
-        // the cloth was built, and a cloth without `Pins` has none.
+        // Additional substeps for heavy bodies take effect at once, without ramp.
+        let base_time = body.update_rate.without_extra_substeps(time);
+        body.ramp(cloth, &base_time);
+        let areal_density = body.ramped(cloth, time).areal_density;
+        // Compared by value with the bound ones: change detection would also report changes from
+        // before the cloth was built, and none where `Pins` was removed.
         let wanted = pins.unwrap_or(&NO_PINS);
-        let relimited = body.guide.bound.as_ref() != max_distance;
-        if relimited {
-            guide::bind_limits(entity, max_distance, &mut body, particles.len());
+        let max_distance_changed = body.reference_frame.bound_max_distance.as_ref() != max_distance;
+        if max_distance_changed {
+            reference_frame::bind_motion_constraints(
+                entity,
+                max_distance,
+                &mut body,
+                particles.len(),
+            );
         }
-        let rebound = relimited || body.bound != *wanted;
-        if rebound {
-            rebind(entity, wanted, &particles, &mut body);
+        let pins_changed = max_distance_changed || body.bound_pins != *wanted;
+        if pins_changed {
+            bind_pins(entity, wanted, &particles, &mut body);
         }
-        let painted = paint.unwrap_or(&NO_PAINT).mass != body.multiples.bound.mass;
-        if painted {
+        let paint_changed = paint.unwrap_or(&NO_PAINT).mass != body.multipliers.bound_paint.mass;
+        if paint_changed {
             bind_masses(entity, paint, &mut body);
         }
-        let handed = bodies::hold(entity, &mut body, particles.origin, anchors);
-        if rebound || painted || handed || body.areal_density != areal_density {
+        let attachments_changed = bodies::attach_pins(entity, &mut body, particles.origin, anchors);
+        if pins_changed
+            || paint_changed
+            || attachments_changed
+            || body.areal_density != areal_density
+        {
             body.set_masses(&mut particles, areal_density);
         }
         bodies::begin_step(&mut body, &mut particles, time.step);
-        // A limit that holds threads would keep them from tearing.
+        // A strain limit would carry the load and keep edges from tearing.
         let strain_limit = match tearing {
             Some(_) => f32::INFINITY,
-            None => cloth.fabric.strain(),
+            None => cloth.fabric.effective_strain_limit(),
         };
-        body.glide_strain_limit(strain_limit, &particles, constraints, time.step);
+        body.ramp_strain_limit(strain_limit, &particles, constraints, time.step);
         tethers::prepare(
-            cloth.tethers(strain_limit),
+            cloth.effective_tether_scale(strain_limit),
             tearing,
             constraints,
             &particles,
@@ -244,66 +261,96 @@ impl Preparation<'_, '_, '_> {
             time.step,
         );
         pressure::prepare(entity, pressure, &particles, &mut body, time.step);
-        guide::aim_limits(entity, max_distance, &mut body, &particles, anchors);
-        aim_pins(entity, &mut body, particles.origin, anchors);
-        guide::see_wearer(entity, motion, &mut body, |of| anchors.at(of));
-        let carried = guide::carried(entity, motion, &mut body, &particles, anchors, time.step);
+        reference_frame::update_motion_constraints(
+            entity,
+            max_distance,
+            &mut body,
+            &particles,
+            anchors,
+        );
+        update_pin_targets(entity, &mut body, particles.origin, anchors);
+        reference_frame::record_reference_entity(entity, motion, &mut body, |entity| {
+            anchors.at(entity)
+        });
+        let frame_motion = reference_frame::find_frame_motion(
+            entity, motion, &mut body, &particles, anchors, time.step,
+        );
         apply_internal_friction(&mut particles, cloth.fabric.internal_friction, time.step);
-        body.guide.carried = carried;
-        particles.begin_step_shared(leader, carried.as_ref(), &body.targets, time.count);
+        body.reference_frame.frame_motion = frame_motion;
+        particles.begin_step_parallel(
+            workers,
+            frame_motion.as_ref(),
+            &body.pin_targets,
+            time.count,
+        );
         let air = Air {
-            // Air takes no more of a motion than there is, where the cloth is lightest.
-            areal_density: areal_density * body.lightest(),
-            ..cloth.fabric.air(self.blowing, self.air_density)
+            // For the lightest particle, so that drag in a step cannot exceed the motion.
+            areal_density: areal_density * body.min_mass_multiplier(),
+            ..cloth.fabric.air(self.wind, self.air_density)
         };
-        let (p, lines) = (&mut particles, body.rope.as_ref().map(|rope| &rope.lines));
+        let (p, segments) = (
+            &mut particles,
+            body.rope.as_ref().map(|rope| &rope.segments),
+        );
         let field = &self.field;
-        apply_air_in_shared(leader, field, p, &body.triangles, lines, &air, time.step);
+        apply_air_in_field_parallel(
+            workers,
+            field,
+            p,
+            &body.triangles,
+            segments,
+            &air,
+            time.step,
+        );
     }
 }
 
-/// Finds where the pins of a cloth go in this step.
-fn aim_pins(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: &Anchors) {
+/// Computes the targets of the pins of a cloth in this step.
+fn update_pin_targets(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: &Anchors) {
     let affine_of = |anchor: PinAnchor| match anchor {
         PinAnchor::World => None,
         PinAnchor::Cloth => anchors.relative(entity, origin),
         PinAnchor::Entity(other) => anchors.relative(other, origin),
     };
-    body.targets.clear();
+    body.pin_targets.clear();
     let mut last: Option<(PinAnchor, Option<Affine3A>)> = None;
     let mut pins = std::mem::take(&mut body.pins);
     for pin in &mut pins {
-        // Pins of one anchor mostly stand together; its transform is looked up once.
+        // Pins of one anchor are mostly consecutive; its transform is looked up once.
         let affine = match (last, &body.skin) {
             (_, Some(skin)) if pin.anchor == PinAnchor::Cloth => {
-                let ancestor = body.ancestor(pin.particle) as usize;
-                body.targets
-                    .push(pin.target(Some(skin.matrix(ancestor)), origin));
+                let source_particle = body.source_particle(pin.particle) as usize;
+                body.pin_targets
+                    .push(pin.target(Some(skin.matrix(source_particle)), origin));
                 continue;
             }
             (Some((anchor, affine)), _) if anchor == pin.anchor => affine,
             _ => affine_of(pin.anchor),
         };
         last = Some((pin.anchor, affine));
-        body.targets.push(pin.target(affine, origin));
+        body.pin_targets.push(pin.target(affine, origin));
     }
     body.pins = pins;
 }
 
-/// Good steps after which a cloth that met a non-finite number again is worth a new line in the log.
-const SILENT_STEPS: u32 = 60;
+/// Number of valid steps after which another non-finite state of the same cloth is logged again.
+const ERROR_COOLDOWN: u32 = 60;
 
-/// Puts a cloth that met a non-finite number back to its last good state, and reports it, once until
-/// it is well again.
-pub(super) fn go_back(entity: Entity, particles: &mut Particles, body: &mut ClothBody) {
+/// Restores the last valid state of a cloth with non-finite particles, and logs it once until the cloth has been
+/// valid for a while.
+pub(super) fn restore_last_valid_state(
+    entity: Entity,
+    particles: &mut ClothParticles,
+    body: &mut ClothBody,
+) {
     particles.restore();
     let areal_density = body.areal_density;
     body.set_masses(particles, areal_density);
-    if std::mem::replace(&mut body.silent_steps, SILENT_STEPS) == 0 {
+    if std::mem::replace(&mut body.error_cooldown, ERROR_COOLDOWN) == 0 {
         error!(
-            "cloth {entity}: met a position or force that is not a finite number and went back to \
-             its last good state; look for NaN or infinity in what your systems write to its \
-             Particles and Constraints"
+            "cloth {entity}: has a position or force that is not finite, and was put back into its last \
+             valid state; look for NaN or infinity in what your systems write to its \
+             ClothParticles and ClothConstraints"
         );
     }
 }

@@ -1,91 +1,91 @@
-//! Keeps air in closed cloth.
+//! Pressure of air enclosed in cloth.
 
 use crate::{
-    components::{ClothBody, Enclosure, Particles},
+    components::{ClothBody, ClothParticles, EnclosedVolume},
     lod::InMotion,
-    plugin::SubstepTime,
-    pressure::Pressure,
+    plugin::ClothSubstepTime,
+    pressure::ClothPressure,
     solver::{self, EnclosedAir, ParticleArrays},
 };
 use bevy::prelude::*;
 
-/// Shares of all its air that can be pumped in or let out, 1/s.
-const PUMPED: f32 = 1.0;
+/// Maximum rate of inflation and deflation, as a fraction of the amount of air, 1/s.
+const MAX_FILL_RATE: f32 = 1.0;
 
-/// Brings the air in a cloth up to date, and reports what can hold none.
+/// Updates the amount of air in a cloth, and logs an error if the cloth is not closed.
 pub(super) fn prepare(
     entity: Entity,
-    pressure: Option<&Pressure>,
+    pressure: Option<&ClothPressure>,
     particles: &ParticleArrays,
     body: &mut ClothBody,
     dt: f32,
 ) {
     let rest_volume = pressure.and_then(|_| rest_volume(entity, body));
-    let Some(applied) = &mut body.applied else {
+    let Some(ramped) = &mut body.ramped else {
         return;
     };
     let (Some(pressure), Some(rest_volume)) = (pressure, rest_volume) else {
-        applied.air = 0.0;
+        ramped.air = 0.0;
         return;
     };
     let wanted = (pressure.ambient + pressure.overpressure) * rest_volume.abs();
-    if applied.air == 0.0 {
-        // What it has taken in by itself: as much as it has room for.
+    if ramped.air == 0.0 {
+        // Begins with air at ambient pressure that fills its current volume.
         let corners = &body.triangles.indices;
         let now = solver::enclosed_volume(corners, |i| particles.position.get(i as usize));
-        let part = (now / rest_volume).clamp(0.01, 1.0);
-        applied.air = pressure.ambient * part * rest_volume.abs();
+        let filling = (now / rest_volume).clamp(0.01, 1.0);
+        ramped.air = pressure.ambient * filling * rest_volume.abs();
     }
-    let most = PUMPED * dt * wanted.max(applied.air);
-    applied.air += (wanted - applied.air).clamp(-most, most);
+    let max_change = MAX_FILL_RATE * dt * wanted.max(ramped.air);
+    ramped.air += (wanted - ramped.air).clamp(-max_change, max_change);
 }
 
-/// The volume of a cloth at rest, if it is closed. Measured again when it is opened, mended or scaled.
+/// Returns the volume of a cloth at rest, if it is closed. Measured again when it is opened, restored or scaled.
 fn rest_volume(entity: Entity, body: &mut ClothBody) -> Option<f32> {
-    let to_world = body.reach.to_world;
-    let of = Some((to_world, body.rest().len()));
-    if body.enclosure.of != of {
+    let to_world = body.tether_source.to_world;
+    let measured_for = Some((to_world, body.rest().len()));
+    if body.enclosed_volume.measured_for != measured_for {
         let corners = &body.triangles.indices;
         let rest = body.rest();
         let closed = solver::is_closed(corners);
         let volume = solver::enclosed_volume(corners, |i| to_world * rest[i as usize]);
-        let holds = closed && volume != 0.0 && volume.is_finite();
-        if !holds && body.torn.is_none() {
+        let is_usable = closed && volume != 0.0 && volume.is_finite();
+        if !is_usable && body.torn.is_none() {
             error!(
-                "cloth {entity}: its mesh is {}, so it holds no air and Pressure does nothing; close \
+                "cloth {entity}: its mesh is {}, so it holds no air and ClothPressure has no effect; close \
                  it so that each edge has a triangle on both sides, all facing the same way",
                 if closed { "flat" } else { "open" }
             );
         }
-        body.enclosure = Enclosure {
-            of,
-            rest_volume: holds.then_some(volume),
+        body.enclosed_volume = EnclosedVolume {
+            measured_for,
+            rest_volume: is_usable.then_some(volume),
         };
     }
-    body.enclosure.rest_volume
+    body.enclosed_volume.rest_volume
 }
 
 use super::phases::due;
 
-pub(crate) fn inflate_all(
-    mut cloths: Query<(&ClothBody, &Pressure, &mut Particles), InMotion>,
-    time: Res<SubstepTime>,
+pub(crate) fn apply_pressure(
+    mut cloths: Query<(&ClothBody, &ClothPressure, &mut ClothParticles), InMotion>,
+    time: Res<ClothSubstepTime>,
 ) {
     for (body, pressure, mut particles) in &mut cloths {
         if let Some(time) = due(body, &time) {
-            inflate_one(body, Some(pressure), &mut particles, &time);
+            apply_pressure_one(body, Some(pressure), &mut particles, &time);
         }
     }
 }
 
-pub(super) fn inflate_one(
+pub(super) fn apply_pressure_one(
     body: &ClothBody,
-    pressure: Option<&Pressure>,
-    particles: &mut Particles,
-    time: &SubstepTime,
+    pressure: Option<&ClothPressure>,
+    particles: &mut ClothParticles,
+    time: &ClothSubstepTime,
 ) {
-    let air = body.applied.map_or(0.0, |applied| applied.air);
-    if let (Some(pressure), Some(volume)) = (pressure, body.enclosure.rest_volume) {
+    let air = body.ramped.map_or(0.0, |ramped| ramped.air);
+    if let (Some(pressure), Some(volume)) = (pressure, body.enclosed_volume.rest_volume) {
         let air = EnclosedAir {
             amount: air,
             ambient: pressure.ambient,

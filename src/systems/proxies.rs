@@ -1,12 +1,12 @@
-//! Binds fine meshes to coarse cloths.
+//! Binds proxy meshes, fine meshes that follow a coarse cloth.
 
 use super::{
-    draw::ViewKey,
-    rebuild::{ChangedMeshes, has_changed},
+    interpolate::RenderViewKey,
+    rebuild::{ChangedMeshes, has_source_changed},
     skins::Skeletons,
 };
 use crate::{
-    components::{BuildFailed, ClothBody, ClothSkin, ClothSource},
+    components::{ClothBody, ClothBuildFailed, ClothSkin, ClothSource},
     mesh::{FineMesh, ProxyBinding, TriangleMesh, smooth_normals},
     proxy::ClothProxy,
 };
@@ -21,28 +21,28 @@ use bevy::{
     prelude::*,
 };
 
-/// How a fine mesh follows its cloth.
+/// Binding of a proxy mesh to its cloth.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ProxyMesh {
     pub(super) binding: ProxyBinding,
     pub(super) cloth: Entity,
-    /// Recognises the mesh of the cloth.
-    of: u64,
-    /// The joint that it is of its own skeleton.
+    /// Fingerprint of the mesh of the cloth.
+    cloth_fingerprint: u64,
+    /// Index of the joint that represents the proxy in its own skeleton.
     pub(super) joint: Option<u16>,
-    /// How it was drawn last.
-    pub(super) written: Option<ViewKey>,
-    /// The mesh, while it is written to.
+    /// Key of the last write.
+    pub(super) last_written: Option<RenderViewKey>,
+    /// Mesh taken out of the assets while it is written.
     pub(super) own: Option<Mesh>,
-    /// Room for where particles are, and for their normals.
-    pub(super) places: Vec<Vec3A>,
+    /// Scratch buffers for the positions and normals of particles.
+    pub(super) positions: Vec<Vec3A>,
     pub(super) normals: Vec<Vec3A>,
 }
 
-type Bound = (ProxyMesh, ClothSource, ClothSkin, Aabb, NoAutoAabb);
+type BuiltProxyComponents = (ProxyMesh, ClothSource, ClothSkin, Aabb, NoAutoAabb);
 
-/// Binds those whose meshes are both there.
+/// Binds proxies if both meshes are loaded.
 pub(crate) fn bind_proxies(
     mut commands: Commands,
     proxies: Query<
@@ -54,7 +54,11 @@ pub(crate) fn bind_proxies(
             Option<&ClothSource>,
             (Option<&SkinnedMesh>, Option<&ClothSkin>),
         ),
-        (Without<ProxyMesh>, Without<BuildFailed>, Without<ClothBody>),
+        (
+            Without<ProxyMesh>,
+            Without<ClothBuildFailed>,
+            Without<ClothBody>,
+        ),
     >,
     cloths: Query<(&ClothBody, &GlobalTransform)>,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -72,18 +76,20 @@ pub(crate) fn bind_proxies(
             (now, Some(known)) if known.is_in_use(now) => known.original(now),
             (now, _) => now.cloned(),
         };
-        // Meshes of one skeleton were modelled in the same space, wherever their entities are.
+        // Meshes of one skeleton share a bind space, whatever the transforms of their entities.
         let to_cloth = match (&skinned, &body.skin) {
             (Some(_), Some(_)) => bevy::math::Affine3A::IDENTITY,
             _ => of_cloth.affine().inverse() * transform.affine(),
         };
         let mut own = original.clone();
         own.asset_usage = RenderAssetUsages::default();
-        let binding = match bind(&mut own, body, to_cloth) {
+        let binding = match bind_mesh(&mut own, body, to_cloth) {
             Ok(binding) => binding,
             Err(reason) => {
                 error!("cloth proxy {entity} does not follow its cloth: {reason}");
-                commands.entity(entity).try_insert(BuildFailed { reason });
+                commands
+                    .entity(entity)
+                    .try_insert(ClothBuildFailed { reason });
                 continue;
             }
         };
@@ -99,11 +105,11 @@ pub(crate) fn bind_proxies(
             ProxyMesh {
                 binding,
                 cloth: proxy.cloth,
-                of: body.built.mesh,
+                cloth_fingerprint: body.build_fingerprint.mesh,
                 joint,
-                written: None,
+                last_written: None,
                 own: None,
-                places: Vec::new(),
+                positions: Vec::new(),
                 normals: Vec::new(),
             },
             ClothSource {
@@ -117,8 +123,8 @@ pub(crate) fn bind_proxies(
     }
 }
 
-/// Binds a mesh, and gives it what it lacks: normals.
-fn bind(
+/// Binds a mesh, and adds normals if it has none.
+fn bind_mesh(
     mesh: &mut Mesh,
     body: &ClothBody,
     to_cloth: bevy::math::Affine3A,
@@ -131,11 +137,15 @@ fn bind(
     let normals = match float3(mesh, Mesh::ATTRIBUTE_NORMAL) {
         Some(normals) => normals,
         None => {
-            let places: Vec<Vec3A> = read.positions.iter().map(|&at| at.into()).collect();
+            let mesh_positions: Vec<Vec3A> = read.positions.iter().map(|&at| at.into()).collect();
             let mut normals = Vec::new();
-            smooth_normals(&places, read.triangles.iter().copied(), &mut normals);
-            let found: Vec<[f32; 3]> = normals.iter().map(Vec3A::to_array).collect();
-            mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, found);
+            smooth_normals(
+                &mesh_positions,
+                read.triangles.iter().copied(),
+                &mut normals,
+            );
+            let values: Vec<[f32; 3]> = normals.iter().map(Vec3A::to_array).collect();
+            mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, values);
             normals.into_iter().map(Vec3::from).collect()
         }
     };
@@ -146,11 +156,11 @@ fn bind(
             .collect(),
         _ => Vec::new(),
     };
-    // Normals turn like the surface, not like arrows in it.
-    let upright = to_cloth.matrix3.inverse().transpose();
+    // Normals transform by the inverse transpose.
+    let normal_matrix = to_cloth.matrix3.inverse().transpose();
     let normals: Vec<Vec3> = normals
         .iter()
-        .map(|&n| Vec3::from(upright * Vec3A::from(n)).normalize_or(Vec3::Y))
+        .map(|&n| Vec3::from(normal_matrix * Vec3A::from(n)).normalize_or(Vec3::Y))
         .collect();
     let tangents: Vec<Vec3> = tangents
         .iter()
@@ -166,17 +176,17 @@ fn bind(
     };
     let triangles = body.topology.triangles.to_vec();
     ProxyBinding::new(&body.topology.positions, &triangles, fine)
-        .ok_or_else(|| "the cloth has no triangles; a rope draws itself".to_owned())
+        .ok_or_else(|| "the cloth has no triangles; a rope has a mesh of its own".to_owned())
 }
 
-/// Those that are to follow another cloth, or one that was built anew, are bound again; so are those that
-/// have got another mesh, or whose mesh asset was changed.
+/// Unbinds proxies whose cloth is another one or was rebuilt, or whose mesh was replaced or changed, so that they
+/// are bound again.
 pub(crate) fn unbind_proxies(
     mut commands: Commands,
     proxies: Query<(Entity, &ClothProxy, &ProxyMesh, &Mesh3d, Ref<ClothSource>)>,
     failed: Query<
         (Entity, Ref<Mesh3d>, Ref<ClothProxy>, Option<&ClothSource>),
-        (With<BuildFailed>, Without<ClothBody>),
+        (With<ClothBuildFailed>, Without<ClothBody>),
     >,
     cloths: Query<&ClothBody>,
     sources: Query<&ClothSource>,
@@ -186,19 +196,21 @@ pub(crate) fn unbind_proxies(
     let changed = changes.read();
     for (entity, proxy, bound, mesh, source) in &proxies {
         let same_cloth = match cloths.get(proxy.cloth) {
-            Ok(body) => bound.cloth == proxy.cloth && bound.of == body.built.mesh,
-            // It is being built, or it is gone: the last picture stays.
+            Ok(body) => {
+                bound.cloth == proxy.cloth && bound.cloth_fingerprint == body.build_fingerprint.mesh
+            }
+            // The cloth is being built, or is gone: the proxy stays as it is.
             Err(_) => true,
         };
         let same_mesh = mesh.0 == source.own;
         let reloaded = same_mesh
-            && has_changed(&source, changed, &sources)
+            && has_source_changed(&source, changed, &sources)
             && meshes.get(&source.source).is_some_and(|mesh| {
                 let read = TriangleMesh::read(mesh);
                 if let Err(reason) = &read {
                     error!(
-                        "cloth proxy {entity}: its mesh has been changed and cannot be drawn, so it stays \
-                         what it was: {reason}"
+                        "cloth proxy {entity}: its mesh has changed and cannot be bound, so the previous one is \
+                         kept: {reason}"
                     );
                 }
                 read.is_ok()
@@ -212,15 +224,15 @@ pub(crate) fn unbind_proxies(
         }
     }
     for (entity, mesh, proxy, source) in &failed {
-        let of = ClothSource::original(source, &mesh).id();
-        if mesh.is_changed() || proxy.is_changed() || changed.contains(&of) {
-            commands.entity(entity).try_remove::<BuildFailed>();
+        let source_id = ClothSource::original(source, &mesh).id();
+        if mesh.is_changed() || proxy.is_changed() || changed.contains(&source_id) {
+            commands.entity(entity).try_remove::<ClothBuildFailed>();
         }
     }
 }
 
-/// Who follows no cloth any more gets his mesh back.
-pub(crate) fn give_proxy_back(
+/// When `ClothProxy` is removed, the entity gets its source mesh back.
+pub(crate) fn restore_proxy_mesh(
     event: On<Remove, ClothProxy>,
     proxies: Query<(&ProxyMesh, &ClothSource, &Mesh3d)>,
     skins: Query<(&ClothSkin, &SkinnedMesh)>,
@@ -240,5 +252,5 @@ pub(crate) fn give_proxy_back(
     {
         entity.try_insert(original);
     }
-    entity.try_remove::<Bound>();
+    entity.try_remove::<BuiltProxyComponents>();
 }

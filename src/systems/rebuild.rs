@@ -1,16 +1,16 @@
-//! Builds cloth anew when its mesh is another one, and gives meshes back when it is no cloth any more.
+//! Rebuilds cloths whose mesh was replaced or changed, and restores the source mesh when `Cloth` is removed.
 
-use super::build::{check, check_mesh};
+use super::build::{read_cloth_mesh, select_cloth};
 use crate::{
     cloth::Cloth,
     components::{
-        BuildFailed, ClothBody, ClothMesh, ClothSkin, ClothSource, Constraints, Particles,
-        SelfContacts,
+        ClothBody, ClothBuildFailed, ClothConstraints, ClothMesh, ClothParticles,
+        ClothSelfContacts, ClothSkin, ClothSource,
     },
     grab::ClothGrabs,
     paint::ClothPart,
     rope::Rope,
-    sleep::{ClothSleeping, Rest},
+    sleep::{ClothSleeping, SleepTimer},
 };
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
@@ -20,13 +20,13 @@ use bevy::{
     prelude::*,
 };
 
-/// Everything that building has added.
-type Built = (
-    Particles,
-    Constraints,
+/// All components that building adds.
+type BuiltComponents = (
+    ClothParticles,
+    ClothConstraints,
     ClothBody,
-    SelfContacts,
-    Rest,
+    ClothSelfContacts,
+    SleepTimer,
     ClothSleeping,
     ClothMesh,
     ClothGrabs,
@@ -35,16 +35,16 @@ type Built = (
     NoAutoAabb,
 );
 
-/// Which mesh assets have been changed, as by a file that was saved again.
+/// Mesh assets that have changed, as by reloading a file.
 #[derive(SystemParam)]
 pub(crate) struct ChangedMeshes<'w, 's> {
     events: MessageReader<'w, 's, AssetEvent<Mesh>>,
-    // Cloths change their own in every frame: the room is kept.
+    // Cloths change their own meshes in every frame: the allocation is kept.
     changed: Local<'s, HashSet<AssetId<Mesh>>>,
 }
 
 impl ChangedMeshes<'_, '_> {
-    /// Those since it was asked for the last time.
+    /// Returns the meshes that changed since the last call.
     pub(super) fn read(&mut self) -> &HashSet<AssetId<Mesh>> {
         self.changed.clear();
         let events = self.events.read().filter_map(|event| match event {
@@ -56,8 +56,8 @@ impl ChangedMeshes<'_, '_> {
     }
 }
 
-/// A cloth whose `Mesh3d` is no longer its own gets rebuilt from the new one.
-pub(crate) fn forget_replaced_meshes(
+/// Triggers the rebuild of cloths whose `Mesh3d` or skeleton was replaced.
+pub(crate) fn rebuild_replaced_meshes(
     mut commands: Commands,
     built: Query<
         (
@@ -66,7 +66,12 @@ pub(crate) fn forget_replaced_meshes(
             &ClothSource,
             (Option<&SkinnedMesh>, Option<&ClothSkin>),
         ),
-        (With<Cloth>, With<Particles>, Without<Rope>, Changed<Mesh3d>),
+        (
+            With<Cloth>,
+            With<ClothParticles>,
+            Without<Rope>,
+            Changed<Mesh3d>,
+        ),
     >,
     skinned: Query<
         (
@@ -76,7 +81,7 @@ pub(crate) fn forget_replaced_meshes(
             Option<&ClothSkin>,
             &ClothBody,
         ),
-        (With<Cloth>, With<Particles>, Changed<SkinnedMesh>),
+        (With<Cloth>, With<ClothParticles>, Changed<SkinnedMesh>),
     >,
 ) {
     for (entity, mesh, known, (now, skin)) in &built {
@@ -85,7 +90,7 @@ pub(crate) fn forget_replaced_meshes(
             if let Some(original) = skin.and_then(|skin| skin.original(now)) {
                 entity.try_insert(original);
             }
-            entity.try_remove::<Built>();
+            entity.try_remove::<BuiltComponents>();
         }
     }
     for (entity, now, source, known, body) in &skinned {
@@ -93,30 +98,32 @@ pub(crate) fn forget_replaced_meshes(
         let joints = body.skin.as_ref().map(|skin| &skin.joints[..]);
         let same = original.is_some_and(|original| joints == Some(&original.joints[..]));
         if !same {
-            // It is built anew, of the same mesh.
+            // Rebuilt from the same mesh.
             let mut entity = commands.entity(entity);
-            entity.try_remove::<Built>().try_insert(source.clone());
+            entity
+                .try_remove::<BuiltComponents>()
+                .try_insert(source.clone());
         }
     }
 }
 
-/// Whether somebody has changed the mesh that something was made of.
-pub(super) fn has_changed(
+/// Returns whether the source mesh of a cloth or proxy has changed.
+pub(super) fn has_source_changed(
     source: &Ref<ClothSource>,
     changed: &HashSet<AssetId<Mesh>>,
     sources: &Query<&ClothSource>,
 ) -> bool {
-    let of = source.source.id();
-    // What was told before it was built is in it. And who was made of the mesh of another cloth, as that
-    // was then, does not follow that cloth.
+    let source_id = source.source.id();
+    // Changes before it was built are included. And a cloth built from the mesh of another cloth does not
+    // follow the changes of that one.
     !source.is_changed()
-        && changed.contains(&of)
-        && !sources.iter().any(|other| other.own.id() == of)
+        && changed.contains(&source_id)
+        && !sources.iter().any(|other| other.own.id() == source_id)
 }
 
-/// A cloth whose mesh asset was changed is rebuilt from what it is now; one that could not be built is
-/// tried again when the cause may be gone.
-pub(crate) fn follow_changed_meshes(
+/// Triggers the rebuild of cloths whose mesh asset has changed, and of those that could not be built, when the
+/// cause may be gone.
+pub(crate) fn rebuild_changed_meshes(
     mut commands: Commands,
     built: Query<
         (
@@ -125,7 +132,7 @@ pub(crate) fn follow_changed_meshes(
             Option<&ClothPart>,
             (Option<&SkinnedMesh>, Option<&ClothSkin>),
         ),
-        (With<Cloth>, With<Particles>, Without<Rope>),
+        (With<Cloth>, With<ClothParticles>, Without<Rope>),
     >,
     failed: Query<
         (
@@ -135,7 +142,7 @@ pub(crate) fn follow_changed_meshes(
             Option<&ClothSource>,
             Option<Ref<ClothPart>>,
             Option<Ref<SkinnedMesh>>,
-            &BuildFailed,
+            &ClothBuildFailed,
         ),
         (With<Cloth>, Without<Rope>),
     >,
@@ -145,16 +152,16 @@ pub(crate) fn follow_changed_meshes(
 ) {
     let changed = changes.read();
     for (entity, source, part, (now, skin)) in &built {
-        if !has_changed(&source, changed, &sources) {
+        if !has_source_changed(&source, changed, &sources) {
             continue;
         }
         let Some(original) = meshes.get(&source.source) else {
             continue;
         };
-        if let Err(reason) = check_mesh(original, part) {
+        if let Err(reason) = select_cloth(original, part) {
             error!(
-                "cloth {entity}: its mesh has been changed and cannot become cloth, so it goes on as \
-                 it was: {reason}"
+                "cloth {entity}: its mesh has changed and cannot become cloth, so it goes on with the \
+                 previous one: {reason}"
             );
             continue;
         }
@@ -163,32 +170,35 @@ pub(crate) fn follow_changed_meshes(
             entity.try_insert(original);
         }
         entity
-            .try_remove::<Built>()
+            .try_remove::<BuiltComponents>()
             .try_insert(ClothSource::clone(&source));
     }
     for (entity, mesh, transform, source, part, skin, failure) in &failed {
         let source = ClothSource::original(source, &mesh);
         let other_part = part.as_ref().is_some_and(|part| part.is_changed());
         let other_skin = skin.as_ref().is_some_and(|skin| skin.is_changed());
-        // Where it has a skeleton its own transform is mostly not what is wrong.
-        let touched = mesh.is_changed()
+        // With a skeleton, the entity's own transform is rarely the cause.
+        let may_be_fixed = mesh.is_changed()
             || (transform.is_changed() && skin.is_none())
             || other_part
             || other_skin
             || changed.contains(&source.id());
-        // Only if it would now come out differently, so that a moving entity does not repeat the
-        // same error in every frame.
-        if touched
+        // Only if the result would differ, so that a moving entity does not log the same error in
+        // every frame.
+        if may_be_fixed
             && let Some(original) = meshes.get(source)
-            && check(original, &transform, part.as_deref()).err().as_ref() != Some(&failure.reason)
+            && read_cloth_mesh(original, &transform, part.as_deref())
+                .err()
+                .as_ref()
+                != Some(&failure.reason)
         {
-            commands.entity(entity).try_remove::<BuildFailed>();
+            commands.entity(entity).try_remove::<ClothBuildFailed>();
         }
     }
 }
 
-/// When `Cloth` is removed, the entity gets back the mesh that it was made of.
-pub(crate) fn give_mesh_back(
+/// When `Cloth` is removed, restores the source mesh of the entity.
+pub(crate) fn restore_source_mesh(
     event: On<Remove, Cloth>,
     sources: Query<(&ClothSource, &Mesh3d)>,
     skins: Query<(&ClothSkin, &SkinnedMesh)>,
@@ -200,16 +210,16 @@ pub(crate) fn give_mesh_back(
     {
         entity.try_insert(original);
     }
-    take_apart(event.entity, &sources, &mut commands);
+    remove_built_components(event.entity, &sources, &mut commands);
 }
 
-/// Removes everything that building has added to an entity.
-pub(super) fn take_apart(
+/// Removes all components that building has added to an entity.
+pub(super) fn remove_built_components(
     entity: Entity,
     sources: &Query<(&ClothSource, &Mesh3d)>,
     commands: &mut Commands,
 ) {
-    // The entity may be on its way out altogether; then there is nothing to do.
+    // The entity may be despawned already; then there is nothing to do.
     let Ok(mut entity_commands) = commands.get_entity(entity) else {
         return;
     };
@@ -217,11 +227,11 @@ pub(super) fn take_apart(
         && mesh.0 == known.own
     {
         if known.source == known.own {
-            // A rope, which had no mesh before.
+            // A rope that had no mesh before.
             entity_commands.try_remove::<Mesh3d>();
         } else {
             entity_commands.try_insert(Mesh3d(known.source.clone()));
         }
     }
-    entity_commands.try_remove::<(Built, BuildFailed)>();
+    entity_commands.try_remove::<(BuiltComponents, ClothBuildFailed)>();
 }

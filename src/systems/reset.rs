@@ -1,19 +1,19 @@
-//! Puts a cloth back into its rest shape, in one piece.
+//! Resets a cloth to its untorn rest shape.
 
 use super::{
-    bind::{bind_stiffness, rebind},
-    guide::{bind_limits, see_carriers},
+    bind::{bind_pins, bind_stiffness},
+    reference_frame::{bind_motion_constraints, record_anchor_poses},
 };
 use crate::{
     cloth::{Cloth, ResetCloth},
-    components::{ClothBody, ClothMesh, ClothSource, Constraints, Particles},
-    grab::{ClothGrabs, let_go_of_all},
-    guide::Seen,
-    max_distance::MaxDistance,
+    components::{ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource},
+    grab::{ClothGrabs, release_all},
+    inertia::ClothInertia,
+    max_distance::ClothMaxDistance,
     paint::ClothPaint,
     pins::Pins,
+    reference_frame::FrameHistory,
     solver::{ParticleArrays, Triangles},
-    world_motion::WorldMotion,
 };
 use bevy::prelude::*;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ pub(crate) fn reset(
     mut cloths: Query<(
         &Cloth,
         Option<&Pins>,
-        &mut Particles,
-        &mut Constraints,
+        &mut ClothParticles,
+        &mut ClothConstraints,
         &mut ClothBody,
         &mut ClothMesh,
         &mut ClothGrabs,
         &ClothSource,
         (
             Option<&ClothPaint>,
-            Option<&MaxDistance>,
-            Option<&WorldMotion>,
+            Option<&ClothMaxDistance>,
+            Option<&ClothInertia>,
         ),
     )>,
     transforms: TransformHelper,
@@ -40,7 +40,7 @@ pub(crate) fn reset(
     mut commands: Commands,
 ) {
     let entity = event.entity;
-    // A cloth that is not built yet will start in its rest shape anyway.
+    // A cloth that is not built yet starts in its rest shape anyway.
     let Ok((
         cloth,
         pins,
@@ -50,34 +50,34 @@ pub(crate) fn reset(
         mut mesh,
         mut grabs,
         source,
-        beside,
+        optional,
     )) = cloths.get_mut(entity)
     else {
         return;
     };
-    let (paint, max_distance, motion) = beside;
+    let (paint, max_distance, motion) = optional;
     let Ok(transform) = transforms.compute_global_transform(entity) else {
         return;
     };
     if !super::build::is_usable(&transform) {
         error!(
-            "cloth {entity}: cannot be reset at {transform:?}; give it a finite transform with a \
-             scale above 0"
+            "cloth {entity}: cannot be reset at {transform:?}; set a finite transform with a scale \
+             other than 0"
         );
         return;
     }
     let to_world = Mat3::from(transform.affine().matrix3);
-    let_go_of_all(entity, &mut grabs, &mut commands);
+    release_all(entity, &mut grabs, &mut commands);
     let ClothBody { skin, topology, .. } = &mut *body;
     let (origin, to_world) = match skin {
         Some(skin) => {
             let at = |joint| transforms.compute_global_transform(joint).ok();
-            match skin.settle(&topology.positions, at) {
+            match skin.first_pose(&topology.positions, at) {
                 Some(settled) => settled,
                 None => {
                     error!(
-                        "cloth {entity}: cannot be reset, as its skeleton has a scale of 0 or joints \
-                         that are gone; give it a Mesh3d and SkinnedMesh that belong together"
+                        "cloth {entity}: cannot be reset: its skeleton has a scale of 0 or joints that no longer \
+                         exist; set a Mesh3d and SkinnedMesh that belong together"
                     );
                     return;
                 }
@@ -86,52 +86,52 @@ pub(crate) fn reset(
         None => (transform.translation(), to_world),
     };
     let rest = body.topology.rest_in_world(to_world);
-    body.tips.clear();
+    body.cut_ends.clear();
     if let Some(torn) = body.torn.take() {
         let count = rest.len();
         particles.0 = ParticleArrays::new(origin, rest.clone(), Vec::new());
-        constraints.0 = Arc::unwrap_or_clone(torn.whole_constraints);
-        body.triangles = Triangles::new(body.topology.triangles.clone(), &rest)
-            .woven_into(&body.topology.sheets);
+        constraints.0 = Arc::unwrap_or_clone(torn.intact_constraints);
+        body.triangles =
+            Triangles::new(body.topology.triangles.clone(), &rest).with_grids(&body.topology.grids);
         body.resistance.truncate(count);
         if let Some(rope) = &mut body.rope {
-            rope.mend(count);
+            rope.restore(count);
         }
-        mesh.written = None;
+        mesh.last_written = None;
         let mut own = meshes.as_mut().and_then(|m| m.get_mut(&source.own));
-        mesh.binding.mend(count, own.as_deref_mut());
+        mesh.binding.restore(count, own.as_deref_mut());
     }
     match &body.skin {
-        Some(skin) => particles.reset(origin, &skin.places(&body.topology.positions)),
+        Some(skin) => particles.reset(origin, &skin.skinned_positions(&body.topology.positions)),
         None => particles.reset(origin, &rest),
     }
     constraints.set_rest_lengths(&rest);
     bind_stiffness(entity, paint, &mut body);
-    body.stiffen(&mut constraints);
+    body.apply_painted_stiffness(&mut constraints);
     constraints.measure_aspects(&rest, &body.topology.triangles);
     if let Some(rope) = &mut body.rope {
         rope.set_rest(to_world, &mut constraints);
     }
     body.set_areas(&rest);
-    body.reach.to_world = to_world;
-    body.guide.seen = Seen {
+    body.tether_source.to_world = to_world;
+    body.reference_frame.history = FrameHistory {
         origin,
         ..default()
     };
-    body.guide.carried = None;
-    bind_limits(entity, max_distance, &mut body, rest.len());
+    body.reference_frame.frame_motion = None;
+    bind_motion_constraints(entity, max_distance, &mut body, rest.len());
     body.pins.clear();
-    // A step that is under way must not use what it knows from before.
-    body.targets.clear();
-    body.touched = false;
-    constraints.forget_spin();
-    rebind(
+    // A step in progress must not use state from before the reset.
+    body.pin_targets.clear();
+    body.had_contact = false;
+    constraints.forget_angular_momentum();
+    bind_pins(
         entity,
         pins.unwrap_or(&Pins::default()),
         &particles,
         &mut body,
     );
-    see_carriers(entity, motion, &mut body, origin, |other| {
+    record_anchor_poses(entity, motion, &mut body, origin, |other| {
         transforms.compute_global_transform(other).ok()
     });
     body.set_masses(&mut particles, cloth.fabric.areal_density);

@@ -1,10 +1,10 @@
-//! Cloth on meshes that have a skeleton.
+//! Cloth on skinned meshes.
 //!
-//! A renderer moves the vertices of such a mesh by its joints. Those that are cloth get a joint of their own
-//! instead: the entity of the cloth, which moves them as if the mesh had no skeleton. The rest of the mesh
-//! goes on as before.
+//! The renderer moves the vertices of such a mesh by its joints. Vertices that are cloth are assigned to an
+//! additional joint instead, the entity of the cloth, which transforms them as if the mesh had no skeleton. The
+//! rest of the mesh is skinned as before.
 
-use crate::{components::ClothSkin, mesh::topology::NO_PARTICLE, skin::Skin};
+use crate::{components::ClothSkin, mesh::topology::NO_PARTICLE, skin_weights::SkinWeights};
 use bevy::{
     camera::primitives::Aabb,
     ecs::system::SystemParam,
@@ -17,7 +17,7 @@ use bevy::{
     prelude::*,
 };
 
-/// What is known of skeletons.
+/// Access to skeletons.
 #[derive(SystemParam)]
 pub(crate) struct Skeletons<'w, 's> {
     inverse: Option<ResMut<'w, Assets<SkinnedMeshInverseBindposes>>>,
@@ -25,27 +25,27 @@ pub(crate) struct Skeletons<'w, 's> {
     joints: Query<'w, 's, &'static GlobalTransform>,
 }
 
-/// A mesh with a skeleton that may not be loaded yet.
-pub(super) enum Loaded<T> {
-    Yes(T),
-    NotYet,
+/// Result of reading an asset that may not be loaded yet.
+pub(super) enum AssetState<T> {
+    Loaded(T),
+    Loading,
 }
 
 impl Skeletons<'_, '_> {
-    /// How particles follow a skeleton; none if the mesh has no weights for it.
+    /// Returns the skin weights of the particles; `None` if the mesh has none.
     pub(super) fn read(
         &self,
         mesh: &Mesh,
         skinned: &SkinnedMesh,
         vertex_to_particle: impl Iterator<Item = u32>,
         particles: usize,
-    ) -> Loaded<Option<Skin>> {
+    ) -> AssetState<Option<SkinWeights>> {
         let inverse = self.inverse.as_ref();
         let Some(inverse) = inverse.and_then(|all| all.get(&skinned.inverse_bindposes)) else {
-            return Loaded::NotYet;
+            return AssetState::Loading;
         };
         let name = |joint| self.names.get(joint).ok().map(|name| name.to_string());
-        Loaded::Yes(Skin::read(
+        AssetState::Loaded(SkinWeights::read(
             mesh,
             skinned,
             inverse,
@@ -55,12 +55,13 @@ impl Skeletons<'_, '_> {
         ))
     }
 
-    /// Where a joint is in this frame.
+    /// Returns the transform of a joint in this frame.
     pub(super) fn joint(&self, joint: Entity) -> Option<GlobalTransform> {
         self.joints.get(joint).ok().copied()
     }
 
-    /// Makes a cloth a joint of its own skeleton. Returns what to remember, and the number of the joint.
+    /// Adds a cloth as a joint to its own skeleton. Returns the original skeleton to restore, the new one, and the
+    /// index of the joint.
     pub(super) fn add_joint(
         &mut self,
         cloth: Entity,
@@ -74,7 +75,7 @@ impl Skeletons<'_, '_> {
         matrices.resize(joint, Mat4::IDENTITY);
         matrices.push(Mat4::IDENTITY);
         let joint = u16::try_from(joint).ok()?;
-        let (mut before, mut weights) = match (
+        let (mut joint_indices, mut weights) = match (
             mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)?,
             mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)?,
         ) {
@@ -84,7 +85,7 @@ impl Skeletons<'_, '_> {
             ) => (joints, weights),
             _ => return None,
         };
-        let vertices = before.iter_mut().zip(&mut weights);
+        let vertices = joint_indices.iter_mut().zip(&mut weights);
         for ((joints, weights), particle) in vertices.zip(vertex_to_particle) {
             if particle != NO_PARTICLE {
                 *joints = [joint, 0, 0, 0];
@@ -93,10 +94,10 @@ impl Skeletons<'_, '_> {
         }
         mesh.insert_attribute(
             Mesh::ATTRIBUTE_JOINT_INDEX,
-            VertexAttributeValues::Uint16x4(before),
+            VertexAttributeValues::Uint16x4(joint_indices),
         );
         mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, weights);
-        // Bevy draws the box around all joints, this one among them.
+        // Bevy culls by the bounds of all joints, including this one.
         let bounds = SkinnedMeshBounds::from_mesh(mesh).unwrap_or_default();
         mesh.set_skinned_mesh_bounds(Some(bounds));
         let mut joints = original.joints.clone();
@@ -113,17 +114,17 @@ impl Skeletons<'_, '_> {
     }
 }
 
-/// Tells a mesh how large the cloth in it is, which is its joint of this number.
+/// Sets the bounds of the cloth in a skinned mesh, at the joint with this index.
 pub(super) fn set_bounds(mesh: &mut Mesh, joint: u16, aabb: &Aabb) {
     let Some(bounds) = mesh.skinned_mesh_bounds() else {
         return;
     };
-    let mut place = bounds.aabb_index_to_joint_index.iter();
-    let Some(place) = place.position(|&index| index == JointIndex(joint)) else {
+    let mut indices = bounds.aabb_index_to_joint_index.iter();
+    let Some(index) = indices.position(|&other| other == JointIndex(joint)) else {
         return;
     };
     let mut bounds = bounds.clone();
-    bounds.aabbs[place] = JointAabb {
+    bounds.aabbs[index] = JointAabb {
         center: aabb.center.into(),
         half_size: aabb.half_extents.into(),
     };

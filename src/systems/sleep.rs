@@ -1,30 +1,30 @@
-//! Puts cloths at rest to sleep, and wakes them when they see anything else than they did then.
+//! Puts cloths at rest to sleep, and wakes them when their inputs change.
 //!
-//! What is around a cloth is rolled into one number, by its values: a transform that is written in each
-//! frame, always the same, wakes nobody. The number does not depend on when it is taken, so that a
-//! snapshot of a sleeping cloth sleeps on exactly as the cloth did.
+//! The surroundings of a cloth are hashed by value into a fingerprint: writing an equal transform in each frame
+//! does not wake it. The fingerprint does not depend on when it is taken, so a restored snapshot of a sleeping
+//! cloth sleeps on exactly as the cloth did.
 
 use super::{
-    bodies, colliders::ActiveColliders, draw::DrawBetweenSteps, planar::plane_of,
-    prepare::step_length, touching::ClothsTouching, wind_zones::ActiveWindZones,
+    bodies, cloth_pairs::ClothPairs, colliders::ActiveColliders, interpolate::InterpolateRendering,
+    planar::plane_of, prepare::step_length, wind_zones::ActiveWindZones,
 };
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Constraints, Particles},
+    components::{ClothBody, ClothConstraints, ClothParticles},
     grab::ClothGrabs,
+    inertia::ClothInertia,
     layers::ClothLayers,
     lod::{ClothCulled, ClothPaused},
-    max_distance::MaxDistance,
+    max_distance::ClothMaxDistance,
     paint::{ClothPaint, PerVertex},
     pins::{PinAnchor, Pins},
     planar::PlanarCloth,
-    pressure::Pressure,
-    settings::{ClothGravity, Substeps, Turbulence, Wind, WindOcclusion, WindTime},
-    sleep::{ClothSleeping, Rest, Seen},
-    snapshot::Print,
+    pressure::ClothPressure,
+    settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence},
+    sleep::{ClothSleeping, SleepInputs, SleepTimer},
+    snapshot::Fingerprint,
     solver::{Collider, Pose, Zone, has_stayed_within},
-    tearing::Tearing,
-    world_motion::WorldMotion,
+    tearing::ClothTearing,
 };
 use bevy::{
     ecs::{
@@ -35,307 +35,327 @@ use bevy::{
     prelude::*,
 };
 
-/// A cloth sees what is nearer to its bounds than this and its thickness, m.
-const NEAR: f32 = 0.01;
+/// Margin, besides its thickness, around the bounds of a cloth within which objects affect its sleep, m.
+const MARGIN: f32 = 0.01;
 
-/// What may move cloths.
+/// Everything outside a cloth that may move it.
 #[derive(SystemParam)]
-pub(crate) struct Surroundings<'w, 's> {
+pub(crate) struct SleepParams<'w, 's> {
     gravity: Res<'w, ClothGravity>,
     wind: Res<'w, Wind>,
     wind_time: Res<'w, WindTime>,
-    turbulence: Res<'w, Turbulence>,
+    turbulence: Res<'w, WindTurbulence>,
     occlusion: Res<'w, WindOcclusion>,
     zones: Res<'w, ActiveWindZones>,
     colliders: Res<'w, ActiveColliders>,
-    substeps: Res<'w, Substeps>,
+    substeps: Res<'w, ClothSubsteps>,
     clock: Res<'w, Time>,
-    fixed: Res<'w, DrawBetweenSteps>,
+    fixed: Res<'w, InterpolateRendering>,
     transforms: TransformHelper<'w, 's>,
 }
 
-/// A cloth, and what of it is watched.
+/// Components of a cloth that affect its sleep.
 #[derive(QueryData)]
 #[query_data(mutable)]
-pub(crate) struct Watched {
+pub(crate) struct SleepQuery {
     entity: Entity,
-    rest: &'static mut Rest,
+    sleep_timer: &'static mut SleepTimer,
     sleeps: Has<ClothSleeping>,
     cloth: &'static Cloth,
     body: &'static ClothBody,
-    particles: &'static mut Particles,
-    constraints: Ref<'static, Constraints>,
+    particles: &'static mut ClothParticles,
+    constraints: Ref<'static, ClothConstraints>,
     grabs: &'static ClothGrabs,
     pins: Option<&'static Pins>,
     layers: Option<&'static ClothLayers>,
     planar: Option<&'static PlanarCloth>,
-    pressure: Option<&'static Pressure>,
-    tearing: Option<&'static Tearing>,
+    pressure: Option<&'static ClothPressure>,
+    tearing: Option<&'static ClothTearing>,
     paint: Option<&'static ClothPaint>,
-    max_distance: Option<&'static MaxDistance>,
-    motion: Option<&'static WorldMotion>,
+    max_distance: Option<&'static ClothMaxDistance>,
+    motion: Option<&'static ClothInertia>,
 }
 
-/// Before a step: looks around for all cloths that sleep or are about to.
-pub(crate) fn watch(
-    mut cloths: Query<Watched, (Without<ClothPaused>, Without<ClothCulled>)>,
-    around: Surroundings,
-    touching: Res<ClothsTouching>,
+/// Before a step: updates the inputs of all cloths that sleep or are slow, and wakes those with changed inputs.
+pub(crate) fn update_sleep(
+    mut cloths: Query<SleepQuery, (Without<ClothPaused>, Without<ClothCulled>)>,
+    params: SleepParams,
+    cloth_pairs: Res<ClothPairs>,
     ticks: SystemChangeTick,
     mut commands: Commands,
 ) {
-    let everywhere = around.everywhere();
+    let common = params.common();
     let now = ticks.this_run();
     for mut cloth in &mut cloths {
-        let state = &cloth.rest.state;
-        let (asleep, calm) = (state.asleep, state.calm);
+        let state = &cloth.sleep_timer.state;
+        let (asleep, slow_time) = (state.asleep, state.slow_time);
         match (cloth.sleeps, asleep) {
-            // Whoever is in motion has no time for it.
-            (false, false) if calm == 0.0 => {}
+            // Fast cloths need no inputs.
+            (false, false) if slow_time == 0.0 => {}
             (false, false) => {
-                let near = bounds(&cloth);
-                let seen = around.seen(&everywhere, near, &cloth);
-                let state = &mut cloth.rest.bypass_change_detection().state;
-                state.near = near;
-                if state.seen.as_ref() != Some(&seen) || !cloth.grabs.is_empty() {
-                    state.calm = 0.0;
-                    state.seen = Some(seen);
+                let bounds = sleep_bounds(&cloth);
+                let inputs = params.sleep_inputs(&common, bounds, &cloth);
+                let state = &mut cloth.sleep_timer.bypass_change_detection().state;
+                state.bounds = bounds;
+                if state.inputs.as_ref() != Some(&inputs) || !cloth.grabs.is_empty() {
+                    state.slow_time = 0.0;
+                    state.inputs = Some(inputs);
                 }
             }
-            // Woken by hand.
-            (false, true) => cloth.rest.bypass_change_detection().state.wake(),
-            (true, true) if is_disturbed(&around, &everywhere, &cloth, now) => {
-                cloth.rest.bypass_change_detection().state.wake();
+            // Woken by the user.
+            (false, true) => cloth.sleep_timer.bypass_change_detection().state.wake(),
+            (true, true) if is_disturbed(&params, &common, &cloth, now) => {
+                cloth.sleep_timer.bypass_change_detection().state.wake();
                 commands.entity(cloth.entity).try_remove::<ClothSleeping>();
             }
-            (true, true) => cloth.rest.bypass_change_detection().since = now,
-            // Put to sleep by hand.
+            (true, true) => cloth.sleep_timer.bypass_change_detection().checked_at = now,
+            // Put to sleep by the user.
             (true, false) => {
                 cloth.particles.stop();
-                let near = bounds(&cloth);
-                let seen = around.seen(&everywhere, near, &cloth);
-                let Rest { state, since } = cloth.rest.bypass_change_detection();
+                let bounds = sleep_bounds(&cloth);
+                let inputs = params.sleep_inputs(&common, bounds, &cloth);
+                let SleepTimer { state, checked_at } = cloth.sleep_timer.bypass_change_detection();
                 state.asleep = true;
-                state.seen = Some(seen);
-                state.near = near;
-                *since = now;
+                state.inputs = Some(inputs);
+                state.bounds = bounds;
+                *checked_at = now;
             }
         }
     }
-    if touching.is_empty() {
+    if cloth_pairs.is_empty() {
         return;
     }
-    // What one that is awake may touch is awake.
-    let groups = touching.groups();
+    // All cloths of an island with an awake one are awake.
+    let islands = cloth_pairs.islands();
     let is_awake = |entity| {
         cloths
             .get(entity)
-            .is_ok_and(|cloth| !cloth.rest.state.asleep)
+            .is_ok_and(|cloth| !cloth.sleep_timer.state.asleep)
     };
-    let awake = groups.any(is_awake);
-    for (entity, awake) in groups.entities.iter().zip(awake) {
+    let awake = islands.any(is_awake);
+    for (entity, awake) in islands.entities.iter().zip(awake) {
         if awake
             && let Ok(mut cloth) = cloths.get_mut(*entity)
-            && cloth.rest.state.asleep
+            && cloth.sleep_timer.state.asleep
         {
-            cloth.rest.bypass_change_detection().state.wake();
+            cloth.sleep_timer.bypass_change_detection().state.wake();
             commands.entity(*entity).try_remove::<ClothSleeping>();
         }
     }
 }
 
-/// After a step of this length, s: notes whether a cloth was slow.
-pub(super) fn note(cloth: &Cloth, particles: &Particles, rest: &mut Rest, step: f32) {
+/// After a step of this length, s: records whether a cloth was slow.
+pub(super) fn update_timer(
+    cloth: &Cloth,
+    particles: &ClothParticles,
+    sleep_timer: &mut SleepTimer,
+    step: f32,
+) {
     let speed = cloth.sleep_speed;
     let is_slow = speed > 0.0 && has_stayed_within(particles, speed * step);
-    rest.state.note(is_slow, step);
+    sleep_timer.state.record(is_slow, step);
 }
 
-/// Stops a cloth that falls asleep.
-pub(super) fn fall_asleep(particles: &mut Particles, rest: &mut Rest, now: Tick) {
+/// Puts a cloth to sleep, with zero velocity.
+pub(super) fn fall_asleep(particles: &mut ClothParticles, sleep_timer: &mut SleepTimer, now: Tick) {
     particles.stop();
-    rest.state.asleep = true;
-    rest.since = now;
+    sleep_timer.state.asleep = true;
+    sleep_timer.checked_at = now;
 }
 
-/// Whether anything has happened that a sleeping cloth has to wake for.
-fn is_disturbed(around: &Surroundings, everywhere: &Print, cloth: &WatchedItem, now: Tick) -> bool {
-    let Rest { state, since } = &*cloth.rest;
-    let written = |changed: Tick| changed.is_newer_than(*since, now);
+/// Returns whether anything has happened that wakes a sleeping cloth.
+fn is_disturbed(
+    params: &SleepParams,
+    common: &Fingerprint,
+    cloth: &SleepQueryItem,
+    now: Tick,
+) -> bool {
+    let SleepTimer { state, checked_at } = &*cloth.sleep_timer;
+    let written = |changed: Tick| changed.is_newer_than(*checked_at, now);
     let bound = match cloth.pins {
-        Some(pins) => *pins == cloth.body.bound,
-        None => cloth.body.bound.pins.is_empty(),
+        Some(pins) => *pins == cloth.body.bound_pins,
+        None => cloth.body.bound_pins.pins.is_empty(),
     };
     if written(cloth.particles.last_changed())
         || written(cloth.constraints.last_changed())
         || !cloth.grabs.is_empty()
         || !bound
-        || cloth.max_distance != cloth.body.guide.bound.as_ref()
+        || cloth.max_distance != cloth.body.reference_frame.bound_max_distance.as_ref()
         || cloth
             .paint
             .map_or(&PerVertex::default(), |paint| &paint.mass)
-            != &cloth.body.multiples.bound.mass
+            != &cloth.body.multipliers.bound_paint.mass
     {
         return true;
     }
-    let Some(seen) = &state.seen else {
+    let Some(inputs) = &state.inputs else {
         return true;
     };
-    // The box stays the one in which it fell asleep; it has not moved since.
-    around.seen(everywhere, state.near, cloth) != *seen
+    // With the bounds from when it fell asleep; it has not moved since.
+    params.sleep_inputs(common, state.bounds, cloth) != *inputs
 }
 
-/// The corners of the box in which a cloth sees things.
-fn bounds(cloth: &WatchedItem) -> [Vec3; 2] {
+/// Returns the corners of the box in which objects affect the sleep of a cloth.
+fn sleep_bounds(cloth: &SleepQueryItem) -> [Vec3; 2] {
     let particles = &cloth.particles;
     let (low, high) = particles.position.bounds().unwrap_or_default();
-    let applied = cloth.body.applied;
-    let thickness = applied.map_or(cloth.cloth.fabric.thickness, |applied| applied.thickness);
-    // Far from the origin of the world the corners are rounded.
+    let ramped = cloth.body.ramped;
+    let thickness = ramped.map_or(cloth.cloth.fabric.thickness, |ramped| ramped.thickness);
+    // Far from the world origin the corners have rounding errors.
     let rounding = 4.0 * f32::EPSILON * particles.origin.abs().max_element();
-    let margin = NEAR + thickness + cloth.body.radius() + rounding;
+    let margin = MARGIN + thickness + cloth.body.radius() + rounding;
     [
         particles.origin + low - margin,
         particles.origin + high + margin,
     ]
 }
 
-impl Surroundings<'_, '_> {
-    /// What is the same for all cloths.
-    fn everywhere(&self) -> Print {
-        let mut print = Print::default();
-        print.vector(self.gravity.0);
-        print.word(self.substeps.0.into());
-        // Elsewhere each step has another length, as frames have.
+impl SleepParams<'_, '_> {
+    /// Returns the fingerprint of inputs common to all cloths.
+    fn common(&self) -> Fingerprint {
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.vector(self.gravity.0);
+        fingerprint.word(self.substeps.0.into());
+        // In other schedules the length of a step varies, like that of frames.
         if self.fixed.0 {
-            print.numbers(&[step_length(&self.clock)]);
+            fingerprint.numbers(&[step_length(&self.clock)]);
         }
-        print
+        fingerprint
     }
 
-    /// What a cloth sees in a box.
-    fn seen(&self, everywhere: &Print, near: [Vec3; 2], cloth: &WatchedItem) -> Seen {
-        let mut print = everywhere.clone();
-        self.print_air(&mut print, near, cloth.cloth);
-        for collider in self.colliders.near(cloth.layers, near) {
-            print_collider(&mut print, collider);
+    /// Returns the inputs of a cloth within these bounds.
+    fn sleep_inputs(
+        &self,
+        common: &Fingerprint,
+        bounds: [Vec3; 2],
+        cloth: &SleepQueryItem,
+    ) -> SleepInputs {
+        let mut fingerprint = common.clone();
+        self.hash_air(&mut fingerprint, bounds, cloth.cloth);
+        for collider in self.colliders.near(cloth.layers, bounds) {
+            hash_collider(&mut fingerprint, collider);
         }
         #[cfg(feature = "parry")]
-        self.print_meshes(&mut print, near, cloth);
-        bodies::print(&mut print, cloth.body);
-        self.print_pins(&mut print, cloth);
-        self.print_guide(&mut print, cloth);
+        self.hash_meshes(&mut fingerprint, bounds, cloth);
+        bodies::add_to_fingerprint(&mut fingerprint, cloth.body);
+        self.hash_pins(&mut fingerprint, cloth);
+        self.hash_reference_frame(&mut fingerprint, cloth);
         let plane = cloth
             .planar
             .and_then(|planar| plane_of(cloth.entity, planar, &self.transforms));
         if let Some((point, normal)) = plane {
-            print.word(u64::MAX);
-            print.vector(point);
-            print.vector(normal);
+            fingerprint.word(u64::MAX);
+            fingerprint.vector(point);
+            fingerprint.vector(normal);
         }
         if let Some(pressure) = cloth.pressure {
-            print.numbers(&[pressure.overpressure, pressure.ambient]);
+            fingerprint.numbers(&[pressure.overpressure, pressure.ambient]);
         }
-        Seen {
+        SleepInputs {
             cloth: cloth.cloth.clone(),
             tearing: cloth.tearing.cloned(),
-            applied: cloth.body.applied,
-            around: print.value(),
+            ramped: cloth.body.ramped,
+            fingerprint: fingerprint.value(),
         }
     }
 
-    /// The air that blows in a box, if the cloth feels any.
-    fn print_air(&self, print: &mut Print, near: [Vec3; 2], cloth: &Cloth) {
+    /// Hashes the wind within bounds, if the cloth feels any.
+    fn hash_air(&self, fingerprint: &mut Fingerprint, bounds: [Vec3; 2], cloth: &Cloth) {
         let (fabric, wind) = (&cloth.fabric, &self.wind);
         let feels = wind.air_density > 0.0 && (fabric.drag > 0.0 || fabric.lift > 0.0);
-        print.word(feels.into());
+        fingerprint.word(feels.into());
         if !feels {
             return;
         }
         let time = self.wind_time.0;
-        print.vector(wind.at(time));
-        print.numbers(&[wind.air_density]);
+        fingerprint.vector(wind.at(time));
+        fingerprint.numbers(&[wind.air_density]);
         if self.turbulence.strength > 0.0 {
-            let Turbulence {
+            let WindTurbulence {
                 strength,
                 size,
                 period,
                 seed,
             } = *self.turbulence;
-            print.numbers(&[strength, size, period]);
-            print.word(seed.into());
-            print.word(time.to_bits());
+            fingerprint.numbers(&[strength, size, period]);
+            fingerprint.word(seed.into());
+            fingerprint.word(time.to_bits());
         }
-        for zone in self.zones.list.iter().filter(|zone| zone.reaches(near)) {
-            print_zone(print, zone);
+        for zone in self.zones.list.iter().filter(|zone| zone.reaches(bounds)) {
+            hash_zone(fingerprint, zone);
         }
-        // What keeps the wind off may be far away.
-        if let Some(by) = self.colliders.occlusion(&self.occlusion) {
-            print.numbers(&[by.length, by.spread]);
-            for collider in by.colliders {
-                print_collider(print, collider);
+        // Colliders that block the wind may be far away.
+        if let Some(occlusion) = self.colliders.occlusion(&self.occlusion) {
+            fingerprint.numbers(&[occlusion.length, occlusion.spread]);
+            for collider in occlusion.colliders {
+                hash_collider(fingerprint, collider);
             }
         }
     }
 
-    /// The mesh colliders in a box.
+    /// Hashes the mesh colliders within bounds.
     #[cfg(feature = "parry")]
-    fn print_meshes(&self, print: &mut Print, [low, high]: [Vec3; 2], cloth: &WatchedItem) {
-        for mesh in self.colliders.meshes.meeting(cloth.layers) {
-            let boxed = mesh.around();
-            let [from, to] = boxed.around();
+    fn hash_meshes(
+        &self,
+        fingerprint: &mut Fingerprint,
+        [low, high]: [Vec3; 2],
+        cloth: &SleepQueryItem,
+    ) {
+        for mesh in self.colliders.meshes.on_layers(cloth.layers) {
+            let boxed = mesh.bounding_collider();
+            let [from, to] = boxed.swept_bounds();
             if low.cmple(to).all() && from.cmple(high).all() {
-                print.word(mesh.surface_id());
-                print_collider(print, &boxed);
+                fingerprint.word(mesh.surface_id());
+                hash_collider(fingerprint, &boxed);
             }
         }
     }
 
-    /// Where all is that carries it, besides.
-    fn print_guide(&self, print: &mut Print, cloth: &WatchedItem) {
+    /// Hashes the transforms of its skeleton and reference frame.
+    fn hash_reference_frame(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
         let body = &cloth.body;
         if let Some(skin) = &body.skin {
             for &joint in &skin.joints {
-                self.print_transform(print, joint);
+                self.hash_transform(fingerprint, joint);
             }
-        } else if !body.guide.limits.is_empty() {
-            self.print_transform(print, cloth.entity);
+        } else if !body.reference_frame.motion_constraints.is_empty() {
+            self.hash_transform(fingerprint, cloth.entity);
         }
         let frame = cloth
             .motion
             .and_then(|motion| motion.frame_of(cloth.entity));
         if let Some(frame) = frame {
-            self.print_transform(print, frame);
+            self.hash_transform(fingerprint, frame);
         }
     }
 
-    fn print_transform(&self, print: &mut Print, entity: Entity) {
+    fn hash_transform(&self, fingerprint: &mut Fingerprint, entity: Entity) {
         match self.transforms.compute_global_transform(entity) {
-            Ok(transform) => print.numbers(&transform.affine().to_cols_array()),
-            Err(_) => print.word(u64::MAX),
+            Ok(transform) => fingerprint.numbers(&transform.affine().to_cols_array()),
+            Err(_) => fingerprint.word(u64::MAX),
         }
     }
 
-    /// Where all is that pins hang on.
-    fn print_pins(&self, print: &mut Print, cloth: &WatchedItem) {
+    /// Hashes the transforms of pin anchors.
+    fn hash_pins(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
         let mut last = None;
         for pin in &cloth.body.pins {
-            // Pins of one anchor mostly stand together.
+            // Pins of one anchor are mostly consecutive.
             if last == Some(pin.anchor) {
                 continue;
             }
             last = Some(pin.anchor);
-            let holder = match pin.anchor {
+            let anchor = match pin.anchor {
                 PinAnchor::World => continue,
                 PinAnchor::Cloth => cloth.entity,
                 PinAnchor::Entity(other) => other,
             };
-            self.print_transform(print, holder);
+            self.hash_transform(fingerprint, anchor);
         }
     }
 }
 
-fn print_collider(print: &mut Print, collider: &Collider) {
+fn hash_collider(fingerprint: &mut Fingerprint, collider: &Collider) {
     let Collider {
         shape,
         start,
@@ -344,14 +364,14 @@ fn print_collider(print: &mut Print, collider: &Collider) {
         hollow,
     } = collider;
     let (kind, lengths) = shape.numbers();
-    print.word(u64::from(kind) << 1 | u64::from(*hollow));
-    print.numbers(&lengths);
-    print_pose(print, start);
-    print_pose(print, end);
-    print.numbers(&[friction.fixed, friction.kinetic]);
+    fingerprint.word(u64::from(kind) << 1 | u64::from(*hollow));
+    fingerprint.numbers(&lengths);
+    hash_pose(fingerprint, start);
+    hash_pose(fingerprint, end);
+    fingerprint.numbers(&[friction.static_coefficient, friction.kinetic_coefficient]);
 }
 
-fn print_zone(print: &mut Print, zone: &Zone) {
+fn hash_zone(fingerprint: &mut Fingerprint, zone: &Zone) {
     let Zone {
         shape,
         flow,
@@ -361,13 +381,13 @@ fn print_zone(print: &mut Print, zone: &Zone) {
         pose,
     } = zone;
     let (kind, lengths) = shape.numbers();
-    print.word(u64::from(kind) << 16 | (*flow as u64) << 8 | *falloff as u64);
-    print.numbers(&lengths);
-    print.numbers(&[*strength, *core]);
-    print_pose(print, pose);
+    fingerprint.word(u64::from(kind) << 16 | (*flow as u64) << 8 | *falloff as u64);
+    fingerprint.numbers(&lengths);
+    fingerprint.numbers(&[*strength, *core]);
+    hash_pose(fingerprint, pose);
 }
 
-fn print_pose(print: &mut Print, pose: &Pose) {
-    print.numbers(&pose.rotation.to_array());
-    print.vector(pose.translation);
+fn hash_pose(fingerprint: &mut Fingerprint, pose: &Pose) {
+    fingerprint.numbers(&pose.rotation.to_array());
+    fingerprint.vector(pose.translation);
 }

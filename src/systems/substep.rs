@@ -1,30 +1,30 @@
 //! Runs the substeps.
 //!
-//! As long as nobody has put a system of his own into the schedule of the substeps, nobody can see
-//! what happens between two phases. Then each cloth goes through all its substeps at once, while it
-//! is in the cache, and the schedule is not run; cloths that may touch each other go through them
-//! together. Otherwise all cloths go through one phase after the other. Both do the same to each cloth.
+//! As long as [`ClothSubstep`] contains only the systems of the plugin, the state between two phases is not
+//! observable. Then the schedule is not run: each cloth takes all its substeps in one go, while it is in the
+//! cache, and the cloths of an island take them together. Otherwise the schedule runs, one phase for all cloths
+//! after the other. Both ways give each cloth the same bits.
 
 use super::{
+    cloth_pairs::{ClothPair, ClothPairs, connected_components},
     colliders::ActiveColliders,
-    parallel::ClothCrew,
+    parallel::ClothWorkers,
     phases::{collide_one, due, integrate_one, relax_one},
     planar::plane_of,
-    pressure::inflate_one,
-    touching::{ClothsTouching, Pair, clusters},
+    pressure::apply_pressure_one,
 };
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, Constraints, Particles, SelfContacts},
+    components::{ClothBody, ClothConstraints, ClothParticles, ClothSelfContacts},
     grab::ClothGrabs,
     layers::ClothLayers,
     lod::InMotion,
     planar::PlanarCloth,
-    plugin::{ClothSubstep, SubstepTime},
-    pressure::Pressure,
-    settings::{ClothGravity, ClothThreads},
-    solver::{self, Leader},
-    tearing::Tearing,
+    plugin::{ClothSubstep, ClothSubstepTime},
+    pressure::ClothPressure,
+    settings::{ClothGravity, ClothMaxThreads},
+    solver::{self, Workers},
+    tearing::ClothTearing,
 };
 use bevy::{
     ecs::{
@@ -35,16 +35,16 @@ use bevy::{
     prelude::*,
 };
 
-/// The systems of the plugin in [`ClothSubstep`].
+/// Systems of the plugin in [`ClothSubstep`].
 #[derive(Resource, Default)]
-pub(crate) struct OwnSystems {
+pub(crate) struct PluginSystems {
     keys: Vec<SystemKey>,
-    /// Somebody has made some of it run only sometimes. That cannot be taken back.
+    /// Whether a run condition was ever added. Conditions cannot be removed.
     conditional: bool,
 }
 
-impl OwnSystems {
-    /// Those that a schedule has.
+impl PluginSystems {
+    /// Returns the systems in a schedule.
     pub(crate) fn all(schedule: &Schedule) -> Self {
         let systems = schedule.graph().systems.iter();
         Self {
@@ -53,14 +53,14 @@ impl OwnSystems {
         }
     }
 
-    /// These but for those.
+    /// Returns these systems except `others`.
     pub(crate) fn without(mut self, others: &Self) -> Self {
         self.keys.retain(|key| !others.keys.contains(key));
         self
     }
 
-    /// Whether a schedule has these systems and no others, and nothing keeps them from running.
-    fn are_all(&mut self, schedule: &Schedule) -> bool {
+    /// Returns whether a schedule contains exactly these systems, without run conditions.
+    fn is_exactly(&mut self, schedule: &Schedule) -> bool {
         let graph = schedule.graph();
         let conditional = graph.systems.iter().any(|(.., c)| !c.is_empty())
             || graph.system_sets.iter().any(|(.., c)| !c.is_empty());
@@ -74,149 +74,161 @@ impl OwnSystems {
     }
 }
 
-/// A cloth, with all that a substep needs of it.
+/// Components of a cloth used in a substep.
 #[derive(QueryData)]
 #[query_data(mutable)]
-pub(crate) struct Moved {
+pub(crate) struct SubstepQuery {
     entity: Entity,
     cloth: &'static Cloth,
     body: &'static mut ClothBody,
     layers: Option<&'static ClothLayers>,
-    tearing: Option<&'static Tearing>,
+    tearing: Option<&'static ClothTearing>,
     planar: Option<&'static PlanarCloth>,
-    pressure: Option<&'static Pressure>,
+    pressure: Option<&'static ClothPressure>,
     grabs: &'static ClothGrabs,
-    particles: &'static mut Particles,
-    constraints: &'static mut Constraints,
-    contacts: &'static mut SelfContacts,
+    particles: &'static mut ClothParticles,
+    constraints: &'static mut ClothConstraints,
+    contacts: &'static mut ClothSelfContacts,
 }
 
-/// All that moves in the substeps, and what it is moved by.
-type Moving = SystemState<(
-    Query<'static, 'static, Moved, InMotion>,
+/// System parameters for substeps without the schedule.
+type SubstepState = SystemState<(
+    Query<'static, 'static, SubstepQuery, InMotion>,
     TransformHelper<'static, 'static>,
     Res<'static, ClothGravity>,
     Res<'static, ActiveColliders>,
-    Res<'static, ClothThreads>,
-    ResMut<'static, ClothCrew>,
-    ResMut<'static, ClothsTouching>,
-    ResMut<'static, SubstepTime>,
+    Res<'static, ClothMaxThreads>,
+    ResMut<'static, ClothWorkers>,
+    ResMut<'static, ClothPairs>,
+    ResMut<'static, ClothSubstepTime>,
 )>;
 
-pub(crate) fn run_substeps(world: &mut World, moving: &mut Moving) {
-    let time = *world.resource::<SubstepTime>();
+pub(crate) fn run_substeps(world: &mut World, state: &mut SubstepState) {
+    let time = *world.resource::<ClothSubstepTime>();
     if time.substep <= 0.0 {
         return;
     }
-    if has_only_own_systems(world) {
-        at_once(world, moving);
+    if has_only_plugin_systems(world) {
+        run_fused(world, state);
         return;
     }
     world.schedule_scope(ClothSubstep, |world, schedule| {
         for index in 0..time.count {
-            world.insert_resource(SubstepTime { index, ..time });
+            world.insert_resource(ClothSubstepTime { index, ..time });
             schedule.run(world);
         }
     });
 }
 
-fn has_only_own_systems(world: &mut World) -> bool {
-    world.resource_scope(|world, mut own: Mut<OwnSystems>| {
+fn has_only_plugin_systems(world: &mut World) -> bool {
+    world.resource_scope(|world, mut plugin_systems: Mut<PluginSystems>| {
         let schedules = world.resource::<Schedules>();
         let schedule = schedules.get(ClothSubstep);
-        schedule.is_some_and(|schedule| own.are_all(schedule))
+        schedule.is_some_and(|schedule| plugin_systems.is_exactly(schedule))
     })
 }
 
-/// All substeps of each cloth, together with those that it may touch.
-fn at_once(world: &mut World, moving: &mut Moving) {
-    let Ok((mut cloths, transforms, gravity, colliders, threads, mut crew, mut touching, mut time)) =
-        moving.get_mut(world)
+/// Takes all substeps of each cloth in one go, together with the other cloths of its island.
+fn run_fused(world: &mut World, state: &mut SubstepState) {
+    let Ok((
+        mut cloths,
+        transforms,
+        gravity,
+        colliders,
+        threads,
+        mut workers,
+        mut cloth_pairs,
+        mut time,
+    )) = state.get_mut(world)
     else {
         return;
     };
-    let by = Movers::new(&transforms, &gravity, &colliders, *time);
-    if touching.is_empty() {
-        let size = |cloth: &MovedItem| cloth.particles.len();
-        let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
-        crew.for_all(*threads, due, size, |leader, mut cloth| {
-            by.move_together(leader, std::slice::from_mut(&mut cloth), &mut []);
+    let inputs = SubstepInputs::new(&transforms, &gravity, &colliders, *time);
+    if cloth_pairs.is_empty() {
+        let size = |cloth: &SubstepQueryItem| cloth.particles.len();
+        let due = cloths
+            .iter_mut()
+            .filter(|cloth| !cloth.body.update_rate.is_skipped);
+        workers.for_each_cloth(*threads, due, size, |workers, mut cloth| {
+            inputs.run_island(workers, std::slice::from_mut(&mut cloth), &mut []);
         });
     } else {
-        let due = cloths.iter_mut().filter(|cloth| !cloth.body.pace.waits);
-        let clusters = gather_clusters(due.collect(), touching.pairs_mut());
-        let size = |cluster: &Cluster| cluster.cloths.iter().map(|c| c.particles.len()).sum();
-        crew.for_all(
+        let due = cloths
+            .iter_mut()
+            .filter(|cloth| !cloth.body.update_rate.is_skipped);
+        let islands = group_by_island(due.collect(), cloth_pairs.pairs_mut());
+        let size = |island: &Island| island.cloths.iter().map(|c| c.particles.len()).sum();
+        workers.for_each_cloth(
             *threads,
-            clusters.into_iter(),
+            islands.into_iter(),
             size,
-            |leader, mut cluster| {
-                by.move_together(leader, &mut cluster.cloths, &mut cluster.pairs);
+            |workers, mut island| {
+                inputs.run_island(workers, &mut island.cloths, &mut island.pairs);
             },
         );
     }
     time.index = time.count.saturating_sub(1);
 }
 
-/// Cloths that may touch each other, or one that touches none.
-struct Cluster<'a, 'w, 's> {
-    /// By entity.
-    cloths: Vec<MovedItem<'w, 's>>,
-    /// Which of them may touch, and where.
-    pairs: Vec<([usize; 2], &'a mut Pair)>,
+/// Island: cloths connected by pairs, or a single one.
+struct Island<'a, 'w, 's> {
+    /// Sorted by entity.
+    cloths: Vec<SubstepQueryItem<'w, 's>>,
+    /// Pairs of indices of cloths that may touch, with their contacts.
+    pairs: Vec<([usize; 2], &'a mut ClothPair)>,
 }
 
-/// Puts cloths together that may touch.
-fn gather_clusters<'a, 'w, 's>(
-    mut cloths: Vec<MovedItem<'w, 's>>,
-    pairs: &'a mut [Pair],
-) -> Vec<Cluster<'a, 'w, 's>> {
+/// Groups cloths by island.
+fn group_by_island<'a, 'w, 's>(
+    mut cloths: Vec<SubstepQueryItem<'w, 's>>,
+    pairs: &'a mut [ClothPair],
+) -> Vec<Island<'a, 'w, 's>> {
     cloths.sort_unstable_by_key(|cloth| cloth.entity);
     let entities: Vec<Entity> = cloths.iter().map(|cloth| cloth.entity).collect();
-    let place = |entity: &Entity| entities.binary_search(entity).ok();
-    let both = |pair: &Pair| Some([place(&pair.cloths[0])?, place(&pair.cloths[1])?]);
-    let joined = pairs.iter().filter_map(both);
-    let of = clusters(cloths.len(), joined);
-    let mut all: Vec<Cluster> = Vec::new();
-    // The cluster of each cloth, and its place in it.
-    let mut places: Vec<[usize; 2]> = Vec::with_capacity(of.len());
+    let index_of = |entity: &Entity| entities.binary_search(entity).ok();
+    let indices = |pair: &ClothPair| Some([index_of(&pair.cloths[0])?, index_of(&pair.cloths[1])?]);
+    let edges = pairs.iter().filter_map(indices);
+    let first = connected_components(cloths.len(), edges);
+    let mut islands: Vec<Island> = Vec::new();
+    // The island of each cloth, and its index in it.
+    let mut locations: Vec<[usize; 2]> = Vec::with_capacity(first.len());
     for (k, cloth) in cloths.into_iter().enumerate() {
-        // The first of a cluster gives it its number.
-        let number = if of[k] == k {
-            all.push(Cluster {
+        // The first cloth of an island determines the index of the island.
+        let index = if first[k] == k {
+            islands.push(Island {
                 cloths: Vec::new(),
                 pairs: Vec::new(),
             });
-            all.len() - 1
+            islands.len() - 1
         } else {
-            places[of[k]][0]
+            locations[first[k]][0]
         };
-        places.push([number, all[number].cloths.len()]);
-        all[number].cloths.push(cloth);
+        locations.push([index, islands[index].cloths.len()]);
+        islands[index].cloths.push(cloth);
     }
     for pair in pairs {
-        if let Some(both) = both(pair) {
-            let [a, b] = both.map(|k| places[k]);
-            all[a[0]].pairs.push(([a[1], b[1]], pair));
+        if let Some(indices) = indices(pair) {
+            let [a, b] = indices.map(|k| locations[k]);
+            islands[a[0]].pairs.push(([a[1], b[1]], pair));
         }
     }
-    all
+    islands
 }
 
-/// What all cloths are moved by.
-pub(super) struct Movers<'a, 'w, 's> {
+/// Inputs of the substeps, common to all cloths.
+pub(super) struct SubstepInputs<'a, 'w, 's> {
     transforms: &'a TransformHelper<'w, 's>,
     gravity: &'a ClothGravity,
     colliders: &'a ActiveColliders,
-    time: SubstepTime,
+    time: ClothSubstepTime,
 }
 
-impl<'a, 'w, 's> Movers<'a, 'w, 's> {
+impl<'a, 'w, 's> SubstepInputs<'a, 'w, 's> {
     pub(super) fn new(
         transforms: &'a TransformHelper<'w, 's>,
         gravity: &'a ClothGravity,
         colliders: &'a ActiveColliders,
-        time: SubstepTime,
+        time: ClothSubstepTime,
     ) -> Self {
         Self {
             transforms,
@@ -226,24 +238,24 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
         }
     }
 
-    /// All substeps of a cloth that touches no other.
-    pub(super) fn move_alone(&self, mut cloth: MovedItem) {
+    /// Takes all substeps of a cloth that touches no other.
+    pub(super) fn run_single(&self, mut cloth: SubstepQueryItem) {
         let cloth = std::slice::from_mut(&mut cloth);
-        self.move_together(&mut Leader::alone(), cloth, &mut []);
+        self.run_island(&mut Workers::serial(), cloth, &mut []);
     }
 
-    /// All substeps of cloths that may touch each other.
-    fn move_together(
+    /// Takes all substeps of the cloths of an island.
+    fn run_island(
         &self,
-        leader: &mut Leader,
-        cloths: &mut [MovedItem],
-        pairs: &mut [([usize; 2], &mut Pair)],
+        workers: &mut Workers,
+        cloths: &mut [SubstepQueryItem],
+        pairs: &mut [([usize; 2], &mut ClothPair)],
     ) {
         for index in 0..self.time.count {
-            let time = SubstepTime { index, ..self.time };
+            let time = ClothSubstepTime { index, ..self.time };
             for cloth in &mut *cloths {
                 if let Some(time) = due(&cloth.body, &time) {
-                    self.relax(leader, cloth, &time);
+                    self.relax(workers, cloth, &time);
                 }
             }
             for ([a, b], pair) in &mut *pairs {
@@ -253,22 +265,22 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
                 {
                     let triangles = [&a.body.triangles.indices, &b.body.triangles.indices];
                     if pair.collide([&mut a.particles, &mut b.particles], triangles, &time) {
-                        a.body.bypass_change_detection().touched = true;
-                        b.body.bypass_change_detection().touched = true;
+                        a.body.bypass_change_detection().had_contact = true;
+                        b.body.bypass_change_detection().had_contact = true;
                     }
                 }
             }
             for cloth in &mut *cloths {
                 if let Some(time) = due(&cloth.body, &time) {
-                    self.collide(leader, cloth, &time);
+                    self.collide(workers, cloth, &time);
                 }
             }
         }
     }
 
-    /// A substep of a cloth until it meets others.
-    fn relax(&self, leader: &mut Leader, moved: &mut MovedItem, time: &SubstepTime) {
-        let MovedItem {
+    /// Takes the part of a substep before contacts between cloths.
+    fn relax(&self, workers: &mut Workers, item: &mut SubstepQueryItem, time: &ClothSubstepTime) {
+        let SubstepQueryItem {
             cloth,
             body,
             tearing,
@@ -277,44 +289,53 @@ impl<'a, 'w, 's> Movers<'a, 'w, 's> {
             particles: p,
             constraints: k,
             ..
-        } = moved;
+        } = item;
         let body = body.bypass_change_detection();
         let k = k.bypass_change_detection();
-        integrate_one(leader, cloth, p, self.gravity, time);
-        inflate_one(body, *pressure, p, time);
-        // Nothing else comes between integration and relaxation here.
-        let inflated = pressure.is_some();
-        relax_one(leader, cloth, body, *tearing, grabs, p, k, (time, inflated));
-        self.hold_in_plane(moved);
-        let MovedItem {
+        integrate_one(workers, cloth, p, self.gravity, time);
+        apply_pressure_one(body, *pressure, p, time);
+        // Only pressure moves particles between integration and relaxation here.
+        let has_pressure = pressure.is_some();
+        relax_one(
+            workers,
+            cloth,
+            body,
+            *tearing,
+            grabs,
+            p,
+            k,
+            (time, has_pressure),
+        );
+        self.constrain_to_plane(item);
+        let SubstepQueryItem {
             cloth,
             body,
             particles,
             contacts,
             ..
-        } = moved;
+        } = item;
         let contacts = contacts.bypass_change_detection();
         contacts.collide(cloth, body, particles, time);
     }
 
-    /// And what is left of it.
-    fn collide(&self, leader: &mut Leader, moved: &mut MovedItem, time: &SubstepTime) {
-        let MovedItem {
+    /// Takes the part of a substep after contacts between cloths.
+    fn collide(&self, workers: &mut Workers, item: &mut SubstepQueryItem, time: &ClothSubstepTime) {
+        let SubstepQueryItem {
             cloth,
             body,
             layers,
             particles: p,
             ..
-        } = moved;
+        } = item;
         let body = body.bypass_change_detection();
-        collide_one(leader, cloth, body, *layers, p, self.colliders, time);
-        self.hold_in_plane(moved);
+        collide_one(workers, cloth, body, *layers, p, self.colliders, time);
+        self.constrain_to_plane(item);
     }
 
-    fn hold_in_plane(&self, moved: &mut MovedItem) {
-        let plane = |planar| plane_of(moved.entity, planar, self.transforms);
-        if let Some((point, normal)) = moved.planar.and_then(plane) {
-            solver::hold_in_plane(&mut moved.particles, point, normal);
+    fn constrain_to_plane(&self, item: &mut SubstepQueryItem) {
+        let plane = |planar| plane_of(item.entity, planar, self.transforms);
+        if let Some((point, normal)) = item.planar.and_then(plane) {
+            solver::constrain_to_plane(&mut item.particles, point, normal);
         }
     }
 }

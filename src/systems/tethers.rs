@@ -1,64 +1,74 @@
-//! Ties cloth to its pins, and again when pins change or the cloth opens.
+//! Builds the tethers of cloths, and rebuilds them when pins change or the cloth tears.
 
 use crate::{
-    components::{ClothBody, Reach, Stale},
+    components::{ClothBody, StaleDistances, TetherSource},
     solver::{ConstraintGraph, Geodesics, ParticleArrays, RestShape, SoaVec3, Tethers},
-    tearing::Tearing,
+    tearing::ClothTearing,
 };
 use std::sync::Arc;
 
-/// Brings the tethers of a cloth and their scale, which is to be this, up to date.
+/// Updates the tethers of a cloth, and ramps their scale towards `scale`.
 pub(super) fn prepare(
     scale: f32,
-    tearing: Option<&Tearing>,
+    tearing: Option<&ClothTearing>,
     constraints: &ConstraintGraph,
     particles: &ParticleArrays,
     body: &mut ClothBody,
     dt: f32,
 ) {
-    // What a tether carries no thread feels.
-    let by_load = tearing.is_some_and(Tearing::by_load);
+    // A load on a tether would be missing on the edges.
+    let by_load = tearing.is_some_and(ClothTearing::by_load);
     let wanted = if by_load { f32::INFINITY } else { scale };
     if wanted == f32::INFINITY {
-        // No list is kept of what changes meanwhile.
-        body.reach.stale = Stale::All;
-    } else if body.reach.stale != Stale::Nothing {
-        tie(constraints, body, tearing.is_some());
+        // Changes are not recorded without tethers.
+        body.tether_source.stale = StaleDistances::All;
+    } else if body.tether_source.stale != StaleDistances::UpToDate {
+        rebuild(constraints, body, tearing.is_some());
     }
-    body.glide_tethers(wanted, particles, dt);
+    body.ramp_tethers(wanted, particles, dt);
 }
 
-/// Measures what has changed and makes the tethers anew. Distances are kept for the next tear if one
-/// is to be expected: because the cloth tears by itself, or has been torn before. Otherwise they are a
-/// lot of memory for nothing, and the first cut measures them again.
-fn tie(constraints: &ConstraintGraph, body: &mut ClothBody, tears: bool) {
-    let to_world = body.reach.to_world;
-    let positions: SoaVec3 = body.rest().iter().map(|&place| to_world * place).collect();
+/// Measures changed distances and rebuilds the tethers. The distances are kept for the next tear if one is
+/// expected: because the cloth tears under load, or has been torn before. Otherwise they would waste memory, and
+/// the first cut measures them again.
+fn rebuild(constraints: &ConstraintGraph, body: &mut ClothBody, tears: bool) {
+    let to_world = body.tether_source.to_world;
+    let positions: SoaVec3 = body
+        .rest()
+        .iter()
+        .map(|&position| to_world * position)
+        .collect();
     let triangles = body.triangles.indices.to_vec();
     let shape = RestShape {
         positions: &positions,
         triangles: &triangles,
         constraints,
     };
-    // What hangs on a body pulls it along: the cloth does not hang on that.
-    let held = &body.bodies.held;
-    let is_piece = |particle: &u32| held.iter().any(|held| held.particle == *particle);
+    // Particles attached to a dynamic body pull it, and do not support the cloth.
+    let attachments = &body.bodies.attachments;
+    let is_attached = |particle: &u32| {
+        attachments
+            .iter()
+            .any(|attachment| attachment.particle == *particle)
+    };
     let pinned = body.pins.iter().map(|pin| pin.particle);
-    let pinned: Vec<u32> = pinned.filter(|pin| !is_piece(pin)).collect();
-    let Reach {
+    let pinned: Vec<u32> = pinned.filter(|pin| !is_attached(pin)).collect();
+    let TetherSource {
         distances, stale, ..
-    } = &mut body.reach;
-    match std::mem::replace(stale, Stale::Nothing) {
-        Stale::Nothing => return,
-        Stale::Torn(at) if !distances.is_empty() => {
+    } = &mut body.tether_source;
+    match std::mem::replace(stale, StaleDistances::UpToDate) {
+        StaleDistances::UpToDate => return,
+        StaleDistances::Torn(at) if !distances.is_empty() => {
             Arc::make_mut(distances).repair(&shape, &pinned, &at);
         }
-        Stale::Torn(_) | Stale::Lost => *distances = Arc::new(Geodesics::new(&shape, &pinned)),
-        Stale::All => {
+        StaleDistances::Torn(_) | StaleDistances::Missing => {
+            *distances = Arc::new(Geodesics::new(&shape, &pinned))
+        }
+        StaleDistances::All => {
             *distances = Arc::new(Geodesics::new(&shape, &pinned));
-            // New ones must not yank: they are as long as they are now, and then get shorter.
-            if let Some(applied) = &mut body.applied {
-                applied.tether_scale = f32::INFINITY;
+            // New tethers must not jerk: they start at the current distances, and then shorten.
+            if let Some(ramped) = &mut body.ramped {
+                ramped.tether_scale = f32::INFINITY;
             }
         }
     }

@@ -1,40 +1,40 @@
-//! Takes the first steps of cloths that are to settle before they are seen.
+//! Warm-up: takes steps of new cloths before they are rendered first.
 
 use super::{
+    anchors::Anchors,
     check::check_cloth,
-    finish::{Finished, finish_one},
-    follow::Anchors,
-    prepare::{LONGEST_STEP, Prepared, Weather, substep_time},
-    substep::{Moved, Movers},
+    finish::{FinishQuery, finish_one},
+    prepare::{AirParams, MAX_STEP, PrepareQuery, substep_time},
+    substep::{SubstepInputs, SubstepQuery},
 };
 use crate::{
     cloth::Cloth,
     collider::ClothCollider,
-    components::{ClothBody, Particles},
+    components::{ClothBody, ClothParticles},
     layers::ClothLayers,
-    settings::{ClothGravity, Substeps, WindTime},
-    sleep::Rest,
-    solver::Leader,
-    warm_up::{MOST_STEPS, WarmUp},
+    settings::{ClothGravity, ClothSubsteps, WindTime},
+    sleep::SleepTimer,
+    solver::Workers,
+    warm_up::{ClothWarmUp, MAX_STEPS},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 
-/// Those that were built in this frame.
-type Fresh = (With<WarmUp>, Added<ClothBody>);
+/// Query filter: cloths built in this frame that have a warm-up.
+type NeedsWarmUp = (With<ClothWarmUp>, Added<ClothBody>);
 
-/// Whether anybody is to be warmed up.
-pub(crate) fn anybody_is_cold(fresh: Query<(), Fresh>) -> bool {
-    !fresh.is_empty()
+/// Run condition: there are cloths to warm up.
+pub(crate) fn any_warm_up_pending(pending: Query<(), NeedsWarmUp>) -> bool {
+    !pending.is_empty()
 }
 
-/// What cloths that are warmed up meet.
+/// Surroundings of cloths during warm-up.
 #[derive(SystemParam)]
-pub(crate) struct Around<'w, 's> {
+pub(crate) struct WarmUpParams<'w, 's> {
     anchors: Anchors<'w, 's>,
-    weather: Weather<'w>,
+    air: AirParams<'w>,
     gravity: Res<'w, ClothGravity>,
     wind_time: Res<'w, WindTime>,
-    substeps: Res<'w, Substeps>,
+    substeps: Res<'w, ClothSubsteps>,
     fixed: Option<Res<'w, Time<Fixed>>>,
     colliders: Query<'w, 's, (Entity, &'static ClothCollider, Option<&'static ClothLayers>)>,
     transforms: TransformHelper<'w, 's>,
@@ -42,46 +42,46 @@ pub(crate) struct Around<'w, 's> {
 
 pub(crate) fn warm_up(
     mut cloths: ParamSet<(
-        Query<(Entity, &WarmUp, &mut Cloth), Fresh>,
-        Query<Prepared>,
-        Query<Moved>,
-        Query<Finished>,
-        Query<(&mut Particles, &mut Rest)>,
+        Query<(Entity, &ClothWarmUp, &mut Cloth), NeedsWarmUp>,
+        Query<PrepareQuery>,
+        Query<SubstepQuery>,
+        Query<FinishQuery>,
+        Query<(&mut ClothParticles, &mut SleepTimer)>,
     )>,
-    around: Around,
+    params: WarmUpParams,
 ) {
-    let step = around
+    let step = params
         .fixed
         .as_ref()
         .map_or(1.0 / 60.0, |fixed| fixed.timestep().as_secs_f32());
-    let time = substep_time(step.min(LONGEST_STEP), *around.substeps);
-    let preparation = around
-        .weather
-        .prepare(&around.anchors, time, **around.wind_time);
-    let still = around.weather.still(&around.colliders, &around.transforms);
-    let movers = Movers::new(&around.transforms, &around.gravity, &still, time);
-    let mut fresh = Vec::new();
+    let time = substep_time(step.min(MAX_STEP), *params.substeps);
+    let step_inputs = params
+        .air
+        .prepare(&params.anchors, time, **params.wind_time);
+    let stationary = params.air.stationary(&params.colliders, &params.transforms);
+    let substep_inputs = SubstepInputs::new(&params.transforms, &params.gravity, &stationary, time);
+    let mut pending = Vec::new();
     for (entity, steps, mut cloth) in &mut cloths.p0() {
         check_cloth(entity, cloth.bypass_change_detection());
-        fresh.push((entity, *steps));
+        pending.push((entity, *steps));
     }
-    for (entity, steps) in fresh {
-        for _ in 0..steps.0.min(MOST_STEPS) {
+    for (entity, steps) in pending {
+        for _ in 0..steps.0.min(MAX_STEPS) {
             if let Ok(cloth) = cloths.p1().get_mut(entity) {
-                preparation.run(&mut Leader::alone(), cloth);
+                step_inputs.run(&mut Workers::serial(), cloth);
             }
             if let Ok(cloth) = cloths.p2().get_mut(entity) {
-                movers.move_alone(cloth);
+                substep_inputs.run_single(cloth);
             }
             if let Ok(cloth) = cloths.p3().get_mut(entity) {
-                finish_one(&mut Leader::alone(), cloth, &time);
+                finish_one(&mut Workers::serial(), cloth, &time);
             }
         }
-        if let Ok((mut particles, mut rest)) = cloths.p4().get_mut(entity) {
-            // What is drawn next is where it is now.
+        if let Ok((mut particles, mut sleep_timer)) = cloths.p4().get_mut(entity) {
+            // The next frame renders the current positions, without interpolation.
             let particles = &mut particles.0;
             particles.previous.copy_from(&particles.position);
-            rest.bypass_change_detection().state.wake();
+            sleep_timer.bypass_change_detection().state.wake();
         }
     }
 }

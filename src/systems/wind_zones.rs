@@ -1,27 +1,27 @@
-//! Finds out where all wind zones are.
+//! Finds all wind zones.
 
 use crate::{
-    settings::Turbulence,
+    settings::WindTurbulence,
     solver::{Eddies, Occlusion, Pose, WindField, Zone},
     wind_zone::WindZone,
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 
-/// The wind zones of the running step, ordered by entity: the same order gives the same bits.
+/// Wind zones of the current step, ordered by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
 pub(crate) struct ActiveWindZones {
     pub(crate) list: Vec<Zone>,
-    /// All of them, in their order.
+    /// Scratch buffer: all entities, sorted.
     order: Vec<Entity>,
-    /// Reported as unusable; not again before they were usable.
+    /// Invalid zones that were logged; not logged again until they have been valid.
     reported: EntityHashSet,
 }
 
 impl ActiveWindZones {
-    /// What blows besides the wind that is the same everywhere.
+    /// Returns the wind field without the uniform wind: zones, turbulence and occlusion.
     pub(crate) fn field<'a>(
         &'a self,
-        turbulence: &Turbulence,
+        turbulence: &WindTurbulence,
         seconds: f64,
         occlusion: Option<Occlusion<'a>>,
     ) -> WindField<'a> {

@@ -1,15 +1,15 @@
-//! Draws each cloth between its last two steps: writes its mesh and its bounding box.
+//! Writes the mesh and bounding box of each cloth, interpolated between its last two steps.
 
 use super::{
-    draw::{Shown, View, put_back, take_out},
-    parallel::ClothCrew,
+    interpolate::{RenderQuery, RenderView, return_mesh, take_mesh},
+    parallel::ClothWorkers,
     skins::set_bounds,
 };
 use crate::{
     cloth::Cloth,
     components::{ClothMesh, ClothSource},
     lod::ClothCulled,
-    settings::ClothThreads,
+    settings::ClothMaxThreads,
 };
 use bevy::{
     camera::primitives::Aabb,
@@ -17,69 +17,71 @@ use bevy::{
     prelude::*,
 };
 
-/// A cloth that is drawn.
+/// Components of a cloth used to write its mesh.
 #[derive(QueryData)]
 #[query_data(mutable)]
-pub(crate) struct Drawn {
-    shown: Shown,
+pub(crate) struct WriteMeshQuery {
+    render: RenderQuery,
     transform: &'static GlobalTransform,
     source: &'static ClothSource,
     mesh: &'static mut ClothMesh,
     aabb: &'static mut Aabb,
 }
 
-impl DrawnItem<'_, '_> {
-    /// How it is to be drawn, if it does not look so already. Takes its mesh out.
-    fn begin(&mut self, meshes: &mut Assets<Mesh>) -> Option<View> {
-        let view = (self.shown).view(self.transform, self.mesh.written)?;
-        self.mesh.own = Some(take_out(meshes, &self.source.own)?);
-        self.mesh.written = Some(view.key);
+impl WriteMeshQueryItem<'_, '_> {
+    /// Takes the mesh out of the assets, and returns the view to write, if it has changed.
+    fn begin(&mut self, meshes: &mut Assets<Mesh>) -> Option<RenderView> {
+        let view = (self.render).view(self.transform, self.mesh.last_written)?;
+        self.mesh.own = Some(take_mesh(meshes, &self.source.own)?);
+        self.mesh.last_written = Some(view.key);
         Some(view)
     }
 
-    fn draw(&mut self, View { key, frame }: &View) {
+    fn write(&mut self, RenderView { key, frame }: &RenderView) {
         let ClothMesh {
             binding,
             local,
             own: Some(own),
-            rest,
+            static_bounds,
             joint,
             ..
         } = &mut *self.mesh
         else {
             return;
         };
-        let (radius, to_world) = (self.shown.body.radius(), key.to_world());
-        let drawn = binding.write(frame, &self.shown.particles, local, radius, to_world, own);
-        let Some(drawn) = drawn else { return };
-        match (*joint, *rest) {
-            (Some(joint), _) => set_bounds(own, joint, &drawn),
+        let (radius, to_world) = (self.render.body.radius(), key.to_world());
+        let bounds = binding.write(frame, &self.render.particles, local, radius, to_world, own);
+        let Some(bounds) = bounds else { return };
+        match (*joint, *static_bounds) {
+            (Some(joint), _) => set_bounds(own, joint, &bounds),
             (None, Some([low, high])) => {
-                let [from, to] = [drawn.min(), drawn.max()].map(Vec3::from);
+                let [from, to] = [bounds.min(), bounds.max()].map(Vec3::from);
                 *self.aabb = Aabb::from_min_max(from.min(low), to.max(high));
             }
-            (None, None) => *self.aabb = drawn,
+            (None, None) => *self.aabb = bounds,
         }
     }
 }
 
 pub(crate) fn write_mesh(
-    mut cloths: Query<Drawn, (With<Cloth>, Without<ClothCulled>)>,
+    mut cloths: Query<WriteMeshQuery, (With<Cloth>, Without<ClothCulled>)>,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut crew: ResMut<ClothCrew>,
-    threads: Res<ClothThreads>,
+    mut workers: ResMut<ClothWorkers>,
+    threads: Res<ClothMaxThreads>,
     // See `prepare_cloths`.
     _on_the_main_thread: NonSendMarker,
 ) {
-    let due = cloths.iter_mut().filter_map(|mut cloth| {
+    let changed = cloths.iter_mut().filter_map(|mut cloth| {
         let view = cloth.begin(&mut meshes)?;
         Some((cloth, view))
     });
-    let size = |(cloth, _): &(DrawnItem, View)| cloth.shown.particles.len();
-    crew.for_whole(*threads, due, size, |(mut cloth, view)| cloth.draw(&view));
+    let size = |(cloth, _): &(WriteMeshQueryItem, RenderView)| cloth.render.particles.len();
+    workers.for_each_whole_cloth(*threads, changed, size, |(mut cloth, view)| {
+        cloth.write(&view)
+    });
     for mut cloth in &mut cloths {
         if let Some(own) = cloth.mesh.bypass_change_detection().own.take() {
-            put_back(&mut meshes, &cloth.source.own, own);
+            return_mesh(&mut meshes, &cloth.source.own, own);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Draws fine meshes where their coarse cloths are.
+//! Writes the proxy meshes that follow coarse cloths.
 
 use super::{
-    draw::{Shown, ShownItem, View, put_back, take_out},
-    parallel::ClothCrew,
+    interpolate::{RenderQuery, RenderQueryItem, RenderView, return_mesh, take_mesh},
+    parallel::ClothWorkers,
     proxies::ProxyMesh,
     skins::set_bounds,
 };
 use crate::{
-    components::ClothSource, lod::ClothCulled, mesh::smooth_normals, settings::ClothThreads,
+    components::ClothSource, lod::ClothCulled, mesh::smooth_normals, settings::ClothMaxThreads,
 };
 use bevy::{
     camera::primitives::Aabb,
@@ -15,32 +15,32 @@ use bevy::{
     prelude::*,
 };
 
-/// How many vertices are about as much work as a particle of a cloth that draws itself.
-const VERTICES: usize = 2;
+/// Number of proxy vertices that take about as long to write as one particle of a cloth without proxy.
+const VERTICES_PER_PARTICLE: usize = 2;
 
-/// A fine mesh that is drawn.
+/// Components of a proxy used to write its mesh.
 #[derive(QueryData)]
 #[query_data(mutable)]
-pub(crate) struct DrawnProxy {
+pub(crate) struct WriteProxyQuery {
     mesh: &'static mut ProxyMesh,
     transform: &'static GlobalTransform,
     source: &'static ClothSource,
     aabb: &'static mut Aabb,
 }
 
-impl DrawnProxyItem<'_, '_> {
-    /// How it is to be drawn, if it does not look so already. Takes its mesh out.
-    fn begin(&mut self, cloth: &ShownItem, meshes: &mut Assets<Mesh>) -> Option<View> {
-        let view = cloth.view(self.transform, self.mesh.written)?;
-        self.mesh.own = Some(take_out(meshes, &self.source.own)?);
-        self.mesh.written = Some(view.key);
+impl WriteProxyQueryItem<'_, '_> {
+    /// Takes the mesh out of the assets, and returns the view to write, if it has changed.
+    fn begin(&mut self, cloth: &RenderQueryItem, meshes: &mut Assets<Mesh>) -> Option<RenderView> {
+        let view = cloth.view(self.transform, self.mesh.last_written)?;
+        self.mesh.own = Some(take_mesh(meshes, &self.source.own)?);
+        self.mesh.last_written = Some(view.key);
         Some(view)
     }
 
-    fn draw(&mut self, cloth: &ShownItem, view: &View) {
+    fn write(&mut self, cloth: &RenderQueryItem, view: &RenderView) {
         let ProxyMesh {
             binding,
-            places,
+            positions,
             normals,
             joint,
             own: Some(own),
@@ -49,40 +49,41 @@ impl DrawnProxyItem<'_, '_> {
         else {
             return;
         };
-        view.frame.place(&cloth.particles, places);
-        smooth_normals(places, cloth.body.triangles.indices.iter(), normals);
-        if let Some((low, high)) = binding.draw(places, normals, own) {
-            let drawn = Aabb::from_min_max(low, high);
+        view.frame.transform(&cloth.particles, positions);
+        smooth_normals(positions, cloth.body.triangles.indices.iter(), normals);
+        if let Some((low, high)) = binding.write_mesh(positions, normals, own) {
+            let bounds = Aabb::from_min_max(low, high);
             match *joint {
-                Some(joint) => set_bounds(own, joint, &drawn),
-                None => *self.aabb = drawn,
+                Some(joint) => set_bounds(own, joint, &bounds),
+                None => *self.aabb = bounds,
             }
         }
     }
 }
 
 pub(crate) fn write_proxies(
-    mut proxies: Query<DrawnProxy>,
-    cloths: Query<Shown, Without<ClothCulled>>,
+    mut proxies: Query<WriteProxyQuery>,
+    cloths: Query<RenderQuery, Without<ClothCulled>>,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut crew: ResMut<ClothCrew>,
-    threads: Res<ClothThreads>,
+    mut workers: ResMut<ClothWorkers>,
+    threads: Res<ClothMaxThreads>,
     // See `prepare_cloths`.
     _on_the_main_thread: NonSendMarker,
 ) {
-    let due = proxies.iter_mut().filter_map(|mut proxy| {
+    let changed = proxies.iter_mut().filter_map(|mut proxy| {
         let cloth = cloths.get(proxy.mesh.cloth).ok()?;
         let view = proxy.begin(&cloth, &mut meshes)?;
         Some((proxy, cloth, view))
     });
-    let size =
-        |(proxy, ..): &(DrawnProxyItem, ShownItem, View)| proxy.mesh.binding.len() / VERTICES;
-    crew.for_whole(*threads, due, size, |(mut proxy, cloth, view)| {
-        proxy.draw(&cloth, &view);
+    let size = |(proxy, ..): &(WriteProxyQueryItem, RenderQueryItem, RenderView)| {
+        proxy.mesh.binding.len() / VERTICES_PER_PARTICLE
+    };
+    workers.for_each_whole_cloth(*threads, changed, size, |(mut proxy, cloth, view)| {
+        proxy.write(&cloth, &view);
     });
     for mut proxy in &mut proxies {
         if let Some(own) = proxy.mesh.bypass_change_detection().own.take() {
-            put_back(&mut meshes, &proxy.source.own, own);
+            return_mesh(&mut meshes, &proxy.source.own, own);
         }
     }
 }

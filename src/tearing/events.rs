@@ -1,11 +1,10 @@
-//! What a game asks for, and what it hears of.
+//! Events that cut and tear cloths, and the event that reports it.
 
 use crate::solver::tear::Blade;
 use bevy::prelude::*;
 
-/// Trigger it to cut a cloth along a blade, or use
-/// [`cut_segment`](crate::ClothCommands::cut_segment). A sword that moves triggers one in each frame,
-/// with its edge in the last frame and now:
+/// Cuts a cloth along a blade when triggered. See also [`cut_segment`](crate::ClothCommands::cut_segment). A
+/// moving sword triggers one per frame, with the position of its edge in the last frame and now:
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -22,33 +21,32 @@ use bevy::prelude::*;
 pub struct CutCloth {
     /// The cloth.
     pub entity: Entity,
-    /// The area that the blade sweeps, in the world.
+    /// The area swept by the blade, in world space.
     pub blade: Blade,
-    /// Who cuts. The cut goes on where the last one of the same entity ended, so that a stroke in
-    /// many parts leaves no bridges.
+    /// The entity that cuts. A cut continues where the last one of the same entity ended, so that a stroke in many
+    /// parts leaves no bridges.
     pub by: Option<Entity>,
 }
 
-/// Trigger it to break the thread between two particles of a cloth, or use
-/// [`tear_edge`](crate::ClothCommands::tear_edge). Particles that are not the ends of an edge do
-/// nothing.
+/// Breaks the edge between two particles of a cloth when triggered. See also
+/// [`tear_edge`](crate::ClothCommands::tear_edge). Has no effect if the particles do not share an edge.
 #[derive(EntityEvent, Clone, Debug)]
-pub struct TearThread {
+pub struct TearEdge {
     /// The cloth.
     pub entity: Entity,
-    /// The particles at its ends.
-    pub thread: [u32; 2],
+    /// The particles at the ends of the edge.
+    pub edge: [u32; 2],
 }
 
-/// Trigger it to break all threads of a cloth within a ball, or use
-/// [`shred`](crate::ClothCommands::shred). What is left there are single cells.
+/// Breaks all structural edges of a cloth within a ball when triggered, down to single grid cells. See also
+/// [`shred`](crate::ClothCommands::shred).
 #[derive(EntityEvent, Clone, Debug)]
 pub struct ShredCloth {
     /// The cloth.
     pub entity: Entity,
-    /// The middle of the ball, in the world, m.
+    /// Centre of the ball, in world space, m.
     pub centre: Vec3,
-    /// Its radius, m.
+    /// Radius of the ball, m.
     pub radius: f32,
 }
 
@@ -57,31 +55,31 @@ pub struct ShredCloth {
 pub struct ClothTorn {
     /// The cloth.
     pub entity: Entity,
-    /// Why.
+    /// Cause of the tear.
     pub cause: TearCause,
-    /// The threads that broke or edges that opened, at least one.
+    /// The edges that broke or opened, at least one.
     pub edges: Vec<TornEdge>,
 }
 
-/// Why a cloth opened.
+/// Cause of a tear.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Clone, Debug, PartialEq)]
 pub enum TearCause {
-    /// It carried too much.
+    /// The load exceeded the limit.
     Overload,
-    /// A blade went through it.
+    /// A blade.
     Cut,
-    /// A thread was broken, or many in a ball.
+    /// [`TearEdge`] or [`ShredCloth`].
     Broken,
 }
 
-/// Where a cloth opened.
+/// Edge that broke or opened.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct TornEdge {
-    /// The particles at its ends, by the numbers that they had before. Of the particle at which it
-    /// parted, one side has kept the number.
+    /// The particles at its ends, by their numbers before the tear. Where a particle was duplicated, one of the
+    /// copies has kept the number.
     pub particles: [u32; 2],
-    /// Its middle, in the world, m.
+    /// Midpoint of the edge, in world space, m.
     pub position: Vec3,
 }

@@ -1,22 +1,22 @@
 //! Tearing and cutting.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what a user writes: [`Tearing`] on a cloth |
-//! | `events` | what a game asks for ([`CutCloth`], [`TearThread`], [`ShredCloth`]) and hears of ([`ClothTorn`]) |
-//! | `operate` | carries an operation out on everything that a cloth has |
-//! | `requests` | does what the events ask for |
-//! | `overload` | tears what carries too much |
+//! | `mod` | [`ClothTearing`], the component that lets a cloth tear |
+//! | `events` | events: [`CutCloth`], [`TearEdge`], [`ShredCloth`], [`ClothTorn`] |
+//! | `apply_edit` | applies a topology edit to all components of a cloth |
+//! | `requests` | observers of the events |
+//! | `overload` | breaks overloaded edges |
 
+mod apply_edit;
 mod events;
-mod operate;
 mod overload;
 mod requests;
 
-pub use events::{ClothTorn, CutCloth, ShredCloth, TearCause, TearThread, TornEdge};
-pub(crate) use operate::Operate;
+pub(crate) use apply_edit::TopologyEditor;
+pub use events::{ClothTorn, CutCloth, ShredCloth, TearCause, TearEdge, TornEdge};
 pub(crate) use overload::tear_overloaded;
-pub(crate) use requests::{cut, shred, tear_thread};
+pub(crate) use requests::{cut, shred, tear_edge};
 
 use crate::solver::tear::TearLimit;
 use bevy::prelude::*;
@@ -24,7 +24,7 @@ use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// Lets a cloth tear where its threads carry too much. Without it, cloth only opens where it is cut.
+/// Lets a cloth tear where its edges are overloaded. Without it, a cloth opens only where it is cut.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -33,9 +33,9 @@ use std::{fmt, sync::Arc};
 /// commands.spawn((
 ///     Cloth::default(),
 ///     Mesh3d(sheet),
-///     Tearing {
+///     ClothTearing {
 ///         limit: TearLimit::Strain(0.6),
-///         // A seam along x = 0 that gives way first.
+///         // A weak seam along x = 0.
 ///         resistance: TearResistance::by(|at| if at.x.abs() < 0.02 { 0.3 } else { 1.0 }),
 ///         ..default()
 ///     },
@@ -43,9 +43,8 @@ use std::{fmt, sync::Arc};
 /// # }
 /// ```
 ///
-/// A thread that breaks opens the cloth across itself, particle by particle, so that a tear runs on
-/// while it is pulled. [`ClothTorn`] is triggered, and [`ResetCloth`](crate::ResetCloth) mends
-/// everything.
+/// A broken edge opens the cloth across itself, particle by particle, so that a tear propagates while the cloth is
+/// pulled. [`ClothTorn`] is triggered; [`ResetCloth`](crate::ResetCloth) restores the intact cloth.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -53,20 +52,20 @@ use std::{fmt, sync::Arc};
     derive(Serialize, Deserialize),
     reflect(Serialize, Deserialize)
 )]
-pub struct Tearing {
-    /// What a thread can take: strain, or load in N per metre of cloth across it. Above 0; what is
-    /// not counts as infinite. Default a load of 400 N/m.
+pub struct ClothTearing {
+    /// Limit beyond which an edge breaks: strain, or load in N per metre of cloth across it. Above 0; other values
+    /// count as infinite. Defaults to a load of 400 N/m.
     pub limit: TearLimit,
-    /// Where it is weaker or stronger than that. Default the same everywhere.
+    /// Fraction of the limit that each part of the cloth withstands. Defaults to the same everywhere.
     #[cfg_attr(feature = "serialize", serde(serialize_with = "without_code"))]
     pub resistance: TearResistance,
-    /// Most threads that break in one fixed step. Default 8.
+    /// Largest number of edges that break in one fixed step. Defaults to 8.
     pub most_per_step: u32,
-    /// Pieces with fewer triangles are not torn off. Cuts do not care. Default 8.
+    /// Smallest piece that may be torn off, in triangles. Does not apply to cuts. Defaults to 8.
     pub least_piece: u32,
 }
 
-impl Default for Tearing {
+impl Default for ClothTearing {
     fn default() -> Self {
         Self {
             limit: TearLimit::Load(400.0),
@@ -77,10 +76,10 @@ impl Default for Tearing {
     }
 }
 
-impl Tearing {
-    /// Tears at this strain: length over rest length, minus 1.
-    /// Tethers ([`Cloth::tether_scale`](crate::Cloth::tether_scale)) spare the threads of a hanging cloth
-    /// most of it; switch them off where its own weight is to tear it.
+impl ClothTearing {
+    /// Tears at this strain: length over rest length, minus 1. Tethers
+    /// ([`Cloth::tether_scale`](crate::Cloth::tether_scale)) take most of the load off the edges of a hanging
+    /// cloth; switch them off if it should tear under its own weight.
     pub fn at_strain(strain: f32) -> Self {
         Self {
             limit: TearLimit::Strain(strain),
@@ -88,12 +87,12 @@ impl Tearing {
         }
     }
 
-    /// Whether loads have to be measured.
+    /// Returns whether loads must be measured.
     pub(crate) fn by_load(&self) -> bool {
         matches!(self.limit, TearLimit::Load(_))
     }
 
-    /// Tears at this load, in N per metre of cloth across the thread.
+    /// Tears at this load, in N per metre of cloth across the edge.
     pub fn at_load(load: f32) -> Self {
         Self {
             limit: TearLimit::Load(load),
@@ -102,7 +101,7 @@ impl Tearing {
     }
 }
 
-/// Functions are code and cannot be saved; the other kinds of resistance can.
+/// Saves a function as [`TearResistance::Uniform`], as code cannot be saved.
 #[cfg(feature = "serialize")]
 fn without_code<S: serde::Serializer>(
     resistance: &TearResistance,
@@ -114,7 +113,7 @@ fn without_code<S: serde::Serializer>(
     }
 }
 
-/// Share of the limit that a cloth can take at each of its particles.
+/// Fraction of the tear limit that a cloth withstands at each of its particles.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -123,24 +122,24 @@ fn without_code<S: serde::Serializer>(
     reflect(Serialize, Deserialize)
 )]
 pub enum TearResistance {
-    /// All of it everywhere.
+    /// 1 everywhere.
     #[default]
     Uniform,
-    /// The red channel of the mesh's vertex colours: 1 all of it, 0 nothing.
+    /// The red channel of the mesh's vertex colours, 0 to 1.
     VertexColour,
-    /// What a function says. Being code, it is not saved with a scene.
+    /// The value of a function. It is code, so it is not saved with a scene.
     #[cfg_attr(feature = "serialize", serde(skip))]
     Predicate(ResistanceFunction),
 }
 
 impl TearResistance {
-    /// By the place of a particle in the mesh (mesh space, m).
+    /// Sets the resistance as a function of the position in the mesh (mesh space, m).
     pub fn by(resistance: impl Fn(Vec3) -> f32 + Send + Sync + 'static) -> Self {
         Self::Predicate(ResistanceFunction(Arc::new(resistance)))
     }
 }
 
-/// Says by the place of a particle in the mesh (mesh space, m) what share of the limit it can take.
+/// Function from the position in the mesh (mesh space, m) to the fraction of the tear limit withstood there.
 #[derive(Reflect, Clone)]
 #[reflect(opaque, Clone, Debug, PartialEq)]
 pub struct ResistanceFunction(Arc<dyn Fn(Vec3) -> f32 + Send + Sync>);

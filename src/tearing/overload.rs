@@ -1,15 +1,15 @@
-//! Tears what carries too much.
+//! Breaks overloaded edges.
 
-use super::{Operate, TearCause, TearResistance, Tearing, requests::part_threads};
+use super::{ClothTearing, TearCause, TearResistance, TopologyEditor, requests::split_rope_edges};
 use crate::{
-    components::{Binding, ClothBody, ClothMesh, ClothSource, Constraints, Particles},
+    components::{Binding, ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource},
     lod::InMotion,
-    solver::tear::{Carrier, Overload, TearLimit, overloaded},
+    solver::tear::{CrossSection, Overload, TearLimit, overloaded},
 };
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 
-/// Reads where a cloth is weak, when its `Tearing` or the cloth itself is new. `own` is its mesh, which
-/// has opened with it.
+/// Reads the tear resistance of each particle; needed when the `ClothTearing` or the cloth itself is new. `own` is
+/// the mesh of the cloth, torn like the cloth.
 fn find_resistance(
     entity: Entity,
     resistance: &TearResistance,
@@ -23,8 +23,8 @@ fn find_resistance(
             body.rest().iter().map(|&at| (function.0)(at)).collect()
         }
         TearResistance::VertexColour => {
-            let red = own.and_then(red_of);
-            let (Some(red), Binding::Sheet(binding)) = (red, binding) else {
+            let red = own.and_then(red_channel);
+            let (Some(red), Binding::Mesh(binding)) = (red, binding) else {
                 warn!(
                     "cloth {entity}: its mesh has no vertex colours (Mesh::ATTRIBUTE_COLOR), so it \
                      resists tearing the same everywhere"
@@ -33,7 +33,7 @@ fn find_resistance(
             };
             let mut least = vec![f32::INFINITY; body.rest().len()];
             for (particle, &red) in binding.vertex_to_particle().iter().zip(&red) {
-                // Vertices without a triangle have none.
+                // Vertices without a triangle have no particle.
                 if let Some(least) = least.get_mut(particle as usize) {
                     *least = least.min(red);
                 }
@@ -43,8 +43,8 @@ fn find_resistance(
     }
 }
 
-/// The red of each vertex.
-fn red_of(mesh: &Mesh) -> Option<Vec<f32>> {
+/// Returns the red channel of each vertex.
+fn red_channel(mesh: &Mesh) -> Option<Vec<f32>> {
     match mesh.try_attribute_option(Mesh::ATTRIBUTE_COLOR).ok()?? {
         VertexAttributeValues::Float32x4(colours) => {
             Some(colours.iter().map(|colour| colour[0]).collect())
@@ -56,9 +56,8 @@ fn red_of(mesh: &Mesh) -> Option<Vec<f32>> {
     }
 }
 
-/// Threads that are tried for each that may break: some cannot, because too small a piece would come
-/// off.
-const TRIES: usize = 8;
+/// Edges tried per edge that may break: some cannot, as the piece torn off would be too small.
+const ATTEMPTS_PER_TEAR: usize = 8;
 
 pub(crate) fn tear_overloaded(
     mut params: ParamSet<(
@@ -66,24 +65,24 @@ pub(crate) fn tear_overloaded(
             Query<
                 (
                     Entity,
-                    Ref<Tearing>,
+                    Ref<ClothTearing>,
                     Ref<ClothSource>,
                     &mut ClothBody,
                     &ClothMesh,
-                    &Particles,
-                    &Constraints,
+                    &ClothParticles,
+                    &ClothConstraints,
                 ),
                 InMotion,
             >,
             Res<Assets<Mesh>>,
         ),
-        Operate,
+        TopologyEditor,
     )>,
 ) {
-    let mut due: Vec<(Entity, Vec<Overload>, Tearing)> = Vec::new();
+    let mut due: Vec<(Entity, Vec<Overload>, ClothTearing)> = Vec::new();
     let (mut cloths, meshes) = params.p0();
     for (entity, tearing, source, mut body, mesh, particles, constraints) in &mut cloths {
-        if body.pace.waits {
+        if body.update_rate.is_skipped {
             continue;
         }
         if tearing.is_changed() || source.is_changed() {
@@ -97,40 +96,35 @@ pub(crate) fn tear_overloaded(
         if value.is_nan() || value <= 0.0 {
             if tearing.is_changed() {
                 warn!(
-                    "cloth {entity}: Tearing::limit is {value}, must be above 0; it does not tear"
+                    "cloth {entity}: ClothTearing::limit is {value}, must be above 0; it does not tear"
                 );
             }
             continue;
         }
         let resistance = |i: u32| body.resistance.get(i as usize).copied().unwrap_or(1.0);
-        let carrier = match &body.rope {
-            Some(_) => Carrier::Rope(std::f32::consts::TAU * body.radius()),
-            None => Carrier::Sheet(&body.triangles),
+        let section = match &body.rope {
+            Some(_) => CrossSection::Rope(std::f32::consts::TAU * body.radius()),
+            None => CrossSection::Sheet(&body.triangles),
         };
-        let mut found = overloaded(particles, constraints, carrier, tearing.limit, resistance);
-        found.truncate(tearing.most_per_step as usize * TRIES);
+        let mut found = overloaded(particles, constraints, section, tearing.limit, resistance);
+        found.truncate(tearing.most_per_step as usize * ATTEMPTS_PER_TEAR);
         if !found.is_empty() {
-            due.push((entity, found, Tearing::clone(&tearing)));
+            due.push((entity, found, ClothTearing::clone(&tearing)));
         }
     }
-    let mut operate = params.p1();
+    let mut editor = params.p1();
     for (entity, overloads, tearing) in due {
         let most = tearing.most_per_step as usize;
-        let threads = overloads.iter().map(|overload| overload.thread);
-        let patient = operate.look(entity);
-        if patient.is_some_and(|patient| patient.body.rope.is_some()) {
-            part_threads(
-                &mut operate,
-                entity,
-                TearCause::Overload,
-                threads.take(most),
-            );
+        let edges = overloads.iter().map(|overload| overload.edge);
+        let cloth = editor.view(entity);
+        if cloth.is_some_and(|cloth| cloth.body.rope.is_some()) {
+            split_rope_edges(&mut editor, entity, TearCause::Overload, edges.take(most));
             continue;
         }
-        operate.open(entity, TearCause::Overload, |surgery, _| {
+        editor.edit_sheet(entity, TearCause::Overload, |edit, _| {
             let mut torn = 0;
-            for thread in threads {
-                torn += usize::from(surgery.tear_across(thread, tearing.least_piece));
+            for edge in edges {
+                torn += usize::from(edit.tear_across(edge, tearing.least_piece));
                 if torn == most {
                     break;
                 }

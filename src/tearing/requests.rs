@@ -1,125 +1,123 @@
-//! Does what the events ask for.
+//! Observers that carry out the events.
 
-use super::{CutCloth, Operate, ShredCloth, TearCause, TearThread};
-use crate::solver::{ConstraintKind, tear::Surgery};
+use super::{CutCloth, ShredCloth, TearCause, TearEdge, TopologyEditor};
+use crate::solver::{ConstraintKind, tear::TopologyEdit};
 use bevy::prelude::*;
 
-pub(crate) fn cut(event: On<CutCloth>, mut operate: Operate) {
+pub(crate) fn cut(event: On<CutCloth>, mut editor: TopologyEditor) {
     let CutCloth { entity, blade, by } = *event.event();
-    let Some(patient) = operate.look(entity) else {
+    let Some(cloth) = editor.view(entity) else {
         return;
     };
-    if let Some(rope) = &patient.body.rope {
+    if let Some(rope) = &cloth.body.rope {
         let crossed = |&[a, b]: &[u32; 2]| {
-            let ends = [a, b].map(|i| patient.particles.world_position(i as usize));
-            let share = blade.crossing(ends[0], ends[1])?;
-            // What is pinned holds both sides, so better next to it.
-            let [a_holds, b_holds] = [a, b].map(|i| patient.particles.is_pinned(i as usize));
+            let ends = [a, b].map(|i| cloth.particles.world_position(i as usize));
+            let fraction = blade.crossing(ends[0], ends[1])?;
+            // A pinned particle stays pinned on both sides of a split, so prefer the free end.
+            let [a_holds, b_holds] = [a, b].map(|i| cloth.particles.is_pinned(i as usize));
             let prefers_a = if a_holds == b_holds {
-                share < 0.5
+                fraction < 0.5
             } else {
                 b_holds
             };
             Some(if prefers_a { [a, b] } else { [b, a] })
         };
-        let threads: Vec<_> = rope.lines.segments.iter().filter_map(crossed).collect();
-        part_threads(&mut operate, entity, TearCause::Cut, threads);
+        let edges: Vec<_> = rope.segments.ends.iter().filter_map(crossed).collect();
+        split_rope_edges(&mut editor, entity, TearCause::Cut, edges);
         return;
     }
-    let Some((low, high)) = patient.particles.position.bounds() else {
+    let Some((low, high)) = cloth.particles.position.bounds() else {
         return;
     };
-    let origin = patient.particles.origin;
-    if !blade.meets(low + origin, high + origin) {
+    let origin = cloth.particles.origin;
+    if !blade.overlaps_box(low + origin, high + origin) {
         return;
     }
-    let tip = by.and_then(|by| operate.tip(entity, by, &blade));
-    let work = |surgery: &mut Surgery, most: usize| surgery.cut(&blade, tip, most);
-    let end = operate.open(entity, TearCause::Cut, work).flatten();
+    let cut_end = by.and_then(|by| editor.cut_end(entity, by, &blade));
+    let edit_with = |edit: &mut TopologyEdit, most: usize| edit.cut(&blade, cut_end, most);
+    let end = editor
+        .edit_sheet(entity, TearCause::Cut, edit_with)
+        .flatten();
     if let Some(by) = by {
-        operate.set_tip(entity, by, blade, end);
+        editor.set_cut_end(entity, by, blade, end);
     }
 }
 
-pub(crate) fn tear_thread(event: On<TearThread>, mut operate: Operate) {
-    let TearThread { entity, thread } = *event.event();
-    let [a, b] = thread;
-    let Some(patient) = operate.look(entity) else {
+pub(crate) fn tear_edge(event: On<TearEdge>, mut editor: TopologyEditor) {
+    let TearEdge { entity, edge } = *event.event();
+    let [a, b] = edge;
+    let Some(cloth) = editor.view(entity) else {
         return;
     };
-    let count = patient.particles.len() as u32;
+    let count = cloth.particles.len() as u32;
     if a >= count || b >= count {
-        warn!("cloth {entity}: no thread {thread:?} to tear; it has {count} particles");
+        warn!("cloth {entity}: no edge {edge:?} to tear; it has {count} particles");
         return;
     }
-    if let Some(rope) = &patient.body.rope {
-        let is_thread = |s: &[u32; 2]| *s == [a, b] || *s == [b, a];
-        if rope.lines.segments.iter().any(is_thread) {
-            part_threads(&mut operate, entity, TearCause::Broken, [[a, b]]);
+    if let Some(rope) = &cloth.body.rope {
+        let is_segment = |s: &[u32; 2]| *s == [a, b] || *s == [b, a];
+        if rope.segments.ends.iter().any(is_segment) {
+            split_rope_edges(&mut editor, entity, TearCause::Broken, [[a, b]]);
         }
         return;
     }
-    operate.open(entity, TearCause::Broken, |surgery, _| {
-        surgery.break_thread(thread)
-    });
+    editor.edit_sheet(entity, TearCause::Broken, |edit, _| edit.break_edge(edge));
 }
 
-pub(crate) fn shred(event: On<ShredCloth>, mut operate: Operate) {
+pub(crate) fn shred(event: On<ShredCloth>, mut editor: TopologyEditor) {
     let ShredCloth {
         entity,
         centre,
         radius,
     } = *event.event();
-    let Some(patient) = operate.look(entity) else {
+    let Some(cloth) = editor.view(entity) else {
         return;
     };
-    let particles = patient.particles;
+    let particles = cloth.particles;
     let centre = centre - particles.origin;
     let is_within = |[a, b]: [u32; 2]| {
         let [a, b] = [a, b].map(|i| particles.position.get(i as usize));
         ((a + b) * 0.5).distance_squared(centre) <= radius * radius
     };
-    if let Some(rope) = &patient.body.rope {
-        let segments = rope.lines.segments.iter();
+    if let Some(rope) = &cloth.body.rope {
+        let segments = rope.segments.ends.iter();
         let near: Vec<u32> = segments
             .filter(|segment| is_within(**segment))
             .flatten()
             .copied()
             .collect();
-        operate.part(entity, TearCause::Broken, near);
+        editor.split_rope(entity, TearCause::Broken, near);
         return;
     }
-    // Threads only: the diagonals stay, and with them the cells.
-    let threads: Vec<[u32; 2]> = patient
+    // Structural edges only: the shear constraints stay, and with them the cells.
+    let edges: Vec<[u32; 2]> = cloth
         .constraints
         .of_kind(ConstraintKind::Structural)
         .map(|(pair, _)| pair)
         .filter(|pair| is_within(*pair))
         .collect();
-    if !threads.is_empty() {
-        operate.open(entity, TearCause::Broken, |surgery, _| {
-            surgery.open_edges(threads)
-        });
+    if !edges.is_empty() {
+        editor.edit_sheet(entity, TearCause::Broken, |edit, _| edit.open_edges(edges));
     }
 }
 
-/// Parts a rope in each of these threads, at the first of its particles if that is possible: at the ends
-/// of a rope there is nothing to part, and then it is the other one.
-pub(super) fn part_threads(
-    operate: &mut Operate,
+/// Splits a rope at each of these edges, at its first particle if possible; at an end of the rope, where no split
+/// is possible, at the second.
+pub(super) fn split_rope_edges(
+    editor: &mut TopologyEditor,
     entity: Entity,
     cause: TearCause,
-    threads: impl IntoIterator<Item = [u32; 2]>,
+    edges: impl IntoIterator<Item = [u32; 2]>,
 ) {
     let is_inner = |i: u32| {
-        operate.look(entity).is_some_and(|patient| {
-            let segments = patient.body.rope.iter().flat_map(|r| &r.lines.segments);
+        editor.view(entity).is_some_and(|cloth| {
+            let segments = cloth.body.rope.iter().flat_map(|r| &r.segments.ends);
             segments.flatten().filter(|end| **end == i).count() > 1
         })
     };
-    let at: Vec<u32> = threads
+    let at: Vec<u32> = edges
         .into_iter()
         .map(|[a, b]| if is_inner(a) { a } else { b })
         .collect();
-    operate.part(entity, cause, at);
+    editor.split_rope(entity, cause, at);
 }

@@ -1,5 +1,5 @@
-//! Whether each cloth goes through all substeps at once, or all cloths through one phase after the
-//! other because somebody has a system in between, on however many threads: the bits are the same.
+//! Substeps give the same bits on any number of threads, and whether each cloth runs all of them at once (fused) or
+//! all cloths run phase by phase, because a user's system runs in between.
 
 use crate::{add_mesh, app, command, particles, run};
 use bevy::{
@@ -7,43 +7,46 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_drape::{
-    ClothSubstep, ClothSystems, ClothThreads, Particles, PlanarCloth, SubstepTime, Tearing,
-    prelude::*,
+    ClothMaxThreads, ClothParticles, ClothSubstep, ClothSubstepTime, ClothSystems, ClothTearing,
+    PlanarCloth, prelude::*,
 };
 use std::{env, process::Command};
 
 #[derive(Resource, Default)]
-struct Seen {
+struct SubstepLog {
     runs: u32,
     indices: Vec<u32>,
 }
 
-/// What a user may have in the schedule of the substeps.
+/// User code in the substep schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Hook {
     None,
-    /// A system that only looks.
+    /// A system that reads only.
     System,
-    /// A condition of one of our sets, which always holds.
+    /// A run condition on a system set of the plugin; always true.
     Condition,
 }
 
-/// Cloths of all kinds and sizes: one that is split over threads, small ones, flat ones, ropes, one
-/// that tears, one that is held by a hand.
+/// Returns the state hashes of cloths of all kinds and sizes after 30 updates: large cloths that are split over
+/// threads, small ones, a planar one, a rope and a cloth that tears; three of them are grabbed.
 fn hash(hook: Hook, threads: usize) -> Vec<u64> {
     let mut app = app();
-    app.insert_resource(ClothThreads(threads))
-        .init_resource::<Seen>();
-    let look = |mut seen: ResMut<Seen>, time: Res<SubstepTime>, cloths: Query<&Particles>| {
-        seen.runs += u32::from(cloths.iter().all(|particles| particles.is_finite()));
-        seen.indices.push(time.index);
+    app.insert_resource(ClothMaxThreads(threads))
+        .init_resource::<SubstepLog>();
+    let record = |mut log: ResMut<SubstepLog>,
+                  time: Res<ClothSubstepTime>,
+                  cloths: Query<&ClothParticles>| {
+        log.runs += u32::from(cloths.iter().all(|particles| particles.is_finite()));
+        log.indices.push(time.index);
     };
     match hook {
         Hook::None => {}
         Hook::System => {
             app.add_systems(
                 ClothSubstep,
-                look.after(ClothSystems::Relax)
+                record
+                    .after(ClothSystems::Relax)
                     .before(ClothSystems::Collide),
             );
         }
@@ -66,10 +69,10 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
     ));
     let mut sheet = |width: u32, height: u32, x: f32, extra: &dyn Fn(&mut EntityWorldMut)| {
         let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, width, height));
-        let place = Transform::from_xyz(x, 0.0, 0.1 * x);
+        let transform = Transform::from_xyz(x, 0.0, 0.1 * x);
         let mut cloth = app
             .world_mut()
-            .spawn((Cloth::default(), Mesh3d(mesh), place));
+            .spawn((Cloth::default(), Mesh3d(mesh), transform));
         extra(&mut cloth);
         cloth.id()
     };
@@ -80,7 +83,7 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
         cloth.insert((PlanarCloth::default(), Pins::top_corners()));
     };
     let tears = |cloth: &mut EntityWorldMut| {
-        cloth.insert((Pins::edge(ClothEdge::Top), Tearing::at_load(30.0)));
+        cloth.insert((Pins::edge(ClothEdge::Top), ClothTearing::at_load(30.0)));
     };
     let mut cloths = vec![
         sheet(90, 92, 0.0, &hang),
@@ -89,7 +92,7 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
         sheet(100, 85, 4.5, &|_| {}),
     ];
     cloths.extend((0..9).map(|i| sheet(10 + i, 24 - i, 6.0 + i as f32, &hang)));
-    let held = cloths[2];
+    let tearing = cloths[2];
     let rope = Rope::between(Vec3::ZERO, Vec3::new(1.0, 0.2, 0.0), 40);
     cloths.push(
         app.world_mut()
@@ -98,32 +101,32 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
     );
     run(&mut app, 5);
 
-    let hand = app.world_mut().spawn_empty().id();
-    for cloth in [held, cloths[0], cloths[1]] {
+    let pointer = app.world_mut().spawn_empty().id();
+    for cloth in [tearing, cloths[0], cloths[1]] {
         let count = particles(&app, cloth).len();
         let low = particles(&app, cloth).world_position(count - 5);
         command(&mut app, cloth, |cloth| {
-            cloth.grab(hand, low);
-            cloth.drag(hand, low + Vec3::new(0.5, -2.0, 0.7));
+            cloth.grab(pointer, low);
+            cloth.drag(pointer, low + Vec3::new(0.5, -2.0, 0.7));
         });
     }
-    let before = particles(&app, held).len();
+    let before = particles(&app, tearing).len();
     run(&mut app, 25);
-    assert!(particles(&app, held).len() > before, "it tears");
+    assert!(particles(&app, tearing).len() > before, "the cloth tears");
 
-    let time = *app.world().resource::<SubstepTime>();
+    let time = *app.world().resource::<ClothSubstepTime>();
     assert_eq!((time.index, time.count), (7, 8));
-    let seen = app.world().resource::<Seen>();
+    let log = app.world().resource::<SubstepLog>();
     if hook == Hook::System {
-        assert_eq!(seen.runs as usize, seen.indices.len());
-        assert!(seen.runs > 25 * 8 && seen.runs.is_multiple_of(8));
+        assert_eq!(log.runs as usize, log.indices.len());
+        assert!(log.runs > 25 * 8 && log.runs.is_multiple_of(8));
         assert!(
-            seen.indices
+            log.indices
                 .chunks(8)
                 .all(|step| step == [0, 1, 2, 3, 4, 5, 6, 7])
         );
     } else {
-        assert_eq!(seen.runs, 0);
+        assert_eq!(log.runs, 0);
     }
     let hashes = cloths.iter().map(|&cloth| {
         assert!(particles(&app, cloth).is_finite());
@@ -133,9 +136,9 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
 }
 
 #[test]
-#[ignore = "a part of the other, which starts it in a process of its own"]
+#[ignore = "run in a separate process by the other test"]
 fn child() {
-    // Before an app makes its own.
+    // Before an app creates its own pool.
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(6).build());
     assert_eq!(ComputeTaskPool::get().thread_num(), 6);
     let expected = hash(Hook::None, 1);
@@ -160,9 +163,9 @@ fn hooks_and_threads_change_no_bit() {
     );
 }
 
-/// Somebody who comes later is seen too, and somebody who was there before the plugin.
+/// Systems run that were added after the first steps, or before the plugin.
 #[test]
-fn hooks_that_come_late_or_early_run() {
+fn systems_added_late_or_before_the_plugin_run() {
     #[derive(Resource, Default)]
     struct Runs(u32);
     let count = |mut runs: ResMut<Runs>| runs.0 += 1;
@@ -183,14 +186,18 @@ fn hooks_that_come_late_or_early_run() {
     assert!(early.world().resource::<Runs>().0 >= 3 * 8);
 }
 
-/// A condition of a set is kept to from the first step on, and after the schedule was built with it.
+/// A run condition of a set holds from the first step on, and after the schedule was built with it.
 #[test]
-fn conditions_are_kept_to() {
+fn run_conditions_of_sets_are_respected() {
     let mut app = app();
     app.configure_sets(ClothSubstep, ClothSystems::Integrate.run_if(|| false));
     let cloth = crate::spawn(&mut app, ());
     run(&mut app, 2);
     let before = crate::centre(&app, cloth);
     run(&mut app, 10);
-    assert_eq!(crate::centre(&app, cloth), before, "nothing moves it");
+    assert_eq!(
+        crate::centre(&app, cloth),
+        before,
+        "nothing moves the cloth"
+    );
 }

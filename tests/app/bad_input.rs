@@ -1,4 +1,4 @@
-//! Whatever is wrong is said with the entity's name; the rest goes on.
+//! Invalid input is reported with the name of its entity, and everything else keeps running.
 
 use crate::{
     add_mesh, app, centre,
@@ -10,7 +10,9 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
-use bevy_drape::{BuildFailed, ClothSubstep, ClothSystems, Constraints, Particles, prelude::*};
+use bevy_drape::{
+    ClothBuildFailed, ClothConstraints, ClothParticles, ClothSubstep, ClothSystems, prelude::*,
+};
 
 fn list(positions: Vec<[f32; 3]>) -> Mesh {
     Mesh::new(
@@ -21,7 +23,7 @@ fn list(positions: Vec<[f32; 3]>) -> Mesh {
 }
 
 #[test]
-fn meshes_that_cannot_be_cloth_are_reported_and_the_others_go_on() {
+fn meshes_that_cannot_be_cloth_are_reported_and_other_cloths_keep_running() {
     let mut app = app();
     record(&mut app, 1000);
     let good = spawn(&mut app, ());
@@ -53,10 +55,10 @@ fn meshes_that_cannot_be_cloth_are_reported_and_the_others_go_on() {
         .collect();
     run(&mut app, 60);
     for (cloth, reason) in bad {
-        let failed = app.world().get::<BuildFailed>(cloth).expect(reason);
+        let failed = app.world().get::<ClothBuildFailed>(cloth).expect(reason);
         assert!(failed.reason.contains(reason), "{}", failed.reason);
         let log = lines_about(cloth);
-        assert_eq!(log.len(), 1, "once and not in each frame: {log:?}");
+        assert_eq!(log.len(), 1, "once, not in each frame: {log:?}");
         assert!(
             log[0].starts_with("ERROR") && log[0].contains(reason),
             "{log:?}"
@@ -66,7 +68,7 @@ fn meshes_that_cannot_be_cloth_are_reported_and_the_others_go_on() {
 }
 
 #[test]
-fn a_mesh_that_was_repaired_becomes_cloth() {
+fn a_repaired_mesh_becomes_cloth() {
     let mut app = app();
     let broken = add_mesh(&mut app, list(vec![]));
     let cloth = app
@@ -74,23 +76,23 @@ fn a_mesh_that_was_repaired_becomes_cloth() {
         .spawn((Cloth::default(), Mesh3d(broken.clone())))
         .id();
     run(&mut app, 3);
-    assert!(app.world().get::<BuildFailed>(cloth).is_some());
+    assert!(app.world().get::<ClothBuildFailed>(cloth).is_some());
     app.world_mut()
         .resource_mut::<Assets<Mesh>>()
         .insert(&broken, sheet().into())
         .unwrap();
     run(&mut app, 3);
     assert_eq!(particles(&app, cloth).len(), 100);
-    assert!(app.world().get::<BuildFailed>(cloth).is_none());
+    assert!(app.world().get::<ClothBuildFailed>(cloth).is_none());
 }
 
 #[test]
-fn odd_triangles_are_no_obstacle() {
+fn degenerate_and_duplicate_triangles_do_not_prevent_building() {
     let mut app = app();
     record(&mut app, 2000);
     let good = Mesh::from(sheet());
     let mut indices: Vec<u32> = good.indices().unwrap().iter().map(|i| i as u32).collect();
-    // Twice the same, turned around, a line, a point, and vertices that do not exist.
+    // A duplicate, a flipped duplicate, a line, a point, and vertices that do not exist.
     indices.extend([
         0,
         10,
@@ -130,7 +132,7 @@ fn odd_triangles_are_no_obstacle() {
 }
 
 #[test]
-fn vertices_of_no_triangle_are_no_part_of_the_cloth() {
+fn unused_vertices_are_not_part_of_the_cloth() {
     let mut app = app();
     let mut mesh = Mesh::from(sheet());
     for attribute in [Mesh::ATTRIBUTE_POSITION, Mesh::ATTRIBUTE_NORMAL] {
@@ -143,7 +145,7 @@ fn vertices_of_no_triangle_are_no_part_of_the_cloth() {
         values.extend([[f32::NAN; 3], [-900.0, 0.0, -900.0]]);
         mesh.insert_attribute(attribute, values);
     }
-    // Tangents and UVs are now too few; that must not matter either.
+    // There are now too few tangents and UVs; that must not matter either.
     let mesh = add_mesh(&mut app, mesh);
     let cloth = app
         .world_mut()
@@ -171,10 +173,10 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
             cloth.fabric = Fabric {
                 areal_density: bad,
                 thickness: bad,
-                warp_stiffness: bad,
-                weft_stiffness: bad,
-                strain_limit: bad,
-                shear_stiffness: bad,
+                warp_stiffness: Some(bad),
+                weft_stiffness: Some(bad),
+                strain_limit: Some(bad),
+                shear_stiffness: Some(bad),
                 bending_stiffness: bad,
                 static_friction: bad,
                 kinetic_friction: bad,
@@ -192,7 +194,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
             air_density: bad,
             gusts: bad,
         });
-        app.insert_resource(Substeps(if bad > 0.0 { u32::MAX } else { 0 }));
+        app.insert_resource(ClothSubsteps(if bad > 0.0 { u32::MAX } else { 0 }));
         app.world_mut().resource_mut::<ClothTime>().speed = bad;
         run(&mut app, 5);
         app.world_mut().resource_mut::<ClothTime>().speed = 1.0;
@@ -207,11 +209,11 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
         assert_eq!(warned, 5, "{field}");
     }
     assert!(!lines_with("ClothGravity.x is NaN").is_empty());
-    assert!(!lines_with("Substeps is 0").is_empty());
+    assert!(!lines_with("ClothSubsteps is 0").is_empty());
 }
 
 #[test]
-fn bad_transforms_are_reported_and_wait_for_better_ones() {
+fn bad_transforms_are_reported_and_their_cloths_built_once_repaired() {
     let mut app = app();
     record(&mut app, 4000);
     let bad = [
@@ -222,14 +224,14 @@ fn bad_transforms_are_reported_and_wait_for_better_ones() {
     let cloths = bad.map(|transform| spawn(&mut app, transform));
     run(&mut app, 10);
     for cloth in cloths {
-        assert!(app.world().get::<BuildFailed>(cloth).is_some());
+        assert!(app.world().get::<ClothBuildFailed>(cloth).is_some());
         assert_eq!(lines_about(cloth).len(), 1, "{:?}", lines_about(cloth));
         *app.world_mut().get_mut::<Transform>(cloth).unwrap() = Transform::default();
     }
     run(&mut app, 3);
     for cloth in cloths {
         assert_eq!(particles(&app, cloth).len(), 100);
-        // And when it breaks while the cloth moves, the cloth does not.
+        // A transform that becomes invalid while the cloth moves leaves the cloth finite.
         let mut transform = app.world_mut().get_mut::<Transform>(cloth).unwrap();
         transform.translation.x = f32::NAN;
         transform.scale = Vec3::ZERO;
@@ -241,7 +243,7 @@ fn bad_transforms_are_reported_and_wait_for_better_ones() {
 }
 
 #[test]
-fn bad_colliders_are_left_out() {
+fn invalid_colliders_are_ignored() {
     let mut app = app();
     record(&mut app, 5000);
     app.world_mut().spawn((
@@ -276,12 +278,12 @@ fn bad_colliders_are_left_out() {
             "{log:?}"
         );
     }
-    // The floor still works.
+    // The valid floor still collides.
     assert!((centre(&app, cloth).y + 0.29).abs() < 1e-3);
 }
 
 #[test]
-fn odd_friction_of_a_collider_is_harmless() {
+fn invalid_friction_of_a_collider_is_harmless() {
     for friction in [f32::NAN, -1.0, f32::INFINITY] {
         let mut app = app();
         app.world_mut().spawn((
@@ -295,32 +297,32 @@ fn odd_friction_of_a_collider_is_harmless() {
 }
 
 #[test]
-fn a_cloth_that_meets_nan_goes_back_and_the_others_do_not_notice() {
+fn a_cloth_with_nan_is_restored_and_other_cloths_are_unaffected() {
     let mut app = app();
     record(&mut app, 6000);
-    let poisoned = spawn(&mut app, Pins::corners());
+    let invalid = spawn(&mut app, Pins::corners());
     let other = spawn(&mut app, Pins::corners());
     run(&mut app, 60);
     let hash = |app: &App, cloth| particles(app, cloth).state_hash();
 
     // Between two steps.
     for bad in [f32::NAN, f32::INFINITY] {
-        let mut particles = app.world_mut().get_mut::<Particles>(poisoned).unwrap();
+        let mut particles = app.world_mut().get_mut::<ClothParticles>(invalid).unwrap();
         particles.position.set(55, Vec3::splat(bad));
         run(&mut app, 5);
-        assert!(particles_are_sound(&app, poisoned));
+        assert!(particles_are_valid(&app, invalid));
     }
-    let mut particles = app.world_mut().get_mut::<Particles>(poisoned).unwrap();
+    let mut particles = app.world_mut().get_mut::<ClothParticles>(invalid).unwrap();
     particles.inverse_mass[33] = f32::NAN;
     run(&mut app, 5);
-    assert!(particles_are_sound(&app, poisoned));
-    // In the middle of one.
+    assert!(particles_are_valid(&app, invalid));
+    // Within a step.
     app.add_systems(
         ClothSubstep,
-        (move |mut cloths: Query<&mut Particles>, mut done: Local<bool>| {
+        (move |mut cloths: Query<&mut ClothParticles>, mut done: Local<bool>| {
             if !*done {
                 *done = true;
-                let mut particles = cloths.get_mut(poisoned).unwrap();
+                let mut particles = cloths.get_mut(invalid).unwrap();
                 particles.position.set(44, Vec3::splat(f32::NAN));
             }
         })
@@ -328,34 +330,34 @@ fn a_cloth_that_meets_nan_goes_back_and_the_others_do_not_notice() {
         .before(ClothSystems::Relax),
     );
     run(&mut app, 10);
-    assert!(particles_are_sound(&app, poisoned));
-    // One line for all of that; another one when it has been well for a while.
-    let log = lines_about(poisoned);
+    assert!(particles_are_valid(&app, invalid));
+    // One line for all of these; another line after the cloth has been valid for a while.
+    let log = lines_about(invalid);
     assert!(
-        log.len() == 1 && log[0].contains("last good state"),
+        log.len() == 1 && log[0].contains("last valid state"),
         "{log:?}"
     );
     run(&mut app, 70);
-    let mut particles = app.world_mut().get_mut::<Particles>(poisoned).unwrap();
+    let mut particles = app.world_mut().get_mut::<ClothParticles>(invalid).unwrap();
     particles.position.set(55, Vec3::NAN);
     run(&mut app, 5);
-    assert_eq!(lines_about(poisoned).len(), 2);
+    assert_eq!(lines_about(invalid).len(), 2);
     assert!(lines_about(other).is_empty());
 
     let mut healthy = crate::app();
     spawn(&mut healthy, Pins::corners());
-    let twin = spawn(&mut healthy, Pins::corners());
+    let reference = spawn(&mut healthy, Pins::corners());
     run(&mut healthy, 160);
-    assert_eq!(hash(&app, other), hash(&healthy, twin));
+    assert_eq!(hash(&app, other), hash(&healthy, reference));
 }
 
-fn particles_are_sound(app: &App, cloth: Entity) -> bool {
+fn particles_are_valid(app: &App, cloth: Entity) -> bool {
     let centre = centre(app, cloth);
     particles(app, cloth).is_finite() && centre.length() < 2.0
 }
 
 #[test]
-fn all_particles_pinned_is_said_and_harmless() {
+fn pinning_all_particles_is_reported_and_harmless() {
     let mut app = app();
     record(&mut app, 7000);
     let cloth = spawn(&mut app, Pins::predicate(|_| true));
@@ -365,7 +367,7 @@ fn all_particles_pinned_is_said_and_harmless() {
 }
 
 #[test]
-fn pins_of_vertices_that_do_not_exist_are_said() {
+fn pins_of_vertices_that_do_not_exist_are_reported() {
     let mut app = app();
     record(&mut app, 8000);
     let cloth = spawn(&mut app, Pins::index(3).and(Pins::index(12_345)));
@@ -376,7 +378,7 @@ fn pins_of_vertices_that_do_not_exist_are_said() {
 }
 
 #[test]
-fn an_app_without_meshes_is_told_what_is_missing() {
+fn missing_mesh_assets_are_reported() {
     let mut app = App::new();
     record(&mut app, 0);
     app.add_plugins((MinimalPlugins, ClothPlugin::default()));
@@ -395,12 +397,12 @@ fn a_mesh_of_many_vertices_is_built_with_a_warning() {
     let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
     run(&mut app, 3);
     assert_eq!(particles(&app, cloth).len(), 1_000_000);
-    // It has taken steps, and has as much for each particle as a small sheet.
+    // Steps have run, and the number of constraints per particle is that of a small sheet.
     assert!(centre(&app, cloth).y < 0.0);
     let small = spawn(&mut app, ());
     run(&mut app, 1);
     let constraints = |cloth, n: usize| {
-        let all = app.world().get::<Constraints>(cloth).unwrap();
+        let all = app.world().get::<ClothConstraints>(cloth).unwrap();
         let expected = 2 * n * (n - 1) + 2 * (n - 1) * (n - 1) + 2 * n * (n - 2);
         assert_eq!(all.len(), expected);
         all.batch_count()

@@ -1,4 +1,4 @@
-//! Ropes that cannot be, and numbers of ropes that are out of range.
+//! Ropes that cannot be built, and rope settings that are out of range.
 
 use crate::{
     app,
@@ -6,10 +6,10 @@ use crate::{
     particles, run,
 };
 use bevy::prelude::*;
-use bevy_drape::{BuildFailed, Particles, prelude::*};
+use bevy_drape::{ClothBuildFailed, ClothParticles, prelude::*};
 
 #[test]
-fn ropes_that_cannot_be_are_reported_once_and_built_when_put_right() {
+fn invalid_ropes_are_reported_once_and_built_once_repaired() {
     let mut app = app();
     record(&mut app, 11_000);
     let far = Rope::between(Vec3::ZERO, Vec3::X * 1e19, 5);
@@ -27,15 +27,15 @@ fn ropes_that_cannot_be_are_reported_once_and_built_when_put_right() {
     let flat = app.world_mut().spawn(flat).id();
     run(&mut app, 60);
     for (rope, reason) in bad.into_iter().chain([(flat, "scale")]) {
-        let failed = app.world().get::<BuildFailed>(rope).expect(reason);
+        let failed = app.world().get::<ClothBuildFailed>(rope).expect(reason);
         assert!(failed.reason.contains(reason), "{}", failed.reason);
         let log = lines_about(rope);
-        assert_eq!(log.len(), 1, "once and not in each frame: {log:?}");
+        assert_eq!(log.len(), 1, "once, not in each frame: {log:?}");
         assert!(log[0].starts_with("ERROR") && log[0].contains(reason));
         assert!(app.world().get::<Mesh3d>(rope).is_none());
     }
     for (rope, _) in bad {
-        // It may move about meanwhile.
+        // Moving the rope does not repeat the report.
         app.world_mut()
             .get_mut::<Transform>(rope)
             .unwrap()
@@ -47,14 +47,14 @@ fn ropes_that_cannot_be_are_reported_once_and_built_when_put_right() {
     *app.world_mut().get_mut::<Transform>(flat).unwrap() = Transform::default();
     run(&mut app, 3);
     for (rope, _) in bad.into_iter().chain([(flat, "")]) {
-        assert!(app.world().get::<BuildFailed>(rope).is_none());
+        assert!(app.world().get::<ClothBuildFailed>(rope).is_none());
         assert_eq!(particles(&app, rope).len(), 32);
         assert_eq!(lines_about(rope).len(), 1);
     }
 }
 
 #[test]
-fn a_rope_that_becomes_impossible_is_taken_apart() {
+fn a_rope_that_becomes_invalid_is_removed() {
     let mut app = app();
     record(&mut app, 12_000);
     let rope = app.world_mut().spawn(Rope::default()).id();
@@ -65,9 +65,9 @@ fn a_rope_that_becomes_impossible_is_taken_apart() {
         .points
         .clear();
     run(&mut app, 5);
-    assert!(app.world().get::<Particles>(rope).is_none());
+    assert!(app.world().get::<ClothParticles>(rope).is_none());
     assert!(app.world().get::<Mesh3d>(rope).is_none());
-    assert!(app.world().get::<BuildFailed>(rope).is_some());
+    assert!(app.world().get::<ClothBuildFailed>(rope).is_some());
     assert_eq!(lines_about(rope).len(), 1);
     app.world_mut().entity_mut(rope).insert(Rope::default());
     run(&mut app, 2);
@@ -75,7 +75,7 @@ fn a_rope_that_becomes_impossible_is_taken_apart() {
 }
 
 #[test]
-fn numbers_out_of_range_are_clamped_with_a_warning() {
+fn rope_settings_out_of_range_are_clamped_with_a_warning() {
     let mut app = app();
     record(&mut app, 13_000);
     let rope = |change: fn(&mut Rope)| {
@@ -116,7 +116,7 @@ fn numbers_out_of_range_are_clamped_with_a_warning() {
 }
 
 #[test]
-fn odd_pins_of_a_rope_are_said() {
+fn invalid_pins_of_a_rope_are_reported() {
     let mut app = app();
     record(&mut app, 14_000);
     let beyond = app
@@ -133,15 +133,15 @@ fn odd_pins_of_a_rope_are_said() {
 }
 
 #[test]
-fn a_rope_whose_particles_are_all_in_one_place_is_drawn() {
+fn a_rope_with_coincident_particles_has_a_finite_mesh() {
     let mut app = app();
     record(&mut app, 15_000);
     let rope = app.world_mut().spawn(Rope::default()).id();
     run(&mut app, 2);
     for step in 0..30 {
-        let mut particles = app.world_mut().get_mut::<Particles>(rope).unwrap();
+        let mut particles = app.world_mut().get_mut::<ClothParticles>(rope).unwrap();
         for i in 0..32 {
-            // In one place, and folded onto itself.
+            // All at one point, then folded onto itself.
             let x = if step < 10 { 0.0 } else { (i % 2) as f32 };
             particles.set_world_position(i, Vec3::X * x);
         }

@@ -1,4 +1,4 @@
-//! Cloth among the bodies of physics engines: the same tests for each.
+//! Cloth among the rigid bodies of physics engines: the same tests for each engine.
 
 #[cfg(feature = "avian")]
 mod with_avian;
@@ -7,16 +7,16 @@ mod with_rapier;
 
 use crate::{add_mesh, centre, particles, run};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
-use bevy_drape::{ClothThreads, SubstepTime, prelude::*};
+use bevy_drape::{ClothMaxThreads, ClothSubstepTime, prelude::*};
 
-/// What a body is to be.
+/// Collider shape of a body.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Ball(f32),
     Box(Vec3),
-    /// A tetrahedron as a mesh, of this size.
+    /// A tetrahedron as a triangle mesh, of this size, m.
     Mesh(f32),
-    /// Its hull.
+    /// The convex hull of that tetrahedron.
     Hull(f32),
     Capsule,
     Cylinder,
@@ -28,28 +28,29 @@ enum Form {
     Heights,
 }
 
+/// Body type in the engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Static,
     Kinematic,
-    /// Of this mass, kg.
+    /// With this mass, kg.
     Dynamic(f32),
 }
 
-/// An engine under test.
+/// Physics engine under test.
 trait TestEngine {
     fn app(gravity: Vec3) -> App;
     fn body(app: &mut App, form: Form, kind: Kind, at: Vec3, velocity: Vec3) -> Entity;
     fn velocity(app: &App, body: Entity) -> Vec3;
     fn is_asleep(app: &App, body: Entity) -> bool;
     fn make_sensor(app: &mut App, body: Entity);
-    /// On these layers, meeting those.
-    fn set_layers(app: &mut App, entity: Entity, on: u32, meeting: u32);
+    /// Puts a body on the layers `memberships`, to collide with the layers `filters`.
+    fn set_layers(app: &mut App, entity: Entity, memberships: u32, filters: u32);
 }
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
-/// A lying sheet of 2 m × 2 m, here.
+/// Spawns a horizontal sheet of 2 m × 2 m at a position.
 fn sheet(app: &mut App, at: Vec3, extra: impl Bundle) -> Entity {
     let mesh = add_mesh(app, ClothGrid::new(2.0, 2.0, 25, 25));
     let cloth = Cloth {
@@ -61,7 +62,7 @@ fn sheet(app: &mut App, at: Vec3, extra: impl Bundle) -> Entity {
         .id()
 }
 
-fn place(app: &App, body: Entity) -> Vec3 {
+fn position(app: &App, body: Entity) -> Vec3 {
     app.world().get::<Transform>(body).unwrap().translation
 }
 
@@ -84,8 +85,8 @@ fn momentum(app: &App, cloth: Entity) -> Vec3 {
         .sum()
 }
 
-/// A ball thrown into a net is caught, be it much heavier than the net.
-fn a_net_catches<E: TestEngine>() {
+/// A net catches a thrown ball, even one much heavier than the net.
+fn a_net_catches_a_heavy_ball<E: TestEngine>() {
     // The net weighs 0.8 kg.
     for (mass, speed) in [(0.5, 1.0), (3.0, 5.0)] {
         let mut app = E::app(GRAVITY);
@@ -93,17 +94,17 @@ fn a_net_catches<E: TestEngine>() {
         let (kind, from) = (Kind::Dynamic(mass), Vec3::new(0.0, 2.0, 0.0));
         let ball = E::body(&mut app, Form::Ball(0.2), kind, from, Vec3::NEG_Y * speed);
         run(&mut app, 360);
-        let at = place(&app, ball);
+        let at = position(&app, ball);
         assert!((0.4..1.3).contains(&at.y), "{mass} kg: {at}");
-        // Taut as it is, what lies there rolls.
+        // The net is taut, so the ball may roll.
         assert!(at.xz().length() < 0.8, "{mass} kg: {at}");
         let speed = E::velocity(&app, ball).length();
         assert!(speed < 0.3, "{mass} kg: {speed} m/s");
     }
 }
 
-/// A cloth that carries something heavy takes more substeps. Another one does not notice.
-fn who_carries_takes_more_substeps<E: TestEngine>() {
+/// A cloth that supports a heavy body takes more substeps. Other cloths are unaffected.
+fn loaded_cloth_takes_more_substeps<E: TestEngine>() {
     let run_with = |mass: Option<f32>| {
         let mut app = E::app(GRAVITY);
         sheet(&mut app, Vec3::Y, all_edges());
@@ -116,7 +117,7 @@ fn who_carries_takes_more_substeps<E: TestEngine>() {
         let mut most = 0;
         for _ in 0..60 {
             run(&mut app, 1);
-            most = most.max(app.world().resource::<SubstepTime>().count);
+            most = most.max(app.world().resource::<ClothSubstepTime>().count);
         }
         (most, particles(&app, other).state_hash())
     };
@@ -127,8 +128,8 @@ fn who_carries_takes_more_substeps<E: TestEngine>() {
     assert_eq!(alone, beside);
 }
 
-/// A sheet of 2 m × 2 m that hangs through between its left and right edge.
-fn slack() -> Mesh {
+/// Returns a sheet of 2 m × 2 m that sags between its left and right edge.
+fn sagging_sheet() -> Mesh {
     let mut mesh = Mesh::from(ClothGrid::new(2.0, 2.0, 25, 25));
     let positions = mesh.attribute_mut(Mesh::ATTRIBUTE_POSITION);
     let Some(VertexAttributeValues::Float32x3(positions)) = positions else {
@@ -140,16 +141,16 @@ fn slack() -> Mesh {
     mesh
 }
 
-/// What lies on a hammock sleeps there, and falls when it is taken away.
-fn a_hammock_carries<E: TestEngine>() {
+/// A box on a hammock comes to rest, and falls when the hammock is despawned.
+fn a_hammock_supports_a_box<E: TestEngine>() {
     let mut app = E::app(GRAVITY);
-    let mesh = add_mesh(&mut app, slack());
+    let mesh = add_mesh(&mut app, sagging_sheet());
     let pins = Pins::edge(ClothEdge::Left).and(Pins::edge(ClothEdge::Right));
     let at = Transform::from_translation(Vec3::Y);
     let hammock = (Cloth::default(), Mesh3d(mesh), at, pins.to_world());
     let hammock = app.world_mut().spawn(hammock).id();
     let (kind, from) = (Kind::Dynamic(4.0), Vec3::new(0.0, 1.2, 0.0));
-    let sleeper = E::body(
+    let chest = E::body(
         &mut app,
         Form::Box(Vec3::new(0.4, 0.1, 0.3)),
         kind,
@@ -157,21 +158,24 @@ fn a_hammock_carries<E: TestEngine>() {
         Vec3::ZERO,
     );
     run(&mut app, 240);
-    let at = place(&app, sleeper);
+    let at = position(&app, chest);
     assert!((0.3..1.2).contains(&at.y), "{at}");
     run(&mut app, 360);
-    let later = place(&app, sleeper);
+    let later = position(&app, chest);
     assert!(
         (later - at).length() < 0.2,
-        "it creeps from {at} to {later}"
+        "the box creeps from {at} to {later}"
     );
     app.world_mut().despawn(hammock);
     run(&mut app, 60);
-    assert!(place(&app, sleeper).y < at.y - 2.0, "it hangs in the air");
+    assert!(
+        position(&app, chest).y < at.y - 2.0,
+        "the box does not fall"
+    );
 }
 
-/// Momentum goes from the ball to the cloth and nowhere else.
-fn momentum_is_kept<E: TestEngine>() {
+/// Total momentum of ball and cloth is conserved in a collision.
+fn momentum_is_conserved<E: TestEngine>() {
     let mut app = E::app(Vec3::ZERO);
     app.insert_resource(ClothGravity(Vec3::ZERO));
     app.world_mut().resource_mut::<Wind>().air_density = 0.0;
@@ -197,19 +201,19 @@ fn momentum_is_kept<E: TestEngine>() {
     run(&mut app, 90);
     let of_ball = E::velocity(&app, ball) * 0.5;
     let after = of_ball + momentum(&app, cloth);
-    // In 32 substeps, as it takes in the end, more is rounded than in 8.
+    // The 32 substeps that the cloth takes in the end round more than 8.
     assert!(
         (after - before).length() < 3e-3 * before.length(),
         "{before} {after}"
     );
     assert!(
         of_ball.length() < 0.8 * before.length(),
-        "it has not been slowed: {of_ball}"
+        "the ball was not slowed: {of_ball}"
     );
 }
 
-/// What cloth is pinned to hangs on it.
-fn pins_pull<E: TestEngine>() {
+/// A dynamic body that cloth is pinned to hangs from the cloth.
+fn a_body_hangs_from_its_pins<E: TestEngine>() {
     let mut app = E::app(GRAVITY);
     let (kind, from) = (Kind::Dynamic(1.0), Vec3::new(1.1, 0.0, 0.0));
     let weight = E::body(&mut app, Form::Ball(0.1), kind, from, Vec3::ZERO);
@@ -220,12 +224,12 @@ fn pins_pull<E: TestEngine>() {
     let mut lowest = 0.0_f32;
     for _ in 0..300 {
         run(&mut app, 1);
-        lowest = lowest.min(place(&app, weight).y);
+        lowest = lowest.min(position(&app, weight).y);
     }
-    let at = place(&app, weight);
+    let at = position(&app, weight);
     assert!((-2.3..-1.8).contains(&at.y), "{at}, at lowest {lowest}");
     assert!(lowest > -2.3, "{lowest}");
-    // And the cloth is still at it.
+    // The cloth still touches the body.
     let p = particles(&app, cloth);
     let nearest = (0..p.len())
         .map(|i| p.world_position(i).distance(at))
@@ -265,8 +269,8 @@ fn cloth_lies_on_all_shapes<E: TestEngine>() {
     }
 }
 
-/// A kinematic body takes cloth along.
-fn kinematic_bodies_carry<E: TestEngine>() {
+/// A kinematic body lifts cloth and drags it along by friction.
+fn kinematic_bodies_move_cloth<E: TestEngine>() {
     let mut app = E::app(GRAVITY);
     let half = Vec3::new(3.0, 0.1, 3.0);
     let lift = E::body(
@@ -278,14 +282,14 @@ fn kinematic_bodies_carry<E: TestEngine>() {
     );
     let cloth = sheet(&mut app, Vec3::Y * 0.15, ());
     run(&mut app, 120);
-    let (moved, lift) = (centre(&app, cloth), place(&app, lift));
+    let (moved, lift) = (centre(&app, cloth), position(&app, lift));
     assert!((lift.y - 1.0).abs() < 0.05, "{lift}");
     assert!((moved.y - lift.y - 0.11).abs() < 0.02, "{moved} on {lift}");
     assert!((moved.x - lift.x).abs() < 0.1, "{moved} on {lift}");
 }
 
-/// Sensors and other layers are gone through.
-fn layers_and_sensors<E: TestEngine>() {
+/// Cloth passes through sensors and through bodies on other layers.
+fn cloth_passes_through_sensors_and_other_layers<E: TestEngine>() {
     for case in 0..4 {
         let mut app = E::app(GRAVITY);
         let half = Vec3::new(3.0, 0.2, 3.0);
@@ -312,8 +316,8 @@ fn layers_and_sensors<E: TestEngine>() {
     }
 }
 
-/// A body that goes away in the middle of a contact takes nothing along.
-fn bodies_may_go_away<E: TestEngine>() {
+/// Despawning bodies in contact, or as pin anchors, leaves the cloth finite and unloaded.
+fn bodies_in_contact_can_be_despawned<E: TestEngine>() {
     let mut app = E::app(GRAVITY);
     let pins = all_edges();
     let cloth = sheet(&mut app, Vec3::Y, pins);
@@ -346,8 +350,8 @@ fn bodies_may_go_away<E: TestEngine>() {
     assert!(lowest(&app) > pressed, "{} {pressed}", lowest(&app));
 }
 
-/// A box that sleeps under a cloth sleeps on.
-fn what_sleeps_under_cloth_sleeps_on<E: TestEngine>() {
+/// A box falls asleep although a cloth lies on it.
+fn bodies_fall_asleep_under_cloth<E: TestEngine>() {
     let mut app = E::app(GRAVITY);
     E::body(
         &mut app,
@@ -367,7 +371,7 @@ fn what_sleeps_under_cloth_sleeps_on<E: TestEngine>() {
     let cloth = sheet(&mut app, Vec3::Y * 0.75, ());
     run(&mut app, 420);
     assert!(E::is_asleep(&app, chest));
-    let at = place(&app, chest);
+    let at = position(&app, chest);
     assert!((at.y - 0.3).abs() < 0.02, "{at}");
     let top = (0..particles(&app, cloth).len())
         .map(|i| particles(&app, cloth).world_position(i).y)
@@ -375,11 +379,11 @@ fn what_sleeps_under_cloth_sleeps_on<E: TestEngine>() {
     assert!((0.58..0.66).contains(&top), "{top}");
 }
 
-/// The same scene gives the same bits, whatever the number of threads.
-fn same_bits<E: TestEngine>() {
+/// The same scene gives the same bits on any number of threads.
+fn thread_counts_give_the_same_bits<E: TestEngine>() {
     let hash = |threads| {
         let mut app = E::app(GRAVITY);
-        app.insert_resource(ClothThreads(threads));
+        app.insert_resource(ClothMaxThreads(threads));
         let cloth = sheet(&mut app, Vec3::Y, all_edges());
         for k in 0..3 {
             let from = Vec3::new(k as f32 * 0.5 - 0.5, 1.5, 0.1 * k as f32);
@@ -397,7 +401,7 @@ fn same_bits<E: TestEngine>() {
     assert_eq!(hash(1), hash(2));
 }
 
-/// All tests for an engine.
+/// Defines all tests for one engine.
 macro_rules! tests_of {
     ($engine:ty: $($name:ident),* $(,)?) => {
         $(
@@ -410,23 +414,23 @@ macro_rules! tests_of {
     ($engine:ty) => {
         crate::bodies::tests_of! {
             $engine:
-            a_net_catches,
-            who_carries_takes_more_substeps,
-            a_hammock_carries,
-            momentum_is_kept,
-            pins_pull,
+            a_net_catches_a_heavy_ball,
+            loaded_cloth_takes_more_substeps,
+            a_hammock_supports_a_box,
+            momentum_is_conserved,
+            a_body_hangs_from_its_pins,
             cloth_lies_on_all_shapes,
-            kinematic_bodies_carry,
-            layers_and_sensors,
-            bodies_may_go_away,
-            what_sleeps_under_cloth_sleeps_on,
-            same_bits,
+            kinematic_bodies_move_cloth,
+            cloth_passes_through_sensors_and_other_layers,
+            bodies_in_contact_can_be_despawned,
+            bodies_fall_asleep_under_cloth,
+            thread_counts_give_the_same_bits,
         }
     };
 }
 use tests_of;
 
-/// A tetrahedron on its side, its tip half of its size above the origin.
+/// Returns a tetrahedron with a horizontal base, its apex half of `size` above the origin.
 fn tetrahedron(size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let points = [
         [-1.0, -1.0, -1.0],
@@ -443,9 +447,9 @@ fn tetrahedron(size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 
 #[cfg(all(feature = "avian", feature = "rapier"))]
 #[test]
-fn of_two_engines_the_first_one_counts() {
+fn only_the_first_of_two_engine_plugins_is_active() {
     use crate::log::{lines_with, record};
-    // Plugins speak while their app is built.
+    // Plugins log while their app is built, before this test has it.
     let mut earlier = App::new();
     record(&mut earlier, 0);
     let mut app = crate::headless::headless_app((
@@ -455,9 +459,9 @@ fn of_two_engines_the_first_one_counts() {
         bevy_rapier3d::prelude::RapierPhysicsPlugin::<()>::default().in_fixed_schedule(),
         bevy_drape::RapierClothPlugin,
     ));
-    let told = lines_with("RapierClothPlugin does nothing beside AvianClothPlugin");
-    assert_eq!(told.len(), 1, "{told:?}");
-    // What the first one simulates is met.
+    let lines = lines_with("RapierClothPlugin does nothing beside AvianClothPlugin");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    // Cloth collides with the bodies of the first engine.
     let ball = (
         avian3d::prelude::RigidBody::Static,
         avian3d::prelude::Collider::sphere(0.5),
@@ -466,7 +470,7 @@ fn of_two_engines_the_first_one_counts() {
     app.world_mut().spawn(ball);
     let cloth = sheet(&mut app, Vec3::Y * 0.7, ());
     run(&mut app, 90);
-    // Without a ball it would be 10 m below.
+    // Without the ball the cloth would be 10 m below.
     let height = centre(&app, cloth).y;
     assert!(height > -0.5, "{height}");
 }

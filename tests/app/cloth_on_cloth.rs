@@ -1,33 +1,33 @@
-//! Cloths that meet other cloths.
+//! Cloths that collide with other cloths.
 
 use crate::{add_mesh, app, centre, crossings::crossings, particles, run};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothSleeping, ClothSubstep, ClothSystems, ClothThreads,
+    ClothMaxThreads, ClothSleeping, ClothSubstep, ClothSystems,
     mesh::{Topology, TriangleMesh},
     prelude::*,
 };
 
 const SIDE: u32 = 24;
 const SIZE: f32 = 0.6;
-/// What their particles keep from each other.
-const KEPT: f32 = SIZE / (SIDE - 1) as f32;
+/// Contact distance of their particles, m.
+const SEPARATION: f32 = SIZE / (SIDE - 1) as f32;
 
 fn sheet() -> ClothGrid {
     ClothGrid::new(SIZE, SIZE, SIDE, SIDE)
 }
 
-/// A sheet over a floor, at this height, turned by this angle.
+/// Spawns a sheet at a height, rotated about y by an angle.
 fn drop(app: &mut App, height: f32, angle: f32, extra: impl Bundle) -> Entity {
     let mesh = add_mesh(app, sheet());
     let cloth = Cloth {
         self_collision: SelfCollision::Particles,
         ..default()
     };
-    let place =
+    let transform =
         Transform::from_xyz(0.02 * angle, height, 0.01).with_rotation(Quat::from_rotation_y(angle));
     app.world_mut()
-        .spawn((cloth, Mesh3d(mesh), place, extra))
+        .spawn((cloth, Mesh3d(mesh), transform, extra))
         .id()
 }
 
@@ -38,7 +38,7 @@ fn over_floor() -> App {
     app
 }
 
-/// So many sheets, one above the other.
+/// Spawns `count` sheets, one above the other.
 fn stack(app: &mut App, count: u32) -> Vec<Entity> {
     (0..count)
         .map(|k| {
@@ -48,7 +48,7 @@ fn stack(app: &mut App, count: u32) -> Vec<Entity> {
         .collect()
 }
 
-fn places(app: &App, cloth: Entity) -> Vec<Vec3> {
+fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     let particles = particles(app, cloth);
     assert!(particles.is_finite());
     (0..particles.len())
@@ -56,29 +56,29 @@ fn places(app: &App, cloth: Entity) -> Vec<Vec3> {
         .collect()
 }
 
-/// Where the middle of a sheet is.
+/// Returns the position of the middle particle of a sheet.
 fn middle(app: &App, cloth: Entity) -> Vec3 {
     let particles = particles(app, cloth);
     particles.world_position((SIDE * SIDE / 2 + SIDE / 2) as usize)
 }
 
-/// The least distance of a particle of one from one of the other.
+/// Returns the smallest distance between a particle of `a` and a particle of `b`.
 fn gap(app: &App, a: Entity, b: Entity) -> f32 {
-    let (a, b) = (places(app, a), places(app, b));
+    let (a, b) = (positions(app, a), positions(app, b));
     let from = |at: &Vec3| b.iter().map(|b| b.distance(*at)).fold(f32::MAX, f32::min);
     a.iter().map(from).fold(f32::MAX, f32::min)
 }
 
-/// How far the particle goes in a second that goes farthest.
-fn way(app: &mut App, cloths: &[Entity]) -> f32 {
-    let all = |app: &App| -> Vec<Vec3> { cloths.iter().flat_map(|&c| places(app, c)).collect() };
+/// Returns the largest displacement of a particle in the next second, m.
+fn largest_displacement(app: &mut App, cloths: &[Entity]) -> f32 {
+    let all = |app: &App| -> Vec<Vec3> { cloths.iter().flat_map(|&c| positions(app, c)).collect() };
     let before = all(app);
     run(app, 60);
-    let ways = all(app).into_iter().zip(before).map(|(a, b)| a.distance(b));
-    ways.fold(0.0, f32::max)
+    let displacements = all(app).into_iter().zip(before).map(|(a, b)| a.distance(b));
+    displacements.fold(0.0, f32::max)
 }
 
-/// How many pairs of triangles of some sheets go through each other.
+/// Returns the number of intersecting pairs of triangles of some sheets.
 fn crossings_of(app: &App, cloths: &[Entity]) -> usize {
     let mesh = TriangleMesh::read(&sheet().into()).unwrap();
     let triangles = Topology::new(&mesh).unwrap().triangles.to_vec();
@@ -86,7 +86,7 @@ fn crossings_of(app: &App, cloths: &[Entity]) -> usize {
     for &cloth in cloths {
         let first = at.len() as u32;
         corners.extend(triangles.iter().map(|t| t.map(|i| i + first)));
-        at.extend(places(app, cloth));
+        at.extend(positions(app, cloth));
     }
     crossings(&at, &corners)
 }
@@ -97,26 +97,29 @@ fn hashes(app: &App, cloths: &[Entity]) -> Vec<u64> {
 }
 
 #[test]
-fn two_that_are_dropped_on_each_other_rest_apart() {
+fn two_dropped_cloths_come_to_rest_apart() {
     let mut app = over_floor();
     let cloths = stack(&mut app, 2);
     run(&mut app, 360);
     let [below, above] = [cloths[0], cloths[1]];
     let nearest = gap(&app, below, above);
-    assert!(nearest > 0.9 * KEPT, "{nearest} m, should be {KEPT} m");
-    assert!(centre(&app, above).y > centre(&app, below).y + 0.4 * KEPT);
-    let way = way(&mut app, &cloths);
-    // The upper one creeps: 6 mm when this was written.
-    assert!(way < 1e-2, "moves by {way} m in a second");
+    assert!(
+        nearest > 0.9 * SEPARATION,
+        "{nearest} m, should be {SEPARATION} m"
+    );
+    assert!(centre(&app, above).y > centre(&app, below).y + 0.4 * SEPARATION);
+    let moved = largest_displacement(&mut app, &cloths);
+    // The upper cloth creeps by 6 mm per second (measured).
+    assert!(moved < 1e-2, "moves by {moved} m in a second");
 }
 
 #[test]
-fn those_that_lie_on_each_other_sleep_and_wake_together() {
+fn cloths_in_contact_sleep_and_wake_together() {
     let mut app = over_floor();
     let cloths = stack(&mut app, 2);
     for &cloth in &cloths {
         let mut cloth = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
-        // They are to come to rest soon.
+        // Settings at which the cloths soon come to rest.
         (cloth.damping, cloth.sleep_speed) = (10.0, 0.02);
     }
     let asleep = |app: &App| {
@@ -140,23 +143,23 @@ fn those_that_lie_on_each_other_sleep_and_wake_together() {
 }
 
 #[test]
-fn five_that_are_dropped_on_each_other_do_not_go_through_each_other() {
+fn five_dropped_cloths_do_not_pass_through_each_other() {
     let mut app = over_floor();
     let cloths = stack(&mut app, 5);
     run(&mut app, 480);
-    // In the middle, where they all are: at their borders they hang down.
+    // Compared in the middle, where all five overlap: at their borders they hang down.
     let heights: Vec<f32> = cloths.iter().map(|&c| middle(&app, c).y).collect();
     let crossings = crossings_of(&app, &cloths);
-    let way = way(&mut app, &cloths);
-    println!("heights {heights:?}, {crossings} crossings, moves by {way} m in a second");
+    let moved = largest_displacement(&mut app, &cloths);
+    println!("heights {heights:?}, {crossings} crossings, moves by {moved} m in a second");
     assert!(heights.is_sorted(), "{heights:?}");
     assert_eq!(crossings, 0);
-    // The heap is not quite at rest: it creeps by 15 mm in a second when this is written.
-    assert!(way < 3e-2, "moves by {way} m in a second");
+    // The heap is not quite at rest and creeps by 15 mm per second (measured).
+    assert!(moved < 3e-2, "moves by {moved} m in a second");
 }
 
 #[test]
-fn cloths_on_layers_that_do_not_meet_pass_through_each_other() {
+fn cloths_on_layers_that_do_not_collide_pass_through_each_other() {
     let heights = |of_below: ClothLayers, collides: SelfCollision| {
         let mut app = over_floor();
         let below = drop(&mut app, 0.1, 0.0, of_below);
@@ -170,24 +173,24 @@ fn cloths_on_layers_that_do_not_meet_pass_through_each_other() {
     };
     use SelfCollision::{Off, Particles};
     let all = ClothLayers::default();
-    assert!(heights(all, Particles) > 0.4 * KEPT);
-    assert!(heights(all.meeting(!(1 << 1)), Particles) < 0.1 * KEPT);
-    // Both have to be meant to collide.
-    assert!(heights(all, Off) < 0.1 * KEPT);
+    assert!(heights(all, Particles) > 0.4 * SEPARATION);
+    assert!(heights(all.with_filters(!(1 << 1)), Particles) < 0.1 * SEPARATION);
+    // Both cloths must have self-collision on.
+    assert!(heights(all, Off) < 0.1 * SEPARATION);
 }
 
 #[test]
 fn threads_and_phases_give_the_same_bits() {
-    let of = |threads: usize, by_phases: bool| {
+    let run_with = |threads: usize, by_phases: bool| {
         let mut app = over_floor();
-        app.insert_resource(ClothThreads(threads));
+        app.insert_resource(ClothMaxThreads(threads));
         if by_phases {
             let nothing = (|| {})
                 .after(ClothSystems::Relax)
                 .before(ClothSystems::Collide);
             app.add_systems(ClothSubstep, nothing);
         }
-        // Two clusters, and one that meets nobody.
+        // Two groups in contact, and one cloth alone.
         let mut cloths = stack(&mut app, 3);
         for (k, away) in [(0, 3.0), (1, 3.0), (0, 6.0)] {
             let cloth = drop(&mut app, 0.03 + 0.035 * k as f32, 0.3, ());
@@ -196,24 +199,27 @@ fn threads_and_phases_give_the_same_bits() {
             cloths.push(cloth);
         }
         run(&mut app, 60);
-        assert!(gap(&app, cloths[0], cloths[1]) < 1.1 * KEPT, "they met");
+        assert!(
+            gap(&app, cloths[0], cloths[1]) < 1.1 * SEPARATION,
+            "no contact"
+        );
         hashes(&app, &cloths)
     };
-    let expected = of(1, false);
+    let expected = run_with(1, false);
     for threads in [2, 7] {
-        assert_eq!(of(threads, false), expected, "{threads} threads");
+        assert_eq!(run_with(threads, false), expected, "{threads} threads");
     }
-    assert_eq!(of(1, true), expected, "phase by phase");
-    assert_eq!(of(2, true), expected, "phase by phase, 2 threads");
+    assert_eq!(run_with(1, true), expected, "phase by phase");
+    assert_eq!(run_with(2, true), expected, "phase by phase, 2 threads");
 }
 
 #[test]
-fn two_in_the_same_place_part_slowly() {
+fn two_coincident_cloths_separate_slowly() {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::ZERO));
     let cloths = [0, 1].map(|_| drop(&mut app, 1.0, 0.0, ()));
     run(&mut app, 2);
-    assert!(gap(&app, cloths[0], cloths[1]) < 0.9 * KEPT);
+    assert!(gap(&app, cloths[0], cloths[1]) < 0.9 * SEPARATION);
     for _ in 0..120 {
         run(&mut app, 1);
         for cloth in cloths {
@@ -225,11 +231,14 @@ fn two_in_the_same_place_part_slowly() {
         }
     }
     let nearest = gap(&app, cloths[0], cloths[1]);
-    assert!(nearest > 0.9 * KEPT, "{nearest} m, should be {KEPT} m");
+    assert!(
+        nearest > 0.9 * SEPARATION,
+        "{nearest} m, should be {SEPARATION} m"
+    );
 }
 
 #[test]
-fn far_from_the_origin_they_meet_as_near_it() {
+fn cloths_collide_far_from_the_origin_as_near_it() {
     let mut app = app();
     let far = Vec3::new(2000.0, 0.0, -3000.0);
     app.world_mut().spawn((
@@ -243,12 +252,15 @@ fn far_from_the_origin_they_meet_as_near_it() {
     }
     run(&mut app, 200);
     let nearest = gap(&app, cloths[0], cloths[1]);
-    assert!(nearest > 0.85 * KEPT, "{nearest} m, should be {KEPT} m");
-    assert!(centre(&app, cloths[1]).y > centre(&app, cloths[0]).y + 0.4 * KEPT);
+    assert!(
+        nearest > 0.85 * SEPARATION,
+        "{nearest} m, should be {SEPARATION} m"
+    );
+    assert!(centre(&app, cloths[1]).y > centre(&app, cloths[0]).y + 0.4 * SEPARATION);
 }
 
-/// Two sheets without gravity, of which a corner of the second is through the first. One of them, or both,
-/// collides so. Returns how many crossings there are in the beginning, and after four seconds.
+/// Runs two sheets without gravity, a corner of the second one through the first one, with the given
+/// self-collision. Returns the numbers of crossings at the start and after four seconds, and the state hashes.
 fn through_each_other(collide: [SelfCollision; 2], by_phases: bool) -> ([usize; 2], Vec<u64>) {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::ZERO));
@@ -264,7 +276,7 @@ fn through_each_other(collide: [SelfCollision; 2], by_phases: bool) -> ([usize; 
         cloth.self_collision = self_collision;
     }
     let mut transform = app.world_mut().get_mut::<Transform>(cloths[1]).unwrap();
-    // Its corner at (0.3, 0.3) is 0.04 m below the first.
+    // Its corner at (0.3, 0.3) is 0.04 m below the first sheet.
     transform.rotation = Quat::from_axis_angle(Vec3::new(1.0, 0.0, -1.0).normalize(), 0.285);
     run(&mut app, 1);
     let before = crossings_of(&app, &cloths);
@@ -273,7 +285,7 @@ fn through_each_other(collide: [SelfCollision; 2], by_phases: bool) -> ([usize; 
 }
 
 #[test]
-fn edges_that_are_through_another_cloth_come_back() {
+fn edges_that_cross_another_cloth_are_pulled_out() {
     use SelfCollision::{Particles, ParticlesAndEdges};
     let ([before, after], _) = through_each_other([Particles; 2], false);
     println!("particles only: {before} crossings, then {after}");

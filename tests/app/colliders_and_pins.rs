@@ -1,11 +1,11 @@
-//! Colliders and pins, moving and not; transforms of all kinds.
+//! Static and moving colliders and pins, under transforms of all kinds.
 
 use crate::{add_mesh, app, centre, particles, run, spawn};
 use bevy::prelude::*;
-use bevy_drape::{Particles, prelude::*, solver};
+use bevy_drape::{ClothParticles, prelude::*, solver};
 
 #[test]
-fn cloth_lies_on_what_it_falls_on() {
+fn falling_cloth_comes_to_rest_on_colliders() {
     for (collider, height) in [
         (ClothCollider::half_space(), 0.0),
         (ClothCollider::cuboid(4.0, 1.0, 4.0), 0.5),
@@ -22,13 +22,13 @@ fn cloth_lies_on_what_it_falls_on() {
 }
 
 #[test]
-fn colliders_are_turned_and_scaled_with_their_entity_and_its_parents() {
+fn colliders_are_rotated_and_scaled_with_their_entity_and_its_parents() {
     let mut app = app();
     let parent = app
         .world_mut()
         .spawn(Transform::from_xyz(0.0, 1.0, 0.0).with_scale(Vec3::splat(2.0)))
         .id();
-    // A unit box, at twice its size 1 m below the parent: its top is the parent's height.
+    // A unit box, scaled to 2 m, its centre 1 m below the parent: its top is at the height of the parent.
     app.world_mut().spawn((
         ClothCollider::cuboid(1.0, 1.0, 1.0),
         Transform::from_xyz(0.0, -0.5, 0.0),
@@ -40,7 +40,7 @@ fn colliders_are_turned_and_scaled_with_their_entity_and_its_parents() {
 }
 
 #[test]
-fn a_moving_collider_pushes_and_carries() {
+fn a_moving_collider_lifts_and_drags_cloth() {
     let mut app = app();
     let lift = app
         .world_mut()
@@ -57,12 +57,12 @@ fn a_moving_collider_pushes_and_carries() {
     });
     run(&mut app, 120);
     let moved = centre(&app, cloth);
-    assert!((moved.x - 1.0).abs() < 0.1, "carried {} m of 1 m", moved.x);
+    assert!((moved.x - 1.0).abs() < 0.1, "dragged {} m of 1 m", moved.x);
     assert!((moved.y - 0.61).abs() < 0.02, "lifted to {} m", moved.y);
 }
 
 #[test]
-fn no_particle_ever_ends_inside_a_sphere_that_swings() {
+fn no_particle_ends_a_step_inside_a_swinging_sphere() {
     let mut app = app();
     let ball = app.world_mut().spawn(ClothCollider::sphere(0.25)).id();
     let cloth = spawn(
@@ -124,12 +124,12 @@ fn cloth_of_a_moved_turned_and_scaled_entity() {
 #[test]
 fn pins_follow_their_anchors() {
     let mut app = app();
-    let hand = app.world_mut().spawn(Transform::default()).id();
+    let anchor = app.world_mut().spawn(Transform::default()).id();
     let own = spawn(&mut app, Pins::top_corners());
-    let held = spawn(&mut app, Pins::top_corners().to_entity(hand));
-    let nailed = spawn(&mut app, Pins::top_corners().to_world());
+    let to_entity = spawn(&mut app, Pins::top_corners().to_entity(anchor));
+    let to_world = spawn(&mut app, Pins::top_corners().to_world());
     run(&mut app, 2);
-    for entity in [hand, own, nailed] {
+    for entity in [anchor, own, to_world] {
         app.world_mut()
             .get_mut::<Transform>(entity)
             .unwrap()
@@ -139,35 +139,35 @@ fn pins_follow_their_anchors() {
     let corner = |app: &App, cloth| particles(app, cloth).world_position(0);
     let start = Vec3::new(-0.5, 0.0, -0.5);
     assert!((corner(&app, own) - start - Vec3::Y * 0.1).length() < 1e-5);
-    assert!((corner(&app, held) - start - Vec3::Y * 0.1).length() < 1e-5);
-    assert!((corner(&app, nailed) - start).length() < 1e-5);
-    // Without its anchor a pin stays where it is.
-    app.world_mut().despawn(hand);
+    assert!((corner(&app, to_entity) - start - Vec3::Y * 0.1).length() < 1e-5);
+    assert!((corner(&app, to_world) - start).length() < 1e-5);
+    // A pin stays in position after its anchor was despawned.
+    app.world_mut().despawn(anchor);
     run(&mut app, 30);
-    assert!((corner(&app, held) - start - Vec3::Y * 0.1).length() < 1e-5);
+    assert!((corner(&app, to_entity) - start - Vec3::Y * 0.1).length() < 1e-5);
 }
 
 #[test]
-fn pins_can_be_added_and_removed_while_it_moves() {
+fn pins_can_be_added_and_removed_while_cloth_moves() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
     run(&mut app, 20);
-    let place = particles(&app, cloth).world_position(99);
+    let start = particles(&app, cloth).world_position(99);
     app.world_mut().entity_mut(cloth).insert(Pins::index(99));
     run(&mut app, 60);
     let held = particles(&app, cloth).world_position(99);
     assert!(
-        (held - place).length() < 1e-5,
-        "pinned at {place}, is at {held}"
+        (held - start).length() < 1e-5,
+        "pinned at {start}, is at {held}"
     );
-    assert!(centre(&app, cloth).y < place.y);
+    assert!(centre(&app, cloth).y < start.y);
     app.world_mut().entity_mut(cloth).insert(Pins::none());
     run(&mut app, 30);
-    assert!(particles(&app, cloth).world_position(99).y < place.y - 0.3);
+    assert!(particles(&app, cloth).world_position(99).y < start.y - 0.3);
 }
 
 #[test]
-fn pins_written_before_the_first_step_and_taken_away_later_count() {
+fn pins_inserted_before_the_first_step_and_removed_later_take_effect() {
     let mut app = app();
     app.add_observer(|ready: On<ClothReady>, mut commands: Commands| {
         commands.entity(ready.entity).insert(Pins::top_corners());
@@ -191,7 +191,7 @@ fn pins_written_before_the_first_step_and_taken_away_later_count() {
 }
 
 #[test]
-fn a_collider_that_moved_during_a_pause_does_not_catch_up_at_once() {
+fn a_collider_moved_during_a_pause_does_not_drag_cloth_along() {
     let mut app = app();
     let lift = app
         .world_mut()
@@ -207,12 +207,12 @@ fn a_collider_that_moved_during_a_pause_does_not_catch_up_at_once() {
     }
     app.world_mut().resource_mut::<ClothTime>().paused = false;
     run(&mut app, 30);
-    // 1.8 m in one step would have flung it away.
+    // A move by 1.8 m in one step would have flung the cloth away.
     assert!(centre(&app, cloth).x.abs() < 0.1, "{}", centre(&app, cloth));
 }
 
 #[test]
-fn colliders_under_an_uneven_parent_still_collide() {
+fn colliders_under_a_nonuniformly_scaled_parent_still_collide() {
     let mut app = app();
     let parent = app
         .world_mut()
@@ -245,7 +245,7 @@ fn pinned_particles_pull_their_whole_cloth_along() {
 }
 
 #[test]
-fn far_from_the_origin_it_moves_as_at_the_origin() {
+fn far_from_the_origin_cloth_moves_as_at_the_origin() {
     let sag = |offset: Vec3| {
         let mut app = app();
         let cloth = spawn(
@@ -256,7 +256,7 @@ fn far_from_the_origin_it_moves_as_at_the_origin() {
             ),
         );
         run(&mut app, 240);
-        let particles: &Particles = particles(&app, cloth);
+        let particles: &ClothParticles = particles(&app, cloth);
         (particles.position.get(44) + (particles.origin - offset)).y
     };
     let near = sag(Vec3::ZERO);
@@ -268,15 +268,18 @@ fn far_from_the_origin_it_moves_as_at_the_origin() {
 }
 
 #[test]
-fn a_rope_of_triangles_two_vertices_wide_works() {
+fn a_strip_two_vertices_wide_hangs_without_overstretch() {
     let mut app = app();
     let mesh = add_mesh(&mut app, ClothGrid::vertical(0.02, 1.0, 2, 30));
-    let rope = app
+    let strip = app
         .world_mut()
         .spawn((Cloth::default(), Mesh3d(mesh), Pins::edge(ClothEdge::Top)))
         .id();
     run(&mut app, 120);
-    let constraints = app.world().get::<bevy_drape::Constraints>(rope).unwrap();
-    let stretch = solver::measure_stretch(particles(&app, rope), constraints);
+    let constraints = app
+        .world()
+        .get::<bevy_drape::ClothConstraints>(strip)
+        .unwrap();
+    let stretch = solver::measure_stretch(particles(&app, strip), constraints);
     assert!(stretch.max < 0.2, "{stretch:?}");
 }

@@ -1,4 +1,4 @@
-//! Containers, layers, and colliders that are smaller or faster than a cell, through the plugin.
+//! Hollow colliders (containers), layers, and colliders smaller or faster (per step) than a cell, in the plugin.
 
 use crate::{app, centre, headless::headless_app, particles, run, spawn};
 use bevy::prelude::*;
@@ -11,7 +11,7 @@ fn lowest(app: &App, cloth: Entity) -> f32 {
 }
 
 #[test]
-fn containers_of_primitives_keep_cloth_in() {
+fn hollow_primitives_contain_cloth() {
     for collider in [
         ClothCollider::cuboid(1.2, 0.8, 1.2).hollow(),
         ClothCollider::from(Cylinder::new(0.8, 0.8)).hollow(),
@@ -27,23 +27,23 @@ fn containers_of_primitives_keep_cloth_in() {
 }
 
 #[test]
-fn cloth_and_colliders_meet_if_both_let_the_other_in() {
+fn cloth_and_colliders_collide_if_the_layers_of_both_allow_it() {
     const WALLS: u32 = 2;
     let wall = ClothLayers::on(WALLS);
-    for (on_floor, on_cloth, meet) in [
+    for (on_floor, on_cloth, collide) in [
         (None, None, true),
         (Some(wall), None, true),
         (
             Some(wall),
-            Some(ClothLayers::default().meeting(WALLS)),
+            Some(ClothLayers::default().with_filters(WALLS)),
             true,
         ),
         (
             Some(wall),
-            Some(ClothLayers::default().meeting(!WALLS)),
+            Some(ClothLayers::default().with_filters(!WALLS)),
             false,
         ),
-        (Some(wall.meeting(WALLS)), None, false),
+        (Some(wall.with_filters(WALLS)), None, false),
         (None, Some(ClothLayers::on(0)), false),
     ] {
         let mut app = headless_app((ClothPlugin::default(), ClothDiagnosticsPlugin::default()));
@@ -56,12 +56,16 @@ fn cloth_and_colliders_meet_if_both_let_the_other_in() {
         }
         run(&mut app, 60);
         let height = centre(&app, cloth).y;
-        assert_eq!(height > 0.0, meet, "{on_floor:?}, {on_cloth:?}: {height}");
-        // What does not meet does not count as deep inside either.
+        assert_eq!(
+            height > 0.0,
+            collide,
+            "{on_floor:?}, {on_cloth:?}: {height}"
+        );
+        // Colliders on other layers do not count towards the penetration depth.
         let stats = app.world().get::<ClothStats>(cloth).unwrap();
         assert_eq!(stats.deepest_penetration, 0.0);
-        // They count from the next step on.
-        if !meet {
+        // Changed layers take effect from the next step on.
+        if !collide {
             let up = Vec3::Y * 3.0;
             app.world_mut().entity_mut(cloth).remove::<ClothLayers>();
             app.world_mut().entity_mut(floor).remove::<ClothLayers>();
@@ -77,11 +81,11 @@ fn cloth_and_colliders_meet_if_both_let_the_other_in() {
 }
 
 #[test]
-fn a_ball_smaller_than_a_cell_is_caught_at_once_and_phase_by_phase() {
+fn a_ball_smaller_than_a_cell_is_caught_fused_and_phase_by_phase() {
     let run_with = |schedule: bool| {
         let mut app = app();
         if schedule {
-            // A system of one's own has the schedule of the substeps run.
+            // A user's system makes the plugin run the substep schedule, phase by phase.
             app.add_systems(bevy_drape::ClothSubstep, || {});
         }
         let ball = app.world_mut().spawn(ClothCollider::sphere(0.0185)).id();
@@ -100,7 +104,7 @@ fn a_ball_smaller_than_a_cell_is_caught_at_once_and_phase_by_phase() {
         app.add_systems(FixedUpdate, drop.before(ClothSystems::Prepare));
         run(&mut app, 60);
         let low = lowest(&app, cloth);
-        assert!(low < -0.03, "it presses the cloth down: {low}");
+        assert!(low < -0.03, "the ball presses the cloth down: {low}");
         particles(&app, cloth).state_hash()
     };
     assert_eq!(run_with(false), run_with(true));

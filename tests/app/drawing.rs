@@ -1,4 +1,4 @@
-//! The mesh and the bounding box that are drawn.
+//! Mesh and bounding box of a cloth as they are drawn.
 
 use crate::{add_mesh, app, bounds, drawn, float3, particles, run, spawn};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
@@ -21,14 +21,15 @@ fn the_mesh_is_where_the_particles_are() {
         let drawn = transform.transform_point(*position);
         assert!(
             (world - drawn).length() < 1e-5,
-            "{i}: {world} is drawn at {drawn}"
+            "particle {i} at {world} is drawn at {drawn}"
         );
     }
     let bounds = bounds(&app, cloth);
     for position in positions {
-        let out = (position - Vec3::from(bounds.center)).abs() - Vec3::from(bounds.half_extents);
+        let outside =
+            (position - Vec3::from(bounds.center)).abs() - Vec3::from(bounds.half_extents);
         assert!(
-            out.max_element() < 1e-5,
+            outside.max_element() < 1e-5,
             "{position} is outside of {bounds:?}"
         );
     }
@@ -43,7 +44,7 @@ fn normals_follow_the_cloth() {
     assert!(up.iter().all(|n| n.dot(Vec3::Y) > 0.99));
     app.world_mut().get_mut::<Cloth>(cloth).unwrap().damping = 3.0;
     run(&mut app, 400);
-    // It hangs from its left side now, facing +x.
+    // The cloth now hangs from its left side and faces +x.
     let down = float3(drawn(&app, cloth), Mesh::ATTRIBUTE_NORMAL);
     let facing = down.iter().filter(|n| n.dot(Vec3::X).abs() > 0.8).count();
     assert!(facing > 90, "{facing} of 100 normals");
@@ -51,7 +52,7 @@ fn normals_follow_the_cloth() {
 }
 
 #[test]
-fn the_bounding_box_follows() {
+fn the_bounding_box_follows_the_cloth() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
     run(&mut app, 2);
@@ -67,7 +68,7 @@ fn frames_between_steps_are_interpolated() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
     run(&mut app, 30);
-    // Four frames for each step.
+    // Four frames per step.
     app.insert_resource(TimeUpdateStrategy::ManualDuration(
         std::time::Duration::from_secs_f64(1.0 / 240.0),
     ));
@@ -77,11 +78,14 @@ fn frames_between_steps_are_interpolated() {
             float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION)[55].y
         })
         .collect();
-    let ways: Vec<f32> = heights.windows(2).map(|pair| pair[0] - pair[1]).collect();
-    let (least, most) = ways
+    let displacements: Vec<f32> = heights.windows(2).map(|pair| pair[0] - pair[1]).collect();
+    let (least, most) = displacements
         .iter()
         .fold((f32::MAX, f32::MIN), |(a, b), &w| (a.min(w), b.max(w)));
-    assert!(least > 0.0 && most < least * 1.5, "uneven: {ways:?}");
+    assert!(
+        least > 0.0 && most < least * 1.5,
+        "uneven: {displacements:?}"
+    );
 }
 
 #[test]
@@ -114,7 +118,7 @@ fn uvs_and_colours_survive_and_flat_meshes_get_normals() {
 fn ordinary_bevy_meshes_are_cloth_too() {
     for (mesh, particles_expected) in [
         (Mesh::from(Plane3d::default().mesh().subdivisions(8)), 100),
-        // Six faces with corners of their own: 24 vertices at 8 places.
+        // Six faces with separate corners: 24 vertices at 8 positions.
         (Mesh::from(Cuboid::default()), 8),
         (Sphere::default().mesh().ico(3).unwrap(), 162),
         (Mesh::from(Cuboid::default()).with_duplicated_vertices(), 8),

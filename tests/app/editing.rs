@@ -1,11 +1,12 @@
-//! Changing things while the cloth moves.
+//! Settings that change while the cloth moves.
 
 use crate::{app, centre, particles, run, spawn};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_drape::{
-    ClothSubstep, Constraints, Particles, SubstepTime, ThreadSolver, params, prelude::*,
-    solver::measure_stretch,
+    ClothConstraints, ClothParticles, ClothSubstep, ClothSubstepTime, StretchSolver, params,
+    prelude::*, solver::measure_stretch,
 };
+use std::fmt::Debug;
 
 fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     let particles = particles(app, cloth);
@@ -13,20 +14,20 @@ fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     (0..n).map(|i| particles.world_position(i)).collect()
 }
 
-/// The farthest that any particle goes in one update, m.
-fn largest_move(app: &mut App, cloth: Entity) -> f32 {
+/// Returns the largest displacement of a particle in the next update, m.
+fn largest_displacement(app: &mut App, cloth: Entity) -> f32 {
     let before = positions(app, cloth);
     app.update();
     let after = positions(app, cloth);
-    let ways = before.iter().zip(&after).map(|(a, b)| a.distance(*b));
-    ways.fold(0.0, f32::max)
+    let displacements = before.iter().zip(&after).map(|(a, b)| a.distance(*b));
+    displacements.fold(0.0, f32::max)
 }
 
 fn edit(app: &mut App, cloth: Entity, change: impl FnOnce(&mut Cloth)) {
     change(&mut app.world_mut().get_mut::<Cloth>(cloth).unwrap());
 }
 
-/// A sheet that hangs and one that lies on a sphere and a floor, both at rest.
+/// Returns an app with a sheet that hangs and one that lies on a sphere and a floor, both at rest.
 fn settled() -> (App, Vec<Entity>) {
     let mut app = app();
     app.world_mut().spawn((
@@ -49,99 +50,99 @@ fn settled() -> (App, Vec<Entity>) {
 #[test]
 fn no_edit_makes_the_cloth_jump() {
     let (mut app, cloths) = settled();
-    // Every number to both ends of its range and back, one after the other.
+    // Sets each number to both ends of its range, to `None` if the number is optional, and back to its default.
     for param in params::CLOTH {
-        let mut values = [
-            *param.range.end(),
-            *param.range.start(),
-            param.default_value(),
-        ];
+        let mut values = vec![Some(*param.range.end())];
+        if param.none_label().is_some() {
+            values.push(None);
+        }
+        values.extend([Some(*param.range.start()), param.default_value()]);
         if param.field == "Cloth::gravity_scale" {
-            // Ten times gravity is no jump, but moves it fast all the same.
-            values = [1.5, 0.7, 1.0];
+            // Ten times gravity is no jump, but moves the cloth fast all the same.
+            values = [1.5, 0.7, 1.0].map(Some).to_vec();
         }
         for value in values {
             for &cloth in &cloths {
-                calm(&mut app, cloth, param.field, value, |c| {
-                    (param.set)(c, value)
+                assert_no_jump(&mut app, cloth, param.field, value, |c| {
+                    param.set(c, value);
                 });
             }
         }
     }
     for param in params::FABRIC {
-        for value in [
-            *param.range.end(),
-            *param.range.start(),
-            param.default_value(),
-        ] {
+        let mut values = vec![Some(*param.range.end())];
+        if param.none_label().is_some() {
+            values.push(None);
+        }
+        values.extend([Some(*param.range.start()), param.default_value()]);
+        for value in values {
             for &cloth in &cloths {
-                calm(&mut app, cloth, param.field, value, |c| {
-                    (param.set)(&mut c.fabric, value);
+                assert_no_jump(&mut app, cloth, param.field, value, |c| {
+                    param.set(&mut c.fabric, value);
                 });
             }
         }
     }
     for count in [100, 1, 8, 16, 8] {
-        app.world_mut().resource_mut::<Substeps>().0 = count;
-        calm(&mut app, cloths[0], "Substeps", count as f32, |_| ());
-        calm(&mut app, cloths[1], "Substeps", count as f32, |_| ());
+        app.world_mut().resource_mut::<ClothSubsteps>().0 = count;
+        assert_no_jump(&mut app, cloths[0], "ClothSubsteps", count, |_| ());
+        assert_no_jump(&mut app, cloths[1], "ClothSubsteps", count, |_| ());
     }
-    for threads in [ThreadSolver::Relaxation, ThreadSolver::Direct] {
+    for solver in [StretchSolver::GaussSeidel, StretchSolver::Direct] {
         for &cloth in &cloths {
-            calm(
-                &mut app,
-                cloth,
-                "Cloth::threads",
-                threads as u8 as f32,
-                |c| {
-                    c.threads = threads;
-                },
-            );
+            assert_no_jump(&mut app, cloth, "Cloth::stretch_solver", solver, |c| {
+                c.stretch_solver = solver;
+            });
         }
     }
 }
 
 #[test]
-fn a_strain_limit_pulls_soft_cloth_back_in_strides() {
+fn a_strain_limit_contracts_soft_cloth_without_a_jump() {
     let (mut app, cloths) = settled();
     let cloth = cloths[0];
     let strain = |app: &App| {
-        let constraints = app.world().get::<Constraints>(cloth).unwrap();
+        let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
         measure_stretch(particles(app, cloth), constraints).max
     };
     edit(&mut app, cloth, |c| {
-        c.fabric.warp_stiffness = 3.0;
-        c.fabric.weft_stiffness = 3.0;
-        c.fabric.strain_limit = 10.0;
+        c.fabric.warp_stiffness = Some(3.0);
+        c.fabric.weft_stiffness = Some(3.0);
+        c.fabric.strain_limit = None;
     });
     run(&mut app, 200);
     assert!(strain(&app) > 0.15, "{}", strain(&app));
-    calm(&mut app, cloth, "Fabric::strain_limit", 0.05, |c| {
-        c.fabric.strain_limit = 0.05;
+    assert_no_jump(&mut app, cloth, "Fabric::strain_limit", Some(0.05), |c| {
+        c.fabric.strain_limit = Some(0.05);
     });
     run(&mut app, 400);
     assert!((0.04..0.06).contains(&strain(&app)), "{}", strain(&app));
-    // What tears must be able to stretch.
+    // The limit does not apply to cloth that tears at a strain: the cloth must be able to stretch.
     app.world_mut()
         .entity_mut(cloth)
-        .insert(Tearing::at_strain(30.0));
+        .insert(ClothTearing::at_strain(30.0));
     run(&mut app, 200);
     assert!(strain(&app) > 0.15, "{}", strain(&app));
-    app.world_mut().entity_mut(cloth).remove::<Tearing>();
-    calm(&mut app, cloth, "Tearing", 0.0, |_| ());
+    app.world_mut().entity_mut(cloth).remove::<ClothTearing>();
+    assert_no_jump(&mut app, cloth, "ClothTearing", "removed", |_| ());
     run(&mut app, 400);
     assert!((0.04..0.06).contains(&strain(&app)), "{}", strain(&app));
 }
 
-/// Edits a cloth and checks for a while that nothing moves faster than it did or than the forces of
-/// the scene could make it.
-fn calm(app: &mut App, cloth: Entity, field: &str, value: f32, change: impl FnOnce(&mut Cloth)) {
-    let before = largest_move(app, cloth) * 60.0;
+/// Edits a cloth and checks for 30 updates that no particle moves faster than before or than the forces of the
+/// scene explain.
+fn assert_no_jump(
+    app: &mut App,
+    cloth: Entity,
+    field: &str,
+    value: impl Debug,
+    change: impl FnOnce(&mut Cloth),
+) {
+    let before = largest_displacement(app, cloth) * 60.0;
     edit(app, cloth, change);
     for update in 0..30 {
-        let way = largest_move(app, cloth);
-        let speed = way * 60.0;
-        // Gravity may move it, and free corners may whip later on; a jump shows at once.
+        let speed = largest_displacement(app, cloth) * 60.0;
+        // Gravity may accelerate the cloth, and free corners may whip later on; a jump shows at once.
         let limit = if update < 10 {
             before + 1.5 + 10.0 * (update + 2) as f32 / 60.0
         } else {
@@ -149,7 +150,7 @@ fn calm(app: &mut App, cloth: Entity, field: &str, value: f32, change: impl FnOn
         };
         assert!(
             speed < limit,
-            "{field} = {value}: {speed} m/s after {update} updates, {:?}",
+            "{field} = {value:?}: {speed} m/s after {update} updates, {:?}",
             app.world().get::<Cloth>(cloth)
         );
     }
@@ -190,15 +191,14 @@ fn wind_and_gravity_take_effect() {
 }
 
 #[test]
-fn uneven_steps_do_not_kick_it() {
+fn uneven_steps_do_not_disturb_cloth_at_rest() {
     let mut app = crate::headless_app(ClothPlugin::new(Update));
     let cloth = spawn(&mut app, Pins::corners());
     edit(&mut app, cloth, |c| c.damping = 3.0);
     let frame = |app: &mut App, ms: u64| {
         let length = std::time::Duration::from_millis(ms);
         app.insert_resource(TimeUpdateStrategy::ManualDuration(length));
-        let way = largest_move(app, cloth);
-        way / length.as_secs_f32()
+        largest_displacement(app, cloth) / length.as_secs_f32()
     };
     app.update();
     (0..200).for_each(|_| {
@@ -222,14 +222,14 @@ fn a_storm_with_strong_lift_does_not_blow_up() {
     run(&mut app, 240);
     for _ in 0..60 {
         for cloth in [free, held] {
-            let speed = largest_move(&mut app, cloth) * 60.0;
+            let speed = largest_displacement(&mut app, cloth) * 60.0;
             assert!(speed < 150.0, "{speed} m/s");
         }
     }
 }
 
 #[test]
-fn every_step_has_the_substeps_that_were_asked_for() {
+fn every_step_runs_the_requested_number_of_substeps() {
     #[derive(Resource, Default)]
     struct Runs(u32);
     let mut app = app();
@@ -238,11 +238,11 @@ fn every_step_has_the_substeps_that_were_asked_for() {
     spawn(&mut app, ());
     run(&mut app, 2);
     for count in [12, 1, 40, 8] {
-        app.insert_resource(Substeps(count));
+        app.insert_resource(ClothSubsteps(count));
         app.insert_resource(Runs(0));
         run(&mut app, 3);
         assert_eq!(app.world().resource::<Runs>().0, 3 * count);
-        assert_eq!(app.world().resource::<SubstepTime>().count, count);
+        assert_eq!(app.world().resource::<ClothSubstepTime>().count, count);
     }
 }
 
@@ -259,7 +259,7 @@ fn pause_step_and_slow_motion() {
     run(&mut app, 10);
     let stepped = positions(&app, cloth);
     assert_ne!(stepped, still);
-    // Slow motion goes through the very same states.
+    // Slow motion passes through exactly the same states.
     let full_speed = {
         let mut time = app.world_mut().resource_mut::<ClothTime>();
         time.paused = false;
@@ -268,13 +268,13 @@ fn pause_step_and_slow_motion() {
         positions(&app, cloth)
     };
     let mut other = crate::app();
-    let twin = spawn(&mut other, ());
+    let reference = spawn(&mut other, ());
     run(&mut other, 10 + 1 + 10);
-    assert_eq!(positions(&other, twin), full_speed);
+    assert_eq!(positions(&other, reference), full_speed);
 }
 
 #[test]
-fn reset_brings_the_rest_shape_back_to_where_the_entity_is_now() {
+fn reset_restores_the_rest_shape_at_the_current_transform() {
     let mut app = app();
     let cloth = spawn(&mut app, Pins::top_corners());
     run(&mut app, 60);
@@ -290,13 +290,13 @@ fn reset_brings_the_rest_shape_back_to_where_the_entity_is_now() {
     run(&mut app, 120);
     let held = particles(&app, cloth).world_position(0);
     assert!((held - corner).length() < 1e-4, "the pin is at {held}");
-    // It is a larger cloth now, not a stretched one.
+    // The cloth is larger now, not stretched.
     let width = particles(&app, cloth).world_position(9).distance(held);
     assert!((width - 2.0).abs() < 1e-3);
 }
 
 #[test]
-fn a_frame_of_ten_seconds_is_survived() {
+fn a_frame_of_ten_seconds_does_not_disturb_cloth() {
     let mut app = app();
     let cloth = spawn(&mut app, Pins::corners());
     run(&mut app, 10);
@@ -320,5 +320,5 @@ fn another_schedule_works_too() {
     run(&mut app, 51);
     let fallen = -centre(&app, cloth).y;
     assert!(fallen > 0.5 && fallen < 1.3, "{fallen} m in half a second");
-    assert!(app.world().get::<Particles>(cloth).is_some());
+    assert!(app.world().get::<ClothParticles>(cloth).is_some());
 }

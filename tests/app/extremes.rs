@@ -1,4 +1,4 @@
-//! Settings at which others would break, and meshes of odd shapes.
+//! Extreme settings and unusual mesh topologies.
 
 use crate::{
     add_mesh, app, centre, command, drawn, float3,
@@ -11,7 +11,7 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
-use bevy_drape::{Constraints, Particles, prelude::*, solver::ConstraintKind};
+use bevy_drape::{ClothConstraints, ClothParticles, prelude::*, solver::ConstraintKind};
 
 fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
     Mesh::new(
@@ -29,27 +29,27 @@ fn cloth_of(app: &mut App, mesh: Mesh, pins: Pins) -> Entity {
         .id()
 }
 
-/// All normals that are drawn are directions.
-fn normals_are_sound(app: &App, cloth: Entity) -> bool {
+/// Returns whether all drawn normals are unit vectors.
+fn normals_are_valid(app: &App, cloth: Entity) -> bool {
     let normals = float3(drawn(app, cloth), Mesh::ATTRIBUTE_NORMAL);
     normals.iter().all(|normal| normal.is_normalized())
 }
 
 #[test]
-fn settings_that_contradict_each_other_are_clamped_with_one_line_each() {
+fn extreme_settings_are_clamped_with_one_warning_each() {
     let mut app = app();
     record(&mut app, 29_000);
-    app.insert_resource(Substeps(0));
+    app.insert_resource(ClothSubsteps(0));
     let cloth = spawn(&mut app, Pins::corners());
     let mut settings = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
     settings.iterations = 1_000_000;
-    settings.fabric.warp_stiffness = f32::NAN;
+    settings.fabric.warp_stiffness = Some(f32::NAN);
     settings.fabric.areal_density = -1.0;
     run(&mut app, 30);
     let settings = app.world().get::<Cloth>(cloth).unwrap();
-    assert_eq!(*app.world().resource::<Substeps>(), Substeps(1));
+    assert_eq!(*app.world().resource::<ClothSubsteps>(), ClothSubsteps(1));
     assert_eq!(settings.iterations, 100);
-    assert_eq!(settings.fabric.warp_stiffness, 1e6);
+    assert_eq!(settings.fabric.warp_stiffness, None);
     assert_eq!(settings.fabric.areal_density, 0.001);
     let log = lines_about(cloth);
     assert_eq!(log.len(), 3, "{log:?}");
@@ -58,27 +58,27 @@ fn settings_that_contradict_each_other_are_clamped_with_one_line_each() {
         "Fabric::warp_stiffness is NaN",
         "Fabric::areal_density is -1",
     ] {
-        let told = log.iter().filter(|line| line.contains(field));
-        assert_eq!(told.count(), 1, "{field}: {log:?}");
+        let warnings = log.iter().filter(|line| line.contains(field));
+        assert_eq!(warnings.count(), 1, "{field}: {log:?}");
     }
     assert!(log.iter().all(|line| line.starts_with("WARN")), "{log:?}");
-    assert!(!lines_with("Substeps is 0, allowed is 1 to 100").is_empty());
-    // The masses are those of the density that is used: 1 m², of which the pins hold little.
+    assert!(!lines_with("ClothSubsteps is 0, must be 1 to 100").is_empty());
+    // The masses follow from the clamped density: 1 m² of cloth, little of it in pinned particles.
     let inverse = particles(&app, cloth).inverse_mass.iter();
     let mass: f32 = inverse.filter(|w| **w > 0.0).map(|w| 1.0 / w).sum();
     assert!((0.00097..0.001).contains(&mass), "{mass} kg");
-    // Too many substeps, and it goes on.
-    app.insert_resource(Substeps(1_234_567));
+    // Too many substeps are clamped while the app runs on.
+    app.insert_resource(ClothSubsteps(1_234_567));
     run(&mut app, 30);
-    assert_eq!(*app.world().resource::<Substeps>(), Substeps(100));
-    assert_eq!(lines_with("Substeps is 1234567").len(), 1);
+    assert_eq!(*app.world().resource::<ClothSubsteps>(), ClothSubsteps(100));
+    assert_eq!(lines_with("ClothSubsteps is 1234567").len(), 1);
     let centre = centre(&app, cloth);
     assert!(centre.y < 0.0 && centre.y > -0.5, "{centre}");
     assert_eq!(lines_about(cloth).len(), 3);
 }
 
 #[test]
-fn islands_of_one_mesh_go_their_own_ways() {
+fn disconnected_parts_of_one_mesh_move_independently() {
     let mut app = app();
     record(&mut app, 30_000);
     let mut one = Mesh::from(ClothGrid::vertical(1.0, 1.0, 10, 10));
@@ -92,12 +92,12 @@ fn islands_of_one_mesh_go_their_own_ways() {
         .unwrap()
         .map(|triangle| {
             triangle.vertices.map(|vertex| {
-                let place = positions.iter().position(|&place| place == vertex);
-                place.unwrap() as u32
+                let index = positions.iter().position(|&other| other == vertex);
+                index.unwrap() as u32
             })
         })
         .collect();
-    // A vertex of no triangle, and a triangle on its own.
+    // An unused vertex, and a separate triangle.
     let count = positions.len() as u32;
     positions.push(Vec3::splat(5.0));
     positions.extend([Vec3::Z * 4.0, Vec3::Z * 4.0 + Vec3::X * 0.1, Vec3::Z * 4.1]);
@@ -118,21 +118,21 @@ fn islands_of_one_mesh_go_their_own_ways() {
     assert!(height(100..136) > -0.7, "the second by one");
     assert!(height(136..172) < -1.5, "the third falls");
     assert!(height(172..175) < -1.5, "the triangle too");
-    assert!(normals_are_sound(&app, cloth));
+    assert!(normals_are_valid(&app, cloth));
     assert!(lines_about(cloth).is_empty(), "{:?}", lines_about(cloth));
 }
 
-/// Sheets of 1 m that share their upper edge, each turned about it a little more.
-fn book(pages: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+/// Returns square sheets of 1 m that share their upper edge, each rotated about this edge by a further 0.4 rad.
+fn fan_of_sheets(count: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-    for page in 0..pages {
-        let turn = Quat::from_rotation_x(page as f32 * 0.4 - 0.4);
+    for sheet in 0..count {
+        let rotation = Quat::from_rotation_x(sheet as f32 * 0.4 - 0.4);
         let base = positions.len() as u32;
         for row in 0..8 {
             for column in 0..8 {
-                let place = Vec3::new(column as f32, -(row as f32), 0.0) / 7.0;
-                // To the last bit: what is on the edge is the same place on all pages.
-                positions.push(if row == 0 { place } else { turn * place });
+                let flat = Vec3::new(column as f32, -(row as f32), 0.0) / 7.0;
+                // Positions on the shared edge are equal to the bit on all sheets.
+                positions.push(if row == 0 { flat } else { rotation * flat });
             }
         }
         for row in 0..7 {
@@ -146,13 +146,13 @@ fn book(pages: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 }
 
 #[test]
-fn pages_that_share_an_edge_hang_together_and_can_be_cut() {
+fn sheets_that_share_an_edge_hang_together_and_can_be_cut() {
     let mut app = app();
     record(&mut app, 31_000);
-    let (positions, triangles) = book(4);
+    let (positions, triangles) = fan_of_sheets(4);
     let count = positions.len();
-    let spine = Pins::predicate(|at| at.y > -0.01 && at.z.abs() < 0.01);
-    let cloth = cloth_of(&mut app, mesh(positions, triangles), spine);
+    let shared_edge = Pins::predicate(|at| at.y > -0.01 && at.z.abs() < 0.01);
+    let cloth = cloth_of(&mut app, mesh(positions, triangles), shared_edge);
     run(&mut app, 2);
     assert_eq!(particles(&app, cloth).len(), count - 3 * 8);
     assert_eq!(islands(&app, cloth), 1);
@@ -164,10 +164,10 @@ fn pages_that_share_an_edge_hang_together_and_can_be_cut() {
     let hangs = lowest(&app);
     assert!(
         (-1.1..-0.9).contains(&hangs),
-        "the pages hang down to {hangs} m"
+        "the sheets hang down to {hangs} m"
     );
-    assert!(normals_are_sound(&app, cloth));
-    // Across all pages, and along the edge that they share.
+    assert!(normals_are_valid(&app, cloth));
+    // Cuts across all sheets, and tears the shared edge.
     command(&mut app, cloth, |cloth| {
         cloth.cut_segment(
             Vec3::new(-0.5, -0.5, 0.0),
@@ -178,15 +178,15 @@ fn pages_that_share_an_edge_hang_together_and_can_be_cut() {
     });
     assert!(islands(&app, cloth) >= 5);
     run(&mut app, 60);
-    assert!(lowest(&app) < -2.0, "what was cut off falls");
-    assert!(particles(&app, cloth).is_finite() && normals_are_sound(&app, cloth));
+    assert!(lowest(&app) < -2.0, "the pieces that were cut off fall");
+    assert!(particles(&app, cloth).is_finite() && normals_are_valid(&app, cloth));
     assert!(lines_about(cloth).is_empty(), "{:?}", lines_about(cloth));
 }
 
 #[test]
-fn triangles_that_share_one_vertex_hold_by_it() {
+fn triangles_that_share_one_vertex_stay_connected() {
     let mut app = app();
-    // A bow tie, turned upright.
+    // An upright bow tie.
     let positions = vec![
         Vec3::new(-0.1, 0.2, 0.0),
         Vec3::new(0.1, 0.2, 0.0),
@@ -201,11 +201,11 @@ fn triangles_that_share_one_vertex_hold_by_it() {
     assert_eq!(islands(&app, cloth), 1);
     let low = particles(&app, cloth).world_position(3);
     assert!((low.y + 0.2).abs() < 0.05, "{low}");
-    assert!(normals_are_sound(&app, cloth));
+    assert!(normals_are_valid(&app, cloth));
 }
 
 #[test]
-fn a_strip_with_half_a_twist_is_cloth_too() {
+fn a_moebius_strip_is_cloth_too() {
     let mut app = app();
     let (around, across) = (60, 5);
     let mut positions = Vec::new();
@@ -214,15 +214,15 @@ fn a_strip_with_half_a_twist_is_cloth_too() {
         let out = Quat::from_rotation_y(angle);
         let twist = Quat::from_rotation_z(angle * 0.5);
         for j in 0..across {
-            let place = twist * Vec3::Y * (j as f32 - 2.0) * 0.05;
-            positions.push(out * (Vec3::X * 0.5 + place));
+            let offset = twist * Vec3::Y * (j as f32 - 2.0) * 0.05;
+            positions.push(out * (Vec3::X * 0.5 + offset));
         }
     }
     let mut triangles = Vec::new();
     for i in 0..around {
         for j in 0..across - 1 {
             let at = |i: u32, j: u32| {
-                // Once around, up is down.
+                // After a full turn, up is down.
                 let (i, j) = if i == around {
                     (0, across - 1 - j)
                 } else {
@@ -240,14 +240,14 @@ fn a_strip_with_half_a_twist_is_cloth_too() {
     assert_eq!(particles(&app, cloth).len(), (around * across) as usize);
     let stretch = bevy_drape::solver::measure_stretch(
         particles(&app, cloth),
-        app.world().get::<Constraints>(cloth).unwrap(),
+        app.world().get::<ClothConstraints>(cloth).unwrap(),
     );
     assert!(stretch.max < 0.5, "{stretch:?}");
     assert!(particles(&app, cloth).is_finite());
 }
 
 #[test]
-fn a_hub_of_many_triangles_has_constraints_in_proportion() {
+fn constraints_around_a_vertex_grow_linearly_with_its_triangles() {
     let constraints = |spokes: u32| {
         let mut app = app();
         let rim = (0..spokes).map(|i| {
@@ -263,7 +263,7 @@ fn a_hub_of_many_triangles_has_constraints_in_proportion() {
         );
         run(&mut app, 3);
         assert!(particles(&app, cloth).is_finite());
-        let constraints = app.world().get::<Constraints>(cloth).unwrap();
+        let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
         assert_eq!(
             constraints.count(ConstraintKind::Structural),
             2 * spokes as usize
@@ -273,7 +273,7 @@ fn a_hub_of_many_triangles_has_constraints_in_proportion() {
     let (few, few_batches) = constraints(2_000);
     let (many, many_batches) = constraints(20_000);
     assert_eq!(many, few * 10);
-    // What does not fit into batches comes last, in one for each direction.
+    // Constraints that fit into no batch come last, in one batch per direction.
     assert!(
         many_batches < few_batches + 64,
         "{few_batches}, {many_batches}"
@@ -281,26 +281,32 @@ fn a_hub_of_many_triangles_has_constraints_in_proportion() {
 }
 
 #[test]
-fn an_edge_of_many_pages_has_constraints_in_proportion() {
-    let constraints = |pages: u32| {
+fn constraints_around_an_edge_grow_linearly_with_its_triangles() {
+    let constraints = |triangles: u32| {
         let mut app = app();
-        let tips = (0..pages).map(|i| {
-            let angle = i as f32 / pages as f32 * std::f32::consts::TAU;
+        let tips = (0..triangles).map(|i| {
+            let angle = i as f32 / triangles as f32 * std::f32::consts::TAU;
             Vec3::new(angle.cos(), angle.sin(), 0.5) * 50.0
         });
         let positions = [Vec3::ZERO, Vec3::Z * 50.0].into_iter().chain(tips);
-        let triangles = (0..pages).map(|i| [0, 1, i + 2]).collect();
+        let triangles = (0..triangles).map(|i| [0, 1, i + 2]).collect();
         let cloth = cloth_of(
             &mut app,
             mesh(positions.collect(), triangles),
             Pins::index(0),
         );
         run(&mut app, 3);
-        assert!(app.world().get::<Particles>(cloth).unwrap().is_finite());
-        app.world().get::<Constraints>(cloth).unwrap().len() as u32
+        assert!(
+            app.world()
+                .get::<ClothParticles>(cloth)
+                .unwrap()
+                .is_finite()
+        );
+        app.world().get::<ClothConstraints>(cloth).unwrap().len() as u32
     };
-    // Two threads for each page, one for the edge, and what resists bending from page to page.
-    for pages in [1_000, 10_000] {
-        assert_eq!(constraints(pages), 2 * pages + 1 + pages - 1);
+    // Two edge constraints per triangle, one for the shared edge, and bend constraints between consecutive
+    // triangles.
+    for triangles in [1_000, 10_000] {
+        assert_eq!(constraints(triangles), 2 * triangles + 1 + triangles - 1);
     }
 }

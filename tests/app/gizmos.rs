@@ -1,4 +1,4 @@
-//! Lines are drawn where they ought to be.
+//! Positions and colours of the debug lines.
 
 use crate::{add_mesh, headless::headless_app, particles, run, sheet, spawn};
 use bevy::{
@@ -7,7 +7,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{
-    Backstop, ClothDebugPlugin, ClothGizmoGroup, ClothGizmos, Constraints, prelude::*,
+    Backstop, ClothConstraints, ClothDebugPlugin, ClothGizmoGroup, ClothGizmos, prelude::*,
 };
 use std::any::TypeId;
 
@@ -17,13 +17,13 @@ fn app_with(show: ClothGizmos) -> App {
     app
 }
 
-/// Paused, so that what is drawn is the last step.
-fn halt(app: &mut App) {
+/// Pauses, so that the lines show the state after the last step.
+fn pause(app: &mut App) {
     app.world_mut().resource_mut::<ClothTime>().paused = true;
     run(app, 2);
 }
 
-/// All lines that were drawn in the last frame, and their colours.
+/// Returns all lines drawn in the last frame, and their colours.
 fn lines(app: &App) -> Vec<([Vec3; 2], LinearRgba)> {
     let handles = app.world().resource::<GizmoHandles>().handles();
     let Some(handle) = handles.get(&TypeId::of::<ClothGizmoGroup>()).unwrap() else {
@@ -36,14 +36,14 @@ fn lines(app: &App) -> Vec<([Vec3; 2], LinearRgba)> {
         .chunks(2)
         .zip(buffer.list_colors.chunks(2));
     let single = pairs.map(|(at, colour)| ([at[0], at[1]], colour[0]));
-    // Strips end where there is no number.
+    // Strips are separated by NaN.
     let strips = buffer.strip_positions.windows(2).zip(buffer.strip_colors);
     let strips = strips.map(|(at, colour)| ([at[0], at[1]], *colour));
     let strips = strips.filter(|(at, _)| at.iter().all(|at| at.is_finite()));
     single.chain(strips).collect()
 }
 
-fn places(app: &App, cloth: Entity) -> Vec<Vec3> {
+fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     let particles = particles(app, cloth);
     (0..particles.len())
         .map(|i| particles.world_position(i))
@@ -53,7 +53,7 @@ fn places(app: &App, cloth: Entity) -> Vec<Vec3> {
 #[test]
 fn nothing_is_drawn_by_default() {
     let mut app = app_with(ClothGizmos::default());
-    let cloth = (Pins::corners(), MaxDistance::everywhere(0.2));
+    let cloth = (Pins::corners(), ClothMaxDistance::everywhere(0.2));
     spawn(&mut app, cloth);
     app.world_mut().spawn(ClothCollider::sphere(1.0));
     app.world_mut().spawn(WindZone::default());
@@ -62,18 +62,18 @@ fn nothing_is_drawn_by_default() {
 }
 
 #[test]
-fn threads_are_drawn_between_their_particles_in_the_colour_of_their_strain() {
+fn edges_are_drawn_between_their_particles_in_the_colour_of_their_strain() {
     let mut app = app_with(ClothGizmos {
-        threads: true,
+        structural: true,
         ..default()
     });
     let cloth = spawn(&mut app, ());
     run(&mut app, 2);
-    halt(&mut app);
+    pause(&mut app);
     let drawn = lines(&app);
-    // 10 rows and 10 columns with 9 threads each.
+    // 10 rows and 10 columns with 9 edges each.
     assert_eq!(drawn.len(), 180);
-    let at = places(&app, cloth);
+    let at = positions(&app, cloth);
     for (ends, colour) in &drawn {
         for end in ends {
             assert!(at.iter().any(|at| at.distance(*end) < 1e-5), "{end}");
@@ -81,35 +81,35 @@ fn threads_are_drawn_between_their_particles_in_the_colour_of_their_strain() {
         let [r, g, b] = [colour.red, colour.green, colour.blue];
         assert!(r > 0.98 && g > 0.98 && b > 0.98, "at rest: {colour:?}");
     }
-    let stretch = |app: &mut App, share: f32| {
-        let mut constraints = app.world_mut().get_mut::<Constraints>(cloth).unwrap();
+    let scale_rest_lengths = |app: &mut App, factor: f32| {
+        let mut constraints = app.world_mut().get_mut::<ClothConstraints>(cloth).unwrap();
         constraints
             .rest_lengths_mut()
-            .for_each(|rest| *rest *= share);
+            .for_each(|rest| *rest *= factor);
     };
-    // As if they were made a tenth longer, and then shorter, than they are.
-    for (share, full) in [(0.9, [1.0, 0.0, 0.0]), (1.1, [0.0, 0.0, 1.0])] {
-        stretch(&mut app, share);
+    // Strains of about +10 % and −10 %, by other rest lengths.
+    for (factor, full) in [(0.9, [1.0, 0.0, 0.0]), (1.1, [0.0, 0.0, 1.0])] {
+        scale_rest_lengths(&mut app, factor);
         run(&mut app, 1);
         for (_, colour) in lines(&app) {
             assert_eq!([colour.red, colour.green, colour.blue], full);
         }
-        stretch(&mut app, 1.0 / share);
+        scale_rest_lengths(&mut app, 1.0 / factor);
     }
 }
 
 #[test]
-fn pins_have_crosses() {
+fn pins_are_drawn_as_crosses() {
     let mut app = app_with(ClothGizmos {
         pins: true,
         ..default()
     });
     let cloth = spawn(&mut app, Pins::corners());
     run(&mut app, 20);
-    halt(&mut app);
+    pause(&mut app);
     let drawn = lines(&app);
-    assert_eq!(drawn.len(), 4 * 3, "three strokes each");
-    let at = places(&app, cloth);
+    assert_eq!(drawn.len(), 4 * 3, "three lines each");
+    let at = positions(&app, cloth);
     for ([a, b], _) in drawn {
         let middle = a.midpoint(b);
         let pinned = (0..100).filter(|&i| particles(&app, cloth).is_pinned(i));
@@ -118,53 +118,56 @@ fn pins_have_crosses() {
 }
 
 #[test]
-fn tethers_lead_to_pins() {
+fn tethers_are_drawn_to_their_pins() {
     let mut app = app_with(ClothGizmos {
         tethers: true,
         ..default()
     });
     let cloth = spawn(&mut app, Pins::edge(ClothEdge::Top));
-    // It hangs: what is straight below its pin is held.
+    // The cloth hangs: particles straight below their pin are held by their tether.
     run(&mut app, 400);
-    halt(&mut app);
-    let at = places(&app, cloth);
+    pause(&mut app);
+    let at = positions(&app, cloth);
     let p = particles(&app, cloth);
-    let of = |end: Vec3| (0..100).find(|&i| at[i].distance(end) < 1e-5);
+    let particle_at = |end: Vec3| (0..100).find(|&i| at[i].distance(end) < 1e-5);
     let drawn = lines(&app);
-    // One for each free particle at least.
+    // At least one per free particle.
     assert!(drawn.len() >= 90, "{}", drawn.len());
     for ([from, to], _) in &drawn {
-        let [from, to] = [from, to].map(|&end| of(end).expect("a particle"));
+        let [from, to] = [from, to].map(|&end| particle_at(end).expect("a particle"));
         assert!(!p.is_pinned(from) && p.is_pinned(to));
     }
     let orange = |colour: &LinearRgba| colour.red > 0.9;
-    assert!(drawn.iter().any(|(_, colour)| orange(colour)), "none holds");
-    // Without tethers there are none.
+    assert!(
+        drawn.iter().any(|(_, colour)| orange(colour)),
+        "no tether is taut"
+    );
+    // With tethers off, none is drawn.
     app.world_mut().resource_mut::<ClothTime>().paused = false;
     app.world_mut()
         .get_mut::<Cloth>(cloth)
         .unwrap()
-        .tether_scale = 100.0;
+        .tether_scale = None;
     run(&mut app, 5);
     assert!(lines(&app).is_empty());
 }
 
 #[test]
-fn normals_stand_on_the_cloth() {
+fn normals_are_drawn_on_the_cloth() {
     let mut app = app_with(ClothGizmos {
         normals: true,
         ..default()
     });
-    let place = Transform::from_xyz(1000.0, 2.0, 0.0).with_rotation(Quat::from_rotation_z(0.5));
-    let cloth = spawn(&mut app, place);
+    let transform = Transform::from_xyz(1000.0, 2.0, 0.0).with_rotation(Quat::from_rotation_z(0.5));
+    let cloth = spawn(&mut app, transform);
     let rope = (Rope::default(), Pins::ends());
     app.world_mut().spawn(rope);
     run(&mut app, 1);
-    halt(&mut app);
+    pause(&mut app);
     let drawn = lines(&app);
     assert_eq!(drawn.len(), 100, "a rope has none");
-    let up = place.rotation * Vec3::Y;
-    for (([from, to], _), at) in drawn.into_iter().zip(places(&app, cloth)) {
+    let up = transform.rotation * Vec3::Y;
+    for (([from, to], _), at) in drawn.into_iter().zip(positions(&app, cloth)) {
         assert!(from.distance(at) < 1e-3);
         let along = (to - from) / 0.03;
         assert!(along.distance(up) < 0.02, "{along}");
@@ -172,58 +175,59 @@ fn normals_stand_on_the_cloth() {
 }
 
 #[test]
-fn limits_are_balls_around_where_particles_belong() {
+fn max_distances_are_spheres_around_target_positions() {
     let mut app = app_with(ClothGizmos {
-        limits: true,
+        max_distance: true,
         ..default()
     });
     let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 4, 4));
-    let limits = MaxDistance {
+    let max_distance = ClothMaxDistance {
         backstop: Some(Backstop {
             distance: 0.05.into(),
             radius: 1.0,
         }),
-        ..MaxDistance::everywhere(0.2)
+        ..ClothMaxDistance::everywhere(0.2)
     };
-    let cloth = (Cloth::default(), Mesh3d(mesh), limits);
+    let cloth = (Cloth::default(), Mesh3d(mesh), max_distance);
     app.world_mut().spawn(cloth);
     run(&mut app, 30);
     let drawn = lines(&app);
     assert!(!drawn.is_empty());
-    // Where its transform carries it: it lies flat, every third of a metre.
+    // Target positions are the vertices of the flat cloth at its transform: a grid with a spacing of 1/3 m.
     let third = |at: f32| ((at + 0.5) * 3.0).round() / 3.0 - 0.5;
-    let mut balls = 0;
+    let mut sphere_ends = 0;
     for ([a, b], colour) in &drawn {
         for end in [a, b] {
-            let place = Vec3::new(third(end.x), 0.0, third(end.z));
+            let target = Vec3::new(third(end.x), 0.0, third(end.z));
             if colour.red > colour.blue {
-                // A ring of 2 cm on the surface of the backstop, or the way there.
+                // A ring of 2 cm on the surface of the backstop, or the line to this surface.
                 assert!((-0.0501..=1e-5).contains(&end.y), "{end}");
-                assert!(end.distance(place) < 0.06, "{end}");
+                assert!(end.distance(target) < 0.06, "{end}");
             } else {
-                balls += 1;
+                sphere_ends += 1;
                 let near = |x: i32, z: i32| {
-                    let place = Vec3::new(x as f32, 0.0, z as f32) / 3.0 - Vec3::new(0.5, 0.0, 0.5);
-                    (place.distance(*end) - 0.2).abs() < 1e-4
+                    let target =
+                        Vec3::new(x as f32, 0.0, z as f32) / 3.0 - Vec3::new(0.5, 0.0, 0.5);
+                    (target.distance(*end) - 0.2).abs() < 1e-4
                 };
                 assert!((0..16).any(|i| near(i % 4, i / 4)), "{end}");
             }
         }
     }
-    assert!(balls > 16 * 3 * 16, "{balls}");
+    assert!(sphere_ends > 16 * 3 * 16, "{sphere_ends}");
 }
 
 #[test]
-fn of_large_cloths_some_limits_and_tethers_are_shown() {
+fn large_cloths_show_a_subset_of_max_distances_and_tethers() {
     let mut app = app_with(ClothGizmos {
-        limits: true,
+        max_distance: true,
         tethers: true,
         ..default()
     });
     let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 60, 60));
     let pins = Pins::corner(ClothCorner::TopLeft);
-    let limits = MaxDistance::everywhere(0.2);
-    let cloth = (Cloth::default(), Mesh3d(mesh), pins, limits);
+    let max_distance = ClothMaxDistance::everywhere(0.2);
+    let cloth = (Cloth::default(), Mesh3d(mesh), pins, max_distance);
     app.world_mut().spawn(cloth);
     run(&mut app, 5);
     let drawn = lines(&app).len();
@@ -248,7 +252,7 @@ fn contacts_and_colliders_are_drawn_where_they_touch() {
     let drawn = lines(&app);
     assert!(
         drawn.len() > 50 * 3,
-        "it lies on the floor: {}",
+        "the cloth lies on the floor: {}",
         drawn.len()
     );
     assert!(
@@ -283,14 +287,14 @@ fn contacts_of_a_cloth_with_itself_are_drawn_between_its_layers() {
         ..default()
     });
     app.world_mut().spawn(ClothCollider::half_space());
-    // A strip that falls edge on, and so onto itself.
+    // A strip that falls edge first, and so onto itself.
     let mesh = add_mesh(&mut app, ClothGrid::vertical(0.5, 1.5, 12, 34));
     let cloth = Cloth {
         self_collision: SelfCollision::Particles,
         ..default()
     };
-    let place = Transform::from_xyz(0.0, 0.9, 0.0).with_rotation(Quat::from_rotation_x(0.1));
-    let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh), place)).id();
+    let transform = Transform::from_xyz(0.0, 0.9, 0.0).with_rotation(Quat::from_rotation_x(0.1));
+    let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh), transform)).id();
     let crosses = |app: &App| -> Vec<Vec3> {
         let own = lines(app)
             .into_iter()
@@ -298,17 +302,17 @@ fn contacts_of_a_cloth_with_itself_are_drawn_between_its_layers() {
         own.map(|([a, b], _)| a.midpoint(b)).collect()
     };
     run(&mut app, 10);
-    assert!(crosses(&app).is_empty(), "it hangs straight");
+    assert!(crosses(&app).is_empty(), "the strip is still straight");
     run(&mut app, 80);
-    halt(&mut app);
+    pause(&mut app);
     let drawn = crosses(&app);
     assert!(!drawn.is_empty());
-    // Each is half a cell from two particles.
-    let places = places(&app, cloth);
-    let kept = 0.5 / 11.0;
+    // Each cross is half a cell from two particles.
+    let positions = positions(&app, cloth);
+    let cell = 0.5 / 11.0;
     for cross in &drawn {
-        let near = |at: &&Vec3| at.distance(*cross) < 0.6 * kept;
-        assert!(places.iter().filter(near).count() >= 2, "{cross}");
+        let near = |at: &&Vec3| at.distance(*cross) < 0.6 * cell;
+        assert!(positions.iter().filter(near).count() >= 2, "{cross}");
     }
     let cloth = app.world_mut().get_mut::<Cloth>(cloth);
     cloth.unwrap().self_collision = SelfCollision::Off;
@@ -328,8 +332,8 @@ fn wind_zones_have_arrows_along_the_wind() {
     run(&mut app, 3);
     let drawn = lines(&app);
     let along = |([a, b], _): &&([Vec3; 2], LinearRgba)| {
-        let way = *b - *a;
-        way.z < -0.05 && way.x.abs() < 1e-4 && way.y.abs() < 1e-4
+        let direction = *b - *a;
+        direction.z < -0.05 && direction.x.abs() < 1e-4 && direction.y.abs() < 1e-4
     };
     assert!(drawn.iter().filter(along).count() >= 27);
 }

@@ -1,46 +1,46 @@
-//! Determinism: the same scene gives the same bits on however many threads, with whatever
-//! instructions, in every process and in every build.
+//! Determinism: the same scene gives the same bits on any number of threads, with any instruction set, in every
+//! process and in every build.
 
 use crate::{add_mesh, app, command, particles, run};
 use bevy::{
     prelude::*,
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
-use bevy_drape::{ClothSystems, Tearing, prelude::*, solver::SimdLevel};
+use bevy_drape::{ClothSystems, ClothTearing, prelude::*, solver::SimdLevel};
 use std::{collections::BTreeMap, env, fmt::Write, fs, process::Command};
 
-/// Where the hashes are that all builds must give.
+/// File with the hashes that every build must give.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/app/golden.txt");
 
-/// Set it to write that file.
+/// Environment variable; if set, the tests write [`GOLDEN`] anew.
 const RENEW: &str = "BEVY_DRAPE_RENEW_GOLDEN";
 
-/// What a child process is to use.
+/// Environment variables for child processes: number of threads, SIMD level.
 const THREADS: &str = "BEVY_DRAPE_CHILD_THREADS";
 const LEVEL: &str = "BEVY_DRAPE_CHILD_SIMD";
 
-/// Hashes by the names of their scenes.
+/// Hashes by scene name.
 type Hashes = BTreeMap<String, u64>;
 
-/// Several sheets side by side: more than there are threads in some of the runs.
+/// Spawns five sheets side by side: more than the number of threads in some of the runs.
 fn sheets(app: &mut App, extra: impl Bundle + Clone, upright: bool) -> Vec<Entity> {
-    let places = (0..5).map(|i| Vec3::new(1.5 * i as f32, 0.1 * i as f32, 0.3));
-    places
-        .map(|place| {
+    let positions = (0..5).map(|i| Vec3::new(1.5 * i as f32, 0.1 * i as f32, 0.3));
+    positions
+        .map(|position| {
             let grid = if upright {
                 ClothGrid::vertical(1.0, 1.0, 24, 20)
             } else {
                 ClothGrid::new(1.0, 1.0, 24, 20)
             };
             let mesh = Mesh3d(add_mesh(app, grid));
-            let place = Transform::from_translation(place);
-            let bundle = (Cloth::default(), mesh, place, extra.clone());
+            let transform = Transform::from_translation(position);
+            let bundle = (Cloth::default(), mesh, transform, extra.clone());
             app.world_mut().spawn(bundle).id()
         })
         .collect()
 }
 
-/// One hash of all cloths (FNV-1a, as that of each).
+/// Returns one hash of all cloths (FNV-1a, as the state hash of each).
 fn hash(app: &App, cloths: &[Entity]) -> u64 {
     let hashes = cloths.iter().map(|&cloth| {
         let particles = particles(app, cloth);
@@ -71,12 +71,12 @@ fn drape_on_moving_colliders() -> u64 {
     #[derive(Component)]
     struct Moving;
     for i in 0..3 {
-        let place = Transform::from_xyz(3.0 * i as f32, -0.5, 0.3);
+        let transform = Transform::from_xyz(3.0 * i as f32, -0.5, 0.3);
         let ball = ClothCollider::sphere(0.35).with_friction(0.6, 0.4);
-        app.world_mut().spawn((ball, place, Moving));
-        let place = Transform::from_xyz(3.0 * i as f32 + 1.5, -0.6, 0.3);
+        app.world_mut().spawn((ball, transform, Moving));
+        let transform = Transform::from_xyz(3.0 * i as f32 + 1.5, -0.6, 0.3);
         let brick = ClothCollider::cuboid(0.5, 0.3, 0.4).with_friction(0.3, 0.2);
-        app.world_mut().spawn((brick, place, Moving));
+        app.world_mut().spawn((brick, transform, Moving));
     }
     app.world_mut().spawn((
         ClothCollider::half_space(),
@@ -86,7 +86,7 @@ fn drape_on_moving_colliders() -> u64 {
     let shift = |mut colliders: Query<&mut Transform, With<Moving>>| {
         for mut transform in &mut colliders {
             transform.translation += Vec3::new(0.002, 0.003, -0.001);
-            // Half a degree. Not by an angle: sine and cosine are not the same on all platforms.
+            // Half a degree. Not from an angle: sine and cosine differ between platforms.
             let turn = Quat::from_xyzw(0.0, 0.0044, 0.0, 1.0).normalize();
             transform.rotation = (turn * transform.rotation).normalize();
         }
@@ -98,9 +98,9 @@ fn drape_on_moving_colliders() -> u64 {
 
 fn cut_and_torn() -> u64 {
     let mut app = app();
-    let extra = (Pins::edge(ClothEdge::Top), Tearing::at_load(60.0));
+    let extra = (Pins::edge(ClothEdge::Top), ClothTearing::at_load(60.0));
     let cloths = sheets(&mut app, extra, true);
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 30);
     let whole = particles(&app, cloths[0]).len();
     for &cloth in &cloths {
@@ -109,14 +109,14 @@ fn cut_and_torn() -> u64 {
         command(&mut app, cloth, |cloth| {
             let inwards = Vec3::new(0.6, 0.03, 0.0);
             cloth.cut_segment(side - inwards, side + inwards, Vec3::Z);
-            cloth.grab(hand, low);
-            cloth.drag(hand, low + Vec3::new(0.5, -2.0, 0.7));
+            cloth.grab(pointer, low);
+            cloth.drag(pointer, low + Vec3::new(0.5, -2.0, 0.7));
         });
-        assert!(particles(&app, cloth).len() > whole, "it is cut");
+        assert!(particles(&app, cloth).len() > whole, "the cloth is cut");
     }
     let cut = particles(&app, cloths[0]).len();
     run(&mut app, 120);
-    assert!(particles(&app, cloths[0]).len() > cut, "it tears");
+    assert!(particles(&app, cloths[0]).len() > cut, "the cloth tears");
     hash(&app, &cloths)
 }
 
@@ -133,7 +133,7 @@ fn all_scenes() -> Hashes {
 }
 
 #[test]
-fn golden_hashes_are_met() {
+fn golden_hashes_match() {
     let hashes = all_scenes();
     let mut text = String::from(
         "# State hashes that every build must give, see golden.rs. Renewed when results are meant to\n\
@@ -150,13 +150,12 @@ fn golden_hashes_are_met() {
     let golden = fs::read_to_string(GOLDEN).unwrap_or_default();
     assert!(
         golden == text,
-        "cloths do not move as they did. If they are meant to move in another way, renew the hashes:\n\
-         \n    {RENEW}=1 cargo test --test app golden\n\nwhat they should be:\n{golden}\nwhat they \
-         are:\n{text}"
+        "state hashes have changed. If the change is intended, renew them:\n\
+         \n    {RENEW}=1 cargo test --test app golden\n\nexpected:\n{golden}\nactual:\n{text}"
     );
 }
 
-/// Runs all scenes in a process of its own, with its own number of threads and instructions.
+/// Runs all scenes in a separate process with a number of threads and a SIMD level.
 fn in_a_process(threads: usize, level: SimdLevel) -> Hashes {
     let output = Command::new(env::current_exe().unwrap())
         .args(["--exact", "golden::child", "--ignored", "--nocapture"])
@@ -180,10 +179,10 @@ fn in_a_process(threads: usize, level: SimdLevel) -> Hashes {
 }
 
 #[test]
-#[ignore = "a part of the others, which start it in processes of its own"]
+#[ignore = "run in separate processes by the other tests"]
 fn child() {
     if let Some(threads) = env::var(THREADS).ok().and_then(|text| text.parse().ok()) {
-        // Before the app makes its own.
+        // Before an app creates its own pool.
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads).build());
         assert_eq!(ComputeTaskPool::get().thread_num(), threads);
     }
@@ -193,7 +192,7 @@ fn child() {
             .find(|l| format!("{l:?}") == name);
         assert!(level.is_some_and(SimdLevel::force), "{name}");
     }
-    // The name of the test stands at the start of the line.
+    // The test harness has begun the line with the name of the test.
     println!();
     for (name, hash) in all_scenes() {
         println!("hash {name} {hash:016x}");
@@ -202,19 +201,19 @@ fn child() {
 
 #[test]
 fn golden_scenes_are_the_same_on_one_two_and_seven_threads_and_in_two_processes() {
-    let alone = in_a_process(1, SimdLevel::best());
+    let serial = in_a_process(1, SimdLevel::best());
     for threads in [2, 7, 7] {
         let many = in_a_process(threads, SimdLevel::best());
-        assert_eq!(many, alone, "{threads} threads");
+        assert_eq!(many, serial, "{threads} threads");
     }
 }
 
 #[test]
-fn golden_scenes_are_the_same_with_all_instructions() {
-    let scalar = in_a_process(2, SimdLevel::Scalar);
+fn golden_scenes_are_the_same_with_all_instruction_sets() {
+    let baseline = in_a_process(2, SimdLevel::Baseline);
     for level in SimdLevel::ALL {
         if level.is_available() {
-            assert_eq!(in_a_process(2, level), scalar, "{level:?}");
+            assert_eq!(in_a_process(2, level), baseline, "{level:?}");
         }
     }
 }

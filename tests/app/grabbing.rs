@@ -1,17 +1,17 @@
-//! Cloth that is held.
+//! Cloth that is grabbed.
 
 use crate::{add_mesh, app, centre, command, log, particles, run, spawn};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothGrabbed, ClothGrabs, ClothReleased, ClothSubstep, ClothSystems, Constraints, GrabCloth,
-    Particles, ReleaseCloth, prelude::*, solver,
+    ClothConstraints, ClothGrabbed, ClothGrabs, ClothParticles, ClothReleased, ClothSubstep,
+    ClothSystems, GrabCloth, ReleaseCloth, prelude::*, solver,
 };
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
 };
 
-/// Kinetic and potential energy of a cloth, J.
+/// Returns the kinetic and potential energy of the free particles, J.
 fn energy(app: &App, cloth: Entity) -> f32 {
     let particles = particles(app, cloth);
     let free = (0..particles.len()).filter(|&i| !particles.is_pinned(i));
@@ -34,18 +34,18 @@ fn hanging(app: &mut App) -> Entity {
 fn a_corner_is_dragged_from_a_to_b_and_the_energy_stays_bounded() {
     let mut app = app();
     let cloth = hanging(&mut app);
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 120);
     let a = particles(&app, cloth).world_position(399);
     let b = a + Vec3::new(-0.3, 0.4, 0.5);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, a);
+        cloth.grab(pointer, a);
     });
     let rest = energy(&app, cloth);
     let mut most = f32::MIN;
     for step in 0..=60 {
         command(&mut app, cloth, |cloth| {
-            cloth.drag(hand, a.lerp(b, step as f32 / 60.0));
+            cloth.drag(pointer, a.lerp(b, step as f32 / 60.0));
         });
         run(&mut app, 1);
         most = most.max(energy(&app, cloth) - rest);
@@ -55,47 +55,53 @@ fn a_corner_is_dragged_from_a_to_b_and_the_energy_stays_bounded() {
     let corner = particles(&app, cloth).world_position(399);
     assert!(
         (corner - b).length() < 0.01,
-        "it is at {corner}, the hand at {b}"
+        "the corner is at {corner}, the pointer at {b}"
     );
-    // The whole cloth weighs 0.2 kg: lifted by 0.7 m it would have 1.4 J.
+    // The whole cloth has 0.2 kg: lifted by 0.7 m, it would gain 1.4 J.
     assert!(most < 1.4, "{most} J from a slow pull");
     command(&mut app, cloth, |cloth| {
-        cloth.release(hand);
+        cloth.release(pointer);
     });
     for _ in 0..300 {
         run(&mut app, 1);
         assert!(energy(&app, cloth) - rest < most + 0.05);
     }
-    assert!(energy(&app, cloth) - rest < 0.05, "it is back to rest");
+    assert!(
+        energy(&app, cloth) - rest < 0.05,
+        "the cloth is back at rest"
+    );
 }
 
-/// What weighs 0.2 kg hangs by particles of a tenth of a gram.
+/// A cloth of 0.2 kg hangs from particles of a tenth of a gram.
 #[test]
-fn a_sheet_hangs_from_a_hand_without_a_horn() {
+fn a_sheet_hangs_from_a_grab_without_a_spike() {
     let mut app = app();
     let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 45, 45));
     let cloth = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 1);
     let at = particles(&app, cloth).world_position(22 * 45 + 22);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, at);
+        cloth.grab(pointer, at);
     });
     let worst = |app: &App| {
-        let constraints = app.world().get::<Constraints>(cloth).unwrap();
+        let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
         solver::measure_stretch(&particles(app, cloth).0, constraints).max
     };
     for step in 1..=180 {
-        // Up, and to and fro, at up to 1.5 m/s.
+        // Up, and back and forth, at up to 1.5 m/s.
         let time = step.min(120) as f32 / 60.0;
-        let place = at + Vec3::new(0.2 * (7.0 * time).sin(), 0.3 * time, 0.0);
+        let target = at + Vec3::new(0.2 * (7.0 * time).sin(), 0.3 * time, 0.0);
         command(&mut app, cloth, |cloth| {
-            cloth.drag(hand, place);
+            cloth.drag(pointer, target);
         });
         run(&mut app, 1);
         assert!(worst(&app) < 0.3, "step {step}: {}", worst(&app));
         let held = particles(&app, cloth).world_position(22 * 45 + 22);
-        assert!(held.distance(place) < 0.01, "step {step}: {held}, {place}");
+        assert!(
+            held.distance(target) < 0.01,
+            "step {step}: {held}, {target}"
+        );
     }
     assert!(worst(&app) < 0.15, "at rest: {}", worst(&app));
 }
@@ -104,12 +110,12 @@ fn a_sheet_hangs_from_a_hand_without_a_horn() {
 fn a_yank_does_not_explode_and_pins_resist() {
     let mut app = app();
     let cloth = hanging(&mut app);
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 60);
     let at = particles(&app, cloth).world_position(210);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, at);
-        cloth.drag(hand, at + Vec3::new(300.0, 50.0, -80.0));
+        cloth.grab(pointer, at);
+        cloth.drag(pointer, at + Vec3::new(300.0, 50.0, -80.0));
     });
     let mut last = at;
     for _ in 0..120 {
@@ -117,7 +123,7 @@ fn a_yank_does_not_explode_and_pins_resist() {
         let now = particles(&app, cloth).world_position(210);
         assert!(
             (now - last).length() < 0.3,
-            "it jumped from {last} to {now}"
+            "the particle jumped from {last} to {now}"
         );
         last = now;
     }
@@ -126,13 +132,13 @@ fn a_yank_does_not_explode_and_pins_resist() {
         .iter()
         .map(|p| p.length())
         .fold(0.0, f32::max);
-    assert!(farthest < 4.0, "pulled out to {farthest} m");
+    assert!(farthest < 4.0, "the cloth was stretched to {farthest} m");
     let first = particles(&app, cloth).world_position(0);
-    assert_eq!(first, Vec3::new(-0.5, 0.5, 0.0), "the pins have not moved");
+    assert_eq!(first, Vec3::new(-0.5, 0.5, 0.0), "pins do not move");
 }
 
 #[test]
-fn what_is_let_go_of_flies_on() {
+fn released_cloth_keeps_its_velocity() {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::ZERO));
     app.insert_resource(Wind {
@@ -140,39 +146,39 @@ fn what_is_let_go_of_flies_on() {
         ..default()
     });
     let cloth = spawn(&mut app, ());
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 2);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, Vec3::ZERO);
+        cloth.grab(pointer, Vec3::ZERO);
     });
     for step in 1..=60 {
         command(&mut app, cloth, |cloth| {
-            cloth.drag(hand, Vec3::X * (0.05 * step as f32));
+            cloth.drag(pointer, Vec3::X * (0.05 * step as f32));
         });
         run(&mut app, 1);
     }
     command(&mut app, cloth, |cloth| {
-        cloth.release(hand);
+        cloth.release(pointer);
     });
     assert!(app.world().get::<ClothGrabs>(cloth).unwrap().is_empty());
     let before = centre(&app, cloth);
     run(&mut app, 30);
-    let way = centre(&app, cloth) - before;
-    // The hand moved at 3 m/s; half a second later the cloth is 1.5 m on, less its own damping.
-    assert!((way.x - 1.5).abs() < 0.25, "it flew {way}");
+    let moved = centre(&app, cloth) - before;
+    // The pointer moved at 3 m/s; half a second later the cloth has moved by 1.5 m, less its damping.
+    assert!((moved.x - 1.5).abs() < 0.25, "the cloth moved by {moved}");
 }
 
 #[test]
-fn it_is_held_at_the_very_point_and_follows_a_brush() {
+fn a_grab_holds_the_exact_point_or_all_particles_in_its_radius() {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::ZERO));
     let cloth = spawn(&mut app, ());
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 2);
-    // Not at any particle.
+    // A point between particles.
     let at = Vec3::new(0.093, 0.0, -0.041);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, at);
+        cloth.grab(pointer, at);
     });
     let before = particles(&app, cloth).0.clone();
     run(&mut app, 20);
@@ -180,32 +186,32 @@ fn it_is_held_at_the_very_point_and_follows_a_brush() {
         (0..100).all(
             |i| (particles(&app, cloth).position.get(i) - before.position.get(i)).length() < 1e-5
         ),
-        "taking hold moves nothing"
+        "grabbing moves nothing"
     );
     let grabs = app.world().get::<ClothGrabs>(cloth).unwrap();
-    let handle = grabs[0].handles()[0];
-    assert!((handle.position(&before) - at).length() < 1e-6);
+    let point = grabs[0].points()[0];
+    assert!((point.position(&before) - at).length() < 1e-6);
 
-    let mut grab = GrabCloth::new(cloth, hand, Vec3::ZERO);
+    let mut grab = GrabCloth::new(cloth, pointer, Vec3::ZERO);
     grab.radius = 0.25;
     app.world_mut().trigger(grab);
     let grabs = app.world().get::<ClothGrabs>(cloth).unwrap();
-    assert_eq!(grabs.len(), 1, "one hand holds once");
-    assert_eq!(grabs[0].handles().len(), 16);
+    assert_eq!(grabs.len(), 1, "one grab per pointer");
+    assert_eq!(grabs[0].points().len(), 16);
 }
 
 #[derive(Resource, Default)]
-struct Heard(Vec<(&'static str, Entity)>);
+struct EventLog(Vec<(&'static str, Entity)>);
 
 #[test]
-fn several_hands_hold_and_events_tell_of_them() {
+fn several_pointers_grab_and_every_grab_and_release_triggers_an_event() {
     let mut app = app();
-    app.init_resource::<Heard>()
-        .add_observer(|event: On<ClothGrabbed>, mut heard: ResMut<Heard>| {
-            heard.0.push(("grabbed", event.by));
+    app.init_resource::<EventLog>()
+        .add_observer(|event: On<ClothGrabbed>, mut log: ResMut<EventLog>| {
+            log.0.push(("grabbed", event.by));
         })
-        .add_observer(|event: On<ClothReleased>, mut heard: ResMut<Heard>| {
-            heard.0.push(("released", event.by));
+        .add_observer(|event: On<ClothReleased>, mut log: ResMut<EventLog>| {
+            log.0.push(("released", event.by));
         });
     let cloth = spawn(&mut app, ());
     let [left, right] = [(); 2].map(|()| app.world_mut().spawn_empty().id());
@@ -215,7 +221,7 @@ fn several_hands_hold_and_events_tell_of_them() {
     command(&mut app, cloth, |cloth| {
         cloth.grab(left, corners[0]);
         cloth.grab(right, corners[1]);
-        // Too far away, and somebody who holds nothing.
+        // No effect: a point too far away, and an entity without a grab.
         cloth.grab(left, Vec3::splat(99.0));
         cloth.release(cloth.id());
     });
@@ -223,89 +229,86 @@ fn several_hands_hold_and_events_tell_of_them() {
     let height = particles(&app, cloth).world_position(0).y;
     assert!(
         (height - corners[0].y).abs() < 0.05,
-        "two hands hold it up: {height}"
+        "two grabs hold the cloth up: {height}"
     );
     app.world_mut().trigger(ResetCloth { entity: cloth });
     app.world_mut().flush();
-    let heard = &app.world().resource::<Heard>().0;
+    let log = &app.world().resource::<EventLog>().0;
     let expected = [
         ("grabbed", left),
         ("grabbed", right),
         ("released", left),
         ("released", right),
     ];
-    assert_eq!(*heard, expected);
+    assert_eq!(*log, expected);
 }
 
 #[test]
-fn a_cloth_that_goes_or_opens_while_held_is_no_trouble() {
+fn a_grabbed_cloth_can_be_cut_and_despawned() {
     let mut app = app();
     log::record(&mut app, 23_000);
     let cloth = hanging(&mut app);
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 10);
     let at = particles(&app, cloth).world_position(210);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, at);
-        // Right through the triangle that is held.
+        cloth.grab(pointer, at);
+        // Through the grabbed triangle.
         cloth.cut_segment(at - Vec3::X * 0.3, at + Vec3::X * 0.3, Vec3::Z);
         cloth.shred(at, 0.1);
     });
-    // The very point, on the piece that it is on now.
-    let handle = app.world().get::<ClothGrabs>(cloth).unwrap()[0].handles()[0];
-    let place = handle.position(&particles(&app, cloth).0);
-    assert!(
-        (place - at).length() < 1e-5,
-        "the hand held {at}, now {place}"
-    );
+    // The grab holds the same point, on the new piece around this point.
+    let point = app.world().get::<ClothGrabs>(cloth).unwrap()[0].points()[0];
+    let now = point.position(&particles(&app, cloth).0);
+    assert!((now - at).length() < 1e-5, "the grab held {at}, now {now}");
     run(&mut app, 10);
-    let place = handle.position(&particles(&app, cloth).0);
+    let now = point.position(&particles(&app, cloth).0);
     assert!(
-        (place - at).length() < 0.05,
-        "the hand still holds at {at}: {place}"
+        (now - at).length() < 0.05,
+        "the grab still holds at {at}: {now}"
     );
-    // A hand that is gone lets go.
-    app.world_mut().despawn(hand);
+    // Despawning the pointer releases its grab.
+    app.world_mut().despawn(pointer);
     run(&mut app, 2);
     assert!(app.world().get::<ClothGrabs>(cloth).unwrap().is_empty());
     app.world_mut().despawn(cloth);
     app.world_mut().trigger(bevy_drape::DragCloth {
         entity: cloth,
-        by: hand,
+        by: pointer,
         to: Vec3::ZERO,
     });
     app.world_mut().trigger(bevy_drape::ReleaseCloth {
         entity: cloth,
-        by: hand,
+        by: pointer,
     });
     run(&mut app, 2);
     assert_eq!(log::lines_about(cloth), Vec::<String>::new());
 }
 
 #[test]
-fn the_weight_of_a_hand_is_seen_by_nobody_and_none_is_left() {
+fn added_mass_of_a_grab_is_hidden_from_user_systems_and_removed_on_release() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 2);
     let before = particles(&app, cloth).inverse_mass.clone();
     let own = before.clone();
     let runs = Arc::new(AtomicU32::new(0));
     let count = runs.clone();
-    // Somewhere among the systems of the plugin.
-    let let_go = move |world: &mut World| {
-        let particles = world.get::<Particles>(cloth).unwrap();
+    // Runs among the systems of the plugin.
+    let release = move |world: &mut World| {
+        let particles = world.get::<ClothParticles>(cloth).unwrap();
         assert_eq!(particles.inverse_mass, own);
         if count.fetch_add(1, Ordering::Relaxed) == 3 {
             world.trigger(ReleaseCloth {
                 entity: cloth,
-                by: hand,
+                by: pointer,
             });
         }
     };
-    app.add_systems(ClothSubstep, let_go.in_set(ClothSystems::Relax));
+    app.add_systems(ClothSubstep, release.in_set(ClothSystems::Relax));
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, Vec3::ZERO);
+        cloth.grab(pointer, Vec3::ZERO);
     });
     run(&mut app, 1);
     assert!(app.world().get::<ClothGrabs>(cloth).unwrap().is_empty());
@@ -314,20 +317,20 @@ fn the_weight_of_a_hand_is_seen_by_nobody_and_none_is_left() {
 }
 
 #[test]
-fn a_rope_is_held_too() {
+fn a_rope_can_be_grabbed() {
     let mut app = app();
     let rope = Rope::between(Vec3::ZERO, Vec3::X, 11);
     let rope = app.world_mut().spawn((rope, Pins::index(0))).id();
-    let hand = app.world_mut().spawn_empty().id();
+    let pointer = app.world_mut().spawn_empty().id();
     run(&mut app, 1);
     command(&mut app, rope, |rope| {
-        rope.grab(hand, Vec3::X * 0.95);
+        rope.grab(pointer, Vec3::X * 0.95);
     });
     run(&mut app, 120);
     let end = particles(&app, rope).world_position(9);
-    assert!(end.y > -0.1, "it hangs in the hand: {end}");
+    assert!(end.y > -0.1, "the grab holds the rope: {end}");
     command(&mut app, rope, |rope| {
-        rope.release(hand);
+        rope.release(pointer);
     });
     run(&mut app, 120);
     assert!(particles(&app, rope).world_position(10).y < -0.6);

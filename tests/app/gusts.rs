@@ -1,10 +1,10 @@
-//! Wind in gusts.
+//! Gusts of wind.
 
 use crate::{app, particles, run, spawn};
 use bevy::prelude::*;
 use bevy_drape::{WindTime, prelude::*};
 
-fn blown(gusts: f32) -> (App, Entity) {
+fn cloth_in_gusts(gusts: f32) -> (App, Entity) {
     let mut app = app();
     app.insert_resource(Wind {
         velocity: Vec3::new(1.0, 0.5, 4.0),
@@ -16,9 +16,9 @@ fn blown(gusts: f32) -> (App, Entity) {
 }
 
 #[test]
-fn gusts_move_cloth_the_same_way_each_time_and_wait_in_a_pause() {
+fn gusts_are_the_same_in_each_run_and_stop_in_a_pause() {
     let hash = |gusts, pause| {
-        let (mut app, cloth) = blown(gusts);
+        let (mut app, cloth) = cloth_in_gusts(gusts);
         run(&mut app, 40);
         app.world_mut().resource_mut::<ClothTime>().paused = pause;
         let before = *app.world().resource::<WindTime>();
@@ -36,10 +36,10 @@ fn gusts_move_cloth_the_same_way_each_time_and_wait_in_a_pause() {
 }
 
 #[test]
-fn time_of_the_wind_is_that_of_the_steps() {
-    let (mut app, _) = blown(0.5);
+fn wind_time_advances_with_the_steps() {
+    let (mut app, _) = cloth_in_gusts(0.5);
     run(&mut app, 61);
-    // Nothing moves in the first frame.
+    // No step runs in the first frame.
     let seconds = app.world().resource::<WindTime>().0;
     assert!((seconds - 1.0).abs() < 0.02, "{seconds}");
 }

@@ -1,4 +1,5 @@
-//! At home in Bevy: scenes, BSN, states, hierarchies, several worlds, reflection, diagnostics, `bevy_ci_testing`.
+//! Use with other parts of Bevy: scenes, BSN, states, hierarchies, several worlds, reflection, diagnostics,
+//! `bevy_ci_testing`.
 
 mod bsn;
 mod ci_testing;
@@ -13,21 +14,21 @@ mod worlds;
 use crate::particles;
 use bevy::prelude::*;
 
-/// The places of all particles, to the last bit.
+/// Returns the bits of all particle positions.
 fn bits(app: &App, cloth: Entity) -> Vec<[u32; 3]> {
     let particles = particles(app, cloth);
-    let place = |i| particles.world_position(i).to_array().map(f32::to_bits);
-    (0..particles.len()).map(place).collect()
+    let position = |i| particles.world_position(i).to_array().map(f32::to_bits);
+    (0..particles.len()).map(position).collect()
 }
 
-/// How fast the fastest particle is, m a step.
+/// Returns the largest displacement of a particle in the last fixed step, m.
 fn fastest(app: &App, cloth: Entity) -> f32 {
     let particles = particles(app, cloth);
-    let way = |i| {
+    let displacement = |i| {
         particles
             .position
             .get(i)
             .distance(particles.previous.get(i))
     };
-    (0..particles.len()).map(way).fold(0.0, f32::max)
+    (0..particles.len()).map(displacement).fold(0.0, f32::max)
 }

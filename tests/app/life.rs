@@ -1,8 +1,10 @@
-//! From spawn to despawn.
+//! Life of a cloth, from spawn to despawn.
 
 use crate::{add_mesh, app, centre, drawn, float3, particles, run, sheet, spawn};
 use bevy::prelude::*;
-use bevy_drape::{ClothSource, ClothSubstep, ClothSystems, Constraints, Particles, prelude::*};
+use bevy_drape::{
+    ClothConstraints, ClothParticles, ClothSource, ClothSubstep, ClothSystems, prelude::*,
+};
 
 #[test]
 fn cloth_is_built_and_falls() {
@@ -10,7 +12,7 @@ fn cloth_is_built_and_falls() {
     let cloth = spawn(&mut app, Transform::from_xyz(0.0, 5.0, 0.0));
     run(&mut app, 1);
     assert_eq!(particles(&app, cloth).len(), 100);
-    let constraints = app.world().get::<Constraints>(cloth).unwrap();
+    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
     assert_eq!(constraints.len(), 502);
     let before = centre(&app, cloth);
     assert!((before - Vec3::Y * 5.0).length() < 1e-5, "{before}");
@@ -22,17 +24,17 @@ fn cloth_is_built_and_falls() {
 #[test]
 fn ready_is_triggered_once() {
     #[derive(Resource, Default)]
-    struct Seen(Vec<Entity>);
+    struct ReadyLog(Vec<Entity>);
     let mut app = app();
-    app.init_resource::<Seen>()
-        .add_observer(|ready: On<ClothReady>, mut seen: ResMut<Seen>| seen.0.push(ready.entity));
+    app.init_resource::<ReadyLog>()
+        .add_observer(|ready: On<ClothReady>, mut log: ResMut<ReadyLog>| log.0.push(ready.entity));
     let cloth = spawn(&mut app, ());
     run(&mut app, 5);
-    assert_eq!(app.world().resource::<Seen>().0, [cloth]);
+    assert_eq!(app.world().resource::<ReadyLog>().0, [cloth]);
 }
 
 #[test]
-fn a_mesh_that_arrives_late_becomes_cloth_then() {
+fn a_mesh_that_loads_late_becomes_cloth() {
     let mut app = app();
     let handle = app.world().resource::<Assets<Mesh>>().reserve_handle();
     let cloth = app
@@ -40,7 +42,7 @@ fn a_mesh_that_arrives_late_becomes_cloth_then() {
         .spawn((Cloth::default(), Mesh3d(handle.clone())))
         .id();
     run(&mut app, 3);
-    assert!(app.world().get::<Particles>(cloth).is_none());
+    assert!(app.world().get::<ClothParticles>(cloth).is_none());
     app.world_mut()
         .resource_mut::<Assets<Mesh>>()
         .insert(&handle, sheet().into())
@@ -76,7 +78,7 @@ fn two_cloths_with_one_mesh_move_apart() {
         positions.iter().map(|p| p.y).fold(f32::INFINITY, f32::min)
     };
     assert!(lowest(free) < lowest(held));
-    // The mesh that both came from is untouched.
+    // Their common source mesh is unchanged.
     let original = app.world().resource::<Assets<Mesh>>().get(&mesh).unwrap();
     let flat = float3(original, Mesh::ATTRIBUTE_POSITION);
     assert!(flat.iter().all(|p| p.y == 0.0));
@@ -90,7 +92,7 @@ fn a_clone_starts_from_the_original_mesh() {
     let clone = app.world_mut().entity_mut(cloth).clone_and_spawn();
     run(&mut app, 1);
     let rest = |e| {
-        let constraints = app.world().get::<Constraints>(e).unwrap();
+        let constraints = app.world().get::<ClothConstraints>(e).unwrap();
         constraints
             .iter()
             .map(|c| c.rest_length)
@@ -98,11 +100,11 @@ fn a_clone_starts_from_the_original_mesh() {
     };
     assert_eq!(rest(clone), rest(cloth));
     let own = |e| app.world().get::<ClothSource>(e).unwrap().own.clone();
-    assert_ne!(own(clone), own(cloth), "they must not write into one mesh");
+    assert_ne!(own(clone), own(cloth), "both must not write into one mesh");
 }
 
 #[test]
-fn another_mesh_is_another_cloth() {
+fn another_mesh_rebuilds_the_cloth() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
     run(&mut app, 5);
@@ -113,7 +115,7 @@ fn another_mesh_is_another_cloth() {
 }
 
 #[test]
-fn without_cloth_the_mesh_is_what_it_was() {
+fn removing_the_cloth_restores_the_mesh() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
     let original = app.world().get::<Mesh3d>(cloth).unwrap().0.clone();
@@ -122,15 +124,15 @@ fn without_cloth_the_mesh_is_what_it_was() {
     app.world_mut().entity_mut(cloth).remove::<Cloth>();
     run(&mut app, 2);
     assert_eq!(app.world().get::<Mesh3d>(cloth).unwrap().0, original);
-    assert!(app.world().get::<Particles>(cloth).is_none());
-    // And back again.
+    assert!(app.world().get::<ClothParticles>(cloth).is_none());
+    // Inserting the component again rebuilds the cloth.
     app.world_mut().entity_mut(cloth).insert(Cloth::default());
     run(&mut app, 2);
     assert_eq!(particles(&app, cloth).len(), 100);
 }
 
 #[test]
-fn a_despawned_cloth_takes_its_mesh_along() {
+fn despawning_a_cloth_removes_its_own_mesh() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
     run(&mut app, 3);
@@ -145,7 +147,7 @@ fn a_despawn_in_the_middle_of_a_step_is_harmless() {
     let mut app = app();
     app.add_systems(
         ClothSubstep,
-        (|mut commands: Commands, cloths: Query<Entity, With<Particles>>| {
+        (|mut commands: Commands, cloths: Query<Entity, With<ClothParticles>>| {
             if let Some(entity) = cloths.iter().min() {
                 commands.entity(entity).despawn();
             }
@@ -156,9 +158,9 @@ fn a_despawn_in_the_middle_of_a_step_is_harmless() {
     for _ in 0..20 {
         spawn(&mut app, ());
     }
-    // One is lost in each of 8 substeps.
+    // The system despawns one cloth in each of the 8 substeps.
     run(&mut app, 2);
-    let mut cloths = app.world_mut().query::<&Particles>();
+    let mut cloths = app.world_mut().query::<&ClothParticles>();
     assert_eq!(cloths.iter(app.world()).count(), 12);
     run(&mut app, 5);
     assert_eq!(cloths.iter(app.world()).count(), 0);

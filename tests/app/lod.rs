@@ -1,4 +1,4 @@
-//! Less work for cloths that are far away, unseen, paused or too many.
+//! Level of detail: reduced work for cloths that are far away, invisible, paused or too many.
 
 use crate::{add_mesh, app, centre, drawn, float3, particles, run, sheet, spawn};
 use bevy::{
@@ -7,12 +7,12 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_drape::{
-    ClothBudget, ClothCulled, ClothLod, ClothSubstep, ClothSystems, ClothsPerFrame, LodLevel,
-    Particles, prelude::*,
+    ClothBudget, ClothCulled, ClothLod, ClothParticles, ClothSubstep, ClothSystems, ClothsPerFrame,
+    LodLevel, prelude::*,
 };
 use std::time::Duration;
 
-/// From this far on everything is done at this level.
+/// Returns settings with one level, which applies at every distance.
 fn lod(level: LodLevel) -> ClothLod {
     ClothLod {
         levels: vec![level],
@@ -20,9 +20,9 @@ fn lod(level: LodLevel) -> ClothLod {
     }
 }
 
-fn viewer(app: &mut App, at: Vec3) -> Entity {
-    let place = Transform::from_translation(at);
-    app.world_mut().spawn((ClothViewer, place)).id()
+fn spawn_viewer(app: &mut App, position: Vec3) -> Entity {
+    let transform = Transform::from_translation(position);
+    app.world_mut().spawn((ClothViewer, transform)).id()
 }
 
 fn is_culled(app: &App, cloth: Entity) -> bool {
@@ -30,21 +30,21 @@ fn is_culled(app: &App, cloth: Entity) -> bool {
 }
 
 #[test]
-fn a_paused_cloth_waits_and_goes_on() {
+fn a_paused_cloth_stops_and_resumes() {
     let mut app = app();
     let cloth = spawn(&mut app, Transform::from_xyz(0.0, 5.0, 0.0));
     let other = spawn(&mut app, Transform::from_xyz(3.0, 5.0, 0.0));
     run(&mut app, 20);
     app.world_mut().entity_mut(cloth).insert(ClothPaused);
     let before = particles(&app, cloth).state_hash();
-    let of_other = centre(&app, other).y;
+    let other_before = centre(&app, other).y;
     run(&mut app, 20);
     assert_eq!(particles(&app, cloth).state_hash(), before);
     let expected = centre(&app, other).y;
-    assert!(expected < of_other - 0.5);
+    assert!(expected < other_before - 0.5);
     app.world_mut().entity_mut(cloth).remove::<ClothPaused>();
     run(&mut app, 20);
-    // It falls on from where it was, as fast as it was.
+    // The cloth resumes with its old position and velocity.
     let height = centre(&app, cloth).y;
     assert!((height - expected).abs() < 1e-3, "{height}, not {expected}");
     let speed = particles(&app, cloth).velocity(0).y;
@@ -52,35 +52,35 @@ fn a_paused_cloth_waits_and_goes_on() {
 }
 
 #[test]
-fn what_is_far_away_stands_still_and_comes_back_without_a_jerk() {
+fn distant_cloth_is_culled_and_returns_without_a_jerk() {
     let mut app = app();
     app.insert_resource(ClothLod {
         cull_beyond: 20.0,
         ..default()
     });
-    let viewer = viewer(&mut app, Vec3::Z * 5.0);
+    let viewer = spawn_viewer(&mut app, Vec3::Z * 5.0);
     let cloth = spawn(&mut app, Pins::edge(ClothEdge::Top));
     run(&mut app, 240);
     assert!(!is_culled(&app, cloth));
-    let put = |app: &mut App, entity: Entity, at: Vec3| {
+    let move_to = |app: &mut App, entity: Entity, at: Vec3| {
         app.world_mut()
             .get_mut::<Transform>(entity)
             .unwrap()
             .translation = at;
     };
-    put(&mut app, viewer, Vec3::Z * 50.0);
+    move_to(&mut app, viewer, Vec3::Z * 50.0);
     run(&mut app, 2);
     assert!(is_culled(&app, cloth));
     let before = particles(&app, cloth).state_hash();
-    // Its entity goes far away meanwhile; what is drawn goes with it.
+    // Meanwhile the entity moves far away, and the drawn mesh moves with its transform.
     let shape = float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION);
     for step in 0..60 {
-        put(&mut app, cloth, Vec3::X * step as f32);
+        move_to(&mut app, cloth, Vec3::X * step as f32);
         run(&mut app, 1);
     }
     assert_eq!(particles(&app, cloth).state_hash(), before);
     assert_eq!(float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION), shape);
-    put(&mut app, viewer, Vec3::new(59.0, 0.0, 5.0));
+    move_to(&mut app, viewer, Vec3::new(59.0, 0.0, 5.0));
     let mut fastest = 0.0_f32;
     for _ in 0..30 {
         run(&mut app, 1);
@@ -99,14 +99,14 @@ fn what_is_far_away_stands_still_and_comes_back_without_a_jerk() {
 }
 
 #[test]
-fn what_no_camera_sees_stands_still() {
+fn cloth_that_no_camera_sees_is_culled() {
     let mut app = app();
     app.insert_resource(ClothLod {
         cull_unseen: true,
         ..default()
     });
     let cloth = spawn(&mut app, Visibility::default());
-    // Nobody looks at all: a server.
+    // No camera at all, as on a server: nothing is culled.
     run(&mut app, 30);
     assert!(!is_culled(&app, cloth));
     app.world_mut()
@@ -121,7 +121,7 @@ fn what_no_camera_sees_stands_still() {
 }
 
 #[test]
-fn a_hidden_cloth_moves_as_long_as_its_proxy_is_seen() {
+fn a_hidden_cloth_moves_while_its_proxy_is_visible() {
     let mut app = app();
     app.insert_resource(ClothLod {
         cull_unseen: true,
@@ -147,11 +147,11 @@ fn a_hidden_cloth_moves_as_long_as_its_proxy_is_seen() {
 }
 
 #[test]
-fn steps_that_are_taken_less_often_are_longer() {
+fn less_frequent_steps_are_longer() {
     let fall = |every| {
         let mut app = app();
         app.insert_resource(lod(LodLevel { every, ..default() }));
-        viewer(&mut app, Vec3::ZERO);
+        spawn_viewer(&mut app, Vec3::ZERO);
         let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.0, -5.0));
         app.world_mut().resource_mut::<Wind>().air_density = 0.0;
         let mut hashes = Vec::new();
@@ -166,12 +166,12 @@ fn steps_that_are_taken_less_often_are_longer() {
     assert!((60..=61).contains(&all));
     let (some, less) = fall(4);
     assert!((15..=17).contains(&some), "{some}");
-    // Up to three updates of the last step are still to come, at up to 9 m/s.
+    // Up to three updates of the last step are still missing, at up to 9 m/s.
     assert!((less - exact).abs() < 0.5, "{less}, not {exact}");
 }
 
 #[test]
-fn pictures_lie_between_steps_that_are_taken_less_often() {
+fn rendering_interpolates_between_less_frequent_steps() {
     let mut app = app();
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(
         1.0 / 120.0,
@@ -182,35 +182,35 @@ fn pictures_lie_between_steps_that_are_taken_less_often() {
     }));
     app.insert_resource(ClothGravity(Vec3::ZERO));
     app.world_mut().resource_mut::<Wind>().air_density = 0.0;
-    viewer(&mut app, Vec3::ZERO);
+    spawn_viewer(&mut app, Vec3::ZERO);
     let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.0, -5.0));
     run(&mut app, 30);
-    let mut p = app.world_mut().get_mut::<Particles>(cloth).unwrap();
+    let mut p = app.world_mut().get_mut::<ClothParticles>(cloth).unwrap();
     for i in 0..p.len() {
         p.set_velocity(i, Vec3::X);
     }
     run(&mut app, 30);
-    let mut places = Vec::new();
+    let mut drawn_x = Vec::new();
     for _ in 0..40 {
         run(&mut app, 1);
-        places.push(float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION)[0].x);
+        drawn_x.push(float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION)[0].x);
     }
-    for ends in places.windows(2) {
-        let way = (ends[1] - ends[0]) * 120.0;
-        // Damping takes a little.
-        assert!((way - 0.9).abs() < 0.15, "{way} m/s, not 1 m/s");
+    for ends in drawn_x.windows(2) {
+        let speed = (ends[1] - ends[0]) * 120.0;
+        // Damping slows the cloth a little.
+        assert!((speed - 0.9).abs() < 0.15, "{speed} m/s, not 1 m/s");
     }
 }
 
 #[test]
-fn cloth_holds_with_little_detail() {
+fn cloth_stays_stable_at_low_detail() {
     let mut app = app();
     app.insert_resource(lod(LodLevel {
         substeps: 2,
         every: 4,
         ..default()
     }));
-    viewer(&mut app, Vec3::ZERO);
+    spawn_viewer(&mut app, Vec3::ZERO);
     app.world_mut().spawn((
         ClothCollider::sphere(0.3),
         Transform::from_xyz(0.0, -0.5, -5.0),
@@ -231,11 +231,11 @@ fn cloth_holds_with_little_detail() {
 }
 
 #[test]
-fn all_at_once_and_by_phases_give_the_same_bits_with_less_detail() {
+fn fused_and_phased_substeps_give_the_same_bits_at_lower_detail() {
     let hash = |by_phases: bool| {
         let mut app = app();
         app.insert_resource(ClothLod::standard());
-        viewer(&mut app, Vec3::ZERO);
+        spawn_viewer(&mut app, Vec3::ZERO);
         if by_phases {
             app.add_systems(
                 ClothSubstep,
@@ -246,16 +246,16 @@ fn all_at_once_and_by_phases_give_the_same_bits_with_less_detail() {
         }
         let ball = ClothCollider::sphere(0.3);
         let cloths = [1.0, 14.0, 30.0, 60.0].map(|far| {
-            let moving = Transform::from_xyz(0.1, -0.5, -far);
-            app.world_mut().spawn((ball, moving));
-            let place = Transform::from_xyz(0.0, 0.0, -far);
+            let below = Transform::from_xyz(0.1, -0.5, -far);
+            app.world_mut().spawn((ball, below));
+            let transform = Transform::from_xyz(0.0, 0.0, -far);
             let cloth = Cloth {
                 self_collision: SelfCollision::Particles,
                 iterations: 2,
                 ..default()
             };
             let mesh = add_mesh(&mut app, sheet());
-            app.world_mut().spawn((cloth, Mesh3d(mesh), place)).id()
+            app.world_mut().spawn((cloth, Mesh3d(mesh), transform)).id()
         });
         app.add_systems(
             FixedUpdate,
@@ -272,7 +272,7 @@ fn all_at_once_and_by_phases_give_the_same_bits_with_less_detail() {
 }
 
 #[test]
-fn too_little_time_costs_detail_until_there_is_more() {
+fn an_exceeded_budget_lowers_detail_until_time_is_left_again() {
     let mut app = app();
     app.insert_resource(ClothBudget {
         milliseconds: 1e-6,
@@ -292,7 +292,7 @@ fn too_little_time_costs_detail_until_there_is_more() {
     assert_ne!(
         particles(&app, cloth).state_hash(),
         before,
-        "it moves in each update again"
+        "the cloth moves in each update again"
     );
 }
 
@@ -304,20 +304,20 @@ fn a_hundred_cloths_at_once_are_built_in_several_frames() {
         spawn(&mut app, Transform::from_xyz(2.0 * k as f32, 0.0, 0.0));
     }
     let built = |app: &mut App| {
-        let mut all = app.world_mut().query::<&Particles>();
+        let mut all = app.world_mut().query::<&ClothParticles>();
         all.iter(app.world()).count()
     };
-    let mut seen = Vec::new();
+    let mut built_counts = Vec::new();
     for _ in 0..5 {
         run(&mut app, 1);
-        seen.push(built(&mut app));
+        built_counts.push(built(&mut app));
     }
-    // Of 100 particles each.
-    assert_eq!(seen, [10, 20, 30, 35, 35]);
+    // Cloths of 100 particles each, under a limit of 1000 particles per frame.
+    assert_eq!(built_counts, [10, 20, 30, 35, 35]);
 }
 
 #[test]
-fn of_many_colliders_those_that_are_near_are_met() {
+fn distant_colliders_do_not_change_the_bits() {
     let lie = |others: i32| {
         let mut app = app();
         app.world_mut().spawn((

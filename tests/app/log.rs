@@ -1,4 +1,4 @@
-//! Reads what the plugin writes to the log.
+//! Records the log, so that tests can read the lines of the plugin.
 
 use bevy::{
     log::{
@@ -38,8 +38,8 @@ impl<S: Subscriber> Layer<S> for Recorder {
     }
 }
 
-/// Starts recording, and spawns so many entities that those after them have numbers of their own:
-/// tests share one log.
+/// Starts recording, and spawns `entities_before` entities, so that later entities of this test have unique
+/// indices: all tests share one log.
 pub(crate) fn record(app: &mut App, entities_before: usize) {
     START.call_once(|| {
         Registry::default().with(Recorder).init();
@@ -49,7 +49,7 @@ pub(crate) fn record(app: &mut App, entities_before: usize) {
     }
 }
 
-/// All lines that name an entity.
+/// Returns all lines that name an entity.
 pub(crate) fn lines_about(entity: Entity) -> Vec<String> {
     let name = format!(" {entity}");
     let lines = LINES.lock().unwrap();
@@ -65,7 +65,7 @@ pub(crate) fn lines_about(entity: Entity) -> Vec<String> {
         .collect()
 }
 
-/// All lines that contain a text.
+/// Returns all lines that contain a text.
 pub(crate) fn lines_with(text: &str) -> Vec<String> {
     let lines = LINES.lock().unwrap();
     lines

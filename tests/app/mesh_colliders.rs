@@ -1,4 +1,4 @@
-//! Convex hulls, triangle meshes and heightfields, through the plugin.
+//! Convex hulls, triangle meshes and heightfields as colliders, in the plugin.
 
 use crate::{
     add_mesh, app, centre,
@@ -8,8 +8,8 @@ use crate::{
 };
 use bevy::{mesh::PrimitiveTopology, prelude::*};
 use bevy_drape::{
-    ClothDiagnosticsPlugin, ClothMeshCollider, ClothMeshShape, ClothSnapshot, ClothStats,
-    ClothSystems, ClothThreads, Particles, prelude::*,
+    ClothDiagnosticsPlugin, ClothMaxThreads, ClothMeshCollider, ClothMeshShape, ClothParticles,
+    ClothSnapshot, ClothStats, ClothSystems, prelude::*,
 };
 
 const THICKNESS: f32 = 0.01;
@@ -18,20 +18,19 @@ fn ball(radius: f32) -> Mesh {
     Sphere::new(radius).mesh().ico(6).unwrap()
 }
 
-fn places(app: &App, cloth: Entity) -> Vec<Vec3> {
+fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     let particles = particles(app, cloth);
     (0..particles.len())
         .map(|i| particles.world_position(i))
         .collect()
 }
 
-/// A box with these full lengths, as vertices and triangles; its sides as one-sided triangles of a
-/// closed mesh.
+/// Returns a box with these full lengths, m, as a closed mesh.
 fn block(size: Vec3) -> Mesh {
     Cuboid::from_size(size).into()
 }
 
-/// A flat square in the xz plane with two sides.
+/// Returns a flat, two-sided square in the xz plane.
 fn sheet_of_triangles(side: f32) -> ClothMeshCollider {
     let corner = |x: f32, z: f32| Vec3::new(x, 0.0, z) * (side / 2.0);
     let vertices = vec![
@@ -44,7 +43,7 @@ fn sheet_of_triangles(side: f32) -> ClothMeshCollider {
 }
 
 #[test]
-fn cloth_lies_on_a_mesh_a_hull_and_a_field() {
+fn cloth_lies_on_a_mesh_a_hull_and_a_heightfield() {
     for kind in ["mesh", "hull", "triangles", "field"] {
         let mut app = app();
         let block = add_mesh(&mut app, block(Vec3::new(3.0, 1.0, 3.0)));
@@ -63,16 +62,16 @@ fn cloth_lies_on_a_mesh_a_hull_and_a_field() {
         };
         let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.8, 0.0));
         run(&mut app, 200);
-        for place in places(&app, cloth) {
-            let height = place.y - 0.5 - THICKNESS;
+        for position in positions(&app, cloth) {
+            let height = position.y - 0.5 - THICKNESS;
             assert!(height.abs() < 1e-3, "{kind}: {height} m above the surface");
         }
     }
 }
 
 #[test]
-fn a_ball_of_triangles_is_as_good_as_a_ball() {
-    let rest = |mesh: bool| {
+fn cloth_rests_on_a_sphere_mesh_as_on_a_sphere_collider() {
+    let settle = |mesh: bool| {
         let mut app = app();
         let ball = add_mesh(&mut app, ball(0.4));
         match mesh {
@@ -83,31 +82,31 @@ fn a_ball_of_triangles_is_as_good_as_a_ball() {
         };
         let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.5, 0.0));
         run(&mut app, 240);
-        places(&app, cloth)
+        positions(&app, cloth)
     };
-    let (primitive, mesh) = (rest(false), rest(true));
-    // Of 500 triangles, whose middles are up to 3 mm within the ball.
-    for place in &mesh {
+    let (primitive, mesh) = (settle(false), settle(true));
+    // The centres of the triangles lie up to 3 mm inside the sphere.
+    for position in &mesh {
         assert!(
-            place.length() > 0.4 - 0.004 + THICKNESS,
+            position.length() > 0.4 - 0.004 + THICKNESS,
             "{}",
-            place.length()
+            position.length()
         );
     }
-    let between = primitive.iter().zip(&mesh).map(|(a, b)| a.distance(*b));
-    let mean = between.sum::<f32>() / primitive.len() as f32;
+    let distances = primitive.iter().zip(&mesh).map(|(a, b)| a.distance(*b));
+    let mean = distances.sum::<f32>() / primitive.len() as f32;
     assert!(mean < 0.02, "{mean} m apart on average");
 }
 
 #[test]
-fn cloth_follows_the_hills_of_a_field() {
+fn cloth_follows_the_hills_of_a_heightfield() {
     let mut app = app();
     let columns = 33;
     let height = |x: f32, z: f32| 0.15 * (x * 4.0).sin() * (z * 3.0).cos();
     let at = |k: u32| (k as f32 / (columns - 1) as f32 - 0.5) * 4.0;
     let heights = (0..columns * columns).map(|i| height(at(i % columns), at(i / columns)));
     let field = ClothMeshCollider::heightfield(heights.collect(), columns, Vec2::splat(4.0));
-    // A tenth as high, and turned and shifted: as it is, but for that.
+    // Half as high, and lowered by 0.2 m.
     app.world_mut().spawn((
         field,
         Transform::from_xyz(0.0, -0.2, 0.0).with_scale(Vec3::new(1.0, 0.5, 1.0)),
@@ -115,24 +114,27 @@ fn cloth_follows_the_hills_of_a_field() {
     let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.2, 0.0));
     run(&mut app, 240);
     let mut least = f32::INFINITY;
-    for place in places(&app, cloth) {
-        let above = place.y + 0.2 - 0.5 * height(place.x, place.z);
-        assert!((0.005..0.05).contains(&above), "{above} m above at {place}");
+    for position in positions(&app, cloth) {
+        let above = position.y + 0.2 - 0.5 * height(position.x, position.z);
+        assert!(
+            (0.005..0.05).contains(&above),
+            "{above} m above at {position}"
+        );
         least = least.min(above);
     }
     assert!(least < 0.012, "{least}");
 }
 
-/// Something that moves by so much in each step from the first on.
+/// Displacement of an entity in each fixed step, m.
 #[derive(Component)]
-struct Moves(Vec3);
+struct StepDisplacement(Vec3);
 
-fn moving(app: &mut App) {
+fn add_motion(app: &mut App) {
     app.add_systems(
         FixedUpdate,
-        (|mut moved: Query<(&mut Transform, &Moves)>| {
-            for (mut transform, by) in &mut moved {
-                transform.translation += by.0;
+        (|mut moving: Query<(&mut Transform, &StepDisplacement)>| {
+            for (mut transform, displacement) in &mut moving {
+                transform.translation += displacement.0;
             }
         })
         .before(ClothSystems::Prepare),
@@ -143,31 +145,32 @@ fn moving(app: &mut App) {
 fn nothing_goes_through_at_100_metres_a_second() {
     for kind in ["sheet", "block", "hull", "field"] {
         for side in [1.0, -1.0] {
-            // A field is met from above only.
+            // A heightfield stops cloth only from above.
             if kind == "field" && side < 0.0 {
                 continue;
             }
             for cloth_is_fast in [true, false] {
                 let mut app = app();
                 app.insert_resource(ClothGravity(Vec3::ZERO));
-                moving(&mut app);
+                add_motion(&mut app);
                 let slab = add_mesh(&mut app, block(Vec3::new(6.0, 0.02, 6.0)));
                 let speed = Vec3::NEG_Y * side * 100.0;
                 let still = Vec3::ZERO;
-                // Between two steps, so that it is met in the middle of one.
-                let at = Vec3::Y * side * 2.37;
+                // Chosen so that contact happens in the middle of a step.
+                let start = Vec3::Y * side * 2.37;
                 let shape = match kind {
                     "sheet" => sheet_of_triangles(6.0),
                     "block" => ClothMeshCollider::mesh(),
                     "hull" => ClothMeshCollider::convex_hull(),
                     _ => ClothMeshCollider::heightfield(vec![0.0; 25], 5, Vec2::splat(6.0)),
                 };
-                let by = if cloth_is_fast { still } else { -speed / 60.0 };
-                let collider = app.world_mut().spawn((shape, Mesh3d(slab), Moves(by))).id();
-                let cloth = spawn(&mut app, Transform::from_translation(at));
+                let displacement = if cloth_is_fast { still } else { -speed / 60.0 };
+                let motion = StepDisplacement(displacement);
+                let collider = app.world_mut().spawn((shape, Mesh3d(slab), motion)).id();
+                let cloth = spawn(&mut app, Transform::from_translation(start));
                 app.update();
                 if cloth_is_fast {
-                    let mut particles = app.world_mut().get_mut::<Particles>(cloth).unwrap();
+                    let mut particles = app.world_mut().get_mut::<ClothParticles>(cloth).unwrap();
                     (0..particles.len()).for_each(|i| particles.set_velocity(i, speed));
                 }
                 for _ in 0..30 {
@@ -178,8 +181,8 @@ fn nothing_goes_through_at_100_metres_a_second() {
                         .unwrap()
                         .translation
                         .y;
-                    for place in places(&app, cloth) {
-                        let ahead = (place.y - surface) * side;
+                    for position in positions(&app, cloth) {
+                        let ahead = (position.y - surface) * side;
                         assert!(ahead > 0.0, "{kind}, {side}, {cloth_is_fast}: {ahead} m");
                     }
                 }
@@ -193,7 +196,7 @@ fn nothing_goes_through_at_100_metres_a_second() {
                     * side;
                 assert!(
                     ahead < 1.0,
-                    "{kind}, {side}, {cloth_is_fast}: it was met: {ahead}"
+                    "{kind}, {side}, {cloth_is_fast}: not stopped: {ahead} m"
                 );
             }
         }
@@ -201,19 +204,21 @@ fn nothing_goes_through_at_100_metres_a_second() {
 }
 
 #[test]
-fn a_turning_mesh_takes_cloth_along() {
-    let turned = |mesh: bool| {
+fn a_turning_mesh_drags_cloth_along() {
+    let turned_angle = |mesh: bool| {
         let mut app = app();
         let table = add_mesh(&mut app, Cylinder::new(1.0, 0.1));
-        let place = Transform::from_xyz(0.0, -0.07, 0.0);
+        let transform = Transform::from_xyz(0.0, -0.07, 0.0);
         let table = match mesh {
             true => {
                 let rough = ClothMeshCollider::mesh().with_friction(2.0, 2.0);
-                app.world_mut().spawn((rough, Mesh3d(table), place)).id()
+                app.world_mut()
+                    .spawn((rough, Mesh3d(table), transform))
+                    .id()
             }
             false => {
                 let rough = ClothCollider::cylinder(1.0, 0.1).with_friction(2.0, 2.0);
-                app.world_mut().spawn((rough, place)).id()
+                app.world_mut().spawn((rough, transform)).id()
             }
         };
         let cloth = spawn(&mut app, ());
@@ -221,12 +226,12 @@ fn a_turning_mesh_takes_cloth_along() {
         app.add_systems(FixedUpdate, move |mut transforms: Query<&mut Transform>| {
             transforms.get_mut(table).unwrap().rotate_y(1.0 / 60.0);
         });
-        let before = places(&app, cloth)[9];
+        let before = positions(&app, cloth)[9];
         run(&mut app, 60);
-        let after = places(&app, cloth)[9];
+        let after = positions(&app, cloth)[9];
         (before.xz()).angle_to(after.xz()).abs()
     };
-    let (primitive, mesh) = (turned(false), turned(true));
+    let (primitive, mesh) = (turned_angle(false), turned_angle(true));
     assert!((mesh - 1.0).abs() < 0.1, "{mesh} rad of 1");
     assert!(
         (mesh - primitive).abs() < 0.05,
@@ -235,7 +240,7 @@ fn a_turning_mesh_takes_cloth_along() {
 }
 
 #[test]
-fn cloth_that_begins_inside_comes_out_and_in_a_hollow_one_stays_in() {
+fn cloth_that_begins_inside_a_mesh_comes_out_and_inside_a_hollow_mesh_stays_in() {
     for hollow in [false, true] {
         let mut app = headless_app((ClothPlugin::default(), ClothDiagnosticsPlugin::default()));
         let ball = add_mesh(&mut app, ball(0.9));
@@ -246,20 +251,20 @@ fn cloth_that_begins_inside_comes_out_and_in_a_hollow_one_stays_in() {
         app.world_mut().spawn((collider, Mesh3d(ball)));
         let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.1, 0.0));
         run(&mut app, 2);
-        let inside = |place: &Vec3| place.length() < 0.9;
-        let count = places(&app, cloth)
+        let is_inside = |position: &Vec3| position.length() < 0.9;
+        let count = positions(&app, cloth)
             .iter()
-            .filter(|place| inside(place))
+            .filter(|position| is_inside(position))
             .count();
         assert_eq!(count, if hollow { 100 } else { 0 });
         run(&mut app, 120);
-        let all = places(&app, cloth);
-        assert!(all.iter().all(|place| inside(place) == hollow));
+        let all = positions(&app, cloth);
+        assert!(all.iter().all(|position| is_inside(position) == hollow));
         let stats = app.world().get::<ClothStats>(cloth).unwrap();
         assert!(stats.deepest_penetration < 1e-4, "{stats:?}");
         if hollow {
-            let low = all.iter().map(|place| place.y).fold(0.0, f32::min);
-            assert!(low < -0.7, "it lies at the bottom: {low}");
+            let low = all.iter().map(|position| position.y).fold(0.0, f32::min);
+            assert!(low < -0.7, "not at the bottom: {low} m");
         }
     }
 }
@@ -272,7 +277,6 @@ fn penetration_is_measured() {
         3,
         Vec2::splat(4.0),
     ));
-    // Whoever pins cloth there wants it there; the others are kept out.
     let cloth = spawn(&mut app, Transform::from_xyz(0.0, 1.0, 0.0));
     run(&mut app, 1);
     let deepest = |app: &App| {
@@ -285,7 +289,7 @@ fn penetration_is_measured() {
     assert_eq!(deepest(&app), 0.0);
     app.add_systems(
         FixedUpdate,
-        (move |mut particles: Query<&mut Particles>| {
+        (move |mut particles: Query<&mut ClothParticles>| {
             let mut particles = particles.get_mut(cloth).unwrap();
             particles.set_world_position(0, Vec3::new(0.1, -0.25, 0.1));
         })
@@ -296,7 +300,7 @@ fn penetration_is_measured() {
 }
 
 #[test]
-fn meshes_that_come_later_or_change_are_built_then() {
+fn mesh_colliders_that_load_late_or_change_are_rebuilt() {
     let mut app = app();
     let later = app.world().resource::<Assets<Mesh>>().reserve_handle();
     let collider = (ClothMeshCollider::mesh(), Mesh3d(later.clone()));
@@ -310,26 +314,26 @@ fn meshes_that_come_later_or_change_are_built_then() {
     };
     insert(&mut app, size);
     run(&mut app, 120);
-    let rests_at = |app: &App, height: f32| {
+    let assert_rests_at = |app: &App, height: f32| {
         let y = centre(app, cloth).y - height - THICKNESS;
         assert!(y.abs() < 2e-3, "{y} m above {height}");
     };
-    rests_at(&app, 0.1);
-    // The asset grows, and lifts it.
+    assert_rests_at(&app, 0.1);
+    // The mesh asset grows and lifts the cloth.
     insert(&mut app, size + Vec3::Y * 0.01);
     run(&mut app, 60);
-    rests_at(&app, 0.105);
+    assert_rests_at(&app, 0.105);
     // Another mesh.
     let other = add_mesh(&mut app, block(size + Vec3::Y * 0.02));
     app.world_mut().entity_mut(collider).insert(Mesh3d(other));
     run(&mut app, 60);
-    rests_at(&app, 0.11);
+    assert_rests_at(&app, 0.11);
     // Another scale.
     let mut transform = app.world_mut().get_mut::<Transform>(collider).unwrap();
     transform.scale = Vec3::new(1.0, 1.1, 1.0);
     run(&mut app, 60);
-    rests_at(&app, 0.121);
-    // No collider any more.
+    assert_rests_at(&app, 0.121);
+    // The collider is removed.
     app.world_mut()
         .entity_mut(collider)
         .remove::<ClothMeshCollider>();
@@ -338,7 +342,7 @@ fn meshes_that_come_later_or_change_are_built_then() {
 }
 
 #[test]
-fn what_cannot_be_built_is_reported_once_and_harms_nobody() {
+fn a_collider_that_cannot_be_built_is_reported_once_and_disturbs_no_cloth() {
     let mut app = app();
     record(&mut app, 47_000);
     let cloth = spawn(&mut app, Pins::top_corners());
@@ -399,21 +403,21 @@ fn what_cannot_be_built_is_reported_once_and_harms_nobody() {
             "transform",
         ),
     ];
-    let cases = cases.map(|(collider, mesh, place, said)| {
-        let entity = app.world_mut().spawn((collider, place)).id();
+    let cases = cases.map(|(collider, mesh, transform, message)| {
+        let entity = app.world_mut().spawn((collider, transform)).id();
         if let Some(mesh) = mesh {
             app.world_mut().entity_mut(entity).insert(Mesh3d(mesh));
         }
-        (entity, said)
+        (entity, message)
     });
     run(&mut app, 30);
-    for (entity, said) in cases {
+    for (entity, message) in cases {
         let log = lines_about(entity);
-        assert_eq!(log.len(), 1, "{said}: {log:?}");
-        assert!(log[0].contains(said), "{said}: {log:?}");
+        assert_eq!(log.len(), 1, "{message}: {log:?}");
+        assert!(log[0].contains(message), "{message}: {log:?}");
     }
     assert!(particles(&app, cloth).is_finite());
-    // What is repaired is built.
+    // A repaired collider is built.
     let mut shape = app
         .world_mut()
         .get_mut::<ClothMeshCollider>(cases[4].0)
@@ -424,14 +428,19 @@ fn what_cannot_be_built_is_reported_once_and_harms_nobody() {
         .unwrap()
         .translation
         .y = -0.3;
-    // It hangs through where the floor now is; an open one keeps it on the side on which it is.
+    // The cloth hangs through the new floor, and an open surface keeps cloth on its current side; the reset
+    // returns the cloth to the upper side.
     app.world_mut().trigger(ResetCloth { entity: cloth });
     run(&mut app, 120);
-    assert!(places(&app, cloth).iter().all(|place| place.y > -0.3));
+    assert!(
+        positions(&app, cloth)
+            .iter()
+            .all(|position| position.y > -0.3)
+    );
 }
 
 #[test]
-fn the_mesh_of_a_cloth_is_no_collider() {
+fn a_cloth_cannot_be_its_own_mesh_collider() {
     let mut app = app();
     record(&mut app, 48_000);
     let cloth = spawn(&mut app, ClothMeshCollider::mesh());
@@ -445,24 +454,27 @@ fn the_mesh_of_a_cloth_is_no_collider() {
 }
 
 #[test]
-fn layers_say_who_meets_it() {
+fn layers_decide_which_cloth_collides_with_a_mesh() {
     let mut app = app();
     let wall = ClothLayers::on(2);
     app.world_mut().spawn((sheet_of_triangles(4.0), wall));
-    let place = Transform::from_xyz(0.0, 0.2, 0.0);
-    let meets = spawn(&mut app, place);
-    let passes = spawn(&mut app, (place, ClothLayers::default().meeting(1)));
+    let transform = Transform::from_xyz(0.0, 0.2, 0.0);
+    let stopped = spawn(&mut app, transform);
+    let passing = spawn(
+        &mut app,
+        (transform, ClothLayers::default().with_filters(1)),
+    );
     run(&mut app, 60);
-    assert!(centre(&app, meets).y > 0.0 && centre(&app, passes).y < -1.0);
+    assert!(centre(&app, stopped).y > 0.0 && centre(&app, passing).y < -1.0);
 }
 
 #[test]
-fn cloth_falls_asleep_on_them_and_wakes_when_they_change() {
+fn cloth_falls_asleep_on_a_mesh_collider_and_wakes_when_the_collider_changes() {
     type Change = fn(&mut App, Entity);
     let changes: [(&str, Change); 4] = [
         ("moved", |app, ground| {
-            let mut place = app.world_mut().get_mut::<Transform>(ground).unwrap();
-            place.translation.y -= 0.01;
+            let mut transform = app.world_mut().get_mut::<Transform>(ground).unwrap();
+            transform.translation.y -= 0.01;
         }),
         ("other shape", |app, ground| {
             *app.world_mut()
@@ -492,7 +504,7 @@ fn cloth_falls_asleep_on_them_and_wakes_when_they_change() {
 }
 
 #[test]
-fn ropes_lie_on_them_with_their_thickness() {
+fn a_rope_rests_above_a_heightfield_by_its_radius() {
     let mut app = app();
     app.world_mut().spawn(ClothMeshCollider::heightfield(
         vec![0.0; 9],
@@ -505,19 +517,20 @@ fn ropes_lie_on_them_with_their_thickness() {
     };
     let rope = app.world_mut().spawn(rope).id();
     run(&mut app, 200);
-    for place in places(&app, rope) {
-        assert!((0.029..0.045).contains(&place.y), "{place}");
+    for position in positions(&app, rope) {
+        assert!((0.029..0.045).contains(&position.y), "{position}");
     }
 }
 
-/// Cloth on a ball of triangles that moves, over a field.
+/// Drapes a cloth over a moving sphere mesh above a heightfield, for 40 steps. Returns the app, the cloth and the
+/// sphere.
 fn draped(threads: usize) -> (App, Entity, Entity) {
     let mut app = app();
-    app.insert_resource(ClothThreads(threads));
-    moving(&mut app);
+    app.insert_resource(ClothMaxThreads(threads));
+    add_motion(&mut app);
     let ball = add_mesh(&mut app, ball(0.3));
-    let by = Moves(Vec3::new(0.002, 0.001, 0.0));
-    let ball = (ClothMeshCollider::mesh(), Mesh3d(ball), by);
+    let motion = StepDisplacement(Vec3::new(0.002, 0.001, 0.0));
+    let ball = (ClothMeshCollider::mesh(), Mesh3d(ball), motion);
     let ball = app.world_mut().spawn(ball).id();
     let floor = ClothMeshCollider::heightfield(vec![-0.4; 9], 3, Vec2::splat(4.0));
     app.world_mut().spawn(floor);
@@ -527,23 +540,23 @@ fn draped(threads: usize) -> (App, Entity, Entity) {
 }
 
 #[test]
-fn the_bits_depend_neither_on_threads_nor_on_what_is_kept() {
+fn the_bits_depend_neither_on_threads_nor_on_cached_contacts() {
     let (mut app, cloth, ball) = draped(usize::MAX);
-    let (alone, other, _) = draped(1);
+    let (serial, other, _) = draped(1);
     let hash = |app: &App, cloth| particles(app, cloth).state_hash();
-    assert_eq!(hash(&app, cloth), hash(&alone, other));
+    assert_eq!(hash(&app, cloth), hash(&serial, other));
     let snapshot = ClothSnapshot::take(app.world(), cloth).unwrap();
     let pose = |app: &App| {
-        let of = app.world().entity(ball);
+        let ball = app.world().entity(ball);
         (
-            *of.get::<Transform>().unwrap(),
-            *of.get::<bevy_drape::LastPose>().unwrap(),
+            *ball.get::<Transform>().unwrap(),
+            *ball.get::<bevy_drape::LastPose>().unwrap(),
         )
     };
     let saved = pose(&app);
     run(&mut app, 40);
     let after = hash(&app, cloth);
-    // Far away for a while, so that nothing is kept.
+    // The sphere is far away for a while, so that no contact stays cached.
     app.world_mut()
         .get_mut::<Transform>(ball)
         .unwrap()
@@ -557,7 +570,7 @@ fn the_bits_depend_neither_on_threads_nor_on_what_is_kept() {
 }
 
 #[test]
-fn shapes_of_parry_become_colliders() {
+fn parry_shapes_become_colliders() {
     use parry3d::{
         shape::{ConvexPolyhedron, HeightField, TriMesh},
         utils::Array2,
@@ -575,7 +588,7 @@ fn shapes_of_parry_become_colliders() {
         panic!("not a hull");
     };
     assert_eq!(points.len(), 4);
-    // It keeps its numbers column by column.
+    // parry stores the heights column by column.
     assert_eq!(
         ClothMeshCollider::from(&field),
         ClothMeshCollider::heightfield(

@@ -1,4 +1,4 @@
-//! Cloth in models from files: rules by name, custom properties, skeletons with capsules.
+//! Cloth in glTF models: rules by name, custom properties, skeletons with capsules.
 
 use crate::{
     add_mesh, app,
@@ -14,9 +14,9 @@ use bevy::{
     transform::TransformPlugin,
     world_serialization::{WorldInstanceReady, WorldSerializationPlugin},
 };
-use bevy_drape::{Particles, prelude::*};
+use bevy_drape::{ClothParticles, prelude::*};
 
-/// An app that loads glTF files and draws nothing.
+/// Creates an app that loads glTF files, without a renderer.
 fn app_with_models(rules: ClothRules) -> App {
     let mut app = App::new();
     app.add_plugins((
@@ -39,8 +39,8 @@ fn app_with_models(rules: ClothRules) -> App {
     app
 }
 
-/// Spawns the scene of a file and waits until it is there.
-fn load(app: &mut App, file: &'static str, place: Transform) -> Entity {
+/// Spawns the scene of a file and waits until it is loaded. Returns its root.
+fn load(app: &mut App, file: &'static str, transform: Transform) -> Entity {
     #[derive(Resource)]
     struct Ready;
     app.add_observer(|_: On<WorldInstanceReady>, mut commands: Commands| {
@@ -50,7 +50,10 @@ fn load(app: &mut App, file: &'static str, place: Transform) -> Entity {
         .world()
         .resource::<AssetServer>()
         .load(GltfAssetLabel::Scene(0).from_asset(file));
-    let root = app.world_mut().spawn((WorldAssetRoot(scene), place)).id();
+    let root = app
+        .world_mut()
+        .spawn((WorldAssetRoot(scene), transform))
+        .id();
     for _ in 0..2000 {
         app.update();
         if app.world().contains_resource::<Ready>() {
@@ -59,7 +62,7 @@ fn load(app: &mut App, file: &'static str, place: Transform) -> Entity {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    panic!("{file} does not load");
+    panic!("{file} is not loaded");
 }
 
 fn the_cloth(app: &mut App) -> Entity {
@@ -71,24 +74,24 @@ fn named(app: &mut App, name: &str) -> Entity {
     let mut names = app.world_mut().query::<(Entity, &Name)>();
     let found = names
         .iter(app.world())
-        .find(|(_, known)| known.as_str() == name);
+        .find(|(_, other)| other.as_str() == name);
     found.unwrap_or_else(|| panic!("no {name}")).0
 }
 
 #[test]
-fn a_figure_from_a_file_wears_its_cape() {
+fn a_loaded_character_carries_its_cape() {
     let mut app = app_with_models(ClothRules::default());
-    let place = Transform::from_xyz(5.0, 0.0, 2.0)
+    let transform = Transform::from_xyz(5.0, 0.0, 2.0)
         .with_rotation(Quat::from_rotation_y(0.5))
         .with_scale(Vec3::splat(1.2));
-    load(&mut app, "models/hero.glb", place);
+    load(&mut app, "models/hero.glb", transform);
     let cape = the_cloth(&mut app);
-    // The properties of its object.
+    // The cape has the custom properties of its object.
     let world = app.world();
     assert_eq!(world.get::<Cloth>(cape).unwrap().fabric, Fabric::wool());
     assert_eq!(
-        world.get::<MaxDistance>(cape).unwrap(),
-        &MaxDistance::painted(VertexChannel::Red, 1.4)
+        world.get::<ClothMaxDistance>(cape).unwrap(),
+        &ClothMaxDistance::painted(VertexChannel::Red, 1.4)
     );
     assert!(
         world
@@ -97,18 +100,18 @@ fn a_figure_from_a_file_wears_its_cape() {
             .joints
             .contains(&cape)
     );
-    // The first row is painted black and sits on the shoulders, where the figure is.
+    // The first row is painted black and lies on the shoulders of the character.
     let p = particles(&app, cape);
     assert_eq!(p.len(), 750);
     assert_eq!((0..750).filter(|&i| p.is_pinned(i)).count(), 25);
-    let neck = place.transform_point(Vec3::new(0.0, 1.45, 0.0));
+    let neck = transform.transform_point(Vec3::new(0.0, 1.45, 0.0));
     let collar = p.world_position(12);
     assert!(collar.distance(neck) < 0.35, "{collar} is not at {neck}");
-    // Its body has capsules, which follow the joints.
+    // The body has capsules as children of its joints.
     let mut colliders = app.world_mut().query::<(&ClothCollider, &ChildOf)>();
     let count = colliders.iter(app.world()).count();
     assert!((13..=19).contains(&count), "{count} capsules");
-    // It follows the chest.
+    // The cape follows the chest.
     let chest = named(&mut app, "Chest");
     app.world_mut()
         .get_mut::<Transform>(chest)
@@ -121,13 +124,13 @@ fn a_figure_from_a_file_wears_its_cape() {
     run(&mut app, 120);
     let p = particles(&app, cape);
     assert!(p.is_finite());
-    // It hangs behind the back.
+    // The cape hangs down.
     let [collar, hem] = [12, 749 - 12].map(|i| p.world_position(i));
     assert!(hem.y < collar.y - 1.2, "{hem}");
 }
 
 #[test]
-fn rules_go_before_properties() {
+fn rules_override_custom_properties() {
     let rules = ClothRules::default().named("Cap*", (Cloth::default(), Pins::edge(ClothEdge::Top)));
     let mut app = app_with_models(rules);
     load(&mut app, "models/hero.glb", Transform::default());
@@ -136,7 +139,7 @@ fn rules_go_before_properties() {
         app.world().get::<Cloth>(cape).unwrap().fabric,
         Fabric::default()
     );
-    assert!(app.world().get::<MaxDistance>(cape).is_none());
+    assert!(app.world().get::<ClothMaxDistance>(cape).is_none());
     let mut app = app_with_models(ClothRules::default().without_extras());
     load(&mut app, "models/hero.glb", Transform::default());
     let mut cloths = app.world_mut().query::<&Cloth>();
@@ -144,7 +147,7 @@ fn rules_go_before_properties() {
 }
 
 #[test]
-fn a_file_that_never_loads_harms_nobody() {
+fn a_file_that_never_loads_disturbs_no_other_cloth() {
     let mut app = app_with_models(ClothRules::default());
     let scene = app
         .world()
@@ -165,12 +168,12 @@ fn a_file_that_never_loads_harms_nobody() {
     let mesh = add_mesh(&mut app, sheet());
     let other = app.world_mut().spawn((Cloth::default(), Mesh3d(mesh))).id();
     run(&mut app, 60);
-    assert!(app.world().get::<Particles>(waiting).is_none());
+    assert!(app.world().get::<ClothParticles>(waiting).is_none());
     assert!(particles(&app, other).world_position(0).y < -0.1);
 }
 
 #[test]
-fn meshes_are_dressed_by_their_names() {
+fn rules_add_cloth_by_mesh_name_or_node_name() {
     let mut app = app();
     record(&mut app, 7700);
     app.insert_resource(
@@ -208,7 +211,7 @@ fn meshes_are_dressed_by_their_names() {
 }
 
 #[test]
-fn capsules_go_with_their_component() {
+fn skeleton_capsules_follow_changes_and_removal_of_their_component() {
     let mut app = app_with_models(ClothRules::default().without_extras().colliders("Body"));
     load(&mut app, "models/hero.glb", Transform::default());
     let mut bodies = app
@@ -220,20 +223,20 @@ fn capsules_go_with_their_component() {
         .query::<(&ClothCollider, &GlobalTransform)>();
     let count = colliders.iter(app.world()).count();
     assert!(count > 12, "{count}");
-    // Of the height of a head and the width of shoulders.
+    // The capsules reach as high as the head and as wide as the shoulders.
     let high = colliders
         .iter(app.world())
-        .map(|(_, at)| at.translation().y);
+        .map(|(_, transform)| transform.translation().y);
     assert!(high.clone().fold(0.0, f32::max) > 1.55);
     let wide = colliders
         .iter(app.world())
-        .map(|(_, at)| at.translation().x);
+        .map(|(_, transform)| transform.translation().x);
     assert!((0.3..0.7).contains(&wide.fold(0.0, f32::max)));
-    // Made anew when they are to be others, and no twice.
+    // A changed component replaces the capsules.
     app.world_mut()
         .get_mut::<SkeletonColliders>(body)
         .unwrap()
-        .least_radius = 0.08;
+        .min_radius = 0.08;
     run(&mut app, 2);
     let fewer = colliders.iter(app.world()).count();
     assert!(fewer > 2 && fewer < count, "{fewer} of {count}");
@@ -245,7 +248,7 @@ fn capsules_go_with_their_component() {
 }
 
 #[test]
-fn a_copy_of_a_figure_wears_its_own_cape() {
+fn a_cloned_character_has_a_cape_of_its_own() {
     let mut app = app_with_models(ClothRules::default());
     let root = load(&mut app, "models/hero.glb", Transform::default());
     run(&mut app, 20);
@@ -255,10 +258,10 @@ fn a_copy_of_a_figure_wears_its_own_cape() {
     let mut cloths = app.world_mut().query_filtered::<Entity, With<Cloth>>();
     let count = capsules.iter(app.world()).count();
     let cape = cloths.single(app.world()).unwrap();
-    let figure = app.world().get::<Children>(root).unwrap()[0];
+    let character = app.world().get::<Children>(root).unwrap()[0];
     let copy = app
         .world_mut()
-        .entity_mut(figure)
+        .entity_mut(character)
         .clone_and_spawn_with_opt_out(|cloner| {
             cloner.linked_cloning(true);
         });
@@ -285,7 +288,7 @@ fn a_copy_of_a_figure_wears_its_own_cape() {
 }
 
 #[test]
-fn warm_cloth_hangs_when_it_is_first_seen() {
+fn cloth_with_warm_up_hangs_in_its_first_frame() {
     let mut app = app();
     let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 10, 10));
     app.world_mut().spawn((
@@ -298,7 +301,7 @@ fn warm_cloth_hangs_when_it_is_first_seen() {
             Mesh3d(mesh.clone()),
             Pins::edge(ClothEdge::Top),
         );
-        app.world_mut().spawn((cloth, WarmUp(steps))).id()
+        app.world_mut().spawn((cloth, ClothWarmUp(steps))).id()
     };
     let [cold, warm] = [0, 180].map(|steps| spawn(&mut app, steps));
     app.update();
@@ -308,12 +311,12 @@ fn warm_cloth_hangs_when_it_is_first_seen() {
     };
     assert_eq!(lowest(&app, cold), 0.0);
     assert!(lowest(&app, warm) < -0.4, "{}", lowest(&app, warm));
-    // It is drawn so, and no particle is in the ball.
+    // No particle is inside the ball, and the mesh shows the simulated state.
     let p = particles(&app, warm);
     assert!((0..100).all(|i| p.world_position(i).distance(Vec3::NEG_Y * 0.4) > 0.299));
     let drawn = crate::float3(crate::drawn(&app, warm), Mesh::ATTRIBUTE_POSITION);
     assert!(drawn.iter().any(|at| at.y < -0.4));
-    // One that went through all steps in frames is at the same place.
+    // Cloth simulated frame by frame reaches the same position.
     run(&mut app, 180);
     let p = [cold, warm].map(|cloth| particles(&app, cloth).world_position(95));
     assert!(p[0].distance(p[1]) < 0.05, "{p:?}");

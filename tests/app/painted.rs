@@ -1,4 +1,4 @@
-//! What an artist paints on a mesh: pins, parts, masses, stiffness, distances.
+//! Per-vertex paint: pins, cloth parts, masses, stiffness, maximum distances.
 
 use crate::{
     add_mesh, app, bounds, command, drawn, float3,
@@ -9,13 +9,13 @@ use bevy::{
     mesh::{MeshVertexAttribute, VertexFormat},
     prelude::*,
 };
-use bevy_drape::{Particles, prelude::*};
+use bevy_drape::{ClothParticles, prelude::*};
 use std::f32::consts::FRAC_PI_4;
 
 const LOOSE: MeshVertexAttribute =
     MeshVertexAttribute::new("Loose", 0x100_0e5e, VertexFormat::Float32);
 
-/// The sheet of 10 × 10, with colours by place: red in its first row, green in its last three.
+/// Returns the sheet of 10 × 10 particles with vertex colours: red in its first row, green in its last three.
 fn painted() -> Mesh {
     let mut mesh = Mesh::from(sheet());
     let colours: Vec<[f32; 4]> = (0..100)
@@ -47,7 +47,7 @@ fn pinned(app: &App, cloth: Entity) -> Vec<usize> {
 }
 
 #[test]
-fn painted_pins_hold_and_their_paint_is_not_drawn() {
+fn painted_pins_hold_and_their_colours_are_not_rendered() {
     let mut app = app();
     let by_colour = spawn(&mut app, painted(), Pins::painted(VertexChannel::Red));
     let mut mesh = Mesh::from(sheet());
@@ -66,7 +66,7 @@ fn painted_pins_hold_and_their_paint_is_not_drawn() {
     );
     let has_colours = |cloth| drawn(&app, cloth).contains_attribute(Mesh::ATTRIBUTE_COLOR);
     assert!(!has_colours(by_colour) && has_colours(unpainted));
-    // The mesh of the file is as it was.
+    // The source mesh keeps its colours.
     let source = app
         .world()
         .get::<bevy_drape::ClothSource>(by_colour)
@@ -74,14 +74,14 @@ fn painted_pins_hold_and_their_paint_is_not_drawn() {
     let meshes = app.world().resource::<Assets<Mesh>>();
     let source = meshes.get(&source.source).unwrap();
     assert!(source.contains_attribute(Mesh::ATTRIBUTE_COLOR));
-    // And pins can be painted anew at any time.
+    // Pins may use another channel at any time.
     *app.world_mut().get_mut::<Pins>(by_colour).unwrap() = Pins::painted(VertexChannel::Green);
     run(&mut app, 1);
     assert_eq!(pinned(&app, by_colour), (70..100).collect::<Vec<_>>());
 }
 
 #[test]
-fn a_channel_that_is_not_there_is_told_by_name() {
+fn a_missing_channel_is_reported_by_name() {
     let mut app = app();
     record(&mut app, 7100);
     let cloth = spawn(
@@ -89,7 +89,7 @@ fn a_channel_that_is_not_there_is_told_by_name() {
         painted(),
         (
             Pins::painted(VertexChannel::attribute("Pinned")),
-            MaxDistance::painted(VertexChannel::joint("Hip"), 0.1),
+            ClothMaxDistance::painted(VertexChannel::joint("Hip"), 0.1),
             ClothPaint {
                 mass: PerVertex::painted(VertexChannel::attribute("Heavy"), 2.0),
                 ..default()
@@ -103,25 +103,28 @@ fn a_channel_that_is_not_there_is_told_by_name() {
     );
     run(&mut app, 3);
     let lines = lines_about(cloth);
-    let has = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
-    for what in ["Pinned", "Hip", "Heavy"] {
-        assert_eq!(has(what), 1, "{what}: {lines:#?}");
+    let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    for channel in ["Pinned", "Hip", "Heavy"] {
+        assert_eq!(count(channel), 1, "{channel}: {lines:#?}");
     }
-    assert_eq!(has("vertex colours"), 3, "what there is: {lines:#?}");
-    assert!(particles(&app, cloth).is_finite(), "the rest goes on");
+    assert_eq!(count("vertex colours"), 3, "available channels: {lines:#?}");
+    assert!(
+        particles(&app, cloth).is_finite(),
+        "the cloth is simulated without them"
+    );
     let lines = lines_about(part);
     assert!(lines.iter().any(|line| line.contains("Blue")), "{lines:#?}");
-    assert!(app.world().get::<Particles>(part).is_none());
-    // It is built once its part is one that there is.
+    assert!(app.world().get::<ClothParticles>(part).is_none());
+    // The cloth is built once its part selects triangles.
     app.world_mut()
         .entity_mut(part)
         .insert(ClothPart::predicate(|at| at.x > 0.0));
     run(&mut app, 2);
-    assert!(app.world().get::<Particles>(part).is_some());
+    assert!(app.world().get::<ClothParticles>(part).is_some());
 }
 
 #[test]
-fn a_part_of_a_mesh_is_sewn_to_the_rest() {
+fn a_cloth_part_stays_attached_to_the_rest_of_the_mesh() {
     let mut app = app();
     let cloth = spawn(
         &mut app,
@@ -133,11 +136,7 @@ fn a_part_of_a_mesh_is_sewn_to_the_rest() {
     );
     let before = float3(&painted(), Mesh::ATTRIBUTE_POSITION);
     run(&mut app, 60);
-    assert_eq!(
-        particles(&app, cloth).len(),
-        40,
-        "three rows, and one for the seam"
-    );
+    assert_eq!(particles(&app, cloth).len(), 40, "three rows and the seam");
     assert_eq!(pinned(&app, cloth), (0..10).collect::<Vec<_>>());
     let mesh = drawn(&app, cloth);
     let after = float3(mesh, Mesh::ATTRIBUTE_POSITION);
@@ -146,9 +145,12 @@ fn a_part_of_a_mesh_is_sewn_to_the_rest() {
     assert!(seam.clone().all(|(a, b)| a.distance(*b) < 1e-5));
     assert!(after[95].y < before[95].y - 0.1, "the cloth hangs");
     let aabb = bounds(&app, cloth);
-    for at in &after {
-        let inside = (*at - Vec3::from(aabb.center)).abs() - Vec3::from(aabb.half_extents);
-        assert!(inside.max_element() < 1e-4, "{at} is outside of {aabb:?}");
+    for position in &after {
+        let beyond = (*position - Vec3::from(aabb.center)).abs() - Vec3::from(aabb.half_extents);
+        assert!(
+            beyond.max_element() < 1e-4,
+            "{position} is outside of {aabb:?}"
+        );
     }
 }
 
@@ -165,7 +167,7 @@ fn the_seam_moves_with_the_mesh() {
         .get_mut::<Transform>(cloth)
         .unwrap()
         .translation = Vec3::X;
-    // Other pins do not take the seam off.
+    // Other pins do not release the seam.
     app.world_mut().entity_mut(cloth).insert(Pins::index(99));
     run(&mut app, 2);
     assert_eq!(pinned(&app, cloth).len(), 11);
@@ -175,7 +177,7 @@ fn the_seam_moves_with_the_mesh() {
 }
 
 #[test]
-fn painted_masses_are_multiples() {
+fn painted_masses_multiply_the_mass() {
     let mut app = app();
     let paint = ClothPaint {
         mass: PerVertex::Painted {
@@ -192,7 +194,7 @@ fn painted_masses_are_multiples() {
     let [without, with] = [plain, heavy].map(|cloth| masses(&app, cloth));
     assert_eq!(with[5], without[5] / 4.0);
     assert_eq!(with[50], without[50]);
-    // It may change, and nonsense is kept within limits.
+    // The paint may change, and values out of range are clamped.
     app.world_mut().get_mut::<ClothPaint>(heavy).unwrap().mass = (-3.0).into();
     run(&mut app, 1);
     assert!(
@@ -205,7 +207,7 @@ fn painted_masses_are_multiples() {
     assert_eq!(masses(&app, heavy), without);
 }
 
-/// How far the free end of a strip sags that sticks out from a table, m.
+/// Returns the sag of the free end of a strip that overhangs a table edge, m.
 fn sag(bending_stiffness: PerVertex) -> f32 {
     let mut app = app();
     let grid = ClothGrid::new(0.12, 0.04, 25, 9);
@@ -222,7 +224,7 @@ fn sag(bending_stiffness: PerVertex) -> f32 {
     );
     app.world_mut().get_mut::<Cloth>(cloth).unwrap().fabric = Fabric::denim();
     run(&mut app, 240);
-    // Still so after a reset.
+    // A reset keeps the paint.
     app.world_mut().trigger(ResetCloth { entity: cloth });
     run(&mut app, 240);
     -particles(&app, cloth).world_position(24).y
@@ -237,18 +239,18 @@ fn painted_stiffness_holds_cloth_up() {
 }
 
 #[test]
-fn particles_stay_within_their_distance() {
+fn particles_stay_within_their_maximum_distance() {
     let mut app = app();
-    let limit = MaxDistance::everywhere(0.1);
+    let max_distance = ClothMaxDistance::everywhere(0.1);
     let cloth = spawn(
         &mut app,
         painted(),
-        (limit, Transform::from_xyz(0.0, 2.0, 0.0)),
+        (max_distance, Transform::from_xyz(0.0, 2.0, 0.0)),
     );
     let painted_cloth = spawn(
         &mut app,
         painted(),
-        MaxDistance {
+        ClothMaxDistance {
             distance: PerVertex::Painted {
                 channel: VertexChannel::Red,
                 zero: 0.3,
@@ -258,17 +260,17 @@ fn particles_stay_within_their_distance() {
         },
     );
     let rest = float3(&painted(), Mesh::ATTRIBUTE_POSITION);
-    let farthest = |app: &App, cloth, by: Vec3| {
+    let farthest = |app: &App, cloth, offset: Vec3| {
         let particles = particles(app, cloth);
-        let away = |i: usize| particles.world_position(i).distance(rest[i] + by);
-        (0..100).map(away).fold(0.0, f32::max)
+        let distance = |i: usize| particles.world_position(i).distance(rest[i] + offset);
+        (0..100).map(distance).fold(0.0, f32::max)
     };
     run(&mut app, 60);
     let far = farthest(&app, cloth, Vec3::Y * 2.0);
     assert!((0.0999..0.1001).contains(&far), "{far}");
     assert_eq!(pinned(&app, painted_cloth), (0..10).collect::<Vec<_>>());
     assert!(farthest(&app, painted_cloth, Vec3::ZERO) < 0.3001);
-    // It follows its entity, and is free once the component is gone.
+    // The cloth follows its entity, and is free once the component is removed.
     app.world_mut()
         .get_mut::<Transform>(cloth)
         .unwrap()
@@ -276,17 +278,19 @@ fn particles_stay_within_their_distance() {
         .x = 5.0;
     run(&mut app, 2);
     assert!(farthest(&app, cloth, Vec3::new(5.0, 2.0, 0.0)) < 0.1001);
-    app.world_mut().entity_mut(cloth).remove::<MaxDistance>();
+    app.world_mut()
+        .entity_mut(cloth)
+        .remove::<ClothMaxDistance>();
     run(&mut app, 60);
     assert!(farthest(&app, cloth, Vec3::new(5.0, 2.0, 0.0)) > 1.0);
 }
 
 #[test]
-fn a_backstop_keeps_cloth_in_front() {
+fn a_backstop_keeps_cloth_in_front_of_it() {
     let mut app = app();
-    // Lying cloth, whose normals point up: it may fall by 2 cm.
-    let limit = MaxDistance::everywhere(1.0).with_backstop(0.02, 10.0);
-    let cloth = spawn(&mut app, painted(), limit);
+    // The normals of the horizontal cloth point up: particles may fall by 2 cm.
+    let max_distance = ClothMaxDistance::everywhere(1.0).with_backstop(0.02, 10.0);
+    let cloth = spawn(&mut app, painted(), max_distance);
     run(&mut app, 60);
     let particles = particles(&app, cloth);
     let lowest = (0..100)
@@ -296,24 +300,25 @@ fn a_backstop_keeps_cloth_in_front() {
 }
 
 #[test]
-fn front_is_in_front_where_cloth_is_stretched_or_mirrored() {
+fn a_backstop_faces_the_right_way_under_scaling_and_mirroring() {
     for depth in [4.0, -4.0] {
         let mut app = app();
-        let limit = MaxDistance::everywhere(1.0).with_backstop(0.02, 100.0);
-        // A slope of 45°, made less steep by the scale: cloth slides down on it by a metre.
+        let max_distance = ClothMaxDistance::everywhere(1.0).with_backstop(0.02, 100.0);
+        // The scale makes the slope of 45° less steep; the cloth slides down on it by 1 m.
         let slope = Quat::from_rotation_x(FRAC_PI_4);
         let mesh = painted().rotated_by(slope);
-        let place = Transform::from_scale(Vec3::new(1.0, 1.0, depth));
+        let transform = Transform::from_scale(Vec3::new(1.0, 1.0, depth));
         let rest = float3(&mesh, Mesh::ATTRIBUTE_POSITION);
-        let cloth = spawn(&mut app, mesh, (limit, place));
+        let cloth = spawn(&mut app, mesh, (max_distance, transform));
         run(&mut app, 120);
-        let front = slope * Vec3::Y / place.scale;
+        let front = slope * Vec3::Y / transform.scale;
         let particles = particles(&app, cloth);
-        let moved = (0..100).map(|i| particles.world_position(i) - rest[i] * place.scale);
+        let displacements =
+            (0..100).map(|i| particles.world_position(i) - rest[i] * transform.scale);
         let (mut deepest, mut farthest) = (0.0f32, 0.0f32);
-        for moved in moved {
-            deepest = deepest.min(moved.dot(front.normalize()));
-            farthest = farthest.max(moved.length());
+        for displacement in displacements {
+            deepest = deepest.min(displacement.dot(front.normalize()));
+            farthest = farthest.max(displacement.length());
         }
         assert!((-0.03..-0.019).contains(&deepest), "{deepest} at {depth}");
         assert!(farthest > 0.9, "{farthest} at {depth}");
@@ -321,9 +326,9 @@ fn front_is_in_front_where_cloth_is_stretched_or_mirrored() {
 }
 
 #[test]
-fn torn_cloth_keeps_its_limits() {
+fn torn_cloth_keeps_its_maximum_distances() {
     let mut app = app();
-    let cloth = spawn(&mut app, painted(), MaxDistance::everywhere(0.2));
+    let cloth = spawn(&mut app, painted(), ClothMaxDistance::everywhere(0.2));
     run(&mut app, 5);
     let across = [Vec3::new(-0.6, 0.5, 0.03), Vec3::new(0.6, 0.5, 0.03)];
     command(&mut app, cloth, |cloth| {
@@ -331,7 +336,7 @@ fn torn_cloth_keeps_its_limits() {
     });
     run(&mut app, 60);
     let particles = particles(&app, cloth);
-    assert!(particles.len() > 100, "it was cut");
+    assert!(particles.len() > 100, "the cut splits particles");
     let far = (0..100)
         .map(|i| particles.world_position(i).y)
         .fold(0.0, f32::min);

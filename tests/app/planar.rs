@@ -1,4 +1,4 @@
-//! Cloth that is kept in a plane.
+//! Cloth constrained to a plane.
 
 use crate::{
     app,
@@ -8,7 +8,7 @@ use crate::{
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
 
-/// How far the particle that is farthest out is from the plane, m.
+/// Returns the largest distance of a particle from the plane, m.
 fn farthest(app: &App, cloth: Entity, point: Vec3, normal: Vec3) -> f32 {
     let particles = particles(app, cloth);
     (0..particles.len())
@@ -16,7 +16,7 @@ fn farthest(app: &App, cloth: Entity, point: Vec3, normal: Vec3) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Wind and gravity along the normal, and a ball that is a little on one side of the plane.
+/// Runs a cloth for 120 steps with wind and gravity along the normal, and a ball slightly off the plane.
 fn pushed_out(transform: Transform, extra: impl Bundle) -> (App, Entity) {
     let mut app = app();
     let normal = transform.rotation * Vec3::Z;
@@ -33,7 +33,7 @@ fn pushed_out(transform: Transform, extra: impl Bundle) -> (App, Entity) {
         ClothCollider::sphere(0.3),
         Transform::from_translation(ball),
     ));
-    // The sheet of these tests lies in the xz plane of its mesh; it is stood up.
+    // Vertical, unlike the default sheet of these tests.
     let mesh = crate::add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 10, 10));
     let cloth = app
         .world_mut()
@@ -44,7 +44,7 @@ fn pushed_out(transform: Transform, extra: impl Bundle) -> (App, Entity) {
 }
 
 #[test]
-fn nothing_pushes_it_out_of_its_plane() {
+fn nothing_pushes_planar_cloth_out_of_its_plane() {
     for transform in [
         Transform::IDENTITY,
         Transform::from_xyz(0.3, -0.2, 0.5).with_rotation(Quat::from_euler(
@@ -55,13 +55,13 @@ fn nothing_pushes_it_out_of_its_plane() {
         )),
     ] {
         let (point, normal) = (transform.translation, transform.rotation * Vec3::Z);
-        let held = (PlanarCloth::default(), Pins::top_corners());
-        let (app, cloth) = pushed_out(transform, held);
+        let planar = (PlanarCloth::default(), Pins::top_corners());
+        let (app, cloth) = pushed_out(transform, planar);
         let out = farthest(&app, cloth, point, normal);
         assert!(out < 1e-6, "{out} m out of the plane");
-        // In the plane it gives way to the ball.
+        // The ball displaces the cloth within the plane.
         let pushed = crate::centre(&app, cloth).distance(point);
-        assert!(pushed > 0.005, "it moved {pushed} m");
+        assert!(pushed > 0.005, "displaced by {pushed} m");
 
         let (app, free) = pushed_out(transform, Pins::top_corners());
         let out = farthest(&app, free, point, normal);
@@ -70,7 +70,7 @@ fn nothing_pushes_it_out_of_its_plane() {
 }
 
 #[test]
-fn the_ball_in_its_way_still_parts_it() {
+fn a_ball_still_displaces_planar_cloth_within_the_plane() {
     let (app, cloth) = pushed_out(
         Transform::IDENTITY,
         (PlanarCloth::default(), Pins::top_corners()),
@@ -81,18 +81,19 @@ fn the_ball_in_its_way_still_parts_it() {
     let nearest = (0..100)
         .map(|i| particles.world_position(i).distance(ball))
         .fold(f32::MAX, f32::min);
-    // Where the plane cuts the ball it is 0.297 m wide; being brought back may cost a little.
-    assert!(nearest > 0.28, "{nearest} m from the middle of the ball");
+    // The ball's cross-section in the plane has a radius of 0.297 m; the projection back into the plane may
+    // cost a little of the distance.
+    assert!(nearest > 0.28, "{nearest} m from the centre of the ball");
 }
 
 #[test]
-fn it_may_collide_with_itself_there() {
+fn planar_cloth_may_collide_with_itself() {
     let mut app = app();
     app.world_mut().spawn((
         ClothCollider::half_space(),
         Transform::from_xyz(0.0, -0.6, 0.0),
     ));
-    // A ribbon that comes down on its edge has to fold in its plane.
+    // A ribbon that falls on its narrow edge has to fold within its plane.
     let mesh = crate::add_mesh(&mut app, ClothGrid::vertical(0.05, 1.0, 2, 41));
     let cloth = Cloth {
         self_collision: SelfCollision::ParticlesAndEdges,
@@ -106,8 +107,8 @@ fn it_may_collide_with_itself_there() {
     assert!(farthest(&app, cloth, Vec3::ZERO, Vec3::Z) < 1e-6);
     let particles = particles(&app, cloth);
     assert!(particles.is_finite());
-    // Neighbours are 25 mm apart and more, and what is farther than 1.5 times what it keeps, 35 mm, at rest
-    // stays so far apart.
+    // Neighbours are at least 25 mm apart at rest. Particles farther apart at rest than 1.5 times the collision
+    // distance of 35 mm collide.
     let at = |i: usize| particles.world_position(i);
     let rest = |i: usize| Vec2::new((i % 2) as f32 * 0.05, (i / 2) as f32 * 0.025);
     let pairs = (0..particles.len()).flat_map(|i| (0..i).map(move |j| [i, j]));
@@ -117,7 +118,7 @@ fn it_may_collide_with_itself_there() {
 }
 
 #[test]
-fn the_plane_goes_with_its_entity_and_ends_with_the_component() {
+fn the_plane_moves_with_its_entity_and_ends_with_the_component() {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::Z * 5.0));
     let mesh = crate::add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 4, 4));
@@ -134,7 +135,7 @@ fn the_plane_goes_with_its_entity_and_ends_with_the_component() {
     assert!(farthest(&app, cloth, Vec3::Z * 0.25, Vec3::Z) < 1e-6);
     app.world_mut().entity_mut(cloth).remove::<PlanarCloth>();
     run(&mut app, 10);
-    // Free again, and not flung: ½·5·(1/6)² m.
+    // The cloth falls freely, without an initial velocity: ½·5·(1/6)² m.
     let out = farthest(&app, cloth, Vec3::Z * 0.25, Vec3::Z);
     assert!((0.01..0.1).contains(&out), "{out}");
 }

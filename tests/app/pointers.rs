@@ -1,5 +1,5 @@
-//! Pointers that grab, cut and tear, through Bevy's picking: from the events of a mouse or a finger to
-//! the cloth. The screen is an imaginary one of 800 × 600 pixels.
+//! Grabbing, cutting and tearing with pointers, through Bevy's picking: from mouse and touch events to the cloth.
+//! The screen is a virtual one of 800 × 600 pixels.
 
 use crate::{particles, run};
 use bevy::{
@@ -18,7 +18,8 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{
-    ClothGrabs, ClothHands, ClothTool, ClothTools, ClothTorn, HoveredThreads, Particles, prelude::*,
+    ClothGrabs, ClothParticles, ClothPointers, ClothTool, ClothTools, ClothTorn, HoveredEdges,
+    prelude::*,
 };
 
 const SCREEN: ManualTextureViewHandle = ManualTextureViewHandle(7);
@@ -26,7 +27,7 @@ const SIZE: UVec2 = UVec2::new(800, 600);
 
 mod tools;
 
-/// A sheet of 2 m that hangs before a camera 3 m away.
+/// App with a hanging sheet of 2 m × 2 m, and a camera 3 m in front of it.
 struct Studio {
     app: App,
     cloth: Entity,
@@ -64,43 +65,43 @@ impl Studio {
         });
     }
 
-    /// A pointer does something at a place on the screen, and a frame passes.
-    fn act(&mut self, pointer: PointerId, place: Vec2, action: PointerAction) {
+    /// Sends a pointer action at a position on the screen, and runs a frame.
+    fn act(&mut self, pointer: PointerId, position: Vec2, action: PointerAction) {
         let location = Location {
             target: NormalizedRenderTarget::TextureView(SCREEN),
-            position: place,
+            position,
         };
         let input = PointerInput::new(pointer, location, action);
         self.app.world_mut().write_message(input);
         run(&mut self.app, 1);
     }
 
-    fn move_to(&mut self, place: Vec2) {
+    fn move_to(&mut self, position: Vec2) {
         self.act(
             PointerId::Mouse,
-            place,
+            position,
             PointerAction::Move { delta: Vec2::ONE },
         );
     }
 
-    fn press(&mut self, place: Vec2) {
-        self.move_to(place);
+    fn press(&mut self, position: Vec2) {
+        self.move_to(position);
         self.act(
             PointerId::Mouse,
-            place,
+            position,
             PointerAction::Press(PointerButton::Primary),
         );
     }
 
-    fn release(&mut self, place: Vec2) {
+    fn release(&mut self, position: Vec2) {
         self.act(
             PointerId::Mouse,
-            place,
+            position,
             PointerAction::Release(PointerButton::Primary),
         );
     }
 
-    /// Where a point of the world is on the screen.
+    /// Returns the screen position of a point of the world.
     fn on_screen(&self, point: Vec3) -> Vec2 {
         let world = self.app.world();
         let camera = world.get::<Camera>(self.camera).unwrap();
@@ -108,7 +109,8 @@ impl Studio {
         camera.world_to_viewport(transform, point).unwrap()
     }
 
-    fn held(&self) -> usize {
+    /// Returns the number of grabs.
+    fn grabs(&self) -> usize {
         self.app
             .world()
             .get::<ClothGrabs>(self.cloth)
@@ -117,7 +119,7 @@ impl Studio {
     }
 
     fn is_busy(&self) -> bool {
-        self.app.world().resource::<ClothHands>().are_busy()
+        self.app.world().resource::<ClothPointers>().are_busy()
     }
 
     fn torn(&self) -> usize {
@@ -125,7 +127,7 @@ impl Studio {
     }
 }
 
-/// A camera that looks along −z at the imaginary screen, or at a part of it.
+/// Spawns a camera that looks along −z and renders to the virtual screen, or to a viewport of it.
 fn camera(app: &mut App, transform: Transform, viewport: Option<URect>) -> Entity {
     let part = viewport.unwrap_or(URect::from_corners(UVec2::ZERO, SIZE));
     let mut projection = PerspectiveProjection::default();
@@ -147,7 +149,7 @@ fn camera(app: &mut App, transform: Transform, viewport: Option<URect>) -> Entit
         order: isize::from(viewport.is_some()),
         ..default()
     };
-    // The primary window is only there to be asked; Bevy's picking looks for nothing without one.
+    // Bevy's picking does nothing without a primary window.
     let mut windows = app.world_mut().query::<&Window>();
     if windows.iter(app.world()).next().is_none() {
         app.world_mut()
@@ -162,7 +164,7 @@ fn camera(app: &mut App, transform: Transform, viewport: Option<URect>) -> Entit
 #[test]
 fn the_point_under_the_cursor_follows_it() {
     let mut studio = Studio::new();
-    // A breath of wind: a sheet that is perfectly flat cannot fold when it is pushed up.
+    // Light wind, since a perfectly flat sheet cannot fold when it is pushed up.
     studio.app.insert_resource(Wind {
         velocity: Vec3::new(0.3, 0.0, 1.0),
         ..default()
@@ -171,34 +173,34 @@ fn the_point_under_the_cursor_follows_it() {
     let point = Vec3::new(0.313, -0.22, 0.0);
     let from = studio.on_screen(point);
     studio.press(from);
-    assert_eq!(studio.held(), 1);
+    assert_eq!(studio.grabs(), 1);
     assert!(studio.is_busy());
-    let handle = {
+    let grab_point = {
         let grabs = studio.app.world().get::<ClothGrabs>(studio.cloth).unwrap();
-        grabs[0].handles()[0]
+        grabs[0].points()[0]
     };
-    let held_at = |studio: &Studio| {
+    let grabbed_position = |studio: &Studio| {
         let particles = particles(&studio.app, studio.cloth);
-        particles.origin + handle.position(&particles.0)
+        particles.origin + grab_point.position(&particles.0)
     };
-    let place = studio.on_screen(held_at(&studio));
+    let position = studio.on_screen(grabbed_position(&studio));
     assert!(
-        (place - from).length() < 1.0,
-        "held at {place}, clicked at {from}"
+        (position - from).length() < 1.0,
+        "grabbed at {position}, clicked at {from}"
     );
-    // Mostly up: sideways the row that is pinned holds it.
+    // Mostly up, since the pinned row prevents sideways motion.
     let to = from + Vec2::new(-4.0, -45.0);
     for step in 1..=20 {
         studio.move_to(from.lerp(to, step as f32 / 20.0));
     }
     run(&mut studio.app, 60);
-    let place = studio.on_screen(held_at(&studio));
+    let position = studio.on_screen(grabbed_position(&studio));
     assert!(
-        (place - to).length() < 3.0,
-        "it is at {place}, the cursor at {to}"
+        (position - to).length() < 3.0,
+        "grab point at {position}, cursor at {to}"
     );
-    // The wheel takes it away from the camera, in the same direction.
-    let depth = held_at(&studio).z;
+    // The wheel moves the grab away from the camera, along the line of sight.
+    let depth = grabbed_position(&studio).z;
     for _ in 0..3 {
         let scroll = PointerAction::Scroll {
             unit: MouseScrollUnit::Line,
@@ -210,24 +212,24 @@ fn the_point_under_the_cursor_follows_it() {
     }
     run(&mut studio.app, 60);
     assert!(
-        held_at(&studio).z < depth - 0.2,
+        grabbed_position(&studio).z < depth - 0.2,
         "{} from {depth}",
-        held_at(&studio).z
+        grabbed_position(&studio).z
     );
     studio.release(to);
-    assert_eq!(studio.held(), 0);
+    assert_eq!(studio.grabs(), 0);
     assert!(!studio.is_busy());
 }
 
 #[test]
-fn worn_cloth_is_met_where_it_is_drawn() {
+fn cloth_with_inertia_is_picked_at_its_rendered_position() {
     let mut studio = Studio::new();
     let cloth = studio.cloth;
     studio
         .app
         .world_mut()
         .entity_mut(cloth)
-        .insert(WorldMotion::default());
+        .insert(ClothInertia::default());
     let swing = move |time: Res<Time>, mut transforms: Query<&mut Transform>| {
         let mut transform = transforms.get_mut(cloth).unwrap();
         transform.translation.x = 0.4 * (12.0 * time.elapsed_secs()).sin();
@@ -235,16 +237,17 @@ fn worn_cloth_is_met_where_it_is_drawn() {
     studio.app.add_systems(Update, swing);
     run(&mut studio.app, 20);
     for frame in 0..60 {
-        // On its pinned edge, a centimetre from its corner: on it and beside it by turns.
+        // Near the pinned corner: alternately 1 cm inside and 1 cm outside of the cloth.
         let corner = {
             let world = studio.app.world();
-            let place = world.get::<GlobalTransform>(cloth).unwrap();
-            let places = crate::float3(crate::drawn(&studio.app, cloth), Mesh::ATTRIBUTE_POSITION);
-            place.transform_point(places[0])
+            let transform = world.get::<GlobalTransform>(cloth).unwrap();
+            let positions =
+                crate::float3(crate::drawn(&studio.app, cloth), Mesh::ATTRIBUTE_POSITION);
+            transform.transform_point(positions[0])
         };
         let inside = frame % 2 == 0;
-        let beside = Vec3::new(if inside { 0.01 } else { -0.01 }, -0.01, 0.0);
-        let point = studio.on_screen(corner + beside);
+        let offset = Vec3::new(if inside { 0.01 } else { -0.01 }, -0.01, 0.0);
+        let point = studio.on_screen(corner + offset);
         studio.move_to(point);
         let hovered = studio.app.world().resource::<HoverMap>();
         let hit = hovered
@@ -252,17 +255,17 @@ fn worn_cloth_is_met_where_it_is_drawn() {
             .and_then(|hits| hits.get(&cloth));
         assert_eq!(hit.is_some(), inside, "frame {frame}");
         if let Some(hit) = hit {
-            let at = hit.position.unwrap();
-            assert!(at.distance(corner + beside) < 0.005, "{at}");
+            let position = hit.position.unwrap();
+            assert!(position.distance(corner + offset) < 0.005, "{position}");
         }
     }
 }
 
 #[test]
-fn what_lies_over_the_cloth_keeps_hands_off_it() {
+fn an_entity_in_front_of_the_cloth_blocks_all_tools() {
     let mut studio = Studio::new();
     let centre = SIZE.as_vec2() / 2.0;
-    // Something of a user interface.
+    // Stands for a button of a user interface.
     let button = studio.app.world_mut().spawn_empty().id();
     let camera = studio.camera;
     let cover = move |mut hits: MessageWriter<PointerHits>| {
@@ -283,11 +286,11 @@ fn what_lies_over_the_cloth_keeps_hands_off_it() {
         assert!(!studio.is_busy(), "{tool:?}");
         studio.release(centre);
     }
-    assert_eq!((studio.held(), studio.torn()), (0, 0));
+    assert_eq!((studio.grabs(), studio.torn()), (0, 0));
 }
 
 #[test]
-fn a_cloth_that_is_to_be_ignored_is_and_no_tool_does_nothing() {
+fn ignored_cloth_is_not_picked_and_the_empty_tool_does_nothing() {
     let mut studio = Studio::new();
     let centre = SIZE.as_vec2() / 2.0;
     studio.tools(ClothTool::None);
@@ -309,7 +312,7 @@ fn a_cloth_that_is_to_be_ignored_is_and_no_tool_does_nothing() {
         studio.press(centre);
         studio.move_to(centre + 40.0);
         studio.release(centre);
-        assert_eq!((studio.held(), studio.torn()), (0, 0), "{tool:?}");
+        assert_eq!((studio.grabs(), studio.torn()), (0, 0), "{tool:?}");
     }
     studio.tools(ClothTool::Grab);
     studio
@@ -322,43 +325,47 @@ fn a_cloth_that_is_to_be_ignored_is_and_no_tool_does_nothing() {
 }
 
 #[test]
-fn two_fingers_hold_one_cloth_and_lifting_them_lets_go() {
+fn two_fingers_grab_one_cloth_and_release_it_when_they_lift() {
     let mut studio = Studio::new();
     let fingers = [PointerId::Touch(1), PointerId::Touch(2)];
-    let places = [Vec2::new(300.0, 300.0), Vec2::new(500.0, 300.0)];
-    for (finger, place) in fingers.into_iter().zip(places) {
+    let positions = [Vec2::new(300.0, 300.0), Vec2::new(500.0, 300.0)];
+    for (finger, position) in fingers.into_iter().zip(positions) {
         studio.app.world_mut().spawn(finger);
-        studio.act(finger, place, PointerAction::Move { delta: Vec2::ONE });
-        studio.act(finger, place, PointerAction::Press(PointerButton::Primary));
+        studio.act(finger, position, PointerAction::Move { delta: Vec2::ONE });
+        studio.act(
+            finger,
+            position,
+            PointerAction::Press(PointerButton::Primary),
+        );
     }
-    assert_eq!(studio.held(), 2);
-    studio.act(fingers[0], places[0], PointerAction::Cancel);
-    assert_eq!(studio.held(), 1);
-    // A finger that is gone without a word.
+    assert_eq!(studio.grabs(), 2);
+    studio.act(fingers[0], positions[0], PointerAction::Cancel);
+    assert_eq!(studio.grabs(), 1);
+    // The other pointer is despawned without an event.
     let mut pointers = studio.app.world_mut().query::<(Entity, &PointerId)>();
-    let gone = pointers
+    let other = pointers
         .iter(studio.app.world())
         .find(|(_, id)| **id == fingers[1]);
-    let gone = gone.unwrap().0;
-    studio.app.world_mut().despawn(gone);
+    let other = other.unwrap().0;
+    studio.app.world_mut().despawn(other);
     run(&mut studio.app, 2);
-    assert_eq!(studio.held(), 0);
+    assert_eq!(studio.grabs(), 0);
     assert!(!studio.is_busy());
 }
 
 #[test]
-fn the_camera_under_the_pointer_counts() {
+fn the_camera_whose_viewport_is_under_the_pointer_is_used() {
     let mut studio = Studio::new();
-    // A second camera in the right half of the screen looks at the cloth from behind, so that left
-    // and right are swapped there.
+    // A second camera in the right half of the screen looks at the cloth from behind, so left and right are
+    // swapped there.
     let half = URect::from_corners(UVec2::new(400, 0), SIZE);
     let behind = Transform::from_xyz(0.0, 0.0, -3.0).looking_at(Vec3::ZERO, Vec3::Y);
     camera(&mut studio.app, behind, Some(half));
     run(&mut studio.app, 2);
-    // The middle of its viewport, a little to the right.
+    // Slightly right of the centre of its viewport.
     let from = Vec2::new(620.0, 300.0);
     studio.press(from);
-    assert_eq!(studio.held(), 1);
+    assert_eq!(studio.grabs(), 1);
     let target = |studio: &Studio| {
         let grabs = studio.app.world().get::<ClothGrabs>(studio.cloth).unwrap();
         grabs[0].target
@@ -366,23 +373,23 @@ fn the_camera_under_the_pointer_counts() {
     let began = target(&studio);
     assert!(
         began.x < 0.0 && began.x > -0.3,
-        "right of its middle is −x: {began}"
+        "right of the centre is −x: {began}"
     );
     studio.move_to(from + Vec2::X * 60.0);
     run(&mut studio.app, 2);
     assert!(target(&studio).x < began.x - 0.05);
-    // Beyond the border of the viewport it goes on.
+    // The drag continues beyond the border of the viewport.
     studio.move_to(Vec2::new(200.0, 300.0));
     run(&mut studio.app, 2);
     assert!(target(&studio).x > 0.3, "{}", target(&studio));
 }
 
 #[test]
-fn a_window_that_is_left_or_a_cloth_that_goes_mid_drag_is_no_trouble() {
+fn a_drag_survives_a_minimized_window_and_ends_with_its_cloth() {
     let mut studio = Studio::new();
     let centre = SIZE.as_vec2() / 2.0;
     studio.press(centre);
-    // Minimised: the pointer is nowhere, and the camera has no size.
+    // Minimized: the pointer has no location and the camera no size.
     let camera = studio.camera;
     let world = studio.app.world_mut();
     let mut pointers = world.query::<(&PointerId, &mut bevy::picking::pointer::PointerLocation)>();
@@ -396,9 +403,9 @@ fn a_window_that_is_left_or_a_cloth_that_goes_mid_drag_is_no_trouble() {
         .target_info
         .take();
     run(&mut studio.app, 20);
-    assert_eq!(studio.held(), 1);
+    assert_eq!(studio.grabs(), 1);
     let world = studio.app.world_mut();
-    // Back, in another size.
+    // Restored at another size.
     world
         .get_mut::<Camera>(camera)
         .unwrap()
@@ -409,7 +416,11 @@ fn a_window_that_is_left_or_a_cloth_that_goes_mid_drag_is_no_trouble() {
     });
     studio.move_to(centre / 2.0);
     run(&mut studio.app, 10);
-    let particles = studio.app.world().get::<Particles>(studio.cloth).unwrap();
+    let particles = studio
+        .app
+        .world()
+        .get::<ClothParticles>(studio.cloth)
+        .unwrap();
     assert!(particles.is_finite());
     let cloth = studio.cloth;
     studio.app.world_mut().despawn(cloth);

@@ -1,4 +1,4 @@
-//! Cloth and settings that follow files.
+//! Presets that are applied to cloths and to the environment.
 
 use crate::{
     add_mesh,
@@ -11,7 +11,7 @@ use bevy::{
     asset::{LoadState, io::memory::Dir},
     prelude::*,
 };
-use bevy_drape::{ClothReady, Particles, Rope, prelude::*};
+use bevy_drape::{ClothParticles, ClothReady, Rope, prelude::*};
 
 const FLAG: &str = "presets/flag.cloth.ron";
 
@@ -24,10 +24,10 @@ fn load(app: &App, path: &'static str) -> Handle<ClothPreset> {
     app.world().resource::<AssetServer>().load(path)
 }
 
-/// Spawns a sheet that follows a file.
-fn spawn(app: &mut App, from: Handle<ClothPreset>) -> Entity {
+/// Spawns a sheet with a preset.
+fn spawn(app: &mut App, preset: Handle<ClothPreset>) -> Entity {
     let mesh = add_mesh(app, sheet());
-    let sheet = (ClothFrom(from), Pins::top_corners(), Mesh3d(mesh));
+    let sheet = (ClothPresetHandle(preset), Pins::top_corners(), Mesh3d(mesh));
     app.world_mut().spawn(sheet).id()
 }
 
@@ -36,14 +36,14 @@ fn cloth(app: &App, entity: Entity) -> &Cloth {
 }
 
 fn is_built(app: &App, entity: Entity) -> bool {
-    app.world().get::<Particles>(entity).is_some()
+    app.world().get::<ClothParticles>(entity).is_some()
 }
 
-/// Runs the app until something is so.
-fn run_until(app: &mut App, is_so: impl Fn(&App) -> bool) {
+/// Runs the app until a condition holds.
+fn run_until(app: &mut App, condition: impl Fn(&App) -> bool) {
     until(|| {
         app.update();
-        is_so(app).then_some(())
+        condition(app).then_some(())
     });
 }
 
@@ -55,12 +55,13 @@ fn state(app: &App, handle: &Handle<ClothPreset>) -> LoadState {
     app.world().resource::<AssetServer>().load_state(handle)
 }
 
+/// Returns the text of a preset with this damping, 1/s.
 fn damped(damping: f32) -> String {
     format!("(cloth: (damping: {damping}))")
 }
 
 #[test]
-fn a_cloth_is_built_as_its_file_says() {
+fn a_cloth_is_built_with_the_values_of_its_file() {
     let (mut app, folder) = app();
     let text = "(cloth: (fabric: (like: \"denim\", drag: 2), damping: 3))";
     write(&folder, FLAG, text);
@@ -76,10 +77,13 @@ fn a_cloth_is_built_as_its_file_says() {
     let sheet = spawn(&mut app, flag.clone());
     let rope = app
         .world_mut()
-        .spawn((ClothFrom(flag), Rope::between(Vec3::ZERO, Vec3::X, 10)))
+        .spawn((
+            ClothPresetHandle(flag),
+            Rope::between(Vec3::ZERO, Vec3::X, 10),
+        ))
         .id();
     run_until(&mut app, |app| is_built(app, sheet) && is_built(app, rope));
-    // It never was anything else.
+    // Built with the values of the file from the start.
     assert_eq!(app.world().resource::<Built>().0, [3.0, 3.0]);
     let fabric = Fabric {
         drag: 2.0,
@@ -89,17 +93,17 @@ fn a_cloth_is_built_as_its_file_says() {
         assert_eq!(cloth(&app, entity).fabric, fabric);
         assert!(app.world().get::<Pins>(entity).is_some());
     }
-    // It weighs as much as one that was made in code.
+    // The masses equal those of a cloth made in code.
     let same = Cloth {
         fabric,
         ..default()
     };
     let mesh = add_mesh(&mut app, crate::sheet());
-    let made = (same, Pins::top_corners(), Mesh3d(mesh));
-    let made = app.world_mut().spawn(made).id();
+    let coded = (same, Pins::top_corners(), Mesh3d(mesh));
+    let coded = app.world_mut().spawn(coded).id();
     run(&mut app, 1);
-    let weights = [sheet, made].map(|cloth| particles(&app, cloth).inverse_mass[55]);
-    assert_eq!(weights[0], weights[1]);
+    let masses = [sheet, coded].map(|cloth| particles(&app, cloth).inverse_mass[55]);
+    assert_eq!(masses[0], masses[1]);
 }
 
 #[test]
@@ -110,11 +114,11 @@ fn a_changed_file_changes_its_cloths_without_a_jerk() {
     let cloths = [(); 2].map(|()| spawn(&mut app, flag.clone()));
     run_until(&mut app, |app| is_built(app, cloths[1]));
     run(&mut app, 30);
-    let low = |app: &App| particles(app, cloths[0]).world_position(95);
-    let (mut at, mut most) = (low(&app), 0_f32);
-    let mut watch = |app: &App| {
-        let before = std::mem::replace(&mut at, low(app));
-        most = most.max(at.distance(before));
+    let lowest = |app: &App| particles(app, cloths[0]).world_position(95);
+    let (mut position, mut most) = (lowest(&app), 0_f32);
+    let mut record_displacement = |app: &App| {
+        let before = std::mem::replace(&mut position, lowest(app));
+        most = most.max(position.distance(before));
     };
     write(
         &folder,
@@ -124,17 +128,17 @@ fn a_changed_file_changes_its_cloths_without_a_jerk() {
     reload(&app);
     until(|| {
         app.update();
-        watch(&app);
-        let thick = |&c: &Entity| cloth(&app, c).fabric.thickness == 0.5;
-        cloths.iter().all(thick).then_some(())
+        record_displacement(&app);
+        let is_thick = |&c: &Entity| cloth(&app, c).fabric.thickness == 0.5;
+        cloths.iter().all(is_thick).then_some(())
     });
-    // What the file does not say any more has its default.
+    // Fields that the file omits now have their defaults.
     assert_eq!(cloth(&app, cloths[0]).damping, Cloth::default().damping);
     for _ in 0..60 {
         app.update();
-        watch(&app);
+        record_displacement(&app);
     }
-    // It swings at some 3 m/s.
+    // The cloth swings at about 3 m/s, 0.05 m per step.
     assert!(most > 0.01 && most < 0.1, "{most} m in a step");
 }
 
@@ -146,14 +150,14 @@ fn a_file_that_has_become_unreadable_changes_nothing() {
     let flag = load(&app, FLAG);
     let entity = spawn(&mut app, flag.clone());
     run_until(&mut app, |app| is_built(app, entity));
-    for (bad, told) in [
+    for (bad, message) in [
         (
             "(cloth: (damipng: 2))",
             "presets/flag.cloth.ron:1:10: Unexpected field named `damipng`",
         ),
         (
             "(cloth: (damping: 2000))",
-            "Cloth::damping is 2000, allowed is 0 to 100 1/s",
+            "Cloth::damping is 2000, must be 0 to 100 1/s",
         ),
         (
             "(cloth: (damping: 2, iterations: NaN))",
@@ -163,7 +167,9 @@ fn a_file_that_has_become_unreadable_changes_nothing() {
         write(&folder, FLAG, bad);
         reload(&app);
         run_until(&mut app, |_| {
-            lines_about(entity).iter().any(|line| line.contains(told))
+            lines_about(entity)
+                .iter()
+                .any(|line| line.contains(message))
         });
         assert_eq!(cloth(&app, entity).damping, 1.0);
         let presets = app.world().resource::<Assets<ClothPreset>>();
@@ -172,7 +178,7 @@ fn a_file_that_has_become_unreadable_changes_nothing() {
     let lines = lines_about(entity);
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(lines[0].starts_with("ERROR") && lines[0].contains("stays as it is"));
-    // A cloth that comes now takes what is in force.
+    // A cloth that comes now gets the last valid preset.
     let late = spawn(&mut app, flag.clone());
     run(&mut app, 2);
     assert!(is_built(&app, late));
@@ -183,7 +189,7 @@ fn a_file_that_has_become_unreadable_changes_nothing() {
 }
 
 #[test]
-fn what_a_user_edits_stays_until_the_file_is_another() {
+fn edits_of_a_user_stay_until_the_values_in_the_file_change() {
     let (mut app, folder) = app();
     write(&folder, FLAG, &damped(1.0));
     let flag = load(&app, FLAG);
@@ -192,12 +198,12 @@ fn what_a_user_edits_stays_until_the_file_is_another() {
     let edit = |app: &mut App| {
         app.world_mut().get_mut::<Cloth>(entity).unwrap().damping = 7.0;
     };
-    // At once, and after the event has gone round.
+    // At once, and after the load event.
     edit(&mut app);
     run(&mut app, 5);
     assert_eq!(cloth(&app, entity).damping, 7.0);
-    // The same text again, or another scene around the same cloth.
-    for text in [damped(1.0), "(cloth: (damping: 1), settings: ())".into()] {
+    // The same text again, or another environment around the same cloth.
+    for text in [damped(1.0), "(cloth: (damping: 1), environment: ())".into()] {
         write(&folder, FLAG, &text);
         let cursor = app.world().resource::<Messages<AssetEvent<ClothPreset>>>();
         let mut cursor = cursor.get_cursor_current();
@@ -214,18 +220,22 @@ fn what_a_user_edits_stays_until_the_file_is_another() {
     write(&folder, FLAG, &damped(2.0));
     reload(&app);
     run_until(&mut app, |app| cloth(app, entity).damping == 2.0);
-    // Inserted again, it is taken anew.
+    // Inserting the handle again applies the preset again.
     edit(&mut app);
-    app.world_mut().entity_mut(entity).insert(ClothFrom(flag));
+    app.world_mut()
+        .entity_mut(entity)
+        .insert(ClothPresetHandle(flag));
     run(&mut app, 1);
     assert_eq!(cloth(&app, entity).damping, 2.0);
-    // A clone has the edits of its original.
+    // A clone keeps the edits of its original.
     edit(&mut app);
     let clone = app.world_mut().entity_mut(entity).clone_and_spawn();
     run(&mut app, 3);
     assert_eq!(cloth(&app, clone).damping, 7.0);
-    // Without the file it stays as it is.
-    app.world_mut().entity_mut(entity).remove::<ClothFrom>();
+    // Without the handle the cloth stays as it is.
+    app.world_mut()
+        .entity_mut(entity)
+        .remove::<ClothPresetHandle>();
     write(&folder, FLAG, &damped(3.0));
     reload(&app);
     run_until(&mut app, |app| cloth(app, clone).damping == 3.0);
@@ -233,7 +243,7 @@ fn what_a_user_edits_stays_until_the_file_is_another() {
 }
 
 #[test]
-fn a_file_that_is_missing_is_told_and_its_cloth_is_built_as_it_is() {
+fn a_missing_file_is_reported_and_its_cloth_is_built_without_it() {
     let (mut app, folder) = app();
     record(&mut app, 9300);
     let missing = load(&app, "presets/none.cloth.ron");
@@ -245,12 +255,12 @@ fn a_file_that_is_missing_is_told_and_its_cloth_is_built_as_it_is() {
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("ERROR") && lines[0].contains("presets/none.cloth.ron"));
     assert_eq!(cloth(&app, entity).damping, 5.0);
-    // Whoever comes later is told as well.
+    // The failure is also logged for cloths that come later.
     let late = spawn(&mut app, missing);
     run(&mut app, 2);
     assert_eq!(lines_about(late).len(), 1);
     assert!(is_built(&app, late));
-    // Now it is there.
+    // Now the file exists.
     write(&folder, "presets/none.cloth.ron", &damped(6.0));
     app.world()
         .resource::<AssetServer>()
@@ -259,24 +269,26 @@ fn a_file_that_is_missing_is_told_and_its_cloth_is_built_as_it_is() {
 }
 
 #[test]
-fn files_are_loaded_once_and_cloths_may_leave_meanwhile() {
+fn files_are_loaded_once_and_cloths_may_despawn_meanwhile() {
     let (mut app, folder) = app();
     record(&mut app, 9500);
     write(&folder, FLAG, &damped(1.0));
     let [flag, again] = [(); 2].map(|()| load(&app, FLAG));
     assert_eq!(flag, again);
-    let gone = spawn(&mut app, flag.clone());
+    let despawned = spawn(&mut app, flag.clone());
     let bare = spawn(&mut app, flag.clone());
     app.update();
-    app.world_mut().despawn(gone);
-    app.world_mut().entity_mut(bare).remove::<ClothFrom>();
+    app.world_mut().despawn(despawned);
+    app.world_mut()
+        .entity_mut(bare)
+        .remove::<ClothPresetHandle>();
     let stays = spawn(&mut app, again);
     run_until(&mut app, |app| is_built(app, stays));
     assert_eq!(app.world().resource::<Assets<ClothPreset>>().len(), 1);
-    // Nobody waits for a file that is none of its business.
+    // A cloth without a handle does not wait for the file.
     run(&mut app, 2);
     assert!(is_built(&app, bare));
-    assert_eq!(lines_about(gone), [""; 0]);
+    assert_eq!(lines_about(despawned), [""; 0]);
 }
 
 #[test]
@@ -285,44 +297,46 @@ fn presets_need_no_file() {
     let mut preset = ClothPreset::default();
     preset.cloth.damping = 8.0;
     let mut presets = app.world_mut().resource_mut::<Assets<ClothPreset>>();
-    let made = presets.add(preset);
-    let entity = spawn(&mut app, made.clone());
-    let nothing = spawn(&mut app, Handle::default());
+    let preset = presets.add(preset);
+    let entity = spawn(&mut app, preset.clone());
+    let default = spawn(&mut app, Handle::default());
     run(&mut app, 2);
-    assert!(is_built(&app, entity) && is_built(&app, nothing));
+    assert!(is_built(&app, entity) && is_built(&app, default));
     assert_eq!(cloth(&app, entity).damping, 8.0);
     let mut presets = app.world_mut().resource_mut::<Assets<ClothPreset>>();
-    presets.get_mut(&made).unwrap().cloth.damping = 9.0;
+    presets.get_mut(&preset).unwrap().cloth.damping = 9.0;
     run(&mut app, 1);
     assert_eq!(cloth(&app, entity).damping, 9.0);
 }
 
 #[test]
-fn settings_follow_a_file() {
+fn the_environment_follows_a_file() {
     const STORM: &str = "presets/storm.cloth.ron";
     let (mut app, folder) = app();
     record(&mut app, 0);
-    let text = "(settings: (wind: (velocity: (20, 0, 0)), substeps: 12, gravity: (0, -3, 0)))";
+    let text = "(environment: (wind: (velocity: (20, 0, 0)), substeps: 12, gravity: (0, -3, 0)))";
     write(&folder, STORM, text);
-    app.insert_resource(Turbulence {
+    app.insert_resource(WindTurbulence {
         strength: 3.0,
         ..default()
     });
     let storm = load(&app, STORM);
-    app.insert_resource(ClothSettingsFrom(storm));
-    run_until(&mut app, |app| app.world().resource::<Substeps>().0 == 12);
+    app.insert_resource(ClothEnvironmentHandle(storm));
+    run_until(&mut app, |app| {
+        app.world().resource::<ClothSubsteps>().0 == 12
+    });
     let world = app.world();
     assert_eq!(world.resource::<Wind>().velocity, Vec3::X * 20.0);
     assert_eq!(world.resource::<ClothGravity>().0, Vec3::Y * -3.0);
-    // What is not written has its default.
-    assert_eq!(world.resource::<Turbulence>().strength, 0.0);
-    // Edits stay, also when only the cloth in the file is another.
-    app.insert_resource(Substeps(20));
+    // Omitted fields have their defaults.
+    assert_eq!(world.resource::<WindTurbulence>().strength, 0.0);
+    // Edits last, also when only the cloth in the file changes.
+    app.insert_resource(ClothSubsteps(20));
     let reload = |app: &App| app.world().resource::<AssetServer>().reload(STORM);
     write(
         &folder,
         STORM,
-        &text.replace("(settings", "(cloth: (damping: 1), settings"),
+        &text.replace("(environment", "(cloth: (damping: 1), environment"),
     );
     reload(&app);
     let presets = |app: &App| {
@@ -331,55 +345,57 @@ fn settings_follow_a_file() {
     };
     run_until(&mut app, |app| presets(app).cloth.damping == 1.0);
     run(&mut app, 3);
-    assert_eq!(app.world().resource::<Substeps>().0, 20);
+    assert_eq!(app.world().resource::<ClothSubsteps>().0, 20);
     // A file that has become unreadable changes nothing.
-    write(&folder, STORM, "(settings: (wind: (gusts: 2)))");
+    write(&folder, STORM, "(environment: (wind: (gusts: 2)))");
     reload(&app);
     run_until(&mut app, |_| {
-        !lines_with("settings stay as they are: presets/storm.cloth.ron").is_empty()
+        !lines_with("the cloth environment stays as it is: presets/storm.cloth.ron").is_empty()
     });
-    assert_eq!(app.world().resource::<Substeps>().0, 20);
+    assert_eq!(app.world().resource::<ClothSubsteps>().0, 20);
     assert_eq!(app.world().resource::<Wind>().gusts, 0.0);
-    write(&folder, STORM, "(settings: (substeps: 4))");
+    write(&folder, STORM, "(environment: (substeps: 4))");
     reload(&app);
-    run_until(&mut app, |app| app.world().resource::<Substeps>().0 == 4);
+    run_until(&mut app, |app| {
+        app.world().resource::<ClothSubsteps>().0 == 4
+    });
     assert_eq!(app.world().resource::<Wind>().velocity, Vec3::ZERO);
-    // One without settings leaves them alone, and says so.
+    // A file without an environment leaves it as it is, with a warning.
     write(&folder, STORM, "()");
     reload(&app);
     run_until(&mut app, |_| {
-        !lines_with("presets/storm.cloth.ron has no settings").is_empty()
+        !lines_with("presets/storm.cloth.ron has no environment").is_empty()
     });
-    assert_eq!(app.world().resource::<Substeps>().0, 4);
+    assert_eq!(app.world().resource::<ClothSubsteps>().0, 4);
 }
 
 #[test]
-fn what_is_saved_as_an_asset_is_loaded_as_it_was() {
+fn a_preset_saved_as_an_asset_loads_unchanged() {
     let (mut app, folder) = app();
     let mut preset = ClothPreset {
-        settings: Some(ClothSettings::of(app.world())),
+        environment: Some(ClothEnvironment::of(app.world())),
         ..default()
     };
     preset.cloth.fabric = Fabric::chain_mail();
     preset.cloth.self_collision = SelfCollision::Particles;
     let server = app.world().resource::<AssetServer>().clone();
     preset.save_asset(&server, "made/by/me.cloth.ron").unwrap();
-    let made = load(&app, "made/by/me.cloth.ron");
-    run_until(&mut app, |app| state(app, &made).is_loaded());
+    let saved = load(&app, "made/by/me.cloth.ron");
+    run_until(&mut app, |app| state(app, &saved).is_loaded());
     let presets = app.world().resource::<Assets<ClothPreset>>();
-    assert_eq!(presets.get(&made), Some(&preset));
+    assert_eq!(presets.get(&saved), Some(&preset));
     preset.cloth.fabric.drag = -1.0;
-    let told = preset.save_asset(&server, "bad.cloth.ron").unwrap_err();
-    let told = told.to_string();
+    let error = preset.save_asset(&server, "bad.cloth.ron").unwrap_err();
+    let error = error.to_string();
     assert!(
-        told.contains("bad.cloth.ron: Fabric::drag is -1, allowed is 0 to 10"),
-        "{told}"
+        error.contains("bad.cloth.ron: Fabric::drag is -1, must be 0 to 10"),
+        "{error}"
     );
     assert!(folder.get_asset("bad.cloth.ron".as_ref()).is_none());
-    let told = preset
+    let error = preset
         .save_asset(&server, "none://a.cloth.ron")
         .unwrap_err();
-    assert!(told.to_string().contains("none://a.cloth.ron"), "{told}");
+    assert!(error.to_string().contains("none://a.cloth.ron"), "{error}");
 }
 
 #[test]

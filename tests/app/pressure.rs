@@ -1,4 +1,4 @@
-//! Air in closed cloth.
+//! Enclosed air: pressure in closed cloth.
 
 use crate::{
     add_mesh, app, centre, command,
@@ -12,7 +12,7 @@ use bevy_drape::{
 
 const RADIUS: f32 = 0.3;
 
-/// A ball of cloth.
+/// Spawns a ball of cloth.
 fn ball(app: &mut App, extra: impl Bundle) -> Entity {
     let mesh = Sphere::new(RADIUS).mesh().uv(32, 16);
     let mesh = add_mesh(app, mesh);
@@ -21,13 +21,13 @@ fn ball(app: &mut App, extra: impl Bundle) -> Entity {
         .id()
 }
 
-/// Its volume, as the solver sees it, by its drawn mesh.
+/// Returns the enclosed volume of the rendered mesh, m³.
 fn volume(app: &App, cloth: Entity) -> f32 {
     let mesh = crate::drawn(app, cloth);
-    let places = crate::float3(mesh, Mesh::ATTRIBUTE_POSITION);
+    let positions = crate::float3(mesh, Mesh::ATTRIBUTE_POSITION);
     let corners: Vec<u32> = mesh.indices().unwrap().iter().map(|i| i as u32).collect();
     let triangles = corners.as_chunks::<3>().0.to_vec().into();
-    enclosed_volume(&triangles, |i| places[i as usize])
+    enclosed_volume(&triangles, |i| positions[i as usize])
 }
 
 fn on_floor() -> App {
@@ -43,7 +43,7 @@ fn above() -> Transform {
 #[test]
 fn a_ball_with_air_keeps_its_volume_and_one_without_does_not() {
     let mut app = on_floor();
-    let full = ball(&mut app, (above(), Pressure::default()));
+    let full = ball(&mut app, (above(), ClothPressure::default()));
     let empty = ball(
         &mut app,
         above().with_translation(Vec3::new(2.0, RADIUS + 0.05, 0.0)),
@@ -57,28 +57,28 @@ fn a_ball_with_air_keeps_its_volume_and_one_without_does_not() {
 }
 
 #[test]
-fn more_pressure_takes_more_room_where_cloth_gives() {
-    let with = |overpressure| {
+fn more_pressure_makes_elastic_cloth_larger() {
+    let relative_volume = |overpressure| {
         let mut app = app();
         app.insert_resource(ClothGravity(Vec3::ZERO));
-        let cloth = ball(&mut app, Pressure::new(overpressure));
-        let mut of = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
-        of.fabric.warp_stiffness = 1e3;
-        of.fabric.weft_stiffness = 1e3;
+        let cloth = ball(&mut app, ClothPressure::new(overpressure));
+        let mut settings = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
+        settings.fabric.warp_stiffness = Some(1e3);
+        settings.fabric.weft_stiffness = Some(1e3);
         run(&mut app, 1);
         let at_rest = volume(&app, cloth);
         run(&mut app, 300);
         volume(&app, cloth) / at_rest
     };
-    let [sucked, little, much] = [-2000.0, 500.0, 5000.0].map(with);
+    let [negative, low, high] = [-2000.0, 500.0, 5000.0].map(relative_volume);
     assert!(
-        sucked < 0.995 && little > 1.0 && much > little + 0.01,
-        "{sucked} {little} {much}"
+        negative < 0.995 && low > 1.0 && high > low + 0.01,
+        "{negative} {low} {high}"
     );
 }
 
 #[test]
-fn air_is_pumped_in_and_let_out() {
+fn adding_pressure_inflates_a_ball_and_removing_it_deflates_the_ball() {
     let mut app = on_floor();
     let cloth = ball(&mut app, above());
     run(&mut app, 1);
@@ -86,9 +86,9 @@ fn air_is_pumped_in_and_let_out() {
     run(&mut app, 180);
     let limp = volume(&app, cloth);
     command(&mut app, cloth, |cloth| {
-        cloth.insert(Pressure::default());
+        cloth.insert(ClothPressure::default());
     });
-    // It swells, it does not burst apart.
+    // The ball inflates slower than 3 m/s.
     let mut before = centre(&app, cloth);
     for _ in 0..180 {
         run(&mut app, 1);
@@ -106,7 +106,7 @@ fn air_is_pumped_in_and_let_out() {
         "{limp} {full} {at_rest}"
     );
     command(&mut app, cloth, |cloth| {
-        cloth.remove::<Pressure>();
+        cloth.remove::<ClothPressure>();
     });
     run(&mut app, 400);
     let now = volume(&app, cloth) / at_rest;
@@ -114,17 +114,17 @@ fn air_is_pumped_in_and_let_out() {
 }
 
 #[test]
-fn a_cut_lets_the_air_out_and_a_reset_brings_it_back() {
+fn a_cut_lets_the_air_out_and_a_reset_restores_it() {
     let mut app = on_floor();
-    let cloth = ball(&mut app, (above(), Pressure::default()));
+    let cloth = ball(&mut app, (above(), ClothPressure::default()));
     run(&mut app, 1);
     let at_rest = volume(&app, cloth);
     run(&mut app, 30);
     let middle = centre(&app, cloth);
     let torn = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let heard = torn.clone();
+    let observed = torn.clone();
     app.add_observer(move |_: On<ClothTorn>| {
-        heard.store(true, std::sync::atomic::Ordering::Relaxed);
+        observed.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     let top = middle + Vec3::Y * RADIUS;
     let across = Vec3::new(0.2, 0.0, 0.03);
@@ -143,10 +143,10 @@ fn a_cut_lets_the_air_out_and_a_reset_brings_it_back() {
 }
 
 #[test]
-fn an_open_cloth_holds_no_air_and_says_so_once() {
+fn an_open_cloth_holds_no_air_and_is_reported_once() {
     let mut app = app();
     record(&mut app, 3001);
-    let open = spawn(&mut app, Pressure::default());
+    let open = spawn(&mut app, ClothPressure::default());
     let plain = spawn(&mut app, ());
     run(&mut app, 30);
     let lines = lines_about(open);
@@ -159,10 +159,10 @@ fn an_open_cloth_holds_no_air_and_says_so_once() {
 }
 
 #[test]
-fn bad_numbers_are_clamped_and_inside_out_is_no_harm() {
+fn values_out_of_range_are_clamped_and_an_inverted_mesh_holds_air_too() {
     let mut app = on_floor();
     record(&mut app, 3002);
-    let bad = Pressure {
+    let bad = ClothPressure {
         overpressure: f32::NAN,
         ambient: -1.0,
     };
@@ -172,7 +172,7 @@ fn bad_numbers_are_clamped_and_inside_out_is_no_harm() {
     for overpressure in [50_000.0, -50_000.0] {
         app.world_mut()
             .entity_mut(cloth)
-            .insert(Pressure::new(overpressure));
+            .insert(ClothPressure::new(overpressure));
         run(&mut app, 120);
         assert!(particles(&app, cloth).is_finite());
         assert!(centre(&app, cloth).length() < 3.0);
@@ -182,7 +182,12 @@ fn bad_numbers_are_clamped_and_inside_out_is_no_harm() {
     let mesh = add_mesh(&mut app, mesh);
     let inverted = app
         .world_mut()
-        .spawn((Cloth::default(), Mesh3d(mesh), above(), Pressure::default()))
+        .spawn((
+            Cloth::default(),
+            Mesh3d(mesh),
+            above(),
+            ClothPressure::default(),
+        ))
         .id();
     run(&mut app, 1);
     let at_rest = volume(&app, inverted);
@@ -193,13 +198,13 @@ fn bad_numbers_are_clamped_and_inside_out_is_no_harm() {
 }
 
 #[test]
-fn a_schedule_of_phases_and_a_snapshot_change_no_bit() {
-    let run_one = |by_phases: bool, restored: bool| {
+fn pressure_gives_the_same_bits_phase_by_phase_and_after_a_snapshot() {
+    let hash = |by_phases: bool, restored: bool| {
         let mut app = on_floor();
         if by_phases {
             app.add_systems(ClothSubstep, || {});
         }
-        let cloth = ball(&mut app, (above(), Pressure::new(3000.0)));
+        let cloth = ball(&mut app, (above(), ClothPressure::new(3000.0)));
         run(&mut app, 20);
         if restored {
             let snapshot = ClothSnapshot::take(app.world(), cloth).unwrap();
@@ -209,7 +214,7 @@ fn a_schedule_of_phases_and_a_snapshot_change_no_bit() {
         run(&mut app, 30);
         particles(&app, cloth).state_hash()
     };
-    let expected = run_one(false, false);
-    assert_eq!(run_one(true, false), expected);
-    assert_eq!(run_one(false, true), expected);
+    let expected = hash(false, false);
+    assert_eq!(hash(true, false), expected);
+    assert_eq!(hash(false, true), expected);
 }

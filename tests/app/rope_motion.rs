@@ -1,8 +1,8 @@
-//! Ropes against known answers.
+//! Ropes against analytic solutions.
 
 use crate::{
     app, particles,
-    rope::{line, place, spawn_rope},
+    rope::{line, position, spawn_rope},
     run,
 };
 use bevy::prelude::*;
@@ -15,7 +15,7 @@ fn a_rope_between_two_pins_is_a_catenary() {
     const COUNT: usize = 41;
     let mut app = app();
     app.insert_resource(Time::<Fixed>::from_seconds(0.01))
-        .insert_resource(Substeps(1));
+        .insert_resource(ClothSubsteps(1));
     let rope = Rope {
         length: Some(LENGTH as f32),
         ..Rope::between(Vec3::ZERO, Vec3::X * SPAN as f32, COUNT as u32)
@@ -32,7 +32,7 @@ fn a_rope_between_two_pins_is_a_catenary() {
     };
     let rope = spawn_rope(&mut app, rope, (cloth, Pins::ends()));
     run(&mut app, 3000);
-    // 2a·sinh(D/2a) = L by bisection.
+    // Solves 2a·sinh(D/2a) = L by bisection.
     let (mut low, mut high) = (0.1, 100.0);
     for _ in 0..100 {
         let a: f64 = 0.5 * (low + high);
@@ -46,16 +46,20 @@ fn a_rope_between_two_pins_is_a_catenary() {
     let end = a * (SPAN / (2.0 * a)).cosh();
     let mut worst: f64 = 0.0;
     for i in 0..COUNT {
-        // By the length s from the lowest point: x = a·asinh(s/a), y = √(a² + s²).
+        // At the arc length s from the lowest point: x = a·asinh(s/a), y = √(a² + s²).
         let s = LENGTH * (i as f64 / (COUNT - 1) as f64 - 0.5);
         let expected = (
             SPAN / 2.0 + a * (s / a).asinh(),
             (a * a + s * s).sqrt() - end,
         );
-        let is = place(&app, rope, i).as_dvec3();
-        worst = worst.max((is.x - expected.0).hypot(is.y - expected.1).max(is.z.abs()));
+        let actual = position(&app, rope, i).as_dvec3();
+        worst = worst.max(
+            (actual.x - expected.0)
+                .hypot(actual.y - expected.1)
+                .max(actual.z.abs()),
+        );
     }
-    let sag = -f64::from(place(&app, rope, COUNT / 2).y) / LENGTH;
+    let sag = -f64::from(position(&app, rope, COUNT / 2).y) / LENGTH;
     println!(
         "sag/L {sag:.5}, farthest from the catenary {:.4} % of L",
         worst / LENGTH * 100.0
@@ -78,10 +82,10 @@ fn a_slack_rope_starts_without_a_jerk() {
     let rope = spawn_rope(&mut app, rope, Pins::ends());
     run(&mut app, 1);
     for update in 0..60 {
-        let before: Vec<Vec3> = (0..21).map(|i| place(&app, rope, i)).collect();
+        let before: Vec<Vec3> = (0..21).map(|i| position(&app, rope, i)).collect();
         app.update();
         for (i, before) in before.iter().enumerate() {
-            let speed = place(&app, rope, i).distance(*before) * 60.0;
+            let speed = position(&app, rope, i).distance(*before) * 60.0;
             assert!(
                 speed < 3.0,
                 "particle {i}: {speed} m/s after {update} updates"
@@ -105,8 +109,8 @@ fn a_rope_that_falls_sideways_reaches_its_terminal_velocity() {
     let along = Rope::between(Vec3::ZERO, Vec3::Y * 2.0, 21);
     let along = spawn_rope(&mut app, along, cloth);
     run(&mut app, 61);
-    // With nothing in its way it falls freely: ½·g in the first second.
-    let fallen = -place(&app, along, 0).y;
+    // Falling along its axis, a rope has no drag: ½·g in the first second.
+    let fallen = -position(&app, along, 0).y;
     assert!((fallen - 4.905).abs() < 0.01, "{fallen} m");
     run(&mut app, 540);
     // √(2·m'·g/(ρ·C_D·d)) with m' = σ·π·d.

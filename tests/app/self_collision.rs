@@ -1,21 +1,21 @@
-//! Cloth that collides with itself, through the plugin.
+//! Self-collision in the plugin.
 
 use crate::{add_mesh, app, crossings::crossings, folds::tangled_in_half, particles, run};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothSnapshot, ClothSubstep, ClothSystems, Particles,
+    ClothParticles, ClothSnapshot, ClothSubstep, ClothSystems,
     mesh::{Topology, TriangleMesh},
     prelude::*,
 };
 
-/// A strip that falls edge on, and so onto itself, on a floor.
+/// Drops a strip edge-on onto a floor, where it folds onto itself, for 90 steps. Returns the app and the cloth.
 fn falling(by_phases: bool, self_collision: SelfCollision) -> (App, Entity) {
     let mut app = app();
     if by_phases {
-        let nothing = (|| {})
+        let empty = (|| {})
             .after(ClothSystems::Relax)
             .before(ClothSystems::Collide);
-        app.add_systems(ClothSubstep, nothing);
+        app.add_systems(ClothSubstep, empty);
     }
     app.world_mut().spawn(ClothCollider::half_space());
     let mesh = add_mesh(&mut app, ClothGrid::vertical(0.5, 1.5, 12, 34));
@@ -23,8 +23,8 @@ fn falling(by_phases: bool, self_collision: SelfCollision) -> (App, Entity) {
         self_collision,
         ..default()
     };
-    let place = Transform::from_xyz(0.0, 0.9, 0.0).with_rotation(Quat::from_rotation_x(0.1));
-    let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh), place)).id();
+    let transform = Transform::from_xyz(0.0, 0.9, 0.0).with_rotation(Quat::from_rotation_x(0.1));
+    let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh), transform)).id();
     run(&mut app, 90);
     (app, cloth)
 }
@@ -35,19 +35,19 @@ fn hash(app: &App, cloth: Entity) -> u64 {
     particles.state_hash()
 }
 
-/// How many pairs of particles are nearer than half of what is kept.
+/// Returns the number of pairs of particles closer than half the collision distance.
 fn too_near(app: &App, cloth: Entity) -> usize {
     let particles = particles(app, cloth);
-    let kept = 0.5 / 11.0;
-    let at = |i| particles.world_position(i);
+    let distance = 0.5 / 11.0;
+    let position = |i| particles.world_position(i);
     let pairs = (0..particles.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
     pairs
-        .filter(|&(i, j)| at(i).distance(at(j)) < 0.5 * kept)
+        .filter(|&(i, j)| position(i).distance(position(j)) < 0.5 * distance)
         .count()
 }
 
 #[test]
-fn it_keeps_layers_apart_and_may_be_switched_on_late() {
+fn self_collision_keeps_layers_apart_and_may_be_switched_on_late() {
     let (mut app, cloth) = falling(false, SelfCollision::Particles);
     assert_eq!(too_near(&app, cloth), 0);
     run(&mut app, 120);
@@ -64,18 +64,18 @@ fn it_keeps_layers_apart_and_may_be_switched_on_late() {
 }
 
 #[test]
-fn phases_and_whole_cloths_give_the_same_bits() {
+fn self_collision_gives_the_same_bits_phase_by_phase() {
     for mode in [SelfCollision::Particles, SelfCollision::ParticlesAndEdges] {
-        let of = |by_phases| {
+        let hash_of = |by_phases| {
             let (app, cloth) = falling(by_phases, mode);
             hash(&app, cloth)
         };
-        assert_eq!(of(true), of(false), "{mode:?}");
+        assert_eq!(hash_of(true), hash_of(false), "{mode:?}");
     }
 }
 
 #[test]
-fn a_snapshot_goes_on_to_the_same_bits() {
+fn a_restored_snapshot_continues_to_the_same_bits() {
     let (mut app, cloth) = falling(false, SelfCollision::ParticlesAndEdges);
     let saved = ClothSnapshot::take(app.world(), cloth).unwrap();
     run(&mut app, 40);
@@ -86,8 +86,8 @@ fn a_snapshot_goes_on_to_the_same_bits() {
 }
 
 #[test]
-fn edges_that_are_through_triangles_come_back() {
-    let after = |self_collision| {
+fn edges_that_cross_triangles_come_back() {
+    let crossings_after = |self_collision| {
         let mut app = app();
         let sheet = || ClothGrid::new(1.0, 1.0, 33, 33);
         let mesh = add_mesh(&mut app, sheet());
@@ -98,19 +98,19 @@ fn edges_that_are_through_triangles_come_back() {
         };
         let cloth = app.world_mut().spawn((cloth, Mesh3d(mesh))).id();
         run(&mut app, 2);
-        let places = |app: &App| -> Vec<Vec3> {
+        let positions = |app: &App| -> Vec<Vec3> {
             let particles = particles(app, cloth);
             (0..particles.len())
                 .map(|i| particles.world_position(i))
                 .collect()
         };
-        let tangled = places(&app).into_iter().map(tangled_in_half).collect();
-        let mut particles = app.world_mut().get_mut::<Particles>(cloth).unwrap();
+        let tangled = positions(&app).into_iter().map(tangled_in_half).collect();
+        let mut particles = app.world_mut().get_mut::<ClothParticles>(cloth).unwrap();
         particles.reset(Vec3::ZERO, &tangled);
         run(&mut app, 60);
         let topology = Topology::new(&TriangleMesh::read(&sheet().into()).unwrap()).unwrap();
-        crossings(&places(&app), &topology.triangles.to_vec())
+        crossings(&positions(&app), &topology.triangles.to_vec())
     };
-    assert!(after(SelfCollision::Particles) > 0);
-    assert_eq!(after(SelfCollision::ParticlesAndEdges), 0);
+    assert!(crossings_after(SelfCollision::Particles) > 0);
+    assert_eq!(crossings_after(SelfCollision::ParticlesAndEdges), 0);
 }

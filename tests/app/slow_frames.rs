@@ -1,40 +1,40 @@
-//! Cloth that is built, reset or comes back at four frames a second: what moves in frames is seen up to a frame
-//! late, and all that belongs together must be seen in the same place.
+//! Cloth that is built, reset or restored from culling at four frames per second: transforms that change once per
+//! frame are read up to a frame late, but cloth and everything attached to it must use the same ones.
 
 use crate::{add_mesh, app, particles, run};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_drape::{ClothCulled, ClothLod, Constraints, prelude::*, solver::measure_stretch};
+use bevy_drape::{ClothConstraints, ClothCulled, ClothLod, prelude::*, solver::measure_stretch};
 
-/// Somebody who goes at 1.3 m/s, a third of a metre in each frame.
-fn marching(app: &mut App) -> Entity {
+/// Spawns a character that walks at 1.3 m/s, 0.33 m per frame.
+fn spawn_character(app: &mut App) -> Entity {
     app.insert_resource(TimeUpdateStrategy::FixedTimesteps(15));
-    let wearer = app.world_mut().spawn(Transform::default()).id();
+    let character = app.world_mut().spawn(Transform::default()).id();
     app.add_systems(
         Update,
         move |mut all: Query<&mut Transform>, time: Res<Time>| {
-            if let Ok(mut place) = all.get_mut(wearer) {
-                place.translation.x += 1.3 * time.delta_secs();
+            if let Ok(mut transform) = all.get_mut(character) {
+                transform.translation.x += 1.3 * time.delta_secs();
             }
         },
     );
-    wearer
+    character
 }
 
-/// The body of somebody, as an entity of its own.
-fn give_body(app: &mut App, wearer: Entity) {
+/// Adds a body collider, as a child of the character.
+fn add_body(app: &mut App, character: Entity) {
     let body = (ClothCollider::capsule(0.2, 0.9), Transform::default());
-    app.world_mut().spawn((body, ChildOf(wearer)));
+    app.world_mut().spawn((body, ChildOf(character)));
 }
 
-/// On the back of somebody who looks along x.
+/// Returns a transform on the back of a character that faces +x.
 fn behind() -> Transform {
     Transform::from_xyz(-0.23, 0.08, 0.0).with_rotation(Quat::from_rotation_y(-1.57))
 }
 
-/// A cape that hangs by its upper edge.
-fn cape(app: &mut App, place: Transform, pins: Pins, extra: impl Bundle) -> Entity {
+/// Spawns a cape.
+fn cape(app: &mut App, transform: Transform, pins: Pins, extra: impl Bundle) -> Entity {
     let mesh = add_mesh(app, ClothGrid::vertical(0.62, 0.95, 16, 24));
-    let cloth = (Cloth::default(), Mesh3d(mesh), place, pins, extra);
+    let cloth = (Cloth::default(), Mesh3d(mesh), transform, pins, extra);
     app.world_mut().spawn(cloth).id()
 }
 
@@ -43,19 +43,19 @@ fn top() -> Pins {
 }
 
 fn worst_stretch(app: &App, cloth: Entity) -> f32 {
-    let constraints = app.world().get::<Constraints>(cloth).unwrap();
+    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
     measure_stretch(particles(app, cloth), constraints).max
 }
 
 #[test]
-fn who_was_culled_hangs_on_as_before() {
+fn a_culled_cape_returns_without_stretching() {
     let mut app = app();
-    let wearer = marching(&mut app);
-    give_body(&mut app, wearer);
+    let character = spawn_character(&mut app);
+    add_body(&mut app, character);
     app.world_mut()
         .spawn((ClothViewer, Transform::from_xyz(0.0, 0.0, 5.0)));
-    let wears = (WorldMotion::default(), ChildOf(wearer));
-    let cloth = cape(&mut app, behind(), top(), wears);
+    let attached = (ClothInertia::default(), ChildOf(character));
+    let cloth = cape(&mut app, behind(), top(), attached);
     let is_culled = |app: &App| app.world().get::<ClothCulled>(cloth).is_some();
     run(&mut app, 8);
     for _ in 0..3 {
@@ -76,30 +76,35 @@ fn who_was_culled_hangs_on_as_before() {
 }
 
 #[test]
-fn what_is_put_on_late_begins_on_its_wearer() {
-    // His body is his own collider, or beside what he wears.
+fn a_cape_added_late_begins_on_its_character() {
+    // The body collider is on the character itself, or on a child beside the cape.
     for own in [true, false] {
         let mut app = app();
-        let wearer = marching(&mut app);
+        let character = spawn_character(&mut app);
         match own {
             true => {
                 let body = ClothCollider::capsule(0.2, 0.9);
-                app.world_mut().entity_mut(wearer).insert(body);
+                app.world_mut().entity_mut(character).insert(body);
             }
-            false => give_body(&mut app, wearer),
+            false => add_body(&mut app, character),
         }
-        // He goes for a while before anything hangs on him.
+        // The character walks before the capes are added.
         run(&mut app, 5);
-        let on_him = *app.world().get::<Transform>(wearer).unwrap() * behind();
-        let motion = WorldMotion::default();
+        let start = *app.world().get::<Transform>(character).unwrap() * behind();
+        let motion = ClothInertia::default();
         let capes = [
-            cape(&mut app, behind(), top(), ChildOf(wearer)),
-            cape(&mut app, behind(), top(), (motion.clone(), ChildOf(wearer))),
+            cape(&mut app, behind(), top(), ChildOf(character)),
             cape(
                 &mut app,
                 behind(),
                 top(),
-                (motion, WarmUp(30), ChildOf(wearer)),
+                (motion.clone(), ChildOf(character)),
+            ),
+            cape(
+                &mut app,
+                behind(),
+                top(),
+                (motion, ClothWarmUp(30), ChildOf(character)),
             ),
         ];
         for frame in 0..8 {
@@ -111,32 +116,32 @@ fn what_is_put_on_late_begins_on_its_wearer() {
                 let stretch = worst_stretch(&app, cape);
                 let case = format!("own {own}, cape {kind}, frame {frame}");
                 assert!(stretch < 0.1, "{case}: {stretch}");
-                // All hang on the same place.
+                // All capes hang at the same position.
                 let collar = |cape| particles(&app, cape).world_position(0);
-                let off = collar(cape).distance(collar(capes[0]));
-                assert!(off < 1e-3, "{case}: {off}");
+                let distance = collar(cape).distance(collar(capes[0]));
+                assert!(distance < 1e-3, "{case}: {distance}");
             }
         }
-        assert!(particles(&app, capes[0]).world_position(0).x > on_him.translation.x);
+        assert!(particles(&app, capes[0]).world_position(0).x > start.translation.x);
     }
 }
 
 #[test]
-fn what_hangs_on_somebody_else_begins_where_he_is_seen() {
+fn a_cape_pinned_to_another_entity_begins_at_its_current_transform() {
     let mut app = app();
-    let wearer = marching(&mut app);
-    give_body(&mut app, wearer);
+    let character = spawn_character(&mut app);
+    add_body(&mut app, character);
     run(&mut app, 5);
-    // Built at the end of the next frame, where he will be then.
-    let mut place = *app.world().get::<Transform>(wearer).unwrap() * behind();
-    place.translation.x += 1.3 * 15.0 / 60.0;
-    let cloth = cape(&mut app, place, top().to_entity(wearer), ());
+    // The cape is built at the end of the next frame: this is where the character will be.
+    let mut transform = *app.world().get::<Transform>(character).unwrap() * behind();
+    transform.translation.x += 1.3 * 15.0 / 60.0;
+    let cloth = cape(&mut app, transform, top().to_entity(character), ());
     for frame in 0..8 {
         run(&mut app, 1);
         if frame == 0 {
             let collar = particles(&app, cloth).world_position(0).x;
-            let wearer = app.world().get::<Transform>(wearer).unwrap();
-            let behind = wearer.translation.x - collar;
+            let character = app.world().get::<Transform>(character).unwrap();
+            let behind = character.translation.x - collar;
             assert!((behind - 0.23).abs() < 1e-3, "{behind}");
         }
         let stretch = worst_stretch(&app, cloth);
@@ -145,16 +150,16 @@ fn what_hangs_on_somebody_else_begins_where_he_is_seen() {
 }
 
 #[test]
-fn what_hangs_in_the_world_stays_there() {
+fn cloth_pinned_to_the_world_stays_there() {
     let mut app = app();
-    let wearer = marching(&mut app);
+    let character = spawn_character(&mut app);
     run(&mut app, 5);
-    let cloth = cape(&mut app, behind(), top().to_world(), ChildOf(wearer));
+    let cloth = cape(&mut app, behind(), top().to_world(), ChildOf(character));
     run(&mut app, 1);
-    let began = particles(&app, cloth).world_position(0);
+    let start = particles(&app, cloth).world_position(0);
     for frame in 0..8 {
         run(&mut app, 1);
-        assert_eq!(particles(&app, cloth).world_position(0), began);
+        assert_eq!(particles(&app, cloth).world_position(0), start);
         let stretch = worst_stretch(&app, cloth);
         assert!(stretch < 0.02, "frame {frame}: {stretch}");
     }

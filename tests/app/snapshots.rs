@@ -1,32 +1,32 @@
-//! Rollback: a cloth that is put back goes the same way again, to the last bit.
+//! Rollback: a restored cloth repeats its motion to the last bit.
 
 use crate::{add_mesh, app, command, drawn, float3, log, particles, run, sheet, spawn};
 use bevy::{mesh::VertexAttributeValues, prelude::*, time::TimeUpdateStrategy};
 use bevy_drape::{
-    ClothClock, ClothGrabs, ClothSnapshot, Constraints, LastPose, Particles, SnapshotError,
-    Tearing, WindTime, prelude::*,
+    ClothClock, ClothConstraints, ClothGrabs, ClothParticles, ClothSnapshot, ClothTearing,
+    LastPose, SnapshotError, WindTime, prelude::*,
 };
 
 #[cfg(feature = "serialize")]
 mod files;
 
-/// What a game saves: the cloth, and what it can save by itself.
-struct Saved {
+/// State that a game saves: the cloth snapshot, and data outside of it.
+struct SavedState {
     cloth: ClothSnapshot,
     wind: WindTime,
     clock: ClothClock,
-    things: Vec<(Entity, Transform, Option<LastPose>)>,
+    entities: Vec<(Entity, Transform, Option<LastPose>)>,
 }
 
 fn take(app: &App, cloth: Entity) -> ClothSnapshot {
     ClothSnapshot::take(app.world(), cloth).expect("it is built")
 }
 
-fn save(app: &mut App, cloth: Entity) -> Saved {
+fn save(app: &mut App, cloth: Entity) -> SavedState {
     let world = app.world_mut();
-    let mut things = world.query::<(Entity, &Transform, Option<&LastPose>)>();
-    Saved {
-        things: things
+    let mut entities = world.query::<(Entity, &Transform, Option<&LastPose>)>();
+    SavedState {
+        entities: entities
             .iter(world)
             .map(|(entity, transform, pose)| (entity, *transform, pose.copied()))
             .collect(),
@@ -36,9 +36,9 @@ fn save(app: &mut App, cloth: Entity) -> Saved {
     }
 }
 
-fn load(app: &mut App, cloth: Entity, saved: &Saved) {
+fn load(app: &mut App, cloth: Entity, saved: &SavedState) {
     let world = app.world_mut();
-    for (entity, transform, pose) in &saved.things {
+    for (entity, transform, pose) in &saved.entities {
         let mut entity = world.entity_mut(*entity);
         entity.insert(*transform);
         if let Some(pose) = pose {
@@ -50,8 +50,8 @@ fn load(app: &mut App, cloth: Entity, saved: &Saved) {
     saved.cloth.restore(world, cloth).unwrap();
 }
 
-/// The ways in which a snapshot can be kept.
-fn ways() -> Vec<(&'static str, fn(&ClothSnapshot) -> ClothSnapshot)> {
+/// Storages of a snapshot: name, and a function that stores and loads it.
+fn storages() -> Vec<(&'static str, fn(&ClothSnapshot) -> ClothSnapshot)> {
     vec![
         ("in memory", ClothSnapshot::clone),
         #[cfg(feature = "serialize")]
@@ -59,8 +59,8 @@ fn ways() -> Vec<(&'static str, fn(&ClothSnapshot) -> ClothSnapshot)> {
     ]
 }
 
-/// What can be seen of a cloth: every attribute and index of its mesh.
-fn picture(app: &App, cloth: Entity) -> (Vec<Vec<u8>>, Vec<usize>) {
+/// Returns the bytes of all attributes of the rendered mesh, and its indices.
+fn rendered_mesh(app: &App, cloth: Entity) -> (Vec<Vec<u8>>, Vec<usize>) {
     let mesh = drawn(app, cloth);
     let attributes = mesh.attributes();
     let bytes = attributes.map(|(_, values)| values.get_bytes().to_vec());
@@ -69,7 +69,7 @@ fn picture(app: &App, cloth: Entity) -> (Vec<Vec<u8>>, Vec<usize>) {
 
 const STEPS: u32 = 40;
 
-/// The state after each of some steps, with a game that does something before each of them.
+/// Runs some steps, with a game function before each of them. Returns the state hash after each step.
 fn hashes(app: &mut App, cloth: Entity, game: fn(&mut App, Entity, u32)) -> Vec<u64> {
     let step = |number| {
         game(app, cloth, number);
@@ -79,20 +79,23 @@ fn hashes(app: &mut App, cloth: Entity, game: fn(&mut App, Entity, u32)) -> Vec<
     (0..STEPS).map(step).collect()
 }
 
-/// Runs on, goes back, and runs on again, for each way to keep a snapshot.
-fn goes_the_same_way_again(app: &mut App, cloth: Entity, game: fn(&mut App, Entity, u32)) {
+/// Runs some steps, then restores the state before them and runs them again, for each storage of a snapshot.
+fn assert_repeats(app: &mut App, cloth: Entity, game: fn(&mut App, Entity, u32)) {
     let mut saved = save(app, cloth);
     let first = hashes(app, cloth, game);
-    let seen = picture(app, cloth);
+    let rendered = rendered_mesh(app, cloth);
     for pair in first.windows(2) {
-        assert_ne!(pair[0], pair[1], "it moves in each step");
+        assert_ne!(pair[0], pair[1], "a step without motion");
     }
-    for (way, keep) in ways() {
-        saved.cloth = keep(&saved.cloth);
+    for (storage, store) in storages() {
+        saved.cloth = store(&saved.cloth);
         load(app, cloth, &saved);
-        assert_eq!(take(app, cloth), saved.cloth, "{way}");
-        assert_eq!(hashes(app, cloth, game), first, "{way}");
-        assert!(picture(app, cloth) == seen, "{way}: another picture");
+        assert_eq!(take(app, cloth), saved.cloth, "{storage}");
+        assert_eq!(hashes(app, cloth, game), first, "{storage}");
+        assert!(
+            rendered_mesh(app, cloth) == rendered,
+            "{storage}: another mesh"
+        );
     }
 }
 
@@ -110,7 +113,7 @@ fn upright(app: &mut App, extra: impl Bundle) -> Entity {
 }
 
 #[test]
-fn wind_in_gusts_blows_the_same_way_again() {
+fn gusts_repeat() {
     let mut app = app();
     app.insert_resource(Wind {
         velocity: Vec3::new(1.0, 0.5, 4.0),
@@ -119,11 +122,11 @@ fn wind_in_gusts_blows_the_same_way_again() {
     });
     let cloth = spawn(&mut app, Pins::top_corners());
     run(&mut app, 50);
-    goes_the_same_way_again(&mut app, cloth, idle);
+    assert_repeats(&mut app, cloth, idle);
 }
 
 #[test]
-fn settings_that_glide_glide_again() {
+fn ramped_settings_repeat() {
     let mut app = app();
     let cloth = spawn(&mut app, Pins::top_corners());
     run(&mut app, 50);
@@ -133,10 +136,10 @@ fn settings_that_glide_glide_again() {
     settings.fabric.areal_density = 0.01;
     settings.fabric.bending_stiffness = 1e-3;
     run(&mut app, 3);
-    goes_the_same_way_again(&mut app, cloth, idle);
+    assert_repeats(&mut app, cloth, idle);
 }
 
-/// A lift under a cloth, which it takes along and up.
+/// Spawns a cloth on a moving lift and runs 50 steps. Returns the app, the cloth and the lift.
 fn on_a_lift() -> (App, Entity, Entity) {
     let mut app = app();
     let floor = ClothCollider::cuboid(4.0, 0.2, 4.0).with_friction(5.0, 5.0);
@@ -146,7 +149,7 @@ fn on_a_lift() -> (App, Entity, Entity) {
     settings.fabric.static_friction = 5.0;
     app.add_systems(FixedUpdate, move |mut transforms: Query<&mut Transform>| {
         let mut transform = transforms.get_mut(lift).unwrap();
-        // It swings, so that each step is another one.
+        // An oscillation, so that no two steps are the same.
         let swing = transform.translation.x - 0.3;
         transform.translation += Vec3::new(0.5 - swing, 0.25, swing) / 60.0;
         transform.rotate_y(0.01);
@@ -156,27 +159,30 @@ fn on_a_lift() -> (App, Entity, Entity) {
 }
 
 #[test]
-fn a_moving_collider_moves_the_same_way_again() {
+fn the_contact_with_a_moving_collider_repeats() {
     let (mut app, cloth, _) = on_a_lift();
-    goes_the_same_way_again(&mut app, cloth, idle);
+    assert_repeats(&mut app, cloth, idle);
 }
 
 #[test]
-fn without_its_last_pose_a_collider_would_move_another_way() {
+fn without_the_last_pose_of_a_collider_the_motion_differs() {
     let (mut app, cloth, lift) = on_a_lift();
     let mut saved = save(&mut app, cloth);
     let pose = app.world().get::<LastPose>(lift).unwrap().unwrap();
-    let place = app.world().get::<Transform>(lift).unwrap().translation;
-    // The system above and that of the plugin come in any order within the step.
-    assert!(Vec3::from(pose.translation).distance(place) < 0.02);
+    let position = app.world().get::<Transform>(lift).unwrap().translation;
+    // The system of `on_a_lift` and that of the plugin run in any order within the step.
+    assert!(Vec3::from(pose.translation).distance(position) < 0.02);
     let first = hashes(&mut app, cloth, idle);
-    saved.things.iter_mut().for_each(|(.., pose)| *pose = None);
+    saved
+        .entities
+        .iter_mut()
+        .for_each(|(.., pose)| *pose = None);
     load(&mut app, cloth, &saved);
     assert_ne!(hashes(&mut app, cloth, idle), first);
 }
 
 #[test]
-fn a_collider_forgets_its_last_pose_when_it_is_none_any_more() {
+fn the_last_pose_ends_with_the_collider() {
     let (mut app, _, lift) = on_a_lift();
     app.world_mut().entity_mut(lift).remove::<ClothCollider>();
     app.update();
@@ -191,22 +197,22 @@ fn a_collider_forgets_its_last_pose_when_it_is_none_any_more() {
         .insert(ClothCollider::sphere(1.0));
     app.update();
     assert!(app.world().get::<LastPose>(lift).unwrap().is_some());
-    // A copy has been nowhere yet.
-    let copy = app.world_mut().entity_mut(lift).clone_and_spawn();
-    assert_eq!(app.world().get::<LastPose>(copy), Some(&LastPose(None)));
+    // A clone has no last pose yet.
+    let clone = app.world_mut().entity_mut(lift).clone_and_spawn();
+    assert_eq!(app.world().get::<LastPose>(clone), Some(&LastPose(None)));
 }
 
 #[test]
-fn pins_that_move_are_followed_again() {
+fn motion_with_moving_pins_repeats() {
     let mut app = app();
-    let hand = app.world_mut().spawn(Transform::default()).id();
+    let anchor = app.world_mut().spawn(Transform::default()).id();
     let pins = Pins::corner(ClothCorner::TopLeft)
-        .to_entity(hand)
+        .to_entity(anchor)
         .and(Pins::corner(ClothCorner::TopRight))
         .and(Pins::index(55).to_world());
     let cloth = spawn(&mut app, pins);
     let swing = move |mut transforms: Query<&mut Transform>| {
-        for (entity, speed) in [(hand, 0.3), (cloth, -0.2)] {
+        for (entity, speed) in [(anchor, 0.3), (cloth, -0.2)] {
             let mut transform = transforms.get_mut(entity).unwrap();
             transform.translation.y += speed / 60.0;
             transform.rotate_x(speed / 20.0);
@@ -214,30 +220,33 @@ fn pins_that_move_are_followed_again() {
     };
     app.add_systems(FixedUpdate, swing.before(bevy_drape::ClothSystems::Prepare));
     run(&mut app, 50);
-    goes_the_same_way_again(&mut app, cloth, idle);
+    assert_repeats(&mut app, cloth, idle);
 }
 
 #[test]
-fn what_has_not_moved_yet_begins_the_same_way_again() {
+fn the_first_motion_after_building_or_reset_repeats() {
     for reset in [false, true] {
         let mut app = app();
-        let wearer = app.world_mut().spawn(Transform::default()).id();
-        let cloth = upright(&mut app, ChildOf(wearer));
-        let go = move |mut transforms: Query<&mut Transform>| {
-            let mut wearer = transforms.get_mut(wearer).unwrap();
-            wearer.translation.x += 0.03;
+        let parent = app.world_mut().spawn(Transform::default()).id();
+        let cloth = upright(&mut app, ChildOf(parent));
+        let move_parent = move |mut transforms: Query<&mut Transform>| {
+            let mut parent = transforms.get_mut(parent).unwrap();
+            parent.translation.x += 0.03;
         };
-        app.add_systems(FixedUpdate, go.before(bevy_drape::ClothSystems::Prepare));
+        app.add_systems(
+            FixedUpdate,
+            move_parent.before(bevy_drape::ClothSystems::Prepare),
+        );
         run(&mut app, if reset { 20 } else { 1 });
         if reset {
             app.world_mut().trigger(ResetCloth { entity: cloth });
         }
-        goes_the_same_way_again(&mut app, cloth, idle);
+        assert_repeats(&mut app, cloth, idle);
     }
 }
 
 #[test]
-fn hands_hold_again_what_they_held() {
+fn grabs_repeat() {
     let mut app = app();
     let cloth = upright(&mut app, ());
     let [left, right] = [(); 2].map(|()| app.world_mut().spawn_empty().id());
@@ -246,7 +255,7 @@ fn hands_hold_again_what_they_held() {
     command(&mut app, cloth, |cloth| {
         cloth.grab(left, low);
         cloth.trigger(|entity| bevy_drape::GrabCloth {
-            // As strong as can be: infinity has to survive too.
+            // Infinity has to survive too.
             force: f32::INFINITY,
             radius: 0.1,
             speed: 0.5,
@@ -255,23 +264,23 @@ fn hands_hold_again_what_they_held() {
         cloth.drag(right, lower + Vec3::new(0.5, 0.5, 1.0));
     });
     run(&mut app, 5);
-    goes_the_same_way_again(&mut app, cloth, |app, cloth, step| {
+    assert_repeats(&mut app, cloth, |app, cloth, step| {
         let by = app.world().get::<ClothGrabs>(cloth).unwrap()[0].by;
         let to = Vec3::new(0.1, 0.01 * step as f32, 0.3);
         command(app, cloth, |cloth| {
             cloth.drag(by, to);
             if step == 30 {
                 cloth.release(by);
-                // It holds on to the other one, so that there is always a first.
+                // Grabs again, so that there is always a first grab.
                 cloth.grab(by, Vec3::ZERO);
             }
         });
     });
-    let held = app.world().get::<ClothGrabs>(cloth).unwrap();
-    assert_eq!(held.len(), 2);
+    let grabs = app.world().get::<ClothGrabs>(cloth).unwrap();
+    assert_eq!(grabs.len(), 2);
 }
 
-/// Colours that mixtures of vertices can be told by.
+/// Spawns a sheet whose colours show from which vertices a new one was interpolated.
 fn coloured(app: &mut App) -> Entity {
     let mut mesh = Mesh::from(ClothGrid::vertical(1.0, 1.0, 16, 16));
     let colours: Vec<_> = (0..256)
@@ -293,13 +302,13 @@ fn cut(app: &mut App, cloth: Entity, height: f32) {
 }
 
 #[test]
-fn torn_cloth_and_what_is_cut_later_comes_out_the_same() {
+fn motion_of_cut_cloth_and_later_cuts_repeat() {
     let mut app = app();
     let cloth = coloured(&mut app);
     run(&mut app, 20);
     cut(&mut app, cloth, 0.2);
     run(&mut app, 5);
-    goes_the_same_way_again(&mut app, cloth, |app, cloth, step| match step {
+    assert_repeats(&mut app, cloth, |app, cloth, step| match step {
         10 => cut(app, cloth, -0.1),
         20 => command(app, cloth, |cloth| {
             cloth.shred(Vec3::new(0.3, 0.2, 0.0), 0.1);
@@ -309,7 +318,7 @@ fn torn_cloth_and_what_is_cut_later_comes_out_the_same() {
 }
 
 #[test]
-fn a_stroke_goes_on_where_it_was() {
+fn a_running_stroke_of_a_blade_repeats() {
     let mut app = app();
     let cloth = upright(&mut app, ());
     let sword = app.world_mut().spawn_empty().id();
@@ -317,7 +326,7 @@ fn a_stroke_goes_on_where_it_was() {
         .spawn(Name::new("sword"))
         .insert(Sword(sword));
     run(&mut app, 5);
-    goes_the_same_way_again(&mut app, cloth, |app, cloth, step| {
+    assert_repeats(&mut app, cloth, |app, cloth, step| {
         let sword = app
             .world_mut()
             .query::<&Sword>()
@@ -339,60 +348,60 @@ fn a_stroke_goes_on_where_it_was() {
 struct Sword(Entity);
 
 #[test]
-fn what_tears_under_load_tears_again_in_the_same_places() {
+fn tears_under_load_repeat_at_the_same_positions() {
     let mut app = app();
-    let tearing = Tearing {
+    let tearing = ClothTearing {
         resistance: bevy_drape::TearResistance::by(|at| if at.x > 0.0 { 1.0 } else { 0.5 }),
-        ..Tearing::at_load(30.0)
+        ..ClothTearing::at_load(30.0)
     };
     let cloth = upright(&mut app, tearing);
-    let heavy = app.world_mut().spawn_empty().id();
+    let load = app.world_mut().spawn_empty().id();
     run(&mut app, 10);
     let low = particles(&app, cloth).world_position(250);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(heavy, low);
-        cloth.drag(heavy, low - Vec3::Y * 2.0);
+        cloth.grab(load, low);
+        cloth.drag(load, low - Vec3::Y * 2.0);
     });
     let whole = particles(&app, cloth).len();
-    goes_the_same_way_again(&mut app, cloth, idle);
-    assert!(particles(&app, cloth).len() > whole, "it tore on the way");
+    assert_repeats(&mut app, cloth, idle);
+    assert!(particles(&app, cloth).len() > whole, "nothing tore");
 }
 
 #[test]
-fn a_cloth_that_was_cut_since_is_whole_again() {
+fn restoring_a_snapshot_from_before_a_cut_restores_the_intact_cloth() {
     let mut app = app();
     let cloth = coloured(&mut app);
     run(&mut app, 20);
-    let before = picture(&app, cloth);
+    let before = rendered_mesh(&app, cloth);
     let saved = take(&app, cloth);
     cut(&mut app, cloth, 0.2);
     run(&mut app, 5);
     assert!(particles(&app, cloth).len() > 256);
-    let opened = picture(&app, cloth);
+    let opened = rendered_mesh(&app, cloth);
     let torn = take(&app, cloth);
     let restore = |app: &mut App, saved: &ClothSnapshot| {
         saved.restore(app.world_mut(), cloth).unwrap();
         app.world_mut().resource_mut::<ClothTime>().paused = true;
-        // The picture between the same two steps.
+        // Renders between the same two steps.
         app.update();
         app.world_mut().resource_mut::<ClothTime>().paused = false;
     };
     let is_whole = |app: &App| {
-        let now = picture(app, cloth);
+        let now = rendered_mesh(app, cloth);
         now.1 == before.1 && now.0.iter().map(Vec::len).eq(before.0.iter().map(Vec::len))
     };
     restore(&mut app, &saved);
     assert!(is_whole(&app));
-    // And back into the future.
+    // The later snapshot restores the cut.
     restore(&mut app, &torn);
-    assert_eq!(picture(&app, cloth).1, opened.1);
+    assert_eq!(rendered_mesh(&app, cloth).1, opened.1);
     let Some(VertexAttributeValues::Float32x4(colours)) =
         drawn(&app, cloth).attribute(Mesh::ATTRIBUTE_COLOR)
     else {
         panic!("no colours");
     };
     assert!(colours.len() > 256 && colours.iter().all(|colour| colour[1] == 0.3));
-    // It can still be mended.
+    // A reset still restores the intact cloth.
     app.world_mut().trigger(ResetCloth { entity: cloth });
     app.update();
     assert!(is_whole(&app));
@@ -400,7 +409,7 @@ fn a_cloth_that_was_cut_since_is_whole_again() {
 }
 
 #[test]
-fn a_rope_that_was_parted_comes_out_the_same_and_becomes_whole_again() {
+fn motion_of_a_torn_rope_repeats_and_an_earlier_snapshot_restores_the_intact_rope() {
     let mut app = app();
     let rope = Rope::between(Vec3::ZERO, Vec3::X, 21);
     let rope = app.world_mut().spawn((rope, Pins::ends())).id();
@@ -410,7 +419,7 @@ fn a_rope_that_was_parted_comes_out_the_same_and_becomes_whole_again() {
         rope.tear_edge(7, 8);
     });
     run(&mut app, 5);
-    goes_the_same_way_again(&mut app, rope, |app, rope, step| {
+    assert_repeats(&mut app, rope, |app, rope, step| {
         if step == 10 {
             command(app, rope, |rope| {
                 rope.tear_edge(3, 4);
@@ -423,7 +432,7 @@ fn a_rope_that_was_parted_comes_out_the_same_and_becomes_whole_again() {
     run(&mut app, 30);
     assert!(
         particles(&app, rope).world_position(10).y > -0.5,
-        "it holds"
+        "the rope falls"
     );
 }
 
@@ -433,38 +442,38 @@ fn edited_constraints_are_restored() {
     let cloth = spawn(&mut app, Pins::corners());
     run(&mut app, 10);
     let whole = take(&app, cloth);
-    let mut constraints = app.world_mut().get_mut::<Constraints>(cloth).unwrap();
+    let mut constraints = app.world_mut().get_mut::<ClothConstraints>(cloth).unwrap();
     constraints
         .rest_lengths_mut()
         .for_each(|length| *length *= 1.1);
     constraints.retain(|constraint| constraint.particles != [0, 1]);
     let edited = constraints.0.clone();
-    goes_the_same_way_again(&mut app, cloth, idle);
+    assert_repeats(&mut app, cloth, idle);
     whole.restore(app.world_mut(), cloth).unwrap();
     let same = |app: &App, other: &bevy_drape::solver::ConstraintGraph| {
-        let now = app.world().get::<Constraints>(cloth).unwrap();
+        let now = app.world().get::<ClothConstraints>(cloth).unwrap();
         now.iter().eq(other.iter())
     };
     assert!(!same(&app, &edited));
-    // What was edited away is there again.
-    let constraints = app.world().get::<Constraints>(cloth).unwrap();
+    // The removed constraint is restored.
+    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
     assert!(constraints.iter().any(|c| c.particles == [0, 1]));
 }
 
 #[test]
-fn a_mass_that_was_written_outlives_pins_that_came_and_went() {
+fn a_mass_set_by_user_code_survives_a_restore_over_other_pins() {
     let mut app = app();
     let cloth = spawn(&mut app, Pins::corners());
     run(&mut app, 10);
     app.world_mut()
-        .get_mut::<Particles>(cloth)
+        .get_mut::<ClothParticles>(cloth)
         .unwrap()
         .inverse_mass[55] = 7.0;
     let saved = take(&app, cloth);
     app.world_mut().entity_mut(cloth).insert(Pins::index(3));
     run(&mut app, 2);
     assert_ne!(particles(&app, cloth).inverse_mass[55], 7.0);
-    // The pins are put back by the game.
+    // The game restores the pins.
     app.world_mut().entity_mut(cloth).insert(Pins::corners());
     saved.restore(app.world_mut(), cloth).unwrap();
     run(&mut app, 2);
@@ -472,41 +481,42 @@ fn a_mass_that_was_written_outlives_pins_that_came_and_went() {
 }
 
 #[test]
-fn what_was_reported_is_not_reported_again() {
+fn an_error_is_not_reported_again_after_a_restore() {
     let mut app = app();
     log::record(&mut app, 28_000);
     let cloth = spawn(&mut app, Pins::corners());
-    let poison = |app: &mut App| {
-        let mut particles = app.world_mut().get_mut::<Particles>(cloth).unwrap();
+    let insert_nan = |app: &mut App| {
+        let mut particles = app.world_mut().get_mut::<ClothParticles>(cloth).unwrap();
         particles.position.set(55, Vec3::NAN);
         run(app, 5);
     };
     run(&mut app, 5);
-    poison(&mut app);
+    insert_nan(&mut app);
     let saved = take(&app, cloth);
     run(&mut app, 100);
     saved.restore(app.world_mut(), cloth).unwrap();
-    poison(&mut app);
-    assert_eq!(log::lines_about(cloth).len(), 1, "it is the same trouble");
+    insert_nan(&mut app);
+    assert_eq!(log::lines_about(cloth).len(), 1, "the same error");
 }
 
 #[test]
-fn another_entity_of_the_same_mesh_goes_the_same_way() {
+fn a_snapshot_can_be_restored_on_another_entity_with_the_same_mesh() {
     for torn in [false, true] {
         let mut app = app();
         let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 16, 16));
-        let mut spawn = |place| {
+        let mut spawn = |transform| {
             let bundle = (
                 Cloth::default(),
                 Mesh3d(mesh.clone()),
                 Pins::top_corners(),
-                place,
+                transform,
             );
             app.world_mut().spawn(bundle).id()
         };
-        let place = Transform::from_xyz(0.3, 1.0, 0.0).with_scale(Vec3::splat(1.5));
-        let other_place = Transform::from_rotation(Quat::from_euler(EulerRot::XYZ, 0.7, 0.2, 1.0));
-        let (one, other) = (spawn(place), spawn(other_place));
+        let transform = Transform::from_xyz(0.3, 1.0, 0.0).with_scale(Vec3::splat(1.5));
+        let other_transform =
+            Transform::from_rotation(Quat::from_euler(EulerRot::XYZ, 0.7, 0.2, 1.0));
+        let (one, other) = (spawn(transform), spawn(other_transform));
         run(&mut app, 20);
         if torn {
             cut(&mut app, one, 1.1);
@@ -516,20 +526,20 @@ fn another_entity_of_the_same_mesh_goes_the_same_way() {
         run(&mut app, 5);
         let saved = take(&app, one);
         saved.restore(app.world_mut(), other).unwrap();
-        *app.world_mut().get_mut::<Transform>(other).unwrap() = place;
+        *app.world_mut().get_mut::<Transform>(other).unwrap() = transform;
         run(&mut app, 30);
         assert_eq!(
             particles(&app, one).state_hash(),
             particles(&app, other).state_hash()
         );
-        assert!(picture(&app, one) == picture(&app, other));
-        let places = float3(drawn(&app, one), Mesh::ATTRIBUTE_POSITION);
-        assert_eq!(places.len() > 256, torn);
+        assert!(rendered_mesh(&app, one) == rendered_mesh(&app, other));
+        let positions = float3(drawn(&app, one), Mesh::ATTRIBUTE_POSITION);
+        assert_eq!(positions.len() > 256, torn);
     }
 }
 
 #[test]
-fn what_cannot_be_restored_says_so_and_changes_nothing() {
+fn a_snapshot_that_cannot_be_restored_is_reported_and_changes_nothing() {
     let mut app = app();
     log::record(&mut app, 27_000);
     let cloth = spawn(&mut app, Pins::corners());
@@ -550,7 +560,7 @@ fn what_cannot_be_restored_says_so_and_changes_nothing() {
     let nothing = app.world_mut().spawn_empty().id();
     assert!(
         ClothSnapshot::take(app.world(), cloth).is_none(),
-        "not built"
+        "snapshot before the build"
     );
     run(&mut app, 20);
     let saved = take(&app, cloth);
@@ -562,12 +572,12 @@ fn what_cannot_be_restored_says_so_and_changes_nothing() {
         assert_eq!(take(&app, wrong), before);
     }
     app.world_mut().despawn(other);
-    for none in [nothing, other] {
-        assert!(ClothSnapshot::take(app.world(), none).is_none());
-        let error = saved.restore(app.world_mut(), none).unwrap_err();
-        assert_eq!(error, SnapshotError::NoCloth(none));
+    for entity in [nothing, other] {
+        assert!(ClothSnapshot::take(app.world(), entity).is_none());
+        let error = saved.restore(app.world_mut(), entity).unwrap_err();
+        assert_eq!(error, SnapshotError::NoCloth(entity));
     }
-    // As a command it is told in the log.
+    // The command logs the error.
     command(&mut app, rope, |rope| {
         rope.restore_cloth(saved.clone());
     });
@@ -583,19 +593,19 @@ fn what_cannot_be_restored_says_so_and_changes_nothing() {
     assert_eq!(take(&app, cloth), saved);
 }
 
-/// How many steps were taken.
+/// Number of cloth steps so far.
 #[derive(Resource, Default)]
-struct Taken(u32);
+struct StepCount(u32);
 
 #[test]
-fn between_two_fixed_steps_and_in_slow_motion_it_is_the_same() {
+fn motion_repeats_between_fixed_steps_and_in_slow_motion() {
     let mut app = app();
-    app.init_resource::<Taken>();
+    app.init_resource::<StepCount>();
     app.add_systems(
         FixedPostUpdate,
-        (|mut taken: ResMut<Taken>| taken.0 += 1).run_if(bevy_drape::cloth_step_due),
+        (|mut count: ResMut<StepCount>| count.0 += 1).run_if(bevy_drape::cloth_step_due),
     );
-    // Three frames and a half in a fixed step.
+    // 3.5 frames per fixed step.
     let frame = std::time::Duration::from_secs_f64(1.0 / 210.0);
     app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
     app.world_mut().resource_mut::<ClothTime>().speed = 0.4;
@@ -604,9 +614,9 @@ fn between_two_fixed_steps_and_in_slow_motion_it_is_the_same() {
     let steps = |app: &mut App| {
         let mut hashes = Vec::new();
         while hashes.len() < 10 {
-            let before = app.world().resource::<Taken>().0;
+            let before = app.world().resource::<StepCount>().0;
             app.update();
-            if app.world().resource::<Taken>().0 > before {
+            if app.world().resource::<StepCount>().0 > before {
                 hashes.push(particles(app, cloth).state_hash());
             }
         }
@@ -623,12 +633,12 @@ fn between_two_fixed_steps_and_in_slow_motion_it_is_the_same() {
 }
 
 #[test]
-fn a_snapshot_knows_what_it_is_of() {
+fn a_snapshot_gives_access_to_its_particles_and_hash() {
     let mut app = app();
     let cloth = spawn(&mut app, Pins::corners());
     run(&mut app, 10);
     let saved = take(&app, cloth);
-    let now: &Particles = particles(&app, cloth);
+    let now: &ClothParticles = particles(&app, cloth);
     assert_eq!(*saved.particles(), now.0);
     assert_eq!(saved.state_hash(), now.state_hash());
     app.update();

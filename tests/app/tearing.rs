@@ -1,33 +1,34 @@
-//! Cloth that is torn, cut and mended in an app.
+//! Cutting and tearing cloth, and restoring it by a reset.
 
 use crate::{add_mesh, app, bounds, centre, command, drawn, float3, log, particles, run, spawn};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::{
-    Blade, ClothTorn, Constraints, CutCloth, TearCause, TearLimit, TearResistance, Tearing,
-    mesh::TriangleMesh, prelude::*,
+    Blade, ClothConstraints, ClothTearing, ClothTorn, CutCloth, TearCause, TearLimit,
+    TearResistance, mesh::TriangleMesh, prelude::*,
 };
 use std::collections::BTreeSet;
 
 mod overload;
 
-/// All tears so far.
+/// All tear events so far.
 #[derive(Resource, Default)]
-struct Heard(Vec<ClothTorn>);
+struct TearEvents(Vec<ClothTorn>);
 
 fn listening_app() -> App {
     let mut app = app();
-    app.init_resource::<Heard>()
-        .add_observer(|event: On<ClothTorn>, mut heard: ResMut<Heard>| {
-            heard.0.push(event.event().clone());
-        });
+    app.init_resource::<TearEvents>().add_observer(
+        |event: On<ClothTorn>, mut events: ResMut<TearEvents>| {
+            events.0.push(event.event().clone());
+        },
+    );
     app
 }
 
-/// Which particles hang together by constraints.
+/// Returns the number of groups of particles that constraints connect.
 pub(crate) fn islands(app: &App, cloth: Entity) -> usize {
     let count = particles(app, cloth).len();
     let mut island: Vec<usize> = (0..count).collect();
-    let constraints = app.world().get::<Constraints>(cloth).unwrap();
+    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
     loop {
         let mut changed = false;
         for constraint in constraints.iter() {
@@ -57,15 +58,15 @@ fn a_cut_lets_the_lower_half_fall_and_opens_the_mesh() {
         cloth.cut_segment(from, to, Vec3::Z);
     });
     assert_eq!(islands(&app, cloth), 2);
-    let heard = &app.world().resource::<Heard>().0;
-    assert_eq!(heard.len(), 1);
-    assert_eq!(heard[0].cause, TearCause::Cut);
-    assert!(heard[0].edges.len() >= 9);
-    for edge in &heard[0].edges {
+    let events = &app.world().resource::<TearEvents>().0;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].cause, TearCause::Cut);
+    assert!(events[0].edges.len() >= 9);
+    for edge in &events[0].edges {
         assert!(edge.position.y.abs() < 0.08, "torn at {}", edge.position);
     }
     run(&mut app, 60);
-    // The lower half has fallen 5 m less what the air takes, the upper one hangs.
+    // The lower half has fallen by up to 5 m against the drag; the upper half hangs.
     let heights: Vec<f32> = particles(&app, cloth)
         .position
         .iter()
@@ -75,7 +76,7 @@ fn a_cut_lets_the_lower_half_fall_and_opens_the_mesh() {
     let hanging = heights.iter().filter(|y| **y > -0.3).count();
     assert_eq!(fallen + hanging, heights.len());
     assert!(fallen > 50 && hanging > 50, "{fallen} fell, {hanging} hang");
-    // What is drawn is what is there, and in its box.
+    // The rendered mesh has fallen too, and lies within its bounding box.
     let read = TriangleMesh::read(drawn(&app, cloth)).unwrap();
     let low = read.positions.iter().map(|p| p.y).fold(0.0, f32::min);
     assert!(low < -1.5);
@@ -117,18 +118,26 @@ fn both_sides_keep_their_uvs_and_colours() {
     };
     let positions = float3(mesh, Mesh::ATTRIBUTE_POSITION);
     assert!(positions.len() > 120);
-    for (v, place) in positions.iter().enumerate() {
-        assert!((uvs[v][0] - (place.x + 0.5)).abs() < 1e-3, "vertex {v}");
+    for (v, position) in positions.iter().enumerate() {
+        assert!((uvs[v][0] - (position.x + 0.5)).abs() < 1e-3, "vertex {v}");
         assert!((colours[v][0] - uvs[v][0]).abs() < 1e-5, "vertex {v}");
     }
 }
 
 #[test]
-fn reset_mends_everything_to_the_bit() {
+fn reset_restores_the_intact_cloth_to_the_bit() {
     let mut app = app();
-    let cloth = spawn(&mut app, (Pins::top_corners(), Tearing::at_strain(0.3)));
+    let cloth = spawn(
+        &mut app,
+        (Pins::top_corners(), ClothTearing::at_strain(0.3)),
+    );
     run(&mut app, 1);
-    let constraints = app.world().get::<Constraints>(cloth).unwrap().0.clone();
+    let constraints = app
+        .world()
+        .get::<ClothConstraints>(cloth)
+        .unwrap()
+        .0
+        .clone();
     let hash = {
         app.world_mut().trigger(ResetCloth { entity: cloth });
         run(&mut app, 30);
@@ -148,7 +157,7 @@ fn reset_mends_everything_to_the_bit() {
     app.world_mut().trigger(ResetCloth { entity: cloth });
     assert_eq!(particles(&app, cloth).len(), 100);
     assert_eq!(
-        app.world().get::<Constraints>(cloth).unwrap().0,
+        app.world().get::<ClothConstraints>(cloth).unwrap().0,
         constraints
     );
     run(&mut app, 30);
@@ -160,7 +169,7 @@ fn reset_mends_everything_to_the_bit() {
 }
 
 #[test]
-fn pins_stay_with_their_side_and_a_cut_pin_holds_both() {
+fn pins_stay_on_their_side_of_a_cut_and_a_cut_pin_holds_both_sides() {
     let mut app = app();
     let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 11, 11));
     let pins = Pins::index(0).and(Pins::index(5)).and(Pins::index(10));
@@ -175,27 +184,27 @@ fn pins_stay_with_their_side_and_a_cut_pin_holds_both() {
     });
     assert_eq!(islands(&app, cloth), 2);
     run(&mut app, 30);
-    let held = |app: &App| {
+    let pinned = |app: &App| {
         let particles = particles(app, cloth);
         (0..particles.len())
             .filter(|&i| particles.is_pinned(i))
             .count()
     };
-    assert_eq!(held(&app), 4);
-    // Other pins find the copies too.
+    assert_eq!(pinned(&app), 4);
+    // New pins select the copies too.
     app.world_mut()
         .entity_mut(cloth)
         .insert(Pins::edge(ClothEdge::Top));
     run(&mut app, 2);
-    assert_eq!(held(&app), 12);
+    assert_eq!(pinned(&app), 12);
     app.world_mut().entity_mut(cloth).insert(Pins::none());
     run(&mut app, 60);
-    assert_eq!(held(&app), 0);
+    assert_eq!(pinned(&app), 0);
     assert!(centre(&app, cloth).y < -1.0);
 }
 
 #[test]
-fn mass_and_momentum_stay_the_same() {
+fn cuts_keep_mass_and_momentum() {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::ZERO));
     let cloth = spawn(&mut app, ());
@@ -208,7 +217,7 @@ fn mass_and_momentum_stay_the_same() {
     };
     let mut state = app
         .world_mut()
-        .get_mut::<bevy_drape::Particles>(cloth)
+        .get_mut::<bevy_drape::ClothParticles>(cloth)
         .unwrap();
     for i in 0..state.len() {
         let velocity = Vec3::new(1.0, 0.3 * (i % 7) as f32, -0.5);
@@ -225,12 +234,12 @@ fn mass_and_momentum_stay_the_same() {
     });
     let (new_mass, new_momentum) = sum(&app);
     assert!((new_mass / mass - 1.0).abs() < 1e-4);
-    // A divided triangle moves as its corners did, on average.
+    // A divided triangle keeps the mean velocity of its corners.
     assert!((new_momentum - momentum).length() < 0.02 * momentum.length());
 }
 
 #[test]
-fn a_sword_in_many_parts_leaves_no_bridge() {
+fn a_cut_in_many_short_strokes_leaves_no_bridge() {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::ZERO));
     let cloth = spawn(&mut app, ());
@@ -256,12 +265,12 @@ fn a_sword_in_many_parts_leaves_no_bridge() {
 }
 
 #[test]
-fn nothing_to_cut_or_tear_is_no_trouble() {
+fn cuts_without_a_target_do_nothing() {
     let mut app = listening_app();
     log::record(&mut app, 22_000);
     let cloth = spawn(&mut app, ());
     let stone = app.world_mut().spawn_empty().id();
-    // Before it is built, on something else, outside, with NaN, without an edge.
+    // Before the cloth is built, on an entity without cloth, outside, with NaN, and where no edge is.
     for _ in 0..2 {
         for entity in [cloth, stone] {
             command(&mut app, entity, |cloth| {
@@ -277,7 +286,7 @@ fn nothing_to_cut_or_tear_is_no_trouble() {
         }
         run(&mut app, 2);
     }
-    assert!(app.world().resource::<Heard>().0.is_empty());
+    assert!(app.world().resource::<TearEvents>().0.is_empty());
     assert_eq!(particles(&app, cloth).len(), 100);
     app.world_mut().despawn(cloth);
     run(&mut app, 2);
@@ -287,10 +296,13 @@ fn nothing_to_cut_or_tear_is_no_trouble() {
 }
 
 #[test]
-fn cuts_and_tears_are_the_same_every_time() {
+fn cuts_and_tears_are_deterministic() {
     let hash = || {
         let mut app = app();
-        let cloth = spawn(&mut app, (Pins::top_corners(), Tearing::at_strain(0.2)));
+        let cloth = spawn(
+            &mut app,
+            (Pins::top_corners(), ClothTearing::at_strain(0.2)),
+        );
         run(&mut app, 40);
         command(&mut app, cloth, |cloth| {
             cloth.cut_segment(
@@ -311,7 +323,7 @@ fn cuts_and_tears_are_the_same_every_time() {
 }
 
 #[test]
-fn a_rope_is_cut_and_torn_and_mended() {
+fn a_rope_is_cut_torn_and_restored() {
     let mut app = listening_app();
     let rope = Rope::between(Vec3::ZERO, Vec3::X * 2.0, 21);
     let rope = app.world_mut().spawn((rope, Pins::ends())).id();
@@ -328,9 +340,9 @@ fn a_rope_is_cut_and_torn_and_mended() {
         rope.tear_edge(15, 16);
     });
     assert_eq!(islands(&app, rope), 3);
-    assert_eq!(app.world().resource::<Heard>().0.len(), 2);
+    assert_eq!(app.world().resource::<TearEvents>().0.len(), 2);
     run(&mut app, 90);
-    // The middle piece has fallen.
+    // The free piece in the middle has fallen.
     let lowest = particles(&app, rope).world_position(10).y;
     assert!(lowest < -5.0, "{lowest}");
     app.world_mut().trigger(ResetCloth { entity: rope });

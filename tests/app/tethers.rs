@@ -1,32 +1,32 @@
-//! Tethers: hanging cloth does not stretch, and what is cut off is held by nothing.
+//! Tethers keep hanging cloth from stretching, and do not hold pieces that are cut off.
 
 use crate::{add_mesh, app, command, particles, run, spawn};
 use bevy::prelude::*;
-use bevy_drape::{Constraints, prelude::*, solver::measure_stretch};
+use bevy_drape::{ClothConstraints, prelude::*, solver::measure_stretch};
 
-/// An upright sheet of 1 m × 1 m with `side`² particles; the first one is its upper left corner.
-fn hang(app: &mut App, side: u32, tether_scale: f32, pins: Pins) -> Entity {
+/// Spawns a vertical sheet of 1 m × 1 m with `side`² particles, of which the first is the upper left corner.
+fn hang(app: &mut App, side: u32, tether_scale: Option<f32>, pins: Pins) -> Entity {
     let mesh = add_mesh(app, ClothGrid::vertical(1.0, 1.0, side, side));
     let cloth = Cloth {
         damping: 1.0,
         tether_scale,
-        // Threads that are solved as a whole hardly need tethers.
-        threads: ThreadSolver::Relaxation,
+        // Chains that are solved directly hardly need tethers.
+        stretch_solver: StretchSolver::GaussSeidel,
         ..default()
     };
     app.world_mut().spawn((cloth, Mesh3d(mesh), pins)).id()
 }
 
 fn stretch(app: &App, cloth: Entity) -> f32 {
-    let constraints = app.world().get::<Constraints>(cloth).unwrap();
+    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
     measure_stretch(particles(app, cloth), constraints).max
 }
 
-fn place(app: &App, cloth: Entity, particle: usize) -> Vec3 {
+fn position(app: &App, cloth: Entity, particle: usize) -> Vec3 {
     particles(app, cloth).world_position(particle)
 }
 
-/// The fastest particle of a cloth, m/s.
+/// Returns the speed of the fastest particle of a cloth, m/s.
 fn speed(app: &App, cloth: Entity) -> f32 {
     let particles = particles(app, cloth);
     let speeds = (0..particles.len()).map(|i| particles.velocity(i).length());
@@ -36,23 +36,22 @@ fn speed(app: &App, cloth: Entity) -> f32 {
 #[test]
 fn a_sheet_hung_by_two_corners_keeps_its_size() {
     let mut app = app();
-    let [tight, usual, loose] =
-        [1.0, 1.01, 100.0].map(|scale| hang(&mut app, 33, scale, Pins::top_corners()));
+    let [tight, default, without] =
+        [Some(1.0), Some(1.01), None].map(|scale| hang(&mut app, 33, scale, Pins::top_corners()));
     run(&mut app, 400);
-    let [tight, usual, loose] = [tight, usual, loose].map(|cloth| stretch(&app, cloth));
+    let [tight, default, without] = [tight, default, without].map(|cloth| stretch(&app, cloth));
     assert!(tight < 0.003, "stretched by {tight} with tight tethers");
-    // What is between two neighbours whose tethers give by 1 % each may give by twice that, and relaxation,
-    // which comes before the tethers, leaves a percent at the corners, where nothing but the two threads
-    // there holds the particles next to them.
-    assert!(usual < 0.031, "stretched by {usual} with tethers");
-    assert!(loose > 0.2, "stretched by {loose} without");
+    // An edge between two neighbours whose tethers stretch by 1 % each may stretch by 2 %; and relaxation, which
+    // precedes the tethers, leaves 1 % at the pinned corners, where only two edges hold the neighbours.
+    assert!(default < 0.031, "stretched by {default} with tethers");
+    assert!(without > 0.2, "stretched by {without} without");
 }
 
 #[test]
 fn by_default_cloth_does_not_stretch() {
     let mut app = app();
-    let usual = Cloth::default().tether_scale;
-    let [tied, untied] = [(usual, 65), (100.0, 33)].map(|(tether_scale, side)| {
+    let default_scale = Cloth::default().tether_scale;
+    let [tethered, free] = [(default_scale, 65), (None, 33)].map(|(tether_scale, side)| {
         let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, side, side));
         let cloth = Cloth {
             tether_scale,
@@ -62,15 +61,15 @@ fn by_default_cloth_does_not_stretch() {
         app.world_mut().spawn(parts).id()
     });
     run(&mut app, 300);
-    let (tied, untied) = (stretch(&app, tied), stretch(&app, untied));
-    assert!(tied < 0.005, "stretched by {tied}");
-    // Only the link at each pin is, from which all the cloth hangs. From some 60 particles along a side on,
-    // that is so much for one particle to hold that it trembles: such a sheet needs its tethers.
-    assert!(untied < 0.02, "stretched by {untied} without tethers");
+    let (tethered, free) = (stretch(&app, tethered), stretch(&app, free));
+    assert!(tethered < 0.005, "stretched by {tethered}");
+    // Only the edges at the pins stretch, which carry the whole cloth. From about 60 particles along a side, this
+    // load makes the particles there tremble: such a sheet needs its tethers.
+    assert!(free < 0.02, "stretched by {free} without tethers");
 }
 
 #[test]
-fn ropes_are_tied_too() {
+fn tethers_hold_ropes_too() {
     let mut app = app();
     let rope = |tether_scale| {
         (
@@ -83,53 +82,56 @@ fn ropes_are_tied_too() {
             },
         )
     };
-    let tied = app.world_mut().spawn(rope(1.01)).id();
-    let loose = app.world_mut().spawn(rope(100.0)).id();
+    let tethered = app.world_mut().spawn(rope(Some(1.01))).id();
+    let free = app.world_mut().spawn(rope(None)).id();
     run(&mut app, 400);
-    let [tied, loose] = [tied, loose].map(|rope| -place(&app, rope, 199).y);
-    assert!(tied < 2.0 * 1.0101, "{tied} m with tethers");
-    assert!(loose > 2.0 * 1.03, "{loose} m without");
+    let [tethered, free] = [tethered, free].map(|rope| -position(&app, rope, 199).y);
+    assert!(tethered < 2.0 * 1.0101, "{tethered} m with tethers");
+    assert!(free > 2.0 * 1.03, "{free} m without");
 }
 
 #[test]
-fn pins_may_come_go_and_move() {
+fn tethers_follow_changes_of_the_pins() {
     let mut app = app();
-    // A breath of wind, or it would stay in its plane, in which it jams.
+    // Light wind, since a perfectly flat sheet jams in its plane.
     app.world_mut().resource_mut::<Wind>().velocity = Vec3::Z * 0.5;
-    let cloth = hang(&mut app, 17, 1.01, Pins::top_corners());
-    let set = |app: &mut App, pins: Pins| {
+    let cloth = hang(&mut app, 17, Some(1.01), Pins::top_corners());
+    let set_pins = |app: &mut App, pins: Pins| {
         *app.world_mut().get_mut::<Pins>(cloth).unwrap() = pins;
     };
     run(&mut app, 120);
-    // One corner fewer: it falls to hang from the other.
-    set(&mut app, Pins::corner(ClothCorner::TopLeft));
+    // One corner fewer: the sheet falls and hangs from the other one.
+    set_pins(&mut app, Pins::corner(ClothCorner::TopLeft));
     run(&mut app, 300);
-    let [left, right, far] = [0, 16, 288].map(|i| place(&app, cloth, i));
+    let [left, right, far] = [0, 16, 288].map(|i| position(&app, cloth, i));
     assert!(right.y < left.y - 0.8, "{right}");
     assert!(far.distance(left) < 2.0_f32.sqrt() * 1.0101);
-    // The other end is caught where it is, which is not where it was tied to before.
-    set(
+    // The opposite corner is pinned at its current position.
+    set_pins(
         &mut app,
         Pins::corner(ClothCorner::TopLeft).and(Pins::index(288).to_world()),
     );
     run(&mut app, 1);
-    set(&mut app, Pins::index(288).to_world());
+    set_pins(&mut app, Pins::index(288).to_world());
     run(&mut app, 300);
-    assert!(place(&app, cloth, 288).distance(far) < 1e-3);
-    let left = place(&app, cloth, 0);
+    assert!(position(&app, cloth, 288).distance(far) < 1e-3);
+    let left = position(&app, cloth, 0);
     assert!(left.distance(far) < 2.0_f32.sqrt() * 1.0101);
-    assert!(left.y < far.y - 1.0, "it hangs from the other end: {left}");
-    // Nothing holds it: it falls, all of it.
-    set(&mut app, Pins::none());
-    let before = place(&app, cloth, 288).y;
+    assert!(
+        left.y < far.y - 1.0,
+        "not hanging from the opposite corner: {left}"
+    );
+    // Without pins the whole sheet falls.
+    set_pins(&mut app, Pins::none());
+    let before = position(&app, cloth, 288).y;
     run(&mut app, 60);
-    assert!(place(&app, cloth, 288).y < before - 1.0);
+    assert!(position(&app, cloth, 288).y < before - 1.0);
 }
 
 #[test]
 fn tethers_follow_pins_that_move() {
     let mut app = app();
-    let cloth = hang(&mut app, 17, 1.01, Pins::edge(ClothEdge::Top));
+    let cloth = hang(&mut app, 17, Some(1.01), Pins::edge(ClothEdge::Top));
     run(&mut app, 30);
     for step in 1..=120 {
         let x = step as f32 * 0.05;
@@ -137,21 +139,21 @@ fn tethers_follow_pins_that_move() {
         transform.translation.x = x;
         app.update();
         for column in 0..17 {
-            let [top, bottom] = [column, 16 * 17 + column].map(|i| place(&app, cloth, i));
+            let [top, bottom] = [column, 16 * 17 + column].map(|i| position(&app, cloth, i));
             assert!(top.distance(bottom) < 1.02, "{step}: {top} to {bottom}");
         }
     }
-    assert!(place(&app, cloth, 280).x > 4.0);
+    assert!(position(&app, cloth, 280).x > 4.0);
 }
 
 #[test]
-fn a_flap_that_is_cut_loose_falls_freely() {
+fn a_piece_that_is_cut_off_falls_freely() {
     let mut app = app();
     app.world_mut().resource_mut::<Wind>().air_density = 0.0;
-    let cloth = hang(&mut app, 21, 1.01, Pins::top_corners());
+    let cloth = hang(&mut app, 21, Some(1.01), Pins::top_corners());
     run(&mut app, 100);
     let bottom = 20 * 21 + 10;
-    // Right across, below the middle.
+    // All the way across, below the middle.
     command(&mut app, cloth, |cloth| {
         cloth.cut_segment(
             Vec3::new(-2.0, -0.2, 0.0),
@@ -159,32 +161,32 @@ fn a_flap_that_is_cut_loose_falls_freely() {
             Vec3::Z,
         );
     });
-    let start = place(&app, cloth, bottom).y;
+    let start = position(&app, cloth, bottom).y;
     let velocity = particles(&app, cloth).velocity(bottom).y;
     run(&mut app, 60);
-    let fallen = start - place(&app, cloth, bottom).y;
-    // With damping c, the way of a second is (g − (g + c·v)(1 − e^−c)/c)/c; c is 1/s here, and v down.
+    let fallen = start - position(&app, cloth, bottom).y;
+    // With damping c and upward velocity v, the fall in 1 s is (g − (g + c·v)(1 − e^−c)/c)/c; c = 1/s here.
     let (g, e) = (9.81_f32, (-1.0_f32).exp());
     let expected = g - (g + velocity) * (1.0 - e);
     let error = (fallen / expected - 1.0).abs();
     assert!(error < 0.03, "fell {fallen} m, free fall is {expected} m");
     // The upper part still hangs.
     assert!(stretch(&app, cloth) < 0.031);
-    assert!(place(&app, cloth, 10).y > 0.0);
+    assert!(position(&app, cloth, 10).y > 0.0);
 }
 
 #[test]
-fn a_cloth_hangs_lower_when_the_way_around_is_longer() {
+fn a_cut_lets_cloth_hang_as_low_as_the_longer_path_around_it() {
     let mut app = app();
     let low = |app: &App, cloth: Entity| {
         let particles = particles(app, cloth);
         let heights = (0..particles.len()).map(|i| particles.world_position(i).y);
         heights.fold(f32::INFINITY, f32::min)
     };
-    let whole = hang(&mut app, 21, 1.01, Pins::edge(ClothEdge::Top));
-    let cut = hang(&mut app, 21, 1.01, Pins::edge(ClothEdge::Top));
+    let whole = hang(&mut app, 21, Some(1.01), Pins::edge(ClothEdge::Top));
+    let cut = hang(&mut app, 21, Some(1.01), Pins::edge(ClothEdge::Top));
     run(&mut app, 60);
-    // From the right, not quite to the left side, by which the rest still hangs.
+    // From the right almost to the left side, from which the rest still hangs.
     command(&mut app, cut, |cloth| {
         cloth.cut_segment(
             Vec3::new(-0.42, 0.2, 0.0),
@@ -196,22 +198,22 @@ fn a_cloth_hangs_lower_when_the_way_around_is_longer() {
     let [whole, cut] = [whole, cut].map(|cloth| low(&app, cloth));
     assert!(
         (whole + 0.5).abs() < 0.012,
-        "whole, it hangs down to {whole} m"
+        "the intact cloth hangs down to {whole} m"
     );
-    assert!(cut < whole - 0.1, "cut, it hangs down to {cut} m");
+    assert!(cut < whole - 0.1, "the cut cloth hangs down to {cut} m");
 }
 
 #[test]
-fn a_stretched_cloth_that_is_tied_is_not_yanked() {
+fn new_tethers_do_not_jerk_a_stretched_cloth() {
     let mut app = app();
-    let cloth = hang(&mut app, 33, 100.0, Pins::top_corners());
+    let cloth = hang(&mut app, 33, None, Pins::top_corners());
     run(&mut app, 300);
     let before = stretch(&app, cloth);
     assert!(before > 0.2, "{before}");
     app.world_mut()
         .get_mut::<Cloth>(cloth)
         .unwrap()
-        .tether_scale = 1.0;
+        .tether_scale = Some(1.0);
     let mut fastest = 0.0_f32;
     for _ in 0..200 {
         app.update();
@@ -221,43 +223,43 @@ fn a_stretched_cloth_that_is_tied_is_not_yanked() {
     run(&mut app, 300);
     let after = stretch(&app, cloth);
     assert!(after < 0.01, "{after}");
-    // The same by new pins: stretched while there was but one.
+    // The same with tethers of a new pin.
     let cloth = spawn(&mut app, (Transform::default(), Pins::top_corners()));
     run(&mut app, 100);
     let pins = Pins::top_corners().and(Pins::corner(ClothCorner::BottomLeft));
     *app.world_mut().get_mut::<Pins>(cloth).unwrap() = pins;
-    let calm = speed(&app, cloth);
+    let before = speed(&app, cloth);
     app.update();
-    assert!(speed(&app, cloth) < calm + 0.5);
+    assert!(speed(&app, cloth) < before + 0.5);
 }
 
 #[test]
-fn what_tears_by_load_is_not_tied() {
+fn cloth_that_tears_under_load_has_no_tethers() {
     let mut app = app();
-    let cloth = hang(&mut app, 33, 1.01, Pins::top_corners());
+    let cloth = hang(&mut app, 33, Some(1.01), Pins::top_corners());
     app.world_mut()
         .entity_mut(cloth)
-        .insert(Tearing::at_load(1e9));
+        .insert(ClothTearing::at_load(1e9));
     run(&mut app, 200);
     assert!(stretch(&app, cloth) > 0.2);
-    // When it no longer does, it is, but not at once.
-    app.world_mut().entity_mut(cloth).remove::<Tearing>();
-    let calm = speed(&app, cloth);
+    // Without tearing the tethers return gradually.
+    app.world_mut().entity_mut(cloth).remove::<ClothTearing>();
+    let before = speed(&app, cloth);
     app.update();
-    assert!(speed(&app, cloth) < calm + 1.0);
+    assert!(speed(&app, cloth) < before + 1.0);
     run(&mut app, 500);
     assert!(stretch(&app, cloth) < 0.03);
 }
 
 #[test]
-fn a_reset_ties_it_at_its_new_scale() {
+fn a_reset_computes_tethers_at_the_new_scale() {
     let mut app = app();
-    let cloth = hang(&mut app, 9, 1.01, Pins::top_corners());
+    let cloth = hang(&mut app, 9, Some(1.01), Pins::top_corners());
     run(&mut app, 30);
     app.world_mut().get_mut::<Transform>(cloth).unwrap().scale = Vec3::splat(3.0);
     app.world_mut().trigger(ResetCloth { entity: cloth });
     run(&mut app, 200);
-    let [top, bottom] = [0, 72].map(|i| place(&app, cloth, i));
+    let [top, bottom] = [0, 72].map(|i| position(&app, cloth, i));
     let height = top.distance(bottom);
     assert!(height > 2.8 && height < 3.0 * 1.0101, "{height} m");
 }

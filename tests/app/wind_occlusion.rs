@@ -1,15 +1,15 @@
-//! Colliders that keep the wind off what is behind them.
+//! Colliders that shield cloth from the wind.
 
 use crate::{add_mesh, app, centre, particles, run, spawn};
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
-use bevy_drape::{ClothThreads, LocalWind, prelude::*};
+use bevy_drape::{ClothMaxThreads, LocalWind, prelude::*};
 
 const LEE: WindOcclusion = WindOcclusion {
     length: 4.0,
     spread: 0.2,
 };
 
-/// A wind along +X, and a wall of 3 m × 3 m across it.
+/// Creates an app with wind along +X and a wall of 3 m × 3 m across it. Returns the app and the wall.
 fn windy(occlusion: WindOcclusion) -> (App, Entity) {
     let mut app = app();
     app.insert_resource(Wind {
@@ -25,16 +25,16 @@ fn windy(occlusion: WindOcclusion) -> (App, Entity) {
     (app, wall)
 }
 
-/// A flag in a plane along the wind, held by its upper edge.
-fn flag(app: &mut App, at: Vec3) -> Entity {
+/// Spawns a flag that hangs by its upper edge, turned by 1.2 rad about the vertical.
+fn flag(app: &mut App, position: Vec3) -> Entity {
     let mesh = add_mesh(app, ClothGrid::vertical(0.8, 0.8, 12, 12));
-    let held = (Cloth::default(), Pins::edge(ClothEdge::Top), Mesh3d(mesh));
-    let turned = Transform::from_translation(at).with_rotation(Quat::from_rotation_y(1.2));
-    app.world_mut().spawn((held, turned)).id()
+    let cloth = (Cloth::default(), Pins::edge(ClothEdge::Top), Mesh3d(mesh));
+    let transform = Transform::from_translation(position).with_rotation(Quat::from_rotation_y(1.2));
+    app.world_mut().spawn((cloth, transform)).id()
 }
 
-/// How fast a flag moves on average, m/s, and how far it is blown from where it hangs, m.
-fn stirred(app: &mut App, flag: Entity, at: Vec3) -> (f32, f32) {
+/// Returns the mean speed of a flag, m/s, and its mean displacement in x from its hanging position, m.
+fn measure_motion(app: &mut App, flag: Entity, at: Vec3) -> (f32, f32) {
     run(app, 120);
     let (mut speed, mut blown) = (0.0, 0.0);
     for _ in 0..60 {
@@ -48,9 +48,9 @@ fn stirred(app: &mut App, flag: Entity, at: Vec3) -> (f32, f32) {
 }
 
 #[test]
-fn a_flag_behind_a_wall_hangs_still_and_beside_it_flutters() {
+fn a_flag_hangs_still_behind_a_wall_and_flutters_beside_it() {
     let lee = Vec3::new(0.8, 0.0, 0.0);
-    for (occlusion, at, still) in [
+    for (occlusion, at, is_still) in [
         (LEE, lee, true),
         (LEE, Vec3::new(0.8, 0.0, 4.0), false),
         (LEE, -lee, false),
@@ -58,8 +58,8 @@ fn a_flag_behind_a_wall_hangs_still_and_beside_it_flutters() {
     ] {
         let (mut app, _) = windy(occlusion);
         let flag = flag(&mut app, at);
-        let (speed, blown) = stirred(&mut app, flag, at);
-        if still {
+        let (speed, blown) = measure_motion(&mut app, flag, at);
+        if is_still {
             assert!(speed < 0.05 && blown < 0.03, "{at}: {speed} m/s, {blown} m");
         } else {
             assert!(blown > 0.1, "{at}: {speed} m/s, {blown} m");
@@ -72,14 +72,14 @@ fn a_wall_that_moves_away_lets_the_wind_in() {
     let (mut app, wall) = windy(LEE);
     let at = Vec3::new(0.8, 0.0, 0.0);
     let flag = flag(&mut app, at);
-    assert!(stirred(&mut app, flag, at).1 < 0.03);
+    assert!(measure_motion(&mut app, flag, at).1 < 0.03);
     app.world_mut()
         .get_mut::<Transform>(wall)
         .unwrap()
         .translation
         .y = 20.0;
-    assert!(stirred(&mut app, flag, at).1 > 0.1);
-    // From the other side, and from a zone.
+    assert!(measure_motion(&mut app, flag, at).1 > 0.1);
+    // The same from the other side, with wind from a zone.
     let (mut app, wall) = windy(LEE);
     app.insert_resource(Wind::default());
     app.world_mut()
@@ -87,18 +87,18 @@ fn a_wall_that_moves_away_lets_the_wind_in() {
         .unwrap()
         .translation = Vec3::X * 1.6;
     let flag = self::flag(&mut app, at);
-    let blows = Transform::default().looking_to(Vec3::NEG_X, Vec3::Y);
+    let transform = Transform::default().looking_to(Vec3::NEG_X, Vec3::Y);
     let zone = WindZone::default().with_strength(6.0);
-    app.world_mut().spawn((zone, blows));
-    let (_, blown) = stirred(&mut app, flag, at);
+    app.world_mut().spawn((zone, transform));
+    let (_, blown) = measure_motion(&mut app, flag, at);
     assert!(blown.abs() < 0.05, "{blown}");
     app.world_mut().entity_mut(wall).despawn();
-    let (_, blown) = stirred(&mut app, flag, at);
+    let (_, blown) = measure_motion(&mut app, flag, at);
     assert!(blown < -0.1, "{blown}");
 }
 
 #[test]
-fn the_wind_at_a_place_follows() {
+fn local_wind_includes_occlusion() {
     let (mut app, _) = windy(LEE);
     app.insert_resource(Wind {
         velocity: Vec3::X * 6.0,
@@ -107,8 +107,8 @@ fn the_wind_at_a_place_follows() {
     spawn(&mut app, Transform::from_xyz(0.0, 9.0, 0.0));
     run(&mut app, 2);
     let mut at = |x: f32| {
-        let ask = move |wind: LocalWind| wind.at(Vec3::X * x).x;
-        app.world_mut().run_system_once(ask).unwrap()
+        let query = move |wind: LocalWind| wind.at(Vec3::X * x).x;
+        app.world_mut().run_system_once(query).unwrap()
     };
     let [before, behind, later, far] = [-0.5, 0.5, 2.0, 5.0].map(&mut at);
     assert_eq!([before, far], [6.0; 2]);
@@ -119,18 +119,19 @@ fn the_wind_at_a_place_follows() {
 }
 
 #[test]
-fn what_keeps_nothing_off_changes_no_bit_and_threads_none_either() {
+fn occlusion_without_effect_and_the_number_of_threads_change_no_bit() {
     let hash = |occlusion, wall_at: Option<Vec3>, threads| {
         let mut app = app();
-        app.insert_resource(ClothThreads(threads));
+        app.insert_resource(ClothMaxThreads(threads));
         app.insert_resource(Wind {
             velocity: Vec3::new(3.0, 0.0, 2.0),
             ..default()
         });
         app.insert_resource(occlusion);
         if let Some(at) = wall_at {
-            let place = Transform::from_translation(at);
-            app.world_mut().spawn((ClothCollider::sphere(0.4), place));
+            let transform = Transform::from_translation(at);
+            app.world_mut()
+                .spawn((ClothCollider::sphere(0.4), transform));
         }
         let cloth = spawn(&mut app, Pins::top_corners());
         run(&mut app, 60);
@@ -151,7 +152,7 @@ fn what_keeps_nothing_off_changes_no_bit_and_threads_none_either() {
 }
 
 #[test]
-fn bad_numbers_are_clamped() {
+fn values_out_of_range_are_clamped() {
     let (mut app, _) = windy(WindOcclusion {
         length: f32::INFINITY,
         spread: f32::NAN,

@@ -1,4 +1,4 @@
-//! Wind in zones, and turbulence.
+//! Wind zones and turbulence.
 
 use crate::{
     app, centre,
@@ -7,28 +7,28 @@ use crate::{
 };
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_drape::{
-    ClothSnapshot, ClothThreads, Falloff, LocalWind, WindTime, ZoneFlow, ZoneShape, prelude::*,
+    ClothMaxThreads, ClothSnapshot, Falloff, LocalWind, WindTime, ZoneFlow, ZoneShape, prelude::*,
 };
 
-/// Without gravity, where only the air moves cloth.
+/// Creates an app without gravity, in which only wind moves cloth.
 fn floating() -> App {
     let mut app = app();
     app.insert_resource(ClothGravity(Vec3::ZERO));
     app
 }
 
-/// Upwards, from an entity there.
-fn up(at: Vec3) -> Transform {
-    Transform::from_translation(at).looking_to(Vec3::Y, Vec3::Z)
+/// Returns a transform at a position that looks upwards.
+fn up(position: Vec3) -> Transform {
+    Transform::from_translation(position).looking_to(Vec3::Y, Vec3::Z)
 }
 
-fn wind_at(app: &mut App, place: Vec3) -> Vec3 {
-    let ask = move |wind: LocalWind| wind.at(place);
-    app.world_mut().run_system_once(ask).unwrap()
+fn wind_at(app: &mut App, position: Vec3) -> Vec3 {
+    let query = move |wind: LocalWind| wind.at(position);
+    app.world_mut().run_system_once(query).unwrap()
 }
 
-fn turbulence(seed: u32) -> Turbulence {
-    Turbulence {
+fn turbulence(seed: u32) -> WindTurbulence {
+    WindTurbulence {
         strength: 4.0,
         seed,
         ..default()
@@ -36,7 +36,7 @@ fn turbulence(seed: u32) -> Turbulence {
 }
 
 #[test]
-fn a_zone_moves_what_is_in_it_and_nothing_else() {
+fn a_zone_moves_cloth_inside_it_only() {
     let mut app = floating();
     let inside = spawn(&mut app, Transform::from_xyz(0.0, 0.0, 0.0));
     let outside = spawn(&mut app, Transform::from_xyz(6.0, 0.0, 0.0));
@@ -51,7 +51,7 @@ fn a_zone_moves_what_is_in_it_and_nothing_else() {
 }
 
 #[test]
-fn zones_that_fade_blow_less_at_the_edge() {
+fn falloff_weakens_the_wind_at_the_edge_of_a_zone() {
     let risen = |falloff| {
         let mut app = floating();
         let cloth = spawn(&mut app, Transform::from_xyz(1.4, 0.0, 0.0));
@@ -61,7 +61,7 @@ fn zones_that_fade_blow_less_at_the_edge() {
         centre(&app, cloth).y
     };
     let [full, linear, smooth] = [Falloff::None, Falloff::Linear, Falloff::Smooth].map(risen);
-    // At 0.7 of the way, 0.3 and 0.216 of the wind are left.
+    // At 0.7 of the radius, fractions of 0.3 and 0.216 of the wind are left.
     assert!(full > 2.0 * linear && linear > smooth && smooth > 0.0);
 }
 
@@ -88,7 +88,7 @@ fn a_zone_follows_its_parent_and_ends_with_it() {
     run(&mut app, 10);
     let risen = centre(&app, cloth).y;
     assert!(risen > 0.0);
-    // Turned to the side, it blows there: its −Z is up, and up is now −X.
+    // Rotating the parent turns the wind: the −Z axis of the zone points up, which is now −X.
     app.world_mut()
         .get_mut::<Transform>(parent)
         .unwrap()
@@ -112,10 +112,10 @@ fn a_zone_follows_its_parent_and_ends_with_it() {
 }
 
 #[test]
-fn a_vortex_turns_a_cloth_counter_clockwise_and_a_negative_one_back() {
+fn a_vortex_turns_a_cloth_counter_clockwise_and_a_negative_vortex_clockwise() {
     for sign in [1.0, -1.0] {
         let mut app = floating();
-        // Upright, so that what circles its middle meets it.
+        // Upright, so that the circling air hits it.
         let upright = Transform::from_rotation(Quat::from_rotation_x(1.5));
         let cloth = spawn(&mut app, upright);
         let zone = WindZone::sphere(3.0).vortex().with_strength(3.0 * sign);
@@ -126,7 +126,7 @@ fn a_vortex_turns_a_cloth_counter_clockwise_and_a_negative_one_back() {
             .map(|i| (p.world_position(i) - middle).cross(p.velocity(i)).y)
             .sum();
         assert!(spin * sign > 1.0, "{spin}");
-        assert!(middle.length() < 0.05, "it turns where it is: {middle}");
+        assert!(middle.length() < 0.05, "moved to {middle}");
     }
 }
 
@@ -134,10 +134,10 @@ fn a_vortex_turns_a_cloth_counter_clockwise_and_a_negative_one_back() {
 fn radial_air_drives_cloths_apart_or_together() {
     for sign in [1.0, -1.0] {
         let mut app = floating();
-        let tilted = Quat::from_rotation_z(1.5);
+        let upright = Quat::from_rotation_z(1.5);
         let sides = [-1.5, 1.5].map(|x| {
-            let place = Transform::from_xyz(x, 0.0, 0.0).with_rotation(tilted);
-            spawn(&mut app, place)
+            let transform = Transform::from_xyz(x, 0.0, 0.0).with_rotation(upright);
+            spawn(&mut app, transform)
         });
         let zone = WindZone::sphere(4.0).radial().with_strength(4.0 * sign);
         app.world_mut().spawn(zone);
@@ -175,7 +175,7 @@ fn cloth_falls_in_rising_air_as_fast_as_in_still_air_relative_to_it() {
 }
 
 #[test]
-fn ropes_feel_them_too() {
+fn zones_move_ropes_too() {
     let mut app = floating();
     let rope = Rope::between(Vec3::ZERO, Vec3::X, 20);
     let rope = app.world_mut().spawn(rope).id();
@@ -185,11 +185,11 @@ fn ropes_feel_them_too() {
     assert!(centre(&app, rope).y > 0.05);
 }
 
-/// A cloth in all that blows, after some steps.
+/// Runs a cloth for 60 steps in turbulence and two zones. Returns the app and the cloth.
 fn blown(seed: u32, threads: usize) -> (App, Entity) {
     let mut app = app();
     app.insert_resource(turbulence(seed));
-    app.insert_resource(ClothThreads(threads));
+    app.insert_resource(ClothMaxThreads(threads));
     let cloth = spawn(&mut app, Pins::top_corners());
     app.world_mut().spawn((
         WindZone::cuboid(3.0, 2.0, 4.0).with_strength(6.0),
@@ -212,7 +212,7 @@ fn the_same_seed_gives_the_same_bits_and_another_one_others() {
 }
 
 #[test]
-fn a_cloth_that_is_put_back_feels_the_same_wind_again() {
+fn turbulence_repeats_after_a_snapshot_is_restored() {
     let (mut app, cloth) = blown(3, usize::MAX);
     let snapshot = ClothSnapshot::take(app.world(), cloth).unwrap();
     let time = *app.world().resource::<WindTime>();
@@ -230,7 +230,7 @@ fn a_cloth_that_is_put_back_feels_the_same_wind_again() {
 }
 
 #[test]
-fn what_blows_nowhere_near_changes_no_bit() {
+fn zones_without_effect_change_no_bit() {
     let hash = |far: bool| {
         let mut app = app();
         app.insert_resource(Wind {
@@ -239,8 +239,8 @@ fn what_blows_nowhere_near_changes_no_bit() {
         });
         let cloth = spawn(&mut app, Pins::top_corners());
         if far {
-            let place = Transform::from_xyz(100.0, 0.0, 0.0);
-            app.world_mut().spawn((WindZone::sphere(5.0), place));
+            let transform = Transform::from_xyz(100.0, 0.0, 0.0);
+            app.world_mut().spawn((WindZone::sphere(5.0), transform));
             app.world_mut()
                 .spawn(WindZone::default().with_strength(0.0));
         }
@@ -251,45 +251,52 @@ fn what_blows_nowhere_near_changes_no_bit() {
 }
 
 #[test]
-fn impossible_zones_are_reported_once_and_harm_nobody() {
+fn invalid_zones_are_reported_once_and_disturb_no_cloth() {
     let mut app = app();
     record(&mut app, 35_000);
     let cloth = spawn(&mut app, Pins::top_corners());
     let nowhere = Transform::from_xyz(f32::NAN, 0.0, 0.0);
-    let place = Transform::IDENTITY;
+    let origin = Transform::IDENTITY;
     let zones = [
-        (WindZone::default().with_strength(1e6), place, "allowed is"),
-        (WindZone::default().with_strength(f32::NAN), place, "NaN"),
+        (WindZone::default().with_strength(1e6), origin, "must be"),
+        (WindZone::default().with_strength(f32::NAN), origin, "NaN"),
         (
             WindZone {
                 core: -1.0,
                 flow: ZoneFlow::Radial,
                 ..default()
             },
-            place,
+            origin,
             "WindZone::core",
         ),
-        (WindZone::sphere(0.0), place, "does not blow"),
-        (WindZone::cuboid(1.0, f32::NAN, 1.0), place, "does not blow"),
+        (WindZone::sphere(0.0), origin, "does not blow"),
+        (
+            WindZone::cuboid(1.0, f32::NAN, 1.0),
+            origin,
+            "does not blow",
+        ),
         (WindZone::sphere(1.0), nowhere, "does not blow"),
     ];
-    let zones = zones.map(|(zone, place, said)| {
-        let zone = app.world_mut().spawn((zone, place)).id();
-        (zone, said)
+    let zones = zones.map(|(zone, transform, message)| {
+        let zone = app.world_mut().spawn((zone, transform)).id();
+        (zone, message)
     });
     run(&mut app, 60);
-    for (zone, said) in zones {
+    for (zone, message) in zones {
         let log = lines_about(zone);
         assert_eq!(log.len(), 1, "{log:?}");
-        assert!(log[0].contains(said), "{log:?}");
+        assert!(log[0].contains(message), "{log:?}");
     }
     let strength = |zone| app.world().get::<WindZone>(zone).unwrap().strength;
     assert_eq!(strength(zones[0].0), 200.0);
     assert_eq!(strength(zones[1].0), WindZone::default().strength);
     assert!(particles(&app, cloth).is_finite());
     let reach = (0..100).map(|i| particles(&app, cloth).world_position(i).length());
-    assert!(reach.fold(0.0, f32::max) < 2.5, "it stays in one piece");
-    // What was repaired blows.
+    assert!(
+        reach.fold(0.0, f32::max) < 2.5,
+        "the cloth is stretched apart"
+    );
+    // A repaired zone blows.
     let repaired = zones[3].0;
     app.world_mut().get_mut::<WindZone>(repaired).unwrap().shape =
         ZoneShape::Sphere { radius: 1e-3 };
@@ -305,7 +312,7 @@ fn impossible_zones_are_reported_once_and_harm_nobody() {
 #[test]
 fn turbulence_out_of_range_is_clamped() {
     let mut app = app();
-    app.insert_resource(Turbulence {
+    app.insert_resource(WindTurbulence {
         strength: f32::INFINITY,
         size: 0.0,
         period: f32::NAN,
@@ -313,12 +320,12 @@ fn turbulence_out_of_range_is_clamped() {
     });
     let cloth = spawn(&mut app, Pins::top_corners());
     run(&mut app, 30);
-    let expected = Turbulence {
+    let expected = WindTurbulence {
         strength: 200.0,
         size: 0.01,
         seed: 9,
         ..default()
     };
-    assert_eq!(*app.world().resource::<Turbulence>(), expected);
+    assert_eq!(*app.world().resource::<WindTurbulence>(), expected);
     assert!(particles(&app, cloth).is_finite());
 }

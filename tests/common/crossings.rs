@@ -1,8 +1,8 @@
-//! Counts triangles that go through each other.
+//! Counts intersecting pairs of triangles.
 
 use bevy::math::{DVec3, Vec3};
 
-/// How many pairs of triangles that share no corner intersect.
+/// Returns the number of intersecting pairs of triangles without a common corner.
 pub(crate) fn crossings(at: &[Vec3], triangles: &[[u32; 3]]) -> usize {
     let mut boxed: Vec<_> = triangles
         .iter()
@@ -21,15 +21,15 @@ pub(crate) fn crossings(at: &[Vec3], triangles: &[[u32; 3]]) -> usize {
             let near = other_low.cmple(*high).all() && low.cmple(*other_high).all();
             if near && !one.iter().any(|corner| other.contains(corner)) {
                 let [one, other] = [one, other].map(|corners| corners.map(|i| at[i as usize]));
-                count += usize::from(cross(one, other));
+                count += usize::from(intersects(one, other));
             }
         }
     }
     count
 }
 
-/// Whether an edge of one goes through the other.
-fn cross(one: [Vec3; 3], other: [Vec3; 3]) -> bool {
+/// Returns whether an edge of one triangle passes through the other.
+fn intersects(one: [Vec3; 3], other: [Vec3; 3]) -> bool {
     let [a, b] = [one, other].map(|corners| corners.map(|corner| corner.as_dvec3()));
     let pierces = |from: [DVec3; 3], through| {
         (0..3).any(|k| edge_pierces(from[k], from[(k + 1) % 3], through))
@@ -37,33 +37,34 @@ fn cross(one: [Vec3; 3], other: [Vec3; 3]) -> bool {
     pierces(a, b) || pierces(b, a)
 }
 
-/// Möller and Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection" (1997).
+/// Returns whether a segment passes through a triangle: Möller and Trumbore, "Fast, Minimum Storage Ray/Triangle
+/// Intersection" (1997).
 fn edge_pierces(from: DVec3, to: DVec3, [a, b, c]: [DVec3; 3]) -> bool {
-    let (way, ab, ac) = (to - from, b - a, c - a);
-    let across = way.cross(ac);
+    let (direction, ab, ac) = (to - from, b - a, c - a);
+    let across = direction.cross(ac);
     let volume = ab.dot(across);
     if volume == 0.0 {
         return false;
     }
-    let out = from - a;
-    let u = out.dot(across) / volume;
-    let turned = out.cross(ab);
-    let v = way.dot(turned) / volume;
+    let from_corner = from - a;
+    let u = from_corner.dot(across) / volume;
+    let turned = from_corner.cross(ab);
+    let v = direction.dot(turned) / volume;
     let t = ac.dot(turned) / volume;
     u > 0.0 && v > 0.0 && u + v < 1.0 && t > 0.0 && t < 1.0
 }
 
 #[test]
 fn crossings_are_counted() {
-    let sheet = |turned: fn(Vec3) -> Vec3| {
-        [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.0)].map(turned)
+    let sheet = |transform: fn(Vec3) -> Vec3| {
+        [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.0)].map(transform)
     };
     let triangles = [[0, 1, 2], [1, 3, 2], [4, 5, 6], [5, 7, 6]];
     let count =
         |other: fn(Vec3) -> Vec3| crossings(&[sheet(|at| at), sheet(other)].concat(), &triangles);
     assert_eq!(count(|at| at + Vec3::Z * 0.01), 0);
     assert_eq!(count(|at| at + Vec3::X * 1.01), 0);
-    // Upright, through the middle of the lower half.
+    // The second sheet is upright, first through the lower half of the first one, then beside it.
     assert_eq!(count(|at| Vec3::new(at.x, 0.4, at.y - 0.3)), 3);
     assert_eq!(count(|at| Vec3::new(at.x, 0.4, at.y + 0.1)), 0);
 }

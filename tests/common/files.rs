@@ -1,4 +1,4 @@
-//! Assets that are not on any disk.
+//! Assets in memory instead of on disk.
 
 use bevy::{
     asset::io::{
@@ -9,7 +9,7 @@ use bevy::{
 };
 use std::{path::Path, thread, time::Duration};
 
-/// An app whose assets are in this folder.
+/// Returns an app and the folder in memory from which the app loads assets.
 pub(crate) fn app_with_files() -> (App, Dir) {
     let (mut app, folder) = (App::new(), Dir::default());
     let [read, write] = [folder.clone(), folder.clone()];
@@ -24,12 +24,12 @@ pub(crate) fn app_with_files() -> (App, Dir) {
     (app, folder)
 }
 
-/// Puts a text into a file, or another one into it.
+/// Writes a text into a file, or replaces its text.
 pub(crate) fn write(folder: &Dir, path: &str, text: &str) {
     folder.insert_asset(Path::new(path), text.as_bytes().to_vec());
 }
 
-/// Waits in the real time that loading takes.
+/// Returns the first value found; polls in real time, as assets load, for at least 4 s.
 pub(crate) fn until<T>(mut found: impl FnMut() -> Option<T>) -> T {
     for _ in 0..2000 {
         if let Some(found) = found() {
@@ -37,5 +37,5 @@ pub(crate) fn until<T>(mut found: impl FnMut() -> Option<T>) -> T {
         }
         thread::sleep(Duration::from_millis(2));
     }
-    panic!("it does not come to pass")
+    panic!("nothing was found in time")
 }

@@ -1,10 +1,10 @@
-//! Where the particles of a flat sheet, 1 m long in x and around the origin, are when it is folded.
+//! Folds for a flat sheet, 1 m long in x and centred on the origin.
 
 use bevy::math::Vec3;
 use std::f32::consts::PI;
 
-/// A sheet in the middle of which is a fold, a half circle as long as its part of the sheet. A little askew,
-/// so that no particle is right over another.
+/// Returns the folded position of a point: one fold in the middle, a half circle that keeps lengths. The fold is
+/// slightly skew, so that no particle lies exactly above another.
 pub(crate) fn in_half(at: Vec3) -> Vec3 {
     let (radius, z) = (0.1, at.z + 0.07 * at.x);
     let along = at.x + 0.5 * PI * radius;
@@ -18,7 +18,7 @@ pub(crate) fn in_half(at: Vec3) -> Vec3 {
     }
 }
 
-/// The same, with a corner of the upper half through the lower one.
+/// Returns the position in the same fold, with a corner of the upper half pushed through the lower half.
 pub(crate) fn tangled_in_half(at: Vec3) -> Vec3 {
     let at = in_half(at);
     let beyond = (at.z - at.x - 0.5).max(0.0);

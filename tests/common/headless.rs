@@ -1,16 +1,16 @@
-//! An app without window and renderer, for all test programs.
+//! App without window and renderer, for all test programs.
 
 use bevy::{
     app::Plugins, asset::AssetPlugin, mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy,
     transform::TransformPlugin,
 };
 
-/// An app with these plugins, in which each update is one frame and one fixed step of 1/60 s.
+/// Returns an app with `plugins`. Each of its updates is one frame and one fixed step of 1/60 s.
 pub(crate) fn headless_app<M>(plugins: impl Plugins<M>) -> App {
     headless(App::new(), plugins)
 }
 
-/// The same of an app that has something already.
+/// Turns an app into one as [`headless_app`] returns.
 pub(crate) fn headless<M>(mut app: App, plugins: impl Plugins<M>) -> App {
     app.add_plugins((
         MinimalPlugins,

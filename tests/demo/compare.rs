@@ -1,14 +1,14 @@
-//! Compares pictures by what an eye would notice, not by single pixels: drivers differ in those.
+//! Compares images by differences that an eye notices, not by single pixels, in which drivers differ.
 
 use image::{RgbImage, imageops::FilterType};
 
-/// How far two pictures are apart.
+/// Difference of two images.
 #[derive(Debug)]
 pub(crate) struct Difference {
-    /// Mean difference of all blocks, from 0 (the same) to 1 (black and white).
+    /// Mean difference of all blocks, from 0 (equal) to 1 (black and white).
     mean: f32,
-    /// Share of blocks that clearly differ.
-    clearly: f32,
+    /// Fraction of blocks that clearly differ.
+    differing_blocks: f32,
 }
 
 impl Difference {
@@ -34,13 +34,13 @@ impl Difference {
         let count = differences.len() as f32;
         Self {
             mean: differences.iter().sum::<f32>() / count,
-            clearly: differences.iter().filter(|&&d| d > 0.06).count() as f32 / count,
+            differing_blocks: differences.iter().filter(|&&d| d > 0.06).count() as f32 / count,
         }
     }
 
-    /// What another driver may make of the same scene.
+    /// Returns whether the difference may come from another driver.
     pub(crate) fn is_small(&self) -> bool {
-        self.mean < 0.01 && self.clearly < 0.01
+        self.mean < 0.01 && self.differing_blocks < 0.01
     }
 }
 

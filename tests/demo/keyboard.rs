@@ -1,8 +1,8 @@
-//! The keys of the demo.
+//! Keys of the demo.
 
 use crate::{headless::headless_app, keys};
 use bevy::prelude::*;
-use bevy_drape::{Particles, prelude::*};
+use bevy_drape::{ClothParticles, prelude::*};
 
 fn app() -> (App, Entity) {
     let mut app = headless_app(ClothPlugin::default());
@@ -16,7 +16,7 @@ fn app() -> (App, Entity) {
     (app, cloth)
 }
 
-/// Presses and releases a key, and lets five frames pass.
+/// Presses and releases a key, within five frames.
 fn press(app: &mut App, key: KeyCode) {
     let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
     keys.press(key);
@@ -29,14 +29,14 @@ fn press(app: &mut App, key: KeyCode) {
 
 fn height(app: &App, cloth: Entity) -> f32 {
     app.world()
-        .get::<Particles>(cloth)
+        .get::<ClothParticles>(cloth)
         .unwrap()
         .world_position(0)
         .y
 }
 
 #[test]
-fn space_period_r_h_and_esc() {
+fn the_keys_space_period_r_h_and_esc_work() {
     let (mut app, cloth) = app();
     press(&mut app, KeyCode::Space);
     let paused = height(&app, cloth);
@@ -49,7 +49,7 @@ fn space_period_r_h_and_esc() {
     press(&mut app, KeyCode::KeyR);
     assert!(height(&app, cloth).abs() < 1e-6);
     press(&mut app, KeyCode::Space);
-    assert!(height(&app, cloth) < -0.001, "it runs again");
+    assert!(height(&app, cloth) < -0.001, "still paused");
     for visible in [false, true] {
         press(&mut app, KeyCode::KeyH);
         assert_eq!(app.world().resource::<ClothPanel>().visible, visible);

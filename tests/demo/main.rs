@@ -1,7 +1,7 @@
-//! The demo: its keys, and the picture of its drape scene, drawn on whatever adapter there is (CI installs a software
-//! one), against a stored one; and that the comparison notices what can go wrong.
+//! The demo: its keys, its scenes, and an image of its drape scene, rendered on any available adapter (CI installs
+//! a software one) and compared with a stored image. Deliberate faults prove that the comparison notices them.
 //!
-//! To store a new picture after a change that is meant to show, look at it and commit it:
+//! After an intended visual change, store a new image, look at it and commit it:
 //! `BEVY_DRAPE_WRITE_PICTURES=1 cargo test --test demo`
 
 #[path = "../../examples/demo/euler.rs"]
@@ -30,9 +30,9 @@ mod headless;
 mod keyboard;
 #[cfg(feature = "panel")]
 #[path = "../../examples/demo/plot.rs"]
-#[allow(dead_code, reason = "its window is no part of the test")]
+#[allow(dead_code, reason = "its window is not tested")]
 mod plot;
-mod what_scenes_show;
+mod scene_behaviour;
 
 use bevy::{
     app::ScheduleRunnerPlugin,
@@ -91,23 +91,24 @@ fn the_drape_looks_as_it_should() {
         );
     }
 
-    // The same comparison must notice each of these.
-    for (what, spoil) in SPOILERS {
-        let mut spoilt = Studio::new();
-        spoilt.run(200);
-        spoil(spoilt.app.world_mut());
-        let difference = Difference::between(&spoilt.photograph(), &expected);
-        eprintln!("{what}: {difference:?}");
+    // The same comparison must notice each of these faults.
+    for (fault, introduce) in FAULTS {
+        let mut faulty = Studio::new();
+        faulty.run(200);
+        introduce(faulty.app.world_mut());
+        let difference = Difference::between(&faulty.photograph(), &expected);
+        eprintln!("{fault}: {difference:?}");
         assert!(
             !difference.is_small(),
-            "nobody would notice that the cloth is {what}"
+            "the comparison does not notice that the cloth is {fault}"
         );
     }
 }
 
-type Spoiler = (&'static str, fn(&mut World));
+/// Description of a fault, and a function that introduces it.
+type Fault = (&'static str, fn(&mut World));
 
-const SPOILERS: &[Spoiler] = &[
+const FAULTS: &[Fault] = &[
     ("missing", |world| {
         let cloth = cloth(world);
         world.entity_mut(cloth).insert(Visibility::Hidden);
@@ -125,7 +126,7 @@ const SPOILERS: &[Spoiler] = &[
         let mut spheres = world.query::<(&Name, &mut Transform)>();
         for (name, mut transform) in spheres.iter_mut(world) {
             if name.as_str() == "sphere" {
-                // Only what is drawn grows: time stands still.
+                // Only the rendered sphere grows, since time is paused.
                 transform.scale *= 1.06;
             }
         }
@@ -192,12 +193,12 @@ impl Studio {
         Self { app, picture }
     }
 
-    /// Lets the cloth fall, without drawing it.
+    /// Simulates frames. None is rendered before `photograph` activates the camera.
     fn run(&mut self, frames: u32) {
         (0..frames).for_each(|_| self.app.update());
     }
 
-    /// Stops time and takes a picture.
+    /// Pauses time and takes a picture.
     fn photograph(&mut self) -> RgbImage {
         let world = self.app.world_mut();
         world.resource_mut::<ClothTime>().paused = true;

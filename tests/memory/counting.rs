@@ -1,4 +1,4 @@
-//! An allocator that counts.
+//! Allocator that counts.
 
 #![allow(unsafe_code)]
 
@@ -16,13 +16,12 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: every request goes to the system's allocator unchanged, and its answer comes back
-// unchanged, so what it promises holds here too. Counting touches nothing but atomics: it neither
-// allocates nor panics.
+// SAFETY: every request is passed to the system's allocator unchanged and its result is returned unchanged, so its
+// guarantees hold here too. Counting only touches atomics: it neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        // SAFETY: the caller upholds the contract of `alloc`, which is the same.
         unsafe { System.alloc(layout) }
     }
 
@@ -52,24 +51,24 @@ fn grow(bytes: usize) {
     PEAK.fetch_max(live, Relaxed);
 }
 
-/// How many bytes all threads hold now.
+/// Returns the number of bytes that all threads hold now.
 pub(crate) fn live() -> usize {
     LIVE.load(Relaxed)
 }
 
-/// How many bytes they held at most since the last call of this, and how many they hold now.
+/// Returns the peak number of bytes since the last call, and resets the peak to the bytes held now.
 pub(crate) fn peak() -> usize {
     PEAK.swap(live(), Relaxed)
 }
 
-/// How often all threads together have asked for memory, or for more of it, so far.
-pub(crate) fn requests() -> usize {
+/// Returns the number of allocations and reallocations of all threads so far.
+pub(crate) fn allocations() -> usize {
     CALLS.load(Relaxed)
 }
 
-/// How often they did while `work` ran.
-pub(crate) fn requests_of(work: impl FnOnce()) -> usize {
-    let before = requests();
+/// Returns the number of allocations and reallocations of all threads while `work` ran.
+pub(crate) fn allocations_during(work: impl FnOnce()) -> usize {
+    let before = allocations();
     work();
-    requests() - before
+    allocations() - before
 }

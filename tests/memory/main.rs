@@ -1,7 +1,7 @@
-//! How much memory a cloth takes, and that it asks for none once it is under way.
+//! Memory use of a cloth, and the absence of allocations in steady state.
 //!
-//! All of it is one test: the count is of all threads, and the test harness allocates too when a test
-//! ends or begins.
+//! A single test, since the counters include all threads, and the test harness allocates when a test begins or
+//! ends.
 
 mod counting;
 mod plugin;
@@ -11,9 +11,9 @@ mod step;
 mod headless;
 
 #[test]
-fn a_cloth_takes_little_memory_and_asks_for_none_while_it_moves() {
-    step::asks_for_nothing();
-    plugin::asks_for_nothing();
+fn a_cloth_takes_little_memory_and_allocates_none_while_it_moves() {
+    step::allocates_nothing();
+    plugin::allocates_nothing();
     plugin::keeps_few_bytes_for_each_particle();
-    plugin::builds_a_million_particles_soon();
+    plugin::builds_a_million_particles_fast();
 }

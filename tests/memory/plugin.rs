@@ -1,7 +1,7 @@
-//! The plugin in an app.
+//! Memory and allocations of the plugin.
 
 use crate::{
-    counting::{live, peak, requests},
+    counting::{allocations, live, peak},
     headless::headless_app,
 };
 use bevy::{
@@ -9,15 +9,15 @@ use bevy::{
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     prelude::*,
 };
-use bevy_drape::{ClothSystems, Particles, prelude::*};
+use bevy_drape::{ClothParticles, ClothSystems, prelude::*};
 use std::time::Instant;
 
-/// An app with so many cloths that hang by two corners, and with the mesh of which they are made.
+/// Creates an app with cloths of `side`² particles that hang by two corners, and with their source mesh.
 fn app(side: u32, cloths: usize, self_collision: SelfCollision) -> App {
     let mut app = headless_app(ClothPlugin::default());
     let mesh = Mesh::from(ClothGrid::vertical(2.0, 2.0, side, side));
     let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
-    // It is the user's, and there without cloths too.
+    // The source mesh belongs to the user and exists without cloths too.
     app.world_mut().spawn(Mesh3d(mesh.clone()));
     for _ in 0..cloths {
         let cloth = Cloth {
@@ -34,40 +34,38 @@ fn run(app: &mut App, updates: u32) {
     (0..updates).for_each(|_| app.update());
 }
 
-/// How often memory was asked for in the phases of the plugin.
+/// Numbers of allocations in the phases of the plugin.
 #[derive(Resource, Default)]
-struct Asked {
+struct Allocations {
     before: usize,
     in_steps: usize,
     in_building: usize,
-    in_drawing: usize,
+    in_writing: usize,
 }
 
-/// Puts a system in front of a phase that begins to count, and one behind it that adds up.
+/// Adds a system before a phase that begins to count allocations, and one after it that adds them up.
 fn count(
     app: &mut App,
     schedule: impl ScheduleLabel + Clone,
     [first, last]: [ClothSystems; 2],
-    sum: fn(&mut Asked) -> &mut usize,
+    sum: fn(&mut Allocations) -> &mut usize,
 ) {
-    let begin = |mut asked: ResMut<Asked>| asked.before = requests();
-    let end = move |mut asked: ResMut<Asked>| {
-        let more = requests() - asked.before;
-        *sum(&mut asked) += more;
+    let begin = |mut counts: ResMut<Allocations>| counts.before = allocations();
+    let end = move |mut counts: ResMut<Allocations>| {
+        let more = allocations() - counts.before;
+        *sum(&mut counts) += more;
     };
-    // What Bevy tells of changed meshes afterwards does not count.
+    // Asset events of changed meshes, which Bevy sends afterwards, do not count.
     let end = end.after(last).before(AssetEventSystems);
     app.add_systems(schedule.clone(), (begin.before(first), end));
 }
 
-/// What a fixed step and a frame ask for once they are under way. With one cloth they run on one
-/// thread, and everything from the beginning of a phase to its end counts, on all threads, what Bevy
-/// does there included.
+/// Tests that a fixed step and a frame do not allocate in steady state. All allocations from the beginning of a
+/// phase to its end count, on all threads, including Bevy's.
 ///
-/// What is beyond the plugin: Bevy's executor for several threads asks for memory for each system that
-/// it runs, and so does handing cloths to other threads; this app has the executor for a single thread,
-/// and one cloth.
-pub(crate) fn asks_for_nothing() {
+/// Out of scope: Bevy's multi-threaded executor allocates for each system that it runs, and so does passing cloths
+/// to other threads. This app has one cloth and the single-threaded executor.
+pub(crate) fn allocates_nothing() {
     let mut app = app(20, 1, SelfCollision::Particles);
     app.world_mut().spawn((
         ClothCollider::sphere(0.3),
@@ -86,7 +84,7 @@ pub(crate) fn asks_for_nothing() {
         velocity: Vec3::new(3.0, 0.0, 2.0),
         ..default()
     });
-    app.init_resource::<Asked>();
+    app.init_resource::<Allocations>();
     app.edit_schedule(FixedUpdate, |schedule| {
         schedule.set_executor(SingleThreadedExecutor::new());
     });
@@ -94,39 +92,39 @@ pub(crate) fn asks_for_nothing() {
         schedule.set_executor(SingleThreadedExecutor::new());
     });
     use ClothSystems::{Build, Finish, Prepare, WriteMesh};
-    count(&mut app, FixedUpdate, [Prepare, Finish], |asked| {
-        &mut asked.in_steps
+    count(&mut app, FixedUpdate, [Prepare, Finish], |counts| {
+        &mut counts.in_steps
     });
-    count(&mut app, PostUpdate, [Build, Build], |asked| {
-        &mut asked.in_building
+    count(&mut app, PostUpdate, [Build, Build], |counts| {
+        &mut counts.in_building
     });
-    count(&mut app, PostUpdate, [WriteMesh, WriteMesh], |asked| {
-        &mut asked.in_drawing
+    count(&mut app, PostUpdate, [WriteMesh, WriteMesh], |counts| {
+        &mut counts.in_writing
     });
     run(&mut app, 60);
-    app.insert_resource(Asked::default());
-    let place = |app: &mut App| {
-        let mut cloths = app.world_mut().query::<&Particles>();
+    app.insert_resource(Allocations::default());
+    let position = |app: &mut App| {
+        let mut cloths = app.world_mut().query::<&ClothParticles>();
         let particles = cloths.single(app.world()).unwrap();
         particles.world_position(particles.len() / 2)
     };
-    let before = place(&mut app);
+    let before = position(&mut app);
     run(&mut app, 60);
-    assert_ne!(place(&mut app), before, "it moves");
-    let Asked {
+    assert_ne!(position(&mut app), before, "the cloth does not move");
+    let Allocations {
         in_steps,
         in_building,
-        in_drawing,
+        in_writing,
         ..
-    } = app.world().resource::<Asked>();
+    } = app.world().resource::<Allocations>();
     println!(
-        "60 frames ask for memory {in_steps} times in steps, {in_building} in building, \
-         {in_drawing} in drawing"
+        "60 frames allocate {in_steps} times in steps, {in_building} in building, \
+         {in_writing} in writing meshes"
     );
-    assert_eq!([*in_steps, *in_building, *in_drawing], [0; 3]);
+    assert_eq!([*in_steps, *in_building, *in_writing], [0; 3]);
 }
 
-/// What a cloth keeps in all, its own mesh with it; the mesh that the user made is not counted.
+/// Tests the memory that a cloth keeps per particle, with its own mesh but without the source mesh.
 pub(crate) fn keeps_few_bytes_for_each_particle() {
     use SelfCollision::{Off, Particles};
     for (side, collides, most) in [
@@ -155,26 +153,26 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
     }
 }
 
-/// From the mesh to the end of the first step, tethers included.
-pub(crate) fn builds_a_million_particles_soon() {
+/// Tests the time from the mesh to the end of the first step, tethers included.
+pub(crate) fn builds_a_million_particles_fast() {
     let mut app = app(1000, 1, SelfCollision::Off);
     let (began, used) = (Instant::now(), processor_seconds());
     run(&mut app, 2);
     let took = began.elapsed().as_secs_f64();
-    // While others use the processor too, waiting for it does not count.
+    // Waiting for the processor while other programs use it does not count.
     let used = used.zip(processor_seconds());
     let used = used.map_or(took, |(before, after)| after - before);
     println!("a million particles: {took:.2} s until they have moved, {used:.2} s of work");
-    // The limit is for what is compiled with all optimisations.
+    // The lower limit is for optimized builds.
     let most = if cfg!(debug_assertions) { 10.0 } else { 5.0 };
     assert!(took.min(used) < most, "{used} s of work, {took} s in all");
 }
 
-/// How long all threads of this process have worked, where the system tells it, s.
+/// Returns the processor time of all threads of this process, s, on systems with `/proc`.
 fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // What comes before the name in brackets may be anything; user and system time are the 12th and
-    // 13th number behind it, in hundredths of a second.
+    // The name in brackets may contain anything. User and system time are the 12th and 13th field after it, in
+    // hundredths of a second.
     let (_, numbers) = stat.rsplit_once(')')?;
     let mut numbers = numbers.split_whitespace().skip(11);
     let mut next = || numbers.next()?.parse::<f64>().ok();

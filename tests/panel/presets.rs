@@ -1,4 +1,4 @@
-//! Files that are saved and loaded with the mouse.
+//! Presets saved, loaded and reverted with the mouse.
 
 use crate::{
     Panel, cloth,
@@ -61,13 +61,13 @@ fn saved(folder: &Dir, path: &str) -> ClothPreset {
 #[test]
 fn a_cloth_is_saved_reverted_and_loaded() {
     let (mut panel, folder) = panel();
-    panel.get_by_label("from no file");
+    panel.get_by_label("no preset");
     change(&mut panel, |cloth| cloth.damping = 3.0);
     click(&mut panel, "Save");
     wait_for(&mut panel, "presets/my.cloth.ron is saved");
-    panel.get_by_label("from presets/my.cloth.ron");
+    panel.get_by_label("preset: presets/my.cloth.ron");
     let preset = saved(&folder, MY);
-    assert_eq!((preset.cloth.damping, preset.settings), (3.0, None));
+    assert_eq!((preset.cloth.damping, preset.environment), (3.0, None));
     panel.run_steps(5);
     panel.get_by_label_contains("is saved");
 
@@ -76,27 +76,27 @@ fn a_cloth_is_saved_reverted_and_loaded() {
     assert_eq!(cloth(&mut panel).damping, 3.0);
     panel.get_by_label_contains("reverted");
 
-    // Saved anew, this is what it goes back to.
+    // Reverts to the preset that was saved last.
     change(&mut panel, |cloth| cloth.damping = 4.0);
     click(&mut panel, "Save");
     change(&mut panel, |cloth| cloth.damping = 50.0);
     click(&mut panel, "Revert");
     assert_eq!(cloth(&mut panel).damping, 4.0);
 
-    // Somebody else has written to the file.
+    // Another program has written to the file.
     write(&folder, MY, "(cloth: (damping: 6))");
     click(&mut panel, "Load");
     wait_for(&mut panel, "presets/my.cloth.ron is loaded");
     panel.run_steps(2);
     assert_eq!(cloth(&mut panel).damping, 6.0);
-    // It is the same still, but the user wants it back.
+    // The file is the same, but loading it again undoes the edit.
     change(&mut panel, |cloth| cloth.damping = 50.0);
     click(&mut panel, "Load");
     assert_eq!(cloth(&mut panel).damping, 6.0);
 }
 
 #[test]
-fn another_file_is_typed() {
+fn another_path_can_be_typed() {
     let (mut panel, folder) = panel();
     write(&folder, "a/b.cloth.ron", "(cloth: (iterations: 7))");
     type_path(&mut panel, "a/b.cloth.ron");
@@ -104,11 +104,11 @@ fn another_file_is_typed() {
     wait_for(&mut panel, "a/b.cloth.ron is loaded");
     panel.run_steps(2);
     assert_eq!(cloth(&mut panel).iterations, 7);
-    panel.get_by_label("from a/b.cloth.ron");
+    panel.get_by_label("preset: a/b.cloth.ron");
 }
 
 #[test]
-fn what_goes_wrong_is_shown() {
+fn errors_are_shown() {
     let (mut panel, folder) = panel();
     click(&mut panel, "Load");
     wait_for(&mut panel, "Path not found");
@@ -133,29 +133,35 @@ fn what_goes_wrong_is_shown() {
 }
 
 #[test]
-fn the_world_is_saved_and_loaded_if_it_is_wanted() {
+fn the_environment_is_saved_and_loaded_if_wanted() {
     let (mut panel, folder) = panel();
-    let world = |panel: &Panel| ClothSettings::of(panel.state().world());
-    panel.get_by_label("with the world").click();
+    let world = |panel: &Panel| ClothEnvironment::of(panel.state().world());
+    panel.get_by_label("with environment").click();
     panel.run_steps(2);
-    panel.state_mut().world_mut().insert_resource(Substeps(13));
+    panel
+        .state_mut()
+        .world_mut()
+        .insert_resource(ClothSubsteps(13));
     click(&mut panel, "Save");
-    assert_eq!(saved(&folder, MY).settings, Some(world(&panel)));
-    panel.state_mut().world_mut().insert_resource(Substeps(2));
+    assert_eq!(saved(&folder, MY).environment, Some(world(&panel)));
+    panel
+        .state_mut()
+        .world_mut()
+        .insert_resource(ClothSubsteps(2));
     panel.run_steps(5);
     assert_eq!(world(&panel).substeps.0, 2);
     click(&mut panel, "Revert");
     assert_eq!(world(&panel).substeps.0, 13);
-    write(&folder, MY, "(settings: (wind: (gusts: 0.5)))");
+    write(&folder, MY, "(environment: (wind: (gusts: 0.5)))");
     click(&mut panel, "Load");
     wait_for(&mut panel, "is loaded");
     panel.run_steps(2);
     assert_eq!(world(&panel).wind.gusts, 0.5);
-    assert_eq!(world(&panel).substeps, Substeps::default());
+    assert_eq!(world(&panel).substeps, ClothSubsteps::default());
 }
 
 #[test]
-fn without_a_file_it_goes_back_to_the_defaults() {
+fn a_cloth_without_a_preset_reverts_to_the_defaults() {
     let (mut panel, _) = panel();
     change(&mut panel, |cloth| cloth.fabric = Fabric::denim());
     click(&mut panel, "Revert");
@@ -163,7 +169,7 @@ fn without_a_file_it_goes_back_to_the_defaults() {
 }
 
 #[test]
-fn rust_is_copied() {
+fn rust_code_is_copied() {
     let (mut panel, _) = panel();
     change(&mut panel, |cloth| cloth.fabric.drag = 0.8);
     panel

@@ -1,10 +1,10 @@
-//! The air: wind.
+//! Wind.
 
 use crate::answers::air::in_air;
 use bevy::math::Vec3;
 
 #[test]
-fn wind_takes_a_sheet_to_its_own_speed_and_no_further() {
+fn wind_accelerates_a_sheet_to_its_own_speed_and_no_further() {
     let mut sample = in_air(Vec3::Y * 20.0);
     sample.settings.gravity = Vec3::ZERO;
     let mut fastest = 0.0_f32;

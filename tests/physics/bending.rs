@@ -1,4 +1,4 @@
-//! Bending, beyond what the table of `validate` holds: curved rest shapes, and fabric that bends freely.
+//! Bending beyond the table of `validate`: curved rest shapes, and fabric without bending stiffness.
 
 use crate::{
     Sample,
@@ -7,11 +7,11 @@ use crate::{
 use bevy::math::Vec3;
 use bevy_drape::{mesh::TriangleMesh, solver::ConstraintKind};
 
-/// A tube of triangles around the y axis, or half of one.
+/// Returns a tube around the y axis, 20 cm in diameter, or the fraction `arc` of its circumference.
 fn sleeve(around: u32, rows: u32, arc: f32) -> Sample {
     let closed = arc == 1.0;
     let columns = if closed { around } else { around + 1 };
-    let place = |i: u32| {
+    let position = |i: u32| {
         let angle = std::f32::consts::TAU * arc * (i % columns) as f32 / around as f32;
         Vec3::new(
             0.1 * angle.cos(),
@@ -28,7 +28,7 @@ fn sleeve(around: u32, rows: u32, arc: f32) -> Sample {
         }
     }
     let mesh = TriangleMesh {
-        positions: (0..columns * rows).map(place).collect(),
+        positions: (0..columns * rows).map(position).collect(),
         triangles,
         out_of_range: 0,
     };
@@ -37,23 +37,23 @@ fn sleeve(around: u32, rows: u32, arc: f32) -> Sample {
 
 #[test]
 fn a_curved_sleeve_keeps_its_curve() {
-    // In space: whole and half, it stays as it is to the micrometre; flattened a little it comes back.
+    // Without gravity a whole and a half tube keep their shape to 1 µm, and recover it after a slight flattening.
     for arc in [1.0, 0.5] {
         let mut sleeve = sleeve(24, 8, arc);
         sleeve.settings.gravity = Vec3::ZERO;
         sleeve.settings.substeps = 10;
         sleeve.settings.compliance.bending = 1e-3;
         let rest = sleeve.particles.position.clone();
-        let far = |sample: &Sample| {
+        let extent = |sample: &Sample| {
             let count = rest.len();
-            // Its size, whatever way it has gone: the mean distance from its middle along each axis.
+            // Independent of translation: the mean distance from the centre along each axis.
             let middle: Vec3 = (0..count).map(|i| sample.at(i)).sum::<Vec3>() / count as f32;
             let sum: Vec3 = (0..count).map(|i| (sample.at(i) - middle).abs()).sum();
             sum / count as f32
         };
-        let before = far(&sleeve);
+        let before = extent(&sleeve);
         sleeve.run(3.0);
-        let after = far(&sleeve);
+        let after = extent(&sleeve);
         assert!(
             (after - before).abs().max_element() < 1e-6,
             "{before} became {after}"
@@ -67,7 +67,7 @@ fn a_curved_sleeve_keeps_its_curve() {
         }
         sleeve.settings.damping = 2.0;
         sleeve.run(10.0);
-        let after = far(&sleeve);
+        let after = extent(&sleeve);
         println!("{arc} of a tube: {before} became {after}");
         assert!(
             (after / before - 1.0).abs().max_element() < 0.03,
@@ -77,9 +77,8 @@ fn a_curved_sleeve_keeps_its_curve() {
 }
 
 #[test]
-fn what_bends_freely_has_no_bends() {
-    // Without stiffness nothing is held, with it all of them: a strip that hangs from one end over an edge
-    // is straight down but for the last links.
+fn a_strip_without_bending_stiffness_hangs_straight_down() {
+    // The bends exist, but a strip that hangs over an edge by one end is straight except for the first links.
     let strip = Strip::grid(16, 1.0);
     let all = strip.sample.constraints.iter();
     let bends = all.filter(|c| c.kind == ConstraintKind::Bend).count();

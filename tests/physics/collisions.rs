@@ -1,5 +1,5 @@
-//! Collisions that hold: containers, colliders smaller than a cell, speeds of 100 m/s, turning and
-//! pinching ones.
+//! Robust collisions: containers, colliders smaller than a cell, speeds of 100 m/s, turning and pinching
+//! colliders.
 
 use crate::{Sample, vacuum};
 use bevy::math::{Quat, Vec3};
@@ -9,8 +9,8 @@ use bevy_drape::solver::{
 };
 
 const ROUGH: Friction = Friction {
-    fixed: 0.5,
-    kinetic: 0.4,
+    static_coefficient: 0.5,
+    kinetic_coefficient: 0.4,
 };
 
 fn at(translation: Vec3) -> Pose {
@@ -20,12 +20,12 @@ fn at(translation: Vec3) -> Pose {
     }
 }
 
-fn fixed(shape: Shape, place: Vec3) -> Collider {
-    Collider::fixed(shape, at(place), ROUGH)
+fn fixed(shape: Shape, position: Vec3) -> Collider {
+    Collider::fixed(shape, at(position), ROUGH)
 }
 
-/// 60 Hz with 8 substeps.
-fn usual(thickness: f32) -> StepSettings {
+/// Returns settings for 60 Hz with 8 substeps.
+fn default_settings(thickness: f32) -> StepSettings {
     StepSettings {
         substeps: 8,
         damping: 0.2,
@@ -80,7 +80,7 @@ fn cloth_lies_on_every_shape_without_penetration() {
         ),
     ] {
         let mut sample = Sample::sheet(24);
-        sample.settings = usual(0.01);
+        sample.settings = default_settings(0.01);
         let pose = Pose {
             rotation,
             translation: Vec3::NEG_Y * 0.5,
@@ -94,7 +94,10 @@ fn cloth_lies_on_every_shape_without_penetration() {
         }
         let highest = (0..count(&sample)).map(|i| sample.at(i).y);
         let highest = highest.fold(f32::NEG_INFINITY, f32::max);
-        assert!(highest > -0.75, "{shape:?} does not hold it: {highest} m");
+        assert!(
+            highest > -0.75,
+            "{shape:?} does not stop the cloth: {highest} m"
+        );
     }
 }
 
@@ -125,9 +128,9 @@ fn containers_keep_cloth_in() {
     ];
     for shape in shapes {
         let mut sample = Sample::sheet(24);
-        sample.settings = usual(0.01);
+        sample.settings = default_settings(0.01);
         let mut bottom = f32::INFINITY;
-        // Shaken to and fro after it has come to lie.
+        // Shaken sideways after the cloth has settled.
         let pose = |step: u32| {
             let time = step.saturating_sub(90) as f32 / 60.0;
             at(Vec3::X * 0.4 * (8.0 * time).sin())
@@ -144,11 +147,11 @@ fn containers_keep_cloth_in() {
             let low = (0..count(&sample)).map(|i| sample.at(i).y);
             bottom = low.fold(bottom, f32::min);
         }
-        assert!(bottom < -0.35, "{shape:?}: it has not fallen, {bottom} m");
+        assert!(bottom < -0.35, "{shape:?}: not fallen, {bottom} m");
     }
 }
 
-/// How high the cloth is at x and z, seen as a height field.
+/// Returns the height of the cloth at x and z, m, treating the cloth as a heightfield; `None` beside it.
 fn height(sample: &Sample, x: f32, z: f32) -> Option<f32> {
     sample.triangles.indices.iter().find_map(|corners| {
         let [a, b, c] = corners.map(|i| sample.at(i as usize));
@@ -167,10 +170,10 @@ fn height(sample: &Sample, x: f32, z: f32) -> Option<f32> {
     })
 }
 
-/// A sheet of cells of 1/9 m that is held all around.
+/// Returns a sheet with cells of 1/9 m, pinned along its whole boundary.
 fn drum() -> Sample {
     let mut sample = Sample::sheet(10);
-    sample.settings = usual(0.0);
+    sample.settings = default_settings(0.0);
     for i in 0..100 {
         let (row, column) = (i / 10, i % 10);
         if [0, 9].contains(&row) || [0, 9].contains(&column) {
@@ -182,7 +185,8 @@ fn drum() -> Sample {
 
 const CELL: f32 = 1.0 / 9.0;
 
-/// Lets something come down on the drum until it has pressed it down by so much, and rest there.
+/// Lowers a collider onto the drum until it presses the cloth down by about 0.03 m, and rests there. `reach` is
+/// the distance from the collider's centre to its lowest point, m.
 fn press(shape: Shape, rotation: Quat, over: Vec3, speed: f32, reach: f32) {
     let mut sample = drum();
     let pose = |height: f32| Pose {
@@ -201,20 +205,20 @@ fn press(shape: Shape, rotation: Quat, over: Vec3, speed: f32, reach: f32) {
         }];
         sample.step();
         y = next;
-        let cloth = height(&sample, over.x, over.z).expect("it is over the cloth");
+        let cloth = height(&sample, over.x, over.z).expect("above the cloth");
         assert!(
             cloth < y - 0.2 * reach,
             "{shape:?} over {over} at {speed} m/s, at {y}: the cloth is at {cloth}"
         );
     }
     let cloth = height(&sample, over.x, over.z).unwrap();
-    assert!(cloth > -0.2, "it is still held: {cloth}");
+    assert!(cloth > -0.2, "the cloth has come loose: {cloth}");
 }
 
 #[test]
 fn a_ball_of_a_third_of_a_cell_does_not_slip_through() {
     let radius = CELL / 6.0;
-    // In the middle of a cell, which is where its diagonal is; in the middle of a triangle; and anywhere.
+    // At the centre of a cell, on its diagonal; at the centre of a triangle; and at other positions.
     for over in [[0.5, 0.5], [0.3, 0.6], [0.1, 0.45], [0.9, 0.2]] {
         let over = Vec3::new(over[0] * CELL, 0.0, over[1] * CELL);
         for speed in [0.5, 5.0, 30.0, 100.0] {
@@ -248,7 +252,7 @@ fn thin_capsules_do_not_slip_through_either() {
             }
         };
         for speed in [0.5, 5.0, 100.0] {
-            // Upright, and lying between the threads.
+            // Upright, and lying between the structural edges.
             press(shape, Quat::IDENTITY, over, speed, half_length + radius);
             let lying = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
             press(shape, lying, over, speed, radius_top);
@@ -256,13 +260,13 @@ fn thin_capsules_do_not_slip_through_either() {
     }
 }
 
-/// Cloth that falls at 100 m/s on something at the origin.
-fn shot_down(side: u32, shape: Shape, rotation: Quat) -> Sample {
+/// Returns cloth that falls at 100 m/s onto a collider at the origin.
+fn falling_at_100(side: u32, shape: Shape, rotation: Quat) -> Sample {
     let mut sample = Sample::sheet(side);
-    sample.settings = usual(0.01);
+    sample.settings = default_settings(0.01);
     for i in 0..count(&sample) {
-        let place = sample.at(i) + Vec3::Y * 1.03;
-        sample.particles.set_world_position(i, place);
+        let position = sample.at(i) + Vec3::Y * 1.03;
+        sample.particles.set_world_position(i, position);
         sample.particles.set_velocity(i, Vec3::NEG_Y * 100.0);
     }
     let pose = Pose {
@@ -275,7 +279,7 @@ fn shot_down(side: u32, shape: Shape, rotation: Quat) -> Sample {
 
 #[test]
 fn cloth_at_100_metres_a_second_stops_at_plates() {
-    // So wide that nothing slides off, which it does at 40 m/s.
+    // So wide that the cloth does not slide off, which happens at up to 40 m/s.
     let plate = Vec3::new(20.0, 0.01, 20.0);
     let upright = Quat::IDENTITY;
     let wheel = Shape::Cylinder {
@@ -292,7 +296,7 @@ fn cloth_at_100_metres_a_second_stops_at_plates() {
         (wheel, upright),
         (wheel, Quat::from_rotation_x(-0.3)),
     ] {
-        let mut sample = shot_down(32, shape, rotation);
+        let mut sample = falling_at_100(32, shape, rotation);
         let up = rotation * Vec3::Y;
         for step in 0..20 {
             sample.step();
@@ -331,8 +335,8 @@ fn cloth_at_100_metres_a_second_stops_at_round_things() {
             0.1,
         ),
     ] {
-        let mut sample = shot_down(33, shape, rotation);
-        // Substep by substep.
+        let mut sample = falling_at_100(33, shape, rotation);
+        // One substep per step, to check each of them.
         sample.settings.dt /= 8.0;
         sample.settings.substeps = 1;
         let over: Vec<usize> = (0..count(&sample))
@@ -342,22 +346,25 @@ fn cloth_at_100_metres_a_second_stops_at_round_things() {
             let before = sample.particles.position.clone();
             let origin = sample.particles.origin;
             sample.step();
-            // No particle has gone through: its way has never been inside.
+            // No particle has gone through: its path was never inside.
             for i in 0..count(&sample) {
                 let (from, to) = (origin + before.get(i), sample.at(i));
                 let deepest = (0..=32)
                     .map(|k| from.lerp(to, k as f32 / 32.0))
-                    .map(|place| shape.distance(rotation.inverse() * place).0)
+                    .map(|position| shape.distance(rotation.inverse() * position).0)
                     .fold(f32::INFINITY, f32::min);
                 assert!(
                     deepest > -0.02 * radius,
                     "{shape:?}, substep {substep}: {i} went {deepest} m deep from {from} to {to}"
                 );
             }
-            // What came down on it, in substep 4, is on top of it before it slides off.
+            // Particles that hit the collider in substep 4 lie on top before they slide off.
             for &i in over.iter().filter(|_| substep < 6) {
-                let place = sample.at(i);
-                assert!(place.y > 0.0, "{shape:?}, {substep}: {i} is at {place}");
+                let position = sample.at(i);
+                assert!(
+                    position.y > 0.0,
+                    "{shape:?}, {substep}: {i} is at {position}"
+                );
             }
         }
     }
@@ -366,24 +373,24 @@ fn cloth_at_100_metres_a_second_stops_at_round_things() {
 #[test]
 fn a_ball_at_100_metres_a_second_goes_through_no_particle() {
     const RADIUS: f32 = 0.1;
-    for (speed, held) in [(100.0, false), (100.0, true), (190.0, false), (190.0, true)] {
+    for (speed, is_pinned) in [(100.0, false), (100.0, true), (190.0, false), (190.0, true)] {
         let mut sample = Sample::sheet(33);
-        sample.settings = usual(0.01);
+        sample.settings = default_settings(0.01);
         sample.settings.dt /= 8.0;
         sample.settings.substeps = 1;
-        // Hung up, by its upper edge.
+        // Vertical, and pinned by its upper edge in two of the cases.
         for i in 0..count(&sample) {
-            let place = sample.at(i);
-            let upright = Vec3::new(place.x, -place.z, 0.0);
+            let position = sample.at(i);
+            let upright = Vec3::new(position.x, -position.z, 0.0);
             sample.particles.set_world_position(i, upright);
-            if held && i < 33 {
+            if is_pinned && i < 33 {
                 sample.particles.inverse_mass[i] = 0.0;
             }
         }
-        let in_its_way: Vec<usize> = (0..count(&sample))
+        let in_its_path: Vec<usize> = (0..count(&sample))
             .filter(|&i| sample.at(i).length() < 0.08)
             .collect();
-        assert!(in_its_way.len() > 15);
+        assert!(in_its_path.len() > 15);
         let centre = |substep: u32| Vec3::Z * (speed * substep as f32 / 480.0 - 0.5);
         let mut hit = false;
         for substep in 0..12 {
@@ -396,7 +403,7 @@ fn a_ball_at_100_metres_a_second_goes_through_no_particle() {
             let origin = sample.particles.origin;
             sample.step();
             for i in (0..count(&sample)).filter(|&i| sample.particles.inverse_mass[i] > 0.0) {
-                // Its way as seen from the ball.
+                // The path relative to the ball.
                 let (start, end) = (origin + before.get(i) - from, sample.at(i) - to);
                 let nearest = (0..=32).map(|k| start.lerp(end, k as f32 / 32.0).length());
                 let nearest = nearest.fold(f32::INFINITY, f32::min);
@@ -407,8 +414,8 @@ fn a_ball_at_100_metres_a_second_goes_through_no_particle() {
             }
             if !hit && to.z > 0.0 {
                 hit = true;
-                // It has passed none; some it has pushed aside.
-                for &i in &in_its_way {
+                // The ball has passed no particle; some are pushed aside.
+                for &i in &in_its_path {
                     let z = sample.at(i).z;
                     assert!(z > to.z - RADIUS, "{i} is at {z} m, the ball at {} m", to.z);
                 }
@@ -419,11 +426,11 @@ fn a_ball_at_100_metres_a_second_goes_through_no_particle() {
 }
 
 #[test]
-fn slow_cloth_does_not_feel_that_fast_cloth_is_looked_after() {
-    // A plate that is thin enough to be gone through, and one as large that is not, below their tops.
+fn continuous_collision_detection_does_not_affect_slow_cloth() {
+    // Two plates with the same top: one thin enough to be passed through, and a thick one.
     let [thin, thick] = [0.02, 2.0].map(|height| {
         let mut sample = Sample::sheet(12);
-        sample.settings = usual(0.01);
+        sample.settings = default_settings(0.01);
         let half_size = Vec3::new(2.0, height / 2.0, 2.0);
         let centre = Vec3::NEG_Y * (0.125 + height / 2.0);
         sample.colliders = vec![fixed(Shape::Cuboid { half_size }, centre)];
@@ -443,8 +450,8 @@ fn a_cloth_on_a_turntable_turns_with_it() {
         half_height: 0.05,
     };
     let mut sample = Sample::sheet(16);
-    sample.settings = usual(0.005);
-    // Half a turn per second: at the corners that asks for a friction coefficient of 0.2.
+    sample.settings = default_settings(0.005);
+    // 1.7 rad/s: at the corners this requires a friction coefficient of 0.2.
     let speed = 1.7;
     let pose = |step: u32| Pose {
         rotation: Quat::from_rotation_y(speed * step as f32 / 60.0),
@@ -457,25 +464,25 @@ fn a_cloth_on_a_turntable_turns_with_it() {
         }];
         sample.step();
     }
-    // Angular momentum over moment of inertia, all masses but the rim's being alike.
+    // Angular momentum over moment of inertia; all masses but those of the rim are equal.
     let (mut momentum, mut inertia) = (0.0, 0.0);
     for i in 0..count(&sample) {
-        let place = sample.at(i);
-        momentum += place.cross(sample.particles.velocity(i)).y;
-        inertia += place.x * place.x + place.z * place.z;
+        let position = sample.at(i);
+        momentum += position.cross(sample.particles.velocity(i)).y;
+        inertia += position.x * position.x + position.z * position.z;
     }
     let got = momentum / inertia;
     assert!((got / speed - 1.0).abs() < 0.03, "{got} rad/s of {speed}");
     let first = sample.at(0);
-    let out = first.x.hypot(first.z);
+    let radius = first.x.hypot(first.z);
     assert!(
-        (out - 0.5_f32.hypot(0.5)).abs() < 0.02,
-        "it slid to {out} m"
+        (radius - 0.5_f32.hypot(0.5)).abs() < 0.02,
+        "slid to {radius} m"
     );
 }
 
 #[test]
-fn pinched_cloth_stays_finite_and_calm() {
+fn pinched_cloth_stays_finite_and_does_not_jitter() {
     let upright = Quat::IDENTITY;
     let lying = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
     let half_size = Vec3::splat(0.3);
@@ -486,22 +493,22 @@ fn pinched_cloth_stays_finite_and_calm() {
         half_length: 0.2,
     };
     let limb = (limb, lying);
-    // Until there is less room than the cloth needs, none at all, and less than none.
+    // Smallest gaps: narrower than the cloth needs, closed, and overlapping colliders.
     let all = [0.01, 0.0, -0.05];
     for (upper, lower, gaps) in [
         (block, block, &all[..]),
         (ball, ball, &all),
         (ball, block, &all),
-        // Where a limb is in a block, what is between them is driven along it for good.
+        // Where the capsule overlaps the block, the cloth between them is driven along the capsule without end.
         (limb, block, &all[..2]),
     ] {
         for &closest in gaps {
             let mut sample = Sample::sheet(24);
-            sample.settings = usual(0.01);
+            sample.settings = default_settings(0.01);
             let mut fastest: f32 = 0.0;
             for step in 0..180 {
                 let gap = |step: u32| (0.3 - 0.3 * step as f32 / 60.0).max(closest);
-                let moved = |(shape, rotation), side: f32| {
+                let moving = |(shape, rotation), side: f32| {
                     let pose = |step: u32| Pose {
                         rotation,
                         translation: Vec3::Y * side * (0.3 + gap(step) / 2.0),
@@ -511,17 +518,18 @@ fn pinched_cloth_stays_finite_and_calm() {
                         ..Collider::fixed(shape, pose(step), ROUGH)
                     }
                 };
-                sample.colliders = vec![moved(upper, 1.0), moved(lower, -1.0)];
+                sample.colliders = vec![moving(upper, 1.0), moving(lower, -1.0)];
                 let before = sample.particles.position.clone();
                 let origin = sample.particles.origin;
                 sample.step();
-                // What is between them; the rest hangs and swings. How far it goes, not its velocity: what is
-                // pushed into a collider in each substep, and out again, has one but goes nowhere.
+                // Only particles between the colliders; the others hang and swing. Displacement instead of
+                // velocity: a particle that each substep pushes into a collider and out again has a velocity, but
+                // does not move.
                 for i in (0..count(&sample)).filter(|_| step >= 120) {
-                    let place = sample.at(i);
-                    if place.x.abs() < 0.2 && place.z.abs() < 0.2 {
-                        let way = place - (origin + before.get(i));
-                        fastest = fastest.max(way.length() * 60.0);
+                    let position = sample.at(i);
+                    if position.x.abs() < 0.2 && position.z.abs() < 0.2 {
+                        let displacement = position - (origin + before.get(i));
+                        fastest = fastest.max(displacement.length() * 60.0);
                     }
                 }
             }

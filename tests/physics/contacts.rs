@@ -1,19 +1,20 @@
-//! Contacts: what moves takes cloth along.
+//! Contacts with moving colliders.
 
 use crate::{Sample, assert_near};
 use bevy::math::{Quat, Vec3};
 use bevy_drape::solver::{Collider, Friction, Pose, Shape, Surface};
 
-fn way(sample: &Sample) -> f32 {
+/// Returns the distance of the centre of a sheet from the origin, m.
+fn distance(sample: &Sample) -> f32 {
     let n = sample.particles.len();
     (0..n).map(|i| sample.at(i)).sum::<Vec3>().length() / n as f32
 }
 
 #[test]
-fn a_moving_floor_carries_the_cloth_along() {
+fn a_moving_floor_drags_cloth_along() {
     let friction = Friction {
-        fixed: 1.0,
-        kinetic: 1.0,
+        static_coefficient: 1.0,
+        kinetic_coefficient: 1.0,
     };
     let mut sample = Sample::sheet(8);
     sample.settings.substeps = 4;
@@ -33,5 +34,5 @@ fn a_moving_floor_carries_the_cloth_along() {
         }];
         sample.step();
     }
-    assert_near("way", f64::from(way(&sample)), 1.0, 0.03);
+    assert_near("distance", f64::from(distance(&sample)), 1.0, 0.03);
 }

@@ -1,4 +1,4 @@
-//! The figures that the demo's scene of integrators shows: a constant force on a mass at rest.
+//! The numbers in the demo's scene `integrators`: a constant force on a mass at rest.
 
 use crate::{answers::motion::euler, assert_near};
 use euler::{DURATION, Method, STEPS, csv, exact, last, table};
@@ -36,7 +36,7 @@ fn semi_implicit_euler_goes_too_far_by_half_a_step() {
 
 #[test]
 fn semi_implicit_euler_in_single_precision_loses_a_few_millimetres() {
-    // Often quoted as 500.498: that depends on how the last bits are rounded.
+    // Often quoted as 500.498, which depends on the rounding of the last bits.
     let dt = 0.01_f32;
     let (mut x, mut v) = (0.0_f32, 0.0_f32);
     for _ in 0..1000 {
@@ -65,10 +65,10 @@ fn euler_is_of_first_order() {
 }
 
 #[test]
-fn table_and_csv_hold_the_figures() {
+fn table_and_csv_contain_the_numbers() {
     let table = table();
-    for figure in ["450", "550", "505.000", "500.500", "500.000"] {
-        assert!(table.contains(figure), "{figure} is missing in\n{table}");
+    for number in ["450", "550", "505.000", "500.500", "500.000"] {
+        assert!(table.contains(number), "{number} is missing in\n{table}");
     }
     let csv = csv();
     let rows: Vec<&str> = csv.lines().collect();

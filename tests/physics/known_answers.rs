@@ -1,23 +1,23 @@
-//! The rows of the table that the example `validate` prints: none may fail.
+//! All rows of the table that the example `validate` prints.
 
 use crate::answers::{EXPERIMENTS, Row};
 
-/// Runs an experiment, prints its rows, and fails if any of them does.
-fn hold(name: &str) {
+/// Runs an experiment, prints its rows, and fails if one of them does.
+fn assert_passes(name: &str) {
     let experiment = EXPERIMENTS.iter().find(|e| e.name == name);
-    let experiment = experiment.expect("it is in the table");
+    let experiment = experiment.expect("an experiment of the table");
     let rows = (experiment.run)();
     assert!(!rows.is_empty());
     let mut failed = Vec::new();
     for row in &rows {
         let Row {
-            what,
+            label,
             expected,
-            got,
+            measured,
             ..
         } = row;
         let tolerance = row.tolerance();
-        let line = format!("{name}: {what}: {got}, expected {expected} ({tolerance})");
+        let line = format!("{name}: {label}: {measured}, expected {expected} ({tolerance})");
         eprintln!("{line}");
         if !row.passes() {
             failed.push(line);
@@ -26,26 +26,26 @@ fn hold(name: &str) {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-macro_rules! hold {
+macro_rules! experiments {
     ($($test:ident: $name:literal,)*) => {
         $(
             #[test]
             fn $test() {
-                hold($name);
+                assert_passes($name);
             }
         )*
 
         #[test]
         fn no_row_is_left_out() {
-            let held = [$($name),*];
+            let tested = [$($name),*];
             let all: Vec<&str> = EXPERIMENTS.iter().map(|e| e.name).collect();
-            assert_eq!(all, held);
+            assert_eq!(all, tested);
             assert!(EXPERIMENTS.iter().all(|e| !e.source.is_empty()));
         }
     };
 }
 
-hold! {
+experiments! {
     free_fall: "free fall",
     oscillator: "oscillator",
     pendulum: "pendulum",

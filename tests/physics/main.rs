@@ -1,8 +1,7 @@
-//! The solver against known answers. No app, no ECS.
+//! The solver alone against known answers, without app and ECS.
 //!
-//! Every number that is compared with comes from a formula or a table in the literature, never from
-//! an earlier run of this code. Those with a row in the table of the example `validate` are measured
-//! there, and held by `known_answers`.
+//! Every expected number comes from a formula or a table in the literature, never from an earlier run of this
+//! code. `known_answers` checks the numbers that the example `validate` measures and prints.
 
 mod air;
 #[path = "../../examples/validate/answers/mod.rs"]
@@ -19,10 +18,10 @@ mod integrators;
 mod known_answers;
 #[path = "../../examples/validate/own_sheet.rs"]
 mod own_sheet;
-mod rest;
 #[path = "../../examples/validate/sample.rs"]
 mod sample;
 mod self_collision;
+mod settling;
 mod strain;
 #[path = "../../examples/validate/strip.rs"]
 mod strip;
@@ -30,7 +29,7 @@ mod tethers;
 
 use sample::{Sample, as_the_plugin, vacuum};
 
-/// Fails if `value` is farther from `expected` than a share `tolerance` of it.
+/// Fails if the relative error of `value` exceeds `tolerance`.
 #[track_caller]
 fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
     let error = (value - expected).abs() / expected.abs();

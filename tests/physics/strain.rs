@@ -1,14 +1,14 @@
-//! Threads that give, and how far they may.
+//! Elastic stretch and strain limits.
 
 use crate::{Sample, assert_near};
 use bevy::math::Vec3;
-use bevy_drape::solver::{Compliance, ConstraintKind, ThreadSolver, measure_stretch};
+use bevy_drape::solver::{Compliance, ConstraintKind, StretchSolver, measure_stretch};
 
 const SIDE: usize = 33;
 
-/// A sheet of soft threads that has come to rest, hanging from its upper edge. Each thread hangs for
-/// itself.
-fn at_rest(threads: ThreadSolver, stretch: f32, strain_limit: f32) -> Sample {
+/// Returns a settled elastic sheet that hangs from its upper edge, with structural constraints only, so that its
+/// vertical chains hang independently. `stretch` is the compliance of the fabric, m/N.
+fn settled(stretch_solver: StretchSolver, stretch: f32, strain_limit: f32) -> Sample {
     let mut sample = Sample::sheet(SIDE as u32);
     for plane in [
         &mut sample.particles.position,
@@ -28,17 +28,17 @@ fn at_rest(threads: ThreadSolver, stretch: f32, strain_limit: f32) -> Sample {
             sample.pin(i as u32);
         }
     }
-    sample.settings.threads = threads;
+    sample.settings.stretch_solver = stretch_solver;
     sample.settings.substeps = 8;
     sample.settings.damping = 4.0;
-    sample.settings.compliance = Compliance::of_threads(stretch);
+    sample.settings.compliance = Compliance::of_stretch(stretch);
     sample.settings.strain_limit = strain_limit;
     sample.run(8.0);
     sample
 }
 
-/// Strains of the middle thread, from the top, and its inverse masses.
-fn middle_thread(sample: &Sample) -> (Vec<f64>, Vec<f64>) {
+/// Returns the strains of the middle chain, from the top, and its masses, kg; 0 for pinned particles.
+fn middle_chain(sample: &Sample) -> (Vec<f64>, Vec<f64>) {
     let mut middle: Vec<usize> = (0..SIDE * SIDE)
         .filter(|&i| sample.at(i).x.abs() < 0.25 / SIDE as f32)
         .collect();
@@ -59,8 +59,8 @@ fn middle_thread(sample: &Sample) -> (Vec<f64>, Vec<f64>) {
     )
 }
 
-/// Link i carries the weight below it: strain = α·g·Σm/ℓ, but never more than the limit. All threads share
-/// what stiffness the width has.
+/// Returns the expected strains: link i carries the weight below it, so its strain is α·g·Σm/ℓ, but at most the
+/// limit. The stiffness of the width is shared by all chains.
 fn expected(masses: &[f64], stretch: f64, limit: f64) -> Vec<f64> {
     let length = 1.0 / (SIDE - 1) as f64;
     let stretch = stretch * SIDE as f64 / (SIDE - 1) as f64;
@@ -73,12 +73,12 @@ fn expected(masses: &[f64], stretch: f64, limit: f64) -> Vec<f64> {
 }
 
 #[test]
-fn threads_that_give_stretch_by_their_weight_up_to_the_limit() {
-    // The uppermost would be stretched by 0.3.
+fn elastic_chains_stretch_under_their_weight_up_to_the_limit() {
+    // The uppermost link would be stretched by 0.3.
     let stretch = 0.153;
     for limit in [f32::INFINITY, 0.1] {
-        let sample = at_rest(ThreadSolver::Direct, stretch, limit);
-        let (strains, masses) = middle_thread(&sample);
+        let sample = settled(StretchSolver::Direct, stretch, limit);
+        let (strains, masses) = middle_chain(&sample);
         let expected = expected(&masses, f64::from(stretch), f64::from(limit));
         assert!(expected[0] == f64::from(limit) || expected[0] > 0.29);
         for (i, (strain, expected)) in strains.iter().zip(expected).enumerate() {
@@ -89,17 +89,20 @@ fn threads_that_give_stretch_by_their_weight_up_to_the_limit() {
 }
 
 #[test]
-fn no_thread_is_far_beyond_the_limit() {
-    for (threads, most) in [
-        (ThreadSolver::Direct, 0.102),
-        // What single links are off, where some pull and some do not, a thread takes over only in part.
-        (ThreadSolver::Relaxation, 0.115),
+fn no_edge_is_far_beyond_the_strain_limit() {
+    for (stretch_solver, most) in [
+        (StretchSolver::Direct, 0.102),
+        // Gauss–Seidel distributes the error of single links over a chain only in part.
+        (StretchSolver::GaussSeidel, 0.115),
     ] {
         let [free, limited] = [f32::INFINITY, 0.1].map(|limit| {
-            let sample = at_rest(threads, 0.153, limit);
+            let sample = settled(stretch_solver, 0.153, limit);
             measure_stretch(&sample.particles, &sample.constraints).max
         });
-        assert!(free > 0.28, "{threads:?}: {free}");
-        assert!((0.095..most).contains(&limited), "{threads:?}: {limited}");
+        assert!(free > 0.28, "{stretch_solver:?}: {free}");
+        assert!(
+            (0.095..most).contains(&limited),
+            "{stretch_solver:?}: {limited}"
+        );
     }
 }

@@ -1,11 +1,11 @@
-//! Tethers: what hangs does not stretch.
+//! Tethers keep hanging cloth from stretching.
 
 use crate::{Sample, vacuum};
 use bevy::math::Vec3;
 use bevy_drape::solver::{Geodesics, RestShape, StepSettings, Tethers, measure_stretch};
 
-/// Ties a sample to its pins, from where its particles are now.
-fn tie(sample: &mut Sample) {
+/// Adds tethers from the pins of a sample to its particles, with the current shape as rest shape.
+fn add_tethers(sample: &mut Sample) {
     let pinned: Vec<u32> = sample.pins.iter().map(|pin| pin.particle).collect();
     let shape = RestShape {
         positions: &sample.particles.position,
@@ -16,12 +16,12 @@ fn tie(sample: &mut Sample) {
 }
 
 #[test]
-fn a_sheet_at_rest_is_not_moved() {
+fn tethers_do_not_move_a_sheet_in_its_rest_shape() {
     let mut sample = Sample::sheet(33);
     for pin in [0, 32, 700] {
         sample.pin(pin);
     }
-    tie(&mut sample);
+    add_tethers(&mut sample);
     assert!(!sample.tethers.is_empty());
     sample.settings = StepSettings {
         gravity: Vec3::ZERO,
@@ -34,12 +34,13 @@ fn a_sheet_at_rest_is_not_moved() {
 }
 
 #[test]
-fn a_chain_hangs_as_long_as_it_is() {
-    // Without tethers it would be stretched to several times its length: see the stretch law.
-    let places: Vec<Vec3> = (0..200).map(|i| Vec3::X * (i as f32 * 0.01)).collect();
-    let mut sample = Sample::chain(&places);
+fn a_tethered_chain_hangs_at_its_rest_length() {
+    // Without tethers the chain would stretch to several times its length; see "law of relaxation" in
+    // `known_answers`.
+    let positions: Vec<Vec3> = (0..200).map(|i| Vec3::X * (i as f32 * 0.01)).collect();
+    let mut sample = Sample::chain(&positions);
     sample.pin(0);
-    tie(&mut sample);
+    add_tethers(&mut sample);
     sample.settings.substeps = 4;
     sample.settings.damping = 1.0;
     sample.run(20.0);
@@ -50,7 +51,7 @@ fn a_chain_hangs_as_long_as_it_is() {
 }
 
 #[test]
-fn distances_follow_the_scale_of_the_rest_shape() {
+fn the_geodesic_distance_across_a_sheet_is_its_diagonal() {
     let sample = Sample::sheet(11);
     let shape = RestShape {
         positions: &sample.particles.position,
@@ -58,7 +59,7 @@ fn distances_follow_the_scale_of_the_rest_shape() {
         constraints: &sample.constraints,
     };
     let distances = Geodesics::new(&shape, &[0]);
-    let far = distances.of(120).next().unwrap();
+    let far = distances.for_particle(120).next().unwrap();
     assert_eq!(far.source, 0);
     assert!((far.distance - 2.0_f64.sqrt()).abs() < 1e-6);
 }

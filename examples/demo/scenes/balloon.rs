@@ -1,4 +1,4 @@
-//! Air in cloth: balls from limp to taut, and a cushion. Cut them.
+//! Enclosed air: balls from limp to taut, and a cushion, to be cut.
 
 use super::{PLAIN, Scene, Set};
 use bevy::{
@@ -22,9 +22,9 @@ fn rubber() -> Cloth {
         damping: 0.4,
         fabric: Fabric {
             areal_density: 0.12,
-            warp_stiffness: 5000.0,
-            weft_stiffness: 5000.0,
-            strain_limit: 1.0,
+            warp_stiffness: Some(5000.0),
+            weft_stiffness: Some(5000.0),
+            strain_limit: Some(1.0),
             ..default()
         },
         ..default()
@@ -49,18 +49,18 @@ fn spawn(set: &mut Set) {
             Mesh3d(ball),
             MeshMaterial3d(paint),
             Transform::from_xyz(0.55 * across, 0.5 + 0.15 * across, -0.2),
-            Pressure::new(pressure),
+            ClothPressure::new(pressure),
             rubber(),
         ));
     }
-    // A cushion: two sheets, sewn together along their edges, that air drives apart.
+    // A cushion: two sheets, joined along their edges, separated by air.
     let cushion = set.meshes.add(pillow(0.8, 0.6, 32, 24));
     set.spawn((
         Name::new("cushion"),
         Mesh3d(cushion),
         MeshMaterial3d(set.props.fabric.clone()),
         Transform::from_xyz(-0.15, 0.2, 0.55),
-        Pressure {
+        ClothPressure {
             overpressure: 400.0,
             ambient: 20_000.0,
         },
@@ -68,16 +68,16 @@ fn spawn(set: &mut Set) {
     ));
 }
 
-/// Two bulging sheets that meet along their edges, lying, of so many cells each. Lengths in m.
+/// Returns two horizontal, bulging sheets that share their edges, each with this many cells. Lengths in m.
 fn pillow(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
-    let (mut places, mut uvs, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut positions, mut uvs, mut indices) = (Vec::new(), Vec::new(), Vec::new());
     for side in [1.0, -1.0] {
-        let first = places.len() as u32;
+        let first = positions.len() as u32;
         for r in 0..=rows {
             for c in 0..=columns {
                 let (u, v) = (c as f32 / columns as f32, r as f32 / rows as f32);
                 let bulge = 4.0 * u * (1.0 - u) * 4.0 * v * (1.0 - v);
-                places.push([
+                positions.push([
                     (u - 0.5) * width,
                     side * 0.05 * bulge.sqrt(),
                     (v - 0.5) * depth,
@@ -89,7 +89,7 @@ fn pillow(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
             for c in 0..columns {
                 let a = first + r * (columns + 1) + c;
                 let (b, d) = (a + 1, a + columns + 1);
-                // Cut towards the middle: in a corner, both sides would have the same triangle.
+                // Diagonals point to the centre: in a corner, both sides would otherwise share a triangle.
                 let quad = if (2 * r < rows) == (2 * c < columns) {
                     [a, d, d + 1, a, d + 1, b]
                 } else {
@@ -104,7 +104,7 @@ fn pillow(width: f32, depth: f32, columns: u32, rows: u32) -> Mesh {
         }
     }
     Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::all())
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, places)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
         .with_inserted_indices(Indices::U32(indices))
         .with_computed_smooth_normals()

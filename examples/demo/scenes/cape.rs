@@ -1,5 +1,5 @@
-//! A figure from a glTF file that walks, runs and stands, in its cape. What is cloth, and how, its file says:
-//! `assets/models/hero.py` sets it as an artist would in Blender.
+//! A figure from a glTF file that walks, runs and stands, in a cape. Its cloth is described in the file:
+//! `assets/models/hero.py` sets custom properties as an artist would in Blender.
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::{asset::io::embedded::EmbeddedAssetRegistry, prelude::*};
@@ -8,7 +8,7 @@ use std::{path::PathBuf, time::Duration};
 
 pub(super) const SCENE: Scene = Scene {
     name: "cape",
-    about: "a figure walks, runs and stops; its glTF file says what its cape is made of and how it hangs",
+    about: "a figure walks, runs and stops; its glTF file describes its cape",
     spawn,
     world: || Surroundings {
         wind: Wind {
@@ -16,7 +16,7 @@ pub(super) const SCENE: Scene = Scene {
             gusts: 0.6,
             ..default()
         },
-        turbulence: Turbulence {
+        turbulence: WindTurbulence {
             strength: 0.8,
             ..default()
         },
@@ -26,11 +26,11 @@ pub(super) const SCENE: Scene = Scene {
     ..PLAIN
 };
 
-/// Radius of the circle that it goes on, m.
+/// Radius of its circular path, m.
 const CIRCLE: f32 = 1.2;
 
-/// What it does, one after the other: the animation, for how long, s, and how fast it then goes, m/s.
-const DOES: [(usize, f32, f32); 4] = [
+/// Sequence of actions: animation, duration, s, and speed, m/s.
+const ACTIONS: [(usize, f32, f32); 4] = [
     (WALK, 5.0, 1.35),
     (RUN, 4.0, 3.0),
     (WALK, 2.0, 1.35),
@@ -39,32 +39,32 @@ const DOES: [(usize, f32, f32); 4] = [
 const IDLE: usize = 0;
 const WALK: usize = 1;
 const RUN: usize = 2;
-/// How long one takes to become the next, s.
-const CHANGE: f32 = 0.35;
+/// Duration of transitions, s.
+const TRANSITION: f32 = 0.35;
 
 const FILE: &str = "bevy_drape/hero.glb";
 
 pub(super) fn plugin(app: &mut App) {
-    // Part of the program, wherever that is started from.
+    // Embedded in the program, so that it can be started from any folder.
     if let Some(embedded) = app.world().get_resource::<EmbeddedAssetRegistry>() {
         let bytes = include_bytes!("../../../assets/models/hero.glb");
         embedded.insert_asset(PathBuf::from(FILE), FILE.as_ref(), &bytes[..]);
     }
-    app.add_systems(Update, (enter, begin, go).chain());
+    app.add_systems(Update, (load_model, start_animations, move_hero).chain());
 }
 
-/// A figure that goes around in a circle.
+/// Figure that moves in a circle.
 #[derive(Component, Default)]
 struct Hero {
-    /// How long it has been doing what it does, s.
+    /// Time since the current action began, s.
     elapsed: f32,
-    /// Which of [`DOES`] that is.
-    does: usize,
-    /// How fast it is, m/s.
+    /// Index of the current action in [`ACTIONS`].
+    action: usize,
+    /// Speed, m/s.
     speed: f32,
-    /// Where on the circle, rad.
+    /// Angle on the circle, rad.
     angle: f32,
-    /// The entity that plays its animations, and what it plays.
+    /// Entity that plays its animations, and their nodes.
     player: Option<(Entity, Vec<AnimationNodeIndex>)>,
 }
 
@@ -73,19 +73,19 @@ fn spawn(set: &mut Set) {
     set.spawn((
         Name::new("hero"),
         Hero::default(),
-        place(0.0),
+        pose(0.0),
         Visibility::default(),
     ));
 }
 
-fn place(angle: f32) -> Transform {
+fn pose(angle: f32) -> Transform {
     let (sin, cos) = angle.sin_cos();
     Transform::from_xyz(CIRCLE * sin, 0.0, CIRCLE * cos)
         .with_rotation(Quat::from_rotation_y(angle + std::f32::consts::FRAC_PI_2))
 }
 
-/// Loads the model of a figure that has just entered.
-fn enter(
+/// Loads the model of a new figure.
+fn load_model(
     heroes: Query<Entity, Added<Hero>>,
     assets: Option<Res<AssetServer>>,
     mut commands: Commands,
@@ -99,8 +99,8 @@ fn enter(
     }
 }
 
-/// Gives it its animations, once it is there.
-fn begin(
+/// Starts its animations, once the model is loaded.
+fn start_animations(
     mut players: Query<(Entity, &mut AnimationPlayer), Added<AnimationPlayer>>,
     parents: Query<&ChildOf>,
     mut heroes: Query<&mut Hero>,
@@ -122,7 +122,7 @@ fn begin(
         });
         let (graph, nodes) = AnimationGraph::from_clips(clips);
         let mut transitions = AnimationTransitions::new();
-        let first = nodes[DOES[0].0];
+        let first = nodes[ACTIONS[0].0];
         transitions
             .play(&mut player, first, Duration::ZERO)
             .repeat();
@@ -135,18 +135,18 @@ fn begin(
     }
 }
 
-/// Goes on, as fast as time goes for cloth.
-fn go(
+/// Moves the figure, at the speed of cloth time.
+fn move_hero(
     mut heroes: Query<(&mut Hero, &mut Transform)>,
     mut players: Query<(&mut AnimationPlayer, &mut AnimationTransitions)>,
     time: Res<Time>,
     cloth_time: Res<ClothTime>,
 ) {
-    let pace = match cloth_time.paused {
+    let time_scale = match cloth_time.paused {
         true => 0.0,
         false => cloth_time.speed.clamp(0.0, 1.0),
     };
-    let dt = time.delta_secs() * pace;
+    let dt = time.delta_secs() * time_scale;
     for (mut hero, mut transform) in &mut heroes {
         let Some((entity, nodes)) = hero.player.clone() else {
             continue;
@@ -154,23 +154,23 @@ fn go(
         let Ok((mut player, mut transitions)) = players.get_mut(entity) else {
             continue;
         };
-        let (_, lasts, wanted) = DOES[hero.does];
+        let (_, duration, target_speed) = ACTIONS[hero.action];
         hero.elapsed += dt;
-        if hero.elapsed > lasts {
+        if hero.elapsed > duration {
             hero.elapsed = 0.0;
-            hero.does = (hero.does + 1) % DOES.len();
-            let next = nodes[DOES[hero.does].0];
+            hero.action = (hero.action + 1) % ACTIONS.len();
+            let next = nodes[ACTIONS[hero.action].0];
             transitions
-                .play(&mut player, next, Duration::from_secs_f32(CHANGE))
+                .play(&mut player, next, Duration::from_secs_f32(TRANSITION))
                 .repeat();
         }
         for (_, playing) in player.playing_animations_mut() {
-            playing.set_speed(pace);
+            playing.set_speed(time_scale);
         }
-        // It gets faster and slower while one animation becomes the next.
-        let change = (dt / CHANGE).min(1.0) * 2.0;
-        hero.speed += (wanted - hero.speed) * change.min(1.0);
+        // Speed changes during transitions.
+        let change = (dt / TRANSITION).min(1.0) * 2.0;
+        hero.speed += (target_speed - hero.speed) * change.min(1.0);
         hero.angle += hero.speed * dt / CIRCLE;
-        *transform = place(hero.angle);
+        *transform = pose(hero.angle);
     }
 }

@@ -1,4 +1,4 @@
-//! A coarse net to take apart: the thread under the pointer lights up, and breaks when it is clicked.
+//! A coarse net to take apart: the edge under the pointer is highlighted, and tears when clicked.
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::prelude::*;
@@ -6,12 +6,12 @@ use bevy_drape::prelude::*;
 
 pub(super) const SCENE: Scene = Scene {
     name: "click_to_tear",
-    about: "click on a thread to break it; drag with the right button",
+    about: "click on an edge to tear it; drag with the right button",
     spawn,
     world: || Surroundings::wind(Vec3::new(0.2, 0.0, 0.8)),
     #[cfg(feature = "picking")]
     tools: || ClothTools {
-        primary: ClothTool::Thread,
+        primary: ClothTool::Edge,
         secondary: ClothTool::Grab,
         ..default()
     },
@@ -21,14 +21,14 @@ pub(super) const SCENE: Scene = Scene {
 
 fn spawn(set: &mut Set) {
     set.floor();
-    let place = Transform::from_xyz(0.0, 1.0, 0.0);
-    set.sheet(ClothGrid::vertical(1.6, 1.2, 17, 13), place)
+    let transform = Transform::from_xyz(0.0, 1.0, 0.0);
+    set.sheet(ClothGrid::vertical(1.6, 1.2, 17, 13), transform)
         .insert((
             Pins::edge(ClothEdge::Top),
-            // Each thread that goes is felt by the others.
+            // Without tethers, each torn edge increases the load on the others.
             Cloth {
-                tether_scale: 100.0,
-                threads: ThreadSolver::Relaxation,
+                tether_scale: None,
+                stretch_solver: StretchSolver::GaussSeidel,
                 ..default()
             },
         ));

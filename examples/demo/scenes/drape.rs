@@ -14,15 +14,15 @@ pub(super) const SCENE: Scene = Scene {
 fn spawn(set: &mut Set) {
     set.floor();
     let sphere = Sphere::new(0.5);
-    let place = Transform::from_xyz(0.0, 0.5, 0.0);
-    set.stone("sphere", sphere, sphere.mesh().uv(64, 32), place);
-    let place = Transform::from_xyz(0.0, 1.5, 0.0);
+    let transform = Transform::from_xyz(0.0, 0.5, 0.0);
+    set.stone("sphere", sphere, sphere.mesh().uv(64, 32), transform);
+    let transform = Transform::from_xyz(0.0, 1.5, 0.0);
     let turn = Quat::from_rotation_y(0.35);
     let grid = ClothGrid::new(2.4, 2.4, 96, 96);
-    // Its folds would go through each other.
+    // Otherwise folds would pass through each other.
     let cloth = Cloth {
         self_collision: SelfCollision::Particles,
         ..default()
     };
-    set.sheet(grid, place.with_rotation(turn)).insert(cloth);
+    set.sheet(grid, transform.with_rotation(turn)).insert(cloth);
 }

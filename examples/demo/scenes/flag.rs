@@ -1,4 +1,4 @@
-//! A flag in gusty wind: how stiff it is depends on how often its threads are put right.
+//! A flag in gusty wind, whose stiffness depends on the number of iterations.
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::{light::NotShadowReceiver, prelude::*};
@@ -6,7 +6,7 @@ use bevy_drape::prelude::*;
 
 pub(super) const SCENE: Scene = Scene {
     name: "flag",
-    about: "a flag in gusty wind; slide its iterations from 1 to 30 and see it stiffen",
+    about: "a flag in gusty wind; raise its iterations from 1 to 30 to make it stiffer",
     spawn,
     world: || Surroundings {
         wind: Wind {
@@ -14,17 +14,17 @@ pub(super) const SCENE: Scene = Scene {
             gusts: 0.5,
             ..default()
         },
-        // So few that iterations are what stiffness comes from.
-        substeps: Substeps(2),
+        // Few, so that stiffness depends on iterations.
+        substeps: ClothSubsteps(2),
         ..default()
     },
     view: [Vec3::new(0.75, 1.4, 2.1), Vec3::new(-0.1, 1.5, -0.2)],
     ..PLAIN
 };
 
-/// Of the flag, m.
+/// Size of the flag, m.
 const SIZE: Vec2 = Vec2::new(1.5, 1.0);
-/// Height of its middle above the ground, m.
+/// Height of its centre above the ground, m.
 const HEIGHT: f32 = 1.6;
 /// Radius and height of the pole, m.
 const POLE: Vec2 = Vec2::new(0.03, 2.2);
@@ -35,12 +35,12 @@ fn spawn(set: &mut Set) {
     let left = -SIZE.x / 2.0;
     let pole = Vec3::new(left - POLE.x - 0.015, POLE.y / 2.0, 0.0);
     let cylinder = Cylinder::new(POLE.x, POLE.y).mesh().resolution(32);
-    let place = Transform::from_translation(pole);
+    let transform = Transform::from_translation(pole);
     set.stone(
         "pole",
         ClothCollider::capsule(POLE.x, POLE.y),
         cylinder,
-        place,
+        transform,
     );
     let knob = set.meshes.add(Sphere::new(0.055).mesh().uv(32, 16));
     let gold = set.paint(Color::srgb(0.83, 0.62, 0.22));
@@ -48,20 +48,19 @@ fn spawn(set: &mut Set) {
     set.spawn((Mesh3d(knob), MeshMaterial3d(gold), top));
 
     let material = set.props.flag.clone();
-    let place = Transform::from_xyz(0.0, HEIGHT, 0.0);
-    set.sheet(ClothGrid::vertical(SIZE.x, SIZE.y, 48, 32), place)
+    let transform = Transform::from_xyz(0.0, HEIGHT, 0.0);
+    set.sheet(ClothGrid::vertical(SIZE.x, SIZE.y, 48, 32), transform)
         .insert((
             Name::new("flag"),
             MeshMaterial3d(material),
-            // So thin that its own folds darken it little; their shadows would only show how coarse
-            // its mesh is.
+            // Without shadows of its folds, which would show the coarse mesh.
             NotShadowReceiver,
             Pins::edge(ClothEdge::Left),
             Cloth {
                 iterations: 20,
-                // How stiff it is depends on them alone.
-                tether_scale: 100.0,
-                threads: ThreadSolver::Relaxation,
+                // Stiffness comes from iterations only.
+                tether_scale: None,
+                stretch_solver: StretchSolver::GaussSeidel,
                 fabric: Fabric {
                     areal_density: 0.12,
                     bending_stiffness: 1e-6,

@@ -1,4 +1,4 @@
-//! A sheet hangs by two corners.
+//! A sheet pinned at two corners.
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::prelude::*;
@@ -14,7 +14,7 @@ pub(super) const SCENE: Scene = Scene {
 
 fn spawn(set: &mut Set) {
     set.floor();
-    let place = Transform::from_xyz(0.0, 0.6, 0.0);
-    set.sheet(ClothGrid::vertical(1.2, 0.9, 40, 30), place)
+    let transform = Transform::from_xyz(0.0, 0.6, 0.0);
+    set.sheet(ClothGrid::vertical(1.2, 0.9, 40, 30), transform)
         .insert(Pins::top_corners());
 }

@@ -1,4 +1,4 @@
-//! The cloth of the tutorials: 20 × 20 particles 15 cm apart, its whole upper row held.
+//! The cloth of the tutorials: 20 × 20 particles 15 cm apart, the whole upper row pinned.
 
 use super::{PLAIN, Scene, Set, Surroundings, swing::Swing};
 use bevy::prelude::*;
@@ -16,7 +16,7 @@ pub(super) const SCENE: Scene = Scene {
             ..default()
         },
         gravity: ClothGravity(Vec3::NEG_Y * 9.8),
-        substeps: Substeps(1),
+        substeps: ClothSubsteps(1),
         ..default()
     },
     view: [Vec3::new(2.4, 2.0, 4.3), Vec3::new(-0.05, 1.58, 0.0)],
@@ -27,26 +27,26 @@ pub(super) const SCENE: Scene = Scene {
 const SIDE: u32 = 20;
 /// Distance of neighbours, m.
 const SPACING: f32 = 0.15;
-/// Height of the row that is held, m.
+/// Height of the pinned row, m.
 const TOP: f32 = 3.15;
-/// Radius of the ball, m.
+/// Radius of the sphere, m.
 const BALL: f32 = 0.5;
 
 fn spawn(set: &mut Set) {
     set.floor();
     let width = SPACING * (SIDE - 1) as f32;
-    // What it hangs from; the cloth does not touch it.
+    // The bar it hangs from, without a collider.
     let rail = Cylinder::new(0.035, width + 0.3).mesh().resolution(32);
     let rail = set.meshes.add(rail);
     let stone = set.props.stone.clone();
     let turn = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
-    let place = Transform::from_xyz(0.0, TOP + 0.035, 0.0).with_rotation(turn);
-    set.spawn((Mesh3d(rail), MeshMaterial3d(stone), place));
+    let transform = Transform::from_xyz(0.0, TOP + 0.035, 0.0).with_rotation(turn);
+    set.spawn((Mesh3d(rail), MeshMaterial3d(stone), transform));
 
     let sphere = Sphere::new(BALL);
     let centre = Vec3::new(0.0, 1.1, 0.5);
-    let place = Transform::from_translation(centre);
-    set.stone("sphere", sphere, sphere.mesh().uv(64, 32), place)
+    let transform = Transform::from_translation(centre);
+    set.stone("sphere", sphere, sphere.mesh().uv(64, 32), transform)
         .insert(Swing {
             centre,
             reach: Vec3::new(0.3, 0.0, -1.0),
@@ -54,19 +54,18 @@ fn spawn(set: &mut Set) {
             elapsed: -0.6,
         });
 
-    let place = Transform::from_xyz(0.0, TOP - width / 2.0, 0.0);
-    set.sheet(ClothGrid::vertical(width, width, SIDE, SIDE), place)
+    let transform = Transform::from_xyz(0.0, TOP - width / 2.0, 0.0);
+    set.sheet(ClothGrid::vertical(width, width, SIDE, SIDE), transform)
         .insert((
             Pins::edge(ClothEdge::Top),
-            Tearing::at_strain(1.5),
+            ClothTearing::at_strain(1.5),
             Cloth {
                 iterations: 5,
-                // As soft as five passes leave it.
-                tether_scale: 100.0,
-                threads: ThreadSolver::Relaxation,
+                // As soft as five iterations leave it.
+                tether_scale: None,
+                stretch_solver: StretchSolver::GaussSeidel,
                 fabric: Fabric {
-                    // Particles 15 cm apart let a round ball through between them; this keeps it
-                    // out of sight.
+                    // The sphere bulges between particles 15 cm apart; the thickness hides this.
                     thickness: 0.04,
                     ..default()
                 },

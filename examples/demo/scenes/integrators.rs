@@ -1,4 +1,4 @@
-//! A race of integrators: four balls under the same force, each moved by another arithmetic.
+//! A race of integrators: four balls under the same force, each with another integration method.
 
 use super::{PLAIN, Scene, Set};
 use crate::euler::{self, DURATION, Method, STEPS};
@@ -8,34 +8,34 @@ use std::{fs, path::PathBuf};
 
 pub(super) const SCENE: Scene = Scene {
     name: "integrators",
-    about: "10 N on 1 kg for 10 s by Euler and by Verlet against the exact way; prints a table, \
-            without a window also writes integrators.csv beside the picture",
+    about: "10 N on 1 kg for 10 s by Euler and by Verlet compared with the exact solution; prints a \
+            table, without a window also writes integrators.csv beside the image",
     spawn,
-    // Low and to the right, beside the panel and below the figures.
+    // Low and to the right, to leave space for panel and figures.
     view: [Vec3::new(-0.25, 1.5, 2.75), Vec3::new(-0.25, 0.3, 0.0)],
     ..PLAIN
 };
 
 pub(super) fn plugin(app: &mut App) {
-    // When cloths would have moved, so that it pauses with them.
+    // Runs with the steps of cloths, so that it pauses with them.
     let after = advance.after(ClothSystems::Finish).run_if(cloth_step_due);
     app.init_resource::<Race>()
         .add_systems(FixedUpdate, after)
-        .add_systems(Update, (announce, (place, uncover)));
+        .add_systems(Update, (announce, (move_runners, show_marks)));
 }
 
-/// Where to write the figures, if anywhere.
+/// File for the figures.
 #[derive(Resource)]
 pub(crate) struct CsvFile(pub(crate) PathBuf);
 
-/// How the race goes.
+/// State of the race.
 #[derive(Resource)]
 pub(crate) struct Race {
-    /// The step of the three methods, s.
+    /// Step length of the three methods, s.
     dt: f64,
     /// Their positions after each step, m.
     positions: [Vec<f64>; 3],
-    /// How long they have been running, s.
+    /// Time since the start, s.
     elapsed: f64,
 }
 
@@ -46,7 +46,7 @@ impl Default for Race {
 }
 
 impl Race {
-    /// A race that begins, with a step of `dt` seconds.
+    /// Starts a race with a step of `dt` seconds.
     pub(crate) fn with_step(dt: f64) -> Self {
         Self {
             dt,
@@ -59,25 +59,25 @@ impl Race {
         self.dt
     }
 
-    /// The time in the race, s.
+    /// Returns the time in the race, s.
     pub(crate) fn time(&self) -> f64 {
         self.elapsed.min(DURATION)
     }
 
-    /// Where a runner is at a time, m; between its steps on a straight way.
+    /// Returns the position of a runner at a time, m, interpolated linearly between steps.
     pub(crate) fn position(&self, runner: Runner, t: f64) -> f64 {
         let Runner::By(method) = runner else {
             return euler::exact(t);
         };
         let positions = &self.positions[method as usize];
-        // A hair more, so that a time that is meant to be on a step is not just before it.
+        // Slightly more, so that rounding does not put the time of a step before it.
         let at = t / self.dt + 1e-9;
         let step = (at as usize).min(positions.len() - 2);
         positions[step] + (positions[step + 1] - positions[step]) * (at - step as f64)
     }
 }
 
-/// Who runs.
+/// Competitor in the race.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Runner {
     Exact,
@@ -99,7 +99,7 @@ impl Runner {
         }
     }
 
-    /// Red, green and blue, 0 to 255; told apart on dark ground.
+    /// Returns red, green and blue, 0 to 255; distinct on a dark background.
     pub(crate) fn colour(self) -> [u8; 3] {
         match self {
             Self::Exact => [235, 235, 235],
@@ -110,24 +110,24 @@ impl Runner {
     }
 }
 
-/// Stays where a runner was after so many seconds.
+/// Mark at the position of a runner after a number of seconds.
 #[derive(Component)]
 struct Mark {
     runner: Runner,
     seconds: f64,
 }
 
-/// Where all run.
+/// Marker of the track.
 #[derive(Component)]
 pub(crate) struct Track;
 
-/// Where the race begins, and how much of a metre of it is shown, m.
+/// Position of the start, m, and scale of distances.
 const START: f32 = -1.2;
 const SCALE: f32 = 2.4 / 500.0;
 const BALL: f32 = 0.07;
 const LANE_HEIGHT: f32 = 0.03;
-/// Seconds of rest at the end.
-const REST: f64 = 2.0;
+/// Pause at the end, s.
+const PAUSE: f64 = 2.0;
 
 fn spawn(set: &mut Set) {
     set.commands.insert_resource(Race::default());
@@ -136,15 +136,19 @@ fn spawn(set: &mut Set) {
     let lane = set.meshes.add(Cuboid::new(2.95, LANE_HEIGHT, 0.24));
     let across = set.meshes.add(Cuboid::new(0.02, 0.012, 1.2));
     for metres in [0.0, euler::exact(DURATION)] {
-        let place = Transform::from_xyz(along(metres), LANE_HEIGHT, 0.0);
-        let stripe = (Mesh3d(across.clone()), MeshMaterial3d(line.clone()), place);
+        let transform = Transform::from_xyz(along(metres), LANE_HEIGHT, 0.0);
+        let stripe = (
+            Mesh3d(across.clone()),
+            MeshMaterial3d(line.clone()),
+            transform,
+        );
         set.spawn((Track, stripe));
     }
     let ball = set.meshes.add(Sphere::new(BALL).mesh().uv(48, 24));
     let mark = set
         .meshes
         .add(Cylinder::new(0.028, 0.012).mesh().resolution(24));
-    // Dark, so that all colours show.
+    // Dark, so that all colours are visible.
     let slate = set.paint(Color::srgb(0.13, 0.14, 0.16));
     for (number, runner) in Runner::ALL.into_iter().enumerate() {
         let z = (number as f32 - 1.5) * 0.3;
@@ -179,19 +183,19 @@ fn spawn(set: &mut Set) {
 
 fn advance(mut race: ResMut<Race>, time: Res<Time>) {
     race.elapsed += time.delta_secs_f64();
-    if race.elapsed > DURATION + REST {
+    if race.elapsed > DURATION + PAUSE {
         race.elapsed = 0.0;
     }
 }
 
-fn place(race: Res<Race>, mut runners: Query<(&Runner, &mut Transform)>) {
+fn move_runners(race: Res<Race>, mut runners: Query<(&Runner, &mut Transform)>) {
     for (&runner, mut transform) in &mut runners {
         transform.translation.x = START + race.position(runner, race.time()) as f32 * SCALE;
     }
 }
 
-/// Lets marks appear where the runners have been.
-fn uncover(race: Res<Race>, mut marks: Query<(&Mark, &mut Transform, &mut Visibility)>) {
+/// Shows marks that runners have passed.
+fn show_marks(race: Res<Race>, mut marks: Query<(&Mark, &mut Transform, &mut Visibility)>) {
     for (mark, mut transform, mut visibility) in &mut marks {
         transform.translation.x = START + race.position(mark.runner, mark.seconds) as f32 * SCALE;
         let passed = race.time() > mark.seconds;
@@ -203,7 +207,7 @@ fn uncover(race: Res<Race>, mut marks: Query<(&Mark, &mut Transform, &mut Visibi
     }
 }
 
-/// Prints the figures when the track is put up, and writes them where that is asked for.
+/// Prints the figures when the track is spawned, and writes them to the file, if there is one.
 fn announce(tracks: Query<(), Added<Track>>, file: Option<Res<CsvFile>>) {
     if tracks.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Two hundred figures in capes, marching in rings. Those that are far away do with less work.
+//! Two hundred marching figures in capes, with levels of detail by distance.
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
@@ -6,7 +6,7 @@ use bevy_drape::prelude::*;
 
 pub(super) const SCENE: Scene = Scene {
     name: "many",
-    about: "200 figures march in capes of 24 × 24 particles; those that are far away do with less work",
+    about: "200 figures march in capes of 24 × 24 particles, with less detail at a distance",
     spawn,
     world: || Surroundings {
         wind: Wind {
@@ -21,21 +21,21 @@ pub(super) const SCENE: Scene = Scene {
     ..PLAIN
 };
 
-/// How many march in each ring.
+/// Number of figures in each ring.
 const RINGS: [u32; 5] = [24, 32, 40, 48, 56];
-/// Radius of the innermost ring and how far the others are apart, m.
+/// Radius of the innermost ring, and distance between rings, m.
 const INNERMOST: f32 = 4.0;
 const APART: f32 = 1.5;
-/// How fast they go, m/s.
+/// Speed, m/s.
 const SPEED: f32 = 1.3;
 /// Radius and length of a body between its round ends, m.
 const RADIUS: f32 = 0.2;
 const LENGTH: f32 = 0.9;
-/// How far a cape goes around a body, rad, how many folds it would have all around, and where it begins, m.
+/// Angle that a cape covers, rad, number of folds in a full circle, and height of the shoulders, m.
 const AROUND: f32 = 2.6;
 const FOLDS: f32 = 9.0;
 const SHOULDERS: f32 = 0.55;
-/// Steps a second, each of which lifts them by so much, m.
+/// Walking frequency, steps per second, and vertical bounce, m.
 const STEPS: f32 = 1.9;
 const BOUNCE: f32 = 0.03;
 
@@ -43,26 +43,26 @@ pub(super) fn plugin(app: &mut App) {
     app.add_systems(Update, march);
 }
 
-/// Goes around in a ring.
+/// Figure that walks in a ring.
 #[derive(Component)]
 struct Marcher {
-    /// Radius of its ring, m, with a sign for the way around.
+    /// Radius of its ring, m; the sign is the direction.
     radius: f32,
-    /// Where it started, rad.
+    /// Initial angle, rad.
     angle: f32,
 }
 
 impl Marcher {
-    fn place(&self, seconds: f32) -> Transform {
+    fn pose(&self, seconds: f32) -> Transform {
         let radius = self.radius.abs();
-        let way = SPEED * seconds / self.radius;
-        let angle = self.angle + way;
+        let arc = SPEED * seconds / self.radius;
+        let angle = self.angle + arc;
         let stride = (seconds * STEPS * std::f32::consts::PI + self.angle * 40.0).sin();
         let height = RADIUS + LENGTH / 2.0 + BOUNCE * stride.abs();
-        let place = Vec3::new(radius * angle.sin(), height, radius * angle.cos());
-        // It looks where it goes, along +z of its own.
+        let position = Vec3::new(radius * angle.sin(), height, radius * angle.cos());
+        // Faces its direction of motion along its local +z.
         let ahead = angle + std::f32::consts::FRAC_PI_2 * self.radius.signum();
-        Transform::from_translation(place).with_rotation(Quat::from_rotation_y(ahead))
+        Transform::from_translation(position).with_rotation(Quat::from_rotation_y(ahead))
     }
 }
 
@@ -71,24 +71,24 @@ fn march(mut marchers: Query<(&Marcher, &mut Transform)>, time: Res<Time>, mut b
         *began = time.elapsed_secs();
     }
     for (marcher, mut transform) in &mut marchers {
-        *transform = marcher.place(time.elapsed_secs() - *began);
+        *transform = marcher.pose(time.elapsed_secs() - *began);
     }
 }
 
-/// A cape around a back, which is at -z: wider below than at the shoulders, and in folds.
+/// Returns a cape around a back at −z: wider at the hem than at the shoulders, with folds.
 fn cape() -> Mesh {
     let mut mesh = Mesh::from(ClothGrid::vertical(1.0, 1.0, 24, 24));
-    let Some(VertexAttributeValues::Float32x3(places)) =
+    let Some(VertexAttributeValues::Float32x3(positions)) =
         mesh.attribute_mut(Mesh::ATTRIBUTE_POSITION)
     else {
         return mesh;
     };
-    for place in places {
-        let (around, below) = (AROUND * place[0], 0.5 - place[1]);
+    for position in positions {
+        let (around, below) = (AROUND * position[0], 0.5 - position[1]);
         let fold = 0.03 * (FOLDS * around).cos();
         let radius = RADIUS + 0.03 + (0.1 + fold) * below;
         let (sin, cos) = around.sin_cos();
-        *place = [radius * sin, SHOULDERS - 0.95 * below, -radius * cos];
+        *position = [radius * sin, SHOULDERS - 0.95 * below, -radius * cos];
     }
     mesh
 }
@@ -104,18 +104,18 @@ fn spawn(set: &mut Set) {
         .collect();
     let mut number = 0;
     for (ring, count) in RINGS.into_iter().enumerate() {
-        // Every other ring goes the other way.
-        let way = if ring % 2 == 0 { 1.0 } else { -1.0 };
+        // Every second ring has the opposite direction.
+        let direction = if ring % 2 == 0 { 1.0 } else { -1.0 };
         for k in 0..count {
             let marcher = Marcher {
-                radius: way * (INNERMOST + APART * ring as f32),
+                radius: direction * (INNERMOST + APART * ring as f32),
                 angle: k as f32 * std::f32::consts::TAU / count as f32,
             };
-            let place = marcher.place(0.0);
+            let transform = marcher.pose(0.0);
             let figure = set
                 .spawn((
                     marcher,
-                    place,
+                    transform,
                     Mesh3d(body.clone()),
                     MeshMaterial3d(stone.clone()),
                     ClothCollider::capsule(RADIUS, LENGTH),
@@ -129,8 +129,8 @@ fn spawn(set: &mut Set) {
             set.spawn((
                 Cloth::default(),
                 Pins::edge(ClothEdge::Top),
-                WorldMotion::default(),
-                WarmUp(30),
+                ClothInertia::default(),
+                ClothWarmUp(30),
                 Mesh3d(cape.clone()),
                 MeshMaterial3d(dyes[number % dyes.len()].clone()),
                 ChildOf(figure),

@@ -1,4 +1,4 @@
-//! The scenes. Each has a file, spawns what it needs with [`InScene`], and goes with it.
+//! Scenes of the demo, one per file. Each spawns entities with [`InScene`], which are despawned with the scene.
 
 mod balloon;
 mod cape;
@@ -25,39 +25,39 @@ use bevy::prelude::*;
 use bevy_drape::prelude::*;
 pub(crate) use set::Set;
 
-/// A scene of the demo.
+/// Scene of the demo.
 pub(crate) struct Scene {
-    /// What the command line calls it.
+    /// Name on the command line.
     pub(crate) name: &'static str,
-    /// What there is to see.
+    /// Description.
     pub(crate) about: &'static str,
-    /// Puts it up.
+    /// Spawns its entities.
     pub(crate) spawn: fn(&mut Set),
-    /// The world while it is shown.
+    /// Environment settings.
     pub(crate) world: fn() -> Surroundings,
-    /// Where the camera is and what it looks at, m.
+    /// Position and focus of the camera, m.
     pub(crate) view: [Vec3; 2],
-    /// The camera stays there: the wheel and the buttons have other work.
+    /// Whether the camera is fixed, because wheel and buttons have other functions.
     pub(crate) fixed_view: bool,
-    /// What the buttons do to cloth.
+    /// Tools of the buttons.
     #[cfg(feature = "picking")]
     pub(crate) tools: fn() -> ClothTools,
 }
 
-/// What a scene changes in the world around all cloths.
+/// Environment settings of a scene.
 #[derive(Default)]
 pub(crate) struct Surroundings {
     pub(crate) wind: Wind,
-    pub(crate) turbulence: Turbulence,
+    pub(crate) turbulence: WindTurbulence,
     pub(crate) gravity: ClothGravity,
-    pub(crate) substeps: Substeps,
+    pub(crate) substeps: ClothSubsteps,
     pub(crate) lod: ClothLod,
-    /// Wind zones and their arrows are drawn.
+    /// Whether wind zones and their arrows are drawn.
     pub(crate) wind_zones: bool,
 }
 
 impl Surroundings {
-    /// Wind of this velocity, m/s.
+    /// Default environment with this wind velocity, m/s.
     fn wind(velocity: Vec3) -> Self {
         Self {
             wind: Wind {
@@ -69,7 +69,7 @@ impl Surroundings {
     }
 }
 
-/// A scene looks like this unless it says otherwise.
+/// Defaults of scenes.
 const PLAIN: Scene = Scene {
     name: "",
     about: "",
@@ -81,7 +81,7 @@ const PLAIN: Scene = Scene {
     tools: ClothTools::default,
 };
 
-/// All scenes; the first one is shown unless another is asked for.
+/// All scenes; the first one is the default.
 pub(crate) const SCENES: &[Scene] = &[
     drape::SCENE,
     hang::SCENE,
@@ -103,27 +103,27 @@ pub(crate) const SCENES: &[Scene] = &[
     many::SCENE,
 ];
 
-/// The scene that is shown.
+/// Index of the current scene.
 #[derive(Resource, Default)]
 pub(crate) struct Shown(pub(crate) Option<usize>);
 
 impl Shown {
-    /// Whether the camera is to stay where it is.
+    /// Returns whether the camera is fixed.
     pub(crate) fn has_fixed_view(&self) -> bool {
         self.0.is_some_and(|scene| SCENES[scene].fixed_view)
     }
 
-    /// Whether it is this one.
+    /// Returns whether the current scene has this name.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.0.is_some_and(|scene| SCENES[scene].name == name)
     }
 }
 
-/// Goes when another scene comes.
+/// Marker of entities to despawn with the scene.
 #[derive(Component, Default)]
 pub(crate) struct InScene;
 
-/// The systems of single scenes.
+/// Adds the systems of the scenes.
 pub(crate) fn plugin(app: &mut App) {
     app.add_plugins((
         cape::plugin,

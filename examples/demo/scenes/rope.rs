@@ -1,5 +1,5 @@
-//! Ropes: the one of the tutorial, held at one end and let swing; one that hangs between two posts
-//! beside the curve that it should have; and one that lies over a ball.
+//! Ropes: the swinging rope of the tutorial, pinned at one end; one between two posts, which forms a catenary; and
+//! one lying over a sphere.
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::prelude::*;
@@ -10,21 +10,21 @@ pub(super) const SCENE: Scene = Scene {
     about: "ropes that swing, sag and lie; drag them, or cut them with the right button",
     spawn,
     world: || Surroundings {
-        // As the tutorial: one step, and many iterations.
-        substeps: Substeps(2),
+        // As in the tutorial: one substep, many iterations.
+        substeps: ClothSubsteps(2),
         ..default()
     },
     view: [Vec3::new(0.3, 1.35, 3.6), Vec3::new(0.0, 0.85, 0.0)],
     ..PLAIN
 };
 
-/// How stiff and heavy the ropes are.
+/// Returns the settings of the ropes.
 fn hemp() -> Cloth {
     Cloth {
         iterations: 50,
         damping: 0.3,
-        // Its passes alone hold it together.
-        tether_scale: 100.0,
+        // Iterations only, without tethers.
+        tether_scale: None,
         fabric: Fabric {
             areal_density: 3.0,
             thickness: 0.002,
@@ -41,19 +41,23 @@ fn spawn(set: &mut Set) {
     let hemp_colour = set.paint(Color::srgb(0.66, 0.50, 0.28));
     let wood = set.paint(Color::srgb(0.30, 0.19, 0.11));
 
-    // 30 particles, the first one fixed; it starts level and swings down.
+    // 30 particles, the first one pinned; starts horizontally and swings down.
     let hook = Vec3::new(-1.55, 1.75, 0.0);
     let swinging = Rope::between(hook, hook + Vec3::new(0.95, 0.3, 0.0), 30);
     let pole = Cylinder::new(0.04, 1.9).mesh().resolution(32);
-    let place = Transform::from_xyz(hook.x, 0.93, hook.z - 0.14);
-    set.stone("post", ClothCollider::capsule(0.04, 1.82), pole, place)
+    let transform = Transform::from_xyz(hook.x, 0.93, hook.z - 0.14);
+    set.stone("post", ClothCollider::capsule(0.04, 1.82), pole, transform)
         .insert(MeshMaterial3d(wood.clone()));
     let arm = set.meshes.add(Cuboid::new(0.03, 0.03, 0.2));
-    let place = Transform::from_translation(hook - Vec3::Z * 0.08);
-    set.spawn((Mesh3d(arm), MeshMaterial3d(wood.clone()), place));
+    let transform = Transform::from_translation(hook - Vec3::Z * 0.08);
+    set.spawn((Mesh3d(arm), MeshMaterial3d(wood.clone()), transform));
     let ball = set.meshes.add(Sphere::new(0.035).mesh().uv(24, 12));
-    let place = Transform::from_translation(hook);
-    set.spawn((Mesh3d(ball.clone()), MeshMaterial3d(wood.clone()), place));
+    let transform = Transform::from_translation(hook);
+    set.spawn((
+        Mesh3d(ball.clone()),
+        MeshMaterial3d(wood.clone()),
+        transform,
+    ));
     set.spawn((
         Name::new("swinging rope"),
         swinging,
@@ -62,7 +66,7 @@ fn spawn(set: &mut Set) {
         MeshMaterial3d(hemp_colour.clone()),
     ));
 
-    // 2 m of rope between two posts that are 1.2 m apart: a catenary.
+    // 2 m of rope between two posts 1.2 m apart: a catenary.
     let posts = [Vec3::new(-0.35, 1.5, -0.3), Vec3::new(0.85, 1.5, -0.3)];
     set.spawn((
         Name::new("catenary"),
@@ -76,17 +80,21 @@ fn spawn(set: &mut Set) {
     ));
     let post = Cylinder::new(0.04, 1.6).mesh().resolution(32);
     for top in posts {
-        let place = Transform::from_xyz(top.x, 0.78, top.z);
-        set.stone("post", ClothCollider::capsule(0.04, 1.52), post, place)
+        let transform = Transform::from_xyz(top.x, 0.78, top.z);
+        set.stone("post", ClothCollider::capsule(0.04, 1.52), post, transform)
             .insert(MeshMaterial3d(wood.clone()));
-        let place = Transform::from_translation(top);
-        set.spawn((Mesh3d(ball.clone()), MeshMaterial3d(wood.clone()), place));
+        let transform = Transform::from_translation(top);
+        set.spawn((
+            Mesh3d(ball.clone()),
+            MeshMaterial3d(wood.clone()),
+            transform,
+        ));
     }
 
-    // One that has fallen over a ball.
+    // A rope that falls over a sphere.
     let sphere = Sphere::new(0.32);
-    let place = Transform::from_xyz(0.25, 0.32, 0.75);
-    set.stone("sphere", sphere, sphere.mesh().uv(48, 24), place);
+    let transform = Transform::from_xyz(0.25, 0.32, 0.75);
+    set.stone("sphere", sphere, sphere.mesh().uv(48, 24), transform);
     set.spawn((
         Name::new("fallen rope"),
         Rope::between(

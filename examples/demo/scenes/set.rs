@@ -1,11 +1,11 @@
-//! What scenes are put up with.
+//! Helpers to spawn the entities of a scene.
 
 use super::InScene;
 use crate::stage::Props;
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
 
-/// The means to put up a scene.
+/// Spawns the entities of a scene.
 pub(crate) struct Set<'a, 'w, 's> {
     pub(crate) commands: &'a mut Commands<'w, 's>,
     pub(crate) meshes: &'a mut Assets<Mesh>,
@@ -14,12 +14,12 @@ pub(crate) struct Set<'a, 'w, 's> {
 }
 
 impl Set<'_, '_, '_> {
-    /// Anything that goes with the scene.
+    /// Spawns an entity of the scene.
     pub(crate) fn spawn(&mut self, bundle: impl Bundle) -> EntityCommands<'_> {
         self.commands.spawn((InScene, bundle))
     }
 
-    /// A matt material of one colour.
+    /// Adds a matt material of one colour.
     pub(crate) fn paint(&mut self, colour: Color) -> Handle<StandardMaterial> {
         self.materials.add(StandardMaterial {
             base_color: colour,
@@ -29,7 +29,7 @@ impl Set<'_, '_, '_> {
         })
     }
 
-    /// The tartan, tinted.
+    /// Adds a tinted tartan material.
     pub(crate) fn dye(&mut self, colour: Color) -> Handle<StandardMaterial> {
         let tartan = self.materials.get(&self.props.fabric);
         let tartan = tartan.cloned().unwrap_or_default();
@@ -39,12 +39,12 @@ impl Set<'_, '_, '_> {
         })
     }
 
-    /// What cloth cannot fall through. The ground that is seen is always there.
+    /// Spawns the collider of the floor. Its mesh is always there.
     pub(crate) fn floor(&mut self) {
         self.spawn((ClothCollider::half_space(), Name::new("floor")));
     }
 
-    /// Something solid of stone.
+    /// Spawns a solid object of stone.
     pub(crate) fn stone(
         &mut self,
         name: &'static str,
@@ -63,7 +63,7 @@ impl Set<'_, '_, '_> {
         ))
     }
 
-    /// A sheet of the tartan.
+    /// Spawns a tartan sheet.
     pub(crate) fn sheet(&mut self, grid: ClothGrid, transform: Transform) -> EntityCommands<'_> {
         let mesh = self.meshes.add(grid);
         let material = self.props.fabric.clone();

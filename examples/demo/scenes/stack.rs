@@ -1,4 +1,4 @@
-//! Five cloths, dropped on each other.
+//! Five cloths dropped on each other.
 
 use super::{PLAIN, Scene, Set};
 use bevy::prelude::*;
@@ -12,11 +12,11 @@ pub(super) const SCENE: Scene = Scene {
     ..PLAIN
 };
 
-/// Of the block, m.
+/// Size of the block, m.
 const BLOCK: Vec3 = Vec3::new(0.35, 0.3, 0.35);
-/// Between the cloths, m.
+/// Distance between cloths, m.
 const APART: f32 = 0.12;
-/// How much each is turned against the one below, rad.
+/// Rotation of each cloth relative to the one below, rad.
 const TURN: f32 = 0.35;
 
 const DYES: [Color; 5] = [
@@ -30,19 +30,20 @@ const DYES: [Color; 5] = [
 fn spawn(set: &mut Set) {
     set.floor();
     let block = Cuboid::from_size(BLOCK);
-    let place = Transform::from_xyz(0.0, BLOCK.y / 2.0, 0.0);
-    set.stone("block", block, block, place);
+    let transform = Transform::from_xyz(0.0, BLOCK.y / 2.0, 0.0);
+    set.stone("block", block, block, transform);
     for (number, dye) in DYES.into_iter().enumerate() {
         let dye = set.dye(dye);
         let up = BLOCK.y + APART * (number + 1) as f32;
-        let place = Transform::from_xyz(0.0, up, 0.0)
+        let transform = Transform::from_xyz(0.0, up, 0.0)
             .with_rotation(Quat::from_rotation_y(TURN * number as f32));
-        set.sheet(ClothGrid::new(0.8, 0.8, 40, 40), place).insert((
-            MeshMaterial3d(dye),
-            Cloth {
-                self_collision: SelfCollision::Particles,
-                ..default()
-            },
-        ));
+        set.sheet(ClothGrid::new(0.8, 0.8, 40, 40), transform)
+            .insert((
+                MeshMaterial3d(dye),
+                Cloth {
+                    self_collision: SelfCollision::Particles,
+                    ..default()
+                },
+            ));
     }
 }

@@ -1,9 +1,11 @@
-//! Four particles, four particles joined by four sticks, and four that are braced: only the last keep
-//! the shape of a square. Flat, as on the screen of a tutorial.
+//! Four particles: loose, joined by four sticks, and braced by two diagonals. Only the last ones keep the shape of
+//! a square. Planar, as in a tutorial.
 
 use super::{PLAIN, Scene, Set};
 use bevy::{light::NotShadowCaster, mesh::VertexAttributeValues, prelude::*};
-use bevy_drape::{ClothSystems, Constraints, Particles, prelude::*, solver::ConstraintKind};
+use bevy_drape::{
+    ClothConstraints, ClothParticles, ClothSystems, prelude::*, solver::ConstraintKind,
+};
 use std::f32::consts::FRAC_PI_2;
 
 pub(super) const SCENE: Scene = Scene {
@@ -16,23 +18,23 @@ pub(super) const SCENE: Scene = Scene {
 
 pub(super) fn plugin(app: &mut App) {
     let after = (follow_particles, follow_sticks).after(ClothSystems::WriteMesh);
-    app.add_observer(take_sticks_away)
+    app.add_observer(remove_constraints)
         .add_systems(PostUpdate, after);
 }
 
-/// What holds the particles of a quad together.
+/// Constraints between the particles of a quad.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
-    /// Nothing.
+pub(crate) enum Bracing {
+    /// None.
     Loose,
-    /// Its four sides.
+    /// The four sides.
     Box,
-    /// Its sides and both diagonals.
+    /// The sides and both diagonals.
     Braced,
 }
 
-impl Held {
-    fn by(self, kind: ConstraintKind) -> bool {
+impl Bracing {
+    fn includes(self, kind: ConstraintKind) -> bool {
         match self {
             Self::Loose => false,
             Self::Box => kind == ConstraintKind::Structural,
@@ -41,14 +43,14 @@ impl Held {
     }
 }
 
-/// A ball at a corner of a quad.
+/// Ball at a corner of a quad.
 #[derive(Component)]
 struct Ball {
     quad: Entity,
     corner: usize,
 }
 
-/// A stick between two corners of a quad.
+/// Stick between two corners of a quad.
 #[derive(Component)]
 struct Stick {
     quad: Entity,
@@ -61,26 +63,27 @@ const DIAGONALS: [[usize; 2]; 2] = [[0, 3], [1, 2]];
 
 /// Side of a quad, m.
 const SIDE: f32 = 0.42;
-/// Radius of a ball, and what the particles keep from the walls, m.
+/// Radius of a ball, and distance of particles from the walls, m.
 const BALL: f32 = 0.04;
 /// Width, height and depth of a compartment, m.
-const ROOM: Vec3 = Vec3::new(1.1, 1.5, 0.12);
+const COMPARTMENT: Vec3 = Vec3::new(1.1, 1.5, 0.12);
 /// Thickness of a wall, m.
 const WALL: f32 = 0.06;
-/// How it is thrown: velocity, m/s, and spin, rad/s.
+/// Initial linear velocity, m/s, and angular velocity, rad/s.
 const THROW: Vec3 = Vec3::new(0.45, 0.8, 0.0);
 const SPIN: Vec3 = Vec3::new(0.0, 0.0, -3.5);
 
 fn spawn(set: &mut Set) {
     set.floor();
-    let pitch = ROOM.x + WALL;
+    let pitch = COMPARTMENT.x + WALL;
     for number in 0..4 {
         let x = (number as f32 - 1.5) * pitch;
-        let wall = Cuboid::new(WALL, ROOM.y, ROOM.z);
-        let place = Transform::from_xyz(x, ROOM.y / 2.0, 0.0);
-        // Without its shadow, which would darken the room behind it.
-        set.stone("wall", wall, wall, place).insert(NotShadowCaster);
-        // Outside of the outer walls all is solid: nothing ever gets through them.
+        let wall = Cuboid::new(WALL, COMPARTMENT.y, COMPARTMENT.z);
+        let transform = Transform::from_xyz(x, COMPARTMENT.y / 2.0, 0.0);
+        // Without shadows, which would darken the compartment.
+        set.stone("wall", wall, wall, transform)
+            .insert(NotShadowCaster);
+        // Half-spaces behind the outer walls, so that nothing passes through them.
         let outwards = match number {
             0 => -1.0,
             3 => 1.0,
@@ -92,39 +95,39 @@ fn spawn(set: &mut Set) {
     }
     let back = set
         .meshes
-        .add(Cuboid::new(3.0 * pitch + WALL, ROOM.y, 0.04));
+        .add(Cuboid::new(3.0 * pitch + WALL, COMPARTMENT.y, 0.04));
     let plaster = set.paint(Color::srgb(0.30, 0.33, 0.38));
-    let place = Transform::from_xyz(0.0, ROOM.y / 2.0, -ROOM.z / 2.0 - 0.02);
-    set.spawn((Mesh3d(back), MeshMaterial3d(plaster), place));
+    let transform = Transform::from_xyz(0.0, COMPARTMENT.y / 2.0, -COMPARTMENT.z / 2.0 - 0.02);
+    set.spawn((Mesh3d(back), MeshMaterial3d(plaster), transform));
 
-    for (number, held) in [Held::Loose, Held::Box, Held::Braced]
+    for (number, bracing) in [Bracing::Loose, Bracing::Box, Bracing::Braced]
         .into_iter()
         .enumerate()
     {
-        quad(set, held, (number as f32 - 1.0) * pitch);
+        quad(set, bracing, (number as f32 - 1.0) * pitch);
     }
 }
 
-fn quad(set: &mut Set, held: Held, x: f32) {
+fn quad(set: &mut Set, bracing: Bracing, x: f32) {
     let mesh = set.meshes.add(ClothGrid::vertical(SIDE, SIDE, 2, 2));
     let tilt = Quat::from_rotation_z(0.35);
     let quad = set
         .spawn((
-            held,
-            Name::new(match held {
-                Held::Loose => "loose",
-                Held::Box => "box",
-                Held::Braced => "braced",
+            bracing,
+            Name::new(match bracing {
+                Bracing::Loose => "loose",
+                Bracing::Box => "box",
+                Bracing::Braced => "braced",
             }),
             Cloth {
                 iterations: 10,
-                // Sticks and nothing else.
-                tether_scale: 100.0,
-                threads: ThreadSolver::Relaxation,
+                // Sticks only.
+                tether_scale: None,
+                stretch_solver: StretchSolver::GaussSeidel,
                 damping: 0.05,
                 fabric: Fabric {
-                    // Rigid sticks in still air, and balls of the size that is seen.
-                    shear_stiffness: 1e6,
+                    // Rigid sticks without air drag, and balls of the visible size.
+                    shear_stiffness: None,
                     thickness: BALL,
                     drag: 0.0,
                     lift: 0.0,
@@ -133,7 +136,7 @@ fn quad(set: &mut Set, held: Held, x: f32) {
                 ..default()
             },
             PlanarCloth::default(),
-            // No material: what is seen are the balls and sticks.
+            // No material: only balls and sticks are visible.
             Mesh3d(mesh),
             Transform::from_xyz(x - 0.15, 0.95, 0.0).with_rotation(tilt),
         ))
@@ -148,7 +151,7 @@ fn quad(set: &mut Set, held: Held, x: f32) {
             MeshMaterial3d(gold.clone()),
         ));
     }
-    // Of length 1: each is scaled to the distance of its ends.
+    // Unit length: each stick is scaled to the distance of its ends.
     let rod = set
         .meshes
         .add(Cylinder::new(0.014, 1.0).mesh().resolution(20));
@@ -157,7 +160,7 @@ fn quad(set: &mut Set, held: Held, x: f32) {
     let sides = SIDES.map(|ends| (ends, ConstraintKind::Structural, steel.clone()));
     let braces = DIAGONALS.map(|ends| (ends, ConstraintKind::Shear, red.clone()));
     for (corners, kind, paint) in sides.into_iter().chain(braces) {
-        if held.by(kind) {
+        if bracing.includes(kind) {
             set.spawn((
                 Stick { quad, corners },
                 Mesh3d(rod.clone()),
@@ -167,15 +170,15 @@ fn quad(set: &mut Set, held: Held, x: f32) {
     }
 }
 
-/// A quad comes with all six constraints; those that it is not held by go, and it is thrown.
-fn take_sticks_away(
+/// Removes the constraints that a quad should not have, and throws it.
+fn remove_constraints(
     ready: On<ClothReady>,
-    mut quads: Query<(&Held, &mut Particles, &mut Constraints)>,
+    mut quads: Query<(&Bracing, &mut ClothParticles, &mut ClothConstraints)>,
 ) {
-    let Ok((held, mut particles, mut constraints)) = quads.get_mut(ready.entity) else {
+    let Ok((bracing, mut particles, mut constraints)) = quads.get_mut(ready.entity) else {
         return;
     };
-    constraints.retain(|constraint| held.by(constraint.kind));
+    constraints.retain(|constraint| bracing.includes(constraint.kind));
     let count = particles.len();
     let centre = particles.position.iter().sum::<Vec3>() / count as f32;
     for i in 0..count {
@@ -184,22 +187,22 @@ fn take_sticks_away(
     }
 }
 
-/// Where the corners of a quad are drawn: between two steps, as its mesh is.
+/// Returns the interpolated positions of the corners of a quad, from its mesh.
 fn corners(
     quad: Entity,
-    quads: &Query<(&Mesh3d, &GlobalTransform), With<Held>>,
+    quads: &Query<(&Mesh3d, &GlobalTransform), With<Bracing>>,
     meshes: &Assets<Mesh>,
 ) -> Option<[Vec3; 4]> {
     let (mesh, transform) = quads.get(quad).ok()?;
     let positions = meshes.get(mesh)?.attribute(Mesh::ATTRIBUTE_POSITION)?;
-    let VertexAttributeValues::Float32x3(places) = positions else {
+    let VertexAttributeValues::Float32x3(positions) = positions else {
         return None;
     };
-    let four: &[[f32; 3]; 4] = places.get(..4)?.try_into().ok()?;
-    Some(four.map(|place| transform.transform_point(place.into())))
+    let four: &[[f32; 3]; 4] = positions.get(..4)?.try_into().ok()?;
+    Some(four.map(|position| transform.transform_point(position.into())))
 }
 
-type Moved<'w, 's, T> = Query<
+type MovedQuery<'w, 's, T> = Query<
     'w,
     's,
     (
@@ -207,26 +210,26 @@ type Moved<'w, 's, T> = Query<
         &'static mut Transform,
         &'static mut GlobalTransform,
     ),
-    Without<Held>,
+    Without<Bracing>,
 >;
 
 fn follow_particles(
-    mut balls: Moved<Ball>,
-    quads: Query<(&Mesh3d, &GlobalTransform), With<Held>>,
+    mut balls: MovedQuery<Ball>,
+    quads: Query<(&Mesh3d, &GlobalTransform), With<Bracing>>,
     meshes: Res<Assets<Mesh>>,
 ) {
     for (ball, mut transform, mut global) in &mut balls {
         if let Some(corners) = corners(ball.quad, &quads, &meshes) {
             transform.translation = corners[ball.corner];
-            // Transforms have been propagated already, and nothing of this has a parent.
+            // Transforms are already propagated, and these entities have no parents.
             *global = (*transform).into();
         }
     }
 }
 
 fn follow_sticks(
-    mut sticks: Moved<Stick>,
-    quads: Query<(&Mesh3d, &GlobalTransform), With<Held>>,
+    mut sticks: MovedQuery<Stick>,
+    quads: Query<(&Mesh3d, &GlobalTransform), With<Bracing>>,
     meshes: Res<Assets<Mesh>>,
 ) {
     for (stick, mut transform, mut global) in &mut sticks {

@@ -1,24 +1,24 @@
-//! What moves to and fro.
+//! Oscillating objects.
 
 use bevy::prelude::*;
 use bevy_drape::{ClothSystems, cloth_step_due};
 
 pub(super) fn plugin(app: &mut App) {
-    // When cloths have moved, so that it pauses with them.
+    // Runs with the steps of cloths, so that it pauses with them.
     let after = swing.after(ClothSystems::Finish).run_if(cloth_step_due);
     app.add_systems(FixedUpdate, after);
 }
 
-/// Moves to and fro on a straight way.
+/// Oscillates along a line.
 #[derive(Component)]
 pub(super) struct Swing {
-    /// In the middle of its way.
+    /// Centre of the motion, m.
     pub(super) centre: Vec3,
-    /// From there to the end, m.
+    /// Amplitude, m.
     pub(super) reach: Vec3,
-    /// Of a whole swing, s.
+    /// Period, s.
     pub(super) period: f32,
-    /// How long it has been swinging, s.
+    /// Elapsed time, s.
     pub(super) elapsed: f32,
 }
 

@@ -1,8 +1,8 @@
-//! A cloth over a table with legs. After a while three hands pull it off.
+//! A cloth over a table with legs, pulled off after a while by three grabs.
 
 use super::{PLAIN, Scene, Set};
 use bevy::prelude::*;
-use bevy_drape::{ClothSystems, Particles, cloth_step_due, prelude::*};
+use bevy_drape::{ClothParticles, ClothSystems, cloth_step_due, prelude::*};
 
 pub(super) const SCENE: Scene = Scene {
     name: "tablecloth",
@@ -13,37 +13,37 @@ pub(super) const SCENE: Scene = Scene {
 };
 
 pub(super) fn plugin(app: &mut App) {
-    // When cloths have moved, so that it pauses with them.
+    // Runs with the steps of cloths, so that it pauses with them.
     let after = pull.after(ClothSystems::Finish).run_if(cloth_step_due);
     app.add_systems(FixedUpdate, after);
 }
 
-/// Of the table's top, m.
+/// Size of the table top, m.
 const TOP: Vec3 = Vec3::new(0.9, 0.04, 0.7);
 /// Height of the table above the ground, m.
 const HEIGHT: f32 = 0.6;
-/// Of its legs, m.
+/// Thickness of its legs, m.
 const LEG: f32 = 0.05;
-/// When the hands take hold, s.
+/// Start of the grabs, s.
 const BEGIN: f32 = 5.0;
-/// When they let go, s.
+/// End of the grabs, s.
 const END: f32 = 6.6;
-/// How fast they pull, m/s.
+/// Speed of the grabs, m/s.
 const SPEED: f32 = 1.4;
-/// Where they are along the edge that they pull, m.
+/// Positions of the grabs along the pulled edge, m.
 const HANDS: [f32; 3] = [-0.3, 0.0, 0.3];
 
-/// A cloth that is pulled off its table.
+/// Cloth that is pulled off its table.
 #[derive(Component)]
 struct Pulled {
-    /// How long it has been lying, s.
+    /// Elapsed time, s.
     elapsed: f32,
-    /// Who pulls, and where from.
+    /// Grabbing entities, and initial positions of the grabs.
     hands: [(Entity, Vec3); 3],
 }
 
 fn pull(
-    mut pulled: Query<(Entity, &mut Pulled, &Particles)>,
+    mut pulled: Query<(Entity, &mut Pulled, &ClothParticles)>,
     mut commands: Commands,
     time: Res<Time>,
 ) {
@@ -69,31 +69,31 @@ fn pull(
     }
 }
 
-/// The lowest point of what hangs from the right side of the table about there.
-fn lowest(particles: &Particles, z: f32) -> Vec3 {
+/// Returns the lowest point of the cloth that hangs from the right side of the table near this z.
+fn lowest(particles: &ClothParticles, z: f32) -> Vec3 {
     let hanging = (0..particles.len())
         .map(|i| particles.world_position(i))
-        .filter(|place| place.x > TOP.x / 2.0 && (place.z - z).abs() < 0.05);
+        .filter(|position| position.x > TOP.x / 2.0 && (position.z - z).abs() < 0.05);
     let lowest = hanging.min_by(|a, b| a.y.total_cmp(&b.y));
     lowest.unwrap_or(Vec3::new(TOP.x / 2.0, HEIGHT, z))
 }
 
 fn spawn(set: &mut Set) {
     set.floor();
-    // Polished: what is pulled slides.
+    // Polished, so that the cloth slides.
     let top = ClothCollider::from(Cuboid::from_size(TOP)).with_friction(0.15, 0.1);
-    let place = Transform::from_xyz(0.0, HEIGHT - TOP.y / 2.0, 0.0);
-    set.stone("table", top, Cuboid::from_size(TOP), place);
+    let transform = Transform::from_xyz(0.0, HEIGHT - TOP.y / 2.0, 0.0);
+    set.stone("table", top, Cuboid::from_size(TOP), transform);
     let leg = Cuboid::new(LEG, HEIGHT - TOP.y, LEG);
     for [x, z] in [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]] {
         let inset = Vec2::new(TOP.x, TOP.z) / 2.0 - LEG;
-        let place = Transform::from_xyz(x * inset.x, leg.half_size.y, z * inset.y);
-        set.stone("leg", leg, leg, place);
+        let transform = Transform::from_xyz(x * inset.x, leg.half_size.y, z * inset.y);
+        set.stone("leg", leg, leg, transform);
     }
 
     let hands = HANDS.map(|_| (set.spawn(Name::new("hand")).id(), Vec3::ZERO));
-    let place = Transform::from_xyz(0.0, HEIGHT + 0.03, 0.0);
-    set.sheet(ClothGrid::new(1.6, 1.4, 96, 84), place)
+    let transform = Transform::from_xyz(0.0, HEIGHT + 0.03, 0.0);
+    set.sheet(ClothGrid::new(1.6, 1.4, 96, 84), transform)
         .insert((
             Cloth {
                 self_collision: SelfCollision::Particles,

@@ -1,4 +1,4 @@
-//! A cloth on a disc that turns to and fro, over a ball that turns with it.
+//! A cloth on a disc that turns back and forth, over a ball that turns with it.
 
 use super::{PLAIN, Scene, Set};
 use bevy::prelude::*;
@@ -6,14 +6,14 @@ use bevy_drape::{ClothSystems, cloth_step_due, prelude::*};
 
 pub(super) const SCENE: Scene = Scene {
     name: "turntable",
-    about: "a cloth on a disc that turns faster and slower, a ball in its middle",
+    about: "a cloth on a disc with changing speed, a ball at its centre",
     spawn,
     view: [Vec3::new(1.1, 1.5, 1.9), Vec3::new(0.0, 0.3, 0.0)],
     ..PLAIN
 };
 
 pub(super) fn plugin(app: &mut App) {
-    // When cloths have moved, so that it pauses with them.
+    // Runs with the steps of cloths, so that it pauses with them.
     let after = turn.after(ClothSystems::Finish).run_if(cloth_step_due);
     app.add_systems(FixedUpdate, after);
 }
@@ -22,15 +22,15 @@ pub(super) fn plugin(app: &mut App) {
 const DISC: Vec2 = Vec2::new(0.8, 0.1);
 /// Height of its top above the ground, m.
 const TOP: f32 = 0.35;
-/// Fastest that it turns, rad/s.
+/// Largest angular speed, rad/s.
 const FASTEST: f32 = 2.5;
-/// From one standstill to the next, s.
+/// Time between two standstills, s.
 const PERIOD: f32 = 12.0;
 
-/// Turns around its y axis, to and fro.
+/// Turns around its y axis, back and forth.
 #[derive(Component, Default)]
 struct Turntable {
-    /// How long it has been turning, s.
+    /// Elapsed time, s.
     elapsed: f32,
 }
 
@@ -38,7 +38,7 @@ fn turn(mut turning: Query<(&mut Turntable, &mut Transform)>, time: Res<Time>) {
     for (mut table, mut transform) in &mut turning {
         table.elapsed += time.delta_secs();
         let phase = table.elapsed / PERIOD * std::f32::consts::TAU;
-        // Its derivative, the speed, rises and falls as a sine does.
+        // The angular speed, its derivative, is a sine.
         let angle = FASTEST * PERIOD / std::f32::consts::TAU * (1.0 - phase.cos());
         transform.rotation = Quat::from_rotation_y(angle);
     }
@@ -48,16 +48,19 @@ fn spawn(set: &mut Set) {
     set.floor();
     let disc = Cylinder::new(DISC.x, DISC.y);
     let collider = ClothCollider::from(disc).with_friction(0.8, 0.7);
-    let place = Transform::from_xyz(0.0, TOP - DISC.y / 2.0, 0.0);
-    set.stone("disc", collider, disc.mesh().resolution(64), place)
+    let transform = Transform::from_xyz(0.0, TOP - DISC.y / 2.0, 0.0);
+    set.stone("disc", collider, disc.mesh().resolution(64), transform)
         .insert(Turntable::default());
     let ball = Sphere::new(0.2);
     let collider = ClothCollider::from(ball).with_friction(0.8, 0.7);
-    let place = Transform::from_xyz(0.0, TOP + 0.02, 0.0);
-    set.stone("ball", collider, ball.mesh().uv(64, 32), place)
+    let transform = Transform::from_xyz(0.0, TOP + 0.02, 0.0);
+    set.stone("ball", collider, ball.mesh().uv(64, 32), transform)
         .insert(Turntable::default());
 
-    let place = Transform::from_xyz(0.0, TOP + 0.4, 0.0);
+    let transform = Transform::from_xyz(0.0, TOP + 0.4, 0.0);
     let turn = Quat::from_rotation_y(0.3);
-    set.sheet(ClothGrid::new(1.3, 1.3, 64, 64), place.with_rotation(turn));
+    set.sheet(
+        ClothGrid::new(1.3, 1.3, 64, 64),
+        transform.with_rotation(turn),
+    );
 }

@@ -1,4 +1,4 @@
-//! A cloth that is wrung: both its ends turn, against each other, and it must not pass through itself.
+//! A cloth that is wrung: its ends turn in opposite directions, and it must not pass through itself.
 
 use super::{PLAIN, Scene, Set};
 use bevy::prelude::*;
@@ -14,36 +14,35 @@ pub(super) const SCENE: Scene = Scene {
 };
 
 pub(super) fn plugin(app: &mut App) {
-    // When cloths have moved, so that it pauses with them.
+    // Runs with the steps of cloths, so that it pauses with them.
     let after = turn.after(ClothSystems::Finish).run_if(cloth_step_due);
     app.add_systems(FixedUpdate, after);
 }
 
-/// Of the cloth, m.
+/// Size of the cloth, m.
 const SIZE: Vec2 = Vec2::new(1.6, 0.5);
-/// Its particles.
+/// Numbers of particles.
 const SIDES: [u32; 2] = [97, 31];
 /// Height of its axis above the ground, m.
 const HEIGHT: f32 = 1.0;
-/// How long it is wrung, s.
+/// Duration of wringing, s.
 const DURATION: f32 = 10.0;
-/// Of each end, rad/s.
+/// Angular speed of each end, rad/s.
 const SPEED: f32 = FRAC_PI_3;
-/// How much nearer the ends come to each other, as a share of the length of the cloth in a second: what
-/// is wrung gets shorter.
+/// Approach of the ends per second, as a fraction of the length of the cloth: wrung cloth gets shorter.
 const APPROACH: f32 = 0.06;
 
-/// What an end of the cloth is held by.
+/// Anchor of an end of the cloth.
 #[derive(Component)]
 struct Turning {
     /// 1 for the right end, −1 for the left one.
     side: f32,
-    /// How long it has been turning, s.
+    /// Elapsed time, s.
     elapsed: f32,
 }
 
 impl Turning {
-    fn place(&self) -> Transform {
+    fn pose(&self) -> Transform {
         let along = self.side * SIZE.x * 0.5 * (1.0 - APPROACH * self.elapsed);
         Transform::from_xyz(along, HEIGHT, 0.0)
             .with_rotation(Quat::from_rotation_x(self.side * SPEED * self.elapsed))
@@ -53,7 +52,7 @@ impl Turning {
 fn turn(mut turning: Query<(&mut Turning, &mut Transform)>, time: Res<Time>) {
     for (mut turning, mut transform) in &mut turning {
         turning.elapsed = (turning.elapsed + time.delta_secs()).min(DURATION);
-        *transform = turning.place();
+        *transform = turning.pose();
     }
 }
 
@@ -64,18 +63,18 @@ fn spawn(set: &mut Set) {
     let steel = set.paint(Color::srgb(0.35, 0.36, 0.38));
     let ends = [("left", -1.0), ("right", 1.0)].map(|(name, side)| {
         let turning = Turning { side, elapsed: 0.0 };
-        let place = turning.place();
-        // Beside the edge that it holds.
+        let transform = turning.pose();
+        // Next to the pinned edge.
         let beside = Transform::from_xyz(0.012 * side, 0.0, 0.0);
-        set.spawn((Name::new(name), turning, place, Visibility::default()))
+        set.spawn((Name::new(name), turning, transform, Visibility::default()))
             .with_child((Mesh3d(rod.clone()), MeshMaterial3d(steel.clone()), beside))
             .id()
     });
     let [left, right] = ends;
-    let place = Transform::from_xyz(0.0, HEIGHT, 0.0);
+    let transform = Transform::from_xyz(0.0, HEIGHT, 0.0);
     set.sheet(
         ClothGrid::vertical(SIZE.x, SIZE.y, SIDES[0], SIDES[1]),
-        place,
+        transform,
     )
     .insert((
         Pins::edge(ClothEdge::Left)

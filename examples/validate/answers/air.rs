@@ -1,11 +1,11 @@
-//! The air: terminal velocity.
+//! Air drag: terminal velocity.
 
 use super::Row;
 use crate::sample::{Sample, vacuum};
 use bevy::math::Vec3;
 use bevy_drape::solver::{Air, StepSettings};
 
-/// A flat sheet of 0.2 kg/m² with the drag of a plate.
+/// Returns a flat sheet of 0.2 kg/m² with the drag of a plate.
 pub(crate) fn in_air(wind: Vec3) -> Sample {
     let mut sample = Sample::sheet(5);
     sample.settings = StepSettings {
@@ -30,7 +30,12 @@ pub(crate) fn terminal_velocity() -> Vec<Row> {
     let fallen = terminal * terminal / 9.81 * (9.81 * 2.0 / terminal).cosh().ln();
     let speed = f64::from(-sample.particles.velocity(0).y);
     vec![
-        Row::near("way in 2 s, m", fallen, f64::from(-sample.at(0).y), 0.01),
+        Row::near(
+            "distance in 2 s, m",
+            fallen,
+            f64::from(-sample.at(0).y),
+            0.01,
+        ),
         Row::near("speed after 2 s, m/s", terminal, speed, 0.01),
     ]
 }

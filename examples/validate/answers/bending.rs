@@ -1,4 +1,4 @@
-//! Bending: fabric of a stiffness bends as beams of that stiffness do, on any mesh.
+//! Bending: fabric bends like a beam of the same stiffness, on any mesh.
 
 use super::Row;
 use crate::strip::{DENSITY, GRAVITY, Strip};
@@ -17,12 +17,12 @@ pub(crate) const CANTILEVER: [(f64, f64); 8] = [
     (100.0, 5.888),
 ];
 
-/// Γ of the strip that is drawn, and on which meshes and substeps are compared.
+/// Γ of the strip in the plot, and of the comparison of meshes and substeps.
 pub(crate) const GAMMA: f64 = 5.0;
 
-/// Links and substeps for meshes whose bends are solved one by one: stiff ones need long links, sharp ones
-/// short links.
-fn one_by_one(gamma: f64) -> (usize, u32) {
+/// Returns numbers of links and substeps for meshes whose bend constraints are solved one after the other: stiff
+/// strips need long links, sharp bends short ones.
+fn general_resolution(gamma: f64) -> (usize, u32) {
     match gamma {
         ..1.0 => (8, 200),
         ..10.0 => (8, 50),
@@ -33,15 +33,15 @@ fn one_by_one(gamma: f64) -> (usize, u32) {
 pub(crate) fn cantilever() -> Vec<Row> {
     let mut rows = Vec::new();
     for (gamma, expected) in CANTILEVER {
-        let (links, substeps) = one_by_one(gamma);
+        let (links, substeps) = general_resolution(gamma);
         let strips = [
             ("grid", Strip::grid(32, 1.0)),
             ("triangles", Strip::triangles(links, 1.0).substeps(substeps)),
             ("chain", Strip::chain(links, 1.0).substeps(substeps)),
         ];
         for (name, strip) in strips {
-            let what = format!("drop over reach, {name}, Γ = {gamma}");
-            rows.push(Row::near(what, expected, strip.droop(gamma), 0.05));
+            let label = format!("drop over reach, {name}, Γ = {gamma}");
+            rows.push(Row::near(label, expected, strip.droop(gamma), 0.05));
         }
     }
     rows
@@ -52,13 +52,13 @@ pub(crate) fn independence() -> Vec<Row> {
     let mut rows = Vec::new();
     for links in [16, 64] {
         let droop = Strip::grid(links, 1.0).droop(GAMMA);
-        let what = format!("drop over reach, {links} links as 32");
-        rows.push(Row::near(what, reference, droop, 0.03));
+        let label = format!("drop over reach, {links} links as 32");
+        rows.push(Row::near(label, reference, droop, 0.03));
     }
     for substeps in [5, 20, 40] {
         let droop = Strip::grid(32, 1.0).substeps(substeps).droop(GAMMA);
-        let what = format!("drop over reach, {substeps} substeps as 10");
-        rows.push(Row::near(what, reference, droop, 0.03));
+        let label = format!("drop over reach, {substeps} substeps as 10");
+        rows.push(Row::near(label, reference, droop, 0.03));
     }
     rows
 }
@@ -71,7 +71,7 @@ pub(crate) fn buckling() -> Vec<Row> {
         let p = &mut strip.sample.particles;
         for i in 0..p.len() {
             let Vec3 { x, z, .. } = p.world_position(i);
-            // A little aside, or it could not know where to fall.
+            // Slightly off the axis, to break the symmetry.
             p.set_world_position(i, Vec3::new(0.002 * x * x, x, z));
         }
         let mut strip = strip.clamp().stiffness(stiffness);

@@ -1,29 +1,29 @@
-//! Chains: their swing, their shape, and how much they stretch.
+//! Chains: period, shape and stretch.
 
 use super::Row;
 use crate::sample::{Sample, period};
 use bevy::math::Vec3;
 use bevy_drape::solver::Compliance;
 
-/// A chain of `links` over `length` metres that hangs straight down from a pin.
+/// Returns a chain of `links` links and `length` metres that hangs straight down from a pin.
 pub(crate) fn hanging(links: usize, length: f32) -> Sample {
-    let places: Vec<_> = (0..=links)
+    let positions: Vec<_> = (0..=links)
         .map(|i| Vec3::NEG_Y * (length * i as f32 / links as f32))
         .collect();
-    let mut sample = Sample::chain(&places);
+    let mut sample = Sample::chain(&positions);
     sample.pin(0);
     sample
 }
 
-/// The first mode of a hanging chain of equal masses: the shape that swings slowest. By inverse
+/// Returns the first mode of a hanging chain of equal masses, the one with the longest period, by inverse
 /// iteration on K·u = ω²·u, where link i carries the weight of all masses below it.
 fn first_mode(links: usize) -> Vec<f64> {
     // Tension over link length, with m = g = 1 and link length 1.
     let tension = |link: usize| (links - link) as f64;
     let mut shape = vec![1.0; links];
     for _ in 0..200 {
-        // K·u = shape is a chain under side loads: the lateral force in each link is the sum of the
-        // loads below it, so that u follows by adding up from the top.
+        // K·u = shape is a chain under lateral loads: the lateral force in each link is the sum of the loads below
+        // it, so that u is the cumulative sum from the top.
         let mut below: f64 = shape.iter().sum();
         let mut u = 0.0;
         let mut next = Vec::with_capacity(links);
@@ -45,8 +45,8 @@ pub(crate) fn first_modes() -> Vec<Row> {
         let amplitude = 0.02 / mode[links - 1];
         for (i, u) in mode.iter().enumerate() {
             // Sideways at constant link lengths: to first order, straight sideways.
-            let place = sample.at(i + 1) + Vec3::X * (u * amplitude) as f32;
-            sample.particles.set_world_position(i + 1, place);
+            let position = sample.at(i + 1) + Vec3::X * (u * amplitude) as f32;
+            sample.particles.set_world_position(i + 1, position);
         }
         sample.settings.dt = 1.0 / 120.0;
         sample.settings.substeps = 10;
@@ -68,8 +68,7 @@ pub(crate) fn first_modes() -> Vec<Row> {
     [(2, 5.8049), (10, 5.3526), (32, 5.2660)].map(row).into()
 }
 
-/// What sags between two pins: their distance as a share of the length of the chain, and how far it
-/// hangs down, likewise.
+/// Distance of two pins and sag of the chain between them, as fractions of its length.
 pub(crate) const SAGS: [(f32, f64); 4] = [
     (0.4, 0.42775),
     (0.6, 0.36278),
@@ -77,18 +76,18 @@ pub(crate) const SAGS: [(f32, f64); 4] = [
     (0.9, 0.19071),
 ];
 
-/// Where a chain of 1 m comes to rest between two pins.
+/// Returns the rest positions of a chain of 1 m between two pins.
 pub(crate) fn catenary(span: f32) -> Vec<Vec3> {
     let links = 64;
     let straight: Vec<_> = (0..=links)
         .map(|i| Vec3::X * (i as f32 / links as f32))
         .collect();
     let mut sample = Sample::chain(&straight);
-    // Hung up as a V.
+    // Starts as a V.
     let depth = (1.0 - span * span).sqrt() / 2.0;
-    for (i, place) in straight.iter().enumerate() {
-        let from_middle = (place.x - 0.5).abs() * 2.0;
-        let v = Vec3::new(place.x * span, depth * (from_middle - 1.0), 0.0);
+    for (i, position) in straight.iter().enumerate() {
+        let from_middle = (position.x - 0.5).abs() * 2.0;
+        let v = Vec3::new(position.x * span, depth * (from_middle - 1.0), 0.0);
         sample.particles.set_world_position(i, v);
     }
     sample.pin(0);
@@ -103,15 +102,14 @@ pub(crate) fn catenary(span: f32) -> Vec<Vec3> {
 pub(crate) fn catenaries() -> Vec<Row> {
     let row = |(span, expected)| {
         let lowest = catenary(span).iter().fold(0.0_f32, |low, at| low.min(at.y));
-        let what = format!("sag/L, D/L = {span}");
-        Row::near(what, expected, f64::from(-lowest), 5e-3)
+        let label = format!("sag/L, D/L = {span}");
+        Row::near(label, expected, f64::from(-lowest), 5e-3)
     };
     SAGS.map(row).into()
 }
 
 pub(crate) fn stretch_of_relaxation() -> Vec<Row> {
-    // With the square of the substeps, but only in proportion to the iterations, and independent of
-    // the length.
+    // Decreases with the square of the substeps, but only linearly with the iterations; independent of the length.
     let links = 32;
     let row = |(length, substeps, iterations): (f32, u32, u32)| {
         let mut sample = hanging(links, length);
@@ -123,8 +121,8 @@ pub(crate) fn stretch_of_relaxation() -> Vec<Row> {
         let n = links as f64;
         let expected = 9.81 * dts * dts * n * n / (2.0 * f64::from(iterations));
         let extension = -f64::from(sample.at(links).y) - f64::from(length);
-        let what = format!("{length} m, {substeps} substeps, {iterations} iterations, m");
-        Row::near(what, expected, extension, 0.1)
+        let label = format!("{length} m, {substeps} substeps, {iterations} iterations, m");
+        Row::near(label, expected, extension, 0.1)
     };
     [
         (25.0, 1, 1),
@@ -138,11 +136,11 @@ pub(crate) fn stretch_of_relaxation() -> Vec<Row> {
 }
 
 pub(crate) fn stretch_of_compliance() -> Vec<Row> {
-    // Link i of N carries the N − i masses below it, however it is solved.
+    // Link i of N carries the N − i masses below it, with any number of substeps and iterations.
     let links = 10;
     let row = |(substeps, iterations)| {
         let mut sample = hanging(links, 1.0);
-        sample.settings.compliance = Compliance::of_threads(1e-3);
+        sample.settings.compliance = Compliance::of_stretch(1e-3);
         sample.settings.substeps = substeps;
         sample.settings.iterations = iterations;
         sample.settings.damping = 2.0;
@@ -150,8 +148,8 @@ pub(crate) fn stretch_of_compliance() -> Vec<Row> {
         let n = links as f64;
         let expected = 1e-3 * 9.81 * n * (n + 1.0) / 2.0;
         let extension = -f64::from(sample.at(links).y) - 1.0;
-        let what = format!("{substeps} substeps, {iterations} iterations, m");
-        Row::near(what, expected, extension, 0.02)
+        let label = format!("{substeps} substeps, {iterations} iterations, m");
+        Row::near(label, expected, extension, 0.02)
     };
     [(5, 1), (20, 1), (4, 10)].map(row).into()
 }

@@ -1,18 +1,18 @@
-//! Whole cloths: rest and momentum.
+//! Whole cloths: rest pose and momentum.
 
 use super::Row;
 use crate::sample::{Sample, vacuum};
 use bevy::math::{DVec3, Vec3};
 use bevy_drape::solver::StepSettings;
 
-/// Momentum and angular momentum about the origin, and what their parts are without direction, to
-/// compare with.
+/// Returns momentum and angular momentum about the origin, and for comparison the sums of their magnitudes over
+/// all particles.
 fn momenta(sample: &Sample) -> ([DVec3; 2], [f64; 2]) {
     let (mut sums, mut scales) = ([DVec3::ZERO; 2], [0.0; 2]);
     for (i, m) in sample.masses().into_iter().enumerate() {
         let momentum = m * sample.particles.velocity(i).as_dvec3();
-        let spin = sample.at(i).as_dvec3().cross(momentum);
-        for (k, part) in [momentum, spin].into_iter().enumerate() {
+        let angular_momentum = sample.at(i).as_dvec3().cross(momentum);
+        for (k, part) in [momentum, angular_momentum].into_iter().enumerate() {
             sums[k] += part;
             scales[k] += part.length();
         }
@@ -20,10 +20,10 @@ fn momenta(sample: &Sample) -> ([DVec3; 2], [f64; 2]) {
     (sums, scales)
 }
 
-/// A free sheet with velocities, and how much momentum and angular momentum change, as shares of what there
-/// would be if all parts had one direction.
+/// Returns the change of momentum and angular momentum of a free sheet with these velocities, as fractions of the
+/// sums of magnitudes.
 fn drift(
-    what: &str,
+    label: &str,
     substeps: u32,
     internal_friction: f32,
     velocity: impl Fn(usize, Vec3) -> Vec3,
@@ -39,22 +39,26 @@ fn drift(
     let (before, scales) = momenta(&sample);
     (0..1000).for_each(|_| sample.step());
     let (after, _) = momenta(&sample);
-    [("P", 0), ("L", 1)].map(|(of, k)| {
+    [("P", 0), ("L", 1)].map(|(symbol, k)| {
         let drift = (after[k] - before[k]).length() / scales[k];
-        Row::at_most(format!("drift of {of} in 1000 steps, {what}"), 1e-5, drift)
+        Row::at_most(
+            format!("drift of {symbol} in 1000 steps, {label}"),
+            1e-5,
+            drift,
+        )
     })
 }
 
 pub(crate) fn momentum() -> Vec<Row> {
     let shaken = |i: usize, _| Vec3::new((i % 7) as f32, (i % 5) as f32, (i % 3) as f32) - 2.0;
     let shaken = [0.0, 0.08, 3.0].map(|friction| {
-        let what = format!("shaken, friction {friction} m/s²");
-        drift(&what, 1, friction, shaken)
+        let label = format!("shaken, friction {friction} m/s²");
+        drift(&label, 1, friction, shaken)
     });
-    // Relaxation takes more than half of the spin of each of the fast ones.
+    // Without correction, relaxation removes more than half of the angular momentum of the fast ones.
     let spinning = [(1, 0.5), (1, 8.0), (8, 8.0)].map(|(substeps, speed)| {
-        let what = format!("{speed} rad/s, {substeps} substeps");
-        drift(&what, substeps, 0.08, move |_, at| {
+        let label = format!("{speed} rad/s, {substeps} substeps");
+        drift(&label, substeps, 0.08, move |_, at| {
             Vec3::new(0.0, 0.8, 0.6).cross(at) * speed
         })
     });

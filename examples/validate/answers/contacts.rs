@@ -1,4 +1,4 @@
-//! Contacts: the friction cone, a rope around a bollard, and cloth that stays outside.
+//! Contacts: friction cone, capstan, penetration.
 
 use super::Row;
 use crate::{
@@ -12,20 +12,20 @@ use bevy_drape::{
 };
 use std::f32::consts::PI;
 
-/// Of cloth on a slope.
+/// Friction coefficient of cloth on a slope.
 const MU: f32 = 0.5;
 
-/// A sheet that lies on a plane which falls off towards +x at this angle.
+/// Returns a sheet on a plane inclined towards +x by this angle.
 fn on_slope(degrees: f32) -> Sample {
     let mut sample = Sample::sheet(6);
     let slope = Quat::from_rotation_z(-degrees.to_radians());
     for i in 0..sample.particles.len() {
-        let place = slope * sample.at(i);
-        sample.particles.set_world_position(i, place);
+        let position = slope * sample.at(i);
+        sample.particles.set_world_position(i, position);
     }
     let friction = Friction {
-        fixed: MU,
-        kinetic: MU,
+        static_coefficient: MU,
+        kinetic_coefficient: MU,
     };
     let pose = Pose {
         rotation: slope,
@@ -43,7 +43,7 @@ fn on_slope(degrees: f32) -> Sample {
     sample
 }
 
-/// How far it slides in 2 s, m.
+/// Returns the distance that it slides in 2 s, m.
 fn slid(degrees: f32) -> f64 {
     let mut sample = on_slope(degrees);
     sample.run(2.0);
@@ -52,7 +52,7 @@ fn slid(degrees: f32) -> f64 {
     f64::from(way)
 }
 
-/// The value between two at which something begins to be so, found by halves.
+/// Returns the threshold between two values at which a predicate becomes true, by bisection.
 fn threshold([mut no, mut yes]: [f32; 2], halvings: u32, is_so: impl Fn(f32) -> bool) -> f64 {
     for _ in 0..halvings {
         let middle = (no + yes) / 2.0;
@@ -72,24 +72,23 @@ pub(crate) fn friction_cone() -> Vec<Row> {
     for degrees in [35.0_f32, 45.0, 70.0] {
         let angle = f64::from(degrees).to_radians();
         let expected = 9.81 * (angle.sin() - f64::from(MU) * angle.cos());
-        let what = format!("acceleration down {degrees}°, m/s²");
-        rows.push(Row::near(what, expected, slid(degrees) / 2.0, 0.02));
+        let label = format!("acceleration down {degrees}°, m/s²");
+        rows.push(Row::near(label, expected, slid(degrees) / 2.0, 0.02));
     }
     rows
 }
 
-/// Of a rope around a bollard.
-const GRIP: f32 = 0.3;
+/// Friction coefficient of a rope around a bar.
+const ROPE_FRICTION: f32 = 0.3;
 
-/// Whether a rope over a bar, half a turn around it, slips if one end is drawn so many times as strongly
-/// as the other.
+/// Returns whether a rope over a bar, half a turn around it, slips with this ratio of the forces at its ends.
 fn slips_around_bar(ratio: f32) -> bool {
     const RADIUS: f32 = 0.2;
-    // Links on each side of the bar, and on it.
+    // Numbers of links on each side of the bar, and on it.
     const BESIDE: usize = 4;
     const AROUND: usize = 32;
     let link = RADIUS * PI / AROUND as f32;
-    let places: Vec<Vec3> = (0..=AROUND + 2 * BESIDE)
+    let positions: Vec<Vec3> = (0..=AROUND + 2 * BESIDE)
         .map(|i| {
             let along = (i as f32 - BESIDE as f32) * link;
             let angle = (along / RADIUS).clamp(0.0, PI);
@@ -97,11 +96,11 @@ fn slips_around_bar(ratio: f32) -> bool {
             Vec3::new(-angle.cos() * RADIUS, angle.sin() * RADIUS - down, 0.0)
         })
         .collect();
-    let last = places.len() - 1;
-    let mut sample = Sample::chain(&places);
+    let last = positions.len() - 1;
+    let mut sample = Sample::chain(&positions);
     let friction = Friction {
-        fixed: GRIP,
-        kinetic: GRIP,
+        static_coefficient: ROPE_FRICTION,
+        kinetic_coefficient: ROPE_FRICTION,
     };
     let pose = Pose {
         rotation: Quat::from_rotation_x(PI / 2.0),
@@ -132,13 +131,13 @@ fn slips_around_bar(ratio: f32) -> bool {
         }
         sample.at(last).y
     };
-    // The rope comes taut first.
+    // The rope becomes taut first.
     let taut = pull(240);
     taut - pull(480) > 5e-3
 }
 
 pub(crate) fn capstan() -> Vec<Row> {
-    let expected = f64::from(GRIP * PI).exp();
+    let expected = f64::from(ROPE_FRICTION * PI).exp();
     let found = threshold([1.0, 6.0], 9, slips_around_bar);
     vec![Row::near("T₂/T₁, φ = π, μ = 0.3", expected, found, 0.05)]
 }
@@ -149,11 +148,11 @@ pub(crate) fn drape() -> Vec<Row> {
         translation,
     };
     let friction = Friction {
-        fixed: 0.5,
-        kinetic: 0.4,
+        static_coefficient: 0.5,
+        kinetic_coefficient: 0.4,
     };
     let floor = Collider::fixed(Shape::HalfSpace, at(Vec3::NEG_Y), friction);
-    let solid = |shape, place| Collider::fixed(shape, at(place), friction);
+    let solid = |shape, position| Collider::fixed(shape, at(position), friction);
     let ball = solid(Shape::Sphere { radius: 0.3 }, Vec3::NEG_Y * 0.7);
     let limb = Shape::Capsule {
         radius: 0.1,
@@ -162,7 +161,7 @@ pub(crate) fn drape() -> Vec<Row> {
     let limb = solid(limb, Vec3::new(0.3, -0.8, 0.3));
     let half_size = Vec3::splat(0.2);
     let cuboid = solid(Shape::Cuboid { half_size }, Vec3::NEG_Y * 0.8);
-    let row = |(what, colliders): (&str, Vec<Collider>)| {
+    let row = |(label, colliders): (&str, Vec<Collider>)| {
         let mut sample = Sample::sheet(32);
         sample.settings = StepSettings {
             substeps: 8,
@@ -180,8 +179,8 @@ pub(crate) fn drape() -> Vec<Row> {
         }
         let lowest = (0..1024).map(|i| sample.at(i).y).fold(0.0, f32::min);
         assert!(lowest < -0.9, "it hangs at {lowest} m");
-        let what = format!("deepest penetration, {what}, m");
-        Row::at_most(what, 0.0, f64::from(deepest))
+        let label = format!("deepest penetration, {label}, m");
+        Row::at_most(label, 0.0, f64::from(deepest))
     };
     [
         ("ball, limb and floor", vec![floor, ball, limb]),
@@ -195,8 +194,8 @@ pub(crate) fn twist() -> Vec<Row> {
     let crossings = wrung(SelfCollision::ParticlesAndEdges);
     let times = [2, 4, 6, 8, 10];
     let row = |(count, time): (usize, u32)| {
-        let what = format!("pairs of triangles through each other after {time} s");
-        Row::at_most(what, 0.0, count as f64)
+        let label = format!("intersecting pairs of triangles after {time} s");
+        Row::at_most(label, 0.0, count as f64)
     };
     crossings.into_iter().zip(times).map(row).collect()
 }

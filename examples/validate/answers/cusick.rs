@@ -1,4 +1,4 @@
-//! The drape meter of Cusick: a disc of fabric over a smaller one, and how much shadow it throws.
+//! Cusick drape test: the shadow of a disc of fabric on a smaller disc.
 
 use super::Row;
 use crate::sample::Sample;
@@ -6,15 +6,15 @@ use bevy::math::Vec3;
 use bevy_drape::{Fabric, mesh::TriangleMesh, solver::ConstraintKind};
 use std::f64::consts::TAU;
 
-/// Radii of the specimen and of the disc that holds it, m.
+/// Radii of the specimen and of its support, m.
 const SPECIMEN: f64 = 0.15;
 const HOLDER: f64 = 0.09;
-/// Rings of the mesh.
+/// Number of rings of the mesh.
 const RINGS: u32 = 20;
-/// In how many directions its shadow is measured.
+/// Number of directions in which the shadow is measured.
 const DIRECTIONS: usize = 180;
 
-/// From the limpest to the stiffest, by σg/B.
+/// Returns the presets from the limpest to the stiffest, by σg/B.
 fn order() -> Vec<(&'static str, Fabric)> {
     let mut presets: Vec<_> = Fabric::PRESETS
         .iter()
@@ -26,7 +26,7 @@ fn order() -> Vec<(&'static str, Fabric)> {
     presets
 }
 
-/// Drape coefficients of presets, %, from the limpest to the stiffest.
+/// Returns drape coefficients of presets, %, from the limpest to the stiffest.
 pub(crate) fn coefficients() -> Vec<(&'static str, f64)> {
     let presets = order().into_iter();
     presets
@@ -49,7 +49,7 @@ pub(crate) fn presets_in_order() -> Vec<Row> {
         .collect()
 }
 
-/// How much of the ring that could be in the shadow is: (A − A_h)/(A_s − A_h).
+/// Returns the drape coefficient: the fraction of the ring that is in the shadow, (A − A_h)/(A_s − A_h).
 fn coefficient(fabric: &Fabric) -> f64 {
     let mut sample = Sample::of_mesh(&disc(), fabric.areal_density);
     let settings = &mut sample.settings;
@@ -62,7 +62,7 @@ fn coefficient(fabric: &Fabric) -> f64 {
         if f64::from(at.length()) <= HOLDER * 1.0001 {
             sample.pin(i as u32);
         } else {
-            // A little uneven, or it could not know where to fold.
+            // Slightly uneven, to break the symmetry.
             at.y = 1e-4 * ((i * 7919 % 101) as f32 / 50.0 - 1.0);
             sample.particles.set_world_position(i, at);
         }
@@ -73,7 +73,7 @@ fn coefficient(fabric: &Fabric) -> f64 {
     (shadow(&sample) - held) / (whole - held)
 }
 
-/// The area below, seen from above, of what has no hole: how far its edges reach in each direction, m².
+/// Returns the area of its vertical projection, m², from its extent in each direction.
 fn shadow(sample: &Sample) -> f64 {
     let mut reach = [0.0_f64; DIRECTIONS];
     for (ends, _) in sample.constraints.of_kind(ConstraintKind::Structural) {
@@ -89,7 +89,7 @@ fn shadow(sample: &Sample) -> f64 {
     reach.iter().map(|r| 0.5 * sector * r * r).sum()
 }
 
-/// Rings of 6, 12, 18, … particles around one, the last ones on the rim.
+/// Returns a disc with rings of 6, 12, 18, … particles around its centre, the last one at the rim.
 fn disc() -> TriangleMesh {
     let mut positions = vec![Vec3::ZERO];
     for ring in 1..=RINGS {
@@ -103,7 +103,7 @@ fn disc() -> TriangleMesh {
             ));
         }
     }
-    // The particle number k of a ring, which may go once around.
+    // Particle k of a ring, with wrap-around.
     let at = |ring: u32, k: u32| match ring {
         0 => 0,
         _ => 1 + 3 * ring * (ring - 1) + k % (6 * ring),

@@ -1,4 +1,4 @@
-//! Stretch and shear of fabric, whatever its mesh.
+//! Stretch and shear of fabric, on any mesh.
 
 use super::Row;
 use crate::{
@@ -8,22 +8,23 @@ use crate::{
 use bevy::math::Vec3;
 use bevy_drape::{
     mesh::TriangleMesh,
-    solver::{Compliance, ThreadSolver},
+    solver::{Compliance, StretchSolver},
 };
 
-/// m/s². What diagonals carry goes on by one cell in a pass, which adds about gΔts²N²/2 to what N cells give.
-/// Here it is little, since fabrics are soft and weigh little; more substeps would have nothing but rounding to add.
+/// Gravity, m/s². Loads on shear constraints propagate by one cell per iteration, which adds about gΔts²N²/2 to
+/// the stretch of N cells. This is small here, since the fabrics are soft and light; more substeps would add only
+/// rounding errors.
 const GRAVITY: f64 = 1.0;
 const SUBSTEPS: u32 = 20;
 
-/// What is measured together.
+/// Particles measured together.
 #[derive(Clone, Copy)]
 enum Line {
     Row,
     Column,
 }
 
-/// A piece of fabric that hangs from y = 0, a grid of so many cells.
+/// Piece of fabric that hangs from y = 0, a grid of cells.
 struct Panel {
     sample: Sample,
     cells: [usize; 2],
@@ -33,7 +34,7 @@ struct Panel {
 impl Panel {
     fn new(cells: [usize; 2], size: [f64; 2]) -> Self {
         let [columns, rows] = cells;
-        let place = |i: usize| {
+        let position = |i: usize| {
             let [x, y] = [i % (columns + 1), i / (columns + 1)];
             let at = |i: usize, cells: usize, size: f64| (size * i as f64 / cells as f64) as f32;
             Vec3::new(at(x, columns, size[0]), -at(y, rows, size[1]), 0.0)
@@ -46,16 +47,16 @@ impl Panel {
             [[a, d, b], [b, d, e]]
         });
         let mesh = TriangleMesh {
-            positions: (0..(columns + 1) * (rows + 1)).map(place).collect(),
+            positions: (0..(columns + 1) * (rows + 1)).map(position).collect(),
             triangles: triangles.collect(),
             out_of_range: 0,
         };
         let mut sample = Sample::of_mesh(&mesh, DENSITY as f32);
-        assert_eq!(sample.constraints.sheets().count(), 1);
+        assert_eq!(sample.constraints.grids().count(), 1);
         sample.settings.tether_scale = f32::INFINITY;
         sample.settings.substeps = SUBSTEPS;
         sample.settings.damping = 4.0;
-        sample.settings.threads = ThreadSolver::Relaxation;
+        sample.settings.stretch_solver = StretchSolver::GaussSeidel;
         sample.settings.gravity = Vec3::NEG_Y * GRAVITY as f32;
         Self {
             sample,
@@ -64,24 +65,24 @@ impl Panel {
         }
     }
 
-    /// Which of its threads hang down: warp, or weft.
-    fn warp_hangs(&self) -> bool {
-        let sheet = self.sample.constraints.sheets().next().unwrap();
+    /// Returns whether the warp is vertical.
+    fn warp_is_vertical(&self) -> bool {
+        let sheet = self.sample.constraints.grids().next().unwrap();
         let first = sheet.first as usize;
         self.sample.at(first).y == self.sample.at(first + 1).y
     }
 
-    /// Pins all particles for which this holds.
-    fn pin_where(&mut self, held: impl Fn(Vec3) -> bool) {
+    /// Pins all particles that the predicate selects.
+    fn pin_where(&mut self, is_pinned: impl Fn(Vec3) -> bool) {
         for i in 0..self.sample.particles.len() {
-            if held(self.sample.at(i)) {
+            if is_pinned(self.sample.at(i)) {
                 self.sample.pin(i as u32);
             }
         }
     }
 
-    /// How far all rows, or all columns, have sunk on average after ten seconds, m.
-    fn sinks(mut self, by: Line) -> Vec<f64> {
+    /// Returns the mean displacement of each row, or column, after ten seconds, m downwards.
+    fn displacements(mut self, by: Line) -> Vec<f64> {
         let [columns, rows] = self.cells.map(|cells| cells + 1);
         let start: Vec<Vec3> = (0..rows * columns).map(|i| self.sample.at(i)).collect();
         self.sample.run(10.0);
@@ -95,18 +96,18 @@ impl Panel {
             *sum += f64::from(from.y - self.sample.at(i).y);
             *count += 1.0;
         }
-        let there = sums.into_iter().filter(|(_, count)| *count > 0.0);
-        there.map(|(sum, count)| sum / count).collect()
+        let visited = sums.into_iter().filter(|(_, count)| *count > 0.0);
+        visited.map(|(sum, count)| sum / count).collect()
     }
 }
 
-/// ΔL = σgL²/2Y: the strain at each place is the weight below it over the stiffness. Measured in the lower
-/// half: what is held at the top cannot become narrower there, and is stiffer for it.
+/// ΔL = σgL²/2Y: the strain at each height is the weight below divided by the stiffness. Measured in the lower
+/// half, because pins at the top prevent lateral contraction, which makes the upper part stiffer.
 pub(crate) fn stretch() -> Vec<Row> {
     let row = |(cells, size, [hanging, across], shear): ([usize; 2], [f64; 2], [f64; 2], f64)| {
         let mut panel = Panel::new(cells, size);
         let [down, aside] = [hanging, across].map(|stiffness| stiffness.recip() as f32);
-        let [warp, weft] = if panel.warp_hangs() {
+        let [warp, weft] = if panel.warp_is_vertical() {
             [down, aside]
         } else {
             [aside, down]
@@ -121,12 +122,12 @@ pub(crate) fn stretch() -> Vec<Row> {
         let half = 0.5 * size[1];
         let expected = DENSITY * GRAVITY * half * half / (2.0 * hanging);
         let [c, r] = cells;
-        let what = format!(
+        let label = format!(
             "{c} × {r} cells on {} × {} m, {hanging} N/m down, {across} across, shear {shear}, m",
             size[0], size[1],
         );
-        let sunk = panel.sinks(Line::Row);
-        Row::near(what, expected, sunk[r] - sunk[r / 2], 0.03)
+        let sunk = panel.displacements(Line::Row);
+        Row::near(label, expected, sunk[r] - sunk[r / 2], 0.03)
     };
     let [plain, tall, wide] = [[1.0, 1.0], [0.5, 1.0], [2.0, 1.0]];
     [
@@ -137,39 +138,39 @@ pub(crate) fn stretch() -> Vec<Row> {
         ([32, 16], wide, [5.0, 5.0], 1.0),
         ([24, 12], plain, [5.0, 5.0], 0.5),
         ([12, 24], plain, [5.0, 5.0], 0.5),
-        // Narrow ones: half of their threads are edges.
+        // Narrow panels: half of their chains are borders.
         ([1, 16], [0.0625, 1.0], [5.0, 5.0], 1.0),
         ([2, 16], [0.0625, 1.0], [5.0, 5.0], 1.0),
-        // Two directions that are not alike, and hard to shear.
+        // Different stiffness in both directions, and hard to shear.
         ([24, 24], plain, [5.0, 15.0], 2.5),
         ([24, 24], plain, [15.0, 5.0], 2.5),
         ([24, 24], plain, [5.0, 5.0], 4.5),
-        // Harder to shear than to stretch along one thread.
+        // Harder to shear than to stretch in one direction.
         ([16, 16], plain, [5.0, 1000.0], 1000.0),
     ]
     .map(row)
     .into()
 }
 
-/// A panel held at one side sinks at the other by σgW²/2G: it is sheared by the weight beyond each place. Of
-/// two fabrics, so that what rigid threads still give is not in the difference.
+/// A panel pinned at one side sags at the other by σgW²/2G: the weight beyond each position shears it. Measured as
+/// the difference of two fabrics, in which the remaining stretch of rigid chains cancels.
 pub(crate) fn shear() -> Vec<Row> {
     let row = |(cells, size, stiffness): ([usize; 2], [f64; 2], f64)| {
         let sinks = |stiffness: f64| {
             let mut panel = Panel::new(cells, size);
             panel.sample.settings.compliance.shear = stiffness.recip() as f32;
             panel.pin_where(|at| at.x == 0.0);
-            panel.sinks(Line::Column)[cells[0]]
+            panel.displacements(Line::Column)[cells[0]]
         };
         let by = |stiffness: f64| DENSITY * GRAVITY * size[0] * size[0] / (2.0 * stiffness);
         let [c, r] = cells;
         let stiffer = 2.0 * stiffness;
-        let what = format!(
+        let label = format!(
             "{c} × {r} cells on {} × {} m, {stiffness} N/m less {stiffer} N/m, m",
             size[0], size[1]
         );
         let expected = by(stiffness) - by(stiffer);
-        Row::near(what, expected, sinks(stiffness) - sinks(stiffer), 0.03)
+        Row::near(label, expected, sinks(stiffness) - sinks(stiffer), 0.03)
     };
     [
         ([8, 8], [1.0, 1.0], 2.5),
@@ -183,7 +184,7 @@ pub(crate) fn shear() -> Vec<Row> {
     .into()
 }
 
-/// The same fabric in equilateral triangles, which are no grid.
+/// The same fabric as equilateral triangles, without grids.
 pub(crate) fn stretch_of_triangles() -> Vec<Row> {
     let row = |links: usize| {
         let (length, stiffness) = (1.0_f64, 10.0_f64);
@@ -194,9 +195,9 @@ pub(crate) fn stretch_of_triangles() -> Vec<Row> {
         } = Strip::triangles(links, length);
         sample.settings.gravity = Vec3::X * GRAVITY as f32;
         sample.settings.damping = 4.0;
-        sample.settings.threads = ThreadSolver::Relaxation;
+        sample.settings.stretch_solver = StretchSolver::GaussSeidel;
         sample.settings.substeps = SUBSTEPS;
-        sample.settings.compliance = Compliance::of_threads(stiffness.recip() as f32);
+        sample.settings.compliance = Compliance::of_stretch(stiffness.recip() as f32);
         for &i in &rows[0] {
             sample.pin(i as u32);
         }
@@ -205,8 +206,8 @@ pub(crate) fn stretch_of_triangles() -> Vec<Row> {
         let last = rows[links].iter().map(|&i| f64::from(sample.at(i).x));
         let stretched = last.sum::<f64>() / rows[links].len() as f64 - whole;
         let expected = DENSITY * GRAVITY * whole * whole / (2.0 * stiffness);
-        let what = format!("{links} rows of triangles, m");
-        Row::near(what, expected, stretched, 0.03)
+        let label = format!("{links} rows of triangles, m");
+        Row::near(label, expected, stretched, 0.03)
     };
     [16, 32].map(row).into()
 }

@@ -1,7 +1,7 @@
-//! Known answers: experiments with the solver alone, what came out of them, and what should have, by a
-//! formula or a table of the literature, never by an earlier run of this code.
+//! Known answers: experiments with the solver, their results, and the expected results from a formula or a table
+//! in the literature, never from an earlier run of this code.
 //!
-//! The tests in `tests/physics` hold every row; the example `validate` prints them.
+//! The tests in `tests/physics` check every row; the example `validate` prints them.
 
 pub(crate) mod air;
 pub(crate) mod bending;
@@ -15,15 +15,15 @@ mod row;
 
 pub(crate) use row::Row;
 
-/// Some rows of the table, and where their answers come from.
+/// Rows of the table with a common source.
 pub(crate) struct Experiment {
     pub(crate) name: &'static str,
-    /// The formula, or who published the answer.
+    /// Formula, or publication.
     pub(crate) source: &'static str,
     pub(crate) run: fn() -> Vec<Row>,
 }
 
-/// All of them.
+/// All experiments.
 pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "free fall",
@@ -42,7 +42,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "hanging chain",
-        source: "eigenvalues of the discrete chain (D. Bernoulli 1732 for the smooth one)",
+        source: "eigenvalues of the discrete chain (D. Bernoulli 1732 for the continuous one)",
         run: chains::first_modes,
     },
     Experiment {
@@ -82,17 +82,17 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "step and mesh independence",
-        source: "the fabric is the same, whatever it is computed with",
+        source: "the fabric does not depend on mesh and substeps",
         run: bending::independence,
     },
     Experiment {
         name: "buckling",
-        source: "a clamped column stands until σgL³/B = 7.8373 (Greenhill 1881)",
+        source: "a clamped column is stable up to σgL³/B = 7.8373 (Greenhill 1881)",
         run: bending::buckling,
     },
     Experiment {
         name: "Cusick drape",
-        source: "stiffer for their weight throw more shadow (Cusick 1968)",
+        source: "fabrics stiffer for their weight have larger shadows (Cusick 1968)",
         run: cusick::presets_in_order,
     },
     Experiment {
@@ -127,7 +127,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "twist",
-        source: "what is wrung by π/3 rad/s at both ends for 10 s does not pass through itself",
+        source: "cloth wrung by π/3 rad/s at both ends for 10 s does not pass through itself",
         run: contacts::twist,
     },
 ];

@@ -1,13 +1,13 @@
 //! Single particles: free fall, oscillator, pendulum.
 
 #[path = "../../demo/euler.rs"]
-#[allow(dead_code, reason = "the demo shows more of it")]
+#[allow(dead_code, reason = "used by the demo")]
 pub(crate) mod euler;
 
 use super::Row;
 use crate::sample::{Sample, period};
 use bevy::math::Vec3;
-use bevy_drape::solver::{Integration, integrate};
+use bevy_drape::solver::{IntegrateSettings, Workers, integrate};
 use euler::{Method, STEPS, last};
 
 pub(crate) fn free_fall() -> Vec<Row> {
@@ -37,8 +37,8 @@ pub(crate) fn free_fall() -> Vec<Row> {
         sample.settings.gravity = Vec3::NEG_Y * 10.0;
         sample.run(10.0);
         let fallen = -f64::from(sample.at(0).y);
-        let what = format!("Verlet, Δt = {dt} s, m");
-        rows.push(Row::near(what, 500.0, fallen, 2e-5));
+        let label = format!("Verlet, Δt = {dt} s, m");
+        rows.push(Row::near(label, 500.0, fallen, 2e-5));
     }
     for substeps in [1, 7, 20] {
         let mut sample = Sample::particles([Vec3::ZERO]);
@@ -46,17 +46,17 @@ pub(crate) fn free_fall() -> Vec<Row> {
         sample.settings.dt = 0.1;
         sample.run(10.0);
         let fallen = -f64::from(sample.at(0).y);
-        let what = format!("Verlet, {substeps} substeps, m");
-        rows.push(Row::near(what, 490.5, fallen, 2e-5));
+        let label = format!("Verlet, {substeps} substeps, m");
+        rows.push(Row::near(label, 490.5, fallen, 2e-5));
     }
     rows
 }
 
-/// Swings with ω = 2π/s from x = 1 for `steps` steps of `dt`.
+/// Oscillates with ω = 2π/s from x = 1 for `steps` steps of `dt`.
 fn swing(dt: f64, steps: usize) -> f64 {
     let omega = std::f64::consts::TAU;
     let mut particles = Sample::particles([Vec3::X]).particles;
-    let by = Integration {
+    let settings = IntegrateSettings {
         gravity: Vec3::ZERO,
         damping: 0.0,
         dt: dt as f32,
@@ -64,24 +64,29 @@ fn swing(dt: f64, steps: usize) -> f64 {
     for _ in 0..steps {
         let x = particles.position.get(0);
         particles.acceleration.set(0, x * (-omega * omega) as f32);
-        integrate(&mut particles, &by);
+        integrate(&mut Workers::serial(), &mut particles, &settings);
     }
     f64::from(particles.position.get(0).x)
 }
 
 pub(crate) fn oscillator() -> Vec<Row> {
-    // At t = 1.25 s the exact position is 0 and the speed is largest, so that the error shows.
+    // At t = 1.25 s the exact position is 0 and the speed is largest, which makes the error visible.
     let error = |steps: usize| swing(1.25 / steps as f64, steps).abs();
     let order = (error(40) / error(160)).log2() / 2.0;
     let (dt, steps) = (0.05, 33);
     let omega = 2.0 / dt * (std::f64::consts::TAU * dt / 2.0).asin();
-    let place = (omega * dt * steps as f64).cos();
+    let position = (omega * dt * steps as f64).cos();
     // Over the last five of a hundred periods.
     let largest = (1900..2000).map(|steps| swing(dt, steps).abs());
     let largest = largest.fold(0.0, f64::max);
     vec![
         Row::within("order of the error", 2.0, order, 0.05),
-        Row::within("place after 33 steps, m", place, swing(dt, steps), 1e-4),
+        Row::within(
+            "position after 33 steps, m",
+            position,
+            swing(dt, steps),
+            1e-4,
+        ),
         Row::near("amplitude after 100 s, m", 1.0, largest, 0.02),
     ]
 }
@@ -96,7 +101,7 @@ fn elliptic_k(k: f64) -> f64 {
 }
 
 pub(crate) fn pendulum() -> Vec<Row> {
-    // Wider swings lose energy to relaxation, in proportion to the step.
+    // Larger amplitudes lose energy by relaxation, in proportion to the step.
     const DT: f64 = 1.0 / 1000.0;
     let row = |degrees: f32| {
         let half = f64::from(degrees / 2.0).to_radians();
@@ -106,15 +111,15 @@ pub(crate) fn pendulum() -> Vec<Row> {
         let mut sample = Sample::chain(&[Vec3::ZERO, bob]);
         sample.pin(0);
         sample.settings.dt = DT as f32;
-        // A period and a half: relaxation takes a little energy, and later swings are narrower.
+        // One and a half periods: relaxation dissipates some energy, so that later amplitudes are smaller.
         let signal: Vec<f64> = (0..(expected * 1.5 / DT) as u32)
             .map(|_| {
                 sample.step();
                 f64::from(sample.at(1).x)
             })
             .collect();
-        let what = format!("period from {degrees}°, s");
-        Row::near(what, expected, period(&signal, DT), 1e-3)
+        let label = format!("period from {degrees}°, s");
+        Row::near(label, expected, period(&signal, DT), 1e-3)
     };
     [10.0, 30.0, 45.0].map(row).into()
 }

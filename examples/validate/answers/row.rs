@@ -1,74 +1,84 @@
-//! One row of the table.
+//! Row of the table.
 
-/// How far from the expected value a measured one may be.
+/// Tolerance of a measured value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Allowed {
-    /// A share of the expected value.
-    Share(f64),
-    /// So much, in the unit of the value.
-    Off(f64),
-    /// As much as is expected, or less.
+pub(crate) enum Tolerance {
+    /// Relative: a fraction of the expected value.
+    Relative(f64),
+    /// Absolute, in the unit of the value.
+    Absolute(f64),
+    /// The expected value is an upper limit.
     AtMost,
 }
 
-/// Something measured, and what is known of it.
+/// Measured value and its expected value.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// What was measured, with its unit.
-    pub(crate) what: String,
+    /// Name of the value, with its unit.
+    pub(crate) label: String,
     pub(crate) expected: f64,
-    pub(crate) got: f64,
-    pub(crate) allowed: Allowed,
+    pub(crate) measured: f64,
+    pub(crate) tolerance: Tolerance,
 }
 
 impl Row {
-    /// A value that may be off by a share of what is expected.
-    pub(crate) fn near(what: impl Into<String>, expected: f64, got: f64, share: f64) -> Self {
+    /// Creates a row with a relative tolerance.
+    pub(crate) fn near(
+        label: impl Into<String>,
+        expected: f64,
+        measured: f64,
+        tolerance: f64,
+    ) -> Self {
         Self {
-            what: what.into(),
+            label: label.into(),
             expected,
-            got,
-            allowed: Allowed::Share(share),
+            measured,
+            tolerance: Tolerance::Relative(tolerance),
         }
     }
 
-    /// A value that may be off by so much.
-    pub(crate) fn within(what: impl Into<String>, expected: f64, got: f64, off: f64) -> Self {
+    /// Creates a row with an absolute tolerance.
+    pub(crate) fn within(
+        label: impl Into<String>,
+        expected: f64,
+        measured: f64,
+        tolerance: f64,
+    ) -> Self {
         Self {
-            what: what.into(),
+            label: label.into(),
             expected,
-            got,
-            allowed: Allowed::Off(off),
+            measured,
+            tolerance: Tolerance::Absolute(tolerance),
         }
     }
 
-    /// A value that may not be above a limit.
-    pub(crate) fn at_most(what: impl Into<String>, limit: f64, got: f64) -> Self {
+    /// Creates a row with an upper limit.
+    pub(crate) fn at_most(label: impl Into<String>, limit: f64, measured: f64) -> Self {
         Self {
-            what: what.into(),
+            label: label.into(),
             expected: limit,
-            got,
-            allowed: Allowed::AtMost,
+            measured,
+            tolerance: Tolerance::AtMost,
         }
     }
 
-    /// Whether it is as expected. NaN never is.
+    /// Returns whether the value is within tolerance; NaN never is.
     pub(crate) fn passes(&self) -> bool {
-        let off = (self.got - self.expected).abs();
-        match self.allowed {
-            Allowed::Share(share) => off <= share * self.expected.abs(),
-            Allowed::Off(most) => off <= most,
-            Allowed::AtMost => self.got <= self.expected,
+        let error = (self.measured - self.expected).abs();
+        match self.tolerance {
+            Tolerance::Relative(fraction) => error <= fraction * self.expected.abs(),
+            Tolerance::Absolute(limit) => error <= limit,
+            Tolerance::AtMost => self.measured <= self.expected,
         }
     }
 
-    /// What is allowed, for people.
+    /// Returns the tolerance as text.
     pub(crate) fn tolerance(&self) -> String {
-        match self.allowed {
-            Allowed::Share(share) if share < 1e-3 => format!("{:.0e}", share),
-            Allowed::Share(share) => format!("{} %", (share * 1e5).round() / 1e3),
-            Allowed::Off(most) => format!("± {most}"),
-            Allowed::AtMost => "at most".into(),
+        match self.tolerance {
+            Tolerance::Relative(fraction) if fraction < 1e-3 => format!("{:.0e}", fraction),
+            Tolerance::Relative(fraction) => format!("{} %", (fraction * 1e5).round() / 1e3),
+            Tolerance::Absolute(limit) => format!("± {limit}"),
+            Tolerance::AtMost => "at most".into(),
         }
     }
 }

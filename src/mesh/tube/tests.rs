@@ -4,7 +4,7 @@ use bevy::math::Vec4;
 const RADIUS: f32 = 0.05;
 const SIDES: u32 = 8;
 
-/// A tube along places that are at rest, and its mesh.
+/// Returns a tube along positions at rest, and its mesh.
 fn drawn(places: &[Vec3]) -> (Tube, Mesh) {
     let mut length = 0.0;
     let mut along = vec![0.0];
@@ -46,7 +46,7 @@ fn triangles(mesh: &Mesh) -> Vec<[usize; 3]> {
     indices.chunks(3).map(|t| [t[0], t[1], t[2]]).collect()
 }
 
-/// A quarter of a circle of 1 m, from (1, 0, 0) to (0, 1, 0).
+/// Returns points on a quarter of a circle of radius 1 m, from (1, 0, 0) to (0, 1, 0).
 fn arc(count: usize) -> Vec<Vec3> {
     (0..count)
         .map(|i| {
@@ -56,7 +56,7 @@ fn arc(count: usize) -> Vec<Vec3> {
         .collect()
 }
 
-/// Everything that must hold whatever the particles do.
+/// Asserts the invariants of a mesh, for any particle positions.
 fn assert_sound(mesh: &Mesh) {
     let positions = float3(mesh, Mesh::ATTRIBUTE_POSITION);
     assert!(positions.iter().all(|p| p.is_finite()));
@@ -71,27 +71,33 @@ fn assert_sound(mesh: &Mesh) {
 }
 
 #[test]
-fn every_vertex_is_on_the_skin_and_faces_out() {
+fn every_vertex_is_on_the_surface_and_faces_outwards() {
     let (tube, mesh) = drawn(&arc(9));
     assert_sound(&mesh);
     let positions = float3(&mesh, Mesh::ATTRIBUTE_POSITION);
     let normals = float3(&mesh, Mesh::ATTRIBUTE_NORMAL);
-    // A torus, and half spheres where it ends.
+    // A torus with hemispheres at its ends.
     let to_curve = |p: Vec3| {
         let nearest = Vec3::new(p.x.max(0.0), p.y.max(0.0), 0.0).normalize();
         let nearest = if p.y < 0.0 { Vec3::X } else { nearest };
         p - if p.x < 0.0 { Vec3::Y } else { nearest }
     };
-    for (place, normal) in positions.iter().zip(&normals) {
-        let out = to_curve(*place);
-        assert!((out.length() - RADIUS).abs() < 1e-3, "{place}");
-        assert!(normal.dot(out / out.length()) > 0.99, "{place}: {normal}");
+    for (position, normal) in positions.iter().zip(&normals) {
+        let out = to_curve(*position);
+        assert!((out.length() - RADIUS).abs() < 1e-3, "{position}");
+        assert!(
+            normal.dot(out / out.length()) > 0.99,
+            "{position}: {normal}"
+        );
     }
     for [a, b, c] in triangles(&mesh) {
         let face = (positions[b] - positions[a]).cross(positions[c] - positions[a]);
         assert!(face.length() > 0.0, "a triangle without area");
         for corner in [a, b, c] {
-            assert!(face.dot(normals[corner]) > 0.0, "it faces inwards");
+            assert!(
+                face.dot(normals[corner]) > 0.0,
+                "the triangle faces inwards"
+            );
         }
     }
     let (low, high) = tube.bounds().unwrap();
@@ -109,7 +115,7 @@ fn every_vertex_is_on_the_skin_and_faces_out() {
 fn the_surface_is_closed() {
     let (_, mesh) = drawn(&arc(4));
     let positions = float3(&mesh, Mesh::ATTRIBUTE_POSITION);
-    // Vertices in one place, such as those of the seam and the tips, count as one.
+    // Coincident vertices, such as those of the seam and the tips, count as one.
     let id = |i: usize| {
         positions
             .iter()
@@ -128,7 +134,7 @@ fn the_surface_is_closed() {
 
 #[test]
 fn a_texture_is_neither_stretched_nor_mirrored() {
-    // Straight, with uneven particles.
+    // Straight, with uneven spacing.
     let (_, mesh) = drawn(&[0.0, 0.3, 0.4, 0.5, 0.8].map(|x| Vec3::X * x));
     let positions = float3(&mesh, Mesh::ATTRIBUTE_POSITION);
     let (uvs, tangents) = (uvs(&mesh), tangents(&mesh));
@@ -138,15 +144,15 @@ fn a_texture_is_neither_stretched_nor_mirrored() {
             continue;
         }
         let metres = uv.y * TAU * RADIUS;
-        // Between uneven particles the curve need not run evenly.
+        // Between uneven particles the parameter of the curve need not be proportional to its length.
         assert!((metres - positions[i].x).abs() < 0.02, "{metres}");
         let tangent = tangents[i].truncate();
         assert!(tangent.dot(normals[i]).abs() < 1e-5);
-        // Bevy's bitangent is where v falls.
+        // Bevy's bitangent points in the direction of decreasing v.
         let bitangent = normals[i].cross(tangent) * tangents[i].w;
         assert!(bitangent.distance(Vec3::NEG_X) < 1e-4, "{bitangent}");
     }
-    // The tangent is where u grows.
+    // The tangent points in the direction of increasing u.
     let columns = SIDES as usize + 1;
     let row = 5 * columns;
     let onward = (positions[row + 1] - positions[row]).normalize();
@@ -157,7 +163,7 @@ fn a_texture_is_neither_stretched_nor_mirrored() {
 }
 
 #[test]
-fn particles_in_one_place_and_folds_give_no_nan() {
+fn coincident_particles_and_folds_give_no_nan() {
     let (a, b, c) = (Vec3::ZERO, Vec3::X * 0.1, Vec3::Y * 0.1);
     for places in [
         vec![a, a],
@@ -169,7 +175,7 @@ fn particles_in_one_place_and_folds_give_no_nan() {
     ] {
         let mut tube = Tube::new(vec![0.0; places.len()], RADIUS, SIDES);
         let mut mesh = tube.mesh();
-        // And again, starting from what it then knows.
+        // Write twice: the second time starts from the stored normals.
         for _ in 0..2 {
             tube.write(&places, &mut mesh).unwrap();
             assert_sound(&mesh);
@@ -178,7 +184,7 @@ fn particles_in_one_place_and_folds_give_no_nan() {
 }
 
 #[test]
-fn it_does_not_spin_when_its_start_turns() {
+fn the_tube_does_not_spin_when_its_start_turns() {
     let mut places: Vec<Vec3> = (0..5).map(|i| Vec3::X * (0.2 * i as f32)).collect();
     let (mut tube, mut mesh) = drawn(&places);
     let first = |mesh: &Mesh| float3(mesh, Mesh::ATTRIBUTE_NORMAL)[3 * (SIDES as usize + 1)];
@@ -200,14 +206,14 @@ fn it_does_not_spin_when_its_start_turns() {
 fn a_cut_tube_is_two_tubes() {
     let mut places = arc(9);
     let (mut tube, whole) = drawn(&places);
-    let normal_before = tube.rings[CAP_RINGS + 4 * SECTIONS].frame.normal;
+    let normal_before = tube.rings[CAP_RINGS + 4 * RINGS_PER_SEGMENT].frame.normal;
     assert!(tube.split(4, 9));
     places.push(places[4]);
-    assert_eq!(tube.strands(), [vec![0, 1, 2, 3, 4], vec![9, 5, 6, 7, 8]]);
+    assert_eq!(tube.chains(), [vec![0, 1, 2, 3, 4], vec![9, 5, 6, 7, 8]]);
     let mut mesh = tube.mesh();
     tube.write(&places, &mut mesh).unwrap();
     assert_sound(&mesh);
-    // One ring more where it is cut, and two caps.
+    // One additional ring at the cut, and two caps.
     let columns = SIDES as usize + 1;
     assert_eq!(
         mesh.count_vertices(),
@@ -215,11 +221,11 @@ fn a_cut_tube_is_two_tubes() {
     );
     let second = ring_count(&[0; 5]) + CAP_RINGS;
     assert!(tube.rings[second].frame.normal.distance(normal_before) < 1e-4);
-    // Its texture goes on where it was: u and v of the copy are those of what it was copied from.
+    // The texture continues across the cut: u and v of the copy are those of the source particle.
     let uvs = uvs(&mesh);
     let end = (ring_count(&[0; 5]) - 1 - CAP_RINGS) * columns;
     assert_eq!(uvs[end], uvs[second * columns]);
-    // The halves go their own ways.
+    // Move the halves apart.
     for i in [9, 5, 6, 7, 8] {
         places[i] += Vec3::Z * 3.0;
     }
@@ -232,10 +238,10 @@ fn a_cut_tube_is_two_tubes() {
 }
 
 #[test]
-fn it_can_be_cut_until_nothing_is_left() {
+fn a_tube_can_be_cut_into_single_segments() {
     let mut places = arc(4);
     let (mut tube, _) = drawn(&places);
-    // Where a piece begins or ends, and where there is none, there is nothing to cut.
+    // No cut is possible at the ends of a piece, or at a particle outside the tube.
     for at in [0, 3, 77] {
         assert!(!tube.split(at, 4));
     }
@@ -243,7 +249,7 @@ fn it_can_be_cut_until_nothing_is_left() {
     assert!(!tube.split(1, 5) && !tube.split(4, 5));
     assert!(tube.split(2, 5));
     places.extend([places[1], places[2]]);
-    assert_eq!(tube.strands(), [vec![0, 1], vec![4, 2], vec![5, 3]]);
+    assert_eq!(tube.chains(), [vec![0, 1], vec![4, 2], vec![5, 3]]);
     let mut mesh = tube.mesh();
     tube.write(&places, &mut mesh).unwrap();
     assert_sound(&mesh);
@@ -260,7 +266,7 @@ fn it_can_be_cut_until_nothing_is_left() {
 }
 
 #[test]
-fn buffers_are_used_again() {
+fn buffers_are_reused() {
     let places = arc(9);
     let (mut tube, mut mesh) = drawn(&places);
     let capacity = (tube.rings.as_ptr(), tube.rings.capacity());

@@ -1,19 +1,19 @@
-//! The force of the air on each triangle: drag and lift, relative to the wind.
+//! Aerodynamic drag and lift on each triangle, relative to the wind.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `woven` | triangles of sheets, row by row |
-//! | `loose` | all others |
+//! | `grid` | triangles of grids, row by row |
+//! | `indexed` | all other triangles |
 
-mod loose;
-mod woven;
+mod grid;
+mod indexed;
 
 use super::{
-    corners::BLOCK, crew::Leader, particles::ParticleArrays, simd::select, triangles::Triangles,
+    corners::BLOCK, particles::ParticleArrays, simd::select, triangles::Triangles, workers::Workers,
 };
 use bevy::math::Vec3;
 
-/// The air around a cloth, and how the fabric catches it.
+/// Air around a cloth, and aerodynamic coefficients of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Air {
     /// Velocity of the air, m/s.
@@ -30,16 +30,16 @@ pub struct Air {
 
 /// Adds the acceleration by the air to every particle, for a fixed step of `dt` seconds.
 ///
-/// With u = v_triangle − wind, n the unit normal on the side with n·u ≥ 0 and c = n·u/|u|:
-/// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Drag is limited so that one step at
-/// most stops the triangle relative to the air, and both together so that they never make it faster.
+/// With u = v_triangle − wind, n the unit normal on the side with n·u ≥ 0, the rest area A and c = n·u/|u|:
+/// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Drag is limited so that one step at most stops the
+/// triangle relative to the air, and the sum of both so that it never increases the speed relative to the air.
 pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Air, dt: f32) {
-    apply_air_shared(&mut Leader::alone(), particles, triangles, air, dt);
+    apply_air_parallel(&mut Workers::serial(), particles, triangles, air, dt);
 }
 
-/// [`apply_air`], shared with the leader's helpers.
-pub(crate) fn apply_air_shared(
-    leader: &mut Leader,
+/// [`apply_air`], split over workers.
+pub(crate) fn apply_air_parallel(
+    workers: &mut Workers,
     particles: &mut ParticleArrays,
     triangles: &Triangles,
     air: &Air,
@@ -49,93 +49,105 @@ pub(crate) fn apply_air_shared(
     if pressure * (air.drag + air.lift) == 0.0 {
         return;
     }
-    let by = Catch {
+    let coefficients = AirCoefficients {
         wind: air.wind,
         drag: air.drag,
         lift: air.lift,
         inverse_time: 1.0 / (3.0 * particles.last_dt),
-        most: air.areal_density / (pressure * dt),
-        gain: pressure * dt / air.areal_density,
-        third: air.areal_density / (3.0 * dt),
+        max_coefficient: air.areal_density / (pressure * dt),
+        velocity_per_coefficient: pressure * dt / air.areal_density,
+        force_per_velocity: air.areal_density / (3.0 * dt),
     };
     let mut from = 0;
-    for cells in triangles.woven() {
-        loose::apply(
-            leader,
+    for cells in triangles.in_grids() {
+        indexed::apply(
+            workers,
             particles,
             triangles,
             from..cells.triangles.start,
-            by,
+            coefficients,
         );
-        woven::apply(leader, particles, cells, &triangles.rest_area, by);
+        grid::apply(
+            workers,
+            particles,
+            cells,
+            &triangles.rest_area,
+            coefficients,
+        );
         from = cells.triangles.end;
     }
-    loose::apply(
-        leader,
+    indexed::apply(
+        workers,
         particles,
         triangles,
         from..triangles.indices.len(),
-        by,
+        coefficients,
     );
 }
 
-/// How triangles catch the air in one fixed step.
+/// Coefficients of the aerodynamic forces for one fixed step.
 #[derive(Clone, Copy)]
-struct Catch {
+struct AirCoefficients {
     wind: Vec3,
     drag: f32,
     lift: f32,
-    /// Makes the mean velocity, m/s, of the sum of three displacements.
+    /// Mean velocity of three corners per sum of their displacements, 1/s.
     inverse_time: f32,
-    /// C_D·c that takes the whole velocity away in one step: mass over pressure, area and time.
-    most: f32,
-    /// What one step makes of C·u²: velocity, m/s. Its inverse.
-    gain: f32,
-    /// A third of the force that a change of velocity in one step takes, for each m², kg/(m²·s).
-    third: f32,
+    /// C_D·n·u with which drag stops a triangle in one step, m/s: areal density / (½ρ·Δt).
+    max_coefficient: f32,
+    /// Velocity change in one step per C·(n·u)·u, s/m: the inverse of `max_coefficient`.
+    velocity_per_coefficient: f32,
+    /// A third of the force per area that changes the velocity by 1 m/s in one step, kg/(m²·s).
+    force_per_velocity: f32,
 }
 
-impl Catch {
-    /// How much one step changes the velocity of a triangle, m/s, from the sum of its corners'
-    /// displacements and two of its sides.
+impl AirCoefficients {
+    /// Returns the velocity change of a triangle in one step, m/s. `displacement` is the sum over its corners;
+    /// `ab` and `ac` are edge vectors, m.
     #[inline(always)]
-    fn gained(&self, moved: Vec3, ab: Vec3, ac: Vec3) -> Vec3 {
-        let u = moved * self.inverse_time - self.wind;
+    fn velocity_change(&self, displacement: Vec3, ab: Vec3, ac: Vec3) -> Vec3 {
+        let u = displacement * self.inverse_time - self.wind;
         let speed = u.length();
         let normal = ab.cross(ac);
         let length = normal.length();
-        let catches = (speed > 0.0) & (length > 0.0);
+        let is_valid = (speed > 0.0) & (length > 0.0);
         let normal = normal * (1.0 / length);
         // (u×n)×u = n|u|² − u(u·n); the sign of n cancels in c·n.
         let across = normal.dot(u);
         let full = self.drag * across.abs();
-        let drag = u * select(full < self.most, full, self.most);
+        let drag = u * select(full < self.max_coefficient, full, self.max_coefficient);
         let lift = (normal * speed - u * (across / speed)) * (self.lift * across);
-        let gained = (drag + lift) * -self.gain;
+        let change = (drag + lift) * -self.velocity_per_coefficient;
 
-        // What the triangle gains relative to the air may brake it, stop it or turn it aside, but
-        // not make it any faster.
-        let after = u + gained;
-        let faster = after.length();
-        let limited = after * (speed / faster) - u;
+        // The change may brake, stop or deflect the triangle relative to the air, but not increase its speed.
+        let after = u + change;
+        let new_speed = after.length();
+        let limited = after * (speed / new_speed) - u;
+        let is_faster = new_speed > speed;
         Vec3::new(
-            select(catches, select(faster > speed, limited.x, gained.x), 0.0),
-            select(catches, select(faster > speed, limited.y, gained.y), 0.0),
-            select(catches, select(faster > speed, limited.z, gained.z), 0.0),
+            select(is_valid, select(is_faster, limited.x, change.x), 0.0),
+            select(is_valid, select(is_faster, limited.y, change.y), 0.0),
+            select(is_valid, select(is_faster, limited.z, change.z), 0.0),
         )
     }
 }
 
-/// What the corners of a block of triangles give: moved, ab, ac, each x, y and z.
-type Rows = [[f32; BLOCK]; 9];
+/// Inputs of a block of triangles: sum of displacements, ab, ac, each as x, y and z.
+type CornerRows = [[f32; BLOCK]; 9];
 
-/// A third of the force on each triangle of a block.
+/// Computes a third of the force on each triangle of a block.
 #[inline(always)]
-fn forces(by: Catch, rows: &Rows, area: &[f32], [fx, fy, fz]: &mut [[f32; BLOCK]; 3]) {
+fn triangle_forces(
+    coefficients: AirCoefficients,
+    rows: &CornerRows,
+    area: &[f32],
+    [fx, fy, fz]: &mut [[f32; BLOCK]; 3],
+) {
     let n = area.len().min(BLOCK);
     for k in 0..n {
         let row = |first: usize| Vec3::new(rows[first][k], rows[first + 1][k], rows[first + 2][k]);
-        let force = by.gained(row(0), row(3), row(6)) * (area[k] * by.third);
+        let force = coefficients.velocity_change(row(0), row(3), row(6))
+            * (area[k] * coefficients.force_per_velocity);
         (fx[k], fy[k], fz[k]) = force.into();
     }
 }
@@ -143,7 +155,7 @@ fn forces(by: Catch, rows: &Rows, area: &[f32], [fx, fy, fz]: &mut [[f32; BLOCK]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{SheetLayout, SoaVec3, crew::threads, simd::levels::same_bits};
+    use crate::solver::{GridLayout, SoaVec3, simd::levels::same_bits, workers::threads};
 
     fn triangle(tilt: f32) -> (ParticleArrays, Triangles) {
         let corners = [Vec3::ZERO, Vec3::X, Vec3::new(0.0, tilt.sin(), tilt.cos())];
@@ -181,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plate_along_the_wind_feels_nothing() {
+    fn a_plate_along_the_wind_has_no_force() {
         let (mut p, triangles) = triangle(0.0);
         apply_air(&mut p, &triangles, &air(Vec3::X * 3.0), 1e-4);
         assert_eq!(total(&p), Vec3::ZERO);
@@ -197,8 +209,8 @@ mod tests {
         };
         apply_air(&mut p, &triangles, &lifting, 1e-4);
         let force = total(&p);
-        // The plate rises towards +z; the wind hits it from below and behind and pushes it up … −y
-        // or +y is settled by its normal: along n, without the part along the wind.
+        // The plate rises towards +z. Lift acts along the normal, without the component along the wind: towards
+        // −y.
         let c = 0.5_f32.sin();
         let s = 0.5_f32.cos();
         let expected = 0.5 * 1.2 * 0.5 * 9.0 * c * s;
@@ -207,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn lift_alone_never_makes_it_faster() {
+    fn lift_never_increases_the_relative_speed() {
         for strong in [0.5, 10.0, 1000.0] {
             let (mut p, triangles) = triangle(0.7);
             let lifting = Air {
@@ -219,8 +231,8 @@ mod tests {
                 p.acceleration.fill(Vec3::ZERO);
                 apply_air(&mut p, &triangles, &lifting, 0.02);
                 for i in 0..3 {
-                    let gained = p.acceleration.get(i) * 0.02;
-                    p.set_velocity(i, p.velocity(i) + gained);
+                    let velocity_change = p.acceleration.get(i) * 0.02;
+                    p.set_velocity(i, p.velocity(i) + velocity_change);
                 }
             }
             let relative = (p.velocity(0) - lifting.wind).length();
@@ -229,30 +241,31 @@ mod tests {
     }
 
     #[test]
-    fn a_gale_never_turns_the_triangle_around() {
+    fn a_gale_never_reverses_the_relative_velocity() {
         let (mut p, triangles) = triangle(0.0);
         apply_air(&mut p, &triangles, &air(Vec3::Y * 1000.0), 0.1);
-        let gained = p.acceleration.get(0).y * 0.1;
-        assert!(gained <= 1000.0 * 1.001, "{gained} m/s");
+        let velocity_change = p.acceleration.get(0).y * 0.1;
+        assert!(velocity_change <= 1000.0 * 1.001, "{velocity_change} m/s");
     }
 
     #[test]
     fn all_levels_give_the_same_bits() {
-        // Triangles of any corners, some of them without area, and a tail at each level.
-        let some = |k: u32, i: u32| (i * k % 97) as f32 * 0.02 - 1.0;
-        let places: SoaVec3 = (0..60)
-            .map(|i| Vec3::new(some(31, i), some(47, i), some(83, i)))
+        // Triangles with arbitrary corners, some with zero area, and a remainder at each level.
+        let component = |k: u32, i: u32| (i * k % 97) as f32 * 0.02 - 1.0;
+        let positions: SoaVec3 = (0..60)
+            .map(|i| Vec3::new(component(31, i), component(47, i), component(83, i)))
             .collect();
         let indices = (0..333).map(|i| [i * 7 % 60, i * 11 % 60, i * 13 % 60]);
-        let triangles = Triangles::new(indices.collect::<Vec<_>>(), &places);
+        let triangles = Triangles::new(indices.collect::<Vec<_>>(), &positions);
         assert!(triangles.rest_area.contains(&0.0));
         let bits = same_bits(|| {
             let w = (0..60).map(|i| (i % 4) as f32).collect();
-            let mut p = ParticleArrays::new(Vec3::ZERO, places.clone(), w);
+            let mut p = ParticleArrays::new(Vec3::ZERO, positions.clone(), w);
             for i in 0..60 {
-                p.set_velocity(i as usize, Vec3::new(some(5, i), some(29, i), some(37, i)));
+                let velocity = Vec3::new(component(5, i), component(29, i), component(37, i));
+                p.set_velocity(i as usize, velocity);
             }
-            // From a breeze to a gale that one step could not follow.
+            // From a breeze to a gale in which drag is limited.
             for speed in [0.1, 3.0, 1000.0] {
                 let air = Air {
                     lift: 2.0,
@@ -265,10 +278,10 @@ mod tests {
         assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()));
     }
 
-    /// A crumpled sheet, its cells cut in all ways, and one loose triangle.
-    fn sheet(columns: u32, rows: u32) -> (ParticleArrays, Triangles, SheetLayout) {
+    /// A crumpled grid, its cells cut along either diagonal in any order, and one triangle outside the grid.
+    fn crumpled_grid(columns: u32, rows: u32) -> (ParticleArrays, Triangles, GridLayout) {
         let count = columns * rows;
-        let places: SoaVec3 = (0..count + 1)
+        let positions: SoaVec3 = (0..count + 1)
             .map(|i| {
                 Vec3::new(
                     (i % columns) as f32,
@@ -288,14 +301,14 @@ mod tests {
             });
         }
         indices.push([count - 3, count - 1, count]);
-        let layout = SheetLayout {
+        let layout = GridLayout {
             first: 0,
             columns,
             rows,
         };
-        let triangles = Triangles::new(indices, &places);
+        let triangles = Triangles::new(indices, &positions);
         let w = (0..count + 1).map(|i| (i % 4) as f32).collect();
-        let mut p = ParticleArrays::new(Vec3::ZERO, places, w);
+        let mut p = ParticleArrays::new(Vec3::ZERO, positions, w);
         for i in 0..=count {
             let velocity = Vec3::new((i % 7) as f32, (i % 3) as f32, (i % 11) as f32);
             p.set_velocity(i as usize, velocity);
@@ -304,11 +317,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_woven_feels_the_same_wind() {
+    fn grid_triangles_have_the_same_forces_as_indexed_ones() {
         for (columns, rows) in [(2, 2), (70, 9), (200, 90)] {
-            let (p, triangles, layout) = sheet(columns, rows);
-            let woven = triangles.clone().woven_into(&[layout]);
-            assert_eq!(woven.woven().len(), 1);
+            let (p, triangles, layout) = crumpled_grid(columns, rows);
+            let grid = triangles.clone().with_grids(&[layout]);
+            assert_eq!(grid.in_grids().len(), 1);
             let air = Air {
                 lift: 0.5,
                 ..air(Vec3::new(3.0, -1.0, 0.5))
@@ -318,7 +331,7 @@ mod tests {
                 apply_air(&mut p, triangles, &air, 0.01);
                 p.acceleration
             };
-            let (expected, got) = (accelerations(&triangles), accelerations(&woven));
+            let (expected, got) = (accelerations(&triangles), accelerations(&grid));
             for (i, (expected, got)) in expected.iter().zip(got.iter()).enumerate() {
                 let error = (expected - got).length() / (1.0 + expected.length());
                 assert!(
@@ -328,13 +341,13 @@ mod tests {
             }
             let expected = same_bits(|| {
                 let mut p = p.clone();
-                apply_air(&mut p, &woven, &air, 0.01);
+                apply_air(&mut p, &grid, &air, 0.01);
                 p.acceleration.bits().collect()
             });
             for count in threads::COUNTS {
                 let mut p = p.clone();
-                threads::with(count, |leader| {
-                    apply_air_shared(leader, &mut p, &woven, &air, 0.01);
+                threads::with(count, |workers| {
+                    apply_air_parallel(workers, &mut p, &grid, &air, 0.01);
                 });
                 assert!(p.acceleration.bits().eq(expected.iter().copied()));
             }
@@ -342,17 +355,17 @@ mod tests {
     }
 
     #[test]
-    fn what_has_been_changed_is_woven_no_more() {
-        let (_, triangles, layout) = sheet(9, 7);
-        let mut woven = triangles.woven_into(&[layout]);
-        woven.indices.to_mut()[3] = [1, 2, 3];
-        assert!(woven.woven().is_empty());
-        let other = SheetLayout {
+    fn a_changed_grid_is_no_longer_treated_as_one() {
+        let (_, triangles, layout) = crumpled_grid(9, 7);
+        let mut grid = triangles.with_grids(&[layout]);
+        grid.indices.to_mut()[3] = [1, 2, 3];
+        assert!(grid.in_grids().is_empty());
+        let other = GridLayout {
             columns: 7,
             rows: 9,
             ..layout
         };
-        let (_, triangles, _) = sheet(9, 7);
-        assert!(triangles.woven_into(&[other]).woven().is_empty());
+        let (_, triangles, _) = crumpled_grid(9, 7);
+        assert!(triangles.with_grids(&[other]).in_grids().is_empty());
     }
 }

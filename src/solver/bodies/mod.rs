@@ -1,43 +1,43 @@
-//! Rigid bodies of a physics engine, which cloth pushes and pulls as much as they do it.
+//! Two-way coupling of cloth with the rigid bodies of a physics engine.
 //!
-//! An engine moves bodies in its own steps, and cloth is stiff: a body that were pushed only once a step
-//! would be thrown off a net. So a cloth takes a body along through its substeps, as the engine is about to
-//! move it, and lets it yield in each of them. What the body was given in the end is handed to the
-//! engine, which then moves it the same way, with everything else that the engine knows.
+//! An engine moves bodies in its own steps, and cloth is stiff: a body pushed only once per step would be
+//! thrown off a net. So each cloth simulates a copy of the body through its substeps, starting from the
+//! motion that the engine is about to give it, and applies contact impulses in each substep. The total
+//! impulse of the step is then handed to the engine, which moves the real body.
 //!
-//! Momentum goes from one to the other and nowhere else. A contact takes from the particles what of
-//! their displacement goes into the body, all masses known: Σ m·Δd/Δt is what the body gets. What it takes
-//! as if the body could not yield would be too much for a light one; it is scaled by the share that leaves
-//! both with the same velocity along the whole push (the perfectly inelastic collision of two bodies), or less
-//! where cloth that was stretched throws the body back. A
-//! particle that is pinned to a body moves as a piece of it, with an equal share of its mass as felt at its
-//! place; what the constraints move it by, the body gets.
+//! Momentum is conserved between cloth and body. A contact removes from the particles the part of their
+//! displacement that points into the body; with all masses known, the body receives Σ m·Δd/Δt. Computed as if
+//! the body were immovable, that impulse is too large for a light body. It is scaled to leave
+//! both with the same velocity along the whole impulse (perfectly inelastic collision of two bodies), and
+//! scaled further down where stretched cloth throws the body back. A particle pinned to a body moves as a part
+//! of it, with an equal fraction of the body's effective mass at that point; the displacement that constraints
+//! give the particle becomes an impulse on the body.
 //!
-//! Each cloth has its own copies: cloths do not wait for each other. Two that hold one body see what the
-//! other did to it in the step before.
+//! Each cloth has its own copies, so cloths do not wait for each other. Two cloths in contact with the same
+//! body see each other's effect on it one step late.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `mod` | all bodies near a cloth |
-//! | `motion` | how one moves |
-//! | `touch` | contacts |
-//! | `held` | particles that are pinned to one |
-//! | `burden` | how closely the cloth must look after what it carries |
+//! | `motion` | motion of one body during a fixed step |
+//! | `body_contacts` | contacts and momentum exchange |
+//! | `attachments` | particles pinned to a body |
+//! | `adaptive_substeps` | additional substeps for heavy and fast bodies |
 
-mod burden;
-mod held;
+mod adaptive_substeps;
+mod attachments;
+mod body_contacts;
 mod motion;
-mod touch;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::touch::Touching;
+pub(crate) use self::body_contacts::BodyContactInput;
 #[cfg(feature = "parry")]
-pub(crate) use self::touch::WHOLE;
-pub use self::{held::Held, motion::Motion};
+pub(crate) use self::body_contacts::FULL_STEP;
+pub use self::{attachments::BodyAttachment, motion::BodyMotion};
 
-use self::burden::Burden;
+use self::adaptive_substeps::AdaptiveSubsteps;
 #[cfg(feature = "parry")]
 use super::mesh_contact::{MeshCollider, TriangleSurface};
 use super::{
@@ -50,12 +50,12 @@ use bevy::math::Vec3;
 #[cfg(feature = "parry")]
 use std::sync::Arc;
 
-/// What a body is made of.
+/// Geometry of one part of a body.
 #[derive(Clone, Debug)]
 pub enum Solid {
-    /// A primitive.
+    /// A primitive shape.
     Shape(Shape),
-    /// Triangles.
+    /// A triangle surface.
     #[cfg(feature = "parry")]
     Surface(Arc<TriangleSurface>),
 }
@@ -63,94 +63,95 @@ pub enum Solid {
 /// A part of a body.
 #[derive(Clone, Debug)]
 pub struct BodyPart {
-    /// What it is.
+    /// Geometry of the part.
     pub solid: Solid,
-    /// Where it is, seen from the centre of mass of the body.
-    pub place: Pose,
-    /// Its friction.
+    /// Pose relative to the centre of mass of the body.
+    pub local_pose: Pose,
+    /// Friction coefficients of the part.
     pub friction: Friction,
 }
 
 /// A body near a cloth.
 #[derive(Clone, Debug)]
 pub struct RigidBody {
-    /// A number by which it is told from all others.
+    /// Unique number of the body.
     pub id: u64,
-    /// How it moves.
-    pub motion: Motion,
-    /// What it is made of.
+    /// State of motion.
+    pub motion: BodyMotion,
+    /// Parts of its shape.
     pub parts: Vec<BodyPart>,
 }
 
 /// All bodies near a cloth.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
-    /// By their numbers.
+    /// Bodies, sorted by [`RigidBody::id`].
     pub list: Vec<RigidBody>,
-    /// The particles that are pinned to any of them.
-    pub held: Vec<Held>,
-    /// Parts of what cloth cannot move, in this step.
-    fixed: Vec<Collider>,
+    /// Particles pinned to any of the bodies.
+    pub attachments: Vec<BodyAttachment>,
+    /// Parts of bodies that cloth cannot move, for the whole step.
+    kinematic: Vec<Collider>,
     #[cfg(feature = "parry")]
-    fixed_meshes: Vec<MeshCollider>,
-    /// Parts of the others, in this substep, and how many each of those has.
-    moving: Vec<Collider>,
+    kinematic_meshes: Vec<MeshCollider>,
+    /// Parts of bodies that cloth can move, for the running substep, followed by the number of shapes and
+    /// meshes of each body.
+    dynamic: Vec<Collider>,
     #[cfg(feature = "parry")]
-    moving_meshes: Vec<MeshCollider>,
+    dynamic_meshes: Vec<MeshCollider>,
     counts: Vec<[usize; 2]>,
-    /// Displacements before a contact.
-    room: SoaVec3,
-    burden: Burden,
+    /// Scratch buffer for the displacements before a contact.
+    displacements_before: SoaVec3,
+    adaptive_substeps: AdaptiveSubsteps,
 }
 
 impl Bodies {
-    /// Whether there are none.
+    /// Returns whether there are no bodies.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The body with a number.
+    /// Returns the body with this number.
     pub fn get(&self, id: u64) -> Option<&RigidBody> {
         let k = self.list.binary_search_by_key(&id, |body| body.id).ok()?;
         self.list.get(k)
     }
 
-    /// Before a step, whose substeps usually take so long, s: how many times as many of them the cloth is to
-    /// have for what it carries.
-    pub(crate) fn plan(&mut self, p: &ParticleArrays, substep: f32) -> u32 {
+    /// Returns the factor by which the cloth should multiply its number of substeps in the coming step, for the
+    /// sake of the bodies in contact. `substep` is the usual length of a substep, s.
+    pub(crate) fn plan_substeps(&mut self, p: &ParticleArrays, substep: f32) -> u32 {
         if self.is_empty() {
-            self.burden = Burden::default();
+            self.adaptive_substeps = AdaptiveSubsteps::default();
             return 1;
         }
-        self.burden.plan(&self.list, p, substep)
+        self.adaptive_substeps.plan(&self.list, p, substep)
     }
 
-    /// Before a step: it has so many times as many substeps as usual, for what cloth near it carries.
-    pub(crate) fn take(&mut self, factor: u32) {
-        self.burden.take(factor);
+    /// Sets the substep factor of the coming step, where other cloths in contact require a higher one.
+    pub(crate) fn set_substep_factor(&mut self, factor: u32) {
+        self.adaptive_substeps.set_factor(factor);
     }
 
-    /// Begins a fixed step of this length, s.
+    /// Begins a fixed step of length `dt`, s, and places the kinematic parts.
     pub(crate) fn begin_step(&mut self, dt: f32) {
-        self.fixed.clear();
+        self.kinematic.clear();
         #[cfg(feature = "parry")]
-        self.fixed_meshes.clear();
+        self.kinematic_meshes.clear();
         for body in &mut self.list {
             body.motion.begin_step(dt);
-            if body.motion.yields() {
+            if body.motion.is_dynamic() {
                 continue;
             }
-            let ends = [body.motion.seen, body.motion.end(dt)];
+            let ends = [body.motion.cloth_pose, body.motion.end(dt)];
             for part in &body.parts {
-                let [start, end] = ends.map(|pose| pose.carrying(&part.place));
+                let [start, end] = ends.map(|pose| pose.compose(&part.local_pose));
                 match &part.solid {
-                    Solid::Shape(shape) => self.fixed.push(Collider {
+                    Solid::Shape(shape) => self.kinematic.push(Collider {
                         start,
                         end,
                         ..Collider::fixed(*shape, end, part.friction)
                     }),
                     #[cfg(feature = "parry")]
-                    Solid::Surface(surface) => self.fixed_meshes.push(MeshCollider {
+                    Solid::Surface(surface) => self.kinematic_meshes.push(MeshCollider {
                         surface: surface.clone(),
                         start,
                         end,
@@ -161,44 +162,44 @@ impl Bodies {
         }
     }
 
-    /// Colliders that cloth cannot move, for the whole step.
-    pub(crate) fn fixed(&self) -> &[Collider] {
-        &self.fixed
+    /// Returns the colliders of bodies that cloth cannot move, for the whole step.
+    pub(crate) fn kinematic(&self) -> &[Collider] {
+        &self.kinematic
     }
 
-    /// Triangles that cloth cannot move, for the whole step.
+    /// Returns the mesh colliders of bodies that cloth cannot move, for the whole step.
     #[cfg(feature = "parry")]
-    pub(crate) fn fixed_meshes(&self) -> &[MeshCollider] {
-        &self.fixed_meshes
+    pub(crate) fn kinematic_meshes(&self) -> &[MeshCollider] {
+        &self.kinematic_meshes
     }
 
-    /// Colliders that cloth can move, for the running substep alone.
-    pub(crate) fn moving(&self) -> &[Collider] {
-        &self.moving
+    /// Returns the colliders of bodies that cloth can move, for the running substep only.
+    pub(crate) fn dynamic(&self) -> &[Collider] {
+        &self.dynamic
     }
 
-    /// Triangles that cloth can move, for the running substep alone.
+    /// Returns the mesh colliders of bodies that cloth can move, for the running substep only.
     #[cfg(feature = "parry")]
-    pub(crate) fn moving_meshes(&self) -> &[MeshCollider] {
-        &self.moving_meshes
+    pub(crate) fn dynamic_meshes(&self) -> &[MeshCollider] {
+        &self.dynamic_meshes
     }
 
-    /// Finds out where the parts of all that yields are in the running substep.
-    fn place_parts(&mut self, during: [u32; 2]) {
-        self.moving.clear();
+    /// Places the parts of all dynamic bodies for the running substep.
+    fn update_dynamic_parts(&mut self, during: [u32; 2]) {
+        self.dynamic.clear();
         self.counts.clear();
         #[cfg(feature = "parry")]
-        self.moving_meshes.clear();
+        self.dynamic_meshes.clear();
         for body in &self.list {
             let mut count = [0, 0];
-            if body.motion.yields() {
-                let ends = body.motion.during(during);
+            if body.motion.is_dynamic() {
+                let ends = body.motion.poses_at(during);
                 for part in &body.parts {
-                    let [start, end] = ends.map(|pose| pose.carrying(&part.place));
+                    let [start, end] = ends.map(|pose| pose.compose(&part.local_pose));
                     match &part.solid {
                         Solid::Shape(shape) => {
                             count[0] += 1;
-                            self.moving.push(Collider {
+                            self.dynamic.push(Collider {
                                 start,
                                 end,
                                 ..Collider::fixed(*shape, end, part.friction)
@@ -207,7 +208,7 @@ impl Bodies {
                         #[cfg(feature = "parry")]
                         Solid::Surface(surface) => {
                             count[1] += 1;
-                            self.moving_meshes.push(MeshCollider {
+                            self.dynamic_meshes.push(MeshCollider {
                                 surface: surface.clone(),
                                 start,
                                 end,
@@ -222,23 +223,24 @@ impl Bodies {
     }
 }
 
-/// What moved a body, added up in double precision: particles are many and light.
+/// Sum of impulses on a body, in double precision because it adds up many small ones.
 #[derive(Clone, Copy, Debug, Default)]
-struct Push {
+struct ImpulseSum {
     impulse: bevy::math::DVec3,
-    /// About the centre of mass.
-    twist: bevy::math::DVec3,
+    /// Angular impulse about the centre of mass, N m s.
+    angular_impulse: bevy::math::DVec3,
 }
 
-impl Push {
-    /// Adds an impulse, N s, at a place relative to the centre of mass.
+impl ImpulseSum {
+    /// Adds an impulse, N s, applied at a point relative to the centre of mass, m.
     fn add(&mut self, at: Vec3, impulse: Vec3) {
         let (at, impulse) = (at.as_dvec3(), impulse.as_dvec3());
         self.impulse += impulse;
-        self.twist += at.cross(impulse);
+        self.angular_impulse += at.cross(impulse);
     }
 
-    fn ends(&self) -> [Vec3; 2] {
-        [self.impulse.as_vec3(), self.twist.as_vec3()]
+    /// Returns the linear and the angular impulse, N s and N m s.
+    fn totals(&self) -> [Vec3; 2] {
+        [self.impulse.as_vec3(), self.angular_impulse.as_vec3()]
     }
 }

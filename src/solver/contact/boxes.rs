@@ -1,11 +1,11 @@
-//! Boxes around obstacles, many of which are compared with one box at a time.
+//! Bounding boxes of colliders, tested against one box many at a time (SIMD).
 
 use crate::solver::soa::Bounds;
 
-/// Boxes that are compared at a time.
+/// Boxes tested at a time.
 pub(crate) const LANES: usize = 16;
 
-/// Boxes in the axes of the world: for each axis where they begin, then for each where they end.
+/// Axis-aligned boxes in groups of [`LANES`]: per axis the lower bounds, then per axis the upper bounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Boxes {
     groups: Vec<[[f32; LANES]; 6]>,
@@ -13,7 +13,7 @@ pub(crate) struct Boxes {
 }
 
 impl Boxes {
-    /// Takes these instead.
+    /// Replaces the boxes.
     pub(crate) fn fill(&mut self, boxes: impl Iterator<Item = Bounds>) {
         self.groups.clear();
         self.count = 0;
@@ -32,13 +32,13 @@ impl Boxes {
         }
     }
 
-    /// How many groups they are in.
+    /// Returns the number of groups.
     pub(crate) fn groups(&self) -> usize {
         self.groups.len()
     }
 
-    /// Which boxes of a group have anything in common with a box: bit k stands for the k-th one. Of NaN
-    /// nothing is known, so it counts.
+    /// Returns which boxes of a group overlap a box, as a bit mask: bit k stands for box k of the group. Boxes
+    /// with NaN count as overlapping.
     #[inline(always)]
     pub(crate) fn overlapping(&self, number: usize, [low, high]: &Bounds) -> u32 {
         let [x, y, z, to_x, to_y, to_z] = &self.groups[number];
@@ -52,8 +52,8 @@ impl Boxes {
                 | (z[k] > high[2]);
             bits |= u32::from(!apart) << k;
         }
-        let there = (self.count - number * LANES).min(LANES);
-        bits & ((1 << there) - 1)
+        let used = (self.count - number * LANES).min(LANES);
+        bits & ((1 << used) - 1)
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_overlap_are_found() {
+    fn all_overlapping_boxes_are_found() {
         let unit = |at: f32| [[at; 3], [at + 1.0; 3]];
         let mut boxes = Boxes::default();
         boxes.fill((0..20).map(|i| unit(i as f32)));
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(boxes.groups(), 2);
         let found = |of: &Bounds| [0, 1].map(|number| boxes.overlapping(number, of));
         assert_eq!(found(&unit(3.5)), [0b11000, 0]);
-        // What touches counts.
+        // Touching counts as overlapping.
         assert_eq!(found(&unit(4.0)), [0b111000, 0]);
         assert_eq!(found(&unit(15.5)), [1 << 15, 1]);
         assert_eq!(found(&unit(30.0)), [0, 0]);

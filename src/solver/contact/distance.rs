@@ -1,15 +1,15 @@
-//! The distances of [`Shape::distance`], without branches.
+//! Branch-free versions of the distance functions of [`Shape::distance`], for SIMD.
 //!
 //! [`Shape::distance`]: crate::solver::Shape::distance
 
 use crate::solver::{
-    shape::{Slope, Taper},
+    shape::{ConeProfile, TaperedCapsuleProfile},
     simd::select,
 };
 use bevy::math::Vec3;
 
 #[inline(always)]
-pub(super) fn round(from_centre: Vec3, radius: f32, otherwise: Vec3) -> (f32, Vec3) {
+pub(super) fn sphere(from_centre: Vec3, radius: f32, otherwise: Vec3) -> (f32, Vec3) {
     let length = from_centre.length();
     let away = length > 0.0;
     let unit = from_centre / select(away, length, 1.0);
@@ -21,7 +21,7 @@ pub(super) fn round(from_centre: Vec3, radius: f32, otherwise: Vec3) -> (f32, Ve
 pub(super) fn capsule(point: Vec3, radius: f32, half_length: f32) -> (f32, Vec3) {
     let on_axis = select(point.y < -half_length, -half_length, point.y);
     let on_axis = select(on_axis > half_length, half_length, on_axis);
-    round(point - Vec3::Y * on_axis, radius, Vec3::X)
+    sphere(point - Vec3::Y * on_axis, radius, Vec3::X)
 }
 
 #[inline(always)]
@@ -32,7 +32,7 @@ pub(super) fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
     let outside = (corner.x != 0.0) | (corner.y != 0.0) | (corner.z != 0.0);
     let length = corner.length();
     let from_corner = corner * side / select(outside, length, 1.0);
-    // Inside: the nearest face.
+    // Inside: distance to the nearest face.
     let y = (out.y >= out.x) & (out.y >= out.z);
     let x = out.x >= out.z;
     let nearest = select(y, out.y, select(x, out.x, out.z));
@@ -43,37 +43,37 @@ pub(super) fn cuboid(point: Vec3, half_size: Vec3) -> (f32, Vec3) {
     )
 }
 
-/// How far a point is from the y axis, and the direction away from it.
+/// Returns the distance of a point from the y axis, and the unit direction away from the axis.
 #[inline(always)]
-fn around_axis(point: Vec3) -> (f32, Vec3) {
+fn from_y_axis(point: Vec3) -> (f32, Vec3) {
     let distance = (point.x * point.x + point.z * point.z).sqrt();
     let beside = distance > 0.0;
-    let by = select(beside, distance, 1.0);
-    let away = Vec3::new(point.x / by, 0.0, point.z / by);
+    let divisor = select(beside, distance, 1.0);
+    let away = Vec3::new(point.x / divisor, 0.0, point.z / divisor);
     (distance, choose(beside, away, Vec3::X))
 }
 
 #[inline(always)]
-pub(super) fn tapered(point: Vec3, by: &Taper) -> (f32, Vec3) {
-    let (out, away) = around_axis(point);
-    let up = point.y - by.centres[0];
-    let at = up * by.normal[0] - out * by.normal[1];
+pub(super) fn tapered_capsule(point: Vec3, profile: &TaperedCapsuleProfile) -> (f32, Vec3) {
+    let (out, away) = from_y_axis(point);
+    let up = point.y - profile.centres[0];
+    let at = up * profile.normal[0] - out * profile.normal[1];
     let below = at <= 0.0;
-    let centre = select(below, by.centres[0], by.centres[1]);
-    let radius = select(below, by.radii[0], by.radii[1]);
-    let side = out * by.normal[0] + up * by.normal[1] - by.radii[0];
-    let normal = away * by.normal[0] + Vec3::Y * by.normal[1];
-    let (ball, from_centre) = round(point - Vec3::Y * centre, radius, normal);
-    let round = below | (at >= by.span);
+    let centre = select(below, profile.centres[0], profile.centres[1]);
+    let radius = select(below, profile.radii[0], profile.radii[1]);
+    let side = out * profile.normal[0] + up * profile.normal[1] - profile.radii[0];
+    let normal = away * profile.normal[0] + Vec3::Y * profile.normal[1];
+    let (from_ball, from_centre) = sphere(point - Vec3::Y * centre, radius, normal);
+    let at_end = below | (at >= profile.span);
     (
-        select(round, ball, side),
-        choose(round, from_centre, normal),
+        select(at_end, from_ball, side),
+        choose(at_end, from_centre, normal),
     )
 }
 
 #[inline(always)]
 pub(super) fn cylinder(point: Vec3, radius: f32, half_height: f32) -> (f32, Vec3) {
-    let (out, away) = around_axis(point);
+    let (out, away) = from_y_axis(point);
     let up = Vec3::Y * 1.0_f32.copysign(point.y);
     let (side, end) = (out - radius, point.y.abs() - half_height);
     let rim = (side * side + end * end).sqrt();
@@ -88,20 +88,20 @@ pub(super) fn cylinder(point: Vec3, radius: f32, half_height: f32) -> (f32, Vec3
 }
 
 #[inline(always)]
-pub(super) fn cone(point: Vec3, by: &Slope) -> (f32, Vec3) {
-    let (out, away) = around_axis(point);
-    let side_normal = away * by.normal[0] + Vec3::Y * by.normal[1];
-    let (from_tip, above_base) = (point.y - by.half_height, point.y + by.half_height);
-    let side = out * by.normal[0] + from_tip * by.normal[1];
-    let at = out * by.normal[1] - from_tip * by.normal[0];
+pub(super) fn cone(point: Vec3, profile: &ConeProfile) -> (f32, Vec3) {
+    let (out, away) = from_y_axis(point);
+    let side_normal = away * profile.normal[0] + Vec3::Y * profile.normal[1];
+    let (from_tip, above_base) = (point.y - profile.half_height, point.y + profile.half_height);
+    let side = out * profile.normal[0] + from_tip * profile.normal[1];
+    let at = out * profile.normal[1] - from_tip * profile.normal[0];
     let inside = (side <= 0.0) & (above_base >= 0.0);
     let nearer_base = inside & (-above_base > side);
-    let below = !inside & (above_base < 0.0) & (out <= by.radius);
+    let below = !inside & (above_base < 0.0) & (out <= profile.radius);
     let base = nearer_base | below;
-    let flank = inside | ((at > 0.0) & (at < by.span));
-    // The tip or the rim.
+    let flank = inside | ((at > 0.0) & (at < profile.span));
+    // Nearest to the tip or to the rim of the base.
     let at_rim = at > 0.0;
-    let beside = select(at_rim, out - by.radius, out);
+    let beside = select(at_rim, out - profile.radius, out);
     let over = select(at_rim, above_base, from_tip);
     let length = (beside * beside + over * over).sqrt();
     let apart = length > 0.0;
@@ -123,7 +123,7 @@ pub(super) fn choose(first: bool, a: Vec3, b: Vec3) -> Vec3 {
     )
 }
 
-/// The greater of each component.
+/// Returns the component-wise maximum.
 #[inline(always)]
 fn greater(a: Vec3, b: Vec3) -> Vec3 {
     Vec3::new(

@@ -1,224 +1,249 @@
-//! Solves constraints between particles anywhere: of meshes that are no grid, of ropes, and what a
-//! tear has left of a grid's order.
+//! Solves constraints given by particle indices: those of meshes that are no grid, of ropes, and those that
+//! left a grid when the cloth was torn.
 //!
-//! The constraints of an independent batch share no particle, so they may be taken in any order. They
-//! are taken in chunks, in three loops each: fetch differences and masses, compute how far to move,
-//! move. Each loop's turns are independent of each other, so that the processor has many of them
-//! under way, and the one in the middle is plain SIMD; done constraint by constraint, or eight at a
-//! time from fetching to moving, most of the time goes into waiting for square root and division.
+//! The constraints of an independent batch share no particle and may be solved in any order. They are solved in
+//! chunks, in three loops each: gather differences and masses, compute the displacements, scatter them. The
+//! iterations of each loop are independent, so the processor overlaps many of them, and the middle loop is
+//! plain SIMD; solved constraint by constraint, or eight at a time from gather to scatter, most of the time is
+//! the latency of square root and division.
 //!
-//! Fetched is from a copy of the particles that has x, y, z and the inverse mass of each side by
-//! side: one load for each end, and four of them are turned into lanes by a few shuffles.
+//! Particles are gathered from a packed copy with x, y, z and the inverse mass side by side: one load for each
+//! end, and four of them are transposed into lanes by a few shuffles.
 //!
-//! | file | what it holds |
+//! Edges that continue straight on form chains, which are solved as a whole like the rows and columns of a
+//! grid, many side by side; a particle of a chain is loaded once for all four constraints that reach from it
+//! along the chain.
+//!
+//! | file | contents |
 //! |---|---|
-//! Where threads run straight on from edge to edge they are strands. Those are solved as a sheet's
-//! threads are, as a whole, many side by side; a particle of a strand is fetched once for all four
-//! constraints that reach from it along the strand.
-//!
-//! | file | what it holds |
-//! |---|---|
-//! | `places` | where particles are fetched from: the copy, or the planes if there is little to do |
+//! | `particle_access` | where particles are loaded from: the packed copy, or the SoA arrays for few constraints |
 //! | `chunk` | the three loops |
-//! | `hinges` | bends |
-//! | `strands` | bundles of strands |
-//! | `braid` | finds strands |
+//! | `bends` | bend constraints |
+//! | `chains` | batches of chains |
+//! | `find_chains` | finds chains in a mesh |
 
-mod braid;
+mod bends;
+mod chains;
 mod chunk;
-mod hinges;
-mod places;
-mod strands;
+mod find_chains;
+mod particle_access;
 
 use super::{
     batches::Batch,
-    bend::Hinge,
-    relax::{Points, Softness},
-    sheet::SheetSoftness,
+    bend::BendConstraint,
+    grid::GridSolveParams,
+    relax::{Points, Regularization},
     simd::{Kernel, dispatch},
 };
-pub(super) use braid::braid;
-use chunk::{Chunks, solve_singly};
-use hinges::solve_hinges;
-use places::{Anywhere, Copied, Places, WINDOW, Window, copy, write_back};
+use bends::solve_bends;
+use chains::ChainScratch;
+pub(super) use chains::{ChainBatch, ChainIndex};
+use chunk::{ChunkBuffer, solve_sequentially};
+pub(super) use find_chains::find_chains;
+use particle_access::{
+    PackedParticles, PackedSlice, PackedWindow, ParticleAccess, WINDOW, copy, write_back,
+};
 use std::cell::RefCell;
-use strands::Room;
-pub(super) use strands::{Bundle, InStrands};
 
-/// A copy of the particles pays if there are so many constraints to solve for each of them: without,
-/// a constraint takes about three times as long (measured at 64²).
-const COPY_PAYS: f32 = 0.25;
+/// Smallest number of constraints per particle at which the packed copy pays: without it a constraint takes
+/// about three times as long (measured at 64²).
+const MIN_CONSTRAINTS_PER_PARTICLE: f32 = 0.25;
 
 thread_local! {
-    /// A copy of the particles and room for work, which belong to no cloth: they are filled anew for
-    /// each, and what was just in use is in the cache.
-    static ROOM: RefCell<(Copied, Room)> = const { RefCell::new((Vec::new(), Room::new())) };
+    /// Packed copy of the particles and scratch buffers, shared by all cloths so that they stay in the cache:
+    /// they are refilled for each cloth.
+    static SCRATCH: RefCell<(PackedParticles, ChainScratch)> =
+        const { RefCell::new((Vec::new(), ChainScratch::new())) };
 }
 
-/// Constraints between particles anywhere, in solving order.
+/// Constraints given by particle indices, in solving order.
 #[derive(Default)]
-pub(super) struct General<'a> {
-    /// Solved first, if strands are to resist bending too.
-    pub(super) hinges: &'a [Hinge],
-    /// All that comes before the strands.
+pub(super) struct GeneralConstraints<'a> {
+    /// Solved first, if `chain_params.bend` is set.
+    pub(super) bends: &'a [BendConstraint],
+    /// Batches solved before the chains.
     pub(super) before: &'a mut [Batch],
-    pub(super) strands: &'a mut [Bundle],
-    /// Threads that are in no strand.
+    pub(super) chain_batches: &'a mut [ChainBatch],
+    /// Batches of structural constraints that belong to no chain, solved last.
     pub(super) after: &'a mut [Batch],
 }
 
-impl General<'_> {
-    /// How many places there are for constraints, roughly.
+impl GeneralConstraints<'_> {
+    /// Returns the approximate number of constraints, absent ones of chain batches included.
     fn len(&self) -> usize {
         let batches = self.before.iter().chain(&*self.after);
-        let single: usize = batches.map(|batch| batch.pairs.len()).sum();
-        single + 2 * self.hinges.len() + self.strands.iter().map(Bundle::room).sum::<usize>()
+        let in_batches: usize = batches.map(|batch| batch.pairs.len()).sum();
+        in_batches
+            + 2 * self.bends.len()
+            + self
+                .chain_batches
+                .iter()
+                .map(ChainBatch::capacity)
+                .sum::<usize>()
     }
 }
 
-/// How soft constraints are: of a batch, and of strands.
+/// Parameters of a solve: a function from a batch to its regularization, and the parameters of chains.
 #[derive(Clone, Copy)]
-pub(super) struct GeneralSoftness<S> {
-    pub(super) of_batch: S,
-    pub(super) of_strands: SheetSoftness,
+pub(super) struct GeneralSolveParams<S> {
+    pub(super) batch_regularization: S,
+    pub(super) chain_params: GridSolveParams,
 }
 
-/// Solves all of them so many times.
+/// Solves all constraints `passes` times.
 pub(super) fn relax_general(
     points: &mut Points,
-    constraints: General,
+    constraints: GeneralConstraints,
     passes: u32,
-    softness: GeneralSoftness<impl Fn(&Batch) -> Softness>,
+    params: GeneralSolveParams<impl Fn(&Batch) -> Regularization>,
 ) {
     if passes == 0 || constraints.len() == 0 {
         return;
     }
-    ROOM.with_borrow_mut(|(copy, room)| {
+    SCRATCH.with_borrow_mut(|(packed, scratch)| {
         dispatch(GeneralPass {
             points,
             constraints,
             passes,
-            softness,
-            copy,
-            room,
+            params,
+            packed,
+            scratch,
         });
     });
 }
 
 struct GeneralPass<'a, 'p, S> {
     points: &'a mut Points<'p>,
-    constraints: General<'a>,
+    constraints: GeneralConstraints<'a>,
     passes: u32,
-    softness: GeneralSoftness<S>,
-    copy: &'a mut Copied,
-    room: &'a mut Room,
+    params: GeneralSolveParams<S>,
+    packed: &'a mut PackedParticles,
+    scratch: &'a mut ChainScratch,
 }
 
-impl<S: Fn(&Batch) -> Softness> Kernel for GeneralPass<'_, '_, S> {
+impl<S: Fn(&Batch) -> Regularization> Kernel for GeneralPass<'_, '_, S> {
     #[inline(always)]
     fn run(self) {
         let Self {
             points,
             constraints,
             passes,
-            softness,
-            copy: copied,
-            room,
+            params,
+            packed,
+            scratch,
         } = self;
         let solved = constraints.len() as f32 * passes as f32;
-        if solved < COPY_PAYS * points.w.len() as f32 {
-            return pass(points, constraints, passes, softness, room);
+        if solved < MIN_CONSTRAINTS_PER_PARTICLE * points.w.len() as f32 {
+            return pass(points, constraints, passes, params, scratch);
         }
-        copy(points, copied);
+        copy(points, packed);
         if points.w.len() <= WINDOW
-            && let Some(window) = copied.first_chunk_mut()
+            && let Some(window) = packed.first_chunk_mut()
         {
-            pass(&mut Window(window), constraints, passes, softness, room);
+            pass(
+                &mut PackedWindow(window),
+                constraints,
+                passes,
+                params,
+                scratch,
+            );
         } else {
-            pass(&mut Anywhere(copied), constraints, passes, softness, room);
+            pass(
+                &mut PackedSlice(packed),
+                constraints,
+                passes,
+                params,
+                scratch,
+            );
         }
-        write_back(copied, points);
+        write_back(packed, points);
     }
 
-    fn run_scalar(self) {
+    fn run_reference(self) {
         let points = self.points;
-        let softness = self.softness;
-        let singly = |points: &mut Points, batches: &mut [Batch]| {
+        let params = self.params;
+        let sequentially = |points: &mut Points, batches: &mut [Batch]| {
             for batch in batches {
-                let soft = (softness.of_batch)(batch);
-                solve_singly(points, &batch.pairs, &batch.rest, &mut batch.lambda, soft);
+                let regularization = (params.batch_regularization)(batch);
+                solve_sequentially(
+                    points,
+                    &batch.pairs,
+                    &batch.rest,
+                    &mut batch.lambda,
+                    regularization,
+                );
             }
         };
         for _ in 0..self.passes {
-            if let Some(bend) = softness.of_strands.bend {
-                let hinges = self.constraints.hinges;
-                solve_hinges(points, hinges, bend, softness.of_strands.damping);
+            if let Some(bend) = params.chain_params.bend {
+                let bends = self.constraints.bends;
+                solve_bends(points, bends, bend, params.chain_params.damping_only);
             }
-            singly(points, self.constraints.before);
-            for bundle in &mut *self.constraints.strands {
-                bundle.solve_singly(points, &softness.of_strands);
+            sequentially(points, self.constraints.before);
+            for chain_batch in &mut *self.constraints.chain_batches {
+                chain_batch.solve_reference(points, &params.chain_params);
             }
-            singly(points, self.constraints.after);
+            sequentially(points, self.constraints.after);
         }
     }
 }
 
 #[inline(always)]
 fn pass(
-    places: &mut impl Places,
-    constraints: General,
+    access: &mut impl ParticleAccess,
+    constraints: GeneralConstraints,
     passes: u32,
-    softness: GeneralSoftness<impl Fn(&Batch) -> Softness>,
-    room: &mut Room,
+    params: GeneralSolveParams<impl Fn(&Batch) -> Regularization>,
+    scratch: &mut ChainScratch,
 ) {
-    let General {
-        hinges,
+    let GeneralConstraints {
+        bends,
         before,
-        strands,
+        chain_batches,
         after,
     } = constraints;
-    let mut chunks = Chunks::default();
+    let mut chunks = ChunkBuffer::default();
     for _ in 0..passes {
-        if let Some(bend) = softness.of_strands.bend {
-            solve_hinges(places, hinges, bend, softness.of_strands.damping);
+        if let Some(bend) = params.chain_params.bend {
+            solve_bends(access, bends, bend, params.chain_params.damping_only);
         }
-        chunks.solve_batches(places, before, &softness.of_batch);
-        for bundle in &mut *strands {
-            bundle.solve(places, &softness.of_strands, room);
+        chunks.solve_batches(access, before, &params.batch_regularization);
+        for chain_batch in &mut *chain_batches {
+            chain_batch.solve(access, &params.chain_params, scratch);
         }
-        chunks.solve_batches(places, after, &softness.of_batch);
+        chunks.solve_batches(access, after, &params.batch_regularization);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::places::WINDOW;
+    use super::particle_access::WINDOW;
     use crate::solver::{
-        Bend, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, Relaxation, SoaVec3,
-        Strength, ThreadSolver, relax, simd::levels::same_bits,
+        BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
+        RelaxationFactor, SoaVec3, StretchSolver, relax, simd::levels::same_bits,
     };
     use bevy::math::Vec3;
 
-    fn settings(iterations: u32, stretch: f32, loads: bool) -> Relaxation {
-        Relaxation {
+    fn relax_settings(iterations: u32, stretch: f32, loads: bool) -> RelaxSettings {
+        RelaxSettings {
             compliance: Compliance {
                 warp: stretch,
                 weft: 2.0 * stretch,
                 shear: 1e-6,
                 bending: 1e-3,
             },
-            threads: ThreadSolver::Direct,
+            stretch_solver: StretchSolver::Direct,
             strain_limit: f32::INFINITY,
             iterations,
             dt: 0.01,
-            strength: Strength::part(0.7),
-            to_come: 0,
+            relaxation_factor: RelaxationFactor::with_factor(0.7),
+            substeps_left: 0,
             loads,
         }
     }
 
-    /// Particles in rows of `columns`, with threads, diagonals and bends, and one particle that is
-    /// tied to many others. Some are pinned, some heavy, some at one place.
+    /// Particles in rows of `columns`, with structural, shear and bend constraints, and one particle that is
+    /// tied to many others. Some are pinned, some heavy, some coincident.
     fn cloth(columns: u32, count: u32) -> (ParticleArrays, ConstraintGraph) {
         let rest: SoaVec3 = (0..count)
             .map(|i| Vec3::new((i % columns) as f32, (i / columns) as f32, (i % 3) as f32) * 0.1)
@@ -226,9 +251,12 @@ mod tests {
         let (mut pairs, mut bends) = (Vec::new(), Vec::new());
         for i in 0..count {
             pairs.push((ConstraintKind::Structural, i, i + columns));
-            bends.push(Bend::along([i, i + columns, i + 2 * columns]));
+            bends.push(BendStencil::three_point([i, i + columns, i + 2 * columns]));
             if i % columns + 1 < columns {
-                bends.push(Bend::across([i, i + 1], [i + columns, i + columns + 1]));
+                bends.push(BendStencil::dihedral(
+                    [i, i + 1],
+                    [i + columns, i + columns + 1],
+                ));
                 pairs.push((ConstraintKind::Structural, i, i + 1));
                 pairs.push((ConstraintKind::Shear, i, i + columns + 1));
             }
@@ -246,14 +274,17 @@ mod tests {
         (particles, graph)
     }
 
-    fn same_at_all_levels(columns: u32, count: u32, by: &Relaxation) {
+    fn assert_same_at_all_levels(columns: u32, count: u32, settings: &RelaxSettings) {
         let (particles, graph) = cloth(columns, count);
-        assert_eq!(graph.sheets().count(), 0);
+        assert_eq!(graph.grids().count(), 0);
         let bits = same_bits(|| {
             let (mut particles, mut graph) = (particles.clone(), graph.clone());
-            relax(&mut particles, &mut graph, by);
-            let lines = graph.strands.iter().flat_map(|bundle| &bundle.lines);
-            let lambda = lines.flat_map(|line| &line.lambda);
+            relax(&mut particles, &mut graph, settings);
+            let lists = graph
+                .chain_batches
+                .iter()
+                .flat_map(|chain_batch| &chain_batch.by_kind);
+            let lambda = lists.flat_map(|list| &list.lambda);
             let lambda = lambda.chain(graph.batches.iter().flat_map(|batch| &batch.lambda));
             let lambda = lambda.map(|lambda| lambda.to_bits());
             particles.position.bits().chain(lambda).collect()
@@ -263,37 +294,37 @@ mod tests {
     }
 
     #[test]
-    fn all_levels_give_the_bits_of_the_twin() {
-        // With and without λ; batches of many chunks, with all kinds of tails, and some that share
-        // particles; bundles that are full and others with lanes of all lengths.
-        for threads in [ThreadSolver::Direct, ThreadSolver::Relaxation] {
-            for by in [
-                settings(1, 0.0, false),
-                settings(1, 1e-5, true),
-                settings(3, 1e-5, false),
+    fn all_levels_give_the_bits_of_the_reference() {
+        // With and without λ; batches of many chunks, with tails of all lengths, and batches that share
+        // particles; chain batches that are full and others with lanes of all lengths.
+        for stretch_solver in [StretchSolver::Direct, StretchSolver::GaussSeidel] {
+            for settings in [
+                relax_settings(1, 0.0, false),
+                relax_settings(1, 1e-5, true),
+                relax_settings(3, 1e-5, false),
             ] {
                 for count in [9, 13, 100, 401, 2000] {
                     for strain_limit in [f32::INFINITY, 0.05] {
-                        let by = Relaxation {
-                            threads,
+                        let settings = RelaxSettings {
+                            stretch_solver,
                             strain_limit,
-                            ..by
+                            ..settings
                         };
-                        same_at_all_levels(90.min(count / 3), count, &by);
+                        assert_same_at_all_levels(90.min(count / 3), count, &settings);
                     }
                 }
             }
         }
         let (_, graph) = cloth(90, 8100);
         assert!(graph.batches.iter().any(|batch| !batch.independent));
-        assert!(graph.strands.len() > 4);
-        same_at_all_levels(90, 8100, &settings(2, 0.0, false));
+        assert!(graph.chain_batches.len() > 4);
+        assert_same_at_all_levels(90, 8100, &relax_settings(2, 0.0, false));
     }
 
     #[test]
-    fn a_strand_is_solved_as_a_whole() {
-        // Sixteen threads of forty links, each held at one end and stretched by half, 2 m too long: one
-        // pass brings the far end back as far as threads are rigid, where relaxation only begins.
+    fn a_chain_is_solved_as_a_whole() {
+        // Sixteen chains of forty links, each pinned at one end and stretched by half, 2 m too long: one direct
+        // pass brings the far end back up to the stiffness of the chain, one Gauss–Seidel pass hardly moves it.
         let rest: SoaVec3 = (0..16 * 41)
             .map(|i| Vec3::new((i / 41) as f32, (i % 41) as f32 * 0.1, 0.0))
             .collect();
@@ -302,39 +333,39 @@ mod tests {
             .map(|i| (ConstraintKind::Structural, i, i + 1))
             .collect();
         let mut graph = ConstraintGraph::new(&rest, &pairs);
-        assert_eq!((graph.strands.len(), graph.batch_count()), (1, 0));
+        assert_eq!((graph.chain_batches.len(), graph.batch_count()), (1, 0));
         let moved = rest
             .iter()
             .map(|at| at * Vec3::new(1.0, 1.5, 1.0))
             .collect();
         let w = (0..16 * 41).map(|i| f32::from(u8::from(i % 41 > 0)));
         let stretched = ParticleArrays::new(Vec3::ZERO, moved, w.collect());
-        for (threads, left) in [
-            (ThreadSolver::Direct, 0.0..0.2),
-            (ThreadSolver::Relaxation, 1.9..2.0),
+        for (stretch_solver, left) in [
+            (StretchSolver::Direct, 0.0..0.2),
+            (StretchSolver::GaussSeidel, 1.9..2.0),
         ] {
             let mut particles = stretched.clone();
-            let by = Relaxation {
-                strength: Strength::default(),
-                threads,
-                ..settings(1, 0.0, false)
+            let settings = RelaxSettings {
+                relaxation_factor: RelaxationFactor::default(),
+                stretch_solver,
+                ..relax_settings(1, 0.0, false)
             };
-            relax(&mut particles, &mut graph, &by);
+            relax(&mut particles, &mut graph, &settings);
             for end in (40..rest.len()).step_by(41) {
                 let error = particles.position.get(end).y - rest.get(end).y;
-                assert!(left.contains(&error), "{threads:?}: {error}");
+                assert!(left.contains(&error), "{stretch_solver:?}: {error}");
             }
         }
     }
 
     #[test]
     fn more_particles_than_a_window_has() {
-        same_at_all_levels(300, WINDOW as u32 + 1001, &settings(1, 0.0, false));
+        assert_same_at_all_levels(300, WINDOW as u32 + 1001, &relax_settings(1, 0.0, false));
     }
 
     #[test]
     fn few_constraints_among_many_particles() {
-        // No more than are solved without a copy of all the particles.
+        // Few enough constraints that they are solved without the packed copy.
         let (mut particles, graph) = cloth(50, 2500);
         let near = graph
             .iter()
@@ -343,14 +374,14 @@ mod tests {
             .map(|c| (c.kind, c.particles[0], c.particles[1]))
             .collect();
         let graph = ConstraintGraph::new(&particles.position, &pairs);
-        assert!(graph.len() > 200 && graph.len() < 500 && graph.strands.is_empty());
+        assert!(graph.len() > 200 && graph.len() < 500 && graph.chain_batches.is_empty());
         for i in 0..2500 {
             particles.position.add(i, Vec3::Y * (i % 7) as f32 * 0.01);
         }
-        let by = settings(1, 0.0, false);
+        let settings = relax_settings(1, 0.0, false);
         let bits = same_bits(|| {
             let mut particles = particles.clone();
-            relax(&mut particles, &mut graph.clone(), &by);
+            relax(&mut particles, &mut graph.clone(), &settings);
             particles.position.bits().collect()
         });
         let before: Vec<u32> = particles.position.bits().collect();

@@ -1,65 +1,65 @@
-//! Which sources belong together.
+//! Groups sources into islands.
 
-use super::web::Web;
+use super::adjacency::ParticleAdjacency;
 use std::collections::BTreeMap;
 
-/// Sources that are this many edges apart, or fewer, stand together: a row of them, a row in which
+/// Largest number of edges between two sources of the same island: a row of sources is one island, even if only
 /// every second particle is one.
-const NEAR: usize = 2;
+const MAX_EDGES: usize = 2;
 
-/// Sources with the number of their island, each once, in ascending order. Islands are numbered in the
-/// order of their first sources. Sources that do not exist are left out.
-pub(super) fn find(web: &Web, sources: &[u32]) -> BTreeMap<u32, u32> {
+/// Returns the island of each source, without duplicates, in ascending order. Islands are numbered in the order of
+/// their first sources. Particles that do not exist are left out.
+pub(super) fn find(adjacency: &ParticleAdjacency, sources: &[u32]) -> BTreeMap<u32, u32> {
     let mut sorted: Vec<u32> = sources.to_vec();
-    sorted.retain(|&i| (i as usize) < web.len());
+    sorted.retain(|&i| (i as usize) < adjacency.len());
     sorted.sort_unstable();
     sorted.dedup();
-    let mut number = vec![None; web.len()];
+    let mut index_of = vec![None; adjacency.len()];
     for (n, &source) in sorted.iter().enumerate() {
-        number[source as usize] = Some(n);
+        index_of[source as usize] = Some(n);
     }
 
-    // Each points to one that it stands together with, and that one on, to the first of the island.
-    let mut together: Vec<usize> = (0..sorted.len()).collect();
+    // Disjoint sets: each entry points to another source of its island, and through it to the first one.
+    let mut parents: Vec<usize> = (0..sorted.len()).collect();
     let mut near: Vec<u32> = Vec::new();
     for (n, &source) in sorted.iter().enumerate() {
         near.clear();
         near.push(source);
         let mut done = 0;
-        for _ in 0..NEAR {
+        for _ in 0..MAX_EDGES {
             let ring = done..near.len();
             done = near.len();
             for k in ring {
-                let neighbours = web.neighbours(near[k]).iter();
+                let neighbours = adjacency.neighbours(near[k]).iter();
                 near.extend(neighbours.map(|&(i, _)| i));
             }
         }
-        for other in near.iter().filter_map(|&i| number[i as usize]) {
-            let (a, b) = (first(&mut together, n), first(&mut together, other));
-            together[a.max(b)] = a.min(b);
+        for other in near.iter().filter_map(|&i| index_of[i as usize]) {
+            let (a, b) = (find_root(&mut parents, n), find_root(&mut parents, other));
+            parents[a.max(b)] = a.min(b);
         }
     }
 
     let mut islands: BTreeMap<u32, u32> = BTreeMap::new();
     let mut count = 0;
     for (n, &source) in sorted.iter().enumerate() {
-        let head = first(&mut together, n);
-        let island = if head == n {
+        let root = find_root(&mut parents, n);
+        let island = if root == n {
             count += 1;
             count - 1
         } else {
-            islands[&sorted[head]]
+            islands[&sorted[root]]
         };
         islands.insert(source, island);
     }
     islands
 }
 
-/// The first of the island that a source belongs to.
-fn first(together: &mut [usize], mut n: usize) -> usize {
-    while together[n] != n {
-        together[n] = together[together[n]];
-        n = together[n];
+/// Returns the first source of the island that a source belongs to.
+fn find_root(parents: &mut [usize], mut n: usize) -> usize {
+    while parents[n] != n {
+        parents[n] = parents[parents[n]];
+        n = parents[n];
     }
     n
 }

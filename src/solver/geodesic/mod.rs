@@ -1,171 +1,176 @@
-//! Distances over the rest shape: how far each particle is from what holds it, along the cloth.
+//! Geodesic distances over the rest shape: the distance of each particle from the pinned ones, along the cloth.
 //!
-//! Sources are pinned particles. Each particle learns its distance to the nearest of them by a
-//! Dijkstra search with labels: a label names its source, so that a particle can have several. Over
-//! a triangle a front spreads as a circle: from the distances of two corners to one source, the
-//! source is unfolded into the plane of the triangle, and the third corner is as far from it as it is
-//! in that plane (Novotni and Klein, "Computing Geodesic Distances on Triangular Meshes", 2002).
-//! Where the straight line misses the edge between the two, the way leads through one of them; that
-//! one is then the centre of the front that goes on (Mitchell, Mount and Papadimitriou 1987 call it a
-//! pseudo-source). So distances are exact, but for rounding, on everything that can be unrolled.
-//! Around holes and slits they are never too short; along the border of what a source cannot see, where
-//! a front has two centres, they are up to 2 % too long.
+//! Sources are pinned particles. A Dijkstra search with labels assigns each particle its distance to the nearest
+//! of them; a label names its source, so a particle can have several. Over a triangle a front propagates as a
+//! circle: from the distances of two corners to one source, the source is unfolded into the plane of the triangle,
+//! and the distance of the third corner is measured in that plane (Novotni and Klein, "Computing Geodesic
+//! Distances on Triangular Meshes", 2002). Where the straight line misses the edge between the two corners, the
+//! path leads through one of them, which then becomes the centre of the continuing front (a pseudo-source in
+//! Mitchell, Mount and Papadimitriou, 1987). Distances are therefore exact, except for rounding, on every
+//! developable shape. Around holes and slits they are never too short; along the border of the region hidden from
+//! a source, where a front has two centres, they are up to 2 % too long.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | the labels, and the search |
-//! | `web` | what is next to what |
-//! | `islands` | which sources belong together |
-//! | `repair` | what a tear changes |
-//! | `unfold` | the way over one triangle |
+//! | `mod` | labels, and the search |
+//! | `adjacency` | neighbours and triangles of each particle |
+//! | `islands` | groups of sources |
+//! | `repair` | update after a tear |
+//! | `unfold` | the path over one triangle |
 
+mod adjacency;
 mod islands;
 mod repair;
 #[cfg(test)]
 mod tests;
 mod unfold;
-mod web;
 
 use super::{constraints::ConstraintGraph, soa::SoaVec3};
+use adjacency::ParticleAdjacency;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap},
 };
 use unfold::unfold;
-use web::Web;
 
-/// So many islands at most reach a particle: the nearest ones.
-pub(super) const MOST_ISLANDS: usize = 4;
+/// Largest number of islands with a distance per particle: the nearest ones.
+pub(super) const MAX_ISLANDS: usize = 4;
 
-/// So many sources of one island at most reach a particle. Only the nearest counts in the end, but
-/// where two of them are almost as near, a triangle needs the same one at both of its corners.
-const MOST_SOURCES: usize = 3;
+/// Largest number of sources of one island per particle. Only the nearest one counts in the end, but where two are
+/// almost equally near, a triangle needs the same source at both of its corners.
+const MAX_SOURCES_PER_ISLAND: usize = 3;
 
-/// What distances are measured on.
+/// Rest shape on which distances are measured.
 #[derive(Clone, Copy)]
 pub struct RestShape<'a> {
-    /// Where the particles are at rest, m.
+    /// Rest positions of the particles, m.
     pub positions: &'a SoaVec3,
-    /// Its surface. May be empty, as for ropes.
+    /// Triangles of the surface. May be empty, as for ropes.
     pub triangles: &'a [[u32; 3]],
-    /// Its structural constraints are ways too, as long as their rest lengths.
+    /// Constraints, of which the structural ones are paths too, with their rest lengths.
     pub constraints: &'a ConstraintGraph,
 }
 
-/// How far a particle is from a source.
+/// Distance of a particle from a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reach {
-    /// The particle from which the distance is measured.
+pub struct GeodesicDistance {
+    /// Particle from which the distance is measured.
     pub source: u32,
-    /// Sources that stand together have the same number.
+    /// Island of the source: neighbouring sources have the same number.
     pub island: u32,
     /// Distance along the cloth, m.
     pub distance: f64,
 }
 
-/// Distances from sources to all particles, with what is needed to bring them up to date after a
-/// tear.
+/// Distances from sources to all particles, with the data needed to update them after a tear.
 #[derive(Clone, Debug, Default)]
 pub struct Geodesics {
-    /// The first label of each particle; [`NONE`] without any.
-    head: Vec<u32>,
+    /// First label of each particle; [`NONE`] without any.
+    first_label: Vec<u32>,
     labels: Vec<Label>,
-    /// For each label its source and the next label of the same particle: what is asked for most, kept
-    /// together.
-    chain: Vec<[u32; 2]>,
-    /// While labels spread: sources and labels of each particle, as many as there is room for, so that
-    /// neighbours are found without following their chains all over the memory.
-    first_labels: Vec<[[u32; 2]; 2]>,
+    /// Source and next label of the same particle, for each label: the most frequently read data, stored
+    /// contiguously.
+    links: Vec<[u32; 2]>,
+    /// During propagation: sources and indices of the first two labels of each particle, so that most lookups do
+    /// not follow linked lists through memory.
+    label_cache: Vec<[[u32; 2]; 2]>,
 }
 
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Label {
-    reach: Reach,
+    geodesic: GeodesicDistance,
     particle: u32,
-    /// Where the front has its centre: the source, or where the way around something bends.
+    /// Centre of the front: the source, or the particle where the path bends around a hole or slit.
     pivot: u32,
-    /// How far the centre is from the source, m.
+    /// Distance of the centre from the source, m.
     base: f64,
-    /// The particles from which it came: the same one twice along an edge, the own one at a source.
+    /// Particles from which the label propagated: one of them twice along an edge, the particle itself at a
+    /// source.
     from: [u32; 2],
-    state: State,
+    state: LabelState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
-    /// Not known to be among the nearest.
+enum LabelState {
+    /// Not yet known to be among the nearest.
     Open,
     Settled,
-    /// The particle has nearer ones, as many as it may; or, in a repair, there is no such way now.
+    /// The particle has the maximum number of nearer labels; or, in a repair, the path no longer exists.
     Dropped,
 }
 
-/// A neighbour of the particle whose label is spread.
+/// Neighbour of the particle from which a label propagates.
 #[derive(Clone, Copy)]
-struct Near {
+struct Neighbour {
     particle: u32,
-    /// How far it is, m.
+    /// Distance from the particle, m.
     length: f64,
-    /// Its label of the same source; [`NONE`] without one.
+    /// Label for the same source; [`NONE`] without one.
     label: u32,
-    /// How far it is from the source, if that label has settled; else infinite.
+    /// Distance from the source, m, if that label is settled; otherwise infinite.
     distance: f64,
 }
 
-/// Labels to spread, the nearest first. Distances are positive, so their bits have their order.
-type Front = BinaryHeap<Reverse<(u64, u32)>>;
+/// Queue of labels to propagate, nearest first. Distances are positive, so their bits have the order of the
+/// values.
+type FrontQueue = BinaryHeap<Reverse<(u64, u32)>>;
 
-/// Where two ways part is looked for this many bends back.
-const MOST_BENDS: usize = 8;
+/// Largest number of bends that are followed back to find the common part of two paths.
+const MAX_BENDS: usize = 8;
 
-/// A shorter way must be shorter by this share, or rounding would keep the search busy.
-const GAIN: f64 = 1e-9;
+/// Relative improvement from which a path counts as shorter; without it, rounding would prolong the search.
+const MIN_IMPROVEMENT: f64 = 1e-9;
 
 impl Geodesics {
-    /// Measures the distances from these particles. Those that do not exist are left out.
+    /// Measures the distances from these particles. Particles that do not exist are left out.
     pub fn new(shape: &RestShape, sources: &[u32]) -> Self {
-        let web = Web::new(shape);
+        let adjacency = ParticleAdjacency::new(shape);
         let mut new = Self {
-            head: vec![NONE; shape.positions.len()],
+            first_label: vec![NONE; shape.positions.len()],
             labels: Vec::with_capacity(shape.positions.len()),
-            chain: Vec::with_capacity(shape.positions.len()),
-            first_labels: Vec::new(),
+            links: Vec::with_capacity(shape.positions.len()),
+            label_cache: Vec::new(),
         };
-        let mut front = Front::new();
-        for (source, island) in islands::find(&web, sources) {
+        let mut front = FrontQueue::new();
+        for (source, island) in islands::find(&adjacency, sources) {
             new.add_source(source, island, &mut front);
         }
-        new.spread(&web, front);
-        new.tidy();
+        new.propagate(&adjacency, front);
+        new.compact();
         new
     }
 
-    /// How many particles there are.
+    /// Returns the number of particles.
     pub fn len(&self) -> usize {
-        self.head.len()
+        self.first_label.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no particles.
     pub fn is_empty(&self) -> bool {
-        self.head.is_empty()
+        self.first_label.is_empty()
     }
 
-    /// What a particle can be reached from, the nearest source first.
-    pub fn of(&self, particle: u32) -> impl Iterator<Item = Reach> + '_ {
-        self.list(particle).map(|i| self.labels[i as usize].reach)
+    /// Returns the distances of a particle from its sources, nearest first.
+    pub fn for_particle(&self, particle: u32) -> impl Iterator<Item = GeodesicDistance> + '_ {
+        self.labels_of(particle)
+            .map(|i| self.labels[i as usize].geodesic)
     }
 
-    /// The labels of a particle.
-    fn list(&self, particle: u32) -> impl Iterator<Item = u32> + '_ {
-        let first = self.head.get(particle as usize).copied().unwrap_or(NONE);
+    /// Returns the labels of a particle.
+    fn labels_of(&self, particle: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self
+            .first_label
+            .get(particle as usize)
+            .copied()
+            .unwrap_or(NONE);
         let known = |i: u32| (i != NONE).then_some(i);
-        std::iter::successors(known(first), move |&i| known(self.chain[i as usize][1]))
+        std::iter::successors(known(first), move |&i| known(self.links[i as usize][1]))
     }
 
     fn find(&self, particle: u32, source: u32) -> Option<u32> {
-        if let Some(first) = self.first_labels.get(particle as usize) {
+        if let Some(first) = self.label_cache.get(particle as usize) {
             for &[of, label] in first {
                 if of == source {
                     return Some(label);
@@ -175,49 +180,50 @@ impl Geodesics {
                 }
             }
         }
-        self.list(particle)
-            .find(|&i| self.chain[i as usize][0] == source)
+        self.labels_of(particle)
+            .find(|&i| self.links[i as usize][0] == source)
     }
 
     fn settled(&self, particle: u32, source: u32) -> Option<&Label> {
         let label = &self.labels[self.find(particle, source)? as usize];
-        (label.state == State::Settled).then_some(label)
+        (label.state == LabelState::Settled).then_some(label)
     }
 
-    fn add_source(&mut self, source: u32, island: u32, front: &mut Front) {
-        let reach = Reach {
+    fn add_source(&mut self, source: u32, island: u32, front: &mut FrontQueue) {
+        let geodesic = GeodesicDistance {
             source,
             island,
             distance: 0.0,
         };
         let label = Label {
-            reach,
+            geodesic,
             particle: source,
             pivot: source,
             base: 0.0,
             from: [source; 2],
-            state: State::Open,
+            state: LabelState::Open,
         };
         self.offer(NONE, label, front);
     }
 
-    /// Takes a label if it is the first from its source or nearer than the one that there is, which
-    /// has the given index or [`NONE`]. Returns the index.
-    fn offer(&mut self, known: u32, label: Label, front: &mut Front) -> u32 {
+    /// Accepts a label if it is the first one for its source, or nearer than the known one. `known` is the index
+    /// of the known label or [`NONE`]. Returns the index of the label.
+    fn offer(&mut self, known: u32, label: Label, front: &mut FrontQueue) -> u32 {
         let index = if known == NONE {
-            let place = label.particle as usize;
+            let particle = label.particle as usize;
             let index = self.labels.len() as u32;
             self.labels.push(label);
-            self.chain.push([label.reach.source, self.head[place]]);
-            self.head[place] = index;
-            if let Some(first) = self.first_labels.get_mut(place)
+            self.links
+                .push([label.geodesic.source, self.first_label[particle]]);
+            self.first_label[particle] = index;
+            if let Some(first) = self.label_cache.get_mut(particle)
                 && let Some(free) = first.iter_mut().find(|[of, _]| *of == NONE)
             {
-                *free = [label.reach.source, index];
+                *free = [label.geodesic.source, index];
             }
             index
         } else {
-            if !self.gains(known, label.reach.distance) {
+            if !self.improves(known, label.geodesic.distance) {
                 return known;
             }
             let before = &mut self.labels[known as usize];
@@ -227,214 +233,231 @@ impl Geodesics {
             };
             known
         };
-        front.push(Reverse((label.reach.distance.to_bits(), index)));
+        front.push(Reverse((label.geodesic.distance.to_bits(), index)));
         index
     }
 
-    /// Whether a distance is better than that of a label, if there is one.
-    fn gains(&self, known: u32, distance: f64) -> bool {
+    /// Returns whether a distance is shorter than that of a label, if there is one.
+    fn improves(&self, known: u32, distance: f64) -> bool {
         let Some(label) = self.labels.get(known as usize) else {
             return true;
         };
-        distance < label.reach.distance * (1.0 - GAIN) && label.state != State::Dropped
+        distance < label.geodesic.distance * (1.0 - MIN_IMPROVEMENT)
+            && label.state != LabelState::Dropped
     }
 
-    /// Whether a particle may settle one more label.
-    fn admits(&self, label: &Label) -> bool {
-        // Mostly it is the only one so far.
-        let first = self.first_labels.get(label.particle as usize);
+    /// Returns whether a particle may settle one more label.
+    fn can_settle(&self, label: &Label) -> bool {
+        // In most cases there is no other label yet.
+        let first = self.label_cache.get(label.particle as usize);
         if first.is_some_and(|[_, second]| second[0] == NONE) {
             return true;
         }
-        let mut islands = [NONE; MOST_ISLANDS];
+        let mut islands = [NONE; MAX_ISLANDS];
         let (mut others, mut same) = (0, 0);
-        for i in self.list(label.particle) {
-            let Label { reach, state, .. } = self.labels[i as usize];
-            if state != State::Settled {
+        for i in self.labels_of(label.particle) {
+            let Label {
+                geodesic, state, ..
+            } = self.labels[i as usize];
+            if state != LabelState::Settled {
                 continue;
             }
-            if reach.island == label.reach.island {
+            if geodesic.island == label.geodesic.island {
                 same += 1;
-            } else if !islands[..others].contains(&reach.island) {
-                if others + 1 == MOST_ISLANDS {
-                    return same > 0 && same < MOST_SOURCES;
+            } else if !islands[..others].contains(&geodesic.island) {
+                if others + 1 == MAX_ISLANDS {
+                    return same > 0 && same < MAX_SOURCES_PER_ISLAND;
                 }
-                islands[others] = reach.island;
+                islands[others] = geodesic.island;
                 others += 1;
             }
         }
-        same < MOST_SOURCES
+        same < MAX_SOURCES_PER_ISLAND
     }
 
-    /// The centre of the front between two labels of one source, and how far that is from the source:
-    /// the last one that both ways lead through. Anything nearer would be a short cut that is not
-    /// there; anything farther, such as the source itself, only flattens the front.
+    /// Returns the centre of the front between two labels of one source, and its distance from the source: the
+    /// last point common to both paths. A nearer centre would be a short cut that does not exist; a farther one,
+    /// such as the source itself, only flattens the front.
     fn centre(&self, a: &Label, b: &Label) -> (u32, f64) {
         let (near, far) = if a.base <= b.base { (a, b) } else { (b, a) };
         let mut pivot = far.pivot;
-        for _ in 0..MOST_BENDS {
+        for _ in 0..MAX_BENDS {
             if pivot == near.pivot {
                 return (near.pivot, near.base);
             }
-            match self.settled(pivot, a.reach.source) {
-                Some(label) if label.reach.distance > near.base => pivot = label.pivot,
+            match self.settled(pivot, a.geodesic.source) {
+                Some(label) if label.geodesic.distance > near.base => pivot = label.pivot,
                 _ => break,
             }
         }
-        (a.reach.source, 0.0)
+        (a.geodesic.source, 0.0)
     }
 
-    /// Goes on until no label can be spread any further. One that has settled may still improve:
-    /// where a triangle is obtuse, or a right one, its far corner can come later than what is behind
-    /// it.
-    fn spread(&mut self, web: &Web, mut front: Front) {
-        let mut near: Vec<Near> = Vec::new();
-        self.first_labels = (0..self.head.len() as u32)
+    /// Propagates labels until the queue is empty. A settled label may still improve: in an obtuse or right
+    /// triangle, the far corner can be settled after particles behind it.
+    fn propagate(&mut self, adjacency: &ParticleAdjacency, mut front: FrontQueue) {
+        let mut neighbours: Vec<Neighbour> = Vec::new();
+        self.label_cache = (0..self.first_label.len() as u32)
             .map(|particle| {
                 let mut first = [[NONE; 2]; 2];
-                for (free, label) in first.iter_mut().zip(self.list(particle)) {
-                    *free = [self.chain[label as usize][0], label];
+                for (free, label) in first.iter_mut().zip(self.labels_of(particle)) {
+                    *free = [self.links[label as usize][0], label];
                 }
                 first
             })
             .collect();
         while let Some(Reverse((key, index))) = front.pop() {
             let label = self.labels[index as usize];
-            if label.reach.distance.to_bits() != key || label.state == State::Dropped {
+            if label.geodesic.distance.to_bits() != key || label.state == LabelState::Dropped {
                 continue;
             }
-            if label.state == State::Open {
-                let state = match self.admits(&label) {
-                    true => State::Settled,
-                    false => State::Dropped,
+            if label.state == LabelState::Open {
+                let state = match self.can_settle(&label) {
+                    true => LabelState::Settled,
+                    false => LabelState::Dropped,
                 };
                 self.labels[index as usize].state = state;
-                if state == State::Dropped {
+                if state == LabelState::Dropped {
                     continue;
                 }
             }
-            let source = label.reach.source;
-            near.clear();
-            for &(particle, length) in web.neighbours(label.particle) {
+            let source = label.geodesic.source;
+            neighbours.clear();
+            for &(particle, length) in adjacency.neighbours(label.particle) {
                 let known = self.find(particle, source).unwrap_or(NONE);
-                near.push(Near {
+                neighbours.push(Neighbour {
                     particle,
                     length,
                     label: known,
                     distance: self.settled_distance(known),
                 });
             }
-            for [one, other] in web.wings(label.particle) {
-                for [a, b] in [[one, other], [other, one]].map(|w| w.map(|k| k as usize)) {
-                    let (beside, to) = (near[a], near[b]);
-                    // The nearest of the three is where the front comes from.
-                    let least = label.reach.distance.min(beside.distance);
-                    if beside.distance == f64::INFINITY || to.distance <= least {
+            for [one, other] in adjacency.opposite_edges(label.particle) {
+                for [a, b] in [[one, other], [other, one]].map(|edge| edge.map(|k| k as usize)) {
+                    let (beside, to) = (neighbours[a], neighbours[b]);
+                    // The front arrives from the nearest of the three corners.
+                    let min_distance = label.geodesic.distance.min(beside.distance);
+                    if beside.distance == f64::INFINITY || to.distance <= min_distance {
                         continue;
                     }
-                    if let Some(over) = self.over(web, &label, beside.label, to) {
+                    if let Some(over) =
+                        self.label_over_triangle(adjacency, &label, beside.label, to)
+                    {
                         let known = self.offer(to.label, over, &mut front);
-                        near[b].label = known;
-                        near[b].distance = self.settled_distance(known);
+                        neighbours[b].label = known;
+                        neighbours[b].distance = self.settled_distance(known);
                     }
                 }
             }
-            for to in &near {
-                if self.gains(to.label, label.reach.distance + to.length) {
-                    self.offer(to.label, along_edge(&label, to), &mut front);
+            for to in &neighbours {
+                if self.improves(to.label, label.geodesic.distance + to.length) {
+                    self.offer(to.label, label_along_edge(&label, to), &mut front);
                 }
             }
         }
     }
 
-    /// The distance of a label that has settled, infinite without one.
+    /// Returns the distance of a settled label, otherwise infinity.
     fn settled_distance(&self, index: u32) -> f64 {
         match self.labels.get(index as usize) {
-            Some(label) if label.state == State::Settled => label.reach.distance,
+            Some(label) if label.state == LabelState::Settled => label.geodesic.distance,
             _ => f64::INFINITY,
         }
     }
 
-    /// The label that a neighbour gets over the triangle that it makes with two particles, both of
-    /// which have one of the same source.
-    fn over(&self, web: &Web, label: &Label, beside: u32, to: Near) -> Option<Label> {
+    /// Returns the label that a neighbour obtains over its triangle with two particles that both have a label of
+    /// the same source, if it is an improvement.
+    fn label_over_triangle(
+        &self,
+        adjacency: &ParticleAdjacency,
+        label: &Label,
+        beside: u32,
+        to: Neighbour,
+    ) -> Option<Label> {
         let beside = &self.labels[beside as usize];
         let centre = self.centre(label, beside);
-        let over = over_triangle(web, label, beside, centre, to.particle)?;
-        self.gains(to.label, over.reach.distance).then_some(over)
+        let over = unfold_label(adjacency, label, beside, centre, to.particle)?;
+        self.improves(to.label, over.geodesic.distance)
+            .then_some(over)
     }
 
-    /// Keeps what has settled, and sorts it by distance.
-    fn tidy(&mut self) {
-        let mut kept = Vec::with_capacity(self.labels.len());
-        let mut chain = Vec::with_capacity(self.labels.len());
+    /// Keeps only settled labels, sorted by distance.
+    fn compact(&mut self) {
+        let mut labels = Vec::with_capacity(self.labels.len());
+        let mut links = Vec::with_capacity(self.labels.len());
         let mut own: Vec<Label> = Vec::new();
-        for particle in 0..self.head.len() as u32 {
+        for particle in 0..self.first_label.len() as u32 {
             own.clear();
             own.extend(
-                self.list(particle)
+                self.labels_of(particle)
                     .map(|i| self.labels[i as usize])
-                    .filter(|label| label.state == State::Settled),
+                    .filter(|label| label.state == LabelState::Settled),
             );
             own.sort_unstable_by(|a, b| {
-                let by_distance = a.reach.distance.total_cmp(&b.reach.distance);
-                by_distance.then(a.reach.source.cmp(&b.reach.source))
+                let by_distance = a.geodesic.distance.total_cmp(&b.geodesic.distance);
+                by_distance.then(a.geodesic.source.cmp(&b.geodesic.source))
             });
-            let first = kept.len() as u32;
+            let first = labels.len() as u32;
             let end = first + own.len() as u32;
-            self.head[particle as usize] = if first < end { first } else { NONE };
-            chain.extend((first + 1..).zip(&own).map(|(next, label)| {
+            self.first_label[particle as usize] = if first < end { first } else { NONE };
+            links.extend((first + 1..).zip(&own).map(|(next, label)| {
                 let next = if next < end { next } else { NONE };
-                [label.reach.source, next]
+                [label.geodesic.source, next]
             }));
-            kept.extend_from_slice(&own);
+            labels.extend_from_slice(&own);
         }
-        self.labels = kept;
-        self.chain = chain;
-        self.first_labels = Vec::new();
+        self.labels = labels;
+        self.links = links;
+        self.label_cache = Vec::new();
     }
 
-    /// Gives the sources the islands that they belong to now.
+    /// Updates the islands of all labels.
     fn set_islands(&mut self, islands: &BTreeMap<u32, u32>) {
         for label in &mut self.labels {
-            if let Some(&island) = islands.get(&label.reach.source) {
-                label.reach.island = island;
+            if let Some(&island) = islands.get(&label.geodesic.source) {
+                label.geodesic.island = island;
             }
         }
     }
 }
 
-/// The label that a particle gets along an edge of this length.
-fn along_edge(label: &Label, to: &Near) -> Label {
+/// Returns the label that a particle obtains along an edge.
+fn label_along_edge(label: &Label, to: &Neighbour) -> Label {
     Label {
-        reach: Reach {
-            distance: label.reach.distance + to.length,
-            ..label.reach
+        geodesic: GeodesicDistance {
+            distance: label.geodesic.distance + to.length,
+            ..label.geodesic
         },
         particle: to.particle,
         pivot: label.particle,
-        base: label.reach.distance,
+        base: label.geodesic.distance,
         from: [label.particle; 2],
-        state: State::Open,
+        state: LabelState::Open,
     }
 }
 
-/// The label that the third corner of a triangle gets from two with the same source, and the centre of
-/// their front.
-fn over_triangle(web: &Web, a: &Label, b: &Label, centre: (u32, f64), to: u32) -> Option<Label> {
+/// Returns the label that the third corner of a triangle obtains from two labels of the same source and the centre
+/// of their front.
+fn unfold_label(
+    adjacency: &ParticleAdjacency,
+    a: &Label,
+    b: &Label,
+    centre: (u32, f64),
+    to: u32,
+) -> Option<Label> {
     let (pivot, base) = centre;
-    let [at_a, at_b, at] = [a.particle, b.particle, to].map(|i| web.place(i));
-    let radii = [a, b].map(|label| label.reach.distance - base);
+    let [at_a, at_b, at] = [a.particle, b.particle, to].map(|i| adjacency.position(i));
+    let radii = [a, b].map(|label| label.geodesic.distance - base);
     let radius = unfold([at_a, at_b], radii, at)?;
     Some(Label {
-        reach: Reach {
+        geodesic: GeodesicDistance {
             distance: base + radius,
-            ..a.reach
+            ..a.geodesic
         },
         particle: to,
         pivot,
         base,
         from: [a.particle, b.particle],
-        state: State::Open,
+        state: LabelState::Open,
     })
 }

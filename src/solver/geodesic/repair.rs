@@ -1,93 +1,97 @@
-//! What a tear changes: ways that led over what has opened are gone, and with them all that led on
-//! from there.
+//! Update of geodesic distances after a tear: paths across the opening are removed, and with them all paths that
+//! continue them.
 
-use super::{Front, Geodesics, NONE, RestShape, State, islands, web::Web};
+use super::{
+    FrontQueue, Geodesics, LabelState, NONE, RestShape, adjacency::ParticleAdjacency, islands,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 impl Geodesics {
-    /// Brings the distances up to date after the cloth has opened. `shape` is as it is now, with the
-    /// particles that came at the end; `sources` are all of them, copies of sources included;
-    /// `changed` are the particles at triangles and threads that are not what they were, before and
-    /// after.
+    /// Updates the distances after the cloth has been opened. `shape` is the current one, with new particles at
+    /// the end; `sources` are all sources, copies included; `changed` are the particles of all triangles and
+    /// constraints that were changed, before and after the tear.
     ///
-    /// Only what hangs on these is measured anew. Ways that became shorter are found where they begin
-    /// at a changed particle.
+    /// Only distances that depend on these are measured again. Paths that became shorter are found only if they
+    /// begin at a changed particle.
     pub fn repair(&mut self, shape: &RestShape, sources: &[u32], changed: &[u32]) {
-        let web = Web::new(shape);
-        let fresh = self.head.len() as u32..web.len() as u32;
-        self.head.resize(web.len(), NONE);
-        let mut near: BTreeSet<u32> = changed.iter().copied().chain(fresh).collect();
-        near.retain(|&i| (i as usize) < web.len());
+        let adjacency = ParticleAdjacency::new(shape);
+        let new_particles = self.first_label.len() as u32..adjacency.len() as u32;
+        self.first_label.resize(adjacency.len(), NONE);
+        let mut affected: BTreeSet<u32> = changed.iter().copied().chain(new_particles).collect();
+        affected.retain(|&i| (i as usize) < adjacency.len());
 
-        let mut lost: Vec<u32> = Vec::new();
-        for &particle in &near {
-            let gone = self.list(particle).filter(|&i| !self.is_supported(&web, i));
-            lost.extend(gone);
+        let mut dropped: Vec<u32> = Vec::new();
+        for &particle in &affected {
+            let unsupported = self
+                .labels_of(particle)
+                .filter(|&i| !self.is_supported(&adjacency, i));
+            dropped.extend(unsupported);
         }
-        for &i in &lost {
-            self.labels[i as usize].state = State::Dropped;
+        for &i in &dropped {
+            self.labels[i as usize].state = LabelState::Dropped;
         }
-        while let Some(index) = lost.pop() {
+        while let Some(index) = dropped.pop() {
             let label = self.labels[index as usize];
-            near.insert(label.particle);
-            for &(neighbour, _) in web.neighbours(label.particle) {
-                let Some(other) = self.find(neighbour, label.reach.source) else {
+            affected.insert(label.particle);
+            for &(neighbour, _) in adjacency.neighbours(label.particle) {
+                let Some(other) = self.find(neighbour, label.geodesic.source) else {
                     continue;
                 };
                 let other_label = &mut self.labels[other as usize];
-                if other_label.state == State::Settled
+                if other_label.state == LabelState::Settled
                     && other_label.from.contains(&label.particle)
-                    // A source is its own beginning.
-                    && other_label.particle != label.reach.source
+                    // The label of a source depends on no other.
+                    && other_label.particle != label.geodesic.source
                 {
-                    other_label.state = State::Dropped;
-                    lost.push(other);
+                    other_label.state = LabelState::Dropped;
+                    dropped.push(other);
                 }
             }
         }
-        // What was dropped makes room for what comes.
-        self.tidy();
+        // Dropped labels are removed before new ones are added.
+        self.compact();
 
-        let islands = islands::find(&web, sources);
+        let islands = islands::find(&adjacency, sources);
         self.set_islands(&islands);
-        let mut front = Front::new();
+        let mut front = FrontQueue::new();
         for (&source, &island) in &islands {
             if self.find(source, source).is_none() {
                 self.add_source(source, island, &mut front);
             }
         }
-        // The border of what is still true goes on from where it is.
-        let around = near
+        // Labels at the border of the valid region propagate again.
+        let around = affected
             .iter()
-            .flat_map(|&i| web.neighbours(i).iter().map(|&(j, _)| j).chain([i]));
+            .flat_map(|&i| adjacency.neighbours(i).iter().map(|&(j, _)| j).chain([i]));
         let border: BTreeSet<u32> = around.collect();
         for &particle in &border {
-            for i in self.list(particle) {
+            for i in self.labels_of(particle) {
                 let label = &self.labels[i as usize];
-                if label.state == State::Settled {
-                    front.push(Reverse((label.reach.distance.to_bits(), i)));
+                if label.state == LabelState::Settled {
+                    front.push(Reverse((label.geodesic.distance.to_bits(), i)));
                 }
             }
         }
-        self.spread(&web, front);
-        self.tidy();
+        self.propagate(&adjacency, front);
+        self.compact();
     }
 
-    /// Whether the edge or triangle over which a label came is still there.
-    fn is_supported(&self, web: &Web, index: u32) -> bool {
+    /// Returns whether the edge or triangle over which a label propagated still exists.
+    fn is_supported(&self, adjacency: &ParticleAdjacency, index: u32) -> bool {
         let label = &self.labels[index as usize];
         let [a, b] = label.from;
         if a == label.particle {
             return true;
         }
         if a == b {
-            let mut neighbours = web.neighbours(label.particle).iter();
+            let mut neighbours = adjacency.neighbours(label.particle).iter();
             return neighbours.any(|&(i, _)| i == a);
         }
-        let neighbours = web.neighbours(label.particle);
-        web.wings(label.particle)
-            .map(|wing| wing.map(|k| neighbours[k as usize].0))
-            .any(|wing| wing == [a, b] || wing == [b, a])
+        let neighbours = adjacency.neighbours(label.particle);
+        adjacency
+            .opposite_edges(label.particle)
+            .map(|edge| edge.map(|k| neighbours[k as usize].0))
+            .any(|edge| edge == [a, b] || edge == [b, a])
     }
 }

@@ -1,63 +1,62 @@
-//! Contacts with surfaces of triangles: convex hulls, meshes, fields of heights.
+//! Contacts with triangle surfaces: convex hulls, meshes, heightfields.
 //!
-//! Particles are taken in groups of neighbours in memory. Of each group the triangles near it are looked up
-//! once and kept for as long as it stays in the box that was looked at, in the frame of the surface: cloth
-//! that rests looks nothing up. In each substep a particle meets the few of those that its way comes near:
-//! first it is stopped at the first that it goes through, then pushed out of the nearest one. What is kept
-//! are only lists that hold all that is near, so that results do not depend on when they were made.
+//! Particles are processed in groups of neighbours in memory. The triangles near each group are looked up
+//! once and cached for as long as the group stays in the queried box, in the frame of the surface: cloth
+//! at rest looks nothing up. In each substep a particle is tested against the few of them near its path:
+//! first it is stopped at the first triangle it crosses, then pushed out of the nearest one. The cached lists are
+//! supersets of the triangles near, so results do not depend on when the lists were made.
 //!
-//! On which side of a closed surface a particle is that no triangle is near is looked up once as well, and
-//! holds as long as it moves by less than its distance.
+//! For a particle far from all triangles, the side of a closed surface is determined once as well, and remains
+//! valid as long as the particle moves by less than its distance from the surface.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `surface` | the triangles, and how they are found |
-//! | `heights` | makes them of heights |
-//! | `triangle` | one triangle and a point |
-//! | `group` | what is kept of each group of particles |
-//! | `meet` | one particle and the triangles near it |
+//! | `surface` | triangle surface and its bounding volume hierarchy |
+//! | `heightfield` | surfaces from heightfields |
+//! | `triangle` | closest point on a triangle, crossing of a path and a triangle |
+//! | `group` | cached triangle candidates per group of particles |
+//! | `swept_particle` | one particle against the triangles near it |
 
 mod group;
-mod heights;
-mod meet;
+mod heightfield;
 mod surface;
+mod swept_particle;
 mod triangle;
 
 pub use surface::{SurfaceError, TriangleSurface};
 
-use self::group::Part;
+use self::group::ChunkCache;
 use super::{
     collide::{Collider, Friction, Pose, Surface},
-    contact::Obstacle,
-    crew::{Leader, PART},
+    contact::ColliderAtSubstep,
     particles::ParticleArrays,
     soa::{Bounds, SoaVec3, bounds},
+    workers::{PARTICLES_PER_PART, Workers},
 };
 use bevy::math::{Mat3, Vec3};
 use std::sync::Arc;
 
-/// Particles that have a list of triangles together.
+/// Consecutive particles that share a list of triangles.
 const GROUP: usize = 16;
 
-/// The least distance that particles keep from triangles, m: on which side they are must not be lost by
-/// rounding.
-const LEAST_THICKNESS: f32 = 5e-4;
+/// Smallest distance that particles keep from triangles, m: rounding must not change the side on which they are.
+const MIN_THICKNESS: f32 = 5e-4;
 
-/// A surface of triangles that cloth bumps into.
+/// Triangle surface that cloth collides with.
 #[derive(Clone, Debug)]
 pub struct MeshCollider {
-    /// Its triangles, in its own frame.
+    /// Triangles, in the collider's own frame.
     pub surface: Arc<TriangleSurface>,
-    /// Where it is when the fixed step begins.
+    /// Pose at the beginning of the fixed step.
     pub start: Pose,
-    /// Where it is when the fixed step ends.
+    /// Pose at the end of the fixed step.
     pub end: Pose,
-    /// Its own friction.
+    /// Friction of the collider.
     pub friction: Friction,
 }
 
 impl MeshCollider {
-    /// One that does not move.
+    /// Creates a collider that does not move.
     pub fn fixed(surface: Arc<TriangleSurface>, pose: Pose, friction: Friction) -> Self {
         Self {
             surface,
@@ -67,21 +66,22 @@ impl MeshCollider {
         }
     }
 
-    /// The same collider, standing still at its end if it came there too fast to have been moved.
+    /// Removes a teleport: a collider that moved faster than 200 m/s rests at its end pose instead.
+    /// `dt` is the length of the fixed step, s.
     pub fn without_teleport(self, dt: f32) -> Self {
-        let start = self.around().without_teleport(dt).start;
+        let start = self.bounding_collider().without_teleport(dt).start;
         Self { start, ..self }
     }
 
-    /// A number by which its surface is told from others that were made in this run of the program.
+    /// Returns the id of the surface, unique in this run of the program.
     pub(crate) fn surface_id(&self) -> u64 {
         self.surface.id
     }
 
-    /// A box around it, which moves as it does.
-    pub(crate) fn around(&self) -> Collider {
+    /// Returns a box collider around the surface, with the same motion.
+    pub(crate) fn bounding_collider(&self) -> Collider {
         Collider {
-            shape: self.surface.around(),
+            shape: self.surface.bounding_cuboid(),
             start: self.start,
             end: self.end,
             friction: self.friction,
@@ -90,31 +90,33 @@ impl MeshCollider {
     }
 }
 
-/// What contacts of a cloth with surfaces of triangles need.
+/// State of the contacts of a cloth with triangle surfaces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MeshContacts {
-    /// For each surface that was near in the last step.
-    met: Vec<Met>,
-    /// Where the particles were when the substep began, if any surface is near.
+    /// Caches of the surfaces that were near in the last step.
+    surfaces: Vec<NearSurface>,
+    /// Positions of the particles at the beginning of the substep, if any surface is near.
     start: SoaVec3,
-    /// The box around all particles at the end of the last substep.
+    /// Bounding box of all particles at the end of the last substep.
     last: Option<Bounds>,
+    /// Whether any surface is near in this substep.
     near: bool,
 }
 
-/// What is kept of a surface.
+/// Cache of a surface near the cloth.
 #[derive(Clone, Debug)]
-struct Met {
+struct NearSurface {
     id: u64,
-    /// It was near in this step.
+    /// Whether the surface was near in this step.
     used: bool,
-    parts: Vec<Part>,
+    chunks: Vec<ChunkCache>,
 }
 
 impl MeshContacts {
-    /// Remembers where the particles were when the substep began, the `first` of a step or another, if any
-    /// surface is near. After all else that moves them, before displacements are brought up to date. With
-    /// each collider comes the number of the substep on its way, and of how many.
+    /// Begins a substep (`first` marks the first one of a step): finds the surfaces near the cloth, and if there
+    /// are any, records the positions of the particles at the beginning of the substep. Call after everything else
+    /// that moves particles, before displacements are updated. Each collider comes with the index of the
+    /// substep and the number of substeps on its path.
     pub(crate) fn begin<'a>(
         &mut self,
         p: &ParticleArrays,
@@ -125,7 +127,8 @@ impl MeshContacts {
         self.near = false;
         let mut colliders = colliders.into_iter().peekable();
         if first {
-            self.met.retain_mut(|met| std::mem::take(&mut met.used));
+            self.surfaces
+                .retain_mut(|near| std::mem::take(&mut near.used));
             self.last = None;
         }
         if colliders.peek().is_none() || p.is_empty() {
@@ -136,54 +139,54 @@ impl MeshContacts {
             .last
             .unwrap_or_else(|| bounds([&p.previous.x, &p.previous.y, &p.previous.z]));
         self.last = Some(now);
-        // What other colliders push it by is hardly ever more than its own way.
+        // Margin for the push-out by other colliders, which hardly ever exceeds the cloth's own movement.
         let mut swept = union(&now, &last);
         for axis in 0..3 {
-            let way = (now[0][axis] - last[0][axis]).abs();
-            let way = way.max((now[1][axis] - last[1][axis]).abs());
-            let more = way + 2.0 * surface.thickness.max(LEAST_THICKNESS);
-            swept[0][axis] -= more;
-            swept[1][axis] += more;
+            let movement = (now[0][axis] - last[0][axis]).abs();
+            let movement = movement.max((now[1][axis] - last[1][axis]).abs());
+            let margin = movement + 2.0 * surface.thickness.max(MIN_THICKNESS);
+            swept[0][axis] -= margin;
+            swept[1][axis] += margin;
         }
         for (collider, during) in colliders {
-            let by = By::new(collider, surface, p.origin, during);
-            if !by.reaches(&swept) {
+            let at_substep = SurfaceAtSubstep::new(collider, surface, p.origin, during);
+            if !at_substep.may_touch(&swept) {
                 continue;
             }
             self.near = true;
             let id = collider.surface.id;
-            let known = self.met.iter_mut().find(|met| met.id == id);
+            let known = self.surfaces.iter_mut().find(|near| near.id == id);
             match known {
-                Some(met) => met.used = true,
-                None => self.met.push(Met {
+                Some(near) => near.used = true,
+                None => self.surfaces.push(NearSurface {
                     id,
                     used: true,
-                    parts: Vec::new(),
+                    chunks: Vec::new(),
                 }),
             }
         }
         if self.near {
-            let ways = [&p.displacement.x, &p.displacement.y, &p.displacement.z];
+            let displacement = [&p.displacement.x, &p.displacement.y, &p.displacement.z];
             let predicted = [&p.predicted.x, &p.predicted.y, &p.predicted.z];
             let start = &mut self.start;
             let planes = [&mut start.x, &mut start.y, &mut start.z].into_iter();
-            for ((start, way), predicted) in planes.zip(ways).zip(predicted) {
+            for ((start, displacement), predicted) in planes.zip(displacement).zip(predicted) {
                 start.clear();
-                start.extend(predicted.iter().zip(way).map(|(x, d)| x - d));
+                start.extend(predicted.iter().zip(displacement).map(|(x, d)| x - d));
             }
         }
     }
 
-    /// Whether any is near in this substep.
+    /// Returns whether any surface is near in this substep.
     pub(crate) fn is_near(&self) -> bool {
         self.near
     }
 
     /// Stops particles at the surfaces and pushes them out. Displacements must be up to date, and
-    /// [`begin`](Self::begin) must have been called in this substep.
+    /// [`begin`](Self::begin) must have been called in this substep. Surfaces that were not near then are skipped.
     pub(crate) fn collide<'a>(
         &mut self,
-        leader: &mut Leader,
+        workers: &mut Workers,
         p: &mut ParticleArrays,
         colliders: impl IntoIterator<Item = (&'a MeshCollider, [u32; 2])>,
         surface: &Surface,
@@ -194,62 +197,65 @@ impl MeshContacts {
         }
         for (collider, during) in colliders {
             let id = collider.surface.id;
-            let Some(met) = self.met.iter_mut().find(|met| met.id == id && met.used) else {
+            let mut surfaces = self.surfaces.iter_mut();
+            let Some(near) = surfaces.find(|near| near.id == id && near.used) else {
                 continue;
             };
-            let by = By::new(collider, surface, p.origin, during);
-            met.parts.resize_with(p.len().div_ceil(PART), Part::default);
+            let at_substep = SurfaceAtSubstep::new(collider, surface, p.origin, during);
+            near.chunks
+                .resize_with(p.len().div_ceil(PARTICLES_PER_PART), ChunkCache::default);
             let moving = p
                 .position
-                .chunks_mut(PART)
-                .zip(p.displacement.chunks_mut(PART));
-            let parts = moving.zip(self.start.chunks(PART));
-            let parts = parts.zip(p.inverse_mass.chunks(PART));
-            let parts = parts.zip(met.parts.iter_mut());
-            leader.each(parts, |((((x, d), start), w), part)| {
-                part.collide(&by, first, x, d, start, w);
+                .chunks_mut(PARTICLES_PER_PART)
+                .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+            let parts = moving.zip(self.start.chunks(PARTICLES_PER_PART));
+            let parts = parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+            let parts = parts.zip(near.chunks.iter_mut());
+            workers.for_each_part(parts, |((((x, d), start), w), chunk)| {
+                chunk.collide(&at_substep, first, x, d, start, w);
             });
         }
     }
 }
 
-/// A surface during one substep.
-struct By<'a> {
+/// Triangle surface at one substep.
+struct SurfaceAtSubstep<'a> {
     surface: &'a TriangleSurface,
-    obstacle: Obstacle,
+    /// Bounding box of the surface as a collider, with its friction and motion.
+    collider: ColliderAtSubstep,
     thickness: f32,
-    /// Its frame when the substep begins and when it ends: the centre, and what turns world axes into its
-    /// own.
+    /// Frames at the beginning and at the end of the substep: origin, and rotation from world axes to local axes.
     frames: [(Vec3, Mat3); 2],
 }
 
-impl<'a> By<'a> {
+impl<'a> SurfaceAtSubstep<'a> {
     fn new(
         collider: &'a MeshCollider,
         surface: &Surface,
         origin: Vec3,
         [substep, substeps]: [u32; 2],
     ) -> Self {
-        let thickness = surface.thickness.max(LEAST_THICKNESS);
+        let thickness = surface.thickness.max(MIN_THICKNESS);
         let surface = Surface {
             thickness,
             ..*surface
         };
-        let around = collider.around();
-        let (before, after) = around.during(substep, substeps);
+        let bounding = collider.bounding_collider();
+        let (before, after) = bounding.poses_at(substep, substeps);
         let frame = |pose: Pose| {
             let to_local = Mat3::from_quat(pose.rotation).transpose();
             (pose.translation - origin, to_local)
         };
         Self {
             surface: &collider.surface,
-            obstacle: Obstacle::new(&around, &surface, origin, substep, substeps),
+            collider: ColliderAtSubstep::new(&bounding, &surface, origin, substep, substeps),
             thickness,
             frames: [frame(before), frame(after)],
         }
     }
 
-    /// A box in its own frame around what is in a box in the axes of the world, whenever in the substep.
+    /// Returns the bounding box, in the local frame, of a world-axis-aligned box at the beginning and at the end
+    /// of the substep.
     fn local_box(&self, [low, high]: &Bounds) -> [Vec3; 2] {
         let (low, high) = (Vec3::from(*low), Vec3::from(*high));
         let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
@@ -264,24 +270,24 @@ impl<'a> By<'a> {
         both
     }
 
-    /// Whether anything in a box may touch it.
-    fn reaches(&self, swept: &Bounds) -> bool {
+    /// Returns whether anything in a box may touch the surface in this substep.
+    fn may_touch(&self, swept: &Bounds) -> bool {
         if self.surface.is_hollow() {
             return true;
         }
-        if !self.obstacle.may_cross(swept) {
+        if !self.collider.may_touch_swept(swept) {
             return false;
         }
         let [low, high] = self.local_box(swept);
         let [from, to] = self.surface.bounds();
         let reach = Vec3::splat(self.thickness);
-        // Of NaN nothing is known.
+        // NaN counts as contact.
         !((low - reach).cmpgt(to).any() || (high + reach).cmplt(from).any())
     }
 }
 
-/// The deepest that any particle is inside a surface that is closed, or outside one that is hollow, at the
-/// end of the fixed step, m; 0 if none is. Pinned particles do not count.
+/// Returns the largest depth of a particle inside a closed surface, or outside a container, at the end of the
+/// fixed step, m; 0 if there is no penetration. Pinned particles do not count.
 pub fn deepest_mesh_penetration<'a>(
     particles: &ParticleArrays,
     colliders: impl IntoIterator<Item = &'a MeshCollider>,

@@ -1,13 +1,13 @@
-//! Triangles that cloth bumps into, in their own frame: a closed surface around a solid, or an open one
-//! with two sides.
+//! Triangle surface that cloth collides with, in its own frame: a closed surface around a solid, or an open,
+//! two-sided one.
 //!
-//! On which side of a closed surface a point is follows from the nearest point of the surface and the
-//! pseudo-normal there: that of a triangle inside, the sum of two at an edge, the sum of all weighted by
-//! their angles at a corner (Bærentzen and Aanæs, "Signed distance computation using the angle weighted
-//! pseudonormal", 2005).
+//! The side of a closed surface on which a point lies follows from the nearest point of the surface and the
+//! pseudo-normal there: the triangle normal inside a triangle, the sum of both normals at an edge, the sum of all
+//! normals weighted by angle at a vertex (Bærentzen and Aanæs, "Signed distance computation using the angle
+//! weighted pseudonormal", 2005).
 //!
-//! Triangles near a box or a point are found by parry's tree of boxes. What it finds does not depend on
-//! how the tree was built: its leaves are compared one by one.
+//! Triangles near a box or a point are found with parry's bounding volume hierarchy. Results do not depend on
+//! how the tree was built, since leaves are compared one by one.
 
 use super::triangle::{self, Feature};
 use crate::solver::shape::Shape;
@@ -22,33 +22,33 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// A hull that encloses less than this share of the cube around it is flat.
+/// A hull that encloses less than this fraction of its bounding cube counts as flat.
 const FLAT: f32 = 1e-6;
 
-/// Why points, triangles or heights make no surface. The text says what to do about it.
+/// Reason why points, triangles or heights form no surface. The error text includes the remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SurfaceError {
-    /// There is no triangle that has an area.
+    /// No triangle has an area.
     NoTriangles,
-    /// A triangle names a point that does not exist.
+    /// A triangle refers to a point that does not exist.
     OutOfRange {
-        /// The index that it names.
+        /// Index of the missing point.
         index: u32,
     },
     /// A point is NaN or infinite.
     NonFinite {
-        /// Its index.
+        /// Index of the point.
         index: usize,
     },
-    /// A convex hull of points that lie in a plane.
+    /// The points of a convex hull lie in a plane.
     Flat,
     /// parry could not find the convex hull.
     NoHull(String),
-    /// Heights that make no rectangle of at least 2 × 2, or one of no size.
+    /// The heights form no rectangle of at least 2 × 2, or its size is not finite and above 0.
     BadGrid {
-        /// How many heights there are.
+        /// Number of heights.
         heights: usize,
-        /// How many of them a row is to have.
+        /// Number of heights per row.
         columns: u32,
     },
 }
@@ -58,11 +58,11 @@ impl fmt::Display for SurfaceError {
         match self {
             Self::NoTriangles => write!(
                 f,
-                "there is no triangle with an area; give it some, or look at its scale"
+                "no triangle has an area; add triangles, or check the scale"
             ),
             Self::OutOfRange { index } => write!(
                 f,
-                "a triangle names vertex {index}, which does not exist; repair its indices"
+                "a triangle refers to vertex {index}, which does not exist; repair the indices"
             ),
             Self::NonFinite { index } => write!(
                 f,
@@ -70,20 +70,20 @@ impl fmt::Display for SurfaceError {
             ),
             Self::Flat => write!(
                 f,
-                "all points lie in a plane, so their hull holds nothing; take its triangles \
-                 instead, or a box"
+                "all points lie in a plane, so their convex hull has no volume; use the triangles \
+                 or a box instead"
             ),
             Self::NoHull(reason) => {
                 write!(
                     f,
-                    "its convex hull cannot be found ({reason}); remove points that \
-                           are all but the same, or take its triangles instead"
+                    "the convex hull cannot be computed ({reason}); remove points that \
+                           nearly coincide, or use the triangles instead"
                 )
             }
             Self::BadGrid { heights, columns } => write!(
                 f,
-                "{heights} heights in rows of {columns} make no field; it needs two full rows and \
-                 two columns at least, and lengths that are finite and above 0"
+                "{heights} heights in rows of {columns} form no heightfield; provide at least two \
+                 full rows and two columns, and a size that is finite and above 0"
             ),
         }
     }
@@ -91,20 +91,23 @@ impl fmt::Display for SurfaceError {
 
 impl std::error::Error for SurfaceError {}
 
-/// Triangles that cloth bumps into, in their own frame. If they are closed, it is kept outside, else on the
-/// side where it is.
+/// Triangle surface that cloth collides with, in its own frame. Cloth is kept outside of a closed surface, and on
+/// its current side of an open one.
 pub struct TriangleSurface {
-    /// Tells it from all others.
+    /// Unique number of the surface.
     pub(super) id: u64,
     pub(super) points: Vec<Vec3>,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// Their unit normals, outwards; 0 without an area.
+    /// Unit normals of the triangles, outwards; 0 for triangles without area.
     normals: Vec<Vec3>,
-    /// Pseudo-normals of edges, the first from the first to the second corner, and of points; none if it
-    /// is open.
+    /// Pseudo-normals of the three edges of each triangle, edge k leading from corner k to the next; empty for an
+    /// open surface.
     edge_normals: Vec<[Vec3; 3]>,
+    /// Pseudo-normals of the points; empty for an open surface.
     point_normals: Vec<Vec3>,
+    /// Corners of the bounding box.
     bounds: [Vec3; 2],
+    /// Whether cloth is kept inside (container).
     hollow: bool,
     tree: Bvh,
 }
@@ -119,19 +122,22 @@ impl fmt::Debug for TriangleSurface {
     }
 }
 
-/// The point of a surface that is nearest to another one.
+/// Point of a surface closest to a query point.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nearest {
+pub(super) struct ClosestPoint {
     pub(super) triangle: u32,
+    /// Feature of the triangle on which the point lies.
     pub(super) feature: Feature,
+    /// Position of the point, m.
     pub(super) at: Vec3,
+    /// Squared distance to the query point, m².
     pub(super) square: f32,
 }
 
 impl TriangleSurface {
-    /// A surface of triangles between points, which should be joined where they are at the same place: if
-    /// each edge has a triangle on both sides, it is closed and solid inside. Which way the triangles of a
-    /// closed surface face does not matter, as long as all face the same way.
+    /// Creates a surface from points and triangles. Points at the same position should be welded: a surface with a
+    /// triangle on both sides of each edge is closed and solid inside. The winding order of a closed surface does
+    /// not matter as long as it is consistent.
     pub fn new(points: Vec<Vec3>, mut triangles: Vec<[u32; 3]>) -> Result<Self, SurfaceError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let corners = triangles.as_flattened();
@@ -142,7 +148,7 @@ impl TriangleSurface {
             let index = index as usize;
             return Err(SurfaceError::NonFinite { index });
         }
-        // Those between fewer than three points are none.
+        // Remove triangles with repeated corners.
         triangles.retain(|&[a, b, c]| a != b && b != c && c != a);
         let closed = is_closed(&triangles);
         if closed && volume(&points, &triangles) < 0.0 {
@@ -165,9 +171,12 @@ impl TriangleSurface {
             let [a, b, c] = this.corners(triangle);
             let across = (b - a).cross(c - a);
             let length = across.length();
-            let sound = length > 0.0 && length.is_finite();
-            this.normals
-                .push(if sound { across / length } else { Vec3::ZERO });
+            let has_area = length > 0.0 && length.is_finite();
+            this.normals.push(if has_area {
+                across / length
+            } else {
+                Vec3::ZERO
+            });
         }
         if this.normals.iter().all(|&normal| normal == Vec3::ZERO) {
             return Err(SurfaceError::NoTriangles);
@@ -175,7 +184,7 @@ impl TriangleSurface {
         if closed {
             this.find_pseudo_normals();
         }
-        // Those without an area are met by their neighbours.
+        // Triangles without area are covered by their neighbours.
         let leaves = (0..this.triangles.len() as u32)
             .filter(|&triangle| this.normals[triangle as usize] != Vec3::ZERO)
             .map(|triangle| {
@@ -191,7 +200,7 @@ impl TriangleSurface {
         Ok(this)
     }
 
-    /// The convex hull of points.
+    /// Creates the convex hull of points.
     pub fn convex_hull(points: &[Vec3]) -> Result<Self, SurfaceError> {
         if let Some(index) = points.iter().position(|point| !point.is_finite()) {
             return Err(SurfaceError::NonFinite { index });
@@ -199,7 +208,7 @@ impl TriangleSurface {
         let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
         let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
         let size = (high - low).max_element();
-        // parry may go on without end, or panic, where points are too few or all the same.
+        // parry may loop forever or panic if there are too few points or all are the same.
         if points.len() < 4 || !(size > 0.0 && size.is_finite()) {
             return Err(SurfaceError::Flat);
         }
@@ -216,7 +225,7 @@ impl TriangleSurface {
         }
     }
 
-    /// The same surface with cloth kept inside, if it is closed.
+    /// Turns a closed surface inside out, so that cloth is kept inside (container); open surfaces are unchanged.
     pub fn hollow(mut self) -> Self {
         if self.is_closed() {
             self.hollow = !self.hollow;
@@ -235,27 +244,28 @@ impl TriangleSurface {
         self
     }
 
-    /// Whether it is the surface of a solid.
+    /// Returns whether the surface is closed, enclosing a solid.
     pub fn is_closed(&self) -> bool {
         !self.edge_normals.is_empty()
     }
 
-    /// Whether cloth is kept inside.
+    /// Returns whether cloth is kept inside.
     pub(super) fn is_hollow(&self) -> bool {
         self.hollow
     }
 
-    /// How many triangles it has.
+    /// Returns the number of triangles.
     pub fn len(&self) -> usize {
         self.triangles.len()
     }
 
-    /// Whether it has none, which none has that can be made.
+    /// Returns whether there are no triangles; never true, since [`new`](Self::new) rejects such surfaces.
     pub fn is_empty(&self) -> bool {
         self.triangles.is_empty()
     }
 
-    /// The ends of all its edges, each once if it is closed, in its own frame.
+    /// Iterates over the end points of all edges, in the local frame. Edges of a closed surface occur once, inner
+    /// edges of an open one twice.
     pub fn edges(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
         let closed = self.is_closed();
         let ends = self
@@ -266,13 +276,13 @@ impl TriangleSurface {
         once.map(|ends| ends.map(|i| self.points[i as usize]))
     }
 
-    /// The corners of the box around it.
+    /// Returns the corners of the bounding box.
     pub(super) fn bounds(&self) -> [Vec3; 2] {
         self.bounds
     }
 
-    /// A box around its origin that it is in.
-    pub(super) fn around(&self) -> Shape {
+    /// Returns the smallest box centred at the origin that contains the surface.
+    pub(super) fn bounding_cuboid(&self) -> Shape {
         let half_size = self.bounds[0].abs().max(self.bounds[1].abs());
         Shape::Cuboid { half_size }
     }
@@ -287,18 +297,18 @@ impl TriangleSurface {
         self.normals[triangle as usize]
     }
 
-    /// Adds the triangles that reach into a box, in their order.
+    /// Appends the triangles with a bounding box that overlaps a box, in ascending order.
     pub(super) fn find(&self, [low, high]: [Vec3; 2], found: &mut Vec<u32>) {
         let first = found.len();
-        found.extend(self.tree.leaves(|node| meets(node, low, high)));
+        found.extend(self.tree.leaves(|node| overlaps(node, low, high)));
         found[first..].sort_unstable();
     }
 
-    /// The point of one of its triangles that is nearest.
+    /// Returns the point of one triangle that is closest to a point.
     #[inline]
-    pub(super) fn nearest_of(&self, triangle: u32, to: Vec3) -> Nearest {
-        let (at, feature) = triangle::nearest(self.corners(triangle), to);
-        Nearest {
+    pub(super) fn nearest_on(&self, triangle: u32, to: Vec3) -> ClosestPoint {
+        let (at, feature) = triangle::closest_point(self.corners(triangle), to);
+        ClosestPoint {
             triangle,
             feature,
             at,
@@ -306,20 +316,23 @@ impl TriangleSurface {
         }
     }
 
-    /// The point of all its triangles that is nearest.
-    pub(super) fn nearest(&self, to: Vec3) -> Option<Nearest> {
+    /// Returns the point of the surface that is closest to a point.
+    pub(super) fn nearest(&self, to: Vec3) -> Option<ClosestPoint> {
         let apart = |node: &BvhNode, _: f32| {
             let beside = (node.mins() - to).max(to - node.maxs()).max(Vec3::ZERO);
             beside.length_squared()
         };
-        let square = |triangle, _| Some(self.nearest_of(triangle, to).square);
+        let square = |triangle, _| Some(self.nearest_on(triangle, to).square);
         let (_, square) = self.tree.find_best(f32::MAX, apart, square)?;
-        // The tree has no order, so that of those which are as near the first one counts.
+        // The tree is unordered, so ties are resolved by the index of the triangle.
         let reach = square.sqrt();
         let reach = reach + 16.0 * f32::EPSILON * (reach + to.abs().max_element());
-        let mut best: Option<Nearest> = None;
-        for triangle in self.tree.leaves(|node| meets(node, to - reach, to + reach)) {
-            let other = self.nearest_of(triangle, to);
+        let mut best: Option<ClosestPoint> = None;
+        for triangle in self
+            .tree
+            .leaves(|node| overlaps(node, to - reach, to + reach))
+        {
+            let other = self.nearest_on(triangle, to);
             let better = best
                 .is_none_or(|best| (other.square, other.triangle) < (best.square, best.triangle));
             if better {
@@ -329,9 +342,9 @@ impl TriangleSurface {
         best
     }
 
-    /// The pseudo-normal at a point of a closed surface; of an open one the normal of the triangle.
+    /// Returns the pseudo-normal at a point of a closed surface, or the triangle normal of an open one.
     #[inline]
-    pub(super) fn pseudo_normal(&self, near: &Nearest) -> Vec3 {
+    pub(super) fn pseudo_normal(&self, near: &ClosestPoint) -> Vec3 {
         let triangle = near.triangle as usize;
         match near.feature {
             _ if self.edge_normals.is_empty() => self.normals[triangle],
@@ -341,9 +354,10 @@ impl TriangleSurface {
         }
     }
 
-    /// The distance from a closed surface, negative inside, and the direction away from it.
+    /// Returns the signed distance from a closed surface, m (negative inside), and its unit gradient, given the
+    /// closest point.
     #[inline]
-    pub(super) fn signed(&self, near: &Nearest, point: Vec3) -> (f32, Vec3) {
+    pub(super) fn signed_distance(&self, near: &ClosestPoint, point: Vec3) -> (f32, Vec3) {
         let away = point - near.at;
         let distance = near.square.sqrt();
         let pseudo = self.pseudo_normal(near);
@@ -355,15 +369,15 @@ impl TriangleSurface {
         }
     }
 
-    /// The signed distance of a point from a closed surface, m.
+    /// Returns the signed distance of a point from a closed surface, m; negative inside.
     pub fn distance(&self, point: Vec3) -> f32 {
         let near = self.nearest(point);
-        near.map_or(f32::INFINITY, |near| self.signed(&near, point).0)
+        near.map_or(f32::INFINITY, |near| self.signed_distance(&near, point).0)
     }
 
     fn find_pseudo_normals(&mut self) {
         self.point_normals = vec![Vec3::ZERO; self.points.len()];
-        // In the order of triangles, so that sums are always the same.
+        // Sum in the order of triangles, for deterministic results.
         for (triangle, &indices) in self.triangles.iter().enumerate() {
             let corners = self.corners(triangle as u32);
             for k in 0..3 {
@@ -371,12 +385,12 @@ impl TriangleSurface {
                 let back = corners[(k + 2) % 3] - corners[k];
                 let lengths = (along.length_squared() * back.length_squared()).sqrt();
                 if lengths > 0.0 {
-                    let angle = angle(along.dot(back) / lengths);
+                    let angle = arc_cosine(along.dot(back) / lengths);
                     self.point_normals[indices[k] as usize] += self.normals[triangle] * angle;
                 }
             }
         }
-        // Of each two triangles the normals are added in the same order on both sides.
+        // Both triangles of an edge share one sum, so its bits are the same on both sides.
         let mut sums: HashMap<[u32; 2], Vec3> = HashMap::default();
         let edges = |corners: [u32; 3]| {
             [0, 1, 2].map(|k| {
@@ -389,14 +403,16 @@ impl TriangleSurface {
                 *sums.entry(edge).or_default() += *normal;
             }
         }
-        let of = |edge: [u32; 2]| sums.get(&edge).copied().unwrap_or_default();
-        self.edge_normals = self.triangles.iter().map(|&c| edges(c).map(of)).collect();
+        let sum_of = |edge: [u32; 2]| sums.get(&edge).copied().unwrap_or_default();
+        self.edge_normals = (self.triangles.iter())
+            .map(|&corners| edges(corners).map(sum_of))
+            .collect();
     }
 }
 
-/// The angle of a cosine, to 7·10⁻⁵ (Abramowitz and Stegun, 4.4.45). With + − × ÷ √ alone, so that
-/// pseudo-normals have the same bits everywhere.
-pub(super) fn angle(cosine: f32) -> f32 {
+/// Computes the arc cosine to within 7·10⁻⁵ (Abramowitz and Stegun, 4.4.45), using only + − × ÷ √, so that
+/// pseudo-normals have the same bits on all platforms.
+pub(super) fn arc_cosine(cosine: f32) -> f32 {
     let x = cosine.abs().min(1.0);
     let series = 1.570_728_8 + x * (-0.212_114_4 + x * (0.074_261 - x * 0.018_729_3));
     let angle = (1.0 - x).sqrt() * series;
@@ -407,7 +423,7 @@ pub(super) fn angle(cosine: f32) -> f32 {
     }
 }
 
-/// The volume that triangles enclose, m³; below 0 if they face inwards.
+/// Returns the volume enclosed by triangles, m³; negative if they face inwards.
 fn volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f32 {
     let from = points.first().copied().unwrap_or_default();
     let sixfold: f32 = triangles
@@ -420,12 +436,12 @@ fn volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f32 {
     sixfold / 6.0
 }
 
-/// Whether a node of the tree reaches into a box.
-fn meets(node: &BvhNode, low: Vec3, high: Vec3) -> bool {
+/// Returns whether a node of the tree overlaps a box.
+fn overlaps(node: &BvhNode, low: Vec3, high: Vec3) -> bool {
     node.mins().cmple(high).all() && node.maxs().cmpge(low).all()
 }
 
-/// Whether each edge has one triangle on both sides, and all face the same way.
+/// Returns whether each edge has one triangle on both sides, with consistent winding order.
 fn is_closed(triangles: &[[u32; 3]]) -> bool {
     let mut sides: HashMap<[u32; 2], u32> = HashMap::default();
     let edges = || {

@@ -1,23 +1,23 @@
-//! One triangle and a point: which point of it is nearest, and where a way goes through.
+//! Closest point on a triangle, and crossing of a path and a triangle.
 
 use bevy::math::Vec3;
 
-/// Share of a triangle by which a way may miss it and still count, so that nothing slips through along
-/// an edge because of rounding.
+/// Tolerance by which a path may miss a triangle and still count as crossing, as a fraction of the triangle's
+/// area, so that nothing slips through along an edge because of rounding.
 const MARGIN: f32 = 1e-3;
 
-/// What of a triangle is nearest to a point.
+/// Feature of a triangle that contains the closest point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feature {
     Face,
-    /// The edge from this corner to the next.
+    /// Edge from this corner to the next.
     Edge(usize),
     Corner(usize),
 }
 
-/// The point of a triangle that is nearest to another one, and what it is a point of (Ericson, "Real-Time
+/// Returns the point of a triangle closest to `point`, and the feature on which it lies (Ericson, "Real-Time
 /// Collision Detection", 2005, 5.1.5).
-pub(super) fn nearest([a, b, c]: [Vec3; 3], point: Vec3) -> (Vec3, Feature) {
+pub(super) fn closest_point([a, b, c]: [Vec3; 3], point: Vec3) -> (Vec3, Feature) {
     let (ab, ac, ap) = (b - a, c - a, point - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
@@ -43,17 +43,17 @@ pub(super) fn nearest([a, b, c]: [Vec3; 3], point: Vec3) -> (Vec3, Feature) {
     }
     let va = d3 * d6 - d5 * d4;
     if va <= 0.0 && d4 >= d3 && d5 >= d6 {
-        let share = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return (b + (c - b) * share, Feature::Edge(1));
+        let t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        return (b + (c - b) * t, Feature::Edge(1));
     }
-    let whole = va + vb + vc;
-    let inside = a + ab * (vb / whole) + ac * (vc / whole);
+    let sum = va + vb + vc;
+    let inside = a + ab * (vb / sum) + ac * (vc / sum);
     (inside, Feature::Face)
 }
 
-/// Where the way from one point to another goes through a triangle with this unit normal, if it does: at
-/// which share of the way, and whether it comes from the side to which the normal points. One that ends or
-/// begins in the plane does not.
+/// Returns where the path between two points crosses a triangle with this unit normal: the fraction of the path,
+/// and whether it comes from the side to which the normal points. `None` if it does not; a path that begins or
+/// ends in the plane does not cross it.
 pub(super) fn crossing(
     [a, b, c]: [Vec3; 3],
     normal: Vec3,
@@ -61,7 +61,7 @@ pub(super) fn crossing(
     to: Vec3,
 ) -> Option<(f32, bool)> {
     let (before, after) = (normal.dot(from - a), normal.dot(to - a));
-    // NaN is neither.
+    // NaN fails all comparisons.
     let through = (before > 0.0 && after < 0.0) || (before < 0.0 && after > 0.0);
     if !through {
         return None;
@@ -81,7 +81,7 @@ pub(super) fn crossing(
 mod tests {
     use super::*;
 
-    /// Numbers from −1 to 1 that look random.
+    /// Returns a pseudo-random number from −1 to 1.
     fn noise(i: usize, stream: usize) -> f32 {
         let mixed = (i * 7919 + stream * 104_729) % 65_537;
         (mixed * mixed % 65_537) as f32 / 32_768.5 - 1.0
@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn no_point_of_a_triangle_is_nearer_than_the_nearest() {
-        let mut met = [0; 3];
+    fn no_point_of_a_triangle_is_nearer_than_the_closest_point() {
+        let mut counts = [0; 3];
         for i in 0..400 {
             let [a, b, c] = [1, 4, 7].map(|stream| point(i, stream));
-            // Some near it, some far away.
+            // Some near the triangle, some far away.
             let p = point(i, 10) * (0.1 + 1.9 * (i % 2) as f32);
-            let (found, feature) = nearest([a, b, c], p);
-            met[match feature {
+            let (found, feature) = closest_point([a, b, c], p);
+            counts[match feature {
                 Feature::Face => 0,
                 Feature::Edge(_) => 1,
                 Feature::Corner(_) => 2,
@@ -121,20 +121,20 @@ mod tests {
                 Feature::Corner(k) => assert_eq!(found, [a, b, c][k]),
             }
         }
-        assert!(met.iter().all(|&count| count > 20), "{met:?}");
+        assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
     }
 
     #[test]
-    fn ways_go_through_from_both_sides_or_miss() {
+    fn paths_cross_from_both_sides_or_miss() {
         let flat = [Vec3::ZERO, Vec3::Z, Vec3::X];
         let up = Vec3::Y;
-        let over = Vec3::new(0.25, 1.0, 0.25);
-        let under = over - Vec3::Y * 4.0;
-        assert_eq!(crossing(flat, up, over, under), Some((0.25, true)));
-        assert_eq!(crossing(flat, up, under, over), Some((0.75, false)));
-        assert_eq!(crossing(flat, up, over, over + Vec3::X), None);
+        let above = Vec3::new(0.25, 1.0, 0.25);
+        let below = above - Vec3::Y * 4.0;
+        assert_eq!(crossing(flat, up, above, below), Some((0.25, true)));
+        assert_eq!(crossing(flat, up, below, above), Some((0.75, false)));
+        assert_eq!(crossing(flat, up, above, above + Vec3::X), None);
         let beside = Vec3::X * 0.6;
-        assert_eq!(crossing(flat, up, over + beside, under + beside), None);
-        assert_eq!(crossing(flat, up, Vec3::NAN, under), None);
+        assert_eq!(crossing(flat, up, above + beside, below + beside), None);
+        assert_eq!(crossing(flat, up, Vec3::NAN, below), None);
     }
 }

@@ -1,22 +1,22 @@
-//! The triangles around each particle, while an operation changes them.
+//! The triangles around each particle during a topology edit.
 
 use std::collections::BTreeMap;
 
-/// Lists of triangles, one for each particle. They may name triangles that have since gone to a copy
-/// of the particle; who reads them looks at the corners.
+/// Lists of triangles, one per particle. A list may contain triangles that have since moved to a copy of the
+/// particle; callers must check the corners.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Adjacency {
     first: Vec<u32>,
     triangles: Vec<u32>,
-    /// Triangles that came later.
+    /// Triangles added during the edit.
     extra: BTreeMap<u32, Vec<u32>>,
-    /// For particles that came later: the one whose list is theirs.
+    /// For each particle added during the edit: the particle that owns its list.
     root: Vec<u32>,
 }
 
 impl Adjacency {
     pub(super) fn new(particles: usize, triangles: &[[u32; 3]]) -> Self {
-        // A counting sort: how many, where each list begins, then fill.
+        // Counting sort: count, prefix sum, fill.
         let mut first = vec![0; particles + 1];
         for &i in triangles.as_flattened() {
             first[i as usize + 1] += 1;
@@ -45,39 +45,39 @@ impl Adjacency {
     }
 
     fn root(&self, particle: u32) -> u32 {
-        let fresh = (particle as usize).checked_sub(self.old_count());
-        fresh.map_or(particle, |fresh| self.root[fresh])
+        let new = (particle as usize).checked_sub(self.old_count());
+        new.map_or(particle, |new| self.root[new])
     }
 
-    /// The next particle is a copy of this one.
-    pub(super) fn push_copy(&mut self, of: u32) {
-        self.root.push(self.root(of));
+    /// Registers the next particle as a copy of `source`.
+    pub(super) fn push_copy(&mut self, source: u32) {
+        self.root.push(self.root(source));
     }
 
-    /// The next particle is a new one.
+    /// Registers the next particle as a new one with its own list.
     pub(super) fn push_new(&mut self) {
         self.root.push((self.old_count() + self.root.len()) as u32);
     }
 
-    /// Forgets the last particles.
-    pub(super) fn truncate(&mut self, fresh: usize) {
-        self.root.truncate(fresh);
+    /// Removes the most recently added particles, keeping the first `new_count` of them.
+    pub(super) fn truncate(&mut self, new_count: usize) {
+        self.root.truncate(new_count);
     }
 
-    /// A triangle now touches a particle.
+    /// Adds a triangle to the list of a particle.
     pub(super) fn add(&mut self, particle: u32, triangle: u32) {
         let root = self.root(particle);
         self.extra.entry(root).or_default().push(triangle);
     }
 
-    /// Triangles that touch the particle, and perhaps some that touch a copy; some may come twice.
+    /// Returns the triangles at a particle, and possibly some at its copies; duplicates are possible.
     pub(super) fn near(&self, particle: u32) -> impl Iterator<Item = u32> + use<'_> {
         let root = self.root(particle) as usize;
         let range = self.first.get(root).zip(self.first.get(root + 1));
         let old = range.map_or(&[][..], |(&from, &to)| {
             &self.triangles[from as usize..to as usize]
         });
-        // Most operations bring no triangles.
+        // Most edits add no triangles.
         let extra = if self.extra.is_empty() {
             None
         } else {

@@ -1,31 +1,30 @@
-//! A blade goes through the cloth: the triangles that it crosses are divided along its way, and the
-//! way opens.
+//! Cuts a cloth along a swept blade: the triangles crossed are divided along the cut line, and the line is opened.
 //!
-//! Where the blade crosses an edge near one of its ends, it is led through the end instead. So no
-//! edge gets shorter than a share of those of the whole cloth, however often it is cut.
+//! A crossing close to an end of an edge is snapped to that end. So no edge gets shorter than a fixed fraction of
+//! the mean edge of the intact cloth, however often the cloth is cut.
 
-use super::{changes::Corner, surgery::Surgery};
+use super::{changes::BoundaryPoint, topology_edit::TopologyEdit};
 use bevy::math::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A crossing nearer to the end of an edge than this share of the edge goes through the end.
-const NEAR_END: f32 = 0.15;
+/// A crossing closer to an end of its edge than this fraction of the edge is snapped to the end.
+const END_FRACTION: f32 = 0.15;
 
-/// Likewise, nearer than this share of the mean edge of the whole cloth.
-const SHORTEST: f32 = 0.25;
+/// Likewise, for crossings closer than this fraction of the mean edge of the intact cloth.
+const MIN_EDGE_FRACTION: f32 = 0.25;
 
-/// The area that a blade sweeps: a flat quadrilateral in the world, m.
+/// Area swept by a blade: a flat quadrilateral in world space, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Blade {
-    /// Both ends of the blade where the stroke begins.
+    /// Both ends of the blade at the start of the stroke.
     pub from: [Vec3; 2],
-    /// Both ends of the blade where the stroke ends.
+    /// Both ends of the blade at the end of the stroke.
     pub to: [Vec3; 2],
 }
 
 impl Blade {
-    /// A blade that goes from one point to another and reaches as far as `along` to both sides, m.
+    /// Creates a blade that moves between two points and extends by `along` to both sides, m.
     pub fn stroke(from: Vec3, to: Vec3, along: Vec3) -> Self {
         Self {
             from: [from - along, from + along],
@@ -33,14 +32,14 @@ impl Blade {
         }
     }
 
-    /// Whether it begins where another one ended: on the same line, however far it reaches along it.
+    /// Returns whether this stroke begins where another one ended: on the same line, at any extent along it.
     pub fn continues(&self, before: &Self) -> bool {
         let [start, end] = before.to;
-        let Some(way) = (end - start).try_normalize() else {
+        let Some(direction) = (end - start).try_normalize() else {
             return false;
         };
         let tolerance = 1e-4 + 1e-3 * start.distance(end);
-        let distance = |point: Vec3| (point - start).reject_from_normalized(way).length();
+        let distance = |point: Vec3| (point - start).reject_from_normalized(direction).length();
         self.from.into_iter().all(|end| distance(end) <= tolerance)
     }
 
@@ -48,8 +47,8 @@ impl Blade {
         [self.from[0], self.from[1], self.to[1], self.to[0]]
     }
 
-    /// Normal of its plane and a point on it; `None` if it has no area. A blade that is twisted a
-    /// little on its way is taken as flat.
+    /// Returns the normal of the blade's plane and a point on it; `None` if the area is zero. A slightly twisted
+    /// blade is treated as flat.
     fn plane(&self) -> Option<(Vec3, Vec3)> {
         let [a, b, c, d] = self.corners();
         let normal = (c - a).cross(d - b).try_normalize()?;
@@ -57,25 +56,25 @@ impl Blade {
         middle.is_finite().then_some((normal, middle))
     }
 
-    /// How far along a line from `a` to `b` the blade crosses it, 0 to 1; `None` if it does not.
+    /// Returns where the blade crosses the segment from `a` to `b`, as a fraction 0 to 1; `None` if it does not.
     pub fn crossing(&self, a: Vec3, b: Vec3) -> Option<f32> {
         let (normal, middle) = self.plane()?;
         let [from, to] = [a, b].map(|p| (p - middle).dot(normal));
-        let share = from / (from - to);
-        let crosses = (from >= 0.0) != (to >= 0.0) && self.holds(a.lerp(b, share), normal);
-        crosses.then_some(share)
+        let fraction = from / (from - to);
+        let crosses = (from >= 0.0) != (to >= 0.0) && self.contains(a.lerp(b, fraction), normal);
+        crosses.then_some(fraction)
     }
 
-    /// Whether it may touch something in a box, given by its low and its high corner.
-    pub fn meets(&self, low: Vec3, high: Vec3) -> bool {
+    /// Returns whether the blade's bounding box overlaps a box, given by its low and high corners.
+    pub fn overlaps_box(&self, low: Vec3, high: Vec3) -> bool {
         let corners = self.corners();
         let least = corners.into_iter().fold(Vec3::INFINITY, Vec3::min);
         let most = corners.into_iter().fold(Vec3::NEG_INFINITY, Vec3::max);
         least.cmple(high).all() && most.cmpge(low).all()
     }
 
-    /// Whether a point of the plane lies within.
-    fn holds(&self, point: Vec3, normal: Vec3) -> bool {
+    /// Returns whether a point of the plane lies within the quadrilateral.
+    fn contains(&self, point: Vec3, normal: Vec3) -> bool {
         let corners = self.corners();
         (0..4).all(|k| {
             let (start, end) = (corners[k], corners[(k + 1) % 4]);
@@ -84,34 +83,33 @@ impl Blade {
     }
 }
 
-/// Where the way of a blade crosses an edge.
+/// Crossing of a blade and an edge.
 #[derive(Clone, Copy, Debug)]
-struct Crossing {
-    /// The particle there: an end of the edge, or a new one.
+struct BladeCrossing {
+    /// The particle at the crossing: an end of the edge, or a new one.
     particle: u32,
-    /// If it is a new one, where: from the lower end of the edge to the higher.
-    share: Option<f32>,
-    /// How far along the stroke.
+    /// Position of a new particle, as a fraction from the lower-numbered end of the edge to the higher.
+    fraction: Option<f32>,
+    /// Unnormalized distance along the stroke.
     progress: f32,
 }
 
-impl Surgery<'_> {
-    /// Cuts along a blade: every triangle that it crosses from edge to edge is severed. `tip` is what
-    /// the last cut of the same stroke returned; the cut goes on from there. Returns the particle
-    /// at which this cut ends, `None` if nothing was cut. Where the cloth already has `most`
-    /// particles, cuts run along edges.
+impl TopologyEdit<'_> {
+    /// Cuts along a blade: every triangle crossed from edge to edge is severed. `start` is the end of the previous
+    /// cut of the same stroke, from which this cut continues. Returns the particle where this cut ends, `None` if
+    /// nothing was cut. Once the cloth has `max_particles` particles, cuts run along edges.
     ///
-    /// At most one cut to an operation.
-    pub fn cut(&mut self, blade: &Blade, tip: Option<u32>, most: usize) -> Option<u32> {
-        debug_assert!(self.before.is_empty() && self.fresh.is_empty());
-        let crossings = self.crossings(blade, most);
+    /// At most one cut per edit.
+    pub fn cut(&mut self, blade: &Blade, start: Option<u32>, max_particles: usize) -> Option<u32> {
+        debug_assert!(self.corners_before.is_empty() && self.new_particles.is_empty());
+        let crossings = self.crossings(blade, max_particles);
         if crossings.is_empty() {
             return None;
         }
-        let mut way = BTreeSet::new();
-        let mut crossed: BTreeMap<u32, Vec<([u32; 2], Crossing)>> = BTreeMap::new();
+        let mut cut_line = BTreeSet::new();
+        let mut crossed: BTreeMap<u32, Vec<([u32; 2], BladeCrossing)>> = BTreeMap::new();
         for (&edge, &crossing) in &crossings {
-            for triangle in self.around(edge[0]) {
+            for triangle in self.triangles_around(edge[0]) {
                 if self.corners(triangle).contains(&edge[1]) {
                     crossed.entry(triangle).or_default().push((edge, crossing));
                 }
@@ -119,15 +117,15 @@ impl Surgery<'_> {
         }
         for (&triangle, crossings) in &crossed {
             let mut points: Vec<u32> = crossings.iter().map(|(_, c)| c.particle).collect();
-            // A stroke that goes on begins inside a triangle, at a corner of which it ended before.
-            let begins_at = |&tip: &u32| self.corners(triangle).contains(&tip);
+            // A continued stroke starts inside a triangle, at the corner where the previous cut ended.
+            let begins_at = |&start: &u32| self.corners(triangle).contains(&start);
             if points.len() == 1 {
-                points.extend(tip.filter(begins_at));
+                points.extend(start.filter(begins_at));
             }
             for (i, &a) in points.iter().enumerate() {
                 for &b in &points[i + 1..] {
                     if a != b {
-                        way.insert([a.min(b), a.max(b)]);
+                        cut_line.insert([a.min(b), a.max(b)]);
                     }
                 }
             }
@@ -135,30 +133,34 @@ impl Surgery<'_> {
         for (triangle, crossings) in crossed {
             self.divide(triangle, &crossings);
         }
-        self.open_edges(way);
+        self.open_edges(cut_line);
         let last = crossings
             .values()
             .max_by(|a, b| a.progress.total_cmp(&b.progress));
         last.map(|crossing| crossing.particle)
     }
 
-    /// Where the blade crosses edges, with the particles that are needed there.
-    fn crossings(&mut self, blade: &Blade, most: usize) -> BTreeMap<[u32; 2], Crossing> {
+    /// Returns the crossings of the blade with edges, and inserts the particles they need.
+    fn crossings(
+        &mut self,
+        blade: &Blade,
+        max_particles: usize,
+    ) -> BTreeMap<[u32; 2], BladeCrossing> {
         let mut found = BTreeMap::new();
         let Some((normal, middle)) = blade.plane() else {
             return found;
         };
-        let origin = self.sheet.particles.origin;
-        let place = |i: u32| self.sheet.particles.position.get(i as usize);
+        let origin = self.target.particles.origin;
+        let position_of = |i: u32| self.target.particles.position.get(i as usize);
         let base = middle - origin;
         let heights: Vec<f32> = {
-            let positions = &self.sheet.particles.position;
+            let positions = &self.target.particles.position;
             positions.iter().map(|p| (p - base).dot(normal)).collect()
         };
         let stroke = (blade.to[0] + blade.to[1]) - (blade.from[0] + blade.from[1]);
-        let rest = |i: u32| self.sheet.rest[i as usize];
+        let rest = |i: u32| self.target.rest[i as usize];
         let mut edges: Vec<([u32; 2], f32, f32)> = Vec::new();
-        for corners in self.sheet.triangles.indices.iter() {
+        for corners in self.target.triangles.indices.iter() {
             let above = corners.map(|i| heights[i as usize] >= 0.0);
             if above == [true; 3] || above == [false; 3] {
                 continue;
@@ -170,10 +172,10 @@ impl Surgery<'_> {
                 if (low >= 0.0) == (high >= 0.0) {
                     continue;
                 }
-                let share = low / (low - high);
-                let point = place(a).lerp(place(b), share) + origin;
-                if blade.holds(point, normal) {
-                    edges.push(([a, b], share, (point - middle).dot(stroke)));
+                let fraction = low / (low - high);
+                let point = position_of(a).lerp(position_of(b), fraction) + origin;
+                if blade.contains(point, normal) {
+                    edges.push(([a, b], fraction, (point - middle).dot(stroke)));
                 }
             }
         }
@@ -182,27 +184,27 @@ impl Surgery<'_> {
         if edges.is_empty() {
             return found;
         }
-        let shortest = SHORTEST * self.sheet.edge_length;
-        let room = most.saturating_sub(self.old_particles);
-        let mut planned: Vec<([u32; 2], Crossing)> = Vec::new();
+        let shortest = MIN_EDGE_FRACTION * self.target.edge_length;
+        let spare = max_particles.saturating_sub(self.old_particles);
+        let mut planned: Vec<([u32; 2], BladeCrossing)> = Vec::new();
         let mut inserted = 0;
-        for ([a, b], share, progress) in edges {
+        for ([a, b], fraction, progress) in edges {
             let length = (rest(b) - rest(a)).length();
-            let near = (NEAR_END * length).max(shortest);
-            let from_ends = [share * length, (1.0 - share) * length];
-            let at_end = from_ends[0].min(from_ends[1]) < near || inserted >= room;
-            let end = if share < 0.5 { a } else { b };
+            let near = (END_FRACTION * length).max(shortest);
+            let from_ends = [fraction * length, (1.0 - fraction) * length];
+            let at_end = from_ends[0].min(from_ends[1]) < near || inserted >= spare;
+            let end = if fraction < 0.5 { a } else { b };
             inserted += usize::from(!at_end);
-            let crossing = Crossing {
+            let crossing = BladeCrossing {
                 particle: end,
-                share: (!at_end).then_some(share),
+                fraction: (!at_end).then_some(fraction),
                 progress,
             };
             planned.push(([a, b], crossing));
         }
         for (edge, mut crossing) in planned {
-            if let Some(share) = crossing.share {
-                crossing.particle = self.insert(edge, share);
+            if let Some(fraction) = crossing.fraction {
+                crossing.particle = self.insert_particle(edge, fraction);
             }
             found.insert(edge, crossing);
         }
@@ -210,22 +212,22 @@ impl Surgery<'_> {
     }
 
     /// Divides a triangle at the new particles on its edges.
-    fn divide(&mut self, triangle: u32, crossings: &[([u32; 2], Crossing)]) {
+    fn divide(&mut self, triangle: u32, crossings: &[([u32; 2], BladeCrossing)]) {
         let corners = self.corners(triangle);
-        // The new particle on each side, and how far it is from the corner where the side begins.
+        // The new particle on each side, and its fraction from the corner where the side begins.
         let on_side: [Option<(u32, f32)>; 3] = std::array::from_fn(|k| {
             let (i, j) = (corners[k], corners[(k + 1) % 3]);
             let edge = [i.min(j), i.max(j)];
             let (_, crossing) = crossings.iter().find(|(e, _)| *e == edge)?;
-            let share = crossing.share?;
-            let from_i = if i < j { share } else { 1.0 - share };
+            let fraction = crossing.fraction?;
+            let from_i = if i < j { fraction } else { 1.0 - fraction };
             Some((crossing.particle, from_i))
         });
-        type Point = (u32, Corner);
-        let corner = |k: usize| -> Point { (corners[k % 3], Corner::at((k % 3) as u8)) };
-        let point = |k: usize, (particle, share): (u32, f32)| -> Point {
+        type Point = (u32, BoundaryPoint);
+        let corner = |k: usize| -> Point { (corners[k % 3], BoundaryPoint::at((k % 3) as u8)) };
+        let point = |k: usize, (particle, fraction): (u32, f32)| -> Point {
             let [from, to] = [k % 3, (k + 1) % 3].map(|k| k as u8);
-            (particle, Corner { from, to, share })
+            (particle, BoundaryPoint { from, to, fraction })
         };
         let sides: Vec<usize> = (0..3).filter(|&k| on_side[k].is_some()).collect();
         let at = |k: usize| point(k, on_side[k % 3].unwrap_or((corners[k % 3], 0.0)));
@@ -235,7 +237,7 @@ impl Surgery<'_> {
                 [at(k), corner(k + 1), corner(k + 2)],
             ],
             [first, second] => {
-                // The two sides meet at the corner after `k`.
+                // The two sides share the corner after `k`.
                 let k = if (first + 1) % 3 == second {
                     first
                 } else {
@@ -243,7 +245,7 @@ impl Surgery<'_> {
                 };
                 let (near, far) = (at(k), at((k + 1) % 3));
                 let mut parts = vec![[near, corner(k + 1), far]];
-                let rest = |(i, _): Point| self.sheet.rest[i as usize];
+                let rest = |(i, _): Point| self.target.rest[i as usize];
                 let one = (rest(near) - rest(corner(k + 2))).length_squared();
                 let other = (rest(far) - rest(corner(k))).length_squared();
                 if one <= other {
@@ -263,36 +265,36 @@ impl Surgery<'_> {
             ],
             _ => return,
         };
-        let area = self.sheet.triangles.rest_area[triangle as usize];
+        let area = self.target.triangles.rest_area[triangle as usize];
         let mut pieces = Vec::with_capacity(parts.len());
         for (n, part) in parts.iter().enumerate() {
             let particles = part.map(|(particle, _)| particle);
-            let places = part.map(|(_, place)| place);
-            let share = share_of_area(&places);
+            let boundary = part.map(|(_, point)| point);
+            let fraction = area_fraction(&boundary);
             let number = if n == 0 {
                 self.set_corners(triangle, particles);
-                self.sheet.triangles.rest_area[triangle as usize] = area * share;
+                self.target.triangles.rest_area[triangle as usize] = area * fraction;
                 triangle
             } else {
-                self.sheet.triangles.indices.to_mut().push(particles);
-                self.sheet.triangles.rest_area.push(area * share);
-                (self.sheet.triangles.indices.len() - 1) as u32
+                self.target.triangles.indices.to_mut().push(particles);
+                self.target.triangles.rest_area.push(area * fraction);
+                (self.target.triangles.indices.len() - 1) as u32
             };
             for particle in particles {
                 if n > 0 || !corners.contains(&particle) {
                     self.adjacency.add(particle, number);
                 }
             }
-            pieces.push((number, places));
+            pieces.push((number, boundary));
         }
         self.divided.insert(triangle, pieces);
-        self.touched.extend(corners);
+        self.affected.extend(corners);
     }
 }
 
-/// The share of a triangle's area that a part of it has: the determinant of the barycentric
-/// coordinates of its corners.
-fn share_of_area(corners: &[Corner; 3]) -> f32 {
+/// Returns the area of a piece as a fraction of its triangle: the determinant of the barycentric coordinates of
+/// its corners.
+fn area_fraction(corners: &[BoundaryPoint; 3]) -> f32 {
     let [a, b, c] = corners.map(|corner| Vec3::from(corner.weights()));
     a.dot(b.cross(c)).abs()
 }

@@ -1,35 +1,36 @@
-//! Opening a cloth: tears across threads that carry too much, and cuts by a blade.
+//! Topology edits of a cloth: tears across overloaded edges, and cuts by a blade.
 //!
-//! A cloth opens at its particles: where the triangles around a particle no longer hang together, the
-//! particle becomes several, one for each side, and every constraint goes with its side or is gone
-//! (Müller et al., "Position Based Dynamics", 2007, section 4.5). A blade first divides the triangles
-//! that it crosses, so that the cut is where the blade was, not along the nearest edges. Nothing gets
-//! lost: area and mass are the same before and after, and each side moves on as it did.
+//! A cloth is split at its particles: where the triangles around a particle are no longer connected, the particle
+//! is duplicated, one copy per connected part, and every constraint moves to its part or is removed (Müller et
+//! al., "Position Based Dynamics", 2007, section 4.5). A blade first divides the triangles it crosses, so the cut
+//! follows the blade and not the nearest edges. Area, mass and velocity of each side are preserved.
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
-//! | `surgery` | the operation: opens edges, divides triangles, keeps the books |
-//! | `changes` | what it has changed |
+//! | `topology_edit` | the edit itself: splits edges, divides triangles, records the changes |
+//! | `changes` | record of what an edit has changed |
 //! | `adjacency` | the triangles around each particle |
-//! | `blade` | where a blade crosses the cloth |
-//! | `across` | which edges open when a thread breaks |
-//! | `mend` | what becomes of the constraints |
-//! | `strand` | the same for ropes, which have no triangles |
-//! | `overload` | which threads carry too much |
+//! | `blade` | cuts along a swept blade |
+//! | `tear_edge` | tears across an edge |
+//! | `update_constraints` | moves, divides and removes constraints after an edit |
+//! | `rope` | splits ropes, which have no triangles |
+//! | `overload` | finds overloaded edges |
 
-mod across;
 mod adjacency;
 mod blade;
 mod changes;
-mod mend;
 mod overload;
-mod strand;
-mod surgery;
+mod rope;
+mod tear_edge;
 #[cfg(test)]
 mod tests;
+mod topology_edit;
+mod update_constraints;
 
 pub use blade::Blade;
-pub use changes::{Changes, Corner, Fresh, Piece, Replaced};
-pub use overload::{Carrier, Overload, TearLimit, overloaded};
-pub use strand::split_strand;
-pub use surgery::{Sheet, Surgery};
+pub use changes::{
+    BoundaryPoint, NewParticle, TopologyChanges, TrianglePiece, TriangleReplacement,
+};
+pub use overload::{CrossSection, Overload, TearLimit, overloaded};
+pub use rope::split_rope;
+pub use topology_edit::{EditTarget, TopologyEdit};

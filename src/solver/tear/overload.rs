@@ -1,4 +1,4 @@
-//! Which threads carry more than they can.
+//! Finds the edges loaded beyond their limit.
 
 use crate::solver::{
     constraints::{ConstraintGraph, ConstraintKind, distance},
@@ -12,7 +12,7 @@ use {
     serde::{Deserialize, Serialize},
 };
 
-/// What a thread can take.
+/// Limit beyond which an edge breaks.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -23,90 +23,90 @@ use {
 pub enum TearLimit {
     /// Strain: length over rest length, minus 1.
     Strain(f32),
-    /// Tension, in N per metre of cloth across the thread.
+    /// Tension, in N per metre of cloth across the edge.
     Load(f32),
 }
 
-/// A thread that carries too much.
+/// Edge loaded beyond its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overload {
-    /// Its particles; it should break at the first.
-    pub thread: [u32; 2],
-    /// How many times as much as it can take.
+    /// The particles of the edge; it breaks at the first one.
+    pub edge: [u32; 2],
+    /// Load relative to the limit, above 1.
     pub ratio: f32,
 }
 
-/// What carries the load of a thread.
+/// Cross-section over which the load of an edge is distributed.
 #[derive(Clone, Copy, Debug)]
-pub enum Carrier<'a> {
-    /// A sheet with this surface.
+pub enum CrossSection<'a> {
+    /// Cloth with these triangles.
     Sheet(&'a Triangles),
-    /// A rope, which is a tube of its fabric: its circumference, m.
+    /// Rope, a tube of its fabric, with this circumference, m.
     Rope(f32),
 }
 
-/// The threads that carry too much, the worst first.
+/// Returns the overloaded edges, the worst first.
 ///
-/// `resistance` is the share of the limit that the cloth can take at each particle; a thread is as
-/// weak as the weaker of its ends, and that is where it breaks. Pinned particles do not break. Loads
-/// must have been measured ([`ConstraintGraph::add_loads`]) if they are the limit.
+/// `resistance` is the fraction of the limit that each particle withstands; an edge is as weak as the weaker of
+/// its ends, and breaks there. Pinned particles do not break. A load limit requires measured loads
+/// ([`ConstraintGraph::add_loads`]).
 pub fn overloaded(
     particles: &ParticleArrays,
     constraints: &ConstraintGraph,
-    carrier: Carrier,
+    section: CrossSection,
     limit: TearLimit,
     resistance: impl Fn(u32) -> f32,
 ) -> Vec<Overload> {
     let mut found = Vec::new();
-    let mut weigh = |thread: [u32; 2], ratio: f32| {
-        let [a, b] = thread;
-        let strength = [a, b].map(|i| resistance(i).max(0.0));
-        let ratio = ratio / strength[0].min(strength[1]);
-        // NaN is no overload: 0 over 0 where there is neither load nor strength.
+    let mut check = |edge: [u32; 2], ratio: f32| {
+        let [a, b] = edge;
+        let resistances = [a, b].map(|i| resistance(i).max(0.0));
+        let ratio = ratio / resistances[0].min(resistances[1]);
+        // NaN (0 over 0, with neither load nor resistance) does not count as overload.
         if ratio > 1.0 {
             let free = [a, b].map(|i| !particles.is_pinned(i as usize));
-            let thread = match free {
+            let edge = match free {
                 [false, false] => return,
                 [true, false] => [a, b],
                 [false, true] => [b, a],
-                [true, true] if strength[1] < strength[0] => [b, a],
+                [true, true] if resistances[1] < resistances[0] => [b, a],
                 [true, true] => [a, b],
             };
-            found.push(Overload { thread, ratio });
+            found.push(Overload { edge, ratio });
         }
     };
     match limit {
         TearLimit::Strain(limit) => {
             for ([a, b], rest) in constraints.of_kind(ConstraintKind::Structural) {
                 let strain = distance(&particles.position, a, b) / rest - 1.0;
-                weigh([a, b], strain / limit);
+                check([a, b], strain / limit);
             }
         }
-        TearLimit::Load(limit) => match carrier {
-            Carrier::Rope(circumference) => {
+        TearLimit::Load(limit) => match section {
+            CrossSection::Rope(circumference) => {
                 for (constraint, load) in constraints.loads() {
-                    weigh(constraint.particles, load / (limit * circumference));
+                    check(constraint.particles, load / (limit * circumference));
                 }
             }
-            Carrier::Sheet(triangles) => {
-                let suspects = suspects(constraints, triangles, limit, &resistance);
-                for (thread, load) in suspects {
-                    weigh(thread, load / limit);
+            CrossSection::Sheet(triangles) => {
+                let candidates = candidates(constraints, triangles, limit, &resistance);
+                for (edge, load) in candidates {
+                    check(edge, load / limit);
                 }
             }
         },
     }
-    // Of equal ones the lower numbers first: the same order always.
-    found.sort_unstable_by(|x, y| y.ratio.total_cmp(&x.ratio).then(x.thread.cmp(&y.thread)));
+    // Ties are broken by particle number, so the order is deterministic.
+    found.sort_unstable_by(|x, y| y.ratio.total_cmp(&x.ratio).then(x.edge.cmp(&y.edge)));
     found
 }
 
-/// Threads that may carry too much, and how much that is, in N per metre of cloth across them.
+/// Returns the edges that may be overloaded, with their load in N per metre of cloth across them.
 ///
-/// The strip that a thread stands for is the area of the triangles at it over its length: on a grid
-/// the distance of neighbouring threads, at a hem half of it. To look for these triangles takes time,
-/// so it is only done for threads that would be overloaded if the smallest one were all they had.
-fn suspects(
+/// An edge carries a strip as wide as the area of its triangles over its length: on a grid the spacing of the
+/// rows, at a hem half of it. Finding these triangles is expensive, so only edges are considered that would be
+/// overloaded with the area of the smallest triangle alone.
+fn candidates(
     constraints: &ConstraintGraph,
     triangles: &Triangles,
     limit: f32,
@@ -118,33 +118,33 @@ fn suspects(
         .copied()
         .filter(|area| *area > 0.0);
     let smallest = areas.fold(f32::INFINITY, f32::min);
-    let mut suspects: Vec<([u32; 2], f32, f32)> = constraints
+    let mut candidates: Vec<([u32; 2], f32, f32)> = constraints
         .loads()
         .filter(|(constraint, load)| {
             let [a, b] = constraint.particles;
             let narrowest = smallest / constraint.rest_length;
-            let strength = resistance(a).min(resistance(b)).max(0.0);
-            *load > 0.0 && *load > limit * strength * narrowest
+            let weaker = resistance(a).min(resistance(b)).max(0.0);
+            *load > 0.0 && *load > limit * weaker * narrowest
         })
         .map(|(constraint, load)| {
             let [a, b] = constraint.particles;
             ([a.min(b), a.max(b)], load * constraint.rest_length, 0.0)
         })
         .collect();
-    if suspects.is_empty() {
+    if candidates.is_empty() {
         return Vec::new();
     }
-    suspects.sort_unstable_by_key(|suspect| suspect.0);
+    candidates.sort_unstable_by_key(|candidate| candidate.0);
     for ([a, b, c], area) in triangles.indices.iter().zip(&triangles.rest_area) {
         for (a, b) in [(a, b), (b, c), (c, a)] {
             let side = [a.min(b), a.max(b)];
-            if let Ok(place) = suspects.binary_search_by_key(&side, |suspect| suspect.0) {
-                suspects[place].2 += area;
+            if let Ok(index) = candidates.binary_search_by_key(&side, |candidate| candidate.0) {
+                candidates[index].2 += area;
             }
         }
     }
-    let with_area = suspects.into_iter().filter(|suspect| suspect.2 > 0.0);
+    let with_area = candidates.into_iter().filter(|candidate| candidate.2 > 0.0);
     with_area
-        .map(|(thread, moment, area)| (thread, moment / area))
+        .map(|(edge, moment, area)| (edge, moment / area))
         .collect()
 }

@@ -1,9 +1,9 @@
-//! Operations on sheets, and what must hold after each of them.
+//! Topology edits of cloths, and the invariants of each.
 
 use super::*;
 use crate::{
     mesh::{ClothGrid, Diagonals, Topology, TriangleMesh},
-    solver::{Bend, ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
+    solver::{BendStencil, ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
 };
 use bevy::math::{Mat3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,14 +29,14 @@ impl Cloth {
         }
     }
 
-    /// Of `n` × `n` particles, 1 m apart.
+    /// Creates a grid of `n` × `n` particles, 1 m apart.
     fn square(n: u32) -> Self {
         let side = (n - 1) as f32;
         Self::new(ClothGrid::new(side, side, n, n))
     }
 
-    fn surgery(&mut self) -> Surgery<'_> {
-        Surgery::new(Sheet {
+    fn edit(&mut self) -> TopologyEdit<'_> {
+        TopologyEdit::new(EditTarget {
             particles: &mut self.particles,
             constraints: &mut self.constraints,
             triangles: &mut self.triangles,
@@ -45,28 +45,28 @@ impl Cloth {
         })
     }
 
-    /// Cuts straight down from one place of the rest shape to another.
-    fn cut(&mut self, from: Vec3, to: Vec3) -> Changes {
+    /// Cuts straight down between two positions of the rest shape.
+    fn cut(&mut self, from: Vec3, to: Vec3) -> TopologyChanges {
         let origin = self.particles.origin;
         let blade = Blade::stroke(from + origin, to + origin, Vec3::Y * 5.0);
         let most = 4 * self.particles.len();
-        let mut surgery = self.surgery();
-        surgery.cut(&blade, None, most);
-        let changes = surgery.finish();
+        let mut edit = self.edit();
+        edit.cut(&blade, None, most);
+        let changes = edit.finish();
         self.check();
         changes
     }
 
-    fn tear(&mut self, thread: [u32; 2], least: u32) -> Option<Changes> {
-        let mut surgery = self.surgery();
-        let tore = surgery.tear_across(thread, least);
-        let changes = surgery.finish();
+    fn tear(&mut self, edge: [u32; 2], least: u32) -> Option<TopologyChanges> {
+        let mut edit = self.edit();
+        let tore = edit.tear_across(edge, least);
+        let changes = edit.finish();
         self.check();
         assert_eq!(tore, !changes.is_empty());
         tore.then_some(changes)
     }
 
-    /// Which island each particle belongs to, by common triangles.
+    /// Returns the connected piece of each particle, by common triangles.
     fn islands(&self) -> Vec<usize> {
         let mut island: Vec<usize> = (0..self.particles.len()).collect();
         loop {
@@ -92,7 +92,7 @@ impl Cloth {
         self.constraints.count(kind)
     }
 
-    /// All that must hold for any cloth.
+    /// Asserts the invariants of any cloth.
     fn check(&self) {
         let n = self.particles.len();
         assert_eq!(self.rest.len(), n);
@@ -103,67 +103,76 @@ impl Cloth {
         let mut edges: BTreeMap<[u32; 2], Vec<u32>> = BTreeMap::new();
         let mut used = vec![false; n];
         for [a, b, c] in self.triangles.indices.iter() {
-            assert!(a != b && b != c && c != a, "a triangle with two corners");
-            for (a, b, tip) in [(a, b, c), (b, c, a), (c, a, b)] {
+            assert!(
+                a != b && b != c && c != a,
+                "a triangle with fewer than three corners"
+            );
+            for (a, b, opposite) in [(a, b, c), (b, c, a), (c, a, b)] {
                 assert!((a as usize) < n);
                 used[a as usize] = true;
-                edges.entry([a.min(b), a.max(b)]).or_default().push(tip);
+                edges
+                    .entry([a.min(b), a.max(b)])
+                    .or_default()
+                    .push(opposite);
             }
         }
-        assert!(used.iter().all(|&used| used), "a particle without triangle");
+        assert!(
+            used.iter().all(|&used| used),
+            "a particle without a triangle"
+        );
         let (mut seen, mut bent) = (BTreeSet::new(), BTreeSet::new());
         for constraint in self.constraints.iter() {
             let [a, b] = constraint.particles;
             assert!((a as usize) < n && (b as usize) < n && a != b);
             let ends = [a.min(b), a.max(b)];
-            match constraint.over {
-                // On both sides of a cut a thread has its bends.
-                Some(over) => assert!(bent.insert((ends, over)), "twice the same bend"),
-                None => assert!(seen.insert(ends), "twice the same"),
+            match constraint.middle {
+                // Both copies of an edge along a cut have bend constraints.
+                Some(middle) => assert!(bent.insert((ends, middle)), "the same bend twice"),
+                None => assert!(seen.insert(ends), "the same constraint twice"),
             }
             assert!(constraint.rest_length > 0.0);
             let is_edge = |a: u32, b: u32| edges.contains_key(&[a.min(b), a.max(b)]);
             let bridges_edge = || {
                 edges
                     .values()
-                    .any(|tips| tips.contains(&a) && tips.contains(&b))
+                    .any(|opposites| opposites.contains(&a) && opposites.contains(&b))
             };
             let bends = |[m, n]: [u32; 2]| {
-                let tips = edges.get(&[m.min(n), m.max(n)]);
-                let over_edge = || tips.is_some_and(|t| t.contains(&a) && t.contains(&b));
+                let opposites = edges.get(&[m.min(n), m.max(n)]);
+                let over_edge = || opposites.is_some_and(|t| t.contains(&a) && t.contains(&b));
                 (m == n && is_edge(a, m) && is_edge(m, b)) || over_edge()
             };
             let held = match constraint.kind {
                 ConstraintKind::Structural => is_edge(a, b),
                 ConstraintKind::Shear => is_edge(a, b) || bridges_edge(),
-                ConstraintKind::Bend => constraint.over.is_some_and(bends),
+                ConstraintKind::Bend => constraint.middle.is_some_and(bends),
             };
-            assert!(held, "{constraint:?} holds nothing that is seen");
+            assert!(held, "{constraint:?} connects nothing in the mesh");
         }
         for edge in edges.keys() {
-            assert!(seen.contains(edge), "edge {edge:?} is held by nothing");
+            assert!(seen.contains(edge), "edge {edge:?} has no constraint");
         }
     }
 }
 
 #[test]
-fn a_cut_along_a_column_parts_the_sheet_as_if_it_had_been_two() {
+fn a_cut_along_a_column_leaves_two_complete_sheets() {
     // 7 × 7 particles; the cut goes through the particles of the fourth column.
     let mut cloth = Cloth::square(7);
     let changes = cloth.cut(Vec3::new(0.01, 0.0, -9.0), Vec3::new(0.01, 0.0, 9.0));
     assert_eq!(cloth.island_count(), 2);
     assert_eq!(cloth.particles.len(), 49 + 7);
-    assert_eq!(changes.fresh.len(), 7);
-    assert_eq!(changes.opened.len(), 6);
+    assert_eq!(changes.new_particles.len(), 7);
+    assert_eq!(changes.opened_edges.len(), 6);
     assert_eq!(cloth.triangles.indices.len(), 72);
-    // Two sheets of 4 × 7.
+    // Two grids of 4 × 7.
     assert_eq!(cloth.count(ConstraintKind::Structural), 2 * (3 * 7 + 4 * 6));
     assert_eq!(cloth.count(ConstraintKind::Shear), 2 * (2 * 3 * 6));
     assert_eq!(cloth.count(ConstraintKind::Bend), 2 * (2 * 7 + 4 * 5));
     let island = cloth.islands();
     for c in cloth.constraints.iter() {
         let [a, b] = c.particles.map(|i| island[i as usize]);
-        assert_eq!(a, b, "{c:?} holds both halves together");
+        assert_eq!(a, b, "{c:?} connects the two halves");
     }
 }
 
@@ -174,22 +183,22 @@ fn a_cut_between_two_columns_divides_the_triangles() {
     let x = 0.4;
     let changes = cloth.cut(Vec3::new(x, 0.0, -9.0), Vec3::new(x, 0.0, 9.0));
     assert_eq!(cloth.island_count(), 2);
-    // The line crosses five threads and four diagonals, and every crossing becomes two particles.
+    // The line crosses five rows and four diagonals, and every crossing becomes two particles.
     assert_eq!(cloth.particles.len(), 25 + 2 * 9);
     // Eight triangles became three each.
     assert_eq!(cloth.triangles.indices.len(), 32 + 2 * 8);
-    assert_eq!(changes.opened.len(), 8);
+    assert_eq!(changes.opened_edges.len(), 8);
     let now: f32 = cloth.triangles.rest_area.iter().sum();
     assert!((now - area).abs() < 1e-4, "{now} m² of {area}");
-    // All is at its rest length: a cut alone moves nothing.
-    let distances = cloth.constraints.iter().filter(|c| c.over.is_none());
+    // All constraints are at their rest lengths: a cut alone moves nothing.
+    let distances = cloth.constraints.iter().filter(|c| c.middle.is_none());
     for c in distances {
         let [a, b] = c
             .particles
             .map(|i| cloth.particles.position.get(i as usize));
         assert!(((b - a).length() - c.rest_length).abs() < 1e-5, "{c:?}");
     }
-    // The cut is where the blade was.
+    // The new particles lie on the line of the blade.
     let on_line = (25..43).all(|i| (cloth.rest[i].x - x).abs() < 1e-5);
     assert!(on_line);
     let island = cloth.islands();
@@ -200,18 +209,18 @@ fn a_cut_between_two_columns_divides_the_triangles() {
 }
 
 #[test]
-fn a_stroke_goes_on_where_it_ended() {
+fn a_stroke_continues_where_it_ended() {
     let mut cloth = Cloth::square(6);
     let origin = cloth.particles.origin;
-    let mut tip = None;
+    let mut end = None;
     // From above the first row to below the last, in steps that end inside triangles.
     let places: Vec<f32> = (0..=20).map(|i| -3.3 + 0.33 * i as f32).collect();
     for z in places.windows(2) {
         let [from, to] = [z[0], z[1]].map(|z| Vec3::new(0.17, 0.0, z) + origin);
         let blade = Blade::stroke(from, to, Vec3::Y);
-        let mut surgery = cloth.surgery();
-        tip = surgery.cut(&blade, tip, 1000).or(tip);
-        surgery.finish();
+        let mut edit = cloth.edit();
+        end = edit.cut(&blade, end, 1000).or(end);
+        edit.finish();
         cloth.check();
     }
     assert_eq!(cloth.island_count(), 2);
@@ -223,7 +232,7 @@ fn a_cut_that_ends_inside_leaves_the_sheet_in_one_piece() {
     cloth.cut(Vec3::new(-9.0, 0.0, 0.3), Vec3::new(0.6, 0.0, 0.3));
     assert_eq!(cloth.island_count(), 1);
     let changes = cloth.cut(Vec3::new(-1.0, 0.0, -2.0), Vec3::new(1.2, 0.0, -1.5));
-    assert!(changes.opened.len() >= 2, "a slit inside is open too");
+    assert!(changes.opened_edges.len() >= 2, "an inner slit opens too");
     assert_eq!(cloth.island_count(), 1);
 }
 
@@ -243,25 +252,25 @@ fn a_cut_beside_the_cloth_or_without_area_changes_nothing() {
 }
 
 #[test]
-fn a_broken_thread_opens_across_itself() {
+fn a_broken_edge_opens_the_cloth_across_it() {
     let mut cloth = Cloth::square(7);
-    // The thread from the middle particle to its right neighbour: a slit along the column.
+    // The edge from the middle particle to its right neighbour: a slit along the column.
     let changes = cloth.tear([24, 25], 1).unwrap();
     assert_eq!(cloth.particles.len(), 50);
     assert_eq!(
-        changes.fresh,
-        [Fresh {
+        changes.new_particles,
+        [NewParticle {
             parents: [24, 24],
-            share: 0.0
+            fraction: 0.0
         }]
     );
-    assert_eq!(changes.opened, [[24, 25]]);
+    assert_eq!(changes.opened_edges, [[24, 25]]);
     assert_eq!(cloth.island_count(), 1);
     let held = |a: u32, b: u32| {
         let mut all = cloth.constraints.iter();
         all.any(|c| c.particles == [a, b] || c.particles == [b, a])
     };
-    // One of the two has the left neighbour, the other the right one; nothing reaches over.
+    // One copy keeps the left neighbour, the other the right one; no constraint spans the slit.
     assert!(held(23, 24) != held(23, 49));
     assert!(held(24, 25) != held(25, 49));
     assert!(held(23, 24) != held(24, 25));
@@ -270,7 +279,7 @@ fn a_broken_thread_opens_across_itself() {
 
 #[test]
 fn small_pieces_stay_whole() {
-    // A ribbon of six rows. Across its second row the first two triangles would come off.
+    // A ribbon of six rows. A tear across its second row would detach the first two triangles.
     let mut ribbon = Cloth::new(ClothGrid::new(1.0, 5.0, 2, 6));
     assert!(ribbon.tear([2, 0], 3).is_none());
     assert_eq!(ribbon.particles.len(), 12);
@@ -285,9 +294,9 @@ fn the_last_triangle_does_not_tear() {
     for _ in 0..10 {
         for a in 0..cloth.particles.len() as u32 {
             for b in 0..cloth.particles.len() as u32 {
-                let mut surgery = cloth.surgery();
-                torn += u32::from(surgery.break_thread([a, b]));
-                surgery.finish();
+                let mut edit = cloth.edit();
+                torn += u32::from(edit.break_edge([a, b]));
+                edit.finish();
                 cloth.check();
             }
         }
@@ -307,9 +316,9 @@ fn opening_every_edge_leaves_single_triangles() {
         .iter()
         .flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]])
         .collect();
-    let mut surgery = cloth.surgery();
-    surgery.open_edges(edges);
-    surgery.finish();
+    let mut edit = cloth.edit();
+    edit.open_edges(edges);
+    edit.finish();
     cloth.check();
     assert_eq!(cloth.particles.len(), 3 * 18);
     assert_eq!(cloth.island_count(), 18);
@@ -335,9 +344,9 @@ fn areas_add_up_to_the_whole() {
 }
 
 #[test]
-fn a_thread_stays_whole_where_both_ends_are_pinned_and_breaks_at_the_weaker_end() {
+fn an_edge_with_pinned_ends_never_breaks_and_others_break_at_the_weaker_end() {
     let mut cloth = Cloth::square(3);
-    // All stretched by half.
+    // All edges stretched by half.
     for plane in [
         &mut cloth.particles.position.x,
         &mut cloth.particles.position.z,
@@ -348,7 +357,7 @@ fn a_thread_stays_whole_where_both_ends_are_pinned_and_breaks_at_the_weaker_end(
         overloaded(
             &cloth.particles,
             &cloth.constraints,
-            Carrier::Sheet(&cloth.triangles),
+            CrossSection::Sheet(&cloth.triangles),
             TearLimit::Strain(0.4),
             resistance,
         )
@@ -357,30 +366,29 @@ fn a_thread_stays_whole_where_both_ends_are_pinned_and_breaks_at_the_weaker_end(
     assert_eq!(find(&cloth, |_| 2.0).len(), 0);
     let weak = find(&cloth, |i| if i == 4 { 0.5 } else { 2.0 });
     assert_eq!(weak.len(), 4);
-    assert!(weak.iter().all(|o| o.thread[0] == 4));
+    assert!(weak.iter().all(|o| o.edge[0] == 4));
     cloth.particles.inverse_mass[4] = 0.0;
-    assert!(find(&cloth, |_| 1.0).iter().all(|o| o.thread[0] != 4));
+    assert!(find(&cloth, |_| 1.0).iter().all(|o| o.edge[0] != 4));
     cloth.particles.inverse_mass.fill(0.0);
     assert!(find(&cloth, |_| 1.0).is_empty());
 }
 
 #[test]
-fn a_strand_parts_and_nothing_reaches_over() {
+fn no_constraint_spans_the_split_of_a_rope() {
     let places: SoaVec3 = (0..6).map(|i| Vec3::X * i as f32).collect();
     let pairs: Vec<_> = (0..5)
         .map(|i| (ConstraintKind::Structural, i, i + 1))
         .collect();
-    let bends: Vec<_> = (0..4).map(|i| Bend::along([i, i + 1, i + 2])).collect();
+    let bends: Vec<_> = (0..4)
+        .map(|i| BendStencil::three_point([i, i + 1, i + 2]))
+        .collect();
     let mut graph = ConstraintGraph::new(&places, &pairs);
     graph.add_bends(&places, &bends);
     let mut particles = ParticleArrays::new(Vec3::ZERO, places, vec![1.0; 6]);
-    let strand: Vec<u32> = (0..6).collect();
-    assert_eq!(split_strand(&mut particles, &mut graph, &strand, 0), None);
-    assert_eq!(split_strand(&mut particles, &mut graph, &strand, 5), None);
-    assert_eq!(
-        split_strand(&mut particles, &mut graph, &strand, 2),
-        Some(6)
-    );
+    let chain: Vec<u32> = (0..6).collect();
+    assert_eq!(split_rope(&mut particles, &mut graph, &chain, 0), None);
+    assert_eq!(split_rope(&mut particles, &mut graph, &chain, 5), None);
+    assert_eq!(split_rope(&mut particles, &mut graph, &chain, 2), Some(6));
     let mut pairs: Vec<_> = graph
         .iter()
         .map(|c| {

@@ -75,8 +75,8 @@ impl TestEngine for Avian {
         app.world_mut().entity_mut(body).insert(Sensor);
     }
 
-    fn set_layers(app: &mut App, entity: Entity, on: u32, meeting: u32) {
-        let layers = CollisionLayers::from_bits(on, meeting);
+    fn set_layers(app: &mut App, entity: Entity, memberships: u32, filters: u32) {
+        let layers = CollisionLayers::from_bits(memberships, filters);
         app.world_mut().entity_mut(entity).insert(layers);
     }
 }

@@ -87,10 +87,10 @@ impl TestEngine for Rapier {
         app.world_mut().entity_mut(body).insert(Sensor);
     }
 
-    fn set_layers(app: &mut App, entity: Entity, on: u32, meeting: u32) {
+    fn set_layers(app: &mut App, entity: Entity, memberships: u32, filters: u32) {
         let bits = Group::from_bits_truncate;
         app.world_mut()
             .entity_mut(entity)
-            .insert(CollisionGroups::new(bits(on), bits(meeting)));
+            .insert(CollisionGroups::new(bits(memberships), bits(filters)));
     }
 }

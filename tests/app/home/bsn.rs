@@ -5,7 +5,7 @@ use bevy::{
     asset::AssetPlugin, ecs::template::EntityTemplate, mesh::MeshPlugin, prelude::*,
     scene::ScenePlugin, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
-use bevy_drape::{Backstop, ClothPart, Tearing, prelude::*, solver::Shape};
+use bevy_drape::{Backstop, ClothPart, ClothTearing, prelude::*, solver::Shape};
 
 fn app() -> App {
     let mut app = App::new();
@@ -29,7 +29,9 @@ fn spawn(app: &mut App, scene: impl Scene) -> Entity {
 }
 
 fn get<T: Component>(app: &App, entity: Entity) -> &T {
-    app.world().get(entity).expect("it has one")
+    app.world()
+        .get(entity)
+        .expect("the entity has the component")
 }
 
 #[test]
@@ -41,7 +43,7 @@ fn a_scene_becomes_cloth() {
         bsn! {
             #Flag
             Cloth {
-                fabric: Fabric { areal_density: 0.4, strain_limit: 0.2 },
+                fabric: Fabric { areal_density: 0.4, strain_limit: {Some(0.2)} },
                 damping: 0.5,
                 self_collision: SelfCollision::Particles,
             }
@@ -49,15 +51,15 @@ fn a_scene_becomes_cloth() {
             Mesh3d({mesh.clone()})
             Transform { translation: Vec3 { y: 2.0 } }
             ClothLayers { memberships: 2 }
-            WarmUp(3)
+            ClothWarmUp(3)
         },
     );
     run(&mut app, 2);
-    // What is not mentioned is as by default.
+    // Fields that are not written have their defaults.
     let wanted = Cloth {
         fabric: Fabric {
             areal_density: 0.4,
-            strain_limit: 0.2,
+            strain_limit: Some(0.2),
             ..default()
         },
         damping: 0.5,
@@ -67,7 +69,7 @@ fn a_scene_becomes_cloth() {
     assert_eq!(get::<Cloth>(&app, cloth), &wanted);
     assert_eq!(get::<Pins>(&app, cloth), &Pins::top_corners());
     assert_eq!(get::<ClothLayers>(&app, cloth), &ClothLayers::on(2));
-    assert_eq!(get::<WarmUp>(&app, cloth), &WarmUp(3));
+    assert_eq!(get::<ClothWarmUp>(&app, cloth), &ClothWarmUp(3));
     let built = particles(&app, cloth);
     assert_eq!(built.len(), 100);
     assert_eq!((0..100).filter(|&i| built.is_pinned(i)).count(), 2);
@@ -105,22 +107,22 @@ fn all_other_components_can_be_written() {
             ClothCollider { shape: Shape::Cuboid { half_size: {Vec3::ONE} }, hollow: true }
             ClothPaint { mass: PerVertex::Painted { channel: VertexChannel::Blue, zero: 1.0, one: 5.0 } }
             ClothPart::Painted { channel: VertexChannel::Green }
-            MaxDistance { backstop: {Some(Backstop::default())} }
+            ClothMaxDistance { backstop: {Some(Backstop::default())} }
             PlanarCloth
-            Pressure
+            ClothPressure
             SkeletonColliders { thickness: 1.2 }
-            Tearing::at_strain(0.5)
+            ClothTearing::at_strain(0.5)
             WindZone::cuboid(1.0, 1.0, 4.0)
-            WorldMotion { linear: 0.5, max_speed: {Some(6.0)} }
+            ClothInertia { linear: 0.5, max_speed: {Some(6.0)} }
             template_value(Pins::index(3).and(Pins::ends()).to_world())
         },
     );
     let collider = get::<ClothCollider>(&app, many);
     assert_eq!(collider, &ClothCollider::cuboid(2.0, 2.0, 2.0).hollow());
-    let one = get::<ClothPaint>(&app, many).mass.clone();
+    let mass = get::<ClothPaint>(&app, many).mass.clone();
     let channel = VertexChannel::Blue;
     assert_eq!(
-        one,
+        mass,
         PerVertex::Painted {
             channel,
             zero: 1.0,
@@ -131,11 +133,14 @@ fn all_other_components_can_be_written() {
         get::<ClothPart>(&app, many),
         &ClothPart::painted(VertexChannel::Green)
     );
-    assert!(get::<MaxDistance>(&app, many).backstop.is_some());
+    assert!(get::<ClothMaxDistance>(&app, many).backstop.is_some());
     assert_eq!(get::<SkeletonColliders>(&app, many).thickness, 1.2);
-    assert_eq!(get::<Tearing>(&app, many), &Tearing::at_strain(0.5));
-    assert_eq!(get::<WorldMotion>(&app, many).linear, 0.5);
-    assert_eq!(get::<WorldMotion>(&app, many).angular, 1.0);
+    assert_eq!(
+        get::<ClothTearing>(&app, many),
+        &ClothTearing::at_strain(0.5)
+    );
+    assert_eq!(get::<ClothInertia>(&app, many).linear, 0.5);
+    assert_eq!(get::<ClothInertia>(&app, many).angular, 1.0);
     assert_eq!(
         get::<Pins>(&app, many),
         &Pins::index(3).and(Pins::ends()).to_world()
@@ -146,7 +151,7 @@ fn all_other_components_can_be_written() {
 }
 
 #[test]
-fn entities_of_the_same_scene_hold_cloth() {
+fn pins_frames_and_proxies_refer_to_entities_of_the_same_scene() {
     let mut app = app();
     let [coarse, fine] = [add_mesh(&mut app, sheet()), add_mesh(&mut app, sheet())];
     let all = app
@@ -157,7 +162,7 @@ fn entities_of_the_same_scene_hold_cloth() {
                 #Cape
                 Cloth
                 ~PinsTemplate::held_by(#Hand, Pins::corner(ClothCorner::TopLeft))
-                ~WorldMotionTemplate::of(#Hand, WorldMotion::felt(0.5))
+                ~ClothInertiaTemplate::of(#Hand, ClothInertia::uniform(0.5))
                 Mesh3d({coarse.clone()})
             ),
             (ClothProxy { cloth: #Cape } Mesh3d({fine.clone()})),
@@ -168,11 +173,11 @@ fn entities_of_the_same_scene_hold_cloth() {
     };
     let pins = Pins::corner(ClothCorner::TopLeft).to_entity(hand);
     assert_eq!(get::<Pins>(&app, cape), &pins);
-    let motion = WorldMotion {
+    let inertia = ClothInertia {
         frame: PinAnchor::Entity(hand),
-        ..WorldMotion::felt(0.5)
+        ..ClothInertia::uniform(0.5)
     };
-    assert_eq!(get::<WorldMotion>(&app, cape), &motion);
+    assert_eq!(get::<ClothInertia>(&app, cape), &inertia);
     assert_eq!(get::<ClothProxy>(&app, proxy).cloth, cape);
     run(&mut app, 2);
     let held = (0..100)
@@ -190,7 +195,7 @@ fn entities_of_the_same_scene_hold_cloth() {
 }
 
 #[test]
-fn a_function_takes_several_entities() {
+fn a_scene_function_takes_several_entities() {
     fn line(left: EntityTemplate, right: EntityTemplate) -> impl Scene {
         let right = PinsTemplate::held_by(right, Pins::index(31));
         let pins = PinsTemplate::held_by(left, Pins::index(0))

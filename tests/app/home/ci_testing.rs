@@ -1,4 +1,4 @@
-//! Apps that Bevy's `bevy_ci_testing` drives.
+//! Apps driven by Bevy's `bevy_ci_testing`.
 
 use crate::{add_mesh, particles, sheet};
 use bevy::{
@@ -12,10 +12,10 @@ use bevy_dev_tools::ci_testing::{
 use bevy_drape::prelude::*;
 use std::time::Duration;
 
-/// Frames are a little longer than steps.
+/// Duration of a frame, s: a little longer than a step.
 const FRAME: f32 = 0.02;
 
-/// A sheet that hangs by an edge, and what a script may call for.
+/// Returns an app with a sheet that hangs by an edge, in which the custom event "wind" starts wind.
 fn app() -> (App, Entity) {
     let mut app = App::new();
     app.add_plugins((
@@ -28,9 +28,9 @@ fn app() -> (App, Entity) {
     .add_message::<CiTestingCustomEvent>()
     .add_systems(
         Update,
-        |mut asked: MessageReader<CiTestingCustomEvent>, mut wind: ResMut<Wind>| {
-            for CiTestingCustomEvent(what) in asked.read() {
-                assert_eq!(what, "wind");
+        |mut events: MessageReader<CiTestingCustomEvent>, mut wind: ResMut<Wind>| {
+            for CiTestingCustomEvent(name) in events.read() {
+                assert_eq!(name, "wind");
                 wind.velocity = Vec3::X * 6.0;
             }
         },
@@ -41,7 +41,7 @@ fn app() -> (App, Entity) {
     (app, cloth)
 }
 
-/// Runs until the script ends it. Returns the number of frames and the state of the cloth.
+/// Runs an app until the script exits. Returns the number of frames and the state hash of the cloth.
 fn scripted(events: Vec<CiTestingEventOnFrame>) -> (u32, u64) {
     let (mut app, cloth) = app();
     app.insert_resource(CiTestingConfig {
@@ -64,7 +64,7 @@ fn scripted(events: Vec<CiTestingEventOnFrame>) -> (u32, u64) {
 }
 
 #[test]
-fn a_script_gives_the_same_bits_each_time_and_as_frames_of_that_length_do() {
+fn a_script_gives_the_same_bits_each_time_and_as_manual_frames_of_its_length() {
     let exit = || CiTestingEventOnFrame(90, CiTestingEvent::AppExit);
     let (frames, plain) = scripted(vec![exit()]);
     assert_eq!(frames, 91);
@@ -77,7 +77,7 @@ fn a_script_gives_the_same_bits_each_time_and_as_frames_of_that_length_do() {
         app.update();
     }
     assert_eq!(particles(&app, cloth).state_hash(), plain);
-    // What else it asks for takes effect, and again with the same result.
+    // A custom event takes effect, with the same result each time.
     let wind = || CiTestingEventOnFrame(30, CiTestingEvent::Custom("wind".into()));
     let blown = scripted(vec![wind(), exit()]);
     assert_ne!(blown.1, plain);

@@ -1,4 +1,4 @@
-//! What inspectors, scenes and overlays find: types, diagnostics.
+//! Registered types and diagnostics, for inspectors, scenes and overlays.
 
 use crate::{add_mesh, app, particles, run, sheet, spawn};
 use bevy::{
@@ -11,13 +11,14 @@ use bevy::{
     transform::TransformPlugin,
 };
 use bevy_drape::{
-    BuildFailed, ClothClock, ClothDiagnosticsPlugin, ClothPart, ClothSource, ClothStats,
-    ClothThreads, ClothsPerFrame, LastPose, Particles, Tearing, WindTime, prelude::*,
+    ClothBuildFailed, ClothClock, ClothDiagnosticsPlugin, ClothMaxThreads, ClothPart,
+    ClothParticles, ClothSource, ClothStats, ClothTearing, ClothsPerFrame, LastPose, WindTime,
+    prelude::*,
 };
 use std::any::TypeId;
 
-/// All that a user writes, components and resources.
-fn written() -> Vec<TypeId> {
+/// Returns all components and resources that users write.
+fn user_types() -> Vec<TypeId> {
     macro_rules! ids {
         ($($name:ty),* $(,)?) => { vec![$(TypeId::of::<$name>()),*] };
     }
@@ -35,26 +36,26 @@ fn written() -> Vec<TypeId> {
         ClothPaused,
         ClothProxy,
         ClothSleeping,
-        ClothThreads,
+        ClothMaxThreads,
         ClothTime,
         ClothViewer,
         ClothsPerFrame,
         LastPose,
-        MaxDistance,
+        ClothMaxDistance,
         Pins,
         PlanarCloth,
-        Pressure,
+        ClothPressure,
         Rope,
         SkeletonColliders,
-        Substeps,
-        Tearing,
-        Turbulence,
-        WarmUp,
+        ClothSubsteps,
+        ClothTearing,
+        WindTurbulence,
+        ClothWarmUp,
         Wind,
         WindOcclusion,
         WindTime,
         WindZone,
-        WorldMotion,
+        ClothInertia,
     ];
     #[cfg(feature = "parry")]
     all.extend(ids![ClothMeshCollider]);
@@ -65,14 +66,18 @@ fn written() -> Vec<TypeId> {
     all
 }
 
-/// What only the plugin makes, and which needs no default.
-fn made() -> [TypeId; 2] {
-    [TypeId::of::<ClothSource>(), TypeId::of::<BuildFailed>()]
+/// Returns the components that only the plugin inserts, which need no default.
+fn plugin_types() -> [TypeId; 2] {
+    [
+        TypeId::of::<ClothSource>(),
+        TypeId::of::<ClothBuildFailed>(),
+    ]
 }
 
 fn with_all_plugins() -> App {
     let mut app = App::new();
-    // What derives register by themselves, if a feature of Bevy is on, must not hide what plugins forget.
+    // A new registry: types that derives register automatically (a Bevy feature) must not hide types that the
+    // plugins fail to register.
     app.insert_resource(AppTypeRegistry::default())
         .add_plugins((
             MinimalPlugins,
@@ -104,8 +109,8 @@ fn is_ours(registration: &TypeRegistration) -> bool {
 fn everything_a_user_writes_can_be_added_in_an_inspector() {
     let app = with_all_plugins();
     let registry = app.world().resource::<AppTypeRegistry>().read();
-    for id in written() {
-        let known = registry.get(id).expect("it is registered");
+    for id in user_types() {
+        let known = registry.get(id).expect("the type is registered");
         let name = known.type_info().type_path();
         assert!(known.contains::<ReflectComponent>(), "{name}");
         assert!(known.contains::<ReflectDefault>(), "{name}");
@@ -115,27 +120,28 @@ fn everything_a_user_writes_can_be_added_in_an_inspector() {
             "{name}"
         );
     }
-    // And nothing was forgotten in the list above.
+    // The list above is complete.
     let ours = registry.iter().filter(|known| is_ours(known));
     for known in ours.filter(|known| known.contains::<ReflectComponent>()) {
         let name = known.type_info().type_path();
-        let listed = written().contains(&known.type_id()) || made().contains(&known.type_id());
-        // Read only, for scenes alone, or nothing but the handle of a file.
+        let listed =
+            user_types().contains(&known.type_id()) || plugin_types().contains(&known.type_id());
+        // Read only, used in scenes only, or the handle of a file.
         let private = [
             "ClothStats",
             "ClothCulled",
             "ClothSkin",
-            "MadeFor",
-            "ClothFrom",
-            "ClothSettingsFrom",
+            "GeneratedFor",
+            "ClothPresetHandle",
+            "ClothEnvironmentHandle",
         ];
         let private = private.iter().any(|private| name.ends_with(private));
         assert!(listed || private, "{name} is in no list");
     }
 }
 
-/// All types of fields, elements and variants of a type.
-fn parts(info: &'static TypeInfo) -> Vec<TypeId> {
+/// Returns the types of all fields, elements and variants of a type.
+fn member_types(info: &'static TypeInfo) -> Vec<TypeId> {
     let variant = |variant: &'static VariantInfo| -> Vec<TypeId> {
         match variant {
             VariantInfo::Struct(fields) => fields.iter().map(|f| f.type_id()).collect(),
@@ -152,17 +158,17 @@ fn parts(info: &'static TypeInfo) -> Vec<TypeId> {
     }
 }
 
-/// What an inspector makes when somebody adds an element to a list or chooses another variant.
-fn made_by_hand(registry: &TypeRegistry) -> Vec<&TypeRegistration> {
+/// Returns the types that an inspector creates when a list gets an element or an enum another variant.
+fn types_created_by_inspectors(registry: &TypeRegistry) -> Vec<&TypeRegistration> {
     let mut all = Vec::new();
-    let mut wanted = written();
-    let mut seen = Vec::new();
+    let mut wanted = user_types();
+    let mut visited = Vec::new();
     while let Some(id) = wanted.pop() {
-        let Some(known) = registry.get(id).filter(|_| !seen.contains(&id)) else {
+        let Some(known) = registry.get(id).filter(|_| !visited.contains(&id)) else {
             continue;
         };
-        seen.push(id);
-        let inside = parts(known.type_info());
+        visited.push(id);
+        let inside = member_types(known.type_info());
         if matches!(known.type_info(), TypeInfo::List(_) | TypeInfo::Enum(_)) {
             all.extend(inside.iter().filter_map(|&id| registry.get(id)));
         }
@@ -172,16 +178,16 @@ fn made_by_hand(registry: &TypeRegistry) -> Vec<&TypeRegistration> {
 }
 
 #[test]
-fn lists_can_grow_and_variants_be_chosen() {
+fn inspectors_can_extend_lists_and_choose_variants() {
     let app = with_all_plugins();
     let registry = app.world().resource::<AppTypeRegistry>().read();
-    let all = made_by_hand(&registry);
+    let all = types_created_by_inspectors(&registry);
     assert!(
         all.iter()
             .any(|known| known.type_id() == TypeId::of::<Pin>())
     );
     for known in all.into_iter().filter(|known| is_ours(known)) {
-        // A function is chosen in code.
+        // A function can be set in code only.
         let name = known.type_info().type_path();
         let is_code = name.ends_with("ResistanceFunction");
         assert!(is_code || known.contains::<ReflectDefault>(), "{name}");
@@ -189,14 +195,14 @@ fn lists_can_grow_and_variants_be_chosen() {
 }
 
 #[test]
-fn what_an_inspector_adds_works() {
+fn components_added_in_an_inspector_work() {
     let mut app = with_all_plugins();
     let types = app.world().resource::<AppTypeRegistry>().clone();
     let registry = types.read();
-    // Those that make no cloth of a sheet, and those that are resources.
+    // Types that do not turn a sheet into cloth. Resources are skipped below.
     let others = [TypeId::of::<Rope>(), TypeId::of::<ClothPart>()];
     let mut cloths = Vec::new();
-    for id in written() {
+    for id in user_types() {
         let known = registry.get(id).unwrap();
         if others.contains(&id) || known.contains::<ReflectResource>() {
             continue;
@@ -212,7 +218,7 @@ fn what_an_inspector_adds_works() {
     drop(registry);
     run(&mut app, 20);
     for (cloth, with) in cloths {
-        let built = app.world().get::<Particles>(cloth);
+        let built = app.world().get::<ClothParticles>(cloth);
         assert!(built.is_some_and(|built| built.is_finite()), "{with}");
     }
 }
@@ -249,7 +255,7 @@ fn all_diagnostics_are_measured() {
 }
 
 #[test]
-fn sleepers_are_counted() {
+fn sleeping_cloths_are_counted() {
     let mut app = with_all_plugins();
     let cloths = [(); 3].map(|()| spawn(&mut app, Pins::corners()));
     app.world_mut()
@@ -270,7 +276,7 @@ fn sleepers_are_counted() {
 }
 
 #[test]
-fn the_plain_app_has_no_diagnostics() {
+fn an_app_without_the_diagnostics_plugin_has_no_stats() {
     let mut app = app();
     let cloth = spawn(&mut app, ());
     run(&mut app, 3);

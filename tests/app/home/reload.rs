@@ -1,4 +1,4 @@
-//! Meshes that change while cloth is made of them.
+//! Source meshes that change while their cloths run.
 
 use crate::{
     add_mesh, app, drawn, float3,
@@ -6,31 +6,32 @@ use crate::{
     particles, run, sheet, spawn,
 };
 use bevy::prelude::*;
-use bevy_drape::{BuildFailed, ClothSource, prelude::*};
+use bevy_drape::{ClothBuildFailed, ClothSource, prelude::*};
 
+/// Number of [`ClothReady`] events.
 #[derive(Resource, Default)]
 struct Ready(u32);
 
-fn counting() -> App {
+fn app_counting_ready() -> App {
     let mut app = app();
     app.init_resource::<Ready>()
         .add_observer(|_: On<ClothReady>, mut ready: ResMut<Ready>| ready.0 += 1);
     app
 }
 
-/// What a file watcher does: another mesh under the same handle.
-fn save(app: &mut App, cloth: Entity, mesh: impl Into<Mesh>) {
+/// Replaces the source mesh under its handle, as a file watcher does.
+fn replace_source(app: &mut App, cloth: Entity, mesh: impl Into<Mesh>) {
     let source = app.world().get::<ClothSource>(cloth).unwrap().source.id();
     let mut meshes = app.world_mut().resource_mut::<Assets<Mesh>>();
     meshes.insert(source, mesh.into()).unwrap();
 }
 
 #[test]
-fn a_mesh_that_is_saved_again_is_another_cloth() {
-    let mut app = counting();
+fn a_replaced_mesh_rebuilds_its_cloth() {
+    let mut app = app_counting_ready();
     let cloth = spawn(&mut app, Pins::top_corners());
     run(&mut app, 30);
-    save(&mut app, cloth, ClothGrid::new(2.0, 1.0, 5, 4));
+    replace_source(&mut app, cloth, ClothGrid::new(2.0, 1.0, 5, 4));
     run(&mut app, 3);
     let p = particles(&app, cloth);
     assert_eq!(p.len(), 20);
@@ -40,17 +41,17 @@ fn a_mesh_that_is_saved_again_is_another_cloth() {
     assert_eq!(app.world().resource::<Ready>().0, 2);
     run(&mut app, 30);
     assert_eq!(app.world().resource::<Ready>().0, 2, "once");
-    // The mesh that it gives back is the new one.
+    // Removing the cloth restores the new mesh.
     app.world_mut().entity_mut(cloth).remove::<Cloth>();
     run(&mut app, 2);
     assert_eq!(crate::drawn(&app, cloth).count_vertices(), 20);
-    // What the cloth wrote meanwhile is gone: only this is left.
+    // The mesh that the cloth wrote is removed: only the source is left.
     assert_eq!(app.world().resource::<Assets<Mesh>>().len(), 1);
 }
 
 #[test]
-fn a_mesh_that_was_changed_just_before_is_built_once() {
-    let mut app = counting();
+fn a_mesh_changed_in_the_frame_of_the_spawn_is_built_once() {
+    let mut app = app_counting_ready();
     let mesh = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 4, 4));
     let cloth = (Cloth::default(), Mesh3d(mesh.clone()));
     let cloth = app.world_mut().spawn(cloth).id();
@@ -62,15 +63,15 @@ fn a_mesh_that_was_changed_just_before_is_built_once() {
 }
 
 #[test]
-fn a_mesh_that_is_spoilt_leaves_the_old_cloth() {
-    let mut app = counting();
+fn an_invalid_mesh_keeps_the_old_cloth() {
+    let mut app = app_counting_ready();
     record(&mut app, 8800);
     let cloth = spawn(&mut app, Pins::top_corners());
     run(&mut app, 30);
     let before = particles(&app, cloth).world_position(95);
-    let mut spoilt = Mesh::from(sheet());
-    spoilt.remove_attribute(Mesh::ATTRIBUTE_POSITION);
-    save(&mut app, cloth, spoilt);
+    let mut invalid = Mesh::from(sheet());
+    invalid.remove_attribute(Mesh::ATTRIBUTE_POSITION);
+    replace_source(&mut app, cloth, invalid);
     run(&mut app, 20);
     let lines = lines_about(cloth);
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -79,18 +80,21 @@ fn a_mesh_that_is_spoilt_leaves_the_old_cloth() {
         "{lines:?}"
     );
     assert_eq!(app.world().resource::<Ready>().0, 1);
-    assert!(app.world().get::<BuildFailed>(cloth).is_none());
+    assert!(app.world().get::<ClothBuildFailed>(cloth).is_none());
     let after = particles(&app, cloth).world_position(95);
-    assert!(after.is_finite() && after != before, "it moves on");
-    // Put right, it is built anew.
-    save(&mut app, cloth, ClothGrid::new(1.0, 1.0, 4, 4));
+    assert!(
+        after.is_finite() && after != before,
+        "the old cloth keeps moving"
+    );
+    // A repaired mesh rebuilds the cloth.
+    replace_source(&mut app, cloth, ClothGrid::new(1.0, 1.0, 4, 4));
     run(&mut app, 3);
     assert_eq!(particles(&app, cloth).len(), 16);
 }
 
 #[test]
-fn what_is_made_of_the_mesh_of_another_cloth_is_left_alone() {
-    let mut app = counting();
+fn a_cloth_made_of_the_mesh_of_another_cloth_is_not_rebuilt() {
+    let mut app = app_counting_ready();
     let first = spawn(&mut app, Pins::top_corners());
     run(&mut app, 10);
     let own = app.world().get::<Mesh3d>(first).unwrap().clone();
@@ -100,7 +104,7 @@ fn what_is_made_of_the_mesh_of_another_cloth_is_left_alone() {
 }
 
 #[test]
-fn a_fine_mesh_is_saved_again() {
+fn a_proxy_is_rebuilt_for_a_replaced_mesh() {
     let mut app = app();
     let cloth = spawn(&mut app, Pins::top_corners());
     let fine = add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 30, 30));
@@ -109,31 +113,31 @@ fn a_fine_mesh_is_saved_again() {
         .spawn((ClothProxy { cloth }, Mesh3d(fine)))
         .id();
     run(&mut app, 30);
-    save(&mut app, proxy, ClothGrid::new(1.0, 1.0, 40, 40));
+    replace_source(&mut app, proxy, ClothGrid::new(1.0, 1.0, 40, 40));
     run(&mut app, 30);
     let lowest = |entity| {
-        let places = float3(drawn(&app, entity), Mesh::ATTRIBUTE_POSITION);
-        let low = places.iter().map(|at| at.y).fold(0.0, f32::min);
-        (places.len(), low)
+        let positions = float3(drawn(&app, entity), Mesh::ATTRIBUTE_POSITION);
+        let low = positions.iter().map(|at| at.y).fold(0.0, f32::min);
+        (positions.len(), low)
     };
     let [(count, low), (_, of_cloth)] = [proxy, cloth].map(lowest);
     assert_eq!(count, 1600);
     assert!(
         (low - of_cloth).abs() < 0.03,
-        "it follows: {low}, {of_cloth}"
+        "the proxy follows the cloth: {low}, {of_cloth}"
     );
 }
 
 #[test]
-fn a_cloth_that_failed_tries_a_mesh_that_was_put_right() {
+fn a_failed_cloth_is_built_from_a_repaired_mesh() {
     let mut app = app();
-    let mut spoilt = Mesh::from(sheet());
-    spoilt.remove_attribute(Mesh::ATTRIBUTE_POSITION);
-    let mesh = add_mesh(&mut app, spoilt);
+    let mut invalid = Mesh::from(sheet());
+    invalid.remove_attribute(Mesh::ATTRIBUTE_POSITION);
+    let mesh = add_mesh(&mut app, invalid);
     let cloth = (Cloth::default(), Mesh3d(mesh.clone()));
     let cloth = app.world_mut().spawn(cloth).id();
     run(&mut app, 3);
-    assert!(app.world().get::<BuildFailed>(cloth).is_some());
+    assert!(app.world().get::<ClothBuildFailed>(cloth).is_some());
     let mut meshes = app.world_mut().resource_mut::<Assets<Mesh>>();
     meshes.insert(&mesh, sheet().into()).unwrap();
     run(&mut app, 3);

@@ -16,14 +16,14 @@ use bevy::{
     transform::TransformPlugin,
     world_serialization::WorldSerializationPlugin,
 };
-use bevy_drape::{Backstop, BuildFailed, ClothPart, Particles, Tearing, prelude::*};
+use bevy_drape::{Backstop, ClothBuildFailed, ClothPart, ClothParticles, ClothTearing, prelude::*};
 use std::path::Path;
 
-/// Meshes that both apps know by a number, as they know files by their paths.
+/// Meshes that both apps refer to by a fixed handle, as to a file by its path.
 const SHEET: Handle<Mesh> = uuid_handle!("4be0a0a6-6d0d-4a6f-9f7e-5a2f0a4e1c11");
 const FINE: Handle<Mesh> = uuid_handle!("4be0a0a6-6d0d-4a6f-9f7e-5a2f0a4e1c12");
 
-/// An app that loads scenes, one of them from memory.
+/// Returns an app that can load the scene `saved` from memory, and other scenes from files.
 fn app(saved: &str) -> App {
     let dir = Dir::default();
     dir.insert_asset_text(Path::new("saved.scn.ron"), saved);
@@ -64,7 +64,7 @@ fn app(saved: &str) -> App {
     app
 }
 
-/// Entities as the text of a scene.
+/// Returns entities as the text of a scene.
 fn save(app: &App, entities: impl IntoIterator<Item = Entity>) -> String {
     let world = app.world();
     let registry = world.resource::<AppTypeRegistry>().read();
@@ -73,13 +73,13 @@ fn save(app: &App, entities: impl IntoIterator<Item = Entity>) -> String {
         .extract_entities(entities.into_iter())
         .build()
         .serialize(&registry)
-        .expect("it can be saved")
+        .expect("the scene can be serialized")
 }
 
-/// An app with what a text says in it.
-fn load(saved: &str, is_there: impl Fn(&mut App) -> bool) -> App {
+/// Loads the text of a scene into a new app, and updates the app until `is_loaded`.
+fn load(saved: &str, is_loaded: impl Fn(&mut App) -> bool) -> App {
     let mut app = app(saved);
-    // So that no entity has the number that it had.
+    // Offsets entity indices, so that no loaded entity has its old index.
     for _ in 0..500 {
         app.world_mut().spawn_empty();
     }
@@ -90,12 +90,12 @@ fn load(saved: &str, is_there: impl Fn(&mut App) -> bool) -> App {
     app.world_mut().spawn(DynamicWorldRoot(scene));
     for _ in 0..2000 {
         app.update();
-        if is_there(&mut app) {
+        if is_loaded(&mut app) {
             return app;
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    panic!("it does not load:\n{saved}");
+    panic!("the scene does not load:\n{saved}");
 }
 
 fn named(app: &mut App, name: &str) -> Option<Entity> {
@@ -107,11 +107,11 @@ fn named(app: &mut App, name: &str) -> Option<Entity> {
 }
 
 fn is_cloth(app: &mut App, name: &str) -> bool {
-    named(app, name).is_some_and(|cloth| app.world().get::<Particles>(cloth).is_some())
+    named(app, name).is_some_and(|cloth| app.world().get::<ClothParticles>(cloth).is_some())
 }
 
-/// All that a user may write on a cloth, held by two others.
-fn dressed(hand: Entity) -> impl Bundle + Clone {
+/// Returns components that users add to a cloth; pins and inertia refer to `anchor`.
+fn all_components(anchor: Entity) -> impl Bundle + Clone {
     (
         Cloth {
             fabric: Fabric::denim(),
@@ -120,31 +120,32 @@ fn dressed(hand: Entity) -> impl Bundle + Clone {
             ..default()
         },
         Pins::corner(ClothCorner::TopLeft)
-            .to_entity(hand)
+            .to_entity(anchor)
             .and(Pins::index(17).to_world())
             .and(Pins::painted(VertexChannel::Green)),
-        MaxDistance {
+        ClothMaxDistance {
             backstop: Some(Backstop::default()),
-            ..MaxDistance::painted(VertexChannel::Red, 0.8)
+            ..ClothMaxDistance::painted(VertexChannel::Red, 0.8)
         },
         ClothPaint {
             mass: PerVertex::painted(VertexChannel::Blue, 3.0),
             ..default()
         },
         ClothPart::painted(VertexChannel::Blue),
-        WorldMotion {
-            frame: PinAnchor::Entity(hand),
+        ClothInertia {
+            frame: PinAnchor::Entity(anchor),
             max_speed: Some(6.0),
-            ..WorldMotion::felt(0.5)
+            ..ClothInertia::uniform(0.5)
         },
-        WarmUp(3),
-        ClothLayers::on(4).meeting(6),
-        Tearing::at_strain(0.5),
+        ClothWarmUp(3),
+        ClothLayers::on(4).with_filters(6),
+        ClothTearing::at_strain(0.5),
     )
 }
 
-fn assert_same<T: Component + PartialEq + std::fmt::Debug>(of: [(&App, Entity); 2]) {
-    let [a, b] = of.map(|(app, entity)| app.world().get::<T>(entity));
+/// Asserts that two entities have an equal component.
+fn assert_same<T: Component + PartialEq + std::fmt::Debug>(entities: [(&App, Entity); 2]) {
+    let [a, b] = entities.map(|(app, entity)| app.world().get::<T>(entity));
     assert!(a.is_some());
     assert_eq!(a, b);
 }
@@ -153,20 +154,25 @@ fn assert_same<T: Component + PartialEq + std::fmt::Debug>(of: [(&App, Entity); 
 fn a_running_cloth_is_saved_and_loaded() {
     let mut before = app("");
     let world = before.world_mut();
-    let place = Transform::from_xyz(0.0, 1.0, 0.0);
-    let hand = world.spawn((Name::new("hand"), place)).id();
+    let transform = Transform::from_xyz(0.0, 1.0, 0.0);
+    let anchor = world.spawn((Name::new("anchor"), transform)).id();
     let cloth = world
-        .spawn((Name::new("cloth"), Mesh3d(SHEET), dressed(hand), place))
+        .spawn((
+            Name::new("cloth"),
+            Mesh3d(SHEET),
+            all_components(anchor),
+            transform,
+        ))
         .id();
-    let ball = ClothCollider::cuboid(1.0, 0.2, 0.3)
+    let collider = ClothCollider::cuboid(1.0, 0.2, 0.3)
         .hollow()
         .with_friction(0.9, 0.8);
-    let ball = world.spawn((Name::new("ball"), ball)).id();
+    let collider = world.spawn((Name::new("collider"), collider)).id();
     let proxy = (
         Name::new("proxy"),
         ClothProxy { cloth },
         Mesh3d(FINE),
-        place,
+        transform,
     );
     let proxy = world.spawn(proxy).id();
     let rope = (Name::new("rope"), Rope::default(), Pins::ends());
@@ -175,38 +181,47 @@ fn a_running_cloth_is_saved_and_loaded() {
         .spawn((Name::new("zone"), WindZone::sphere(2.0).vortex()))
         .id();
     run(&mut before, 20);
-    assert!(before.world().get::<Particles>(cloth).is_some());
-    let text = save(&before, [hand, cloth, ball, proxy, rope, zone]);
-    assert!(!text.contains("components::Particles"), "no state is saved");
+    assert!(before.world().get::<ClothParticles>(cloth).is_some());
+    let text = save(&before, [anchor, cloth, collider, proxy, rope, zone]);
+    assert!(
+        !text.contains("components::ClothParticles"),
+        "no state is saved"
+    );
 
     let ready = |app: &mut App| is_cloth(app, "cloth") && is_cloth(app, "rope");
     let mut after = load(&text, ready);
     run(&mut after, 20);
-    let [new_hand, new_cloth, new_ball, new_proxy, new_rope, new_zone] =
-        ["hand", "cloth", "ball", "proxy", "rope", "zone"]
-            .map(|name| named(&mut after, name).expect("it is there"));
-    assert_ne!(hand, new_hand);
-    let of = [(&before, cloth), (&after, new_cloth)];
-    assert_same::<Cloth>(of);
-    assert_same::<MaxDistance>(of);
-    assert_same::<ClothPaint>(of);
-    assert_same::<ClothPart>(of);
-    assert_same::<WarmUp>(of);
-    assert_same::<ClothLayers>(of);
-    assert_same::<Tearing>(of);
-    assert_same::<ClothCollider>([(&before, ball), (&after, new_ball)]);
+    let [
+        new_anchor,
+        new_cloth,
+        new_collider,
+        new_proxy,
+        new_rope,
+        new_zone,
+    ] = ["anchor", "cloth", "collider", "proxy", "rope", "zone"]
+        .map(|name| named(&mut after, name).expect("the entity was loaded"));
+    assert_ne!(anchor, new_anchor);
+    let cloths = [(&before, cloth), (&after, new_cloth)];
+    assert_same::<Cloth>(cloths);
+    assert_same::<ClothMaxDistance>(cloths);
+    assert_same::<ClothPaint>(cloths);
+    assert_same::<ClothPart>(cloths);
+    assert_same::<ClothWarmUp>(cloths);
+    assert_same::<ClothLayers>(cloths);
+    assert_same::<ClothTearing>(cloths);
+    assert_same::<ClothCollider>([(&before, collider), (&after, new_collider)]);
     assert_same::<Rope>([(&before, rope), (&after, new_rope)]);
     assert_same::<WindZone>([(&before, zone), (&after, new_zone)]);
-    // What names other entities names the new ones.
+    // Components that refer to other entities refer to the loaded ones.
     let world = after.world();
     let anchors = &world.get::<Pins>(new_cloth).unwrap().pins;
-    assert_eq!(anchors[0].anchor, PinAnchor::Entity(new_hand));
+    assert_eq!(anchors[0].anchor, PinAnchor::Entity(new_anchor));
     assert_eq!(anchors[1].anchor, PinAnchor::World);
-    let motion = world.get::<WorldMotion>(new_cloth).unwrap();
-    assert_eq!(motion.frame, PinAnchor::Entity(new_hand));
-    assert_eq!(motion.max_speed, Some(6.0));
+    let inertia = world.get::<ClothInertia>(new_cloth).unwrap();
+    assert_eq!(inertia.frame, PinAnchor::Entity(new_anchor));
+    assert_eq!(inertia.max_speed, Some(6.0));
     assert_eq!(world.get::<ClothProxy>(new_proxy).unwrap().cloth, new_cloth);
-    // It was built of the mesh that it was made of, not of what it looked like; so was the fine one.
+    // Cloth and proxy were built from their source meshes, not from the deformed ones.
     assert_eq!(particles(&after, new_cloth).len(), 100);
     assert_eq!(crate::drawn(&after, new_proxy).count_vertices(), 900);
     let [a, b] = [(&before, cloth), (&after, new_cloth)].map(|(app, cloth)| {
@@ -214,11 +229,11 @@ fn a_running_cloth_is_saved_and_loaded() {
         (0..100).map(|i| p.is_pinned(i)).collect::<Vec<_>>()
     });
     assert_eq!(a, b);
-    // And it hangs on its hand.
+    // The pins follow the loaded anchor.
     let corner = particles(&after, new_cloth).world_position(0);
     after
         .world_mut()
-        .get_mut::<Transform>(new_hand)
+        .get_mut::<Transform>(new_anchor)
         .unwrap()
         .translation
         .y += 0.5;
@@ -228,7 +243,7 @@ fn a_running_cloth_is_saved_and_loaded() {
 }
 
 #[test]
-fn a_sleeping_and_a_failed_cloth_come_back_awake() {
+fn a_sleeping_and_a_failed_cloth_are_loaded_awake() {
     let mut before = app("");
     let sleeping = (
         Name::new("sleeping"),
@@ -237,8 +252,8 @@ fn a_sleeping_and_a_failed_cloth_come_back_awake() {
         ClothSleeping,
     );
     let sleeping = before.world_mut().spawn(sleeping).id();
-    let failed = BuildFailed {
-        reason: "of old".to_owned(),
+    let failed = ClothBuildFailed {
+        reason: "saved".to_owned(),
     };
     let failed = (Name::new("failed"), Cloth::default(), Mesh3d(SHEET), failed);
     let failed = before.world_mut().spawn(failed).id();
@@ -267,14 +282,14 @@ fn a_cloth_of_a_mesh_without_a_file_waits_for_one() {
     let mut after = load(&text, |app| named(app, "cloth").is_some());
     run(&mut after, 5);
     let cloth = named(&mut after, "cloth").unwrap();
-    assert!(after.world().get::<Particles>(cloth).is_none());
+    assert!(after.world().get::<ClothParticles>(cloth).is_none());
     after.world_mut().entity_mut(cloth).insert(Mesh3d(SHEET));
     run(&mut after, 3);
     assert_eq!(particles(&after, cloth).len(), 100);
 }
 
 #[test]
-fn code_is_not_saved_and_the_reason_says_so() {
+fn predicates_are_not_saved_and_the_failure_says_so() {
     let mut before = app("");
     let part = ClothPart::predicate(|at| at.x > 0.0);
     let pins = Pins::predicate(|at| at.x > 0.0).and(Pins::index(3));
@@ -294,8 +309,8 @@ fn code_is_not_saved_and_the_reason_says_so() {
     assert_eq!(after.world().get::<Pins>(cloth), Some(&Pins::index(3)));
     let failed = after
         .world()
-        .get::<BuildFailed>(cloth)
-        .expect("it has no part");
+        .get::<ClothBuildFailed>(cloth)
+        .expect("the cloth has lost its part");
     assert!(
         failed.reason.contains("code is not saved"),
         "{}",
@@ -306,12 +321,12 @@ fn code_is_not_saved_and_the_reason_says_so() {
         .entity_mut(cloth)
         .insert(ClothPart::predicate(|at| at.x > 0.0));
     run(&mut after, 3);
-    assert!(after.world().get::<Particles>(cloth).is_some());
+    assert!(after.world().get::<ClothParticles>(cloth).is_some());
 }
 
 #[test]
 #[cfg(feature = "gltf")]
-fn a_figure_that_was_saved_in_its_cape_wears_it() {
+fn a_saved_character_keeps_its_cape() {
     let mut before = app("");
     let scene = before
         .world()
@@ -320,7 +335,7 @@ fn a_figure_that_was_saved_in_its_cape_wears_it() {
     let root = before.world_mut().spawn(WorldAssetRoot(scene)).id();
     let mut cloths = before
         .world_mut()
-        .query_filtered::<Entity, (With<Cloth>, With<Particles>)>();
+        .query_filtered::<Entity, (With<Cloth>, With<ClothParticles>)>();
     for _ in 0..2000 {
         before.update();
         if cloths.iter(before.world()).next().is_some() {
@@ -341,7 +356,7 @@ fn a_figure_that_was_saved_in_its_cape_wears_it() {
     let text = save(&before, std::iter::once(root).chain(below));
 
     let mut after = load(&text, |app| {
-        let mut built = app.world_mut().query::<(&Cloth, &Particles)>();
+        let mut built = app.world_mut().query::<(&Cloth, &ClothParticles)>();
         built.iter(app.world()).next().is_some()
     });
     run(&mut after, 30);
@@ -351,6 +366,6 @@ fn a_figure_that_was_saved_in_its_cape_wears_it() {
     assert_eq!(p.len(), 750);
     assert!(p.is_finite());
     assert_eq!((0..750).filter(|&i| p.is_pinned(i)).count(), 25);
-    // Made anew, and no twice.
+    // Colliders were generated again, none twice.
     assert_eq!(count(&mut after), capsules);
 }

@@ -5,7 +5,7 @@ use crate::{
     add_mesh, app, centre, drawn, float3, headless::headless_app, particles, run, sheet, spawn,
 };
 use bevy::{prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
-use bevy_drape::{ClothSystems, Particles, prelude::*};
+use bevy_drape::{ClothParticles, ClothSystems, prelude::*};
 use std::time::Duration;
 
 #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,7 +21,7 @@ fn app_with_states() -> App {
     app
 }
 
-/// An app in which cloth moves in one state only.
+/// Returns an app in which cloth moves in the state [`Game::Playing`] only.
 fn game() -> App {
     let mut app = app_with_states();
     let sets = (
@@ -38,7 +38,7 @@ fn go_to(app: &mut App, state: Game) {
 }
 
 #[test]
-fn cloth_stands_still_in_the_menu_and_goes_on_as_if_nothing_had_happened() {
+fn cloth_stops_in_the_menu_and_resumes_with_the_same_bits() {
     let run_of = |pause: u32| {
         let mut app = game();
         app.world_mut().spawn((
@@ -48,7 +48,7 @@ fn cloth_stands_still_in_the_menu_and_goes_on_as_if_nothing_had_happened() {
         let cloth = spawn(&mut app, Pins::top_corners());
         run(&mut app, 40);
         go_to(&mut app, Game::Menu);
-        // States change before the steps of a frame.
+        // State transitions run before the steps of a frame.
         run(&mut app, 1);
         let before = bits(&app, cloth);
         run(&mut app, pause);
@@ -61,27 +61,27 @@ fn cloth_stands_still_in_the_menu_and_goes_on_as_if_nothing_had_happened() {
 }
 
 #[test]
-fn what_stands_still_is_drawn_so() {
+fn stopped_cloth_is_drawn_without_motion() {
     let mut app = game();
     let cloth = spawn(&mut app, ());
     run(&mut app, 30);
     go_to(&mut app, Game::Menu);
     run(&mut app, 2);
-    // Frames that are not steps.
+    // Frames shorter than a step.
     let frame = TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 144.0));
     app.insert_resource(frame);
-    let mut seen: Vec<f32> = (0..20)
+    let mut heights: Vec<f32> = (0..20)
         .map(|_| {
             app.update();
             float3(drawn(&app, cloth), Mesh::ATTRIBUTE_POSITION)[55].y
         })
         .collect();
-    seen.dedup();
-    assert_eq!(seen.len(), 1, "it trembles: {seen:?}");
+    heights.dedup();
+    assert_eq!(heights.len(), 1, "the cloth trembles: {heights:?}");
 }
 
 #[test]
-fn what_moved_in_the_menu_does_not_catch_up() {
+fn a_collider_moved_in_the_menu_does_not_sweep_cloth_along() {
     let mut app = game();
     let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 10, 10));
     let cloth = (Cloth::default(), Pins::edge(ClothEdge::Top), Mesh3d(mesh));
@@ -94,7 +94,7 @@ fn what_moved_in_the_menu_does_not_catch_up() {
     run(&mut app, 60);
     go_to(&mut app, Game::Menu);
     run(&mut app, 2);
-    // To the other side of the cloth; by less than what is taken for a teleport.
+    // Moves the ball to the other side of the cloth, by less than the threshold of a teleport.
     for _ in 0..20 {
         app.world_mut()
             .get_mut::<Transform>(ball)
@@ -107,12 +107,15 @@ fn what_moved_in_the_menu_does_not_catch_up() {
     for _ in 0..10 {
         run(&mut app, 1);
         let after = fastest(&app, cloth);
-        assert!(after < 0.002, "it was swept along, by {after} m in a step");
+        assert!(
+            after < 0.002,
+            "the cloth was swept along by {after} m in a step"
+        );
     }
 }
 
 #[test]
-fn cloth_comes_and_goes_with_a_state() {
+fn cloth_is_spawned_and_despawned_with_a_state() {
     let mut app = game();
     app.add_systems(
         OnEnter(Game::Playing),
@@ -126,7 +129,7 @@ fn cloth_comes_and_goes_with_a_state() {
         },
     );
     let count = |app: &mut App| {
-        let mut cloths = app.world_mut().query::<&Particles>();
+        let mut cloths = app.world_mut().query::<&ClothParticles>();
         cloths.iter(app.world()).count()
     };
     run(&mut app, 3);
@@ -138,7 +141,7 @@ fn cloth_comes_and_goes_with_a_state() {
         go_to(&mut app, Game::Playing);
         run(&mut app, 3);
     }
-    // Not one of their meshes is left behind.
+    // All their meshes are removed.
     app.world_mut()
         .resource_mut::<NextState<Game>>()
         .set(Game::Menu);
@@ -147,35 +150,38 @@ fn cloth_comes_and_goes_with_a_state() {
 }
 
 #[test]
-fn colliders_and_anchors_go_with_a_state() {
+fn colliders_and_anchors_are_despawned_with_a_state() {
     let mut app = app_with_states();
     let world = app.world_mut();
-    let hand = (
+    let anchor = (
         Transform::from_xyz(0.0, 1.0, 0.0),
         DespawnOnExit(Game::Playing),
     );
-    let hand = world.spawn(hand).id();
+    let anchor = world.spawn(anchor).id();
     let floor = (
         ClothCollider::half_space(),
         Transform::from_xyz(0.0, -0.2, 0.0),
         DespawnOnExit(Game::Playing),
     );
     world.spawn(floor);
-    let held = spawn(&mut app, Pins::top_corners().to_entity(hand));
+    let held = spawn(&mut app, Pins::top_corners().to_entity(anchor));
     let lying = spawn(&mut app, ClothLayers::default());
     run(&mut app, 90);
     assert!(centre(&app, lying).y > -0.25);
     let pinned = particles(&app, held).world_position(0);
     go_to(&mut app, Game::Menu);
     run(&mut app, 60);
-    assert!(centre(&app, lying).y < -1.0, "nothing holds it any more");
+    assert!(
+        centre(&app, lying).y < -1.0,
+        "the cloth falls without its floor"
+    );
     let left = particles(&app, held).world_position(0);
     assert!(left.distance(pinned) < 1e-5, "{left}");
     assert!(particles(&app, held).is_finite());
 }
 
 #[test]
-fn a_mesh_of_a_cloth_that_went_is_free_for_another() {
+fn the_mesh_of_a_despawned_cloth_can_be_used_by_another() {
     let mut app = app();
     let mesh = add_mesh(&mut app, sheet());
     for _ in 0..3 {

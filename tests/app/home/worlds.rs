@@ -1,4 +1,4 @@
-//! More than one world, and worlds without a screen.
+//! Several worlds, and worlds without a screen.
 
 use super::bits;
 use crate::{add_mesh, app, particles, run, sheet};
@@ -12,7 +12,8 @@ use bevy::{
 };
 use bevy_drape::prelude::*;
 
-fn furnish(world: &mut World) -> Entity {
+/// Spawns a cloth above a sphere.
+fn spawn_scene(world: &mut World) -> Entity {
     let mesh = world
         .resource_mut::<Assets<Mesh>>()
         .add(Mesh::from(sheet()));
@@ -42,17 +43,17 @@ fn wind() -> Wind {
 fn reference() -> Vec<[u32; 3]> {
     let mut app = app();
     app.insert_resource(wind());
-    let cloth = furnish(app.world_mut());
+    let cloth = spawn_scene(app.world_mut());
     run(&mut app, 90);
     bits(&app, cloth)
 }
 
 #[test]
-fn two_apps_that_take_turns_have_the_same_bits() {
+fn two_apps_updated_in_turn_give_the_same_bits() {
     let mut apps = [app(), app()];
     let cloths = apps.each_mut().map(|app| {
         app.insert_resource(wind());
-        furnish(app.world_mut())
+        spawn_scene(app.world_mut())
     });
     for _ in 0..90 {
         apps.iter_mut().for_each(App::update);
@@ -64,34 +65,34 @@ fn two_apps_that_take_turns_have_the_same_bits() {
 }
 
 #[test]
-fn an_app_of_its_own_in_a_thread_has_the_same_bits() {
-    let there = std::thread::spawn(reference);
-    assert!(reference() == there.join().unwrap());
+fn an_app_in_another_thread_gives_the_same_bits() {
+    let other = std::thread::spawn(reference);
+    assert!(reference() == other.join().unwrap());
 }
 
 #[test]
-fn cloth_lives_in_a_sub_app() {
+fn cloth_runs_in_a_sub_app() {
     #[derive(AppLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
     struct Inner;
-    // What the inner world is made of comes from an app that is taken apart.
+    // The inner world is the main world of another app.
     let mut inner = app();
     inner.insert_resource(wind());
-    let cloth = furnish(inner.world_mut());
+    let cloth = spawn_scene(inner.world_mut());
     let sub: SubApp = std::mem::take(inner.main_mut());
     let mut outer = app();
     outer.insert_sub_app(Inner, sub);
-    let beside = furnish(outer.world_mut());
+    let other = spawn_scene(outer.world_mut());
     run(&mut outer, 90);
     let particles = outer
         .sub_app(Inner)
         .world()
-        .get::<bevy_drape::Particles>(cloth);
-    let particles = particles.expect("it is built");
-    let place = |i| particles.world_position(i).to_array().map(f32::to_bits);
-    let there: Vec<_> = (0..particles.len()).map(place).collect();
-    assert!(there == reference());
-    // The one in the outer world has no wind.
-    assert!(bits(&outer, beside) != there);
+        .get::<bevy_drape::ClothParticles>(cloth);
+    let particles = particles.expect("the cloth is built");
+    let position = |i| particles.world_position(i).to_array().map(f32::to_bits);
+    let inner: Vec<_> = (0..particles.len()).map(position).collect();
+    assert!(inner == reference());
+    // The outer world has no wind.
+    assert!(bits(&outer, other) != inner);
 }
 
 #[test]

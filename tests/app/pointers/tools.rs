@@ -1,4 +1,4 @@
-//! What blades, brushes and the tool for single threads do.
+//! Blades, brushes and the tool that tears single edges.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn a_stroke_of_the_blade_cuts_from_edge_to_edge() {
     let mut studio = Studio::new();
     studio.tools(ClothTool::Blade);
     run(&mut studio.app, 30);
-    // From beside the cloth to the other side, in strides of a fast hand.
+    // From one side of the cloth to the other, in the long strides of a fast stroke.
     let height = studio.on_screen(Vec3::new(0.0, 0.11, 0.0)).y;
     let at = |x: f32| Vec2::new(x, height);
     studio.press(at(20.0));
@@ -25,40 +25,44 @@ fn a_stroke_of_the_blade_cuts_from_edge_to_edge() {
         fallen > 200 && hanging > 150,
         "{fallen} fell, {hanging} hang"
     );
-    assert_eq!(fallen + hanging, particles.len(), "nothing holds both");
+    assert_eq!(
+        fallen + hanging,
+        particles.len(),
+        "nothing connects the halves"
+    );
 }
 
 #[test]
-fn the_thread_under_the_cursor_lights_up_and_breaks() {
+fn the_edge_under_the_cursor_is_highlighted_and_breaks() {
     let mut studio = Studio::new();
-    studio.tools(ClothTool::Thread);
+    studio.tools(ClothTool::Edge);
     run(&mut studio.app, 30);
-    // Particles 220 and 221: the middle row, in the middle of a thread.
+    // The midpoint of the edge between particles 220 and 221, in the middle row.
     let [a, b] = [220, 221].map(|i| particles(&studio.app, studio.cloth).world_position(i));
-    let place = studio.on_screen((a + b) * 0.5) + Vec2::Y * 2.0;
-    studio.move_to(place);
-    studio.move_to(place);
+    let cursor = studio.on_screen((a + b) * 0.5) + Vec2::Y * 2.0;
+    studio.move_to(cursor);
+    studio.move_to(cursor);
     let hovered = studio
         .app
         .world()
-        .resource::<HoveredThreads>()
+        .resource::<HoveredEdges>()
         .get(PointerId::Mouse);
-    let mut thread = hovered.expect("a thread is near").particles;
-    thread.sort_unstable();
-    assert_eq!(thread, [220, 221]);
-    studio.press(place);
+    let mut edge = hovered.expect("an edge is near").particles;
+    edge.sort_unstable();
+    assert_eq!(edge, [220, 221]);
+    studio.press(cursor);
     assert_eq!(studio.torn(), 1);
     assert_eq!(particles(&studio.app, studio.cloth).len(), 442);
     assert!(!studio.is_busy(), "a click, not a drag");
-    studio.release(place);
-    // Away from the cloth there is none.
+    studio.release(cursor);
+    // No edge is hovered away from the cloth.
     studio.move_to(Vec2::new(2.0, 2.0));
     studio.move_to(Vec2::new(2.0, 2.0));
     assert!(
         studio
             .app
             .world()
-            .resource::<HoveredThreads>()
+            .resource::<HoveredEdges>()
             .iter()
             .next()
             .is_none()
@@ -66,14 +70,14 @@ fn the_thread_under_the_cursor_lights_up_and_breaks() {
 }
 
 #[test]
-fn brushes_take_and_shred_what_is_within_their_radius() {
+fn brushes_grab_and_shred_the_particles_within_their_radius() {
     let mut studio = Studio::new();
     studio.tools(ClothTool::Brush);
     let centre = SIZE.as_vec2() / 2.0;
     studio.press(centre);
     let grabs = studio.app.world().get::<ClothGrabs>(studio.cloth).unwrap();
-    // Particles 0.1 m apart within 0.25 m of the middle.
-    assert_eq!(grabs[0].handles().len(), 21);
+    // 21 particles, 0.1 m apart, lie within 0.25 m of the centre.
+    assert_eq!(grabs[0].points().len(), 21);
     studio.release(centre);
     studio.tools(ClothTool::Shred);
     studio.press(centre);
@@ -85,10 +89,10 @@ fn brushes_take_and_shred_what_is_within_their_radius() {
 }
 
 #[test]
-fn a_brush_beside_the_cloth_takes_it_only_within_its_reach() {
+fn a_brush_beside_the_cloth_grabs_it_only_within_its_radius() {
     let mut studio = Studio::new();
     studio.tools(ClothTool::Brush);
-    // Another cloth, far behind and to the side: its depth is not that of the first.
+    // Another cloth, far behind and to the side, at a different depth.
     let mesh = crate::add_mesh(&mut studio.app, ClothGrid::vertical(1.0, 1.0, 5, 5));
     let far = Transform::from_xyz(30.0, 0.0, -20.0);
     let far = (Cloth::default(), Mesh3d(mesh), Pins::corners(), far);
@@ -100,14 +104,14 @@ fn a_brush_beside_the_cloth_takes_it_only_within_its_reach() {
     // 0.1 m beside the left edge, with a radius of 0.25 m.
     let beside = studio.on_screen(Vec3::new(-1.1, 0.0, 0.0));
     studio.press(beside);
-    assert_eq!(studio.held(), 1);
+    assert_eq!(studio.grabs(), 1);
     let before = particles(&studio.app, studio.cloth).0.clone();
     run(&mut studio.app, 5);
     let now = particles(&studio.app, studio.cloth);
-    let moved = now.position.iter().zip(before.position.iter());
-    let most = moved.map(|(a, b)| a.distance(b)).fold(0.0, f32::max);
+    let pairs = now.position.iter().zip(before.position.iter());
+    let most = pairs.map(|(a, b)| a.distance(b)).fold(0.0, f32::max);
     assert!(
         most < 0.02,
-        "it was pulled by {most} m although the hand stands still"
+        "pulled by {most} m although the pointer does not move"
     );
 }

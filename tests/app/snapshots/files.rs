@@ -1,4 +1,4 @@
-//! Snapshots that are saved and sent.
+//! Snapshots that are serialized: stored in files or sent over a network.
 
 use super::{coloured, cut, take};
 use crate::{app, command, particles, run, spawn};
@@ -6,7 +6,9 @@ use bevy::{
     ecs::entity::{EntityHashMap, MapEntities},
     prelude::*,
 };
-use bevy_drape::{ClothGrabs, ClothSnapshot, Constraints, Particles, SnapshotError, prelude::*};
+use bevy_drape::{
+    ClothConstraints, ClothGrabs, ClothParticles, ClothSnapshot, SnapshotError, prelude::*,
+};
 use serde_json::Value;
 
 pub(super) fn through_json(snapshot: &ClothSnapshot) -> ClothSnapshot {
@@ -21,7 +23,7 @@ fn every_bit_of_a_number_survives() {
     run(&mut app, 2);
     let mut bits = 1_u32;
     let mut number = || loop {
-        // Numerical Recipes' generator: all 2³² patterns in some order.
+        // The linear congruential generator of Numerical Recipes: passes through all 2³² bit patterns.
         bits = bits.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let number = f32::from_bits(bits);
         if number.is_finite() {
@@ -29,7 +31,7 @@ fn every_bit_of_a_number_survives() {
         }
     };
     for round in 0..200 {
-        let mut particles = app.world_mut().get_mut::<Particles>(cloth).unwrap();
+        let mut particles = app.world_mut().get_mut::<ClothParticles>(cloth).unwrap();
         for i in 0..100 {
             particles
                 .position
@@ -49,43 +51,43 @@ fn every_bit_of_a_number_survives() {
         particles.position.x[..6].copy_from_slice(&edges);
         let saved = take(&app, cloth);
         let loaded = through_json(&saved);
-        // The hash is of bits: it knows 0 from −0.
+        // The hash is over bits, so it distinguishes 0 from −0.
         assert_eq!(loaded.state_hash(), saved.state_hash(), "in round {round}");
         assert_eq!(loaded, saved);
     }
 }
 
 #[test]
-fn only_what_is_not_as_it_was_built_takes_room() {
+fn only_a_modified_shape_is_stored() {
     let mut app = app();
     let cloth = coloured(&mut app);
     run(&mut app, 10);
     let shape = |app: &App| serde_json::to_value(take(app, cloth)).unwrap()["shape"].clone();
     assert!(shape(&app).is_null());
-    // Measuring loads writes to the constraints, but changes nothing of them.
+    // Measuring loads writes to the constraints, but does not change their shape.
     app.world_mut()
         .entity_mut(cloth)
-        .insert(bevy_drape::Tearing::at_load(1e6));
+        .insert(bevy_drape::ClothTearing::at_load(1e6));
     run(&mut app, 10);
     assert!(shape(&app).is_null());
-    let mut constraints = app.world_mut().get_mut::<Constraints>(cloth).unwrap();
+    let mut constraints = app.world_mut().get_mut::<ClothConstraints>(cloth).unwrap();
     let length = constraints.rest_lengths_mut().nth(77).unwrap();
     let before = std::mem::replace(length, 1.0);
     assert!(!shape(&app).is_null());
-    let mut constraints = app.world_mut().get_mut::<Constraints>(cloth).unwrap();
+    let mut constraints = app.world_mut().get_mut::<ClothConstraints>(cloth).unwrap();
     *constraints.rest_lengths_mut().nth(77).unwrap() = before;
     assert!(shape(&app).is_null());
     cut(&mut app, cloth, 0.2);
     assert!(!shape(&app).is_null());
     app.world_mut().trigger(ResetCloth { entity: cloth });
     assert!(shape(&app).is_null());
-    // Another size is another cloth.
+    // Another size is another shape.
     app.world_mut().get_mut::<Transform>(cloth).unwrap().scale *= 2.0;
     app.world_mut().trigger(ResetCloth { entity: cloth });
     assert!(!shape(&app).is_null());
 }
 
-/// Does something to a value in a tree.
+/// Returns the value at a JSON pointer.
 fn at<'a>(value: &'a mut Value, path: &str) -> &'a mut Value {
     value
         .pointer_mut(path)
@@ -98,9 +100,9 @@ fn damaged_files_are_refused_and_change_nothing() {
     let cloth = coloured(&mut app);
     let hand = app.world_mut().spawn_empty().id();
     run(&mut app, 10);
-    let hold = particles(&app, cloth).world_position(200);
+    let point = particles(&app, cloth).world_position(200);
     command(&mut app, cloth, |cloth| {
-        cloth.grab(hand, hold);
+        cloth.grab(hand, point);
         cloth.trigger(|entity| bevy_drape::CutCloth {
             entity,
             blade: bevy_drape::Blade::stroke(Vec3::X * -0.8, Vec3::X * 0.2, Vec3::Z),
@@ -109,7 +111,7 @@ fn damaged_files_are_refused_and_change_nothing() {
     });
     run(&mut app, 2);
     let good = serde_json::to_value(take(&app, cloth)).unwrap();
-    let far = Value::from(1_000_000);
+    let too_large = Value::from(1_000_000);
     let set = |path: &'static str| (path, "set");
     let damages = [
         ("/particles/position/y", "pop"),
@@ -117,37 +119,34 @@ fn damaged_files_are_refused_and_change_nothing() {
         ("/particles/inverse_mass", "pop"),
         ("/particles/last_dt", "negative"),
         set("/pins/3/particle"),
-        set("/tips/0/particle"),
-        set("/grabs/0/handles/0/particles/1"),
+        set("/cut_ends/0/particle"),
+        set("/grabs/0/points/0/particles/1"),
         ("/resistance", "push"),
         set("/shape/constraints/batches/0/pairs/3/1"),
         ("/shape/constraints/batches/1/rest", "pop"),
-        set("/shape/constraints/sheets/0/layout/first"),
-        set("/shape/constraints/sheets/0/layout/columns"),
-        ("/shape/constraints/sheets/0/families/3/rest", "pop"),
+        set("/shape/constraints/grids/0/layout/first"),
+        set("/shape/constraints/grids/0/layout/columns"),
+        ("/shape/constraints/grids/0/sets/3/rest", "pop"),
         set("/shape/triangles/indices/7/0"),
         ("/shape/triangles/rest_area", "pop"),
         ("/shape/area", "pop"),
         ("/shape/torn", "null"),
         ("/shape/torn/rest", "pop"),
-        ("/shape/torn/ancestor", "pop"),
-        set("/shape/torn/ancestor/0"),
-        (
-            "/shape/torn/whole_constraints/sheets/0/families/5/rest",
-            "pop",
-        ),
+        ("/shape/torn/source_particle", "pop"),
+        set("/shape/torn/source_particle/0"),
+        ("/shape/torn/intact_constraints/grids/0/sets/5/rest", "pop"),
         ("/shape/binding", "null"),
-        ("/shape/binding/opened", "null"),
+        ("/shape/binding/torn", "null"),
         set("/shape/binding/vertex_to_particle/9"),
         set("/shape/binding/triangles/9/2"),
         set("/shape/binding/normal_group/9"),
         set("/shape/binding/group_count"),
         ("/shape/binding/tangent_weights", "pop"),
-        ("/shape/binding/opened/faces", "pop"),
-        set("/shape/binding/opened/faces/4"),
-        ("/shape/binding/opened/new", "pop"),
-        set("/shape/binding/opened/new/0/between/0"),
-        set("/shape/binding/opened/whole_vertices"),
+        ("/shape/binding/torn/faces", "pop"),
+        set("/shape/binding/torn/faces/4"),
+        ("/shape/binding/torn/new", "pop"),
+        set("/shape/binding/torn/new/0/between/0"),
+        set("/shape/binding/torn/whole_vertices"),
         ("/shape", "null"),
     ];
     run(&mut app, 3);
@@ -160,7 +159,7 @@ fn damaged_files_are_refused_and_change_nothing() {
             "push" => value.as_array_mut().unwrap().push(0.into()),
             "negative" => *value = (-1.0).into(),
             "null" => *value = Value::Null,
-            _ => *value = far.clone(),
+            _ => *value = too_large.clone(),
         }
         let bad: ClothSnapshot = serde_json::from_value(bad).unwrap();
         let error = bad.restore(app.world_mut(), cloth).expect_err(path);

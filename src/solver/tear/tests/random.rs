@@ -1,4 +1,4 @@
-//! Many operations of every kind, one after the other.
+//! Long random sequences of edits of every kind.
 
 use super::*;
 
@@ -29,16 +29,16 @@ fn ten_thousand_random_cuts_and_tears_leave_a_sound_cloth() {
                 along * 3.0,
             );
             let kind = next();
-            let mut surgery = cloth.surgery();
+            let mut edit = cloth.edit();
             if kind < 0.5 {
-                surgery.cut(&blade, Some(a), most);
+                edit.cut(&blade, Some(a), most);
             } else if kind < 0.9 {
-                surgery.tear_across([a, b], 2);
-                surgery.tear_across([b, c], 1);
+                edit.tear_across([a, b], 2);
+                edit.tear_across([b, c], 1);
             } else {
-                surgery.open_edges([[a, b], [b, c]]);
+                edit.open_edges([[a, b], [b, c]]);
             }
-            surgery.finish();
+            edit.finish();
             if round % 20 == 0 {
                 cloth.check();
             }
@@ -46,6 +46,6 @@ fn ten_thousand_random_cuts_and_tears_leave_a_sound_cloth() {
         cloth.check();
         let now: f32 = cloth.triangles.rest_area.iter().sum();
         assert!((now / area - 1.0).abs() < 1e-3, "{now} m² of {area}");
-        assert!(cloth.particles.len() < 8 * 144 * 6, "it crumbled to dust");
+        assert!(cloth.particles.len() < 8 * 144 * 6, "too many particles");
     }
 }

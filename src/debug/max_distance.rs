@@ -1,0 +1,58 @@
+//! Draws the max-distance spheres and backstops of particles.
+
+use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
+use crate::{cloth::Cloth, components::ClothBody, max_distance::PINNED_DISTANCE};
+use bevy::{
+    color::palettes::css::{HOT_PINK, MEDIUM_PURPLE},
+    prelude::*,
+};
+
+/// Largest number of particles per cloth drawn with their spheres.
+const MAX_DRAWN: usize = 80;
+
+/// Radius of the rings at a backstop, m.
+const RING_RADIUS: f32 = 0.02;
+
+pub(super) fn draw_max_distance(
+    cloths: Query<&ClothBody, With<Cloth>>,
+    show: Res<ClothGizmos>,
+    mut gizmos: Gizmos<ClothGizmoGroup>,
+) {
+    if !show.max_distance {
+        return;
+    }
+    for body in &cloths {
+        let frame = &body.reference_frame;
+        let (constraints, history) = (&frame.motion_constraints, &frame.history);
+        let count = constraints.max_distances.len();
+        // There are none before the first step.
+        if history.animation_targets.len() != count {
+            continue;
+        }
+        for i in sample_evenly(count, MAX_DRAWN) {
+            let target = body
+                .render_pose
+                .point(history.origin + history.animation_targets.get(i));
+            let max_distance = constraints.max_distances[i];
+            if max_distance > PINNED_DISTANCE && max_distance.is_finite() {
+                gizmos
+                    .sphere(target, max_distance, MEDIUM_PURPLE)
+                    .resolution(16);
+            }
+            let Some(backstop) = &constraints.backstop else {
+                continue;
+            };
+            let distance = backstop.distance[i];
+            if let Ok(normal) = Dir3::new(backstop.normal.get(i))
+                && distance.is_finite()
+            {
+                let surface = target - normal * distance;
+                gizmos.line(target, surface, HOT_PINK);
+                let facing = Quat::from_rotation_arc(Vec3::Z, *normal);
+                gizmos
+                    .circle(Isometry3d::new(surface, facing), RING_RADIUS, HOT_PINK)
+                    .resolution(12);
+            }
+        }
+    }
+}

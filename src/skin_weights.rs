@@ -1,0 +1,318 @@
+//! Skin weights of particles: linear blend skinning of the rest positions by a skeleton.
+
+use crate::{mesh::topology::NO_PARTICLE, solver::SoaVec3};
+use bevy::{
+    math::{Affine3A, Mat3A, Vec3A},
+    mesh::{
+        Mesh, VertexAttributeValues,
+        skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
+    },
+    prelude::*,
+};
+
+/// Largest number of joints that move a vertex.
+const MAX_INFLUENCES: usize = 4;
+
+/// Joints of a skeleton and their weights on the particles of a cloth.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SkinWeights {
+    /// Joints, in the order of the mesh.
+    pub(crate) joints: Vec<Entity>,
+    names: Vec<String>,
+    /// Inverse bind matrices, from mesh space to that of each joint.
+    inverse: Vec<Affine3A>,
+    influences: Vec<JointInfluence>,
+    /// Current skinning matrix of each joint, from mesh space to the world relative to the origin.
+    matrices: Vec<Affine3A>,
+    /// Whether joints are missing and were reported.
+    missing: bool,
+}
+
+/// Joints that move a particle, with weights that add up to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct JointInfluence {
+    joints: [u16; MAX_INFLUENCES],
+    weights: [f32; MAX_INFLUENCES],
+}
+
+impl SkinWeights {
+    /// Reads the skin weights of a mesh; `None` if it has none. `vertex_to_particle` are the particles of its
+    /// vertices.
+    pub(crate) fn read(
+        mesh: &Mesh,
+        skinned: &SkinnedMesh,
+        inverse: &SkinnedMeshInverseBindposes,
+        names: impl Fn(Entity) -> Option<String>,
+        vertex_to_particle: impl Iterator<Item = u32>,
+        particles: usize,
+    ) -> Option<Self> {
+        let Ok(VertexAttributeValues::Uint16x4(joints)) =
+            mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
+        else {
+            return None;
+        };
+        let Ok(VertexAttributeValues::Float32x4(weights)) =
+            mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
+        else {
+            return None;
+        };
+        let count = skinned.joints.len().min(inverse.len());
+        if count == 0 {
+            return None;
+        }
+        let first = JointInfluence {
+            joints: [0; MAX_INFLUENCES],
+            weights: [1.0, 0.0, 0.0, 0.0],
+        };
+        let mut influences = vec![first; particles];
+        for ((joints, weights), particle) in joints.iter().zip(weights).zip(vertex_to_particle) {
+            // Welded vertices must move alike, or the mesh would open: the last one of a particle counts.
+            if particle != NO_PARTICLE
+                && let Some(influence) = influences.get_mut(particle as usize)
+            {
+                *influence = JointInfluence::new(*joints, *weights, count).unwrap_or(first);
+            }
+        }
+        Some(Self {
+            joints: skinned.joints[..count].to_vec(),
+            names: skinned.joints[..count]
+                .iter()
+                .map(|&joint| names(joint).unwrap_or_default())
+                .collect(),
+            inverse: inverse[..count]
+                .iter()
+                .map(|&m| Affine3A::from_mat4(m))
+                .collect(),
+            influences,
+            matrices: vec![Affine3A::IDENTITY; count],
+            missing: false,
+        })
+    }
+
+    /// Returns the joint with the largest total weight on these particles, or on all if there are none.
+    pub(crate) fn dominant_joint(&self, particles: impl Iterator<Item = usize>) -> Option<Entity> {
+        let mut weights = vec![0.0; self.joints.len()];
+        let mut add = |influence: &JointInfluence| {
+            for (&joint, &weight) in influence.joints.iter().zip(&influence.weights) {
+                weights[usize::from(joint)] += weight;
+            }
+        };
+        let mut any = false;
+        for influence in particles.filter_map(|particle| self.influences.get(particle)) {
+            any = true;
+            add(influence);
+        }
+        if !any {
+            self.influences.iter().for_each(add);
+        }
+        let largest = weights.iter().copied().fold(0.0, f32::max);
+        // The first, if several are equal.
+        let joint = weights.iter().position(|&weight| weight == largest)?;
+        Some(self.joints[joint])
+    }
+
+    /// Updates the skinning matrices, relative to `origin`, which has moved by −`origin_shift` since the last
+    /// update. Returns the number of newly missing joints; they keep their last matrix.
+    pub(crate) fn update_pose(
+        &mut self,
+        origin: Vec3,
+        origin_shift: Vec3,
+        at: impl Fn(Entity) -> Option<GlobalTransform>,
+    ) -> usize {
+        let mut missing = 0;
+        let joints = self.joints.iter().zip(&self.inverse);
+        for (matrix, (&joint, inverse)) in self.matrices.iter_mut().zip(joints) {
+            if let Some(transform) = at(joint) {
+                let mut affine = transform.affine();
+                affine.translation -= Vec3A::from(origin);
+                let matrix_now = affine * *inverse;
+                if matrix_now.is_finite() {
+                    *matrix = matrix_now;
+                    continue;
+                }
+            } else {
+                missing += 1;
+            }
+            // Relative to the new origin.
+            matrix.translation += Vec3A::from(origin_shift);
+        }
+        let reported = std::mem::replace(&mut self.missing, missing > 0);
+        if reported { 0 } else { missing }
+    }
+
+    /// Returns the blended skinning matrix of a particle, relative to the origin of the last
+    /// [`update_pose`](Self::update_pose).
+    pub(crate) fn matrix(&self, particle: usize) -> Affine3A {
+        let Some(JointInfluence { joints, weights }) = self.influences.get(particle) else {
+            return self.matrices[0];
+        };
+        let mut sum = Affine3A {
+            matrix3: Mat3A::ZERO,
+            translation: Vec3A::ZERO,
+        };
+        for (&joint, &weight) in joints.iter().zip(weights) {
+            if weight > 0.0 {
+                let matrix = &self.matrices[usize::from(joint)];
+                sum.matrix3 += matrix.matrix3 * weight;
+                sum.translation += matrix.translation * weight;
+            }
+        }
+        sum
+    }
+
+    /// Sets the skinning matrices for the first time. Returns an origin near the particles with these rest
+    /// positions in mesh space, and the rotation and scale from mesh space to world axes; `None` if joints are
+    /// missing or a matrix is singular.
+    pub(crate) fn first_pose(
+        &mut self,
+        rest: &[Vec3],
+        at: impl Fn(Entity) -> Option<GlobalTransform>,
+    ) -> Option<(Vec3, Mat3)> {
+        self.update_pose(Vec3::ZERO, Vec3::ZERO, &at);
+        if self.missing {
+            return None;
+        }
+        let frame = self.dominant_matrix();
+        let centre = rest.iter().sum::<Vec3>() / rest.len().max(1) as f32;
+        let origin = frame.transform_point3(centre);
+        if !(origin.is_finite() && frame.inverse().is_finite()) {
+            return None;
+        }
+        // Again relative to the origin, for precision far from the world's origin.
+        self.update_pose(origin, Vec3::ZERO, at);
+        Some((origin, frame.matrix3.into()))
+    }
+
+    /// Returns the skinned positions of particles with these rest positions in mesh space.
+    pub(crate) fn skinned_positions(&self, rest: &[Vec3]) -> SoaVec3 {
+        let position = |(i, &rest)| self.matrix(i).transform_point3(rest);
+        rest.iter().enumerate().map(position).collect()
+    }
+
+    /// Returns the skinning matrix of the joint with the largest total weight.
+    pub(crate) fn dominant_matrix(&self) -> Affine3A {
+        let mut sums = vec![0.0; self.matrices.len()];
+        for JointInfluence { joints, weights } in &self.influences {
+            for (&joint, weight) in joints.iter().zip(weights) {
+                sums[usize::from(joint)] += weight;
+            }
+        }
+        let dominant = sums
+            .iter()
+            .enumerate()
+            .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+        self.matrices[dominant.map_or(0, |(joint, _)| joint)]
+    }
+
+    /// Returns the weight of a joint on each particle, if there is a joint of this name.
+    pub(crate) fn weights_of(&self, name: &str) -> Option<Vec<f32>> {
+        let wanted = self.names.iter().position(|known| known == name)?;
+        let weight = |influence: &JointInfluence| {
+            let pairs = influence.joints.iter().zip(&influence.weights);
+            let of_joint = pairs.filter(|(joint, _)| usize::from(**joint) == wanted);
+            of_joint.map(|(_, weight)| weight).sum()
+        };
+        Some(self.influences.iter().map(weight).collect())
+    }
+
+    /// Returns the names of all joints that have one.
+    pub(crate) fn joint_names(&self) -> impl Iterator<Item = &str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| !name.is_empty())
+    }
+}
+
+impl JointInfluence {
+    /// Normalizes weights to a sum of 1; `None` if all are 0. Joints that do not exist are ignored.
+    fn new(
+        joints: [u16; MAX_INFLUENCES],
+        mut weights: [f32; MAX_INFLUENCES],
+        count: usize,
+    ) -> Option<Self> {
+        for (weight, &joint) in weights.iter_mut().zip(&joints) {
+            if usize::from(joint) >= count || !weight.is_finite() {
+                *weight = 0.0;
+            }
+            *weight = weight.max(0.0);
+        }
+        let sum: f32 = weights.iter().sum();
+        if sum <= 0.0 {
+            return None;
+        }
+        let joints = std::array::from_fn(|k| if weights[k] > 0.0 { joints[k] } else { 0 });
+        Some(Self {
+            joints,
+            weights: weights.map(|weight| weight / sum),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy::{asset::RenderAssetUsages, mesh::PrimitiveTopology};
+
+    /// Two joints, one above the other, and three vertices: on the lower one, on both, on the upper one.
+    fn skin() -> (SkinWeights, [Entity; 2]) {
+        let joints: [Entity; 2] = [1, 2].map(|i| Entity::from_raw_u32(i).unwrap());
+        let mesh = Mesh::new(
+            PrimitiveTopology::TriangleList,
+            RenderAssetUsages::default(),
+        )
+        .with_inserted_attribute(
+            Mesh::ATTRIBUTE_JOINT_INDEX,
+            VertexAttributeValues::Uint16x4(vec![[0, 0, 0, 0], [0, 1, 9, 0], [1, 0, 0, 0]]),
+        )
+        .with_inserted_attribute(
+            Mesh::ATTRIBUTE_JOINT_WEIGHT,
+            vec![
+                [1.0, 0.0, 0.0, 0.0],
+                [0.2, 0.2, 5.0, 0.0],
+                [0.5, 0.0, 0.0, 0.0],
+            ],
+        );
+        let skinned = SkinnedMesh {
+            joints: joints.to_vec(),
+            ..default()
+        };
+        let inverse = vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::NEG_Y)].into();
+        let name = |joint| (joint == joints[1]).then(|| "Upper".to_owned());
+        let skin = SkinWeights::read(&mesh, &skinned, &inverse, name, 0..3, 3).unwrap();
+        (skin, joints)
+    }
+
+    #[test]
+    fn particles_follow_the_weighted_mean_of_their_joints() {
+        let (mut skin, [lower, upper]) = skin();
+        let at = |entity| {
+            Some(if entity == lower {
+                GlobalTransform::from_xyz(10.0, 0.0, 0.0)
+            } else {
+                GlobalTransform::from_xyz(10.0, 3.0, 0.0)
+            })
+        };
+        assert_eq!(skin.update_pose(Vec3::X * 10.0, Vec3::ZERO, at), 0);
+        let position = |skin: &SkinWeights, i| skin.matrix(i).transform_point3(Vec3::Z);
+        assert_eq!(position(&skin, 0), Vec3::Z);
+        assert_eq!(position(&skin, 1), Vec3::new(0.0, 1.0, 1.0));
+        assert_eq!(position(&skin, 2), Vec3::new(0.0, 2.0, 1.0));
+        // One joint goes missing and keeps its position, also when the origin moves.
+        let without_upper = |entity| at(entity).filter(|_| entity != upper);
+        assert_eq!(skin.update_pose(Vec3::X * 9.0, Vec3::X, without_upper), 1);
+        assert_eq!(position(&skin, 0), Vec3::new(1.0, 0.0, 1.0));
+        assert_eq!(position(&skin, 2), Vec3::new(1.0, 2.0, 1.0));
+        assert_eq!(
+            skin.update_pose(Vec3::X * 9.0, Vec3::ZERO, without_upper),
+            0,
+            "reported once"
+        );
+    }
+
+    #[test]
+    fn weights_of_a_joint_are_found_by_its_name() {
+        let (skin, _) = skin();
+        assert_eq!(skin.weights_of("Upper"), Some(vec![0.0, 0.5, 1.0]));
+        assert_eq!(skin.weights_of("Tail"), None);
+        assert_eq!(skin.joint_names().collect::<Vec<_>>(), ["Upper"]);
+    }
+}
