@@ -13,8 +13,8 @@ use bevy::{
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, FineMesh, ProxyBinding, Topology, TriangleMesh, smooth_normals},
     solver::{
-        BackstopSpheres, FrameMotion, InertiaScale, IntegrateSettings, MotionConstraints, ParticleArrays, Pose, SoaVec3,
-        integrate,
+        BackstopSpheres, FrameMotion, InertiaScale, IntegrateSettings, MotionConstraints,
+        ParticleArrays, Pose, SoaVec3, Workers, integrate,
     },
 };
 use divan::Bencher;
@@ -83,7 +83,13 @@ fn proxy_write(bencher: Bencher) {
     bencher.bench_local(|| {
         let triangles = proxy.coarse.triangles.iter().copied();
         smooth_normals(&particle_positions, triangles, &mut normals);
-        binding.write(&particle_positions, &normals, &mut positions, Some(&mut shading), None)
+        binding.write(
+            &particle_positions,
+            &normals,
+            &mut positions,
+            Some(&mut shading),
+            None,
+        )
     });
 }
 
@@ -96,7 +102,7 @@ fn integration(bencher: Bencher) {
         damping: 0.1,
         dt: 1.0 / 480.0,
     };
-    bencher.bench_local(|| integrate(&mut particles, &settings));
+    bencher.bench_local(|| integrate(&mut Workers::serial(), &mut particles, &settings));
 }
 
 /// Max-distance constraints, every substep, without and with a backstop.
@@ -114,7 +120,8 @@ fn max_distance(bencher: Bencher, backstop: bool) {
             radius: 1.0,
         }),
     };
-    bencher.bench_local(|| motion_constraints.solve(&mut particles, [0, 8]));
+    bencher
+        .bench_local(|| motion_constraints.solve(&mut Workers::serial(), &mut particles, [0, 8]));
 }
 
 /// Reduced inertia, once per step.
@@ -133,6 +140,8 @@ fn inertia(bencher: Bencher) {
     };
     bencher.bench_local(|| {
         let frame_motion = FrameMotion::unfelt(&pose(0.0), &pose(0.01), &half, 1.0 / 60.0);
-        frame_motion.expect("half is not felt").apply(&mut particles);
+        frame_motion
+            .expect("half is not felt")
+            .apply(&mut particles);
     });
 }

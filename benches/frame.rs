@@ -5,7 +5,7 @@
 //! cargo bench --bench frame
 //! ```
 //!
-//! The phases are called and timed one by one, as in `solver::step`. The parts of relaxation are measured by
+//! The stages of a step are called and timed one by one. The parts of relaxation are measured by
 //! leaving them out and timing the rest.
 
 #[path = "../examples/measure/scene.rs"]
@@ -19,10 +19,13 @@ use bevy::{
     mesh::Mesh,
 };
 use bevy_drape::{
-    mesh::{RenderFrame, MeshBinding, Topology, TriangleMesh},
-    solver::{self, ConstraintKind, IntegrateSettings, RelaxSettings, StepSettings, RelaxationFactor, StretchSolver},
+    mesh::{MeshBinding, RenderFrame, Topology, TriangleMesh},
+    solver::{
+        self, ConstraintKind, RelaxSettings, RelaxationFactor, StepSettings, StretchSolver,
+        SubstepTime, Workers,
+    },
 };
-use scene::{Stepper, Plan, Scene, Stage};
+use scene::{Plan, Scene, Stage, Stepper};
 use std::time::Instant;
 use turns::{is_bench, take_turns, timed};
 
@@ -81,24 +84,22 @@ fn print(plan: &Plan, stage: &Stage) {
     }
     mesh_write.iter().for_each(|&(name, ms)| row(name, ms));
     row("**all**", of_frame);
-    row("`solver::step` by itself", whole.fastest);
+    row("`ClothState::step` by itself", whole.fastest);
     row("Bevy, after that: vertex buffer packed", packed);
 }
 
-const PHASES: [&str; 7] = [
-    "begin (pins, lengths of the coarse levels)",
-    "air",
+const STAGES: [&str; 5] = [
+    "begin (internal friction, pins, air)",
     "integrate",
     RELAXATION,
-    "tethers",
     "contacts",
-    "finish (velocities of pins, check for NaN, origin)",
+    "end (angular momentum, pins, check of all numbers, origin)",
 ];
-const RELAXATION: &str = "relax";
+const RELAXATION: &str = "relax (constraints, damping, tethers)";
 
 /// Returns the time of each phase, ms, each the fastest of many steps.
 fn of_step(stage: &mut Stage) -> Vec<(&'static str, f64)> {
-    let mut fastest = [f64::INFINITY; PHASES.len()];
+    let mut fastest = [f64::INFINITY; STAGES.len()];
     let steps = if is_bench() { 300 } else { 3 };
     for _ in 0..steps {
         let taken = timed_step(stage);
@@ -106,59 +107,42 @@ fn of_step(stage: &mut Stage) -> Vec<(&'static str, f64)> {
             *fastest = taken.min(*fastest);
         }
     }
-    PHASES.into_iter().zip(fastest).collect()
+    STAGES.into_iter().zip(fastest).collect()
 }
 
-/// Runs `solver::step` phase by phase. Returns the time of each phase, ms.
-fn timed_step(stage: &mut Stage) -> [f64; PHASES.len()] {
-    let Stage {
-        particles,
-        constraints,
-        triangles,
-        tethers,
-        pins,
-        colliders,
-        settings,
-        self_collision: _,
-    } = stage;
-    let substeps = settings.substeps;
-    let integrate_settings = IntegrateSettings {
-        gravity: settings.gravity,
-        damping: settings.damping,
-        dt: settings.dt / substeps as f32,
-    };
-    let mut taken = [0.0; PHASES.len()];
+/// Takes a step stage by stage. Returns the time of each stage, ms.
+fn timed_step(stage: &mut Stage) -> [f64; STAGES.len()] {
+    let mut taken = [0.0; STAGES.len()];
     let mut last = Instant::now();
-    let mut phase_ends = |phase: usize| {
+    let mut stage_ends = |stage: usize| {
         let now = Instant::now();
-        taken[phase] += (now - last).as_secs_f64() * 1e3;
+        taken[stage] += (now - last).as_secs_f64() * 1e3;
         last = now;
     };
-    particles.begin_step(pins, substeps);
-    constraints.prepare(particles);
-    phase_ends(0);
-    solver::apply_air(particles, triangles, &settings.air, settings.dt);
-    phase_ends(1);
-    for substep in 0..substeps {
-        solver::integrate(particles, &integrate_settings);
-        phase_ends(2);
-        let substeps_left = substeps - 1 - substep;
-        let relax_settings = relaxation(settings, RelaxationFactor::default(), substeps_left);
-        solver::relax(particles, constraints, &relax_settings);
-        phase_ends(3);
-        solver::solve_tethers(particles, tethers, settings.tether_scale);
-        phase_ends(4);
-        solver::collide(particles, colliders, &settings.surface, substep, substeps);
-        phase_ends(5);
-    }
-    particles.end_step(pins);
-    assert!(particles.is_finite());
-    particles.rebase();
-    phase_ends(6);
+    let workers = &mut Workers::serial();
+    stage.with_state(|cloth, settings, input| {
+        cloth.begin_step(workers, settings, input);
+        stage_ends(0);
+        for time in SubstepTime::new(settings.dt, settings.substeps).substeps() {
+            cloth.integrate(workers, settings, &time);
+            stage_ends(1);
+            cloth.relax(workers, settings, std::iter::empty(), &time);
+            stage_ends(2);
+            cloth.collide_self(settings, &time);
+            cloth.collide(workers, settings, input.colliders, input.meshes, &time);
+            stage_ends(3);
+        }
+        assert!(cloth.end_step(workers, input.pins, false));
+        stage_ends(4);
+    });
     taken
 }
 
-fn relaxation(settings: &StepSettings, relaxation_factor: RelaxationFactor, substeps_left: u32) -> RelaxSettings {
+fn relaxation(
+    settings: &StepSettings,
+    relaxation_factor: RelaxationFactor,
+    substeps_left: u32,
+) -> RelaxSettings {
     RelaxSettings {
         compliance: settings.compliance,
         iterations: settings.iterations,
@@ -178,14 +162,18 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
     let full = RelaxationFactor::default();
     // During a ramp of the relaxation factor, coarse levels are not solved; all else takes the same time.
     let dt = settings.dt / settings.substeps as f32;
-    let tightening =
-        RelaxationFactor::full(dt, 1, StretchSolver::GaussSeidel).next(dt, 1, StretchSolver::Direct);
+    let tightening = RelaxationFactor::full(dt, 1, StretchSolver::GaussSeidel).next(
+        dt,
+        1,
+        StretchSolver::Direct,
+    );
     assert!(!tightening.is_rigid());
 
     let columns = stage.constraints.grids().next().map_or(0, |s| s.columns);
     let along_row = |[a, b]: [u32; 2]| a.abs_diff(b) < columns;
     let run = |relaxation_factor: RelaxationFactor, keep: fn(bool, bool) -> bool| {
-        let both = [1, 0].map(|substeps_left| relaxation(settings, relaxation_factor, substeps_left));
+        let both =
+            [1, 0].map(|substeps_left| relaxation(settings, relaxation_factor, substeps_left));
         let mut particles = stage.particles.clone();
         let mut constraints = stage.constraints.clone();
         constraints.retain(|c| keep(c.kind == ConstraintKind::Shear, along_row(c.particles)));
@@ -194,7 +182,12 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
             particles.position.copy_from(&stage.particles.position);
             timed(|| {
                 for settings in &both {
-                    solver::relax(&mut particles, &mut constraints, settings);
+                    solver::relax(
+                        &mut Workers::serial(),
+                        &mut particles,
+                        &mut constraints,
+                        settings,
+                    );
                 }
             })
         }

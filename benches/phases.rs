@@ -13,11 +13,12 @@ use bevy::{
     mesh::Mesh,
 };
 use bevy_drape::{
-    Fabric,
-    mesh::{Assembly, ClothGrid, RenderFrame, MeshBinding, Topology, TriangleMesh},
+    Cloth, Fabric,
+    mesh::{Assembly, ClothGrid, MeshBinding, RenderFrame, Topology, TriangleMesh},
     solver::{
-        self, Air, ClothState, Collider, Friction, IntegrateSettings, Pose, Shape, SimdLevel, StepSettings,
-        Surface, Tethers, StretchSolver,
+        self, Air, Bodies, ClothState, Collider, Contacts, Friction, IntegrateSettings,
+        MotionConstraints, Pose, Shape, SimdLevel, StepInput, StepSettings, Surface, Tethers,
+        WindField, Workers,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -80,7 +81,9 @@ fn bench(bencher: Bencher, case: Case, mut work: impl FnMut(&mut Assembly)) {
 
 #[divan::bench(args = cases())]
 fn begin_step(bencher: Bencher, case: Case) {
-    bench(bencher, case, |sheet| sheet.particles.begin_step(&[], 8));
+    bench(bencher, case, |sheet| {
+        (sheet.particles).begin_step(&mut Workers::serial(), None, &[], 8);
+    });
 }
 
 #[divan::bench(args = cases())]
@@ -91,7 +94,7 @@ fn integrate(bencher: Bencher, case: Case) {
         dt: 1.0 / 480.0,
     };
     bench(bencher, case, |sheet| {
-        solver::integrate(&mut sheet.particles, &settings);
+        solver::integrate(&mut Workers::serial(), &mut sheet.particles, &settings);
     });
 }
 
@@ -126,7 +129,16 @@ fn air(bencher: Bencher, case: Case) {
             triangles,
             ..
         } = sheet;
-        solver::apply_air(particles, triangles, &air, 1.0 / 60.0);
+        let (workers, field) = (&mut Workers::serial(), WindField::default());
+        solver::apply_air(
+            workers,
+            &field,
+            particles,
+            triangles,
+            None,
+            &air,
+            1.0 / 60.0,
+        );
     });
 }
 
@@ -277,36 +289,31 @@ fn steps(bencher: Bencher, colliders: &[Collider], air: Air) {
         side: 64,
         level: SimdLevel::best(),
     };
-    let fabric = Fabric::default();
     let settings = StepSettings {
-        dt: 1.0 / 60.0,
-        strain_limit: f32::INFINITY,
-        substeps: 8,
-        iterations: 1,
-        stretch_solver: StretchSolver::default(),
-        gravity: Vec3::NEG_Y * 9.81,
-        damping: 0.2,
-        compliance: fabric.compliance(),
         tether_scale: f32::INFINITY,
         air,
-        surface: fabric.surface(),
-        internal_friction: fabric.internal_friction,
-        constraint_damping: fabric.constraint_damping(),
+        ..Cloth::default().step_settings(1.0 / 60.0, 8, Vec3::NEG_Y * 9.81, Vec3::ZERO, 0.0)
     };
-    let tethers = Tethers::default();
+    let input = StepInput {
+        colliders,
+        ..StepInput::default()
+    };
+    let mut contacts = Contacts::default();
     let start = sheet(case);
     bench(bencher, case, |sheet| {
         // Each step starts from the same state, so that cases differ only in their settings.
         sheet.particles.clone_from(&start.particles);
-        let body = ClothState {
+        let mut state = ClothState {
             particles: &mut sheet.particles,
             constraints: &mut sheet.constraints,
             triangles: &sheet.triangles,
-            tethers: &tethers,
-            pins: &[],
-            self_contacts: None,
+            segments: None,
+            tethers: &Tethers::default(),
+            motion_constraints: &MotionConstraints::default(),
+            bodies: &mut Bodies::default(),
+            contacts: &mut contacts,
         };
-        assert!(solver::step(body, colliders, &settings));
+        assert!(state.step(&mut Workers::serial(), &settings, &input));
     });
 }
 

@@ -14,8 +14,8 @@ use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, BendStencil, Compliance, ConstraintGraph, ConstraintKind, RelaxSettings, SimdLevel, RelaxationFactor,
-        StretchSolver,
+        self, BendStencil, Compliance, ConstraintGraph, ConstraintKind, RelaxSettings,
+        RelaxationFactor, SimdLevel, StretchSolver, Workers,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -83,9 +83,14 @@ fn relax(bencher: Bencher, case: Case, stretch_solver: StretchSolver, mut sheet:
         loads: false,
     };
     sheet.constraints.prepare(&sheet.particles);
-    bencher
-        .counter(projections(&sheet))
-        .bench_local(|| solver::relax(&mut sheet.particles, &mut sheet.constraints, &settings));
+    bencher.counter(projections(&sheet)).bench_local(|| {
+        solver::relax(
+            &mut Workers::serial(),
+            &mut sheet.particles,
+            &mut sheet.constraints,
+            &settings,
+        )
+    });
     SimdLevel::best().force();
 }
 
@@ -126,7 +131,12 @@ fn without_grid(side: u32) -> Assembly {
 /// Straight chains directly, all other constraints one after the other.
 #[divan::bench(args = cases())]
 fn general_direct(bencher: Bencher, case: Case) {
-    relax(bencher, case, StretchSolver::Direct, without_grid(case.side));
+    relax(
+        bencher,
+        case,
+        StretchSolver::Direct,
+        without_grid(case.side),
+    );
 }
 
 /// One constraint after the other, along chains where possible.

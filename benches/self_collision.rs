@@ -16,7 +16,7 @@ mod scene;
 mod turns;
 
 use bevy_drape::SelfCollision;
-use scene::{Stepper, Plan, Scene};
+use scene::{Plan, Scene, Stepper};
 use turns::{is_bench, timed};
 
 /// Number of steps of each cloth: 5 s.

@@ -17,7 +17,7 @@ mod turns;
 mod tutorial;
 
 use bevy_drape::solver;
-use scene::{Stepper, MeshLayout, Plan, Scene, Stage};
+use scene::{MeshLayout, Plan, Scene, Stage, Stepper};
 use turns::{Times, is_bench, take_turns, timed};
 use tutorial::Tutorial;
 

@@ -13,12 +13,12 @@ mod scene;
 
 use bevy::math::Vec3;
 use bevy_drape::{
-    SelfCollision, ClothSubsteps,
+    ClothSubsteps, SelfCollision,
     solver::{self, ParticleArrays, SimdLevel, StretchSolver},
 };
 use clap::{Parser, ValueEnum};
 use crowd::Crowd;
-use scene::{Stepper, MeshLayout, SheetPins, Scene, Stage};
+use scene::{MeshLayout, Scene, SheetPins, Stage, Stepper};
 use serde::Serialize;
 use std::{fs, io::Write, path::PathBuf, process::ExitCode, time::Instant};
 
@@ -268,7 +268,9 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
         let finite = stepper.step(&mut stage);
         times.push(began.elapsed().as_secs_f64() * 1e3);
         if !finite {
-            eprintln!("step {step}: a number was not finite; the cloth was put back to the start of the step");
+            eprintln!(
+                "step {step}: a number was not finite; the cloth was put back to the start of the step"
+            );
         }
         let deepest = solver::deepest_penetration(&stage.particles, &stage.colliders);
         penetration_max = penetration_max.max(deepest);

@@ -1,7 +1,7 @@
 //! A custom constraint between two phases of each substep: keeps all particles in a tube.
 
 use bevy::prelude::*;
-use bevy_drape::{ClothSubstep, ClothSystems, ClothParticles, prelude::*};
+use bevy_drape::{ClothParticles, ClothSubstep, ClothSystems, prelude::*};
 
 /// Radius of the tube around the y axis, m.
 const TUBE: f32 = 0.6;

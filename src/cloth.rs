@@ -1,6 +1,11 @@
 //! [`Cloth`], the component that turns a mesh into cloth, and its events.
 
-use crate::{fabric::Fabric, pins::Pins, solver::StretchSolver, systems::TransformHistory};
+use crate::{
+    fabric::Fabric,
+    pins::Pins,
+    solver::{StepSettings, StretchSolver},
+    systems::TransformHistory,
+};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -101,6 +106,40 @@ pub enum SelfCollision {
 }
 
 impl Cloth {
+    /// Returns the settings of the solver for this cloth as the user set it: for steps of `dt` seconds with this number
+    /// of substeps, `gravity` in m/s² before [`gravity_scale`](Self::gravity_scale), `wind` in m/s and `air_density` in
+    /// kg/m³.
+    ///
+    /// The plugin uses the same settings. It ramps those whose sudden change would jerk the cloth, and adds what other
+    /// components of the entity determine.
+    pub fn step_settings(
+        &self,
+        dt: f32,
+        substeps: u32,
+        gravity: Vec3,
+        wind: Vec3,
+        air_density: f32,
+    ) -> StepSettings<'static> {
+        let fabric = &self.fabric;
+        let strain_limit = fabric.effective_strain_limit();
+        StepSettings {
+            dt,
+            substeps,
+            iterations: self.iterations,
+            stretch_solver: self.stretch_solver,
+            strain_limit,
+            gravity: gravity * self.gravity_scale,
+            damping: self.damping,
+            compliance: fabric.compliance(),
+            tether_scale: self.effective_tether_scale(strain_limit),
+            air: fabric.air(wind, air_density),
+            surface: fabric.surface(),
+            internal_friction: fabric.internal_friction,
+            constraint_damping: fabric.constraint_damping(),
+            ..StepSettings::default()
+        }
+    }
+
     /// Returns the tether scale for the solver under a strain limit; infinite without tethers.
     pub(crate) fn effective_tether_scale(&self, strain_limit: f32) -> f32 {
         let strain = if self.fabric.is_elastic() {

@@ -8,7 +8,6 @@ use crate::{
     mesh::{MeshBinding, RenderFrame, Topology, Tube, topology::NO_PARTICLE},
     paint::{ClothPaint, Paint},
     pins::{BoundPin, Pins},
-    plugin::ClothSubstepTime,
     reference_frame::ReferenceFrame,
     rope::{RopeBody, mean_scale},
     skin_weights::SkinWeights,
@@ -16,9 +15,8 @@ use crate::{
     snapshot::BuildFingerprint,
     solver::{
         self, Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, RelaxationFactor,
-        SoaVec3, Tethers, TriangleContacts, Triangles, inverse_masses, measure_stretch,
-        ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers, ramp_thickness,
-        tear::Blade,
+        SoaVec3, SubstepTime, Tethers, Triangles, inverse_masses, measure_stretch, ramp_compliance,
+        ramp_density, ramp_strain_limit, ramp_tethers, ramp_thickness, tear::Blade,
     },
     systems::{RenderPose, RenderViewKey, UpdateRate},
 };
@@ -47,18 +45,13 @@ pub struct ClothConstraints(pub ConstraintGraph);
 /// Per-cloth state of the simulation besides particles and constraints.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(ClothSelfContacts, SleepTimer)]
+#[require(ClothContacts, SleepTimer)]
 pub(crate) struct ClothBody {
     /// Rest shape of the whole cloth, in mesh space.
     pub(crate) topology: Topology,
     /// Fingerprint of the mesh, frame and rest shape it was built from. Snapshots compare it.
     pub(crate) build_fingerprint: BuildFingerprint,
     pub(crate) triangles: Triangles,
-    /// Data for contacts between colliders and the triangles of the cloth.
-    pub(crate) triangle_contacts: TriangleContacts,
-    /// Data for contacts with mesh colliders.
-    #[cfg(feature = "parry")]
-    pub(crate) mesh_contacts: solver::MeshContacts,
     /// Rigid bodies of a physics engine near the cloth.
     pub(crate) bodies: solver::Bodies,
     /// Rope data, in place of triangles; `None` for a cloth.
@@ -77,8 +70,6 @@ pub(crate) struct ClothBody {
     pub(crate) bound_pins: Pins,
     /// Valid steps left until a non-finite state is logged again.
     pub(crate) error_cooldown: u32,
-    /// Whether anything was close enough for contact in the current step.
-    pub(crate) had_contact: bool,
     /// State that tears and cuts changed; `None` while the cloth is whole.
     pub(crate) torn: Option<Box<TearState>>,
     /// Tethers: upper bounds on the distance of particles from pins.
@@ -87,8 +78,6 @@ pub(crate) struct ClothBody {
     pub(crate) tether_source: TetherSource,
     /// Rest volume for [`ClothPressure`](crate::ClothPressure).
     pub(crate) enclosed_volume: EnclosedVolume,
-    /// Mass added to grabbed particles until the grab constraint is solved, within a substep.
-    pub(crate) grabbed_mass: solver::grab::GrabbedMass,
     /// End of the last cut of each stroke.
     pub(crate) cut_ends: Vec<CutEnd>,
     /// Tear resistance of each particle, as a fraction of the tear limit; empty if 1 everywhere.
@@ -97,7 +86,7 @@ pub(crate) struct ClothBody {
     pub(crate) paint: Paint,
     /// Painted mass and stiffness multipliers.
     pub(crate) multipliers: PaintedMultipliers,
-    /// SkinWeights weights of the particles, if its mesh has a skeleton.
+    /// Skin weights of the particles, if its mesh has a skeleton.
     pub(crate) skin: Option<SkinWeights>,
     /// Particles on the seam with the rigid part of its mesh: pinned regardless of `Pins`.
     pub(crate) seam: Vec<u32>,
@@ -129,19 +118,19 @@ pub(crate) struct EnclosedVolume {
     pub(crate) rest_volume: Option<f32>,
 }
 
-/// Self-contacts of a cloth. Derived from the other components in each step.
+/// Contacts of a cloth. Derived from the other components in each step.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-pub(crate) struct ClothSelfContacts {
-    contacts: solver::SelfContactPairs,
+pub(crate) struct ClothContacts {
+    pub(crate) contacts: solver::Contacts,
     /// Frame for which the mean particle spacing at rest was measured, and that spacing, m.
     spacing: Option<(Mat3, f32)>,
 }
 
-impl ClothSelfContacts {
+impl ClothContacts {
     /// Discards cached contacts, after particles or their rest positions changed.
     pub(crate) fn forget(&mut self) {
-        self.contacts.forget();
+        self.contacts.self_pairs.forget();
     }
 
     /// Returns the particle pairs in contact, within this tolerance, m.
@@ -151,7 +140,9 @@ impl ClothSelfContacts {
         particles: &'a ClothParticles,
         tolerance: f32,
     ) -> impl Iterator<Item = [u32; 2]> + 'a {
-        self.contacts.touching(&particles.position, tolerance)
+        self.contacts
+            .self_pairs
+            .touching(&particles.position, tolerance)
     }
 
     /// Returns the minimum distance kept from itself and other cloths, m; `None` if it collides with no cloth.
@@ -159,7 +150,7 @@ impl ClothSelfContacts {
         &mut self,
         cloth: &Cloth,
         body: &ClothBody,
-        time: &ClothSubstepTime,
+        time: &SubstepTime,
     ) -> Option<f32> {
         if cloth.self_collision == SelfCollision::Off || !body.update_rate.collides() {
             if self.spacing.is_some() {
@@ -185,28 +176,6 @@ impl ClothSelfContacts {
         };
         let thickness = body.ramped(cloth, time).thickness + 2.0 * body.radius();
         Some(solver::self_distance(thickness, spacing))
-    }
-
-    /// Solves self-collision, if it is enabled.
-    pub(crate) fn collide(
-        &mut self,
-        cloth: &Cloth,
-        body: &ClothBody,
-        particles: &mut ParticleArrays,
-        time: &ClothSubstepTime,
-    ) {
-        let Some(distance) = self.distance(cloth, body, time) else {
-            return;
-        };
-        let edges = cloth.self_collision == SelfCollision::ParticlesAndEdges;
-        let settings = solver::SelfCollisionSettings {
-            distance,
-            friction: cloth.fabric.surface().friction,
-            rest: body.rest(),
-            to_world: body.tether_source.to_world,
-            triangles: edges.then_some(&body.triangles.indices),
-        };
-        self.contacts.collide(particles, &settings, time.index);
     }
 }
 
@@ -290,7 +259,7 @@ pub(crate) struct RampedSettings {
 impl RampedSettings {
     /// Returns the settings the user set, without tethers and strain limit:
     /// [`ClothBody::ramp_tethers`] and [`ClothBody::ramp_strain_limit`] set those.
-    fn wanted(cloth: &Cloth, time: &ClothSubstepTime, iterations: u32) -> Self {
+    fn wanted(cloth: &Cloth, time: &SubstepTime, iterations: u32) -> Self {
         Self {
             relaxation_factor: RelaxationFactor::full(
                 time.substep,
@@ -309,7 +278,7 @@ impl RampedSettings {
 
 impl ClothBody {
     /// Ramps the settings of this step towards those of the user; before the first step they are taken at once.
-    pub(crate) fn ramp(&mut self, cloth: &Cloth, time: &ClothSubstepTime) {
+    pub(crate) fn ramp(&mut self, cloth: &Cloth, time: &SubstepTime) {
         let iterations = self.update_rate.iterations(cloth.iterations);
         let wanted = RampedSettings::wanted(cloth, time, iterations);
         self.ramped = Some(self.ramped.map_or(wanted, |now| RampedSettings {
@@ -367,7 +336,7 @@ impl ClothBody {
     }
 
     /// Returns the settings of this step.
-    pub(crate) fn ramped(&self, cloth: &Cloth, time: &ClothSubstepTime) -> RampedSettings {
+    pub(crate) fn ramped(&self, cloth: &Cloth, time: &SubstepTime) -> RampedSettings {
         self.ramped.unwrap_or_else(|| {
             RampedSettings::wanted(cloth, time, self.update_rate.iterations(cloth.iterations))
         })

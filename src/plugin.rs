@@ -25,6 +25,7 @@ use crate::{
     },
     skeleton_colliders::{self, SkeletonColliders},
     sleep::ClothSleeping,
+    solver::SubstepTime,
     systems,
     tearing::{self, ClothTearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
@@ -228,29 +229,11 @@ pub enum ClothSystems {
 pub struct ClothSubstep;
 
 /// Progress within a step. Up to date in [`ClothSubstep`].
-#[derive(Resource, Clone, Copy, Debug, PartialEq)]
-pub struct ClothSubstepTime {
-    /// Length of the fixed step, s.
-    pub step: f32,
-    /// Length of a substep, s.
-    pub substep: f32,
-    /// Index of the current substep, from 0.
-    pub index: u32,
-    /// Number of substeps in the step: [`ClothSubsteps`], or up to four times as many while any cloth is loaded by
-    /// a heavy body. Other cloths then take their substeps in some of them.
-    pub count: u32,
-}
-
-impl Default for ClothSubstepTime {
-    fn default() -> Self {
-        Self {
-            step: 1.0 / 60.0,
-            substep: 1.0 / 480.0,
-            index: 0,
-            count: 8,
-        }
-    }
-}
+///
+/// The number of substeps is [`ClothSubsteps`], or up to four times as many while any cloth is loaded by a heavy body.
+/// Other cloths then take their substeps in some of them.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
+pub struct ClothSubstepTime(pub SubstepTime);
 
 impl Plugin for ClothPlugin {
     fn build(&self, app: &mut App) {
@@ -399,17 +382,8 @@ impl Plugin for ClothPlugin {
                     )
                     .add_systems((
                         systems::integrate.in_set(ClothSystems::Integrate),
-                        // Last in both sets, so that planar cloth is planar after each set.
-                        (
-                            systems::apply_pressure,
-                            systems::relax,
-                            systems::constrain_to_planes,
-                        )
-                            .chain()
-                            .in_set(ClothSystems::Relax),
-                        (systems::collide, systems::constrain_to_planes)
-                            .chain()
-                            .in_set(ClothSystems::Collide),
+                        systems::relax.in_set(ClothSystems::Relax),
+                        systems::collide.in_set(ClothSystems::Collide),
                     ));
                 plugin_systems = systems::PluginSystems::all(schedule).without(&existing);
             })

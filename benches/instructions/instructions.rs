@@ -51,10 +51,10 @@ fn starts(program: &str) -> bool {
 /// Benches. In a module, because the macro defines its own `main`.
 mod counted {
     use crate::{
-        scene::{Stepper, MeshLayout, Plan, Scene, Stage},
+        scene::{MeshLayout, Plan, Scene, Stage, Stepper},
         tutorial::Tutorial,
     };
-    use bevy_drape::solver::{self, RelaxSettings, SimdLevel, RelaxationFactor, StretchSolver};
+    use bevy_drape::solver::{self, RelaxSettings, RelaxationFactor, SimdLevel, StretchSolver};
     use gungraun::{Callgrind, prelude::*};
     use std::hint::black_box;
 
@@ -94,7 +94,11 @@ mod counted {
         tutorial.relax(ITERATIONS);
     }
 
-    fn hanging(mesh: MeshLayout, level: SimdLevel, stretch_solver: StretchSolver) -> (Stage, RelaxSettings) {
+    fn hanging(
+        mesh: MeshLayout,
+        level: SimdLevel,
+        stretch_solver: StretchSolver,
+    ) -> (Stage, RelaxSettings) {
         let mut stage = stage(Scene::Hang, mesh, level);
         stage.constraints.prepare(&stage.particles);
         let settings = RelaxSettings {
@@ -118,7 +122,12 @@ mod counted {
     #[bench::gauss_seidel_grid_avx2(args = (MeshLayout::Grid, SimdLevel::Avx2, StretchSolver::GaussSeidel), setup = hanging)]
     #[bench::gauss_seidel_no_grid_avx2(args = (MeshLayout::General, SimdLevel::Avx2, StretchSolver::GaussSeidel), setup = hanging)]
     fn ten_iterations((mut stage, settings): (Stage, RelaxSettings)) -> Stage {
-        solver::relax(&mut stage.particles, &mut stage.constraints, &settings);
+        solver::relax(
+            &mut solver::Workers::serial(),
+            &mut stage.particles,
+            &mut stage.constraints,
+            &settings,
+        );
         black_box(stage)
     }
 

@@ -4,7 +4,7 @@ use bevy::{
     app::TaskPoolThreadAssignmentPolicy, asset::AssetPlugin, ecs::schedule::SingleThreadedExecutor,
     mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
-use bevy_drape::{ClothSubstep, ClothSystems, ClothMaxThreads, ClothParticles, prelude::*};
+use bevy_drape::{ClothMaxThreads, ClothParticles, ClothSubstep, ClothSystems, prelude::*};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,12 @@ impl RunningCrowd {
     /// Takes a step. Returns the time from the start of `Prepare` to the end of `Finish`, ms.
     pub(crate) fn step(&mut self) -> f64 {
         self.0.update();
-        self.0.world().resource::<StepTimer>().duration.as_secs_f64() * 1e3
+        self.0
+            .world()
+            .resource::<StepTimer>()
+            .duration
+            .as_secs_f64()
+            * 1e3
     }
 }
 

@@ -5,12 +5,12 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_drape::{
-    Cloth, ClothCorner, ClothEdge, ClothGravity, Pins, SelfCollision, ClothSubsteps, Wind,
+    Cloth, ClothCorner, ClothEdge, ClothGravity, ClothSubsteps, Pins, SelfCollision, Wind,
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, ClothState, Collider, Compliance, ConstraintGraph, Friction, Workers, ParticleArrays,
-        PinTarget, Pose, RestShape, ConstraintDamping, SelfContactPairs, Shape, StepSettings, Tethers,
-        StretchSolver, Triangles,
+        self, Bodies, ClothState, Collider, Compliance, ConstraintDamping, ConstraintGraph,
+        Contacts, Friction, MotionConstraints, ParticleArrays, PinTarget, Pose, RestShape, Shape,
+        StepInput, StepSettings, StretchSolver, Tethers, Triangles, Workers,
     },
 };
 use clap::ValueEnum;
@@ -139,17 +139,17 @@ pub(crate) struct Stage {
     pub(crate) tethers: Tethers,
     pub(crate) pins: Vec<PinTarget>,
     pub(crate) colliders: Vec<Collider>,
-    pub(crate) settings: StepSettings,
-    /// State of self-collision, if it is on.
+    pub(crate) settings: StepSettings<'static>,
+    pub(crate) contacts: Contacts,
+    /// Self-collision, if it is on.
     pub(crate) self_collision: Option<SelfCollisionState>,
 }
 
-/// Contacts and settings of self-collision.
+/// Settings of self-collision.
 #[derive(Clone)]
 pub(crate) struct SelfCollisionState {
     rest: Vec<Vec3>,
     distance: f32,
-    contacts: SelfContactPairs,
     to_world: Mat3,
     /// Whether edges that have passed through triangles are brought back.
     edges: bool,
@@ -221,7 +221,6 @@ impl Plan {
             SelfCollisionState {
                 rest: topology.positions.clone(),
                 distance: solver::self_distance(surface.thickness, spacing),
-                contacts: SelfContactPairs::default(),
                 to_world: self.rotation(),
                 edges: self.self_collision == SelfCollision::ParticlesAndEdges,
             }
@@ -240,13 +239,10 @@ impl Plan {
             } else {
                 vec![]
             },
+            contacts: Contacts::default(),
             settings: StepSettings {
-                dt: self.dt,
-                substeps: self.substeps,
                 iterations: self.iterations,
                 stretch_solver: self.stretch_solver,
-                gravity: self.gravity,
-                damping: cloth.damping,
                 strain_limit: self.strain_limit,
                 compliance: Compliance {
                     shear: cloth.fabric.compliance().shear,
@@ -258,15 +254,57 @@ impl Plan {
                     0.0 => self.tether_scale,
                     _ => self.tether_scale * (1.0 + self.strain_limit),
                 },
-                air: cloth.fabric.air(wind.velocity, wind.air_density),
-                surface,
                 internal_friction: self.internal_friction,
                 constraint_damping: ConstraintDamping {
                     bending: self.bending_damping,
                     ..cloth.fabric.constraint_damping()
                 },
+                ..cloth.step_settings(
+                    self.dt,
+                    self.substeps,
+                    self.gravity,
+                    wind.velocity,
+                    wind.air_density,
+                )
             },
         }
+    }
+}
+
+impl Stage {
+    /// Calls `run` with the cloth, its settings and its world, as one step needs them.
+    pub(crate) fn with_state<R>(
+        &mut self,
+        run: impl FnOnce(&mut ClothState, &StepSettings, &StepInput) -> R,
+    ) -> R {
+        let settings = StepSettings {
+            self_collision: self.self_collision.as_ref().map(|self_collision| {
+                solver::SelfCollisionSettings {
+                    distance: self_collision.distance,
+                    friction: self.settings.surface.friction,
+                    rest: &self_collision.rest,
+                    to_world: self_collision.to_world,
+                    triangles: self_collision.edges.then_some(&self.triangles.indices),
+                }
+            }),
+            ..self.settings
+        };
+        let input = StepInput {
+            pins: &self.pins,
+            colliders: &self.colliders,
+            ..StepInput::default()
+        };
+        let mut state = ClothState {
+            particles: &mut self.particles,
+            constraints: &mut self.constraints,
+            triangles: &self.triangles,
+            segments: None,
+            tethers: &self.tethers,
+            motion_constraints: &MotionConstraints::default(),
+            bodies: &mut Bodies::default(),
+            contacts: &mut self.contacts,
+        };
+        run(&mut state, &settings, &input)
     }
 }
 
@@ -292,7 +330,10 @@ impl Stepper {
 
     /// Takes one step. Returns whether all numbers are finite.
     pub(crate) fn step(&mut self, stage: &mut Stage) -> bool {
-        let Self { workers, worker_count } = self;
+        let Self {
+            workers,
+            worker_count,
+        } = self;
         if *worker_count > 0 {
             let pool = || TaskPoolBuilder::new().num_threads(*worker_count).build();
             let pool = ComputeTaskPool::get_or_init(pool);
@@ -300,24 +341,8 @@ impl Stepper {
                 pool.spawn(async move { worker.run() }).detach();
             });
         }
-        let body = ClothState {
-            particles: &mut stage.particles,
-            constraints: &mut stage.constraints,
-            triangles: &stage.triangles,
-            tethers: &stage.tethers,
-            pins: &stage.pins,
-            self_contacts: stage.self_collision.as_mut().map(|self_collision| {
-                let settings = solver::SelfCollisionSettings {
-                    distance: self_collision.distance,
-                    friction: stage.settings.surface.friction,
-                    rest: &self_collision.rest,
-                    to_world: self_collision.to_world,
-                    triangles: self_collision.edges.then_some(&stage.triangles.indices),
-                };
-                (&mut self_collision.contacts, settings)
-            }),
-        };
-        let finite = solver::step_parallel(workers, body, &stage.colliders, &stage.settings);
+        let finite =
+            stage.with_state(|cloth, settings, input| cloth.step(workers, settings, input));
         workers.stop();
         finite
     }
@@ -358,7 +383,10 @@ pub(crate) fn shuffle(mesh: &mut TriangleMesh) {
     for (new, &old) in (0..).zip(&order_of_vertices) {
         new_index[old] = new;
     }
-    mesh.positions = order_of_vertices.iter().map(|&old| mesh.positions[old]).collect();
+    mesh.positions = order_of_vertices
+        .iter()
+        .map(|&old| mesh.positions[old])
+        .collect();
     let triangles = order(mesh.triangles.len());
     mesh.triangles = triangles
         .into_iter()

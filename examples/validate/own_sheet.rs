@@ -8,7 +8,7 @@ use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
     Cloth, SelfCollision,
     mesh::{ClothGrid, TriangleMesh},
-    solver::{self, PinTarget, SelfContactPairs},
+    solver::{self, PinTarget},
 };
 use std::f32::consts::FRAC_PI_3;
 
@@ -18,7 +18,6 @@ pub(crate) struct OwnSheet {
     pub(crate) rest: Vec<Vec3>,
     /// Self-collision distance, m.
     pub(crate) distance: f32,
-    contacts: SelfContactPairs,
     mode: SelfCollision,
 }
 
@@ -33,19 +32,13 @@ impl OwnSheet {
         Self {
             distance: solver::self_distance(sample.settings.surface.thickness, spacing),
             rest,
-            contacts: SelfContactPairs::default(),
             sample,
             mode,
         }
     }
 
     pub(crate) fn step(&mut self) {
-        let Self {
-            sample,
-            mode,
-            contacts,
-            ..
-        } = self;
+        let Self { sample, mode, .. } = self;
         // A copy shares its memory.
         let triangles = sample.triangles.indices.clone();
         let settings = solver::SelfCollisionSettings {
@@ -56,7 +49,7 @@ impl OwnSheet {
             triangles: (*mode == SelfCollision::ParticlesAndEdges).then_some(&triangles),
         };
         let collides = *mode != SelfCollision::Off;
-        sample.step_with_self_collision(collides.then_some((contacts, settings)));
+        sample.step_with_self_collision(collides.then_some(settings));
     }
 
     pub(crate) fn at(&self) -> Vec<Vec3> {

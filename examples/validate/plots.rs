@@ -133,7 +133,14 @@ fn energy_plot(file: &Path) -> Drawn {
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
     let title = "Energy of an undamped sheet swinging from two corners";
     let x = 0.0..energy::SWING;
-    let mut chart = chart!(area, title, x, 0.0..1.15, "t, s", "fraction of the initial energy");
+    let mut chart = chart!(
+        area,
+        title,
+        x,
+        0.0..1.15,
+        "t, s",
+        "fraction of the initial energy"
+    );
     let series = energy::swing();
     let first = series[0].total();
     let lines: [(&str, RGBColor, fn(&Energy) -> f64); 3] = [

@@ -4,25 +4,16 @@ use bevy::math::{Mat3, Vec3};
 use bevy_drape::Cloth;
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
-    self, Air, ClothState, Collider, Compliance, ConstraintDamping, ConstraintGraph,
-    ConstraintKind, ParticleArrays, PinTarget, SelfCollisionSettings, SelfContactPairs, SoaVec3,
-    StepSettings, StretchSolver, Surface, Tethers, Triangles,
+    Air, Bodies, ClothState, Collider, ConstraintGraph, ConstraintKind, Contacts,
+    MotionConstraints, ParticleArrays, PinTarget, SelfCollisionSettings, SoaVec3, StepInput,
+    StepSettings, Tethers, Triangles, Workers,
 };
 
 /// Returns the settings of the plugin for a cloth, in still air and without tethers.
-pub(crate) fn as_the_plugin(cloth: &Cloth) -> StepSettings {
+pub(crate) fn as_the_plugin(cloth: &Cloth) -> StepSettings<'static> {
     StepSettings {
-        substeps: 8,
-        iterations: cloth.iterations,
-        stretch_solver: cloth.stretch_solver,
-        damping: cloth.damping,
-        compliance: cloth.fabric.compliance(),
         tether_scale: f32::INFINITY,
-        air: cloth.fabric.air(Vec3::ZERO, 1.2),
-        surface: cloth.fabric.surface(),
-        internal_friction: cloth.fabric.internal_friction,
-        constraint_damping: cloth.fabric.constraint_damping(),
-        ..vacuum()
+        ..cloth.step_settings(1.0 / 60.0, 8, Vec3::NEG_Y * 9.81, Vec3::ZERO, 1.2)
     }
 }
 
@@ -34,7 +25,8 @@ pub(crate) struct Sample {
     pub(crate) tethers: Tethers,
     pub(crate) pins: Vec<PinTarget>,
     pub(crate) colliders: Vec<Collider>,
-    pub(crate) settings: StepSettings,
+    pub(crate) contacts: Contacts,
+    pub(crate) settings: StepSettings<'static>,
 }
 
 impl Sample {
@@ -49,6 +41,7 @@ impl Sample {
             tethers: Tethers::default(),
             pins: Vec::new(),
             colliders: Vec::new(),
+            contacts: Contacts::default(),
             settings: vacuum(),
         }
     }
@@ -80,6 +73,7 @@ impl Sample {
             tethers: Tethers::default(),
             pins: Vec::new(),
             colliders: Vec::new(),
+            contacts: Contacts::default(),
             settings: vacuum(),
         }
     }
@@ -105,18 +99,29 @@ impl Sample {
     /// Takes a step, optionally with self-collision.
     pub(crate) fn step_with_self_collision(
         &mut self,
-        self_contacts: Option<(&mut SelfContactPairs, SelfCollisionSettings)>,
+        self_collision: Option<SelfCollisionSettings>,
     ) {
-        let body = ClothState {
+        let settings = StepSettings {
+            self_collision,
+            ..self.settings
+        };
+        let input = StepInput {
+            pins: &self.pins,
+            colliders: &self.colliders,
+            ..StepInput::default()
+        };
+        let mut state = ClothState {
             particles: &mut self.particles,
             constraints: &mut self.constraints,
             triangles: &self.triangles,
+            segments: None,
             tethers: &self.tethers,
-            pins: &self.pins,
-            self_contacts,
+            motion_constraints: &MotionConstraints::default(),
+            bodies: &mut Bodies::default(),
+            contacts: &mut self.contacts,
         };
         assert!(
-            solver::step(body, &self.colliders, &self.settings),
+            state.step(&mut Workers::serial(), &settings, &input),
             "a number was not finite"
         );
     }
@@ -132,27 +137,15 @@ impl Sample {
 }
 
 /// Returns settings with 60 Hz, one substep of one iteration, gravity 9.81, and nothing else.
-pub(crate) fn vacuum() -> StepSettings {
+pub(crate) fn vacuum() -> StepSettings<'static> {
     StepSettings {
-        dt: 1.0 / 60.0,
         substeps: 1,
-        iterations: 1,
-        stretch_solver: StretchSolver::default(),
-        strain_limit: f32::INFINITY,
-        gravity: Vec3::NEG_Y * 9.81,
-        damping: 0.0,
-        compliance: Compliance::default(),
         tether_scale: 1.01,
         air: Air {
-            wind: Vec3::ZERO,
-            density: 0.0,
-            drag: 0.0,
-            lift: 0.0,
             areal_density: 0.2,
+            ..Air::default()
         },
-        surface: Surface::default(),
-        internal_friction: 0.0,
-        constraint_damping: ConstraintDamping::default(),
+        ..StepSettings::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     cloth::{Cloth, SelfCollision},
-    components::{ClothBody, ClothParticles, ClothSelfContacts},
+    components::{ClothBody, ClothContacts, ClothParticles},
     layers::ClothLayers,
     systems::ActiveColliders,
 };
@@ -23,7 +23,7 @@ pub(super) fn draw_contacts(
         &ClothParticles,
         &Cloth,
         &ClothBody,
-        &ClothSelfContacts,
+        &ClothContacts,
         Option<&ClothLayers>,
     )>,
     colliders: Res<ActiveColliders>,

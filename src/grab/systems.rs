@@ -4,7 +4,7 @@ use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth,
 use crate::{
     components::{ClothBody, ClothParticles},
     plugin::ClothSubstepTime,
-    solver::grab::{self, GrabPoint, GrabSettings, GrabbedMass, nearest_on_triangle},
+    solver::grab::{GrabConstraint, GrabPoint, GrabSettings, nearest_on_triangle},
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -181,43 +181,13 @@ pub(crate) fn move_grabs(
 }
 
 impl ClothGrabs {
-    /// Raises the mass of grabbed particles, before constraints are solved.
-    pub(crate) fn raise_mass(
-        &self,
-        particles: &mut ClothParticles,
-        grabbed_mass: &mut GrabbedMass,
-        time: &ClothSubstepTime,
-    ) {
-        for Grab {
-            points, settings, ..
-        } in &self.0
-        {
-            grabbed_mass.raise_mass(particles, points, settings, time.substep);
-        }
-    }
-
-    /// Solves the grab constraints towards the positions of the grabs in this substep, then restores the masses.
-    pub(crate) fn solve(
-        &self,
-        particles: &mut ClothParticles,
-        grabbed_mass: &mut GrabbedMass,
-        time: &ClothSubstepTime,
-    ) {
-        let origin = particles.origin;
-        for grab in &self.0 {
-            let position = |index: u32| {
-                let fraction = index as f32 / time.count as f32;
-                grab.start.lerp(grab.position, fraction) - origin
-            };
-            let positions = [position(time.index), position(time.index + 1)];
-            grab::solve_grab(
-                particles,
-                &grab.points,
-                &grab.settings,
-                positions,
-                time.substep,
-            );
-        }
-        grabbed_mass.restore_mass(particles);
+    /// Returns the grab constraints of this step.
+    pub(crate) fn constraints(&self) -> impl Iterator<Item = GrabConstraint<'_>> + Clone {
+        self.0.iter().map(|grab| GrabConstraint {
+            points: &grab.points,
+            settings: &grab.settings,
+            start: grab.start,
+            end: grab.position,
+        })
     }
 }

@@ -414,6 +414,7 @@ impl Kernel for FollowCloth<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(mut self) {
         for block in self.blocks {
             let surface = CurvedTriangle::new(block.corners, self.particles, self.normals);

@@ -98,6 +98,7 @@ impl<P: From<Vec3>> Kernel for TransformParticles<'_, P> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         let steps = (self.particles.previous.iter()).zip(self.particles.position.iter());
         for (position, (from, to)) in self.positions.iter_mut().zip(steps) {
@@ -153,6 +154,7 @@ impl Kernel for Normalize<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         for vector in self.vectors {
             *vector = Vec3::from(*vector).normalize_or_zero().into();

@@ -18,8 +18,8 @@ pub(crate) use fingerprint::{BuildFingerprint, Fingerprint};
 
 use crate::{
     components::{
-        ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSelfContacts, ClothSource,
-        CutEnd, RampedSettings, StaleDistances,
+        ClothBody, ClothConstraints, ClothContacts, ClothMesh, ClothParticles, ClothSource, CutEnd,
+        RampedSettings, StaleDistances,
     },
     grab::{ClothGrabs, Grab},
     pins::{BoundPin, PinAnchor, Pins},
@@ -237,7 +237,7 @@ impl ClothSnapshot {
                 &mut ClothBody,
                 &mut ClothMesh,
                 &mut ClothGrabs,
-                &mut ClothSelfContacts,
+                &mut ClothContacts,
                 &mut SleepTimer,
                 &ClothSource,
             )>,
@@ -292,7 +292,7 @@ impl ClothSnapshot {
         body.bound_pins.clone_from(&self.bound_pins);
         // Discard data cached by the step in progress.
         body.pin_targets.clear();
-        body.had_contact = false;
+        contacts.contacts.had_contact = false;
         constraints.forget_angular_momentum();
         self.tethers.restore(&mut body);
         body.error_cooldown = self.error_cooldown;

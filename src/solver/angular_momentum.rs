@@ -197,6 +197,7 @@ impl Kernel for MomentumGain<'_> {
         (whole..n).for_each(|i| self.add(i, i - whole));
     }
 
+    #[cfg(test)]
     fn run_reference(mut self) {
         (0..self.w.len()).for_each(|i| self.add(i, i % LANES));
     }

@@ -23,24 +23,6 @@ use super::{
 /// Damps the bending of a fabric with this bending stiffness, N·m, and retardation time, s, over a fixed step
 /// of `dt` seconds. Call it after [`ConstraintGraph::prepare`].
 pub fn damp_bending(
-    particles: &mut ParticleArrays,
-    constraints: &mut ConstraintGraph,
-    stiffness: f32,
-    retardation_time: f32,
-    dt: f32,
-) {
-    damp_bending_parallel(
-        &mut Workers::serial(),
-        particles,
-        constraints,
-        stiffness,
-        retardation_time,
-        dt,
-    );
-}
-
-/// [`damp_bending`] with the work split over `workers`.
-pub(crate) fn damp_bending_parallel(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
@@ -123,7 +105,14 @@ mod tests {
     }
 
     fn damp(particles: &mut ParticleArrays, graph: &mut ConstraintGraph) {
-        damp_bending(particles, graph, STIFFNESS, RETARDATION_TIME, DT);
+        damp_bending(
+            &mut Workers::serial(),
+            particles,
+            graph,
+            STIFFNESS,
+            RETARDATION_TIME,
+            DT,
+        );
     }
 
     #[test]

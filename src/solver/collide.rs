@@ -504,7 +504,7 @@ mod tests {
             dt: 1.0 / 480.0,
         };
         for substep in 0..4 {
-            integrate(&mut p, &free);
+            integrate(&mut Workers::serial(), &mut p, &free);
             collide(&mut p, &[belt], &surface(100.0), substep, 4);
         }
         assert!((p.position.get(0) - end.translation).length() < 1e-6);

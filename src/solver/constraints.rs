@@ -104,7 +104,8 @@ pub struct DistanceConstraint {
 
 impl DistanceConstraint {
     /// Returns whether the constraint contains a particle.
-    pub fn touches(&self, particle: u32) -> bool {
+    #[cfg(test)]
+    pub(crate) fn touches(&self, particle: u32) -> bool {
         self.particles.contains(&particle)
             || self.middle.is_some_and(|middle| middle.contains(&particle))
     }

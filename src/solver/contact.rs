@@ -98,6 +98,7 @@ impl Kernel for Contacts<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         let Self {
             mut x, mut d, w, ..

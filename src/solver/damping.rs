@@ -10,7 +10,7 @@
 //! momentum are conserved. Rigid constraints have no strain to damp. For bending see `bend_damping`.
 
 use super::{
-    bend_damping::damp_bending_parallel,
+    bend_damping::damp_bending,
     constraints::{Compliance, ConstraintGraph, ConstraintKind},
     particles::ParticleArrays,
     workers::Workers,
@@ -30,24 +30,6 @@ pub struct ConstraintDamping {
 /// Damps the strains of a fabric with this compliance over a fixed step of `dt` seconds. Call it after
 /// [`ConstraintGraph::prepare`].
 pub fn damp_strains(
-    particles: &mut ParticleArrays,
-    constraints: &mut ConstraintGraph,
-    compliance: &Compliance,
-    damping: &ConstraintDamping,
-    dt: f32,
-) {
-    damp_strains_parallel(
-        &mut Workers::serial(),
-        particles,
-        constraints,
-        compliance,
-        damping,
-        dt,
-    );
-}
-
-/// [`damp_strains`] with the damping of bending split over `workers`.
-pub(crate) fn damp_strains_parallel(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
@@ -56,7 +38,7 @@ pub(crate) fn damp_strains_parallel(
     dt: f32,
 ) {
     let (bending, time) = (compliance.bending, damping.bending);
-    damp_bending_parallel(workers, particles, constraints, bending, time, dt);
+    damp_bending(workers, particles, constraints, bending, time, dt);
     for (kind, time) in [
         (ConstraintKind::Shear, damping.shear),
         (ConstraintKind::Structural, damping.stretch),
@@ -121,7 +103,14 @@ mod tests {
             ..ConstraintDamping::default()
         };
         let compliance = Compliance::of_stretch(compliance);
-        damp_strains(&mut p, &mut graph, &compliance, &damping, DT);
+        damp_strains(
+            &mut Workers::serial(),
+            &mut p,
+            &mut graph,
+            &compliance,
+            &damping,
+            DT,
+        );
         [0, 1].map(|i| p.displacement.get(i))
     }
 
@@ -168,7 +157,14 @@ mod tests {
                     .sum()
             };
             let before = energy(&p);
-            damp_strains(&mut p, &mut graph, &compliance, &damping, DT);
+            damp_strains(
+                &mut Workers::serial(),
+                &mut p,
+                &mut graph,
+                &compliance,
+                &damping,
+                DT,
+            );
             energy(&p) / before
         };
         let [stretches, shears]: [fn(Vec3) -> Vec3; 2] = [

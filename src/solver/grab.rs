@@ -64,6 +64,26 @@ pub struct GrabSettings {
     pub force: f32,
 }
 
+/// Grab constraint of one step: points of a cloth, and the path of the grab.
+#[derive(Clone, Copy, Debug)]
+pub struct GrabConstraint<'a> {
+    /// Grabbed points.
+    pub points: &'a [GrabPoint],
+    /// Compliance and maximum force.
+    pub settings: &'a GrabSettings,
+    /// World position of the grab at the start of the step, m.
+    pub start: Vec3,
+    /// World position of the grab at the end of the step, m.
+    pub end: Vec3,
+}
+
+impl GrabConstraint<'_> {
+    /// Returns the positions of the grab at the start and the end of a substep, in the world, m.
+    pub(super) fn targets(&self, [index, count]: [u32; 2]) -> [Vec3; 2] {
+        [index, index + 1].map(|index| self.start.lerp(self.end, index as f32 / count as f32))
+    }
+}
+
 /// Original inverse masses, 1/kg, of grabbed particles, by index, while those have an added mass.
 #[derive(Clone, Debug, Default)]
 pub struct GrabbedMass(Vec<(u32, f32)>);
@@ -177,7 +197,7 @@ pub fn nearest_on_triangle(point: Vec3, [a, b, c]: [Vec3; 3]) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{IntegrateSettings, SoaVec3, integrate, update_displacements};
+    use crate::solver::{IntegrateSettings, SoaVec3, Workers, integrate, update_displacements};
 
     fn three(w: [f32; 3]) -> ParticleArrays {
         let positions: SoaVec3 = [Vec3::ZERO, Vec3::X, Vec3::Y].into_iter().collect();
@@ -245,7 +265,7 @@ mod tests {
         };
         let mut before = begin;
         for substep in 0..240 {
-            integrate(&mut p, &integrate_settings);
+            integrate(&mut Workers::serial(), &mut p, &integrate_settings);
             grabbed_mass.raise_mass(&mut p, &[MIDDLE], &settings, dt);
             assert!(p.inverse_mass.iter().all(|&w| w < 200.0));
             solve_grab(&mut p, &[MIDDLE], &settings, [before, begin + jump], dt);

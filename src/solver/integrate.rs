@@ -25,16 +25,7 @@ pub struct IntegrateSettings {
 ///
 /// With an unchanged Δt this is Verlet's x₊ = 2x − x₋ + aΔt². The very first substep uses aΔt²/2,
 /// which makes free fall exact. Pinned particles move by their displacement alone.
-pub fn integrate(p: &mut ParticleArrays, settings: &IntegrateSettings) {
-    integrate_parallel(&mut Workers::serial(), p, settings);
-}
-
-/// [`integrate`], split over workers.
-pub(crate) fn integrate_parallel(
-    workers: &mut Workers,
-    p: &mut ParticleArrays,
-    settings: &IntegrateSettings,
-) {
+pub fn integrate(workers: &mut Workers, p: &mut ParticleArrays, settings: &IntegrateSettings) {
     let dt = settings.dt;
     let keep = exp_neg(f64::from(settings.damping) * f64::from(dt)) as f32 * (dt / p.last_dt);
     let gain = if p.in_phase {
@@ -116,6 +107,7 @@ impl Kernel for Integrate<'_> {
         integrate_axis(z, dz, pz, az, w, g.z, factors);
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         for axis in 0..3 {
             let (x, d) = (&mut *self.x[axis], &mut *self.d[axis]);
@@ -166,6 +158,7 @@ impl Kernel for UpdateDisplacements<'_> {
         *self.greatest = greatest.max(update_axis(dz, pz, z));
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         for axis in 0..3 {
             for (i, &x) in self.x[axis].iter().enumerate() {
@@ -208,7 +201,7 @@ mod tests {
                 damping: 3.0,
                 dt: 1.0 / steps as f32,
             };
-            (0..steps).for_each(|_| integrate(&mut p, &settings));
+            (0..steps).for_each(|_| integrate(&mut Workers::serial(), &mut p, &settings));
             let left = p.velocity(0).x;
             assert!(
                 (left - f32::exp(-3.0)).abs() < 1e-5,
@@ -227,7 +220,7 @@ mod tests {
                 damping: 0.0,
                 dt,
             };
-            integrate(&mut p, &settings);
+            integrate(&mut Workers::serial(), &mut p, &settings);
             assert!((p.velocity(0).x - 1.0).abs() < 1e-6);
         }
         assert!((p.position.x[0] - 0.062).abs() < 1e-7);
@@ -243,8 +236,8 @@ mod tests {
             damping: 50.0,
             dt: 0.1,
         };
-        integrate(&mut p, &settings);
-        integrate(&mut p, &settings);
+        integrate(&mut Workers::serial(), &mut p, &settings);
+        integrate(&mut Workers::serial(), &mut p, &settings);
         assert_eq!(p.position.get(0), Vec3::Y * 2.0);
     }
 
@@ -268,7 +261,7 @@ mod tests {
                 dt: 0.003,
             };
             for _ in 0..3 {
-                integrate(&mut p, &settings);
+                integrate(&mut Workers::serial(), &mut p, &settings);
                 p.position.add_all(Vec3::new(1e-3, 0.0, -3e-4));
                 update_displacements(&mut p);
             }

@@ -171,6 +171,7 @@ impl Kernel for FrictionKernel<'_> {
         (whole..n).for_each(|i| self.slow_particle(i, i - whole));
     }
 
+    #[cfg(test)]
     fn run_reference(mut self) {
         (0..self.w.len()).for_each(|i| self.slow_particle(i, i % LANES));
     }

@@ -121,6 +121,7 @@ pub mod sleep;
 pub mod soa;
 mod sort;
 mod split;
+pub mod state;
 pub mod step;
 pub mod stretch;
 mod sweep;
@@ -134,41 +135,32 @@ pub mod wind_field;
 pub mod workers;
 pub mod zones;
 
-pub use aero::{Air, apply_air};
+pub use aero::Air;
 pub use aligned::AlignedVec;
 pub use bend::BendStencil;
 pub use bend_damping::damp_bending;
-pub(crate) use bodies::BodyContactInput;
-#[cfg(feature = "parry")]
-pub(crate) use bodies::FULL_STEP;
 pub use bodies::{Bodies, BodyAttachment, BodyMotion, BodyPart, RigidBody, Solid};
 pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
-pub(crate) use collide::{ContactSurface, update_and_collide};
 pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
 pub use corners::Corners;
 pub use cross_contacts::{CrossCollisionSettings, CrossContacts};
-pub(crate) use damping::damp_strains_parallel;
 pub use damping::{ConstraintDamping, damp_strains};
 pub use geodesic::{GeodesicDistance, Geodesics, RestShape};
 pub use grid::GridLayout;
 pub use gusts::gusty;
 pub use inertia::{FrameMotion, InertiaScale};
-pub(crate) use integrate::integrate_parallel;
 pub use integrate::{IntegrateSettings, integrate, update_displacements};
 pub use internal_friction::apply_internal_friction;
-#[cfg(feature = "parry")]
-pub(crate) use mesh_contact::MeshContacts;
 #[cfg(feature = "parry")]
 pub use mesh_contact::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
 pub use motion_constraints::{BackstopSpheres, MotionConstraints};
 pub use occlusion::Occlusion;
 pub use particles::{ParticleArrays, PinTarget};
-pub use plane::constrain_to_plane;
+pub use plane::{Plane, constrain_to_plane};
 pub use ramp::{
     RelaxationFactor, ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers,
     ramp_thickness,
 };
-pub(crate) use relax::relax_parallel;
 pub use relax::{RelaxSettings, StretchSolver, relax};
 pub use rope_drag::{RopeSegments, apply_rope_drag};
 pub use self_collision::{SelfCollisionSettings, SelfContactPairs, rest_spacing, self_distance};
@@ -177,15 +169,12 @@ pub use simd::SimdLevel;
 pub use sleep::has_stayed_within;
 pub use soa::SoaVec3;
 pub(crate) use sort::sort_by_particle;
-pub use step::{ClothState, StepSettings, step, step_parallel};
+pub use state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime};
 pub use stretch::{Stretch, measure_stretch};
-pub(crate) use tethers::solve_tethers_parallel;
 pub use tethers::{Tethers, solve_tethers};
-pub(crate) use triangle_contacts::TriangleContacts;
 pub use triangles::{Triangles, inverse_masses};
 pub use turbulence::Eddies;
 pub use volume::{EnclosedAir, enclosed_volume, inflate, is_closed};
-pub(crate) use wind_field::apply_air_in_field_parallel;
-pub use wind_field::{WindField, apply_air_in_field};
+pub use wind_field::{WindField, apply_air};
 pub use workers::{Worker, Workers};
 pub use zones::{Falloff, Zone, ZoneFlow, ZoneShape};

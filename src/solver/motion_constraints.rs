@@ -62,12 +62,7 @@ impl MotionConstraints {
 
     /// Projects all particles onto their constraints in substep `substep` of `substeps`. Pinned particles are not
     /// moved.
-    pub fn solve(&self, particles: &mut ParticleArrays, [substep, substeps]: [u32; 2]) {
-        self.solve_parallel(&mut Workers::serial(), particles, [substep, substeps]);
-    }
-
-    /// [`solve`](Self::solve), split among workers.
-    pub(crate) fn solve_parallel(
+    pub fn solve(
         &self,
         workers: &mut Workers,
         particles: &mut ParticleArrays,
@@ -169,8 +164,9 @@ fn backstop_correction(
     [x * push, y * push, z * push]
 }
 
+#[cfg(test)]
 impl MaxDistanceKernel<'_> {
-    #[inline(always)]
+    /// Returns the target of a particle.
     fn target(&self, k: usize) -> [f32; 3] {
         let [fx, fy, fz] = self.start;
         let [tx, ty, tz] = self.end;
@@ -211,6 +207,7 @@ impl Kernel for MaxDistanceKernel<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(mut self) {
         for k in 0..self.w.len() {
             let target = Vec3::from(self.target(k));
@@ -264,6 +261,7 @@ impl Kernel for BackstopKernel<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         let Self {
             mut max_distance_kernel,
@@ -307,7 +305,7 @@ mod tests {
     /// Returns the projection of a particle at `x`, with a target that moves from the origin to x = 1.
     fn projected(x: Vec3, constraints: MotionConstraints, during: [u32; 2]) -> Vec3 {
         let mut p = ParticleArrays::new(Vec3::ZERO, [x].into_iter().collect(), vec![1.0]);
-        constraints.solve(&mut p, during);
+        constraints.solve(&mut Workers::serial(), &mut p, during);
         p.position.get(0)
     }
 
@@ -341,7 +339,7 @@ mod tests {
         let far = Vec3::Y * 9.0;
         let positions = [far, far].into_iter().collect();
         let mut p = ParticleArrays::new(Vec3::ZERO, positions, vec![0.0, 1.0]);
-        constraints(0.1).solve(&mut p, [0, 1]);
+        constraints(0.1).solve(&mut Workers::serial(), &mut p, [0, 1]);
         assert_eq!([p.position.get(0), p.position.get(1)], [far, far]);
     }
 
@@ -420,7 +418,7 @@ mod tests {
             let bits = levels::same_bits(|| {
                 let masses = (0..n).map(|k| f32::from(u8::from(k % 11 > 0))).collect();
                 let mut p = ParticleArrays::new(Vec3::ZERO, vectors(0.4), masses);
-                constraints.solve(&mut p, [1, 3]);
+                constraints.solve(&mut Workers::serial(), &mut p, [1, 3]);
                 p.position.bits().collect()
             });
             assert_eq!(bits.len(), 3 * n);

@@ -127,13 +127,7 @@ impl ParticleArrays {
     /// Begins a fixed step of `substeps` substeps: saves the positions, clears the accelerations, and sets the
     /// displacement of every pinned particle to a straight line to its target. Pinned particles without a
     /// target do not move.
-    pub fn begin_step(&mut self, pins: &[PinTarget], substeps: u32) {
-        self.begin_step_parallel(&mut Workers::serial(), None, pins, substeps);
-    }
-
-    /// [`begin_step`](Self::begin_step), split over workers. `frame_motion` is applied after the positions
-    /// have been saved, so that rendering interpolates it too.
-    pub(crate) fn begin_step_parallel(
+    pub fn begin_step(
         &mut self,
         workers: &mut Workers,
         frame_motion: Option<&FrameMotion>,
@@ -232,11 +226,11 @@ impl ParticleArrays {
 
     /// Returns whether every number that the solver reads is finite.
     pub fn is_finite(&self) -> bool {
-        self.is_finite_parallel(&mut Workers::serial())
+        self.all_finite(&mut Workers::serial())
     }
 
-    /// [`is_finite`](Self::is_finite), split over workers.
-    pub(crate) fn is_finite_parallel(&self, workers: &mut Workers) -> bool {
+    /// [`is_finite`](Self::is_finite), for the check in each step.
+    pub(crate) fn all_finite(&self, workers: &mut Workers) -> bool {
         let (x, d, a) = (&self.position, &self.displacement, &self.acceleration);
         let planes = [&x.x, &x.y, &x.z, &d.x, &d.y, &d.z, &a.x, &a.y, &a.z];
         let finite = AtomicBool::new(true);
@@ -345,7 +339,7 @@ mod tests {
                 position: Vec3::Y,
             },
         ];
-        p.begin_step(&pins, 4);
+        p.begin_step(&mut Workers::serial(), None, &pins, 4);
         assert_eq!(p.displacement.get(0), Vec3::Y / 4.0);
         p.end_step(&pins);
         assert_eq!(p.position.get(0), Vec3::Y);

@@ -83,15 +83,6 @@ pub struct RelaxSettings {
 /// A cloth without pins loses angular momentum by this; [`ConstraintGraph::finish`] restores it at the end of the
 /// step.
 pub fn relax(
-    particles: &mut ParticleArrays,
-    constraints: &mut ConstraintGraph,
-    settings: &RelaxSettings,
-) {
-    relax_parallel(&mut Workers::serial(), particles, constraints, settings);
-}
-
-/// [`relax`] with the work split over `workers`.
-pub(crate) fn relax_parallel(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
@@ -356,7 +347,7 @@ mod tests {
     #[test]
     fn the_lighter_particle_moves_more() {
         let (mut p, mut graph) = pair([1.0, 3.0], 3.0);
-        relax(&mut p, &mut graph, &rigid(1));
+        relax(&mut Workers::serial(), &mut p, &mut graph, &rigid(1));
         assert_eq!(p.position.get(0), Vec3::X * 0.5);
         assert_eq!(p.position.get(1), Vec3::X * 1.5);
     }
@@ -364,7 +355,7 @@ mod tests {
     #[test]
     fn a_pinned_particle_leaves_the_whole_correction_to_its_partner() {
         let (mut p, mut graph) = pair([0.0, 7.0], 3.0);
-        relax(&mut p, &mut graph, &rigid(1));
+        relax(&mut Workers::serial(), &mut p, &mut graph, &rigid(1));
         assert_eq!(p.position.get(0), Vec3::ZERO);
         assert_eq!(p.position.get(1), Vec3::X);
     }
@@ -374,7 +365,7 @@ mod tests {
         for (w, length) in [([0.0, 0.0], 2.0), ([1.0, 1.0], 0.0)] {
             let (mut p, mut graph) = pair(w, length);
             let before = p.clone();
-            relax(&mut p, &mut graph, &rigid(3));
+            relax(&mut Workers::serial(), &mut p, &mut graph, &rigid(3));
             assert_eq!(p.position, before.position);
         }
     }
@@ -389,6 +380,7 @@ mod tests {
         for iterations in [1, 2, 20] {
             let (mut p, mut graph) = pair([1.0, 1.0], 1.5);
             relax(
+                &mut Workers::serial(),
                 &mut p,
                 &mut graph,
                 &RelaxSettings {
@@ -417,7 +409,7 @@ mod tests {
             relaxation_factor: RelaxationFactor::with_factor(0.25),
             ..rigid(1)
         };
-        relax(&mut p, &mut graph, &settings);
+        relax(&mut Workers::serial(), &mut p, &mut graph, &settings);
         assert_eq!(p.position.get(1), Vec3::X * 1.75);
     }
 }

@@ -246,6 +246,7 @@ impl Kernel for BodySums<'_> {
         (whole..n).for_each(|i| self.add(i, i - whole));
     }
 
+    #[cfg(test)]
     fn run_reference(mut self) {
         (0..self.w.len()).for_each(|i| self.add(i, i % LANES));
     }
@@ -273,6 +274,7 @@ impl Kernel for AddRigidMotion<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         for i in 0..self.w.len() {
             let added = self.motion.displacement_at(self.x.map(|x| x[i]));

@@ -85,7 +85,7 @@ pub fn apply_rope_drag(
 mod tests {
     use super::*;
     use crate::solver::{
-        IntegrateSettings, SoaVec3, integrate, inverse_masses, update_displacements,
+        IntegrateSettings, SoaVec3, Workers, integrate, inverse_masses, update_displacements,
     };
     use bevy::math::Vec3;
 
@@ -119,14 +119,14 @@ mod tests {
     fn fall(p: &mut ParticleArrays, segments: &RopeSegments, air: &Air, seconds: f32) {
         let dt = 1.0 / 240.0;
         for _ in 0..(seconds / dt) as u32 {
-            p.begin_step(&[], 1);
+            p.begin_step(&mut Workers::serial(), None, &[], 1);
             apply_rope_drag(p, segments, air, dt);
             let settings = IntegrateSettings {
                 gravity: Vec3::NEG_Y * 9.81,
                 damping: 0.0,
                 dt,
             };
-            integrate(p, &settings);
+            integrate(&mut Workers::serial(), p, &settings);
             update_displacements(p);
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! A kernel is written once, as plain loops over slices, and compiled once per level; the compiler vectorizes it.
 //! Kernels use only + − × ÷ √, each rounded separately (no fused operations), so all levels give the same bits.
-//! Each kernel has a scalar reference, the formula particle by particle, which [`SimdLevel::Scalar`] runs; tests
-//! compare both bit by bit.
+//! In tests each kernel has a scalar reference too, the formula particle by particle: the bits of all levels are
+//! compared with those of the reference (`levels::same_bits`).
 
 use std::{
     hint::select_unpredictable,
@@ -13,8 +13,6 @@ use std::{
 /// Instruction set of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SimdLevel {
-    /// The scalar references of all kernels, one number at a time.
-    Scalar,
     /// Instructions of every processor of the target: SSE2 on x86-64, NEON on AArch64, SIMD128 on WebAssembly if
     /// enabled.
     Baseline,
@@ -26,7 +24,7 @@ pub enum SimdLevel {
 
 impl SimdLevel {
     /// All levels, from slow to fast.
-    pub const ALL: [Self; 4] = [Self::Scalar, Self::Baseline, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
 
     /// Returns the fastest level of this processor.
     pub fn best() -> Self {
@@ -40,7 +38,7 @@ impl SimdLevel {
     /// Returns whether this processor has the level.
     pub fn is_available(self) -> bool {
         match self {
-            Self::Scalar | Self::Baseline => true,
+            Self::Baseline => true,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
@@ -57,7 +55,7 @@ impl SimdLevel {
     /// Returns the level in use: the best one, unless [`force`](Self::force) was called.
     pub fn current() -> Self {
         #[cfg(test)]
-        if let Some(level) = levels::OF_THIS_THREAD.get() {
+        if let Some(levels::TestLevel::Simd(level)) = levels::OF_THIS_THREAD.get() {
             return level;
         }
         match CURRENT.load(Ordering::Relaxed) {
@@ -97,14 +95,18 @@ pub(crate) trait Kernel {
     /// inlined code is compiled with the instructions of the level.
     fn run(self);
 
-    /// Runs the scalar reference: the same computation, one number at a time, as plain as possible.
+    /// Scalar reference: the same computation, one number at a time, as plain as possible.
+    #[cfg(test)]
     fn run_reference(self);
 }
 
 /// Runs a kernel at the level in use.
 pub(crate) fn dispatch<K: Kernel>(kernel: K) {
+    #[cfg(test)]
+    if levels::is_reference() {
+        return kernel.run_reference();
+    }
     match SimdLevel::current() {
-        SimdLevel::Scalar => kernel.run_reference(),
         SimdLevel::Baseline => kernel.run(),
         level => wide(kernel, level),
     }
@@ -148,29 +150,49 @@ pub(crate) fn select(choose: bool, a: f32, b: f32) -> f32 {
     select_unpredictable(choose, a, b)
 }
 
-/// Runs tests at each level.
+/// Runs tests at each level and with the scalar references.
 #[cfg(test)]
 pub(crate) mod levels {
     use super::SimdLevel;
     use std::cell::Cell;
 
+    /// Code of the kernels that a test runs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum TestLevel {
+        /// The scalar references of all kernels.
+        Reference,
+        /// The kernels, compiled for this level.
+        Simd(SimdLevel),
+    }
+
     thread_local! {
         /// Overrides the level of the program on this thread, so that concurrent tests do not interfere.
-        pub(super) static OF_THIS_THREAD: Cell<Option<SimdLevel>> = const { Cell::new(None) };
+        pub(super) static OF_THIS_THREAD: Cell<Option<TestLevel>> = const { Cell::new(None) };
+    }
+
+    /// Returns whether the test on this thread runs the scalar references.
+    pub(crate) fn is_reference() -> bool {
+        OF_THIS_THREAD.get() == Some(TestLevel::Reference)
+    }
+
+    /// Returns the result of `run` with the scalar references, then at each available level.
+    pub(crate) fn each<T>(run: impl Fn() -> T) -> impl Iterator<Item = (TestLevel, T)> {
+        let available = SimdLevel::ALL.into_iter().filter(|l| l.is_available());
+        let levels = std::iter::once(TestLevel::Reference).chain(available.map(TestLevel::Simd));
+        levels.map(move |level| {
+            OF_THIS_THREAD.set(Some(level));
+            let result = run();
+            OF_THIS_THREAD.set(None);
+            (level, result)
+        })
     }
 
     /// Asserts that `run` gives the same bits at all available levels as the scalar references. Returns those
     /// bits.
     pub(crate) fn same_bits(run: impl Fn() -> Vec<u32>) -> Vec<u32> {
-        let at = |level| {
-            OF_THIS_THREAD.set(Some(level));
-            let bits = run();
-            OF_THIS_THREAD.set(None);
-            bits
-        };
-        let expected = at(SimdLevel::Scalar);
-        for level in SimdLevel::ALL.into_iter().filter(|l| l.is_available()) {
-            let got = at(level);
+        let mut results = each(run);
+        let (_, expected) = results.next().expect("the reference comes first");
+        for (level, got) in results {
             assert_eq!(got.len(), expected.len());
             for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
                 assert!(

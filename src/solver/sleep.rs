@@ -46,6 +46,7 @@ impl Kernel for MaxDisplacement<'_> {
         *self.max_bits = max_bits;
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         for i in 0..self.now[0].len() {
             let d = [0, 1, 2].map(|axis| self.now[axis][i] - self.before[axis][i]);

@@ -154,6 +154,7 @@ impl Kernel for FindNonFinite<'_> {
         *self.finite = bad == 0;
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         *self.finite = self.values.iter().all(|value| value.is_finite());
     }
@@ -184,6 +185,7 @@ impl Kernel for FindBounds<'_> {
         *self.bounds = corners([range(x), range(y), range(z)]);
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         *self.bounds = corners(self.planes.map(range_without_nan));
     }

@@ -1,156 +1,305 @@
-//! Runs a whole fixed step without an app: the phases that the plugin runs as systems, in the same order and
-//! with the same bits.
+//! Steps a cloth: the stages of a substep, and a whole fixed step of them.
+//!
+//! The plugin calls the same stages, all in a row or as the systems of [`ClothSubstep`](crate::ClothSubstep).
+//!
+//! | stage | effect |
+//! |---|---|
+//! | [`begin_step`](ClothState::begin_step) | internal friction, targets of pins, forces of the air; once per step |
+//! | [`integrate`](ClothState::integrate) | position Verlet |
+//! | [`relax`](ClothState::relax) | pressure, damping of strains, constraints, tethers, motion constraints, grabs |
+//! | [`collide_self`](ClothState::collide_self) | displacements, contacts of the cloth with itself |
+//! | [`collide`](ClothState::collide) | contacts with colliders, meshes and bodies |
+//! | [`end_step`](ClothState::end_step) | angular momentum, pinned positions, check of all numbers; once per step |
+//!
+//! Contacts between two cloths ([`CrossContacts`](super::CrossContacts)) come between the two collision stages.
 
 use super::{
-    aero::{Air, apply_air_parallel},
-    collide::{Collider, ContactSurface, Surface, update_and_collide},
-    constraints::{Compliance, ConstraintGraph},
-    damping::{ConstraintDamping, damp_strains_parallel},
-    integrate::{IntegrateSettings, integrate_parallel},
+    bodies::BodyContactInput,
+    collide::{Collider, ContactSurface, update_and_collide},
+    damping::damp_strains,
+    grab::{GrabConstraint, solve_grab},
+    integrate::{IntegrateSettings, integrate},
     internal_friction::apply_internal_friction,
-    particles::{ParticleArrays, PinTarget},
-    ramp::RelaxationFactor,
-    relax::{RelaxSettings, StretchSolver, relax_parallel},
-    self_collision::{SelfCollisionSettings, SelfContactPairs},
-    tethers::{Tethers, solve_tethers_parallel},
-    triangle_contacts::TriangleContacts,
-    triangles::Triangles,
+    particles::PinTarget,
+    plane::constrain_to_plane,
+    relax::{RelaxSettings, relax},
+    state::{ClothState, StepInput, StepSettings, SubstepTime},
+    tethers::solve_tethers,
+    volume::inflate,
+    wind_field::apply_air,
     workers::Workers,
 };
-use bevy::math::Vec3;
+#[cfg(feature = "parry")]
+use super::{bodies::FULL_STEP, mesh_contact::MeshCollider};
 
-/// Borrowed state of the cloth that [`step`] moves.
-pub struct ClothState<'a> {
-    /// Positions, displacements and masses.
-    pub particles: &'a mut ParticleArrays,
-    /// Stretch, shear and bend constraints.
-    pub constraints: &'a mut ConstraintGraph,
-    /// Triangles on which the air acts.
-    pub triangles: &'a Triangles,
-    /// Tethers to pinned particles.
-    pub tethers: &'a Tethers,
-    /// Targets of pinned particles at the end of the step.
-    pub pins: &'a [PinTarget],
-    /// Contacts and settings of self-collision; `None` switches self-collision off.
-    pub self_contacts: Option<(&'a mut SelfContactPairs, SelfCollisionSettings<'a>)>,
-}
+impl ClothState<'_> {
+    /// Moves the cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth is
+    /// restored to its positions at the start of the step, with velocity 0.
+    pub fn step(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        input: &StepInput,
+    ) -> bool {
+        self.begin_step(workers, settings, input);
+        for time in SubstepTime::new(settings.dt, settings.substeps).substeps() {
+            self.substep(workers, settings, input, &time);
+        }
+        let is_held = settings.plane.is_some() || !input.grabs.is_empty();
+        self.end_step(workers, input.pins, is_held)
+    }
 
-/// Settings of [`step`].
-#[derive(Clone, Copy, Debug)]
-pub struct StepSettings {
-    /// Length of the fixed step, s.
-    pub dt: f32,
-    /// Substeps per fixed step; 0 is taken as 1.
-    pub substeps: u32,
-    /// Solver iterations per substep.
-    pub iterations: u32,
-    /// Solver of stretch constraints.
-    pub stretch_solver: StretchSolver,
-    /// Largest strain of elastic stretch constraints, as a fraction of their rest length; infinity sets no limit.
-    pub strain_limit: f32,
-    /// Gravity, m/s².
-    pub gravity: Vec3,
-    /// Damping rate, 1/s ([`IntegrateSettings::damping`]).
-    pub damping: f32,
-    /// Compliance of the constraints.
-    pub compliance: Compliance,
-    /// Maximum length of tethers, as a multiple of their rest length; infinity switches tethers off.
-    pub tether_scale: f32,
-    /// Air and aerodynamic coefficients.
-    pub air: Air,
-    /// Thickness and friction of the cloth.
-    pub surface: Surface,
-    /// Internal friction of the fabric, m/s² ([`apply_internal_friction`]).
-    pub internal_friction: f32,
-    /// Damping of constraints (Kelvin–Voigt).
-    pub constraint_damping: ConstraintDamping,
-}
+    /// Begins a step: everything that happens once before its substeps.
+    pub fn begin_step(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        input: &StepInput,
+    ) {
+        if !self.bodies.is_empty() {
+            self.bodies.begin_step(settings.dt);
+            self.bodies.distribute_masses(self.particles);
+        }
+        apply_internal_friction(self.particles, settings.internal_friction, settings.dt);
+        let substeps = settings.substeps.max(1);
+        self.particles
+            .begin_step(workers, input.frame_motion, input.pins, substeps);
+        let (triangles, segments) = (self.triangles, self.segments);
+        let (air, dt) = (&settings.air, settings.dt);
+        apply_air(
+            workers,
+            &input.wind,
+            self.particles,
+            triangles,
+            segments,
+            air,
+            dt,
+        );
+    }
 
-/// Moves a cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth is restored
-/// to its positions at the start of the step, with velocity 0.
-pub fn step(body: ClothState, colliders: &[Collider], settings: &StepSettings) -> bool {
-    step_parallel(&mut Workers::serial(), body, colliders, settings)
-}
+    /// Takes one substep: all its stages in a row, for a cloth that touches no other.
+    pub fn substep(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        input: &StepInput,
+        time: &SubstepTime,
+    ) {
+        self.integrate(workers, settings, time);
+        self.relax(workers, settings, input.grabs.iter().copied(), time);
+        self.collide_self(settings, time);
+        #[cfg(feature = "parry")]
+        let meshes = input.meshes;
+        #[cfg(not(feature = "parry"))]
+        let meshes = ();
+        self.collide(workers, settings, input.colliders, meshes, time);
+    }
 
-/// [`step`], split over workers. Gives the same bits.
-pub fn step_parallel(
-    workers: &mut Workers,
-    body: ClothState,
-    colliders: &[Collider],
-    settings: &StepSettings,
-) -> bool {
-    let ClothState {
-        particles,
-        constraints,
-        triangles,
-        tethers,
-        pins,
-        mut self_contacts,
-    } = body;
-    let substeps = settings.substeps.max(1);
-    let integrate_settings = IntegrateSettings {
-        gravity: settings.gravity,
-        damping: settings.damping,
-        dt: settings.dt / substeps as f32,
-    };
-    apply_internal_friction(particles, settings.internal_friction, settings.dt);
-    particles.begin_step_parallel(workers, None, pins, substeps);
-    apply_air_parallel(workers, particles, triangles, &settings.air, settings.dt);
-    let mut triangle_contacts = TriangleContacts::default();
-    triangle_contacts.prepare(triangles, colliders, settings.surface.thickness);
-    let mut touched = false;
-    for substep in 0..substeps {
-        integrate_parallel(workers, particles, &integrate_settings);
-        if substep == 0 {
+    /// Moves all particles by their displacement, gravity and the forces of this step.
+    pub fn integrate(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        time: &SubstepTime,
+    ) {
+        let integrate_settings = IntegrateSettings {
+            gravity: settings.gravity,
+            damping: settings.damping,
+            dt: time.substep,
+        };
+        integrate(workers, self.particles, &integrate_settings);
+    }
+
+    /// Solves everything that holds the cloth together, and the grabs. Grabbed particles keep their added mass
+    /// from the first constraint to the last grab.
+    pub fn relax<'g>(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        grabs: impl Iterator<Item = GrabConstraint<'g>> + Clone,
+        time: &SubstepTime,
+    ) {
+        let Self {
+            particles,
+            constraints,
+            bodies,
+            contacts,
+            ..
+        } = self;
+        if let Some(air) = &settings.enclosed_air {
+            inflate(particles, &self.triangles.indices, air, time.substep);
+        }
+        for grab in grabs.clone() {
+            (contacts.grabbed_mass).raise_mass(particles, grab.points, grab.settings, time.substep);
+        }
+        if !bodies.is_empty() {
+            bodies.advance(particles, time.during(), time.substep);
+        }
+        if time.index == 0 {
             constraints.prepare(particles);
-            damp_strains_parallel(
+            let (compliance, damping) = (&settings.compliance, &settings.constraint_damping);
+            damp_strains(
                 workers,
                 particles,
                 constraints,
-                &settings.compliance,
-                &settings.constraint_damping,
-                settings.dt,
+                compliance,
+                damping,
+                time.step,
             );
+            if settings.records_loads {
+                constraints.clear_loads();
+            }
+        }
+        if contacts.had_contact {
+            constraints.forget_angular_momentum();
+        }
+        // Momentum that constraints do not cause is not theirs to restore.
+        if settings.is_moved_externally
+            || settings.enclosed_air.is_some()
+            || !bodies.attachments.is_empty()
+        {
+            constraints.exclude_displacements(workers, particles);
         }
         let relax_settings = RelaxSettings {
             compliance: settings.compliance,
             stretch_solver: settings.stretch_solver,
             strain_limit: settings.strain_limit,
             iterations: settings.iterations,
-            dt: integrate_settings.dt,
-            relaxation_factor: RelaxationFactor::default(),
-            substeps_left: substeps - 1 - substep,
-            loads: false,
+            dt: time.substep,
+            relaxation_factor: settings.relaxation_factor,
+            substeps_left: time.count.saturating_sub(time.index + 1),
+            loads: settings.records_loads,
         };
-        if touched {
-            constraints.forget_angular_momentum();
+        relax(workers, particles, constraints, &relax_settings);
+        if settings.records_loads {
+            constraints.add_loads(time.substep, 1.0 / time.count as f32);
+        } else {
+            solve_tethers(workers, particles, self.tethers, settings.tether_scale);
         }
-        relax_parallel(workers, particles, constraints, &relax_settings);
-        solve_tethers_parallel(workers, particles, tethers, settings.tether_scale);
-        if let Some((contacts, settings)) = &mut self_contacts {
-            contacts.collide(particles, settings, substep);
+        self.motion_constraints
+            .solve(workers, particles, time.during());
+        for grab in grabs {
+            let targets = grab.targets(time.during()).map(|at| at - particles.origin);
+            solve_grab(particles, grab.points, grab.settings, targets, time.substep);
         }
-        let contact_surface = ContactSurface {
+        contacts.grabbed_mass.restore_mass(particles);
+        if let Some(plane) = &settings.plane {
+            constrain_to_plane(particles, plane);
+        }
+    }
+
+    /// Updates displacements, and keeps the cloth apart from itself if that is enabled.
+    pub fn collide_self(&mut self, settings: &StepSettings, time: &SubstepTime) {
+        if let Some(self_collision) = &settings.self_collision {
+            self.contacts
+                .self_pairs
+                .collide(self.particles, self_collision, time.index);
+        }
+    }
+
+    /// Solves contacts with colliders, meshes and bodies. They come last: cloth between a collider and other cloth
+    /// ends outside the collider.
+    pub fn collide<'c>(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        colliders: impl IntoIterator<Item = &'c Collider, IntoIter: Clone>,
+        #[cfg(feature = "parry")] meshes: impl IntoIterator<Item = &'c MeshCollider, IntoIter: Clone>,
+        #[cfg(not(feature = "parry"))] (): (),
+        time: &SubstepTime,
+    ) {
+        let Self {
+            particles,
             triangles,
-            triangle_contacts: &mut triangle_contacts,
-            surface: settings.surface,
+            bodies,
+            contacts,
+            ..
+        } = self;
+        let (during, surface) = (time.during(), settings.surface);
+        if !bodies.is_empty() {
+            bodies.apply_attachment_impulses(particles, during, time.substep);
+        }
+        let colliders = colliders.into_iter().map(shorten);
+        let colliders = colliders.chain(bodies.kinematic());
+        if time.index == 0 {
+            let all = colliders.clone().chain(bodies.dynamic());
+            contacts
+                .triangles
+                .prepare(triangles, all, surface.thickness);
+        }
+        #[cfg(feature = "parry")]
+        let meshes = {
+            let meshes = meshes.into_iter().map(shorten);
+            let meshes = meshes.chain(bodies.kinematic_meshes());
+            let meshes = meshes.map(move |mesh| (mesh, during));
+            let dynamic = bodies.dynamic_meshes().iter().map(|mesh| (mesh, FULL_STEP));
+            let all = meshes.clone().chain(dynamic);
+            contacts
+                .meshes
+                .begin(particles, all, &surface, time.index == 0);
+            meshes
         };
-        touched |= update_and_collide(
+        let mut contact_surface = ContactSurface {
+            triangles,
+            triangle_contacts: &mut contacts.triangles,
+            surface,
+        };
+        let mut touched = update_and_collide(
             workers,
             particles,
-            contact_surface,
+            contact_surface.reborrow(),
             colliders,
-            [substep, substeps],
+            during,
         );
+        #[cfg(feature = "parry")]
+        {
+            (contacts.meshes).collide(workers, particles, meshes, &surface, time.index == 0);
+            touched |= contacts.meshes.is_near();
+        }
+        if !bodies.is_empty() {
+            let input = BodyContactInput {
+                contact_surface,
+                #[cfg(feature = "parry")]
+                meshes: &mut contacts.meshes,
+                during,
+                dt: time.substep,
+            };
+            touched |= bodies.collide(workers, particles, input);
+            bodies.restore_attachment_masses(particles);
+            // The motion of attached particles is that of the body, not of the cloth.
+            touched |= !bodies.attachments.is_empty();
+        }
+        contacts.had_contact |= touched;
+        if let Some(plane) = &settings.plane {
+            constrain_to_plane(particles, plane);
+        }
     }
-    constraints.finish(particles, touched);
-    particles.end_step(pins);
-    let finite = particles.is_finite_parallel(workers);
-    if !finite {
-        particles.restore();
+
+    /// Ends a step. `is_held` tells whether grabs or a plane held the cloth, which then keeps the angular momentum that
+    /// it has. Returns whether all numbers are still finite; if not, the cloth is restored to its positions at the
+    /// start of the step, with velocity 0.
+    pub fn end_step(&mut self, workers: &mut Workers, pins: &[PinTarget], is_held: bool) -> bool {
+        let Self {
+            particles,
+            constraints,
+            ..
+        } = self;
+        let had_contact = std::mem::take(&mut self.contacts.had_contact);
+        let is_held = is_held || !self.motion_constraints.is_empty();
+        constraints.finish(particles, had_contact || is_held);
+        particles.end_step(pins);
+        let is_finite = particles.all_finite(workers);
+        if !is_finite {
+            particles.restore();
+        }
+        particles.rebase();
+        is_finite
     }
-    particles.rebase();
-    finite
+}
+
+/// Shortens the lifetime of a reference, so that it can be chained with others.
+fn shorten<'short, 'long: 'short, T>(reference: &'long T) -> &'short T {
+    reference
 }
 
 #[cfg(test)]
@@ -158,9 +307,12 @@ mod tests {
     use super::*;
     use crate::{
         mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-        solver::{Friction, Pose, RestShape, Shape, workers::threads},
+        solver::{
+            Air, Bodies, Compliance, ConstraintDamping, Contacts, Friction, MotionConstraints,
+            Pose, RestShape, Shape, StretchSolver, Surface, Tethers, workers::threads,
+        },
     };
-    use bevy::math::{Mat3, Quat};
+    use bevy::math::{Mat3, Quat, Vec3};
 
     /// Steps a grid that is large enough to be cut into many parts in every stage, pinned along one edge, in the
     /// wind, on a moving ball over a floor, with a hole. Returns the hash of its state.
@@ -203,17 +355,24 @@ mod tests {
             ..Collider::fixed(Shape::Sphere { radius: 0.3 }, pose(Vec3::Y * 0.3), friction)
         };
         let floor = Collider::fixed(Shape::HalfSpace, pose(Vec3::Y * 0.55), friction);
+        let input = StepInput {
+            pins: &pins,
+            colliders: &[ball, floor],
+            ..StepInput::default()
+        };
+        let mut cloth = ClothState {
+            particles: &mut particles,
+            constraints: &mut constraints,
+            triangles: &triangles,
+            segments: None,
+            tethers: &tethers,
+            motion_constraints: &MotionConstraints::default(),
+            bodies: &mut Bodies::default(),
+            contacts: &mut Contacts::default(),
+        };
         threads::with(threads, |workers| {
             for _ in 0..4 {
-                let body = ClothState {
-                    particles: &mut particles,
-                    constraints: &mut constraints,
-                    triangles: &triangles,
-                    tethers: &tethers,
-                    pins: &pins,
-                    self_contacts: None,
-                };
-                assert!(step_parallel(workers, body, &[ball, floor], settings));
+                assert!(cloth.step(workers, settings, &input));
             }
         });
         particles.state_hash()
@@ -251,6 +410,7 @@ mod tests {
                 shear: 0.03,
                 bending: 0.02,
             },
+            ..StepSettings::default()
         };
         // With compliance and two iterations, Lagrange multipliers are kept and clamped too.
         let soft = StepSettings {

@@ -141,7 +141,7 @@ fn add_volume_gradient(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{IntegrateSettings, SoaVec3, integrate, update_displacements};
+    use crate::solver::{IntegrateSettings, SoaVec3, Workers, integrate, update_displacements};
 
     const CUBE: [[u32; 3]; 12] = [
         [0, 2, 1],
@@ -224,7 +224,7 @@ mod tests {
                     (0..8).map(|i| p.velocity(i) / p.inverse_mass[i]).sum()
                 };
                 for _ in 0..(10.0 / dt) as u32 {
-                    integrate(&mut cube, &settings);
+                    integrate(&mut Workers::serial(), &mut cube, &settings);
                     inflate(&mut cube, &triangles, &air, dt);
                     update_displacements(&mut cube);
                     assert!(momentum(&cube).length() < 1e-3, "{}", momentum(&cube));

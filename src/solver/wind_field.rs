@@ -5,7 +5,7 @@
 //! has to know about local wind.
 
 use super::{
-    aero::{Air, apply_air_parallel},
+    aero::{Air, apply_uniform_air},
     corners::BLOCK,
     occlusion::{Occluder, Occlusion},
     particles::ParticleArrays,
@@ -64,23 +64,10 @@ impl WindField<'_> {
 }
 
 /// Adds the acceleration by the air to every particle, with the wind of `air` plus the wind of a field:
-/// [`apply_air`](super::apply_air) and, if there are rope segments, [`apply_rope_drag`]. The wind at a triangle or
-/// a segment is the mean of the wind at its corners. With an empty field, the results have the same bits as
+/// drag and lift on triangles and, if there are rope segments, [`apply_rope_drag`]. The wind at a triangle or a
+/// segment is the mean of the wind at its corners. With an empty field, the results have the same bits as
 /// without a field.
-pub fn apply_air_in_field(
-    field: &WindField,
-    particles: &mut ParticleArrays,
-    triangles: &Triangles,
-    segments: Option<&RopeSegments>,
-    air: &Air,
-    dt: f32,
-) {
-    let workers = &mut Workers::serial();
-    apply_air_in_field_parallel(workers, field, particles, triangles, segments, air, dt);
-}
-
-/// [`apply_air_in_field`], split over workers.
-pub(crate) fn apply_air_in_field_parallel(
+pub fn apply_air(
     workers: &mut Workers,
     field: &WindField,
     particles: &mut ParticleArrays,
@@ -90,7 +77,7 @@ pub(crate) fn apply_air_in_field_parallel(
     dt: f32,
 ) {
     with_relative_displacements(workers, field, particles, air, |workers, particles| {
-        apply_air_parallel(workers, particles, triangles, air, dt);
+        apply_uniform_air(workers, particles, triangles, air, dt);
         if let Some(segments) = segments {
             apply_rope_drag(particles, segments, air, dt);
         }
@@ -240,6 +227,7 @@ impl Kernel for SubtractWind<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(mut self) {
         let to = std::mem::take(&mut self.to);
         for k in 0..self.x[0].len() {
@@ -260,7 +248,7 @@ impl Kernel for SubtractWind<'_> {
 mod tests {
     use super::*;
     use crate::solver::{
-        Falloff, Pose, ZoneFlow, ZoneShape, apply_air, simd::levels::same_bits, workers::threads,
+        Falloff, Pose, ZoneFlow, ZoneShape, simd::levels::same_bits, workers::threads,
     };
     use bevy::math::Quat;
 
@@ -350,7 +338,15 @@ mod tests {
         let air = air(Vec3::X);
         let expected = same_bits(|| {
             let mut p = cloth.clone();
-            apply_air_in_field(&field, &mut p, &triangles, None, &air, 0.01);
+            apply_air(
+                &mut Workers::serial(),
+                &field,
+                &mut p,
+                &triangles,
+                None,
+                &air,
+                0.01,
+            );
             assert!(p.displacement.bits().eq(cloth.displacement.bits()));
             p.acceleration.bits().collect()
         });
@@ -362,7 +358,7 @@ mod tests {
         for count in threads::COUNTS {
             let mut p = cloth.clone();
             threads::with(count, |workers| {
-                apply_air_in_field_parallel(workers, &field, &mut p, &triangles, None, &air, 0.01);
+                apply_air(workers, &field, &mut p, &triangles, None, &air, 0.01);
             });
             assert!(p.acceleration.bits().eq(expected.iter().copied()));
         }
@@ -385,8 +381,22 @@ mod tests {
         let (mut expected, mut got) = (cloth.clone(), cloth);
         let wind = Vec3::new(1.0, 2.0, -3.0);
         let both = air(wind + field.wind(Vec3::splat(7.0)));
-        apply_air(&mut expected, &triangles, &both, 0.01);
-        apply_air_in_field(&field, &mut got, &triangles, None, &air(wind), 0.01);
+        apply_uniform_air(
+            &mut Workers::serial(),
+            &mut expected,
+            &triangles,
+            &both,
+            0.01,
+        );
+        apply_air(
+            &mut Workers::serial(),
+            &field,
+            &mut got,
+            &triangles,
+            None,
+            &air(wind),
+            0.01,
+        );
         for (expected, got) in expected.acceleration.iter().zip(got.acceleration.iter()) {
             let error = (expected - got).length() / (1.0 + expected.length());
             assert!(error < 1e-4, "{got} for {expected}");
@@ -413,8 +423,22 @@ mod tests {
             / 3.0;
         assert!(mean.length() > 1.0);
         let (mut expected, mut got) = (p.clone(), p);
-        apply_air(&mut expected, &triangles, &air(mean), 0.01);
-        apply_air_in_field(&field, &mut got, &triangles, None, &air(Vec3::ZERO), 0.01);
+        apply_uniform_air(
+            &mut Workers::serial(),
+            &mut expected,
+            &triangles,
+            &air(mean),
+            0.01,
+        );
+        apply_air(
+            &mut Workers::serial(),
+            &field,
+            &mut got,
+            &triangles,
+            None,
+            &air(Vec3::ZERO),
+            0.01,
+        );
         let (expected, got) = (expected.acceleration.get(0), got.acceleration.get(0));
         let error = (expected - got).length() / expected.length();
         assert!(error < 1e-3, "{got} for {expected}");
@@ -431,7 +455,13 @@ mod tests {
             ..EDDIES
         };
         let (mut expected, mut got) = (cloth.clone(), cloth);
-        apply_air(&mut expected, &triangles, &air(Vec3::Y), 0.01);
+        apply_uniform_air(
+            &mut Workers::serial(),
+            &mut expected,
+            &triangles,
+            &air(Vec3::Y),
+            0.01,
+        );
         for eddies in [None, Some(still)] {
             let field = WindField {
                 zones: &far,
@@ -439,7 +469,15 @@ mod tests {
                 occlusion: None,
             };
             got.acceleration.fill(Vec3::ZERO);
-            apply_air_in_field(&field, &mut got, &triangles, None, &air(Vec3::Y), 0.01);
+            apply_air(
+                &mut Workers::serial(),
+                &field,
+                &mut got,
+                &triangles,
+                None,
+                &air(Vec3::Y),
+                0.01,
+            );
             assert!(expected.acceleration.bits().eq(got.acceleration.bits()));
         }
     }

@@ -31,6 +31,7 @@
 
 use std::{
     any::Any,
+    mem::forget,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     ptr::null_mut,
     sync::{
@@ -65,7 +66,8 @@ pub struct Worker {
 ///   that stage.
 /// - `unfinished` equals `unclaimed` when the stage begins, and is decremented once per claim, after the call,
 ///   panic or not. So it stays above 0 while any call runs, and `run_stage` does not return before it is 0.
-///   Nothing in `run_stage` can unwind before that.
+/// - Nothing in `run_stage` can unwind before that. A panic of the call is caught, and its payload, whose `drop`
+///   might panic as well, is not dropped but stored or, if a payload is stored already, leaked.
 #[derive(Debug)]
 struct SharedState {
     /// Parts of the running stage that no thread has claimed yet.
@@ -77,7 +79,7 @@ struct SharedState {
     stopped: AtomicBool,
     /// Number of existing [`Worker`]s.
     worker_count: AtomicUsize,
-    /// Payload of the last panic of a part.
+    /// Payload of the first panic in the running stage.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -280,8 +282,14 @@ impl SharedState {
             // instantiated for. See the proof at `SharedState`.
             unsafe { ((*job).call)((*job).work, role) }
         }));
-        if let Err(panic) = done {
-            *lock(&self.panic) = Some(panic);
+        if let Err(payload) = done {
+            let mut first = lock(&self.panic);
+            if first.is_none() {
+                *first = Some(payload);
+            } else {
+                // Not dropped: a panic here would skip the decrement.
+                forget(payload);
+            }
         }
         self.unfinished.0.fetch_sub(1, Ordering::Release);
         true
@@ -424,6 +432,39 @@ mod tests {
                     }));
                     let payload = panics.expect_err("it must get out");
                     assert_eq!(payload.downcast_ref::<&str>(), Some(&"bad part"));
+                }
+                // Later stages run as before.
+                let sum = AtomicU32::new(0);
+                workers.for_each_part(0..100, |i| {
+                    sum.fetch_add(i, Ordering::Relaxed);
+                });
+                assert_eq!(sum.into_inner(), 4950);
+            });
+        }
+    }
+
+    /// Payloads of panics may panic when they are dropped. Only the first leaves the stage.
+    #[test]
+    fn the_first_of_several_panics_reaches_the_caller_without_a_hang() {
+        struct Payload(u32);
+        impl Drop for Payload {
+            fn drop(&mut self) {
+                resume_unwind(Box::new("dropped"));
+            }
+        }
+        for count in threads::COUNTS {
+            threads::with(count, |workers| {
+                let panics = catch_unwind(AssertUnwindSafe(|| {
+                    workers.for_each_part(0..100, |i| {
+                        resume_unwind(Box::new(Payload(i)));
+                    });
+                }));
+                let payload = panics.expect_err("it must get out");
+                let number = payload.downcast_ref::<Payload>().map(|payload| payload.0);
+                forget(payload);
+                assert!(number.is_some());
+                if count < 2 {
+                    assert_eq!(number, Some(0));
                 }
                 // Later stages run as before.
                 let sum = AtomicU32::new(0);

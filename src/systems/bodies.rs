@@ -3,7 +3,7 @@
 
 use super::anchors::Anchors;
 use crate::{
-    components::{ClothBody, ClothParticles, StaleDistances},
+    components::{ClothBody, StaleDistances},
     pins::PinAnchor,
     snapshot::Fingerprint,
     solver::{BodyAttachment, BodyMotion},
@@ -59,14 +59,6 @@ pub(super) fn attach_pins(
     }
     body.bodies.attachments = attachments;
     changed
-}
-
-/// Begins a step of this length, s, for the bodies near a cloth.
-pub(super) fn begin_step(body: &mut ClothBody, particles: &mut ClothParticles, step: f32) {
-    if !body.bodies.is_empty() {
-        body.bodies.begin_step(step);
-        body.bodies.distribute_masses(particles);
-    }
 }
 
 /// Adds the bodies near a sleeping cloth to its fingerprint.

@@ -6,13 +6,15 @@
 
 use crate::{
     cloth::{Cloth, SelfCollision},
-    components::{ClothBody, ClothParticles, ClothSelfContacts},
+    components::{ClothBody, ClothContacts, ClothParticles},
     fabric::Fabric,
     layers::ClothLayers,
     lod::{ClothCulled, ClothPaused},
     plugin::ClothSubstepTime,
     settings::ClothGravity,
-    solver::{Corners, CrossCollisionSettings, CrossContacts, Friction, ParticleArrays},
+    solver::{
+        Corners, CrossCollisionSettings, CrossContacts, Friction, ParticleArrays, SubstepTime,
+    },
 };
 use bevy::prelude::*;
 
@@ -104,7 +106,7 @@ impl ClothPair {
         &mut self,
         cloths: [&mut ParticleArrays; 2],
         triangles: [&Corners; 2],
-        time: &ClothSubstepTime,
+        time: &SubstepTime,
     ) -> bool {
         let triangles = self.edges.then_some(triangles);
         (self.contacts).collide(cloths, triangles, &self.settings, time.index)
@@ -120,7 +122,7 @@ pub(crate) fn find_cloth_pairs(
             Option<&ClothLayers>,
             &ClothParticles,
             &ClothBody,
-            &mut ClothSelfContacts,
+            &mut ClothContacts,
         ),
         (Without<ClothPaused>, Without<ClothCulled>),
     >,

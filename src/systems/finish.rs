@@ -2,19 +2,19 @@
 //! at rest fall asleep.
 
 use super::{
-    cloth_pairs::ClothPairs, parallel::ClothWorkers, prepare::restore_last_valid_state,
+    cloth_pairs::ClothPairs, parallel::ClothWorkers, prepare::report_invalid_state,
     reference_frame, sleep,
 };
 use crate::{
     cloth::Cloth,
-    components::{ClothBody, ClothConstraints, ClothParticles},
+    components::{ClothBody, ClothConstraints, ClothContacts, ClothParticles},
     grab::ClothGrabs,
     lod::InMotion,
     planar::PlanarCloth,
     plugin::ClothSubstepTime,
     settings::ClothMaxThreads,
     sleep::{ClothSleeping, SleepTimer},
-    solver::Workers,
+    solver::{ClothState, SubstepTime, Workers},
 };
 use bevy::{
     ecs::{
@@ -33,38 +33,55 @@ pub(crate) struct FinishQuery {
     particles: &'static mut ClothParticles,
     constraints: &'static mut ClothConstraints,
     body: &'static mut ClothBody,
+    contacts: &'static mut ClothContacts,
     grabs: &'static ClothGrabs,
     planar: Has<PlanarCloth>,
     sleep_timer: &'static mut SleepTimer,
 }
 
 /// Ends a step of a cloth.
-pub(super) fn finish_one(workers: &mut Workers, finished: FinishQueryItem, all: &ClothSubstepTime) {
+pub(super) fn finish_one(workers: &mut Workers, finished: FinishQueryItem, all: &SubstepTime) {
     let FinishQueryItem {
         entity,
         cloth,
         mut particles,
         mut constraints,
         mut body,
+        mut contacts,
         grabs,
         planar,
         mut sleep_timer,
     } = finished;
     let step = body.update_rate.step(all).step;
-    let is_constrained =
-        planar || !grabs.0.is_empty() || !body.reference_frame.motion_constraints.is_empty();
-    let had_contact = std::mem::take(&mut body.had_contact) || is_constrained;
-    (constraints.bypass_change_detection()).finish(&mut particles, had_contact);
-    particles.end_step(&body.pin_targets);
-    // Relative to the origin of this step, which may move below.
-    body.pin_targets.clear();
+    let ClothBody {
+        triangles,
+        rope,
+        tethers,
+        bodies,
+        reference_frame,
+        pin_targets,
+        ..
+    } = &mut *body;
+    let mut state = ClothState {
+        particles: &mut particles.0,
+        constraints: &mut constraints.bypass_change_detection().0,
+        triangles,
+        segments: rope.as_ref().map(|rope| &rope.segments),
+        tethers,
+        motion_constraints: &reference_frame.motion_constraints,
+        bodies,
+        contacts: &mut contacts.bypass_change_detection().contacts,
+    };
+    let is_held = planar || !grabs.0.is_empty();
+    let is_finite = state.end_step(workers, pin_targets, is_held);
+    // Relative to the origin of this step, which may have moved.
+    pin_targets.clear();
     reference_frame::record_animation_targets(&mut body);
-    if particles.is_finite_parallel(workers) {
+    if is_finite {
         body.error_cooldown = body.error_cooldown.saturating_sub(1);
     } else {
-        restore_last_valid_state(entity, &mut particles, &mut body);
+        report_invalid_state(entity, &mut particles, &mut body);
     }
-    particles.rebase();
     let sleep_timer = sleep_timer.bypass_change_detection();
     sleep::update_timer(cloth, &particles, sleep_timer, step);
 }

@@ -8,8 +8,8 @@ use crate::{
     grab::ClothGrabs,
     inertia::Teleport,
     lod::{ClothBudget, ClothCulled, ClothLod, ClothViewer, LodLevel, MAX_STEP_INTERVAL},
-    plugin::ClothSubstepTime,
     proxy::ClothProxy,
+    solver::SubstepTime,
 };
 use bevy::{
     camera::{Camera, primitives::Aabb, visibility::ViewVisibility},
@@ -96,12 +96,12 @@ impl UpdateRate {
     }
 
     /// Returns its own step as it is without the factor for heavy bodies.
-    pub(crate) fn without_extra_substeps(&self, own: &ClothSubstepTime) -> ClothSubstepTime {
+    pub(crate) fn without_extra_substeps(&self, own: &SubstepTime) -> SubstepTime {
         if self.substep_factor == 1 {
             return *own;
         }
         let count = (own.count / self.substep_factor).max(1);
-        ClothSubstepTime {
+        SubstepTime {
             substep: own.step / count as f32,
             count,
             ..*own
@@ -115,7 +115,7 @@ impl UpdateRate {
     }
 
     /// Returns the step of this cloth, given the one of all cloths.
-    pub(crate) fn step(&self, all: &ClothSubstepTime) -> ClothSubstepTime {
+    pub(crate) fn step(&self, all: &SubstepTime) -> SubstepTime {
         let count = match self.substeps {
             0 => self.limit_substeps(all.count),
             count => count.min(all.count),
@@ -124,7 +124,7 @@ impl UpdateRate {
             return *all;
         }
         let step = all.step * self.steps_covered as f32;
-        ClothSubstepTime {
+        SubstepTime {
             step,
             substep: step / count as f32,
             index: 0,
@@ -133,12 +133,12 @@ impl UpdateRate {
     }
 
     /// Returns the substep of this cloth that falls into this one of all cloths, if any.
-    pub(crate) fn substep(&self, all: &ClothSubstepTime) -> Option<ClothSubstepTime> {
+    pub(crate) fn substep(&self, all: &SubstepTime) -> Option<SubstepTime> {
         let own = self.step(all);
         let number = |index: u32| index * own.count / all.count.max(1);
         let index = number(all.index);
         let new = all.index == 0 || number(all.index - 1) != index;
-        new.then_some(ClothSubstepTime { index, ..own })
+        new.then_some(SubstepTime { index, ..own })
     }
 
     /// Returns the number of relaxation iterations, given that of the settings.
@@ -352,10 +352,10 @@ pub(crate) fn enforce_budget(
 mod tests {
     use super::*;
 
-    fn time(index: u32) -> ClothSubstepTime {
-        ClothSubstepTime {
+    fn time(index: u32) -> SubstepTime {
+        SubstepTime {
             index,
-            ..ClothSubstepTime::default()
+            ..SubstepTime::default()
         }
     }
 

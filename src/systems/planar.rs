@@ -1,41 +1,19 @@
 //! Plane constraint of planar cloth.
 
-use super::phases::due;
-use crate::{
-    components::{ClothBody, ClothParticles},
-    lod::InMotion,
-    planar::PlanarCloth,
-    plugin::ClothSubstepTime,
-    solver,
-};
+use crate::{planar::PlanarCloth, solver::Plane};
 use bevy::prelude::*;
 
-/// Moves the particles of planar cloths into their planes.
-pub(crate) fn constrain_to_planes(
-    mut cloths: Query<(Entity, &PlanarCloth, &ClothBody, &mut ClothParticles), InMotion>,
-    transforms: TransformHelper,
-    time: Res<ClothSubstepTime>,
-) {
-    for (entity, planar, body, mut particles) in &mut cloths {
-        if due(body, &time).is_some()
-            && let Some((point, normal)) = plane_of(entity, planar, &transforms)
-        {
-            solver::constrain_to_plane(&mut particles, point, normal);
-        }
-    }
-}
-
-/// Returns a point of the plane of a cloth, m, and its normal; `None` if they are invalid.
+/// Returns the plane of a cloth; `None` if its normal or its transform is invalid.
 pub(super) fn plane_of(
     entity: Entity,
     planar: &PlanarCloth,
     transforms: &TransformHelper,
-) -> Option<(Vec3, Vec3)> {
+) -> Option<Plane> {
     let transform = transforms.compute_global_transform(entity).ok()?;
     let (_, rotation, point) = transform.to_scale_rotation_translation();
     let normal = rotation * planar.normal.try_normalize()?;
     let normal = normal.normalize_or_zero();
-    (normal != Vec3::ZERO && point.is_finite()).then_some((point, normal))
+    (normal != Vec3::ZERO && point.is_finite()).then_some(Plane { point, normal })
 }
 
 /// Logs invalid normals, once each time they are written.

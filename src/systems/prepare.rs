@@ -13,7 +13,7 @@ use super::{
 use crate::{
     cloth::Cloth,
     collider::ClothCollider,
-    components::{ClothBody, ClothConstraints, ClothParticles},
+    components::{ClothBody, ClothConstraints, ClothContacts, ClothParticles},
     inertia::ClothInertia,
     layers::ClothLayers,
     lod::InMotion,
@@ -23,7 +23,7 @@ use crate::{
     plugin::ClothSubstepTime,
     pressure::ClothPressure,
     settings::{ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence},
-    solver::{Air, WindField, Workers, apply_air_in_field_parallel, apply_internal_friction},
+    solver::{Air, ClothState, StepInput, StepSettings, SubstepTime, WindField, Workers},
     tearing::ClothTearing,
 };
 use bevy::{
@@ -55,7 +55,8 @@ pub(crate) struct PrepareQuery {
     paint: Option<&'static ClothPaint>,
     max_distance: Option<&'static ClothMaxDistance>,
     motion: Option<&'static ClothInertia>,
-    constraints: &'static ClothConstraints,
+    constraints: &'static mut ClothConstraints,
+    contacts: &'static mut ClothContacts,
     particles: &'static mut ClothParticles,
     body: &'static mut ClothBody,
 }
@@ -84,7 +85,7 @@ impl AirParams<'_> {
     pub(super) fn prepare<'a, 'w, 's>(
         &'a self,
         anchors: &'a Anchors<'w, 's>,
-        time: ClothSubstepTime,
+        time: SubstepTime,
         now: f64,
     ) -> StepInputs<'a, 'w, 's> {
         let occlusion = self.colliders.occlusion(&self.occlusion);
@@ -112,15 +113,15 @@ pub(crate) fn prepare_cloths(
     // If another thread ran this system, the main thread would wait instead of working on cloths.
     _on_the_main_thread: NonSendMarker,
 ) {
-    *time = substep_time(step_length(&clock), *substeps);
-    let count = plan_substeps(&mut cloths, &time, &cloth_pairs);
-    *time = substep_time(time.step, ClothSubsteps(count));
+    let base = SubstepTime::new(step_length(&clock), substeps.0);
+    let count = plan_substeps(&mut cloths, &base, &cloth_pairs);
+    **time = SubstepTime::new(base.step, count);
     // The first frame of a schedule other than `FixedUpdate` has length 0.
     if time.step <= 0.0 {
         return;
     }
     **wind_time += f64::from(time.step);
-    let preparation = air.prepare(&anchors, *time, **wind_time);
+    let preparation = air.prepare(&anchors, **time, **wind_time);
     let size = |cloth: &PrepareQueryItem| cloth.particles.len();
     let due = cloths
         .iter_mut()
@@ -133,7 +134,7 @@ pub(crate) fn prepare_cloths(
 /// Plans the number of substeps of each cloth. Returns the largest: the substeps of all cloths are among these.
 fn plan_substeps(
     cloths: &mut Query<PrepareQuery, InMotion>,
-    base: &ClothSubstepTime,
+    base: &SubstepTime,
     cloth_pairs: &ClothPairs,
 ) -> u32 {
     let due = cloths
@@ -172,20 +173,10 @@ fn plan_substeps(
     base.count * max_factor
 }
 
-/// Returns a step of this length, s, at its beginning.
-pub(super) fn substep_time(step: f32, substeps: ClothSubsteps) -> ClothSubstepTime {
-    ClothSubstepTime {
-        step,
-        substep: step / substeps.0 as f32,
-        index: 0,
-        count: substeps.0,
-    }
-}
-
 /// Inputs of a step, common to all cloths.
 pub(super) struct StepInputs<'a, 'w, 's> {
     anchors: &'a Anchors<'w, 's>,
-    time: ClothSubstepTime,
+    time: SubstepTime,
     wind: Vec3,
     air_density: f32,
     field: WindField<'a>,
@@ -204,14 +195,17 @@ impl StepInputs<'_, '_, '_> {
             paint,
             max_distance,
             motion,
-            constraints,
+            mut constraints,
+            mut contacts,
             mut particles,
             mut body,
         } = prepared;
+        let constraints = &mut constraints.bypass_change_detection().0;
         let time = &body.update_rate.step(&self.time);
-        if !particles.is_finite_parallel(workers) {
+        if !particles.all_finite(workers) {
             // A system wrote an invalid number since the last step; `previous` is still valid.
-            restore_last_valid_state(entity, &mut particles, &mut body);
+            particles.restore();
+            report_invalid_state(entity, &mut particles, &mut body);
         }
         // Additional substeps for heavy bodies take effect at once, without ramp.
         let base_time = body.update_rate.without_extra_substeps(time);
@@ -245,7 +239,6 @@ impl StepInputs<'_, '_, '_> {
         {
             body.set_masses(&mut particles, areal_density);
         }
-        bodies::begin_step(&mut body, &mut particles, time.step);
         // A strain limit would carry the load and keep edges from tearing.
         let strain_limit = match tearing {
             Some(_) => f32::INFINITY,
@@ -275,33 +268,48 @@ impl StepInputs<'_, '_, '_> {
         let frame_motion = reference_frame::find_frame_motion(
             entity, motion, &mut body, &particles, anchors, time.step,
         );
-        apply_internal_friction(&mut particles, cloth.fabric.internal_friction, time.step);
         body.reference_frame.frame_motion = frame_motion;
-        particles.begin_step_parallel(
-            workers,
-            frame_motion.as_ref(),
-            &body.pin_targets,
-            time.count,
-        );
-        let air = Air {
-            // For the lightest particle, so that drag in a step cannot exceed the motion.
-            areal_density: areal_density * body.min_mass_multiplier(),
-            ..cloth.fabric.air(self.wind, self.air_density)
-        };
-        let (p, segments) = (
-            &mut particles,
-            body.rope.as_ref().map(|rope| &rope.segments),
-        );
-        let field = &self.field;
-        apply_air_in_field_parallel(
-            workers,
-            field,
-            p,
-            &body.triangles,
-            segments,
-            &air,
+        let settings = cloth.step_settings(
             time.step,
+            time.count,
+            Vec3::ZERO,
+            self.wind,
+            self.air_density,
         );
+        let settings = StepSettings {
+            air: Air {
+                // For the lightest particle, so that drag in a step cannot exceed the motion.
+                areal_density: areal_density * body.min_mass_multiplier(),
+                ..settings.air
+            },
+            ..settings
+        };
+        let ClothBody {
+            triangles,
+            rope,
+            tethers,
+            bodies,
+            reference_frame,
+            pin_targets,
+            ..
+        } = &mut *body;
+        let input = StepInput {
+            pins: pin_targets,
+            frame_motion: frame_motion.as_ref(),
+            wind: self.field,
+            ..default()
+        };
+        let mut state = ClothState {
+            particles: &mut particles.0,
+            constraints,
+            triangles,
+            segments: rope.as_ref().map(|rope| &rope.segments),
+            tethers,
+            motion_constraints: &reference_frame.motion_constraints,
+            bodies,
+            contacts: &mut contacts.bypass_change_detection().contacts,
+        };
+        state.begin_step(workers, &settings, &input);
     }
 }
 
@@ -336,14 +344,13 @@ fn update_pin_targets(entity: Entity, body: &mut ClothBody, origin: Vec3, anchor
 /// Number of valid steps after which another non-finite state of the same cloth is logged again.
 const ERROR_COOLDOWN: u32 = 60;
 
-/// Restores the last valid state of a cloth with non-finite particles, and logs it once until the cloth has been
-/// valid for a while.
-pub(super) fn restore_last_valid_state(
+/// Recomputes the masses of a cloth that was restored because of non-finite numbers, and logs that once until the
+/// cloth has been valid for a while.
+pub(super) fn report_invalid_state(
     entity: Entity,
     particles: &mut ClothParticles,
     body: &mut ClothBody,
 ) {
-    particles.restore();
     let areal_density = body.areal_density;
     body.set_masses(particles, areal_density);
     if std::mem::replace(&mut body.error_cooldown, ERROR_COOLDOWN) == 0 {

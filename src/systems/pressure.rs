@@ -1,11 +1,9 @@
 //! Pressure of air enclosed in cloth.
 
 use crate::{
-    components::{ClothBody, ClothParticles, EnclosedVolume},
-    lod::InMotion,
-    plugin::ClothSubstepTime,
+    components::{ClothBody, EnclosedVolume},
     pressure::ClothPressure,
-    solver::{self, EnclosedAir, ParticleArrays},
+    solver::{self, ParticleArrays},
 };
 use bevy::prelude::*;
 
@@ -63,34 +61,4 @@ fn rest_volume(entity: Entity, body: &mut ClothBody) -> Option<f32> {
         };
     }
     body.enclosed_volume.rest_volume
-}
-
-use super::phases::due;
-
-pub(crate) fn apply_pressure(
-    mut cloths: Query<(&ClothBody, &ClothPressure, &mut ClothParticles), InMotion>,
-    time: Res<ClothSubstepTime>,
-) {
-    for (body, pressure, mut particles) in &mut cloths {
-        if let Some(time) = due(body, &time) {
-            apply_pressure_one(body, Some(pressure), &mut particles, &time);
-        }
-    }
-}
-
-pub(super) fn apply_pressure_one(
-    body: &ClothBody,
-    pressure: Option<&ClothPressure>,
-    particles: &mut ClothParticles,
-    time: &ClothSubstepTime,
-) {
-    let air = body.ramped.map_or(0.0, |ramped| ramped.air);
-    if let (Some(pressure), Some(volume)) = (pressure, body.enclosed_volume.rest_volume) {
-        let air = EnclosedAir {
-            amount: air,
-            ambient: pressure.ambient,
-            inside_out: volume < 0.0,
-        };
-        solver::inflate(particles, &body.triangles.indices, &air, time.substep);
-    }
 }

@@ -4,8 +4,8 @@ use super::build::{read_cloth_mesh, select_cloth};
 use crate::{
     cloth::Cloth,
     components::{
-        ClothBody, ClothBuildFailed, ClothConstraints, ClothMesh, ClothParticles,
-        ClothSelfContacts, ClothSkin, ClothSource,
+        ClothBody, ClothBuildFailed, ClothConstraints, ClothContacts, ClothMesh, ClothParticles,
+        ClothSkin, ClothSource,
     },
     grab::ClothGrabs,
     paint::ClothPart,
@@ -25,7 +25,7 @@ type BuiltComponents = (
     ClothParticles,
     ClothConstraints,
     ClothBody,
-    ClothSelfContacts,
+    ClothContacts,
     SleepTimer,
     ClothSleeping,
     ClothMesh,

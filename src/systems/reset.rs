@@ -6,7 +6,9 @@ use super::{
 };
 use crate::{
     cloth::{Cloth, ResetCloth},
-    components::{ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource},
+    components::{
+        ClothBody, ClothConstraints, ClothContacts, ClothMesh, ClothParticles, ClothSource,
+    },
     grab::{ClothGrabs, release_all},
     inertia::ClothInertia,
     max_distance::ClothMaxDistance,
@@ -28,6 +30,7 @@ pub(crate) fn reset(
         &mut ClothBody,
         &mut ClothMesh,
         &mut ClothGrabs,
+        &mut ClothContacts,
         &ClothSource,
         (
             Option<&ClothPaint>,
@@ -49,6 +52,7 @@ pub(crate) fn reset(
         mut body,
         mut mesh,
         mut grabs,
+        mut contacts,
         source,
         optional,
     )) = cloths.get_mut(entity)
@@ -123,7 +127,7 @@ pub(crate) fn reset(
     body.pins.clear();
     // A step in progress must not use state from before the reset.
     body.pin_targets.clear();
-    body.had_contact = false;
+    contacts.contacts.had_contact = false;
     constraints.forget_angular_momentum();
     bind_pins(
         entity,

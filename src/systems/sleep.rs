@@ -23,7 +23,7 @@ use crate::{
     settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence},
     sleep::{ClothSleeping, SleepInputs, SleepTimer},
     snapshot::Fingerprint,
-    solver::{Collider, Pose, Zone, has_stayed_within},
+    solver::{Collider, Plane, Pose, Zone, has_stayed_within},
     tearing::ClothTearing,
 };
 use bevy::{
@@ -243,7 +243,7 @@ impl SleepParams<'_, '_> {
         let plane = cloth
             .planar
             .and_then(|planar| plane_of(cloth.entity, planar, &self.transforms));
-        if let Some((point, normal)) = plane {
+        if let Some(Plane { point, normal }) = plane {
             fingerprint.word(u64::MAX);
             fingerprint.vector(point);
             fingerprint.vector(normal);

@@ -9,26 +9,16 @@ use super::{
     cloth_pairs::{ClothPair, ClothPairs, connected_components},
     colliders::ActiveColliders,
     parallel::ClothWorkers,
-    phases::{collide_one, due, integrate_one, relax_one},
-    planar::plane_of,
-    pressure::apply_pressure_one,
+    stages::{SubstepInputs, SubstepQuery, SubstepQueryItem, collide_pair},
 };
 use crate::{
-    cloth::Cloth,
-    components::{ClothBody, ClothConstraints, ClothParticles, ClothSelfContacts},
-    grab::ClothGrabs,
-    layers::ClothLayers,
     lod::InMotion,
-    planar::PlanarCloth,
     plugin::{ClothSubstep, ClothSubstepTime},
-    pressure::ClothPressure,
     settings::{ClothGravity, ClothMaxThreads},
-    solver::{self, Workers},
-    tearing::ClothTearing,
+    solver::{SubstepTime, Workers},
 };
 use bevy::{
     ecs::{
-        query::QueryData,
         schedule::{Schedule, SystemKey},
         system::SystemState,
     },
@@ -74,23 +64,6 @@ impl PluginSystems {
     }
 }
 
-/// Components of a cloth used in a substep.
-#[derive(QueryData)]
-#[query_data(mutable)]
-pub(crate) struct SubstepQuery {
-    entity: Entity,
-    cloth: &'static Cloth,
-    body: &'static mut ClothBody,
-    layers: Option<&'static ClothLayers>,
-    tearing: Option<&'static ClothTearing>,
-    planar: Option<&'static PlanarCloth>,
-    pressure: Option<&'static ClothPressure>,
-    grabs: &'static ClothGrabs,
-    particles: &'static mut ClothParticles,
-    constraints: &'static mut ClothConstraints,
-    contacts: &'static mut ClothSelfContacts,
-}
-
 /// System parameters for substeps without the schedule.
 type SubstepState = SystemState<(
     Query<'static, 'static, SubstepQuery, InMotion>,
@@ -114,7 +87,7 @@ pub(crate) fn run_substeps(world: &mut World, state: &mut SubstepState) {
     }
     world.schedule_scope(ClothSubstep, |world, schedule| {
         for index in 0..time.count {
-            world.insert_resource(ClothSubstepTime { index, ..time });
+            world.insert_resource(ClothSubstepTime(SubstepTime { index, ..*time }));
             schedule.run(world);
         }
     });
@@ -143,19 +116,21 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
     else {
         return;
     };
-    let inputs = SubstepInputs::new(&transforms, &gravity, &colliders, *time);
+    let inputs = SubstepInputs {
+        transforms: &transforms,
+        gravity: &gravity,
+        colliders: &colliders,
+        is_moved_externally: false,
+    };
+    let due = cloths.iter_mut();
+    let due = due.filter(|cloth| !cloth.body.update_rate.is_skipped);
     if cloth_pairs.is_empty() {
         let size = |cloth: &SubstepQueryItem| cloth.particles.len();
-        let due = cloths
-            .iter_mut()
-            .filter(|cloth| !cloth.body.update_rate.is_skipped);
         workers.for_each_cloth(*threads, due, size, |workers, mut cloth| {
-            inputs.run_island(workers, std::slice::from_mut(&mut cloth), &mut []);
+            let cloth = std::slice::from_mut(&mut cloth);
+            run_island(&inputs, workers, cloth, &mut [], &time);
         });
     } else {
-        let due = cloths
-            .iter_mut()
-            .filter(|cloth| !cloth.body.update_rate.is_skipped);
         let islands = group_by_island(due.collect(), cloth_pairs.pairs_mut());
         let size = |island: &Island| island.cloths.iter().map(|c| c.particles.len()).sum();
         workers.for_each_cloth(
@@ -163,7 +138,8 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
             islands.into_iter(),
             size,
             |workers, mut island| {
-                inputs.run_island(workers, &mut island.cloths, &mut island.pairs);
+                let Island { cloths, pairs } = &mut island;
+                run_island(&inputs, workers, cloths, pairs, &time);
             },
         );
     }
@@ -215,127 +191,29 @@ fn group_by_island<'a, 'w, 's>(
     islands
 }
 
-/// Inputs of the substeps, common to all cloths.
-pub(super) struct SubstepInputs<'a, 'w, 's> {
-    transforms: &'a TransformHelper<'w, 's>,
-    gravity: &'a ClothGravity,
-    colliders: &'a ActiveColliders,
-    time: ClothSubstepTime,
-}
-
-impl<'a, 'w, 's> SubstepInputs<'a, 'w, 's> {
-    pub(super) fn new(
-        transforms: &'a TransformHelper<'w, 's>,
-        gravity: &'a ClothGravity,
-        colliders: &'a ActiveColliders,
-        time: ClothSubstepTime,
-    ) -> Self {
-        Self {
-            transforms,
-            gravity,
-            colliders,
-            time,
-        }
-    }
-
-    /// Takes all substeps of a cloth that touches no other.
-    pub(super) fn run_single(&self, mut cloth: SubstepQueryItem) {
-        let cloth = std::slice::from_mut(&mut cloth);
-        self.run_island(&mut Workers::serial(), cloth, &mut []);
-    }
-
-    /// Takes all substeps of the cloths of an island.
-    fn run_island(
-        &self,
-        workers: &mut Workers,
-        cloths: &mut [SubstepQueryItem],
-        pairs: &mut [([usize; 2], &mut ClothPair)],
-    ) {
-        for index in 0..self.time.count {
-            let time = ClothSubstepTime { index, ..self.time };
-            for cloth in &mut *cloths {
-                if let Some(time) = due(&cloth.body, &time) {
-                    self.relax(workers, cloth, &time);
-                }
-            }
-            for ([a, b], pair) in &mut *pairs {
-                if let Ok([a, b]) = cloths.get_disjoint_mut([*a, *b])
-                    && due(&a.body, &time).is_some()
-                    && due(&b.body, &time).is_some()
-                {
-                    let triangles = [&a.body.triangles.indices, &b.body.triangles.indices];
-                    if pair.collide([&mut a.particles, &mut b.particles], triangles, &time) {
-                        a.body.bypass_change_detection().had_contact = true;
-                        b.body.bypass_change_detection().had_contact = true;
-                    }
-                }
-            }
-            for cloth in &mut *cloths {
-                if let Some(time) = due(&cloth.body, &time) {
-                    self.collide(workers, cloth, &time);
-                }
+/// Takes all substeps of the cloths of an island, or of a cloth that touches no other.
+pub(super) fn run_island(
+    inputs: &SubstepInputs,
+    workers: &mut Workers,
+    cloths: &mut [SubstepQueryItem],
+    pairs: &mut [([usize; 2], &mut ClothPair)],
+    time: &SubstepTime,
+) {
+    for time in time.substeps() {
+        for cloth in &mut *cloths {
+            if let Some(time) = cloth.substep(&time) {
+                inputs.begin_substep(workers, cloth, &time);
             }
         }
-    }
-
-    /// Takes the part of a substep before contacts between cloths.
-    fn relax(&self, workers: &mut Workers, item: &mut SubstepQueryItem, time: &ClothSubstepTime) {
-        let SubstepQueryItem {
-            cloth,
-            body,
-            tearing,
-            pressure,
-            grabs,
-            particles: p,
-            constraints: k,
-            ..
-        } = item;
-        let body = body.bypass_change_detection();
-        let k = k.bypass_change_detection();
-        integrate_one(workers, cloth, p, self.gravity, time);
-        apply_pressure_one(body, *pressure, p, time);
-        // Only pressure moves particles between integration and relaxation here.
-        let has_pressure = pressure.is_some();
-        relax_one(
-            workers,
-            cloth,
-            body,
-            *tearing,
-            grabs,
-            p,
-            k,
-            (time, has_pressure),
-        );
-        self.constrain_to_plane(item);
-        let SubstepQueryItem {
-            cloth,
-            body,
-            particles,
-            contacts,
-            ..
-        } = item;
-        let contacts = contacts.bypass_change_detection();
-        contacts.collide(cloth, body, particles, time);
-    }
-
-    /// Takes the part of a substep after contacts between cloths.
-    fn collide(&self, workers: &mut Workers, item: &mut SubstepQueryItem, time: &ClothSubstepTime) {
-        let SubstepQueryItem {
-            cloth,
-            body,
-            layers,
-            particles: p,
-            ..
-        } = item;
-        let body = body.bypass_change_detection();
-        collide_one(workers, cloth, body, *layers, p, self.colliders, time);
-        self.constrain_to_plane(item);
-    }
-
-    fn constrain_to_plane(&self, item: &mut SubstepQueryItem) {
-        let plane = |planar| plane_of(item.entity, planar, self.transforms);
-        if let Some((point, normal)) = item.planar.and_then(plane) {
-            solver::constrain_to_plane(&mut item.particles, point, normal);
+        for (indices, pair) in &mut *pairs {
+            if let Ok(both) = cloths.get_disjoint_mut(*indices) {
+                collide_pair(pair, both, &time);
+            }
+        }
+        for cloth in &mut *cloths {
+            if let Some(time) = cloth.substep(&time) {
+                inputs.collide(workers, cloth, &time);
+            }
         }
     }
 }

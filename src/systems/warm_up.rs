@@ -4,8 +4,9 @@ use super::{
     anchors::Anchors,
     check::check_cloth,
     finish::{FinishQuery, finish_one},
-    prepare::{AirParams, MAX_STEP, PrepareQuery, substep_time},
-    substep::{SubstepInputs, SubstepQuery},
+    prepare::{AirParams, MAX_STEP, PrepareQuery},
+    stages::{SubstepInputs, SubstepQuery},
+    substep::run_island,
 };
 use crate::{
     cloth::Cloth,
@@ -14,7 +15,7 @@ use crate::{
     layers::ClothLayers,
     settings::{ClothGravity, ClothSubsteps, WindTime},
     sleep::SleepTimer,
-    solver::Workers,
+    solver::{SubstepTime, Workers},
     warm_up::{ClothWarmUp, MAX_STEPS},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
@@ -54,12 +55,17 @@ pub(crate) fn warm_up(
         .fixed
         .as_ref()
         .map_or(1.0 / 60.0, |fixed| fixed.timestep().as_secs_f32());
-    let time = substep_time(step.min(MAX_STEP), *params.substeps);
+    let time = SubstepTime::new(step.min(MAX_STEP), params.substeps.0);
     let step_inputs = params
         .air
         .prepare(&params.anchors, time, **params.wind_time);
     let stationary = params.air.stationary(&params.colliders, &params.transforms);
-    let substep_inputs = SubstepInputs::new(&params.transforms, &params.gravity, &stationary, time);
+    let substep_inputs = SubstepInputs {
+        transforms: &params.transforms,
+        gravity: &params.gravity,
+        colliders: &stationary,
+        is_moved_externally: false,
+    };
     let mut pending = Vec::new();
     for (entity, steps, mut cloth) in &mut cloths.p0() {
         check_cloth(entity, cloth.bypass_change_detection());
@@ -70,8 +76,15 @@ pub(crate) fn warm_up(
             if let Ok(cloth) = cloths.p1().get_mut(entity) {
                 step_inputs.run(&mut Workers::serial(), cloth);
             }
-            if let Ok(cloth) = cloths.p2().get_mut(entity) {
-                substep_inputs.run_single(cloth);
+            if let Ok(mut cloth) = cloths.p2().get_mut(entity) {
+                let cloth = std::slice::from_mut(&mut cloth);
+                run_island(
+                    &substep_inputs,
+                    &mut Workers::serial(),
+                    cloth,
+                    &mut [],
+                    &time,
+                );
             }
             if let Ok(cloth) = cloths.p3().get_mut(entity) {
                 finish_one(&mut Workers::serial(), cloth, &time);

@@ -6,8 +6,8 @@ use bevy_drape::{
     mesh::{Topology, TriangleMesh},
     prelude::*,
     solver::{
-        self, ClothState, Collider, Friction, PinTarget, Pose, RestShape, Shape, StepSettings,
-        Tethers,
+        Bodies, ClothState, Collider, Contacts, Friction, MotionConstraints, PinTarget, Pose,
+        RestShape, Shape, StepInput, Tethers, Workers,
     },
 };
 
@@ -57,35 +57,28 @@ fn the_plugin_gives_the_bits_of_the_solver() {
         pose,
         friction,
     )];
-    let step_settings = StepSettings {
-        dt: app
-            .world()
-            .resource::<Time<Fixed>>()
-            .timestep()
-            .as_secs_f32(),
-        substeps: 8,
-        iterations: settings.iterations,
-        stretch_solver: settings.stretch_solver,
-        strain_limit: f32::INFINITY,
-        gravity: ClothGravity::default().0,
-        damping: settings.damping,
-        compliance: settings.fabric.compliance(),
-        tether_scale: settings.tether_scale.unwrap(),
-        air: settings.fabric.air(Vec3::new(1.0, 0.5, 2.0), 1.2),
-        surface: settings.fabric.surface(),
-        internal_friction: settings.fabric.internal_friction,
-        constraint_damping: settings.fabric.constraint_damping(),
+    let dt = app.world().resource::<Time<Fixed>>().timestep();
+    let wind = Vec3::new(1.0, 0.5, 2.0);
+    let step_settings =
+        settings.step_settings(dt.as_secs_f32(), 8, ClothGravity::default().0, wind, 1.2);
+    let input = StepInput {
+        pins: &pins,
+        colliders: &colliders,
+        ..default()
     };
+    let mut contacts = Contacts::default();
     for _ in 0..100 {
-        let state = ClothState {
+        let mut state = ClothState {
             particles: &mut parts.particles,
             constraints: &mut parts.constraints,
             triangles: &parts.triangles,
+            segments: None,
             tethers: &tethers,
-            pins: &pins,
-            self_contacts: None,
+            motion_constraints: &MotionConstraints::default(),
+            bodies: &mut Bodies::default(),
+            contacts: &mut contacts,
         };
-        assert!(solver::step(state, &colliders, &step_settings));
+        assert!(state.step(&mut Workers::serial(), &step_settings, &input));
     }
     assert_eq!(
         parts.particles.state_hash(),

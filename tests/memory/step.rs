@@ -6,30 +6,24 @@ use bevy_drape::{
     Cloth, Pins,
     mesh::{ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, Air, ClothState, Collider, Friction, PinTarget, Pose, RestShape,
-        SelfCollisionSettings, SelfContactPairs, Shape, StepSettings, StretchSolver, Tethers,
+        self, Bodies, ClothState, Collider, Contacts, Friction, MotionConstraints, PinTarget, Pose,
+        RestShape, SelfCollisionSettings, Shape, StepInput, StepSettings, StretchSolver, Tethers,
+        Workers,
     },
 };
 
-fn settings(stretch_solver: StretchSolver, iterations: u32, tether_scale: f32) -> StepSettings {
+fn settings(
+    stretch_solver: StretchSolver,
+    iterations: u32,
+    tether_scale: f32,
+) -> StepSettings<'static> {
+    let wind = Vec3::new(3.0, 0.0, 2.0);
     let cloth = Cloth::default();
     StepSettings {
-        dt: 1.0 / 60.0,
-        substeps: 4,
         iterations,
         stretch_solver,
-        strain_limit: f32::INFINITY,
-        gravity: Vec3::NEG_Y * 9.81,
-        damping: cloth.damping,
-        compliance: cloth.fabric.compliance(),
         tether_scale,
-        air: Air {
-            wind: Vec3::new(3.0, 0.0, 2.0),
-            ..cloth.fabric.air(Vec3::ZERO, 1.2)
-        },
-        surface: cloth.fabric.surface(),
-        internal_friction: cloth.fabric.internal_friction,
-        constraint_damping: cloth.fabric.constraint_damping(),
+        ..cloth.step_settings(1.0 / 60.0, 4, Vec3::NEG_Y * 9.81, wind, 1.2)
     }
 }
 
@@ -135,17 +129,28 @@ fn count_allocations(
         to_world: Mat3::IDENTITY,
         triangles: None,
     };
-    let mut contacts = SelfContactPairs::default();
+    let settings = StepSettings {
+        self_collision: collides.then_some(self_collision),
+        ..*settings
+    };
+    let input = StepInput {
+        pins: &pins,
+        colliders,
+        ..StepInput::default()
+    };
+    let mut contacts = Contacts::default();
     let mut step = || {
-        let state = ClothState {
+        let mut state = ClothState {
             particles: &mut parts.particles,
             constraints: &mut parts.constraints,
             triangles: &parts.triangles,
+            segments: None,
             tethers: &tethers,
-            pins: &pins,
-            self_contacts: collides.then_some((&mut contacts, self_collision)),
+            motion_constraints: &MotionConstraints::default(),
+            bodies: &mut Bodies::default(),
+            contacts: &mut contacts,
         };
-        assert!(solver::step(state, colliders, settings));
+        assert!(state.step(&mut Workers::serial(), &settings, &input));
     };
     (0..30).for_each(|_| step());
     allocations_during(|| (0..30).for_each(|_| step()))

@@ -25,7 +25,7 @@ fn fixed(shape: Shape, position: Vec3) -> Collider {
 }
 
 /// Returns settings for 60 Hz with 8 substeps.
-fn default_settings(thickness: f32) -> StepSettings {
+fn default_settings(thickness: f32) -> StepSettings<'static> {
     StepSettings {
         substeps: 8,
         damping: 0.2,

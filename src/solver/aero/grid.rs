@@ -13,7 +13,6 @@ use crate::solver::{
     triangles::GridTriangles,
     workers::{PARTICLES_PER_PART, Workers},
 };
-use bevy::math::Vec3;
 use std::ops::Range;
 
 /// Adds the acceleration by the air on the triangles of a grid. `area` has the area of every triangle of the
@@ -93,19 +92,20 @@ struct BandScratch {
 impl Kernel for GridBand<'_> {
     #[inline(always)]
     fn run(self) {
-        self.apply_forces::<false>();
+        self.apply_forces();
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
-        self.apply_forces::<true>();
+        // `AirGrid::forces` calls `AirGrid::reference_forces`.
+        self.apply_forces();
     }
 }
 
 impl GridBand<'_> {
-    /// Computes the forces block by block, or cell by cell for the scalar reference, and adds their
-    /// accelerations.
+    /// Computes the forces block by block and adds their accelerations.
     #[inline(always)]
-    fn apply_forces<const REFERENCE: bool>(self) {
+    fn apply_forces(self) {
         let zero = [[0.0; BLOCK]; 3];
         let mut forces = CellForces {
             a: zero,
@@ -131,11 +131,7 @@ impl GridBand<'_> {
                 let n = BLOCK.min(columns - 1 - c);
                 let (above, below) = (r * columns + c, (r + 1) * columns + c);
                 let cell = r * (columns - 1) + c;
-                if REFERENCE {
-                    grid.forces_one_by_one(above, below, cell..cell + n, &mut forces);
-                } else {
-                    grid.forces(above, below, cell..cell + n, &mut scratch, &mut forces);
-                }
+                grid.forces(above, below, cell..cell + n, &mut scratch, &mut forces);
                 let corners = [
                     // Upper and lower row in turn: a load one element after a recent store to the same row is
                     // slow.
@@ -166,7 +162,9 @@ fn add_accelerations(acceleration: &mut [f32], force: &[f32], w: &[f32]) {
 }
 
 impl AirGrid<'_> {
-    fn forces_one_by_one(
+    /// Scalar reference of [`forces`](Self::forces): one cell after the other.
+    #[cfg(test)]
+    fn reference_forces(
         &self,
         above: usize,
         below: usize,
@@ -185,6 +183,7 @@ impl AirGrid<'_> {
     }
 
     /// Computes the forces on the corners of one cell from the indices of its particles a and d.
+    #[cfg(test)]
     fn forces_of_cell(&self, above: usize, below: usize, cell: usize) -> [[f32; 3]; 4] {
         let at = |planes: [&[f32]; 3], i: usize| planes.map(|plane| plane[i]);
         let corners = |planes| {
@@ -217,6 +216,10 @@ impl AirGrid<'_> {
         scratch: &mut BandScratch,
         to: &mut CellForces,
     ) {
+        #[cfg(test)]
+        if crate::solver::simd::levels::is_reference() {
+            return self.reference_forces(above, below, cells, to);
+        }
         // Rounded up to whole registers, as far as the arrays allow; the excess results are not used. The scalar
         // remainder of a row would otherwise cost as much as the rest of it.
         let n = cells.len().min(BLOCK);
@@ -360,6 +363,7 @@ fn distribute_forces(
 }
 
 /// Returns the forces on the corners a, b, d and e of a cell: the scalar reference.
+#[cfg(test)]
 fn cell_forces(
     coefficients: AirCoefficients,
     code: u8,
@@ -367,6 +371,7 @@ fn cell_forces(
     x: [[f32; 3]; 4],
     displacement: [[f32; 3]; 4],
 ) -> [[f32; 3]; 4] {
+    use bevy::math::Vec3;
     let rises = code & GridTriangles::RISES != 0;
     let swapped = code & GridTriangles::SWAPPED != 0;
     let choose = |choose, a: Vec3, b: Vec3| {

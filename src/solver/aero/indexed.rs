@@ -4,7 +4,7 @@ use super::{AirCoefficients, CornerRows, triangle_forces};
 use crate::solver::{
     corners::{BLOCK, Corners},
     particles::ParticleArrays,
-    simd::{Kernel, SimdLevel, dispatch},
+    simd::{Kernel, dispatch},
     soa::SoaVec3,
     triangles::Triangles,
     workers::Workers,
@@ -23,7 +23,7 @@ pub(super) fn apply(
         return;
     }
     // Serially, the forces of each block of triangles are scattered while it is in the cache.
-    if workers.is_serial() || SimdLevel::current() == SimdLevel::Scalar {
+    if workers.is_serial() {
         dispatch(ApplyAirSerial {
             particles,
             triangles,
@@ -186,7 +186,8 @@ impl Kernel for ComputeForces<'_> {
         }
     }
 
-    /// Not reached: at the scalar level, triangles are not split over workers.
+    /// Runs the same code: [`ApplyAirSerial`] has the scalar reference.
+    #[cfg(test)]
     fn run_reference(self) {
         self.run();
     }
@@ -262,6 +263,7 @@ impl Kernel for ApplyAirSerial<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         let triangles = self.triangles;
         for number in self.range {

@@ -14,7 +14,7 @@ use super::{
 use bevy::math::Vec3;
 
 /// Air around a cloth, and aerodynamic coefficients of the fabric.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Air {
     /// Velocity of the air, m/s.
     pub wind: Vec3,
@@ -28,17 +28,12 @@ pub struct Air {
     pub areal_density: f32,
 }
 
-/// Adds the acceleration by the air to every particle, for a fixed step of `dt` seconds.
+/// Adds the acceleration by air with a uniform wind to every particle, for a fixed step of `dt` seconds.
 ///
 /// With u = v_triangle − wind, n the unit normal on the side with n·u ≥ 0, the rest area A and c = n·u/|u|:
 /// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Drag is limited so that one step at most stops the
 /// triangle relative to the air, and the sum of both so that it never increases the speed relative to the air.
-pub fn apply_air(particles: &mut ParticleArrays, triangles: &Triangles, air: &Air, dt: f32) {
-    apply_air_parallel(&mut Workers::serial(), particles, triangles, air, dt);
-}
-
-/// [`apply_air`], split over workers.
-pub(crate) fn apply_air_parallel(
+pub(super) fn apply_uniform_air(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     triangles: &Triangles,
@@ -187,7 +182,13 @@ mod tests {
     #[test]
     fn drag_of_a_plate_across_the_wind() {
         let (mut p, triangles) = triangle(0.0);
-        apply_air(&mut p, &triangles, &air(Vec3::Y * 3.0), 1e-4);
+        apply_uniform_air(
+            &mut Workers::serial(),
+            &mut p,
+            &triangles,
+            &air(Vec3::Y * 3.0),
+            1e-4,
+        );
         // ½·1.2·1.28·0.5 m²·9 m²/s²
         assert!((total(&p) - Vec3::Y * 3.456).length() < 1e-4);
     }
@@ -195,7 +196,13 @@ mod tests {
     #[test]
     fn a_plate_along_the_wind_has_no_force() {
         let (mut p, triangles) = triangle(0.0);
-        apply_air(&mut p, &triangles, &air(Vec3::X * 3.0), 1e-4);
+        apply_uniform_air(
+            &mut Workers::serial(),
+            &mut p,
+            &triangles,
+            &air(Vec3::X * 3.0),
+            1e-4,
+        );
         assert_eq!(total(&p), Vec3::ZERO);
     }
 
@@ -207,7 +214,7 @@ mod tests {
             lift: 1.0,
             ..air(Vec3::Z * 3.0)
         };
-        apply_air(&mut p, &triangles, &lifting, 1e-4);
+        apply_uniform_air(&mut Workers::serial(), &mut p, &triangles, &lifting, 1e-4);
         let force = total(&p);
         // The plate rises towards +z. Lift acts along the normal, without the component along the wind: towards
         // −y.
@@ -229,7 +236,7 @@ mod tests {
             };
             for _ in 0..300 {
                 p.acceleration.fill(Vec3::ZERO);
-                apply_air(&mut p, &triangles, &lifting, 0.02);
+                apply_uniform_air(&mut Workers::serial(), &mut p, &triangles, &lifting, 0.02);
                 for i in 0..3 {
                     let velocity_change = p.acceleration.get(i) * 0.02;
                     p.set_velocity(i, p.velocity(i) + velocity_change);
@@ -243,7 +250,13 @@ mod tests {
     #[test]
     fn a_gale_never_reverses_the_relative_velocity() {
         let (mut p, triangles) = triangle(0.0);
-        apply_air(&mut p, &triangles, &air(Vec3::Y * 1000.0), 0.1);
+        apply_uniform_air(
+            &mut Workers::serial(),
+            &mut p,
+            &triangles,
+            &air(Vec3::Y * 1000.0),
+            0.1,
+        );
         let velocity_change = p.acceleration.get(0).y * 0.1;
         assert!(velocity_change <= 1000.0 * 1.001, "{velocity_change} m/s");
     }
@@ -271,7 +284,7 @@ mod tests {
                     lift: 2.0,
                     ..air(Vec3::new(0.3, -1.0, 0.5) * speed)
                 };
-                apply_air(&mut p, &triangles, &air, 0.01);
+                apply_uniform_air(&mut Workers::serial(), &mut p, &triangles, &air, 0.01);
             }
             p.acceleration.bits().collect()
         });
@@ -328,7 +341,7 @@ mod tests {
             };
             let accelerations = |triangles: &Triangles| {
                 let mut p = p.clone();
-                apply_air(&mut p, triangles, &air, 0.01);
+                apply_uniform_air(&mut Workers::serial(), &mut p, triangles, &air, 0.01);
                 p.acceleration
             };
             let (expected, got) = (accelerations(&triangles), accelerations(&grid));
@@ -341,13 +354,13 @@ mod tests {
             }
             let expected = same_bits(|| {
                 let mut p = p.clone();
-                apply_air(&mut p, &grid, &air, 0.01);
+                apply_uniform_air(&mut Workers::serial(), &mut p, &grid, &air, 0.01);
                 p.acceleration.bits().collect()
             });
             for count in threads::COUNTS {
                 let mut p = p.clone();
                 threads::with(count, |workers| {
-                    apply_air_parallel(workers, &mut p, &grid, &air, 0.01);
+                    apply_uniform_air(workers, &mut p, &grid, &air, 0.01);
                 });
                 assert!(p.acceleration.bits().eq(expected.iter().copied()));
             }

@@ -110,12 +110,6 @@ impl Bodies {
         self.list.is_empty()
     }
 
-    /// Returns the body with this number.
-    pub fn get(&self, id: u64) -> Option<&RigidBody> {
-        let k = self.list.binary_search_by_key(&id, |body| body.id).ok()?;
-        self.list.get(k)
-    }
-
     /// Returns the factor by which the cloth should multiply its number of substeps in the coming step, for the
     /// sake of the bodies in contact. `substep` is the usual length of a substep, s.
     pub(crate) fn plan_substeps(&mut self, p: &ParticleArrays, substep: f32) -> u32 {

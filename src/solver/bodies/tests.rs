@@ -2,9 +2,8 @@ use super::*;
 use crate::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        Compliance, ConstraintGraph, ContactSurface, IntegrateSettings, ParticleArrays,
-        RelaxSettings, RelaxationFactor, StretchSolver, Surface, TriangleContacts, Triangles,
-        Workers, collide::update_and_collide, integrate, relax,
+        ClothState, ConstraintGraph, Contacts, MotionConstraints, ParticleArrays, StepInput,
+        StepSettings, SubstepTime, Surface, Tethers, Triangles, Workers,
     },
 };
 use bevy::math::{DVec3, Mat3, Quat};
@@ -46,7 +45,7 @@ struct TestCloth {
     particles: ParticleArrays,
     constraints: ConstraintGraph,
     triangles: Triangles,
-    triangle_contacts: TriangleContacts,
+    contacts: Contacts,
     bodies: Bodies,
     gravity: Vec3,
 }
@@ -66,7 +65,7 @@ impl TestCloth {
             particles,
             constraints,
             triangles,
-            triangle_contacts: TriangleContacts::default(),
+            contacts: Contacts::default(),
             bodies: Bodies {
                 list: bodies.into_iter().collect(),
                 ..Bodies::default()
@@ -86,72 +85,42 @@ impl TestCloth {
     /// Runs one fixed step. The bodies keep their state, as if an engine had moved them the same way.
     fn step(&mut self) {
         let Self {
-            particles: p,
+            particles,
             constraints,
             triangles,
-            triangle_contacts,
+            contacts,
             bodies,
             gravity,
         } = self;
         let workers = &mut Workers::serial();
-        let surface = Surface {
-            thickness: 0.01,
-            friction: Friction {
-                static_coefficient: 0.5,
-                kinetic_coefficient: 0.4,
+        let count = SUBSTEPS * bodies.plan_substeps(particles, DT / SUBSTEPS as f32);
+        let settings = StepSettings {
+            dt: DT,
+            substeps: count,
+            gravity: *gravity,
+            surface: Surface {
+                thickness: 0.01,
+                friction: Friction {
+                    static_coefficient: 0.5,
+                    kinetic_coefficient: 0.4,
+                },
             },
+            ..StepSettings::default()
         };
-        let count = SUBSTEPS * bodies.plan_substeps(p, DT / SUBSTEPS as f32);
-        p.begin_step(&[], count);
-        bodies.begin_step(DT);
-        bodies.distribute_masses(p);
-        let dt = DT / count as f32;
-        for substep in 0..count {
-            let during = [substep, count];
-            let by = IntegrateSettings {
-                gravity: *gravity,
-                damping: 0.0,
-                dt,
-            };
-            integrate(p, &by);
-            bodies.advance(p, during, dt);
-            if substep == 0 {
-                constraints.prepare(p);
-            }
-            let by = RelaxSettings {
-                compliance: Compliance::default(),
-                stretch_solver: StretchSolver::Direct,
-                strain_limit: f32::INFINITY,
-                iterations: 1,
-                dt,
-                relaxation_factor: RelaxationFactor::default(),
-                substeps_left: count - 1 - substep,
-                loads: false,
-            };
-            relax(p, constraints, &by);
-            bodies.apply_attachment_impulses(p, during, dt);
-            let mut contact_surface = ContactSurface {
-                triangles,
-                triangle_contacts,
-                surface,
-            };
-            if substep == 0 {
-                (contact_surface.triangle_contacts).prepare(
-                    triangles,
-                    bodies.dynamic(),
-                    surface.thickness,
-                );
-            }
-            update_and_collide(workers, p, contact_surface.reborrow(), [], during);
-            let input = BodyContactInput {
-                contact_surface,
-                #[cfg(feature = "parry")]
-                meshes: &mut Default::default(),
-                during,
-                dt,
-            };
-            bodies.collide(workers, p, input);
-            bodies.restore_attachment_masses(p);
+        let mut cloth = ClothState {
+            particles,
+            constraints,
+            triangles,
+            segments: None,
+            tethers: &Tethers::default(),
+            motion_constraints: &MotionConstraints::default(),
+            bodies: &mut *bodies,
+            contacts,
+        };
+        let input = StepInput::default();
+        cloth.begin_step(workers, &settings, &input);
+        for time in SubstepTime::new(DT, count).substeps() {
+            cloth.substep(workers, &settings, &input, &time);
         }
         for body in &mut bodies.list {
             body.motion.cloth_pose = body.motion.pose;

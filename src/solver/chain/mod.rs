@@ -6,12 +6,12 @@
 //! | `stretch` | stretch constraints of whole chains |
 //! | `bending` | bending constraints of whole chains |
 
-mod bending;
-mod stretch;
+pub(super) mod bending;
+pub(super) mod stretch;
 
 use super::{grid::GridSolveParams, relax::Regularization, simd::select};
-pub(super) use bending::{BEND_DIAGONAL_SCALE, MIN_EXPLICIT_RATIO, bend_force_factor};
-pub(super) use stretch::{NEAR_LIMIT, PUSH_FRACTION, RIGID_LENGTH_LIMIT};
+pub(super) use bending::MIN_EXPLICIT_RATIO;
+pub(super) use stretch::RIGID_LENGTH_LIMIT;
 
 /// x, y, z and inverse mass of one particle of each of `W` chains.
 pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];

@@ -299,6 +299,7 @@ impl ChainBatch {
     }
 
     /// Scalar reference of [`solve`](Self::solve): one lane after the other.
+    #[cfg(test)]
     pub(super) fn solve_reference(
         &mut self,
         access: &mut impl ParticleAccess,

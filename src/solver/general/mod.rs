@@ -38,7 +38,7 @@ use super::{
 use bends::solve_bends;
 use chains::ChainScratch;
 pub(super) use chains::{ChainBatch, ChainIndex};
-use chunk::{ChunkBuffer, solve_sequentially};
+use chunk::ChunkBuffer;
 pub(super) use find_chains::find_chains;
 use particle_access::{
     PackedParticles, PackedSlice, PackedWindow, ParticleAccess, WINDOW, copy, write_back,
@@ -159,13 +159,14 @@ impl<S: Fn(&Batch) -> Regularization> Kernel for GeneralPass<'_, '_, S> {
         write_back(packed, points);
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         let points = self.points;
         let params = self.params;
         let sequentially = |points: &mut Points, batches: &mut [Batch]| {
             for batch in batches {
                 let regularization = (params.batch_regularization)(batch);
-                solve_sequentially(
+                chunk::solve_sequentially(
                     points,
                     &batch.pairs,
                     &batch.rest,
@@ -220,7 +221,7 @@ mod tests {
     use super::particle_access::WINDOW;
     use crate::solver::{
         BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
-        RelaxationFactor, SoaVec3, StretchSolver, relax, simd::levels::same_bits,
+        RelaxationFactor, SoaVec3, StretchSolver, Workers, relax, simd::levels::same_bits,
     };
     use bevy::math::Vec3;
 
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(graph.grids().count(), 0);
         let bits = same_bits(|| {
             let (mut particles, mut graph) = (particles.clone(), graph.clone());
-            relax(&mut particles, &mut graph, settings);
+            relax(&mut Workers::serial(), &mut particles, &mut graph, settings);
             let lists = graph
                 .chain_batches
                 .iter()
@@ -350,7 +351,12 @@ mod tests {
                 stretch_solver,
                 ..relax_settings(1, 0.0, false)
             };
-            relax(&mut particles, &mut graph, &settings);
+            relax(
+                &mut Workers::serial(),
+                &mut particles,
+                &mut graph,
+                &settings,
+            );
             for end in (40..rest.len()).step_by(41) {
                 let error = particles.position.get(end).y - rest.get(end).y;
                 assert!(left.contains(&error), "{stretch_solver:?}: {error}");
@@ -381,7 +387,12 @@ mod tests {
         let settings = relax_settings(1, 0.0, false);
         let bits = same_bits(|| {
             let mut particles = particles.clone();
-            relax(&mut particles, &mut graph.clone(), &settings);
+            relax(
+                &mut Workers::serial(),
+                &mut particles,
+                &mut graph.clone(),
+                &settings,
+            );
             particles.position.bits().collect()
         });
         let before: Vec<u32> = particles.position.bits().collect();

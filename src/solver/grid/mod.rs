@@ -20,6 +20,7 @@ mod constraint_set;
 mod groups;
 mod pass;
 mod project;
+#[cfg(test)]
 mod reference;
 mod strip;
 mod transpose;

@@ -9,7 +9,6 @@ use super::{
     constraint_set::GridConstraintSet,
     groups::{LANES, LaneGroups},
     project::{ParticlePlanes, project},
-    reference,
     strip::{GroupConstraints, copy_warp, write_warp},
     transpose::{transpose_back, transpose_weft},
 };
@@ -18,7 +17,7 @@ use crate::solver::{
     chain::{SCRATCH_PER_PARTICLE, Tile},
     columns::Columns,
     relax::{Points, Regularization},
-    simd::{Kernel, SimdLevel, dispatch},
+    simd::{Kernel, dispatch},
     split::split,
     workers::{PARTICLES_PER_PART, PartIterator, Workers},
 };
@@ -92,9 +91,9 @@ pub(in crate::solver) fn relax_grid(
         z: &mut points.z[particles.clone()],
         w: &points.w[particles],
     };
-    if SimdLevel::current() == SimdLevel::Scalar {
-        reference::pass(planes, grid, params);
-        return;
+    #[cfg(test)]
+    if crate::solver::simd::levels::is_reference() {
+        return super::reference::pass(planes, grid, params);
     }
     let layout = grid.layout;
     let is_large = layout.rows.max(layout.columns) > COARSE_EVERY_SUBSTEP;
@@ -215,6 +214,7 @@ impl Kernel for DiagonalsKernel<'_> {
     }
 
     /// Runs the same code: the scalar reference stands for the pass as a whole.
+    #[cfg(test)]
     fn run_reference(self) {
         self.run();
     }
@@ -430,6 +430,7 @@ impl<P: ChainStorage> Kernel for ChainsKernel<'_, P> {
     }
 
     /// Runs the same code: the scalar reference stands for the pass as a whole.
+    #[cfg(test)]
     fn run_reference(self) {
         self.run();
     }

@@ -8,7 +8,11 @@ use super::{
     project::ParticlePlanes,
 };
 use crate::solver::{
-    chain::{BEND_DIAGONAL_SCALE, NEAR_LIMIT, PUSH_FRACTION, bend_force_factor, projection_factor},
+    chain::{
+        bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
+        projection_factor,
+        stretch::{NEAR_LIMIT, PUSH_FRACTION},
+    },
     constraints::ConstraintKind,
     relax::Regularization,
     workers::Workers,

@@ -57,7 +57,8 @@ pub struct MeshCollider {
 
 impl MeshCollider {
     /// Creates a collider that does not move.
-    pub fn fixed(surface: Arc<TriangleSurface>, pose: Pose, friction: Friction) -> Self {
+    #[cfg(test)]
+    pub(crate) fn fixed(surface: Arc<TriangleSurface>, pose: Pose, friction: Friction) -> Self {
         Self {
             surface,
             start: pose,

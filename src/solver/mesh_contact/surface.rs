@@ -255,13 +255,9 @@ impl TriangleSurface {
     }
 
     /// Returns the number of triangles.
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
         self.triangles.len()
-    }
-
-    /// Returns whether there are no triangles; never true, since [`new`](Self::new) rejects such surfaces.
-    pub fn is_empty(&self) -> bool {
-        self.triangles.is_empty()
     }
 
     /// Iterates over the end points of all edges, in the local frame. Edges of a closed surface occur once, inner

@@ -151,7 +151,7 @@ fn drop_particles(threads: usize, clear_cache: bool) -> (u64, f32) {
                 ..MeshCollider::fixed(block.clone(), STILL, rough)
             };
             let colliders = [block, floor.clone()];
-            p.begin_step(&[], 8);
+            p.begin_step(&mut Workers::serial(), None, &[], 8);
             for substep in 0..8 {
                 if clear_cache {
                     contacts = MeshContacts::default();
@@ -161,7 +161,7 @@ fn drop_particles(threads: usize, clear_cache: bool) -> (u64, f32) {
                     damping: 0.0,
                     dt: 1.0 / 480.0,
                 };
-                crate::solver::integrate(&mut p, &free);
+                crate::solver::integrate(&mut Workers::serial(), &mut p, &free);
                 let all = colliders.iter().map(|collider| (collider, [substep, 8]));
                 contacts.begin(&p, all.clone(), &surface, substep == 0);
                 update_displacements(&mut p);

@@ -367,6 +367,7 @@ impl Kernel for DisplacementBounds<'_> {
         }
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
         for (g, range) in self.group_bounds.iter_mut().enumerate() {
             for axis in 0..3 {

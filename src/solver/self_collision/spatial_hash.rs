@@ -210,17 +210,19 @@ struct PairSearch<'a> {
 impl Kernel for PairSearch<'_> {
     #[inline(always)]
     fn run(self) {
-        self.search::<true>();
+        self.search();
     }
 
+    #[cfg(test)]
     fn run_reference(self) {
-        self.search::<false>();
+        // `hits` calls `hits_reference`.
+        self.search();
     }
 }
 
 impl PairSearch<'_> {
     #[inline(always)]
-    fn search<const WIDE: bool>(self) {
+    fn search(self) {
         let SpatialHash {
             at,
             rest,
@@ -246,11 +248,7 @@ impl PairSearch<'_> {
                 let end = to.min(from + MAX_CANDIDATES);
                 *self.complete &= end == to || to < from;
                 for first in (from..end).step_by(LANES) {
-                    let mut found = if WIDE {
-                        self.hits(of, first, end - first)
-                    } else {
-                        self.hits_reference(of, first, end - first)
-                    };
+                    let mut found = self.hits(of, first, end - first);
                     while found != 0 {
                         let m = first + found.trailing_zeros() as usize / 8;
                         found &= found - 1;
@@ -270,6 +268,10 @@ impl PairSearch<'_> {
     /// each hit.
     #[inline(always)]
     fn hits(&self, of: [f32; 6], first: usize, count: usize) -> u128 {
+        #[cfg(test)]
+        if crate::solver::simd::levels::is_reference() {
+            return self.hits_reference(of, first, count);
+        }
         let SpatialHash { at, rest, .. } = self.hash;
         let lanes = |plane: &[f32]| -> [f32; LANES] {
             let mut lanes = [0.0; LANES];
@@ -290,6 +292,7 @@ impl PairSearch<'_> {
     }
 
     /// Scalar reference of [`hits`](Self::hits).
+    #[cfg(test)]
     fn hits_reference(&self, of: [f32; 6], first: usize, count: usize) -> u128 {
         let SpatialHash { at, rest, .. } = self.hash;
         let [x, y, z, u, v, w] = of;

@@ -2,9 +2,9 @@ use super::*;
 use crate::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        Air, ClothState, Collider, Compliance, ConstraintDamping, Friction, PinTarget, Pose, Shape,
-        SoaVec3, StepSettings, StretchSolver, Surface, Tethers, simd::levels::same_bits,
-        step_parallel, workers::threads,
+        Air, Bodies, ClothState, Collider, Compliance, ConstraintDamping, Contacts, Friction,
+        MotionConstraints, PinTarget, Pose, Shape, SoaVec3, StepInput, StepSettings, Surface,
+        Tethers, simd::levels::same_bits, workers::threads,
     },
 };
 use bevy::math::{Quat, Vec3};
@@ -19,10 +19,10 @@ struct TestCloth {
     assembly: Assembly,
     rest: Vec<Vec3>,
     distance: f32,
-    contacts: SelfContactPairs,
+    contacts: Contacts,
     pins: Vec<PinTarget>,
     colliders: Vec<Collider>,
-    settings: StepSettings,
+    settings: StepSettings<'static>,
 }
 
 impl TestCloth {
@@ -37,15 +37,12 @@ impl TestCloth {
             assembly,
             rest,
             distance: self_distance(0.01, spacing),
-            contacts: SelfContactPairs::default(),
+            contacts: Contacts::default(),
             pins: Vec::new(),
             colliders: Vec::new(),
             settings: StepSettings {
                 dt: 1.0 / 60.0,
                 substeps: 8,
-                iterations: 1,
-                strain_limit: f32::INFINITY,
-                stretch_solver: StretchSolver::Direct,
                 gravity: Vec3::NEG_Y * 9.81,
                 damping: 0.2,
                 compliance: Compliance {
@@ -70,6 +67,7 @@ impl TestCloth {
                     bending: 0.03,
                     ..ConstraintDamping::default()
                 },
+                ..StepSettings::default()
             },
         }
     }
@@ -95,27 +93,32 @@ impl TestCloth {
     fn run(&mut self, threads: usize, collides: bool, steps: u32) {
         threads::with(threads, |workers| {
             for _ in 0..steps {
-                let settings = SelfCollisionSettings {
-                    distance: self.distance,
-                    friction: FRICTION,
-                    rest: &self.rest,
-                    to_world: Mat3::IDENTITY,
-                    triangles: None,
+                let settings = StepSettings {
+                    self_collision: collides.then_some(SelfCollisionSettings {
+                        distance: self.distance,
+                        friction: FRICTION,
+                        rest: &self.rest,
+                        to_world: Mat3::IDENTITY,
+                        triangles: None,
+                    }),
+                    ..self.settings
                 };
-                let body = ClothState {
+                let input = StepInput {
+                    pins: &self.pins,
+                    colliders: &self.colliders,
+                    ..StepInput::default()
+                };
+                let mut cloth = ClothState {
                     particles: &mut self.assembly.particles,
                     constraints: &mut self.assembly.constraints,
                     triangles: &self.assembly.triangles,
+                    segments: None,
                     tethers: &Tethers::default(),
-                    pins: &self.pins,
-                    self_contacts: collides.then_some((&mut self.contacts, settings)),
+                    motion_constraints: &MotionConstraints::default(),
+                    bodies: &mut Bodies::default(),
+                    contacts: &mut self.contacts,
                 };
-                assert!(step_parallel(
-                    workers,
-                    body,
-                    &self.colliders,
-                    &self.settings
-                ));
+                assert!(cloth.step(workers, &settings, &input));
             }
         });
     }
@@ -333,7 +336,7 @@ fn threads_and_simd_levels_give_the_same_bits() {
     let run = |threads: usize| {
         let mut cloth = TestCloth::over_floor(100).with_positions(folded);
         cloth.run(threads, true, 12);
-        assert!(!cloth.contacts.is_empty());
+        assert!(!cloth.contacts.self_pairs.is_empty());
         cloth.assembly.particles.state_hash()
     };
     let expected = run(0);

@@ -86,10 +86,3 @@ pub struct TopologyChanges {
     /// Particles with a changed area, and the new area, in units of the rest areas.
     pub areas: Vec<(u32, f32)>,
 }
-
-impl TopologyChanges {
-    /// Returns whether nothing has changed.
-    pub fn is_empty(&self) -> bool {
-        self.replaced.is_empty()
-    }
-}

@@ -15,7 +15,6 @@ use super::{
     soa::SoaVec3,
 };
 pub use solve::solve_tethers;
-pub(crate) use solve::solve_tethers_parallel;
 
 /// Tethers of a cloth.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -240,7 +239,7 @@ fn distance_between(positions: &SoaVec3, i: usize, anchor: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{ConstraintGraph, ConstraintKind, simd::levels::same_bits};
+    use crate::solver::{ConstraintGraph, ConstraintKind, Workers, simd::levels::same_bits};
     use bevy::math::Vec3;
 
     /// A rope along x with links of 1 m and some pinned particles.
@@ -266,7 +265,7 @@ mod tests {
         let (mut p, tethers) = rope(3, &[0]);
         p.position.set(1, Vec3::new(0.0, -3.0, 0.0));
         p.position.set(2, Vec3::new(0.0, 0.0, 1.9));
-        solve_tethers(&mut p, &tethers, 1.25);
+        solve_tethers(&mut Workers::serial(), &mut p, &tethers, 1.25);
         assert!(p.position.get(1).distance(Vec3::NEG_Y * 1.25) < 1e-6);
         assert_eq!(p.position.get(2), Vec3::new(0.0, 0.0, 1.9));
         assert_eq!(p.position.get(0), Vec3::ZERO);
@@ -281,7 +280,7 @@ mod tests {
             [(0, 4.0), (8, 4.0)]
         );
         p.position.set(4, Vec3::new(4.0, -8.0, 0.0));
-        solve_tethers(&mut p, &tethers, 1.0);
+        solve_tethers(&mut Workers::serial(), &mut p, &tethers, 1.0);
         // Both pull towards their anchors, to a distance of 4 m; the horizontal components cancel.
         let fraction = 4.0 / 80.0_f32.sqrt();
         let wanted = Vec3::new(4.0, -8.0 * fraction, 0.0);
@@ -289,7 +288,7 @@ mod tests {
         // Only one tether of this particle is too long.
         p.position.set(1, Vec3::new(3.0, -1.2, 0.0));
         let away = Vec3::new(3.0, -1.2, 0.0);
-        solve_tethers(&mut p, &tethers, 1.0);
+        solve_tethers(&mut Workers::serial(), &mut p, &tethers, 1.0);
         assert!(p.position.get(1).distance(away.normalize()) < 1e-6);
     }
 
@@ -298,10 +297,10 @@ mod tests {
         let (mut p, tethers) = rope(3, &[0]);
         p.position.set(2, Vec3::X * 9.0);
         let before = p.position.clone();
-        solve_tethers(&mut p, &tethers, f32::INFINITY);
-        solve_tethers(&mut p, &Tethers::default(), 1.0);
+        solve_tethers(&mut Workers::serial(), &mut p, &tethers, f32::INFINITY);
+        solve_tethers(&mut Workers::serial(), &mut p, &Tethers::default(), 1.0);
         p.inverse_mass[2] = 0.0;
-        solve_tethers(&mut p, &tethers, 1.0);
+        solve_tethers(&mut Workers::serial(), &mut p, &tethers, 1.0);
         assert_eq!(p.position, before);
         assert!(Tethers::default().is_empty());
         assert_eq!(Tethers::default().max_length_ratio(&p), 0.0);
@@ -312,7 +311,7 @@ mod tests {
         let (_, tethers) = rope(30, &[0]);
         let (mut p, _) = rope(3, &[0]);
         p.position.set(2, Vec3::X * 9.0);
-        solve_tethers(&mut p, &tethers, 1.0);
+        solve_tethers(&mut Workers::serial(), &mut p, &tethers, 1.0);
         assert_eq!(p.position.get(2), Vec3::X * 9.0);
     }
 
@@ -357,8 +356,8 @@ mod tests {
         assert_eq!(tethers.slots.len(), 4);
         let bits = same_bits(|| {
             let mut p = start.clone();
-            solve_tethers(&mut p, &tethers, 1.01);
-            solve_tethers(&mut p, &tethers, 1.0);
+            solve_tethers(&mut Workers::serial(), &mut p, &tethers, 1.01);
+            solve_tethers(&mut Workers::serial(), &mut p, &tethers, 1.0);
             p.position.bits().collect()
         });
         assert!(bits != start.position.bits().collect::<Vec<_>>());

@@ -319,6 +319,7 @@ impl Kernel for CoarseSolveKernel<'_, '_> {
     }
 
     /// Runs the same code: these loops are scalar already, except for the projection of rows.
+    #[cfg(test)]
     fn run_reference(self) {
         self.run();
     }

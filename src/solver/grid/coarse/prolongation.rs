@@ -98,6 +98,7 @@ impl Kernel for ProlongationKernel<'_> {
     }
 
     /// Runs the same code: these loops are scalar already.
+    #[cfg(test)]
     fn run_reference(self) {
         self.run();
     }

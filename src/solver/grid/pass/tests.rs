@@ -1,7 +1,7 @@
 use super::GridLayout;
 use crate::solver::{
     BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
-    RelaxationFactor, SimdLevel, SoaVec3, StretchSolver, relax,
+    RelaxationFactor, SoaVec3, StretchSolver, Workers, relax, simd::levels,
 };
 use bevy::math::Vec3;
 
@@ -94,13 +94,13 @@ fn passes_equal_the_scalar_reference_bitwise_at_every_simd_level() {
                     ..settings(stretch_solver, iterations)
                 };
                 let mut expected = None;
-                for level in SimdLevel::ALL {
-                    if !level.force() {
-                        continue;
-                    }
+                let results = levels::each(|| {
                     let (mut p, mut graph) = disturbed_grid(columns, rows);
                     graph.prepare(&p);
-                    relax(&mut p, &mut graph, &relax_settings);
+                    relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
+                    p
+                });
+                for (level, p) in results {
                     assert!(p.position.is_finite());
                     let expected = expected.get_or_insert(p.clone());
                     assert!(
@@ -108,7 +108,6 @@ fn passes_equal_the_scalar_reference_bitwise_at_every_simd_level() {
                         "{columns}×{rows}, {level:?}, {relax_settings:?}"
                     );
                 }
-                SimdLevel::best().force();
             }
         }
     }
@@ -137,7 +136,7 @@ fn a_grid_converges_to_the_same_stretch_as_single_constraints() {
             relaxation_factor: RelaxationFactor::default(),
             ..settings(stretch_solver, 3000)
         };
-        relax(&mut p, graph, &relax_settings);
+        relax(&mut Workers::serial(), &mut p, graph, &relax_settings);
         crate::solver::measure_stretch(&p, graph).max
     };
     for stretch_solver in [StretchSolver::Direct, StretchSolver::GaussSeidel] {
@@ -179,7 +178,7 @@ fn momentum_is_conserved() {
     };
     for relax_settings in [relax_settings, rigid, limited] {
         let (mut p, mut graph) = (p.clone(), graph.clone());
-        relax(&mut p, &mut graph, &relax_settings);
+        relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
         assert_ne!(p.position, before.1);
         let drift = (centre(&p) - before.0).length() / mass;
         assert!(drift < 2e-6, "{drift} m: {relax_settings:?}");
@@ -219,7 +218,7 @@ fn elastic_chains_are_held_at_the_strain_limit() {
         };
         let [with, without] = [limited, free].map(|relax_settings| {
             let (mut p, mut graph) = (p.clone(), graph.clone());
-            relax(&mut p, &mut graph, &relax_settings);
+            relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
             strain(&p, &graph)
         });
         if stretch_solver == StretchSolver::Direct {
@@ -269,10 +268,10 @@ fn a_fold_does_not_keep_the_next_link_from_being_shortened() {
             loads: true,
             ..settings(StretchSolver::Direct, 1)
         };
-        relax(&mut p, &mut graph, &relax_settings);
+        relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
         let lambda = graph.grids[0].sets[5].lambda.iter();
         let load = -lambda.copied().fold(0.0, f32::min);
-        relax(&mut p, &mut graph, &relax_settings);
+        relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
         (crate::solver::measure_stretch(&p, &graph).max, load)
     });
     assert!(

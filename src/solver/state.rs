@@ -1,0 +1,198 @@
+//! State of one cloth in the solver, and the settings and inputs of its steps.
+//!
+//! The solver borrows the state: particles and constraints belong to whoever steps the cloth, in an app to the
+//! components of its entity, which systems may change between two stages of a step.
+
+#[cfg(feature = "parry")]
+use super::mesh_contact::{MeshCollider, MeshContacts};
+use super::{
+    aero::Air,
+    bodies::Bodies,
+    collide::{Collider, Surface},
+    constraints::{Compliance, ConstraintGraph},
+    damping::ConstraintDamping,
+    grab::{GrabConstraint, GrabbedMass},
+    inertia::FrameMotion,
+    motion_constraints::MotionConstraints,
+    particles::{ParticleArrays, PinTarget},
+    plane::Plane,
+    ramp::RelaxationFactor,
+    relax::StretchSolver,
+    rope_drag::RopeSegments,
+    self_collision::{SelfCollisionSettings, SelfContactPairs},
+    tethers::Tethers,
+    triangle_contacts::TriangleContacts,
+    triangles::Triangles,
+    volume::EnclosedAir,
+    wind_field::WindField,
+};
+use bevy::math::Vec3;
+
+/// Borrowed state of a cloth. The stages of a step are its methods, see [`step`](super::step).
+pub struct ClothState<'a> {
+    /// Positions, displacements and masses.
+    pub particles: &'a mut ParticleArrays,
+    /// Stretch, shear and bend constraints.
+    pub constraints: &'a mut ConstraintGraph,
+    /// Triangles, on which the air acts and which touch small colliders.
+    pub triangles: &'a Triangles,
+    /// Segments of a rope, on which the air acts; `None` for a sheet.
+    pub segments: Option<&'a RopeSegments>,
+    /// Tethers to pinned particles.
+    pub tethers: &'a Tethers,
+    /// Limits of the distance to animation targets.
+    pub motion_constraints: &'a MotionConstraints,
+    /// Rigid bodies near the cloth, which push it and are pushed by it.
+    pub bodies: &'a mut Bodies,
+    /// Contacts, and scratch buffers for finding them.
+    pub contacts: &'a mut Contacts,
+}
+
+/// Contacts of a cloth and scratch buffers for finding them, kept from one substep to the next.
+///
+/// They follow from the positions, so they are not part of what a snapshot saves.
+#[derive(Clone, Debug, Default)]
+pub struct Contacts {
+    /// Whether anything touched or held the cloth in the running step.
+    pub had_contact: bool,
+    /// Candidate pairs of self-collision.
+    pub self_pairs: SelfContactPairs,
+    pub(super) triangles: TriangleContacts,
+    #[cfg(feature = "parry")]
+    pub(super) meshes: MeshContacts,
+    pub(super) grabbed_mass: GrabbedMass,
+}
+
+/// Settings of the steps of a cloth.
+///
+/// The default is a cloth without damping, friction, thickness and air, inextensible and without resistance to
+/// bending, with 8 substeps of a step of 1/60 s.
+#[derive(Clone, Copy, Debug)]
+pub struct StepSettings<'a> {
+    /// Length of the fixed step, s.
+    pub dt: f32,
+    /// Substeps per fixed step; 0 is taken as 1.
+    pub substeps: u32,
+    /// Solver iterations per substep.
+    pub iterations: u32,
+    /// Solver of stretch constraints.
+    pub stretch_solver: StretchSolver,
+    /// Largest strain of elastic stretch constraints, as a fraction of their rest length; infinity sets no limit.
+    pub strain_limit: f32,
+    /// Gravity, m/s².
+    pub gravity: Vec3,
+    /// Damping rate of all motion, 1/s: after t seconds e^(−damping·t) of it is left.
+    pub damping: f32,
+    /// Compliance of the constraints.
+    pub compliance: Compliance,
+    /// Relaxation factor of the constraints, normally full.
+    pub relaxation_factor: RelaxationFactor,
+    /// Maximum length of tethers, as a multiple of their rest length; infinity switches tethers off.
+    pub tether_scale: f32,
+    /// Air and aerodynamic coefficients.
+    pub air: Air,
+    /// Thickness and friction of the cloth.
+    pub surface: Surface,
+    /// Internal friction of the fabric, m/s² ([`apply_internal_friction`](super::apply_internal_friction)).
+    pub internal_friction: f32,
+    /// Damping of constraints (Kelvin–Voigt).
+    pub constraint_damping: ConstraintDamping,
+    /// Self-collision; `None` switches it off.
+    pub self_collision: Option<SelfCollisionSettings<'a>>,
+    /// Air enclosed by a closed cloth.
+    pub enclosed_air: Option<EnclosedAir>,
+    /// Plane in which the particles stay.
+    pub plane: Option<Plane>,
+    /// Whether the loads of stretch constraints are recorded, for tearing. Such a cloth has no tethers: the load that
+    /// they carry would be missing.
+    pub records_loads: bool,
+    /// Whether anything but the solver moves particles between integration and relaxation.
+    pub is_moved_externally: bool,
+}
+
+impl Default for StepSettings<'_> {
+    fn default() -> Self {
+        Self {
+            dt: 1.0 / 60.0,
+            substeps: 8,
+            iterations: 1,
+            stretch_solver: StretchSolver::Direct,
+            strain_limit: f32::INFINITY,
+            gravity: Vec3::NEG_Y * 9.81,
+            damping: 0.0,
+            compliance: Compliance::default(),
+            relaxation_factor: RelaxationFactor::default(),
+            tether_scale: 1.0,
+            air: Air::default(),
+            surface: Surface::default(),
+            internal_friction: 0.0,
+            constraint_damping: ConstraintDamping::default(),
+            self_collision: None,
+            enclosed_air: None,
+            plane: None,
+            records_loads: false,
+            is_moved_externally: false,
+        }
+    }
+}
+
+/// World around a cloth in one step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StepInput<'a> {
+    /// Targets of pinned particles at the end of the step.
+    pub pins: &'a [PinTarget],
+    /// Motion of the reference frame that moves the cloth along rigidly.
+    pub frame_motion: Option<&'a FrameMotion>,
+    /// Local wind, added to that of [`StepSettings::air`].
+    pub wind: WindField<'a>,
+    /// Grab constraints.
+    pub grabs: &'a [GrabConstraint<'a>],
+    /// Primitive colliders.
+    pub colliders: &'a [Collider],
+    /// Mesh colliders.
+    #[cfg(feature = "parry")]
+    pub meshes: &'a [MeshCollider],
+}
+
+/// Position in time within a fixed step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SubstepTime {
+    /// Length of the fixed step, s.
+    pub step: f32,
+    /// Length of a substep, s.
+    pub substep: f32,
+    /// Index of the substep, from 0.
+    pub index: u32,
+    /// Number of substeps in the step.
+    pub count: u32,
+}
+
+impl SubstepTime {
+    /// Returns the first substep of a step of `step` seconds in `count` substeps, at least 1.
+    pub fn new(step: f32, count: u32) -> Self {
+        let count = count.max(1);
+        Self {
+            step,
+            substep: step / count as f32,
+            index: 0,
+            count,
+        }
+    }
+
+    /// Returns all substeps of the step, in order.
+    pub fn substeps(self) -> impl Iterator<Item = Self> {
+        (0..self.count).map(move |index| Self { index, ..self })
+    }
+
+    /// Returns index and count.
+    pub(crate) fn during(&self) -> [u32; 2] {
+        [self.index, self.count]
+    }
+}
+
+impl Default for SubstepTime {
+    /// The first of 8 substeps at 60 Hz.
+    fn default() -> Self {
+        Self::new(1.0 / 60.0, 8)
+    }
+}
