@@ -3,7 +3,7 @@
 use crate::{
     grab::{DragCloth, GrabCloth, ReleaseCloth},
     snapshot::ClothSnapshot,
-    solver::tear::Blade,
+    solver::topology::Blade,
     tearing::{CutCloth, ShredCloth, TearEdge},
 };
 use bevy::prelude::*;

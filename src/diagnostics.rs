@@ -1,13 +1,14 @@
 //! Measures the cost and quality of cloth steps, per cloth and as Bevy diagnostics.
 
 use crate::{
-    cloth::Cloth,
-    components::{ClothConstraints, ClothParticles},
-    layers::ClothLayers,
+    cloth::{
+        Cloth,
+        components::{ClothConstraints, ClothParticles},
+    },
+    collision::{active_colliders::ActiveColliders, layers::ClothLayers},
     plugin::ClothSystems,
     sleep::ClothSleeping,
     solver::{Stretch, deepest_penetration, measure_stretch},
-    systems::ActiveColliders,
 };
 use bevy::{
     app::FixedUpdate,

@@ -42,109 +42,96 @@ pub mod mesh;
 pub mod params;
 pub mod solver;
 
+mod build;
+mod character;
 mod cloth;
-mod collider;
+mod collision;
 mod commands;
-mod components;
 #[cfg(feature = "debug")]
 mod debug;
 mod diagnostics;
-mod fabric;
-mod grab;
-mod inertia;
 #[cfg(any(feature = "avian", feature = "rapier"))]
-mod integrations;
-#[cfg(feature = "picking")]
-mod interaction;
-mod layers;
+mod engines;
+mod grab;
 mod lod;
-mod max_distance;
-#[cfg(feature = "parry")]
-mod mesh_collider;
-mod paint;
 #[cfg(feature = "panel")]
 pub mod panel;
+#[cfg(feature = "picking")]
+mod picking;
 mod pins;
-mod planar;
 mod plugin;
 #[cfg(feature = "presets")]
-mod presets;
+mod preset;
 mod pressure;
 mod proxy;
-mod reference_frame;
+mod render;
 mod rope;
-mod rules;
-mod settings;
-mod skeleton_colliders;
-mod skin_weights;
 mod sleep;
 mod snapshot;
-mod systems;
+mod step;
 mod tearing;
-mod templates;
 mod time;
-mod warm_up;
-mod wind_zone;
+mod wind;
 
+pub use character::inertia::{ClothInertia, Teleport, TeleportCloth};
+pub use character::max_distance::{Backstop, ClothMaxDistance};
+pub use character::paint::{ClothPaint, ClothPart, PerVertex, VertexChannel};
+pub use character::rules::{ClothRules, MeshNames};
+pub use character::skeleton_colliders::SkeletonColliders;
+pub use cloth::components::{ClothBuildFailed, ClothConstraints, ClothParticles, ClothSource};
+pub use cloth::fabric::Fabric;
+pub use cloth::planar::PlanarCloth;
+pub use cloth::settings::{
+    ClothGravity, ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence,
+};
+pub use cloth::warm_up::ClothWarmUp;
 pub use cloth::{Cloth, ClothReady, ResetCloth, SelfCollision};
-pub use collider::{ClothCollider, LastPose};
+pub use collision::collider::{ClothCollider, LastPose};
+pub use collision::layers::ClothLayers;
+#[cfg(feature = "parry")]
+pub use collision::mesh_collider::{ClothMeshCollider, ClothMeshShape};
 pub use commands::ClothCommands;
-pub use components::{ClothBuildFailed, ClothConstraints, ClothParticles, ClothSource};
 #[cfg(feature = "debug")]
 pub use debug::{ClothDebugPlugin, ClothGizmoGroup, ClothGizmos};
 pub use diagnostics::{ClothDiagnosticsPlugin, ClothStats};
-pub use fabric::Fabric;
-pub use grab::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
-pub use inertia::{ClothInertia, Teleport, TeleportCloth};
 #[cfg(feature = "avian")]
-pub use integrations::AvianClothPlugin;
+pub use engines::AvianClothPlugin;
 #[cfg(feature = "rapier")]
-pub use integrations::RapierClothPlugin;
-#[cfg(feature = "picking")]
-pub use interaction::{
-    ClothHit, ClothInteractionPlugin, ClothPointers, ClothTool, ClothTools, HoveredEdge,
-    HoveredEdges,
-};
-pub use layers::ClothLayers;
+pub use engines::RapierClothPlugin;
+pub use grab::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 pub use lod::{
     ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame, LodLevel,
 };
-pub use max_distance::{Backstop, ClothMaxDistance};
-#[cfg(feature = "parry")]
-pub use mesh_collider::{ClothMeshCollider, ClothMeshShape};
-pub use paint::{ClothPaint, ClothPart, PerVertex, VertexChannel};
 #[cfg(feature = "panel")]
 pub use panel::{ClothPanel, ClothPanelPlugin};
+#[cfg(feature = "picking")]
+pub use picking::{
+    ClothHit, ClothInteractionPlugin, ClothPointers, ClothTool, ClothTools, HoveredEdge,
+    HoveredEdges,
+};
+pub use pins::template::{ClothInertiaTemplate, PinsTemplate};
 pub use pins::{ClothCorner, ClothEdge, Pin, PinAnchor, PinPredicate, PinSelector, Pins};
-pub use planar::PlanarCloth;
 pub use plugin::{ClothPlugin, ClothSubstep, ClothSubstepTime, ClothSystems};
 #[cfg(feature = "presets")]
-pub use presets::{
+pub use preset::{
     ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetError, ClothPresetHandle,
     rust_code,
 };
 pub use pressure::ClothPressure;
 pub use proxy::{ClothProxy, ClothProxyTemplate};
 pub use rope::Rope;
-pub use rules::{ClothRules, MeshNames};
-pub use settings::{
-    ClothGravity, ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence,
-};
-pub use skeleton_colliders::SkeletonColliders;
 pub use sleep::{ClothSleeping, TIME_TO_SLEEP};
 pub use snapshot::{ClothSnapshot, SnapshotError};
 pub use solver::{
     Falloff, StretchSolver, ZoneFlow, ZoneShape,
-    tear::{Blade, TearLimit},
+    topology::{Blade, TearLimit},
 };
 pub use tearing::{
     ClothTearing, ClothTorn, CutCloth, ResistanceFunction, ShredCloth, TearCause, TearEdge,
     TearResistance, TornEdge,
 };
-pub use templates::{ClothInertiaTemplate, PinsTemplate};
 pub use time::{ClothClock, ClothTime, cloth_step_due};
-pub use warm_up::ClothWarmUp;
-pub use wind_zone::{LocalWind, WindZone};
+pub use wind::zone::{LocalWind, WindZone};
 
 /// Names that most programs need.
 pub mod prelude {

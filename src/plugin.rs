@@ -1,36 +1,42 @@
 //! The plugin: registers types, resources and systems, and says which system runs when.
 
 #[cfg(feature = "parry")]
-use crate::mesh_collider;
+use crate::collision::mesh_collider;
 #[cfg(feature = "presets")]
-use crate::presets;
+use crate::preset as presets;
 use crate::{
-    cloth::{Cloth, ClothReady, ResetCloth},
-    collider::{self, ClothCollider, LastPose},
-    components::{ClothBuildFailed, ClothSkin, ClothSource},
+    character::{
+        inertia::{ClothInertia, TeleportCloth},
+        max_distance::ClothMaxDistance,
+        paint::{ClothPaint, ClothPart},
+        rules::{self, ClothRules},
+        skeleton_colliders::{self, SkeletonColliders},
+    },
+    cloth::{
+        Cloth, ClothReady, ResetCloth,
+        components::{ClothBuildFailed, ClothSkin, ClothSource},
+        planar::PlanarCloth,
+        settings::{
+            ClothGravity, ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime,
+            WindTurbulence,
+        },
+        warm_up::ClothWarmUp,
+    },
+    collision::{
+        collider::{self, ClothCollider, LastPose},
+        layers::ClothLayers,
+    },
     grab::{self, ClothGrabbed, ClothReleased},
-    inertia::{ClothInertia, TeleportCloth},
-    layers::ClothLayers,
     lod::{ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame},
-    max_distance::ClothMaxDistance,
-    paint::{ClothPaint, ClothPart},
     pins::Pins,
-    planar::PlanarCloth,
     pressure::ClothPressure,
     proxy::ClothProxy,
     rope::Rope,
-    rules::{self, ClothRules},
-    settings::{
-        ClothGravity, ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence,
-    },
-    skeleton_colliders::{self, SkeletonColliders},
     sleep::ClothSleeping,
     solver::SubstepTime,
-    systems,
     tearing::{self, ClothTearing},
     time::{ClothClock, ClothTime, advance_cloth_time, cloth_step_due},
-    warm_up::ClothWarmUp,
-    wind_zone::WindZone,
+    wind::zone::WindZone,
 };
 use bevy::{
     asset::AssetEventSystems,
@@ -68,15 +74,16 @@ impl ClothPlugin {
     #[cfg(feature = "parry")]
     fn add_mesh_colliders(&self, app: &mut App) {
         // Before the primitives: those write `LastPose` of an entity with both kinds of collider.
-        let find = systems::find_mesh_colliders
+        let find = crate::collision::active_mesh_colliders::find_mesh_colliders
             .in_set(ClothSystems::Prepare)
-            .after(systems::end_pause)
-            .before(systems::find_colliders);
+            .after(crate::time::pause_detection::end_pause)
+            .before(crate::collision::active_colliders::find_colliders);
         app.register_type::<mesh_collider::ClothMeshCollider>()
             .add_systems(self.schedule, find)
             .add_systems(
                 First,
-                systems::mark_changed_meshes.run_if(resource_exists::<Assets<Mesh>>),
+                crate::collision::active_mesh_colliders::mark_changed_meshes
+                    .run_if(resource_exists::<Assets<Mesh>>),
             )
             .add_observer(mesh_collider::forget_last_pose);
     }
@@ -86,22 +93,25 @@ impl ClothPlugin {
     fn add_frame_following(&self, app: &mut App) {
         app.add_systems(
             self.schedule,
-            systems::teleport
+            crate::character::reference_frame::teleport
                 .before(ClothSystems::Prepare)
                 .after(advance_cloth_time),
         );
         app.add_systems(
             self.schedule,
             (
-                (systems::choose_level_of_detail, systems::begin_step_cost)
+                (
+                    crate::lod::choose_level::choose_level_of_detail,
+                    crate::lod::choose_level::begin_step_cost,
+                )
                     .chain()
                     .after(advance_cloth_time)
-                    .before(systems::teleport),
-                systems::end_step_cost.after(ClothSystems::Finish),
+                    .before(crate::character::reference_frame::teleport),
+                crate::lod::choose_level::end_step_cost.after(ClothSystems::Finish),
             )
                 .run_if(cloth_step_due),
         )
-        .add_systems(Last, systems::enforce_budget);
+        .add_systems(Last, crate::lod::choose_level::enforce_budget);
         // In other schedules a step is a frame.
         if !self.runs_in_fixed_update() {
             return;
@@ -109,16 +119,20 @@ impl ClothPlugin {
         app.add_systems(
             RunFixedMainLoop,
             (
-                (systems::track_anchors, systems::sample_frame_transforms)
+                (
+                    crate::cloth::transforms::track_anchors,
+                    crate::cloth::transforms::sample_frame_transforms,
+                )
                     .chain()
                     .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
-                systems::sample_fixed_transforms
+                crate::cloth::transforms::sample_fixed_transforms
                     .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
             ),
         )
         .add_systems(
             self.schedule,
-            systems::find_frame_fraction.before(systems::teleport),
+            crate::cloth::transforms::find_frame_fraction
+                .before(crate::character::reference_frame::teleport),
         );
     }
 
@@ -278,7 +292,7 @@ impl Plugin for ClothPlugin {
             .init_resource::<ClothLod>()
             .init_resource::<ClothBudget>()
             .init_resource::<ClothsPerFrame>()
-            .init_resource::<systems::StepCost>()
+            .init_resource::<crate::lod::choose_level::StepCost>()
             .register_type::<ClothInertia>()
             .register_type::<TeleportCloth>()
             .register_type::<ClothTearing>()
@@ -289,18 +303,20 @@ impl Plugin for ClothPlugin {
             .init_resource::<WindTime>()
             .init_resource::<WindTurbulence>()
             .init_resource::<WindOcclusion>()
-            .init_resource::<systems::ActiveWindZones>()
+            .init_resource::<crate::wind::active_zones::ActiveWindZones>()
             .init_resource::<ClothSubsteps>()
             .init_resource::<ClothMaxThreads>()
-            .init_resource::<systems::ClothWorkers>()
+            .init_resource::<crate::cloth::workers::ClothWorkers>()
             .init_resource::<ClothTime>()
             .init_resource::<ClothClock>()
             .init_resource::<ClothSubstepTime>()
-            .init_resource::<systems::ActiveColliders>()
-            .init_resource::<systems::ClothPairs>()
-            .init_resource::<systems::FrameFraction>()
-            .init_resource::<systems::PauseDetection>()
-            .insert_resource(systems::InterpolateRendering(self.runs_in_fixed_update()));
+            .init_resource::<crate::collision::active_colliders::ActiveColliders>()
+            .init_resource::<crate::collision::broad_phase::ClothPairs>()
+            .init_resource::<crate::cloth::transforms::FrameFraction>()
+            .init_resource::<crate::time::pause_detection::PauseDetection>()
+            .insert_resource(crate::render::interpolation::InterpolateRendering(
+                self.runs_in_fixed_update(),
+            ));
         #[cfg(any(feature = "avian", feature = "rapier"))]
         app.insert_resource(ClothSchedule(self.schedule));
         #[cfg(feature = "parry")]
@@ -321,20 +337,24 @@ impl Plugin for ClothPlugin {
         .add_systems(
             self.schedule,
             (
-                (advance_cloth_time, systems::count_update).before(ClothSystems::Prepare),
                 (
-                    systems::end_pause,
-                    systems::catch_up_with_frame.run_if(cloth_step_due),
+                    advance_cloth_time,
+                    crate::time::pause_detection::count_update,
+                )
+                    .before(ClothSystems::Prepare),
+                (
+                    crate::time::pause_detection::end_pause,
+                    crate::character::reference_frame::catch_up_with_frame.run_if(cloth_step_due),
                     // In every update: colliders that moved while cloths were paused must not make up
                     // for that motion in one step.
-                    systems::find_colliders,
+                    crate::collision::active_colliders::find_colliders,
                     (
-                        systems::check_settings,
-                        systems::check_planes,
-                        systems::find_wind_zones,
-                        systems::find_cloth_pairs,
-                        systems::update_sleep,
-                        systems::prepare_cloths,
+                        crate::build::check_settings::check_settings,
+                        crate::cloth::planar_constraint::check_planes,
+                        crate::wind::active_zones::find_wind_zones,
+                        crate::collision::broad_phase::find_cloth_pairs,
+                        crate::sleep::detect::update_sleep,
+                        crate::step::prepare::prepare_cloths,
                         grab::move_grabs,
                     )
                         .chain()
@@ -342,11 +362,11 @@ impl Plugin for ClothPlugin {
                 )
                     .chain()
                     .in_set(ClothSystems::Prepare),
-                systems::run_substeps
+                crate::step::substeps::run_substeps
                     .in_set(ClothSystems::Simulate)
                     .run_if(cloth_step_due),
                 (
-                    systems::finish,
+                    crate::step::finish::finish,
                     tearing::tear_overloaded.run_if(
                         any_with_component::<ClothTearing>
                             .and_then(resource_exists::<Assets<Mesh>>),
@@ -360,10 +380,10 @@ impl Plugin for ClothPlugin {
 
         // A substep takes microseconds, less than dispatching systems to other threads. Parallel
         // work is inside each system, over cloths.
-        let mut plugin_systems = systems::PluginSystems::default();
+        let mut plugin_systems = crate::step::substeps::PluginSystems::default();
         app.init_schedule(ClothSubstep)
             .edit_schedule(ClothSubstep, |schedule| {
-                let existing = systems::PluginSystems::all(schedule);
+                let existing = crate::step::substeps::PluginSystems::all(schedule);
                 schedule
                     .set_executor(SingleThreadedExecutor::new())
                     .set_build_settings(ScheduleBuildSettings {
@@ -381,11 +401,12 @@ impl Plugin for ClothPlugin {
                             .chain(),
                     )
                     .add_systems((
-                        systems::integrate.in_set(ClothSystems::Integrate),
-                        systems::relax.in_set(ClothSystems::Relax),
-                        systems::collide.in_set(ClothSystems::Collide),
+                        crate::step::stages::integrate.in_set(ClothSystems::Integrate),
+                        crate::step::stages::relax.in_set(ClothSystems::Relax),
+                        crate::step::stages::collide.in_set(ClothSystems::Collide),
                     ));
-                plugin_systems = systems::PluginSystems::all(schedule).without(&existing);
+                plugin_systems =
+                    crate::step::substeps::PluginSystems::all(schedule).without(&existing);
             })
             .insert_resource(plugin_systems);
 
@@ -404,32 +425,32 @@ impl Plugin for ClothPlugin {
                 (
                     rules::apply_rules,
                     skeleton_colliders::generate_colliders,
-                    systems::rebuild_replaced_meshes,
-                    systems::rebuild_changed_meshes,
-                    systems::build,
-                    systems::build_ropes,
-                    systems::teleport,
-                    systems::warm_up.run_if(systems::any_warm_up_pending),
-                    systems::unbind_proxies,
-                    systems::bind_proxies,
+                    crate::build::rebuild::rebuild_replaced_meshes,
+                    crate::build::rebuild::rebuild_changed_meshes,
+                    crate::build::from_mesh::build,
+                    crate::build::from_rope::build_ropes,
+                    crate::character::reference_frame::teleport,
+                    crate::step::warm_up::warm_up.run_if(crate::step::warm_up::any_warm_up_pending),
+                    crate::proxy::bind::unbind_proxies,
+                    crate::proxy::bind::bind_proxies,
                 )
                     .chain()
                     .in_set(ClothSystems::Build),
                 (
-                    systems::find_render_poses,
-                    systems::write_mesh,
-                    systems::write_proxies,
+                    crate::render::pose::find_render_poses,
+                    crate::render::write_mesh::write_mesh,
+                    crate::proxy::write_mesh::write_proxies,
                 )
                     .chain()
                     .in_set(ClothSystems::WriteMesh),
             ),
         )
-        .add_observer(systems::reset)
-        .add_observer(systems::request_teleport)
+        .add_observer(crate::build::reset::reset)
+        .add_observer(crate::character::reference_frame::request_teleport)
         .add_observer(skeleton_colliders::remove_colliders)
-        .add_observer(systems::restore_source_mesh)
-        .add_observer(systems::restore_proxy_mesh)
-        .add_observer(systems::remove_rope_components)
+        .add_observer(crate::build::rebuild::restore_source_mesh)
+        .add_observer(crate::proxy::bind::restore_proxy_mesh)
+        .add_observer(crate::build::from_rope::remove_rope_components)
         .add_observer(collider::forget_last_pose)
         .add_observer(tearing::cut)
         .add_observer(tearing::tear_edge)

@@ -1,7 +1,7 @@
 //! Draws the outlines of colliders.
 
 use super::{ClothGizmoGroup, ClothGizmos};
-use crate::{collider::ClothCollider, solver::Shape};
+use crate::{collision::collider::ClothCollider, solver::Shape};
 use bevy::{
     color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE},
     prelude::*,
@@ -93,7 +93,7 @@ pub(super) fn draw_colliders(
 /// Draws the edges of hull, mesh and heightfield colliders at their pose in the last step.
 #[cfg(feature = "parry")]
 pub(super) fn draw_mesh_colliders(
-    colliders: Res<crate::systems::ActiveColliders>,
+    colliders: Res<crate::collision::active_colliders::ActiveColliders>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {

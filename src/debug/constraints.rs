@@ -2,8 +2,10 @@
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
-    cloth::Cloth,
-    components::{ClothBody, ClothConstraints, ClothParticles},
+    cloth::{
+        Cloth,
+        components::{ClothBody, ClothConstraints, ClothParticles},
+    },
     solver::ConstraintKind,
 };
 use bevy::prelude::*;

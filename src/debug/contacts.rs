@@ -2,10 +2,11 @@
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
-    cloth::{Cloth, SelfCollision},
-    components::{ClothBody, ClothContacts, ClothParticles},
-    layers::ClothLayers,
-    systems::ActiveColliders,
+    cloth::{
+        Cloth, SelfCollision,
+        components::{ClothBody, ClothContacts, ClothParticles},
+    },
+    collision::{active_colliders::ActiveColliders, layers::ClothLayers},
 };
 use bevy::{
     color::palettes::css::{AQUA, LIME},

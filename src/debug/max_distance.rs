@@ -1,7 +1,10 @@
 //! Draws the max-distance spheres and backstops of particles.
 
 use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
-use crate::{cloth::Cloth, components::ClothBody, max_distance::PINNED_DISTANCE};
+use crate::{
+    character::max_distance::PINNED_DISTANCE,
+    cloth::{Cloth, components::ClothBody},
+};
 use bevy::{
     color::palettes::css::{HOT_PINK, MEDIUM_PURPLE},
     prelude::*,

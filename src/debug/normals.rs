@@ -2,8 +2,10 @@
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
-    cloth::Cloth,
-    components::{ClothBody, ClothParticles},
+    cloth::{
+        Cloth,
+        components::{ClothBody, ClothParticles},
+    },
     mesh::smooth_normals,
 };
 use bevy::{color::palettes::css::AQUA, math::Vec3A, prelude::*};

@@ -1,8 +1,8 @@
 //! Draws pinned particles.
 
 use super::{ClothGizmoGroup, ClothGizmos};
-use crate::{
-    cloth::Cloth,
+use crate::cloth::{
+    Cloth,
     components::{ClothBody, ClothParticles},
 };
 use bevy::{color::palettes::css::GOLD, prelude::*};

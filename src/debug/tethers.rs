@@ -1,8 +1,8 @@
 //! Draws the tethers of particles to their pins.
 
 use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
-use crate::{
-    cloth::Cloth,
+use crate::cloth::{
+    Cloth,
     components::{ClothBody, ClothParticles},
 };
 use bevy::{

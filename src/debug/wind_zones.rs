@@ -3,7 +3,7 @@
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
     solver::{Zone, ZoneShape},
-    wind_zone::LocalWind,
+    wind::zone::LocalWind,
 };
 use bevy::{
     color::palettes::css::{DEEP_SKY_BLUE, LIGHT_CYAN},

@@ -10,8 +10,8 @@ mod systems;
 pub(crate) use systems::{drag, grab, move_grabs, notify_released, release, release_all};
 
 use crate::solver::{
-    grab::{GrabPoint, GrabSettings},
-    tear::TopologyChanges,
+    constraints::grab::{GrabPoint, GrabSettings},
+    topology::TopologyChanges,
 };
 use bevy::prelude::*;
 
@@ -123,7 +123,7 @@ pub struct Grab {
     /// Current position, in the world, m: follows `target` at most at `speed`.
     pub position: Vec3,
     /// Largest speed, m/s.
-    #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
+    #[cfg_attr(feature = "serialize", serde(with = "crate::solver::math::bits"))]
     pub speed: f32,
     settings: GrabSettings,
     points: Vec<GrabPoint>,

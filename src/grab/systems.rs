@@ -2,9 +2,9 @@
 
 use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 use crate::{
-    components::{ClothBody, ClothParticles},
+    cloth::components::{ClothBody, ClothParticles},
     plugin::ClothSubstepTime,
-    solver::grab::{GrabConstraint, GrabPoint, GrabSettings, nearest_on_triangle},
+    solver::constraints::grab::{GrabConstraint, GrabPoint, GrabSettings, nearest_on_triangle},
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},

@@ -28,6 +28,7 @@ mod find_grids;
 pub mod grid;
 mod limb;
 mod nearest;
+pub(crate) mod paint;
 mod part;
 pub mod proxy;
 pub mod read;

@@ -5,9 +5,9 @@
 
 use super::tangents::TangentWeights;
 use crate::solver::{
-    Corners, ParticleArrays, corners,
-    simd::{Kernel, dispatch, select},
-    soa::range,
+    Corners, ParticleArrays,
+    simd::{Kernel, dispatch, select, soa::range},
+    triangles::corners,
 };
 use bevy::math::{Mat3, Vec3, Vec3A};
 

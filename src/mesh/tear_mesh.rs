@@ -7,7 +7,7 @@ use super::{
     topology::{NO_PARTICLE, Topology},
     vertex::{NewVertex, resize},
 };
-use crate::solver::tear::{BoundaryPoint, TopologyChanges, TrianglePiece, TriangleReplacement};
+use crate::solver::topology::{BoundaryPoint, TopologyChanges, TrianglePiece, TriangleReplacement};
 use bevy::{
     math::Vec2,
     mesh::{Indices, Mesh, MeshAccessError, PrimitiveTopology},

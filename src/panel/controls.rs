@@ -1,7 +1,10 @@
 //! Panel controls of time, and choice of scene and cloth.
 
 use super::{ClothPanel, targets};
-use crate::{cloth::ResetCloth, components::ClothParticles, time::ClothTime};
+use crate::{
+    cloth::{ResetCloth, components::ClothParticles},
+    time::ClothTime,
+};
 use bevy::prelude::*;
 use bevy_egui::egui;
 

@@ -19,7 +19,7 @@ mod tuning;
 #[cfg(feature = "debug")]
 mod view;
 
-use crate::{components::ClothParticles, diagnostics::ClothDiagnosticsPlugin};
+use crate::{cloth::components::ClothParticles, diagnostics::ClothDiagnosticsPlugin};
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, PrimaryEguiContext, egui};
 

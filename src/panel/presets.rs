@@ -4,7 +4,7 @@ use super::targets;
 use crate::{
     ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle,
     cloth::Cloth,
-    presets::{EXTENSION, load_error_message},
+    preset::{EXTENSION, load_error_message},
 };
 use bevy::{
     asset::{AssetLoadFailedEvent, AssetPath},

@@ -2,10 +2,12 @@
 
 use super::targets;
 use crate::{
-    cloth::{Cloth, SelfCollision},
-    fabric::Fabric,
+    cloth::{
+        Cloth, SelfCollision,
+        fabric::Fabric,
+        settings::{ClothGravity, Wind},
+    },
     params::{self, Param},
-    settings::{ClothGravity, Wind},
     solver::StretchSolver,
 };
 use bevy::{ecs::component::Mutable, prelude::*};

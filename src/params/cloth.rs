@@ -1,7 +1,7 @@
 //! Tables of the tunable numbers of [`Cloth`] and of the components beside it.
 
 use super::{Access, Param};
-use crate::{cloth::Cloth, inertia::ClothInertia, pressure::ClothPressure};
+use crate::{character::inertia::ClothInertia, cloth::Cloth, pressure::ClothPressure};
 
 /// Tunable numbers of [`Cloth`], without its fabric.
 pub const CLOTH: &[Param<Cloth>] = &[

@@ -1,7 +1,7 @@
 //! Table of the tunable numbers of a fabric.
 
 use super::{Access, Param};
-use crate::fabric::Fabric;
+use crate::cloth::fabric::Fabric;
 
 /// Tunable numbers of [`Fabric`].
 pub const FABRIC: &[Param<Fabric>] = &[

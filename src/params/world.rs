@@ -2,8 +2,8 @@
 
 use super::{Access, Param};
 use crate::{
-    settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
-    wind_zone::WindZone,
+    cloth::settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
+    wind::zone::WindZone,
 };
 
 /// Tunable number of [`ClothSubsteps`].

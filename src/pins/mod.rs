@@ -6,12 +6,14 @@
 //! | `select` | resolves selectors to particles |
 //! | `bound_pin` | pinned particle with its position in the frame of its anchor |
 
+pub(crate) mod bind;
 mod bound_pin;
 mod select;
+pub(crate) mod template;
 
 pub(crate) use bound_pin::BoundPin;
 
-use crate::paint::VertexChannel;
+use crate::character::paint::VertexChannel;
 use bevy::{
     ecs::entity::{EntityMapper, MapEntities},
     prelude::*,

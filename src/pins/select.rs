@@ -2,8 +2,8 @@
 
 use super::{ClothCorner, ClothEdge, PinAnchor, PinPredicate, PinSelector, Pins};
 use crate::{
+    character::paint::VertexChannel,
     mesh::{CompactIndices, Topology, topology::NO_PARTICLE},
-    paint::VertexChannel,
 };
 use bevy::prelude::*;
 use std::borrow::Cow;

@@ -8,22 +8,20 @@
 //! | `check` | validates snapshots from files |
 //! | `arc_serde` | serde for data that snapshots share |
 
-#[cfg(feature = "serialize")]
-pub(crate) mod arc_serde;
 mod check;
-mod fingerprint;
 mod shape;
 
-pub(crate) use fingerprint::{BuildFingerprint, Fingerprint};
+pub(crate) use crate::cloth::fingerprint::{BuildFingerprint, Fingerprint};
 
+use crate::cloth::fingerprint::ShapeFingerprint;
 use crate::{
-    components::{
+    character::frame_history as reference_frame,
+    cloth::components::{
         ClothBody, ClothConstraints, ClothContacts, ClothMesh, ClothParticles, ClothSource, CutEnd,
         RampedSettings, StaleDistances,
     },
     grab::{ClothGrabs, Grab},
     pins::{BoundPin, PinAnchor, Pins},
-    reference_frame,
     sleep::{ClothSleeping, SleepState, SleepTimer},
     solver::{Geodesics, ParticleArrays, Tethers},
 };
@@ -34,7 +32,6 @@ use bevy::{
     },
     prelude::*,
 };
-use fingerprint::ShapeFingerprint;
 use shape::{ModifiedShape, ShapeChange};
 use std::{error::Error, fmt, sync::Arc};
 
@@ -90,7 +87,7 @@ pub struct ClothSnapshot {
     bound_pins: Pins,
     error_cooldown: u32,
     cut_ends: Vec<CutEnd>,
-    #[cfg_attr(feature = "serialize", serde(with = "crate::solver::bits"))]
+    #[cfg_attr(feature = "serialize", serde(with = "crate::solver::math::bits"))]
     resistance: Vec<f32>,
     grabs: Vec<Grab>,
     /// Reference frame and skinned targets of the last step.
@@ -101,7 +98,7 @@ pub struct ClothSnapshot {
     #[cfg_attr(feature = "serialize", serde(skip))]
     tethers: SharedTethers,
     /// The changes since the cloth was built, if any.
-    #[cfg_attr(feature = "serialize", serde(with = "arc_serde::option"))]
+    #[cfg_attr(feature = "serialize", serde(with = "crate::cloth::arc_serde::option"))]
     shape: Option<Arc<ModifiedShape>>,
     /// True for a snapshot taken here; one from a file must be checked first.
     #[cfg_attr(feature = "serialize", serde(skip))]

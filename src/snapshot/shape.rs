@@ -1,8 +1,8 @@
 //! State of a cloth whose shape has changed since it was built: torn, edited, or a rope.
 
-use super::fingerprint::ShapeFingerprint;
+use crate::cloth::fingerprint::ShapeFingerprint;
 use crate::{
-    components::{Binding, ClothBody, ClothConstraints, ClothMesh, TearState},
+    cloth::components::{Binding, ClothBody, ClothConstraints, ClothMesh, TearState},
     mesh::{MeshBinding, tube::TubePieces},
     solver::{ConstraintGraph, RopeSegments, Triangles},
 };
@@ -12,26 +12,26 @@ use bevy::prelude::*;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ModifiedShape {
-    pub(super) constraints: ConstraintGraph,
-    pub(super) triangles: Triangles,
-    pub(super) area: Vec<f32>,
-    pub(super) rope: Option<RopeShape>,
-    pub(super) torn: Option<Box<TearState>>,
+    pub(crate) constraints: ConstraintGraph,
+    pub(crate) triangles: Triangles,
+    pub(crate) area: Vec<f32>,
+    pub(crate) rope: Option<RopeShape>,
+    pub(crate) torn: Option<Box<TearState>>,
     /// The binding of the mesh of a torn sheet.
-    pub(super) binding: Option<MeshBinding>,
+    pub(crate) binding: Option<MeshBinding>,
 }
 
 /// Data of a rope in place of triangles.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct RopeShape {
+pub(crate) struct RopeShape {
     pub(super) segments: RopeSegments,
     pub(super) radius: f32,
     pub(super) pieces: TubePieces,
 }
 
 impl ModifiedShape {
-    pub(super) fn of(constraints: &ClothConstraints, body: &ClothBody, mesh: &ClothMesh) -> Self {
+    pub(crate) fn of(constraints: &ClothConstraints, body: &ClothBody, mesh: &ClothMesh) -> Self {
         let (rope, binding) = match (&body.rope, &mesh.binding) {
             (Some(rope), Binding::Tube(tube)) => {
                 let rope = RopeShape {

@@ -1,11 +1,11 @@
 //! Position Verlet with a stored displacement (Störmer–Verlet; Verlet 1967, as used for cloth by
 //! Jakobsen, "Advanced Character Physics", 2001).
 
-use super::{
+use crate::solver::{
     math::exp_neg,
+    parallel::workers::{PARTICLES_PER_PART, Workers},
     particles::ParticleArrays,
     simd::{Kernel, dispatch, select},
-    workers::{PARTICLES_PER_PART, Workers},
 };
 use bevy::math::Vec3;
 
@@ -184,7 +184,7 @@ fn update_axis(d: &mut [f32], predicted: &mut [f32], x: &[f32]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{simd::levels::same_bits, soa::SoaVec3};
+    use crate::solver::simd::{levels::same_bits, soa::SoaVec3};
 
     fn one(w: f32) -> ParticleArrays {
         ParticleArrays::new(Vec3::ZERO, SoaVec3::zeros(1), vec![w])

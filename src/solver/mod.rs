@@ -75,106 +75,63 @@
 //! | `math` | functions with the same bits on every platform |
 //! | `bits` | serialization of numbers that may be infinite (feature `serialize`) |
 
-pub mod aero;
-pub mod aligned;
-mod angular_momentum;
-mod aspect;
-mod batches;
-pub mod bend;
-pub mod bend_damping;
-#[cfg(feature = "serialize")]
-pub(crate) mod bits;
-pub mod bodies;
-mod chain;
-pub mod collide;
-mod columns;
+pub mod collision;
 pub mod constraints;
-mod contact;
-pub(crate) mod corners;
-pub mod cross_contacts;
-pub mod damping;
-mod edit;
-mod general;
-pub mod geodesic;
-pub mod grab;
-mod grid;
-pub mod gusts;
-pub mod inertia;
+pub mod forces;
 pub mod integrate;
-pub mod internal_friction;
-mod math;
-#[cfg(feature = "parry")]
-pub mod mesh_contact;
-pub mod motion_constraints;
-pub mod occlusion;
+pub(crate) mod math;
+pub mod parallel;
 pub mod particles;
-pub mod plane;
-pub mod ramp;
-pub mod ray;
 pub mod relax;
-mod rigid_motion;
-pub mod rope_drag;
-pub mod self_collision;
-pub mod shape;
 pub mod simd;
 pub mod sleep;
-pub mod soa;
-mod sort;
-mod split;
 pub mod state;
 pub mod step;
-pub mod stretch;
-mod sweep;
-pub mod tear;
-pub mod tethers;
-mod triangle_contacts;
+pub mod topology;
 pub mod triangles;
-pub mod turbulence;
-pub mod volume;
-pub mod wind_field;
-pub mod workers;
-pub mod zones;
 
-pub use aero::Air;
-pub use aligned::AlignedVec;
-pub use bend::BendStencil;
-pub use bend_damping::damp_bending;
-pub use bodies::{Bodies, BodyAttachment, BodyMotion, BodyPart, RigidBody, Solid};
-pub use collide::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
-pub use constraints::{Compliance, ConstraintGraph, ConstraintKind};
-pub use corners::Corners;
-pub use cross_contacts::{CrossCollisionSettings, CrossContacts};
-pub use damping::{ConstraintDamping, damp_strains};
-pub use geodesic::{GeodesicDistance, Geodesics, RestShape};
-pub use grid::GridLayout;
-pub use gusts::gusty;
-pub use inertia::{FrameMotion, InertiaScale};
-pub use integrate::{IntegrateSettings, integrate, update_displacements};
-pub use internal_friction::apply_internal_friction;
+pub use collision::bodies::{Bodies, BodyAttachment, BodyMotion, BodyPart, RigidBody, Solid};
+pub use collision::cloth_contacts::{CrossCollisionSettings, CrossContacts};
+pub use collision::collider::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
 #[cfg(feature = "parry")]
-pub use mesh_contact::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
-pub use motion_constraints::{BackstopSpheres, MotionConstraints};
-pub use occlusion::Occlusion;
-pub use particles::{ParticleArrays, PinTarget};
-pub use plane::{Plane, constrain_to_plane};
-pub use ramp::{
+pub use collision::mesh::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
+pub use collision::self_collision::{
+    SelfCollisionSettings, SelfContactPairs, rest_spacing, self_distance,
+};
+pub use collision::shape::Shape;
+pub use constraints::bend::BendStencil;
+pub use constraints::bend_damping::damp_bending;
+pub use constraints::damping::{ConstraintDamping, damp_strains};
+pub use constraints::geodesic::{GeodesicDistance, Geodesics, RestShape};
+pub use constraints::graph::{Compliance, ConstraintGraph, ConstraintKind};
+pub use constraints::grid::GridLayout;
+pub use constraints::motion::{BackstopSpheres, MotionConstraints};
+pub use constraints::plane::{Plane, constrain_to_plane};
+pub use constraints::ramp::{
     RelaxationFactor, ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers,
     ramp_thickness,
 };
+pub use constraints::stretch::{Stretch, measure_stretch};
+pub use constraints::tethers::{Tethers, solve_tethers};
+pub use forces::aero::Air;
+pub use forces::gusts::gusty;
+pub use forces::internal_friction::apply_internal_friction;
+pub use forces::occlusion::Occlusion;
+pub use forces::pressure::{EnclosedAir, enclosed_volume, inflate, is_closed};
+pub use forces::rope_drag::{RopeSegments, apply_rope_drag};
+pub use forces::turbulence::Eddies;
+pub use forces::wind_field::{WindField, apply_air};
+pub use forces::zones::{Falloff, Zone, ZoneFlow, ZoneShape};
+pub use integrate::{IntegrateSettings, integrate, update_displacements};
+pub(crate) use math::sort::sort_by_particle;
+pub use parallel::workers::{Worker, Workers};
+pub use particles::inertia::{FrameMotion, InertiaScale};
+pub use particles::{ParticleArrays, PinTarget};
 pub use relax::{RelaxSettings, StretchSolver, relax};
-pub use rope_drag::{RopeSegments, apply_rope_drag};
-pub use self_collision::{SelfCollisionSettings, SelfContactPairs, rest_spacing, self_distance};
-pub use shape::Shape;
 pub use simd::SimdLevel;
+pub use simd::aligned::AlignedVec;
+pub use simd::soa::SoaVec3;
 pub use sleep::has_stayed_within;
-pub use soa::SoaVec3;
-pub(crate) use sort::sort_by_particle;
 pub use state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime};
-pub use stretch::{Stretch, measure_stretch};
-pub use tethers::{Tethers, solve_tethers};
+pub use triangles::corners::Corners;
 pub use triangles::{Triangles, inverse_masses};
-pub use turbulence::Eddies;
-pub use volume::{EnclosedAir, enclosed_volume, inflate, is_closed};
-pub use wind_field::{WindField, apply_air};
-pub use workers::{Worker, Workers};
-pub use zones::{Falloff, Zone, ZoneFlow, ZoneShape};

@@ -4,17 +4,18 @@
 //! XPBD (Macklin, Müller, Chentanez 2016), and with one iteration per substep it is "Small Steps in
 //! Physics Simulation" (Macklin et al. 2019). The code is the same.
 
-use super::{
-    aligned::AlignedVec,
-    batches::Batch,
-    chain::RIGID_LENGTH_LIMIT,
-    constraints::{Compliance, ConstraintGraph, ConstraintKind},
-    general::{GeneralConstraints, GeneralSolveParams, relax_general},
-    grid::{GridSolveParams, relax_grid},
+use crate::solver::{
+    constraints::{
+        chain::RIGID_LENGTH_LIMIT,
+        coloring::Batch,
+        general::{GeneralConstraints, GeneralSolveParams, relax_general},
+        graph::{Compliance, ConstraintGraph, ConstraintKind},
+        grid::{GridSolveParams, relax_grid},
+        ramp::{RIGID_REGULARIZATION, RelaxationFactor},
+    },
+    parallel::workers::Workers,
     particles::ParticleArrays,
-    ramp::{RIGID_REGULARIZATION, RelaxationFactor},
-    soa::SoaVec3,
-    workers::Workers,
+    simd::{aligned::AlignedVec, soa::SoaVec3},
 };
 use bevy::reflect::{Reflect, prelude::ReflectDefault};
 #[cfg(feature = "serialize")]

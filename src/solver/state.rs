@@ -4,27 +4,27 @@
 //! components of its entity, which systems may change between two stages of a step.
 
 #[cfg(feature = "parry")]
-use super::mesh_contact::{MeshCollider, MeshContacts};
-use super::{
-    aero::Air,
-    bodies::Bodies,
-    collide::{Collider, Surface},
-    constraints::{Compliance, ConstraintGraph},
-    damping::ConstraintDamping,
-    grab::{GrabConstraint, GrabbedMass},
-    inertia::FrameMotion,
-    motion_constraints::MotionConstraints,
-    particles::{ParticleArrays, PinTarget},
-    plane::Plane,
-    ramp::RelaxationFactor,
+use crate::solver::collision::mesh::{MeshCollider, MeshContacts};
+use crate::solver::{
+    collision::{
+        bodies::Bodies,
+        collider::{Collider, Surface},
+        self_collision::{SelfCollisionSettings, SelfContactPairs},
+        triangle_contacts::TriangleContacts,
+    },
+    constraints::{
+        damping::ConstraintDamping,
+        grab::{GrabConstraint, GrabbedMass},
+        graph::{Compliance, ConstraintGraph},
+        motion::MotionConstraints,
+        plane::Plane,
+        ramp::RelaxationFactor,
+        tethers::Tethers,
+    },
+    forces::{aero::Air, pressure::EnclosedAir, rope_drag::RopeSegments, wind_field::WindField},
+    particles::{ParticleArrays, PinTarget, inertia::FrameMotion},
     relax::StretchSolver,
-    rope_drag::RopeSegments,
-    self_collision::{SelfCollisionSettings, SelfContactPairs},
-    tethers::Tethers,
-    triangle_contacts::TriangleContacts,
     triangles::Triangles,
-    volume::EnclosedAir,
-    wind_field::WindField,
 };
 use bevy::math::Vec3;
 

@@ -13,24 +13,28 @@
 //!
 //! Contacts between two cloths ([`CrossContacts`](super::CrossContacts)) come between the two collision stages.
 
-use super::{
-    bodies::BodyContactInput,
-    collide::{Collider, ContactSurface, update_and_collide},
-    damping::damp_strains,
-    grab::{GrabConstraint, solve_grab},
+#[cfg(feature = "parry")]
+use crate::solver::collision::{bodies::FULL_STEP, mesh::MeshCollider};
+use crate::solver::{
+    collision::{
+        bodies::BodyContactInput,
+        collider::{Collider, ContactSurface, update_and_collide},
+    },
+    constraints::{
+        damping::damp_strains,
+        grab::{GrabConstraint, solve_grab},
+        plane::constrain_to_plane,
+        tethers::solve_tethers,
+    },
+    forces::{
+        internal_friction::apply_internal_friction, pressure::inflate, wind_field::apply_air,
+    },
     integrate::{IntegrateSettings, integrate},
-    internal_friction::apply_internal_friction,
+    parallel::workers::Workers,
     particles::PinTarget,
-    plane::constrain_to_plane,
     relax::{RelaxSettings, relax},
     state::{ClothState, StepInput, StepSettings, SubstepTime},
-    tethers::solve_tethers,
-    volume::inflate,
-    wind_field::apply_air,
-    workers::Workers,
 };
-#[cfg(feature = "parry")]
-use super::{bodies::FULL_STEP, mesh_contact::MeshCollider};
 
 impl ClothState<'_> {
     /// Moves the cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth is
@@ -309,7 +313,7 @@ mod tests {
         mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
         solver::{
             Air, Bodies, Compliance, ConstraintDamping, Contacts, Friction, MotionConstraints,
-            Pose, RestShape, Shape, StretchSolver, Surface, Tethers, workers::threads,
+            Pose, RestShape, Shape, StretchSolver, Surface, Tethers, parallel::workers::threads,
         },
     };
     use bevy::math::{Mat3, Quat, Vec3};

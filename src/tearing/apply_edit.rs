@@ -2,7 +2,7 @@
 
 use super::{ClothTorn, TearCause, TornEdge};
 use crate::{
-    components::{
+    cloth::components::{
         Binding, ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource, CutEnd,
         TearState,
     },
@@ -10,7 +10,7 @@ use crate::{
     mesh::{Topology, topology::NO_PARTICLE},
     solver::{
         PinTarget,
-        tear::{Blade, EditTarget, NewParticle, TopologyChanges, TopologyEdit, split_rope},
+        topology::{Blade, EditTarget, NewParticle, TopologyChanges, TopologyEdit, split_rope},
     },
 };
 use bevy::{ecs::system::SystemParam, prelude::*};

@@ -1,6 +1,6 @@
 //! Events that cut and tear cloths, and the event that reports it.
 
-use crate::solver::tear::Blade;
+use crate::solver::topology::Blade;
 use bevy::prelude::*;
 
 /// Cuts a cloth along a blade when triggered. See also [`cut_segment`](crate::ClothCommands::cut_segment). A

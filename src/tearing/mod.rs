@@ -18,7 +18,7 @@ pub use events::{ClothTorn, CutCloth, ShredCloth, TearCause, TearEdge, TornEdge}
 pub(crate) use overload::tear_overloaded;
 pub(crate) use requests::{cut, shred, tear_edge};
 
-use crate::solver::tear::TearLimit;
+use crate::solver::topology::TearLimit;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};

@@ -2,9 +2,11 @@
 
 use super::{ClothTearing, TearCause, TearResistance, TopologyEditor, requests::split_rope_edges};
 use crate::{
-    components::{Binding, ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource},
+    cloth::components::{
+        Binding, ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource,
+    },
     lod::InMotion,
-    solver::tear::{CrossSection, Overload, TearLimit, overloaded},
+    solver::topology::{CrossSection, Overload, TearLimit, overloaded},
 };
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 

@@ -1,7 +1,7 @@
 //! Observers that carry out the events.
 
 use super::{CutCloth, ShredCloth, TearCause, TearEdge, TopologyEditor};
-use crate::solver::{ConstraintKind, tear::TopologyEdit};
+use crate::solver::{ConstraintKind, topology::TopologyEdit};
 use bevy::prelude::*;
 
 pub(crate) fn cut(event: On<CutCloth>, mut editor: TopologyEditor) {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     mesh::{ClothGrid, TriangleMesh},
-    solver::tear::{Blade, EditTarget, TopologyEdit},
+    solver::topology::{Blade, EditTarget, TopologyEdit},
 };
 use bevy::math::{Mat3, Vec3};
 use bevy::mesh::VertexAttributeValues;

@@ -1,0 +1,233 @@
+//! Builds ropes, and rebuilds them when they change.
+
+use crate::{
+    build::{from_mesh::is_usable, rebuild::remove_built_components},
+    character::reference_frame::record_anchor_poses,
+    pins::bind::bind_pins,
+};
+use crate::{
+    character::inertia::ClothInertia,
+    cloth::{
+        Cloth, ClothReady,
+        components::{
+            Binding, ClothBody, ClothBuildFailed, ClothConstraints, ClothMesh, ClothParticles,
+            ClothSource, PresetResolved, TetherSource,
+        },
+        settings::ClothGravity,
+    },
+    grab::ClothGrabs,
+    mesh::Tube,
+    params,
+    pins::Pins,
+    rope::{Rope, RopeBody, RopeLayout, length_in_world},
+    snapshot::BuildFingerprint,
+    solver::ParticleArrays,
+};
+use bevy::{
+    camera::{primitives::Aabb, visibility::NoAutoAabb},
+    prelude::*,
+};
+
+/// Minimum length of a rope, m: a shorter one is invisible, and its masses are nearly 0.
+const MIN_LENGTH: f64 = 1e-6;
+
+/// Maximum distance from its entity, m: beyond it floating-point numbers lose all precision.
+const MAX_EXTENT: f32 = 1e9;
+
+pub(crate) fn build_ropes(
+    mut commands: Commands,
+    ropes: Query<
+        (
+            Entity,
+            &Cloth,
+            Option<&Pins>,
+            Ref<Rope>,
+            Ref<GlobalTransform>,
+            Option<&Mesh3d>,
+            Option<&ClothSource>,
+            Option<&ClothBody>,
+            Option<&ClothBuildFailed>,
+            Option<&ClothInertia>,
+        ),
+        PresetResolved,
+    >,
+    transforms: Query<&GlobalTransform>,
+    sources: Query<(&ClothSource, &Mesh3d)>,
+    gravity: Res<ClothGravity>,
+    mut meshes: ResMut<Assets<Mesh>>,
+) {
+    for (entity, cloth, pins, rope, transform, mesh, source, body, failed, motion) in &ropes {
+        let (changed, moved) = (rope.is_changed(), transform.is_changed());
+        let due = match (body, failed) {
+            // A cloth that became a rope has a body without `rope`.
+            (Some(body), _) => {
+                let built_from = body.rope.as_ref().map(|rope| &rope.built_from);
+                changed && built_from != Some(&*rope)
+            }
+            (None, Some(_)) => changed || moved,
+            (None, None) => true,
+        };
+        if !due {
+            continue;
+        }
+        let mut wanted = Rope::clone(&rope);
+        let messages = wanted.sanitize();
+        let down = gravity.0 * cloth.gravity_scale;
+        let layout = match lay_out(&wanted, &transform, down) {
+            Ok(layout) => layout,
+            Err(reason) => {
+                // A moving entity must not log the same error in every frame.
+                if failed.is_none_or(|failed| failed.reason != reason) {
+                    error!("rope {entity} is not built: {reason}");
+                    remove_built_components(entity, &sources, &mut commands);
+                    commands
+                        .entity(entity)
+                        .try_insert(ClothBuildFailed { reason });
+                }
+                continue;
+            }
+        };
+        for message in messages {
+            warn!("rope {entity}: {message}");
+        }
+        let mut fabric = cloth.fabric;
+        params::sanitize(params::FABRIC, &mut fabric);
+
+        let BuiltRope {
+            mut particles,
+            constraints,
+            mut body,
+            tube,
+        } = build_rope(&rope, &wanted, layout, &transform);
+        bind_pins(entity, pins.unwrap_or(&Pins::none()), &particles, &mut body);
+        record_anchor_poses(entity, motion, &mut body, particles.origin, |other| {
+            transforms.get(other).ok().copied()
+        });
+        body.set_masses(&mut particles, fabric.areal_density);
+        if particles.inverse_mass.iter().all(|&w| w == 0.0) {
+            let count = particles.len();
+            warn!("rope {entity}: all {count} particles are pinned, so nothing can move");
+        }
+
+        let own = meshes.add(tube.mesh());
+        // The mesh that the entity had before it became a rope, if any: not the tube of its previous
+        // build, nor that of the entity it was cloned from.
+        let before = match (mesh, source) {
+            (Some(mesh), Some(known)) if mesh.0 == known.own => {
+                (known.source != known.own).then(|| known.source.clone())
+            }
+            (mesh, _) => mesh.map(|mesh| mesh.0.clone()),
+        };
+        commands
+            .entity(entity)
+            .try_remove::<ClothBuildFailed>()
+            .try_insert((
+                particles,
+                constraints,
+                body,
+                ClothMesh {
+                    binding: Binding::Tube(tube),
+                    local: Vec::new(),
+                    own: None,
+                    last_written: None,
+                    static_bounds: None,
+                    joint: None,
+                },
+                ClothGrabs::default(),
+                ClothSource {
+                    source: before.unwrap_or_else(|| own.clone()),
+                    own: own.clone(),
+                },
+                Mesh3d(own),
+                Aabb::default(),
+                NoAutoAabb,
+            ))
+            .trigger(|entity| ClothReady { entity });
+    }
+}
+
+/// Lays out a rope, or returns why it cannot be built. `down` is the direction of sag in the world.
+fn lay_out(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<RopeLayout, String> {
+    if !is_usable(transform) {
+        return Err(format!(
+            "its transform has a scale of 0 or is not finite ({:?}); it will be built once \
+             that is corrected",
+            transform.affine()
+        ));
+    }
+    let to_local = transform.affine().matrix3.inverse();
+    let layout = RopeLayout::new(rope, (to_local * down).normalize_or(Vec3::NEG_Y))?;
+    let to_world = Mat3::from(transform.affine().matrix3);
+    let length = length_in_world(&rope.points, layout.slack, to_world);
+    if length < MIN_LENGTH {
+        return Err(format!(
+            "at the scale of its entity it is {length} m long; make it longer"
+        ));
+    }
+    // Squared distances must be finite too.
+    let is_in_range = |&position: &Vec3| (to_world * position).abs().max_element() <= MAX_EXTENT;
+    if !layout.positions.iter().all(is_in_range) {
+        return Err(format!(
+            "it extends more than {MAX_EXTENT} m from its entity; move Rope::points nearer, or \
+             reduce Rope::length"
+        ));
+    }
+    Ok(layout)
+}
+
+struct BuiltRope {
+    particles: ClothParticles,
+    constraints: ClothConstraints,
+    body: ClothBody,
+    tube: Tube,
+}
+
+fn build_rope(
+    original: &Rope,
+    rope: &Rope,
+    layout: RopeLayout,
+    transform: &GlobalTransform,
+) -> BuiltRope {
+    let to_world = Mat3::from(transform.affine().matrix3);
+    let mut rope_body = RopeBody::new(original.clone(), rope, &layout);
+    let (topology, mut constraints) = layout.build_topology();
+    rope_body.set_rest(to_world, &mut constraints);
+    let mut arc_length = 0.0;
+    let lengths = rope_body.segments.rest_length.iter().map(|length| {
+        arc_length += length;
+        arc_length
+    });
+    let tube = Tube::new(
+        std::iter::once(0.0).chain(lengths).collect(),
+        rope_body.radius,
+        rope.sides,
+    );
+    let start = topology.rest_in_world(to_world);
+    let mut body = ClothBody {
+        topology,
+        rope: Some(rope_body),
+        tether_source: TetherSource {
+            to_world,
+            ..default()
+        },
+        ..default()
+    };
+    body.set_areas(&start);
+    body.build_fingerprint = BuildFingerprint::new(to_world, &body, None, &constraints);
+    let free = vec![1.0; start.len()];
+    BuiltRope {
+        particles: ClothParticles(ParticleArrays::new(transform.translation(), start, free)),
+        constraints: ClothConstraints(constraints),
+        body,
+        tube,
+    }
+}
+
+/// When `Rope` is removed, removes all components that building has added.
+pub(crate) fn remove_rope_components(
+    event: On<Remove, Rope>,
+    sources: Query<(&ClothSource, &Mesh3d)>,
+    mut commands: Commands,
+) {
+    remove_built_components(event.entity, &sources, &mut commands);
+}

@@ -1,0 +1,239 @@
+//! Rebuilds cloths whose mesh was replaced or changed, and restores the source mesh when `Cloth` is removed.
+
+use crate::build::from_mesh::{read_cloth_mesh, select_cloth};
+use crate::{
+    character::paint::ClothPart,
+    cloth::{
+        Cloth,
+        components::{
+            ClothBody, ClothBuildFailed, ClothConstraints, ClothContacts, ClothMesh,
+            ClothParticles, ClothSkin, ClothSource,
+        },
+    },
+    grab::ClothGrabs,
+    rope::Rope,
+    sleep::{ClothSleeping, SleepTimer},
+};
+use bevy::{
+    camera::{primitives::Aabb, visibility::NoAutoAabb},
+    ecs::system::SystemParam,
+    mesh::skinning::SkinnedMesh,
+    platform::collections::HashSet,
+    prelude::*,
+};
+
+/// All components that building adds.
+type BuiltComponents = (
+    ClothParticles,
+    ClothConstraints,
+    ClothBody,
+    ClothContacts,
+    SleepTimer,
+    ClothSleeping,
+    ClothMesh,
+    ClothGrabs,
+    (ClothSource, ClothSkin),
+    Aabb,
+    NoAutoAabb,
+);
+
+/// Mesh assets that have changed, as by reloading a file.
+#[derive(SystemParam)]
+pub(crate) struct ChangedMeshes<'w, 's> {
+    events: MessageReader<'w, 's, AssetEvent<Mesh>>,
+    // Cloths change their own meshes in every frame: the allocation is kept.
+    changed: Local<'s, HashSet<AssetId<Mesh>>>,
+}
+
+impl ChangedMeshes<'_, '_> {
+    /// Returns the meshes that changed since the last call.
+    pub(crate) fn read(&mut self) -> &HashSet<AssetId<Mesh>> {
+        self.changed.clear();
+        let events = self.events.read().filter_map(|event| match event {
+            AssetEvent::Modified { id } | AssetEvent::Added { id } => Some(*id),
+            _ => None,
+        });
+        self.changed.extend(events);
+        &self.changed
+    }
+}
+
+/// Triggers the rebuild of cloths whose `Mesh3d` or skeleton was replaced.
+pub(crate) fn rebuild_replaced_meshes(
+    mut commands: Commands,
+    built: Query<
+        (
+            Entity,
+            &Mesh3d,
+            &ClothSource,
+            (Option<&SkinnedMesh>, Option<&ClothSkin>),
+        ),
+        (
+            With<Cloth>,
+            With<ClothParticles>,
+            Without<Rope>,
+            Changed<Mesh3d>,
+        ),
+    >,
+    skinned: Query<
+        (
+            Entity,
+            &SkinnedMesh,
+            &ClothSource,
+            Option<&ClothSkin>,
+            &ClothBody,
+        ),
+        (With<Cloth>, With<ClothParticles>, Changed<SkinnedMesh>),
+    >,
+) {
+    for (entity, mesh, known, (now, skin)) in &built {
+        if mesh.0 != known.own {
+            let mut entity = commands.entity(entity);
+            if let Some(original) = skin.and_then(|skin| skin.original(now)) {
+                entity.try_insert(original);
+            }
+            entity.try_remove::<BuiltComponents>();
+        }
+    }
+    for (entity, now, source, known, body) in &skinned {
+        let original = known.and_then(|known| known.original(Some(now)));
+        let joints = body.skin.as_ref().map(|skin| &skin.joints[..]);
+        let same = original.is_some_and(|original| joints == Some(&original.joints[..]));
+        if !same {
+            // Rebuilt from the same mesh.
+            let mut entity = commands.entity(entity);
+            entity
+                .try_remove::<BuiltComponents>()
+                .try_insert(source.clone());
+        }
+    }
+}
+
+/// Returns whether the source mesh of a cloth or proxy has changed.
+pub(crate) fn has_source_changed(
+    source: &Ref<ClothSource>,
+    changed: &HashSet<AssetId<Mesh>>,
+    sources: &Query<&ClothSource>,
+) -> bool {
+    let source_id = source.source.id();
+    // Changes before it was built are included. And a cloth built from the mesh of another cloth does not
+    // follow the changes of that one.
+    !source.is_changed()
+        && changed.contains(&source_id)
+        && !sources.iter().any(|other| other.own.id() == source_id)
+}
+
+/// Triggers the rebuild of cloths whose mesh asset has changed, and of those that could not be built, when the
+/// cause may be gone.
+pub(crate) fn rebuild_changed_meshes(
+    mut commands: Commands,
+    built: Query<
+        (
+            Entity,
+            Ref<ClothSource>,
+            Option<&ClothPart>,
+            (Option<&SkinnedMesh>, Option<&ClothSkin>),
+        ),
+        (With<Cloth>, With<ClothParticles>, Without<Rope>),
+    >,
+    failed: Query<
+        (
+            Entity,
+            Ref<Mesh3d>,
+            Ref<GlobalTransform>,
+            Option<&ClothSource>,
+            Option<Ref<ClothPart>>,
+            Option<Ref<SkinnedMesh>>,
+            &ClothBuildFailed,
+        ),
+        (With<Cloth>, Without<Rope>),
+    >,
+    sources: Query<&ClothSource>,
+    mut changes: ChangedMeshes,
+    meshes: Res<Assets<Mesh>>,
+) {
+    let changed = changes.read();
+    for (entity, source, part, (now, skin)) in &built {
+        if !has_source_changed(&source, changed, &sources) {
+            continue;
+        }
+        let Some(original) = meshes.get(&source.source) else {
+            continue;
+        };
+        if let Err(reason) = select_cloth(original, part) {
+            error!(
+                "cloth {entity}: its mesh has changed and cannot become cloth, so it goes on with the \
+                 previous one: {reason}"
+            );
+            continue;
+        }
+        let mut entity = commands.entity(entity);
+        if let Some(original) = skin.and_then(|skin| skin.original(now)) {
+            entity.try_insert(original);
+        }
+        entity
+            .try_remove::<BuiltComponents>()
+            .try_insert(ClothSource::clone(&source));
+    }
+    for (entity, mesh, transform, source, part, skin, failure) in &failed {
+        let source = ClothSource::original(source, &mesh);
+        let other_part = part.as_ref().is_some_and(|part| part.is_changed());
+        let other_skin = skin.as_ref().is_some_and(|skin| skin.is_changed());
+        // With a skeleton, the entity's own transform is rarely the cause.
+        let may_be_fixed = mesh.is_changed()
+            || (transform.is_changed() && skin.is_none())
+            || other_part
+            || other_skin
+            || changed.contains(&source.id());
+        // Only if the result would differ, so that a moving entity does not log the same error in
+        // every frame.
+        if may_be_fixed
+            && let Some(original) = meshes.get(source)
+            && read_cloth_mesh(original, &transform, part.as_deref())
+                .err()
+                .as_ref()
+                != Some(&failure.reason)
+        {
+            commands.entity(entity).try_remove::<ClothBuildFailed>();
+        }
+    }
+}
+
+/// When `Cloth` is removed, restores the source mesh of the entity.
+pub(crate) fn restore_source_mesh(
+    event: On<Remove, Cloth>,
+    sources: Query<(&ClothSource, &Mesh3d)>,
+    skins: Query<(&ClothSkin, &SkinnedMesh)>,
+    mut commands: Commands,
+) {
+    if let Ok((known, now)) = skins.get(event.entity)
+        && let Some(original) = known.original(Some(now))
+        && let Ok(mut entity) = commands.get_entity(event.entity)
+    {
+        entity.try_insert(original);
+    }
+    remove_built_components(event.entity, &sources, &mut commands);
+}
+
+/// Removes all components that building has added to an entity.
+pub(crate) fn remove_built_components(
+    entity: Entity,
+    sources: &Query<(&ClothSource, &Mesh3d)>,
+    commands: &mut Commands,
+) {
+    // The entity may be despawned already; then there is nothing to do.
+    let Ok(mut entity_commands) = commands.get_entity(entity) else {
+        return;
+    };
+    if let Ok((known, mesh)) = sources.get(entity)
+        && mesh.0 == known.own
+    {
+        if known.source == known.own {
+            // A rope that had no mesh before.
+            entity_commands.try_remove::<Mesh3d>();
+        } else {
+            entity_commands.try_insert(Mesh3d(known.source.clone()));
+        }
+    }
+    entity_commands.try_remove::<(BuiltComponents, ClothBuildFailed)>();
+}

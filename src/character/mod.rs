@@ -1,0 +1,11 @@
+//! TODO: what this module contains.
+
+pub(crate) mod frame_history;
+pub(crate) mod inertia;
+pub(crate) mod max_distance;
+pub(crate) mod paint;
+pub(crate) mod reference_frame;
+pub(crate) mod rules;
+pub(crate) mod skeleton;
+pub(crate) mod skeleton_colliders;
+pub(crate) mod skin_weights;

@@ -1,0 +1,511 @@
+//! Reference frame of a cloth at the beginning of a step: animation targets of the particles, the part of the
+//! frame's motion that the cloth follows rigidly, and teleports.
+
+use crate::cloth::transforms::{Anchors, TransformHistory, relative};
+use crate::{
+    character::{
+        frame_history::{FramePose, ReferenceEntity},
+        inertia::{ClothInertia, Teleport, TeleportCloth},
+        max_distance::{Backstop, ClothMaxDistance},
+        paint::{PerVertex, VertexChannel},
+    },
+    cloth::{
+        ResetCloth,
+        components::{ClothBody, ClothParticles},
+    },
+    collision::collider::LastPose,
+    lod::ClothPaused,
+    mesh::smooth_normals,
+    pins::PinAnchor,
+    solver::{self, FrameMotion, MotionConstraints, ParticleArrays, SoaVec3},
+};
+use bevy::{
+    math::{Affine3A, Vec3A},
+    prelude::*,
+};
+
+/// Resolves [`ClothMaxDistance`] to particles.
+pub(crate) fn bind_motion_constraints(
+    entity: Entity,
+    wanted: Option<&ClothMaxDistance>,
+    body: &mut ClothBody,
+    particles: usize,
+) {
+    body.reference_frame.bound_max_distance = wanted.cloned();
+    let Some(ClothMaxDistance { distance, backstop }) = wanted else {
+        body.reference_frame.motion_constraints = MotionConstraints::default();
+        body.reference_frame.rest_normals = Vec::new();
+        body.reference_frame.history.animation_targets = SoaVec3::default();
+        return;
+    };
+    body.reference_frame.motion_constraints = MotionConstraints::default();
+    let Some(max_distances) = resolve(entity, "distance", distance, body, particles) else {
+        return;
+    };
+    // A NaN leaves the particle free.
+    let max_distances = max_distances.into_iter();
+    let max_distances = max_distances.map(|r| {
+        if r.is_nan() {
+            f32::INFINITY
+        } else {
+            r.max(0.0)
+        }
+    });
+    body.reference_frame.motion_constraints.max_distances = max_distances.collect();
+    body.reference_frame.motion_constraints.backstop =
+        backstop.as_ref().and_then(|Backstop { distance, radius }| {
+            let distance = resolve(entity, "backstop", distance, body, particles)?;
+            let distance = distance.into_iter();
+            let distance = distance.map(|d| if d.is_nan() { f32::INFINITY } else { d });
+            Some(solver::BackstopSpheres {
+                normal: SoaVec3::zeros(particles),
+                distance: distance.collect(),
+                radius: if radius.is_finite() {
+                    radius.max(0.0)
+                } else {
+                    0.0
+                },
+            })
+        });
+    body.reference_frame.rest_normals =
+        if body.reference_frame.motion_constraints.backstop.is_some() {
+            rest_normals(body)
+        } else {
+            Vec::new()
+        };
+    // New constraints have no previous targets.
+    if body.reference_frame.history.animation_targets.len() != particles {
+        body.reference_frame.history.animation_targets = SoaVec3::default();
+    }
+}
+
+/// Returns a value for each particle, including those added by tears and cuts; infinity where there is none.
+fn resolve(
+    entity: Entity,
+    what: &str,
+    values: &PerVertex,
+    body: &ClothBody,
+    particles: usize,
+) -> Option<Vec<f32>> {
+    let whole = body.topology.positions.len();
+    let values = match body.paint.resolve(values, body.skin.as_ref(), whole) {
+        Ok(values) => values,
+        Err(channel) => {
+            let inventory = body.paint.inventory(body.skin.as_ref());
+            error!(
+                "cloth {entity}: its ClothMaxDistance is ignored: the {what} is painted in \
+                 {channel:?}, which its mesh does not have; it has {inventory}"
+            );
+            return None;
+        }
+    };
+    let value = |i| values.get(body.source_particle(i) as usize).copied();
+    Some(
+        (0..particles as u32)
+            .map(|i| value(i).unwrap_or(f32::INFINITY))
+            .collect(),
+    )
+}
+
+/// Returns the vertex normals at rest, in mesh space.
+fn rest_normals(body: &ClothBody) -> Vec<Vec3> {
+    let positions: Vec<Vec3A> = body.rest().iter().map(|&at| at.into()).collect();
+    let mut normals = Vec::new();
+    smooth_normals(&positions, body.triangles.indices.iter(), &mut normals);
+    // Without area any direction will do.
+    let front = |n: Vec3A| if n == Vec3A::ZERO { Vec3::Y } else { n.into() };
+    normals.into_iter().map(front).collect()
+}
+
+/// Logs a warning for painted channels that the mesh lacks.
+pub(crate) fn warn_of_missing_channels(
+    entity: Entity,
+    body: &ClothBody,
+    channels: &[VertexChannel],
+    what: &str,
+) {
+    if !channels.is_empty() {
+        let inventory = body.paint.inventory(body.skin.as_ref());
+        warn!("cloth {entity}: cannot {what}: its mesh has no {channels:?}, but {inventory}");
+    }
+}
+
+/// Poses the skeleton for this step, and computes the animation targets of the particles.
+pub(crate) fn update_motion_constraints(
+    entity: Entity,
+    wanted: Option<&ClothMaxDistance>,
+    body: &mut ClothBody,
+    particles: &ClothParticles,
+    anchors: &Anchors,
+) {
+    let origin = particles.origin;
+    let moved = body.reference_frame.history.origin - origin;
+    body.reference_frame.history.origin = origin;
+    if let Some(skin) = &mut body.skin {
+        let missing = skin.update_pose(origin, moved, |joint| anchors.at(joint));
+        if missing > 0 {
+            warn!(
+                "cloth {entity}: {missing} joints of its skeleton no longer exist; particles on them \
+                 keep their last targets"
+            );
+        }
+    }
+    // A tear or a cut has added particles.
+    if !body.reference_frame.motion_constraints.is_empty()
+        && body.reference_frame.motion_constraints.max_distances.len() != particles.len()
+    {
+        bind_motion_constraints(entity, wanted, body, particles.len());
+    }
+    if body.reference_frame.motion_constraints.is_empty() {
+        return;
+    }
+    let count = body.reference_frame.motion_constraints.max_distances.len();
+    let mut motion_constraints = std::mem::take(&mut body.reference_frame.motion_constraints);
+    motion_constraints.start_targets =
+        std::mem::take(&mut body.reference_frame.history.animation_targets);
+    motion_constraints.start_targets.add_all(moved);
+    let has_previous = motion_constraints.start_targets.len() == count;
+    if motion_constraints.end_targets.len() != count {
+        motion_constraints.end_targets = SoaVec3::zeros(count);
+    }
+    let own = match body.skin {
+        Some(_) => None,
+        None => anchors
+            .relative(entity, origin)
+            .filter(|own| own.is_finite()),
+    };
+    for (i, &rest) in body.rest().iter().enumerate().take(count) {
+        // A particle created by a cut has no joint, and is free.
+        let source_particle = body.source_particle(i as u32) as usize;
+        let matrix = match &body.skin {
+            Some(skin) => Some(skin.matrix(source_particle)),
+            None => own,
+        };
+        let target = match &matrix {
+            Some(matrix) => matrix.transform_point3(rest),
+            // The transform is not finite: keep the previous target.
+            None if has_previous => motion_constraints.start_targets.get(i),
+            None => particles.position.get(i),
+        };
+        motion_constraints.end_targets.set(i, target);
+        if let (Some(back), Some(matrix)) = (&mut motion_constraints.backstop, matrix) {
+            let normal = transform_normal(&matrix, body.reference_frame.rest_normals[i]);
+            back.normal.set(i, normal.normalize_or(Vec3::Y));
+        }
+    }
+    if !has_previous {
+        motion_constraints.start_targets = motion_constraints.end_targets.clone();
+    }
+    body.reference_frame.motion_constraints = motion_constraints;
+}
+
+/// Transforms a normal by the adjugate transpose of a matrix: it stays perpendicular to the surface under
+/// non-uniform scale and shear, and on the same side of it under mirroring (Turkowski, Graphics Gems, 1990).
+fn transform_normal(matrix: &Affine3A, normal: Vec3) -> Vec3 {
+    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    let transformed = y.cross(z) * normal.x + z.cross(x) * normal.y + x.cross(y) * normal.z;
+    let determinant = x.dot(y.cross(z));
+    (transformed * determinant.signum()).into()
+}
+
+/// After a step: stores its animation targets as the start of the next step.
+pub(crate) fn record_animation_targets(body: &mut ClothBody) {
+    let reference_frame = &mut body.reference_frame;
+    if !reference_frame.motion_constraints.is_empty() {
+        // The other buffer is reused for the next targets.
+        std::mem::swap(
+            &mut reference_frame.motion_constraints.start_targets,
+            &mut reference_frame.motion_constraints.end_targets,
+        );
+        reference_frame.history.animation_targets =
+            std::mem::take(&mut reference_frame.motion_constraints.start_targets);
+    }
+}
+
+/// Returns the part of the frame's motion in this step that the cloth follows rigidly; `None` if it feels all of
+/// the motion, or there is none.
+pub(crate) fn find_frame_motion(
+    entity: Entity,
+    motion: Option<&ClothInertia>,
+    body: &mut ClothBody,
+    particles: &ParticleArrays,
+    anchors: &Anchors,
+    step: f32,
+) -> Option<FrameMotion> {
+    let frame = frame_of(entity, motion, body)?;
+    let now = FramePose::from_transform(&anchors.at(frame)?)?;
+    let (previous_frame, before) = body.reference_frame.history.frame.replace((frame, now))?;
+    // The pose of another frame is not comparable.
+    if previous_frame != frame {
+        return None;
+    }
+    // Follows rigidly the motion it does not feel.
+    let scale = motion?.inertia_scale();
+    let frame_motion = FrameMotion::unfelt(&before.pose(), &now.pose(), &scale, step)?;
+    if frame_motion.is_identity() {
+        return None;
+    }
+    // The previous animation targets move along.
+    if body.reference_frame.motion_constraints.start_targets.len() == particles.len() {
+        frame_motion.transform_positions(
+            &mut body.reference_frame.motion_constraints.start_targets,
+            particles.origin,
+        );
+    }
+    Some(frame_motion)
+}
+
+/// Records the poses of the reference entity in this step.
+pub(crate) fn record_reference_entity(
+    entity: Entity,
+    motion: Option<&ClothInertia>,
+    body: &mut ClothBody,
+    transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
+) {
+    let reference = reference_entity_of(entity, motion, body);
+    let now = reference.and_then(|reference| {
+        Some((
+            reference,
+            FramePose::from_transform(&transform_of(reference)?)?,
+        ))
+    });
+    let before = body.reference_frame.history.reference_entity;
+    body.reference_frame.history.reference_entity = now.map(|(entity, now)| {
+        let before = before.filter(|before| before.entity == entity);
+        let from = before.map_or(now, |before| before.poses[1]);
+        ReferenceEntity {
+            entity,
+            poses: [from, now],
+        }
+    });
+}
+
+/// Records the poses of anchors, frame and reference entity of a cloth that was just built or reset, so that the
+/// cloth follows their motion from now on, and not only from its first step.
+pub(crate) fn record_anchor_poses(
+    entity: Entity,
+    motion: Option<&ClothInertia>,
+    body: &mut ClothBody,
+    origin: Vec3,
+    transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
+) {
+    let relative_transform =
+        |entity: Entity| transform_of(entity).map(|transform| relative(&transform, origin));
+    let mut pins = std::mem::take(&mut body.pins);
+    for pin in &mut pins {
+        let anchor = match (pin.anchor, &body.skin) {
+            (PinAnchor::World, _) => None,
+            (PinAnchor::Cloth, Some(skin)) => Some(skin.matrix(pin.particle as usize)),
+            (PinAnchor::Cloth, None) => relative_transform(entity),
+            (PinAnchor::Entity(other), _) => relative_transform(other),
+        };
+        pin.target(anchor, origin);
+    }
+    body.pins = pins;
+    let frame = frame_of(entity, motion, body);
+    body.reference_frame.history.frame =
+        frame.and_then(|frame| Some((frame, FramePose::from_transform(&transform_of(frame)?)?)));
+    body.reference_frame.history.reference_entity = None;
+    record_reference_entity(entity, motion, body, transform_of);
+    body.reference_frame.history.catch_up_pending = true;
+}
+
+/// Requests a teleport.
+pub(crate) fn request_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ClothBody>) {
+    // A cloth that is not built yet will be built at its current transform.
+    if let Ok(mut body) = cloths.get_mut(event.entity) {
+        body.bypass_change_detection()
+            .reference_frame
+            .requested_teleport = Some(event.how);
+    }
+}
+
+/// Moves cloths along with frames that were teleported, before steps and rendering.
+pub(crate) fn teleport(
+    mut cloths: Query<(
+        Entity,
+        &mut ClothBody,
+        &mut ClothParticles,
+        Option<&ClothInertia>,
+    )>,
+    transforms: TransformHelper,
+    mut paths: Query<&mut TransformHistory>,
+    mut last_poses: Query<&mut LastPose>,
+    children: Query<&Children>,
+    mut commands: Commands,
+) {
+    for (entity, mut body, mut particles, motion) in &mut cloths {
+        let reference_frame = &body.reference_frame;
+        // A cloth about to be moved to the pose of its frame cannot have been teleported.
+        let detects = !reference_frame.history.catch_up_pending
+            && motion.is_some_and(ClothInertia::detects_teleports);
+        if reference_frame.requested_teleport.is_none() && !detects {
+            continue;
+        }
+        let body = body.bypass_change_detection();
+        let Some(frame) = frame_of(entity, motion, body) else {
+            body.reference_frame.requested_teleport = None;
+            continue;
+        };
+        let now = transforms.compute_global_transform(frame);
+        let Some(now) = now.ok().as_ref().and_then(FramePose::from_transform) else {
+            continue;
+        };
+        let Some((_, before)) = body
+            .reference_frame
+            .history
+            .frame
+            .filter(|(entity, _)| *entity == frame)
+        else {
+            continue;
+        };
+        let (distance, angle) = before.distance_and_angle(&now);
+        let detected = motion.filter(|motion| detects && motion.is_teleport(distance, angle));
+        let Some(how) = (body.reference_frame.requested_teleport.take())
+            .or(detected.map(|motion| motion.teleport))
+        else {
+            continue;
+        };
+        body.reference_frame.history.catch_up_pending = false;
+        body.reference_frame.history.frame = Some((frame, now));
+        move_with_frame(body, &mut particles, &before, &now);
+        if how == Teleport::Reset {
+            commands.trigger(ResetCloth { entity });
+        }
+        // Its joints, anchors and children were teleported too: none of them has a velocity.
+        let joints = body
+            .skin
+            .iter()
+            .flat_map(|skin| skin.joints.iter().copied());
+        // Capsule colliders are children of joints.
+        let joints_and_children = joints.flat_map(|joint| {
+            let descendants = children.get(joint).ok().into_iter().flatten().copied();
+            std::iter::once(joint).chain(descendants)
+        });
+        let own = [entity, frame].into_iter().chain(joints_and_children);
+        let anchors = body.pins.iter().filter_map(|pin| pin.anchor.entity());
+        for other in own.chain(anchors).chain(children.iter_descendants(frame)) {
+            if let Ok(mut path) = paths.get_mut(other) {
+                path.jump();
+            }
+            if let Ok(mut last) = last_poses.get_mut(other) {
+                last.set_if_neq(LastPose(None));
+            }
+        }
+    }
+}
+
+/// Before a step: moves cloths that are new or were paused to the pose of their frame in this step. Otherwise they
+/// would be ahead of or behind the colliders that move with the frame, and start inside them.
+pub(crate) fn catch_up_with_frame(
+    mut cloths: Query<(
+        Entity,
+        &mut ClothBody,
+        &mut ClothParticles,
+        Option<&ClothInertia>,
+        Has<ClothPaused>,
+    )>,
+    anchors: Anchors,
+) {
+    for (entity, mut body, mut particles, motion, paused) in &mut cloths {
+        let body = body.bypass_change_detection();
+        if !body.reference_frame.history.catch_up_pending {
+            continue;
+        }
+        let frame = frame_of(entity, motion, body);
+        let recorded = body
+            .reference_frame
+            .history
+            .frame
+            .filter(|(entity, _)| Some(*entity) == frame);
+        // A paused cloth stays where it is.
+        let Some((frame, before)) = recorded.filter(|_| !paused) else {
+            body.reference_frame.history.catch_up_pending = false;
+            continue;
+        };
+        // If the frame is not finite, try again in the next step.
+        let Some(now) = anchors
+            .at(frame)
+            .as_ref()
+            .and_then(FramePose::from_transform)
+        else {
+            continue;
+        };
+        body.reference_frame.history.catch_up_pending = false;
+        body.reference_frame.history.frame = Some((frame, now));
+        move_with_frame(body, &mut particles, &before, &now);
+    }
+}
+
+/// Returns the entity whose motion a cloth feels: the frame of its [`ClothInertia`], else the common anchor of
+/// all its pins, else its own entity; `None` if it is pinned to the world.
+fn frame_of(entity: Entity, motion: Option<&ClothInertia>, body: &ClothBody) -> Option<Entity> {
+    match motion {
+        Some(motion) => motion.frame_of(entity),
+        None => common_anchor(entity, body),
+    }
+}
+
+/// Returns the anchor of all pins of a cloth if it is the same, else its own entity; `None` if it is pinned to
+/// the world.
+fn common_anchor(entity: Entity, body: &ClothBody) -> Option<Entity> {
+    let mut anchor = None;
+    for pin in &body.pins {
+        match (pin.anchor, anchor) {
+            (PinAnchor::World, _) => return None,
+            (PinAnchor::Entity(other), None) => anchor = Some(other),
+            (PinAnchor::Entity(other), Some(one)) if other == one => {}
+            // Several anchors.
+            _ => anchor = Some(entity),
+        }
+    }
+    Some(anchor.unwrap_or(entity))
+}
+
+/// Returns the entity with which a cloth is rendered, if it is on a character: the common anchor of its pins, its
+/// main joint, or its frame.
+fn reference_entity_of(
+    entity: Entity,
+    motion: Option<&ClothInertia>,
+    body: &ClothBody,
+) -> Option<Entity> {
+    if motion.is_none() && body.skin.is_none() && body.reference_frame.motion_constraints.is_empty()
+    {
+        return None;
+    }
+    // A cloth pinned to the world has none.
+    let anchor = common_anchor(entity, body)?;
+    if anchor != entity {
+        return Some(anchor);
+    }
+    let joint = body.reference_frame.dominant_joint;
+    joint.or_else(|| motion.map_or(Some(anchor), |motion| motion.frame_of(entity)))
+}
+
+/// Moves a cloth with its frame, including its recorded targets and poses.
+fn move_with_frame(
+    body: &mut ClothBody,
+    particles: &mut ClothParticles,
+    before: &FramePose,
+    now: &FramePose,
+) {
+    if before == now {
+        return;
+    }
+    let frame_motion = FrameMotion::between(&before.pose(), &now.pose());
+    frame_motion.apply(particles);
+    let ParticleArrays {
+        previous, origin, ..
+    } = &mut particles.0;
+    frame_motion.transform_positions(previous, *origin);
+    let history = &mut body.reference_frame.history;
+    frame_motion.transform_positions(&mut history.animation_targets, history.origin);
+    for at in history
+        .reference_entity
+        .iter_mut()
+        .flat_map(|reference| &mut reference.poses)
+    {
+        *at = FramePose::from_pose(&frame_motion.transform_pose(&at.pose()));
+    }
+    particles.rebase();
+}

@@ -1,0 +1,134 @@
+//! Cloth on skinned meshes.
+//!
+//! The renderer moves the vertices of such a mesh by its joints. Vertices that are cloth are assigned to an
+//! additional joint instead, the entity of the cloth, which transforms them as if the mesh had no skeleton. The
+//! rest of the mesh is skinned as before.
+
+use crate::{
+    character::skin_weights::SkinWeights, cloth::components::ClothSkin, mesh::topology::NO_PARTICLE,
+};
+use bevy::{
+    camera::primitives::Aabb,
+    ecs::system::SystemParam,
+    mesh::{
+        VertexAttributeValues,
+        skinning::{
+            JointAabb, JointIndex, SkinnedMesh, SkinnedMeshBounds, SkinnedMeshInverseBindposes,
+        },
+    },
+    prelude::*,
+};
+
+/// Access to skeletons.
+#[derive(SystemParam)]
+pub(crate) struct Skeletons<'w, 's> {
+    inverse: Option<ResMut<'w, Assets<SkinnedMeshInverseBindposes>>>,
+    names: Query<'w, 's, &'static Name>,
+    joints: Query<'w, 's, &'static GlobalTransform>,
+}
+
+/// Result of reading an asset that may not be loaded yet.
+pub(crate) enum AssetState<T> {
+    Loaded(T),
+    Loading,
+}
+
+impl Skeletons<'_, '_> {
+    /// Returns the skin weights of the particles; `None` if the mesh has none.
+    pub(crate) fn read(
+        &self,
+        mesh: &Mesh,
+        skinned: &SkinnedMesh,
+        vertex_to_particle: impl Iterator<Item = u32>,
+        particles: usize,
+    ) -> AssetState<Option<SkinWeights>> {
+        let inverse = self.inverse.as_ref();
+        let Some(inverse) = inverse.and_then(|all| all.get(&skinned.inverse_bindposes)) else {
+            return AssetState::Loading;
+        };
+        let name = |joint| self.names.get(joint).ok().map(|name| name.to_string());
+        AssetState::Loaded(SkinWeights::read(
+            mesh,
+            skinned,
+            inverse,
+            name,
+            vertex_to_particle,
+            particles,
+        ))
+    }
+
+    /// Returns the transform of a joint in this frame.
+    pub(crate) fn joint(&self, joint: Entity) -> Option<GlobalTransform> {
+        self.joints.get(joint).ok().copied()
+    }
+
+    /// Adds a cloth as a joint to its own skeleton. Returns the original skeleton to restore, the new one, and the
+    /// index of the joint.
+    pub(crate) fn add_joint(
+        &mut self,
+        cloth: Entity,
+        original: &SkinnedMesh,
+        mesh: &mut Mesh,
+        vertex_to_particle: impl Iterator<Item = u32>,
+    ) -> Option<(ClothSkin, SkinnedMesh, u16)> {
+        let inverse = self.inverse.as_mut()?;
+        let mut matrices = inverse.get(&original.inverse_bindposes)?.to_vec();
+        let joint = original.joints.len();
+        matrices.resize(joint, Mat4::IDENTITY);
+        matrices.push(Mat4::IDENTITY);
+        let joint = u16::try_from(joint).ok()?;
+        let (mut joint_indices, mut weights) = match (
+            mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)?,
+            mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)?,
+        ) {
+            (
+                VertexAttributeValues::Uint16x4(joints),
+                VertexAttributeValues::Float32x4(weights),
+            ) => (joints, weights),
+            _ => return None,
+        };
+        let vertices = joint_indices.iter_mut().zip(&mut weights);
+        for ((joints, weights), particle) in vertices.zip(vertex_to_particle) {
+            if particle != NO_PARTICLE {
+                *joints = [joint, 0, 0, 0];
+                *weights = [1.0, 0.0, 0.0, 0.0];
+            }
+        }
+        mesh.insert_attribute(
+            Mesh::ATTRIBUTE_JOINT_INDEX,
+            VertexAttributeValues::Uint16x4(joint_indices),
+        );
+        mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, weights);
+        // Bevy culls by the bounds of all joints, including this one.
+        let bounds = SkinnedMeshBounds::from_mesh(mesh).unwrap_or_default();
+        mesh.set_skinned_mesh_bounds(Some(bounds));
+        let mut joints = original.joints.clone();
+        joints.push(cloth);
+        let own = SkinnedMesh {
+            inverse_bindposes: inverse.add(SkinnedMeshInverseBindposes::from(matrices)),
+            joints,
+        };
+        let skin = ClothSkin {
+            original: original.inverse_bindposes.clone(),
+            own: own.inverse_bindposes.clone(),
+        };
+        Some((skin, own, joint))
+    }
+}
+
+/// Sets the bounds of the cloth in a skinned mesh, at the joint with this index.
+pub(crate) fn set_bounds(mesh: &mut Mesh, joint: u16, aabb: &Aabb) {
+    let Some(bounds) = mesh.skinned_mesh_bounds() else {
+        return;
+    };
+    let mut indices = bounds.aabb_index_to_joint_index.iter();
+    let Some(index) = indices.position(|&other| other == JointIndex(joint)) else {
+        return;
+    };
+    let mut bounds = bounds.clone();
+    bounds.aabbs[index] = JointAabb {
+        center: aabb.center.into(),
+        half_size: aabb.half_extents.into(),
+    };
+    mesh.set_skinned_mesh_bounds(Some(bounds));
+}

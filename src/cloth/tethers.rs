@@ -1,0 +1,79 @@
+//! Builds the tethers of cloths, and rebuilds them when pins change or the cloth tears.
+
+use crate::{
+    cloth::components::{ClothBody, StaleDistances, TetherSource},
+    solver::{ConstraintGraph, Geodesics, ParticleArrays, RestShape, SoaVec3, Tethers},
+    tearing::ClothTearing,
+};
+use std::sync::Arc;
+
+/// Updates the tethers of a cloth, and ramps their scale towards `scale`.
+pub(crate) fn prepare(
+    scale: f32,
+    tearing: Option<&ClothTearing>,
+    constraints: &ConstraintGraph,
+    particles: &ParticleArrays,
+    body: &mut ClothBody,
+    dt: f32,
+) {
+    // A load on a tether would be missing on the edges.
+    let by_load = tearing.is_some_and(ClothTearing::by_load);
+    let wanted = if by_load { f32::INFINITY } else { scale };
+    if wanted == f32::INFINITY {
+        // Changes are not recorded without tethers.
+        body.tether_source.stale = StaleDistances::All;
+    } else if body.tether_source.stale != StaleDistances::UpToDate {
+        rebuild(constraints, body, tearing.is_some());
+    }
+    body.ramp_tethers(wanted, particles, dt);
+}
+
+/// Measures changed distances and rebuilds the tethers. The distances are kept for the next tear if one is
+/// expected: because the cloth tears under load, or has been torn before. Otherwise they would waste memory, and
+/// the first cut measures them again.
+fn rebuild(constraints: &ConstraintGraph, body: &mut ClothBody, tears: bool) {
+    let to_world = body.tether_source.to_world;
+    let positions: SoaVec3 = body
+        .rest()
+        .iter()
+        .map(|&position| to_world * position)
+        .collect();
+    let triangles = body.triangles.indices.to_vec();
+    let shape = RestShape {
+        positions: &positions,
+        triangles: &triangles,
+        constraints,
+    };
+    // Particles attached to a dynamic body pull it, and do not support the cloth.
+    let attachments = &body.bodies.attachments;
+    let is_attached = |particle: &u32| {
+        attachments
+            .iter()
+            .any(|attachment| attachment.particle == *particle)
+    };
+    let pinned = body.pins.iter().map(|pin| pin.particle);
+    let pinned: Vec<u32> = pinned.filter(|pin| !is_attached(pin)).collect();
+    let TetherSource {
+        distances, stale, ..
+    } = &mut body.tether_source;
+    match std::mem::replace(stale, StaleDistances::UpToDate) {
+        StaleDistances::UpToDate => return,
+        StaleDistances::Torn(at) if !distances.is_empty() => {
+            Arc::make_mut(distances).repair(&shape, &pinned, &at);
+        }
+        StaleDistances::Torn(_) | StaleDistances::Missing => {
+            *distances = Arc::new(Geodesics::new(&shape, &pinned))
+        }
+        StaleDistances::All => {
+            *distances = Arc::new(Geodesics::new(&shape, &pinned));
+            // New tethers must not jerk: they start at the current distances, and then shorten.
+            if let Some(ramped) = &mut body.ramped {
+                ramped.tether_scale = f32::INFINITY;
+            }
+        }
+    }
+    body.tethers = Arc::new(Tethers::from_distances(distances, &shape, &pinned));
+    if !tears && body.torn.is_none() {
+        *distances = Arc::default();
+    }
+}

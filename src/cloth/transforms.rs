@@ -1,0 +1,293 @@
+//! Transforms of anchors, joints and reference frames at the end of a step.
+//!
+//! Animations move entities once per frame, cloth moves in fixed steps. With two steps per frame, the first would
+//! get the whole motion of the frame and the second none; with several frames per step, the number of frames per
+//! step would vary. Cloth would be jerked. So motion between two frames is spread evenly over the time between
+//! them: a step uses the interpolated transform at its end, one frame in the past. Entities moved in the fixed
+//! schedule are used at their current transform.
+
+use crate::{
+    character::{frame_history::FramePose, inertia::ClothInertia},
+    cloth::{Cloth, components::ClothBody},
+};
+use bevy::{
+    math::{Affine3A, Vec3A},
+    prelude::*,
+};
+
+/// Speed above which a motion between two frames counts as a jump, m/s.
+const JUMP_SPEED: f32 = 50.0;
+
+/// Transforms of an entity in the last two frames.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct TransformHistory {
+    from: GlobalTransform,
+    to: GlobalTransform,
+    /// Transform after the last run of the fixed schedule.
+    after_fixed: GlobalTransform,
+    is_sampled: bool,
+    /// Whether it was sampled in two frames, or placed explicitly, so that its previous transform is known.
+    has_previous: bool,
+    /// Whether it moved between the frames, and not in the fixed schedule.
+    moved_by_frame: bool,
+}
+
+/// Fraction of the time between two frames that has passed at the end of the current step.
+#[derive(Resource, Clone, Copy, Debug)]
+pub(crate) struct FrameFraction(f32);
+
+impl Default for FrameFraction {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+/// Looks up transforms at the end of the current step.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct Anchors<'w, 's> {
+    transforms: TransformHelper<'w, 's>,
+    histories: Query<'w, 's, &'static TransformHistory>,
+    parents: Query<'w, 's, &'static ChildOf>,
+    fraction: Res<'w, FrameFraction>,
+}
+
+impl Anchors<'_, '_> {
+    /// Returns the transform of an entity, if it exists.
+    pub(crate) fn at(&self, entity: Entity) -> Option<GlobalTransform> {
+        let now = self.transforms.compute_global_transform(entity).ok()?;
+        let own = self
+            .histories
+            .get(entity)
+            .ok()
+            .filter(|history| history.has_previous);
+        Some(match own {
+            Some(history) => history.at_step_end(now, *self.fraction),
+            None => self.relative_to_ancestor(entity, &now).unwrap_or(now),
+        })
+    }
+
+    /// Returns the transform of a new entity relative to the interpolated one of its nearest tracked ancestor, so
+    /// that it is not ahead of that.
+    fn relative_to_ancestor(
+        &self,
+        entity: Entity,
+        now: &GlobalTransform,
+    ) -> Option<GlobalTransform> {
+        let has_previous = |entity| {
+            let history = self.histories.get(entity).ok()?;
+            history.has_previous.then_some((entity, history))
+        };
+        let (ancestor, history) = self.parents.iter_ancestors(entity).find_map(has_previous)?;
+        let current = self.transforms.compute_global_transform(ancestor).ok()?;
+        let interpolated = history.at_step_end(current, *self.fraction);
+        if interpolated == current {
+            return None;
+        }
+        let interpolated = interpolated.affine() * current.affine().inverse() * now.affine();
+        interpolated
+            .is_finite()
+            .then(|| GlobalTransform::from(interpolated))
+    }
+
+    /// Returns the transform as an affine map relative to `origin`.
+    pub(crate) fn relative(&self, entity: Entity, origin: Vec3) -> Option<Affine3A> {
+        Some(relative(&self.at(entity)?, origin))
+    }
+}
+
+/// Returns a transform as an affine map relative to `origin`.
+pub(crate) fn relative(transform: &GlobalTransform, origin: Vec3) -> Affine3A {
+    let mut affine = transform.affine();
+    affine.translation -= Vec3A::from(origin);
+    affine
+}
+
+impl TransformHistory {
+    /// Returns the transform at the end of the current step, given the current one.
+    pub(crate) fn at_step_end(
+        &self,
+        now: GlobalTransform,
+        fraction: FrameFraction,
+    ) -> GlobalTransform {
+        // Moved during this frame: use the current transform, not the interpolated one.
+        match self.moved_by_frame && self.to == now {
+            true => self.at(fraction.0),
+            false => now,
+        }
+    }
+
+    fn at(&self, fraction: f32) -> GlobalTransform {
+        if fraction >= 1.0 {
+            return self.to;
+        }
+        let [from, to] = [&self.from, &self.to].map(GlobalTransform::compute_transform);
+        let frame = |transform: &Transform| FramePose {
+            rotation: transform.rotation,
+            translation: transform.translation,
+        };
+        let between = frame(&from).lerp(&frame(&to), fraction);
+        GlobalTransform::from(Transform {
+            translation: between.translation,
+            rotation: between.rotation,
+            scale: from.scale + (to.scale - from.scale) * fraction,
+        })
+    }
+
+    /// Records the transform in a new frame.
+    fn sample(&mut self, now: GlobalTransform, delta: f32) {
+        let before = std::mem::replace(&mut self.to, now);
+        let motion = now.translation() - before.translation();
+        let jumped = motion.length() > JUMP_SPEED * delta || !motion.is_finite();
+        let moved_by_step = self.after_fixed != before;
+        self.moved_by_frame =
+            self.is_sampled && now != self.after_fixed && !jumped && !moved_by_step;
+        self.from = before;
+        self.after_fixed = now;
+        self.has_previous |= self.is_sampled;
+        self.is_sampled = true;
+    }
+
+    /// Records that the current transform was set explicitly, not reached by motion.
+    pub(crate) fn jump(&mut self) {
+        self.is_sampled = false;
+        self.has_previous = true;
+        self.moved_by_frame = false;
+    }
+}
+
+/// Before the fixed schedule: records the transforms of all tracked entities.
+pub(crate) fn sample_frame_transforms(
+    mut histories: Query<(Entity, &mut TransformHistory)>,
+    transforms: TransformHelper,
+    time: Res<Time<Virtual>>,
+) {
+    let delta = time.delta_secs();
+    histories.par_iter_mut().for_each(|(entity, mut history)| {
+        if let Ok(now) = transforms.compute_global_transform(entity) {
+            history.sample(now, delta);
+        }
+    });
+}
+
+/// After the fixed schedule: records the transforms it has left.
+pub(crate) fn sample_fixed_transforms(
+    mut histories: Query<(Entity, &mut TransformHistory)>,
+    transforms: TransformHelper,
+    time: Res<Time<Fixed>>,
+    mut last: Local<f32>,
+) {
+    // Only if current was a step.
+    if std::mem::replace(&mut *last, time.elapsed_secs()) == time.elapsed_secs() {
+        return;
+    }
+    histories.par_iter_mut().for_each(|(entity, mut history)| {
+        if let Ok(now) = transforms.compute_global_transform(entity) {
+            history.after_fixed = now;
+        }
+    });
+}
+
+/// At the beginning of a step: computes how much of the current frame it covers.
+pub(crate) fn find_frame_fraction(
+    mut fraction: ResMut<FrameFraction>,
+    fixed: Option<Res<Time<Fixed>>>,
+    frames: Option<Res<Time<Virtual>>>,
+) {
+    fraction.0 = match (fixed, frames) {
+        (Some(fixed), Some(frames)) if frames.delta_secs() > 0.0 => {
+            let remaining = fixed.overstep().as_secs_f32() / frames.delta_secs();
+            (1.0 - remaining).clamp(0.0, 1.0)
+        }
+        _ => 1.0,
+    };
+}
+
+/// Starts tracking the transforms of anchors, joints and frames of cloths, and of the ancestors of all tracked
+/// entities.
+pub(crate) fn track_anchors(
+    mut cloths: Query<(Entity, &mut ClothBody, Option<&ClothInertia>)>,
+    unbuilt: Query<(Entity, &ClothInertia), (With<Cloth>, Without<ClothBody>)>,
+    followed: Query<(), With<TransformHistory>>,
+    new: Query<Entity, Added<TransformHistory>>,
+    parents: Query<&ChildOf>,
+    mut commands: Commands,
+) {
+    let mut track = |anchor: Entity| {
+        if !followed.contains(anchor)
+            && let Ok(mut anchor) = commands.get_entity(anchor)
+        {
+            anchor.try_insert_if_new(TransformHistory::default());
+        }
+    };
+    for ancestor in new.iter().flat_map(|new| parents.iter_ancestors(new)) {
+        track(ancestor);
+    }
+    // Before the cloth is built, so that the previous transform is known.
+    for (entity, motion) in &unbuilt {
+        track(motion.frame_of(entity).unwrap_or(entity));
+    }
+    for (entity, mut body, motion) in &mut cloths {
+        let frame = motion.and_then(|motion| motion.frame_of(entity));
+        let frame = frame.unwrap_or(entity);
+        if body.tracked_frame == Some(frame) {
+            continue;
+        }
+        let body = body.bypass_change_detection();
+        body.tracked_frame = Some(frame);
+        track(frame);
+        let mut last = entity;
+        for other in body.pins.iter().filter_map(|pin| pin.anchor.entity()) {
+            if other != last {
+                track(other);
+                last = other;
+            }
+        }
+        if let Some(skin) = &body.skin {
+            skin.joints.iter().copied().for_each(&mut track);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: f32) -> GlobalTransform {
+        GlobalTransform::from_xyz(x, 0.0, 0.0)
+    }
+
+    fn x(history: &TransformHistory, fraction: f32) -> f32 {
+        history.at(fraction).translation().x
+    }
+
+    #[test]
+    fn motion_between_frames_is_interpolated() {
+        let mut history = TransformHistory::default();
+        history.sample(at(1.0), 0.1);
+        assert!(!history.moved_by_frame, "only one sample so far");
+        history.sample(at(2.0), 0.1);
+        assert!(history.moved_by_frame);
+        assert_eq!(
+            [0.0, 0.25, 1.0].map(|fraction| x(&history, fraction)),
+            [1.0, 1.25, 2.0]
+        );
+        history.sample(at(2.0), 0.1);
+        assert!(!history.moved_by_frame, "stopped");
+    }
+
+    #[test]
+    fn motion_in_the_fixed_schedule_and_jumps_are_not_interpolated() {
+        let mut history = TransformHistory::default();
+        history.sample(at(1.0), 0.1);
+        // The fixed schedule moves it on.
+        history.after_fixed = at(1.5);
+        history.sample(at(1.5), 0.1);
+        assert!(!history.moved_by_frame);
+        history.sample(at(100.0), 0.1);
+        assert!(!history.moved_by_frame);
+        history.jump();
+        history.sample(at(101.0), 0.1);
+        assert!(!history.moved_by_frame);
+    }
+}

@@ -1,0 +1,11 @@
+//! TODO: what this module contains.
+
+pub(crate) mod active_colliders;
+#[cfg(feature = "parry")]
+pub(crate) mod active_mesh_colliders;
+pub(crate) mod bodies;
+pub(crate) mod broad_phase;
+pub(crate) mod collider;
+pub(crate) mod layers;
+#[cfg(feature = "parry")]
+pub(crate) mod mesh_collider;

@@ -1,0 +1,275 @@
+//! Copies nearby bodies for each cloth before its step, and collects the impulses on them after it.
+
+use crate::{
+    cloth::{
+        Cloth,
+        components::{ClothBody, ClothParticles},
+    },
+    collision::layers::ClothLayers,
+    plugin::ClothSchedule,
+    sleep::ClothSleeping,
+    solver::{BodyMotion, BodyPart, Pose, RigidBody},
+};
+use bevy::{
+    ecs::{query::QueryData, schedule::InternedScheduleLabel},
+    prelude::*,
+};
+use std::collections::BTreeMap;
+
+/// Interface to a physics engine.
+pub(super) trait Engine {
+    /// Appends the colliders that a cloth collides with and that overlap the box between these corners, m.
+    fn find_colliders(&self, cloth: &CoupledClothItem, bounds: [Vec3; 2], found: &mut Vec<Entity>);
+    /// Returns the body of a collider, or the collider itself if it has none.
+    fn body_of(&self, collider: Entity) -> Entity;
+    /// Returns the motion of a body, if it exists. `acceleration` and `cloth_pose` need not be set.
+    fn motion(&self, body: Entity) -> Option<BodyMotion>;
+    /// Appends the parts of a collider, relative to a centre of mass.
+    fn append_parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>);
+}
+
+/// Cloth that can collide with bodies.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(super) struct CoupledCloth {
+    pub(super) entity: Entity,
+    pub(super) layers: Option<&'static ClothLayers>,
+    cloth: &'static Cloth,
+    particles: &'static ClothParticles,
+    body: &'static mut ClothBody,
+    sleeps: Has<ClothSleeping>,
+}
+
+/// State of the bodies in the previous step, by entity bits.
+#[derive(Resource, Default)]
+pub(super) struct BodyHistory(BTreeMap<u64, BodyRecord>);
+
+/// State of a body in a step.
+#[derive(Clone, Copy, Debug)]
+struct BodyRecord {
+    motion: BodyMotion,
+    /// Linear and angular impulse from all cloths, N s and N m s.
+    impulses: [Vec3; 2],
+    /// Impulse from all cloths when the body fell asleep, N s.
+    impulse_asleep: Vec3,
+}
+
+/// Impulse from all cloths on a body in a step.
+pub(super) struct BodyImpulse {
+    pub(super) body: Entity,
+    /// Linear impulse, N s.
+    pub(super) impulse: Vec3,
+    /// Angular impulse about the centre of mass, N m s.
+    pub(super) angular_impulse: Vec3,
+    /// Whether the body sleeps and must be woken.
+    pub(super) wake: bool,
+}
+
+/// A sleeping body wakes when the impulse from cloths would change its velocity by more than this, m/s.
+const WAKE_SPEED: f32 = 0.05;
+
+/// Largest acceleration of a body by anything but cloth, m/s², in addition to the acceleration that cloth caused:
+/// a larger one was an impact, which does not continue.
+const MAX_EXTERNAL_ACCELERATION: f32 = 20.0;
+
+/// Returns the schedule of the cloth; logs an error without [`ClothPlugin`](crate::ClothPlugin).
+pub(super) fn cloth_schedule(app: &App, plugin: &str) -> Option<InternedScheduleLabel> {
+    let schedule = app.world().get_resource::<ClothSchedule>();
+    if schedule.is_none() {
+        error!("{plugin} does nothing without ClothPlugin; add that too");
+    }
+    schedule.map(|schedule| schedule.0)
+}
+
+/// Name of the plugin that couples cloth with its engine.
+#[derive(Resource)]
+struct CoupledEngine(&'static str);
+
+/// Registers an engine for the coupling. Returns false if another one is registered: only one engine at a time can
+/// write the bodies of a cloth.
+pub(super) fn claim_coupling(app: &mut App, plugin: &'static str) -> bool {
+    if let Some(CoupledEngine(other)) = app.world().get_resource() {
+        error!(
+            "{plugin} does nothing beside {other}: cloth can be coupled to one engine only; \
+             remove one of them"
+        );
+        return false;
+    }
+    app.insert_resource(CoupledEngine(plugin));
+    true
+}
+
+/// Copies all bodies near cloths, before a step of this length, s.
+pub(super) fn collect_bodies(
+    engine: &mut impl Engine,
+    cloths: &mut Query<CoupledCloth>,
+    history: &BodyHistory,
+    step: f32,
+) {
+    let mut colliders = Vec::new();
+    for mut cloth in cloths {
+        colliders.clear();
+        if let Some(bounds) = query_bounds(&cloth, step) {
+            engine.find_colliders(&cloth, bounds, &mut colliders);
+        }
+        let sleeps = cloth.sleeps;
+        let body = cloth.body.bypass_change_detection();
+        let mut found: Vec<(Entity, Option<Entity>)> = colliders
+            .iter()
+            .map(|&collider| (engine.body_of(collider), Some(collider)))
+            .collect();
+        // Bodies that pins are attached to are needed even out of reach.
+        let anchors = body.pins.iter().filter_map(|pin| pin.anchor.entity());
+        found.extend(anchors.map(|anchor| (anchor, None)));
+        found.sort_unstable_by_key(|(body, collider)| (body.to_bits(), *collider));
+        found.dedup();
+        if found.is_empty() && body.bodies.list.is_empty() {
+            continue;
+        }
+        let before = std::mem::take(&mut body.bodies.list);
+        let mut list: Vec<RigidBody> = Vec::with_capacity(before.len());
+        for (entity, collider) in found {
+            let id = entity.to_bits();
+            if list.last().is_none_or(|last| last.id != id) {
+                let Some(mut motion) = engine.motion(entity) else {
+                    continue;
+                };
+                let last = before.binary_search_by_key(&id, |body| body.id);
+                let last = last.ok().map(|k| &before[k].motion);
+                history.estimate_acceleration(id, &mut motion, step);
+                motion.cloth_pose = last.map_or(motion.pose, |last| last.cloth_pose_at_end(step));
+                if let Some(last) = last.filter(|_| sleeps) {
+                    // A sleeping cloth keeps applying its last impulse.
+                    (motion.impulse, motion.angular_impulse) = (last.impulse, last.angular_impulse);
+                }
+                if !motion.is_finite() {
+                    continue;
+                }
+                list.push(RigidBody {
+                    id,
+                    motion,
+                    parts: Vec::new(),
+                });
+            }
+            if let (Some(collider), Some(last)) = (collider, list.last_mut()) {
+                engine.append_parts(collider, &last.motion.pose, &mut last.parts);
+            }
+        }
+        body.bodies.list = list;
+    }
+}
+
+/// Returns the corners of a box around everything that a cloth can touch in a step, m.
+fn query_bounds(cloth: &CoupledClothItem, step: f32) -> Option<[Vec3; 2]> {
+    let p = &cloth.particles;
+    let (low, high) = p.position.bounds()?;
+    let (negative, positive) = p.displacement.bounds()?;
+    // Travel in two steps of the cloth; the engine's boxes already include the travel of its bodies.
+    let step = step * (1 + cloth.body.update_rate.steps_covered()) as f32;
+    let travel = negative.abs().max(positive.abs()) * (step / p.last_dt);
+    let margin = travel + 2.0 * cloth.cloth.fabric.thickness + 0.05;
+    let corners = [p.origin + low - margin, p.origin + high + margin];
+    corners
+        .iter()
+        .all(|corner| corner.is_finite())
+        .then_some(corners)
+}
+
+/// Collects the impulses of all cloths on each body, after a step. Cloths are summed in the order of their
+/// entities, so the result is deterministic.
+pub(super) fn collect_impulses(
+    cloths: &Query<CoupledCloth>,
+    history: &mut BodyHistory,
+) -> Vec<BodyImpulse> {
+    let mut coupled: Vec<_> = cloths
+        .iter()
+        .filter(|cloth| !cloth.body.bodies.is_empty())
+        .collect();
+    coupled.sort_unstable_by_key(|cloth| cloth.entity);
+    let before = std::mem::take(&mut history.0);
+    for body in coupled.iter().flat_map(|cloth| &cloth.body.bodies.list) {
+        let entry = history.0.entry(body.id).or_insert(BodyRecord {
+            motion: body.motion,
+            impulses: [Vec3::ZERO; 2],
+            impulse_asleep: Vec3::ZERO,
+        });
+        entry.impulses[0] += body.motion.impulse;
+        entry.impulses[1] += body.motion.angular_impulse;
+    }
+    let mut found = Vec::new();
+    for (&id, now) in &mut history.0 {
+        let BodyRecord {
+            motion, impulses, ..
+        } = *now;
+        if !motion.is_dynamic() {
+            continue;
+        }
+        let last = before.get(&id);
+        let mut wake = false;
+        if motion.asleep {
+            now.impulse_asleep = match last {
+                Some(last) if last.motion.asleep => last.impulse_asleep,
+                Some(last) => last.impulses[0],
+                None => Vec3::ZERO,
+            };
+            wake = should_wake(&motion, impulses[0] - now.impulse_asleep);
+        }
+        if wake || (!motion.asleep && impulses != [Vec3::ZERO; 2]) {
+            found.extend(Entity::try_from_bits(id).map(|body| BodyImpulse {
+                body,
+                impulse: impulses[0],
+                angular_impulse: impulses[1],
+                wake,
+            }));
+        }
+    }
+    // Bodies that slept on a cloth that is gone must fall.
+    for (&id, last) in &before {
+        let lost_contact = !history.0.contains_key(&id) && last.motion.asleep;
+        if lost_contact && should_wake(&last.motion, last.impulse_asleep) {
+            found.extend(Entity::try_from_bits(id).map(|body| BodyImpulse {
+                body,
+                impulse: Vec3::ZERO,
+                angular_impulse: Vec3::ZERO,
+                wake: true,
+            }));
+        }
+    }
+    found
+}
+
+fn should_wake(motion: &BodyMotion, impulse: Vec3) -> bool {
+    (motion.inverse_mass * impulse).length() > WAKE_SPEED
+}
+
+impl BodyHistory {
+    /// Estimates the acceleration of a body by everything but cloth from the previous step.
+    fn estimate_acceleration(&self, id: u64, motion: &mut BodyMotion, step: f32) {
+        let Some(BodyRecord {
+            motion: before,
+            impulses: [impulse, angular_impulse],
+            ..
+        }) = self.0.get(&id)
+        else {
+            return;
+        };
+        if motion.asleep || before.asleep || !motion.is_dynamic() || step <= 0.0 {
+            return;
+        }
+        // Change of velocity by the cloth in the previous step.
+        let from_cloth = [
+            motion.inverse_mass * *impulse,
+            motion.inverse_inertia * *angular_impulse,
+        ];
+        // Since the start of the previous step, before the cloth moved its copy of the body in the substeps.
+        let change = [
+            motion.velocity - before.initial_velocities[0],
+            motion.angular_velocity - before.initial_velocities[1],
+        ];
+        let [acceleration, angular_acceleration] = [0, 1].map(|k| {
+            let limit = MAX_EXTERNAL_ACCELERATION + from_cloth[k].length() / step;
+            ((change[k] - from_cloth[k]) / step).clamp_length_max(limit)
+        });
+        (motion.acceleration, motion.angular_acceleration) = (acceleration, angular_acceleration);
+    }
+}

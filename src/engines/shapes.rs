@@ -1,0 +1,276 @@
+//! Converts parry's shapes to collision shapes of cloth. Both engines use parry, each in another version: the
+//! reader is a macro compiled once per engine.
+
+use crate::{
+    mesh::weld_triangles,
+    solver::{BodyPart, Friction, Pose, Shape, Solid, TriangleSurface},
+};
+use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use std::sync::Arc;
+
+/// Solid and its pose in the frame of its collider.
+pub(super) type PlacedSolid = (Solid, Pose);
+
+/// Converted shapes of colliders, with the source shape to detect changes.
+pub(super) struct ShapeCache<S>(EntityHashMap<(S, Vec<PlacedSolid>)>);
+
+impl<S> Default for ShapeCache<S> {
+    fn default() -> Self {
+        Self(EntityHashMap::default())
+    }
+}
+
+impl<S: Clone> ShapeCache<S> {
+    /// Returns the solids of a collider, converting its shape if it is new or has changed. Unsupported shapes are
+    /// logged and have none.
+    pub(super) fn solids(
+        &mut self,
+        collider: Entity,
+        shape: &S,
+        is_same: impl Fn(&S, &S) -> bool,
+        read: impl Fn(&S, &mut Vec<PlacedSolid>) -> Result<(), String>,
+    ) -> &[PlacedSolid] {
+        let read = || {
+            let mut solids = Vec::new();
+            if let Err(reason) = read(shape, &mut solids) {
+                error!("cloth ignores the collider {collider}: {reason}");
+            }
+            (shape.clone(), solids)
+        };
+        let cached = self.0.entry(collider).or_insert_with(&read);
+        if !is_same(&cached.0, shape) {
+            *cached = read();
+        }
+        &cached.1
+    }
+
+    /// Removes colliders that no longer exist.
+    pub(super) fn retain(&mut self, exists: impl Fn(Entity) -> bool) {
+        self.0.retain(|&entity, _| exists(entity));
+    }
+}
+
+/// Radius of capsules for segments and polylines, which have no volume, m.
+const LINE_RADIUS: f32 = 1e-3;
+
+/// Appends solids of a collider with this pose, relative to a centre of mass.
+pub(super) fn append_parts(
+    solids: &[PlacedSolid],
+    collider: &Pose,
+    centre: &Pose,
+    friction: Friction,
+    parts: &mut Vec<BodyPart>,
+) {
+    let inverse = centre.rotation.inverse();
+    let local = Pose {
+        rotation: inverse * collider.rotation,
+        translation: inverse * (collider.translation - centre.translation),
+    };
+    parts.extend(solids.iter().map(|(solid, at)| BodyPart {
+        solid: solid.clone(),
+        local_pose: local.compose(at),
+        friction,
+    }));
+}
+
+/// Builds a capsule between two points.
+fn capsule([a, b]: [Vec3; 2], radius: f32, at: &Pose) -> PlacedSolid {
+    let axis = b - a;
+    let local = Pose {
+        rotation: Quat::from_rotation_arc(Vec3::Y, axis.normalize_or(Vec3::Y)),
+        translation: (a + b) * 0.5,
+    };
+    let half_length = axis.length() * 0.5;
+    let shape = Shape::Capsule {
+        radius,
+        half_length,
+    };
+    (Solid::Shape(shape), at.compose(&local))
+}
+
+fn surface(points: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Solid, String> {
+    let (points, triangles) = weld_triangles(&points, &triangles);
+    let surface = TriangleSurface::new(points, triangles);
+    surface
+        .map(|surface| Solid::Surface(Arc::new(surface)))
+        .map_err(|reason| reason.to_string())
+}
+
+fn hull(points: &[Vec3]) -> Result<Solid, String> {
+    TriangleSurface::convex_hull(points)
+        .map(|surface| Solid::Surface(Arc::new(surface)))
+        .map_err(|reason| reason.to_string())
+}
+
+/// Builds the hull of all points within `radius` of the hull of `points`.
+fn rounded_hull(points: impl Iterator<Item = Vec3>, radius: f32) -> Result<Solid, String> {
+    let coordinates = || (-2..=2).map(|step| step as f32);
+    let directions = || {
+        coordinates().flat_map(move |x| {
+            coordinates().flat_map(move |y| coordinates().map(move |z| Vec3::new(x, y, z)))
+        })
+    };
+    // Grid points on the surface of a cube of half side 2.
+    let is_on_surface = |direction: &Vec3| direction.abs().max_element() == 2.0;
+    let all: Vec<Vec3> = points
+        .flat_map(|point| {
+            let around = directions().filter(is_on_surface);
+            around.map(move |direction| point + direction.normalize() * radius)
+        })
+        .collect();
+    hull(&all)
+}
+
+/// Returns the corners of a box.
+fn corners(half: Vec3) -> impl Iterator<Item = Vec3> {
+    (0..8).map(move |i| {
+        let side = |axis: usize| if i >> axis & 1 == 0 { -1.0 } else { 1.0 };
+        half * Vec3::new(side(0), side(1), side(2))
+    })
+}
+
+/// Returns 24 points on a circle around the y axis.
+fn circle(radius: f32, height: f32) -> impl Iterator<Item = Vec3> {
+    (0..24).map(move |k| {
+        let angle = k as f32 * (std::f32::consts::TAU / 24.0);
+        Vec3::new(radius * angle.cos(), height, radius * angle.sin())
+    })
+}
+
+fn surface_from_buffers((points, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Result<Solid, String> {
+    surface(points, triangles)
+}
+
+/// Defines the reader for one version of parry.
+macro_rules! reader {
+    ($name:ident, $feature:literal, $parry:path) => {
+        #[cfg(feature = $feature)]
+        pub(super) mod $name {
+            use super::*;
+            use parry::shape::{HeightField, Shape as ParryShape, TypedShape};
+            use $parry as parry;
+
+            /// Appends the solids of a shape with this pose, or returns an error if it is not supported.
+            pub(in crate::engines) fn read(
+                shape: &dyn ParryShape,
+                at: &Pose,
+                into: &mut Vec<PlacedSolid>,
+            ) -> Result<(), String> {
+                let solid = match shape.as_typed_shape() {
+                    TypedShape::Ball(ball) => Solid::Shape(Shape::Sphere {
+                        radius: ball.radius,
+                    }),
+                    TypedShape::Cuboid(cuboid) => Solid::Shape(Shape::Cuboid {
+                        half_size: cuboid.half_extents,
+                    }),
+                    TypedShape::Capsule(source) => {
+                        let ends = [source.segment.a, source.segment.b];
+                        into.push(capsule(ends, source.radius, at));
+                        return Ok(());
+                    }
+                    TypedShape::Segment(segment) => {
+                        into.push(capsule([segment.a, segment.b], LINE_RADIUS, at));
+                        return Ok(());
+                    }
+                    TypedShape::Polyline(line) => {
+                        into.extend(
+                            line.segments()
+                                .map(|s| capsule([s.a, s.b], LINE_RADIUS, at)),
+                        );
+                        return Ok(());
+                    }
+                    TypedShape::Cylinder(cylinder) => Solid::Shape(Shape::Cylinder {
+                        radius: cylinder.radius,
+                        half_height: cylinder.half_height,
+                    }),
+                    TypedShape::Cone(cone) => Solid::Shape(Shape::Cone {
+                        radius: cone.radius,
+                        half_height: cone.half_height,
+                    }),
+                    TypedShape::HalfSpace(half_space) => {
+                        let up = Pose {
+                            rotation: Quat::from_rotation_arc(Vec3::Y, half_space.normal),
+                            translation: Vec3::ZERO,
+                        };
+                        into.push((Solid::Shape(Shape::HalfSpace), at.compose(&up)));
+                        return Ok(());
+                    }
+                    TypedShape::Triangle(triangle) => {
+                        surface(vec![triangle.a, triangle.b, triangle.c], vec![[0, 1, 2]])?
+                    }
+                    TypedShape::TriMesh(mesh) => {
+                        surface(mesh.vertices().to_vec(), mesh.indices().to_vec())?
+                    }
+                    TypedShape::HeightField(field) => heightfield(field)?,
+                    TypedShape::Voxels(voxels) => surface_from_buffers(voxels.to_trimesh())?,
+                    TypedShape::ConvexPolyhedron(polyhedron) => hull(polyhedron.points())?,
+                    TypedShape::Compound(compound) => {
+                        for (pose, shape) in compound.shapes() {
+                            let pose = Pose {
+                                rotation: pose.rotation,
+                                translation: pose.translation,
+                            };
+                            read(&**shape, &at.compose(&pose), into)?;
+                        }
+                        return Ok(());
+                    }
+                    TypedShape::RoundCuboid(round) => {
+                        rounded_hull(corners(round.inner_shape.half_extents), round.border_radius)?
+                    }
+                    TypedShape::RoundTriangle(round) => {
+                        let inner = &round.inner_shape;
+                        rounded_hull([inner.a, inner.b, inner.c].into_iter(), round.border_radius)?
+                    }
+                    TypedShape::RoundCylinder(round) => {
+                        let inner = &round.inner_shape;
+                        let ring = |y| circle(inner.radius, y);
+                        let points = ring(inner.half_height).chain(ring(-inner.half_height));
+                        rounded_hull(points, round.border_radius)?
+                    }
+                    TypedShape::RoundCone(round) => {
+                        let inner = &round.inner_shape;
+                        let tip = std::iter::once(Vec3::Y * inner.half_height);
+                        let points = circle(inner.radius, -inner.half_height).chain(tip);
+                        rounded_hull(points, round.border_radius)?
+                    }
+                    TypedShape::RoundConvexPolyhedron(round) => {
+                        let points = round.inner_shape.points().iter().copied();
+                        rounded_hull(points, round.border_radius)?
+                    }
+                    TypedShape::Custom(_) => {
+                        return Err(
+                            "custom shapes are not supported; use a parry shape or a mesh".into(),
+                        );
+                    }
+                };
+                if let Solid::Shape(shape) = &solid
+                    && !shape.is_valid()
+                {
+                    return Err(format!("{shape:?} has a length that is not above 0"));
+                }
+                into.push((solid, *at));
+                Ok(())
+            }
+
+            fn heightfield(field: &HeightField) -> Result<Solid, String> {
+                let statuses = field.cells_statuses();
+                let (rows, columns) = field.num_cells_ij();
+                let is_complete =
+                    (0..rows).all(|i| (0..columns).all(|j| statuses[(i, j)].is_empty()));
+                if !is_complete {
+                    return surface_from_buffers(field.to_trimesh());
+                }
+                let (heights, scale) = (field.heights(), field.scale());
+                let row = |i| (0..heights.ncols()).map(move |j| heights[(i, j)] * scale.y);
+                let all: Vec<f32> = (0..heights.nrows()).flat_map(row).collect();
+                let size = Vec2::new(scale.x, scale.z);
+                TriangleSurface::heightfield(&all, heights.ncols() as u32, size, Vec3::ONE)
+                    .map(|surface| Solid::Surface(Arc::new(surface)))
+                    .map_err(|reason| reason.to_string())
+            }
+        }
+    };
+}
+
+reader!(avian, "avian", avian3d::parry);
+reader!(rapier, "rapier", bevy_rapier3d::parry);

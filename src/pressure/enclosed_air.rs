@@ -1,0 +1,64 @@
+//! Pressure of air enclosed in cloth.
+
+use crate::{
+    cloth::components::{ClothBody, EnclosedVolume},
+    pressure::ClothPressure,
+    solver::{self, ParticleArrays},
+};
+use bevy::prelude::*;
+
+/// Maximum rate of inflation and deflation, as a fraction of the amount of air, 1/s.
+const MAX_FILL_RATE: f32 = 1.0;
+
+/// Updates the amount of air in a cloth, and logs an error if the cloth is not closed.
+pub(crate) fn prepare(
+    entity: Entity,
+    pressure: Option<&ClothPressure>,
+    particles: &ParticleArrays,
+    body: &mut ClothBody,
+    dt: f32,
+) {
+    let rest_volume = pressure.and_then(|_| rest_volume(entity, body));
+    let Some(ramped) = &mut body.ramped else {
+        return;
+    };
+    let (Some(pressure), Some(rest_volume)) = (pressure, rest_volume) else {
+        ramped.air = 0.0;
+        return;
+    };
+    let wanted = (pressure.ambient + pressure.overpressure) * rest_volume.abs();
+    if ramped.air == 0.0 {
+        // Begins with air at ambient pressure that fills its current volume.
+        let corners = &body.triangles.indices;
+        let now = solver::enclosed_volume(corners, |i| particles.position.get(i as usize));
+        let filling = (now / rest_volume).clamp(0.01, 1.0);
+        ramped.air = pressure.ambient * filling * rest_volume.abs();
+    }
+    let max_change = MAX_FILL_RATE * dt * wanted.max(ramped.air);
+    ramped.air += (wanted - ramped.air).clamp(-max_change, max_change);
+}
+
+/// Returns the volume of a cloth at rest, if it is closed. Measured again when it is opened, restored or scaled.
+fn rest_volume(entity: Entity, body: &mut ClothBody) -> Option<f32> {
+    let to_world = body.tether_source.to_world;
+    let measured_for = Some((to_world, body.rest().len()));
+    if body.enclosed_volume.measured_for != measured_for {
+        let corners = &body.triangles.indices;
+        let rest = body.rest();
+        let closed = solver::is_closed(corners);
+        let volume = solver::enclosed_volume(corners, |i| to_world * rest[i as usize]);
+        let is_usable = closed && volume != 0.0 && volume.is_finite();
+        if !is_usable && body.torn.is_none() {
+            error!(
+                "cloth {entity}: its mesh is {}, so it holds no air and ClothPressure has no effect; close \
+                 it so that each edge has a triangle on both sides, all facing the same way",
+                if closed { "flat" } else { "open" }
+            );
+        }
+        body.enclosed_volume = EnclosedVolume {
+            measured_for,
+            rest_volume: is_usable.then_some(volume),
+        };
+    }
+    body.enclosed_volume.rest_volume
+}

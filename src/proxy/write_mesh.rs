@@ -1,0 +1,91 @@
+//! Writes the proxy meshes that follow coarse cloths.
+
+use crate::{
+    character::skeleton::set_bounds,
+    cloth::workers::ClothWorkers,
+    proxy::bind::ProxyMesh,
+    render::interpolation::{RenderQuery, RenderQueryItem, RenderView, return_mesh, take_mesh},
+};
+use crate::{
+    cloth::{components::ClothSource, settings::ClothMaxThreads},
+    lod::ClothCulled,
+    mesh::smooth_normals,
+};
+use bevy::{
+    camera::primitives::Aabb,
+    ecs::{query::QueryData, system::NonSendMarker},
+    prelude::*,
+};
+
+/// Number of proxy vertices that take about as long to write as one particle of a cloth without proxy.
+const VERTICES_PER_PARTICLE: usize = 2;
+
+/// Components of a proxy used to write its mesh.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct WriteProxyQuery {
+    mesh: &'static mut ProxyMesh,
+    transform: &'static GlobalTransform,
+    source: &'static ClothSource,
+    aabb: &'static mut Aabb,
+}
+
+impl WriteProxyQueryItem<'_, '_> {
+    /// Takes the mesh out of the assets, and returns the view to write, if it has changed.
+    fn begin(&mut self, cloth: &RenderQueryItem, meshes: &mut Assets<Mesh>) -> Option<RenderView> {
+        let view = cloth.view(self.transform, self.mesh.last_written)?;
+        self.mesh.own = Some(take_mesh(meshes, &self.source.own)?);
+        self.mesh.last_written = Some(view.key);
+        Some(view)
+    }
+
+    fn write(&mut self, cloth: &RenderQueryItem, view: &RenderView) {
+        let ProxyMesh {
+            binding,
+            positions,
+            normals,
+            joint,
+            own: Some(own),
+            ..
+        } = &mut *self.mesh
+        else {
+            return;
+        };
+        view.frame.transform(&cloth.particles, positions);
+        smooth_normals(positions, cloth.body.triangles.indices.iter(), normals);
+        if let Some((low, high)) = binding.write_mesh(positions, normals, own) {
+            let bounds = Aabb::from_min_max(low, high);
+            match *joint {
+                Some(joint) => set_bounds(own, joint, &bounds),
+                None => *self.aabb = bounds,
+            }
+        }
+    }
+}
+
+pub(crate) fn write_proxies(
+    mut proxies: Query<WriteProxyQuery>,
+    cloths: Query<RenderQuery, Without<ClothCulled>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut workers: ResMut<ClothWorkers>,
+    threads: Res<ClothMaxThreads>,
+    // See `prepare_cloths`.
+    _on_the_main_thread: NonSendMarker,
+) {
+    let changed = proxies.iter_mut().filter_map(|mut proxy| {
+        let cloth = cloths.get(proxy.mesh.cloth).ok()?;
+        let view = proxy.begin(&cloth, &mut meshes)?;
+        Some((proxy, cloth, view))
+    });
+    let size = |(proxy, ..): &(WriteProxyQueryItem, RenderQueryItem, RenderView)| {
+        proxy.mesh.binding.len() / VERTICES_PER_PARTICLE
+    };
+    workers.for_each_whole_cloth(*threads, changed, size, |(mut proxy, cloth, view)| {
+        proxy.write(&cloth, &view);
+    });
+    for mut proxy in &mut proxies {
+        if let Some(own) = proxy.mesh.bypass_change_detection().own.take() {
+            return_mesh(&mut meshes, &proxy.source.own, own);
+        }
+    }
+}

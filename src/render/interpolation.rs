@@ -1,0 +1,113 @@
+//! Render interpolation: the time between two steps, the view of a cloth in the space of a mesh, and access to
+//! the mesh assets that are written.
+
+use crate::{
+    cloth::components::{Affine, ClothBody, ClothParticles},
+    mesh::RenderFrame,
+    time::{ClothClock, ClothTime},
+};
+use crate::{render::pose::RenderPose, time::pause_detection::PauseDetection};
+use bevy::{
+    ecs::{query::QueryData, system::SystemParam},
+    prelude::*,
+};
+
+/// Whether steps are taken in a fixed schedule, so that frames lie between them.
+#[derive(Resource)]
+pub(crate) struct InterpolateRendering(pub(crate) bool);
+
+/// Time of the rendered frame between the last two steps.
+#[derive(SystemParam)]
+pub(crate) struct InterpolationTime<'w> {
+    time: Res<'w, ClothTime>,
+    clock: Res<'w, ClothClock>,
+    interpolate: Res<'w, InterpolateRendering>,
+    pause_detection: Res<'w, PauseDetection>,
+    fixed: Option<Res<'w, Time<Fixed>>>,
+}
+
+impl InterpolationTime<'_> {
+    /// Returns the interpolation factor: 0 is the previous step, 1 the last one.
+    pub(crate) fn alpha(&self) -> f32 {
+        if self.interpolate.0 && !self.pause_detection.is_paused() {
+            let overstep = self.fixed.as_ref().map_or(0.0, |t| t.overstep_fraction());
+            self.clock.interpolation(&self.time, overstep)
+        } else {
+            1.0
+        }
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.time.paused || self.pause_detection.is_paused()
+    }
+}
+
+/// Components of a cloth that determine its rendering.
+#[derive(QueryData)]
+pub(crate) struct RenderQuery {
+    pub(crate) particles: Ref<'static, ClothParticles>,
+    pub(crate) body: &'static ClothBody,
+}
+
+impl RenderQueryItem<'_, '_> {
+    /// Returns the view of the cloth in the space of a mesh at this transform; `None` if the mesh was already
+    /// written for it, with the key `last_written`.
+    pub(crate) fn view(
+        &self,
+        transform: &GlobalTransform,
+        last_written: Option<RenderViewKey>,
+    ) -> Option<RenderView> {
+        let key = RenderViewKey {
+            affine: transform.affine(),
+            render_pose: self.body.render_pose,
+        };
+        if !self.particles.is_changed() && last_written == Some(key) {
+            return None;
+        }
+        let to_mesh = key.affine.inverse();
+        // At scale 0 nothing is visible, and NaN cannot be rendered: the mesh stays as it is.
+        if !(to_mesh.is_finite() && key.affine.is_finite()) {
+            return None;
+        }
+        let origin = self.particles.origin;
+        let frame =
+            (key.render_pose).frame(origin, transform.translation(), to_mesh.matrix3.into());
+        Some(RenderView { key, frame })
+    }
+}
+
+/// Everything besides particles on which the vertices of a mesh depend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RenderViewKey {
+    /// Transform from mesh space to the world.
+    affine: Affine,
+    render_pose: RenderPose,
+}
+
+impl RenderViewKey {
+    /// Returns the rotation and scale from mesh space to world axes.
+    pub(crate) fn to_world(self) -> Mat3 {
+        self.affine.matrix3.into()
+    }
+}
+
+/// View of a cloth in the space of a mesh.
+pub(crate) struct RenderView {
+    /// Key to detect an equal view.
+    pub(crate) key: RenderViewKey,
+    pub(crate) frame: RenderFrame,
+}
+
+/// Takes a mesh out of the assets, so that several threads can write several meshes, and marks it as changed.
+pub(crate) fn take_mesh(meshes: &mut Assets<Mesh>, handle: &Handle<Mesh>) -> Option<Mesh> {
+    let mut own = meshes.get_mut(handle)?;
+    let empty = Mesh::new(own.primitive_topology(), own.asset_usage);
+    Some(std::mem::replace(&mut *own, empty))
+}
+
+/// Puts a mesh back into the assets.
+pub(crate) fn return_mesh(meshes: &mut Assets<Mesh>, handle: &Handle<Mesh>, own: Mesh) {
+    if let Some(slot) = meshes.get_mut_untracked(handle) {
+        *slot = own;
+    }
+}

@@ -1,0 +1,168 @@
+//! Render pose of each cloth in a frame: interpolated between its last two steps, and moved with its reference
+//! entity.
+//!
+//! Steps use transforms of one frame in the past, and rendered frames lie between the last two steps: cloth is up
+//! to a step and a frame late. At running speed that is up to 10 cm, and a cape would hover behind its character.
+//! So cloth on a character is rendered moved rigidly by the motion of its reference entity since then.
+
+use crate::render::interpolation::InterpolationTime;
+use crate::{
+    character::frame_history::{FramePose, ReferenceEntity},
+    cloth::components::{ClothBody, ClothParticles},
+    lod::{ClothCulled, ClothPaused},
+    mesh,
+    sleep::ClothSleeping,
+    solver::FrameMotion,
+};
+use bevy::{ecs::query::QueryData, prelude::*};
+
+/// Render pose of a cloth in a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RenderPose {
+    /// Interpolation factor: 0 is the beginning of the last step, 1 its end.
+    alpha: f32,
+    /// Rigid motion of the reference entity from the interpolated step to the rendered frame.
+    frame_motion: Option<FrameMotion>,
+}
+
+impl Default for RenderPose {
+    fn default() -> Self {
+        Self {
+            alpha: 1.0,
+            frame_motion: None,
+        }
+    }
+}
+
+impl RenderPose {
+    /// Returns the transform from particles, relative to `origin`, to a mesh at `position`. `to_mesh` rotates and
+    /// scales world axes to mesh axes.
+    pub(crate) fn frame(&self, origin: Vec3, position: Vec3, to_mesh: Mat3) -> mesh::RenderFrame {
+        let (position, to_frame) = match self.frame_motion {
+            None => (position, to_mesh),
+            // The transform of the mesh relative to the simulated cloth.
+            Some(motion) => (
+                motion.inverse().transform_point(position),
+                to_mesh * motion.rotation_matrix(),
+            ),
+        };
+        mesh::RenderFrame {
+            alpha: self.alpha,
+            offset: origin - position,
+            to_frame,
+        }
+    }
+}
+
+#[cfg(any(feature = "debug", feature = "picking"))]
+impl RenderPose {
+    /// Returns the rendered position of a particle, in the world.
+    pub(crate) fn particle_position(&self, particles: &ClothParticles, i: usize) -> Vec3 {
+        self.point(particles.origin + self.interpolate(particles, i))
+    }
+
+    /// Returns the rendered position of a simulated position.
+    pub(crate) fn point(&self, position: Vec3) -> Vec3 {
+        self.frame_motion
+            .map_or(position, |motion| motion.transform_point(position))
+    }
+
+    /// Returns the rendered direction of a simulated direction.
+    #[cfg(feature = "debug")]
+    pub(crate) fn direction(&self, direction: Vec3) -> Vec3 {
+        self.frame_motion
+            .map_or(direction, |motion| motion.transform_direction(direction))
+    }
+
+    /// Returns the position of a particle between the last two steps, relative to the origin of the particles.
+    pub(crate) fn interpolate(&self, particles: &ClothParticles, i: usize) -> Vec3 {
+        let (from, to) = (particles.previous.get(i), particles.position.get(i));
+        from.lerp(to, self.alpha)
+    }
+
+    /// Returns the rigid motion from the simulated to the rendered cloth.
+    #[cfg(feature = "picking")]
+    pub(crate) fn frame_motion(&self) -> Option<FrameMotion> {
+        self.frame_motion
+    }
+}
+
+/// Components that determine the render pose.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct RenderPoseQuery {
+    body: &'static mut ClothBody,
+    particles: Ref<'static, ClothParticles>,
+    sleeps: Has<ClothSleeping>,
+    paused: Has<ClothPaused>,
+}
+
+/// Finds the render poses of all cloths, before meshes are written.
+pub(crate) fn find_render_poses(
+    mut cloths: Query<RenderPoseQuery, Without<ClothCulled>>,
+    frames: Query<&GlobalTransform>,
+    time: InterpolationTime,
+) {
+    let step_alpha = time.alpha();
+    for mut cloth in &mut cloths {
+        let body = cloth.body.bypass_change_detection();
+        // A cloth at rest looks the same at any time.
+        let alpha = match cloth.sleeps || cloth.paused {
+            true => 1.0,
+            false => body.update_rate.render_alpha(step_alpha),
+        };
+        // A paused cloth stays where it is, even if its reference entity moves.
+        let is_left_behind = (cloth.paused || time.is_paused()) && !cloth.particles.is_changed();
+        if is_left_behind && body.render_pose.alpha == alpha {
+            continue;
+        }
+        let frame_motion = body.reference_frame.history.reference_entity.and_then(
+            |ReferenceEntity { entity, poses }| {
+                let now = FramePose::from_transform(frames.get(entity).ok()?)?;
+                motion_to(poses, alpha, now)
+            },
+        );
+        body.render_pose = RenderPose {
+            alpha,
+            frame_motion,
+        };
+    }
+}
+
+/// Returns the motion from the interpolated pose within a step to the current one; `None` if all are equal.
+fn motion_to([from, to]: [FramePose; 2], alpha: f32, now: FramePose) -> Option<FrameMotion> {
+    if from == to && to == now {
+        return None;
+    }
+    let at_alpha = from.lerp(&to, alpha);
+    Some(FrameMotion::between(&at_alpha.pose(), &now.pose()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cloth_is_rendered_relative_to_its_reference_entity() {
+        let frame = |turn, x| FramePose {
+            rotation: Quat::from_rotation_y(turn),
+            translation: Vec3::new(x, 2.0, -1.0),
+        };
+        let (poses, now) = ([frame(0.2, 5.0), frame(0.4, 5.1)], frame(0.7, 5.3));
+        assert_eq!(motion_to([now, now], 0.3, now), None);
+        let alpha = 0.25;
+        let render_pose = RenderPose {
+            alpha,
+            frame_motion: motion_to(poses, alpha, now),
+        };
+        let at_alpha = poses[0].lerp(&poses[1], alpha);
+        let local = Vec3::new(0.3, -0.4, 0.5);
+        let origin = Vec3::new(4.0, 1.0, 0.0);
+        let stepped = at_alpha.rotation * local + at_alpha.translation;
+        // In a mesh on the reference entity, it has its simulated position relative to that.
+        let to_mesh = Mat3::from_quat(now.rotation.inverse());
+        let view = render_pose.frame(origin, now.translation, to_mesh);
+        let drawn = view.to_frame * (stepped - origin + view.offset);
+        assert!((drawn - local).length() < 1e-5, "{drawn}");
+    }
+}

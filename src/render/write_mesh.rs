@@ -1,0 +1,89 @@
+//! Writes the mesh and bounding box of each cloth, interpolated between its last two steps.
+
+use crate::{
+    character::skeleton::set_bounds,
+    cloth::workers::ClothWorkers,
+    render::interpolation::{RenderQuery, RenderView, return_mesh, take_mesh},
+};
+use crate::{
+    cloth::{
+        Cloth,
+        components::{ClothMesh, ClothSource},
+        settings::ClothMaxThreads,
+    },
+    lod::ClothCulled,
+};
+use bevy::{
+    camera::primitives::Aabb,
+    ecs::{query::QueryData, system::NonSendMarker},
+    prelude::*,
+};
+
+/// Components of a cloth used to write its mesh.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct WriteMeshQuery {
+    render: RenderQuery,
+    transform: &'static GlobalTransform,
+    source: &'static ClothSource,
+    mesh: &'static mut ClothMesh,
+    aabb: &'static mut Aabb,
+}
+
+impl WriteMeshQueryItem<'_, '_> {
+    /// Takes the mesh out of the assets, and returns the view to write, if it has changed.
+    fn begin(&mut self, meshes: &mut Assets<Mesh>) -> Option<RenderView> {
+        let view = (self.render).view(self.transform, self.mesh.last_written)?;
+        self.mesh.own = Some(take_mesh(meshes, &self.source.own)?);
+        self.mesh.last_written = Some(view.key);
+        Some(view)
+    }
+
+    fn write(&mut self, RenderView { key, frame }: &RenderView) {
+        let ClothMesh {
+            binding,
+            local,
+            own: Some(own),
+            static_bounds,
+            joint,
+            ..
+        } = &mut *self.mesh
+        else {
+            return;
+        };
+        let (radius, to_world) = (self.render.body.radius(), key.to_world());
+        let bounds = binding.write(frame, &self.render.particles, local, radius, to_world, own);
+        let Some(bounds) = bounds else { return };
+        match (*joint, *static_bounds) {
+            (Some(joint), _) => set_bounds(own, joint, &bounds),
+            (None, Some([low, high])) => {
+                let [from, to] = [bounds.min(), bounds.max()].map(Vec3::from);
+                *self.aabb = Aabb::from_min_max(from.min(low), to.max(high));
+            }
+            (None, None) => *self.aabb = bounds,
+        }
+    }
+}
+
+pub(crate) fn write_mesh(
+    mut cloths: Query<WriteMeshQuery, (With<Cloth>, Without<ClothCulled>)>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut workers: ResMut<ClothWorkers>,
+    threads: Res<ClothMaxThreads>,
+    // See `prepare_cloths`.
+    _on_the_main_thread: NonSendMarker,
+) {
+    let changed = cloths.iter_mut().filter_map(|mut cloth| {
+        let view = cloth.begin(&mut meshes)?;
+        Some((cloth, view))
+    });
+    let size = |(cloth, _): &(WriteMeshQueryItem, RenderView)| cloth.render.particles.len();
+    workers.for_each_whole_cloth(*threads, changed, size, |(mut cloth, view)| {
+        cloth.write(&view)
+    });
+    for mut cloth in &mut cloths {
+        if let Some(own) = cloth.mesh.bypass_change_detection().own.take() {
+            return_mesh(&mut meshes, &cloth.source.own, own);
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Puts cloths at rest to sleep, and wakes them when their inputs change.
+//!
+//! The surroundings of a cloth are hashed by value into a fingerprint: writing an equal transform in each frame
+//! does not wake it. The fingerprint does not depend on when it is taken, so a restored snapshot of a sleeping
+//! cloth sleeps on exactly as the cloth did.
+
+use crate::{
+    character::{
+        inertia::ClothInertia,
+        max_distance::ClothMaxDistance,
+        paint::{ClothPaint, PerVertex},
+    },
+    cloth::{
+        Cloth,
+        components::{ClothBody, ClothConstraints, ClothParticles},
+        planar::PlanarCloth,
+        settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence},
+    },
+    collision::layers::ClothLayers,
+    grab::ClothGrabs,
+    lod::{ClothCulled, ClothPaused},
+    pins::{PinAnchor, Pins},
+    pressure::ClothPressure,
+    sleep::{ClothSleeping, SleepInputs, SleepTimer},
+    snapshot::Fingerprint,
+    solver::{Collider, Plane, Pose, Zone, has_stayed_within},
+    tearing::ClothTearing,
+};
+use crate::{
+    cloth::planar_constraint::plane_of,
+    collision::{active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs},
+    render::interpolation::InterpolateRendering,
+    step::prepare::step_length,
+    wind::active_zones::ActiveWindZones,
+};
+use bevy::{
+    ecs::{
+        change_detection::Tick,
+        query::QueryData,
+        system::{SystemChangeTick, SystemParam},
+    },
+    prelude::*,
+};
+
+/// Margin, besides its thickness, around the bounds of a cloth within which objects affect its sleep, m.
+const MARGIN: f32 = 0.01;
+
+/// Everything outside a cloth that may move it.
+#[derive(SystemParam)]
+pub(crate) struct SleepParams<'w, 's> {
+    gravity: Res<'w, ClothGravity>,
+    wind: Res<'w, Wind>,
+    wind_time: Res<'w, WindTime>,
+    turbulence: Res<'w, WindTurbulence>,
+    occlusion: Res<'w, WindOcclusion>,
+    zones: Res<'w, ActiveWindZones>,
+    colliders: Res<'w, ActiveColliders>,
+    substeps: Res<'w, ClothSubsteps>,
+    clock: Res<'w, Time>,
+    fixed: Res<'w, InterpolateRendering>,
+    transforms: TransformHelper<'w, 's>,
+}
+
+/// Components of a cloth that affect its sleep.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct SleepQuery {
+    entity: Entity,
+    sleep_timer: &'static mut SleepTimer,
+    sleeps: Has<ClothSleeping>,
+    cloth: &'static Cloth,
+    body: &'static ClothBody,
+    particles: &'static mut ClothParticles,
+    constraints: Ref<'static, ClothConstraints>,
+    grabs: &'static ClothGrabs,
+    pins: Option<&'static Pins>,
+    layers: Option<&'static ClothLayers>,
+    planar: Option<&'static PlanarCloth>,
+    pressure: Option<&'static ClothPressure>,
+    tearing: Option<&'static ClothTearing>,
+    paint: Option<&'static ClothPaint>,
+    max_distance: Option<&'static ClothMaxDistance>,
+    motion: Option<&'static ClothInertia>,
+}
+
+/// Before a step: updates the inputs of all cloths that sleep or are slow, and wakes those with changed inputs.
+pub(crate) fn update_sleep(
+    mut cloths: Query<SleepQuery, (Without<ClothPaused>, Without<ClothCulled>)>,
+    params: SleepParams,
+    cloth_pairs: Res<ClothPairs>,
+    ticks: SystemChangeTick,
+    mut commands: Commands,
+) {
+    let common = params.common();
+    let now = ticks.this_run();
+    for mut cloth in &mut cloths {
+        let state = &cloth.sleep_timer.state;
+        let (asleep, slow_time) = (state.asleep, state.slow_time);
+        match (cloth.sleeps, asleep) {
+            // Fast cloths need no inputs.
+            (false, false) if slow_time == 0.0 => {}
+            (false, false) => {
+                let bounds = sleep_bounds(&cloth);
+                let inputs = params.sleep_inputs(&common, bounds, &cloth);
+                let state = &mut cloth.sleep_timer.bypass_change_detection().state;
+                state.bounds = bounds;
+                if state.inputs.as_ref() != Some(&inputs) || !cloth.grabs.is_empty() {
+                    state.slow_time = 0.0;
+                    state.inputs = Some(inputs);
+                }
+            }
+            // Woken by the user.
+            (false, true) => cloth.sleep_timer.bypass_change_detection().state.wake(),
+            (true, true) if is_disturbed(&params, &common, &cloth, now) => {
+                cloth.sleep_timer.bypass_change_detection().state.wake();
+                commands.entity(cloth.entity).try_remove::<ClothSleeping>();
+            }
+            (true, true) => cloth.sleep_timer.bypass_change_detection().checked_at = now,
+            // Put to sleep by the user.
+            (true, false) => {
+                cloth.particles.stop();
+                let bounds = sleep_bounds(&cloth);
+                let inputs = params.sleep_inputs(&common, bounds, &cloth);
+                let SleepTimer { state, checked_at } = cloth.sleep_timer.bypass_change_detection();
+                state.asleep = true;
+                state.inputs = Some(inputs);
+                state.bounds = bounds;
+                *checked_at = now;
+            }
+        }
+    }
+    if cloth_pairs.is_empty() {
+        return;
+    }
+    // All cloths of an island with an awake one are awake.
+    let islands = cloth_pairs.islands();
+    let is_awake = |entity| {
+        cloths
+            .get(entity)
+            .is_ok_and(|cloth| !cloth.sleep_timer.state.asleep)
+    };
+    let awake = islands.any(is_awake);
+    for (entity, awake) in islands.entities.iter().zip(awake) {
+        if awake
+            && let Ok(mut cloth) = cloths.get_mut(*entity)
+            && cloth.sleep_timer.state.asleep
+        {
+            cloth.sleep_timer.bypass_change_detection().state.wake();
+            commands.entity(*entity).try_remove::<ClothSleeping>();
+        }
+    }
+}
+
+/// After a step of this length, s: records whether a cloth was slow.
+pub(crate) fn update_timer(
+    cloth: &Cloth,
+    particles: &ClothParticles,
+    sleep_timer: &mut SleepTimer,
+    step: f32,
+) {
+    let speed = cloth.sleep_speed;
+    let is_slow = speed > 0.0 && has_stayed_within(particles, speed * step);
+    sleep_timer.state.record(is_slow, step);
+}
+
+/// Puts a cloth to sleep, with zero velocity.
+pub(crate) fn fall_asleep(particles: &mut ClothParticles, sleep_timer: &mut SleepTimer, now: Tick) {
+    particles.stop();
+    sleep_timer.state.asleep = true;
+    sleep_timer.checked_at = now;
+}
+
+/// Returns whether anything has happened that wakes a sleeping cloth.
+fn is_disturbed(
+    params: &SleepParams,
+    common: &Fingerprint,
+    cloth: &SleepQueryItem,
+    now: Tick,
+) -> bool {
+    let SleepTimer { state, checked_at } = &*cloth.sleep_timer;
+    let written = |changed: Tick| changed.is_newer_than(*checked_at, now);
+    let bound = match cloth.pins {
+        Some(pins) => *pins == cloth.body.bound_pins,
+        None => cloth.body.bound_pins.pins.is_empty(),
+    };
+    if written(cloth.particles.last_changed())
+        || written(cloth.constraints.last_changed())
+        || !cloth.grabs.is_empty()
+        || !bound
+        || cloth.max_distance != cloth.body.reference_frame.bound_max_distance.as_ref()
+        || cloth
+            .paint
+            .map_or(&PerVertex::default(), |paint| &paint.mass)
+            != &cloth.body.multipliers.bound_paint.mass
+    {
+        return true;
+    }
+    let Some(inputs) = &state.inputs else {
+        return true;
+    };
+    // With the bounds from when it fell asleep; it has not moved since.
+    params.sleep_inputs(common, state.bounds, cloth) != *inputs
+}
+
+/// Returns the corners of the box in which objects affect the sleep of a cloth.
+fn sleep_bounds(cloth: &SleepQueryItem) -> [Vec3; 2] {
+    let particles = &cloth.particles;
+    let (low, high) = particles.position.bounds().unwrap_or_default();
+    let ramped = cloth.body.ramped;
+    let thickness = ramped.map_or(cloth.cloth.fabric.thickness, |ramped| ramped.thickness);
+    // Far from the world origin the corners have rounding errors.
+    let rounding = 4.0 * f32::EPSILON * particles.origin.abs().max_element();
+    let margin = MARGIN + thickness + cloth.body.radius() + rounding;
+    [
+        particles.origin + low - margin,
+        particles.origin + high + margin,
+    ]
+}
+
+impl SleepParams<'_, '_> {
+    /// Returns the fingerprint of inputs common to all cloths.
+    fn common(&self) -> Fingerprint {
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.vector(self.gravity.0);
+        fingerprint.word(self.substeps.0.into());
+        // In other schedules the length of a step varies, like that of frames.
+        if self.fixed.0 {
+            fingerprint.numbers(&[step_length(&self.clock)]);
+        }
+        fingerprint
+    }
+
+    /// Returns the inputs of a cloth within these bounds.
+    fn sleep_inputs(
+        &self,
+        common: &Fingerprint,
+        bounds: [Vec3; 2],
+        cloth: &SleepQueryItem,
+    ) -> SleepInputs {
+        let mut fingerprint = common.clone();
+        self.hash_air(&mut fingerprint, bounds, cloth.cloth);
+        for collider in self.colliders.near(cloth.layers, bounds) {
+            hash_collider(&mut fingerprint, collider);
+        }
+        #[cfg(feature = "parry")]
+        self.hash_meshes(&mut fingerprint, bounds, cloth);
+        bodies::add_to_fingerprint(&mut fingerprint, cloth.body);
+        self.hash_pins(&mut fingerprint, cloth);
+        self.hash_reference_frame(&mut fingerprint, cloth);
+        let plane = cloth
+            .planar
+            .and_then(|planar| plane_of(cloth.entity, planar, &self.transforms));
+        if let Some(Plane { point, normal }) = plane {
+            fingerprint.word(u64::MAX);
+            fingerprint.vector(point);
+            fingerprint.vector(normal);
+        }
+        if let Some(pressure) = cloth.pressure {
+            fingerprint.numbers(&[pressure.overpressure, pressure.ambient]);
+        }
+        SleepInputs {
+            cloth: cloth.cloth.clone(),
+            tearing: cloth.tearing.cloned(),
+            ramped: cloth.body.ramped,
+            fingerprint: fingerprint.value(),
+        }
+    }
+
+    /// Hashes the wind within bounds, if the cloth feels any.
+    fn hash_air(&self, fingerprint: &mut Fingerprint, bounds: [Vec3; 2], cloth: &Cloth) {
+        let (fabric, wind) = (&cloth.fabric, &self.wind);
+        let feels = wind.air_density > 0.0 && (fabric.drag > 0.0 || fabric.lift > 0.0);
+        fingerprint.word(feels.into());
+        if !feels {
+            return;
+        }
+        let time = self.wind_time.0;
+        fingerprint.vector(wind.at(time));
+        fingerprint.numbers(&[wind.air_density]);
+        if self.turbulence.strength > 0.0 {
+            let WindTurbulence {
+                strength,
+                size,
+                period,
+                seed,
+            } = *self.turbulence;
+            fingerprint.numbers(&[strength, size, period]);
+            fingerprint.word(seed.into());
+            fingerprint.word(time.to_bits());
+        }
+        for zone in self.zones.list.iter().filter(|zone| zone.reaches(bounds)) {
+            hash_zone(fingerprint, zone);
+        }
+        // Colliders that block the wind may be far away.
+        if let Some(occlusion) = self.colliders.occlusion(&self.occlusion) {
+            fingerprint.numbers(&[occlusion.length, occlusion.spread]);
+            for collider in occlusion.colliders {
+                hash_collider(fingerprint, collider);
+            }
+        }
+    }
+
+    /// Hashes the mesh colliders within bounds.
+    #[cfg(feature = "parry")]
+    fn hash_meshes(
+        &self,
+        fingerprint: &mut Fingerprint,
+        [low, high]: [Vec3; 2],
+        cloth: &SleepQueryItem,
+    ) {
+        for mesh in self.colliders.meshes.on_layers(cloth.layers) {
+            let boxed = mesh.bounding_collider();
+            let [from, to] = boxed.swept_bounds();
+            if low.cmple(to).all() && from.cmple(high).all() {
+                fingerprint.word(mesh.surface_id());
+                hash_collider(fingerprint, &boxed);
+            }
+        }
+    }
+
+    /// Hashes the transforms of its skeleton and reference frame.
+    fn hash_reference_frame(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
+        let body = &cloth.body;
+        if let Some(skin) = &body.skin {
+            for &joint in &skin.joints {
+                self.hash_transform(fingerprint, joint);
+            }
+        } else if !body.reference_frame.motion_constraints.is_empty() {
+            self.hash_transform(fingerprint, cloth.entity);
+        }
+        let frame = cloth
+            .motion
+            .and_then(|motion| motion.frame_of(cloth.entity));
+        if let Some(frame) = frame {
+            self.hash_transform(fingerprint, frame);
+        }
+    }
+
+    fn hash_transform(&self, fingerprint: &mut Fingerprint, entity: Entity) {
+        match self.transforms.compute_global_transform(entity) {
+            Ok(transform) => fingerprint.numbers(&transform.affine().to_cols_array()),
+            Err(_) => fingerprint.word(u64::MAX),
+        }
+    }
+
+    /// Hashes the transforms of pin anchors.
+    fn hash_pins(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
+        let mut last = None;
+        for pin in &cloth.body.pins {
+            // Pins of one anchor are mostly consecutive.
+            if last == Some(pin.anchor) {
+                continue;
+            }
+            last = Some(pin.anchor);
+            let anchor = match pin.anchor {
+                PinAnchor::World => continue,
+                PinAnchor::Cloth => cloth.entity,
+                PinAnchor::Entity(other) => other,
+            };
+            self.hash_transform(fingerprint, anchor);
+        }
+    }
+}
+
+fn hash_collider(fingerprint: &mut Fingerprint, collider: &Collider) {
+    let Collider {
+        shape,
+        start,
+        end,
+        friction,
+        hollow,
+    } = collider;
+    let (kind, lengths) = shape.numbers();
+    fingerprint.word(u64::from(kind) << 1 | u64::from(*hollow));
+    fingerprint.numbers(&lengths);
+    hash_pose(fingerprint, start);
+    hash_pose(fingerprint, end);
+    fingerprint.numbers(&[friction.static_coefficient, friction.kinetic_coefficient]);
+}
+
+fn hash_zone(fingerprint: &mut Fingerprint, zone: &Zone) {
+    let Zone {
+        shape,
+        flow,
+        falloff,
+        strength,
+        core,
+        pose,
+    } = zone;
+    let (kind, lengths) = shape.numbers();
+    fingerprint.word(u64::from(kind) << 16 | (*flow as u64) << 8 | *falloff as u64);
+    fingerprint.numbers(&lengths);
+    fingerprint.numbers(&[*strength, *core]);
+    hash_pose(fingerprint, pose);
+}
+
+fn hash_pose(fingerprint: &mut Fingerprint, pose: &Pose) {
+    fingerprint.numbers(&pose.rotation.to_array());
+    fingerprint.vector(pose.translation);
+}

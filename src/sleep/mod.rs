@@ -1,0 +1,98 @@
+//! Sleeping of cloths at rest.
+//!
+//! A cloth falls asleep when its fastest particle has been slower than
+//! [`Cloth::sleep_speed`](crate::Cloth::sleep_speed) for [`TIME_TO_SLEEP`], and its surroundings have not changed
+//! in that time. It keeps a fingerprint of them, and wakes when that differs.
+
+pub(crate) mod detect;
+
+use crate::{
+    cloth::{Cloth, components::RampedSettings},
+    tearing::ClothTearing,
+};
+use bevy::{ecs::change_detection::Tick, prelude::*};
+#[cfg(feature = "serialize")]
+use serde::{Deserialize, Serialize};
+
+/// Time for which a cloth must be slow before it falls asleep, s.
+pub const TIME_TO_SLEEP: f32 = 0.5;
+
+/// Marker for a sleeping cloth: it is not simulated and costs almost nothing. The plugin inserts it on cloths
+/// that have come to rest, see [`Cloth::sleep_speed`](crate::Cloth::sleep_speed), and removes it as soon as
+/// something may move them:
+///
+/// - its own components change: `Cloth`, `Pins`, `ClothTearing`, `ClothPressure`, `PlanarCloth`, `ClothLayers`;
+///   writing an equal value is not a change;
+/// - an anchor of its pins moves, or its own transform where pins or max distances depend on that;
+/// - a system writes its [`ClothParticles`](crate::ClothParticles) or
+///   [`ClothConstraints`](crate::ClothConstraints), with any values;
+/// - it is grabbed, cut or reset;
+/// - a cloth close enough for contact is awake, where both have self-collision and matching layers: such cloths
+///   fall asleep and wake together;
+/// - a collider on matching layers comes near, moves nearby, leaves, or changes; likewise wind zones;
+/// - gravity, wind, turbulence, substeps or the length of the fixed step change. Cloth in gusts and turbulence
+///   never sleeps; in a steady wind it does.
+///
+/// Query with `Without<ClothSleeping>` for moving cloths. Remove it to wake a cloth yourself; insert it to stop a
+/// cloth until one of the above happens.
+#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[reflect(Component, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+// Inserted and removed more often than queried.
+#[component(storage = "SparseSet", clone_behavior = Ignore)]
+pub struct ClothSleeping;
+
+/// Sleep state of a cloth.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct SleepTimer {
+    pub(crate) state: SleepState,
+    /// Tick of the last check while asleep. Writes after that wake the cloth.
+    pub(crate) checked_at: Tick,
+}
+
+/// Part of the sleep state that a snapshot keeps.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+pub(crate) struct SleepState {
+    /// Time since the cloth became slow, s.
+    pub(crate) slow_time: f32,
+    pub(crate) asleep: bool,
+    /// Inputs of the cloth in the last slow step.
+    pub(crate) inputs: Option<SleepInputs>,
+    /// Corners of the world-space box for which the inputs were taken, m.
+    pub(crate) bounds: [Vec3; 2],
+}
+
+/// Everything that may move a cloth, to detect a change.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+pub(crate) struct SleepInputs {
+    pub(crate) cloth: Cloth,
+    pub(crate) tearing: Option<ClothTearing>,
+    /// Ramped settings: a ramp in progress keeps the cloth awake.
+    pub(crate) ramped: Option<RampedSettings>,
+    /// Fingerprint of the surroundings.
+    pub(crate) fingerprint: u64,
+}
+
+impl SleepState {
+    /// Records whether the cloth was slow in a step of this length, s.
+    pub(crate) fn record(&mut self, is_slow: bool, step: f32) {
+        // The inputs of a fast cloth are taken again once it is slow.
+        self.slow_time = if is_slow { self.slow_time + step } else { 0.0 };
+    }
+
+    /// Returns whether the cloth has been slow for long enough to fall asleep.
+    pub(crate) fn is_ready_to_sleep(&self) -> bool {
+        self.slow_time >= TIME_TO_SLEEP && self.inputs.is_some()
+    }
+
+    pub(crate) fn wake(&mut self) {
+        *self = Self::default();
+    }
+}

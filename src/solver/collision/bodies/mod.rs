@@ -1,0 +1,242 @@
+//! Two-way coupling of cloth with the rigid bodies of a physics engine.
+//!
+//! An engine moves bodies in its own steps, and cloth is stiff: a body pushed only once per step would be
+//! thrown off a net. So each cloth simulates a copy of the body through its substeps, starting from the
+//! motion that the engine is about to give it, and applies contact impulses in each substep. The total
+//! impulse of the step is then handed to the engine, which moves the real body.
+//!
+//! Momentum is conserved between cloth and body. A contact removes from the particles the part of their
+//! displacement that points into the body; with all masses known, the body receives Σ m·Δd/Δt. Computed as if
+//! the body were immovable, that impulse is too large for a light body. It is scaled to leave
+//! both with the same velocity along the whole impulse (perfectly inelastic collision of two bodies), and
+//! scaled further down where stretched cloth throws the body back. A particle pinned to a body moves as a part
+//! of it, with an equal fraction of the body's effective mass at that point; the displacement that constraints
+//! give the particle becomes an impulse on the body.
+//!
+//! Each cloth has its own copies, so cloths do not wait for each other. Two cloths in contact with the same
+//! body see each other's effect on it one step late.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | all bodies near a cloth |
+//! | `motion` | motion of one body during a fixed step |
+//! | `body_contacts` | contacts and momentum exchange |
+//! | `attachments` | particles pinned to a body |
+//! | `adaptive_substeps` | additional substeps for heavy and fast bodies |
+
+mod adaptive_substeps;
+mod attachments;
+mod body_contacts;
+mod motion;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::body_contacts::BodyContactInput;
+#[cfg(feature = "parry")]
+pub(crate) use self::body_contacts::FULL_STEP;
+pub use self::{attachments::BodyAttachment, motion::BodyMotion};
+
+use self::adaptive_substeps::AdaptiveSubsteps;
+#[cfg(feature = "parry")]
+use crate::solver::collision::mesh::{MeshCollider, TriangleSurface};
+use crate::solver::{
+    collision::{
+        collider::{Collider, Friction, Pose},
+        shape::Shape,
+    },
+    particles::ParticleArrays,
+    simd::soa::SoaVec3,
+};
+use bevy::math::Vec3;
+#[cfg(feature = "parry")]
+use std::sync::Arc;
+
+/// Geometry of one part of a body.
+#[derive(Clone, Debug)]
+pub enum Solid {
+    /// A primitive shape.
+    Shape(Shape),
+    /// A triangle surface.
+    #[cfg(feature = "parry")]
+    Surface(Arc<TriangleSurface>),
+}
+
+/// A part of a body.
+#[derive(Clone, Debug)]
+pub struct BodyPart {
+    /// Geometry of the part.
+    pub solid: Solid,
+    /// Pose relative to the centre of mass of the body.
+    pub local_pose: Pose,
+    /// Friction coefficients of the part.
+    pub friction: Friction,
+}
+
+/// A body near a cloth.
+#[derive(Clone, Debug)]
+pub struct RigidBody {
+    /// Unique number of the body.
+    pub id: u64,
+    /// State of motion.
+    pub motion: BodyMotion,
+    /// Parts of its shape.
+    pub parts: Vec<BodyPart>,
+}
+
+/// All bodies near a cloth.
+#[derive(Clone, Debug, Default)]
+pub struct Bodies {
+    /// Bodies, sorted by [`RigidBody::id`].
+    pub list: Vec<RigidBody>,
+    /// Particles pinned to any of the bodies.
+    pub attachments: Vec<BodyAttachment>,
+    /// Parts of bodies that cloth cannot move, for the whole step.
+    kinematic: Vec<Collider>,
+    #[cfg(feature = "parry")]
+    kinematic_meshes: Vec<MeshCollider>,
+    /// Parts of bodies that cloth can move, for the running substep, followed by the number of shapes and
+    /// meshes of each body.
+    dynamic: Vec<Collider>,
+    #[cfg(feature = "parry")]
+    dynamic_meshes: Vec<MeshCollider>,
+    counts: Vec<[usize; 2]>,
+    /// Scratch buffer for the displacements before a contact.
+    displacements_before: SoaVec3,
+    adaptive_substeps: AdaptiveSubsteps,
+}
+
+impl Bodies {
+    /// Returns whether there are no bodies.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns the factor by which the cloth should multiply its number of substeps in the coming step, for the
+    /// sake of the bodies in contact. `substep` is the usual length of a substep, s.
+    pub(crate) fn plan_substeps(&mut self, p: &ParticleArrays, substep: f32) -> u32 {
+        if self.is_empty() {
+            self.adaptive_substeps = AdaptiveSubsteps::default();
+            return 1;
+        }
+        self.adaptive_substeps.plan(&self.list, p, substep)
+    }
+
+    /// Sets the substep factor of the coming step, where other cloths in contact require a higher one.
+    pub(crate) fn set_substep_factor(&mut self, factor: u32) {
+        self.adaptive_substeps.set_factor(factor);
+    }
+
+    /// Begins a fixed step of length `dt`, s, and places the kinematic parts.
+    pub(crate) fn begin_step(&mut self, dt: f32) {
+        self.kinematic.clear();
+        #[cfg(feature = "parry")]
+        self.kinematic_meshes.clear();
+        for body in &mut self.list {
+            body.motion.begin_step(dt);
+            if body.motion.is_dynamic() {
+                continue;
+            }
+            let ends = [body.motion.cloth_pose, body.motion.end(dt)];
+            for part in &body.parts {
+                let [start, end] = ends.map(|pose| pose.compose(&part.local_pose));
+                match &part.solid {
+                    Solid::Shape(shape) => self.kinematic.push(Collider {
+                        start,
+                        end,
+                        ..Collider::fixed(*shape, end, part.friction)
+                    }),
+                    #[cfg(feature = "parry")]
+                    Solid::Surface(surface) => self.kinematic_meshes.push(MeshCollider {
+                        surface: surface.clone(),
+                        start,
+                        end,
+                        friction: part.friction,
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Returns the colliders of bodies that cloth cannot move, for the whole step.
+    pub(crate) fn kinematic(&self) -> &[Collider] {
+        &self.kinematic
+    }
+
+    /// Returns the mesh colliders of bodies that cloth cannot move, for the whole step.
+    #[cfg(feature = "parry")]
+    pub(crate) fn kinematic_meshes(&self) -> &[MeshCollider] {
+        &self.kinematic_meshes
+    }
+
+    /// Returns the colliders of bodies that cloth can move, for the running substep only.
+    pub(crate) fn dynamic(&self) -> &[Collider] {
+        &self.dynamic
+    }
+
+    /// Returns the mesh colliders of bodies that cloth can move, for the running substep only.
+    #[cfg(feature = "parry")]
+    pub(crate) fn dynamic_meshes(&self) -> &[MeshCollider] {
+        &self.dynamic_meshes
+    }
+
+    /// Places the parts of all dynamic bodies for the running substep.
+    fn update_dynamic_parts(&mut self, during: [u32; 2]) {
+        self.dynamic.clear();
+        self.counts.clear();
+        #[cfg(feature = "parry")]
+        self.dynamic_meshes.clear();
+        for body in &self.list {
+            let mut count = [0, 0];
+            if body.motion.is_dynamic() {
+                let ends = body.motion.poses_at(during);
+                for part in &body.parts {
+                    let [start, end] = ends.map(|pose| pose.compose(&part.local_pose));
+                    match &part.solid {
+                        Solid::Shape(shape) => {
+                            count[0] += 1;
+                            self.dynamic.push(Collider {
+                                start,
+                                end,
+                                ..Collider::fixed(*shape, end, part.friction)
+                            });
+                        }
+                        #[cfg(feature = "parry")]
+                        Solid::Surface(surface) => {
+                            count[1] += 1;
+                            self.dynamic_meshes.push(MeshCollider {
+                                surface: surface.clone(),
+                                start,
+                                end,
+                                friction: part.friction,
+                            });
+                        }
+                    }
+                }
+            }
+            self.counts.push(count);
+        }
+    }
+}
+
+/// Sum of impulses on a body, in double precision because it adds up many small ones.
+#[derive(Clone, Copy, Debug, Default)]
+struct ImpulseSum {
+    impulse: bevy::math::DVec3,
+    /// Angular impulse about the centre of mass, N m s.
+    angular_impulse: bevy::math::DVec3,
+}
+
+impl ImpulseSum {
+    /// Adds an impulse, N s, applied at a point relative to the centre of mass, m.
+    fn add(&mut self, at: Vec3, impulse: Vec3) {
+        let (at, impulse) = (at.as_dvec3(), impulse.as_dvec3());
+        self.impulse += impulse;
+        self.angular_impulse += at.cross(impulse);
+    }
+
+    /// Returns the linear and the angular impulse, N s and N m s.
+    fn totals(&self) -> [Vec3; 2] {
+        [self.impulse.as_vec3(), self.angular_impulse.as_vec3()]
+    }
+}

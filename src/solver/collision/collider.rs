@@ -1,0 +1,538 @@
+//! Collision with shape colliders: position-level push-out and Coulomb friction.
+
+use crate::solver::{
+    collision::{
+        ccd::{max_length, stop_fast_particles},
+        narrow_phase::{Boxes, ColliderAtSubstep, Contacts, LANES},
+        shape::Shape,
+        triangle_contacts::TriangleContacts,
+    },
+    integrate::{update_displacements, update_part},
+    parallel::workers::{PARTICLES_PER_PART, Workers},
+    particles::ParticleArrays,
+    simd::{
+        dispatch,
+        soa::{Bounds, bounds},
+    },
+    triangles::Triangles,
+};
+use bevy::math::{Mat3, Quat, Vec3};
+use std::{
+    cell::RefCell,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Speed above which a collider counts as teleported, m/s: it drags no cloth along.
+pub(in crate::solver) const TELEPORT_SPEED: f32 = 200.0;
+
+/// Coulomb friction coefficients.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Friction {
+    /// Static coefficient: bounds the friction that prevents sliding.
+    pub static_coefficient: f32,
+    /// Kinetic coefficient: friction that slows sliding.
+    pub kinetic_coefficient: f32,
+}
+
+impl Friction {
+    /// Combines the coefficients of two surfaces: their geometric mean, which is 0 if either is frictionless.
+    pub fn between(a: Self, b: Self) -> Self {
+        Self {
+            static_coefficient: (a.static_coefficient * b.static_coefficient).sqrt(),
+            kinetic_coefficient: (a.kinetic_coefficient * b.kinetic_coefficient).sqrt(),
+        }
+    }
+}
+
+/// Position and orientation of a collider in world space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Rotation from the collider's axes to world axes.
+    pub rotation: Quat,
+    /// World position of the collider's origin, m.
+    pub translation: Vec3,
+}
+
+impl Pose {
+    /// Identity pose.
+    pub const ORIGIN: Self = Self {
+        rotation: Quat::IDENTITY,
+        translation: Vec3::ZERO,
+    };
+
+    /// Returns whether every number is finite and the rotation is normalized.
+    pub fn is_valid(&self) -> bool {
+        self.rotation.is_finite() && self.rotation.is_normalized() && self.translation.is_finite()
+    }
+
+    /// Transforms a pose given in the frame of this one to world space.
+    pub(crate) fn compose(&self, local: &Self) -> Self {
+        Self {
+            rotation: self.rotation * local.rotation,
+            translation: self.translation + self.rotation * local.translation,
+        }
+    }
+
+    /// Interpolates between two poses: linearly for the translation, along the shorter arc for the rotation.
+    fn interpolate(self, end: Self, t: f32) -> Self {
+        Self {
+            rotation: nlerp(self.rotation, end.rotation, t),
+            translation: self.translation + (end.translation - self.translation) * t,
+        }
+    }
+}
+
+/// Normalized linear interpolation. Unlike `slerp` it needs no sine, which differs in its last bits between
+/// platforms; over one step the difference is negligible.
+fn nlerp(start: Quat, end: Quat, t: f32) -> Quat {
+    if start == end {
+        return start;
+    }
+    let end = if start.dot(end) < 0.0 { -end } else { end };
+    let mixed = start * (1.0 - t) + end * t;
+    let length = mixed.length();
+    if length > 0.0 { mixed / length } else { end }
+}
+
+/// Solid shape that cloth collides with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collider {
+    /// Shape, in the collider's own frame.
+    pub shape: Shape,
+    /// Pose at the beginning of the fixed step.
+    pub start: Pose,
+    /// Pose at the end of the fixed step.
+    pub end: Pose,
+    /// Friction of the collider, combined with that of the cloth by [`Friction::between`].
+    pub friction: Friction,
+    /// Inverts the collider into a container: cloth is kept inside its shape instead of outside.
+    pub hollow: bool,
+}
+
+impl Collider {
+    /// Creates a collider that does not move.
+    pub fn fixed(shape: Shape, pose: Pose, friction: Friction) -> Self {
+        Self {
+            shape,
+            start: pose,
+            end: pose,
+            friction,
+            hollow: false,
+        }
+    }
+
+    /// Removes a teleport: a collider that moved faster than 200 m/s rests at its end pose instead.
+    /// `dt` is the length of the fixed step, s.
+    pub fn without_teleport(self, dt: f32) -> Self {
+        let movement = self.end.translation - self.start.translation;
+        if movement.length() > TELEPORT_SPEED * dt {
+            Self {
+                start: self.end,
+                ..self
+            }
+        } else {
+            self
+        }
+    }
+
+    /// Returns the corners of the world-axis-aligned bounding box of the collider over the fixed step. It is
+    /// infinite for containers, which draw in cloth from anywhere outside.
+    pub(crate) fn swept_bounds(&self) -> [Vec3; 2] {
+        let [least, most] = self.shape.bounds();
+        if self.hollow || !least.is_finite() {
+            return [Vec3::NEG_INFINITY, Vec3::INFINITY];
+        }
+        // Bounding sphere around the origin of the collider, valid for any rotation.
+        let radius = least.abs().max(most.abs()).length();
+        let (from, to) = (self.start.translation, self.end.translation);
+        [from.min(to) - radius, from.max(to) + radius]
+    }
+
+    /// Returns whether anything in a box, given by its corners, may touch the collider during the fixed step,
+    /// provided that the box overlaps [`swept_bounds`](Self::swept_bounds).
+    pub(crate) fn may_reach(&self, [low, high]: [Vec3; 2]) -> bool {
+        if self.hollow || self.shape != Shape::HalfSpace {
+            return true;
+        }
+        let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+        [self.start, self.end].iter().any(|pose| {
+            let normal = pose.rotation * Vec3::Y;
+            normal.dot(middle - pose.translation) <= normal.abs().dot(half)
+        })
+    }
+
+    /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes and for
+    /// containers.
+    pub(in crate::solver) fn round_radius(&self) -> f32 {
+        match self.hollow {
+            true => f32::INFINITY,
+            false => self.shape.round_radius(),
+        }
+    }
+
+    /// Returns the poses at the beginning and at the end of a substep.
+    pub(in crate::solver) fn poses_at(&self, substep: u32, substeps: u32) -> (Pose, Pose) {
+        let n = substeps.max(1) as f32;
+        (
+            self.start.interpolate(self.end, substep as f32 / n),
+            self.start.interpolate(self.end, (substep + 1) as f32 / n),
+        )
+    }
+}
+
+/// Contact thickness and friction of a cloth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// Distance that particles keep from colliders, m, so that the flat triangles between them do not intersect a
+    /// round collider visibly.
+    pub thickness: f32,
+    /// Friction coefficients of the fabric.
+    pub friction: Friction,
+}
+
+/// Pushes particles out of colliders and stops fast ones from tunneling, in substep number `substep` of
+/// `substeps`.
+///
+/// Displacements must be up to date ([`update_displacements`]): they tell where particles came from. The
+/// push-out d_n moves the position and removes from the displacement only the part that points into
+/// the collider, so it adds no energy. Friction acts on the tangential displacement Δt relative to the contact
+/// point on the collider: up to μ_s·d_n it is cancelled, beyond that it is reduced by μ_k·d_n.
+pub fn collide(
+    particles: &mut ParticleArrays,
+    colliders: &[Collider],
+    surface: &Surface,
+    substep: u32,
+    substeps: u32,
+) {
+    if colliders.is_empty() {
+        return;
+    }
+    with_colliders_at_substep(
+        particles,
+        colliders,
+        surface,
+        [substep, substeps],
+        |at_substep, p| {
+            let moving = p
+                .position
+                .chunks_mut(PARTICLES_PER_PART)
+                .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+            let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+            parts.for_each(|((x, d), w)| {
+                let displacements = bounds(d.each_ref().map(|plane| &**plane));
+                collide_chunk(at_substep, max_length(&displacements), x, d, w);
+            });
+        },
+    );
+}
+
+/// Surface of a cloth in contacts: its triangles, thickness and friction.
+pub(crate) struct ContactSurface<'a> {
+    /// Triangles of the cloth.
+    pub(crate) triangles: &'a Triangles,
+    /// State of triangle contacts, prepared for this fixed step.
+    pub(crate) triangle_contacts: &'a mut TriangleContacts,
+    /// Thickness and friction.
+    pub(crate) surface: Surface,
+}
+
+impl ContactSurface<'_> {
+    /// Borrows the surface again, for one call.
+    pub(crate) fn reborrow(&mut self) -> ContactSurface<'_> {
+        ContactSurface {
+            triangles: self.triangles,
+            triangle_contacts: self.triangle_contacts,
+            surface: self.surface,
+        }
+    }
+}
+
+/// Updates displacements, pushes triangles out of colliders smaller than they are, and particles out of all
+/// colliders: [`update_displacements`] and [`collide`] on several workers. Returns whether any collider was near
+/// enough to touch.
+///
+/// [`update_displacements`]: crate::solver::update_displacements
+pub(crate) fn update_and_collide<'a>(
+    workers: &mut Workers,
+    particles: &mut ParticleArrays,
+    contact_surface: ContactSurface,
+    colliders: impl IntoIterator<Item = &'a Collider>,
+    during: [u32; 2],
+) -> bool {
+    let ContactSurface {
+        triangles,
+        triangle_contacts,
+        surface,
+    } = contact_surface;
+    let any_near = AtomicBool::new(false);
+    with_colliders_at_substep(particles, colliders, &surface, during, |at_substep, p| {
+        if triangle_contacts.are_ready() {
+            triangle_contacts.begin(p);
+            update_displacements(p);
+            let near = triangle_contacts.collide(p, triangles, &at_substep.colliders);
+            any_near.store(near, Ordering::Relaxed);
+            // Displacements are up to date already: the push-out of triangles must not be added to them.
+            p.predicted.copy_from(&p.position);
+        }
+        let moving = p
+            .position
+            .chunks_mut(PARTICLES_PER_PART)
+            .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+        let parts = moving.zip(p.predicted.chunks_mut(PARTICLES_PER_PART));
+        let parts = parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+        workers.for_each_part(parts, |(((x, [dx, dy, dz]), predicted), w)| {
+            let positions = x.each_ref().map(|plane| &**plane);
+            let largest_component =
+                update_part([&mut *dx, &mut *dy, &mut *dz], predicted, positions);
+            let max_displacement = largest_component * DIAGONAL;
+            if collide_chunk(at_substep, max_displacement, x, [dx, dy, dz], w) {
+                any_near.store(true, Ordering::Relaxed);
+            }
+        });
+    });
+    any_near.into_inner()
+}
+
+/// Pushes triangles and particles out of additional colliders, with poses given for a single substep. Call after
+/// [`update_and_collide`] in the same substep. Returns whether any collider was near enough to touch.
+pub(crate) fn collide_additional<'a>(
+    workers: &mut Workers,
+    particles: &mut ParticleArrays,
+    contact_surface: ContactSurface,
+    colliders: impl IntoIterator<Item = &'a Collider>,
+) -> bool {
+    let ContactSurface {
+        triangles,
+        triangle_contacts,
+        surface,
+    } = contact_surface;
+    let any_near = AtomicBool::new(false);
+    with_colliders_at_substep(particles, colliders, &surface, [0, 1], |at_substep, p| {
+        if triangle_contacts.are_ready()
+            && triangle_contacts.collide(p, triangles, &at_substep.colliders)
+        {
+            any_near.store(true, Ordering::Relaxed);
+        }
+        let moving = p
+            .position
+            .chunks_mut(PARTICLES_PER_PART)
+            .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+        let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+        workers.for_each_part(parts, |((x, d), w)| {
+            let displacements = bounds(d.each_ref().map(|plane| &**plane));
+            if collide_chunk(at_substep, max_length(&displacements), x, d, w) {
+                any_near.store(true, Ordering::Relaxed);
+            }
+        });
+    });
+    any_near.into_inner()
+}
+
+thread_local! {
+    /// Scratch buffer for the colliders of a substep.
+    static SCRATCH: RefCell<CollidersAtSubstep> = RefCell::default();
+}
+
+/// All colliders at one substep, with their bounding boxes.
+#[derive(Default)]
+struct CollidersAtSubstep {
+    colliders: Vec<ColliderAtSubstep>,
+    boxes: Boxes,
+}
+
+impl CollidersAtSubstep {
+    /// Returns whether any of the colliders may touch a particle in a box.
+    fn may_touch(&self, bounds: &Bounds) -> bool {
+        (0..self.boxes.groups()).any(|group| {
+            let mut near = self.boxes.overlapping(group, bounds);
+            while near != 0 {
+                let index = group * LANES + near.trailing_zeros() as usize;
+                if self.colliders[index].may_touch(bounds) {
+                    return true;
+                }
+                near &= near - 1;
+            }
+            false
+        })
+    }
+}
+
+/// Runs `work` with the colliders as they are in substep number `substep` of `substeps`.
+fn with_colliders_at_substep<'a>(
+    particles: &mut ParticleArrays,
+    colliders: impl IntoIterator<Item = &'a Collider>,
+    surface: &Surface,
+    [substep, substeps]: [u32; 2],
+    work: impl FnOnce(&CollidersAtSubstep, &mut ParticleArrays),
+) {
+    let origin = particles.origin;
+    SCRATCH.with_borrow_mut(|at_substep| {
+        let new = |collider| ColliderAtSubstep::new(collider, surface, origin, substep, substeps);
+        let CollidersAtSubstep {
+            colliders: all,
+            boxes,
+        } = at_substep;
+        all.clear();
+        all.extend(colliders.into_iter().map(new));
+        boxes.fill(all.iter().map(|collider| collider.aabb));
+        work(at_substep, particles);
+    });
+}
+
+/// Upper bound on the ratio of a vector's length to its largest component: √3 plus a margin for rounding.
+const DIAGONAL: f32 = 1.733;
+
+/// Resolves the contacts of a chunk of consecutive particles. `max_displacement` is an upper bound on their
+/// displacements, m. Returns whether any collider was near.
+fn collide_chunk(
+    at_substep: &CollidersAtSubstep,
+    max_displacement: f32,
+    mut x: [&mut [f32]; 3],
+    mut d: [&mut [f32]; 3],
+    w: &[f32],
+) -> bool {
+    let CollidersAtSubstep { colliders, boxes } = at_substep;
+    if colliders.is_empty() {
+        return false;
+    }
+    stop_fast_particles(colliders, max_displacement, &mut x, &mut d, w);
+    // Early out: most cloths, and most chunks of a large one, are far from most colliders.
+    let near = at_substep.may_touch(&bounds(x.each_ref().map(|plane| &**plane)));
+    if near {
+        dispatch(Contacts {
+            x,
+            d,
+            w,
+            colliders,
+            boxes,
+        });
+    }
+    near
+}
+
+/// Returns the largest depth of a particle inside a collider, or outside a container, at the end of the
+/// fixed step, m; 0 if there is no penetration. Pinned particles do not count: they were placed on purpose.
+pub fn deepest_penetration<'a>(
+    particles: &ParticleArrays,
+    colliders: impl IntoIterator<Item = &'a Collider>,
+) -> f32 {
+    let mut deepest = 0.0_f32;
+    for collider in colliders {
+        let to_local = Mat3::from_quat(collider.end.rotation).transpose();
+        let centre = collider.end.translation - particles.origin;
+        for (position, &w) in particles.position.iter().zip(&particles.inverse_mass) {
+            if w > 0.0 {
+                let (distance, _) = collider.shape.distance(to_local * (position - centre));
+                let inside = if collider.hollow { distance } else { -distance };
+                deepest = deepest.max(inside);
+            }
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{IntegrateSettings, SoaVec3, integrate};
+
+    const STILL: Pose = Pose {
+        rotation: Quat::IDENTITY,
+        translation: Vec3::ZERO,
+    };
+
+    fn particle(position: Vec3, displacement: Vec3) -> ParticleArrays {
+        let mut p = ParticleArrays::new(Vec3::ZERO, SoaVec3::from_iter([position]), vec![1.0]);
+        p.displacement.set(0, displacement);
+        p
+    }
+
+    fn rough(mu: f32) -> Friction {
+        Friction {
+            static_coefficient: mu,
+            kinetic_coefficient: mu,
+        }
+    }
+
+    fn floor(mu: f32) -> Collider {
+        Collider::fixed(Shape::HalfSpace, STILL, rough(mu))
+    }
+
+    fn surface(mu: f32) -> Surface {
+        Surface {
+            thickness: 0.0,
+            friction: rough(mu),
+        }
+    }
+
+    #[test]
+    fn a_push_out_adds_no_speed() {
+        let mut p = particle(Vec3::NEG_Y * 0.5, Vec3::NEG_Y * 0.1);
+        collide(&mut p, &[floor(0.0)], &surface(0.0), 0, 1);
+        assert_eq!(p.position.get(0), Vec3::ZERO);
+        assert_eq!(p.displacement.get(0), Vec3::ZERO);
+    }
+
+    #[test]
+    fn a_particle_already_leaving_is_not_slowed() {
+        let mut p = particle(Vec3::NEG_Y * 0.01, Vec3::Y * 0.1);
+        collide(&mut p, &[floor(0.0)], &surface(0.0), 0, 1);
+        assert_eq!(p.displacement.get(0), Vec3::Y * 0.1);
+    }
+
+    #[test]
+    fn friction_sticks_or_slows() {
+        // A push-out of 0.1 with μ = 0.5 removes at most 0.05 of the tangential displacement.
+        let mut sticks = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.04, -0.1, 0.0));
+        collide(&mut sticks, &[floor(0.5)], &surface(0.5), 0, 1);
+        assert_eq!(sticks.displacement.get(0), Vec3::ZERO);
+        let mut slides = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.2, -0.1, 0.0));
+        collide(&mut slides, &[floor(0.5)], &surface(0.5), 0, 1);
+        assert!((slides.displacement.get(0).x - 0.15).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_moving_collider_drags_cloth_along() {
+        let end = Pose {
+            translation: Vec3::new(0.3, 0.1, 0.0),
+            ..STILL
+        };
+        let belt = Collider {
+            end,
+            ..floor(100.0)
+        };
+        let mut p = particle(Vec3::ZERO, Vec3::ZERO);
+        let free = IntegrateSettings {
+            gravity: Vec3::ZERO,
+            damping: 0.0,
+            dt: 1.0 / 480.0,
+        };
+        for substep in 0..4 {
+            integrate(&mut Workers::serial(), &mut p, &free);
+            collide(&mut p, &[belt], &surface(100.0), substep, 4);
+        }
+        assert!((p.position.get(0) - end.translation).length() < 1e-6);
+        assert!((p.displacement.get(0) - end.translation / 4.0).length() < 1e-6);
+    }
+
+    #[test]
+    fn a_teleported_collider_drags_no_cloth_along() {
+        let far = Pose {
+            translation: Vec3::X * 100.0,
+            ..STILL
+        };
+        let belt = Collider {
+            start: far,
+            ..floor(1.0)
+        };
+        assert_eq!(belt.without_teleport(1.0 / 60.0).start, STILL);
+    }
+
+    #[test]
+    fn penetration_is_measured_from_the_surface() {
+        let p = particle(Vec3::NEG_Y * 0.25, Vec3::ZERO);
+        assert_eq!(deepest_penetration(&p, &[floor(0.0)]), 0.25);
+        let above = particle(Vec3::Y, Vec3::ZERO);
+        assert_eq!(deepest_penetration(&above, &[floor(0.0)]), 0.0);
+    }
+}

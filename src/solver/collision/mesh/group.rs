@@ -1,0 +1,336 @@
+//! Cached triangle candidates for groups of particles near a surface, and the loop over the groups.
+
+use super::{GROUP, SurfaceAtSubstep, swept_particle::SweptParticle};
+use crate::solver::simd::soa::{Bounds, bounds};
+use bevy::math::Vec3;
+
+/// Largest number of triangle candidates picked per particle; with more, the particle tests all of its group.
+const MAX_CANDIDATES: usize = 32;
+
+/// Slack of a cached box, as a multiple of the movement in one substep: the group may move that far before its
+/// triangles are looked up again.
+const SLACK_SUBSTEPS: f32 = 8.0;
+
+/// Cache for a chunk of particles: the triangles near each group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ChunkCache {
+    groups: Vec<GroupCache>,
+    /// Triangles near each group, one group after the other.
+    triangles: Vec<u32>,
+    /// Scratch buffer for compaction.
+    spare: Vec<u32>,
+    safe: SafeSpheres,
+}
+
+/// Per particle, a sphere in the frame of the surface (centre and radius) in which it is known to be on the
+/// correct side. Created on demand.
+#[derive(Clone, Debug, Default)]
+struct SafeSpheres(Vec<(Vec3, f32)>);
+
+/// Cache for a group of particles.
+#[derive(Clone, Copy, Debug)]
+struct GroupCache {
+    /// Box in the frame of the surface for which all overlapping triangles are cached.
+    known: [Vec3; 2],
+    /// Index of the first triangle of the group in [`ChunkCache::triangles`].
+    first: u32,
+    /// Number of triangles.
+    count: u32,
+    /// Whether the box overlaps no triangle and lies entirely on the wrong side of a closed surface.
+    on_wrong_side: bool,
+}
+
+impl Default for GroupCache {
+    fn default() -> Self {
+        Self {
+            known: [Vec3::INFINITY, Vec3::NEG_INFINITY],
+            first: 0,
+            count: 0,
+            on_wrong_side: false,
+        }
+    }
+}
+
+impl GroupCache {
+    fn contains(&self, [low, high]: [Vec3; 2]) -> bool {
+        self.known[0].cmple(low).all() && self.known[1].cmpge(high).all()
+    }
+
+    fn range(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// Paths of the particles of a group in a substep, in the frame of the surface.
+struct GroupSweep {
+    from: [Vec3; GROUP],
+    to: [Vec3; GROUP],
+    /// Bounding box of each path, widened by the largest possible push-out: lower and upper bounds per axis.
+    low: [[f32; GROUP]; 3],
+    high: [[f32; GROUP]; 3],
+}
+
+impl ChunkCache {
+    /// Resolves the contacts of a chunk of consecutive particles with a surface. `first`: whether this is the
+    /// first substep of the step. `start`: positions at the beginning of the substep.
+    pub(super) fn collide<'a>(
+        &mut self,
+        surface: &SurfaceAtSubstep,
+        first: bool,
+        mut x: [&'a mut [f32]; 3],
+        mut d: [&'a mut [f32]; 3],
+        start: [&[f32]; 3],
+        w: &[f32],
+    ) {
+        let count = w.len().div_ceil(GROUP);
+        if self.groups.len() != count {
+            *self = Self {
+                groups: vec![GroupCache::default(); count],
+                ..Self::default()
+            };
+        }
+        if first {
+            self.compact();
+        }
+        let positions = bounds(x.each_ref().map(|plane| &**plane));
+        if !surface.may_touch(&super::union(&positions, &bounds(start))) {
+            return;
+        }
+        for number in 0..count {
+            let range = number * GROUP..((number + 1) * GROUP).min(w.len());
+            let now = x.each_ref().map(|plane| &plane[range.clone()]);
+            let then = start.map(|plane| &plane[range.clone()]);
+            let swept = super::union(&points_bounds(now), &points_bounds(then));
+            let [low, high] = surface.local_box(&swept);
+            let max_movement = max_distance(now, then);
+            let reach = Vec3::splat(reach(surface.thickness, max_movement));
+            let needed = [low - reach, high + reach];
+            // Skip non-finite positions.
+            if !(needed[0].is_finite() && needed[1].is_finite()) {
+                continue;
+            }
+            if !self.groups[number].contains(needed) {
+                self.look_up(surface, number, needed, max_movement);
+            }
+            let group = self.groups[number];
+            if group.count == 0 && !(group.on_wrong_side && first) {
+                continue;
+            }
+            let sweep = GroupSweep::new(surface, now, then);
+            self.collide_group(
+                surface,
+                first,
+                group,
+                number * GROUP,
+                &sweep,
+                [&mut x, &mut d],
+                start,
+                w,
+            );
+        }
+    }
+
+    /// Finds the triangles near a group and caches them.
+    fn look_up(
+        &mut self,
+        at_substep: &SurfaceAtSubstep,
+        number: usize,
+        [low, high]: [Vec3; 2],
+        max_movement: f32,
+    ) {
+        let surface = at_substep.surface;
+        let size = (high - low).max_element();
+        let slack = at_substep.thickness + SLACK_SUBSTEPS * max_movement;
+        let slack = Vec3::splat(size.min(slack));
+        let known = [low - slack, high + slack];
+        let first = self.triangles.len();
+        surface.find(known, &mut self.triangles);
+        let count = self.triangles.len() - first;
+        let on_wrong_side =
+            count == 0 && surface.is_closed() && surface.distance((low + high) * 0.5) < 0.0;
+        self.groups[number] = GroupCache {
+            known,
+            first: first as u32,
+            count: count as u32,
+            on_wrong_side,
+        };
+    }
+
+    /// Discards triangle lists no longer in use, if they make up more than about half of all.
+    fn compact(&mut self) {
+        let used: usize = self.groups.iter().map(|group| group.count as usize).sum();
+        if self.triangles.len() <= 2 * used + 256 {
+            return;
+        }
+        self.spare.clear();
+        for group in &mut self.groups {
+            let first = self.spare.len() as u32;
+            self.spare.extend_from_slice(&self.triangles[group.range()]);
+            group.first = first;
+        }
+        std::mem::swap(&mut self.triangles, &mut self.spare);
+    }
+
+    /// Resolves the contacts of a group with its cached triangles.
+    fn collide_group(
+        &mut self,
+        at_substep: &SurfaceAtSubstep,
+        first: bool,
+        group: GroupCache,
+        offset: usize,
+        sweep: &GroupSweep,
+        [x, d]: [&mut [&mut [f32]; 3]; 2],
+        start: [&[f32]; 3],
+        w: &[f32],
+    ) {
+        let all = &self.triangles[group.range()];
+        let mut candidates = [[0; MAX_CANDIDATES]; GROUP];
+        let mut counts = [0; GROUP];
+        for &triangle in all {
+            let [a, b, c] = at_substep.surface.corners(triangle);
+            let near = sweep.overlapping([a.min(b).min(c), a.max(b).max(c)]);
+            if near == 0 {
+                continue;
+            }
+            for lane in 0..GROUP {
+                if near >> lane & 1 != 0 {
+                    if counts[lane] < MAX_CANDIDATES {
+                        candidates[lane][counts[lane]] = triangle;
+                    }
+                    counts[lane] += 1;
+                }
+            }
+        }
+        let in_group = GROUP.min(w.len() - offset);
+        for lane in 0..in_group {
+            let i = offset + lane;
+            if w[i] == 0.0 {
+                continue;
+            }
+            let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[i]));
+            let mut particle = SweptParticle {
+                at_substep,
+                from: sweep.from[lane],
+                local: sweep.to[lane],
+                start: get(start),
+                position: get(x.each_ref().map(|plane| &**plane)),
+                displacement: get(d.each_ref().map(|plane| &**plane)),
+            };
+            let near = match counts[lane] {
+                count if count > MAX_CANDIDATES => all,
+                count => &candidates[lane][..count],
+            };
+            let touched = match particle.collide(near) {
+                Some(touched) => touched,
+                // No triangle is near, so the particle is far outside or deep inside. It can be inside without
+                // having crossed the surface only if it was placed there between two steps.
+                None => {
+                    at_substep.surface.is_closed()
+                        && first
+                        && !self.safe.contains(i, particle.local, w.len())
+                        && self.safe.push_out(i, &mut particle)
+                }
+            };
+            if touched {
+                for axis in 0..3 {
+                    x[axis][i] = particle.position[axis];
+                    d[axis][i] = particle.displacement[axis];
+                }
+            }
+        }
+    }
+}
+
+impl SafeSpheres {
+    /// Returns whether particle `i` of `count` is known to be on the correct side.
+    fn contains(&mut self, i: usize, local: Vec3, count: usize) -> bool {
+        if self.0.len() != count {
+            self.0.clear();
+            self.0.resize(count, (Vec3::ZERO, 0.0));
+        }
+        let (centre, radius) = self.0[i];
+        (local - centre).length_squared() < radius * radius
+    }
+
+    /// Determines the side on which a particle is, and pushes it out if it is on the wrong one. Returns whether it
+    /// was.
+    fn push_out(&mut self, i: usize, particle: &mut SweptParticle) -> bool {
+        let distance = particle.push_out_if_inside();
+        if distance > 0.0 {
+            self.0[i] = (particle.local, distance);
+        }
+        distance < 0.0
+    }
+}
+
+/// Returns the distance within which a particle that moves by `movement`, m, may touch triangles: the push-out may
+/// be as large as the movement.
+pub(super) fn reach(thickness: f32, movement: f32) -> f32 {
+    2.0 * thickness + movement
+}
+
+/// Returns the bounding box of at least one point.
+fn points_bounds(planes: [&[f32]; 3]) -> Bounds {
+    let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+    for (axis, plane) in planes.into_iter().enumerate() {
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        for &value in plane {
+            low = if value < low { value } else { low };
+            high = if value > high { value } else { high };
+        }
+        (bounds[0][axis], bounds[1][axis]) = (low, high);
+    }
+    bounds
+}
+
+/// Returns an upper bound on the distances between corresponding points.
+fn max_distance(now: [&[f32]; 3], then: [&[f32]; 3]) -> f32 {
+    let mut squares = 0.0;
+    for (now, then) in now.into_iter().zip(then) {
+        let mut most = 0.0_f32;
+        for (now, then) in now.iter().zip(then) {
+            let distance = (now - then).abs();
+            most = if distance > most { distance } else { most };
+        }
+        squares += most * most;
+    }
+    squares.sqrt()
+}
+
+impl GroupSweep {
+    fn new(surface: &SurfaceAtSubstep, now: [&[f32]; 3], then: [&[f32]; 3]) -> Self {
+        let mut sweep = Self {
+            from: [Vec3::ZERO; GROUP],
+            to: [Vec3::ZERO; GROUP],
+            low: [[f32::INFINITY; GROUP]; 3],
+            high: [[f32::NEG_INFINITY; GROUP]; 3],
+        };
+        for lane in 0..now[0].len() {
+            let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[lane]));
+            let from = surface.collider.to_local_before(get(then));
+            let to = surface.collider.to_local_point(get(now));
+            let reach = reach(surface.thickness, (to - from).length());
+            let (low, high) = (from.min(to) - reach, from.max(to) + reach);
+            (sweep.from[lane], sweep.to[lane]) = (from, to);
+            for axis in 0..3 {
+                sweep.low[axis][lane] = low[axis];
+                sweep.high[axis][lane] = high[axis];
+            }
+        }
+        sweep
+    }
+
+    /// Returns the particles with a path near a box, as a bit mask.
+    fn overlapping(&self, [low, high]: [Vec3; 2]) -> u32 {
+        let mut apart = [0_u32; GROUP];
+        for axis in 0..3 {
+            let (low, high) = (low[axis], high[axis]);
+            for (lane, apart) in apart.iter_mut().enumerate() {
+                let beside = (self.low[axis][lane] > high) | (self.high[axis][lane] < low);
+                *apart |= u32::from(beside);
+            }
+        }
+        let bits = apart.iter().enumerate();
+        bits.fold(0, |bits, (lane, &apart)| bits | ((1 - apart) << lane))
+    }
+}

@@ -1,0 +1,375 @@
+//! Collider at one substep, prepared for the contact kernels.
+
+use crate::solver::{
+    collision::{
+        collider::{Collider, Friction, Surface},
+        shape::Shape,
+    },
+    simd::{select, soa::Bounds},
+};
+use bevy::math::{Mat3, Vec3};
+
+/// Margin added to the thickness in tests of boxes against colliders, m. It covers lengths with a square too
+/// small for an `f32`.
+const MARGIN: f32 = 1e-6;
+
+/// Collider at one substep, relative to the origin of the particles.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::solver) struct ColliderAtSubstep {
+    pub(super) shape: Shape,
+    friction: Friction,
+    pub(super) thickness: f32,
+    moving: bool,
+    /// 1, or −1 for an inverted collider (container), with outside and inside swapped.
+    sign: f32,
+    /// Position at the end of the substep, m.
+    pub(super) centre: Vec3,
+    /// Position at the beginning of the substep, m.
+    centre_before: Vec3,
+    to_world: Mat3,
+    to_world_before: Mat3,
+    to_local: Mat3,
+    /// Corners of the bounding box of the shape, in its own frame.
+    bounds: [Vec3; 2],
+    /// World-axis-aligned bounding box of all positions in contact at the end of the substep.
+    pub(in crate::solver) aabb: Bounds,
+    /// Bounding box of `aabb` over the whole substep.
+    swept_aabb: Bounds,
+    /// Movement within a substep above which a particle may end on the other side, m.
+    tunneling_distance: f32,
+    /// Upper bound on the movement of any point of the collider in this substep, m.
+    max_movement: f32,
+    /// Square of the distance from the centre beyond which nothing is in contact with a sphere, m²; infinite for
+    /// other shapes.
+    pub(super) max_centre_distance_squared: f32,
+}
+
+/// Axis of a sphere, capsule or tapered capsule, with the radii at its ends.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::solver) struct CapsuleAxis {
+    /// Ends at the beginning of the substep.
+    before: [Vec3; 2],
+    /// Ends at the end of the substep.
+    pub(in crate::solver) now: [Vec3; 2],
+    /// Radii at the ends, m.
+    radii: [f32; 2],
+}
+
+impl CapsuleAxis {
+    /// Returns whether the axis has length zero.
+    pub(in crate::solver) fn is_point(&self) -> bool {
+        self.now[0] == self.now[1]
+    }
+
+    /// Returns the positions of a point of the axis at the beginning and at the end of the substep. `t` goes
+    /// from 0 to 1 along the axis.
+    pub(in crate::solver) fn point(&self, t: f32) -> [Vec3; 2] {
+        [self.before, self.now].map(|[from, to]| from + (to - from) * t)
+    }
+
+    /// Returns the radius at parameter `t` of the axis, m.
+    pub(in crate::solver) fn radius(&self, t: f32) -> f32 {
+        self.radii[0] + (self.radii[1] - self.radii[0]) * t
+    }
+}
+
+const EVERYWHERE: Bounds = [[f32::NEG_INFINITY; 3], [f32::INFINITY; 3]];
+
+/// Returns the world-axis-aligned bounding box of all points nearer than `thickness` to a box given in a local
+/// frame.
+fn world_aabb([low, high]: [Vec3; 2], to_world: &Mat3, centre: Vec3, thickness: f32) -> Bounds {
+    let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+    // The box of a half-space is infinite.
+    if !half.is_finite() {
+        return EVERYWHERE;
+    }
+    let half = half + thickness.max(0.0);
+    let turned = to_world.x_axis.abs() * half.x
+        + to_world.y_axis.abs() * half.y
+        + to_world.z_axis.abs() * half.z;
+    // More than the rounding errors here and in the contact kernel.
+    let size = centre.abs().max_element() + half.max_element();
+    let reach = turned + (MARGIN + 32.0 * f32::EPSILON * size);
+    let middle = centre + *to_world * middle;
+    [(middle - reach).into(), (middle + reach).into()]
+}
+
+/// Returns whether two boxes overlap; boxes with NaN do.
+#[inline(always)]
+fn overlap([low, high]: &Bounds, [from, to]: &Bounds) -> bool {
+    let mut apart = false;
+    for axis in 0..3 {
+        apart |= (low[axis] > to[axis]) | (from[axis] > high[axis]);
+    }
+    !apart
+}
+
+impl ColliderAtSubstep {
+    pub(in crate::solver) fn new(
+        collider: &Collider,
+        surface: &Surface,
+        origin: Vec3,
+        substep: u32,
+        substeps: u32,
+    ) -> Self {
+        let (before, after) = collider.poses_at(substep, substeps);
+        let to_world = Mat3::from_quat(after.rotation);
+        let moving = before != after;
+        let to_world_before = if moving {
+            Mat3::from_quat(before.rotation)
+        } else {
+            to_world
+        };
+        let centre = after.translation - origin;
+        let centre_before = before.translation - origin;
+        let bounds = collider.shape.bounds();
+        let contact_aabb = |to_world, centre| match collider.hollow {
+            true => EVERYWHERE,
+            false => world_aabb(bounds, to_world, centre, surface.thickness),
+        };
+        let aabb = contact_aabb(&to_world, centre);
+        let aabb_before = if moving {
+            contact_aabb(&to_world_before, centre_before)
+        } else {
+            aabb
+        };
+        let swept_aabb = [
+            Vec3::from(aabb[0]).min(aabb_before[0].into()).into(),
+            Vec3::from(aabb[1]).max(aabb_before[1].into()).into(),
+        ];
+        let max_movement = if moving {
+            // Change of the rotation matrix, column by column, applied to the farthest corner.
+            let turned = (0..3).map(|k| (to_world.col(k) - to_world_before.col(k)).length());
+            let corners = bounds[0].abs().max(bounds[1].abs()) + surface.thickness;
+            let turned: f32 = turned.zip(corners.to_array()).map(|(d, c)| d * c).sum();
+            (centre - centre_before).length() + turned
+        } else {
+            0.0
+        };
+        let max_centre_distance_squared = match collider.shape {
+            // A rotation that is normalized up to rounding changes no length by more than 0.04 %.
+            Shape::Sphere { radius } if after.rotation.is_normalized() && !collider.hollow => {
+                let reach = (radius + surface.thickness).max(0.0) * 1.001 + MARGIN;
+                reach * reach
+            }
+            _ => f32::INFINITY,
+        };
+        Self {
+            shape: collider.shape,
+            friction: Friction::between(collider.friction, surface.friction),
+            thickness: surface.thickness,
+            moving,
+            sign: if collider.hollow { -1.0 } else { 1.0 },
+            centre,
+            centre_before,
+            to_world,
+            to_world_before,
+            to_local: to_world.transpose(),
+            bounds,
+            aabb,
+            swept_aabb,
+            tunneling_distance: match collider.hollow {
+                // A particle that leaves a container does not enter it again on another side.
+                true => f32::INFINITY,
+                false => 0.5 * collider.shape.inner_radius(),
+            },
+            max_movement,
+            max_centre_distance_squared,
+        }
+    }
+
+    /// Returns whether a particle in the box may be in contact. The box is transformed with the same operations in
+    /// the same order as particle positions, and rounding is monotonic, so no contact is missed.
+    #[inline(always)]
+    pub(in crate::solver) fn may_touch(&self, [low, high]: &Bounds) -> bool {
+        if !overlap(&self.aabb, &[*low, *high]) {
+            return false;
+        }
+        let (low, high) = (
+            Vec3::from(*low) - self.centre,
+            Vec3::from(*high) - self.centre,
+        );
+        if self.sign < 0.0 {
+            return self.may_touch_inverted(low, high);
+        }
+        let reach = self.thickness + MARGIN;
+        for axis in 0..3 {
+            let along = self.to_world.col(axis);
+            let (mut from, mut to) = (0.0, 0.0);
+            for k in 0..3 {
+                let (a, b) = (along[k] * low[k], along[k] * high[k]);
+                from += if a < b { a } else { b };
+                to += if a < b { b } else { a };
+            }
+            let [least, most] = self.bounds.map(|corner| corner[axis]);
+            if from - most > reach || least - to > reach {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns whether a particle in the box, relative to the centre, may be in contact with an inverted collider.
+    /// All shapes are convex, so no point of the box is farther out than the farthest of its corners.
+    #[inline(never)]
+    fn may_touch_inverted(&self, low: Vec3, high: Vec3) -> bool {
+        // More than the rounding errors.
+        let size = low.abs().max(high.abs()).max_element();
+        let reach = self.thickness + MARGIN + 32.0 * f32::EPSILON * size;
+        (0..8).any(|corner| {
+            let pick = |axis: usize| {
+                let end = if corner >> axis & 1 == 0 { low } else { high };
+                end[axis]
+            };
+            let at = Vec3::new(pick(0), pick(1), pick(2));
+            let (distance, _) = self.shape.distance(self.to_local * at);
+            // NaN counts as contact.
+            !(distance + reach < 0.0)
+        })
+    }
+
+    /// Negates the signed distance and its gradient for inverted colliders, so that both are positive towards the
+    /// side on which cloth is kept.
+    #[inline(always)]
+    pub(super) fn oriented(&self, (distance, normal): (f32, Vec3)) -> (f32, Vec3) {
+        (distance * self.sign, normal * self.sign)
+    }
+
+    /// Returns whether a fast particle may tunnel through the collider within a substep.
+    pub(in crate::solver) fn can_tunnel(&self) -> bool {
+        self.tunneling_distance < f32::INFINITY
+    }
+
+    /// Returns whether a particle that moves by `distance`, m, may tunnel through the collider.
+    pub(in crate::solver) fn may_tunnel(&self, distance: f32) -> bool {
+        distance + self.max_movement > self.tunneling_distance
+    }
+
+    /// Returns whether a particle with this displacement, relative to the collider, may tunnel through.
+    pub(in crate::solver) fn is_tunneled_by(&self, displacement: Vec3) -> bool {
+        displacement.length_squared() > self.tunneling_distance * self.tunneling_distance
+    }
+
+    /// Returns whether a particle that stayed within a box during this substep may have been in contact.
+    pub(in crate::solver) fn may_touch_swept(&self, swept: &Bounds) -> bool {
+        overlap(&self.swept_aabb, swept)
+    }
+
+    /// Returns the distance that cloth keeps from the collider, m.
+    pub(in crate::solver) fn thickness(&self) -> f32 {
+        self.thickness
+    }
+
+    /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes and for
+    /// inverted colliders.
+    pub(in crate::solver) fn round_radius(&self) -> f32 {
+        match self.sign < 0.0 {
+            true => f32::INFINITY,
+            false => self.shape.round_radius(),
+        }
+    }
+
+    /// Returns the axis of a sphere, capsule or tapered capsule.
+    pub(in crate::solver) fn axis(&self) -> CapsuleAxis {
+        let (ends, radii) = match self.shape {
+            Shape::Capsule {
+                radius,
+                half_length,
+            } => ([-half_length, half_length], [radius; 2]),
+            Shape::TaperedCapsule {
+                radius_bottom,
+                radius_top,
+                half_length,
+            } => ([-half_length, half_length], [radius_bottom, radius_top]),
+            _ => ([0.0; 2], [self.shape.round_radius(); 2]),
+        };
+        CapsuleAxis {
+            before: ends.map(|y| self.centre_before + self.to_world_before.y_axis * y),
+            now: ends.map(|y| self.centre + self.to_world.y_axis * y),
+            radii,
+        }
+    }
+
+    /// Returns the distance of a point, in the frame of the shape, from contact, and the direction away from the
+    /// collider.
+    pub(in crate::solver) fn gap(&self, local: Vec3) -> (f32, Vec3) {
+        let (distance, normal) = self.oriented(self.shape.distance(local));
+        (distance - self.thickness, normal)
+    }
+
+    /// Returns whether a gap means a penetration so deep that the nearest point of the surface may not be on the
+    /// side of entry.
+    pub(in crate::solver) fn is_deep(&self, gap: f32) -> bool {
+        -gap > self.tunneling_distance + self.thickness
+    }
+
+    /// Returns whether a gap is small enough to count as contact.
+    pub(in crate::solver) fn is_near(&self, gap: f32) -> bool {
+        gap <= 1e-3 * self.tunneling_distance
+    }
+
+    /// Transforms a point into the frame of the shape at the beginning of the substep.
+    pub(in crate::solver) fn to_local_before(&self, point: Vec3) -> Vec3 {
+        self.to_world_before.transpose() * (point - self.centre_before)
+    }
+
+    /// Transforms a point into the frame of the shape at the end of the substep.
+    #[inline(always)]
+    pub(in crate::solver) fn to_local_point(&self, point: Vec3) -> Vec3 {
+        self.to_local * (point - self.centre)
+    }
+
+    /// Transforms a point from the frame of the shape at the end of the substep.
+    #[cfg(feature = "parry")]
+    pub(in crate::solver) fn to_world_point(&self, local: Vec3) -> Vec3 {
+        self.centre + self.to_world * local
+    }
+
+    /// Returns the penetration depth of a point, m; negative outside.
+    #[inline(always)]
+    pub(super) fn depth(&self, point: Vec3, distance: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {
+        self.thickness - self.oriented(distance(self.to_local_point(point))).0
+    }
+
+    /// Computes the response to a contact of this depth: the push-out, the part of the displacement that goes into
+    /// the collider, and the part that friction removes.
+    #[inline(always)]
+    pub(in crate::solver) fn respond(
+        &self,
+        displacement: Vec3,
+        local: Vec3,
+        local_normal: Vec3,
+        depth: f32,
+    ) -> [Vec3; 3] {
+        self.respond_along(displacement, local, self.to_world * local_normal, depth)
+    }
+
+    /// [`respond`](Self::respond) with the normal in world axes.
+    #[inline(always)]
+    pub(in crate::solver) fn respond_along(
+        &self,
+        displacement: Vec3,
+        local: Vec3,
+        normal: Vec3,
+        depth: f32,
+    ) -> [Vec3; 3] {
+        let surface_displacement = if self.moving {
+            // Both positions of the contact point are computed with the same operations, so that they
+            // cancel exactly at rest.
+            (self.centre + self.to_world * local)
+                - (self.centre_before + self.to_world_before * local)
+        } else {
+            Vec3::ZERO
+        };
+        let relative = displacement - surface_displacement;
+        let approach = relative.dot(normal);
+        let tangential = relative - normal * approach;
+        let slip = tangential.length();
+        let kinetic_fraction = self.friction.kinetic_coefficient * depth / slip;
+        let sticks = slip <= self.friction.static_coefficient * depth;
+        let fraction = select(!sticks & (kinetic_fraction < 1.0), kinetic_fraction, 1.0);
+        let friction = tangential * fraction;
+        let approach = select(approach < 0.0, approach, 0.0);
+        [normal * depth, normal * approach, friction]
+    }
+}

@@ -1,0 +1,109 @@
+//! Contact response of two touching particles of a cloth: push-out and friction.
+
+use crate::solver::{collision::collider::Friction, particles::ParticleArrays};
+use bevy::math::Vec3;
+
+/// Recovery distance per substep, as a fraction of the contact distance: particles that were too near each other
+/// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump.
+const RECOVERY: f32 = 0.1;
+
+/// Parameters of the contact between particles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContactResponse {
+    /// Distance that particles keep from each other, m.
+    pub(super) distance: f32,
+    pub(super) friction: Friction,
+}
+
+impl ContactResponse {
+    /// Solves all pairs once, one after the other (Gauss–Seidel). Displacements must be up to date, and are so
+    /// afterwards.
+    ///
+    /// Corrections are divided by inverse mass, so momentum is conserved. As with colliders, the push-out changes
+    /// positions only; the displacements lose the approaching component of the relative motion and the tangential
+    /// part removed by friction. Returns whether any two particles touched.
+    pub(super) fn solve(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) -> bool {
+        let mut touched = false;
+        let n = p.len();
+        let ParticleArrays {
+            position,
+            displacement,
+            predicted,
+            inverse_mass,
+            ..
+        } = p;
+        for pair in pairs {
+            let [a, b] = pair.map(|particle| particle as usize);
+            if a.max(b) >= n {
+                continue;
+            }
+            let relative = displacement.get(a) - displacement.get(b);
+            let apart = position.get(a) - position.get(b);
+            let Some([out, into, lost]) = self.respond(apart, relative) else {
+                continue;
+            };
+            let inverse_masses = [inverse_mass.at(a), inverse_mass.at(b)];
+            let sum = inverse_masses[0] + inverse_masses[1];
+            // Both pinned, or NaN.
+            if sum <= 0.0 || sum.is_nan() {
+                continue;
+            }
+            touched = true;
+            for (particle, weight) in [(a, inverse_masses[0] / sum), (b, -inverse_masses[1] / sum)]
+            {
+                position.add(particle, (out - lost) * weight);
+                displacement.add(particle, (into + lost) * -weight);
+                // Push-out is not to be added to the displacement as motion.
+                predicted.set(particle, position.get(particle));
+            }
+        }
+        touched
+    }
+
+    /// Returns the push-out of the first particle from the second, and two parts to remove from their relative
+    /// displacement: the approach and the friction. `None` if the particles do not touch.
+    fn respond(&self, apart: Vec3, relative: Vec3) -> Option<[Vec3; 3]> {
+        let before = apart - relative;
+        // Closest approach on their straight paths, if it lies between the ends.
+        let path_squared = relative.length_squared();
+        let time = -before.dot(relative);
+        let nearest = if time > 0.0 && time < path_squared {
+            before + relative * (time / path_squared)
+        } else {
+            apart
+        };
+        let distance_squared = nearest.length_squared();
+        let min_squared = self.distance * self.distance;
+        if distance_squared >= min_squared || distance_squared.is_nan() {
+            return None;
+        }
+        // Particles that nearly passed through each other return to the sides that they came from.
+        let towards = if distance_squared < 0.25 * min_squared {
+            before
+        } else {
+            nearest
+        };
+        let length = towards.length();
+        let normal = if length > 0.0 {
+            towards / length
+        } else {
+            Vec3::Y
+        };
+        let depth = self.distance - apart.dot(normal);
+        if depth <= 0.0 || depth.is_nan() {
+            return None;
+        }
+        let approach = relative.dot(normal);
+        let tangential = relative - normal * approach;
+        let approach = approach.min(0.0);
+        let depth = depth.min(RECOVERY * self.distance - approach);
+        let slip = tangential.length();
+        let lost = if slip <= self.friction.static_coefficient * depth {
+            tangential
+        } else {
+            let fraction = self.friction.kinetic_coefficient * depth / slip;
+            tangential * fraction.min(1.0)
+        };
+        Some([normal * depth, normal * approach, lost])
+    }
+}

@@ -1,0 +1,399 @@
+//! Broad phase of self-collision: a spatial hash with particles sorted into cell order. Each particle is compared
+//! with a whole SIMD register of others at a time.
+
+use crate::solver::simd::{Kernel, LANES, dispatch, soa::SoaVec3};
+use bevy::math::Vec3;
+use std::ops::Range;
+
+/// Largest number of candidates per particle in three consecutive cells. Together with [`MAX_PAIRS`] it keeps the
+/// cost linear in the number of particles for a cloth crumpled into one point. Cells are only slightly larger than
+/// the search distance, so the limit is reached nowhere else.
+const MAX_CANDIDATES: usize = 128;
+const MAX_PAIRS: usize = 48;
+
+/// Rows of cells ahead of the row of a particle, as offsets in y and z. Together with the following cells of the
+/// particle's own row they are half of all neighbours, so each pair is found once.
+const ROWS_AHEAD: [[i32; 2]; 4] = [[1, 0], [-1, 1], [0, 1], [1, 1]];
+
+/// Largest number of ranges of sorted particles that cover the neighbourhood of one cell: one for its own row, one
+/// for each row ahead, and three for a row that wraps around the end of the hash.
+const MAX_RANGES: usize = 2 + 3 * ROWS_AHEAD.len();
+
+/// Particles sorted by the hash of their cells. Cells adjacent along x have adjacent slots.
+///
+/// Different cells may share a slot; particles that meet there by a hash collision are either too far apart to
+/// form a pair, or are found a second time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SpatialHash {
+    /// Index of the first sorted particle of each slot of the hash.
+    starts: Vec<u32>,
+    /// Slot of each particle.
+    slots: Vec<u32>,
+    /// Particle index of each sorted particle.
+    particles: Vec<u32>,
+    /// Positions of the sorted particles, m, padded by a whole register.
+    at: SoaVec3,
+    /// Rest positions of the sorted particles, m, padded likewise.
+    rest: SoaVec3,
+    min: Vec3,
+    /// Inverse of the cell size, 1/m.
+    inverse_cell_size: f32,
+}
+
+impl SpatialHash {
+    /// Reserves memory for this number of particles, so that no later call allocates.
+    pub(super) fn reserve(&mut self, particles: usize) {
+        let Self { at, rest, .. } = self;
+        for plane in [at, rest]
+            .into_iter()
+            .flat_map(|v| [&mut v.x, &mut v.y, &mut v.z])
+        {
+            plane.clear();
+            plane.reserve(particles + LANES);
+        }
+        self.particles.clear();
+        self.particles.reserve(particles);
+        self.slots.clear();
+        self.slots.reserve(particles);
+        self.starts.clear();
+        self.starts.reserve(slot_count(particles) + 1);
+    }
+
+    /// Sorts the given particles into cells of this size, m (counting sort). `rest` holds the rest positions of
+    /// all particles.
+    pub(super) fn sort<I>(&mut self, positions: &SoaVec3, particles: I, size: f32, rest: &SoaVec3)
+    where
+        I: ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone,
+    {
+        let n = particles.len();
+        self.min = positions.bounds().map_or(Vec3::ZERO, |(min, _)| min);
+        self.inverse_cell_size = 1.0 / size;
+        self.starts.clear();
+        self.starts.resize(slot_count(n) + 1, 0);
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.clear();
+        slots.extend(
+            particles
+                .clone()
+                .map(|i| self.slot(self.cell(positions.get(i as usize)))),
+        );
+        for &slot in &slots {
+            self.starts[slot as usize] += 1;
+        }
+        let mut end = 0;
+        for start in &mut self.starts {
+            end += *start;
+            *start = end;
+        }
+        self.particles.resize(n, 0);
+        // Backwards, so that the order within a slot is that of the particles.
+        for (&slot, i) in slots.iter().zip(particles).rev() {
+            let start = &mut self.starts[slot as usize];
+            *start -= 1;
+            self.particles[*start as usize] = i;
+        }
+        self.slots = slots;
+        let Self {
+            at,
+            rest: sorted_rest,
+            ..
+        } = self;
+        for (to, from) in [
+            (&mut at.x, &positions.x),
+            (&mut at.y, &positions.y),
+            (&mut at.z, &positions.z),
+            (&mut sorted_rest.x, &rest.x),
+            (&mut sorted_rest.y, &rest.y),
+            (&mut sorted_rest.z, &rest.z),
+        ] {
+            to.clear();
+            to.extend(self.particles.iter().map(|&i| from[i as usize]));
+            // The padding is never near: comparisons with NaN are false.
+            to.resize(n + LANES, f32::NAN);
+        }
+    }
+
+    /// Collects all pairs closer than `reach`, which is at most the cell size, and farther apart at rest than
+    /// `min_rest_distance`, both m; the lower index comes first, and a pair may occur twice. Returns whether the
+    /// list is complete: the number of candidates and pairs per particle is limited.
+    pub(super) fn find_pairs(
+        &self,
+        reach: f32,
+        min_rest_distance: f32,
+        pairs: &mut Vec<[u32; 2]>,
+    ) -> bool {
+        pairs.clear();
+        let mut complete = true;
+        dispatch(PairSearch {
+            hash: self,
+            max_squared: reach * reach,
+            min_rest_squared: min_rest_distance * min_rest_distance,
+            pairs,
+            complete: &mut complete,
+        });
+        complete
+    }
+
+    /// Writes the ranges of sorted particles near a cell and returns their number. The first range begins with the
+    /// slot of the cell itself.
+    #[inline(always)]
+    fn near_ranges(&self, cell: [i32; 3], near: &mut [Range<u32>; MAX_RANGES]) -> usize {
+        let last = self.starts.len() - 2;
+        let range = |from: usize, to: usize| self.starts[from]..self.starts[to];
+        let own = self.slot(cell) as usize;
+        let mut count = 1;
+        let mut push = |range: Range<u32>| {
+            near[count] = range;
+            count += 1;
+        };
+        let first = if own < last {
+            range(own, own + 2)
+        } else {
+            push(range(0, 1));
+            range(own, own + 1)
+        };
+        let [x, y, z] = cell;
+        for [dy, dz] in ROWS_AHEAD {
+            let row = [x, y.wrapping_add(dy), z.wrapping_add(dz)];
+            let middle = self.slot(row) as usize;
+            if 0 < middle && middle < last {
+                push(range(middle - 1, middle + 2));
+            } else {
+                // The row wraps around the end of the hash.
+                for dx in [-1, 0, 1] {
+                    let slot = self.slot([x.wrapping_add(dx), row[1], row[2]]) as usize;
+                    push(range(slot, slot + 1));
+                }
+            }
+        }
+        near[0] = first;
+        count
+    }
+
+    #[inline(always)]
+    fn cell(&self, at: Vec3) -> [i32; 3] {
+        // All coordinates are positive, so truncation rounds down; values that overflow and NaN end in some cell
+        // too.
+        ((at - self.min) * self.inverse_cell_size)
+            .to_array()
+            .map(|axis| axis as i32)
+    }
+
+    /// Hashes y and z as in Teschner et al., "Optimized Spatial Hashing for Collision Detection of Deformable
+    /// Objects", 2003.
+    #[inline(always)]
+    fn slot(&self, [x, y, z]: [i32; 3]) -> u32 {
+        let row = (y as u32).wrapping_mul(19_349_663) ^ (z as u32).wrapping_mul(83_492_791);
+        row.wrapping_add(x as u32) & (self.starts.len() as u32 - 2)
+    }
+}
+
+/// Returns the number of slots for this number of particles. Three consecutive ones must fit.
+fn slot_count(particles: usize) -> usize {
+    particles.next_power_of_two().max(64)
+}
+
+/// Searches for pairs.
+struct PairSearch<'a> {
+    hash: &'a SpatialHash,
+    /// Squares of the search distance and of the minimum rest distance, m².
+    max_squared: f32,
+    min_rest_squared: f32,
+    pairs: &'a mut Vec<[u32; 2]>,
+    /// Set to false if a limit cut the search short.
+    complete: &'a mut bool,
+}
+
+impl Kernel for PairSearch<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.search();
+    }
+
+    #[cfg(test)]
+    fn run_reference(self) {
+        // `hits` calls `hits_reference`.
+        self.search();
+    }
+}
+
+impl PairSearch<'_> {
+    #[inline(always)]
+    fn search(self) {
+        let SpatialHash {
+            at,
+            rest,
+            particles,
+            ..
+        } = self.hash;
+        let mut near = [const { 0..0 }; MAX_RANGES];
+        let (mut count, mut last) = (0, None);
+        for (k, &particle) in particles.iter().enumerate() {
+            let position = at.get(k);
+            let cell = self.hash.cell(position);
+            // All particles of a cell have the same neighbourhood, and they mostly follow one another.
+            if last != Some(cell) {
+                last = Some(cell);
+                count = self.hash.near_ranges(cell, &mut near);
+            }
+            let (rest, max_len) = (rest.get(k), self.pairs.len() + MAX_PAIRS);
+            let of = [position.x, position.y, position.z, rest.x, rest.y, rest.z];
+            // In its own slot, a particle is compared only with those behind it.
+            let own = near[0].start.max(k as u32 + 1)..near[0].end;
+            for range in std::iter::once(&own).chain(&near[1..count]) {
+                let (from, to) = (range.start as usize, range.end as usize);
+                let end = to.min(from + MAX_CANDIDATES);
+                *self.complete &= end == to || to < from;
+                for first in (from..end).step_by(LANES) {
+                    let mut found = self.hits(of, first, end - first);
+                    while found != 0 {
+                        let m = first + found.trailing_zeros() as usize / 8;
+                        found &= found - 1;
+                        let other = particles[m];
+                        if self.pairs.len() == max_len {
+                            *self.complete = false;
+                        } else if other != particle {
+                            self.pairs.push([particle.min(other), particle.max(other)]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tests up to [`LANES`] sorted particles from `first` on against one particle: the lowest bit of a byte for
+    /// each hit.
+    #[inline(always)]
+    fn hits(&self, of: [f32; 6], first: usize, count: usize) -> u128 {
+        #[cfg(test)]
+        if crate::solver::simd::levels::is_reference() {
+            return self.hits_reference(of, first, count);
+        }
+        let SpatialHash { at, rest, .. } = self.hash;
+        let lanes = |plane: &[f32]| -> [f32; LANES] {
+            let mut lanes = [0.0; LANES];
+            lanes.copy_from_slice(&plane[first..first + LANES]);
+            lanes
+        };
+        let (x, y, z) = (lanes(&at.x), lanes(&at.y), lanes(&at.z));
+        let (u, v, w) = (lanes(&rest.x), lanes(&rest.y), lanes(&rest.z));
+        let mut hits = [0; LANES];
+        for l in 0..LANES {
+            let (dx, dy, dz) = (x[l] - of[0], y[l] - of[1], z[l] - of[2]);
+            let (du, dv, dw) = (u[l] - of[3], v[l] - of[4], w[l] - of[5]);
+            let near = dx * dx + dy * dy + dz * dz < self.max_squared;
+            let far = du * du + dv * dv + dw * dw > self.min_rest_squared;
+            hits[l] = u8::from(near & far & ((l as u32) < count as u32));
+        }
+        u128::from_le_bytes(hits)
+    }
+
+    /// Scalar reference of [`hits`](Self::hits).
+    #[cfg(test)]
+    fn hits_reference(&self, of: [f32; 6], first: usize, count: usize) -> u128 {
+        let SpatialHash { at, rest, .. } = self.hash;
+        let [x, y, z, u, v, w] = of;
+        let mut hits = 0;
+        for l in 0..count.min(LANES) {
+            let near = (at.get(first + l) - Vec3::new(x, y, z)).length_squared() < self.max_squared;
+            let far =
+                (rest.get(first + l) - Vec3::new(u, v, w)).length_squared() > self.min_rest_squared;
+            hits |= u128::from(near && far) << (8 * l);
+        }
+        hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::simd::levels::same_bits;
+    use std::cell::RefCell;
+
+    /// Rest positions far from each other.
+    fn line(count: usize) -> SoaVec3 {
+        (0..count).map(|i| Vec3::X * i as f32).collect()
+    }
+
+    /// Pseudo-random numbers from 0 to 1.
+    fn random(seed: u32) -> impl FnMut() -> f32 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 24) as f32
+        }
+    }
+
+    #[test]
+    fn all_near_pairs_are_found() {
+        let mut hash = SpatialHash::default();
+        let found = RefCell::new(Vec::new());
+        for seed in 0..40 {
+            let mut random = random(seed);
+            let count = 2 + 13 * seed as usize;
+            let spread = Vec3::new(2.0, 0.1 + random(), 3.0 * random());
+            let positions: SoaVec3 = (0..count)
+                .map(|_| Vec3::new(random(), random(), random()) * spread - Vec3::ONE)
+                .collect();
+            let reach = 0.05 + 0.1 * random();
+            let rest = line(count);
+            hash.sort(&positions, 0..count as u32, reach, &rest);
+            let bits = same_bits(|| {
+                assert!(hash.find_pairs(reach, 0.5, &mut found.borrow_mut()));
+                found.borrow().iter().flatten().copied().collect()
+            });
+            let mut pairs: Vec<[u32; 2]> = bits.as_chunks().0.to_vec();
+            pairs.sort_unstable();
+            pairs.dedup();
+            let mut expected = Vec::new();
+            for i in 0..count {
+                for j in i + 1..count {
+                    let offset = positions.get(j) - positions.get(i);
+                    if offset.length_squared() < reach * reach {
+                        expected.push([i as u32, j as u32]);
+                    }
+                }
+            }
+            assert_eq!(pairs, expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn only_the_given_particles_are_searched() {
+        let positions: SoaVec3 = (0..100).map(|i| Vec3::X * (0.01 * i as f32)).collect();
+        let (mut hash, mut found) = (SpatialHash::default(), Vec::new());
+        let some = [3, 4, 50, 52, 98];
+        hash.sort(&positions, some.iter().copied(), 0.025, &line(100));
+        assert!(hash.find_pairs(0.025, 0.5, &mut found));
+        found.sort_unstable();
+        assert_eq!(found, [[3, 4], [50, 52]]);
+    }
+
+    #[test]
+    fn a_crumpled_cloth_has_pairs_in_proportion_to_its_particles() {
+        let mut hash = SpatialHash::default();
+        let mut found = Vec::new();
+        for count in [10, 1000, 20_000] {
+            let positions: SoaVec3 = (0..count).map(|_| Vec3::ONE).collect();
+            hash.sort(&positions, 0..count as u32, 0.1, &line(count));
+            let complete = hash.find_pairs(0.1, 0.5, &mut found);
+            assert_eq!(complete, count == 10);
+            assert!(found.len() <= MAX_PAIRS * count && 2 * found.len() >= count);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_do_no_harm() {
+        let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, 0.0];
+        let positions: SoaVec3 = (0..36)
+            .map(|i| Vec3::new(bad[i % 6], bad[i / 6], 0.0))
+            .collect();
+        let mut hash = SpatialHash::default();
+        let mut found = Vec::new();
+        hash.sort(&positions, 0..36, 1e-3, &line(36));
+        hash.find_pairs(1e-3, 1e-3, &mut found);
+        let nowhere: SoaVec3 = (0..36).map(|_| Vec3::NAN).collect();
+        hash.sort(&positions, 0..36, 1e-3, &nowhere);
+        hash.find_pairs(1e-3, 1e-3, &mut found);
+    }
+}

@@ -1,0 +1,349 @@
+//! Untangling: edges that have passed through triangles, and the correction that brings them back.
+//!
+//! Where cloth is stretched, wrung, or modelled so, an edge may pass through a triangle although all particles
+//! keep their distance, or almost. Along such places two parts of a cloth intersect in a contour. The right side
+//! cannot be determined locally, but if the contour is shortened step by step it vanishes in the end (Volino,
+//! Magnenat-Thalmann, "Resolving surface collisions through intersection contour minimization", 2006).
+//!
+//! Let an edge with direction e pass through a triangle with normal n. In a triangle at this edge, with normal m,
+//! the contour begins along R, which is ±n × m and points inwards. If the edge is moved by D, the contour gets
+//! shorter by D·G, where G is the sum of R − n(e·R)/(e·n) over the triangles at the edge: 0 in the middle of a
+//! straight contour, so the contour is shortened from its ends.
+//!
+//! Only the neighbourhoods of particles that are too near each other are searched: an unstretched mesh cannot
+//! intersect itself anywhere else. Contacts of particles around an intersection are ignored if they would push in
+//! the wrong direction.
+
+use crate::solver::{particles::ParticleArrays, triangles::corners::Corners};
+use bevy::math::Vec3;
+
+/// Distance that an intersecting edge and triangle move relative to each other per substep, as a fraction of the
+/// contact distance.
+const CORRECTION: f32 = 0.05;
+
+/// Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner than 0.87 of
+/// the neighbour spacing, and the contact distance is at least that spacing. Slightly more, because cloth
+/// stretches.
+const SEARCH_RATIO: f32 = 0.9;
+
+/// An edge counts as lying in the plane of a triangle if the sine of its angle to the plane is less than this.
+const MIN_SINE: f32 = 0.1;
+
+/// An edge that passes through a triangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct EdgeIntersection {
+    edge: [u32; 2],
+    triangle: [u32; 3],
+}
+
+/// Finds edge–triangle intersections and resolves them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Untangle {
+    /// Number of particles and triangles. Triangles change only together with the number of particles, in a tear.
+    counts: [usize; 2],
+    /// The other two corners of the triangles at each particle, in particle order, and the end of each particle's
+    /// part.
+    fans: Vec<[u32; 2]>,
+    ends: Vec<u32>,
+    intersections: Vec<EdgeIntersection>,
+    /// Sorted pairs of particles with ignored contacts.
+    ignored_pairs: Vec<[u32; 2]>,
+}
+
+impl Untangle {
+    /// Searches around those of the given pairs that are much closer than the contact distance, m.
+    pub(super) fn find(
+        &mut self,
+        p: &ParticleArrays,
+        triangles: &Corners,
+        pairs: &[[u32; 2]],
+        distance: f32,
+    ) {
+        self.intersections.clear();
+        let n = p.len();
+        if self.counts != [n, triangles.len()] {
+            self.index_triangles(n, triangles);
+        }
+        let at = |i: u32| p.position.get(i as usize);
+        let near = SEARCH_RATIO * distance;
+        for &[i, j] in pairs {
+            if at(i).distance_squared(at(j)) < near * near {
+                self.find_between(p, i, j);
+                self.find_between(p, j, i);
+            }
+        }
+        if self.intersections.is_empty() {
+            return;
+        }
+        self.intersections.sort_unstable();
+        self.intersections.dedup();
+        let mut ignored = std::mem::take(&mut self.ignored_pairs);
+        ignored.clear();
+        for intersection in &self.intersections {
+            let Some(direction) = self.direction(p, intersection) else {
+                continue;
+            };
+            for i in intersection.edge {
+                for j in intersection.triangle {
+                    if (at(i) - at(j)).dot(direction) < 0.0 {
+                        ignored.push([i.min(j), i.max(j)]);
+                    }
+                }
+            }
+        }
+        ignored.sort_unstable();
+        ignored.dedup();
+        self.ignored_pairs = ignored;
+    }
+
+    /// Makes the next search index the triangles again.
+    pub(super) fn forget(&mut self) {
+        self.counts = [0; 2];
+    }
+
+    /// Collects the triangles at each particle.
+    fn index_triangles(&mut self, n: usize, triangles: &Corners) {
+        self.counts = [n, triangles.len()];
+        self.ends.clear();
+        self.ends.resize(n + 1, 0);
+        let in_range = |corners: &[u32; 3]| corners.iter().all(|&corner| (corner as usize) < n);
+        for corner in triangles.iter().filter(in_range).flatten() {
+            self.ends[corner as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut self.ends {
+            sum += *end;
+            *end = sum;
+        }
+        self.fans.clear();
+        self.fans.resize(sum as usize, [0; 2]);
+        // `ends` holds the begin of each particle's fan here, and the end afterwards.
+        for [a, b, c] in triangles.iter().filter(in_range) {
+            for (corner, others) in [(a, [b, c]), (b, [c, a]), (c, [a, b])] {
+                let end = &mut self.ends[corner as usize];
+                self.fans[*end as usize] = others;
+                *end += 1;
+            }
+        }
+    }
+
+    /// Returns the triangles at a particle, as their other two corners.
+    fn fan(&self, i: u32) -> &[[u32; 2]] {
+        let i = i as usize;
+        let begin = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.fans[begin as usize..self.ends[i] as usize]
+    }
+
+    /// Searches for edges at particle `i` that pass through triangles at particle `j`.
+    fn find_between(&mut self, p: &ParticleArrays, i: u32, j: u32) {
+        let at = |i: u32| p.position.get(i as usize);
+        let mut found = std::mem::take(&mut self.intersections);
+        for &[k, l] in self.fan(j) {
+            let corners = [j, k, l];
+            if corners.contains(&i) {
+                continue;
+            }
+            let positions = corners.map(at);
+            let [a, b, c] = positions;
+            let normal = (b - a).cross(c - a);
+            let side = normal.dot(at(i) - a);
+            // Inner edges occur twice, once from each side.
+            for &end in self.fan(i).as_flattened() {
+                let other_end = at(end);
+                let through = side * normal.dot(other_end - a) < 0.0
+                    && !corners.contains(&end)
+                    && intersect_edge_triangle([at(i), other_end], positions).is_some();
+                if through {
+                    found.push(EdgeIntersection::new([i, end], corners));
+                }
+            }
+        }
+        self.intersections = found;
+    }
+
+    /// Returns whether the last search found any intersection.
+    pub(super) fn has_intersections(&self) -> bool {
+        !self.intersections.is_empty()
+    }
+
+    /// Collects the pairs with contacts that are not ignored. Meaningful only if there are intersections.
+    pub(super) fn keep_contacts(&self, pairs: &[[u32; 2]], kept: &mut Vec<[u32; 2]>) {
+        let mut ignored = self.ignored_pairs.iter().peekable();
+        kept.clear();
+        for pair in pairs {
+            while ignored.next_if(|other| *other < pair).is_some() {}
+            if ignored.peek() != Some(&pair) {
+                kept.push(*pair);
+            }
+        }
+    }
+
+    /// Moves intersecting edges and triangles apart by a small step. Momentum is conserved, and displacements are
+    /// unchanged: the positions separate without gaining velocity.
+    pub(super) fn resolve(&self, p: &mut ParticleArrays, distance: f32) {
+        for intersection in &self.intersections {
+            let EdgeIntersection { edge, triangle } = *intersection;
+            let at = |i: u32| p.position.get(i as usize);
+            let Some([t, u, v]) = intersect_edge_triangle(edge.map(at), triangle.map(at)) else {
+                continue;
+            };
+            let Some(direction) = self.direction(p, intersection) else {
+                continue;
+            };
+            let [p0, p1] = edge;
+            let [a, b, c] = triangle;
+            let weights = [(p0, 1.0 - t), (p1, t), (a, u + v - 1.0), (b, -u), (c, -v)];
+            let inverse = |i: u32| p.inverse_mass[i as usize];
+            let sum: f32 = weights.iter().map(|&(i, s)| inverse(i) * s * s).sum();
+            if sum <= 0.0 || sum.is_nan() {
+                continue;
+            }
+            for (i, weight) in weights {
+                let correction =
+                    direction * (CORRECTION * distance * weight * p.inverse_mass[i as usize] / sum);
+                p.position.add(i as usize, correction);
+                // The correction is not to be added to the displacement as motion.
+                p.predicted.set(i as usize, p.position.get(i as usize));
+            }
+        }
+    }
+
+    /// Returns the direction in which the edge must move to shorten the contour: of length 1, or less where the
+    /// length of the contour hardly depends on the motion.
+    fn direction(&self, p: &ParticleArrays, intersection: &EdgeIntersection) -> Option<Vec3> {
+        let at = |i: u32| p.position.get(i as usize);
+        let [p0, p1] = intersection.edge;
+        let [a, b, c] = intersection.triangle.map(at);
+        let normal = (b - a).cross(c - a).try_normalize()?;
+        let along = (at(p1) - at(p0)).try_normalize()?;
+        let steep = along.dot(normal);
+        let steep = steep.abs().max(MIN_SINE).copysign(steep);
+        let mut sum = Vec3::ZERO;
+        for &[k, l] in self.fan(p0) {
+            let third = match (k == p1, l == p1) {
+                (true, false) => l,
+                (false, true) => k,
+                _ => continue,
+            };
+            let inwards = at(third) - at(p0);
+            let other = along.cross(inwards);
+            let Some(contour) = normal.cross(other).try_normalize() else {
+                continue;
+            };
+            let inwards = inwards - along * inwards.dot(along);
+            let contour = contour * contour.dot(inwards).signum();
+            sum += contour - normal * (along.dot(contour) / steep);
+        }
+        let length = sum.length();
+        (length > 0.0).then(|| sum / length.max(1.0))
+    }
+}
+
+impl EdgeIntersection {
+    /// Creates the same value however the edge and the triangle are ordered.
+    fn new([a, b]: [u32; 2], mut triangle: [u32; 3]) -> Self {
+        while triangle[0] > triangle[1] || triangle[0] > triangle[2] {
+            triangle.rotate_left(1);
+        }
+        Self {
+            edge: [a.min(b), a.max(b)],
+            triangle,
+        }
+    }
+}
+
+/// Returns where an edge passes through a triangle: the parameter along the edge, and the barycentric weights of
+/// the second and third corners (Möller, Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997).
+fn intersect_edge_triangle([from, to]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> Option<[f32; 3]> {
+    let (edge, ab, ac) = (to - from, b - a, c - a);
+    let across = edge.cross(ac);
+    let volume = ab.dot(across);
+    let out = from - a;
+    let turned = out.cross(ab);
+    let [t, u, v] = [ac.dot(turned), out.dot(across), edge.dot(turned)].map(|n| n / volume);
+    let through = u > 0.0 && v > 0.0 && u + v < 1.0 && t > 0.0 && t < 1.0;
+    through.then_some([t, u, v])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::SoaVec3;
+
+    /// Two strips of 7 × 2 particles, the second upright and passing through the first by `depth` of its cells.
+    fn intersecting_strips(depth: f32) -> (ParticleArrays, Corners) {
+        let position = |i: u32| Vec3::new((i / 2) as f32, 0.0, (i % 2) as f32);
+        let lying = (0..14).map(position);
+        let upright = (0..14).map(position).map(|at| {
+            let at = Vec3::new(at.z - 0.5, at.x - depth, 0.13 * at.x);
+            at + Vec3::new(3.4, 0.0, 0.3)
+        });
+        let positions: SoaVec3 = lying.chain(upright).collect();
+        let cells = (0..12).filter(|i| i % 2 == 0);
+        let cells = [0, 14]
+            .into_iter()
+            .flat_map(|first| cells.clone().map(move |i| first + i));
+        let triangles: Vec<[u32; 3]> = cells
+            .flat_map(|i| [[i, i + 2, i + 1], [i + 1, i + 2, i + 3]])
+            .collect();
+        let p = ParticleArrays::new(Vec3::ZERO, positions, vec![1.0; 28]);
+        (p, triangles.into())
+    }
+
+    fn all_pairs() -> Vec<[u32; 2]> {
+        (0..28)
+            .flat_map(|i| (i + 1..28).map(move |j| [i, j]))
+            .collect()
+    }
+
+    #[test]
+    fn intersections_are_found_once_and_resolved() {
+        for depth in [0.2, 0.45, 1.3] {
+            let (mut p, triangles) = intersecting_strips(depth);
+            let mut untangle = Untangle::default();
+            let mass = |p: &ParticleArrays| p.position.iter().sum::<Vec3>();
+            let before = mass(&p);
+            untangle.find(&p, &triangles, &all_pairs(), 2.0);
+            assert!(untangle.has_intersections(), "{depth}");
+            let first = untangle.intersections.clone();
+            let mut twice = first.clone();
+            twice.dedup();
+            assert_eq!(first, twice);
+            let mut substeps = 0;
+            while untangle.has_intersections() {
+                untangle.resolve(&mut p, 1.0);
+                untangle.find(&p, &triangles, &all_pairs(), 2.0);
+                substeps += 1;
+                assert!(substeps < 200, "{depth}: {:?}", untangle.intersections);
+            }
+            assert!((mass(&p) - before).length() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn contacts_that_push_to_the_wrong_side_are_ignored() {
+        let (p, triangles) = intersecting_strips(0.2);
+        let mut untangle = Untangle::default();
+        untangle.find(&p, &triangles, &all_pairs(), 2.0);
+        let mut kept = Vec::new();
+        untangle.keep_contacts(&all_pairs(), &mut kept);
+        let all = all_pairs();
+        let ignored: Vec<_> = all.iter().filter(|pair| !kept.contains(pair)).collect();
+        assert!(!ignored.is_empty());
+        for [i, j] in ignored {
+            // In different strips, and part of one intersection.
+            assert!(*i < 14 && *j >= 14);
+            let in_one =
+                untangle
+                    .intersections
+                    .iter()
+                    .any(|EdgeIntersection { edge, triangle }| {
+                        let corners = [&edge[..], triangle].concat();
+                        corners.contains(i) && corners.contains(j)
+                    });
+            assert!(in_one);
+        }
+        untangle.find(&p, &triangles, &[], 2.0);
+        assert!(!untangle.has_intersections());
+    }
+}

@@ -1,0 +1,49 @@
+//! Solves bend constraints given by particle indices, one after the other.
+
+use super::particle_access::ParticleAccess;
+use crate::solver::{constraints::bend::BendConstraint, relax::Regularization};
+use bevy::math::Vec4;
+
+/// Solves Δλ = −C/(Σwᵢ|Kᵢ|² + α̃), Δxᵢ = wᵢKᵢΔλ·c/|c|, with one division where the cloth is flat at rest: there
+/// C·c/|c| is c itself. `regularization.alpha` is 1/(BΔt²).
+#[inline(always)]
+pub(super) fn solve_bends(
+    access: &mut impl ParticleAccess,
+    bends: &[BendConstraint],
+    regularization: Regularization,
+    damping: bool,
+) {
+    for bend in bends {
+        let particles = bend.stencil.particles();
+        let [a, m, n, b] = particles.map(|i| access.load(i));
+        let [ka, km, kn, kb] = bend.weights;
+        let [wa, wm, wn, wb] = [a.w * ka, m.w * km, n.w * kn, b.w * kb];
+        let masses = wa * ka + wm * km + wn * kn + wb * kb;
+        let denominator = masses * regularization.diagonal_scale + bend.rho * regularization.alpha;
+        let positions = [a, m, n, b].map(Vec4::truncate);
+        let curvature = bend.curvature(positions);
+        let factor = if damping || bend.rest == 0.0 {
+            1.0
+        } else {
+            let length =
+                (curvature.x * curvature.x + curvature.y * curvature.y + curvature.z * curvature.z)
+                    .sqrt();
+            // Zero curvature has no direction.
+            if length > 0.0 {
+                let sign = bend.fold_sign(positions, curvature);
+                (length - sign * bend.rest) / length
+            } else {
+                0.0
+            }
+        };
+        if masses > 0.0 {
+            let correction = curvature * (factor / denominator);
+            access.store(particles[0], (positions[0] - correction * wa).extend(a.w));
+            access.store(particles[1], (positions[1] - correction * wm).extend(m.w));
+            if !bend.stencil.is_three_point() {
+                access.store(particles[2], (positions[2] - correction * wn).extend(n.w));
+            }
+            access.store(particles[3], (positions[3] - correction * wb).extend(b.w));
+        }
+    }
+}

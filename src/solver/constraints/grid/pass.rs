@@ -1,0 +1,473 @@
+//! One pass over all constraints of a grid, divided into parts that share no particle.
+//!
+//! Shear is solved for every second pair of rows, then for the others; a part is some pairs of rows. For
+//! warp a part is some columns, for weft some rows. The division depends on the grid alone, not on the
+//! number of workers.
+
+use super::{
+    GridConstraints, GridLayout,
+    constraint_set::GridConstraintSet,
+    groups::{LANES, LaneGroups},
+    project::{ParticlePlanes, project},
+    strip::{GroupConstraints, copy_warp, write_warp},
+    transpose::{transpose_back, transpose_weft},
+};
+use crate::solver::{
+    constraints::chain::{SCRATCH_PER_PARTICLE, Tile},
+    parallel::{
+        columns::Columns,
+        split::split,
+        workers::{PARTICLES_PER_PART, PartIterator, Workers},
+    },
+    relax::{Points, Regularization},
+    simd::{Kernel, aligned::AlignedVec, dispatch},
+};
+use std::{cell::RefCell, ops::Range};
+
+/// Scratch buffers: the particles of a strip, and values that the direct solver keeps for each link.
+#[derive(Default)]
+struct ChainScratch {
+    tiles: AlignedVec,
+    kept: AlignedVec,
+}
+
+impl ChainScratch {
+    /// Grows the buffers to fit chains of `length` particles.
+    fn fit(&mut self, length: usize) {
+        for (buffer, values) in [(&mut self.tiles, 4), (&mut self.kept, SCRATCH_PER_PARTICLE)] {
+            if buffer.len() < values * length * LANES {
+                buffer.resize(values * length * LANES, 0.0);
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// Buffers of this CPU thread, reused for all cloths so that they stay in the cache.
+    static SCRATCH: RefCell<ChainScratch> = RefCell::default();
+}
+
+/// Largest number of particles along a side with which the coarse levels may be solved in every second
+/// substep only. A 128² cloth draped over a ball is then as good as with every substep, but a 256² one
+/// stretches by a tenth more.
+pub(super) const COARSE_EVERY_SUBSTEP: u32 = 160;
+
+/// Regularization of the constraints of a grid, and the way its chains are solved.
+#[derive(Clone, Copy)]
+pub(in crate::solver) struct GridSolveParams {
+    pub(in crate::solver) warp: Regularization,
+    pub(in crate::solver) weft: Regularization,
+    pub(in crate::solver) shear: Regularization,
+    /// Here α̃ is 1/(BΔt²), to be multiplied by the ρ of each bend. `None` if bending is free or has been
+    /// solved in this substep.
+    pub(in crate::solver) bend: Option<Regularization>,
+    /// Solve each chain at once; otherwise every second link, then the others (Gauss–Seidel).
+    pub(in crate::solver) direct: bool,
+    /// Fraction of its correction that is applied to a directly solved chain.
+    pub(in crate::solver) relaxation_factor: f32,
+    /// Largest length of a link as a multiple of its rest length, if the fabric has a strain limit.
+    pub(in crate::solver) stretch_limit: Option<f32>,
+    /// Chains that have a link longer than this multiple of its rest length are solved again: at the strain
+    /// limit, or where folds have kept links from being shortened.
+    pub(in crate::solver) resolve_above: Option<f32>,
+    /// Solve the coarse levels of large grids, at the rest lengths or at the strain limit.
+    pub(in crate::solver) coarse: bool,
+    /// With `coarse`: solve those of small grids too, which take turns (see [`COARSE_EVERY_SUBSTEP`]).
+    pub(in crate::solver) coarse_on_small_grids: bool,
+    /// Solve bends only, for damping: on the displacements of particles instead of their positions.
+    pub(in crate::solver) damping_only: bool,
+}
+
+/// Solves all constraints of a grid once.
+pub(in crate::solver) fn relax_grid(
+    workers: &mut Workers,
+    points: &mut Points,
+    grid: &mut GridConstraints,
+    params: GridSolveParams,
+) {
+    let particles = grid.layout.particles();
+    let mut planes = ParticlePlanes {
+        x: &mut points.x[particles.clone()],
+        y: &mut points.y[particles.clone()],
+        z: &mut points.z[particles.clone()],
+        w: &points.w[particles],
+    };
+    #[cfg(test)]
+    if crate::solver::simd::levels::is_reference() {
+        return super::reference::pass(planes, grid, params);
+    }
+    let layout = grid.layout;
+    let is_large = layout.rows.max(layout.columns) > COARSE_EVERY_SUBSTEP;
+    if params.coarse && (params.coarse_on_small_grids || is_large) {
+        grid.solve_coarse(workers, &mut planes, params);
+    }
+    let stiff = grid.bends_are_stiff(&params);
+    let [down, up, bend_warp, warp, bend_weft, weft] = &mut grid.sets;
+    if !params.damping_only {
+        solve_diagonals(workers, &mut planes, &layout, [down, up], params.shear);
+    }
+    solve_warp(
+        workers,
+        &mut planes,
+        &layout,
+        [bend_warp, warp],
+        stiff,
+        params,
+    );
+    solve_weft(
+        workers,
+        &mut planes,
+        &layout,
+        [bend_weft, weft],
+        stiff,
+        params,
+    );
+}
+
+/// Solves both diagonals of the cells in every second row of cells, then in the others.
+fn solve_diagonals(
+    workers: &mut Workers,
+    planes: &mut ParticlePlanes,
+    layout: &GridLayout,
+    sets: [&mut GridConstraintSet; 2],
+    regularization: Regularization,
+) {
+    let [down, up] = sets;
+    if down.len() + up.len() == 0 {
+        return;
+    }
+    let columns = layout.columns as usize;
+    let groups = LaneGroups::of(columns - 1);
+    let stored_len = groups.stored_len();
+    let pairs = (PARTICLES_PER_PART / (2 * columns)).max(1);
+    for first in 0..2 {
+        let size = 2 * pairs * stored_len;
+        let [down, up] = [&mut *down, &mut *up].map(|set| {
+            let rest = set.rest.get(first * stored_len..).unwrap_or_default();
+            let lambda = set.lambda.get_mut(first * stored_len..).unwrap_or_default();
+            let parts = rest.chunks(size);
+            let own = move |part: usize| part * size..((part + 1) * size).min(rest.len());
+            let own = (0..parts.len()).map(own);
+            parts.zip(split(lambda, own))
+        });
+        let rows = planes.parts(first * columns, 2 * pairs * columns);
+        workers.for_each_part(rows.zip(down).zip(up), |((planes, down), up)| {
+            dispatch(DiagonalsKernel {
+                planes,
+                columns,
+                groups,
+                down,
+                up,
+                regularization,
+            });
+        });
+    }
+}
+
+/// Number of particles in a block of rows that is processed at a time.
+const PARTICLES_PER_BLOCK: usize = 1024;
+
+/// Solves the diagonals of some rows of cells.
+struct DiagonalsKernel<'a> {
+    planes: ParticlePlanes<'a>,
+    columns: usize,
+    groups: LaneGroups,
+    /// Rest lengths and λ from the first row of cells on, including the rows in between that belong to the
+    /// other color.
+    down: (&'a [f32], &'a mut [f32]),
+    up: (&'a [f32], &'a mut [f32]),
+    regularization: Regularization,
+}
+
+impl Kernel for DiagonalsKernel<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            mut planes,
+            columns,
+            groups,
+            mut down,
+            mut up,
+            regularization,
+        } = self;
+        let stored_len = groups.stored_len();
+        // All groups but the last are contiguous and are projected as one.
+        let whole = stored_len - groups.size();
+        let last = groups.start(groups.len() - 1);
+        let rows = down.0.len() / stored_len;
+        // Blocks of rows: large enough that no value is loaded again while its store is still under way,
+        // small enough to stay in the cache.
+        let block = (PARTICLES_PER_BLOCK / columns).max(2).next_multiple_of(2);
+        for first in (0..rows).step_by(block) {
+            for ((rest, lambda), shift) in [(&mut down, [0, 1]), (&mut up, [1, 0])] {
+                for (start, slots) in [(0, 0..whole), (last, whole..stored_len)] {
+                    for row in (first..rows.min(first + block)).step_by(2) {
+                        let own = row * stored_len + slots.start..row * stored_len + slots.end;
+                        let a = row * columns + shift[0] + start;
+                        let b = (row + 1) * columns + shift[1] + start;
+                        let [a, b] = planes.rows(a, b, slots.len());
+                        let rest = &rest[own.clone()];
+                        project::<false>(a, b, rest, lambda_range(lambda, own), regularization);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs the same code: the scalar reference stands for the pass as a whole.
+    #[cfg(test)]
+    fn run_reference(self) {
+        self.run();
+    }
+}
+
+/// Returns the λ of a range of constraints, or an empty slice if λ is not stored.
+#[inline(always)]
+fn lambda_range(all: &mut [f32], range: Range<usize>) -> &mut [f32] {
+    if all.is_empty() { all } else { &mut all[range] }
+}
+
+/// Solves bending and stretching along columns.
+fn solve_warp(
+    workers: &mut Workers,
+    planes: &mut ParticlePlanes,
+    layout: &GridLayout,
+    [bend, warp]: [&mut GridConstraintSet; 2],
+    stiff: bool,
+    params: GridSolveParams,
+) {
+    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+    let groups = LaneGroups::of(columns);
+    let strips = |plane| Columns::all(plane, columns).strips(groups.ranges());
+    let positions = strips(planes.x).zip(strips(planes.y)).zip(strips(planes.z));
+    let chain_groups = chain_groups(groups, rows, [bend, warp], stiff);
+    let w = planes.w;
+    workers.for_each_part(
+        positions.zip(chain_groups),
+        |(((x, y), z), chain_groups)| {
+            let start = groups.start(chain_groups.groups.start);
+            let w = &w[start..];
+            solve_chains(
+                WarpChains { x, y, z, w, start },
+                groups,
+                rows,
+                chain_groups,
+                params,
+                params.warp,
+            );
+        },
+    );
+}
+
+/// Solves bending and stretching along rows.
+fn solve_weft(
+    workers: &mut Workers,
+    planes: &mut ParticlePlanes,
+    layout: &GridLayout,
+    [bend, weft]: [&mut GridConstraintSet; 2],
+    stiff: bool,
+    params: GridSolveParams,
+) {
+    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+    let groups = LaneGroups::of(rows);
+    let rows = groups.ranges();
+    let particles = rows.map(move |rows| rows.start * columns..rows.end * columns);
+    let chain_groups = chain_groups(groups, columns, [bend, weft], stiff);
+    workers.for_each_part(
+        planes.split(particles).zip(chain_groups),
+        |(planes, chain_groups)| {
+            let start = groups.start(chain_groups.groups.start);
+            solve_chains(
+                WeftChains { planes, start },
+                groups,
+                columns,
+                chain_groups,
+                params,
+                params.weft,
+            );
+        },
+    );
+}
+
+/// Constraints of some groups of chains.
+struct ChainGroups<'a> {
+    groups: Range<usize>,
+    /// Whether the bends of a chain are solved at once instead of explicitly, as forces.
+    stiff: bool,
+    bend: GroupConstraints<'a>,
+    links: GroupConstraints<'a>,
+}
+
+/// Divides the bends and links of chains of `length` particles into parts for the workers.
+fn chain_groups<'a>(
+    groups: LaneGroups,
+    length: usize,
+    [bend, links]: [&'a mut GridConstraintSet; 2],
+    stiff: bool,
+) -> impl PartIterator<Item = ChainGroups<'a>> {
+    let size = groups.size();
+    let constraints = |set: &'a mut GridConstraintSet, span: usize| {
+        let count = length.saturating_sub(span) * size;
+        let own = move |part: Range<usize>| part.start * count..part.end * count;
+        let has_any = set.len() > 0;
+        let rest = if has_any { &set.rest[..] } else { &[] };
+        let lambda = split(&mut set.lambda, groups.chunks().map(own));
+        let chunks = groups.chunks().zip(lambda);
+        chunks.map(move |(part, lambda)| GroupConstraints {
+            rest: rest.get(own(part)).unwrap_or_default(),
+            lambda,
+        })
+    };
+    let (bend, links) = (constraints(bend, 2), constraints(links, 1));
+    let chunks = groups.chunks().zip(bend.zip(links));
+    chunks.map(move |(groups, (bend, links))| ChainGroups {
+        groups,
+        stiff,
+        bend,
+        links,
+    })
+}
+
+/// Access to the particles of chains in memory.
+trait ChainStorage {
+    /// Copies the particles of `W` chains, beginning with chain number `start` of the grid.
+    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]);
+    /// Writes the positions back.
+    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]);
+}
+
+/// Some columns, beginning with column number `start` of the grid.
+struct WarpChains<'a> {
+    x: Columns<'a>,
+    y: Columns<'a>,
+    z: Columns<'a>,
+    /// Inverse masses, from the first of these columns on.
+    w: &'a [f32],
+    start: usize,
+}
+
+impl ChainStorage for WarpChains<'_> {
+    #[inline(always)]
+    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]) {
+        let start = start - self.start;
+        let stride = self.x.stride();
+        for (tile, w) in to.iter_mut().zip(self.w.chunks(stride)) {
+            tile[3].copy_from_slice(&w[start..start + W]);
+        }
+        for (plane, axis) in [&mut self.x, &mut self.y, &mut self.z].into_iter().zip(0..) {
+            copy_warp(plane, start, axis, to);
+        }
+    }
+
+    #[inline(always)]
+    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]) {
+        let start = start - self.start;
+        for (plane, axis) in [&mut self.x, &mut self.y, &mut self.z].into_iter().zip(0..) {
+            write_warp(plane, start, axis, from);
+        }
+    }
+}
+
+/// Some rows, beginning with row number `start` of the grid.
+struct WeftChains<'a> {
+    planes: ParticlePlanes<'a>,
+    start: usize,
+}
+
+impl ChainStorage for WeftChains<'_> {
+    #[inline(always)]
+    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]) {
+        transpose_weft(&self.planes, to.len(), start - self.start, to);
+    }
+
+    #[inline(always)]
+    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]) {
+        transpose_back(from, &mut self.planes, from.len(), start - self.start);
+    }
+}
+
+/// Solves some chains of `length` particles, group by group.
+fn solve_chains<P: ChainStorage>(
+    storage: P,
+    groups: LaneGroups,
+    length: usize,
+    chain_groups: ChainGroups,
+    params: GridSolveParams,
+    stretch: Regularization,
+) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.fit(length);
+        dispatch(ChainsKernel {
+            storage,
+            groups,
+            length,
+            chain_groups,
+            params,
+            stretch,
+            scratch,
+        });
+    });
+}
+
+struct ChainsKernel<'a, P> {
+    storage: P,
+    groups: LaneGroups,
+    length: usize,
+    chain_groups: ChainGroups<'a>,
+    params: GridSolveParams,
+    /// Regularization of the links.
+    stretch: Regularization,
+    scratch: &'a mut ChainScratch,
+}
+
+impl<P: ChainStorage> Kernel for ChainsKernel<'_, P> {
+    #[inline(always)]
+    fn run(self) {
+        match self.groups.size() {
+            LANES => self.solve::<LANES>(),
+            4 => self.solve::<4>(),
+            _ => self.solve::<1>(),
+        }
+    }
+
+    /// Runs the same code: the scalar reference stands for the pass as a whole.
+    #[cfg(test)]
+    fn run_reference(self) {
+        self.run();
+    }
+}
+
+impl<P: ChainStorage> ChainsKernel<'_, P> {
+    #[inline(always)]
+    fn solve<const W: usize>(mut self) {
+        let params = self.params;
+        let (tiles, _) = self.scratch.tiles.as_chunks_mut::<W>();
+        let (tiles, _) = tiles.as_chunks_mut::<4>();
+        let tiles = &mut tiles[..self.length];
+        let (kept, _) = self.scratch.kept.as_chunks_mut::<W>();
+        let ChainGroups {
+            groups,
+            stiff,
+            mut bend,
+            mut links,
+        } = self.chain_groups;
+        for (number, group) in groups.enumerate() {
+            let start = self.groups.start(group);
+            self.storage.copy(start, tiles);
+            if let Some(regularization) = params.bend
+                && let Some(bend) = bend.of_group::<W>(number, self.length.saturating_sub(2))
+            {
+                bend.solve_bending(tiles, regularization, stiff, kept);
+            }
+            if !params.damping_only
+                && let Some(links) = links.of_group::<W>(number, self.length - 1)
+            {
+                links.solve_stretch(tiles, &params, self.stretch, kept);
+            }
+            self.storage.write(start, tiles);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,374 @@
+//! Scalar reference of a pass: the same formulas in the same order, one constraint at a time. The loops over
+//! rows are tested against it.
+
+use super::{
+    GridConstraints,
+    constraint_set::{GridConstraintSet, GridDirection},
+    pass::{COARSE_EVERY_SUBSTEP, GridSolveParams},
+    project::ParticlePlanes,
+};
+use crate::solver::{
+    constraints::{
+        chain::{
+            bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
+            projection_factor,
+            stretch::{NEAR_LIMIT, PUSH_FRACTION},
+        },
+        graph::ConstraintKind,
+    },
+    parallel::workers::Workers,
+    relax::Regularization,
+};
+
+/// Settings for the direct solution of a chain.
+#[derive(Clone, Copy)]
+struct ReferenceChainParams {
+    regularization: Regularization,
+    /// Smallest ratio of length to rest length at which a link is solved.
+    min_ratio: f32,
+    /// Length to be reached, as a multiple of the rest length.
+    target_ratio: f32,
+    /// Largest compression of a link that is too short, as a fraction of its own correction alone.
+    max_push_fraction: f32,
+    relaxation_factor: f32,
+}
+
+/// Solves all constraints of a grid once.
+pub(super) fn pass(
+    mut planes: ParticlePlanes,
+    grid: &mut GridConstraints,
+    params: GridSolveParams,
+) {
+    let layout = grid.layout;
+    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+    let is_large = layout.rows.max(layout.columns) > COARSE_EVERY_SUBSTEP;
+    if params.coarse && (params.coarse_on_small_grids || is_large) {
+        grid.solve_coarse(&mut Workers::serial(), &mut planes, params);
+    }
+    let stiff = grid.bends_are_stiff(&params);
+    let (diagonals, others) = grid.sets.split_at_mut(2);
+    let colors = if params.damping_only { 0..0 } else { 0..2 };
+    for color in colors {
+        for set in &mut *diagonals {
+            solve_color(&mut planes, &layout, set, color, params.shear);
+        }
+    }
+    for set in others {
+        let direction = set.direction();
+        if set.kind() == ConstraintKind::Bend {
+            match params.bend {
+                Some(bend) if stiff => bends_direct(&mut planes, &layout, set, bend),
+                Some(bend) => bends_as_forces(&mut planes, &layout, set, bend),
+                None => {}
+            }
+            continue;
+        }
+        if params.damping_only {
+            continue;
+        }
+        let regularization = match direction {
+            GridDirection::Warp => params.warp,
+            _ => params.weft,
+        };
+        let is_chain = matches!(direction, GridDirection::Warp | GridDirection::Weft);
+        let (chains, length) = match direction {
+            GridDirection::Warp => (columns, rows),
+            _ => (rows, columns),
+        };
+        let links = |set: &GridConstraintSet, chain: usize| -> Vec<usize> {
+            (0..length - 1)
+                .map(|i| match direction {
+                    GridDirection::Warp => set.index(&layout, [i, chain]),
+                    _ => set.index(&layout, [chain, i]),
+                })
+                .collect()
+        };
+        if params.direct && is_chain {
+            let chain_params = ReferenceChainParams {
+                regularization,
+                min_ratio: 0.0,
+                target_ratio: 1.0,
+                max_push_fraction: PUSH_FRACTION,
+                relaxation_factor: params.relaxation_factor,
+            };
+            for chain in 0..chains {
+                let links = links(set, chain);
+                solve_chain(&mut planes, &layout, set, &links, chain_params);
+            }
+        } else {
+            for color in 0..2 {
+                solve_color(&mut planes, &layout, set, color, regularization);
+            }
+        }
+        if let Some(max_ratio) = params.resolve_above.filter(|_| is_chain) {
+            // λ of the strain limit is not recorded.
+            let lambda = std::mem::take(&mut set.lambda);
+            if params.stretch_limit.is_none() {
+                set.lambda.clone_from(&lambda);
+            }
+            let chain_params = ReferenceChainParams {
+                regularization: Regularization::RIGID,
+                min_ratio: max_ratio * NEAR_LIMIT,
+                target_ratio: max_ratio,
+                max_push_fraction: 0.0,
+                relaxation_factor: 1.0,
+            };
+            for chain in 0..chains {
+                let links = links(set, chain);
+                let mut lengths = links.iter().map(|&link| {
+                    let [a, b] = endpoints(&layout, set, link);
+                    let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+                    let max_length = set.rest[link] * max_ratio;
+                    (d[0] * d[0] + d[1] * d[1] + d[2] * d[2], max_length)
+                });
+                if lengths.any(|(square, max_length)| {
+                    max_length >= 0.0 && square > max_length * max_length
+                }) {
+                    solve_chain(&mut planes, &layout, set, &links, chain_params);
+                }
+            }
+            if params.stretch_limit.is_some() {
+                set.lambda = lambda;
+            }
+        }
+    }
+}
+
+/// Solves each bend as a force: all are measured before any particle moves.
+fn bends_as_forces(
+    planes: &mut ParticlePlanes,
+    layout: &super::GridLayout,
+    set: &GridConstraintSet,
+    regularization: Regularization,
+) {
+    let step = match set.direction() {
+        GridDirection::BendWarp => layout.columns as usize,
+        _ => 1,
+    };
+    for plane in [&mut planes.x, &mut planes.y, &mut planes.z] {
+        // λ of the bends, with the sign of the curvature, by their first particles.
+        let mut forces = vec![0.0_f32; plane.len()];
+        for (index, &rho) in set.rest.iter().enumerate() {
+            // The last group may begin with bends of the group before.
+            if set.index(layout, set.row_column(layout, index)) != index {
+                continue;
+            }
+            let [a, b] = endpoints(layout, set, index);
+            let m = a + step;
+            let curvature = (plane[b] - plane[m]) - (plane[m] - plane[a]);
+            forces[a] = bend_force_factor(rho, regularization) * curvature;
+        }
+        for i in 0..plane.len() {
+            let offset = match set.direction() {
+                GridDirection::BendWarp => i / layout.columns as usize,
+                _ => i % layout.columns as usize,
+            };
+            let force = |back: usize| {
+                if offset >= back {
+                    forces[i - back * step]
+                } else {
+                    0.0
+                }
+            };
+            plane[i] -= planes.w[i] * ((force(0) - force(1)) - (force(1) - force(2)));
+        }
+    }
+}
+
+/// Solves all bends of each chain at once.
+fn bends_direct(
+    planes: &mut ParticlePlanes,
+    layout: &super::GridLayout,
+    set: &GridConstraintSet,
+    Regularization {
+        alpha,
+        diagonal_scale,
+    }: Regularization,
+) {
+    let [rows, columns] = [layout.rows as usize, layout.columns as usize];
+    // Number of chains, particles of each, and index strides between chains and between particles.
+    let (chains, length, [stride_across, stride_along]) = match set.direction() {
+        GridDirection::BendWarp => (columns, rows, [1, columns]),
+        _ => (rows, columns, [columns, 1]),
+    };
+    for chain in 0..chains {
+        let particle = |i: usize| chain * stride_across + i * stride_along;
+        let rho = |i: usize| match set.direction() {
+            GridDirection::BendWarp => set.rest[set.index(layout, [i, chain])],
+            _ => set.rest[set.index(layout, [chain, i])],
+        };
+        // For each bend: whether it is present (0 or 1), reciprocal of its pivot, its two entries of L and the
+        // first of them before division, and its right-hand sides. Two absent bends come first.
+        let mut rows_done = vec![([0.0_f32; 5], [0.0_f32; 3]); 2];
+        for i in 0..length.saturating_sub(2) {
+            let own = [i, i + 1, i + 2].map(particle);
+            let [w0, w1, w2] = own.map(|i| planes.w[i]);
+            let ([present2, u2, ..], z2) = rows_done[i];
+            let ([present1, u1, _, _, g1], z1) = rows_done[i + 1];
+            let masses = w0 + 4.0 * w1 + w2;
+            let present = if rho(i) >= 0.0 && masses > 0.0 {
+                1.0
+            } else {
+                0.0
+            };
+            let far = w0 * (present * present2);
+            let second = far * u2;
+            let g = -2.0 * (w0 + w1) * (present * present1) - second * g1;
+            let first = g * u1;
+            let pivot = masses * (diagonal_scale * BEND_DIAGONAL_SCALE) + rho(i) * alpha
+                - first * g
+                - second * far;
+            let u = if present > 0.0 { 1.0 / pivot } else { 0.0 };
+            let mut z = [0.0; 3];
+            for (axis, plane) in [&planes.x, &planes.y, &planes.z].into_iter().enumerate() {
+                let [a, m, b] = own.map(|i| plane[i]);
+                z[axis] = (a - m) + (b - m) - first * z1[axis] - second * z2[axis];
+            }
+            rows_done.push(([present, u, first, second, g], z));
+        }
+        for (axis, plane) in [&mut *planes.x, &mut *planes.y, &mut *planes.z]
+            .into_iter()
+            .enumerate()
+        {
+            // λ by number of the bend, with two zeros at either end.
+            let mut lambda = vec![0.0; length + 2];
+            for i in (0..length.saturating_sub(2)).rev() {
+                let ([_, u, ..], z) = rows_done[i + 2];
+                let row = |bend: usize| rows_done.get(bend + 2).map_or([0.0; 5], |(row, _)| *row);
+                let (near, far) = (row(i + 1)[2], row(i + 2)[3]);
+                lambda[i + 2] = z[axis] * u - near * lambda[i + 3] - far * lambda[i + 4];
+            }
+            for i in 0..length {
+                let [before, middle, after] = [lambda[i], lambda[i + 1], lambda[i + 2]];
+                plane[particle(i)] -=
+                    planes.w[particle(i)] * ((before - middle) + (after - middle));
+            }
+        }
+    }
+}
+
+/// Projects every second constraint, or the others.
+fn solve_color(
+    planes: &mut ParticlePlanes,
+    layout: &super::GridLayout,
+    set: &mut GridConstraintSet,
+    color: usize,
+    regularization: Regularization,
+) {
+    let direction = set.direction();
+    for index in 0..set.rest.len() {
+        let [r, c] = set.row_column(layout, index);
+        let own = match direction {
+            GridDirection::ShearDown | GridDirection::ShearUp | GridDirection::Warp => r % 2,
+            _ => c % 2,
+        };
+        if own == color {
+            project_constraint(planes, layout, set, index, regularization);
+        }
+    }
+}
+
+fn endpoints(layout: &super::GridLayout, set: &GridConstraintSet, index: usize) -> [usize; 2] {
+    set.pair(layout, index)
+        .map(|particle| (particle - layout.first) as usize)
+}
+
+fn project_constraint(
+    planes: &mut ParticlePlanes,
+    layout: &super::GridLayout,
+    set: &mut GridConstraintSet,
+    index: usize,
+    regularization: Regularization,
+) {
+    let [a, b] = endpoints(layout, set, index);
+    let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+    let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+    let pull = set
+        .lambda
+        .get(index)
+        .map_or(0.0, |l| regularization.alpha * l);
+    let masses = planes.w[a] + planes.w[b];
+    let s = projection_factor::<false>(length, set.rest[index], pull, masses, regularization);
+    for (plane, d) in [&mut planes.x, &mut planes.y, &mut planes.z]
+        .into_iter()
+        .zip(d)
+    {
+        plane[a] -= planes.w[a] * s * d;
+        plane[b] += planes.w[b] * s * d;
+    }
+    if let Some(lambda) = set.lambda.get_mut(index) {
+        *lambda += s * length;
+    }
+}
+
+/// Solves all links of a chain at once.
+fn solve_chain(
+    planes: &mut ParticlePlanes,
+    layout: &super::GridLayout,
+    set: &mut GridConstraintSet,
+    links: &[usize],
+    ReferenceChainParams {
+        regularization: Regularization {
+            alpha,
+            diagonal_scale,
+        },
+        min_ratio,
+        target_ratio,
+        max_push_fraction,
+        relaxation_factor,
+    }: ReferenceChainParams,
+) {
+    let mut kept = Vec::with_capacity(links.len());
+    let (mut before, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
+    for &link in links {
+        let [a, b] = endpoints(layout, set, link);
+        let (wa, wb) = (planes.w[a], planes.w[b]);
+        let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+        let square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        let length = square.sqrt();
+        let rest = set.rest[link];
+        let is_active = length > rest * min_ratio && rest >= 0.0;
+        let pull = set.lambda.get(link).copied().unwrap_or(0.0);
+        let error = if is_active {
+            (rest * target_ratio - length - alpha * pull) * length
+        } else {
+            0.0
+        };
+        let coupling = wa * (d[0] * before[0] + d[1] * before[1] + d[2] * before[2]);
+        let factor = coupling * inverse;
+        let pivot = ((wa + wb) * diagonal_scale + alpha) * square - factor * coupling;
+        inverse = if is_active && pivot > 0.0 {
+            1.0 / pivot
+        } else {
+            0.0
+        };
+        right = error + factor * right;
+        before = d;
+        let max_push = error.max(0.0) * inverse * max_push_fraction;
+        kept.push((d, factor, right * inverse, max_push));
+    }
+    let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);
+    let mut factor = 0.0;
+    for (&link, &(d, own, q, max_push)) in links.iter().zip(&kept).rev() {
+        let [_, b] = endpoints(layout, set, link);
+        lambda = (q + factor * lambda).min(max_push);
+        factor = own;
+        let applied = lambda * relaxation_factor;
+        let here = d.map(|d| applied * d);
+        let planes_of_b = [&mut planes.x, &mut planes.y, &mut planes.z];
+        for ((plane, here), behind) in planes_of_b.into_iter().zip(here).zip(behind) {
+            plane[b] += planes.w[b] * (here - behind);
+        }
+        behind = here;
+        if let Some(sum) = set.lambda.get_mut(link) {
+            *sum += applied * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+        }
+    }
+    if let Some(&link) = links.first() {
+        let [a, _] = endpoints(layout, set, link);
+        let planes_of_a = [&mut planes.x, &mut planes.y, &mut planes.z];
+        for (plane, behind) in planes_of_a.into_iter().zip(behind) {
+            plane[a] -= planes.w[a] * behind;
+        }
+    }
+}

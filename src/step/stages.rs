@@ -1,0 +1,356 @@
+//! Stages of a substep for cloth entities: calls those of the solver with the components of a cloth.
+//!
+//! [`substep`](crate::step::substeps) runs them all in a row, the systems of this file one at a time for all cloths.
+
+use crate::{
+    cloth::{
+        Cloth, SelfCollision,
+        components::{ClothBody, ClothConstraints, ClothContacts, ClothParticles},
+        planar::PlanarCloth,
+        settings::{ClothGravity, ClothMaxThreads},
+    },
+    collision::layers::ClothLayers,
+    grab::ClothGrabs,
+    lod::InMotion,
+    plugin::ClothSubstepTime,
+    pressure::ClothPressure,
+    solver::{
+        ClothState, Collider, EnclosedAir, ParticleArrays, SelfCollisionSettings, StepSettings,
+        SubstepTime, Surface, Workers,
+    },
+    tearing::ClothTearing,
+};
+use crate::{
+    cloth::{planar_constraint::plane_of, workers::ClothWorkers},
+    collision::{
+        active_colliders::ActiveColliders,
+        broad_phase::{ClothPair, ClothPairs},
+    },
+};
+use bevy::{
+    ecs::{query::QueryData, system::SystemParam},
+    prelude::*,
+};
+
+/// Components of a cloth used in a substep.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct SubstepQuery {
+    pub(crate) entity: Entity,
+    cloth: &'static Cloth,
+    pub(crate) body: &'static mut ClothBody,
+    layers: Option<&'static ClothLayers>,
+    tearing: Option<&'static ClothTearing>,
+    planar: Option<&'static PlanarCloth>,
+    pressure: Option<&'static ClothPressure>,
+    grabs: &'static ClothGrabs,
+    pub(crate) particles: &'static mut ClothParticles,
+    constraints: &'static mut ClothConstraints,
+    pub(crate) contacts: &'static mut ClothContacts,
+}
+
+impl SubstepQueryItem<'_, '_> {
+    /// Returns the substep of this cloth that falls into this one of all cloths, if any.
+    pub(crate) fn substep(&self, all: &SubstepTime) -> Option<SubstepTime> {
+        let update_rate = &self.body.update_rate;
+        match update_rate.is_skipped {
+            true => None,
+            false => update_rate.substep(all),
+        }
+    }
+}
+
+/// Inputs of the substeps, common to all cloths.
+pub(crate) struct SubstepInputs<'a, 'w, 's> {
+    pub(crate) transforms: &'a TransformHelper<'w, 's>,
+    pub(crate) gravity: &'a ClothGravity,
+    pub(crate) colliders: &'a ActiveColliders,
+    /// Whether systems of the user may move particles between the stages.
+    pub(crate) is_moved_externally: bool,
+}
+
+/// Cloth in a stage: its state in the solver, its settings, and what it may touch.
+struct ClothStage<'a> {
+    state: ClothState<'a>,
+    settings: StepSettings<'a>,
+    grabs: &'a ClothGrabs,
+    layers: Option<&'a ClothLayers>,
+    /// Colliders selected for this step; `None` if those on its layers were not filtered.
+    selected_colliders: Option<&'a [Collider]>,
+}
+
+impl SubstepInputs<'_, '_, '_> {
+    /// Takes the stages of a substep before contacts between cloths.
+    pub(crate) fn begin_substep(
+        &self,
+        workers: &mut Workers,
+        cloth: &mut SubstepQueryItem,
+        time: &SubstepTime,
+    ) {
+        let mut stage = self.stage(cloth, time);
+        stage.state.integrate(workers, &stage.settings, time);
+        stage.relax(workers, time);
+        stage.state.collide_self(&stage.settings, time);
+    }
+
+    /// Takes the stage of a substep after contacts between cloths.
+    pub(crate) fn collide(
+        &self,
+        workers: &mut Workers,
+        cloth: &mut SubstepQueryItem,
+        time: &SubstepTime,
+    ) {
+        if time.index == 0 {
+            self.select_colliders(cloth, time);
+        }
+        let mut stage = self.stage(cloth, time);
+        let (all, selected) = match stage.selected_colliders {
+            Some(selected) => (None, selected),
+            None => (Some(self.colliders.on_layers(stage.layers)), &[][..]),
+        };
+        let colliders = all.into_iter().flatten().chain(selected);
+        #[cfg(feature = "parry")]
+        let meshes = self.colliders.meshes.on_layers(stage.layers);
+        #[cfg(not(feature = "parry"))]
+        let meshes = ();
+        (stage.state).collide(workers, &stage.settings, colliders, meshes, time);
+    }
+
+    /// Splits the components of a cloth into state and settings.
+    fn stage<'a>(&self, cloth: &'a mut SubstepQueryItem, time: &SubstepTime) -> ClothStage<'a> {
+        let plane = cloth
+            .planar
+            .and_then(|planar| plane_of(cloth.entity, planar, self.transforms));
+        let SubstepQueryItem {
+            cloth,
+            body,
+            layers,
+            tearing,
+            pressure,
+            grabs,
+            particles,
+            constraints,
+            contacts,
+            ..
+        } = cloth;
+        let body = body.bypass_change_detection();
+        let contacts = contacts.bypass_change_detection();
+        let ramped = body.ramped(cloth, time);
+        let radius = body.radius();
+        let uses_selection = uses_selected_colliders(body, self.colliders);
+        let enclosed_air = pressure.zip(body.enclosed_volume.rest_volume);
+        let enclosed_air = enclosed_air.map(|(pressure, volume)| EnclosedAir {
+            amount: body.ramped.map_or(0.0, |ramped| ramped.air),
+            ambient: pressure.ambient,
+            inside_out: volume < 0.0,
+        });
+        let distance = contacts.distance(cloth, body, time);
+        let iterations = body.update_rate.iterations(cloth.iterations);
+        let ClothBody {
+            topology,
+            torn,
+            triangles,
+            rope,
+            tethers,
+            tether_source,
+            bodies,
+            reference_frame,
+            ..
+        } = body;
+        let triangles = &*triangles;
+        let self_collision = distance.map(|distance| SelfCollisionSettings {
+            distance,
+            friction: cloth.fabric.surface().friction,
+            rest: torn
+                .as_ref()
+                .map_or(&topology.positions[..], |torn| &torn.rest),
+            to_world: tether_source.to_world,
+            triangles: (cloth.self_collision == SelfCollision::ParticlesAndEdges)
+                .then_some(&triangles.indices),
+        });
+        ClothStage {
+            settings: StepSettings {
+                iterations,
+                compliance: ramped.compliance,
+                strain_limit: ramped.strain_limit,
+                relaxation_factor: ramped.relaxation_factor,
+                tether_scale: ramped.tether_scale,
+                surface: Surface {
+                    thickness: ramped.thickness + radius,
+                    ..cloth.fabric.surface()
+                },
+                self_collision,
+                enclosed_air,
+                plane,
+                records_loads: tearing.is_some_and(ClothTearing::by_load),
+                is_moved_externally: self.is_moved_externally,
+                ..cloth.step_settings(time.step, time.count, self.gravity.0, Vec3::ZERO, 0.0)
+            },
+            state: ClothState {
+                particles: &mut particles.0,
+                constraints: &mut constraints.bypass_change_detection().0,
+                triangles,
+                segments: rope.as_ref().map(|rope| &rope.segments),
+                tethers,
+                motion_constraints: &reference_frame.motion_constraints,
+                bodies,
+                contacts: &mut contacts.contacts,
+            },
+            grabs,
+            layers: *layers,
+            selected_colliders: uses_selection.then_some(&reference_frame.collider_buffer),
+        }
+    }
+
+    /// Selects the colliders of a cloth for this step, where it does not take all on its layers as they are.
+    fn select_colliders(&self, cloth: &mut SubstepQueryItem, time: &SubstepTime) {
+        let layers = cloth.layers;
+        let body = cloth.body.bypass_change_detection();
+        if !uses_selected_colliders(body, self.colliders) {
+            return;
+        }
+        let frame_motion = body.reference_frame.frame_motion;
+        let steps_covered = body.update_rate.steps_covered();
+        let thickness = body.ramped(cloth.cloth, time).thickness + body.radius();
+        let buffer = &mut body.reference_frame.collider_buffer;
+        buffer.clear();
+        if frame_motion.is_some() || steps_covered > 1 {
+            let swept = self.colliders.on_layers_over_steps(layers, steps_covered);
+            buffer.extend(swept.map(|collider| {
+                frame_motion.map_or(collider, |motion| motion.relative_collider(&collider))
+            }));
+        } else {
+            let bounds = swept_bounds(&cloth.particles, thickness, time);
+            buffer.extend(self.colliders.near(layers, bounds));
+        }
+    }
+}
+
+impl ClothStage<'_> {
+    fn relax(&mut self, workers: &mut Workers, time: &SubstepTime) {
+        let grabs = self.grabs.constraints();
+        self.state.relax(workers, &self.settings, grabs, time);
+    }
+}
+
+/// Returns whether a cloth takes a selection of the colliders: because they move relative to its frame or over
+/// several steps, or because there are many.
+fn uses_selected_colliders(body: &ClothBody, colliders: &ActiveColliders) -> bool {
+    body.reference_frame.frame_motion.is_some()
+        || body.update_rate.steps_covered() > 1
+        || colliders.len() > MAX_UNFILTERED_COLLIDERS
+}
+
+/// Number of colliders above which a cloth selects the near ones once per step.
+const MAX_UNFILTERED_COLLIDERS: usize = 16;
+
+/// Speed, as a multiple of that in the first substep, up to which a cloth cannot leave the box in which it finds
+/// colliders.
+const MAX_SPEEDUP: f32 = 3.0;
+/// Margin of that box for other displacements, m.
+const BOUNDS_MARGIN: f32 = 0.25;
+
+/// Returns the corners of a box around everything that a cloth of this thickness may touch in a step.
+fn swept_bounds(p: &ParticleArrays, thickness: f32, time: &SubstepTime) -> [Vec3; 2] {
+    let (low, high) = p.position.bounds().unwrap_or_default();
+    let (back, forth) = p.displacement.bounds().unwrap_or_default();
+    let motion = back.abs().max(forth.abs()) * (MAX_SPEEDUP * time.count as f32);
+    let margin = motion + (BOUNDS_MARGIN + thickness);
+    // Bounds that are not finite contain everything.
+    if !margin.is_finite() {
+        return [Vec3::NEG_INFINITY, Vec3::INFINITY];
+    }
+    [p.origin + low - margin, p.origin + high + margin]
+}
+
+/// Solves contacts of a pair of cloths, if both take this substep.
+pub(crate) fn collide_pair(
+    pair: &mut ClothPair,
+    [a, b]: [&mut SubstepQueryItem; 2],
+    time: &SubstepTime,
+) {
+    if a.substep(time).is_none() || b.substep(time).is_none() {
+        return;
+    }
+    let triangles = [&a.body.triangles.indices, &b.body.triangles.indices];
+    if pair.collide([&mut a.particles, &mut b.particles], triangles, time) {
+        for cloth in [a, b] {
+            cloth
+                .contacts
+                .bypass_change_detection()
+                .contacts
+                .had_contact = true;
+        }
+    }
+}
+
+/// Parameters of the systems that take one stage for all cloths.
+#[derive(SystemParam)]
+pub(crate) struct StageParams<'w, 's> {
+    transforms: TransformHelper<'w, 's>,
+    gravity: Res<'w, ClothGravity>,
+    colliders: Res<'w, ActiveColliders>,
+    time: Res<'w, ClothSubstepTime>,
+    threads: Res<'w, ClothMaxThreads>,
+    workers: ResMut<'w, ClothWorkers>,
+}
+
+impl StageParams<'_, '_> {
+    /// Calls a stage for all cloths that take this substep.
+    fn for_each_cloth(
+        &mut self,
+        cloths: &mut Query<SubstepQuery, InMotion>,
+        stage: impl Fn(&SubstepInputs, &mut Workers, &mut SubstepQueryItem, &SubstepTime) + Sync,
+    ) {
+        let inputs = SubstepInputs {
+            transforms: &self.transforms,
+            gravity: &self.gravity,
+            colliders: &self.colliders,
+            is_moved_externally: true,
+        };
+        let size = |cloth: &SubstepQueryItem| cloth.particles.len();
+        let time = &self.time.0;
+        (self.workers).for_each_cloth(
+            *self.threads,
+            cloths.iter_mut(),
+            size,
+            |workers, mut cloth| {
+                if let Some(time) = cloth.substep(time) {
+                    stage(&inputs, workers, &mut cloth, &time);
+                }
+            },
+        );
+    }
+}
+
+pub(crate) fn integrate(mut cloths: Query<SubstepQuery, InMotion>, mut params: StageParams) {
+    params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
+        let mut stage = inputs.stage(cloth, time);
+        stage.state.integrate(workers, &stage.settings, time);
+    });
+}
+
+pub(crate) fn relax(mut cloths: Query<SubstepQuery, InMotion>, mut params: StageParams) {
+    params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
+        inputs.stage(cloth, time).relax(workers, time);
+    });
+}
+
+pub(crate) fn collide(
+    mut cloths: Query<SubstepQuery, InMotion>,
+    mut params: StageParams,
+    mut cloth_pairs: ResMut<ClothPairs>,
+) {
+    params.for_each_cloth(&mut cloths, |inputs, _, cloth, time| {
+        let mut stage = inputs.stage(cloth, time);
+        stage.state.collide_self(&stage.settings, time);
+    });
+    for pair in cloth_pairs.pairs_mut() {
+        if let Ok([mut a, mut b]) = cloths.get_many_mut(pair.cloths) {
+            collide_pair(pair, [&mut a, &mut b], &params.time);
+        }
+    }
+    params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
+        inputs.collide(workers, cloth, time);
+    });
+}

@@ -1,0 +1,103 @@
+//! Warm-up: takes steps of new cloths before they are rendered first.
+
+use crate::{
+    build::check_settings::check_cloth,
+    cloth::transforms::Anchors,
+    step::{
+        finish::{FinishQuery, finish_one},
+        prepare::{AirParams, MAX_STEP, PrepareQuery},
+        stages::{SubstepInputs, SubstepQuery},
+        substeps::run_island,
+    },
+};
+use crate::{
+    cloth::{
+        Cloth,
+        components::{ClothBody, ClothParticles},
+        settings::{ClothGravity, ClothSubsteps, WindTime},
+        warm_up::{ClothWarmUp, MAX_STEPS},
+    },
+    collision::{collider::ClothCollider, layers::ClothLayers},
+    sleep::SleepTimer,
+    solver::{SubstepTime, Workers},
+};
+use bevy::{ecs::system::SystemParam, prelude::*};
+
+/// Query filter: cloths built in this frame that have a warm-up.
+type NeedsWarmUp = (With<ClothWarmUp>, Added<ClothBody>);
+
+/// Run condition: there are cloths to warm up.
+pub(crate) fn any_warm_up_pending(pending: Query<(), NeedsWarmUp>) -> bool {
+    !pending.is_empty()
+}
+
+/// Surroundings of cloths during warm-up.
+#[derive(SystemParam)]
+pub(crate) struct WarmUpParams<'w, 's> {
+    anchors: Anchors<'w, 's>,
+    air: AirParams<'w>,
+    gravity: Res<'w, ClothGravity>,
+    wind_time: Res<'w, WindTime>,
+    substeps: Res<'w, ClothSubsteps>,
+    fixed: Option<Res<'w, Time<Fixed>>>,
+    colliders: Query<'w, 's, (Entity, &'static ClothCollider, Option<&'static ClothLayers>)>,
+    transforms: TransformHelper<'w, 's>,
+}
+
+pub(crate) fn warm_up(
+    mut cloths: ParamSet<(
+        Query<(Entity, &ClothWarmUp, &mut Cloth), NeedsWarmUp>,
+        Query<PrepareQuery>,
+        Query<SubstepQuery>,
+        Query<FinishQuery>,
+        Query<(&mut ClothParticles, &mut SleepTimer)>,
+    )>,
+    params: WarmUpParams,
+) {
+    let step = params
+        .fixed
+        .as_ref()
+        .map_or(1.0 / 60.0, |fixed| fixed.timestep().as_secs_f32());
+    let time = SubstepTime::new(step.min(MAX_STEP), params.substeps.0);
+    let step_inputs = params
+        .air
+        .prepare(&params.anchors, time, **params.wind_time);
+    let stationary = params.air.stationary(&params.colliders, &params.transforms);
+    let substep_inputs = SubstepInputs {
+        transforms: &params.transforms,
+        gravity: &params.gravity,
+        colliders: &stationary,
+        is_moved_externally: false,
+    };
+    let mut pending = Vec::new();
+    for (entity, steps, mut cloth) in &mut cloths.p0() {
+        check_cloth(entity, cloth.bypass_change_detection());
+        pending.push((entity, *steps));
+    }
+    for (entity, steps) in pending {
+        for _ in 0..steps.0.min(MAX_STEPS) {
+            if let Ok(cloth) = cloths.p1().get_mut(entity) {
+                step_inputs.run(&mut Workers::serial(), cloth);
+            }
+            if let Ok(mut cloth) = cloths.p2().get_mut(entity) {
+                let cloth = std::slice::from_mut(&mut cloth);
+                run_island(
+                    &substep_inputs,
+                    &mut Workers::serial(),
+                    cloth,
+                    &mut [],
+                    &time,
+                );
+            }
+            if let Ok(cloth) = cloths.p3().get_mut(entity) {
+                finish_one(&mut Workers::serial(), cloth, &time);
+            }
+        }
+        if let Ok((mut particles, mut sleep_timer)) = cloths.p4().get_mut(entity) {
+            // The next frame renders the current positions, without interpolation.
+            let particles = &mut particles.0;
+            particles.previous.copy_from(&particles.position);
+            sleep_timer.bypass_change_detection().state.wake();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Finds all wind zones.
+
+use crate::{
+    cloth::settings::WindTurbulence,
+    solver::{Eddies, Occlusion, Pose, WindField, Zone},
+    wind::zone::WindZone,
+};
+use bevy::{ecs::entity::EntityHashSet, prelude::*};
+
+/// Wind zones of the current step, ordered by entity: the same order gives the same bits.
+#[derive(Resource, Default)]
+pub(crate) struct ActiveWindZones {
+    pub(crate) list: Vec<Zone>,
+    /// Scratch buffer: all entities, sorted.
+    order: Vec<Entity>,
+    /// Invalid zones that were logged; not logged again until they have been valid.
+    reported: EntityHashSet,
+}
+
+impl ActiveWindZones {
+    /// Returns the wind field without the uniform wind: zones, turbulence and occlusion.
+    pub(crate) fn field<'a>(
+        &'a self,
+        turbulence: &WindTurbulence,
+        seconds: f64,
+        occlusion: Option<Occlusion<'a>>,
+    ) -> WindField<'a> {
+        WindField {
+            zones: &self.list,
+            eddies: Some(Eddies {
+                strength: turbulence.strength,
+                size: turbulence.size,
+                period: turbulence.period,
+                seed: turbulence.seed,
+                seconds,
+            }),
+            occlusion,
+        }
+    }
+}
+
+pub(crate) fn find_wind_zones(
+    mut active: ResMut<ActiveWindZones>,
+    zones: Query<(Entity, &WindZone)>,
+    transforms: TransformHelper,
+) {
+    let ActiveWindZones {
+        list,
+        order,
+        reported,
+    } = &mut *active;
+    list.clear();
+    order.clear();
+    order.extend(zones.iter().map(|(entity, _)| entity));
+    order.sort_unstable();
+    for &entity in &*order {
+        let Ok((_, zone)) = zones.get(entity) else {
+            continue;
+        };
+        let Ok(transform) = transforms.compute_global_transform(entity) else {
+            continue;
+        };
+        let (scale, rotation, translation) = transform.to_scale_rotation_translation();
+        let pose = Pose {
+            rotation: rotation.normalize(),
+            translation,
+        };
+        let shape = zone.scaled_shape(scale);
+        if !(shape.is_valid() && pose.is_valid()) {
+            if reported.insert(entity) {
+                error!(
+                    "wind zone {entity}: {shape:?} at {translation} does not blow; all lengths must \
+                     be finite and above 0, the transform finite"
+                );
+            }
+            continue;
+        }
+        reported.remove(&entity);
+        list.push(Zone {
+            shape,
+            flow: zone.flow,
+            falloff: zone.falloff,
+            strength: zone.strength,
+            core: zone.core,
+            pose,
+        });
+    }
+    reported.retain(|&entity| zones.contains(entity));
+}

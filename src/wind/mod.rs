@@ -1,0 +1,4 @@
+//! TODO: what this module contains.
+
+pub(crate) mod active_zones;
+pub(crate) mod zone;
