@@ -19,7 +19,12 @@ use bevy::{
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     prelude::*,
 };
-use bevy_drape::{ClothCulled, ClothMaxThreads, prelude::*};
+use bevy_drape::{
+    character::ClothInertia,
+    cloth::ClothMaxThreads,
+    lod::{ClothCulled, ClothLod, ClothViewer},
+    prelude::*,
+};
 use std::cell::RefCell;
 use turns::{Times, is_bench, take_turns, timed};
 

@@ -13,7 +13,7 @@ use bevy::{
     mesh::Mesh,
 };
 use bevy_drape::{
-    Cloth, Fabric,
+    cloth::{Cloth, Fabric},
     mesh::{Assembly, ClothGrid, MeshBinding, RenderFrame, Topology, TriangleMesh},
     solver::{
         self, Air, Bodies, ClothState, Collider, Contacts, Friction, IntegrateSettings,

@@ -13,7 +13,7 @@ mod crowd;
 #[path = "common/turns.rs"]
 mod turns;
 
-use bevy_drape::{ClothSubsteps, SelfCollision};
+use bevy_drape::cloth::{ClothSubsteps, SelfCollision};
 use crowd::Crowd;
 use std::cell::RefCell;
 use turns::{is_bench, take_turns};

@@ -15,7 +15,7 @@ mod scene;
 #[expect(dead_code, reason = "other benches need more")]
 mod turns;
 
-use bevy_drape::SelfCollision;
+use bevy_drape::cloth::SelfCollision;
 use scene::{Plan, Scene, Stepper};
 use turns::{is_bench, timed};
 

@@ -11,7 +11,7 @@
 mod crowd;
 
 use bevy::prelude::*;
-use bevy_drape::{ClothParticles, GrabCloth, prelude::*};
+use bevy_drape::{grab::GrabCloth, prelude::*};
 use divan::Bencher;
 use std::cell::RefCell;
 

@@ -13,7 +13,7 @@ mod scene;
 
 use bevy::math::Vec3;
 use bevy_drape::{
-    ClothSubsteps, SelfCollision,
+    cloth::{ClothSubsteps, SelfCollision},
     solver::{self, ParticleArrays, SimdLevel, StretchSolver},
 };
 use clap::{Parser, ValueEnum};

@@ -1,7 +1,7 @@
 //! Minimal program: a sheet pinned at its two upper corners.
 
 use bevy::prelude::*;
-use bevy_drape::prelude::*;
+use bevy_drape::{prelude::*, wind::WindTurbulence};
 
 fn main() {
     App::new()

@@ -1,7 +1,7 @@
 //! A custom constraint between two phases of each substep: keeps all particles in a tube.
 
 use bevy::prelude::*;
-use bevy_drape::{ClothParticles, ClothSubstep, ClothSystems, prelude::*};
+use bevy_drape::{cloth::ClothSubstep, prelude::*};
 
 /// Radius of the tube around the y axis, m.
 const TUBE: f32 = 0.6;

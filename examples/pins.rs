@@ -1,7 +1,7 @@
 //! Pins by corner, edge, index and predicate, anchored to the cloth, the world or a moving entity.
 
 use bevy::prelude::*;
-use bevy_drape::{ClothSystems, prelude::*};
+use bevy_drape::{pins::ClothCorner, prelude::*};
 
 fn main() {
     App::new()

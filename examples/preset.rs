@@ -5,7 +5,10 @@
 //! a key.
 
 use bevy::prelude::*;
-use bevy_drape::prelude::*;
+use bevy_drape::{
+    prelude::*,
+    preset::{ClothEnvironmentHandle, ClothPresetHandle},
+};
 
 const FILE: &str = "presets/flag.cloth.ron";
 

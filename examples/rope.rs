@@ -1,7 +1,7 @@
 //! Ropes: a slack one between two posts, one lying over a sphere, and one swung by a hand.
 
 use bevy::prelude::*;
-use bevy_drape::{ClothSystems, prelude::*};
+use bevy_drape::prelude::*;
 
 fn main() {
     App::new()

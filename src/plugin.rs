@@ -172,7 +172,7 @@ impl Default for ClothPlugin {
 ///
 /// ```
 /// # use bevy::{prelude::*, state::app::StatesPlugin};
-/// # use bevy_drape::{prelude::*, ClothSystems};
+/// # use bevy_drape::prelude::*;
 /// # #[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
 /// # enum Game { #[default] Menu, Playing }
 /// # let mut app = App::new();
@@ -220,7 +220,7 @@ pub enum ClothSystems {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::{prelude::*, ClothSubstep, ClothSystems, ClothParticles};
+/// # use bevy_drape::{cloth::ClothSubstep, prelude::*};
 /// # let mut app = App::new();
 /// app.add_systems(
 ///     ClothSubstep,

@@ -12,7 +12,16 @@ mod presets;
 
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothConstraints, ClothDiagnosticsPlugin, ClothParticles, params, prelude::*, solver,
+    character::ClothInertia,
+    cloth::{ClothConstraints, StretchSolver},
+    debug::ClothGizmos,
+    diagnostics::ClothDiagnosticsPlugin,
+    panel::ClothPanel,
+    params,
+    prelude::*,
+    pressure::ClothPressure,
+    solver,
+    wind::{WindOcclusion, WindTurbulence},
 };
 use bevy_egui::egui::{self, Event, Modifiers, PointerButton, Pos2, accesskit::Role};
 use egui_kittest::{Harness, kittest::Queryable};

@@ -1,7 +1,7 @@
 //! Command line.
 
 use crate::scenes::SCENES;
-use bevy_drape::Fabric;
+use bevy_drape::cloth::Fabric;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 

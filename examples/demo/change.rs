@@ -5,7 +5,7 @@ use crate::{
     stage::Props,
 };
 use bevy::prelude::*;
-use bevy_drape::prelude::*;
+use bevy_drape::{debug::ClothGizmos, panel::ClothPanel};
 use bevy_panorbit_camera::PanOrbitCamera;
 
 /// Density of the fog at the focus of the camera.

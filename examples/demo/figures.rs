@@ -6,7 +6,7 @@ use bevy::{
     prelude::*,
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
 };
-use bevy_drape::{ClothDiagnosticsPlugin, ClothPanel};
+use bevy_drape::{diagnostics::ClothDiagnosticsPlugin, panel::ClothPanel};
 use std::path::PathBuf;
 
 /// End of a run with a limited number of frames.

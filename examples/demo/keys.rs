@@ -2,7 +2,7 @@
 
 use crate::scenes::Shown;
 use bevy::{prelude::*, window::PrimaryWindow};
-use bevy_drape::prelude::*;
+use bevy_drape::{panel::ClothPanel, picking::ClothPointers, prelude::*};
 use bevy_egui::{EguiContext, PrimaryEguiContext, egui};
 use bevy_panorbit_camera::PanOrbitCamera;
 

@@ -4,7 +4,11 @@ use bevy::{
     app::TaskPoolThreadAssignmentPolicy, asset::AssetPlugin, ecs::schedule::SingleThreadedExecutor,
     mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
-use bevy_drape::{ClothMaxThreads, ClothParticles, ClothSubstep, ClothSystems, prelude::*};
+use bevy_drape::{
+    cloth::{ClothMaxThreads, ClothSubstep},
+    prelude::*,
+    sleep::ClothSleeping,
+};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 

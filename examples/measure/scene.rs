@@ -5,13 +5,15 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_drape::{
-    Cloth, ClothCorner, ClothEdge, ClothGravity, ClothSubsteps, Pins, SelfCollision, Wind,
+    cloth::{Cloth, ClothGravity, ClothSubsteps, SelfCollision},
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
+    pins::{ClothCorner, ClothEdge, Pins},
     solver::{
         self, Bodies, ClothState, Collider, Compliance, ConstraintDamping, ConstraintGraph,
         Contacts, Friction, MotionConstraints, ParticleArrays, PinTarget, Pose, RestShape, Shape,
         StepInput, StepSettings, StretchSolver, Tethers, Triangles, Workers,
     },
+    wind::Wind,
 };
 use clap::ValueEnum;
 

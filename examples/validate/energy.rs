@@ -1,7 +1,7 @@
 //! Energy of a cloth over time. Plotted, but not in the table, because velocities jump when a sheet becomes taut.
 
 use crate::sample::Sample;
-use bevy_drape::Fabric;
+use bevy_drape::cloth::Fabric;
 
 /// Duration, s.
 pub(crate) const SWING: f64 = 8.0;

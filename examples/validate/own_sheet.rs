@@ -6,7 +6,7 @@ use crate::{
 };
 use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
-    Cloth, SelfCollision,
+    cloth::{Cloth, SelfCollision},
     mesh::{ClothGrid, TriangleMesh},
     solver::{self, PinTarget},
 };

@@ -1,7 +1,7 @@
 //! Cloths, chains and single particles for experiments without an app.
 
 use bevy::math::{Mat3, Vec3};
-use bevy_drape::Cloth;
+use bevy_drape::cloth::Cloth;
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
     Air, Bodies, ClothState, Collider, ConstraintGraph, ConstraintKind, Contacts,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{character::{ClothMaxDistance, VertexChannel}, prelude::*};
 /// # fn spawn(mut commands: Commands) {
 /// commands.spawn((
 ///     Cloth::default(),
@@ -72,7 +72,7 @@ impl ClothMaxDistance {
     }
 
     /// Maps a painted channel from 0 where it is 0 to this distance where it is 1, m.
-    pub fn painted(channel: crate::VertexChannel, distance: f32) -> Self {
+    pub fn painted(channel: crate::character::VertexChannel, distance: f32) -> Self {
         Self {
             distance: PerVertex::painted(channel, distance),
             backstop: None,

@@ -21,13 +21,13 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{character::SkeletonColliders, prelude::*};
 /// # fn spawn(mut commands: Commands, body: Entity) {
 /// commands.entity(body).insert(SkeletonColliders::default());
 /// # }
 /// ```
 ///
-/// For a model from a file, [`ClothRules::colliders`](crate::ClothRules::colliders) finds the mesh by its name.
+/// For a model from a file, [`ClothRules::colliders`](crate::character::ClothRules::colliders) finds the mesh by its name.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(

@@ -1,5 +1,5 @@
 //! Components that the plugin adds to a cloth entity: the state of the solver, and the mapping from particles
-//! back to the mesh. Inserted when the cloth is built, removed with [`Cloth`](crate::Cloth). They are not cloned
+//! back to the mesh. Inserted when the cloth is built, removed with [`Cloth`](crate::cloth::Cloth). They are not cloned
 //! with the entity: a clone builds its own.
 
 use crate::{
@@ -34,8 +34,8 @@ use std::sync::Arc;
 /// Particles of a cloth: position, displacement and inverse mass, as arrays.
 ///
 /// Your own systems may change them between any two phases of a step, see
-/// [`ClothSystems`](crate::ClothSystems). A position written before
-/// [`ClothSystems::Collide`](crate::ClothSystems::Collide) also changes the velocity.
+/// [`ClothSystems`](crate::cloth::ClothSystems). A position written before
+/// [`ClothSystems::Collide`](crate::cloth::ClothSystems::Collide) also changes the velocity.
 #[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
 #[component(clone_behavior = Ignore)]
 pub struct ClothParticles(pub ParticleArrays);
@@ -61,7 +61,7 @@ pub(crate) struct ClothBody {
     pub(crate) rope: Option<RopeBody>,
     /// Area of each particle, m²; empty for an untorn mesh cloth, where it follows from the triangles.
     pub(crate) area: Vec<f32>,
-    /// Settings the solver uses. They are ramped towards those of [`Cloth`](crate::Cloth); `None` before the
+    /// Settings the solver uses. They are ramped towards those of [`Cloth`](crate::cloth::Cloth); `None` before the
     /// first step.
     pub(crate) ramped: Option<RampedSettings>,
     /// Areal density from which the masses were computed, kg/m².
@@ -79,7 +79,7 @@ pub(crate) struct ClothBody {
     pub(crate) tethers: Arc<Tethers>,
     /// Geodesic distances from which tethers are built, and whether they are up to date.
     pub(crate) tether_source: TetherSource,
-    /// Rest volume for [`ClothPressure`](crate::ClothPressure).
+    /// Rest volume for [`ClothPressure`](crate::pressure::ClothPressure).
     pub(crate) enclosed_volume: EnclosedVolume,
     /// End of the last cut of each stroke.
     pub(crate) cut_ends: Vec<CutEnd>,

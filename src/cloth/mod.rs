@@ -13,19 +13,25 @@ pub(crate) mod transforms;
 pub(crate) mod warm_up;
 pub(crate) mod workers;
 
-use crate::{
-    cloth::{fabric::Fabric, transforms::TransformHistory},
-    pins::Pins,
-    solver::{StepSettings, StretchSolver},
+pub use crate::{
+    plugin::{ClothSubstep, ClothSubstepTime, ClothSystems},
+    solver::StretchSolver,
 };
+pub use components::{ClothBuildFailed, ClothConstraints, ClothParticles, ClothSource};
+pub use fabric::Fabric;
+pub use planar::PlanarCloth;
+pub use settings::{ClothGravity, ClothMaxThreads, ClothSubsteps};
+pub use warm_up::ClothWarmUp;
+
+use crate::{cloth::transforms::TransformHistory, pins::Pins, solver::StepSettings};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
 /// Turns the [`Mesh3d`] of the same entity into cloth.
 ///
-/// The cloth is built as soon as the mesh is loaded. The entity then gets [`ClothParticles`](crate::ClothParticles),
-/// [`ClothConstraints`](crate::ClothConstraints) and a mesh of its own, and [`ClothReady`] is triggered. All fields may
+/// The cloth is built as soon as the mesh is loaded. The entity then gets [`ClothParticles`](crate::cloth::ClothParticles),
+/// [`ClothConstraints`](crate::cloth::ClothConstraints) and a mesh of its own, and [`ClothReady`] is triggered. All fields may
 /// be changed at any time. A change takes effect in the next step and never jerks the cloth: greater stiffness and
 /// thickness are ramped up over several steps. Removing `Cloth` restores the entity's original mesh.
 ///
@@ -43,13 +49,13 @@ use serde::{Deserialize, Serialize};
 pub struct Cloth {
     /// Material.
     pub fabric: Fabric,
-    /// Solver iterations per substep, 1 to 100. Default 1: [`ClothSubsteps`](crate::ClothSubsteps) make cloth
+    /// Solver iterations per substep, 1 to 100. Default 1: [`ClothSubsteps`](crate::cloth::ClothSubsteps) make cloth
     /// stiffer for the same cost.
     pub iterations: u32,
     /// Damping rate of all motion, 1/s: after t seconds e^(−damping·t) of it is left. 0 to 100,
     /// default 0.2.
     pub damping: f32,
-    /// Multiple of [`ClothGravity`](crate::ClothGravity) that acts on this cloth. −10 to 10, default 1.
+    /// Multiple of [`ClothGravity`](crate::cloth::ClothGravity) that acts on this cloth. −10 to 10, default 1.
     pub gravity_scale: f32,
     /// Solver of stretch constraints: whole chains of edges directly, which keeps cloth from stretching, or one
     /// constraint after the other. Default [`StretchSolver::Direct`].
@@ -58,12 +64,12 @@ pub struct Cloth {
     /// cloth at rest. 1 to 100, default `Some(1.0)`; `None` switches these tethers (long-range attachments) off.
     /// They keep cloth from stretching that hangs from few particles. Elastic fabric lengthens them by
     /// [`Fabric::strain_limit`]. Cloth whose rest lengths are edited needs a larger scale. Cloth that tears by load
-    /// has no tethers ([`ClothTearing`](crate::ClothTearing)), since the load that they carry reaches no edge.
+    /// has no tethers ([`ClothTearing`](crate::tearing::ClothTearing)), since the load that they carry reaches no edge.
     pub tether_scale: Option<f32>,
     /// Collision with itself and with other cloths. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
     /// Speed below which the cloth falls asleep after half a second, m/s. 0 to 1, default 0.005; at 0 it never
-    /// sleeps. [`ClothSleeping`](crate::ClothSleeping) lists the events that wake it.
+    /// sleeps. [`ClothSleeping`](crate::sleep::ClothSleeping) lists the events that wake it.
     pub sleep_speed: f32,
 }
 
@@ -84,7 +90,7 @@ impl Default for Cloth {
 
 /// Collision of a cloth with itself and with other cloths.
 ///
-/// Two cloths collide if both have this on and their [`ClothLayers`](crate::ClothLayers) interact. They keep the greater
+/// Two cloths collide if both have this on and their [`ClothLayers`](crate::collision::ClothLayers) interact. They keep the greater
 /// of their two self-collision distances, with the mean friction of both; the lighter one yields more.
 ///
 /// Particles keep the thickness of the [`Fabric`] from each other (for a rope, plus its diameter), but at least once

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Constrains a [`Cloth`](crate::Cloth) to the plane through the translation of its entity with this
+/// Constrains a [`Cloth`](crate::cloth::Cloth) to the plane through the translation of its entity with this
 /// [`normal`](Self::normal). Forces and contacts perpendicular to the plane have no effect; within the plane the
 /// cloth moves, collides and holds together as usual. Pinned particles stay at their pins.
 ///
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{cloth::PlanarCloth, prelude::*};
 /// # fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 /// let mesh = meshes.add(ClothGrid::vertical(1.0, 1.0, 2, 2));
 /// commands.spawn((Cloth::default(), PlanarCloth::default(), Mesh3d(mesh)));

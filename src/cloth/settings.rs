@@ -22,7 +22,7 @@ impl Default for ClothGravity {
 }
 
 /// Global wind on all cloths: uniform in space, steady or gusty. [`WindTurbulence`] and
-/// [`WindZone`](crate::WindZone)s add to it.
+/// [`WindZone`](crate::wind::WindZone)s add to it.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -105,8 +105,8 @@ impl Default for WindTurbulence {
 
 /// Occlusion of the wind: colliders shelter the cloth in their lee. Off by default.
 ///
-/// Acts on the sum of [`Wind`], [`WindTurbulence`] and [`WindZone`](crate::WindZone)s: a
-/// [`ClothCollider`](crate::ClothCollider) within [`length`](Self::length) upwind of a particle shelters it. A fan
+/// Acts on the sum of [`Wind`], [`WindTurbulence`] and [`WindZone`](crate::wind::WindZone)s: a
+/// [`ClothCollider`](crate::collision::ClothCollider) within [`length`](Self::length) upwind of a particle shelters it. A fan
 /// in front of a wall must therefore be farther from the wall than this length, or the wall shelters cloth from
 /// the fan. Layers do not matter; hollow colliders and mesh colliders do not occlude.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]

@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{cloth::ClothWarmUp, prelude::*};
 /// # fn spawn(mut commands: Commands) {
 /// commands.spawn((Cloth::default(), Pins::edge(ClothEdge::Top), ClothWarmUp(90)));
 /// # }
 /// ```
 ///
 /// The surroundings do not move meanwhile, and the wind is that of the moment. The cloth collides with primitives
-/// ([`ClothCollider`](crate::ClothCollider)), and with mesh colliders that existed before it, but not with other
-/// cloth. Your own systems in [`ClothSubstep`](crate::ClothSubstep) do not run. All steps run in one frame, each
+/// ([`ClothCollider`](crate::collision::ClothCollider)), and with mesh colliders that existed before it, but not with other
+/// cloth. Your own systems in [`ClothSubstep`](crate::cloth::ClothSubstep) do not run. All steps run in one frame, each
 /// at the cost of a normal step.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]

@@ -27,7 +27,7 @@ pub struct LastPose(pub Option<Isometry3d>);
 /// Forgets the last pose with the collider, so that a collider added again later has no motion in its first step.
 pub(crate) fn forget_last_pose(
     event: On<Remove, ClothCollider>,
-    #[cfg(feature = "parry")] meshes: Query<(), With<crate::ClothMeshCollider>>,
+    #[cfg(feature = "parry")] meshes: Query<(), With<crate::collision::ClothMeshCollider>>,
     mut commands: Commands,
 ) {
     // A mesh collider on the same entity still needs it.
@@ -62,7 +62,7 @@ pub(crate) fn forget_last_pose(
 /// A [`hollow`](Self::hollow) collider is inverted: a container that keeps cloth inside. [`ClothLayers`] on the
 /// same entity select the cloths that collide with it.
 ///
-/// [`ClothLayers`]: crate::ClothLayers
+/// [`ClothLayers`]: crate::collision::ClothLayers
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(

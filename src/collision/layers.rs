@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 ///
 /// Two of them interact if the filters of each contain a layer on which the other is. Without `ClothLayers` the
 /// default applies: on the first layer, with all layers in the filters, so that everything interacts. Two cloths
-/// interact only if both also have self-collision ([`Cloth::self_collision`](crate::Cloth)).
+/// interact only if both also have self-collision ([`Cloth::self_collision`](crate::cloth::Cloth)).
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{collision::ClothLayers, prelude::*};
 /// # fn spawn(mut commands: Commands) {
 /// const BODIES: u32 = 1 << 1;
 /// const WALLS: u32 = 1 << 2;

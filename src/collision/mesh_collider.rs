@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 /// entity select the cloths that collide with it. For spheres, boxes and other primitives [`ClothCollider`] is
 /// faster.
 ///
-/// [`ClothLayers`]: crate::ClothLayers
+/// [`ClothLayers`]: crate::collision::ClothLayers
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(

@@ -9,3 +9,8 @@ pub(crate) mod collider;
 pub(crate) mod layers;
 #[cfg(feature = "parry")]
 pub(crate) mod mesh_collider;
+
+pub use collider::{ClothCollider, LastPose};
+pub use layers::ClothLayers;
+#[cfg(feature = "parry")]
+pub use mesh_collider::{ClothMeshCollider, ClothMeshShape};

@@ -60,11 +60,11 @@ pub struct ClothGizmos {
     pub tethers: bool,
     /// Normal of each particle, 3 cm long.
     pub normals: bool,
-    /// [`ClothMaxDistance`](crate::ClothMaxDistance): a sphere around the animated position of a particle, with
+    /// [`ClothMaxDistance`](crate::character::ClothMaxDistance): a sphere around the animated position of a particle, with
     /// the maximum distance as its radius, and a ring where its backstop begins. At most 80 evenly chosen
     /// particles per cloth.
     pub max_distance: bool,
-    /// Small cross at each contact of a particle with a [`ClothCollider`](crate::ClothCollider), and, in another
+    /// Small cross at each contact of a particle with a [`ClothCollider`](crate::collision::ClothCollider), and, in another
     /// colour, at each self-contact.
     pub contacts: bool,
     /// Outlines of all colliders.

@@ -39,8 +39,8 @@ use std::sync::Arc;
 /// Cloth steps before Avian in the same fixed update, in whichever fixed schedule each of them runs. Needs the
 /// feature `avian`.
 ///
-/// [`Pins::to_entity`]: crate::Pins::to_entity
-/// [`ClothLayers`]: crate::ClothLayers
+/// [`Pins::to_entity`]: crate::pins::Pins::to_entity
+/// [`ClothLayers`]: crate::collision::ClothLayers
 pub struct AvianClothPlugin;
 
 impl Plugin for AvianClothPlugin {

@@ -51,8 +51,8 @@ use std::{collections::BTreeMap, sync::Arc};
 /// schedule works too, but the impulses from cloth are then spread over other intervals than the steps of Rapier.
 /// Needs the feature `rapier`.
 ///
-/// [`Pins::to_entity`]: crate::Pins::to_entity
-/// [`ClothLayers`]: crate::ClothLayers
+/// [`Pins::to_entity`]: crate::pins::Pins::to_entity
+/// [`ClothLayers`]: crate::collision::ClothLayers
 pub struct RapierClothPlugin;
 
 impl Plugin for RapierClothPlugin {

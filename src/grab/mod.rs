@@ -20,7 +20,7 @@ use bevy::prelude::*;
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::GrabCloth;
+/// # use bevy_drape::grab::GrabCloth;
 /// # fn reach(mut commands: Commands, curtain: Entity, hand: Entity, point: Vec3) {
 /// commands.trigger(GrabCloth::new(curtain, hand, point));
 /// # }

@@ -4,7 +4,10 @@ use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth,
 use crate::{
     cloth::components::{ClothBody, ClothParticles},
     plugin::ClothSubstepTime,
-    solver::constraints::grab::{GrabConstraint, GrabPoint, GrabSettings, nearest_on_triangle},
+    solver::{
+        constraints::grab::{GrabConstraint, GrabPoint, GrabSettings},
+        math::closest_point::ClosestOnTriangle,
+    },
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -87,7 +90,7 @@ fn nearest_point(
     let mut best: Option<(f32, GrabPoint, Option<u32>)> = None;
     for (corners, number) in triangles.chain(segments) {
         let positions = corners.map(|i| particles.position.get(i as usize));
-        let weights = nearest_on_triangle(at, positions);
+        let weights = ClosestOnTriangle::new(positions, at).weights;
         let point =
             positions[0] * weights[0] + positions[1] * weights[1] + positions[2] * weights[2];
         let distance = point.distance_squared(at);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{lod::ClothLod, prelude::*};
 /// # let mut app = App::new();
 /// app.insert_resource(ClothLod::standard());
 /// ```
@@ -36,7 +36,7 @@ pub struct ClothLod {
     /// Distance beyond which cloths are culled, m: they are not simulated and move rigidly with their entity. At
     /// least 0; default infinity.
     pub cull_beyond: f32,
-    /// Whether to cull cloths that, together with their [`ClothProxy`](crate::ClothProxy) meshes, have been
+    /// Whether to cull cloths that, together with their [`ClothProxy`](crate::proxy::ClothProxy) meshes, have been
     /// visible to no camera and no shadow-casting light for a quarter of a second. Default `false`.
     pub cull_unseen: bool,
     /// Hysteresis: fraction of the distance of a level by which a cloth must come closer to get the detail back,

@@ -2,17 +2,17 @@
 //!
 //! Air that moves relative to a triangle of a cloth acts on it: drag along the flow, and lift, a sideways force on
 //! inclined triangles. Still air slows cloth down, which makes it float. The coefficients are
-//! [`Fabric::drag`](crate::Fabric::drag) and [`lift`](crate::Fabric::lift); the resulting acceleration is
-//! inversely proportional to the [`areal_density`](crate::Fabric::areal_density): silk flies where denim only
+//! [`Fabric::drag`](crate::cloth::Fabric::drag) and [`lift`](crate::cloth::Fabric::lift); the resulting acceleration is
+//! inversely proportional to the [`areal_density`](crate::cloth::Fabric::areal_density): silk flies where denim only
 //! swings.
 //!
 //! # Wind
 //!
-//! The resource [`Wind`](crate::Wind) is uniform in space. 5 m/s moves leaves, 15 m/s makes walking hard.
+//! The resource [`Wind`](crate::wind::Wind) is uniform in space. 5 m/s moves leaves, 15 m/s makes walking hard.
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{ClothParticles, prelude::*};
+//! use bevy_drape::{prelude::*, wind::WindTurbulence};
 //!
 //! fn set_up(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //!     commands.insert_resource(Wind {
@@ -40,15 +40,15 @@
 //! ```
 //!
 //! Steady wind alone inflates a sheet like a sail and keeps it there. Motion comes from gusts, which vary within
-//! seconds, and from [`WindTurbulence`](crate::WindTurbulence), which varies over the cloth. `air_density` is 0 in
+//! seconds, and from [`WindTurbulence`](crate::wind::WindTurbulence), which varies over the cloth. `air_density` is 0 in
 //! space and 1000 under water; use a lower `gravity_scale` there.
 //!
-//! Gusts are reproducible: they depend only on [`WindTime`](crate::WindTime), which pauses with the cloths and may
+//! Gusts are reproducible: they depend only on [`WindTime`](crate::wind::WindTime), which pauses with the cloths and may
 //! be set. For a custom wind, write the resource in a system:
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::{ClothSystems, prelude::*};
+//! # use bevy_drape::prelude::*;
 //! fn sea_breeze(mut wind: ResMut<Wind>, time: Res<Time>) {
 //!     wind.velocity = Vec3::X * (4.0 + 3.0 * (0.5 * time.elapsed_secs()).sin());
 //! }
@@ -60,7 +60,7 @@
 //!
 //! # Wind zones
 //!
-//! [`WindZone`](crate::WindZone) adds wind in a region that moves and turns with its entity. All zones and the
+//! [`WindZone`](crate::wind::WindZone) adds wind in a region that moves and turns with its entity. All zones and the
 //! global wind add up.
 //!
 //! | | |
@@ -70,7 +70,7 @@
 //! | `WindZone::sphere(4.0).radial().with_strength(30.0)` | an explosion; negative strengths pull inwards |
 //! | `WindZone::default()` | everywhere, along −Z |
 //!
-//! [`Falloff`](crate::Falloff) is the decrease towards the edge: `Smooth` (the default), `Linear` or `None`.
+//! [`Falloff`](crate::wind::Falloff) is the decrease towards the edge: `Smooth` (the default), `Linear` or `None`.
 //! Despawn the entity, or set `strength` to 0, to switch the zone off.
 //!
 //! ```
@@ -98,29 +98,29 @@
 //!
 //! # Shelter behind walls
 //!
-//! [`WindOcclusion`](crate::WindOcclusion) is off by default because of its cost. With a `length` above 0,
-//! primitives ([`ClothCollider`](crate::ClothCollider)) shield cloth from all wind over that length behind them,
+//! [`WindOcclusion`](crate::wind::WindOcclusion) is off by default because of its cost. With a `length` above 0,
+//! primitives ([`ClothCollider`](crate::collision::ClothCollider)) shield cloth from all wind over that length behind them,
 //! in metres; hollow colliders and meshes do not. A wall also blocks a fan that is closer to it than that length.
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{prelude::*, wind::WindOcclusion};
 //! # let mut app = App::new();
 //! app.insert_resource(WindOcclusion { length: 4.0, ..default() });
 //! ```
 //!
-//! The system parameter [`LocalWind`](crate::LocalWind) samples the same wind at any position, for leaves or
+//! The system parameter [`LocalWind`](crate::wind::LocalWind) samples the same wind at any position, for leaves or
 //! smoke: `wind.at(position)`.
 //!
 //! # Enclosed air
 //!
-//! [`ClothPressure`](crate::ClothPressure) on the entity of a `Cloth` fills a closed mesh: a balloon, a ball, a
+//! [`ClothPressure`](crate::pressure::ClothPressure) on the entity of a `Cloth` fills a closed mesh: a balloon, a ball, a
 //! cushion. Its value is the overpressure in pascals at the volume of the mesh (500 by default; a party balloon
 //! has 2000). At other volumes the pressure follows Boyle's law. A cut releases the air.
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{prelude::*, pressure::ClothPressure};
 //! # fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //! commands.spawn((
 //!     Cloth { fabric: Fabric::rubber_sheet(), gravity_scale: 0.1, ..default() },

@@ -106,13 +106,13 @@
 //!
 //! # The same from code
 //!
-//! [`ClothRules`](crate::ClothRules) turn meshes into cloth by their names, without custom properties. `*` matches
+//! [`ClothRules`](crate::character::ClothRules) turn meshes into cloth by their names, without custom properties. `*` matches
 //! anything; names are those of the object, its mesh, or, with `material`, its material. The first matching rule
 //! applies; custom properties of that mesh are then ignored.
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{character::{ClothInertia, ClothMaxDistance, ClothRules, VertexChannel}, cloth::ClothWarmUp, prelude::*};
 //! # let mut app = App::new();
 //! app.insert_resource(
 //!     ClothRules::default()
@@ -130,20 +130,20 @@
 //!
 //! # The body
 //!
-//! - [`SkeletonColliders`](crate::SkeletonColliders) (`cloth_collider`) fits a tapered capsule to each limb.
+//! - [`SkeletonColliders`](crate::character::SkeletonColliders) (`cloth_collider`) fits a tapered capsule to each limb.
 //!   `thickness` 1.1 to 1.2 keeps a thick coat off the skin. The gizmos "colliders" show the capsules.
-//! - A [`Backstop`](crate::Backstop) is cheaper than colliders and misses no contact: a sphere behind each
+//! - A [`Backstop`](crate::character::Backstop) is cheaper than colliders and misses no contact: a sphere behind each
 //!   particle that follows the animation. It needs normals that point away from the body. Use it for close-fitting
 //!   cloth: shirts, skirts, the upper part of a cape.
-//! - [`ClothMaxDistance`](crate::ClothMaxDistance) always keeps cloth near the animation. 0.05 m suits a tight
+//! - [`ClothMaxDistance`](crate::character::ClothMaxDistance) always keeps cloth near the animation. 0.05 m suits a tight
 //!   jacket; for a cape, use its length.
-//! - [`ClothPart`](crate::ClothPart) (`cloth_part`) turns the tails of a coat into cloth and leaves the rest to
+//! - [`ClothPart`](crate::character::ClothPart) (`cloth_part`) turns the tails of a coat into cloth and leaves the rest to
 //!   its bones.
 //!
 //! # Inertia
 //!
 //! Cloth is simulated in world space, so the full motion of the character acts on it. For a hero who turns on the
-//! spot that is too much: [`ClothInertia`](crate::ClothInertia) sets the fraction that acts as inertia; the rest
+//! spot that is too much: [`ClothInertia`](crate::character::ClothInertia) sets the fraction that acts as inertia; the rest
 //! moves the cloth along rigidly. Insert it even with all fractions at 1 if the cloth has no skeleton: with it,
 //! cloth is rendered relative to the current transform of its reference entity, instead of that of the last step.
 //!
@@ -152,16 +152,16 @@
 //! | `linear`, `angular` | fraction of the motion that acts on the cloth | 0.5, 0.3 |
 //! | `max_speed`, `max_angular_speed` | upper limit of that motion, m/s and rad/s, for dashes and snap turns | `Some(6.0)`, `Some(8.0)` |
 //! | `teleport_distance`, `teleport_angle` | larger displacements in one update count as teleports, m and rad | `Some(3.0)` |
-//! | `teleport` | [`Keep`](crate::Teleport::Keep) the shape, or [`Reset`](crate::Teleport::Reset) it | |
+//! | `teleport` | [`Keep`](crate::character::Teleport::Keep) the shape, or [`Reset`](crate::character::Teleport::Reset) it | |
 //!
 //! Without `teleport_distance`, announce teleports: write the new `Transform`, then trigger
-//! [`TeleportCloth`](crate::TeleportCloth). [`ClothWarmUp`](crate::ClothWarmUp) simulates the first second of a
+//! [`TeleportCloth`](crate::character::TeleportCloth). [`ClothWarmUp`](crate::cloth::ClothWarmUp) simulates the first second of a
 //! cape before it is visible. Insert both into cloth from a file as soon as it is spawned (this replaces a
 //! `cloth_inertia` in the file):
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{character::{ClothInertia, Teleport, TeleportCloth}, cloth::ClothWarmUp, prelude::*};
 //! fn on_cloth(added: On<Add, Cloth>, mut commands: Commands) {
 //!     commands.entity(added.entity).insert((ClothWarmUp(60), ClothInertia::uniform(0.5)));
 //! }
@@ -181,18 +181,18 @@
 //! # let cape = app.world_mut().spawn((Cloth::default(), Pins::edge(ClothEdge::Top), Mesh3d(mesh), Player)).id();
 //! # app.add_systems(Update, respawn);
 //! # app.update();
-//! # let particles = app.world().get::<bevy_drape::ClothParticles>(cape).expect("it is built");
+//! # let particles = app.world().get::<bevy_drape::cloth::ClothParticles>(cape).expect("it is built");
 //! # assert!(particles.world_position(60).y < -0.1, "it hangs before its first step");
 //! ```
 //!
 //! # A fine cape
 //!
-//! A cape with pockets and seams has too many vertices to be simulated. [`ClothProxy`](crate::ClothProxy) makes it
+//! A cape with pockets and seams has too many vertices to be simulated. [`ClothProxy`](crate::proxy::ClothProxy) makes it
 //! follow a coarse cape in the same position: both are objects in the file, bound to the same armature.
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{prelude::*, proxy::ClothProxy};
 //! /// The sibling "CapeFine" of the coarse cape follows it.
 //! fn dress(
 //!     ready: On<ClothReady>,

@@ -2,14 +2,14 @@
 //!
 //! # Primitives
 //!
-//! Add [`ClothCollider`](crate::ClothCollider) to any entity with a `Transform`. Moving colliders drag cloth along
+//! Add [`ClothCollider`](crate::collision::ClothCollider) to any entity with a `Transform`. Moving colliders drag cloth along
 //! by friction. The shapes are `sphere`, `half_space`, `capsule`, `tapered_capsule`, `cuboid`, `cylinder` and
 //! `cone`, along the local y axis; Bevy's own primitives convert with `From`. The scale of the transform scales
 //! the shape.
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{ClothParticles, prelude::*};
+//! use bevy_drape::prelude::*;
 //!
 //! fn set_up(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //!     commands.spawn(ClothCollider::half_space()); // solid below its xz plane
@@ -36,7 +36,7 @@
 //! # assert!((0.9..1.1).contains(&top), "it lies on the capsule: {top}");
 //! ```
 //!
-//! Particles keep a distance from colliders, the [`thickness`](crate::Fabric::thickness) of the fabric, 1 cm by
+//! Particles keep a distance from colliders, the [`thickness`](crate::cloth::Fabric::thickness) of the fabric, 1 cm by
 //! default. Between particles, a flat triangle may cut into a sphere, which then shows through: use a finer mesh
 //! or more thickness. Spheres and capsules smaller than a cell do not slip through.
 //!
@@ -71,13 +71,13 @@
 //!
 //! # Collision layers
 //!
-//! [`ClothLayers`](crate::ClothLayers), on cloths and colliders, has memberships in 32 layers and a filter of the
+//! [`ClothLayers`](crate::collision::ClothLayers), on cloths and colliders, has memberships in 32 layers and a filter of the
 //! layers to interact with. Two entities interact if the filter of each contains a layer of the other; without the
 //! component, everything interacts.
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{collision::ClothLayers, prelude::*};
 //! # fn spawn(mut commands: Commands, cape: Entity, body: Entity) {
 //! const BODIES: u32 = 1 << 1;
 //! commands.entity(body).insert(ClothLayers::on(BODIES));
@@ -88,7 +88,7 @@
 //!
 //! # Self-collision and cloth against cloth
 //!
-//! Both are off by default. [`SelfCollision::Particles`](crate::SelfCollision::Particles) keeps the particles of a
+//! Both are off by default. [`SelfCollision::Particles`](crate::cloth::SelfCollision::Particles) keeps the particles of a
 //! cloth apart; two cloths collide if *both* have it and their layers interact. `ParticlesAndEdges` also brings
 //! back edges that have passed through triangles: for cloth that is wrung, or starts tangled.
 //!
@@ -128,9 +128,9 @@
 //! - A collider that is *placed* elsewhere instead of moved. Up to 200 m/s this counts as motion and drags along
 //!   the cloth in between; above, the collider appears at its new position.
 //! - Cloth that starts inside a collider. It is pushed out in the nearest direction, which may be the wrong side:
-//!   start outside, or hide the first second with [`ClothWarmUp`](crate::ClothWarmUp).
+//!   start outside, or hide the first second with [`ClothWarmUp`](crate::cloth::ClothWarmUp).
 //! - Cloth between two overlapping colliders, such as an arm pressed against a chest. No position is valid there;
-//!   use [`ClothMaxDistance`](crate::ClothMaxDistance) for that part of the cloth, or thinner capsules.
+//!   use [`ClothMaxDistance`](crate::character::ClothMaxDistance) for that part of the cloth, or thinner capsules.
 //!
 //! With self-collision, particles move by at most 0.75 of the self-collision distance per substep, relative to the
 //! whole cloth: about 11 m/s for 64 particles on 2 m. More substeps raise this speed.
@@ -139,4 +139,4 @@
 //!
 //! The gizmos "contacts" show contacts with `ClothCollider`s and self-contacts; "colliders" show the outlines of
 //! all colliders, including meshes. Physics engines draw their own. "deepest penetration" in the panel and
-//! [`ClothStats::deepest_penetration`](crate::ClothStats::deepest_penetration) are those of the deepest particle.
+//! [`ClothStats::deepest_penetration`](crate::diagnostics::ClothStats::deepest_penetration) are those of the deepest particle.

@@ -2,7 +2,7 @@
 //!
 //! # The program
 //!
-//! Cloth is an entity with a mesh and the component [`Cloth`](crate::Cloth). Everything else is optional.
+//! Cloth is an entity with a mesh and the component [`Cloth`](crate::cloth::Cloth). Everything else is optional.
 //!
 //! ```no_run
 //! use bevy::prelude::*;
@@ -42,15 +42,15 @@
 //! Any mesh works: [`ClothGrid`](crate::mesh::ClothGrid) creates horizontal (`new`) or vertical (`vertical`)
 //! sheets, and loaded meshes and Bevy's primitives become cloth just as well. Vertices at the same position are
 //! welded into one particle, so UV seams do not open. Grids of quads are solved best; they are found in any mesh
-//! that contains them. A [`Rope`](crate::Rope) needs no mesh.
+//! that contains them. A [`Rope`](crate::rope::Rope) needs no mesh.
 //!
 //! # Pins
 //!
-//! Without [`Pins`](crate::Pins) the cloth falls. They select the pinned particles and the anchor that moves them:
+//! Without [`Pins`](crate::pins::Pins) the cloth falls. They select the pinned particles and the anchor that moves them:
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{pins::ClothCorner, prelude::*};
 //! # let pole = Entity::PLACEHOLDER;
 //! let curtain = Pins::edge(ClothEdge::Top);
 //! let flag = Pins::edge(ClothEdge::Left).to_entity(pole);
@@ -65,12 +65,12 @@
 //!
 //! # Colliders and wind
 //!
-//! Cloth collides with entities that have a [`ClothCollider`](crate::ClothCollider), not with rendered meshes.
-//! [`Wind`](crate::Wind) is a resource. This program runs for a second without a window:
+//! Cloth collides with entities that have a [`ClothCollider`](crate::collision::ClothCollider), not with rendered meshes.
+//! [`Wind`](crate::wind::Wind) is a resource. This program runs for a second without a window:
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{ClothParticles, prelude::*};
+//! use bevy_drape::prelude::*;
 //!
 //! fn set_up(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 //!     commands.spawn((
@@ -98,15 +98,15 @@
 //! # Life cycle
 //!
 //! 1. **Build**, in `PostUpdate`, as soon as the mesh is loaded. The entity gets
-//!    [`ClothParticles`](crate::ClothParticles), [`ClothConstraints`](crate::ClothConstraints) and its own copy of
-//!    the mesh, since several entities may share the original. [`ClothReady`](crate::ClothReady) is triggered. An
-//!    entity that cannot become cloth gets [`ClothBuildFailed`](crate::ClothBuildFailed), and the reason is
+//!    [`ClothParticles`](crate::cloth::ClothParticles), [`ClothConstraints`](crate::cloth::ClothConstraints) and its own copy of
+//!    the mesh, since several entities may share the original. [`ClothReady`](crate::cloth::ClothReady) is triggered. An
+//!    entity that cannot become cloth gets [`ClothBuildFailed`](crate::cloth::ClothBuildFailed), and the reason is
 //!    logged.
 //! 2. **Simulation**, in `FixedUpdate`, in steps of constant length (by default in Bevy, 64 per second). Each step
-//!    is divided into [`ClothSubsteps`](crate::ClothSubsteps), 8 by default: integration, constraints, contacts.
+//!    is divided into [`ClothSubsteps`](crate::cloth::ClothSubsteps), 8 by default: integration, constraints, contacts.
 //! 3. **Rendering**, in `PostUpdate`: the mesh is interpolated between the last two steps, with smooth normals and
 //!    tangents. Motion is therefore smooth at 144 frames per second, and one step behind.
-//! 4. **Sleep** ([`ClothSleeping`](crate::ClothSleeping)): cloth at rest falls asleep and costs nothing until
+//! 4. **Sleep** ([`ClothSleeping`](crate::sleep::ClothSleeping)): cloth at rest falls asleep and costs nothing until
 //!    something near it changes.
 //!
 //! ```
@@ -121,9 +121,9 @@
 //! app.add_observer(greet);
 //! ```
 //!
-//! Every setting can be changed while the cloth moves, without a jerk. Trigger [`ResetCloth`](crate::ResetCloth)
+//! Every setting can be changed while the cloth moves, without a jerk. Trigger [`ResetCloth`](crate::cloth::ResetCloth)
 //! to return a cloth to its initial shape; remove `Cloth` to restore the entity's original mesh.
-//! [`ClothTime`](crate::ClothTime) pauses, single-steps and slows down all cloths.
+//! [`ClothTime`](crate::time::ClothTime) pauses, single-steps and slows down all cloths.
 //!
 //! # Tools
 //!

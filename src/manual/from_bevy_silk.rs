@@ -34,7 +34,7 @@
 //!
 //! ```no_run
 //! use bevy::prelude::*;
-//! use bevy_drape::prelude::*;
+//! use bevy_drape::{prelude::*, wind::WindTurbulence};
 //!
 //! App::new()
 //!     .add_plugins((DefaultPlugins, ClothPlugin::default()))
@@ -58,31 +58,31 @@
 //! | `bevy_silk` | here |
 //! |---|---|
 //! | `ClothPlugin` | `ClothPlugin::default()` |
-//! | `ClothBuilder::new()` on an entity with a mesh | [`Cloth::default()`](crate::Cloth); built when the mesh is loaded, even if that is later |
-//! | `Cloth` (created by the builder) | [`ClothParticles`](crate::ClothParticles) and [`ClothConstraints`](crate::ClothConstraints) |
-//! | `with_pinned_vertex_id(s)` | [`Pins::index(17)`](crate::Pins::index), `.and(..)`; `Pins::edge(..)` or `Pins::top_corners()` are usually simpler |
-//! | `with_pinned_vertex_positions(fn)` | [`Pins::predicate(fn)`](crate::Pins::predicate) |
-//! | `with_pinned_vertex_color(s)` | [`Pins::painted(VertexChannel::Red)`](crate::Pins::painted): where a channel is above one half, not one exact colour |
+//! | `ClothBuilder::new()` on an entity with a mesh | [`Cloth::default()`](crate::cloth::Cloth); built when the mesh is loaded, even if that is later |
+//! | `Cloth` (created by the builder) | [`ClothParticles`](crate::cloth::ClothParticles) and [`ClothConstraints`](crate::cloth::ClothConstraints) |
+//! | `with_pinned_vertex_id(s)` | [`Pins::index(17)`](crate::pins::Pins::index), `.and(..)`; `Pins::edge(..)` or `Pins::top_corners()` are usually simpler |
+//! | `with_pinned_vertex_positions(fn)` | [`Pins::predicate(fn)`](crate::pins::Pins::predicate) |
+//! | `with_pinned_vertex_color(s)` | [`Pins::painted(VertexChannel::Red)`](crate::pins::Pins::painted): where a channel is above one half, not one exact colour |
 //! | `with_anchored_…(.., VertexAnchor)` | the same pins with `.to_entity(target)` |
-//! | `VertexAnchor::custom_target` | `.to_entity(target)`, [`PinAnchor::Entity`](crate::PinAnchor) |
+//! | `VertexAnchor::custom_target` | `.to_entity(target)`, [`PinAnchor::Entity`](crate::pins::PinAnchor) |
 //! | `VertexAnchor::custom_offset`, `ignore_vertex_position` | none: pins keep their positions relative to the target at the time they are created. Move the entity, or pin to a child of the target |
 //! | `StickGeneration::Quads`, `Triangles` | found in the mesh: stretch constraints along the sides of quads, shear constraints across them |
 //! | `StickLen::Auto` | always |
-//! | `StickLen::Coefficient(c)`, `Offset`, `Fixed` | [`rest_lengths_mut`](crate::solver::ConstraintGraph::rest_lengths_mut), with a larger [`tether_scale`](crate::Cloth::tether_scale) |
+//! | `StickLen::Coefficient(c)`, `Offset`, `Fixed` | [`rest_lengths_mut`](crate::solver::ConstraintGraph::rest_lengths_mut), with a larger [`tether_scale`](crate::cloth::Cloth::tether_scale) |
 //! | `StickMode::Fixed` | the default: inextensible |
-//! | `StickMode::Spring { min_percent, max_percent }` | `warp_stiffness`, `weft_stiffness` in N/m, and [`strain_limit`](crate::Fabric::strain_limit) = `max_percent` − 1. There is no minimum length: under compression cloth buckles |
+//! | `StickMode::Spring { min_percent, max_percent }` | `warp_stiffness`, `weft_stiffness` in N/m, and [`strain_limit`](crate::cloth::Fabric::strain_limit) = `max_percent` − 1. There is no minimum length: under compression cloth buckles |
 //! | `NormalComputing`, `with_flat_normals` | always smooth, with tangents; flat shading only in a shader |
 //! | `rectangle_mesh((x, y), (step_x, step_y), normal)` | [`ClothGrid`](crate::mesh::ClothGrid): width and height in metres, then numbers of particles |
-//! | `ClothConfig` (resource) | [`ClothGravity`](crate::ClothGravity), [`ClothSubsteps`](crate::ClothSubsteps) |
-//! | `ClothConfig` (component) | fields of [`Cloth`](crate::Cloth) on that entity |
-//! | `ClothConfig::gravity` | [`ClothGravity`](crate::ClothGravity); for one cloth [`gravity_scale`](crate::Cloth::gravity_scale) |
-//! | `ClothConfig::friction` | [`damping`](crate::Cloth::damping) in 1/s: −60·ln(1 − friction) at 60 frames per second, so 0.01 becomes 0.6 and 0.02 becomes 1.2 |
-//! | `ClothConfig::sticks_computation_depth` | [`iterations`](crate::Cloth::iterations), or better [`ClothSubsteps`](crate::ClothSubsteps); usually neither is needed |
+//! | `ClothConfig` (resource) | [`ClothGravity`](crate::cloth::ClothGravity), [`ClothSubsteps`](crate::cloth::ClothSubsteps) |
+//! | `ClothConfig` (component) | fields of [`Cloth`](crate::cloth::Cloth) on that entity |
+//! | `ClothConfig::gravity` | [`ClothGravity`](crate::cloth::ClothGravity); for one cloth [`gravity_scale`](crate::cloth::Cloth::gravity_scale) |
+//! | `ClothConfig::friction` | [`damping`](crate::cloth::Cloth::damping) in 1/s: −60·ln(1 − friction) at 60 frames per second, so 0.01 becomes 0.6 and 0.02 becomes 1.2 |
+//! | `ClothConfig::sticks_computation_depth` | [`iterations`](crate::cloth::Cloth::iterations), or better [`ClothSubsteps`](crate::cloth::ClothSubsteps); usually neither is needed |
 //! | `AccelerationSmoothing` | none: all steps have the same length |
-//! | `Winds`, `Wind::ConstantWind` | the resource [`Wind`](crate::Wind), for all cloths |
-//! | `Wind::SinWave` | `gusts`, or a system that writes [`Wind::velocity`](crate::Wind::velocity), see [air](super::air) |
-//! | `ClothCollider` on the *cloth* | [`ClothCollider`](crate::ClothCollider) on *the object it hits* |
-//! | `ClothCollider::offset`, 0.25 | [`Fabric::thickness`](crate::Fabric::thickness), 0.01 m |
+//! | `Winds`, `Wind::ConstantWind` | the resource [`Wind`](crate::wind::Wind), for all cloths |
+//! | `Wind::SinWave` | `gusts`, or a system that writes [`Wind::velocity`](crate::wind::Wind::velocity), see [air](super::air) |
+//! | `ClothCollider` on the *cloth* | [`ClothCollider`](crate::collision::ClothCollider) on *the object it hits* |
+//! | `ClothCollider::offset`, 0.25 | [`Fabric::thickness`](crate::cloth::Fabric::thickness), 0.01 m |
 //! | `ClothCollider::velocity_coefficient` | none: moving colliders drag cloth along by friction |
 //!
 //! # Differences in behaviour
@@ -94,7 +94,7 @@
 //! - **Cloth does not stretch.** For the old, rubbery look, use `Cloth { stretch_solver:
 //!   StretchSolver::GaussSeidel, tether_scale: None, ..default() }` with `ClothSubsteps(1)` and 5 `iterations`.
 //! - **Cloth resists bending and shearing**, unlike a net of sticks. With
-//!   [`Fabric::bending_stiffness`](crate::Fabric) 0 it is as limp.
+//!   [`Fabric::bending_stiffness`](crate::cloth::Fabric) 0 it is as limp.
 //! - **Motion does not depend on the frame rate.** Cloth moves in `FixedUpdate`; rendering interpolates.
 //! - **The mesh is copied.** The original is never written to, and is restored when `Cloth` is removed.
 //! - **Vertices at the same position are welded.** The mesh need not be welded beforehand.

@@ -2,17 +2,17 @@
 //!
 //! # State of a cloth
 //!
-//! From [`ClothReady`](crate::ClothReady) on, two components of the entity contain the state of its cloth:
-//! [`ClothParticles`](crate::ClothParticles) and [`ClothConstraints`](crate::ClothConstraints). Positions are
+//! From [`ClothReady`](crate::cloth::ClothReady) on, two components of the entity contain the state of its cloth:
+//! [`ClothParticles`](crate::cloth::ClothParticles) and [`ClothConstraints`](crate::cloth::ClothConstraints). Positions are
 //! stored relative to an origin near the cloth; `world_position(i)` adds the origin. Particles of a `ClothGrid`
-//! are numbered row by row, like its vertices, those of a [`Rope`](crate::Rope) along it; in other meshes their
+//! are numbered row by row, like its vertices, those of a [`Rope`](crate::rope::Rope) along it; in other meshes their
 //! order may differ from that of the vertices. `velocity(i)` returns the velocity in m/s, `is_pinned(i)` whether
 //! the particle is pinned.
 //!
 //! # Order of systems
 //!
-//! [`ClothSystems`](crate::ClothSystems) are system sets. `Prepare`, `Simulate` and `Finish` run in `FixedUpdate`;
-//! `Integrate`, `Relax` and `Collide` in the schedule [`ClothSubstep`](crate::ClothSubstep), which runs once per
+//! [`ClothSystems`](crate::cloth::ClothSystems) are system sets. `Prepare`, `Simulate` and `Finish` run in `FixedUpdate`;
+//! `Integrate`, `Relax` and `Collide` in the schedule [`ClothSubstep`](crate::cloth::ClothSubstep), which runs once per
 //! substep; `Build` and `WriteMesh` in `PostUpdate`.
 //!
 //! | task | call | in |
@@ -28,7 +28,7 @@
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{ClothSubstep, ClothSystems, ClothParticles, prelude::*};
+//! use bevy_drape::{cloth::ClothSubstep, prelude::*, sleep::ClothSleeping};
 //!
 //! /// Pulls all cloth towards a point, with a force proportional to the distance.
 //! fn attract(mut cloths: Query<&mut ClothParticles, Without<ClothSleeping>>) {
@@ -71,12 +71,12 @@
 //! cloths; without one, each cloth takes all its substeps at once, with bitwise equal results. If a number is not
 //! finite, the cloth is put back into its last valid state, and the log reports it once.
 //!
-//! [`ClothConstraints`](crate::ClothConstraints) can be shortened, lengthened and removed (`retain`). Tethers are
+//! [`ClothConstraints`](crate::cloth::ClothConstraints) can be shortened, lengthened and removed (`retain`). Tethers are
 //! measured on the mesh, so they need a larger scale when constraints get longer:
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::{ClothConstraints, prelude::*};
+//! # use bevy_drape::{cloth::ClothConstraints, prelude::*};
 //! /// Lengthens wet cloth by a twentieth. Run it once.
 //! fn soak(mut cloths: Query<(&mut Cloth, &mut ClothConstraints)>) {
 //!     for (mut cloth, mut constraints) in &mut cloths {
@@ -94,13 +94,7 @@
 //!
 //! ```
 //! use bevy::math::{Mat3, Vec3};
-//! use bevy_drape::{
-//!     Cloth, Pins,
-//!     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-//!     solver::{
-//!         self, Bodies, ClothState, Contacts, MotionConstraints, PinTarget, RestShape, StepInput, Tethers, Workers,
-//!     },
-//! };
+//! use bevy_drape::{cloth::Cloth, mesh::{Assembly, ClothGrid, Topology, TriangleMesh}, pins::Pins, solver::{self, Bodies, ClothState, Contacts, MotionConstraints, PinTarget, RestShape, StepInput, Tethers, Workers}};
 //!
 //! let cloth = Cloth::default();
 //! let mesh = TriangleMesh::read(&ClothGrid::vertical(1.0, 1.0, 16, 16).into())?;
@@ -150,12 +144,12 @@
 //! equal lengths (as in `FixedUpdate`), and your own systems an unambiguous order. To compare two machines,
 //! compare `particles.state_hash()`.
 //!
-//! [`ClothSnapshot`](crate::ClothSnapshot) saves and restores a cloth, including tears and grabs. The game saves
+//! [`ClothSnapshot`](crate::snapshot::ClothSnapshot) saves and restores a cloth, including tears and grabs. The game saves
 //! the environment; the documentation of `ClothSnapshot` lists it.
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{ClothSnapshot, SnapshotError, prelude::*};
+//! use bevy_drape::{prelude::*, snapshot::{ClothSnapshot, SnapshotError}};
 //!
 //! # fn rollback(app: &mut App, flag: Entity) -> Result<(), SnapshotError> {
 //! let saved = ClothSnapshot::take(app.world(), flag).expect("it is built");

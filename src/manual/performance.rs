@@ -4,11 +4,11 @@
 //!
 //! The panel shows "step time", the mean time of a step of all cloths over the last two seconds. Without the
 //! panel, `ClothDiagnosticsPlugin` provides the same figures as Bevy diagnostics, and
-//! [`ClothStats`](crate::ClothStats) on each cloth:
+//! [`ClothStats`](crate::diagnostics::ClothStats) on each cloth:
 //!
 //! ```
 //! use bevy::{diagnostic::DiagnosticsStore, prelude::*};
-//! use bevy_drape::{ClothDiagnosticsPlugin, ClothStats, prelude::*};
+//! use bevy_drape::{diagnostics::{ClothDiagnosticsPlugin, ClothStats}, prelude::*};
 //!
 //! fn report(store: Res<DiagnosticsStore>, cloths: Query<(NameOrEntity, &ClothStats)>) {
 //!     let step_time = store.get(&ClothDiagnosticsPlugin::STEP_TIME);
@@ -42,36 +42,36 @@
 //! # Reducing the cost
 //!
 //! 1. **Fewer particles.** Cost is in proportion. 24 × 24 particles make a good cape, 64 × 64 a good tablecloth.
-//!    For more visual detail, let a fine mesh follow a coarse cloth ([`ClothProxy`](crate::ClothProxy)): 20 000
+//!    For more visual detail, let a fine mesh follow a coarse cloth ([`ClothProxy`](crate::proxy::ClothProxy)): 20 000
 //!    vertices cost 0.1 ms per frame.
 //! 2. **Grids.** Rows and columns of quads are solved in half the time of other triangles. They are found in any
 //!    mesh, with any order of its vertices.
-//! 3. **Fewer substeps.** 4 [`ClothSubsteps`](crate::ClothSubsteps) instead of 8 halve the cost. Inextensible
+//! 3. **Fewer substeps.** 4 [`ClothSubsteps`](crate::cloth::ClothSubsteps) instead of 8 halve the cost. Inextensible
 //!    cloth then hardly stretches more; elastic cloth gets softer, and contacts less accurate.
 //! 4. **A slower step.** `Time::<Fixed>::from_hz(30.0)` with 16 substeps costs the same as 60 Hz with 8, with
 //!    another sixtieth of a second of latency. The cost depends on the number of substeps per second.
-//! 5. **No self-collision** where it does not show, and no [`WindOcclusion`](crate::WindOcclusion).
-//! 6. **A backstop** ([`ClothMaxDistance`](crate::ClothMaxDistance)) instead of a dozen capsules; a hull instead
+//! 5. **No self-collision** where it does not show, and no [`WindOcclusion`](crate::wind::WindOcclusion).
+//! 6. **A backstop** ([`ClothMaxDistance`](crate::character::ClothMaxDistance)) instead of a dozen capsules; a hull instead
 //!    of a mesh; few large triangles instead of many small ones.
 //!
 //! # Sleep
 //!
-//! Cloth at rest falls asleep ([`ClothSleeping`](crate::ClothSleeping)) and costs next to nothing. "asleep" in the
+//! Cloth at rest falls asleep ([`ClothSleeping`](crate::sleep::ClothSleeping)) and costs next to nothing. "asleep" in the
 //! panel is the number of sleeping cloths. If a cloth never falls asleep, the cause may be
 //!
 //! - changing wind: gusts, turbulence, or a system that changes it; steady wind does not keep cloth awake;
 //! - a system that writes to `&mut ClothParticles` of all cloths: filter with `Without<ClothSleeping>`;
 //! - `sleep_speed` that is 0 or less than the speed of trembling: raise
-//!   [`internal_friction`](crate::Fabric::internal_friction);
+//!   [`internal_friction`](crate::cloth::Fabric::internal_friction);
 //! - a collider nearby that never stands still.
 //!
 //! Insert `ClothSleeping` yourself to freeze a cloth until something near it changes or you remove the component.
-//! (A coarse cloth hidden behind a [`ClothProxy`](crate::ClothProxy) is never visible itself: check the visibility
+//! (A coarse cloth hidden behind a [`ClothProxy`](crate::proxy::ClothProxy) is never visible itself: check the visibility
 //! of its proxy.)
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{prelude::*, sleep::ClothSleeping};
 //! /// Marks cloths that sleep because they are not visible.
 //! #[derive(Component)]
 //! struct OutOfSight;
@@ -94,10 +94,10 @@
 //! # Threads
 //!
 //! Cloths are distributed over Bevy's compute pool, and a cloth of 8192 particles or more is split among several
-//! threads. This needs no configuration; [`ClothMaxThreads`](crate::ClothMaxThreads) limits the number of threads,
+//! threads. This needs no configuration; [`ClothMaxThreads`](crate::cloth::ClothMaxThreads) limits the number of threads,
 //! 1 for a single one. Results do not depend on it, to the bit.
 //!
-//! With hundreds of cloths, keep systems out of [`ClothSubstep`](crate::ClothSubstep): without any, each cloth
+//! With hundreds of cloths, keep systems out of [`ClothSubstep`](crate::cloth::ClothSubstep): without any, each cloth
 //! takes all its substeps while it is in the cache.
 //!
 //! # Many cloths
@@ -106,7 +106,7 @@
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{lod::ClothLod, prelude::*};
 //! # let mut app = App::new();
 //! app.insert_resource(ClothLod::standard());
 //! ```
@@ -114,15 +114,15 @@
 //! Beyond 12 m, cloth then takes at most 4 substeps, without self-collision; beyond 25 m it takes half as many,
 //! longer steps, beyond 50 m a quarter, interpolated between them. Beyond 100 m, and where it is not visible to
 //! any camera or light, it is culled: it stands still and moves rigidly with its entity. Set your own distances in
-//! [`ClothLod`](crate::ClothLod); they are measured from cameras, or from [`ClothViewer`](crate::ClothViewer)s if
+//! [`ClothLod`](crate::lod::ClothLod); they are measured from cameras, or from [`ClothViewer`](crate::lod::ClothViewer)s if
 //! there are any. Grabbed cloth always has full detail.
 //!
-//! [`ClothBudget`](crate::ClothBudget) sets a limit in milliseconds per frame: when cloths take longer for a
+//! [`ClothBudget`](crate::lod::ClothBudget) sets a limit in milliseconds per frame: when cloths take longer for a
 //! while, all of them drop to the next level of detail, which is logged, and regain detail when there is time
-//! again. [`ClothPaused`](crate::ClothPaused) freezes a single cloth until it is removed.
+//! again. [`ClothPaused`](crate::lod::ClothPaused) freezes a single cloth until it is removed.
 //!
 //! Cloths that are spawned at once are built over several frames, 8192 particles in each
-//! ([`ClothsPerFrame`](crate::ClothsPerFrame)).
+//! ([`ClothsPerFrame`](crate::lod::ClothsPerFrame)).
 //!
 //! # A server without a renderer
 //!
@@ -148,7 +148,7 @@
 //! # Slow frames
 //!
 //! - **Building** a cloth of 64 × 64 takes some 5 ms, of 256 × 256 more than 100 ms, mostly for tethers: spawn
-//!   large cloths while loading. [`ClothWarmUp`](crate::ClothWarmUp) takes all its steps in the same frame.
+//!   large cloths while loading. [`ClothWarmUp`](crate::cloth::ClothWarmUp) takes all its steps in the same frame.
 //! - **Catching up**: after a slow frame, `FixedUpdate` runs several steps. If cloth itself is slow, this makes it
 //!   worse; limit it with `set_max_delta` of `Time<Virtual>`.
 //! - **A heap of cloth** with self-collision has many more contact pairs than hanging cloth.

@@ -9,7 +9,7 @@
 //!
 //! ```no_run
 //! # use bevy::prelude::*;
-//! # use bevy_drape::prelude::*;
+//! # use bevy_drape::{picking::{ClothTool, ClothTools}, prelude::*};
 //! # #[cfg(feature = "picking")]
 //! App::new()
 //!     .add_plugins((DefaultPlugins, ClothPlugin::default(), ClothInteractionPlugin))
@@ -55,15 +55,15 @@
 //! # }
 //! ```
 //!
-//! Each command triggers an event with more settings: [`GrabCloth`](crate::GrabCloth) has radius, reach, force and
-//! speed, [`CutCloth`](crate::CutCloth) the area swept by a blade and the entity that cuts. A sword triggers one
+//! Each command triggers an event with more settings: [`GrabCloth`](crate::grab::GrabCloth) has radius, reach, force and
+//! speed, [`CutCloth`](crate::tearing::CutCloth) the area swept by a blade and the entity that cuts. A sword triggers one
 //! `CutCloth` per frame, with the previous and the current position of its edge, and its own entity as `by`, which
 //! joins the cuts of one stroke.
 //!
 //! ```
 //! # use bevy::prelude::*;
 //! # use bevy_drape::prelude::*;
-//! use bevy_drape::{Blade, CutCloth};
+//! use bevy_drape::tearing::{Blade, CutCloth};
 //!
 //! #[derive(Component)]
 //! struct Sword {
@@ -89,7 +89,7 @@
 //!
 //! # Tearing under load
 //!
-//! With [`ClothTearing`](crate::ClothTearing), cloth also tears where its edges exceed a load, in newtons per
+//! With [`ClothTearing`](crate::tearing::ClothTearing), cloth also tears where its edges exceed a load, in newtons per
 //! metre of cloth across, or a strain:
 //!
 //! | | |
@@ -101,7 +101,7 @@
 //!
 //! ```
 //! use bevy::prelude::*;
-//! use bevy_drape::{ClothTorn, TearResistance, prelude::*};
+//! use bevy_drape::{prelude::*, tearing::{ClothTorn, TearResistance}};
 //!
 //! #[derive(Resource, Default)]
 //! struct TornEdges(usize);
@@ -143,9 +143,9 @@
 //!
 //! # Events
 //!
-//! Observe these events on the cloth or globally: [`ClothTorn`](crate::ClothTorn) with its cause
-//! ([`TearCause`](crate::TearCause)) and edges, [`ClothGrabbed`](crate::ClothGrabbed) and
-//! [`ClothReleased`](crate::ClothReleased). [`ResetCloth`](crate::ResetCloth) restores the intact cloth.
+//! Observe these events on the cloth or globally: [`ClothTorn`](crate::tearing::ClothTorn) with its cause
+//! ([`TearCause`](crate::tearing::TearCause)) and edges, [`ClothGrabbed`](crate::grab::ClothGrabbed) and
+//! [`ClothReleased`](crate::grab::ClothReleased). [`ResetCloth`](crate::cloth::ResetCloth) restores the intact cloth.
 //!
 //! A tear opens the mesh, keeping UVs, colours, tangents and skin weights. Pieces fall separately but belong to
 //! the same entity.

@@ -1,5 +1,6 @@
 //! Finds the triangle nearest to a point.
 
+use crate::solver::math::closest_point::{ClosestOnTriangle, Feature};
 use bevy::{math::Vec3, platform::collections::HashMap};
 
 /// Triangles that overlap more cells than this are tested for every point.
@@ -115,42 +116,12 @@ impl<'a> NearestTriangle<'a> {
     }
 }
 
-/// Returns the barycentric weights of b and c at the nearest point of a triangle (Ericson, "Real-Time Collision
-/// Detection", 2005, section 5.1.5).
+/// Returns the barycentric weights of b and c at the nearest point of a triangle; 0 if the triangle has no area.
 fn nearest_point(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> [f32; 2] {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return [0.0, 0.0];
-    }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return [1.0, 0.0];
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        return [d1 / (d1 - d3), 0.0];
-    }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return [0.0, 1.0];
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        return [0.0, d2 / (d2 - d6)];
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        let fraction = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return [1.0 - fraction, fraction];
-    }
-    let whole = va + vb + vc;
-    if whole > 0.0 {
-        [vb / whole, vc / whole]
-    } else {
-        [0.0, 0.0]
+    let ClosestOnTriangle { weights, feature } = ClosestOnTriangle::new([a, b, c], p);
+    match feature {
+        Feature::Degenerate => [0.0; 2],
+        _ => [weights[1], weights[2]],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Panel in egui that tunes running cloths and shows their cost and errors.
 //!
-//! Uses only public API: writes [`Cloth`](crate::Cloth), components beside it and resources, and triggers
-//! [`ResetCloth`](crate::ResetCloth). Call [`ui`] in a window of your own, or let [`ClothPanelPlugin`] open one.
+//! Uses only public API: writes [`Cloth`](crate::cloth::Cloth), components beside it and resources, and triggers
+//! [`ResetCloth`](crate::cloth::ResetCloth). Call [`ui`] in a window of your own, or let [`ClothPanelPlugin`] open one.
 //!
 //! | file | contents |
 //! |---|---|

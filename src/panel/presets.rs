@@ -2,9 +2,11 @@
 
 use super::targets;
 use crate::{
-    ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle,
     cloth::Cloth,
-    preset::{EXTENSION, load_error_message},
+    preset::{
+        ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle, EXTENSION,
+        load_error_message,
+    },
 };
 use bevy::{
     asset::{AssetLoadFailedEvent, AssetPath},

@@ -162,7 +162,7 @@ impl Plugin for ClothInteractionPlugin {
         );
         #[cfg(feature = "debug")]
         if app.is_plugin_added::<bevy::gizmos::GizmoPlugin>() {
-            app.init_gizmo_group::<crate::ClothGizmoGroup>()
+            app.init_gizmo_group::<crate::debug::ClothGizmoGroup>()
                 .add_systems(
                     PostUpdate,
                     cursor::draw_tool_preview

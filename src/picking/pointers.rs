@@ -24,7 +24,7 @@ use bevy::{
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::ClothPointers;
+/// # use bevy_drape::picking::ClothPointers;
 /// fn pause_camera(pointers: Res<ClothPointers>) {
 ///     if pointers.are_busy() {
 ///         // A tool uses the buttons of the camera.

@@ -11,6 +11,8 @@ mod bound_pin;
 mod select;
 pub(crate) mod template;
 
+pub use template::PinsTemplate;
+
 pub(crate) use bound_pin::BoundPin;
 
 use crate::character::paint::VertexChannel;
@@ -26,7 +28,7 @@ use std::{fmt, sync::Arc};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{pins::ClothCorner, prelude::*};
 /// # let hand = Entity::PLACEHOLDER;
 /// let curtain = Pins::edge(ClothEdge::Top);
 /// let flag = Pins::edge(ClothEdge::Left);
@@ -101,10 +103,10 @@ pub enum PinSelector {
     Corner(ClothCorner),
     /// All particles on a side of the bounding box, within 0.1 % of its size.
     Edge(ClothEdge),
-    /// Particle of this vertex of the mesh; for a [`Rope`](crate::Rope), the particle with this index along it,
+    /// Particle of this vertex of the mesh; for a [`Rope`](crate::rope::Rope), the particle with this index along it,
     /// from 0.
     Index(u32),
-    /// Particles of the first and the last vertex: the two ends of a [`Rope`](crate::Rope).
+    /// Particles of the first and the last vertex: the two ends of a [`Rope`](crate::rope::Rope).
     Ends,
     /// All particles above a threshold of a painted channel.
     Painted {
@@ -222,12 +224,12 @@ impl Pins {
         Self::one(PinSelector::Edge(edge))
     }
 
-    /// Pins both ends of a [`Rope`](crate::Rope).
+    /// Pins both ends of a [`Rope`](crate::rope::Rope).
     pub fn ends() -> Self {
         Self::one(PinSelector::Ends)
     }
 
-    /// Pins the particle of a vertex of the mesh, or with this index along a [`Rope`](crate::Rope).
+    /// Pins the particle of a vertex of the mesh, or with this index along a [`Rope`](crate::rope::Rope).
     pub fn index(vertex: u32) -> Self {
         Self::one(PinSelector::Index(vertex))
     }

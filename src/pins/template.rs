@@ -15,7 +15,7 @@ use bevy::{
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{pins::PinsTemplate, prelude::*};
 /// fn hand_with_a_towel() -> impl Scene {
 ///     bsn! {
 ///         #Hand
@@ -30,7 +30,7 @@ use bevy::{
 ///
 /// ```
 /// # use bevy::{ecs::template::EntityTemplate, prelude::*};
-/// # use bevy_drape::{prelude::*, PinsTemplate};
+/// # use bevy_drape::{pins::PinsTemplate, prelude::*};
 /// fn line(left: EntityTemplate, right: EntityTemplate) -> PinsTemplate {
 ///     PinsTemplate::held_by(left, Pins::index(0)).and(PinsTemplate::held_by(right, Pins::index(31)))
 /// }

@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(preset.cloth.fabric.drag, 2.0);
         assert_eq!(
             preset.cloth.fabric.areal_density,
-            crate::Fabric::silk().areal_density
+            crate::cloth::Fabric::silk().areal_density
         );
         assert_eq!(preset.cloth.damping, 0.5);
         assert_eq!(preset.cloth.iterations, 1);

@@ -53,14 +53,14 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[reflect(Default, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClothPreset {
-    /// Cloth. [`Pins`](crate::Pins) and other components are not part of a preset.
+    /// Cloth. [`Pins`](crate::pins::Pins) and other components are not part of a preset.
     pub cloth: Cloth,
     /// Environment of all cloths. Default `None`: the environment stays as it is.
     pub environment: Option<ClothEnvironment>,
 }
 
 /// Environment of all cloths, the resources that determine their motion, as one value. Without
-/// [`ClothTime`](crate::ClothTime) and [`ClothMaxThreads`](crate::ClothMaxThreads), which depend on the game and
+/// [`ClothTime`](crate::time::ClothTime) and [`ClothMaxThreads`](crate::cloth::ClothMaxThreads), which depend on the game and
 /// the machine.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -107,7 +107,7 @@ impl ClothEnvironment {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{prelude::*, preset::ClothPresetHandle};
 /// # fn spawn(mut commands: Commands, assets: Res<AssetServer>, mesh: Handle<Mesh>) {
 /// commands.spawn((
 ///     ClothPresetHandle(assets.load("presets/flag.cloth.ron")),

@@ -17,7 +17,7 @@ impl ClothPreset {
     ///
     /// ```
     /// # use bevy::prelude::*;
-    /// # use bevy_drape::prelude::*;
+    /// # use bevy_drape::{prelude::*, preset::ClothPreset};
     /// let mut preset = ClothPreset::default();
     /// preset.cloth.fabric.drag = 0.8;
     /// assert_eq!(
@@ -163,7 +163,10 @@ fn float(number: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cloth, ClothGravity, ClothSubsteps, Fabric, SelfCollision, StretchSolver, Wind};
+    use crate::{
+        cloth::{Cloth, ClothGravity, ClothSubsteps, Fabric, SelfCollision, StretchSolver},
+        wind::Wind,
+    };
 
     /// Removes white space, in which `stringify!` differs.
     fn without_spaces(code: &str) -> String {

@@ -6,17 +6,17 @@ use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Fills a [`Cloth`](crate::Cloth) of closed mesh with air: a balloon, a ball, a cushion. The air resists
+/// Fills a [`Cloth`](crate::cloth::Cloth) of closed mesh with air: a balloon, a ball, a cushion. The air resists
 /// compression and pushes the cloth outwards according to Boyle's law, p·V = constant.
 ///
 /// The mesh must be a surface without boundary edges; vertices at the same position are merged. An open mesh holds
-/// no air, which is logged once. Torn or cut cloth loses its air; [`ResetCloth`](crate::ResetCloth) restores cloth
+/// no air, which is logged once. Torn or cut cloth loses its air; [`ResetCloth`](crate::cloth::ResetCloth) restores cloth
 /// and air. May be added, changed and removed at any time: the cloth is inflated or deflated over at most a
 /// second.
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{prelude::*, pressure::ClothPressure};
 /// # fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>) {
 /// let ball = meshes.add(Sphere::new(0.3).mesh().ico(12).unwrap());
 /// commands.spawn((Cloth::default(), ClothPressure::default(), Mesh3d(ball)));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{prelude::*, proxy::ClothProxy};
 /// # fn spawn(mut commands: Commands, coarse: Handle<Mesh>, fine: Handle<Mesh>) {
 /// // Without a material the cloth itself is not rendered.
 /// let cloth = commands.spawn((Cloth::default(), Mesh3d(coarse))).id();

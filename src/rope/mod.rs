@@ -41,10 +41,10 @@ use serde::{Deserialize, Serialize};
 /// ));
 /// ```
 ///
-/// All other components work as for cloth: [`Cloth`] and its fabric set its parameters, [`Pins`](crate::Pins) pin
-/// it, [`ResetCloth`](crate::ResetCloth) resets it, [`ClothReady`](crate::ClothReady) reports that it is built.
-/// [`Pins::index`](crate::Pins::index) selects the particle with this index along the rope, from 0, and
-/// [`Pins::ends`](crate::Pins::ends) the first and the last one.
+/// All other components work as for cloth: [`Cloth`] and its fabric set its parameters, [`Pins`](crate::pins::Pins) pin
+/// it, [`ResetCloth`](crate::cloth::ResetCloth) resets it, [`ClothReady`](crate::cloth::ClothReady) reports that it is built.
+/// [`Pins::index`](crate::pins::Pins::index) selects the particle with this index along the rope, from 0, and
+/// [`Pins::ends`](crate::pins::Pins::ends) the first and the last one.
 ///
 /// A rope is modelled as a tube of its fabric: its mass per metre is `areal_density · π · thickness`, by default
 /// 19 g/m. It resists stretching (mean of `warp_stiffness` and `weft_stiffness`) and bending (`bending_stiffness`)

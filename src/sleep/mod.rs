@@ -1,7 +1,7 @@
 //! Sleeping of cloths at rest.
 //!
 //! A cloth falls asleep when its fastest particle has been slower than
-//! [`Cloth::sleep_speed`](crate::Cloth::sleep_speed) for [`TIME_TO_SLEEP`], and its surroundings have not changed
+//! [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed) for [`TIME_TO_SLEEP`], and its surroundings have not changed
 //! in that time. It keeps a fingerprint of them, and wakes when that differs.
 
 pub(crate) mod detect;
@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 pub const TIME_TO_SLEEP: f32 = 0.5;
 
 /// Marker for a sleeping cloth: it is not simulated and costs almost nothing. The plugin inserts it on cloths
-/// that have come to rest, see [`Cloth::sleep_speed`](crate::Cloth::sleep_speed), and removes it as soon as
+/// that have come to rest, see [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed), and removes it as soon as
 /// something may move them:
 ///
 /// - its own components change: `Cloth`, `Pins`, `ClothTearing`, `ClothPressure`, `PlanarCloth`, `ClothLayers`;
 ///   writing an equal value is not a change;
 /// - an anchor of its pins moves, or its own transform where pins or max distances depend on that;
-/// - a system writes its [`ClothParticles`](crate::ClothParticles) or
-///   [`ClothConstraints`](crate::ClothConstraints), with any values;
+/// - a system writes its [`ClothParticles`](crate::cloth::ClothParticles) or
+///   [`ClothConstraints`](crate::cloth::ClothConstraints), with any values;
 /// - it is grabbed, cut or reset;
 /// - a cloth close enough for contact is awake, where both have self-collision and matching layers: such cloths
 ///   fall asleep and wake together;

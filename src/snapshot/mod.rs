@@ -39,7 +39,7 @@ use std::{error::Error, fmt, sync::Arc};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::{ClothSnapshot, SnapshotError};
+/// # use bevy_drape::snapshot::{ClothSnapshot, SnapshotError};
 /// # fn rollback(world: &mut World, flag: Entity) -> Result<(), SnapshotError> {
 /// let Some(saved) = ClothSnapshot::take(world, flag) else {
 ///     return Ok(()); // not built yet
@@ -56,18 +56,18 @@ use std::{error::Error, fmt, sync::Arc};
 ///
 /// A snapshot does not contain data that a game can save by itself. To get the same bits again, also restore:
 ///
-/// - components of the cloth: [`Cloth`](crate::Cloth), [`Pins`], [`ClothTearing`](crate::ClothTearing),
-///   [`PlanarCloth`](crate::PlanarCloth), [`ClothMaxDistance`](crate::ClothMaxDistance),
-///   [`ClothPaint`](crate::ClothPaint), [`ClothInertia`](crate::ClothInertia), `Transform`, if they change;
-/// - entities that touch it: `Transform`, [`ClothCollider`](crate::ClothCollider) and
-///   [`LastPose`](crate::LastPose) of colliders, `Transform` of pin anchors;
-/// - resources, if they change: [`ClothGravity`](crate::ClothGravity), [`Wind`](crate::Wind),
-///   [`ClothSubsteps`](crate::ClothSubsteps), [`ClothTime`](crate::ClothTime); and the running clocks:
-///   [`WindTime`](crate::WindTime) with gusty wind, [`ClothClock`](crate::ClothClock) with
+/// - components of the cloth: [`Cloth`](crate::cloth::Cloth), [`Pins`], [`ClothTearing`](crate::tearing::ClothTearing),
+///   [`PlanarCloth`](crate::cloth::PlanarCloth), [`ClothMaxDistance`](crate::character::ClothMaxDistance),
+///   [`ClothPaint`](crate::character::ClothPaint), [`ClothInertia`](crate::character::ClothInertia), `Transform`, if they change;
+/// - entities that touch it: `Transform`, [`ClothCollider`](crate::collision::ClothCollider) and
+///   [`LastPose`](crate::collision::LastPose) of colliders, `Transform` of pin anchors;
+/// - resources, if they change: [`ClothGravity`](crate::cloth::ClothGravity), [`Wind`](crate::wind::Wind),
+///   [`ClothSubsteps`](crate::cloth::ClothSubsteps), [`ClothTime`](crate::time::ClothTime); and the running clocks:
+///   [`WindTime`](crate::wind::WindTime) with gusty wind, [`ClothClock`](crate::time::ClothClock) with
 ///   cloths in slow motion.
 ///
 /// All of these are `Clone` and `Reflect`. Take and restore snapshots between the steps of the cloths, not in the
-/// middle of one ([`ClothSubstep`](crate::ClothSubstep)).
+/// middle of one ([`ClothSubstep`](crate::cloth::ClothSubstep)).
 ///
 /// With the feature `serialize` a snapshot can be saved and sent. Predicate pins are code and are left out, but
 /// the particles they pin are not. Entities in it ([`MapEntities`]) are those of this world.

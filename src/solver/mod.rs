@@ -92,7 +92,7 @@ pub mod triangles;
 
 pub use collision::bodies::{Bodies, BodyAttachment, BodyMotion, BodyPart, RigidBody, Solid};
 pub use collision::cloth_contacts::{CrossCollisionSettings, CrossContacts};
-pub use collision::collider::{Collider, Friction, Pose, Surface, collide, deepest_penetration};
+pub use collision::collider::{Collider, Friction, Surface, collide, deepest_penetration};
 #[cfg(feature = "parry")]
 pub use collision::mesh::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
 pub use collision::self_collision::{
@@ -104,7 +104,6 @@ pub use constraints::bend_damping::damp_bending;
 pub use constraints::damping::{ConstraintDamping, damp_strains};
 pub use constraints::geodesic::{GeodesicDistance, Geodesics, RestShape};
 pub use constraints::graph::{Compliance, ConstraintGraph, ConstraintKind};
-pub use constraints::grid::GridLayout;
 pub use constraints::motion::{BackstopSpheres, MotionConstraints};
 pub use constraints::plane::{Plane, constrain_to_plane};
 pub use constraints::ramp::{
@@ -112,6 +111,7 @@ pub use constraints::ramp::{
     ramp_thickness,
 };
 pub use constraints::stretch::{Stretch, measure_stretch};
+pub use constraints::stretch_solver::StretchSolver;
 pub use constraints::tethers::{Tethers, solve_tethers};
 pub use forces::aero::Air;
 pub use forces::gusts::gusty;
@@ -123,15 +123,17 @@ pub use forces::turbulence::Eddies;
 pub use forces::wind_field::{WindField, apply_air};
 pub use forces::zones::{Falloff, Zone, ZoneFlow, ZoneShape};
 pub use integrate::{IntegrateSettings, integrate, update_displacements};
+pub use math::pose::Pose;
 pub(crate) use math::sort::sort_by_particle;
 pub use parallel::workers::{Worker, Workers};
 pub use particles::inertia::{FrameMotion, InertiaScale};
 pub use particles::{ParticleArrays, PinTarget};
-pub use relax::{RelaxSettings, StretchSolver, relax};
+pub use relax::{RelaxSettings, relax};
 pub use simd::SimdLevel;
 pub use simd::aligned::AlignedVec;
 pub use simd::soa::SoaVec3;
 pub use sleep::has_stayed_within;
 pub use state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime};
 pub use triangles::corners::Corners;
+pub use triangles::grid_layout::GridLayout;
 pub use triangles::{Triangles, inverse_masses};

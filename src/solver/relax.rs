@@ -11,38 +11,14 @@ use crate::solver::{
         general::{GeneralConstraints, GeneralSolveParams, relax_general},
         graph::{Compliance, ConstraintGraph, ConstraintKind},
         grid::{GridSolveParams, relax_grid},
-        ramp::{RIGID_REGULARIZATION, RelaxationFactor},
+        points::{Points, Regularization},
+        ramp::RelaxationFactor,
+        stretch_solver::StretchSolver,
     },
     parallel::workers::Workers,
     particles::ParticleArrays,
-    simd::{aligned::AlignedVec, soa::SoaVec3},
+    simd::aligned::AlignedVec,
 };
-use bevy::reflect::{Reflect, prelude::ReflectDefault};
-#[cfg(feature = "serialize")]
-use {
-    bevy::reflect::{ReflectDeserialize, ReflectSerialize},
-    serde::{Deserialize, Serialize},
-};
-
-/// Solver for stretch constraints.
-#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[reflect(Default, Clone, Debug, PartialEq, Hash)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
-pub enum StretchSolver {
-    /// Solves each chain of edges as a whole, in grids with a multigrid hierarchy above: rigid cloth does not
-    /// stretch, except for single links beside folds (3 % at 64 × 64 particles, up to 17 % at 256 × 256). In
-    /// other meshes chains are edges that continue straight on, if there are enough of them side by side; the
-    /// remaining edges are solved by Gauss–Seidel.
-    #[default]
-    Direct,
-    /// Projects constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): the stretch of
-    /// the cloth depends on substeps and iterations.
-    GaussSeidel,
-}
 
 /// Settings of [`relax`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -276,44 +252,6 @@ fn limit_edge_strain(points: &mut Points, batches: &[Batch], limit: Option<f32>)
             }
         }
     }
-}
-
-/// Component arrays of the particles, all cut to the same length, which saves bounds checks.
-pub(super) struct Points<'a> {
-    pub(super) x: &'a mut [f32],
-    pub(super) y: &'a mut [f32],
-    pub(super) z: &'a mut [f32],
-    pub(super) w: &'a [f32],
-}
-
-impl<'a> Points<'a> {
-    /// Creates a view of positions or other vectors and the inverse masses of the same particles.
-    pub(super) fn of(vectors: &'a mut SoaVec3, inverse_mass: &'a [f32]) -> Self {
-        let n = inverse_mass.len();
-        Self {
-            x: &mut vectors.x[..n],
-            y: &mut vectors.y[..n],
-            z: &mut vectors.z[..n],
-            w: inverse_mass,
-        }
-    }
-}
-
-/// Regularization of a constraint system: the terms on its diagonal.
-#[derive(Clone, Copy)]
-pub(super) struct Regularization {
-    /// α̃ = α/Δt²
-    pub(super) alpha: f32,
-    /// Factor on the sum of inverse masses: 1/ω with the relaxation factor ω.
-    pub(super) diagonal_scale: f32,
-}
-
-impl Regularization {
-    /// Regularization of rigid, directly solved chains, with [`RIGID_REGULARIZATION`].
-    pub(super) const RIGID: Self = Self {
-        alpha: 0.0,
-        diagonal_scale: 1.0 + RIGID_REGULARIZATION,
-    };
 }
 
 #[cfg(test)]

@@ -19,16 +19,16 @@ use crate::solver::{
         motion::MotionConstraints,
         plane::Plane,
         ramp::RelaxationFactor,
+        stretch_solver::StretchSolver,
         tethers::Tethers,
     },
     forces::{aero::Air, pressure::EnclosedAir, rope_drag::RopeSegments, wind_field::WindField},
     particles::{ParticleArrays, PinTarget, inertia::FrameMotion},
-    relax::StretchSolver,
     triangles::Triangles,
 };
 use bevy::math::Vec3;
 
-/// Borrowed state of a cloth. The stages of a step are its methods, see [`step`](super::step).
+/// Borrowed state of a cloth. The stages of a step are its methods, from `step.rs`.
 pub struct ClothState<'a> {
     /// Positions, displacements and masses.
     pub particles: &'a mut ParticleArrays,

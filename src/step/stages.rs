@@ -217,7 +217,7 @@ impl SubstepInputs<'_, '_, '_> {
         if frame_motion.is_some() || steps_covered > 1 {
             let swept = self.colliders.on_layers_over_steps(layers, steps_covered);
             buffer.extend(swept.map(|collider| {
-                frame_motion.map_or(collider, |motion| motion.relative_collider(&collider))
+                frame_motion.map_or(collider, |motion| collider.relative_to(&motion))
             }));
         } else {
             let bounds = swept_bounds(&cloth.particles, thickness, time);

@@ -8,7 +8,7 @@ use bevy::prelude::*;
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::{Blade, CutCloth};
+/// # use bevy_drape::tearing::{Blade, CutCloth};
 /// # fn swing(mut commands: Commands, cloth: Entity, sword: Entity, before: [Vec3; 2], now: [Vec3; 2]) {
 /// commands.trigger(CutCloth {
 ///     entity: cloth,

@@ -13,12 +13,13 @@ mod events;
 mod overload;
 mod requests;
 
+pub use crate::solver::topology::{Blade, TearLimit};
+
 pub(crate) use apply_edit::TopologyEditor;
 pub use events::{ClothTorn, CutCloth, ShredCloth, TearCause, TearEdge, TornEdge};
 pub(crate) use overload::tear_overloaded;
 pub(crate) use requests::{cut, shred, tear_edge};
 
-use crate::solver::topology::TearLimit;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ use std::{fmt, sync::Arc};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::{prelude::*, TearLimit, TearResistance};
+/// # use bevy_drape::{prelude::*, tearing::{TearLimit, TearResistance}};
 /// # fn spawn(mut commands: Commands, sheet: Handle<Mesh>) {
 /// commands.spawn((
 ///     Cloth::default(),
@@ -44,7 +45,7 @@ use std::{fmt, sync::Arc};
 /// ```
 ///
 /// A broken edge opens the cloth across itself, particle by particle, so that a tear propagates while the cloth is
-/// pulled. [`ClothTorn`] is triggered; [`ResetCloth`](crate::ResetCloth) restores the intact cloth.
+/// pulled. [`ClothTorn`] is triggered; [`ResetCloth`](crate::cloth::ResetCloth) restores the intact cloth.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -78,7 +79,7 @@ impl Default for ClothTearing {
 
 impl ClothTearing {
     /// Tears at this strain: length over rest length, minus 1. Tethers
-    /// ([`Cloth::tether_scale`](crate::Cloth::tether_scale)) take most of the load off the edges of a hanging
+    /// ([`Cloth::tether_scale`](crate::cloth::Cloth::tether_scale)) take most of the load off the edges of a hanging
     /// cloth; switch them off if it should tear under its own weight.
     pub fn at_strain(strain: f32) -> Self {
         Self {

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 /// Pause and speed of all cloths.
 ///
 /// ```
-/// # use bevy_drape::ClothTime;
+/// # use bevy_drape::time::ClothTime;
 /// let mut time = ClothTime::default();
 /// time.paused = true;
 /// time.request_step(); // one step although it is paused
@@ -111,7 +111,7 @@ pub(crate) fn advance_cloth_time(mut clock: ResMut<ClothClock>, mut time: ResMut
 }
 
 /// Run condition: cloths took a step in this update. For systems in the schedule of the cloth steps, after
-/// [`ClothSystems::Finish`](crate::ClothSystems::Finish), that move colliders and should pause and slow down
+/// [`ClothSystems::Finish`](crate::cloth::ClothSystems::Finish), that move colliders and should pause and slow down
 /// with the cloths.
 pub fn cloth_step_due(clock: Res<ClothClock>) -> bool {
     clock.due

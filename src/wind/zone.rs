@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::{prelude::*, Falloff};
+/// # use bevy_drape::{prelude::*, wind::Falloff};
 /// # fn spawn(mut commands: Commands) {
 /// // Blows along its local −Z, which `looking_to` orients.
 /// let fan = Transform::from_xyz(0.0, 1.0, 2.0).looking_to(Vec3::NEG_X, Vec3::Y);
@@ -129,7 +129,7 @@ impl WindZone {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::LocalWind;
+/// # use bevy_drape::wind::LocalWind;
 /// fn blow(mut leaves: Query<&mut Transform, With<Name>>, wind: LocalWind, time: Res<Time>) {
 ///     for mut leaf in &mut leaves {
 ///         let velocity = wind.at(leaf.translation);

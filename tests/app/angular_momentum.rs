@@ -2,7 +2,7 @@
 
 use crate::{app, headless::headless_app, particles, run, spawn};
 use bevy::{math::DVec3, prelude::*};
-use bevy_drape::{ClothParticles, ClothSubstep, ClothSystems, prelude::*};
+use bevy_drape::{cloth::ClothSubstep, prelude::*};
 
 /// Spawns a sheet that turns at 6 rad/s, without damping, drag, lift or gravity.
 fn spinning(app: &mut App, extra: impl Bundle) -> Entity {

@@ -7,8 +7,8 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_drape::{
-    ClothMaxThreads, ClothParticles, ClothSubstep, ClothSubstepTime, ClothSystems, ClothTearing,
-    PlanarCloth, prelude::*,
+    cloth::{ClothMaxThreads, ClothSubstep, ClothSubstepTime, PlanarCloth},
+    prelude::*,
 };
 use std::{env, process::Command};
 

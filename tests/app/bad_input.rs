@@ -11,7 +11,8 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{
-    ClothBuildFailed, ClothConstraints, ClothParticles, ClothSubstep, ClothSystems, prelude::*,
+    cloth::{ClothBuildFailed, ClothConstraints, ClothSubstep},
+    prelude::*,
 };
 
 fn list(positions: Vec<[f32; 3]>) -> Mesh {

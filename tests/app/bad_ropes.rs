@@ -6,7 +6,7 @@ use crate::{
     particles, run,
 };
 use bevy::prelude::*;
-use bevy_drape::{ClothBuildFailed, ClothParticles, prelude::*};
+use bevy_drape::{cloth::ClothBuildFailed, prelude::*};
 
 #[test]
 fn invalid_ropes_are_reported_once_and_built_once_repaired() {

@@ -7,7 +7,11 @@ mod with_rapier;
 
 use crate::{add_mesh, centre, particles, run};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
-use bevy_drape::{ClothMaxThreads, ClothSubstepTime, prelude::*};
+use bevy_drape::{
+    cloth::{ClothMaxThreads, ClothSubstepTime},
+    collision::ClothLayers,
+    prelude::*,
+};
 
 /// Collider shape of a body.
 #[derive(Clone, Copy, Debug)]
@@ -455,9 +459,9 @@ fn only_the_first_of_two_engine_plugins_is_active() {
     let mut app = crate::headless::headless_app((
         ClothPlugin::default(),
         avian3d::prelude::PhysicsPlugins::default(),
-        bevy_drape::AvianClothPlugin,
+        bevy_drape::engines::AvianClothPlugin,
         bevy_rapier3d::prelude::RapierPhysicsPlugin::<()>::default().in_fixed_schedule(),
-        bevy_drape::RapierClothPlugin,
+        bevy_drape::engines::RapierClothPlugin,
     ));
     let lines = lines_with("RapierClothPlugin does nothing beside AvianClothPlugin");
     assert_eq!(lines.len(), 1, "{lines:?}");

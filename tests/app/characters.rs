@@ -13,7 +13,13 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
-use bevy_drape::{ClothParticles, ClothSystems, prelude::*};
+use bevy_drape::{
+    character::{
+        ClothInertia, ClothMaxDistance, ClothPart, Teleport, TeleportCloth, VertexChannel,
+    },
+    pins::PinAnchor,
+    prelude::*,
+};
 use std::time::Duration;
 
 /// Returns a sheet skinned to two joints: vertices with x > 0 to the second joint, all others to the first.
@@ -591,7 +597,7 @@ fn a_restored_snapshot_gives_the_same_bits_again() {
         particles(app, cloth).state_hash()
     };
     run(&mut app, 10);
-    let saved = bevy_drape::ClothSnapshot::take(app.world(), cloth).unwrap();
+    let saved = bevy_drape::snapshot::ClothSnapshot::take(app.world(), cloth).unwrap();
     let first = move_joint(&mut app);
     move_to(&mut app, joints[1], Vec3::ZERO);
     saved.restore(app.world_mut(), cloth).unwrap();

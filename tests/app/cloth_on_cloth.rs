@@ -3,9 +3,11 @@
 use crate::{add_mesh, app, centre, crossings::crossings, particles, run};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothMaxThreads, ClothSleeping, ClothSubstep, ClothSystems,
+    cloth::{ClothMaxThreads, ClothSubstep},
+    collision::ClothLayers,
     mesh::{Topology, TriangleMesh},
     prelude::*,
+    sleep::ClothSleeping,
 };
 
 const SIDE: u32 = 24;

@@ -2,7 +2,7 @@
 
 use crate::{add_mesh, app, centre, particles, run, spawn};
 use bevy::prelude::*;
-use bevy_drape::{ClothParticles, prelude::*, solver};
+use bevy_drape::{prelude::*, solver};
 
 #[test]
 fn falling_cloth_comes_to_rest_on_colliders() {
@@ -75,7 +75,7 @@ fn no_particle_ends_a_step_inside_a_swinging_sphere() {
             let t = time.elapsed_secs() * 3.0;
             transforms.get_mut(ball).unwrap().translation = Vec3::new(t.sin(), 0.2, t.cos()) * 0.4;
         })
-        .before(bevy_drape::ClothSystems::Prepare),
+        .before(bevy_drape::cloth::ClothSystems::Prepare),
     );
     for _ in 0..300 {
         app.update();
@@ -278,7 +278,7 @@ fn a_strip_two_vertices_wide_hangs_without_overstretch() {
     run(&mut app, 120);
     let constraints = app
         .world()
-        .get::<bevy_drape::ClothConstraints>(strip)
+        .get::<bevy_drape::cloth::ClothConstraints>(strip)
         .unwrap();
     let stretch = solver::measure_stretch(particles(&app, strip), constraints);
     assert!(stretch.max < 0.2, "{stretch:?}");

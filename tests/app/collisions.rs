@@ -2,7 +2,11 @@
 
 use crate::{app, centre, headless::headless_app, particles, run, spawn};
 use bevy::prelude::*;
-use bevy_drape::{ClothDiagnosticsPlugin, ClothStats, ClothSystems, prelude::*};
+use bevy_drape::{
+    collision::ClothLayers,
+    diagnostics::{ClothDiagnosticsPlugin, ClothStats},
+    prelude::*,
+};
 
 fn lowest(app: &App, cloth: Entity) -> f32 {
     let particles = particles(app, cloth);
@@ -86,7 +90,7 @@ fn a_ball_smaller_than_a_cell_is_caught_fused_and_phase_by_phase() {
         let mut app = app();
         if schedule {
             // A user's system makes the plugin run the substep schedule, phase by phase.
-            app.add_systems(bevy_drape::ClothSubstep, || {});
+            app.add_systems(bevy_drape::cloth::ClothSubstep, || {});
         }
         let ball = app.world_mut().spawn(ClothCollider::sphere(0.0185)).id();
         let cloth = spawn(

@@ -4,6 +4,7 @@ use crate::{app, particles, run, sheet, spawn};
 use bevy::prelude::*;
 use bevy_drape::{
     mesh::{Topology, TriangleMesh},
+    pins::ClothCorner,
     prelude::*,
     solver::{
         Bodies, ClothState, Collider, Contacts, Friction, MotionConstraints, PinTarget, Pose,

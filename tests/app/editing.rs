@@ -3,8 +3,10 @@
 use crate::{app, centre, particles, run, spawn};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_drape::{
-    ClothConstraints, ClothParticles, ClothSubstep, ClothSubstepTime, StretchSolver, params,
-    prelude::*, solver::measure_stretch,
+    cloth::{ClothConstraints, ClothSubstep, ClothSubstepTime, StretchSolver},
+    params,
+    prelude::*,
+    solver::measure_stretch,
 };
 use std::fmt::Debug;
 

@@ -11,7 +11,7 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
-use bevy_drape::{ClothConstraints, ClothParticles, prelude::*, solver::ConstraintKind};
+use bevy_drape::{cloth::ClothConstraints, prelude::*, solver::ConstraintKind};
 
 fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
     Mesh::new(

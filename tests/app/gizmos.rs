@@ -7,7 +7,11 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{
-    Backstop, ClothConstraints, ClothDebugPlugin, ClothGizmoGroup, ClothGizmos, prelude::*,
+    character::{Backstop, ClothMaxDistance},
+    cloth::ClothConstraints,
+    debug::{ClothGizmoGroup, ClothGizmos},
+    pins::ClothCorner,
+    prelude::*,
 };
 use std::any::TypeId;
 

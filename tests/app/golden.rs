@@ -6,7 +6,7 @@ use bevy::{
     prelude::*,
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
-use bevy_drape::{ClothSystems, ClothTearing, prelude::*, solver::SimdLevel};
+use bevy_drape::{prelude::*, solver::SimdLevel};
 use std::{collections::BTreeMap, env, fmt::Write, fs, process::Command};
 
 /// File with the hashes that every build must give.

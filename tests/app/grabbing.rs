@@ -3,8 +3,10 @@
 use crate::{add_mesh, app, centre, command, log, particles, run, spawn};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothConstraints, ClothGrabbed, ClothGrabs, ClothParticles, ClothReleased, ClothSubstep,
-    ClothSystems, GrabCloth, ReleaseCloth, prelude::*, solver,
+    cloth::{ClothConstraints, ClothSubstep},
+    grab::{ClothGrabbed, ClothGrabs, ClothReleased, GrabCloth, ReleaseCloth},
+    prelude::*,
+    solver,
 };
 use std::sync::{
     Arc,
@@ -272,12 +274,12 @@ fn a_grabbed_cloth_can_be_cut_and_despawned() {
     run(&mut app, 2);
     assert!(app.world().get::<ClothGrabs>(cloth).unwrap().is_empty());
     app.world_mut().despawn(cloth);
-    app.world_mut().trigger(bevy_drape::DragCloth {
+    app.world_mut().trigger(bevy_drape::grab::DragCloth {
         entity: cloth,
         by: pointer,
         to: Vec3::ZERO,
     });
-    app.world_mut().trigger(bevy_drape::ReleaseCloth {
+    app.world_mut().trigger(bevy_drape::grab::ReleaseCloth {
         entity: cloth,
         by: pointer,
     });

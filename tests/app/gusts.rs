@@ -2,7 +2,7 @@
 
 use crate::{app, particles, run, spawn};
 use bevy::prelude::*;
-use bevy_drape::{WindTime, prelude::*};
+use bevy_drape::{prelude::*, wind::WindTime};
 
 fn cloth_in_gusts(gusts: f32) -> (App, Entity) {
     let mut app = app();

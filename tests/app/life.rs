@@ -3,7 +3,8 @@
 use crate::{add_mesh, app, centre, drawn, float3, particles, run, sheet, spawn};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothConstraints, ClothParticles, ClothSource, ClothSubstep, ClothSystems, prelude::*,
+    cloth::{ClothConstraints, ClothSource, ClothSubstep},
+    prelude::*,
 };
 
 #[test]

@@ -7,8 +7,10 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_drape::{
-    ClothBudget, ClothCulled, ClothLod, ClothParticles, ClothSubstep, ClothSystems, ClothsPerFrame,
-    LodLevel, prelude::*,
+    cloth::ClothSubstep,
+    lod::{ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame, LodLevel},
+    prelude::*,
+    proxy::ClothProxy,
 };
 use std::time::Duration;
 

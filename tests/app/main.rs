@@ -29,6 +29,7 @@ mod log;
 mod mesh_colliders;
 #[cfg(feature = "gltf")]
 mod models;
+mod names;
 mod painted;
 mod planar;
 #[cfg(feature = "picking")]
@@ -58,7 +59,7 @@ mod folds;
 mod headless;
 
 use bevy::{camera::primitives::Aabb, prelude::*};
-use bevy_drape::{ClothParticles, prelude::*};
+use bevy_drape::prelude::*;
 use headless::headless_app;
 
 fn app() -> App {

@@ -8,8 +8,12 @@ use crate::{
 };
 use bevy::{mesh::PrimitiveTopology, prelude::*};
 use bevy_drape::{
-    ClothDiagnosticsPlugin, ClothMaxThreads, ClothMeshCollider, ClothMeshShape, ClothParticles,
-    ClothSnapshot, ClothStats, ClothSystems, prelude::*,
+    cloth::ClothMaxThreads,
+    collision::{ClothLayers, ClothMeshShape},
+    diagnostics::{ClothDiagnosticsPlugin, ClothStats},
+    prelude::*,
+    sleep::ClothSleeping,
+    snapshot::ClothSnapshot,
 };
 
 const THICKNESS: f32 = 0.01;
@@ -550,7 +554,7 @@ fn the_bits_depend_neither_on_threads_nor_on_cached_contacts() {
         let ball = app.world().entity(ball);
         (
             *ball.get::<Transform>().unwrap(),
-            *ball.get::<bevy_drape::LastPose>().unwrap(),
+            *ball.get::<bevy_drape::collision::LastPose>().unwrap(),
         )
     };
     let saved = pose(&app);

@@ -14,7 +14,11 @@ use bevy::{
     transform::TransformPlugin,
     world_serialization::{WorldInstanceReady, WorldSerializationPlugin},
 };
-use bevy_drape::{ClothParticles, prelude::*};
+use bevy_drape::{
+    character::{ClothMaxDistance, ClothRules, SkeletonColliders, VertexChannel},
+    cloth::ClothWarmUp,
+    prelude::*,
+};
 
 /// Creates an app that loads glTF files, without a renderer.
 fn app_with_models(rules: ClothRules) -> App {

@@ -9,7 +9,10 @@ use bevy::{
     mesh::{MeshVertexAttribute, VertexFormat},
     prelude::*,
 };
-use bevy_drape::{ClothParticles, prelude::*};
+use bevy_drape::{
+    character::{ClothMaxDistance, ClothPaint, ClothPart, PerVertex, VertexChannel},
+    prelude::*,
+};
 use std::f32::consts::FRAC_PI_4;
 
 const LOOSE: MeshVertexAttribute =
@@ -69,7 +72,7 @@ fn painted_pins_hold_and_their_colours_are_not_rendered() {
     // The source mesh keeps its colours.
     let source = app
         .world()
-        .get::<bevy_drape::ClothSource>(by_colour)
+        .get::<bevy_drape::cloth::ClothSource>(by_colour)
         .unwrap();
     let meshes = app.world().resource::<Assets<Mesh>>();
     let source = meshes.get(&source.source).unwrap();

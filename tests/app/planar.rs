@@ -6,7 +6,7 @@ use crate::{
     particles, run, spawn,
 };
 use bevy::prelude::*;
-use bevy_drape::prelude::*;
+use bevy_drape::{cloth::PlanarCloth, prelude::*};
 
 /// Returns the largest distance of a particle from the plane, m.
 fn farthest(app: &App, cloth: Entity, point: Vec3, normal: Vec3) -> f32 {

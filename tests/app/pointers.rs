@@ -18,8 +18,11 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{
-    ClothGrabs, ClothParticles, ClothPointers, ClothTool, ClothTools, ClothTorn, HoveredEdges,
+    character::ClothInertia,
+    grab::ClothGrabs,
+    picking::{ClothPointers, ClothTool, ClothTools, HoveredEdges},
     prelude::*,
+    tearing::ClothTorn,
 };
 
 const SCREEN: ManualTextureViewHandle = ManualTextureViewHandle(7);

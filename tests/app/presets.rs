@@ -11,7 +11,11 @@ use bevy::{
     asset::{LoadState, io::memory::Dir},
     prelude::*,
 };
-use bevy_drape::{ClothParticles, ClothReady, Rope, prelude::*};
+use bevy_drape::{
+    prelude::*,
+    preset::{ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle},
+    wind::WindTurbulence,
+};
 
 const FLAG: &str = "presets/flag.cloth.ron";
 

@@ -7,7 +7,12 @@ use crate::{
 };
 use bevy::prelude::*;
 use bevy_drape::{
-    Blade, ClothSnapshot, ClothSubstep, CutCloth, prelude::*, solver::enclosed_volume,
+    cloth::ClothSubstep,
+    prelude::*,
+    pressure::ClothPressure,
+    snapshot::ClothSnapshot,
+    solver::enclosed_volume,
+    tearing::{Blade, ClothTorn, CutCloth},
 };
 
 const RADIUS: f32 = 0.3;

@@ -2,7 +2,7 @@
 
 use crate::{add_mesh, app, bounds, drawn, float3, particles, run, sheet};
 use bevy::prelude::*;
-use bevy_drape::{ClothBuildFailed, ClothParticles, prelude::*};
+use bevy_drape::{cloth::ClothBuildFailed, prelude::*, proxy::ClothProxy};
 
 fn fine() -> ClothGrid {
     ClothGrid::new(1.0, 1.0, 60, 60)

@@ -13,7 +13,7 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
-use bevy_drape::prelude::*;
+use bevy_drape::{character::ClothInertia, prelude::*, proxy::ClothProxy};
 use std::time::Duration;
 
 /// Marks an entity that runs and turns, once per frame.

@@ -3,7 +3,8 @@
 use crate::{add_mesh, app, bounds, drawn, float3, particles, run, sheet};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothBuildFailed, ClothConstraints, ClothParticles, ClothSource, prelude::*,
+    cloth::{ClothBuildFailed, ClothConstraints, ClothSource},
+    prelude::*,
     solver::ConstraintKind,
 };
 

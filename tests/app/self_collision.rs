@@ -3,9 +3,10 @@
 use crate::{add_mesh, app, crossings::crossings, folds::tangled_in_half, particles, run};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothParticles, ClothSnapshot, ClothSubstep, ClothSystems,
+    cloth::ClothSubstep,
     mesh::{Topology, TriangleMesh},
     prelude::*,
+    snapshot::ClothSnapshot,
 };
 
 /// Drops a strip edge-on onto a floor, where it folds onto itself, for 90 steps. Returns the app and the cloth.

@@ -3,9 +3,14 @@
 use crate::{add_mesh, app, command, drawn, particles, run, sheet, spawn};
 use bevy::prelude::*;
 use bevy_drape::{
-    ClothConstraints, ClothDiagnosticsPlugin, ClothMaxThreads, ClothParticles, ClothSleeping,
-    ClothSnapshot, ClothStats, ClothSubstep, ClothSystems, ClothTearing, TIME_TO_SLEEP, WindTime,
+    cloth::{ClothConstraints, ClothMaxThreads, ClothSubstep, PlanarCloth},
+    collision::ClothLayers,
+    diagnostics::{ClothDiagnosticsPlugin, ClothStats},
     prelude::*,
+    pressure::ClothPressure,
+    sleep::{ClothSleeping, TIME_TO_SLEEP},
+    snapshot::ClothSnapshot,
+    wind::{WindTime, WindTurbulence},
 };
 
 fn sleeps(app: &App, cloth: Entity) -> bool {

@@ -3,7 +3,13 @@
 
 use crate::{add_mesh, app, particles, run};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_drape::{ClothConstraints, ClothCulled, ClothLod, prelude::*, solver::measure_stretch};
+use bevy_drape::{
+    character::ClothInertia,
+    cloth::{ClothConstraints, ClothWarmUp},
+    lod::{ClothCulled, ClothLod, ClothViewer},
+    prelude::*,
+    solver::measure_stretch,
+};
 
 /// Spawns a character that walks at 1.3 m/s, 0.33 m per frame.
 fn spawn_character(app: &mut App) -> Entity {

@@ -3,8 +3,14 @@
 use crate::{add_mesh, app, command, drawn, float3, log, particles, run, sheet, spawn};
 use bevy::{mesh::VertexAttributeValues, prelude::*, time::TimeUpdateStrategy};
 use bevy_drape::{
-    ClothClock, ClothConstraints, ClothGrabs, ClothParticles, ClothSnapshot, ClothTearing,
-    LastPose, SnapshotError, WindTime, prelude::*,
+    cloth::ClothConstraints,
+    collision::LastPose,
+    grab::ClothGrabs,
+    pins::ClothCorner,
+    prelude::*,
+    snapshot::{ClothSnapshot, SnapshotError},
+    time::ClothClock,
+    wind::WindTime,
 };
 
 #[cfg(feature = "serialize")]
@@ -218,7 +224,10 @@ fn motion_with_moving_pins_repeats() {
             transform.rotate_x(speed / 20.0);
         }
     };
-    app.add_systems(FixedUpdate, swing.before(bevy_drape::ClothSystems::Prepare));
+    app.add_systems(
+        FixedUpdate,
+        swing.before(bevy_drape::cloth::ClothSystems::Prepare),
+    );
     run(&mut app, 50);
     assert_repeats(&mut app, cloth, idle);
 }
@@ -235,7 +244,7 @@ fn the_first_motion_after_building_or_reset_repeats() {
         };
         app.add_systems(
             FixedUpdate,
-            move_parent.before(bevy_drape::ClothSystems::Prepare),
+            move_parent.before(bevy_drape::cloth::ClothSystems::Prepare),
         );
         run(&mut app, if reset { 20 } else { 1 });
         if reset {
@@ -254,12 +263,12 @@ fn grabs_repeat() {
     let [low, lower] = [200, 250].map(|i| particles(&app, cloth).world_position(i));
     command(&mut app, cloth, |cloth| {
         cloth.grab(left, low);
-        cloth.trigger(|entity| bevy_drape::GrabCloth {
+        cloth.trigger(|entity| bevy_drape::grab::GrabCloth {
             // Infinity has to survive too.
             force: f32::INFINITY,
             radius: 0.1,
             speed: 0.5,
-            ..bevy_drape::GrabCloth::new(entity, right, lower)
+            ..bevy_drape::grab::GrabCloth::new(entity, right, lower)
         });
         cloth.drag(right, lower + Vec3::new(0.5, 0.5, 1.0));
     });
@@ -335,9 +344,9 @@ fn a_running_stroke_of_a_blade_repeats() {
             .0;
         let at = |step: u32| Vec3::new(-0.52 + step as f32 * 0.013, 0.02, 0.0);
         command(app, cloth, |cloth| {
-            cloth.trigger(|entity| bevy_drape::CutCloth {
+            cloth.trigger(|entity| bevy_drape::tearing::CutCloth {
                 entity,
-                blade: bevy_drape::Blade::stroke(at(step), at(step + 1), Vec3::Z),
+                blade: bevy_drape::tearing::Blade::stroke(at(step), at(step + 1), Vec3::Z),
                 by: Some(sword),
             });
         });
@@ -351,7 +360,9 @@ struct Sword(Entity);
 fn tears_under_load_repeat_at_the_same_positions() {
     let mut app = app();
     let tearing = ClothTearing {
-        resistance: bevy_drape::TearResistance::by(|at| if at.x > 0.0 { 1.0 } else { 0.5 }),
+        resistance: bevy_drape::tearing::TearResistance::by(
+            |at| if at.x > 0.0 { 1.0 } else { 0.5 },
+        ),
         ..ClothTearing::at_load(30.0)
     };
     let cloth = upright(&mut app, tearing);
@@ -603,7 +614,7 @@ fn motion_repeats_between_fixed_steps_and_in_slow_motion() {
     app.init_resource::<StepCount>();
     app.add_systems(
         FixedPostUpdate,
-        (|mut count: ResMut<StepCount>| count.0 += 1).run_if(bevy_drape::cloth_step_due),
+        (|mut count: ResMut<StepCount>| count.0 += 1).run_if(bevy_drape::time::cloth_step_due),
     );
     // 3.5 frames per fixed step.
     let frame = std::time::Duration::from_secs_f64(1.0 / 210.0);

@@ -3,8 +3,10 @@
 use crate::{add_mesh, app, bounds, centre, command, drawn, float3, log, particles, run, spawn};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::{
-    Blade, ClothConstraints, ClothTearing, ClothTorn, CutCloth, TearCause, TearLimit,
-    TearResistance, mesh::TriangleMesh, prelude::*,
+    cloth::ClothConstraints,
+    mesh::TriangleMesh,
+    prelude::*,
+    tearing::{Blade, ClothTorn, CutCloth, TearCause, TearLimit, TearResistance},
 };
 use std::collections::BTreeSet;
 
@@ -217,7 +219,7 @@ fn cuts_keep_mass_and_momentum() {
     };
     let mut state = app
         .world_mut()
-        .get_mut::<bevy_drape::ClothParticles>(cloth)
+        .get_mut::<bevy_drape::cloth::ClothParticles>(cloth)
         .unwrap();
     for i in 0..state.len() {
         let velocity = Vec3::new(1.0, 0.3 * (i % 7) as f32, -0.5);

@@ -2,7 +2,12 @@
 
 use crate::{add_mesh, app, command, particles, run, spawn};
 use bevy::prelude::*;
-use bevy_drape::{ClothConstraints, prelude::*, solver::measure_stretch};
+use bevy_drape::{
+    cloth::{ClothConstraints, StretchSolver},
+    pins::ClothCorner,
+    prelude::*,
+    solver::measure_stretch,
+};
 
 /// Spawns a vertical sheet of 1 m × 1 m with `side`² particles, of which the first is the upper left corner.
 fn hang(app: &mut App, side: u32, tether_scale: Option<f32>, pins: Pins) -> Entity {

@@ -2,7 +2,11 @@
 
 use crate::{add_mesh, app, centre, particles, run, spawn};
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
-use bevy_drape::{ClothMaxThreads, LocalWind, prelude::*};
+use bevy_drape::{
+    cloth::ClothMaxThreads,
+    prelude::*,
+    wind::{LocalWind, WindOcclusion},
+};
 
 const LEE: WindOcclusion = WindOcclusion {
     length: 4.0,

@@ -7,7 +7,10 @@ use crate::{
 };
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_drape::{
-    ClothMaxThreads, ClothSnapshot, Falloff, LocalWind, WindTime, ZoneFlow, ZoneShape, prelude::*,
+    cloth::ClothMaxThreads,
+    prelude::*,
+    snapshot::ClothSnapshot,
+    wind::{Falloff, LocalWind, WindTime, WindTurbulence, ZoneFlow, ZoneShape},
 };
 
 /// Creates an app without gravity, in which only wind moves cloth.

@@ -2,7 +2,7 @@
 
 use crate::{headless::headless_app, keys};
 use bevy::prelude::*;
-use bevy_drape::{ClothParticles, prelude::*};
+use bevy_drape::{panel::ClothPanel, prelude::*};
 
 fn app() -> (App, Entity) {
     let mut app = headless_app(ClothPlugin::default());

@@ -6,7 +6,7 @@ use crate::{
     stage,
 };
 use bevy::prelude::*;
-use bevy_drape::{ClothConstraints, ClothParticles, prelude::*, solver};
+use bevy_drape::{cloth::ClothConstraints, picking::ClothTools, prelude::*, solver};
 
 /// Creates an app with a scene, without window and renderer. Each update is a step of 1/60 s.
 fn load(name: &str) -> App {

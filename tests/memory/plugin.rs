@@ -9,7 +9,7 @@ use bevy::{
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     prelude::*,
 };
-use bevy_drape::{ClothParticles, ClothSystems, prelude::*};
+use bevy_drape::{prelude::*, wind::WindOcclusion};
 use std::time::Instant;
 
 /// Creates an app with cloths of `side`² particles that hang by two corners, and with their source mesh.

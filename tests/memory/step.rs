@@ -3,8 +3,9 @@
 use crate::counting::allocations_during;
 use bevy::math::{Mat3, Quat, Vec3};
 use bevy_drape::{
-    Cloth, Pins,
+    cloth::Cloth,
     mesh::{ClothGrid, Topology, TriangleMesh},
+    pins::Pins,
     solver::{
         self, Bodies, ClothState, Collider, Contacts, Friction, MotionConstraints, PinTarget, Pose,
         RestShape, SelfCollisionSettings, Shape, StepInput, StepSettings, StretchSolver, Tethers,

@@ -3,7 +3,7 @@
 
 use crate::{Sample, vacuum};
 use bevy::math::{Quat, Vec3};
-use bevy_drape::Fabric;
+use bevy_drape::cloth::Fabric;
 use bevy_drape::solver::{
     Collider, Compliance, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
 };

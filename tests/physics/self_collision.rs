@@ -6,7 +6,7 @@ use crate::{
 };
 use bevy::math::{Quat, Vec3};
 use bevy_drape::{
-    SelfCollision,
+    cloth::SelfCollision,
     mesh::ClothGrid,
     solver::{Collider, Friction, Pose, Shape, SoaVec3},
 };

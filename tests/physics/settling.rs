@@ -3,7 +3,7 @@
 use crate::{Sample, as_the_plugin};
 use bevy::math::{Quat, Vec3};
 use bevy_drape::{
-    Cloth,
+    cloth::Cloth,
     solver::{Collider, Friction, Pose, Shape, SoaVec3, has_stayed_within, measure_stretch},
 };
 

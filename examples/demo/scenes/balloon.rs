@@ -6,7 +6,7 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
-use bevy_drape::prelude::*;
+use bevy_drape::{prelude::*, pressure::ClothPressure};
 
 pub(super) const SCENE: Scene = Scene {
     name: "balloon",

@@ -3,7 +3,7 @@
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::{asset::io::embedded::EmbeddedAssetRegistry, prelude::*};
-use bevy_drape::prelude::*;
+use bevy_drape::{prelude::*, wind::WindTurbulence};
 use std::{path::PathBuf, time::Duration};
 
 pub(super) const SCENE: Scene = Scene {

@@ -2,7 +2,11 @@
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::prelude::*;
-use bevy_drape::prelude::*;
+use bevy_drape::{
+    cloth::StretchSolver,
+    picking::{ClothTool, ClothTools},
+    prelude::*,
+};
 
 pub(super) const SCENE: Scene = Scene {
     name: "click_to_tear",

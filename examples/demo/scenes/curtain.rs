@@ -7,7 +7,12 @@ use super::{Scene, Set, Surroundings};
 #[cfg(feature = "picking")]
 use bevy::input::mouse::AccumulatedMouseScroll;
 use bevy::{math::Affine2, prelude::*};
-use bevy_drape::{ClothConstraints, prelude::*, solver::ConstraintKind};
+use bevy_drape::{
+    cloth::{ClothConstraints, PlanarCloth, StretchSolver},
+    picking::{ClothPointers, ClothTool, ClothTools},
+    prelude::*,
+    solver::ConstraintKind,
+};
 
 pub(super) const SCENE: Scene = Scene {
     name: "curtain",

@@ -2,7 +2,7 @@
 
 use super::{PLAIN, Scene, Set, Surroundings, swing::Swing};
 use bevy::prelude::*;
-use bevy_drape::prelude::*;
+use bevy_drape::{cloth::StretchSolver, prelude::*};
 
 pub(super) const SCENE: Scene = Scene {
     name: "hanging",

@@ -3,7 +3,7 @@
 use super::{PLAIN, Scene, Set};
 use crate::euler::{self, DURATION, Method, STEPS};
 use bevy::prelude::*;
-use bevy_drape::{ClothSystems, cloth_step_due};
+use bevy_drape::{cloth::ClothSystems, time::cloth_step_due};
 use std::{fs, path::PathBuf};
 
 pub(super) const SCENE: Scene = Scene {

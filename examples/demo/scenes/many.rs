@@ -2,7 +2,7 @@
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
-use bevy_drape::prelude::*;
+use bevy_drape::{character::ClothInertia, cloth::ClothWarmUp, lod::ClothLod, prelude::*};
 
 pub(super) const SCENE: Scene = Scene {
     name: "many",

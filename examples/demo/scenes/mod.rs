@@ -22,7 +22,7 @@ mod twist;
 mod wind_tunnel;
 
 use bevy::prelude::*;
-use bevy_drape::prelude::*;
+use bevy_drape::{lod::ClothLod, picking::ClothTools, prelude::*, wind::WindTurbulence};
 pub(crate) use set::Set;
 
 /// Scene of the demo.

@@ -4,7 +4,9 @@
 use super::{PLAIN, Scene, Set};
 use bevy::{light::NotShadowCaster, mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::{
-    ClothConstraints, ClothParticles, ClothSystems, prelude::*, solver::ConstraintKind,
+    cloth::{ClothConstraints, PlanarCloth, StretchSolver},
+    prelude::*,
+    solver::ConstraintKind,
 };
 use std::f32::consts::FRAC_PI_2;
 

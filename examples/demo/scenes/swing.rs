@@ -1,7 +1,7 @@
 //! Oscillating objects.
 
 use bevy::prelude::*;
-use bevy_drape::{ClothSystems, cloth_step_due};
+use bevy_drape::{cloth::ClothSystems, time::cloth_step_due};
 
 pub(super) fn plugin(app: &mut App) {
     // Runs with the steps of cloths, so that it pauses with them.

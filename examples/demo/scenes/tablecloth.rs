@@ -2,7 +2,7 @@
 
 use super::{PLAIN, Scene, Set};
 use bevy::prelude::*;
-use bevy_drape::{ClothParticles, ClothSystems, cloth_step_due, prelude::*};
+use bevy_drape::{prelude::*, time::cloth_step_due};
 
 pub(super) const SCENE: Scene = Scene {
     name: "tablecloth",

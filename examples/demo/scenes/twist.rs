@@ -2,7 +2,7 @@
 
 use super::{PLAIN, Scene, Set};
 use bevy::prelude::*;
-use bevy_drape::{ClothSystems, cloth_step_due, prelude::*};
+use bevy_drape::{prelude::*, time::cloth_step_due};
 use std::f32::consts::FRAC_PI_3;
 
 pub(super) const SCENE: Scene = Scene {

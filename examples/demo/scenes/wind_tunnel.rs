@@ -2,7 +2,10 @@
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::prelude::*;
-use bevy_drape::{Falloff, prelude::*};
+use bevy_drape::{
+    prelude::*,
+    wind::{Falloff, WindTurbulence},
+};
 
 pub(super) const SCENE: Scene = Scene {
     name: "wind_tunnel",

@@ -7,7 +7,7 @@ use crate::{
 };
 use bevy::math::{Quat, Vec3};
 use bevy_drape::{
-    SelfCollision,
+    cloth::SelfCollision,
     solver::{Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration},
 };
 use std::f32::consts::PI;

@@ -3,7 +3,7 @@
 use super::Row;
 use crate::sample::Sample;
 use bevy::math::Vec3;
-use bevy_drape::{Fabric, mesh::TriangleMesh, solver::ConstraintKind};
+use bevy_drape::{cloth::Fabric, mesh::TriangleMesh, solver::ConstraintKind};
 use std::f64::consts::TAU;
 
 /// Radii of the specimen and of its support, m.

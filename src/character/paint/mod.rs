@@ -127,7 +127,7 @@ impl PerVertex {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{character::{ClothPaint, PerVertex, VertexChannel}, prelude::*};
 /// # fn spawn(mut commands: Commands) {
 /// commands.spawn((
 ///     Cloth::default(),
@@ -164,7 +164,7 @@ pub(crate) const MULTIPLIER_RANGE: [f32; 2] = [0.001, 1000.0];
 /// nothing.
 ///
 /// ```
-/// # use bevy_drape::{ClothPart, prelude::*};
+/// # use bevy_drape::{character::{ClothPart, VertexChannel}, prelude::*};
 /// // A jacket whose tails are painted white in its colour attribute.
 /// let tails = ClothPart::painted(VertexChannel::Red);
 /// // A tablecloth that is one mesh with its table.

@@ -3,9 +3,12 @@
 //! The names are flat, so that they can be typed into the properties of an object; the manual lists them.
 
 use crate::{
-    Backstop, Cloth, ClothEdge, ClothInertia, ClothMaxDistance, ClothPaint, ClothPart, Fabric,
-    PerVertex, Pins, SelfCollision, VertexChannel,
-    character::skeleton_colliders::SkeletonColliders,
+    character::{
+        Backstop, ClothInertia, ClothMaxDistance, ClothPaint, ClothPart, PerVertex, VertexChannel,
+        skeleton_colliders::SkeletonColliders,
+    },
+    cloth::{Cloth, Fabric, SelfCollision},
+    pins::{ClothEdge, Pins},
 };
 use bevy::prelude::*;
 use serde_json::{Map, Value};

@@ -24,7 +24,7 @@ use std::{fmt, sync::Arc};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_drape::prelude::*;
+/// # use bevy_drape::{character::{ClothRules, VertexChannel}, prelude::*};
 /// # let mut app = App::new();
 /// app.insert_resource(
 ///     ClothRules::default()

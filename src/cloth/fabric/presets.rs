@@ -36,7 +36,7 @@ impl Fabric {
     /// Returns the preset of a name, in lower or upper case, with spaces or underscores.
     ///
     /// ```
-    /// # use bevy_drape::Fabric;
+    /// # use bevy_drape::cloth::Fabric;
     /// assert_eq!(Fabric::named("Rubber_Sheet"), Some(Fabric::rubber_sheet()));
     /// assert_eq!(Fabric::named("lead"), None);
     /// ```

@@ -22,6 +22,10 @@ use bevy::math::Vec3;
 /// Steps of Newton's method. Each squares the error, except for grazing paths, where each quarters it.
 const NEWTON_STEPS: u32 = 8;
 
+/// Tolerance by which a path may miss a triangle and still count as crossing, as a barycentric weight, so that
+/// nothing slips through along an edge because of rounding.
+pub(in crate::solver) const CROSSING_MARGIN: f32 = 1e-3;
+
 /// Particles per block; a block without candidates is skipped as a whole.
 const BLOCK: usize = 64;
 

@@ -8,15 +8,16 @@ use crate::solver::{
         triangle_contacts::TriangleContacts,
     },
     integrate::{update_displacements, update_part},
+    math::pose::Pose,
     parallel::workers::{PARTICLES_PER_PART, Workers},
-    particles::ParticleArrays,
+    particles::{ParticleArrays, inertia::FrameMotion},
     simd::{
         dispatch,
         soa::{Bounds, bounds},
     },
     triangles::Triangles,
 };
-use bevy::math::{Mat3, Quat, Vec3};
+use bevy::math::{Mat3, Vec3};
 use std::{
     cell::RefCell,
     sync::atomic::{AtomicBool, Ordering},
@@ -42,56 +43,6 @@ impl Friction {
             kinetic_coefficient: (a.kinetic_coefficient * b.kinetic_coefficient).sqrt(),
         }
     }
-}
-
-/// Position and orientation of a collider in world space.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pose {
-    /// Rotation from the collider's axes to world axes.
-    pub rotation: Quat,
-    /// World position of the collider's origin, m.
-    pub translation: Vec3,
-}
-
-impl Pose {
-    /// Identity pose.
-    pub const ORIGIN: Self = Self {
-        rotation: Quat::IDENTITY,
-        translation: Vec3::ZERO,
-    };
-
-    /// Returns whether every number is finite and the rotation is normalized.
-    pub fn is_valid(&self) -> bool {
-        self.rotation.is_finite() && self.rotation.is_normalized() && self.translation.is_finite()
-    }
-
-    /// Transforms a pose given in the frame of this one to world space.
-    pub(crate) fn compose(&self, local: &Self) -> Self {
-        Self {
-            rotation: self.rotation * local.rotation,
-            translation: self.translation + self.rotation * local.translation,
-        }
-    }
-
-    /// Interpolates between two poses: linearly for the translation, along the shorter arc for the rotation.
-    fn interpolate(self, end: Self, t: f32) -> Self {
-        Self {
-            rotation: nlerp(self.rotation, end.rotation, t),
-            translation: self.translation + (end.translation - self.translation) * t,
-        }
-    }
-}
-
-/// Normalized linear interpolation. Unlike `slerp` it needs no sine, which differs in its last bits between
-/// platforms; over one step the difference is negligible.
-fn nlerp(start: Quat, end: Quat, t: f32) -> Quat {
-    if start == end {
-        return start;
-    }
-    let end = if start.dot(end) < 0.0 { -end } else { end };
-    let mixed = start * (1.0 - t) + end * t;
-    let length = mixed.length();
-    if length > 0.0 { mixed / length } else { end }
 }
 
 /// Solid shape that cloth collides with.
@@ -159,6 +110,18 @@ impl Collider {
             let normal = pose.rotation * Vec3::Y;
             normal.dot(middle - pose.translation) <= normal.abs().dot(half)
         })
+    }
+
+    /// Returns the collider with its motion relative to a cloth that was moved along with a reference frame: if the
+    /// collider moves with the same frame, only the rest of its motion.
+    pub fn relative_to(&self, motion: &FrameMotion) -> Self {
+        let start = motion.transform_pose(&self.start);
+        let remaining = |start: &Pose| start.translation.distance_squared(self.end.translation);
+        if remaining(&start) < remaining(&self.start) {
+            Self { start, ..*self }
+        } else {
+            *self
+        }
     }
 
     /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes and for
@@ -435,6 +398,7 @@ pub fn deepest_penetration<'a>(
 mod tests {
     use super::*;
     use crate::solver::{IntegrateSettings, SoaVec3, integrate};
+    use bevy::math::Quat;
 
     const STILL: Pose = Pose {
         rotation: Quat::IDENTITY,

@@ -15,9 +15,13 @@
 )]
 
 use crate::solver::{
-    collision::{ccd::swept_bounds, collider::Collider, narrow_phase::ColliderAtSubstep},
+    collision::{
+        ccd::{CROSSING_MARGIN, swept_bounds},
+        collider::Collider,
+        narrow_phase::ColliderAtSubstep,
+    },
     particles::ParticleArrays,
-    simd::soa::{Bounds, SoaVec3, bounds},
+    simd::soa::{Bounds, SoaVec3, bounds, union},
     triangles::Triangles,
 };
 use bevy::math::Vec3;
@@ -27,10 +31,6 @@ const GROUP: usize = 16;
 
 /// Consecutive triangles that share a bounding box.
 const BLOCK: usize = 64;
-
-/// Tolerance by which a path may miss a triangle and still count as crossing, as a barycentric weight, so that
-/// nothing slips through along an edge because of rounding.
-const MARGIN: f32 = 1e-3;
 
 /// Bisection steps for the time within a substep at which a triangle is crossed.
 const BISECTIONS: u32 = 12;
@@ -107,17 +107,7 @@ impl TriangleContacts {
     /// Records the positions of the particles at the beginning of the substep. Call before displacements are
     /// updated.
     pub(in crate::solver) fn begin(&mut self, p: &ParticleArrays) {
-        let start = &mut self.scratch.start;
-        let displacement = [&p.displacement.x, &p.displacement.y, &p.displacement.z];
-        let predicted = [&p.predicted.x, &p.predicted.y, &p.predicted.z];
-        for ((start, displacement), predicted) in [&mut start.x, &mut start.y, &mut start.z]
-            .into_iter()
-            .zip(displacement)
-            .zip(predicted)
-        {
-            start.clear();
-            start.extend(predicted.iter().zip(displacement).map(|(x, d)| x - d));
-        }
+        p.copy_substep_start(&mut self.scratch.start);
     }
 
     /// Resolves the contacts of all triangles with small round colliders. Returns whether any was near.
@@ -184,15 +174,6 @@ impl TriangleScratch {
 
 /// Empty box.
 const EMPTY_BOUNDS: Bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
-
-fn union([low, high]: &Bounds, [from, to]: &Bounds) -> Bounds {
-    let mut both = [*low, *high];
-    for axis in 0..3 {
-        both[0][axis] = low[axis].min(from[axis]);
-        both[1][axis] = high[axis].max(to[axis]);
-    }
-    both
-}
 
 /// Triangle in motion during a substep.
 struct MovingTriangle {
@@ -274,7 +255,7 @@ impl MovingTriangle {
             }
         }
         let weights = weights(&corners_at(high), point_at(high))?;
-        if weights.iter().any(|&weight| weight < -MARGIN) {
+        if weights.iter().any(|&weight| weight < -CROSSING_MARGIN) {
             return None;
         }
         let weights = weights.map(|weight| weight.max(0.0));

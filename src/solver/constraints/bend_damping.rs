@@ -16,10 +16,10 @@ use crate::solver::{
         general::{GeneralConstraints, GeneralSolveParams, relax_general},
         graph::ConstraintGraph,
         grid::{GridSolveParams, relax_grid},
+        points::{Points, Regularization},
     },
     parallel::workers::Workers,
     particles::ParticleArrays,
-    relax::{Points, Regularization},
 };
 
 /// Damps the bending of a fabric with this bending stiffness, N·m, and retardation time, s, over a fixed step

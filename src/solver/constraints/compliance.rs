@@ -19,10 +19,10 @@
 use crate::solver::{
     constraints::{
         graph::{Compliance, ConstraintGraph, ConstraintKind, distance},
-        grid::{GridConstraints, GridLayout},
+        grid::GridConstraints,
     },
     simd::soa::SoaVec3,
-    triangles::corners::Corners,
+    triangles::{corners::Corners, grid_layout::GridLayout},
 };
 
 /// Compliance that stands for rigid in the computation, m/N.

@@ -157,43 +157,6 @@ pub fn solve_grab(
     }
 }
 
-/// Returns the barycentric coordinates of the point of a triangle that is nearest to another point (Ericson,
-/// "Real-Time Collision Detection", 2005, section 5.1.5).
-pub fn nearest_on_triangle(point: Vec3, [a, b, c]: [Vec3; 3]) -> [f32; 3] {
-    let (ab, ac, ap) = (b - a, c - a, point - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return [1.0, 0.0, 0.0];
-    }
-    let bp = point - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return [0.0, 1.0, 0.0];
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        let v = d1 / (d1 - d3);
-        return [1.0 - v, v, 0.0];
-    }
-    let cp = point - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return [0.0, 0.0, 1.0];
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        let w = d2 / (d2 - d6);
-        return [1.0 - w, 0.0, w];
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
-        let w = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return [0.0, 1.0 - w, w];
-    }
-    let sum = va + vb + vc;
-    [va / sum, vb / sum, vc / sum]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,31 +261,5 @@ mod tests {
         assert_eq!(p.inverse_mass[2], 0.0, "a pinned particle stays pinned");
         grabbed_mass.restore_mass(&mut p);
         assert_eq!(p, before);
-    }
-
-    #[test]
-    fn the_nearest_point_is_nearest() {
-        let corners = [
-            Vec3::ZERO,
-            Vec3::new(2.0, 0.0, 0.0),
-            Vec3::new(0.0, 0.0, 2.0),
-        ];
-        let at = |[u, v, w]: [f32; 3]| corners[0] * u + corners[1] * v + corners[2] * w;
-        for x in -3..=4 {
-            for z in -3..=4 {
-                let point = Vec3::new(x as f32, 1.0, z as f32);
-                let weights = nearest_on_triangle(point, corners);
-                let sum: f32 = weights.iter().sum();
-                assert!((sum - 1.0).abs() < 1e-6 && weights.iter().all(|w| *w >= 0.0));
-                let best = (at(weights) - point).length();
-                for u in 0..=20 {
-                    for v in 0..=20 - u {
-                        let (u, v) = (u as f32 / 20.0, v as f32 / 20.0);
-                        let other = (at([1.0 - u - v, u, v]) - point).length();
-                        assert!(best <= other + 1e-5, "{point}: {best} > {other}");
-                    }
-                }
-            }
-        }
     }
 }

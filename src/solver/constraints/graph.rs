@@ -9,12 +9,13 @@ use crate::solver::{
         coloring::{self as batches, Batch},
         compliance::Aspects,
         general::{ChainBatch, ChainIndex, find_chains},
-        grid::{GridConstraints, GridLayout},
+        grid::GridConstraints,
     },
     math::sort::sort_by_particle,
     parallel::workers::Workers,
     particles::ParticleArrays,
     simd::soa::SoaVec3,
+    triangles::grid_layout::GridLayout,
 };
 
 /// Deformation that a constraint resists.
@@ -308,7 +309,7 @@ impl ConstraintGraph {
     }
 
     /// Updates the data that follows from rest lengths and masses. Called once per step, before the first
-    /// [`relax`](crate::solver::relax()).
+    /// `relax`.
     pub fn prepare(&mut self, particles: &ParticleArrays) {
         self.angular_momentum.begin(particles);
         for grid in &mut self.grids {
@@ -316,7 +317,7 @@ impl ConstraintGraph {
         }
     }
 
-    /// Restores the momentum and angular momentum that [`relax`](crate::solver::relax()) has removed from a cloth
+    /// Restores the momentum and angular momentum that `relax` has removed from a cloth
     /// without pins since [`prepare`](Self::prepare), unless anything `touched` or held the cloth. Called once
     /// per step, after the last substep.
     pub fn finish(&mut self, particles: &mut ParticleArrays, touched: bool) {
@@ -328,7 +329,7 @@ impl ConstraintGraph {
     }
 
     /// Excludes the displacements since integration from the tracked momentum. Called before
-    /// [`relax`](crate::solver::relax()), which has not caused them.
+    /// `relax`, which has not caused them.
     pub(crate) fn exclude_displacements(
         &mut self,
         workers: &mut Workers,

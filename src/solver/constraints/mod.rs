@@ -15,6 +15,8 @@ pub mod graph;
 pub(in crate::solver) mod grid;
 pub mod motion;
 pub mod plane;
+pub(in crate::solver) mod points;
 pub mod ramp;
 pub mod stretch;
+pub mod stretch_solver;
 pub mod tethers;

@@ -4,7 +4,7 @@
 //! step, the cloth would snap back like rubber; if the thickness rose, it would jump off the surface it lies on.
 //! Softening needs no ramp: gravity limits the speed of the change.
 
-use crate::solver::{constraints::graph::Compliance, relax::StretchSolver};
+use crate::solver::constraints::{graph::Compliance, stretch_solver::StretchSolver};
 
 /// Largest factor by which stiffness rises from one step to the next.
 const STIFFENING_PER_STEP: f32 = 1.125;

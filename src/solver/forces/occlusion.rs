@@ -9,10 +9,8 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN counts as not less")]
 
 use crate::solver::{
-    collision::{
-        collider::{Collider, Pose},
-        shape::Shape,
-    },
+    collision::{collider::Collider, shape::Shape},
+    math::pose::Pose,
     simd::soa::Bounds,
 };
 use bevy::math::{Mat3, Vec3};

@@ -1,6 +1,6 @@
 //! Local wind: fans, explosions and vortices in a region of space.
 
-use crate::solver::{collision::collider::Pose, simd::select};
+use crate::solver::{math::pose::Pose, simd::select};
 use bevy::{
     math::{Mat3, Vec3},
     reflect::{Reflect, prelude::ReflectDefault},

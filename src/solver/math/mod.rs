@@ -1,12 +1,14 @@
 //! Functions that return the same bits on every platform, so they use + − × ÷ only.
 
+#[cfg(feature = "serialize")]
+pub(crate) mod bits;
+pub(crate) mod closest_point;
+pub(crate) mod pose;
+pub(in crate::solver) mod sort;
+
 /// Returns e^(−x) for x ≥ 0 without the platform's `exp`, whose last bits differ between platforms.
 ///
 /// The argument is halved until it is small, a Taylor series is summed, and the result is squared as often.
-#[cfg(feature = "serialize")]
-pub(crate) mod bits;
-pub(in crate::solver) mod sort;
-
 pub(crate) fn exp_neg(x: f64) -> f64 {
     if x > 700.0 {
         return 0.0;

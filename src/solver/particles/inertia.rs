@@ -4,11 +4,7 @@
 //! the spot within a step swings it around. Moved rigidly by a fraction of that motion, it feels only the rest.
 //! (Engines call this inertia scale or world velocity scale.)
 
-use crate::solver::{
-    collision::collider::{Collider, Pose},
-    particles::ParticleArrays,
-    simd::soa::SoaVec3,
-};
+use crate::solver::{math::pose::Pose, particles::ParticleArrays, simd::soa::SoaVec3};
 use bevy::math::{Mat3, Quat, Vec3};
 
 /// Fraction of the motion of its reference frame that a cloth feels.
@@ -109,18 +105,6 @@ impl FrameMotion {
         Pose {
             rotation: normalized(self.rotation * pose.rotation),
             translation: self.transform_point(pose.translation),
-        }
-    }
-
-    /// Returns a collider with its motion relative to a cloth that was moved along: if the collider moves with the
-    /// same frame, only the rest of its motion.
-    pub fn relative_collider(&self, collider: &Collider) -> Collider {
-        let start = self.transform_pose(&collider.start);
-        let remaining = |start: &Pose| start.translation.distance_squared(collider.end.translation);
-        if remaining(&start) < remaining(&collider.start) {
-            Collider { start, ..*collider }
-        } else {
-            *collider
         }
     }
 

@@ -262,6 +262,22 @@ impl ParticleArrays {
             })
     }
 
+    /// Writes the positions at the beginning of the substep, m. Call after everything else that moves particles,
+    /// before displacements are updated.
+    pub(in crate::solver) fn copy_substep_start(&self, start: &mut SoaVec3) {
+        let displacement = [
+            &self.displacement.x,
+            &self.displacement.y,
+            &self.displacement.z,
+        ];
+        let predicted = [&self.predicted.x, &self.predicted.y, &self.predicted.z];
+        let planes = [&mut start.x, &mut start.y, &mut start.z].into_iter();
+        for ((start, displacement), predicted) in planes.zip(displacement).zip(predicted) {
+            start.clear();
+            start.extend(predicted.iter().zip(displacement).map(|(x, d)| x - d));
+        }
+    }
+
     /// Restores the positions at the start of the last fixed step, with velocity 0.
     pub fn restore(&mut self) {
         self.position.copy_from(&self.previous);

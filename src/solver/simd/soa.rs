@@ -175,6 +175,16 @@ pub(in crate::solver) fn bounds(planes: [&[f32]; 3]) -> Bounds {
     bounds
 }
 
+/// Returns the smallest box that contains both boxes.
+pub(in crate::solver) fn union([low, high]: &Bounds, [from, to]: &Bounds) -> Bounds {
+    let mut both = [*low, *high];
+    for axis in 0..3 {
+        both[0][axis] = low[axis].min(from[axis]);
+        both[1][axis] = high[axis].max(to[axis]);
+    }
+    both
+}
+
 struct FindBounds<'a> {
     planes: [&'a [f32]; 3],
     bounds: &'a mut Bounds,

@@ -1,9 +1,11 @@
 //! Triangles of a cloth, for its mass and for aerodynamic forces.
 
 pub(crate) mod corners;
+pub(crate) mod grid_layout;
 
 use crate::solver::{
-    constraints::grid::GridLayout, simd::soa::SoaVec3, triangles::corners::Corners,
+    simd::soa::SoaVec3,
+    triangles::{corners::Corners, grid_layout::GridLayout},
 };
 use bevy::math::Vec3;
 use std::ops::Range;

@@ -5,7 +5,19 @@ use bevy::{
     asset::AssetPlugin, ecs::template::EntityTemplate, mesh::MeshPlugin, prelude::*,
     scene::ScenePlugin, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
-use bevy_drape::{Backstop, ClothPart, ClothTearing, prelude::*, solver::Shape};
+use bevy_drape::{
+    character::{
+        Backstop, ClothInertia, ClothInertiaTemplate, ClothMaxDistance, ClothPaint, ClothPart,
+        PerVertex, SkeletonColliders, VertexChannel,
+    },
+    cloth::{ClothWarmUp, PlanarCloth},
+    collision::ClothLayers,
+    pins::{ClothCorner, PinAnchor, PinsTemplate},
+    prelude::*,
+    pressure::ClothPressure,
+    proxy::ClothProxy,
+    solver::Shape,
+};
 
 fn app() -> App {
     let mut app = App::new();

@@ -11,9 +11,20 @@ use bevy::{
     transform::TransformPlugin,
 };
 use bevy_drape::{
-    ClothBuildFailed, ClothClock, ClothDiagnosticsPlugin, ClothMaxThreads, ClothPart,
-    ClothParticles, ClothSource, ClothStats, ClothTearing, ClothsPerFrame, LastPose, WindTime,
+    character::{ClothInertia, ClothMaxDistance, ClothPaint, ClothPart, SkeletonColliders},
+    cloth::{ClothBuildFailed, ClothMaxThreads, ClothSource, ClothWarmUp, PlanarCloth},
+    collision::{ClothLayers, LastPose},
+    debug::ClothGizmos,
+    diagnostics::{ClothDiagnosticsPlugin, ClothStats},
+    lod::{ClothBudget, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame},
+    picking::ClothTools,
+    pins::Pin,
     prelude::*,
+    pressure::ClothPressure,
+    proxy::ClothProxy,
+    sleep::ClothSleeping,
+    time::ClothClock,
+    wind::{WindOcclusion, WindTime, WindTurbulence},
 };
 use std::any::TypeId;
 

@@ -6,7 +6,11 @@ use crate::{
     particles, run, sheet, spawn,
 };
 use bevy::prelude::*;
-use bevy_drape::{ClothBuildFailed, ClothSource, prelude::*};
+use bevy_drape::{
+    cloth::{ClothBuildFailed, ClothSource},
+    prelude::*,
+    proxy::ClothProxy,
+};
 
 /// Number of [`ClothReady`] events.
 #[derive(Resource, Default)]

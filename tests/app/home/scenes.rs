@@ -16,7 +16,17 @@ use bevy::{
     transform::TransformPlugin,
     world_serialization::WorldSerializationPlugin,
 };
-use bevy_drape::{Backstop, ClothBuildFailed, ClothPart, ClothParticles, ClothTearing, prelude::*};
+use bevy_drape::{
+    character::{
+        Backstop, ClothInertia, ClothMaxDistance, ClothPaint, ClothPart, PerVertex, VertexChannel,
+    },
+    cloth::{ClothBuildFailed, ClothWarmUp},
+    collision::ClothLayers,
+    pins::{ClothCorner, PinAnchor},
+    prelude::*,
+    proxy::ClothProxy,
+    sleep::ClothSleeping,
+};
 use std::path::Path;
 
 /// Meshes that both apps refer to by a fixed handle, as to a file by its path.

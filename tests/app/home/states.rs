@@ -5,7 +5,7 @@ use crate::{
     add_mesh, app, centre, drawn, float3, headless::headless_app, particles, run, sheet, spawn,
 };
 use bevy::{prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
-use bevy_drape::{ClothParticles, ClothSystems, prelude::*};
+use bevy_drape::{collision::ClothLayers, prelude::*};
 use std::time::Duration;
 
 #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

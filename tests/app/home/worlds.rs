@@ -86,7 +86,7 @@ fn cloth_runs_in_a_sub_app() {
     let particles = outer
         .sub_app(Inner)
         .world()
-        .get::<bevy_drape::ClothParticles>(cloth);
+        .get::<bevy_drape::cloth::ClothParticles>(cloth);
     let particles = particles.expect("the cloth is built");
     let position = |i| particles.world_position(i).to_array().map(f32::to_bits);
     let inner: Vec<_> = (0..particles.len()).map(position).collect();

@@ -7,7 +7,10 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{
-    ClothConstraints, ClothGrabs, ClothParticles, ClothSnapshot, SnapshotError, prelude::*,
+    cloth::ClothConstraints,
+    grab::ClothGrabs,
+    prelude::*,
+    snapshot::{ClothSnapshot, SnapshotError},
 };
 use serde_json::Value;
 
@@ -67,7 +70,7 @@ fn only_a_modified_shape_is_stored() {
     // Measuring loads writes to the constraints, but does not change their shape.
     app.world_mut()
         .entity_mut(cloth)
-        .insert(bevy_drape::ClothTearing::at_load(1e6));
+        .insert(bevy_drape::tearing::ClothTearing::at_load(1e6));
     run(&mut app, 10);
     assert!(shape(&app).is_null());
     let mut constraints = app.world_mut().get_mut::<ClothConstraints>(cloth).unwrap();
@@ -103,9 +106,9 @@ fn damaged_files_are_refused_and_change_nothing() {
     let point = particles(&app, cloth).world_position(200);
     command(&mut app, cloth, |cloth| {
         cloth.grab(hand, point);
-        cloth.trigger(|entity| bevy_drape::CutCloth {
+        cloth.trigger(|entity| bevy_drape::tearing::CutCloth {
             entity,
-            blade: bevy_drape::Blade::stroke(Vec3::X * -0.8, Vec3::X * 0.2, Vec3::Z),
+            blade: bevy_drape::tearing::Blade::stroke(Vec3::X * -0.8, Vec3::X * 0.2, Vec3::Z),
             by: Some(hand),
         });
     });

@@ -1,6 +1,7 @@
 //! Cloth that tears under load.
 
 use super::*;
+use bevy_drape::{cloth::StretchSolver, mesh::Diagonals};
 
 #[test]
 fn a_load_tears_at_the_weak_seam_first() {
@@ -37,7 +38,7 @@ fn a_load_tears_at_the_weak_seam_first() {
         let hand = app.world_mut().spawn_empty().id();
         let edge = Vec3::NEG_Y * 0.6;
         command(&mut app, cloth, |cloth| {
-            let mut grab = bevy_drape::GrabCloth::new(cloth.id(), hand, edge);
+            let mut grab = bevy_drape::grab::GrabCloth::new(cloth.id(), hand, edge);
             grab.radius = 0.31;
             grab.force = 300.0;
             cloth.trigger(|_| grab);

@@ -42,9 +42,10 @@ use self::adaptive_substeps::AdaptiveSubsteps;
 use crate::solver::collision::mesh::{MeshCollider, TriangleSurface};
 use crate::solver::{
     collision::{
-        collider::{Collider, Friction, Pose},
+        collider::{Collider, Friction},
         shape::Shape,
     },
+    math::pose::Pose,
     particles::ParticleArrays,
     simd::soa::SoaVec3,
 };

@@ -1,6 +1,6 @@
 //! Motion of a rigid body during a fixed step.
 
-use crate::solver::collision::collider::{Pose, TELEPORT_SPEED};
+use crate::solver::{collision::collider::TELEPORT_SPEED, math::pose::Pose};
 use bevy::math::{Mat3, Quat, Vec3};
 
 /// Motion state of a rigid body.

@@ -28,12 +28,13 @@ pub use surface::{SurfaceError, TriangleSurface};
 use self::group::ChunkCache;
 use crate::solver::{
     collision::{
-        collider::{Collider, Friction, Pose, Surface},
+        collider::{Collider, Friction, Surface},
         narrow_phase::ColliderAtSubstep,
     },
+    math::pose::Pose,
     parallel::workers::{PARTICLES_PER_PART, Workers},
     particles::ParticleArrays,
-    simd::soa::{Bounds, SoaVec3, bounds},
+    simd::soa::{Bounds, SoaVec3, bounds, union},
 };
 use bevy::math::{Mat3, Vec3};
 use std::sync::Arc;
@@ -169,14 +170,7 @@ impl MeshContacts {
             }
         }
         if self.near {
-            let displacement = [&p.displacement.x, &p.displacement.y, &p.displacement.z];
-            let predicted = [&p.predicted.x, &p.predicted.y, &p.predicted.z];
-            let start = &mut self.start;
-            let planes = [&mut start.x, &mut start.y, &mut start.z].into_iter();
-            for ((start, displacement), predicted) in planes.zip(displacement).zip(predicted) {
-                start.clear();
-                start.extend(predicted.iter().zip(displacement).map(|(x, d)| x - d));
-            }
+            p.copy_substep_start(&mut self.start);
         }
     }
 
@@ -312,15 +306,6 @@ pub fn deepest_mesh_penetration<'a>(
         }
     }
     deepest
-}
-
-fn union([low, high]: &Bounds, [from, to]: &Bounds) -> Bounds {
-    let mut both = [*low, *high];
-    for axis in 0..3 {
-        both[0][axis] = low[axis].min(from[axis]);
-        both[1][axis] = high[axis].max(to[axis]);
-    }
-    both
 }
 
 #[cfg(test)]

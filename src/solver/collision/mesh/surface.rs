@@ -9,8 +9,8 @@
 //! Triangles near a box or a point are found with parry's bounding volume hierarchy. Results do not depend on
 //! how the tree was built, since leaves are compared one by one.
 
-use super::triangle::{self, Feature};
 use crate::solver::collision::shape::Shape;
+use crate::solver::math::closest_point::{ClosestOnTriangle, Feature};
 use bevy::{math::Vec3, platform::collections::HashMap};
 use parry3d::{
     bounding_volume::Aabb,
@@ -303,7 +303,9 @@ impl TriangleSurface {
     /// Returns the point of one triangle that is closest to a point.
     #[inline]
     pub(super) fn nearest_on(&self, triangle: u32, to: Vec3) -> ClosestPoint {
-        let (at, feature) = triangle::closest_point(self.corners(triangle), to);
+        let corners = self.corners(triangle);
+        let closest = ClosestOnTriangle::new(corners, to);
+        let (at, feature) = (closest.position(corners), closest.feature);
         ClosestPoint {
             triangle,
             feature,
@@ -344,7 +346,7 @@ impl TriangleSurface {
         let triangle = near.triangle as usize;
         match near.feature {
             _ if self.edge_normals.is_empty() => self.normals[triangle],
-            Feature::Face => self.normals[triangle],
+            Feature::Face | Feature::Degenerate => self.normals[triangle],
             Feature::Edge(k) => self.edge_normals[triangle][k],
             Feature::Corner(k) => self.point_normals[self.triangles[triangle][k] as usize],
         }

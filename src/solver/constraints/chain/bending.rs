@@ -16,7 +16,7 @@
 //! meshes, are nearly independent of each other. For them λ = −c/α̃ is as good, at a fraction of the cost.
 
 use super::Tile;
-use crate::solver::{relax::Regularization, simd::select};
+use crate::solver::{constraints::points::Regularization, simd::select};
 
 /// Smallest ratio of α̃ to w₀ + 4w₁ + w₂ at which bends may act as forces. The largest eigenvalue of KWKᵀ is
 /// 16w along a chain, so warp and weft together would be unstable where 32w exceeds 4α̃, at a ratio of 4/3.

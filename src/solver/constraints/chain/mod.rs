@@ -9,7 +9,10 @@
 pub(super) mod bending;
 pub(super) mod stretch;
 
-use crate::solver::{constraints::grid::GridSolveParams, relax::Regularization, simd::select};
+use crate::solver::{
+    constraints::{grid::GridSolveParams, points::Regularization},
+    simd::select,
+};
 pub(in crate::solver) use bending::MIN_EXPLICIT_RATIO;
 pub(in crate::solver) use stretch::RIGID_LENGTH_LIMIT;
 
@@ -146,7 +149,7 @@ fn project<const W: usize>(
 }
 
 /// Returns Δλ/|d| of a distance constraint, the displacement per unit of inverse mass as a fraction of the
-/// difference d: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|), as in [`relax`](crate::solver::relax()), with one division.
+/// difference d: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|), as in `relax`, with one division.
 /// `masses` is w₀ + w₁. A negative rest length means that there is no constraint; with `SLACK`, distances
 /// below the rest length are allowed.
 #[inline(always)]

@@ -26,7 +26,7 @@
 //! a strip.
 
 use super::{ChainLinks, Tile};
-use crate::solver::{relax::Regularization, simd::select};
+use crate::solver::{constraints::points::Regularization, simd::select};
 
 /// Fraction of its own error that a link may correct by pushing. In a long chain the pivot is about half of the
 /// sum of both inverse masses, so 0.5 would be a full projection; slightly less drapes with the least strain

@@ -1,9 +1,8 @@
 //! Solves distance constraints in chunks: gather, compute, scatter.
 
 use super::particle_access::{ParticleAccess, transpose};
-use crate::solver::{
-    constraints::{chain::projection_factor, coloring::Batch},
-    relax::Regularization,
+use crate::solver::constraints::{
+    chain::projection_factor, coloring::Batch, points::Regularization,
 };
 use bevy::math::Vec4;
 

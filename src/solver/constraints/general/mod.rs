@@ -29,8 +29,12 @@ mod find_chains;
 mod particle_access;
 
 use crate::solver::{
-    constraints::{bend::BendConstraint, coloring::Batch, grid::GridSolveParams},
-    relax::{Points, Regularization},
+    constraints::{
+        bend::BendConstraint,
+        coloring::Batch,
+        grid::GridSolveParams,
+        points::{Points, Regularization},
+    },
     simd::{Kernel, dispatch},
 };
 use bends::solve_bends;

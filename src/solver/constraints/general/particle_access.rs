@@ -1,6 +1,6 @@
 //! Access to particles by index: in a packed copy, or in the SoA arrays.
 
-use crate::solver::relax::Points;
+use crate::solver::constraints::points::Points;
 use bevy::math::{Mat4, Vec4};
 
 /// Particles of a [`PackedWindow`]: as many as a 16-bit index addresses.

@@ -13,13 +13,15 @@ use super::{
     transpose::{transpose_back, transpose_weft},
 };
 use crate::solver::{
-    constraints::chain::{SCRATCH_PER_PARTICLE, Tile},
+    constraints::{
+        chain::{SCRATCH_PER_PARTICLE, Tile},
+        points::{Points, Regularization},
+    },
     parallel::{
         columns::Columns,
         split::split,
         workers::{PARTICLES_PER_PART, PartIterator, Workers},
     },
-    relax::{Points, Regularization},
     simd::{Kernel, aligned::AlignedVec, dispatch},
 };
 use std::{cell::RefCell, ops::Range};

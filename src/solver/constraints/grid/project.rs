@@ -2,9 +2,8 @@
 //! other, so no two constraints share a particle.
 
 use crate::solver::{
-    constraints::chain::projection_factor,
+    constraints::{chain::projection_factor, points::Regularization},
     parallel::{split::split, workers::PartIterator},
-    relax::Regularization,
 };
 use std::ops::Range;
 
@@ -83,7 +82,7 @@ impl ParticlePlanes<'_> {
 /// Solves the constraints between two rows; a negative rest length marks a missing constraint.
 /// With `UNILATERAL`, distances below the rest length are allowed. `lambda` may be empty.
 ///
-/// As in [`relax`](crate::solver::relax()), with one division: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|),
+/// As in `relax`, with one division: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|),
 /// x₀ −= w₀s·d, x₁ += w₁s·d, λ += s|d|.
 #[inline(always)]
 pub(super) fn project<const UNILATERAL: bool>(

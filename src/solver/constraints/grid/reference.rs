@@ -15,9 +15,9 @@ use crate::solver::{
             stretch::{NEAR_LIMIT, PUSH_FRACTION},
         },
         graph::ConstraintKind,
+        points::Regularization,
     },
     parallel::workers::Workers,
-    relax::Regularization,
 };
 
 /// Settings for the direct solution of a chain.

@@ -9,7 +9,7 @@ use super::{
     axis::NodeAxis,
     distances::{Hole, NodeDistances},
 };
-use crate::solver::{relax::Regularization, simd::aligned::AlignedVec};
+use crate::solver::{constraints::points::Regularization, simd::aligned::AlignedVec};
 
 /// Grid of nodes, each of which is a particle of the cloth.
 #[derive(Clone, Debug, Default, PartialEq)]

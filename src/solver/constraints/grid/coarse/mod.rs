@@ -28,8 +28,8 @@ use super::{
     GridConstraintSet, GridLayout, GridSolveParams, project::ParticlePlanes, transpose::transpose,
 };
 use crate::solver::{
+    constraints::points::Regularization,
     parallel::workers::Workers,
-    relax::Regularization,
     simd::{Kernel, aligned::AlignedVec, dispatch},
 };
 use axis::NodeAxis;
