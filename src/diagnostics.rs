@@ -1,14 +1,14 @@
 //! Measures the cost and quality of cloth steps, per cloth and as Bevy diagnostics.
 
+use crate::solver::{Stretch, deepest_penetration, measure_stretch};
 use crate::{
     cloth::{
         Cloth,
-        components::{ClothConstraints, ClothParticles},
+        activity::ClothSleeping,
+        particles::{ClothConstraints, ClothParticles},
+        schedule::ClothSystems,
     },
     collision::{active_colliders::ActiveColliders, layers::ClothLayers},
-    plugin::ClothSystems,
-    sleep::ClothSleeping,
-    solver::{Stretch, deepest_penetration, measure_stretch},
 };
 use bevy::{
     app::FixedUpdate,

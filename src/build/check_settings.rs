@@ -4,11 +4,14 @@ use crate::{
     character::inertia::ClothInertia,
     cloth::{
         Cloth,
-        settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
+        settings::{ClothGravity, ClothSubsteps},
     },
     params::{self, Param},
     pressure::ClothPressure,
-    wind::zone::WindZone,
+    wind::{
+        settings::{Wind, WindOcclusion, WindTurbulence},
+        zone::WindZone,
+    },
 };
 use bevy::prelude::*;
 

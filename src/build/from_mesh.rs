@@ -1,37 +1,37 @@
 //! Builds cloths from meshes as soon as those are loaded.
 
+use crate::solver::SoaVec3;
 use crate::{
+    build::{PresetResolved, rebind_pins},
     character::{
         inertia::ClothInertia,
         max_distance::ClothMaxDistance,
-        paint::{
-            ClothPaint, ClothPart, Paint, PerVertex, VertexChannel, per_vertex, removes_colours,
-        },
+        multipliers::{bind_masses, bind_stiffness},
+        paint::{ClothPaint, ClothPart},
+        reference_frame::{bind_motion_constraints, record_anchor_poses},
+        skeleton::{AssetState, ClothSkin, Skeletons},
         skin_weights::SkinWeights,
     },
     cloth::{
         Cloth, ClothReady,
-        components::{
-            Binding, ClothBody, ClothBuildFailed, ClothConstraints, ClothMesh, ClothParticles,
-            ClothSkin, ClothSource, PresetResolved, TetherSource,
-        },
+        components::ClothBody,
         fabric::Fabric,
+        fingerprint::BuildFingerprint,
+        particles::{ClothConstraints, ClothParticles},
+        source::{ClothBuildFailed, ClothSource},
+        tethers::TetherSource,
+        transforms::is_usable,
     },
     grab::ClothGrabs,
     lod::ClothsPerFrame,
-    mesh::{MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list},
+    mesh::{
+        MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list,
+        paint::{Paint, PerVertex, VertexChannel, per_vertex},
+    },
     params,
     pins::{PinSelector, Pins},
+    render::own_mesh::{Binding, ClothMesh},
     rope::Rope,
-    snapshot::BuildFingerprint,
-    solver::SoaVec3,
-};
-use crate::{
-    character::{
-        reference_frame::{bind_motion_constraints, record_anchor_poses},
-        skeleton::{AssetState, Skeletons},
-    },
-    pins::bind::{bind_masses, bind_pins, bind_stiffness},
 };
 use bevy::{
     asset::RenderAssetUsages,
@@ -149,7 +149,7 @@ pub(crate) fn build(
         let frame = body.tether_source.to_world;
         body.build_fingerprint = BuildFingerprint::new(frame, &body, Some(&binding), &constraints);
         bind_motion_constraints(entity, max_distance, &mut body, count);
-        bind_pins(entity, pins, &particles, &mut body);
+        rebind_pins(entity, pins, &particles, &mut body);
         record_anchor_poses(entity, motion, &mut body, particles.origin, |other| {
             skeletons.joint(other)
         });
@@ -215,6 +215,18 @@ fn channels<'a>(
         });
     let numbers = multiples.into_iter().flatten().chain(distances);
     pinned.chain(numbers.filter_map(PerVertex::channel))
+}
+
+/// Returns whether any of these channels is a colour: vertex colours are then paint and are not rendered.
+fn removes_colours<'a>(
+    mut used: impl Iterator<Item = &'a VertexChannel>,
+    part: Option<&ClothPart>,
+) -> bool {
+    let part_uses_colour = match part {
+        Some(ClothPart::Painted { channel, .. }) => channel.is_colour(),
+        _ => false,
+    };
+    part_uses_colour || used.any(VertexChannel::is_colour)
 }
 
 /// Inputs from which a cloth is built.
@@ -427,10 +439,4 @@ fn initial_pose(
         skin: Some(skin),
         positions: Some(positions),
     })
-}
-
-/// Returns whether a cloth can be built at a transform.
-pub(crate) fn is_usable(transform: &GlobalTransform) -> bool {
-    let affine = transform.affine();
-    affine.is_finite() && affine.inverse().is_finite()
 }

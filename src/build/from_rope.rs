@@ -1,27 +1,25 @@
 //! Builds ropes, and rebuilds them when they change.
 
+use crate::solver::ParticleArrays;
 use crate::{
-    build::{from_mesh::is_usable, rebuild::remove_built_components},
-    character::reference_frame::record_anchor_poses,
-    pins::bind::bind_pins,
-};
-use crate::{
-    character::inertia::ClothInertia,
+    build::{PresetResolved, rebind_pins, rebuild::remove_built_components},
+    character::{inertia::ClothInertia, reference_frame::record_anchor_poses},
     cloth::{
         Cloth, ClothReady,
-        components::{
-            Binding, ClothBody, ClothBuildFailed, ClothConstraints, ClothMesh, ClothParticles,
-            ClothSource, PresetResolved, TetherSource,
-        },
+        components::ClothBody,
+        fingerprint::BuildFingerprint,
+        particles::{ClothConstraints, ClothParticles},
         settings::ClothGravity,
+        source::{ClothBuildFailed, ClothSource},
+        tethers::TetherSource,
+        transforms::is_usable,
     },
     grab::ClothGrabs,
     mesh::Tube,
     params,
     pins::Pins,
+    render::own_mesh::{Binding, ClothMesh},
     rope::{Rope, RopeBody, RopeLayout, length_in_world},
-    snapshot::BuildFingerprint,
-    solver::ParticleArrays,
 };
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
@@ -71,7 +69,7 @@ pub(crate) fn build_ropes(
             continue;
         }
         let mut wanted = Rope::clone(&rope);
-        let messages = wanted.sanitize();
+        let messages = sanitize(&mut wanted);
         let down = gravity.0 * cloth.gravity_scale;
         let layout = match lay_out(&wanted, &transform, down) {
             Ok(layout) => layout,
@@ -99,7 +97,7 @@ pub(crate) fn build_ropes(
             mut body,
             tube,
         } = build_rope(&rope, &wanted, layout, &transform);
-        bind_pins(entity, pins.unwrap_or(&Pins::none()), &particles, &mut body);
+        rebind_pins(entity, pins.unwrap_or(&Pins::none()), &particles, &mut body);
         record_anchor_poses(entity, motion, &mut body, particles.origin, |other| {
             transforms.get(other).ok().copied()
         });
@@ -144,6 +142,20 @@ pub(crate) fn build_ropes(
             ))
             .trigger(|entity| ClothReady { entity });
     }
+}
+
+/// Clamps all numbers of a rope to their ranges. Returns a message for each one that was outside.
+fn sanitize(rope: &mut Rope) -> Vec<String> {
+    let mut messages = params::sanitize(params::ROPE, rope);
+    if let Some(length) = rope.length
+        && !(length > 0.0 && length.is_finite())
+    {
+        rope.length = None;
+        messages.push(format!(
+            "Rope::length is {length}, but must be above 0 m; using the length of the polyline"
+        ));
+    }
+    messages
 }
 
 /// Lays out a rope, or returns why it cannot be built. `down` is the direction of sag in the world.
@@ -230,4 +242,22 @@ pub(crate) fn remove_rope_components(
     mut commands: Commands,
 ) {
     remove_built_components(event.entity, &sources, &mut commands);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_lengths_are_replaced_by_none() {
+        for bad in [f32::NAN, f32::INFINITY, 0.0, -1.0] {
+            let mut rope = Rope {
+                length: Some(bad),
+                ..default()
+            };
+            let messages = sanitize(&mut rope);
+            assert!(messages.len() == 1 && messages[0].contains("Rope::length"));
+            assert_eq!(rope, Rope::default());
+        }
+    }
 }

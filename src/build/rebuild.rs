@@ -1,24 +1,24 @@
 //! Rebuilds cloths whose mesh was replaced or changed, and restores the source mesh when `Cloth` is removed.
 
-use crate::build::from_mesh::{read_cloth_mesh, select_cloth};
 use crate::{
-    character::paint::ClothPart,
+    build::from_mesh::{read_cloth_mesh, select_cloth},
+    character::{paint::ClothPart, skeleton::ClothSkin},
     cloth::{
         Cloth,
-        components::{
-            ClothBody, ClothBuildFailed, ClothConstraints, ClothContacts, ClothMesh,
-            ClothParticles, ClothSkin, ClothSource,
-        },
+        activity::ClothSleeping,
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
+        source::{ChangedMeshes, ClothBuildFailed, ClothSource, has_source_changed},
     },
+    collision::contacts::ClothContacts,
     grab::ClothGrabs,
+    render::own_mesh::ClothMesh,
     rope::Rope,
-    sleep::{ClothSleeping, SleepTimer},
+    sleep::SleepTimer,
 };
 use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
-    ecs::system::SystemParam,
     mesh::skinning::SkinnedMesh,
-    platform::collections::HashSet,
     prelude::*,
 };
 
@@ -36,27 +36,6 @@ type BuiltComponents = (
     Aabb,
     NoAutoAabb,
 );
-
-/// Mesh assets that have changed, as by reloading a file.
-#[derive(SystemParam)]
-pub(crate) struct ChangedMeshes<'w, 's> {
-    events: MessageReader<'w, 's, AssetEvent<Mesh>>,
-    // Cloths change their own meshes in every frame: the allocation is kept.
-    changed: Local<'s, HashSet<AssetId<Mesh>>>,
-}
-
-impl ChangedMeshes<'_, '_> {
-    /// Returns the meshes that changed since the last call.
-    pub(crate) fn read(&mut self) -> &HashSet<AssetId<Mesh>> {
-        self.changed.clear();
-        let events = self.events.read().filter_map(|event| match event {
-            AssetEvent::Modified { id } | AssetEvent::Added { id } => Some(*id),
-            _ => None,
-        });
-        self.changed.extend(events);
-        &self.changed
-    }
-}
 
 /// Triggers the rebuild of cloths whose `Mesh3d` or skeleton was replaced.
 pub(crate) fn rebuild_replaced_meshes(
@@ -107,20 +86,6 @@ pub(crate) fn rebuild_replaced_meshes(
                 .try_insert(source.clone());
         }
     }
-}
-
-/// Returns whether the source mesh of a cloth or proxy has changed.
-pub(crate) fn has_source_changed(
-    source: &Ref<ClothSource>,
-    changed: &HashSet<AssetId<Mesh>>,
-    sources: &Query<&ClothSource>,
-) -> bool {
-    let source_id = source.source.id();
-    // Changes before it was built are included. And a cloth built from the mesh of another cloth does not
-    // follow the changes of that one.
-    !source.is_changed()
-        && changed.contains(&source_id)
-        && !sources.iter().any(|other| other.own.id() == source_id)
 }
 
 /// Triggers the rebuild of cloths whose mesh asset has changed, and of those that could not be built, when the

@@ -1,23 +1,26 @@
 //! Resets a cloth to its untorn rest shape.
 
+use crate::solver::{ParticleArrays, Triangles};
 use crate::{
-    character::reference_frame::{bind_motion_constraints, record_anchor_poses},
-    pins::bind::{bind_pins, bind_stiffness},
-};
-use crate::{
+    build::rebind_pins,
     character::{
-        frame_history::FrameHistory, inertia::ClothInertia, max_distance::ClothMaxDistance,
+        frame_history::FrameHistory,
+        inertia::ClothInertia,
+        max_distance::ClothMaxDistance,
+        multipliers::bind_stiffness,
         paint::ClothPaint,
+        reference_frame::{bind_motion_constraints, record_anchor_poses},
     },
     cloth::{
         Cloth, ResetCloth,
-        components::{
-            ClothBody, ClothConstraints, ClothContacts, ClothMesh, ClothParticles, ClothSource,
-        },
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
+        source::ClothSource,
     },
+    collision::contacts::ClothContacts,
     grab::{ClothGrabs, release_all},
     pins::Pins,
-    solver::{ParticleArrays, Triangles},
+    render::own_mesh::ClothMesh,
 };
 use bevy::prelude::*;
 use std::sync::Arc;
@@ -65,7 +68,7 @@ pub(crate) fn reset(
     let Ok(transform) = transforms.compute_global_transform(entity) else {
         return;
     };
-    if !crate::build::from_mesh::is_usable(&transform) {
+    if !crate::cloth::transforms::is_usable(&transform) {
         error!(
             "cloth {entity}: cannot be reset at {transform:?}; set a finite transform with a scale \
              other than 0"
@@ -131,7 +134,7 @@ pub(crate) fn reset(
     body.pin_targets.clear();
     contacts.contacts.had_contact = false;
     constraints.forget_angular_momentum();
-    bind_pins(
+    rebind_pins(
         entity,
         pins.unwrap_or(&Pins::default()),
         &particles,

@@ -2,7 +2,10 @@
 
 use crate::{pins::PinAnchor, solver::InertiaScale};
 use bevy::{
-    ecs::entity::{EntityMapper, MapEntities},
+    ecs::{
+        entity::{EntityMapper, MapEntities},
+        template::{EntityTemplate, Template, TemplateContext},
+    },
     prelude::*,
 };
 #[cfg(feature = "serialize")]
@@ -157,4 +160,44 @@ pub struct TeleportCloth {
     pub entity: Entity,
     /// Effect on the cloth.
     pub how: Teleport,
+}
+
+/// Template of a [`ClothInertia`] with a named entity of the same scene as its frame:
+/// `~ClothInertiaTemplate::of(#Hero, ClothInertia::uniform(0.5))` in `bsn!`.
+#[derive(Debug, Default)]
+pub struct ClothInertiaTemplate {
+    inertia: ClothInertia,
+    frame: Option<EntityTemplate>,
+}
+
+impl ClothInertiaTemplate {
+    /// Uses an entity as the frame of these settings.
+    pub fn of(entity: impl Into<EntityTemplate>, inertia: ClothInertia) -> Self {
+        Self {
+            inertia,
+            frame: Some(entity.into()),
+        }
+    }
+}
+
+impl Template for ClothInertiaTemplate {
+    type Output = ClothInertia;
+
+    fn build_template(&self, context: &mut TemplateContext) -> Result<ClothInertia> {
+        let frame = match &self.frame {
+            Some(entity) => PinAnchor::Entity(entity.build_template(context)?),
+            None => self.inertia.frame,
+        };
+        Ok(ClothInertia {
+            frame,
+            ..self.inertia.clone()
+        })
+    }
+
+    fn clone_template(&self) -> Self {
+        Self {
+            inertia: self.inertia.clone(),
+            frame: self.frame,
+        }
+    }
 }

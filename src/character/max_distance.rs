@@ -1,6 +1,6 @@
 //! Max-distance constraints and backstops, relative to the animated mesh.
 
-use crate::character::paint::PerVertex;
+use crate::mesh::paint::PerVertex;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};

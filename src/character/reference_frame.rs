@@ -1,23 +1,23 @@
 //! Reference frame of a cloth at the beginning of a step: animation targets of the particles, the part of the
 //! frame's motion that the cloth follows rigidly, and teleports.
 
-use crate::cloth::transforms::{Anchors, TransformHistory, relative};
+use crate::solver::{self, FrameMotion, MotionConstraints, ParticleArrays, SoaVec3};
 use crate::{
     character::{
-        frame_history::{FramePose, ReferenceEntity},
         inertia::{ClothInertia, Teleport, TeleportCloth},
-        max_distance::{Backstop, ClothMaxDistance},
-        paint::{PerVertex, VertexChannel},
+        max_distance::{Backstop, ClothMaxDistance, PINNED_DISTANCE},
+        skin_weights::SkinWeights,
     },
     cloth::{
         ResetCloth,
-        components::{ClothBody, ClothParticles},
+        activity::ClothPaused,
+        components::ClothBody,
+        particles::ClothParticles,
+        transforms::{Anchors, FramePose, ReferenceEntity, TransformHistory, relative},
     },
     collision::collider::LastPose,
-    lod::ClothPaused,
-    mesh::smooth_normals,
-    pins::PinAnchor,
-    solver::{self, FrameMotion, MotionConstraints, ParticleArrays, SoaVec3},
+    mesh::{paint::PerVertex, smooth_normals},
+    pins::{BoundPin, PinAnchor},
 };
 use bevy::{
     math::{Affine3A, Vec3A},
@@ -88,10 +88,11 @@ fn resolve(
     particles: usize,
 ) -> Option<Vec<f32>> {
     let whole = body.topology.positions.len();
-    let values = match body.paint.resolve(values, body.skin.as_ref(), whole) {
+    let joints = body.skin.as_ref().map(SkinWeights::as_joints);
+    let values = match body.paint.resolve(values, joints, whole) {
         Ok(values) => values,
         Err(channel) => {
-            let inventory = body.paint.inventory(body.skin.as_ref());
+            let inventory = body.paint.inventory(joints);
             error!(
                 "cloth {entity}: its ClothMaxDistance is ignored: the {what} is painted in \
                  {channel:?}, which its mesh does not have; it has {inventory}"
@@ -117,17 +118,25 @@ fn rest_normals(body: &ClothBody) -> Vec<Vec3> {
     normals.into_iter().map(front).collect()
 }
 
-/// Logs a warning for painted channels that the mesh lacks.
-pub(crate) fn warn_of_missing_channels(
-    entity: Entity,
-    body: &ClothBody,
-    channels: &[VertexChannel],
-    what: &str,
-) {
-    if !channels.is_empty() {
-        let inventory = body.paint.inventory(body.skin.as_ref());
-        warn!("cloth {entity}: cannot {what}: its mesh has no {channels:?}, but {inventory}");
-    }
+/// Returns the particles pinned regardless of `Pins`: those on the seam, and those whose max distance from the
+/// animation is (almost) 0.
+pub(crate) fn implicitly_pinned(body: &ClothBody) -> impl Iterator<Item = u32> + '_ {
+    let max_distances = &body.reference_frame.motion_constraints.max_distances;
+    let near = (0..)
+        .zip(max_distances)
+        .filter(|(_, reach)| **reach <= PINNED_DISTANCE);
+    body.seam.iter().copied().chain(near.map(|(i, _)| i))
+}
+
+/// Finds the joint with the largest weight on the pinned particles, after pins were bound.
+pub(crate) fn find_dominant_joint(body: &mut ClothBody) {
+    let follows_cloth =
+        |pin: &BoundPin| (pin.anchor == PinAnchor::Cloth).then_some(pin.particle as usize);
+    let particles_on_cloth = body.pins.iter().filter_map(follows_cloth);
+    body.reference_frame.dominant_joint = body
+        .skin
+        .as_ref()
+        .and_then(|skin| skin.dominant_joint(particles_on_cloth));
 }
 
 /// Poses the skeleton for this step, and computes the animation targets of the particles.

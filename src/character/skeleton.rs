@@ -4,9 +4,7 @@
 //! additional joint instead, the entity of the cloth, which transforms them as if the mesh had no skeleton. The
 //! rest of the mesh is skinned as before.
 
-use crate::{
-    character::skin_weights::SkinWeights, cloth::components::ClothSkin, mesh::topology::NO_PARTICLE,
-};
+use crate::{character::skin_weights::SkinWeights, mesh::topology::NO_PARTICLE};
 use bevy::{
     camera::primitives::Aabb,
     ecs::system::SystemParam,
@@ -113,6 +111,32 @@ impl Skeletons<'_, '_> {
             own: own.inverse_bindposes.clone(),
         };
         Some((skin, own, joint))
+    }
+}
+
+/// Inverse bind poses of a cloth's mesh before and after it was built. Saved with a scene, so that the
+/// original ones can be restored.
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Clone, Debug)]
+pub(crate) struct ClothSkin {
+    pub(crate) original: Handle<SkinnedMeshInverseBindposes>,
+    pub(crate) own: Handle<SkinnedMeshInverseBindposes>,
+}
+
+impl ClothSkin {
+    /// Returns whether an entity still has the skeleton that the plugin gave it.
+    pub(crate) fn is_in_use(&self, now: Option<&SkinnedMesh>) -> bool {
+        now.is_some_and(|now| now.inverse_bindposes == self.own)
+    }
+
+    /// Returns the skeleton without the joint of the cloth itself, if it has one.
+    pub(crate) fn original(&self, now: Option<&SkinnedMesh>) -> Option<SkinnedMesh> {
+        let now = now.filter(|now| self.is_in_use(Some(now)))?;
+        let (_, joints) = now.joints.split_last()?;
+        Some(SkinnedMesh {
+            inverse_bindposes: self.original.clone(),
+            joints: joints.to_vec(),
+        })
     }
 }
 

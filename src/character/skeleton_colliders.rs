@@ -1,7 +1,8 @@
 //! Generates capsule colliders around the limbs of a character from its skinned mesh.
 
 use crate::{
-    cloth::components::{ClothSkin, ClothSource},
+    character::skeleton::ClothSkin,
+    cloth::source::ClothSource,
     collision::{collider::ClothCollider, layers::ClothLayers},
     mesh::Limb,
 };

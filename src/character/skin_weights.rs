@@ -1,6 +1,7 @@
 //! Skin weights of particles: linear blend skinning of the rest positions by a skeleton.
 
-use crate::{mesh::topology::NO_PARTICLE, solver::SoaVec3};
+use crate::mesh::{paint::JointWeights, topology::NO_PARTICLE};
+use crate::solver::SoaVec3;
 use bevy::{
     math::{Affine3A, Mat3A, Vec3A},
     mesh::{
@@ -204,8 +205,14 @@ impl SkinWeights {
         self.matrices[dominant.map_or(0, |(joint, _)| joint)]
     }
 
-    /// Returns the weight of a joint on each particle, if there is a joint of this name.
-    pub(crate) fn weights_of(&self, name: &str) -> Option<Vec<f32>> {
+    /// Returns the joints as a source of painted values.
+    pub(crate) fn as_joints(&self) -> &dyn JointWeights {
+        self
+    }
+}
+
+impl JointWeights for SkinWeights {
+    fn weights_of(&self, name: &str) -> Option<Vec<f32>> {
         let wanted = self.names.iter().position(|known| known == name)?;
         let weight = |influence: &JointInfluence| {
             let pairs = influence.joints.iter().zip(&influence.weights);
@@ -215,10 +222,9 @@ impl SkinWeights {
         Some(self.influences.iter().map(weight).collect())
     }
 
-    /// Returns the names of all joints that have one.
-    pub(crate) fn joint_names(&self) -> impl Iterator<Item = &str> {
+    fn joint_names(&self) -> Vec<&str> {
         let names = self.names.iter().map(String::as_str);
-        names.filter(|name| !name.is_empty())
+        names.filter(|name| !name.is_empty()).collect()
     }
 }
 
@@ -313,6 +319,6 @@ mod tests {
         let (skin, _) = skin();
         assert_eq!(skin.weights_of("Upper"), Some(vec![0.0, 0.5, 1.0]));
         assert_eq!(skin.weights_of("Tail"), None);
-        assert_eq!(skin.joint_names().collect::<Vec<_>>(), ["Upper"]);
+        assert_eq!(skin.joint_names(), ["Upper"]);
     }
 }

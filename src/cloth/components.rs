@@ -1,49 +1,30 @@
-//! Components that the plugin adds to a cloth entity: the state of the solver, and the mapping from particles
-//! back to the mesh. Inserted when the cloth is built, removed with [`Cloth`](crate::cloth::Cloth). They are not cloned
-//! with the entity: a clone builds its own.
+//! Per-cloth state of the simulation besides particles and constraints. Inserted when the cloth is built, removed
+//! with [`Cloth`](crate::cloth::Cloth). It is not cloned with the entity: a clone builds its own.
 
+use crate::solver::{
+    self, Compliance, ConstraintGraph, ParticleArrays, PinTarget, RelaxationFactor, SoaVec3,
+    SubstepTime, Tethers, Triangles, inverse_masses, measure_stretch, ramp_compliance,
+    ramp_density, ramp_strain_limit, ramp_tethers, ramp_thickness,
+};
 use crate::{
     character::{
-        frame_history::ReferenceFrame,
-        max_distance::PINNED_DISTANCE,
-        paint::{ClothPaint, Paint},
-        skin_weights::SkinWeights,
+        frame_history::ReferenceFrame, multipliers::PaintedMultipliers, skin_weights::SkinWeights,
     },
-    cloth::{Cloth, SelfCollision},
-    lod::choose_level::UpdateRate,
-    mesh::{MeshBinding, RenderFrame, Topology, Tube, topology::NO_PARTICLE},
+    cloth::{
+        Cloth, fingerprint::BuildFingerprint, shape::TornShape, tethers::TetherSource,
+        update_rate::UpdateRate,
+    },
+    collision::contacts::ClothContacts,
+    mesh::{Topology, paint::Paint, topology::NO_PARTICLE},
     pins::{BoundPin, Pins},
-    render::{interpolation::RenderViewKey, pose::RenderPose},
-    rope::{RopeBody, mean_scale},
+    pressure::enclosed_air::EnclosedVolume,
+    render::pose::RenderPose,
+    rope::RopeBody,
     sleep::SleepTimer,
-    snapshot::BuildFingerprint,
-    solver::{
-        self, Compliance, ConstraintGraph, Geodesics, ParticleArrays, PinTarget, RelaxationFactor,
-        SoaVec3, SubstepTime, Tethers, Triangles, inverse_masses, measure_stretch, ramp_compliance,
-        ramp_density, ramp_strain_limit, ramp_tethers, ramp_thickness, topology::Blade,
-    },
+    tearing::progress::CutEnd,
 };
-use bevy::{
-    camera::primitives::Aabb,
-    math::Vec3A,
-    mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
-    prelude::*,
-};
+use bevy::prelude::*;
 use std::sync::Arc;
-
-/// Particles of a cloth: position, displacement and inverse mass, as arrays.
-///
-/// Your own systems may change them between any two phases of a step, see
-/// [`ClothSystems`](crate::cloth::ClothSystems). A position written before
-/// [`ClothSystems::Collide`](crate::cloth::ClothSystems::Collide) also changes the velocity.
-#[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
-#[component(clone_behavior = Ignore)]
-pub struct ClothParticles(pub ParticleArrays);
-
-/// Distance constraints of a cloth, in solving order.
-#[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
-#[component(clone_behavior = Ignore)]
-pub struct ClothConstraints(pub ConstraintGraph);
 
 /// Per-cloth state of the simulation besides particles and constraints.
 #[derive(Component, Clone, Debug, Default)]
@@ -74,7 +55,7 @@ pub(crate) struct ClothBody {
     /// Valid steps left until a non-finite state is logged again.
     pub(crate) error_cooldown: u32,
     /// State that tears and cuts changed; `None` while the cloth is whole.
-    pub(crate) torn: Option<Box<TearState>>,
+    pub(crate) torn: Option<Box<TornShape>>,
     /// Tethers: upper bounds on the distance of particles from pins.
     pub(crate) tethers: Arc<Tethers>,
     /// Geodesic distances from which tethers are built, and whether they are up to date.
@@ -102,143 +83,6 @@ pub(crate) struct ClothBody {
     /// Frame entity for which transform tracking was set up, together with anchors and joints; `None` if this
     /// is still to be done.
     pub(crate) tracked_frame: Option<Entity>,
-}
-
-/// Painted mass and stiffness multipliers, one per particle of the whole cloth; empty if 1 everywhere.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct PaintedMultipliers {
-    pub(crate) bound_paint: ClothPaint,
-    pub(crate) mass: Vec<f32>,
-    pub(crate) stiffness: Vec<f32>,
-}
-
-/// Rest volume enclosed by a cloth.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct EnclosedVolume {
-    /// Frame and particle count for which it was measured.
-    pub(crate) measured_for: Option<(Mat3, usize)>,
-    /// Volume at rest, m³, negative if the triangles face inwards; `None` if the cloth is open.
-    pub(crate) rest_volume: Option<f32>,
-}
-
-/// Contacts of a cloth. Derived from the other components in each step.
-#[derive(Component, Clone, Debug, Default)]
-#[component(clone_behavior = Ignore)]
-pub(crate) struct ClothContacts {
-    pub(crate) contacts: solver::Contacts,
-    /// Frame for which the mean particle spacing at rest was measured, and that spacing, m.
-    spacing: Option<(Mat3, f32)>,
-}
-
-impl ClothContacts {
-    /// Discards cached contacts, after particles or their rest positions changed.
-    pub(crate) fn forget(&mut self) {
-        self.contacts.self_pairs.forget();
-    }
-
-    /// Returns the particle pairs in contact, within this tolerance, m.
-    #[cfg(feature = "debug")]
-    pub(crate) fn touching<'a>(
-        &'a self,
-        particles: &'a ClothParticles,
-        tolerance: f32,
-    ) -> impl Iterator<Item = [u32; 2]> + 'a {
-        self.contacts
-            .self_pairs
-            .touching(&particles.position, tolerance)
-    }
-
-    /// Returns the minimum distance kept from itself and other cloths, m; `None` if it collides with no cloth.
-    pub(crate) fn distance(
-        &mut self,
-        cloth: &Cloth,
-        body: &ClothBody,
-        time: &SubstepTime,
-    ) -> Option<f32> {
-        if cloth.self_collision == SelfCollision::Off || !body.update_rate.collides() {
-            if self.spacing.is_some() {
-                // Frees the memory as well.
-                *self = Self::default();
-            }
-            return None;
-        }
-        let to_world = body.tether_source.to_world;
-        let spacing = match self.spacing {
-            Some((frame, spacing)) if frame == to_world => spacing,
-            _ => {
-                // Of the whole cloth: a tear does not change the distance.
-                let Topology {
-                    positions,
-                    triangles,
-                    ..
-                } = &body.topology;
-                let spacing = solver::rest_spacing(positions, triangles, to_world);
-                self.spacing = Some((to_world, spacing));
-                spacing
-            }
-        };
-        let thickness = body.ramped(cloth, time).thickness + 2.0 * body.radius();
-        Some(solver::self_distance(thickness, spacing))
-    }
-}
-
-/// Data from which the tethers of a cloth are built.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TetherSource {
-    /// Geodesic distances, shared with snapshots. Empty while no tear is expected.
-    pub(crate) distances: Arc<Geodesics>,
-    /// Rotation and scale from mesh space to world axes when the cloth was built or reset.
-    pub(crate) to_world: Mat3,
-    pub(crate) stale: StaleDistances,
-}
-
-/// Change since the geodesic distances were measured.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum StaleDistances {
-    /// Everything changed: other pins, or another cloth.
-    #[default]
-    All,
-    /// A snapshot without distances was restored: measuring again gives the same values.
-    Missing,
-    /// The cloth opened at these particles.
-    Torn(Vec<u32>),
-    UpToDate,
-}
-
-impl StaleDistances {
-    /// Records that the cloth opened at these particles.
-    pub(crate) fn tear(&mut self, at: impl IntoIterator<Item = u32>) {
-        match self {
-            Self::All | Self::Missing => {}
-            Self::Torn(particles) => particles.extend(at),
-            Self::UpToDate => *self = Self::Torn(at.into_iter().collect()),
-        }
-    }
-}
-
-/// End of the last cut of a stroke.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct CutEnd {
-    /// Entity that cuts.
-    pub(crate) by: Entity,
-    /// Pose of the blade.
-    pub(crate) blade: Blade,
-    /// Particle at which the cut ends.
-    pub(crate) particle: u32,
-}
-
-/// Additional state of a cloth that was torn or cut.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct TearState {
-    /// Rest position of each particle, in mesh space. `topology` stays that of the whole cloth.
-    pub(crate) rest: Vec<Vec3>,
-    /// For each added particle: the particle of the whole cloth of which it is a copy, or [`NO_PARTICLE`].
-    pub(crate) source_particle: Vec<u32>,
-    /// Constraints of the whole cloth, in their order. Shared with snapshots.
-    #[cfg_attr(feature = "serialize", serde(with = "crate::cloth::arc_serde"))]
-    pub(crate) intact_constraints: Arc<ConstraintGraph>,
 }
 
 /// Solver settings that are ramped towards the values the user set.
@@ -392,16 +236,6 @@ impl ClothBody {
         }
     }
 
-    /// Returns the particles pinned regardless of `Pins`: those on the seam, and those whose max distance from
-    /// the animation is (almost) 0.
-    pub(crate) fn implicitly_pinned(&self) -> impl Iterator<Item = u32> + '_ {
-        let max_distances = &self.reference_frame.motion_constraints.max_distances;
-        let near = (0..)
-            .zip(max_distances)
-            .filter(|(_, reach)| **reach <= PINNED_DISTANCE);
-        self.seam.iter().copied().chain(near.map(|(i, _)| i))
-    }
-
     /// Returns the rest positions of the particles, in mesh space.
     pub(crate) fn rest(&self) -> &[Vec3] {
         match &self.torn {
@@ -437,141 +271,4 @@ impl ClothBody {
     pub(crate) fn radius(&self) -> f32 {
         self.rope.as_ref().map_or(0.0, |rope| rope.radius)
     }
-}
-
-/// Mapping from the particles to the mesh of a cloth.
-#[derive(Component, Clone, Debug)]
-#[component(clone_behavior = Ignore)]
-pub(crate) struct ClothMesh {
-    pub(crate) binding: Binding,
-    /// Particle positions in mesh space; unused for a mesh whose vertices are its particles.
-    pub(crate) local: Vec<Vec3A>,
-    /// Mesh taken out of the assets while it is written.
-    pub(crate) own: Option<Mesh>,
-    /// Key of the last write: an equal one is not written again.
-    pub(crate) last_written: Option<RenderViewKey>,
-    /// Corners of the box around the part of the mesh that is not cloth, if any.
-    pub(crate) static_bounds: Option<[Vec3; 2]>,
-    /// Index of the joint that represents the cloth in the skeleton of its mesh.
-    pub(crate) joint: Option<u16>,
-}
-
-/// Mapping from particles to vertices, by kind of mesh.
-#[derive(Clone, Debug)]
-pub(crate) enum Binding {
-    /// The mesh from which the cloth was built.
-    Mesh(MeshBinding),
-    /// A tube along a rope.
-    Tube(Tube),
-}
-
-impl Binding {
-    /// Restores the untorn mesh, with this many particles.
-    pub(crate) fn restore(&mut self, particles: usize, mesh: Option<&mut Mesh>) {
-        match self {
-            // Fails only if the mesh data is not accessible; then it is not rendered either.
-            Self::Mesh(binding) => drop(binding.restore(mesh)),
-            Self::Tube(tube) => {
-                tube.restore(particles);
-                if let Some(mesh) = mesh {
-                    *mesh = tube.mesh();
-                }
-            }
-        }
-    }
-
-    /// Writes the mesh. Returns its bounding box, if there is anything to draw. `positions` is a scratch buffer
-    /// for particle positions in mesh space; `radius` is that of a rope in the world, m.
-    pub(crate) fn write(
-        &mut self,
-        frame: &RenderFrame,
-        particles: &ParticleArrays,
-        positions: &mut Vec<Vec3A>,
-        radius: f32,
-        to_world: Mat3,
-        mesh: &mut Mesh,
-    ) -> Option<Aabb> {
-        let (low, high) = match self {
-            Self::Mesh(binding) => binding
-                .write_interpolated(frame, particles, positions, mesh)
-                .ok()??,
-            Self::Tube(tube) => {
-                // A rope keeps its radius in the world, as it keeps its length.
-                tube.set_radius(radius / mean_scale(to_world));
-                frame.transform(particles, positions);
-                tube.write(positions, mesh).ok()?;
-                tube.bounds()?
-            }
-        };
-        Some(Aabb::from_min_max(low, high))
-    }
-}
-
-pub(crate) type Affine = bevy::math::Affine3A;
-
-/// Query filter: cloths that wait for no preset to load.
-#[cfg(feature = "presets")]
-pub(crate) type PresetResolved = Without<crate::preset::AwaitsPreset>;
-/// Query filter: cloths that wait for no preset to load, which are all.
-#[cfg(not(feature = "presets"))]
-pub(crate) type PresetResolved = ();
-
-/// Mesh from which a cloth was built, and the copy that follows its particles.
-#[derive(Component, Clone, Debug, Reflect)]
-#[reflect(Component, Clone, Debug)]
-pub struct ClothSource {
-    /// Mesh that the user gave the entity. Never written to. Equals `own` for a rope that had none.
-    pub source: Handle<Mesh>,
-    /// Mesh that is now in its `Mesh3d` and follows the cloth.
-    pub own: Handle<Mesh>,
-}
-
-impl ClothSource {
-    /// Returns the source mesh of an entity whose `Mesh3d` is `mesh`. A cloth that was cloned, or saved with a
-    /// scene, has there the copy that followed its particles.
-    pub(crate) fn original<'a>(
-        known: Option<&'a Self>,
-        mesh: &'a Handle<Mesh>,
-    ) -> &'a Handle<Mesh> {
-        match known {
-            Some(known) if known.own == *mesh => &known.source,
-            _ => mesh,
-        }
-    }
-}
-
-/// Inverse bind poses of a cloth's mesh before and after it was built. Saved with a scene, so that the
-/// original ones can be restored.
-#[derive(Component, Clone, Debug, Reflect)]
-#[reflect(Component, Clone, Debug)]
-pub(crate) struct ClothSkin {
-    pub(crate) original: Handle<SkinnedMeshInverseBindposes>,
-    pub(crate) own: Handle<SkinnedMeshInverseBindposes>,
-}
-
-impl ClothSkin {
-    /// Returns whether an entity still has the skeleton that the plugin gave it.
-    pub(crate) fn is_in_use(&self, now: Option<&SkinnedMesh>) -> bool {
-        now.is_some_and(|now| now.inverse_bindposes == self.own)
-    }
-
-    /// Returns the skeleton without the joint of the cloth itself, if it has one.
-    pub(crate) fn original(&self, now: Option<&SkinnedMesh>) -> Option<SkinnedMesh> {
-        let now = now.filter(|now| self.is_in_use(Some(now)))?;
-        let (_, joints) = now.joints.split_last()?;
-        Some(SkinnedMesh {
-            inverse_bindposes: self.original.clone(),
-            joints: joints.to_vec(),
-        })
-    }
-}
-
-/// The cloth of this entity could not be built; the log says why and what to do. Building is tried again when
-/// the entity gets another mesh or transform, or its mesh asset changes.
-#[derive(Component, Clone, Debug, Reflect, PartialEq)]
-#[reflect(Component, Clone, Debug, PartialEq)]
-#[component(clone_behavior = Ignore)]
-pub struct ClothBuildFailed {
-    /// Reason, as in the log.
-    pub reason: String,
 }

@@ -1,29 +1,56 @@
-//! [`Cloth`], the component that turns a mesh into cloth, and its events.
+//! [`Cloth`], the component that turns a mesh into cloth, with its events, its settings, and the state of a built
+//! cloth that all other modules share. No file here knows of pins, colliders, wind and the like: those modules add
+//! to the state and to the step.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | [`Cloth`], [`SelfCollision`], and the events [`ClothReady`] and [`ResetCloth`] |
+//! | `fabric` | [`Fabric`], the material, and its presets |
+//! | `settings` | resources: gravity, substeps, threads |
+//! | `planar`, `warm_up` | components: cloth in two dimensions, and steps before it is first rendered |
+//! | `source` | mesh from which a cloth was built |
+//! | `particles` | [`ClothParticles`] and [`ClothConstraints`], the state of the solver |
+//! | `components` | the other state of a built cloth, and settings that are ramped |
+//! | `shape` | shape of a cloth that was torn or cut |
+//! | `schedule` | [`ClothSystems`], [`ClothSubstep`], the order of all systems, and the length of a step |
+//! | `activity` | components that stop the simulation of a cloth |
+//! | `update_rate` | steps, substeps and iterations that a cloth takes |
+//! | `transforms` | transforms of entities at the end of a step |
+//! | `tethers`, `planar_constraint` | tethers; plane of a planar cloth |
+//! | `workers` | iteration over all cloths, on several threads |
+//! | `fingerprint`, `arc_serde` | hashes and serialization for snapshots and sleep |
+//! | `plugin` | registration |
 
+pub(crate) mod activity;
 #[cfg(feature = "serialize")]
 pub(crate) mod arc_serde;
 pub(crate) mod components;
 pub(crate) mod fabric;
 pub(crate) mod fingerprint;
+pub(crate) mod particles;
 pub(crate) mod planar;
 pub(crate) mod planar_constraint;
+pub(crate) mod plugin;
+pub(crate) mod schedule;
 pub(crate) mod settings;
+pub(crate) mod shape;
+pub(crate) mod source;
 pub(crate) mod tethers;
 pub(crate) mod transforms;
+pub(crate) mod update_rate;
 pub(crate) mod warm_up;
 pub(crate) mod workers;
 
-pub use crate::{
-    plugin::{ClothSubstep, ClothSubstepTime, ClothSystems},
-    solver::StretchSolver,
-};
-pub use components::{ClothBuildFailed, ClothConstraints, ClothParticles, ClothSource};
+pub use crate::solver::StretchSolver;
 pub use fabric::Fabric;
+pub use particles::{ClothConstraints, ClothParticles};
 pub use planar::PlanarCloth;
+pub use schedule::{ClothSubstep, ClothSubstepTime, ClothSystems};
 pub use settings::{ClothGravity, ClothMaxThreads, ClothSubsteps};
+pub use source::{ClothBuildFailed, ClothSource};
 pub use warm_up::ClothWarmUp;
 
-use crate::{cloth::transforms::TransformHistory, pins::Pins, solver::StepSettings};
+use crate::{cloth::transforms::TransformHistory, solver::StepSettings};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -35,8 +62,9 @@ use serde::{Deserialize, Serialize};
 /// be changed at any time. A change takes effect in the next step and never jerks the cloth: greater stiffness and
 /// thickness are ramped up over several steps. Removing `Cloth` restores the entity's original mesh.
 ///
-/// Cloth moves in world space. The [`Transform`] of its entity sets the initial pose and moves its [`Pins`]; particles
-/// that are not pinned do not follow it. The scale is read when the cloth is built or reset ([`ResetCloth`]).
+/// Cloth moves in world space. [`ClothPlugin`](crate::ClothPlugin) gives every cloth [`Pins`](crate::pins::Pins), by
+/// default none. The [`Transform`] of its entity sets the initial pose and moves its pins; particles that are not
+/// pinned do not follow it. The scale is read when the cloth is built or reset ([`ResetCloth`]).
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -45,7 +73,7 @@ use serde::{Deserialize, Serialize};
     serde(default, deny_unknown_fields),
     reflect(Serialize, Deserialize)
 )]
-#[require(Transform, Pins, TransformHistory)]
+#[require(Transform, TransformHistory)]
 pub struct Cloth {
     /// Material.
     pub fabric: Fabric,

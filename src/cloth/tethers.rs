@@ -1,29 +1,69 @@
 //! Builds the tethers of cloths, and rebuilds them when pins change or the cloth tears.
 
-use crate::{
-    cloth::components::{ClothBody, StaleDistances, TetherSource},
-    solver::{ConstraintGraph, Geodesics, ParticleArrays, RestShape, SoaVec3, Tethers},
-    tearing::ClothTearing,
-};
+use crate::cloth::components::ClothBody;
+use crate::solver::{ConstraintGraph, Geodesics, ParticleArrays, RestShape, SoaVec3, Tethers};
+use bevy::math::Mat3;
 use std::sync::Arc;
+
+/// Data from which the tethers of a cloth are built.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TetherSource {
+    /// Geodesic distances, shared with snapshots. Empty while no tear is expected.
+    pub(crate) distances: Arc<Geodesics>,
+    /// Rotation and scale from mesh space to world axes when the cloth was built or reset.
+    pub(crate) to_world: Mat3,
+    pub(crate) stale: StaleDistances,
+}
+
+/// Change since the geodesic distances were measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum StaleDistances {
+    /// Everything changed: other pins, or another cloth.
+    #[default]
+    All,
+    /// A snapshot without distances was restored: measuring again gives the same values.
+    Missing,
+    /// The cloth opened at these particles.
+    Torn(Vec<u32>),
+    UpToDate,
+}
+
+impl StaleDistances {
+    /// Records that the cloth opened at these particles.
+    pub(crate) fn tear(&mut self, at: impl IntoIterator<Item = u32>) {
+        match self {
+            Self::All | Self::Missing => {}
+            Self::Torn(particles) => particles.extend(at),
+            Self::UpToDate => *self = Self::Torn(at.into_iter().collect()),
+        }
+    }
+}
+
+/// Whether a cloth may tear.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tears {
+    /// Whether it tears by load.
+    pub(crate) by_load: bool,
+    /// Whether it tears at all.
+    pub(crate) any: bool,
+}
 
 /// Updates the tethers of a cloth, and ramps their scale towards `scale`.
 pub(crate) fn prepare(
     scale: f32,
-    tearing: Option<&ClothTearing>,
+    tears: Tears,
     constraints: &ConstraintGraph,
     particles: &ParticleArrays,
     body: &mut ClothBody,
     dt: f32,
 ) {
     // A load on a tether would be missing on the edges.
-    let by_load = tearing.is_some_and(ClothTearing::by_load);
-    let wanted = if by_load { f32::INFINITY } else { scale };
+    let wanted = if tears.by_load { f32::INFINITY } else { scale };
     if wanted == f32::INFINITY {
         // Changes are not recorded without tethers.
         body.tether_source.stale = StaleDistances::All;
     } else if body.tether_source.stale != StaleDistances::UpToDate {
-        rebuild(constraints, body, tearing.is_some());
+        rebuild(constraints, body, tears.any);
     }
     body.ramp_tethers(wanted, particles, dt);
 }

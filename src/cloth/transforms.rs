@@ -6,10 +6,7 @@
 //! them: a step uses the interpolated transform at its end, one frame in the past. Entities moved in the fixed
 //! schedule are used at their current transform.
 
-use crate::{
-    character::{frame_history::FramePose, inertia::ClothInertia},
-    cloth::{Cloth, components::ClothBody},
-};
+use crate::solver::Pose;
 use bevy::{
     math::{Affine3A, Vec3A},
     prelude::*,
@@ -101,6 +98,12 @@ pub(crate) fn relative(transform: &GlobalTransform, origin: Vec3) -> Affine3A {
     let mut affine = transform.affine();
     affine.translation -= Vec3A::from(origin);
     affine
+}
+
+/// Returns whether a cloth can be built at a transform.
+pub(crate) fn is_usable(transform: &GlobalTransform) -> bool {
+    let affine = transform.affine();
+    affine.is_finite() && affine.inverse().is_finite()
 }
 
 impl TransformHistory {
@@ -203,49 +206,70 @@ pub(crate) fn find_frame_fraction(
     };
 }
 
-/// Starts tracking the transforms of anchors, joints and frames of cloths, and of the ancestors of all tracked
-/// entities.
-pub(crate) fn track_anchors(
-    mut cloths: Query<(Entity, &mut ClothBody, Option<&ClothInertia>)>,
-    unbuilt: Query<(Entity, &ClothInertia), (With<Cloth>, Without<ClothBody>)>,
-    followed: Query<(), With<TransformHistory>>,
-    new: Query<Entity, Added<TransformHistory>>,
-    parents: Query<&ChildOf>,
-    mut commands: Commands,
-) {
-    let mut track = |anchor: Entity| {
-        if !followed.contains(anchor)
-            && let Ok(mut anchor) = commands.get_entity(anchor)
-        {
-            anchor.try_insert_if_new(TransformHistory::default());
-        }
-    };
-    for ancestor in new.iter().flat_map(|new| parents.iter_ancestors(new)) {
-        track(ancestor);
+/// Entity that carries a cloth: the cloth is rendered relative to its current transform.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct ReferenceEntity {
+    /// Joint, anchor of all pins, or frame entity.
+    pub(crate) entity: Entity,
+    /// Poses at the beginning and at the end of the last step.
+    pub(crate) poses: [FramePose; 2],
+}
+
+/// Rigid pose of a reference frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct FramePose {
+    pub(crate) rotation: Quat,
+    pub(crate) translation: Vec3,
+}
+
+impl FramePose {
+    /// Returns the rigid part of a transform; `None` if it is not finite.
+    pub(crate) fn from_transform(transform: &GlobalTransform) -> Option<Self> {
+        let (_, rotation, translation) = transform.to_scale_rotation_translation();
+        let frame = Self {
+            rotation: rotation.normalize(),
+            translation,
+        };
+        frame.pose().is_valid().then_some(frame)
     }
-    // Before the cloth is built, so that the previous transform is known.
-    for (entity, motion) in &unbuilt {
-        track(motion.frame_of(entity).unwrap_or(entity));
+
+    pub(crate) fn pose(&self) -> Pose {
+        Pose {
+            rotation: self.rotation,
+            translation: self.translation,
+        }
     }
-    for (entity, mut body, motion) in &mut cloths {
-        let frame = motion.and_then(|motion| motion.frame_of(entity));
-        let frame = frame.unwrap_or(entity);
-        if body.tracked_frame == Some(frame) {
-            continue;
+
+    /// Creates a frame pose from a solver pose.
+    pub(crate) fn from_pose(pose: &Pose) -> Self {
+        Self {
+            rotation: pose.rotation,
+            translation: pose.translation,
         }
-        let body = body.bypass_change_detection();
-        body.tracked_frame = Some(frame);
-        track(frame);
-        let mut last = entity;
-        for other in body.pins.iter().filter_map(|pin| pin.anchor.entity()) {
-            if other != last {
-                track(other);
-                last = other;
-            }
+    }
+
+    /// Interpolates between this pose (0) and another (1), along the shorter rotation.
+    ///
+    /// The normalized linear interpolation is as good as a spherical one for the small rotations of one frame, and
+    /// gives the same bits on all machines.
+    pub(crate) fn lerp(&self, to: &Self, fraction: f32) -> Self {
+        let turn = if self.rotation.dot(to.rotation) < 0.0 {
+            -to.rotation
+        } else {
+            to.rotation
+        };
+        Self {
+            rotation: (self.rotation + (turn - self.rotation) * fraction).normalize(),
+            translation: self.translation + (to.translation - self.translation) * fraction,
         }
-        if let Some(skin) = &body.skin {
-            skin.joints.iter().copied().for_each(&mut track);
-        }
+    }
+
+    /// Returns the distance to another pose, m, and the angle, rad.
+    pub(crate) fn distance_and_angle(&self, to: &Self) -> (f32, f32) {
+        let distance = self.translation.distance(to.translation);
+        (distance, self.rotation.angle_between(to.rotation))
     }
 }
 
@@ -289,5 +313,20 @@ mod tests {
         history.jump();
         history.sample(at(101.0), 0.1);
         assert!(!history.moved_by_frame);
+    }
+
+    #[test]
+    fn interpolation_takes_the_shorter_rotation() {
+        let [a, b] = [0.1, 0.3].map(|angle| FramePose {
+            rotation: Quat::from_rotation_y(angle),
+            translation: Vec3::X * angle,
+        });
+        let other = FramePose {
+            rotation: -b.rotation,
+            ..b
+        };
+        let half = a.lerp(&other, 0.5);
+        assert!(half.rotation.angle_between(Quat::from_rotation_y(0.2)) < 1e-3);
+        assert!((half.translation.x - 0.2).abs() < 1e-6);
     }
 }

@@ -1,14 +1,12 @@
 //! Finds all primitive colliders and their motion in the coming step.
 
-use crate::cloth::transforms::Anchors;
+use crate::solver::{Collider, Occlusion, Pose, Shape};
 use crate::{
-    cloth::settings::WindOcclusion,
+    cloth::{transforms::Anchors, update_rate::MAX_STEP_INTERVAL},
     collision::{
         collider::{ClothCollider, LastPose},
         layers::ClothLayers,
     },
-    lod::{ClothBudget, ClothLod, MAX_STEP_INTERVAL},
-    solver::{Collider, Occlusion, Pose, Shape},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 use std::collections::VecDeque;
@@ -16,15 +14,17 @@ use std::collections::VecDeque;
 /// Colliders of the current step, ordered by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
 pub(crate) struct ActiveColliders {
-    list: Vec<(Collider, ClothLayers)>,
-    /// The same colliders, if they block the wind.
-    wind_blockers: Vec<Collider>,
+    list: Vec<Collider>,
+    /// Their layers, in the same order.
+    layers: Vec<ClothLayers>,
     /// Corners of the boxes they sweep during the step, in the same order.
     swept_boxes: Vec<[Vec3; 2]>,
     /// Their entities, in the same order.
     entities: Vec<Entity>,
     /// Start poses in previous steps, latest first, sorted by entity: for cloths that take longer steps.
     past_starts: VecDeque<Vec<(Entity, Pose)>>,
+    /// Whether cloths may take longer steps, so that `past_starts` is needed. Written by the level of detail.
+    pub(crate) keep_past_starts: bool,
     /// Scratch buffer: all entities, sorted.
     order: Vec<Entity>,
     /// Invalid colliders that were logged; not logged again until they have been valid.
@@ -41,10 +41,8 @@ impl ActiveColliders {
         layers: Option<&ClothLayers>,
     ) -> impl Iterator<Item = &Collider> + Clone {
         let layers = layers.copied().unwrap_or_default();
-        let matching = self
-            .list
-            .iter()
-            .filter(move |(_, other)| layers.interacts_with(*other));
+        let all = self.list.iter().zip(&self.layers);
+        let matching = all.filter(move |(_, other)| layers.interacts_with(**other));
         matching.map(|(collider, _)| collider)
     }
 
@@ -64,8 +62,8 @@ impl ActiveColliders {
         let past_starts = steps_covered
             .checked_sub(2)
             .and_then(|k| self.past_starts.get(k as usize));
-        let all = self.list.iter().zip(&self.entities);
-        let matching = all.filter(move |((_, other), _)| layers.interacts_with(*other));
+        let all = self.list.iter().zip(&self.layers).zip(&self.entities);
+        let matching = all.filter(move |((_, other), _)| layers.interacts_with(**other));
         matching.map(move |((collider, _), entity)| {
             let start = past_starts.and_then(|past_starts| {
                 let k = past_starts.binary_search_by_key(entity, |(entity, _)| *entity);
@@ -105,20 +103,20 @@ impl ActiveColliders {
                 };
                 stationary.swept_boxes.push(solid.swept_bounds());
                 stationary.entities.push(entity);
-                stationary
-                    .list
-                    .push((solid, layers.copied().unwrap_or_default()));
+                stationary.list.push(solid);
+                stationary.layers.push(layers.copied().unwrap_or_default());
             }
         }
         stationary
     }
 
-    /// Returns the wind occlusion by colliders, if enabled.
-    pub(crate) fn occlusion(&self, settings: &WindOcclusion) -> Option<Occlusion<'_>> {
-        (settings.length > 0.0 && !self.wind_blockers.is_empty()).then_some(Occlusion {
-            colliders: &self.wind_blockers,
-            length: settings.length,
-            spread: settings.spread,
+    /// Returns the wind occlusion by colliders, if enabled. `length` is that of the lee, m, `spread` the widening
+    /// of its edge, m/m.
+    pub(crate) fn occlusion(&self, length: f32, spread: f32) -> Option<Occlusion<'_>> {
+        (length > 0.0 && !self.list.is_empty()).then_some(Occlusion {
+            colliders: &self.list,
+            length,
+            spread,
         })
     }
 
@@ -129,12 +127,12 @@ impl ActiveColliders {
         [low, high]: [Vec3; 2],
     ) -> impl Iterator<Item = &Collider> {
         let layers = layers.copied().unwrap_or_default();
-        let all = self.list.iter().zip(&self.swept_boxes);
+        let all = self.list.iter().zip(&self.layers).zip(&self.swept_boxes);
         // Most colliders are far away, so the box test comes first.
         let near =
             all.filter(move |(_, [from, to])| low.cmple(*to).all() && from.cmple(high).all());
         let matching = near.filter(move |((collider, other), _)| {
-            layers.interacts_with(*other) && collider.may_reach([low, high])
+            layers.interacts_with(**other) && collider.may_reach([low, high])
         });
         matching.map(|((collider, _), _)| collider)
     }
@@ -145,29 +143,27 @@ pub(crate) fn find_colliders(
     mut colliders: Query<(Entity, &ClothCollider, Option<&ClothLayers>, &mut LastPose)>,
     anchors: Anchors,
     time: Res<Time>,
-    occlusion: Res<WindOcclusion>,
-    lod: Res<ClothLod>,
-    budget: Res<ClothBudget>,
 ) {
     let ActiveColliders {
         list,
-        wind_blockers,
+        layers: all_layers,
         swept_boxes,
         entities,
         past_starts,
+        keep_past_starts,
         order,
         reported,
         ..
     } = &mut *active;
-    // Only if cloths may take longer steps.
-    if lod.levels.iter().any(|level| level.every > 1) || budget.levels_lost > 0 {
+    if *keep_past_starts {
         past_starts.truncate(MAX_STEP_INTERVAL as usize - 1);
-        let starts = list.iter().map(|(collider, _)| collider.start);
+        let starts = list.iter().map(|collider| collider.start);
         past_starts.push_front(entities.iter().copied().zip(starts).collect());
     } else {
         past_starts.clear();
     }
     list.clear();
+    all_layers.clear();
     entities.clear();
     swept_boxes.clear();
     order.clear();
@@ -213,13 +209,10 @@ pub(crate) fn find_colliders(
         let swept = swept.without_teleport(time.delta_secs());
         swept_boxes.push(swept.swept_bounds());
         entities.push(entity);
-        list.push((swept, layers));
+        list.push(swept);
+        all_layers.push(layers);
     }
     reported.retain(|&entity| colliders.contains(entity));
-    wind_blockers.clear();
-    if occlusion.length > 0.0 {
-        wind_blockers.extend(list.iter().map(|(collider, _)| *collider));
-    }
 }
 
 /// Returns the scaled shape of a collider and its pose.

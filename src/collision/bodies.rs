@@ -1,12 +1,13 @@
 //! Rigid bodies of a physics engine, from the cloth's side: contacts in a step, and pins attached to them. The
 //! [`integrations`](crate::engines) supply them.
 
-use crate::cloth::transforms::Anchors;
+use crate::solver::{BodyAttachment, BodyMotion};
 use crate::{
-    cloth::components::{ClothBody, StaleDistances},
+    cloth::{
+        components::ClothBody, fingerprint::Fingerprint, tethers::StaleDistances,
+        transforms::Anchors,
+    },
     pins::PinAnchor,
-    snapshot::Fingerprint,
-    solver::{BodyAttachment, BodyMotion},
 };
 use bevy::prelude::*;
 

@@ -4,19 +4,20 @@
 //! beginning of a step, pairs with overlapping swept bounds are candidates. Cloths connected by pairs form an
 //! island and take their substeps together; a cloth in no pair takes all its substeps alone.
 
+use crate::solver::{
+    Corners, CrossCollisionSettings, CrossContacts, Friction, ParticleArrays, SubstepTime,
+};
 use crate::{
     cloth::{
         Cloth, SelfCollision,
-        components::{ClothBody, ClothContacts, ClothParticles},
+        activity::{ClothCulled, ClothPaused},
+        components::ClothBody,
         fabric::Fabric,
+        particles::ClothParticles,
+        schedule::ClothSubstepTime,
         settings::ClothGravity,
     },
-    collision::layers::ClothLayers,
-    lod::{ClothCulled, ClothPaused},
-    plugin::ClothSubstepTime,
-    solver::{
-        Corners, CrossCollisionSettings, CrossContacts, Friction, ParticleArrays, SubstepTime,
-    },
+    collision::{contacts::ClothContacts, layers::ClothLayers},
 };
 use bevy::prelude::*;
 

@@ -1,13 +1,12 @@
 //! Draws structural and shear constraints coloured by strain, and bend constraints coloured by fold.
 
 use super::{ClothGizmoGroup, ClothGizmos};
-use crate::{
-    cloth::{
-        Cloth,
-        components::{ClothBody, ClothConstraints, ClothParticles},
-    },
-    solver::ConstraintKind,
+use crate::cloth::{
+    Cloth,
+    components::ClothBody,
+    particles::{ClothConstraints, ClothParticles},
 };
+use crate::solver::ConstraintKind;
 use bevy::prelude::*;
 
 /// Strain with full colour.

@@ -2,11 +2,8 @@
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
-    cloth::{
-        Cloth, SelfCollision,
-        components::{ClothBody, ClothContacts, ClothParticles},
-    },
-    collision::{active_colliders::ActiveColliders, layers::ClothLayers},
+    cloth::{Cloth, SelfCollision, components::ClothBody, particles::ClothParticles},
+    collision::{active_colliders::ActiveColliders, contacts::ClothContacts, layers::ClothLayers},
 };
 use bevy::{
     color::palettes::css::{AQUA, LIME},

@@ -20,7 +20,7 @@ mod pins;
 mod tethers;
 mod wind_zones;
 
-use crate::plugin::ClothSystems;
+use crate::cloth::schedule::ClothSystems;
 use bevy::prelude::*;
 
 /// Plugin that draws debug gizmos of cloths, as selected in [`ClothGizmos`]. Add `DefaultPlugins` or `GizmoPlugin`

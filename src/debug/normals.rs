@@ -2,10 +2,7 @@
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
-    cloth::{
-        Cloth,
-        components::{ClothBody, ClothParticles},
-    },
+    cloth::{Cloth, components::ClothBody, particles::ClothParticles},
     mesh::smooth_normals,
 };
 use bevy::{color::palettes::css::AQUA, math::Vec3A, prelude::*};

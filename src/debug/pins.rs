@@ -1,10 +1,7 @@
 //! Draws pinned particles.
 
 use super::{ClothGizmoGroup, ClothGizmos};
-use crate::cloth::{
-    Cloth,
-    components::{ClothBody, ClothParticles},
-};
+use crate::cloth::{Cloth, components::ClothBody, particles::ClothParticles};
 use bevy::{color::palettes::css::GOLD, prelude::*};
 
 pub(super) fn draw_pins(

@@ -1,10 +1,7 @@
 //! Draws the tethers of particles to their pins.
 
 use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
-use crate::cloth::{
-    Cloth,
-    components::{ClothBody, ClothParticles},
-};
+use crate::cloth::{Cloth, components::ClothBody, particles::ClothParticles};
 use bevy::{
     color::palettes::css::{DIM_GRAY, ORANGE},
     prelude::*,

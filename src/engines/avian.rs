@@ -5,8 +5,8 @@ use super::{
     shapes,
 };
 use crate::{
+    cloth::schedule::{ClothSystems, PrepareSystems, step_length},
     collision::layers::ClothLayers,
-    plugin::ClothSystems,
     solver::{BodyMotion, BodyPart, Friction, Pose},
     time::cloth_step_due,
 };
@@ -72,7 +72,7 @@ impl Plugin for AvianClothPlugin {
             (
                 collect_bodies
                     .in_set(ClothSystems::Prepare)
-                    .before(crate::sleep::detect::update_sleep),
+                    .before(PrepareSystems::Sleep),
                 apply_impulses
                     .after(ClothSystems::Finish)
                     .before(PhysicsSystems::First),
@@ -208,12 +208,7 @@ fn collect_bodies(
     history: Res<BodyHistory>,
     clock: Res<Time>,
 ) {
-    coupling::collect_bodies(
-        &mut world,
-        &mut cloths,
-        &history,
-        crate::step::prepare::step_length(&clock),
-    );
+    coupling::collect_bodies(&mut world, &mut cloths, &history, step_length(&clock));
     let AvianWorld {
         colliders, shapes, ..
     } = &mut world;

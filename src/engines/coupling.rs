@@ -1,14 +1,12 @@
 //! Copies nearby bodies for each cloth before its step, and collects the impulses on them after it.
 
+use crate::solver::{BodyMotion, BodyPart, Pose, RigidBody};
 use crate::{
     cloth::{
-        Cloth,
-        components::{ClothBody, ClothParticles},
+        Cloth, activity::ClothSleeping, components::ClothBody, particles::ClothParticles,
+        schedule::ClothStepSchedule,
     },
     collision::layers::ClothLayers,
-    plugin::ClothSchedule,
-    sleep::ClothSleeping,
-    solver::{BodyMotion, BodyPart, Pose, RigidBody},
 };
 use bevy::{
     ecs::{query::QueryData, schedule::InternedScheduleLabel},
@@ -74,11 +72,11 @@ const MAX_EXTERNAL_ACCELERATION: f32 = 20.0;
 
 /// Returns the schedule of the cloth; logs an error without [`ClothPlugin`](crate::ClothPlugin).
 pub(super) fn cloth_schedule(app: &App, plugin: &str) -> Option<InternedScheduleLabel> {
-    let schedule = app.world().get_resource::<ClothSchedule>();
+    let schedule = app.world().get_resource::<ClothStepSchedule>();
     if schedule.is_none() {
         error!("{plugin} does nothing without ClothPlugin; add that too");
     }
-    schedule.map(|schedule| schedule.0)
+    schedule.map(|schedule| schedule.label)
 }
 
 /// Name of the plugin that couples cloth with its engine.

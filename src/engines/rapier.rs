@@ -5,8 +5,8 @@ use super::{
     shapes,
 };
 use crate::{
+    cloth::schedule::{ClothSystems, PrepareSystems, step_length},
     collision::layers::ClothLayers,
-    plugin::ClothSystems,
     solver::{BodyMotion, BodyPart, Friction, Pose},
     time::cloth_step_due,
 };
@@ -83,7 +83,7 @@ impl Plugin for RapierClothPlugin {
                 clear_forces,
                 collect_bodies
                     .in_set(ClothSystems::Prepare)
-                    .before(crate::sleep::detect::update_sleep)
+                    .before(PrepareSystems::Sleep)
                     .run_if(cloth_step_due),
                 apply_impulses
                     .after(ClothSystems::Finish)
@@ -269,12 +269,7 @@ fn collect_bodies(
     history: Res<BodyHistory>,
     clock: Res<Time>,
 ) {
-    coupling::collect_bodies(
-        &mut world,
-        &mut cloths,
-        &history,
-        crate::step::prepare::step_length(&clock),
-    );
+    coupling::collect_bodies(&mut world, &mut cloths, &history, step_length(&clock));
     let RapierWorld {
         contexts, shapes, ..
     } = &mut world;

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `mod` | events, and the component with the active grabs |
 //! | `systems` | observers that begin, move and end grabs; grab constraints in the substep |
+//! | `plugin` | registration |
 
+pub(crate) mod plugin;
 mod systems;
 
-pub(crate) use systems::{drag, grab, move_grabs, notify_released, release, release_all};
+pub(crate) use systems::release_all;
 
 use crate::solver::{
     constraints::grab::{GrabPoint, GrabSettings},

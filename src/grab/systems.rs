@@ -1,13 +1,10 @@
 //! Observers and systems that begin, move and end grabs, and the grab constraints of a substep.
 
 use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
-use crate::{
-    cloth::components::{ClothBody, ClothParticles},
-    plugin::ClothSubstepTime,
-    solver::{
-        constraints::grab::{GrabConstraint, GrabPoint, GrabSettings},
-        math::closest_point::ClosestOnTriangle,
-    },
+use crate::cloth::{components::ClothBody, particles::ClothParticles, schedule::ClothSubstepTime};
+use crate::solver::{
+    constraints::grab::{GrabConstraint, GrabPoint, GrabSettings},
+    math::closest_point::ClosestOnTriangle,
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},

@@ -1,8 +1,20 @@
 //! Level of detail, culling, pause and time budget of cloths.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | components and resources for users |
+//! | `choose_level` | chooses the level of each cloth before a step, and measures the cost of steps |
+//! | `plugin` | registration |
 
 pub(crate) mod choose_level;
+pub(crate) mod plugin;
 
-use crate::{character::inertia::Teleport, sleep::ClothSleeping};
+pub use crate::cloth::{
+    activity::{ClothCulled, ClothPaused},
+    update_rate::LodLevel,
+};
+
+use crate::character::inertia::Teleport;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -47,40 +59,6 @@ pub struct ClothLod {
     pub on_return: Teleport,
 }
 
-/// Detail of cloths from some distance on.
-#[derive(Reflect, Clone, Copy, Debug, PartialEq)]
-#[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
-pub struct LodLevel {
-    /// Distance from which the level applies, m. At least 0, default 0.
-    pub beyond: f32,
-    /// Maximum number of substeps per step. At least 1; default 8.
-    pub substeps: u32,
-    /// Maximum number of relaxation iterations per substep. At least 1; default 1.
-    pub iterations: u32,
-    /// Whether self-collision and cloth–cloth collision, if enabled on the cloth, stay enabled. Default `true`.
-    pub self_collision: bool,
-    /// Number of fixed updates per step: the cloth takes one step of this many times the length, and is
-    /// interpolated in between. 1 to 6, default 1.
-    pub every: u32,
-}
-
-impl Default for LodLevel {
-    fn default() -> Self {
-        Self {
-            beyond: 0.0,
-            substeps: 8,
-            iterations: 1,
-            self_collision: true,
-            every: 1,
-        }
-    }
-}
-
 impl Default for ClothLod {
     fn default() -> Self {
         Self {
@@ -92,9 +70,6 @@ impl Default for ClothLod {
         }
     }
 }
-
-/// Largest number of fixed updates per step: fewer steps are visible.
-pub(crate) const MAX_STEP_INTERVAL: u32 = 6;
 
 impl ClothLod {
     /// Returns levels for characters of human size: at most 4 substeps and no self-collision beyond 12 m; a step
@@ -156,31 +131,6 @@ impl ClothLod {
 )]
 #[require(Transform)]
 pub struct ClothViewer;
-
-/// Pauses a cloth: insert it to stop the cloth, remove it to resume in the same shape. Unlike culled cloth, paused
-/// cloth stays where it is in the world.
-#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
-#[component(storage = "SparseSet")]
-pub struct ClothPaused;
-
-/// Marker for cloths that [`ClothLod`] has culled.
-#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[component(storage = "SparseSet", clone_behavior = Ignore)]
-pub struct ClothCulled;
-
-/// Query filter: cloths that are simulated.
-pub(crate) type InMotion = (
-    Without<ClothSleeping>,
-    Without<ClothPaused>,
-    Without<ClothCulled>,
-);
 
 /// Time budget of all cloths. Default: no limit.
 ///

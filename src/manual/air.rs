@@ -1,10 +1,10 @@
 //! Wind, gusts, eddies, fans, shelter behind walls, and enclosed air.
 //!
 //! Air that moves relative to a triangle of a cloth acts on it: drag along the flow, and lift, a sideways force on
-//! inclined triangles. Still air slows cloth down, which makes it float. The coefficients are
-//! [`Fabric::drag`](crate::cloth::Fabric::drag) and [`lift`](crate::cloth::Fabric::lift); the resulting acceleration is
-//! inversely proportional to the [`areal_density`](crate::cloth::Fabric::areal_density): silk flies where denim only
-//! swings.
+//! inclined triangles. On a segment of a rope it acts as cross-flow drag. Still air slows cloth down, which makes it
+//! float. The coefficients are [`Fabric::drag`](crate::cloth::Fabric::drag) and
+//! [`lift`](crate::cloth::Fabric::lift); the resulting acceleration is inversely proportional to the
+//! [`areal_density`](crate::cloth::Fabric::areal_density): silk flies where denim only swings.
 //!
 //! # Wind
 //!

@@ -6,11 +6,11 @@
 //!
 //! # In Blender
 //!
-//! 1. **Model the cape** as a separate object, in its hanging pose: a grid of quads, 20 to 40 per side, with
-//!    normals pointing away from the body. Keep a finger's breadth of air between cape and body. Apply the scale
-//!    (*Ctrl A*) of cape and armature.
-//! 2. **Bind it to the armature** like the rest of the character. Rough weights are enough: chest for the upper
-//!    part, hips for the lower one. They define the position of a stiff cape.
+//! 1. **Model the cape** as a separate object, in its hanging pose: a grid of some hundred quads, 20 to 40 per
+//!    side, with normals pointing away from the body. Keep a finger's breadth of air between cape and body. Apply
+//!    the scale (*Ctrl A*) of cape and armature.
+//! 2. **Bind it to the armature** like the rest of the character. Rough weights, those of the spine, are enough:
+//!    chest for the upper part, hips for the lower one. They define the position of a stiff cape.
 //! 3. **Paint the maximum distance of each vertex** from that position. Add a colour attribute with *Object Data
 //!    Properties > Color Attributes > +*, then switch to *Vertex Paint*: black where the cape is sewn on, white where
 //!    it is free, a gradient between. Black vertices are pinned; no other pins are needed. Files contain linear

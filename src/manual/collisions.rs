@@ -2,10 +2,10 @@
 //!
 //! # Primitives
 //!
-//! Add [`ClothCollider`](crate::collision::ClothCollider) to any entity with a `Transform`. Moving colliders drag cloth along
-//! by friction. The shapes are `sphere`, `half_space`, `capsule`, `tapered_capsule`, `cuboid`, `cylinder` and
-//! `cone`, along the local y axis; Bevy's own primitives convert with `From`. The scale of the transform scales
-//! the shape.
+//! Add [`ClothCollider`](crate::collision::ClothCollider) to any entity with a `Transform`. Moving and rotating
+//! colliders drag cloth along by friction. The shapes are `sphere`, `half_space`, `capsule`, `tapered_capsule`,
+//! `cuboid`, `cylinder` and `cone`, along the local y axis; Bevy's own primitives convert with `From`. The scale of
+//! the transform scales the shape.
 //!
 //! ```
 //! use bevy::prelude::*;
@@ -90,7 +90,8 @@
 //!
 //! Both are off by default. [`SelfCollision::Particles`](crate::cloth::SelfCollision::Particles) keeps the particles of a
 //! cloth apart; two cloths collide if *both* have it and their layers interact. `ParticlesAndEdges` also brings
-//! back edges that have passed through triangles: for cloth that is wrung, or starts tangled.
+//! back edges that have passed through triangles, for cloth that is wrung, or starts tangled; between two cloths, if
+//! one of them has it. Contacts have friction; between cloths they respect masses and conserve momentum.
 //!
 //! ```
 //! # use bevy::prelude::*;

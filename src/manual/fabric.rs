@@ -18,7 +18,8 @@
 //!
 //! The presets are cotton, wool, polyester, silk, denim, leather, rubber sheet, paper and chain mail. The first
 //! three and rubber are elastic, with measured stiffness; the others are inextensible. Friction and air
-//! coefficients are the defaults in all of them, except that air passes through chain mail.
+//! coefficients are the defaults in all of them, except that air passes through chain mail. Settings can also be
+//! kept in files that are reloaded at run time: [presets](super::presets).
 //!
 //! # Tuning
 //!

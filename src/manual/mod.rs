@@ -4,13 +4,16 @@
 //! | chapter | subject |
 //! |---|---|
 //! | [`first_cloth`] | start here: a sheet, pins, a collider, wind |
+//! | [`what_to_write`] | table: task, and the code for it |
 //! | [`fabric`] | making cloth look like silk instead of paper; keeping it from stretching |
+//! | [`presets`] | cloth and environment in files that are reloaded at run time |
 //! | [`characters`] | a cape from Blender on a character that walks, runs and teleports |
 //! | [`collisions`] | colliders, self-collision, physics engines |
 //! | [`air`] | wind, gusts, eddies, fans, shelter behind walls, balloons |
 //! | [`tearing_and_grabbing`] | letting players and code cut, tear and grab cloth |
 //! | [`own_code`] | your own forces and constraints, the solver without an app, rollback |
 //! | [`performance`] | many cloths, large cloths, servers |
+//! | [`methods`] | numerical methods, their sources, and the reasons for the design |
 //! | [`troubleshooting`] | symptoms, causes and remedies |
 //! | [`from_bevy_silk`] | porting a game from `bevy_silk` |
 //!
@@ -23,7 +26,10 @@ pub mod collisions;
 pub mod fabric;
 pub mod first_cloth;
 pub mod from_bevy_silk;
+pub mod methods;
 pub mod own_code;
 pub mod performance;
+pub mod presets;
 pub mod tearing_and_grabbing;
 pub mod troubleshooting;
+pub mod what_to_write;

@@ -9,7 +9,9 @@
 //!
 //! ```no_run
 //! # use bevy::prelude::*;
-//! # use bevy_drape::{picking::{ClothTool, ClothTools}, prelude::*};
+//! # use bevy_drape::prelude::*;
+//! # #[cfg(feature = "picking")]
+//! # use bevy_drape::picking::{ClothTool, ClothTools};
 //! # #[cfg(feature = "picking")]
 //! App::new()
 //!     .add_plugins((DefaultPlugins, ClothPlugin::default(), ClothInteractionPlugin))

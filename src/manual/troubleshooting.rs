@@ -8,7 +8,8 @@
 //!
 //! ```
 //! # use bevy::prelude::*;
-//! # use bevy_drape::{debug::ClothGizmos, prelude::*};
+//! # #[cfg(feature = "debug")]
+//! # use bevy_drape::debug::ClothGizmos;
 //! # #[cfg(feature = "debug")]
 //! fn show_gizmos(mut gizmos: ResMut<ClothGizmos>) {
 //!     gizmos.structural = true; // white at rest length, red at 5 % more, blue at 5 % less

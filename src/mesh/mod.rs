@@ -8,6 +8,7 @@
 //! | `topology` | finds edges, quads and bend stencils in the triangles |
 //! | `find_grids` | finds grids among the quads, and orders particles for locality |
 //! | `assemble` | builds the solver's particles and constraints |
+//! | `paint` | reads painted values; channels and predicates that select vertices |
 //! | `part` | cloth that covers only a part of its mesh |
 //! | `nearest` | finds the triangle nearest to a point |
 //! | `proxy` | binds a fine render mesh to a coarse cloth |

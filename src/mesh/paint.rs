@@ -1,15 +1,184 @@
-//! Reads painted values from a mesh.
+//! Painted values: numbers per vertex of a mesh, read from vertex colours, attributes or joint weights, and
+//! predicates on the positions of vertices.
 
-use crate::character::paint::{ClothPart, PerVertex, VertexChannel};
-use crate::{
-    character::skin_weights::SkinWeights,
-    mesh::{CompactIndices, topology::NO_PARTICLE},
-};
-use bevy::{
-    mesh::{Mesh, VertexAttributeValues},
-    platform::collections::HashSet,
-};
-use std::borrow::Cow;
+use crate::mesh::{CompactIndices, topology::NO_PARTICLE};
+use bevy::{mesh::VertexAttributeValues, platform::collections::HashSet, prelude::*};
+#[cfg(feature = "serialize")]
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, fmt, sync::Arc};
+
+/// Source of a number per vertex.
+///
+/// Colours are those of the attribute `COLOR_0` of a glTF file, which Blender calls the active color attribute.
+/// Once a cloth uses one of the colour channels, its own mesh loses its vertex colours, so that they do not tint
+/// the material.
+#[derive(Reflect, Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[reflect(Default, Clone, Debug, PartialEq, Hash)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub enum VertexChannel {
+    /// Red of the vertex colour, 0 to 1.
+    #[default]
+    Red,
+    /// Green of the vertex colour.
+    Green,
+    /// Blue of the vertex colour.
+    Blue,
+    /// Opacity of the vertex colour.
+    Alpha,
+    /// First component of the vertex attribute of this name
+    /// ([`MeshVertexAttribute::name`](bevy::mesh::MeshVertexAttribute)). Bevy loads custom attributes of a glTF
+    /// file if they were registered with `GltfPlugin::add_custom_vertex_attribute`.
+    Attribute(String),
+    /// Weight of the joint of this name, 0 to 1: a vertex group in Blender.
+    Joint(String),
+}
+
+impl VertexChannel {
+    /// Selects the attribute of this name.
+    pub fn attribute(name: impl Into<String>) -> Self {
+        Self::Attribute(name.into())
+    }
+
+    /// Selects the weights of the joint of this name.
+    pub fn joint(name: impl Into<String>) -> Self {
+        Self::Joint(name.into())
+    }
+
+    /// Returns whether the channel is part of the vertex colour.
+    pub(crate) fn is_colour(&self) -> bool {
+        !matches!(self, Self::Attribute(_) | Self::Joint(_))
+    }
+}
+
+/// Number per vertex: uniform or painted.
+#[derive(Reflect, Clone, Debug)]
+#[reflect(Default, Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(Serialize, Deserialize),
+    reflect(Serialize, Deserialize)
+)]
+pub enum PerVertex {
+    /// Same value for all vertices.
+    Everywhere(f32),
+    /// Linear interpolation between two values by the painted channel.
+    Painted {
+        /// Painted channel.
+        channel: VertexChannel,
+        /// Value where the channel is 0.
+        zero: f32,
+        /// Value where the channel is 1.
+        one: f32,
+    },
+}
+
+impl Default for PerVertex {
+    fn default() -> Self {
+        Self::Everywhere(1.0)
+    }
+}
+
+/// Compares bits, so that an unchanged NaN is no change.
+impl PartialEq for PerVertex {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |of: &Self| match of {
+            Self::Everywhere(value) => [value.to_bits(), 0],
+            Self::Painted { zero, one, .. } => [zero.to_bits(), one.to_bits()],
+        };
+        self.channel() == other.channel() && bits(self) == bits(other)
+    }
+}
+
+impl From<f32> for PerVertex {
+    fn from(value: f32) -> Self {
+        Self::Everywhere(value)
+    }
+}
+
+impl PerVertex {
+    /// Maps a channel linearly from 0 where it is 0 to `one` where it is 1.
+    pub fn painted(channel: VertexChannel, one: f32) -> Self {
+        Self::Painted {
+            channel,
+            zero: 0.0,
+            one,
+        }
+    }
+
+    /// Returns the channel of painted values.
+    pub(crate) fn channel(&self) -> Option<&VertexChannel> {
+        match self {
+            Self::Everywhere(_) => None,
+            Self::Painted { channel, .. } => Some(channel),
+        }
+    }
+}
+
+/// Predicate on the position of a particle in the mesh (mesh space, m). Closures are not saved with a scene. The
+/// default accepts nothing.
+#[derive(Reflect, Clone)]
+#[reflect(opaque, Default, Clone, Debug, PartialEq)]
+pub struct PinPredicate(Arc<dyn Fn(Vec3) -> bool + Send + Sync>);
+
+impl PinPredicate {
+    /// Wraps a function.
+    pub fn new(pins: impl Fn(Vec3) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(pins))
+    }
+
+    /// Returns whether the predicate accepts a position.
+    pub(crate) fn accepts(&self, position: Vec3) -> bool {
+        (self.0)(position)
+    }
+}
+
+impl Default for PinPredicate {
+    fn default() -> Self {
+        Self::new(|_| false)
+    }
+}
+
+impl fmt::Debug for PinPredicate {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("PinPredicate")
+    }
+}
+
+impl PartialEq for PinPredicate {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Serializes as a unit: closures cannot be saved.
+#[cfg(feature = "serialize")]
+impl Serialize for PinPredicate {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_unit()
+    }
+}
+
+/// Deserializes as the default, which accepts nothing.
+#[cfg(feature = "serialize")]
+impl<'de> Deserialize<'de> for PinPredicate {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        <()>::deserialize(from)?;
+        Ok(Self::default())
+    }
+}
+
+/// Weights of named joints on the particles of a cloth.
+pub(crate) trait JointWeights {
+    /// Returns the weight of a joint on each particle, if there is a joint of this name.
+    fn weights_of(&self, name: &str) -> Option<Vec<f32>>;
+
+    /// Returns the names of all joints that have one.
+    fn joint_names(&self) -> Vec<&str>;
+}
 
 /// Painted values of a mesh, per particle.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,10 +218,10 @@ impl Paint {
     pub(crate) fn values<'a>(
         &'a self,
         channel: &VertexChannel,
-        skin: Option<&SkinWeights>,
+        joints: Option<&dyn JointWeights>,
     ) -> Option<Cow<'a, [f32]>> {
         if let VertexChannel::Joint(name) = channel {
-            return Some(skin?.weights_of(name)?.into());
+            return Some(joints?.weights_of(name)?.into());
         }
         let (_, values) = self.channels.iter().find(|(known, _)| known == channel)?;
         Some(values.into())
@@ -62,20 +231,22 @@ impl Paint {
     pub(crate) fn resolve(
         &self,
         setting: &PerVertex,
-        skin: Option<&SkinWeights>,
+        joints: Option<&dyn JointWeights>,
         particles: usize,
     ) -> Result<Vec<f32>, VertexChannel> {
         match setting {
             PerVertex::Everywhere(value) => Ok(vec![*value; particles]),
             PerVertex::Painted { channel, zero, one } => {
-                let values = self.values(channel, skin).ok_or_else(|| channel.clone())?;
+                let values = self
+                    .values(channel, joints)
+                    .ok_or_else(|| channel.clone())?;
                 Ok(values.iter().map(|v| zero + (one - zero) * v).collect())
             }
         }
     }
 
     /// Describes the available channels, for the error about a missing one.
-    pub(crate) fn inventory(&self, skin: Option<&SkinWeights>) -> String {
+    pub(crate) fn inventory(&self, joints: Option<&dyn JointWeights>) -> String {
         let mut names = Vec::new();
         for (channel, _) in &self.channels {
             match channel {
@@ -84,9 +255,10 @@ impl Paint {
                 _ => {}
             }
         }
-        if let Some(skin) = skin {
-            let joints: Vec<_> = skin
+        if let Some(joints) = joints {
+            let joints: Vec<_> = joints
                 .joint_names()
+                .iter()
                 .map(|name| format!("\"{name}\""))
                 .collect();
             names.push(format!("the joints {}", joints.join(", ")));
@@ -96,6 +268,20 @@ impl Paint {
         } else {
             names.join(" and ")
         }
+    }
+}
+
+/// Logs a warning for painted channels that the mesh of a cloth lacks.
+pub(crate) fn warn_of_missing_channels(
+    entity: Entity,
+    paint: &Paint,
+    joints: Option<&dyn JointWeights>,
+    channels: &[VertexChannel],
+    what: &str,
+) {
+    if !channels.is_empty() {
+        let inventory = paint.inventory(joints);
+        warn!("cloth {entity}: cannot {what}: its mesh has no {channels:?}, but {inventory}");
     }
 }
 
@@ -184,18 +370,6 @@ fn custom_attributes(mesh: &Mesh) -> Vec<&'static str> {
     all.filter(|(attribute, _)| !own.contains(&attribute.id))
         .map(|(attribute, _)| attribute.name)
         .collect()
-}
-
-/// Returns whether any of these channels is a colour: vertex colours are then paint and are not rendered.
-pub(crate) fn removes_colours<'a>(
-    mut used: impl Iterator<Item = &'a VertexChannel>,
-    part: Option<&ClothPart>,
-) -> bool {
-    let part_uses_colour = match part {
-        Some(ClothPart::Painted { channel, .. }) => channel.is_colour(),
-        _ => false,
-    };
-    part_uses_colour || used.any(VertexChannel::is_colour)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::spline::{CurveFrame, CurveSegment, beyond};
 use bevy::{
     asset::RenderAssetUsages,
-    math::{Vec2, Vec3},
+    math::{Mat3, Vec2, Vec3},
     mesh::{Indices, Mesh, MeshAccessError, PrimitiveTopology, VertexAttributeValues},
 };
 use std::f32::consts::{FRAC_PI_2, TAU};
@@ -368,6 +368,13 @@ fn cap_ring(mut frame: CurveFrame, i: usize, radius: f32) -> Ring {
 fn outward(ring: &Ring, side: Vec2) -> Vec3 {
     let CurveFrame { along, normal, .. } = ring.frame;
     normal * side.x - along.cross(normal) * side.y
+}
+
+/// Returns the mean length of the axes of a matrix: its scale, if it is uniform. Avoids a cube root, whose last
+/// bits differ between platforms.
+pub(crate) fn mean_scale(to_world: Mat3) -> f32 {
+    let axes = [to_world.x_axis, to_world.y_axis, to_world.z_axis];
+    axes.iter().map(|axis| axis.length()).sum::<f32>() / 3.0
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{ClothPanel, targets};
 use crate::{
-    cloth::{ResetCloth, components::ClothParticles},
+    cloth::{ResetCloth, particles::ClothParticles},
     time::ClothTime,
 };
 use bevy::prelude::*;

@@ -11,6 +11,7 @@
 //! | `view` | wireframe and other gizmos |
 //! | `figures` | numbers of particles and constraints, step time, errors, and their history |
 
+use crate::{cloth::particles::ClothParticles, diagnostics::ClothDiagnosticsPlugin};
 mod controls;
 mod figures;
 #[cfg(feature = "presets")]
@@ -19,7 +20,6 @@ mod tuning;
 #[cfg(feature = "debug")]
 mod view;
 
-use crate::{cloth::components::ClothParticles, diagnostics::ClothDiagnosticsPlugin};
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, PrimaryEguiContext, egui};
 

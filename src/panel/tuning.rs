@@ -2,13 +2,10 @@
 
 use super::targets;
 use crate::{
-    cloth::{
-        Cloth, SelfCollision,
-        fabric::Fabric,
-        settings::{ClothGravity, Wind},
-    },
+    cloth::{Cloth, SelfCollision, fabric::Fabric, settings::ClothGravity},
     params::{self, Param},
     solver::StretchSolver,
+    wind::settings::Wind,
 };
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_egui::egui;

@@ -5,17 +5,19 @@
 //! |---|---|
 //! | `cloth` | `Cloth` and the components beside it |
 //! | `fabric` | `Fabric` |
+//! | `rope` | `Rope` |
 //! | `world` | gravity, wind, substeps |
 
 mod cloth;
 mod fabric;
+mod rope;
 mod world;
 
 use std::ops::RangeInclusive;
 
-pub use crate::rope::ROPE;
 pub use cloth::{CLOTH, INERTIA, PRESSURE};
 pub use fabric::FABRIC;
+pub use rope::ROPE;
 pub use world::{GRAVITY, SUBSTEPS, TURBULENCE, WIND, WIND_OCCLUSION, WIND_ZONE};
 
 /// A tunable number of a `T`.

@@ -2,8 +2,11 @@
 
 use super::{Access, Param};
 use crate::{
-    cloth::settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
-    wind::zone::WindZone,
+    cloth::settings::{ClothGravity, ClothSubsteps},
+    wind::{
+        settings::{Wind, WindOcclusion, WindTurbulence},
+        zone::WindZone,
+    },
 };
 
 /// Tunable number of [`ClothSubsteps`].

@@ -1,9 +1,7 @@
 //! Picking backend: reports the cloth under each pointer.
 
-use crate::{
-    cloth::components::{ClothBody, ClothParticles},
-    solver::collision::ray::{RayHit, cast_on_segments, cast_on_triangles},
-};
+use crate::cloth::{components::ClothBody, particles::ClothParticles};
+use crate::solver::collision::ray::{RayHit, cast_on_segments, cast_on_triangles};
 use bevy::{
     camera::{primitives::Aabb, visibility::RenderLayers},
     ecs::system::SystemParam,

@@ -4,10 +4,13 @@ use super::{
     ClothTool, ClothTools, apply_tools::brush_targets, backend::ClothRaycast,
     hovered_edge::HoveredEdges, view::PointerViews,
 };
+use crate::solver::ConstraintKind;
 use crate::{
-    cloth::components::{ClothBody, ClothConstraints, ClothParticles},
+    cloth::{
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
+    },
     debug::ClothGizmoGroup,
-    solver::ConstraintKind,
 };
 use bevy::{
     color::palettes::css::{RED, WHITE},

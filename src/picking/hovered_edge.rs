@@ -5,10 +5,11 @@ use super::{
     backend::{ClothHit, ClothRaycast},
     view::PointerViews,
 };
-use crate::{
-    cloth::components::{ClothBody, ClothConstraints, ClothParticles},
-    solver::ConstraintKind,
+use crate::cloth::{
+    components::ClothBody,
+    particles::{ClothConstraints, ClothParticles},
 };
+use crate::solver::ConstraintKind;
 use bevy::{
     picking::{hover::HoverMap, pointer::PointerId},
     platform::collections::HashMap,

@@ -22,17 +22,16 @@ mod hovered_edge;
 mod pointers;
 mod view;
 
-pub use backend::ClothHit;
-pub use hovered_edge::{HoveredEdge, HoveredEdges};
-pub use pointers::ClothPointers;
-
 #[cfg(feature = "debug")]
-use crate::plugin::ClothSystems;
+use crate::cloth::schedule::ClothSystems;
 use crate::{plugin::ClothPlugin, time::ClothTime};
+pub use backend::ClothHit;
 use bevy::{
     picking::{PickingPlugin, PickingSystems, pointer::PointerButton},
     prelude::*,
 };
+pub use hovered_edge::{HoveredEdge, HoveredEdges};
+pub use pointers::ClothPointers;
 
 /// Plugin for pointers that grab, cut and tear cloth with the tools of [`ClothTools`]. Needs Bevy's picking:
 /// `DefaultPlugins` with the feature `bevy_picking`, or `DefaultPickingPlugins`.

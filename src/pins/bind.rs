@@ -1,22 +1,17 @@
-//! Resolves pins and painted multipliers to particles, when a cloth is built and when these components change.
+//! Resolves pins to particles, when a cloth is built and when its pins change.
 
-use crate::character::reference_frame;
 use crate::{
-    character::paint::{ClothPaint, MULTIPLIER_RANGE, PerVertex},
-    cloth::components::{ClothBody, ClothParticles, StaleDistances},
-    mesh::Topology,
+    cloth::{particles::ClothParticles, shape::TornShape},
+    mesh::{
+        Topology,
+        paint::{JointWeights, Paint, warn_of_missing_channels},
+    },
     pins::{BoundPin, PinAnchor, Pins},
 };
 use bevy::prelude::*;
 
 /// Pins of a cloth whose `Pins` were removed.
 pub(crate) static NO_PINS: Pins = Pins { pins: Vec::new() };
-
-/// Paint of a cloth without `ClothPaint`.
-pub(crate) static NO_PAINT: ClothPaint = ClothPaint {
-    mass: PerVertex::Everywhere(1.0),
-    bending_stiffness: PerVertex::Everywhere(1.0),
-};
 
 /// Adds implicitly pinned particles, unless they are pinned already.
 fn add_implicit_pins(
@@ -42,47 +37,17 @@ fn add_implicit_pins(
     }
 }
 
-/// Resolves the painted mass multipliers.
-pub(crate) fn bind_masses(entity: Entity, paint: Option<&ClothPaint>, body: &mut ClothBody) {
-    let wanted = &paint.unwrap_or(&NO_PAINT).mass;
-    body.multipliers.mass = read_multipliers(entity, wanted, "mass", body);
-    body.multipliers.bound_paint.mass = wanted.clone();
-}
-
-/// Resolves the painted stiffness multipliers; bend constraints take them when the cloth is built or reset.
-pub(crate) fn bind_stiffness(entity: Entity, paint: Option<&ClothPaint>, body: &mut ClothBody) {
-    let wanted = &paint.unwrap_or(&NO_PAINT).bending_stiffness;
-    body.multipliers.stiffness = read_multipliers(entity, wanted, "bending stiffness", body);
-    body.multipliers.bound_paint.bending_stiffness = wanted.clone();
-}
-
-/// Returns a multiplier for each particle of the whole cloth; empty if all are 1.
-fn read_multipliers(entity: Entity, wanted: &PerVertex, what: &str, body: &ClothBody) -> Vec<f32> {
-    if *wanted == PerVertex::default() {
-        return Vec::new();
-    }
-    let [min, max] = MULTIPLIER_RANGE;
-    match (body.paint).resolve(wanted, body.skin.as_ref(), body.topology.positions.len()) {
-        Ok(mut values) => {
-            for value in &mut values {
-                *value = if value.is_nan() {
-                    1.0
-                } else {
-                    value.clamp(min, max)
-                };
-            }
-            values
-        }
-        Err(channel) => {
-            reference_frame::warn_of_missing_channels(
-                entity,
-                body,
-                &[channel],
-                &format!("multiply the {what}"),
-            );
-            Vec::new()
-        }
-    }
+/// Data of a cloth from which its pins are resolved.
+pub(crate) struct PinnedCloth<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) torn: Option<&'a TornShape>,
+    pub(crate) is_rope: bool,
+    /// Painted vertex channels of its mesh.
+    pub(crate) paint: &'a Paint,
+    /// Joints of its skeleton, if it has one.
+    pub(crate) joints: Option<&'a dyn JointWeights>,
+    /// Particles pinned regardless of `Pins`.
+    pub(crate) implicit: &'a [u32],
 }
 
 /// Resolves the pinned particles. Those already pinned to the same anchor keep their position relative to it, new
@@ -91,22 +56,22 @@ pub(crate) fn bind_pins(
     entity: Entity,
     pins: &Pins,
     particles: &ClothParticles,
-    body: &mut ClothBody,
+    cloth: &PinnedCloth,
+    bound: &mut Vec<BoundPin>,
 ) {
-    body.bound_pins = pins.clone();
-    body.tether_source.stale = StaleDistances::All;
-    body.tracked_frame = None;
     let Topology {
         positions,
         vertex_to_particle,
         ..
-    } = &body.topology;
-    let paint = |channel: &_| body.paint.values(channel, body.skin.as_ref());
-    let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle, paint);
-    add_implicit_pins(&mut wanted, body.implicitly_pinned(), positions.len());
-    reference_frame::warn_of_missing_channels(entity, body, &unknown.channels, "pin particles");
+    } = cloth.topology;
+    let (paint, joints) = (cloth.paint, cloth.joints);
+    let values = |channel: &_| paint.values(channel, joints);
+    let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle, values);
+    let implicit = cloth.implicit.iter().copied();
+    add_implicit_pins(&mut wanted, implicit.clone(), positions.len());
+    warn_of_missing_channels(entity, paint, joints, &unknown.channels, "pin particles");
     let unknown = unknown.vertices;
-    if let Some(torn) = &body.torn {
+    if let Some(torn) = cloth.torn {
         // A pin holds all copies of its particle.
         let mut anchors: Vec<Option<PinAnchor>> = vec![None; positions.len()];
         for &(particle, anchor) in &wanted {
@@ -120,21 +85,22 @@ pub(crate) fn bind_pins(
     }
     if !unknown.is_empty() {
         let count = vertex_to_particle.len();
-        if body.rope.is_some() {
+        if cloth.is_rope {
             warn!("rope {entity}: no particle {unknown:?} to pin; it has {count} particles");
         } else {
             warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
         }
     }
     let mut is_implicit = vec![false; particles.len()];
-    for particle in body.implicitly_pinned() {
+    for particle in implicit {
         is_implicit[particle as usize] = true;
     }
     let mut before: Vec<Option<BoundPin>> = vec![None; particles.len()];
-    for pin in body.pins.drain(..) {
+    for pin in bound.drain(..) {
         before[pin.particle as usize] = Some(pin);
     }
-    body.pins = wanted
+    let rest = cloth.torn.map_or(positions, |torn| &torn.rest);
+    *bound = wanted
         .into_iter()
         .map(|(particle, anchor)| match before[particle as usize] {
             Some(pin) if pin.anchor == anchor => pin,
@@ -143,17 +109,10 @@ pub(crate) fn bind_pins(
                 let pin = BoundPin::new(particle, anchor, position, particles.origin);
                 // A particle pinned by the animation follows its rest position.
                 match is_implicit[particle as usize] && anchor == PinAnchor::Cloth {
-                    true => pin.with_offset(body.rest()[particle as usize]),
+                    true => pin.with_offset(rest[particle as usize]),
                     false => pin,
                 }
             }
         })
         .collect();
-    let follows_cloth =
-        |pin: &BoundPin| (pin.anchor == PinAnchor::Cloth).then_some(pin.particle as usize);
-    let particles_on_cloth = body.pins.iter().filter_map(follows_cloth);
-    body.reference_frame.dominant_joint = body
-        .skin
-        .as_ref()
-        .and_then(|skin| skin.dominant_joint(particles_on_cloth));
 }

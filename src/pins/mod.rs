@@ -3,26 +3,29 @@
 //! | file | contents |
 //! |---|---|
 //! | `mod` | components and types for users |
+//! | `template` | [`PinsTemplate`], for pins in `bsn!` scenes |
 //! | `select` | resolves selectors to particles |
 //! | `bound_pin` | pinned particle with its position in the frame of its anchor |
+//! | `bind` | resolves the pins of a cloth when it is built and when they change |
+//! | `plugin` | registration; makes pins a required component of cloth |
 
 pub(crate) mod bind;
 mod bound_pin;
+pub(crate) mod plugin;
 mod select;
 pub(crate) mod template;
 
+pub use crate::mesh::paint::PinPredicate;
 pub use template::PinsTemplate;
 
-pub(crate) use bound_pin::BoundPin;
-
-use crate::character::paint::VertexChannel;
+use crate::mesh::paint::VertexChannel;
 use bevy::{
     ecs::entity::{EntityMapper, MapEntities},
     prelude::*,
 };
+pub(crate) use bound_pin::BoundPin;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::Arc};
 
 /// Pinned particles of a cloth: they follow an anchor instead of the simulation.
 ///
@@ -154,42 +157,6 @@ pub enum ClothEdge {
     Right,
 }
 
-/// Predicate on the position of a particle in the mesh (mesh space, m). Closures are not saved with a scene. The
-/// default accepts nothing.
-#[derive(Reflect, Clone)]
-#[reflect(opaque, Default, Clone, Debug, PartialEq)]
-pub struct PinPredicate(Arc<dyn Fn(Vec3) -> bool + Send + Sync>);
-
-impl PinPredicate {
-    /// Wraps a function.
-    pub fn new(pins: impl Fn(Vec3) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(pins))
-    }
-
-    /// Returns whether the predicate accepts a position.
-    pub(crate) fn accepts(&self, position: Vec3) -> bool {
-        (self.0)(position)
-    }
-}
-
-impl Default for PinPredicate {
-    fn default() -> Self {
-        Self::new(|_| false)
-    }
-}
-
-impl fmt::Debug for PinPredicate {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("PinPredicate")
-    }
-}
-
-impl PartialEq for PinPredicate {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
 impl Default for PinSelector {
     fn default() -> Self {
         Self::Corner(ClothCorner::default())
@@ -276,23 +243,6 @@ impl Pins {
                 anchor: PinAnchor::default(),
             }],
         }
-    }
-}
-
-/// Serializes as a unit: closures cannot be saved.
-#[cfg(feature = "serialize")]
-impl Serialize for PinPredicate {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_unit()
-    }
-}
-
-/// Deserializes as the default, which accepts nothing.
-#[cfg(feature = "serialize")]
-impl<'de> Deserialize<'de> for PinPredicate {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        <()>::deserialize(from)?;
-        Ok(Self::default())
     }
 }
 

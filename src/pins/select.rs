@@ -1,10 +1,7 @@
 //! Resolves pin selectors to particles.
 
-use super::{ClothCorner, ClothEdge, PinAnchor, PinPredicate, PinSelector, Pins};
-use crate::{
-    character::paint::VertexChannel,
-    mesh::{CompactIndices, Topology, topology::NO_PARTICLE},
-};
+use super::{ClothCorner, ClothEdge, PinAnchor, PinSelector, Pins};
+use crate::mesh::{CompactIndices, Topology, paint::VertexChannel, topology::NO_PARTICLE};
 use bevy::prelude::*;
 use std::borrow::Cow;
 
@@ -62,9 +59,9 @@ impl Pins {
                     }),
                     None => unknown.channels.push(channel.clone()),
                 },
-                PinSelector::Predicate(PinPredicate(pins)) => {
+                PinSelector::Predicate(predicate) => {
                     all()
-                        .filter(|&(at, _)| pins(at))
+                        .filter(|&(at, _)| predicate.accepts(at))
                         .for_each(|(_, i)| pin_particle(i));
                 }
                 PinSelector::Corner(corner) => {

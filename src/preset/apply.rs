@@ -6,9 +6,12 @@
 use super::{
     ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetError, ClothPresetHandle,
 };
-use crate::cloth::{
-    Cloth,
-    settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
+use crate::{
+    cloth::{
+        Cloth,
+        settings::{ClothGravity, ClothSubsteps},
+    },
+    wind::settings::{Wind, WindOcclusion, WindTurbulence},
 };
 use bevy::{
     asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},

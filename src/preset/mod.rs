@@ -16,19 +16,19 @@ mod rust_code;
 pub use file::ClothPresetError;
 pub use rust_code::rust_code;
 
-pub(crate) use apply::AwaitsPreset;
-#[cfg(feature = "panel")]
-pub(crate) use {apply::load_error_message, load::EXTENSION};
-
 use crate::{
     cloth::{
         Cloth,
-        settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTurbulence},
+        schedule::ClothSystems,
+        settings::{ClothGravity, ClothSubsteps},
     },
-    plugin::ClothSystems,
+    wind::settings::{Wind, WindOcclusion, WindTurbulence},
 };
+pub(crate) use apply::AwaitsPreset;
 use bevy::{ecs::template::FromTemplate, prelude::*};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "panel")]
+pub(crate) use {apply::load_error_message, load::EXTENSION};
 
 /// Cloth in a file, `*.cloth.ron`, and optionally its environment.
 ///
@@ -137,8 +137,22 @@ pub struct ClothPresetHandle(pub Handle<ClothPreset>);
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 pub struct ClothEnvironmentHandle(pub Handle<ClothPreset>);
 
+/// Registers presets in an app that has an asset server.
+pub(crate) struct PresetPlugin;
+
+impl Plugin for PresetPlugin {
+    fn build(&self, app: &mut App) {
+        add_to(app);
+    }
+
+    fn finish(&self, app: &mut App) {
+        // Again, in case `AssetPlugin` was added after this plugin.
+        add_to(app);
+    }
+}
+
 /// Adds preset assets and systems to an app that has an asset server, once.
-pub(crate) fn add_to(app: &mut App) {
+fn add_to(app: &mut App) {
     let world = app.world();
     if !world.contains_resource::<AssetServer>() || world.contains_resource::<Assets<ClothPreset>>()
     {

@@ -1,14 +1,20 @@
 //! Pressure of air enclosed in cloth.
 
-use crate::{
-    cloth::components::{ClothBody, EnclosedVolume},
-    pressure::ClothPressure,
-    solver::{self, ParticleArrays},
-};
+use crate::solver::{self, ParticleArrays};
+use crate::{cloth::components::ClothBody, pressure::ClothPressure};
 use bevy::prelude::*;
 
 /// Maximum rate of inflation and deflation, as a fraction of the amount of air, 1/s.
 const MAX_FILL_RATE: f32 = 1.0;
+
+/// Rest volume enclosed by a cloth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct EnclosedVolume {
+    /// Frame and particle count for which it was measured.
+    pub(crate) measured_for: Option<(Mat3, usize)>,
+    /// Volume at rest, m³, negative if the triangles face inwards; `None` if the cloth is open.
+    pub(crate) rest_volume: Option<f32>,
+}
 
 /// Updates the amount of air in a cloth, and logs an error if the cloth is not closed.
 pub(crate) fn prepare(

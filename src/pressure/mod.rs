@@ -1,6 +1,7 @@
 //! [`ClothPressure`]: air enclosed in cloth.
 
 pub(crate) mod enclosed_air;
+pub(crate) mod plugin;
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]

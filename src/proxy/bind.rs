@@ -1,14 +1,14 @@
 //! Binds proxy meshes, fine meshes that follow a coarse cloth.
 
 use crate::{
-    build::rebuild::{ChangedMeshes, has_source_changed},
-    character::skeleton::Skeletons,
-    render::interpolation::RenderViewKey,
-};
-use crate::{
-    cloth::components::{ClothBody, ClothBuildFailed, ClothSkin, ClothSource},
+    character::skeleton::{ClothSkin, Skeletons},
+    cloth::{
+        components::ClothBody,
+        source::{ChangedMeshes, ClothBuildFailed, ClothSource, has_source_changed},
+    },
     mesh::{FineMesh, ProxyBinding, TriangleMesh, smooth_normals},
     proxy::ClothProxy,
+    render::interpolation::RenderViewKey,
 };
 use bevy::{
     asset::RenderAssetUsages,

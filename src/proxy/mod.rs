@@ -1,6 +1,7 @@
 //! [`ClothProxy`]: fine meshes rendered in place of a coarse cloth.
 
 pub(crate) mod bind;
+pub(crate) mod plugin;
 pub(crate) mod write_mesh;
 
 use bevy::prelude::*;

@@ -2,14 +2,13 @@
 
 use crate::{
     character::skeleton::set_bounds,
-    cloth::workers::ClothWorkers,
+    cloth::{
+        activity::ClothCulled, settings::ClothMaxThreads, source::ClothSource,
+        workers::ClothWorkers,
+    },
+    mesh::smooth_normals,
     proxy::bind::ProxyMesh,
     render::interpolation::{RenderQuery, RenderQueryItem, RenderView, return_mesh, take_mesh},
-};
-use crate::{
-    cloth::{components::ClothSource, settings::ClothMaxThreads},
-    lod::ClothCulled,
-    mesh::smooth_normals,
 };
 use bevy::{
     camera::primitives::Aabb,

@@ -2,26 +2,23 @@
 //! the mesh assets that are written.
 
 use crate::{
-    cloth::components::{Affine, ClothBody, ClothParticles},
+    cloth::{components::ClothBody, particles::ClothParticles, schedule::ClothStepSchedule},
     mesh::RenderFrame,
-    time::{ClothClock, ClothTime},
+    render::pose::RenderPose,
+    time::{ClothClock, ClothTime, pause_detection::PauseDetection},
 };
-use crate::{render::pose::RenderPose, time::pause_detection::PauseDetection};
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
+    math::Affine3A,
     prelude::*,
 };
-
-/// Whether steps are taken in a fixed schedule, so that frames lie between them.
-#[derive(Resource)]
-pub(crate) struct InterpolateRendering(pub(crate) bool);
 
 /// Time of the rendered frame between the last two steps.
 #[derive(SystemParam)]
 pub(crate) struct InterpolationTime<'w> {
     time: Res<'w, ClothTime>,
     clock: Res<'w, ClothClock>,
-    interpolate: Res<'w, InterpolateRendering>,
+    schedule: Res<'w, ClothStepSchedule>,
     pause_detection: Res<'w, PauseDetection>,
     fixed: Option<Res<'w, Time<Fixed>>>,
 }
@@ -29,7 +26,7 @@ pub(crate) struct InterpolationTime<'w> {
 impl InterpolationTime<'_> {
     /// Returns the interpolation factor: 0 is the previous step, 1 the last one.
     pub(crate) fn alpha(&self) -> f32 {
-        if self.interpolate.0 && !self.pause_detection.is_paused() {
+        if self.schedule.is_fixed() && !self.pause_detection.is_paused() {
             let overstep = self.fixed.as_ref().map_or(0.0, |t| t.overstep_fraction());
             self.clock.interpolation(&self.time, overstep)
         } else {
@@ -80,7 +77,7 @@ impl RenderQueryItem<'_, '_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RenderViewKey {
     /// Transform from mesh space to the world.
-    affine: Affine,
+    affine: Affine3A,
     render_pose: RenderPose,
 }
 

@@ -1,5 +1,15 @@
-//! TODO: what this module contains.
+//! Rendering of cloths: interpolates between the last two steps, and writes the meshes.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `interpolation` | time of a frame between two steps; view of a cloth in the space of a mesh |
+//! | `pose` | render pose of each cloth |
+//! | `own_mesh` | mesh that follows a cloth, and its mapping from particles to vertices |
+//! | `write_mesh` | writes meshes and bounding boxes |
+//! | `plugin` | registration |
 
 pub(crate) mod interpolation;
+pub(crate) mod own_mesh;
+pub(crate) mod plugin;
 pub(crate) mod pose;
 pub(crate) mod write_mesh;

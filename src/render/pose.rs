@@ -5,14 +5,16 @@
 //! to a step and a frame late. At running speed that is up to 10 cm, and a cape would hover behind its character.
 //! So cloth on a character is rendered moved rigidly by the motion of its reference entity since then.
 
-use crate::render::interpolation::InterpolationTime;
+use crate::solver::FrameMotion;
 use crate::{
-    character::frame_history::{FramePose, ReferenceEntity},
-    cloth::components::{ClothBody, ClothParticles},
-    lod::{ClothCulled, ClothPaused},
+    cloth::{
+        activity::{ClothCulled, ClothPaused, ClothSleeping},
+        components::ClothBody,
+        particles::ClothParticles,
+        transforms::{FramePose, ReferenceEntity},
+    },
     mesh,
-    sleep::ClothSleeping,
-    solver::FrameMotion,
+    render::interpolation::InterpolationTime,
 };
 use bevy::{ecs::query::QueryData, prelude::*};
 

@@ -2,16 +2,14 @@
 
 use crate::{
     character::skeleton::set_bounds,
-    cloth::workers::ClothWorkers,
-    render::interpolation::{RenderQuery, RenderView, return_mesh, take_mesh},
-};
-use crate::{
     cloth::{
-        Cloth,
-        components::{ClothMesh, ClothSource},
-        settings::ClothMaxThreads,
+        Cloth, activity::ClothCulled, settings::ClothMaxThreads, source::ClothSource,
+        workers::ClothWorkers,
     },
-    lod::ClothCulled,
+    render::{
+        interpolation::{RenderQuery, RenderView, return_mesh, take_mesh},
+        own_mesh::ClothMesh,
+    },
 };
 use bevy::{
     camera::primitives::Aabb,

@@ -1,10 +1,8 @@
 //! State of a built rope besides its particles and constraints, and its topology.
 
 use super::{Rope, RopeLayout, layout::polyline_length};
-use crate::{
-    mesh::{CompactIndices, Topology},
-    solver::{BendStencil, ConstraintGraph, ConstraintKind, Corners, RopeSegments, SoaVec3},
-};
+use crate::mesh::{CompactIndices, Topology, tube::mean_scale};
+use crate::solver::{BendStencil, ConstraintGraph, ConstraintKind, Corners, RopeSegments, SoaVec3};
 use bevy::math::{Mat3, Vec3};
 
 /// Rope data of a `ClothBody`.
@@ -73,13 +71,6 @@ impl RopeBody {
 pub(crate) fn length_in_world(points: &[Vec3], slack: f32, to_world: Mat3) -> f64 {
     let polyline: Vec<Vec3> = points.iter().map(|&point| to_world * point).collect();
     polyline_length(&polyline) * f64::from(slack)
-}
-
-/// Returns the mean length of the axes of a matrix: its scale, if it is uniform. Avoids a cube root, whose last
-/// bits differ between platforms.
-pub(crate) fn mean_scale(to_world: Mat3) -> f32 {
-    let axes = [to_world.x_axis, to_world.y_axis, to_world.z_axis];
-    axes.iter().map(|axis| axis.length()).sum::<f32>() / 3.0
 }
 
 /// Builds the topology of a rope: one particle per vertex, a structural constraint between neighbours, a bend

@@ -2,21 +2,18 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `mod` | component and parameter table for users |
+//! | `mod` | component for users |
 //! | `layout` | initial positions of the particles |
 //! | `body` | state of a built rope besides its particles and constraints |
 
 mod body;
 mod layout;
+pub(crate) mod plugin;
 
-pub(crate) use body::{RopeBody, length_in_world, mean_scale};
-pub(crate) use layout::RopeLayout;
-
-use crate::{
-    cloth::Cloth,
-    params::{Access, Param},
-};
+use crate::cloth::Cloth;
 use bevy::prelude::*;
+pub(crate) use body::{RopeBody, length_in_world};
+pub(crate) use layout::RopeLayout;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
@@ -108,72 +105,5 @@ impl Rope {
     /// Sets the diameter, m.
     pub fn with_thickness(self, thickness: f32) -> Self {
         Self { thickness, ..self }
-    }
-
-    /// Clamps all numbers to their ranges. Returns a message for each one that was outside.
-    pub(crate) fn sanitize(&mut self) -> Vec<String> {
-        let mut messages = crate::params::sanitize(ROPE, self);
-        if let Some(length) = self.length
-            && !(length > 0.0 && length.is_finite())
-        {
-            self.length = None;
-            messages.push(format!(
-                "Rope::length is {length}, but must be above 0 m; using the length of the polyline"
-            ));
-        }
-        messages
-    }
-}
-
-/// Parameter table of [`Rope`].
-pub const ROPE: &[Param<Rope>] = &[
-    Param {
-        name: "particles",
-        field: "Rope::particles",
-        unit: "",
-        help: "Number of particles, spread evenly over the length. More particles bend in finer \
-               curves and stretch more: with the square of their number.",
-        range: 2.0..=10_000.0,
-        logarithmic: true,
-        integer: true,
-        access: Access::Number(|r| r.particles as f32, |r, v| r.particles = v as u32),
-    },
-    Param {
-        name: "thickness",
-        field: "Rope::thickness",
-        unit: "m",
-        help: "Diameter. A thicker rope is heavier and catches more wind.",
-        range: 0.0001..=10.0,
-        logarithmic: true,
-        integer: false,
-        access: Access::Number(|r| r.thickness, |r, v| r.thickness = v),
-    },
-    Param {
-        name: "sides",
-        field: "Rope::sides",
-        unit: "",
-        help: "Number of sides of the rendered tube.",
-        range: 3.0..=128.0,
-        logarithmic: false,
-        integer: true,
-        access: Access::Number(|r| r.sides as f32, |r, v| r.sides = v as u32),
-    },
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn invalid_lengths_are_replaced_by_none() {
-        for bad in [f32::NAN, f32::INFINITY, 0.0, -1.0] {
-            let mut rope = Rope {
-                length: Some(bad),
-                ..default()
-            };
-            let messages = rope.sanitize();
-            assert!(messages.len() == 1 && messages[0].contains("Rope::length"));
-            assert_eq!(rope, Rope::default());
-        }
     }
 }

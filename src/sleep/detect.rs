@@ -4,34 +4,33 @@
 //! does not wake it. The fingerprint does not depend on when it is taken, so a restored snapshot of a sleeping
 //! cloth sleeps on exactly as the cloth did.
 
+use crate::solver::{Collider, Plane, Pose, Zone, has_stayed_within};
 use crate::{
-    character::{
-        inertia::ClothInertia,
-        max_distance::ClothMaxDistance,
-        paint::{ClothPaint, PerVertex},
-    },
+    character::{inertia::ClothInertia, max_distance::ClothMaxDistance, paint::ClothPaint},
     cloth::{
         Cloth,
-        components::{ClothBody, ClothConstraints, ClothParticles},
+        activity::{ClothCulled, ClothPaused, ClothSleeping},
+        components::ClothBody,
+        fingerprint::Fingerprint,
+        particles::{ClothConstraints, ClothParticles},
         planar::PlanarCloth,
-        settings::{ClothGravity, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence},
+        planar_constraint::plane_of,
+        schedule::{ClothStepSchedule, step_length},
+        settings::{ClothGravity, ClothSubsteps},
     },
-    collision::layers::ClothLayers,
+    collision::{
+        active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs, layers::ClothLayers,
+    },
     grab::ClothGrabs,
-    lod::{ClothCulled, ClothPaused},
+    mesh::paint::PerVertex,
     pins::{PinAnchor, Pins},
     pressure::ClothPressure,
-    sleep::{ClothSleeping, SleepInputs, SleepTimer},
-    snapshot::Fingerprint,
-    solver::{Collider, Plane, Pose, Zone, has_stayed_within},
+    sleep::{SleepInputs, SleepTimer},
     tearing::ClothTearing,
-};
-use crate::{
-    cloth::planar_constraint::plane_of,
-    collision::{active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs},
-    render::interpolation::InterpolateRendering,
-    step::prepare::step_length,
-    wind::active_zones::ActiveWindZones,
+    wind::{
+        active_zones::ActiveWindZones,
+        settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
+    },
 };
 use bevy::{
     ecs::{
@@ -57,7 +56,7 @@ pub(crate) struct SleepParams<'w, 's> {
     colliders: Res<'w, ActiveColliders>,
     substeps: Res<'w, ClothSubsteps>,
     clock: Res<'w, Time>,
-    fixed: Res<'w, InterpolateRendering>,
+    schedule: Res<'w, ClothStepSchedule>,
     transforms: TransformHelper<'w, 's>,
 }
 
@@ -224,7 +223,7 @@ impl SleepParams<'_, '_> {
         fingerprint.vector(self.gravity.0);
         fingerprint.word(self.substeps.0.into());
         // In other schedules the length of a step varies, like that of frames.
-        if self.fixed.0 {
+        if self.schedule.is_fixed() {
             fingerprint.numbers(&[step_length(&self.clock)]);
         }
         fingerprint
@@ -292,7 +291,9 @@ impl SleepParams<'_, '_> {
             hash_zone(fingerprint, zone);
         }
         // Colliders that block the wind may be far away.
-        if let Some(occlusion) = self.colliders.occlusion(&self.occlusion) {
+        if let Some(occlusion) =
+            (self.colliders).occlusion(self.occlusion.length, self.occlusion.spread)
+        {
             fingerprint.numbers(&[occlusion.length, occlusion.spread]);
             for collider in occlusion.colliders {
                 hash_collider(fingerprint, collider);

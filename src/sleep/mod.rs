@@ -3,8 +3,17 @@
 //! A cloth falls asleep when its fastest particle has been slower than
 //! [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed) for [`TIME_TO_SLEEP`], and its surroundings have not changed
 //! in that time. It keeps a fingerprint of them, and wakes when that differs.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | [`ClothSleeping`], and the sleep state of a cloth |
+//! | `detect` | puts cloths to sleep, and wakes them |
+//! | `plugin` | registration |
 
 pub(crate) mod detect;
+pub(crate) mod plugin;
+
+pub use crate::cloth::activity::ClothSleeping;
 
 use crate::{
     cloth::{Cloth, components::RampedSettings},
@@ -16,35 +25,6 @@ use serde::{Deserialize, Serialize};
 
 /// Time for which a cloth must be slow before it falls asleep, s.
 pub const TIME_TO_SLEEP: f32 = 0.5;
-
-/// Marker for a sleeping cloth: it is not simulated and costs almost nothing. The plugin inserts it on cloths
-/// that have come to rest, see [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed), and removes it as soon as
-/// something may move them:
-///
-/// - its own components change: `Cloth`, `Pins`, `ClothTearing`, `ClothPressure`, `PlanarCloth`, `ClothLayers`;
-///   writing an equal value is not a change;
-/// - an anchor of its pins moves, or its own transform where pins or max distances depend on that;
-/// - a system writes its [`ClothParticles`](crate::cloth::ClothParticles) or
-///   [`ClothConstraints`](crate::cloth::ClothConstraints), with any values;
-/// - it is grabbed, cut or reset;
-/// - a cloth close enough for contact is awake, where both have self-collision and matching layers: such cloths
-///   fall asleep and wake together;
-/// - a collider on matching layers comes near, moves nearby, leaves, or changes; likewise wind zones;
-/// - gravity, wind, turbulence, substeps or the length of the fixed step change. Cloth in gusts and turbulence
-///   never sleeps; in a steady wind it does.
-///
-/// Query with `Without<ClothSleeping>` for moving cloths. Remove it to wake a cloth yourself; insert it to stop a
-/// cloth until one of the above happens.
-#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
-// Inserted and removed more often than queried.
-#[component(storage = "SparseSet", clone_behavior = Ignore)]
-pub struct ClothSleeping;
 
 /// Sleep state of a cloth.
 #[derive(Component, Clone, Debug, Default)]

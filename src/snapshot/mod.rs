@@ -4,26 +4,28 @@
 //! |---|---|
 //! | `mod` | [`ClothSnapshot`] |
 //! | `shape` | the additional data of torn or edited cloths |
-//! | `fingerprint` | identifies meshes and constraints by a hash |
 //! | `check` | validates snapshots from files |
-//! | `arc_serde` | serde for data that snapshots share |
 
 mod check;
 mod shape;
 
-pub(crate) use crate::cloth::fingerprint::{BuildFingerprint, Fingerprint};
-
-use crate::cloth::fingerprint::ShapeFingerprint;
+use crate::solver::{Geodesics, ParticleArrays, Tethers};
 use crate::{
     character::frame_history as reference_frame,
-    cloth::components::{
-        ClothBody, ClothConstraints, ClothContacts, ClothMesh, ClothParticles, ClothSource, CutEnd,
-        RampedSettings, StaleDistances,
+    cloth::{
+        activity::ClothSleeping,
+        components::{ClothBody, RampedSettings},
+        fingerprint::ShapeFingerprint,
+        particles::{ClothConstraints, ClothParticles},
+        source::ClothSource,
+        tethers::StaleDistances,
     },
+    collision::contacts::ClothContacts,
     grab::{ClothGrabs, Grab},
     pins::{BoundPin, PinAnchor, Pins},
-    sleep::{ClothSleeping, SleepState, SleepTimer},
-    solver::{Geodesics, ParticleArrays, Tethers},
+    render::own_mesh::ClothMesh,
+    sleep::{SleepState, SleepTimer},
+    tearing::progress::CutEnd,
 };
 use bevy::{
     ecs::{

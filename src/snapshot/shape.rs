@@ -1,10 +1,13 @@
 //! State of a cloth whose shape has changed since it was built: torn, edited, or a rope.
 
-use crate::cloth::fingerprint::ShapeFingerprint;
+use crate::solver::{ConstraintGraph, RopeSegments, Triangles};
 use crate::{
-    cloth::components::{Binding, ClothBody, ClothConstraints, ClothMesh, TearState},
+    cloth::{
+        components::ClothBody, fingerprint::ShapeFingerprint, particles::ClothConstraints,
+        shape::TornShape,
+    },
     mesh::{MeshBinding, tube::TubePieces},
-    solver::{ConstraintGraph, RopeSegments, Triangles},
+    render::own_mesh::{Binding, ClothMesh},
 };
 use bevy::prelude::*;
 
@@ -16,7 +19,7 @@ pub(super) struct ModifiedShape {
     pub(crate) triangles: Triangles,
     pub(crate) area: Vec<f32>,
     pub(crate) rope: Option<RopeShape>,
-    pub(crate) torn: Option<Box<TearState>>,
+    pub(crate) torn: Option<Box<TornShape>>,
     /// The binding of the mesh of a torn sheet.
     pub(crate) binding: Option<MeshBinding>,
 }

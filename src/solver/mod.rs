@@ -1,79 +1,60 @@
-//! Cloth solver: pure numerics on slices.
+//! Cloth solver: pure numerics on slices, with position Verlet and constraint projection in substeps (Jakobsen,
+//! "Advanced Character Physics", 2001; Macklin et al., "Small Steps in Physics Simulation", 2019). No ECS, no assets,
+//! no rendering; of Bevy only `bevy::math` and reflection. The caller owns the data: [`ClothState`] borrows them, and
+//! its methods are the stages of a step. The plugin calls them one by one; [`ClothState::step`] calls all of them.
 //!
-//! No ECS, no assets, no rendering; of Bevy only `bevy::math` and reflection. It can be tested, benched and ported
-//! on its own. The plugin's systems call the functions of this module one phase at a time; [`step`](step::step)
-//! runs the same phases in the same order without an app.
+//! Modules import only from modules above them in this table:
 //!
-//! | step and state | contents |
+//! | module | contents |
 //! |---|---|
-//! | `step` | one whole fixed step |
-//! | `particles` | state: position, displacement, inverse mass |
+//! | `parallel` | splits the work of a step over threads |
+//! | `simd` | selection of the SIMD instructions; structure-of-arrays vectors, aligned lists |
+//! | `math` | poses, closest points, sorting; functions with the same bits on every platform |
+//! | `particles` | position, displacement, inverse mass of particles; pin targets; motion of the reference frame |
+//! | `triangles` | triangles, rest areas, particle masses; grids of particles |
 //! | `integrate` | position Verlet |
-//! | `relax` | constraint projection: Jakobsen relaxation, XPBD |
-//! | `ramp` | gradual changes of settings that would jerk a running cloth |
 //! | `sleep` | whether a cloth moved in a step |
-//! | `inertia` | moves a cloth with a fraction of the motion of its reference frame |
+//! | `constraints` | stretch, shear, bending, tethers, motion constraints, grabs; their damping and edits |
+//! | `collision` | shapes, broad and narrow phase, CCD, meshes, rigid bodies, self-collision, other cloths |
+//! | `forces` | wind, aerodynamic drag and lift, pressure, internal friction |
+//! | `topology` | tears and cuts |
+//! | `relax` | one pass of constraint projection: Jakobsen relaxation, XPBD, direct solution of chains |
+//! | `state` | [`ClothState`], and the settings and inputs of a step |
+//! | `step` | stages of a substep, and a whole fixed step |
 //!
-//! | constraints | contents |
+//! | stage of a step | file |
 //! |---|---|
-//! | `constraints` | distance constraints, in independent batches, and bend constraints |
-//! | `bend` | bend constraints: stencils and stiffness |
-//! | `batches` | graph colouring: batches of constraints that may be solved in parallel |
-//! | `edit` | changes to single constraints of the graph |
-//! | `general` | constraints given by particle indices, in chunks; finds chains |
-//! | `grid` | constraints of grids: whole rows at a time, direct chains, coarse level |
-//! | `chain` | chains of constraints, several side by side, each solved directly |
-//! | `aspect` | compliances of constraints from the stiffness of the fabric |
-//! | `stretch` | deviation of a cloth from its rest lengths |
-//! | `damping`, `bend_damping` | damping of strain and bending (Kelvin–Voigt) |
-//! | `geodesic` | distances along the cloth from its pins |
-//! | `tethers` | long range attachments: keep particles within that distance |
-//! | `motion_constraints` | keep particles near their animated targets: max distance, backstop |
-//! | `plane` | keeps particles in a plane |
-//! | `grab` | grab constraints: pull points of a cloth to a moving target |
+//! | begin: motion of rigid bodies, mass of particles attached to them | `collision/bodies/` |
+//! | begin: friction between the yarns of the fabric | `forces/internal_friction.rs` |
+//! | begin: pin targets, inertia | `particles/mod.rs`, `particles/inertia.rs` |
+//! | begin: wind drag and lift | `forces/wind_field.rs`, `forces/aero/`, `forces/rope_drag.rs` |
+//! | integrate | `integrate.rs` |
+//! | relax: pressure | `forces/pressure.rs` |
+//! | relax: constraint damping | `constraints/damping.rs`, `constraints/bend_damping.rs` |
+//! | relax: bending, then shear, then stretch | `relax.rs`, `constraints/grid/`, `constraints/general/` |
+//! | relax: tethers | `constraints/tethers/` |
+//! | relax: motion constraints (max distance, backstop) | `constraints/motion.rs` |
+//! | relax: grabs | `constraints/grab.rs` |
+//! | collide: self-collision | `collision/self_collision/` |
+//! | collide: other cloths, between the two collision stages | `collision/cloth_contacts.rs` |
+//! | collide: CCD, triangle contacts, push-out and friction | `collision/collider.rs` |
+//! | collide: mesh colliders (feature `parry`) | `collision/mesh/` |
+//! | collide: rigid bodies | `collision/bodies/` |
+//! | relax, collide: plane | `constraints/plane.rs` |
+//! | end: angular momentum | `constraints/angular_momentum.rs` |
+//! | end: check of all numbers, restoring the last valid positions | `particles/mod.rs` |
 //!
-//! | forces | contents |
+//! | subject | file |
 //! |---|---|
-//! | `triangles` | triangles, rest areas and particle masses |
-//! | `aero` | aerodynamic drag and lift, per triangle |
-//! | `rope_drag` | aerodynamic drag on ropes, per segment |
-//! | `wind_field` | wind that differs at each particle |
-//! | `gusts` | variation of the wind over time |
-//! | `zones` | wind in a region of space |
-//! | `turbulence` | turbulent wind: noise in space and time |
-//! | `occlusion` | shelter from the wind behind colliders |
-//! | `volume` | pressure of enclosed air |
-//! | `internal_friction` | friction between the yarns of the fabric |
-//! | `rigid_motion` | best-fit rigid motion of a cloth |
-//! | `angular_momentum` | restores the angular momentum that relaxation removes |
-//!
-//! | collision | contents |
-//! |---|---|
-//! | `shape`, `collide` | collider shapes, collision response |
-//! | `contact` | push-out and friction, many particles at a time |
-//! | `sweep` | continuous collision detection against fast particles |
-//! | `triangle_contacts` | cloth triangles against colliders smaller than a triangle |
-//! | `mesh_contact` | convex hulls, meshes and heightfields (feature `parry`) |
-//! | `bodies` | two-way coupling with rigid bodies |
-//! | `self_collision` | contact between particles of one cloth |
-//! | `cross_contacts` | contact between two cloths |
-//! | `ray` | ray casts |
-//!
-//! | topology | contents |
-//! |---|---|
-//! | `tear` | tears and cuts |
-//!
-//! | memory and threads | contents |
-//! |---|---|
-//! | `workers` | splits the work of a step over threads |
-//! | `columns`, `split` | parts of planes and slices that several threads may write |
-//! | `simd` | selection of the SIMD instructions |
-//! | `soa` | vectors as three planes of `f32` |
-//! | `aligned` | lists of `f32` that begin at a cache line |
-//! | `corners` | compressed corner indices of triangles |
-//! | `sort` | sorting of per-particle lists |
-//! | `math` | functions with the same bits on every platform |
-//! | `bits` | serialization of numbers that may be infinite (feature `serialize`) |
+//! | broad phase | `collision/broad_phase.rs`; of self-collision, `collision/self_collision/spatial_hash.rs` |
+//! | narrow phase, friction | `collision/narrow_phase.rs`, `collision/self_collision/contact_response.rs` |
+//! | continuous collision detection (CCD) | `collision/ccd.rs`, `collision/mesh/swept_particle.rs` |
+//! | bending | `constraints/bend.rs`; projection in `constraints/{chain/bending,general/bends}.rs` |
+//! | long-range attachments (tethers) | `constraints/tethers/`, with lengths from `constraints/geodesic/` |
+//! | self-collision | `collision/self_collision/` |
+//! | wind drag | `forces/aero/` for triangles, `forces/rope_drag.rs` for ropes |
+//! | pins | inverse mass 0, and [`PinTarget`] in `particles/mod.rs` |
+//! | sleep | `sleep.rs` |
 
 pub mod collision;
 pub mod constraints;
@@ -100,25 +81,23 @@ pub use collision::self_collision::{
 };
 pub use collision::shape::Shape;
 pub use constraints::bend::BendStencil;
-pub use constraints::bend_damping::damp_bending;
-pub use constraints::damping::{ConstraintDamping, damp_strains};
+pub use constraints::damping::ConstraintDamping;
 pub use constraints::geodesic::{GeodesicDistance, Geodesics, RestShape};
 pub use constraints::graph::{Compliance, ConstraintGraph, ConstraintKind};
 pub use constraints::motion::{BackstopSpheres, MotionConstraints};
-pub use constraints::plane::{Plane, constrain_to_plane};
-pub use constraints::ramp::{
-    RelaxationFactor, ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers,
-    ramp_thickness,
+pub use constraints::plane::Plane;
+pub use constraints::ramp::RelaxationFactor;
+pub(crate) use constraints::ramp::{
+    ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers, ramp_thickness,
 };
 pub use constraints::stretch::{Stretch, measure_stretch};
 pub use constraints::stretch_solver::StretchSolver;
-pub use constraints::tethers::{Tethers, solve_tethers};
+pub use constraints::tethers::Tethers;
 pub use forces::aero::Air;
 pub use forces::gusts::gusty;
-pub use forces::internal_friction::apply_internal_friction;
 pub use forces::occlusion::Occlusion;
-pub use forces::pressure::{EnclosedAir, enclosed_volume, inflate, is_closed};
-pub use forces::rope_drag::{RopeSegments, apply_rope_drag};
+pub use forces::pressure::{EnclosedAir, enclosed_volume, is_closed};
+pub use forces::rope_drag::RopeSegments;
 pub use forces::turbulence::Eddies;
 pub use forces::wind_field::{WindField, apply_air};
 pub use forces::zones::{Falloff, Zone, ZoneFlow, ZoneShape};
@@ -134,6 +113,7 @@ pub use simd::aligned::AlignedVec;
 pub use simd::soa::SoaVec3;
 pub use sleep::has_stayed_within;
 pub use state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime};
+pub use triangles::Triangles;
 pub use triangles::corners::Corners;
 pub use triangles::grid_layout::GridLayout;
-pub use triangles::{Triangles, inverse_masses};
+pub(crate) use triangles::inverse_masses;

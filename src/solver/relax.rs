@@ -41,7 +41,7 @@ pub struct RelaxSettings {
     /// each side are solved in every second substep, including the last: the chains of these grids are short
     /// enough to be solved directly without the coarse level in between.
     pub substeps_left: u32,
-    /// Whether to record the multiplier of each structural constraint, for [`ConstraintGraph::add_loads`].
+    /// Whether to record the multiplier of each structural constraint, for `ConstraintGraph::add_loads`.
     pub loads: bool,
 }
 

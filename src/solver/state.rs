@@ -93,7 +93,7 @@ pub struct StepSettings<'a> {
     pub air: Air,
     /// Thickness and friction of the cloth.
     pub surface: Surface,
-    /// Internal friction of the fabric, m/s² ([`apply_internal_friction`](super::apply_internal_friction)).
+    /// Internal friction of the fabric, m/s² (`apply_internal_friction`).
     pub internal_friction: f32,
     /// Damping of constraints (Kelvin–Voigt).
     pub constraint_damping: ConstraintDamping,

@@ -1,22 +1,23 @@
 //! Ends a step: puts pinned particles on their targets, restores cloths with non-finite particles, and lets cloths
 //! at rest fall asleep.
 
+use crate::solver::{ClothState, SubstepTime, Workers};
 use crate::{
-    character::reference_frame, cloth::workers::ClothWorkers, collision::broad_phase::ClothPairs,
-    sleep::detect as sleep, step::prepare::report_invalid_state,
-};
-use crate::{
+    character::reference_frame,
     cloth::{
         Cloth,
-        components::{ClothBody, ClothConstraints, ClothContacts, ClothParticles},
+        activity::{ClothSleeping, InMotion},
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
         planar::PlanarCloth,
+        schedule::ClothSubstepTime,
         settings::ClothMaxThreads,
+        workers::ClothWorkers,
     },
+    collision::{broad_phase::ClothPairs, contacts::ClothContacts},
     grab::ClothGrabs,
-    lod::InMotion,
-    plugin::ClothSubstepTime,
-    sleep::{ClothSleeping, SleepTimer},
-    solver::{ClothState, SubstepTime, Workers},
+    sleep::{SleepTimer, detect as sleep},
+    step::prepare::report_invalid_state,
 };
 use bevy::{
     ecs::{

@@ -1,27 +1,37 @@
 //! Begins a step: applies changed components, computes the targets of pins and the forces of the air.
 
+use crate::solver::{Air, ClothState, StepInput, StepSettings, SubstepTime, WindField, Workers};
 use crate::{
-    character::reference_frame,
-    cloth::{tethers, transforms::Anchors, workers::ClothWorkers},
-    collision::{active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs},
-    pins::bind::{NO_PAINT, NO_PINS, bind_masses, bind_pins},
-    pressure::enclosed_air as pressure,
-    wind::active_zones::ActiveWindZones,
-};
-use crate::{
-    character::{inertia::ClothInertia, max_distance::ClothMaxDistance, paint::ClothPaint},
+    build::rebind_pins,
+    character::{
+        inertia::ClothInertia,
+        max_distance::ClothMaxDistance,
+        multipliers::{NO_PAINT, bind_masses},
+        paint::ClothPaint,
+        reference_frame,
+    },
     cloth::{
         Cloth,
-        components::{ClothBody, ClothConstraints, ClothContacts, ClothParticles},
-        settings::{ClothMaxThreads, ClothSubsteps, Wind, WindOcclusion, WindTime, WindTurbulence},
+        activity::InMotion,
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
+        schedule::{ClothSubstepTime, step_length},
+        settings::{ClothMaxThreads, ClothSubsteps},
+        tethers,
+        transforms::Anchors,
+        workers::ClothWorkers,
     },
-    collision::{collider::ClothCollider, layers::ClothLayers},
-    lod::InMotion,
-    pins::{PinAnchor, Pins},
-    plugin::ClothSubstepTime,
-    pressure::ClothPressure,
-    solver::{Air, ClothState, StepInput, StepSettings, SubstepTime, WindField, Workers},
+    collision::{
+        active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs,
+        collider::ClothCollider, contacts::ClothContacts, layers::ClothLayers,
+    },
+    pins::{PinAnchor, Pins, bind::NO_PINS},
+    pressure::{ClothPressure, enclosed_air as pressure},
     tearing::ClothTearing,
+    wind::{
+        active_zones::ActiveWindZones,
+        settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
+    },
 };
 use bevy::{
     ecs::{
@@ -31,14 +41,6 @@ use bevy::{
     math::Affine3A,
     prelude::*,
 };
-
-/// Longest step, s; a longer one is shortened, so that the cloth loses time but stays stable.
-pub(crate) const MAX_STEP: f32 = 0.1;
-
-/// Returns the length of the coming step, s.
-pub(crate) fn step_length(clock: &Time) -> f32 {
-    clock.delta_secs().min(MAX_STEP)
-}
 
 /// Components of a cloth used at the beginning of a step.
 #[derive(QueryData)]
@@ -85,7 +87,7 @@ impl AirParams<'_> {
         time: SubstepTime,
         now: f64,
     ) -> StepInputs<'a, 'w, 's> {
-        let occlusion = self.colliders.occlusion(&self.occlusion);
+        let occlusion = (self.colliders).occlusion(self.occlusion.length, self.occlusion.spread);
         StepInputs {
             anchors,
             time,
@@ -222,7 +224,7 @@ impl StepInputs<'_, '_, '_> {
         }
         let pins_changed = max_distance_changed || body.bound_pins != *wanted;
         if pins_changed {
-            bind_pins(entity, wanted, &particles, &mut body);
+            rebind_pins(entity, wanted, &particles, &mut body);
         }
         let paint_changed = paint.unwrap_or(&NO_PAINT).mass != body.multipliers.bound_paint.mass;
         if paint_changed {
@@ -244,7 +246,10 @@ impl StepInputs<'_, '_, '_> {
         body.ramp_strain_limit(strain_limit, &particles, constraints, time.step);
         tethers::prepare(
             cloth.effective_tether_scale(strain_limit),
-            tearing,
+            tethers::Tears {
+                by_load: tearing.is_some_and(ClothTearing::by_load),
+                any: tearing.is_some(),
+            },
             constraints,
             &particles,
             &mut body,

@@ -2,30 +2,31 @@
 //!
 //! [`substep`](crate::step::substeps) runs them all in a row, the systems of this file one at a time for all cloths.
 
+use crate::solver::{
+    ClothState, Collider, EnclosedAir, ParticleArrays, SelfCollisionSettings, StepSettings,
+    SubstepTime, Surface, Workers,
+};
 use crate::{
     cloth::{
         Cloth, SelfCollision,
-        components::{ClothBody, ClothConstraints, ClothContacts, ClothParticles},
+        activity::InMotion,
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
         planar::PlanarCloth,
+        planar_constraint::plane_of,
+        schedule::ClothSubstepTime,
         settings::{ClothGravity, ClothMaxThreads},
+        workers::ClothWorkers,
     },
-    collision::layers::ClothLayers,
-    grab::ClothGrabs,
-    lod::InMotion,
-    plugin::ClothSubstepTime,
-    pressure::ClothPressure,
-    solver::{
-        ClothState, Collider, EnclosedAir, ParticleArrays, SelfCollisionSettings, StepSettings,
-        SubstepTime, Surface, Workers,
-    },
-    tearing::ClothTearing,
-};
-use crate::{
-    cloth::{planar_constraint::plane_of, workers::ClothWorkers},
     collision::{
         active_colliders::ActiveColliders,
         broad_phase::{ClothPair, ClothPairs},
+        contacts::ClothContacts,
+        layers::ClothLayers,
     },
+    grab::ClothGrabs,
+    pressure::ClothPressure,
+    tearing::ClothTearing,
 };
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
@@ -52,11 +53,7 @@ pub(crate) struct SubstepQuery {
 impl SubstepQueryItem<'_, '_> {
     /// Returns the substep of this cloth that falls into this one of all cloths, if any.
     pub(crate) fn substep(&self, all: &SubstepTime) -> Option<SubstepTime> {
-        let update_rate = &self.body.update_rate;
-        match update_rate.is_skipped {
-            true => None,
-            false => update_rate.substep(all),
-        }
+        self.body.update_rate.due(all)
     }
 }
 

@@ -6,17 +6,17 @@
 //! after the other. Both ways give each cloth the same bits.
 
 use crate::{
-    cloth::settings::{ClothGravity, ClothMaxThreads},
-    lod::InMotion,
-    plugin::{ClothSubstep, ClothSubstepTime},
-    solver::{SubstepTime, Workers},
-};
-use crate::{
-    cloth::workers::ClothWorkers,
+    cloth::{
+        activity::InMotion,
+        schedule::{ClothSubstep, ClothSubstepTime},
+        settings::{ClothGravity, ClothMaxThreads},
+        workers::ClothWorkers,
+    },
     collision::{
         active_colliders::ActiveColliders,
         broad_phase::{ClothPair, ClothPairs, connected_components},
     },
+    solver::{SubstepTime, Workers},
     step::stages::{SubstepInputs, SubstepQuery, SubstepQueryItem, collide_pair},
 };
 use bevy::{

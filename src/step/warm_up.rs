@@ -1,25 +1,26 @@
 //! Warm-up: takes steps of new cloths before they are rendered first.
 
+use crate::solver::{SubstepTime, Workers};
 use crate::{
     build::check_settings::check_cloth,
-    cloth::transforms::Anchors,
-    step::{
-        finish::{FinishQuery, finish_one},
-        prepare::{AirParams, MAX_STEP, PrepareQuery},
-        stages::{SubstepInputs, SubstepQuery},
-        substeps::run_island,
-    },
-};
-use crate::{
     cloth::{
         Cloth,
-        components::{ClothBody, ClothParticles},
-        settings::{ClothGravity, ClothSubsteps, WindTime},
+        components::ClothBody,
+        particles::ClothParticles,
+        schedule::MAX_STEP,
+        settings::{ClothGravity, ClothSubsteps},
+        transforms::Anchors,
         warm_up::{ClothWarmUp, MAX_STEPS},
     },
     collision::{collider::ClothCollider, layers::ClothLayers},
     sleep::SleepTimer,
-    solver::{SubstepTime, Workers},
+    step::{
+        finish::{FinishQuery, finish_one},
+        prepare::{AirParams, PrepareQuery},
+        stages::{SubstepInputs, SubstepQuery},
+        substeps::run_island,
+    },
+    wind::settings::WindTime,
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 

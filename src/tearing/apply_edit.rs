@@ -1,17 +1,21 @@
 //! Applies a topology edit to everything a cloth consists of: particles, constraints, pins, masses, mesh.
 
 use super::{ClothTorn, TearCause, TornEdge};
+use crate::solver::{
+    PinTarget,
+    topology::{Blade, EditTarget, NewParticle, TopologyChanges, TopologyEdit, split_rope},
+};
 use crate::{
-    cloth::components::{
-        Binding, ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource, CutEnd,
-        TearState,
+    cloth::{
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
+        shape::TornShape,
+        source::ClothSource,
     },
     grab::ClothGrabs,
     mesh::{Topology, topology::NO_PARTICLE},
-    solver::{
-        PinTarget,
-        topology::{Blade, EditTarget, NewParticle, TopologyChanges, TopologyEdit, split_rope},
-    },
+    render::own_mesh::{Binding, ClothMesh},
+    tearing::progress::CutEnd,
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 use std::sync::Arc;
@@ -111,7 +115,7 @@ impl TopologyEditor<'_, '_> {
 
         let own = &source.own;
         if let Some(intact_constraints) = intact_constraints {
-            body.torn = Some(Box::new(TearState {
+            body.torn = Some(Box::new(TornShape {
                 rest: Vec::new(),
                 source_particle: Vec::new(),
                 intact_constraints,
@@ -165,7 +169,7 @@ impl TopologyEditor<'_, '_> {
             };
             let chain = chain.to_vec();
             if body.torn.is_none() {
-                body.torn = Some(Box::new(TearState {
+                body.torn = Some(Box::new(TornShape {
                     rest: body.topology.positions.clone(),
                     source_particle: Vec::new(),
                     intact_constraints: Arc::new(constraints.0.clone()),

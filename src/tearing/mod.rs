@@ -7,18 +7,19 @@
 //! | `apply_edit` | applies a topology edit to all components of a cloth |
 //! | `requests` | observers of the events |
 //! | `overload` | breaks overloaded edges |
+//! | `plugin` | registration |
 
 mod apply_edit;
 mod events;
 mod overload;
+pub(crate) mod plugin;
+pub(crate) mod progress;
 mod requests;
 
 pub use crate::solver::topology::{Blade, TearLimit};
 
 pub(crate) use apply_edit::TopologyEditor;
 pub use events::{ClothTorn, CutCloth, ShredCloth, TearCause, TearEdge, TornEdge};
-pub(crate) use overload::tear_overloaded;
-pub(crate) use requests::{cut, shred, tear_edge};
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]

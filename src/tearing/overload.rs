@@ -1,12 +1,15 @@
 //! Breaks overloaded edges.
 
 use super::{ClothTearing, TearCause, TearResistance, TopologyEditor, requests::split_rope_edges};
+use crate::solver::topology::{CrossSection, Overload, TearLimit, overloaded};
 use crate::{
-    cloth::components::{
-        Binding, ClothBody, ClothConstraints, ClothMesh, ClothParticles, ClothSource,
+    cloth::{
+        activity::InMotion,
+        components::ClothBody,
+        particles::{ClothConstraints, ClothParticles},
+        source::ClothSource,
     },
-    lod::InMotion,
-    solver::topology::{CrossSection, Overload, TearLimit, overloaded},
+    render::own_mesh::{Binding, ClothMesh},
 };
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 

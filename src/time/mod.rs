@@ -1,6 +1,13 @@
 //! Pause, single steps and slow motion of all cloths, independent of the time of the game.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | [`ClothTime`], [`ClothClock`], and the run condition [`cloth_step_due`] |
+//! | `pause_detection` | detects pauses by run conditions of users |
+//! | `plugin` | registration |
 
 pub(crate) mod pause_detection;
+pub(crate) mod plugin;
 
 use bevy::prelude::*;
 

@@ -1,6 +1,5 @@
 //! Detects pauses of cloths by run conditions on their system sets.
 
-use crate::collision::collider::LastPose;
 use bevy::prelude::*;
 
 /// Number of updates of the schedule, and of the last one in which cloth systems ran.
@@ -15,24 +14,16 @@ impl PauseDetection {
     pub(crate) fn is_paused(&self) -> bool {
         self.last_run != self.updates
     }
+
+    /// Records that cloth systems run in this update. Returns whether they did not run in the one before.
+    pub(crate) fn begin_run(&mut self) -> bool {
+        let was_paused = self.last_run + 1 != self.updates;
+        self.last_run = self.updates;
+        was_paused
+    }
 }
 
 /// Counts an update. Runs regardless of conditions on the cloth sets.
 pub(crate) fn count_update(mut pause_detection: ResMut<PauseDetection>) {
     pause_detection.updates += 1;
-}
-
-/// Runs only with the cloth sets. After a pause, clears the last poses of colliders, so that their motion during
-/// the pause does not happen in one step.
-pub(crate) fn end_pause(
-    mut pause_detection: ResMut<PauseDetection>,
-    mut last_poses: Query<&mut LastPose>,
-) {
-    let PauseDetection { updates, last_run } = *pause_detection;
-    if last_run + 1 != updates {
-        for mut last in &mut last_poses {
-            last.set_if_neq(LastPose(None));
-        }
-    }
-    pause_detection.last_run = updates;
 }

@@ -1,9 +1,8 @@
 //! Finds all wind zones.
 
 use crate::{
-    cloth::settings::WindTurbulence,
     solver::{Eddies, Occlusion, Pose, WindField, Zone},
-    wind::zone::WindZone,
+    wind::{settings::WindTurbulence, zone::WindZone},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 

@@ -1,10 +1,12 @@
 //! [`WindZone`]: wind in a region of the world; and [`LocalWind`], which samples the wind at a position.
 
 use crate::{
-    cloth::settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
     collision::active_colliders::ActiveColliders,
     solver::{Falloff, ZoneFlow, ZoneShape},
-    wind::active_zones::ActiveWindZones,
+    wind::{
+        active_zones::ActiveWindZones,
+        settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
+    },
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 #[cfg(feature = "serialize")]
@@ -151,7 +153,7 @@ impl LocalWind<'_> {
     /// Returns the velocity of the air at a world position, m/s, as of the last cloth step.
     pub fn at(&self, position: Vec3) -> Vec3 {
         let seconds = **self.time;
-        let occlusion = self.colliders.occlusion(&self.occlusion);
+        let occlusion = (self.colliders).occlusion(self.occlusion.length, self.occlusion.spread);
         let field = self.zones.field(&self.turbulence, seconds, occlusion);
         field.total(position, self.wind.at(seconds))
     }

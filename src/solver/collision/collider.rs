@@ -74,7 +74,7 @@ impl Collider {
 
     /// Removes a teleport: a collider that moved faster than 200 m/s rests at its end pose instead.
     /// `dt` is the length of the fixed step, s.
-    pub fn without_teleport(self, dt: f32) -> Self {
+    pub(crate) fn without_teleport(self, dt: f32) -> Self {
         let movement = self.end.translation - self.start.translation;
         if movement.length() > TELEPORT_SPEED * dt {
             Self {
@@ -114,7 +114,7 @@ impl Collider {
 
     /// Returns the collider with its motion relative to a cloth that was moved along with a reference frame: if the
     /// collider moves with the same frame, only the rest of its motion.
-    pub fn relative_to(&self, motion: &FrameMotion) -> Self {
+    pub(crate) fn relative_to(&self, motion: &FrameMotion) -> Self {
         let start = motion.transform_pose(&self.start);
         let remaining = |start: &Pose| start.translation.distance_squared(self.end.translation);
         if remaining(&start) < remaining(&self.start) {

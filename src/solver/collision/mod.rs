@@ -1,4 +1,19 @@
-//! TODO: what this module contains.
+//! Collision of cloth with shapes, triangle surfaces, rigid bodies, itself and other cloths. Contacts are resolved at
+//! position level: push-out, then Coulomb friction on the displacement.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `shape` | collider shapes and their signed distances |
+//! | `collider` | colliders, and the collision stage of a substep |
+//! | `broad_phase` | bounding boxes of colliders against one box, many at a time |
+//! | `narrow_phase` | contacts of particles: detection, push-out, friction |
+//! | `ccd` | continuous collision detection: stops fast particles at the time of impact |
+//! | `triangle_contacts` | cloth triangles against colliders smaller than a triangle |
+//! | `mesh` | convex hulls, triangle meshes, heightfields (feature `parry`) |
+//! | `bodies` | two-way coupling with rigid bodies |
+//! | `self_collision` | contacts between the particles of one cloth, untangling |
+//! | `cloth_contacts` | contacts between two cloths |
+//! | `ray` | ray casts on a cloth |
 
 pub mod bodies;
 mod broad_phase;

@@ -9,6 +9,11 @@
 //! Where two colliders overlap or nearly touch, each pushes particles into the other, and constraints would
 //! turn that into velocity without motion. So a particle in contact with several colliders in one substep keeps
 //! a displacement no longer than its actual movement.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `collider_at_substep` | a collider at one substep, prepared for the kernels |
+//! | `distance` | branch-free distance functions |
 
 #![allow(
     clippy::neg_cmp_op_on_partial_ord,

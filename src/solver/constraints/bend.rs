@@ -46,7 +46,7 @@ impl BendStencil {
     }
 
     /// Creates a stencil of the edge between two triangles and their opposite corners.
-    pub fn dihedral(edge: [u32; 2], opposite: [u32; 2]) -> Self {
+    pub(crate) fn dihedral(edge: [u32; 2], opposite: [u32; 2]) -> Self {
         Self {
             ends: opposite,
             middle: edge,
@@ -54,7 +54,7 @@ impl BendStencil {
     }
 
     /// Returns whether the stencil has three particles.
-    pub fn is_three_point(&self) -> bool {
+    pub(crate) fn is_three_point(&self) -> bool {
         self.middle[0] == self.middle[1]
     }
 

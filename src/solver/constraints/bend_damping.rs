@@ -24,7 +24,7 @@ use crate::solver::{
 
 /// Damps the bending of a fabric with this bending stiffness, N·m, and retardation time, s, over a fixed step
 /// of `dt` seconds. Call it after [`ConstraintGraph::prepare`].
-pub fn damp_bending(
+pub(crate) fn damp_bending(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,

@@ -191,7 +191,7 @@ fn is_usable(ratio: f32) -> bool {
 impl ConstraintGraph {
     /// Measures the aspects of all constraints from the rest positions and the triangles. Without a call, the
     /// aspects are those of square cells.
-    pub fn measure_aspects(&mut self, positions: &SoaVec3, triangles: &Corners) {
+    pub(crate) fn measure_aspects(&mut self, positions: &SoaVec3, triangles: &Corners) {
         for grid in &mut self.grids {
             grid.aspects = Aspects::from_rest_shape(&grid.layout, positions);
         }
@@ -257,7 +257,7 @@ impl ConstraintGraph {
 
     /// Sets one aspect for all constraints outside grids: for a rope, the length of a link over the width of the
     /// fabric that the rope represents.
-    pub fn set_aspect(&mut self, aspect: f32) {
+    pub(crate) fn set_aspect(&mut self, aspect: f32) {
         self.aspects = Aspects {
             warp: aspect,
             weft: aspect,

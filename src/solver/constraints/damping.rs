@@ -31,7 +31,7 @@ pub struct ConstraintDamping {
 
 /// Damps the strains of a fabric with this compliance over a fixed step of `dt` seconds. Call it after
 /// [`ConstraintGraph::prepare`].
-pub fn damp_strains(
+pub(crate) fn damp_strains(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,

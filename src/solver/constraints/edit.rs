@@ -304,7 +304,7 @@ impl ConstraintGraph {
     }
 
     /// Begins to measure the load of each structural constraint.
-    pub fn clear_loads(&mut self) {
+    pub(crate) fn clear_loads(&mut self) {
         let clear = |kind, load: &mut AlignedVec, len: usize| {
             load.clear();
             if kind == ConstraintKind::Structural {
@@ -328,7 +328,7 @@ impl ConstraintGraph {
 
     /// Adds the tension of the last substep, −λ/Δt² in N (Macklin et al. 2016), times the `fraction` of the fixed
     /// step that the substep is. Requires [`RelaxSettings::loads`](crate::solver::RelaxSettings::loads).
-    pub fn add_loads(&mut self, dt: f32, fraction: f32) {
+    pub(crate) fn add_loads(&mut self, dt: f32, fraction: f32) {
         let factor = -fraction / (dt * dt);
         let sets = self.grids.iter_mut().flat_map(|grid| &mut grid.sets);
         let in_grids = sets.map(|set| (&mut set.load, &set.lambda));
@@ -346,7 +346,7 @@ impl ConstraintGraph {
         }
     }
 
-    /// Iterates over the structural constraints and their mean load since [`clear_loads`](Self::clear_loads), N;
+    /// Iterates over the structural constraints and their mean load since `clear_loads`, N;
     /// 0 for constraints added since.
     pub fn loads(&self) -> impl Iterator<Item = (DistanceConstraint, f32)> + '_ {
         let load = |load: &[f32], i: usize| load.get(i).copied().unwrap_or(0.0);

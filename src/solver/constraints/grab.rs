@@ -89,9 +89,9 @@ impl GrabConstraint<'_> {
 pub struct GrabbedMass(Vec<(u32, f32)>);
 
 impl GrabbedMass {
-    /// Adds mass to grabbed particles until [`Self::restore_mass`]. To be called before constraints are solved.
+    /// Adds mass to grabbed particles until `Self::restore_mass`. To be called before constraints are solved.
     /// `dt` is the length of the substep, s.
-    pub fn raise_mass(
+    pub(crate) fn raise_mass(
         &mut self,
         p: &mut ParticleArrays,
         points: &[GrabPoint],
@@ -110,7 +110,7 @@ impl GrabbedMass {
     }
 
     /// Restores the original masses of all grabbed particles.
-    pub fn restore_mass(&mut self, p: &mut ParticleArrays) {
+    pub(crate) fn restore_mass(&mut self, p: &mut ParticleArrays) {
         // If a particle was raised several times, its first entry is the original mass: restored last.
         for (i, original) in self.0.drain(..).rev() {
             p.inverse_mass[i as usize] = original;
@@ -120,7 +120,7 @@ impl GrabbedMass {
 
 /// Solves the grab constraint of some points, once. The target moves from `before` to `now` in this substep of
 /// length `dt`, s; both are relative to the origin of the particles, m.
-pub fn solve_grab(
+pub(crate) fn solve_grab(
     particles: &mut ParticleArrays,
     points: &[GrabPoint],
     settings: &GrabSettings,

@@ -32,7 +32,7 @@ pub enum ConstraintKind {
 
 impl ConstraintKind {
     /// The kinds in solving order. The kind solved last is satisfied best, and that must be stretch.
-    pub const SOLVE_ORDER: [Self; 3] = [Self::Bend, Self::Shear, Self::Structural];
+    pub(crate) const SOLVE_ORDER: [Self; 3] = [Self::Bend, Self::Shear, Self::Structural];
 
     pub(in crate::solver) fn solve_rank(self) -> usize {
         match self {
@@ -46,7 +46,7 @@ impl ConstraintKind {
 /// Compliance of a fabric in stretch and shear, m/N (the reciprocal of its stiffness, which is the force per
 /// metre of width and unit of strain; 0 is rigid), and its stiffness in bending. The compliance of a distance
 /// constraint is this times length over width of the strip of fabric that it represents, which is 1 for square
-/// cells ([`ConstraintGraph::measure_aspects`]).
+/// cells (`ConstraintGraph::measure_aspects`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Compliance {

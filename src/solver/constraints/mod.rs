@@ -1,4 +1,27 @@
-//! TODO: what this module contains.
+//! Constraints of a cloth: which there are, how stiff they are, and how each kind is projected. `relax.rs` calls the
+//! projections in their order.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `graph` | all distance and bend constraints of a cloth |
+//! | `coloring` | order of the constraints, and batches that may be solved in parallel (graph colouring) |
+//! | `edit` | edits of single constraints, for tearing and cutting; their loads |
+//! | `compliance` | compliance of constraints, from the stiffness of the fabric |
+//! | `stretch_solver` | choice of the solver: direct or Gauss–Seidel |
+//! | `points` | arguments of all projections: particle arrays, regularization |
+//! | `grid` | constraints of grids: whole rows at a time, coarse levels |
+//! | `general` | constraints given by particle indices, in chunks; chains found in the mesh |
+//! | `chain` | chains of constraints, several side by side, each solved directly |
+//! | `bend` | bend constraints: stencils and stiffness |
+//! | `damping`, `bend_damping` | damping of strain and bending (Kelvin–Voigt) |
+//! | `angular_momentum` | restores the angular momentum that relaxation removes |
+//! | `geodesic` | distances along the cloth from its pins |
+//! | `tethers` | tethers (long-range attachments): keep particles within that distance |
+//! | `motion` | motion constraints: max distance from animated targets, backstop |
+//! | `plane` | keeps particles in a plane |
+//! | `grab` | grab constraints: pull points of a cloth to a moving target |
+//! | `stretch` | deviation of a cloth from its rest lengths |
+//! | `ramp` | gradual changes of settings that would jerk a running cloth |
 
 mod angular_momentum;
 pub mod bend;

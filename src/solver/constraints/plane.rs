@@ -14,7 +14,7 @@ pub struct Plane {
 
 /// Projects every unpinned particle along the normal n of a plane onto the plane through p, and removes the normal part
 /// of its displacement: x ← x − n(n·(x − p)), d ← d − n(n·d).
-pub fn constrain_to_plane(particles: &mut ParticleArrays, plane: &Plane) {
+pub(crate) fn constrain_to_plane(particles: &mut ParticleArrays, plane: &Plane) {
     let Plane { point, normal } = *plane;
     let point = point - particles.origin;
     for i in 0..particles.len() {

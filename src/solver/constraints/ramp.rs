@@ -108,7 +108,7 @@ impl RelaxationFactor {
 }
 
 /// Returns the compliances and the bending stiffness of the next step on the ramp from `now` to `target`.
-pub fn ramp_compliance(now: Compliance, target: Compliance) -> Compliance {
+pub(crate) fn ramp_compliance(now: Compliance, target: Compliance) -> Compliance {
     let ramp = |now: f32, target: f32| {
         let next = now / STIFFENING_PER_STEP;
         if next <= target || next < NEGLIGIBLE_COMPLIANCE {
@@ -129,20 +129,20 @@ pub fn ramp_compliance(now: Compliance, target: Compliance) -> Compliance {
 
 /// Returns the areal density of the next step on the ramp to `target`, kg/m². A fall is ramped, since lighter
 /// cloth is stretched less by its weight.
-pub fn ramp_density(now: f32, target: f32) -> f32 {
+pub(crate) fn ramp_density(now: f32, target: f32) -> f32 {
     target.max(now / STIFFENING_PER_STEP)
 }
 
 /// Returns the thickness on the ramp to `target` after a step of `dt` seconds, m.
-pub fn ramp_thickness(now: f32, target: f32, dt: f32) -> f32 {
+pub(crate) fn ramp_thickness(now: f32, target: f32, dt: f32) -> f32 {
     target.min(now + THICKENING_SPEED * dt)
 }
 
 /// Returns the scale of tethers on the ramp to `target` after a step of `dt` seconds. `length_ratio` is the
 /// largest ratio of the present to the rest length of any tether
-/// ([`Tethers::max_length_ratio`](super::tethers::Tethers::max_length_ratio)): down to that scale nothing moves,
+/// (`Tethers::max_length_ratio`): down to that scale nothing moves,
 /// so that part of the ramp is skipped. An infinite scale switches tethers off.
-pub fn ramp_tethers(now: f32, target: f32, length_ratio: f32, dt: f32) -> f32 {
+pub(crate) fn ramp_tethers(now: f32, target: f32, length_ratio: f32, dt: f32) -> f32 {
     if target >= now {
         return target;
     }
@@ -152,7 +152,7 @@ pub fn ramp_tethers(now: f32, target: f32, length_ratio: f32, dt: f32) -> f32 {
 
 /// Returns the strain limit on the ramp to `target` after a step of `dt` seconds. `strain` is the largest strain
 /// of any stretch constraint now; lengths shrink at the rate of tethers. Infinity sets no limit.
-pub fn ramp_strain_limit(now: f32, target: f32, strain: f32, dt: f32) -> f32 {
+pub(crate) fn ramp_strain_limit(now: f32, target: f32, strain: f32, dt: f32) -> f32 {
     if target >= now {
         return target;
     }

@@ -31,7 +31,7 @@ use bevy::math::DVec3;
 
 /// Slows all motion within the cloth by this deceleration, m/s², during a fixed step of `dt` seconds. Must be
 /// called before the step.
-pub fn apply_internal_friction(p: &mut ParticleArrays, deceleration: f32, dt: f32) {
+pub(crate) fn apply_internal_friction(p: &mut ParticleArrays, deceleration: f32, dt: f32) {
     // As a displacement per substep.
     let max_loss = deceleration * dt * p.last_dt;
     if !(max_loss > 0.0) || p.is_empty() {

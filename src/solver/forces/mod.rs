@@ -1,4 +1,16 @@
-//! TODO: what this module contains.
+//! Forces on the particles: of the air around a cloth and inside it, and of friction within the fabric.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `wind_field` | wind at each particle, and the forces of the air in a step |
+//! | `zones` | local wind: fans, explosions, vortices |
+//! | `turbulence` | turbulent wind: noise in space and time |
+//! | `gusts` | variation of the wind over time |
+//! | `occlusion` | shelter from the wind behind colliders |
+//! | `aero` | aerodynamic drag and lift, per triangle |
+//! | `rope_drag` | aerodynamic drag on ropes, per segment |
+//! | `pressure` | pressure of enclosed air |
+//! | `internal_friction` | friction between the yarns of the fabric |
 
 pub mod aero;
 pub mod gusts;

@@ -86,7 +86,12 @@ thread_local! {
 
 /// Moves the particles of a closed surface by the pressure of its air in a substep of `dt` seconds. Without air,
 /// no particle moves.
-pub fn inflate(particles: &mut ParticleArrays, triangles: &Corners, air: &EnclosedAir, dt: f32) {
+pub(crate) fn inflate(
+    particles: &mut ParticleArrays,
+    triangles: &Corners,
+    air: &EnclosedAir,
+    dt: f32,
+) {
     if air.amount <= 0.0 {
         return;
     }

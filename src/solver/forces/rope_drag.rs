@@ -18,7 +18,7 @@ pub struct RopeSegments {
 impl RopeSegments {
     /// Returns the area of each particle, m²: half of the lateral surface π·d·L of every segment that ends
     /// there. A rope is thus a tube of its fabric, and weighs π·d times the areal density per metre.
-    pub fn particle_areas(&self, particles: usize) -> Vec<f32> {
+    pub(crate) fn particle_areas(&self, particles: usize) -> Vec<f32> {
         let mut areas = vec![0.0; particles];
         for (ends, length) in self.ends.iter().zip(&self.rest_length) {
             for &i in ends {
@@ -49,7 +49,7 @@ impl RopeSegments {
 /// By the cross-flow principle (Hoerner, Fluid-Dynamic Drag, 1965, chapter 3), only the component v of the
 /// relative velocity normal to the segment counts: F = −½ρC_D·d·L·|v|·v, half of it at each end. F is limited
 /// so that one step at most stops a segment. A round cross-section has no lift.
-pub fn apply_rope_drag(
+pub(crate) fn apply_rope_drag(
     particles: &mut ParticleArrays,
     segments: &RopeSegments,
     air: &Air,

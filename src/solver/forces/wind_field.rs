@@ -64,7 +64,7 @@ impl WindField<'_> {
 }
 
 /// Adds the acceleration by the air to every particle, with the wind of `air` plus the wind of a field:
-/// drag and lift on triangles and, if there are rope segments, [`apply_rope_drag`]. The wind at a triangle or a
+/// drag and lift on triangles and, if there are rope segments, `apply_rope_drag`. The wind at a triangle or a
 /// segment is the mean of the wind at its corners. With an empty field, the results have the same bits as
 /// without a field.
 pub fn apply_air(

@@ -1,4 +1,12 @@
-//! Functions that return the same bits on every platform, so they use + − × ÷ only.
+//! Small numeric tools. Functions return the same bits on every platform, so they use + − × ÷ √ only.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | e^(−x) without the platform's `exp` |
+//! | `pose` | rigid poses |
+//! | `closest_point` | closest point on a triangle |
+//! | `sort` | sorting of per-particle lists |
+//! | `bits` | serialization of numbers that may be infinite (feature `serialize`) |
 
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;

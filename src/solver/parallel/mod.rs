@@ -1,4 +1,10 @@
-//! TODO: what this module contains.
+//! Splits the work of a step over threads, with the same bits on any number of them.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `workers` | the threads of a cloth, and the parts of its work |
+//! | `split` | parts of a slice, of different lengths |
+//! | `columns` | strips of columns of a plane, which several threads may write |
 
 pub(in crate::solver) mod columns;
 pub(in crate::solver) mod split;

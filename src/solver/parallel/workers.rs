@@ -142,7 +142,7 @@ impl Workers {
     }
 
     /// Returns whether every part runs on the calling thread.
-    pub fn is_serial(&self) -> bool {
+    pub(crate) fn is_serial(&self) -> bool {
         self.shared.is_none()
     }
 

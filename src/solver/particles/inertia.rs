@@ -72,7 +72,7 @@ impl FrameMotion {
     }
 
     /// Returns whether this is no motion.
-    pub fn is_identity(&self) -> bool {
+    pub(crate) fn is_identity(&self) -> bool {
         self.rotation == Quat::IDENTITY && self.translation == Vec3::ZERO
     }
 
@@ -86,7 +86,7 @@ impl FrameMotion {
     }
 
     /// Returns the rotation as a matrix.
-    pub fn rotation_matrix(&self) -> Mat3 {
+    pub(crate) fn rotation_matrix(&self) -> Mat3 {
         Mat3::from_quat(self.rotation)
     }
 
@@ -96,12 +96,12 @@ impl FrameMotion {
     }
 
     /// Rotates a direction.
-    pub fn transform_direction(&self, direction: Vec3) -> Vec3 {
+    pub(crate) fn transform_direction(&self, direction: Vec3) -> Vec3 {
         self.rotation * direction
     }
 
     /// Transforms a pose.
-    pub fn transform_pose(&self, pose: &Pose) -> Pose {
+    pub(crate) fn transform_pose(&self, pose: &Pose) -> Pose {
         Pose {
             rotation: normalized(self.rotation * pose.rotation),
             translation: self.transform_point(pose.translation),

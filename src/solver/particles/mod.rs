@@ -4,6 +4,12 @@
 //! And the displacement of a substep is stored as its own value instead of being recomputed from two positions,
 //! where it would be lost in the rounding of the larger numbers: a fall of 10 s at Δt = 0.01 s ends at 501.27 m
 //! with two positions, and at 500.50 m with the displacement, as with exact arithmetic.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | [`ParticleArrays`], [`PinTarget`] |
+//! | `inertia` | moves a cloth with a fraction of the motion of its reference frame |
+//! | `rigid_motion` | best-fit rigid motion of a cloth |
 
 pub mod inertia;
 pub(in crate::solver) mod rigid_motion;
@@ -303,7 +309,7 @@ impl ParticleArrays {
 
     /// Moves the origin to the cloth if the cloth is far from it, so that positions stay small and exact. World
     /// positions do not change. Returns whether the origin was moved.
-    pub fn rebase(&mut self) -> bool {
+    pub(crate) fn rebase(&mut self) -> bool {
         let Some((low, high)) = self.position.bounds() else {
             return false;
         };

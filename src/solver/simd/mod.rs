@@ -4,6 +4,12 @@
 //! Kernels use only + − × ÷ √, each rounded separately (no fused operations), so all levels give the same bits.
 //! In tests each kernel has a scalar reference too, the formula particle by particle: the bits of all levels are
 //! compared with those of the reference (`levels::same_bits`).
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | levels of instructions, kernels |
+//! | `soa` | vectors as three planes of `f32`, bounding boxes |
+//! | `aligned` | lists of `f32` that begin at a cache line |
 
 pub mod aligned;
 pub mod soa;

@@ -62,7 +62,7 @@ impl SoaVec3 {
     }
 
     /// Adds to every vector.
-    pub fn add_all(&mut self, v: Vec3) {
+    pub(crate) fn add_all(&mut self, v: Vec3) {
         for (plane, dv) in [(&mut self.x, v.x), (&mut self.y, v.y), (&mut self.z, v.z)] {
             plane.iter_mut().for_each(|c| *c += dv);
         }

@@ -66,7 +66,7 @@ impl Blade {
     }
 
     /// Returns whether the blade's bounding box overlaps a box, given by its low and high corners.
-    pub fn overlaps_box(&self, low: Vec3, high: Vec3) -> bool {
+    pub(crate) fn overlaps_box(&self, low: Vec3, high: Vec3) -> bool {
         let corners = self.corners();
         let least = corners.into_iter().fold(Vec3::INFINITY, Vec3::min);
         let most = corners.into_iter().fold(Vec3::NEG_INFINITY, Vec3::max);

@@ -32,5 +32,5 @@ pub use changes::{
     BoundaryPoint, NewParticle, TopologyChanges, TrianglePiece, TriangleReplacement,
 };
 pub use overload::{CrossSection, Overload, TearLimit, overloaded};
-pub use rope::split_rope;
+pub(crate) use rope::split_rope;
 pub use topology_edit::{EditTarget, TopologyEdit};

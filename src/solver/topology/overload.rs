@@ -49,7 +49,7 @@ pub enum CrossSection<'a> {
 ///
 /// `resistance` is the fraction of the limit that each particle withstands; an edge is as weak as the weaker of
 /// its ends, and breaks there. Pinned particles do not break. A load limit requires measured loads
-/// ([`ConstraintGraph::add_loads`]).
+/// (`ConstraintGraph::add_loads`).
 pub fn overloaded(
     particles: &ParticleArrays,
     constraints: &ConstraintGraph,

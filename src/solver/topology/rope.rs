@@ -5,7 +5,7 @@ use crate::solver::{ConstraintGraph, ParticleArrays, constraints::edit::GraphEdi
 /// Splits a chain of particles at index `at`: the particle becomes the end of the first part, and a copy of it the
 /// start of the second. Returns the copy; `None` at the ends of the chain. The copy is pinned until it gets an
 /// inverse mass.
-pub fn split_rope(
+pub(crate) fn split_rope(
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
     chain: &[u32],

@@ -11,7 +11,7 @@ impl TopologyEdit<'_> {
     /// Breaks the edge between two particles, at the first one if possible, else at the second. Pieces of cloth
     /// with fewer than `min_triangles` triangles are not torn off. Returns whether the edge broke; a pair that is
     /// not (or no longer) an edge of a triangle does not break.
-    pub fn tear_across(&mut self, edge: [u32; 2], min_triangles: u32) -> bool {
+    pub(crate) fn tear_across(&mut self, edge: [u32; 2], min_triangles: u32) -> bool {
         let [a, b] = edge;
         let tore = self.tear_at(a, b, min_triangles) || self.tear_at(b, a, min_triangles);
         if tore {
@@ -21,12 +21,12 @@ impl TopologyEdit<'_> {
     }
 
     /// Breaks an edge in any way that separates something: across the edge, or else along it.
-    pub fn break_edge(&mut self, edge: [u32; 2]) -> bool {
+    pub(crate) fn break_edge(&mut self, edge: [u32; 2]) -> bool {
         self.tear_across(edge, 1) || self.open_edges([edge]) > 0
     }
 
     /// Opens the given edges where doing so separates triangles. Returns the number of edges separated.
-    pub fn open_edges(&mut self, edges: impl IntoIterator<Item = [u32; 2]>) -> usize {
+    pub(crate) fn open_edges(&mut self, edges: impl IntoIterator<Item = [u32; 2]>) -> usize {
         let edges: BTreeSet<[u32; 2]> = edges
             .into_iter()
             .map(|[a, b]| [a.min(b), a.max(b)])

@@ -69,7 +69,7 @@ impl<'a> TopologyEdit<'a> {
     }
 
     /// Returns whether any triangle has changed so far.
-    pub fn has_changed(&self) -> bool {
+    pub(crate) fn has_changed(&self) -> bool {
         !self.corners_before.is_empty()
     }
 

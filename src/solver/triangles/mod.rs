@@ -1,4 +1,10 @@
 //! Triangles of a cloth, for its mass and for aerodynamic forces.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | [`Triangles`], areas, particle masses |
+//! | `corners` | compressed corner indices |
+//! | `grid_layout` | range of particles that forms a grid |
 
 pub(crate) mod corners;
 pub(crate) mod grid_layout;
@@ -191,7 +197,7 @@ impl Triangles {
     ///
     /// A particle that has only triangles without area must still move with its neighbours, so it gets the mean
     /// area. A particle without any triangle does not belong to the cloth and gets 0.
-    pub fn particle_areas(&self, particles: usize) -> Vec<f32> {
+    pub(crate) fn particle_areas(&self, particles: usize) -> Vec<f32> {
         let mut areas = vec![0.0; particles];
         let mut in_cloth = vec![false; particles];
         for (corners, area) in self.indices.iter().zip(&self.rest_area) {
@@ -214,7 +220,7 @@ impl Triangles {
 
 /// Returns 1/(area·density) for each area: the inverse masses of free particles, 1/kg. 0 where the area is 0.
 /// `areal_density` in kg/m².
-pub fn inverse_masses(areas: &[f32], areal_density: f32) -> impl Iterator<Item = f32> + '_ {
+pub(crate) fn inverse_masses(areas: &[f32], areal_density: f32) -> impl Iterator<Item = f32> + '_ {
     areas.iter().map(move |area| {
         let mass = area * areal_density;
         if mass > 0.0 { 1.0 / mass } else { 0.0 }

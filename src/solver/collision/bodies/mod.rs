@@ -32,12 +32,11 @@ mod motion;
 #[cfg(test)]
 mod tests;
 
+use self::adaptive_substeps::AdaptiveSubsteps;
 pub(crate) use self::body_contacts::BodyContactInput;
 #[cfg(feature = "parry")]
 pub(crate) use self::body_contacts::FULL_STEP;
 pub use self::{attachments::BodyAttachment, motion::BodyMotion};
-
-use self::adaptive_substeps::AdaptiveSubsteps;
 #[cfg(feature = "parry")]
 use crate::solver::collision::mesh::{MeshCollider, TriangleSurface};
 use crate::solver::{

@@ -76,7 +76,7 @@ impl BodyMotion {
     }
 
     /// Returns whether the body has a finite mass or inertia, so that cloth can move it.
-    pub fn is_dynamic(&self) -> bool {
+    pub(crate) fn is_dynamic(&self) -> bool {
         self.inverse_mass != Vec3::ZERO || self.inverse_inertia != Mat3::ZERO
     }
 
@@ -160,7 +160,7 @@ impl BodyMotion {
 
     /// Returns the effective inverse mass at a point relative to the centre of mass, averaged over all
     /// directions, 1/kg: the velocity that an impulse of 1 N s gives that point.
-    pub fn inverse_mass_at(&self, at: Vec3) -> f32 {
+    pub(crate) fn inverse_mass_at(&self, at: Vec3) -> f32 {
         let angular_part = |axis: Vec3| {
             let angular_impulse = at.cross(axis);
             angular_impulse.dot(self.inverse_inertia * angular_impulse)

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | `surface` | triangle surface and its bounding volume hierarchy |
 //! | `heightfield` | surfaces from heightfields |
-//! | `triangle` | closest point on a triangle, crossing of a path and a triangle |
+//! | `triangle` | crossing of a path and a triangle |
 //! | `group` | cached triangle candidates per group of particles |
 //! | `swept_particle` | one particle against the triangles near it |
 
@@ -22,8 +22,6 @@ mod heightfield;
 mod surface;
 mod swept_particle;
 mod triangle;
-
-pub use surface::{SurfaceError, TriangleSurface};
 
 use self::group::ChunkCache;
 use crate::solver::{
@@ -38,6 +36,7 @@ use crate::solver::{
 };
 use bevy::math::{Mat3, Vec3};
 use std::sync::Arc;
+pub use surface::{SurfaceError, TriangleSurface};
 
 /// Consecutive particles that share a list of triangles.
 const GROUP: usize = 16;
@@ -72,7 +71,7 @@ impl MeshCollider {
 
     /// Removes a teleport: a collider that moved faster than 200 m/s rests at its end pose instead.
     /// `dt` is the length of the fixed step, s.
-    pub fn without_teleport(self, dt: f32) -> Self {
+    pub(crate) fn without_teleport(self, dt: f32) -> Self {
         let start = self.bounding_collider().without_teleport(dt).start;
         Self { start, ..self }
     }

@@ -9,8 +9,10 @@
 //! Triangles near a box or a point are found with parry's bounding volume hierarchy. Results do not depend on
 //! how the tree was built, since leaves are compared one by one.
 
-use crate::solver::collision::shape::Shape;
-use crate::solver::math::closest_point::{ClosestOnTriangle, Feature};
+use crate::solver::{
+    collision::shape::Shape,
+    math::closest_point::{ClosestOnTriangle, Feature},
+};
 use bevy::{math::Vec3, platform::collections::HashMap};
 use parry3d::{
     bounding_volume::Aabb,

@@ -188,7 +188,7 @@ impl SelfContactPairs {
 
     /// Discards the candidate pairs and the triangle index. Must be called when rest positions or triangles have
     /// changed without a change of their number.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.last_search = None;
         self.untangle.forget();
     }

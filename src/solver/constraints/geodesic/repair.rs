@@ -14,7 +14,7 @@ impl Geodesics {
     ///
     /// Only distances that depend on these are measured again. Paths that became shorter are found only if they
     /// begin at a changed particle.
-    pub fn repair(&mut self, shape: &RestShape, sources: &[u32], changed: &[u32]) {
+    pub(crate) fn repair(&mut self, shape: &RestShape, sources: &[u32], changed: &[u32]) {
         let adjacency = ParticleAdjacency::new(shape);
         let new_particles = self.first_label.len() as u32..adjacency.len() as u32;
         self.first_label.resize(adjacency.len(), NONE);

@@ -5,6 +5,11 @@
 //! Relaxation propagates a pull from constraint to constraint, so fine cloth sags at the few edges that carry all
 //! of its weight. A tether acts on each particle directly. It only pulls, and only towards a pinned particle, so
 //! folds, swinging and free cloth are unaffected.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod` | [`Tethers`], from geodesic distances |
+//! | `solve` | projection |
 
 mod solve;
 
@@ -13,7 +18,7 @@ use crate::solver::{
     particles::ParticleArrays,
     simd::{aligned::AlignedVec, soa::SoaVec3},
 };
-pub use solve::solve_tethers;
+pub(in crate::solver) use solve::solve_tethers;
 
 /// Tethers of a cloth.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,7 +74,7 @@ impl Tethers {
     }
 
     /// Creates the tethers from geodesic distances computed before.
-    pub fn from_distances(distances: &Geodesics, shape: &RestShape, pinned: &[u32]) -> Self {
+    pub(crate) fn from_distances(distances: &Geodesics, shape: &RestShape, pinned: &[u32]) -> Self {
         let count = distances.len().min(shape.positions.len());
         let mut is_free = vec![true; count];
         for &i in pinned {
@@ -196,7 +201,7 @@ impl Tethers {
 
     /// Returns the largest ratio of the current distance from the anchor to the length of a tether. 0 without
     /// tethers.
-    pub fn max_length_ratio(&self, particles: &ParticleArrays) -> f32 {
+    pub(crate) fn max_length_ratio(&self, particles: &ParticleArrays) -> f32 {
         let mut max_ratio = 0.0_f32;
         if self.particles > particles.len() {
             return max_ratio;

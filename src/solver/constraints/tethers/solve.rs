@@ -11,7 +11,7 @@ use std::cell::RefCell;
 /// Pulls every particle x that is farther than the length r of its tether from its anchor a: x ← a + (x −
 /// a)·r·scale/|x − a|. With several such tethers it applies the mean of their corrections. Pinned particles are
 /// not moved. Does nothing with an infinite scale, or if the tethers belong to a cloth with more particles.
-pub fn solve_tethers(
+pub(crate) fn solve_tethers(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     tethers: &Tethers,

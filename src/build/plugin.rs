@@ -1,0 +1,44 @@
+//! Registers building, rebuilding and resetting of cloths and ropes.
+
+use crate::{
+    build::{
+        check_settings::check_settings,
+        from_mesh::build,
+        from_rope::{build_ropes, remove_rope_components},
+        rebuild::{rebuild_changed_meshes, rebuild_replaced_meshes, restore_source_mesh},
+        reset::reset,
+    },
+    cloth::{
+        planar_constraint::check_planes,
+        schedule::{BuildSystems, ClothStepSchedule, PrepareSystems},
+    },
+};
+use bevy::prelude::*;
+
+/// Builds cloths and ropes each frame, and checks their settings before each step.
+pub(crate) struct BuildPlugin {
+    pub(crate) schedule: ClothStepSchedule,
+}
+
+impl Plugin for BuildPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(
+            self.schedule.label,
+            (check_settings, check_planes)
+                .chain()
+                .in_set(PrepareSystems::CheckSettings),
+        )
+        .add_systems(
+            PostUpdate,
+            (
+                rebuild_replaced_meshes.in_set(BuildSystems::ReplacedMeshes),
+                rebuild_changed_meshes.in_set(BuildSystems::ChangedMeshes),
+                build.in_set(BuildSystems::Cloths),
+                build_ropes.in_set(BuildSystems::Ropes),
+            ),
+        )
+        .add_observer(reset)
+        .add_observer(restore_source_mesh)
+        .add_observer(remove_rope_components);
+    }
+}

@@ -1,0 +1,83 @@
+//! Registers everything for cloth on characters: rules, painted channels, max distances, inertia, teleports and
+//! the colliders of skeletons.
+
+use crate::{
+    character::{
+        inertia::{ClothInertia, TeleportCloth},
+        max_distance::ClothMaxDistance,
+        paint::{ClothPaint, ClothPart},
+        reference_frame::{catch_up_with_frame, request_teleport, teleport},
+        rules::{ClothRules, apply_rules},
+        skeleton::ClothSkin,
+        skeleton_colliders::{
+            GeneratedFor, SkeletonColliders, generate_colliders, remove_colliders,
+        },
+        track_anchors::track_anchors,
+    },
+    cloth::{
+        schedule::{BuildSystems, ClothStepSchedule, PrepareSystems},
+        transforms::{
+            FrameFraction, find_frame_fraction, sample_fixed_transforms, sample_frame_transforms,
+        },
+    },
+};
+use bevy::prelude::*;
+
+/// Applies rules to loaded models, generates the colliders of skeletons, and moves cloths with their frames.
+pub(crate) struct CharacterPlugin {
+    pub(crate) schedule: ClothStepSchedule,
+}
+
+impl Plugin for CharacterPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<ClothSkin>()
+            .register_type::<ClothPart>()
+            .register_type::<ClothPaint>()
+            .register_type::<ClothMaxDistance>()
+            .register_type::<SkeletonColliders>()
+            .register_type::<GeneratedFor>()
+            .register_type::<ClothInertia>()
+            .register_type::<TeleportCloth>()
+            .init_resource::<ClothRules>()
+            .init_resource::<FrameFraction>()
+            .add_systems(
+                self.schedule.label,
+                (
+                    teleport.in_set(PrepareSystems::Teleport),
+                    catch_up_with_frame.in_set(PrepareSystems::CatchUp),
+                ),
+            )
+            .add_systems(
+                PostUpdate,
+                (
+                    apply_rules.in_set(BuildSystems::Rules),
+                    generate_colliders.in_set(BuildSystems::SkeletonColliders),
+                    teleport.in_set(BuildSystems::Teleport),
+                ),
+            )
+            .add_observer(request_teleport)
+            .add_observer(remove_colliders);
+        if self.schedule.is_fixed() {
+            self.add_frame_sampling(app);
+        }
+    }
+}
+
+impl CharacterPlugin {
+    /// Adds the interpolation of transforms that change once per frame over the steps.
+    fn add_frame_sampling(&self, app: &mut App) {
+        app.add_systems(
+            RunFixedMainLoop,
+            (
+                (track_anchors, sample_frame_transforms)
+                    .chain()
+                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+                sample_fixed_transforms.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
+            ),
+        )
+        .add_systems(
+            self.schedule.label,
+            find_frame_fraction.in_set(PrepareSystems::FrameFraction),
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! Schedules, system sets and the time of a step.
+//!
+//! [`ClothSystems`] and [`ClothSubstep`] are public. The private sets order the systems of the subjects within the
+//! public sets, so that subjects can be registered in any order:
+//!
+//! | set | is in | orders |
+//! |---|---|---|
+//! | [`PrepareSystems`] | before and in [`ClothSystems::Prepare`] | everything up to the first substep |
+//! | [`FinishSystems`] | [`ClothSystems::Finish`] | everything after the last substep |
+//! | [`BuildSystems`] | [`ClothSystems::Build`] | building and rebuilding of cloths |
+//! | [`WriteSystems`] | [`ClothSystems::WriteMesh`] | writing of meshes |
+
+use crate::solver::SubstepTime;
+use bevy::{
+    asset::AssetEventSystems,
+    camera::visibility::VisibilitySystems,
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+};
+
+/// Longest step, s; a longer one is shortened, so that the cloth loses time but stays stable.
+pub(crate) const MAX_STEP: f32 = 0.1;
+
+/// Returns the length of the coming step, s.
+pub(crate) fn step_length(clock: &Time) -> f32 {
+    clock.delta_secs().min(MAX_STEP)
+}
+
+/// Schedule in which cloths are stepped.
+#[derive(Resource, Clone, Copy, Debug)]
+pub(crate) struct ClothStepSchedule {
+    pub(crate) label: InternedScheduleLabel,
+    is_fixed: bool,
+}
+
+impl ClothStepSchedule {
+    pub(crate) fn new(label: InternedScheduleLabel) -> Self {
+        let fixed = [
+            FixedFirst.intern(),
+            FixedPreUpdate.intern(),
+            FixedUpdate.intern(),
+            FixedPostUpdate.intern(),
+            FixedLast.intern(),
+        ];
+        Self {
+            label,
+            is_fixed: fixed.contains(&label),
+        }
+    }
+
+    /// Returns whether steps are taken in a fixed schedule, so that frames lie between them. In other schedules a
+    /// step is a frame.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.is_fixed
+    }
+}
+
+/// System sets of the phases of a step, for ordering your own systems.
+///
+/// | schedule | set | in it |
+/// |---|---|---|
+/// | `FixedUpdate` | [`Prepare`](Self::Prepare) | waking, edited components, colliders, pin targets, wind |
+/// | | [`Simulate`](Self::Simulate) | [`ClothSubstep`], once per substep |
+/// | | [`Finish`](Self::Finish) | exact pins, validity check, falling asleep, tearing under load |
+/// | [`ClothSubstep`] | [`Integrate`](Self::Integrate) | motion by inertia and accelerations |
+/// | | [`Relax`](Self::Relax) | pressure, constraints, tethers, max distances, grabs |
+/// | | [`Collide`](Self::Collide) | contacts |
+/// | `PostUpdate` | [`Build`](Self::Build) | new cloths and ropes |
+/// | | [`WriteMesh`](Self::WriteMesh) | vertices, normals, bounding boxes |
+///
+/// The three sets of `FixedUpdate` take run conditions. Give all of them the same one: while it is false, cloths
+/// are paused, and resume as if no time had passed.
+///
+/// ```
+/// # use bevy::{prelude::*, state::app::StatesPlugin};
+/// # use bevy_drape::prelude::*;
+/// # #[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// # enum Game { #[default] Menu, Playing }
+/// # let mut app = App::new();
+/// # app.add_plugins(StatesPlugin).init_state::<Game>();
+/// app.configure_sets(
+///     FixedUpdate,
+///     (ClothSystems::Prepare, ClothSystems::Simulate, ClothSystems::Finish)
+///         .run_if(in_state(Game::Playing)),
+/// );
+/// ```
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClothSystems {
+    /// In `PostUpdate`, after transform propagation: builds cloths from meshes that have loaded, and ropes;
+    /// rebuilds those whose mesh changed; applies teleports; warms up
+    /// ([`ClothWarmUp`](crate::cloth::ClothWarmUp)); binds proxy meshes.
+    Build,
+    /// In the schedule of the plugin (`FixedUpdate`): finds colliders, wind zones and pairs of cloths close enough
+    /// for contact; wakes sleeping cloths; applies edited components; computes pin and animation targets and the
+    /// forces of the air.
+    Prepare,
+    /// In the schedule of the plugin, after `Prepare`: takes the substeps. Runs [`ClothSubstep`] once per substep,
+    /// or does the same work in one go.
+    Simulate,
+    /// In [`ClothSubstep`]: moves particles by their displacement and all accelerations.
+    Integrate,
+    /// In [`ClothSubstep`], after `Integrate`: applies pressure, then solves bend, shear and stretch constraints,
+    /// tethers, max distances, grab constraints and the planes of [`PlanarCloth`](crate::cloth::PlanarCloth).
+    Relax,
+    /// In [`ClothSubstep`], after `Relax`: updates displacements from positions, then solves contacts:
+    /// self-collision, cloth against cloth, and last colliders; then planes again.
+    Collide,
+    /// In the schedule of the plugin, after `Simulate`: restores the angular momentum of free cloth, puts pinned
+    /// particles exactly on their targets, puts a cloth with non-finite particles back into its last valid state,
+    /// lets slow cloths fall asleep, and tears overloaded edges.
+    Finish,
+    /// In `PostUpdate`, after `Build`: interpolates between the last two steps, and writes meshes, normals,
+    /// tangents and bounding boxes of cloths and proxies.
+    WriteMesh,
+}
+
+/// Schedule of a substep. It runs [`ClothSubsteps`](crate::cloth::ClothSubsteps) times per step, or more often
+/// while a cloth is loaded by a heavy body. Put a system between two sets to add a constraint of your own. Cloths
+/// with fewer substeps than others do not move in each run. As long as it contains only the systems of the plugin
+/// and no run conditions, the schedule is not run: each cloth takes all its substeps in one go, which is faster
+/// for many cloths and gives the same bits.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_drape::{cloth::ClothSubstep, prelude::*};
+/// # let mut app = App::new();
+/// app.add_systems(
+///     ClothSubstep,
+///     keep_above_ground
+///         .after(ClothSystems::Relax)
+///         .before(ClothSystems::Collide),
+/// );
+///
+/// fn keep_above_ground(mut cloths: Query<&mut ClothParticles>) {
+///     for mut particles in &mut cloths {
+///         for i in 0..particles.len() {
+///             let mut position = particles.world_position(i);
+///             position.y = position.y.max(0.0);
+///             particles.set_world_position(i, position);
+///         }
+///     }
+/// }
+/// ```
+#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClothSubstep;
+
+/// Progress within a step. Up to date in [`ClothSubstep`].
+///
+/// The number of substeps is [`ClothSubsteps`](crate::cloth::ClothSubsteps), or up to four times as many while any
+/// cloth is loaded by a heavy body. Other cloths then take their substeps in some of them.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
+pub struct ClothSubstepTime(pub SubstepTime);
+
+/// Order of the systems of the plugin before the substeps. All but the first four are in
+/// [`ClothSystems::Prepare`], so that run conditions on that set skip them.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PrepareSystems {
+    /// Decides whether this update takes a step, and counts it.
+    Clock,
+    /// Chooses the level of detail of each cloth.
+    LevelOfDetail,
+    /// Computes how much of the frame the step covers. Not ordered against the two above.
+    FrameFraction,
+    /// Applies teleports.
+    Teleport,
+    /// Detects the end of a pause.
+    EndPause,
+    /// Moves cloths that resume with their frames.
+    CatchUp,
+    /// Finds colliders; in every update, also without a step.
+    Colliders,
+    /// Parent of all sets below: only in updates that take a step.
+    StepDue,
+    /// Clamps and reports invalid settings.
+    CheckSettings,
+    /// Finds wind zones.
+    WindZones,
+    /// Finds pairs of cloths close enough for contact.
+    ClothPairs,
+    /// Wakes sleeping cloths.
+    Sleep,
+    /// Begins the step of each cloth.
+    BeginStep,
+    /// Moves grabs.
+    Grab,
+}
+
+/// Order of the systems of the plugin after the substeps, in [`ClothSystems::Finish`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FinishSystems {
+    /// Ends the step of each cloth.
+    EndStep,
+    /// Tears overloaded edges.
+    Tear,
+}
+
+/// Order of the systems of the plugin in [`ClothSystems::Build`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum BuildSystems {
+    /// Adds cloth to meshes whose names match a rule.
+    Rules,
+    /// Generates colliders of skeletons.
+    SkeletonColliders,
+    /// Rebuilds cloths whose mesh component was replaced.
+    ReplacedMeshes,
+    /// Rebuilds cloths whose mesh asset has changed.
+    ChangedMeshes,
+    /// Builds cloths from meshes.
+    Cloths,
+    /// Builds ropes.
+    Ropes,
+    /// Applies teleports of cloths built in this frame.
+    Teleport,
+    /// Takes steps of new cloths before they are rendered first.
+    WarmUp,
+    /// Unbinds proxy meshes whose cloth is gone or was rebuilt.
+    UnbindProxies,
+    /// Binds proxy meshes to their cloths.
+    BindProxies,
+}
+
+/// Order of the systems of the plugin in [`ClothSystems::WriteMesh`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum WriteSystems {
+    /// Interpolates between the last two steps.
+    RenderPose,
+    /// Writes the meshes of cloths.
+    ClothMeshes,
+    /// Writes proxy meshes.
+    ProxyMeshes,
+}
+
+/// Orders all sets in the schedule of the steps and in `PostUpdate`. The order in [`ClothSubstep`] is configured
+/// together with the systems there ([`StepPlugin`](crate::step::plugin::StepPlugin)).
+pub(crate) fn configure_sets(app: &mut App, schedule: ClothStepSchedule) {
+    configure_step_sets(app, schedule);
+    configure_frame_sets(app);
+}
+
+fn configure_step_sets(app: &mut App, schedule: ClothStepSchedule) {
+    use PrepareSystems::{
+        BeginStep, CatchUp, CheckSettings, Clock, Colliders, EndPause, FrameFraction, Grab,
+        LevelOfDetail, Sleep, StepDue, Teleport, WindZones,
+    };
+    app.configure_sets(
+        schedule.label,
+        (
+            (
+                ClothSystems::Prepare,
+                ClothSystems::Simulate,
+                ClothSystems::Finish,
+            )
+                .chain(),
+            Clock.before(ClothSystems::Prepare),
+            (LevelOfDetail, Teleport)
+                .chain()
+                .after(Clock)
+                .before(ClothSystems::Prepare),
+            FrameFraction.before(Teleport),
+            (EndPause, CatchUp, Colliders, StepDue)
+                .chain()
+                .in_set(ClothSystems::Prepare),
+            (
+                CheckSettings,
+                WindZones,
+                PrepareSystems::ClothPairs,
+                Sleep,
+                BeginStep,
+                Grab,
+            )
+                .chain()
+                .in_set(StepDue),
+            (FinishSystems::EndStep, FinishSystems::Tear)
+                .chain()
+                .in_set(ClothSystems::Finish),
+        ),
+    );
+}
+
+fn configure_frame_sets(app: &mut App) {
+    app.configure_sets(
+        PostUpdate,
+        (
+            (ClothSystems::Build, ClothSystems::WriteMesh)
+                .chain()
+                .after(TransformSystems::Propagate)
+                .before(VisibilitySystems::CalculateBounds)
+                .before(AssetEventSystems)
+                .run_if(resource_exists::<Assets<Mesh>>),
+            (
+                BuildSystems::Rules,
+                BuildSystems::SkeletonColliders,
+                BuildSystems::ReplacedMeshes,
+                BuildSystems::ChangedMeshes,
+                BuildSystems::Cloths,
+                BuildSystems::Ropes,
+                BuildSystems::Teleport,
+                BuildSystems::WarmUp,
+                BuildSystems::UnbindProxies,
+                BuildSystems::BindProxies,
+            )
+                .chain()
+                .in_set(ClothSystems::Build),
+            (
+                WriteSystems::RenderPose,
+                WriteSystems::ClothMeshes,
+                WriteSystems::ProxyMeshes,
+            )
+                .chain()
+                .in_set(ClothSystems::WriteMesh),
+        ),
+    );
+}

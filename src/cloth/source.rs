@@ -1,0 +1,72 @@
+//! Mesh from which a cloth was built, changes of it, and the reason why a cloth could not be built.
+
+use bevy::{ecs::system::SystemParam, platform::collections::HashSet, prelude::*};
+
+/// Mesh from which a cloth was built, and the copy that follows its particles.
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Clone, Debug)]
+pub struct ClothSource {
+    /// Mesh that the user gave the entity. Never written to. Equals `own` for a rope that had none.
+    pub source: Handle<Mesh>,
+    /// Mesh that is now in its `Mesh3d` and follows the cloth.
+    pub own: Handle<Mesh>,
+}
+
+impl ClothSource {
+    /// Returns the source mesh of an entity whose `Mesh3d` is `mesh`. A cloth that was cloned, or saved with a
+    /// scene, has there the copy that followed its particles.
+    pub(crate) fn original<'a>(
+        known: Option<&'a Self>,
+        mesh: &'a Handle<Mesh>,
+    ) -> &'a Handle<Mesh> {
+        match known {
+            Some(known) if known.own == *mesh => &known.source,
+            _ => mesh,
+        }
+    }
+}
+
+/// The cloth of this entity could not be built; the log says why and what to do. Building is tried again when
+/// the entity gets another mesh or transform, or its mesh asset changes.
+#[derive(Component, Clone, Debug, Reflect, PartialEq)]
+#[reflect(Component, Clone, Debug, PartialEq)]
+#[component(clone_behavior = Ignore)]
+pub struct ClothBuildFailed {
+    /// Reason, as in the log.
+    pub reason: String,
+}
+
+/// Mesh assets that have changed, as by reloading a file.
+#[derive(SystemParam)]
+pub(crate) struct ChangedMeshes<'w, 's> {
+    events: MessageReader<'w, 's, AssetEvent<Mesh>>,
+    // Cloths change their own meshes in every frame: the allocation is kept.
+    changed: Local<'s, HashSet<AssetId<Mesh>>>,
+}
+
+impl ChangedMeshes<'_, '_> {
+    /// Returns the meshes that changed since the last call.
+    pub(crate) fn read(&mut self) -> &HashSet<AssetId<Mesh>> {
+        self.changed.clear();
+        let events = self.events.read().filter_map(|event| match event {
+            AssetEvent::Modified { id } | AssetEvent::Added { id } => Some(*id),
+            _ => None,
+        });
+        self.changed.extend(events);
+        &self.changed
+    }
+}
+
+/// Returns whether the source mesh of a cloth or proxy has changed.
+pub(crate) fn has_source_changed(
+    source: &Ref<ClothSource>,
+    changed: &HashSet<AssetId<Mesh>>,
+    sources: &Query<&ClothSource>,
+) -> bool {
+    let source_id = source.source.id();
+    // Changes before it was built are included. And a cloth built from the mesh of another cloth does not
+    // follow the changes of that one.
+    !source.is_changed()
+        && changed.contains(&source_id)
+        && !sources.iter().any(|other| other.own.id() == source_id)
+}

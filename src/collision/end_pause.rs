@@ -1,0 +1,17 @@
+//! Forgets the motion of colliders during a pause.
+
+use crate::{collision::collider::LastPose, time::pause_detection::PauseDetection};
+use bevy::prelude::*;
+
+/// Runs only with the cloth sets. After a pause, clears the last poses of colliders, so that their motion during
+/// the pause does not happen in one step.
+pub(crate) fn end_pause(
+    mut pause_detection: ResMut<PauseDetection>,
+    mut last_poses: Query<&mut LastPose>,
+) {
+    if pause_detection.begin_run() {
+        for mut last in &mut last_poses {
+            last.set_if_neq(LastPose(None));
+        }
+    }
+}

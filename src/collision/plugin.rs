@@ -1,0 +1,69 @@
+//! Registers colliders and the broad phase.
+
+#[cfg(feature = "parry")]
+use crate::{
+    cloth::schedule::ClothSystems,
+    collision::{
+        active_mesh_colliders::{find_mesh_colliders, mark_changed_meshes},
+        mesh_collider::{self, ClothMeshCollider},
+    },
+};
+use crate::{
+    cloth::schedule::{ClothStepSchedule, PrepareSystems},
+    collision::{
+        active_colliders::{ActiveColliders, find_colliders},
+        broad_phase::{ClothPairs, find_cloth_pairs},
+        collider::{self, ClothCollider, LastPose},
+        end_pause::end_pause,
+        layers::ClothLayers,
+    },
+};
+use bevy::prelude::*;
+
+/// Finds colliders and pairs of cloths before each step.
+pub(crate) struct CollisionPlugin {
+    pub(crate) schedule: ClothStepSchedule,
+}
+
+impl Plugin for CollisionPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<ClothCollider>()
+            .register_type::<LastPose>()
+            .register_type::<ClothLayers>()
+            .init_resource::<ActiveColliders>()
+            .init_resource::<ClothPairs>()
+            .add_systems(
+                self.schedule.label,
+                (
+                    end_pause.in_set(PrepareSystems::EndPause),
+                    // In every update: colliders that moved while cloths were paused must not make up
+                    // for that motion in one step.
+                    find_colliders.in_set(PrepareSystems::Colliders),
+                    find_cloth_pairs.in_set(PrepareSystems::ClothPairs),
+                ),
+            )
+            .add_observer(collider::forget_last_pose);
+        #[cfg(feature = "parry")]
+        self.add_mesh_colliders(app);
+    }
+}
+
+#[cfg(feature = "parry")]
+impl CollisionPlugin {
+    fn add_mesh_colliders(&self, app: &mut App) {
+        app.register_type::<ClothMeshCollider>()
+            .add_systems(
+                self.schedule.label,
+                // Before the primitives: those write `LastPose` of an entity with both kinds of collider.
+                find_mesh_colliders
+                    .in_set(ClothSystems::Prepare)
+                    .after(PrepareSystems::EndPause)
+                    .before(PrepareSystems::Colliders),
+            )
+            .add_systems(
+                First,
+                mark_changed_meshes.run_if(resource_exists::<Assets<Mesh>>),
+            )
+            .add_observer(mesh_collider::forget_last_pose);
+    }
+}

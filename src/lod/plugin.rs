@@ -1,0 +1,45 @@
+//! Registers level of detail, culling, pause and time budget.
+
+use crate::{
+    cloth::schedule::{ClothStepSchedule, ClothSystems, PrepareSystems},
+    lod::{
+        ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame,
+        choose_level::{
+            StepCost, begin_step_cost, choose_level_of_detail, end_step_cost, enforce_budget,
+        },
+    },
+    time::cloth_step_due,
+};
+use bevy::prelude::*;
+
+/// Chooses the level of detail of each cloth, and measures the cost of steps.
+pub(crate) struct LodPlugin {
+    pub(crate) schedule: ClothStepSchedule,
+}
+
+impl Plugin for LodPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<ClothLod>()
+            .register_type::<ClothBudget>()
+            .register_type::<ClothsPerFrame>()
+            .register_type::<ClothViewer>()
+            .register_type::<ClothPaused>()
+            .register_type::<ClothCulled>()
+            .init_resource::<ClothLod>()
+            .init_resource::<ClothBudget>()
+            .init_resource::<ClothsPerFrame>()
+            .init_resource::<StepCost>()
+            .add_systems(
+                self.schedule.label,
+                (
+                    (choose_level_of_detail, begin_step_cost)
+                        .chain()
+                        .in_set(PrepareSystems::LevelOfDetail),
+                    end_step_cost
+                        .after(ClothSystems::Finish)
+                        .run_if(cloth_step_due),
+                ),
+            )
+            .add_systems(Last, enforce_budget);
+    }
+}
