@@ -79,16 +79,16 @@ impl Plugin for ClothPlugin {
         let schedule = ClothStepSchedule::new(self.schedule);
         app.add_plugins((
             CorePlugin { schedule },
-            TimePlugin { schedule },
+            TimePlugin,
             LodPlugin { schedule },
             CharacterPlugin { schedule },
-            CollisionPlugin { schedule },
-            WindPlugin { schedule },
-            SleepPlugin { schedule },
+            CollisionPlugin,
+            WindPlugin,
+            SleepPlugin,
             StepPlugin { schedule },
-            GrabPlugin { schedule },
-            TearingPlugin { schedule },
-            BuildPlugin { schedule },
+            GrabPlugin,
+            TearingPlugin,
+            BuildPlugin,
         ))
         .add_plugins((
             ProxyPlugin,

@@ -10,26 +10,24 @@ use crate::{
     },
     cloth::{
         planar_constraint::check_planes,
-        schedule::{BuildSystems, ClothStepSchedule, PrepareSystems},
+        schedule::{BuildSystems, FrameSchedule, PrepareSystems, StepSchedule},
     },
 };
 use bevy::prelude::*;
 
 /// Builds cloths and ropes each frame, and checks their settings before each step.
-pub(crate) struct BuildPlugin {
-    pub(crate) schedule: ClothStepSchedule,
-}
+pub(crate) struct BuildPlugin;
 
 impl Plugin for BuildPlugin {
     fn build(&self, app: &mut App) {
         app.add_systems(
-            self.schedule.label,
+            StepSchedule::Prepare,
             (check_settings, check_planes)
                 .chain()
                 .in_set(PrepareSystems::CheckSettings),
         )
         .add_systems(
-            PostUpdate,
+            FrameSchedule::Build,
             (
                 rebuild_replaced_meshes.in_set(BuildSystems::ReplacedMeshes),
                 rebuild_changed_meshes.in_set(BuildSystems::ChangedMeshes),

@@ -15,7 +15,7 @@ use crate::{
         track_anchors::track_anchors,
     },
     cloth::{
-        schedule::{BuildSystems, ClothStepSchedule, PrepareSystems},
+        schedule::{BuildSystems, ClothStepSchedule, FrameSchedule, PrepareSystems, StepSchedule},
         transforms::{
             FrameFraction, find_frame_fraction, sample_fixed_transforms, sample_frame_transforms,
         },
@@ -41,14 +41,15 @@ impl Plugin for CharacterPlugin {
             .init_resource::<ClothRules>()
             .init_resource::<FrameFraction>()
             .add_systems(
-                self.schedule.label,
-                (
-                    teleport.in_set(PrepareSystems::Teleport),
-                    catch_up_with_frame.in_set(PrepareSystems::CatchUp),
-                ),
+                StepSchedule::Begin,
+                teleport.in_set(PrepareSystems::Teleport),
             )
             .add_systems(
-                PostUpdate,
+                StepSchedule::Prepare,
+                catch_up_with_frame.in_set(PrepareSystems::CatchUp),
+            )
+            .add_systems(
+                FrameSchedule::Build,
                 (
                     apply_rules.in_set(BuildSystems::Rules),
                     generate_colliders.in_set(BuildSystems::SkeletonColliders),
@@ -67,16 +68,12 @@ impl CharacterPlugin {
     /// Adds the interpolation of transforms that change once per frame over the steps.
     fn add_frame_sampling(&self, app: &mut App) {
         app.add_systems(
-            RunFixedMainLoop,
-            (
-                (track_anchors, sample_frame_transforms)
-                    .chain()
-                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
-                sample_fixed_transforms.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
-            ),
+            FrameSchedule::BeforeSteps,
+            (track_anchors, sample_frame_transforms).chain(),
         )
+        .add_systems(FrameSchedule::AfterSteps, sample_fixed_transforms)
         .add_systems(
-            self.schedule.label,
+            StepSchedule::Begin,
             find_frame_fraction.in_set(PrepareSystems::FrameFraction),
         );
     }

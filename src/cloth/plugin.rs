@@ -3,7 +3,7 @@
 use crate::cloth::{
     Cloth, ClothReady, ResetCloth,
     planar::PlanarCloth,
-    schedule::{ClothStepSchedule, ClothSubstepTime, configure_sets},
+    schedule::{ClothStepSchedule, ClothSubstepTime, add_schedules},
     settings::{ClothGravity, ClothMaxThreads, ClothSubsteps},
     source::{ClothBuildFailed, ClothSource},
     warm_up::ClothWarmUp,
@@ -11,7 +11,7 @@ use crate::cloth::{
 };
 use bevy::prelude::*;
 
-/// Registers the components and settings of cloth, and configures the system sets of all other plugins.
+/// Registers the components and settings of cloth, and adds the schedules and system sets of all other plugins.
 pub(crate) struct CorePlugin {
     pub(crate) schedule: ClothStepSchedule,
 }
@@ -34,6 +34,6 @@ impl Plugin for CorePlugin {
             .init_resource::<ClothWorkers>()
             .init_resource::<ClothSubstepTime>()
             .insert_resource(self.schedule);
-        configure_sets(app, self.schedule);
+        add_schedules(app, self.schedule);
     }
 }

@@ -5,16 +5,29 @@
 //!
 //! | set | is in | orders |
 //! |---|---|---|
-//! | [`PrepareSystems`] | before and in [`ClothSystems::Prepare`] | everything up to the first substep |
-//! | [`FinishSystems`] | [`ClothSystems::Finish`] | everything after the last substep |
-//! | [`BuildSystems`] | [`ClothSystems::Build`] | building and rebuilding of cloths |
-//! | [`WriteSystems`] | [`ClothSystems::WriteMesh`] | writing of meshes |
+//! | [`PrepareSystems`] | [`StepSchedule::Begin`] and [`StepSchedule::Prepare`] | everything up to the first substep |
+//! | [`FinishSystems`] | [`StepSchedule::Finish`] | everything after the last substep |
+//! | [`BuildSystems`] | [`FrameSchedule::Build`] | building and rebuilding of cloths |
+//! | [`WriteSystems`] | [`FrameSchedule::WriteMesh`] | writing of meshes |
+//!
+//! Bevy's multi-threaded executor wakes a thread for nearly each system, which costs more than most systems of the
+//! plugin take. They therefore stand in schedules of their own with a single-threaded executor ([`StepSchedule`],
+//! [`FrameSchedule`]), and one exclusive system per public set runs each of those. Cloths are spread over threads
+//! inside the systems.
 
-use crate::solver::SubstepTime;
+use crate::{
+    cloth::{
+        Cloth,
+        particles::{ClothConstraints, ClothParticles},
+        settings::{ClothGravity, ClothSubsteps},
+        transforms::TransformHistory,
+    },
+    solver::SubstepTime,
+};
 use bevy::{
     asset::AssetEventSystems,
     camera::visibility::VisibilitySystems,
-    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel, SingleThreadedExecutor},
     prelude::*,
 };
 
@@ -151,8 +164,33 @@ pub struct ClothSubstep;
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
 pub struct ClothSubstepTime(pub SubstepTime);
 
-/// Order of the systems of the plugin before the substeps. All but the first four are in
-/// [`ClothSystems::Prepare`], so that run conditions on that set skip them.
+/// Schedules of the systems in a step. Each is run by one system in the schedule of the plugin; the substeps between
+/// the last two are [`ClothSubstep`].
+#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum StepSchedule {
+    /// Before [`ClothSystems::Prepare`], also while run conditions skip that set.
+    Begin,
+    /// In [`ClothSystems::Prepare`].
+    Prepare,
+    /// In [`ClothSystems::Finish`].
+    Finish,
+}
+
+/// Schedules of the systems in a frame. Each is run by one system.
+#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FrameSchedule {
+    /// Before the fixed steps of a frame: samples transforms.
+    BeforeSteps,
+    /// After the fixed steps of a frame: samples transforms that changed in them.
+    AfterSteps,
+    /// In [`ClothSystems::Build`].
+    Build,
+    /// In [`ClothSystems::WriteMesh`].
+    WriteMesh,
+}
+
+/// Order of the systems of the plugin before the substeps. The first four are in [`StepSchedule::Begin`], the others
+/// in [`StepSchedule::Prepare`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PrepareSystems {
     /// Decides whether this update takes a step, and counts it.
@@ -185,7 +223,7 @@ pub(crate) enum PrepareSystems {
     Grab,
 }
 
-/// Order of the systems of the plugin after the substeps, in [`ClothSystems::Finish`].
+/// Order of the systems of the plugin after the substeps, in [`StepSchedule::Finish`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FinishSystems {
     /// Ends the step of each cloth.
@@ -194,7 +232,7 @@ pub(crate) enum FinishSystems {
     Tear,
 }
 
-/// Order of the systems of the plugin in [`ClothSystems::Build`].
+/// Order of the systems of the plugin in [`FrameSchedule::Build`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum BuildSystems {
     /// Adds cloth to meshes whose names match a rule.
@@ -219,7 +257,7 @@ pub(crate) enum BuildSystems {
     BindProxies,
 }
 
-/// Order of the systems of the plugin in [`ClothSystems::WriteMesh`].
+/// Order of the systems of the plugin in [`FrameSchedule::WriteMesh`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum WriteSystems {
     /// Interpolates between the last two steps.
@@ -230,36 +268,156 @@ pub(crate) enum WriteSystems {
     ProxyMeshes,
 }
 
-/// Orders all sets in the schedule of the steps and in `PostUpdate`. The order in [`ClothSubstep`] is configured
-/// together with the systems there ([`StepPlugin`](crate::step::plugin::StepPlugin)).
-pub(crate) fn configure_sets(app: &mut App, schedule: ClothStepSchedule) {
-    configure_step_sets(app, schedule);
+/// Adds the schedules of the plugin, the systems that run them, and the order of all sets. The order in
+/// [`ClothSubstep`] is configured together with the systems there
+/// ([`StepPlugin`](crate::step::plugin::StepPlugin)).
+pub(crate) fn add_schedules(app: &mut App, schedule: ClothStepSchedule) {
+    add_single_threaded(app, StepSchedule::Begin);
+    add_single_threaded(app, StepSchedule::Prepare);
+    add_single_threaded(app, StepSchedule::Finish);
+    add_single_threaded(app, FrameSchedule::BeforeSteps);
+    add_single_threaded(app, FrameSchedule::AfterSteps);
+    add_single_threaded(app, FrameSchedule::Build);
+    add_single_threaded(app, FrameSchedule::WriteMesh);
+    add_step_runners(app, schedule);
+    add_frame_runners(app, schedule);
+    configure_step_sets(app);
     configure_frame_sets(app);
 }
 
-fn configure_step_sets(app: &mut App, schedule: ClothStepSchedule) {
+fn add_single_threaded(app: &mut App, label: impl ScheduleLabel + Clone) {
+    app.init_schedule(label.clone())
+        .edit_schedule(label, |schedule| {
+            schedule.set_executor(SingleThreadedExecutor::new());
+        });
+}
+
+/// Returns a system that runs a schedule.
+fn run(label: impl ScheduleLabel + Copy) -> impl FnMut(&mut World) {
+    move |world| world.run_schedule(label)
+}
+
+/// Run condition that never holds, for systems that only declare their access.
+fn never() -> bool {
+    false
+}
+
+/// Declares what the schedules of a step read and write, for Bevy's detection of ambiguous orders: the systems that
+/// run them have access to everything, so they take no part in it.
+fn declare_step_access(
+    _: Query<(&mut ClothParticles, &mut ClothConstraints, &Cloth)>,
+    _: Query<&GlobalTransform>,
+    _: (
+        Res<ClothGravity>,
+        Res<ClothSubsteps>,
+        ResMut<ClothSubstepTime>,
+    ),
+) {
+}
+
+/// Declares what the schedules of a frame read and write, like [`declare_step_access`].
+fn declare_frame_access(
+    _: Query<(&ClothParticles, &Cloth)>,
+    _: Query<&GlobalTransform>,
+    _: Option<ResMut<Assets<Mesh>>>,
+) {
+}
+
+fn add_step_runners(app: &mut App, schedule: ClothStepSchedule) {
+    app.configure_sets(
+        schedule.label,
+        (
+            ClothSystems::Prepare,
+            ClothSystems::Simulate,
+            ClothSystems::Finish,
+        )
+            .chain(),
+    )
+    .add_systems(
+        schedule.label,
+        (
+            run(StepSchedule::Begin)
+                .before(ClothSystems::Prepare)
+                .ambiguous_with_all(),
+            run(StepSchedule::Prepare)
+                .in_set(ClothSystems::Prepare)
+                .ambiguous_with_all(),
+            run(StepSchedule::Finish)
+                .in_set(ClothSystems::Finish)
+                .run_if(any_with_component::<ClothParticles>)
+                .ambiguous_with_all(),
+            declare_step_access
+                .in_set(ClothSystems::Prepare)
+                .run_if(never),
+            declare_step_access
+                .in_set(ClothSystems::Finish)
+                .run_if(never),
+        ),
+    );
+}
+
+fn add_frame_runners(app: &mut App, schedule: ClothStepSchedule) {
+    app.configure_sets(
+        PostUpdate,
+        (ClothSystems::Build, ClothSystems::WriteMesh)
+            .chain()
+            .after(TransformSystems::Propagate)
+            .before(VisibilitySystems::CalculateBounds)
+            .before(AssetEventSystems)
+            .run_if(resource_exists::<Assets<Mesh>>),
+    )
+    .add_systems(
+        PostUpdate,
+        (
+            run(FrameSchedule::Build)
+                .in_set(ClothSystems::Build)
+                .ambiguous_with_all(),
+            run(FrameSchedule::WriteMesh)
+                .in_set(ClothSystems::WriteMesh)
+                .run_if(any_with_component::<ClothParticles>)
+                .ambiguous_with_all(),
+            declare_frame_access
+                .in_set(ClothSystems::Build)
+                .run_if(never),
+            declare_frame_access
+                .in_set(ClothSystems::WriteMesh)
+                .run_if(never),
+        ),
+    );
+    if schedule.is_fixed() {
+        let is_sampled = any_with_component::<TransformHistory>;
+        app.add_systems(
+            RunFixedMainLoop,
+            (
+                run(FrameSchedule::BeforeSteps)
+                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop)
+                    .run_if(is_sampled)
+                    .ambiguous_with_all(),
+                run(FrameSchedule::AfterSteps)
+                    .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop)
+                    .run_if(is_sampled)
+                    .ambiguous_with_all(),
+            ),
+        );
+    }
+}
+
+fn configure_step_sets(app: &mut App) {
     use PrepareSystems::{
         BeginStep, CatchUp, CheckSettings, Clock, Colliders, EndPause, FrameFraction, Grab,
         LevelOfDetail, Sleep, StepDue, Teleport, WindZones,
     };
     app.configure_sets(
-        schedule.label,
+        StepSchedule::Begin,
         (
-            (
-                ClothSystems::Prepare,
-                ClothSystems::Simulate,
-                ClothSystems::Finish,
-            )
-                .chain(),
-            Clock.before(ClothSystems::Prepare),
-            (LevelOfDetail, Teleport)
-                .chain()
-                .after(Clock)
-                .before(ClothSystems::Prepare),
+            (Clock, LevelOfDetail, Teleport).chain(),
             FrameFraction.before(Teleport),
-            (EndPause, CatchUp, Colliders, StepDue)
-                .chain()
-                .in_set(ClothSystems::Prepare),
+        ),
+    )
+    .configure_sets(
+        StepSchedule::Prepare,
+        (
+            (EndPause, CatchUp, Colliders, StepDue).chain(),
             (
                 CheckSettings,
                 WindZones,
@@ -270,44 +428,38 @@ fn configure_step_sets(app: &mut App, schedule: ClothStepSchedule) {
             )
                 .chain()
                 .in_set(StepDue),
-            (FinishSystems::EndStep, FinishSystems::Tear)
-                .chain()
-                .in_set(ClothSystems::Finish),
         ),
+    )
+    .configure_sets(
+        StepSchedule::Finish,
+        (FinishSystems::EndStep, FinishSystems::Tear).chain(),
     );
 }
 
 fn configure_frame_sets(app: &mut App) {
     app.configure_sets(
-        PostUpdate,
+        FrameSchedule::Build,
         (
-            (ClothSystems::Build, ClothSystems::WriteMesh)
-                .chain()
-                .after(TransformSystems::Propagate)
-                .before(VisibilitySystems::CalculateBounds)
-                .before(AssetEventSystems)
-                .run_if(resource_exists::<Assets<Mesh>>),
-            (
-                BuildSystems::Rules,
-                BuildSystems::SkeletonColliders,
-                BuildSystems::ReplacedMeshes,
-                BuildSystems::ChangedMeshes,
-                BuildSystems::Cloths,
-                BuildSystems::Ropes,
-                BuildSystems::Teleport,
-                BuildSystems::WarmUp,
-                BuildSystems::UnbindProxies,
-                BuildSystems::BindProxies,
-            )
-                .chain()
-                .in_set(ClothSystems::Build),
-            (
-                WriteSystems::RenderPose,
-                WriteSystems::ClothMeshes,
-                WriteSystems::ProxyMeshes,
-            )
-                .chain()
-                .in_set(ClothSystems::WriteMesh),
-        ),
+            BuildSystems::Rules,
+            BuildSystems::SkeletonColliders,
+            BuildSystems::ReplacedMeshes,
+            BuildSystems::ChangedMeshes,
+            BuildSystems::Cloths,
+            BuildSystems::Ropes,
+            BuildSystems::Teleport,
+            BuildSystems::WarmUp,
+            BuildSystems::UnbindProxies,
+            BuildSystems::BindProxies,
+        )
+            .chain(),
+    )
+    .configure_sets(
+        FrameSchedule::WriteMesh,
+        (
+            WriteSystems::RenderPose,
+            WriteSystems::ClothMeshes,
+            WriteSystems::ProxyMeshes,
+        )
+            .chain(),
     );
 }

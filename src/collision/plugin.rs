@@ -1,15 +1,12 @@
 //! Registers colliders and the broad phase.
 
 #[cfg(feature = "parry")]
-use crate::{
-    cloth::schedule::ClothSystems,
-    collision::{
-        active_mesh_colliders::{find_mesh_colliders, mark_changed_meshes},
-        mesh_collider::{self, ClothMeshCollider},
-    },
+use crate::collision::{
+    active_mesh_colliders::{find_mesh_colliders, mark_changed_meshes},
+    mesh_collider::{self, ClothMeshCollider},
 };
 use crate::{
-    cloth::schedule::{ClothStepSchedule, PrepareSystems},
+    cloth::schedule::{PrepareSystems, StepSchedule},
     collision::{
         active_colliders::{ActiveColliders, find_colliders},
         broad_phase::{ClothPairs, find_cloth_pairs},
@@ -21,9 +18,7 @@ use crate::{
 use bevy::prelude::*;
 
 /// Finds colliders and pairs of cloths before each step.
-pub(crate) struct CollisionPlugin {
-    pub(crate) schedule: ClothStepSchedule,
-}
+pub(crate) struct CollisionPlugin;
 
 impl Plugin for CollisionPlugin {
     fn build(&self, app: &mut App) {
@@ -33,7 +28,7 @@ impl Plugin for CollisionPlugin {
             .init_resource::<ActiveColliders>()
             .init_resource::<ClothPairs>()
             .add_systems(
-                self.schedule.label,
+                StepSchedule::Prepare,
                 (
                     end_pause.in_set(PrepareSystems::EndPause),
                     // In every update: colliders that moved while cloths were paused must not make up
@@ -53,16 +48,18 @@ impl CollisionPlugin {
     fn add_mesh_colliders(&self, app: &mut App) {
         app.register_type::<ClothMeshCollider>()
             .add_systems(
-                self.schedule.label,
+                StepSchedule::Prepare,
                 // Before the primitives: those write `LastPose` of an entity with both kinds of collider.
                 find_mesh_colliders
-                    .in_set(ClothSystems::Prepare)
                     .after(PrepareSystems::EndPause)
                     .before(PrepareSystems::Colliders),
             )
             .add_systems(
                 First,
-                mark_changed_meshes.run_if(resource_exists::<Assets<Mesh>>),
+                mark_changed_meshes.run_if(
+                    any_with_component::<ClothMeshCollider>
+                        .and_then(resource_exists::<Assets<Mesh>>),
+                ),
             )
             .add_observer(mesh_collider::forget_last_pose);
     }

@@ -5,7 +5,7 @@ use super::{
     shapes,
 };
 use crate::{
-    cloth::schedule::{ClothSystems, PrepareSystems, step_length},
+    cloth::schedule::{ClothSystems, PrepareSystems, StepSchedule, step_length},
     collision::layers::ClothLayers,
     solver::{BodyMotion, BodyPart, Friction, Pose},
     time::cloth_step_due,
@@ -68,15 +68,16 @@ impl Plugin for AvianClothPlugin {
             (ClothSystems::Prepare, ClothSystems::Finish).before(PhysicsSystems::First),
         )
         .add_systems(
+            StepSchedule::Prepare,
+            collect_bodies
+                .before(PrepareSystems::Sleep)
+                .run_if(cloth_step_due),
+        )
+        .add_systems(
             schedule,
-            (
-                collect_bodies
-                    .in_set(ClothSystems::Prepare)
-                    .before(PrepareSystems::Sleep),
-                apply_impulses
-                    .after(ClothSystems::Finish)
-                    .before(PhysicsSystems::First),
-            )
+            apply_impulses
+                .after(ClothSystems::Finish)
+                .before(PhysicsSystems::First)
                 .run_if(cloth_step_due),
         );
     }

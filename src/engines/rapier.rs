@@ -5,7 +5,7 @@ use super::{
     shapes,
 };
 use crate::{
-    cloth::schedule::{ClothSystems, PrepareSystems, step_length},
+    cloth::schedule::{ClothSystems, PrepareSystems, StepSchedule, step_length},
     collision::layers::ClothLayers,
     solver::{BodyMotion, BodyPart, Friction, Pose},
     time::cloth_step_due,
@@ -78,19 +78,20 @@ impl Plugin for RapierClothPlugin {
             (ClothSystems::Prepare, ClothSystems::Finish).before(PhysicsSet::SyncBackend),
         )
         .add_systems(
+            StepSchedule::Prepare,
+            collect_bodies
+                .before(PrepareSystems::Sleep)
+                .run_if(cloth_step_due),
+        )
+        .add_systems(
             schedule,
             (
-                clear_forces,
-                collect_bodies
-                    .in_set(ClothSystems::Prepare)
-                    .before(PrepareSystems::Sleep)
-                    .run_if(cloth_step_due),
+                clear_forces.before(ClothSystems::Prepare),
                 apply_impulses
                     .after(ClothSystems::Finish)
                     .before(PhysicsSet::SyncBackend)
                     .run_if(cloth_step_due),
-            )
-                .chain(),
+            ),
         )
         .add_systems(
             rapier_schedule,

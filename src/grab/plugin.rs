@@ -1,7 +1,7 @@
 //! Registers grabs.
 
 use crate::{
-    cloth::schedule::{ClothStepSchedule, PrepareSystems},
+    cloth::schedule::{PrepareSystems, StepSchedule},
     grab::{
         ClothGrabbed, ClothReleased,
         systems::{drag, grab, move_grabs, notify_released, release},
@@ -10,15 +10,16 @@ use crate::{
 use bevy::prelude::*;
 
 /// Moves grabs before each step, and begins, moves and ends them by events.
-pub(crate) struct GrabPlugin {
-    pub(crate) schedule: ClothStepSchedule,
-}
+pub(crate) struct GrabPlugin;
 
 impl Plugin for GrabPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<ClothGrabbed>()
             .register_type::<ClothReleased>()
-            .add_systems(self.schedule.label, move_grabs.in_set(PrepareSystems::Grab))
+            .add_systems(
+                StepSchedule::Prepare,
+                move_grabs.in_set(PrepareSystems::Grab),
+            )
             .add_observer(grab)
             .add_observer(drag)
             .add_observer(release)

@@ -159,6 +159,11 @@ pub(crate) struct StepCost {
     counters: [u32; 2],
 }
 
+/// Run condition: the time of steps is limited, or was until now.
+pub(crate) fn has_budget(budget: Res<ClothBudget>) -> bool {
+    budget.milliseconds < f32::INFINITY || budget.levels_lost != 0
+}
+
 /// Starts measuring a step.
 pub(crate) fn begin_step_cost(mut step_cost: ResMut<StepCost>) {
     step_cost.start = Some(Instant::now());

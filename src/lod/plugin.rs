@@ -1,11 +1,12 @@
 //! Registers level of detail, culling, pause and time budget.
 
 use crate::{
-    cloth::schedule::{ClothStepSchedule, ClothSystems, PrepareSystems},
+    cloth::schedule::{ClothStepSchedule, ClothSystems, PrepareSystems, StepSchedule},
     lod::{
         ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame,
         choose_level::{
             StepCost, begin_step_cost, choose_level_of_detail, end_step_cost, enforce_budget,
+            has_budget,
         },
     },
     time::cloth_step_due,
@@ -30,16 +31,17 @@ impl Plugin for LodPlugin {
             .init_resource::<ClothsPerFrame>()
             .init_resource::<StepCost>()
             .add_systems(
-                self.schedule.label,
-                (
-                    (choose_level_of_detail, begin_step_cost)
-                        .chain()
-                        .in_set(PrepareSystems::LevelOfDetail),
-                    end_step_cost
-                        .after(ClothSystems::Finish)
-                        .run_if(cloth_step_due),
-                ),
+                StepSchedule::Begin,
+                (choose_level_of_detail, begin_step_cost.run_if(has_budget))
+                    .chain()
+                    .in_set(PrepareSystems::LevelOfDetail),
             )
-            .add_systems(Last, enforce_budget);
+            .add_systems(
+                self.schedule.label,
+                end_step_cost
+                    .after(ClothSystems::Finish)
+                    .run_if(cloth_step_due.and_then(has_budget)),
+            )
+            .add_systems(Last, enforce_budget.run_if(has_budget));
     }
 }

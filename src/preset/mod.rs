@@ -173,6 +173,10 @@ fn add_to(app: &mut App) {
                 apply::apply_environment.run_if(resource_exists::<ClothEnvironmentHandle>),
             )
                 .chain()
-                .before(ClothSystems::Build),
+                .before(ClothSystems::Build)
+                .run_if(
+                    any_with_component::<ClothPresetHandle>
+                        .or_else(resource_exists::<ClothEnvironmentHandle>),
+                ),
         );
 }

@@ -1,7 +1,7 @@
 //! Registers proxy meshes.
 
 use crate::{
-    cloth::schedule::{BuildSystems, WriteSystems},
+    cloth::schedule::{BuildSystems, FrameSchedule, WriteSystems},
     proxy::{
         ClothProxy,
         bind::{bind_proxies, restore_proxy_mesh, unbind_proxies},
@@ -17,12 +17,15 @@ impl Plugin for ProxyPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<ClothProxy>()
             .add_systems(
-                PostUpdate,
+                FrameSchedule::Build,
                 (
                     unbind_proxies.in_set(BuildSystems::UnbindProxies),
                     bind_proxies.in_set(BuildSystems::BindProxies),
-                    write_proxies.in_set(WriteSystems::ProxyMeshes),
                 ),
+            )
+            .add_systems(
+                FrameSchedule::WriteMesh,
+                write_proxies.in_set(WriteSystems::ProxyMeshes),
             )
             .add_observer(restore_proxy_mesh);
     }

@@ -1,7 +1,7 @@
 //! Registers the rendering of cloths.
 
 use crate::{
-    cloth::schedule::WriteSystems,
+    cloth::schedule::{FrameSchedule, WriteSystems},
     render::{pose::find_render_poses, write_mesh::write_mesh},
 };
 use bevy::prelude::*;
@@ -12,7 +12,7 @@ pub(crate) struct RenderPlugin;
 impl Plugin for RenderPlugin {
     fn build(&self, app: &mut App) {
         app.add_systems(
-            PostUpdate,
+            FrameSchedule::WriteMesh,
             (
                 find_render_poses.in_set(WriteSystems::RenderPose),
                 write_mesh.in_set(WriteSystems::ClothMeshes),

@@ -2,7 +2,8 @@
 
 use crate::{
     cloth::schedule::{
-        BuildSystems, ClothStepSchedule, ClothSubstep, ClothSystems, FinishSystems, PrepareSystems,
+        BuildSystems, ClothStepSchedule, ClothSubstep, ClothSystems, FinishSystems, FrameSchedule,
+        PrepareSystems, StepSchedule,
     },
     step::{
         finish::finish,
@@ -26,17 +27,18 @@ pub(crate) struct StepPlugin {
 impl Plugin for StepPlugin {
     fn build(&self, app: &mut App) {
         app.add_systems(
-            self.schedule.label,
-            (
-                prepare_cloths.in_set(PrepareSystems::BeginStep),
-                run_substeps
-                    .in_set(ClothSystems::Simulate)
-                    .run_if(cloth_step_due),
-                finish.in_set(FinishSystems::EndStep),
-            ),
+            StepSchedule::Prepare,
+            prepare_cloths.in_set(PrepareSystems::BeginStep),
         )
         .add_systems(
-            PostUpdate,
+            self.schedule.label,
+            run_substeps
+                .in_set(ClothSystems::Simulate)
+                .run_if(cloth_step_due),
+        )
+        .add_systems(StepSchedule::Finish, finish.in_set(FinishSystems::EndStep))
+        .add_systems(
+            FrameSchedule::Build,
             warm_up
                 .in_set(BuildSystems::WarmUp)
                 .run_if(any_warm_up_pending),

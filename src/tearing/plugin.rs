@@ -1,7 +1,7 @@
 //! Registers tearing and cutting.
 
 use crate::{
-    cloth::schedule::{ClothStepSchedule, FinishSystems},
+    cloth::schedule::{FinishSystems, StepSchedule},
     tearing::{
         ClothTearing,
         overload::tear_overloaded,
@@ -11,9 +11,7 @@ use crate::{
 use bevy::prelude::*;
 
 /// Tears overloaded edges after each step, and cuts and tears cloth by events.
-pub(crate) struct TearingPlugin {
-    pub(crate) schedule: ClothStepSchedule,
-}
+pub(crate) struct TearingPlugin;
 
 impl Plugin for TearingPlugin {
     fn build(&self, app: &mut App) {
@@ -21,7 +19,7 @@ impl Plugin for TearingPlugin {
             any_with_component::<ClothTearing>.and_then(resource_exists::<Assets<Mesh>>);
         app.register_type::<ClothTearing>()
             .add_systems(
-                self.schedule.label,
+                StepSchedule::Finish,
                 tear_overloaded
                     .in_set(FinishSystems::Tear)
                     .run_if(is_possible),

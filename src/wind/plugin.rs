@@ -1,7 +1,7 @@
 //! Registers wind, turbulence, occlusion and wind zones.
 
 use crate::{
-    cloth::schedule::{ClothStepSchedule, PrepareSystems},
+    cloth::schedule::{PrepareSystems, StepSchedule},
     wind::{
         active_zones::{ActiveWindZones, find_wind_zones},
         settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
@@ -11,9 +11,7 @@ use crate::{
 use bevy::prelude::*;
 
 /// Finds the wind zones before each step.
-pub(crate) struct WindPlugin {
-    pub(crate) schedule: ClothStepSchedule,
-}
+pub(crate) struct WindPlugin;
 
 impl Plugin for WindPlugin {
     fn build(&self, app: &mut App) {
@@ -28,7 +26,7 @@ impl Plugin for WindPlugin {
             .init_resource::<WindOcclusion>()
             .init_resource::<ActiveWindZones>()
             .add_systems(
-                self.schedule.label,
+                StepSchedule::Prepare,
                 find_wind_zones.in_set(PrepareSystems::WindZones),
             );
     }
