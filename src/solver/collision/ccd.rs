@@ -96,10 +96,7 @@ fn sweep_particle(
     end: Vec3,
     displacement: Vec3,
 ) -> Option<[Vec3; 3]> {
-    let (from, to) = (
-        collider.to_local_before(start),
-        collider.to_local_point(end),
-    );
+    let (from, to) = (collider.local_before(start), collider.local_point(end));
     let path = to - from;
     if !collider.is_tunneled_by(path) {
         return None;

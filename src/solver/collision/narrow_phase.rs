@@ -123,7 +123,7 @@ impl Kernel for Contacts<'_> {
             let mut touches = 0;
             for collider in self.colliders {
                 let position = get(&x, i);
-                let local = collider.to_local_point(position);
+                let local = collider.local_point(position);
                 let (distance, normal) = collider.oriented(collider.shape.distance(local));
                 let depth = collider.thickness - distance;
                 if depth <= 0.0 || depth.is_nan() {
@@ -349,7 +349,7 @@ fn resolve_contacts(
     for i in 0..n {
         let position = Vec3::new(x[i], y[i], z[i]);
         let displacement = Vec3::new(dx[i], dy[i], dz[i]);
-        let local = collider.to_local_point(position);
+        let local = collider.local_point(position);
         let (distance, normal) = collider.oriented(distance(local));
         let depth = collider.thickness - distance;
         let touches = (depth > 0.0) & (w[i] != 0.0);

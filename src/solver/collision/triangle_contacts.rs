@@ -208,7 +208,7 @@ impl MovingTriangle {
             });
         let deepest = crossings.reduce(|a, b| if b.2 > a.2 { b } else { a });
         if let Some((weights, normal, beyond)) = deepest {
-            let local = collider.to_local_point(interpolate(&self.now, weights));
+            let local = collider.local_point(interpolate(&self.now, weights));
             let depth = beyond + collider.thickness();
             self.push(p, weights, |displacement| {
                 collider.respond_along(displacement, local, normal, depth)
@@ -216,7 +216,7 @@ impl MovingTriangle {
             return;
         }
         let contact_point = interpolate(&self.now, weights);
-        let local = collider.to_local_point(contact_point);
+        let local = collider.local_point(contact_point);
         let (gap, normal) = collider.gap(local);
         // On the axis itself the normal is undefined.
         if gap < 0.0 && contact_point != axis.now[0].lerp(axis.now[1], t_nearest) {

@@ -57,7 +57,7 @@ mod tests {
         let mut p = ParticleArrays::new(Vec3::ZERO, positions, vec![1.0; 9]);
         let plane = Plane {
             point: Vec3::X * 0.2,
-            normal: normal,
+            normal,
         };
         constrain_to_plane(&mut p, &plane);
         for x in p.position.iter() {

@@ -307,8 +307,8 @@ impl GroupSweep {
         };
         for lane in 0..now[0].len() {
             let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[lane]));
-            let from = surface.collider.to_local_before(get(then));
-            let to = surface.collider.to_local_point(get(now));
+            let from = surface.collider.local_before(get(then));
+            let to = surface.collider.local_point(get(now));
             let reach = reach(surface.thickness, (to - from).length());
             let (low, high) = (from.min(to) - reach, from.max(to) + reach);
             (sweep.from[lane], sweep.to[lane]) = (from, to);

@@ -151,12 +151,12 @@ impl SweptParticle<'_> {
         let [push_out, approach, friction] = collider.respond(self.displacement, at, normal, depth);
         self.position = self.position + push_out - friction;
         self.displacement = self.displacement - approach - friction;
-        self.local = collider.to_local_point(self.position);
+        self.local = collider.local_point(self.position);
     }
 
     /// Returns the particle to its position at the beginning of the substep, relative to the surface.
     fn return_to_start(&mut self) {
-        self.position = self.at_substep.collider.to_world_point(self.from);
+        self.position = self.at_substep.collider.world_point(self.from);
         self.displacement = self.position - self.start;
         self.local = self.from;
     }

@@ -309,26 +309,26 @@ impl ColliderAtSubstep {
     }
 
     /// Transforms a point into the frame of the shape at the beginning of the substep.
-    pub(in crate::solver) fn to_local_before(&self, point: Vec3) -> Vec3 {
+    pub(in crate::solver) fn local_before(&self, point: Vec3) -> Vec3 {
         self.to_world_before.transpose() * (point - self.centre_before)
     }
 
     /// Transforms a point into the frame of the shape at the end of the substep.
     #[inline(always)]
-    pub(in crate::solver) fn to_local_point(&self, point: Vec3) -> Vec3 {
+    pub(in crate::solver) fn local_point(&self, point: Vec3) -> Vec3 {
         self.to_local * (point - self.centre)
     }
 
     /// Transforms a point from the frame of the shape at the end of the substep.
     #[cfg(feature = "parry")]
-    pub(in crate::solver) fn to_world_point(&self, local: Vec3) -> Vec3 {
+    pub(in crate::solver) fn world_point(&self, local: Vec3) -> Vec3 {
         self.centre + self.to_world * local
     }
 
     /// Returns the penetration depth of a point, m; negative outside.
     #[inline(always)]
     pub(super) fn depth(&self, point: Vec3, distance: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {
-        self.thickness - self.oriented(distance(self.to_local_point(point))).0
+        self.thickness - self.oriented(distance(self.local_point(point))).0
     }
 
     /// Computes the response to a contact of this depth: the push-out, the part of the displacement that goes into
