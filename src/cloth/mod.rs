@@ -57,8 +57,8 @@ use serde::{Deserialize, Serialize};
 
 /// Turns the [`Mesh3d`] of the same entity into cloth.
 ///
-/// The cloth is built as soon as the mesh is loaded. The entity then gets [`ClothParticles`](crate::cloth::ClothParticles),
-/// [`ClothConstraints`](crate::cloth::ClothConstraints) and a mesh of its own, and [`ClothReady`] is triggered. All fields may
+/// The cloth is built as soon as the mesh is loaded. The entity then gets [`ClothParticles`],
+/// [`ClothConstraints`] and a mesh of its own, and [`ClothReady`] is triggered. All fields may
 /// be changed at any time. A change takes effect in the next step and never jerks the cloth: greater stiffness and
 /// thickness are ramped up over several steps. Removing `Cloth` restores the entity's original mesh.
 ///
@@ -77,13 +77,13 @@ use serde::{Deserialize, Serialize};
 pub struct Cloth {
     /// Material.
     pub fabric: Fabric,
-    /// Solver iterations per substep, 1 to 100. Default 1: [`ClothSubsteps`](crate::cloth::ClothSubsteps) make cloth
+    /// Solver iterations per substep, 1 to 100. Default 1: [`ClothSubsteps`] make cloth
     /// stiffer for the same cost.
     pub iterations: u32,
     /// Damping rate of all motion, 1/s: after t seconds e^(−damping·t) of it is left. 0 to 100,
     /// default 0.2.
     pub damping: f32,
-    /// Multiple of [`ClothGravity`](crate::cloth::ClothGravity) that acts on this cloth. −10 to 10, default 1.
+    /// Multiple of [`ClothGravity`] that acts on this cloth. −10 to 10, default 1.
     pub gravity_scale: f32,
     /// Solver of stretch constraints: whole chains of edges directly, which keeps cloth from stretching, or one
     /// constraint after the other. Default [`StretchSolver::Direct`].

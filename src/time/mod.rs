@@ -33,7 +33,7 @@ pub struct ClothTime {
     /// Speed relative to real time: 1 is real time, 0.1 slow motion. 0 to 1, default 1; for more, raise the speed
     /// of `Time<Virtual>`. Slow motion takes the same steps less often, so the motion is exactly the same; but
     /// colliders and anchors that keep moving in real time are faster relative to the cloth. Move them under
-    /// the run condition [`cloth_step_due`](crate::cloth_step_due).
+    /// the run condition [`cloth_step_due`].
     pub speed: f32,
     /// Number of single steps still to take while paused, one per fixed update. Default 0.
     pub requested_steps: u32,

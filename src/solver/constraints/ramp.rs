@@ -64,7 +64,7 @@ impl RelaxationFactor {
         }
     }
 
-    /// Returns ω = 1 with [`RIGID_REGULARIZATION`], for substeps of length `dts`, s.
+    /// Returns ω = 1, with directly solved chains almost rigid, for substeps of length `dts`, s.
     pub fn full(dts: f32, iterations: u32, stretch_solver: StretchSolver) -> Self {
         Self {
             stretch_solver,
