@@ -6,6 +6,7 @@ use crate::{
 };
 use bevy::{
     asset::AssetEventSystems,
+    camera::visibility::VisibilitySystems,
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     prelude::*,
 };
@@ -55,9 +56,14 @@ fn count(
         let more = allocations() - counts.before;
         *sum(&mut counts) += more;
     };
-    // Asset events of changed meshes, which Bevy sends afterwards, do not count.
-    let end = end.after(last).before(AssetEventSystems);
-    app.add_systems(schedule.clone(), (begin.before(first), end));
+    // Transforms that Bevy propagates before, and asset events of changed meshes that it sends afterwards, do not
+    // count.
+    let begin = begin.after(TransformSystems::Propagate).before(first);
+    let end = end
+        .after(last)
+        .before(VisibilitySystems::CalculateBounds)
+        .before(AssetEventSystems);
+    app.add_systems(schedule.clone(), (begin, end).chain());
 }
 
 /// Tests that a fixed step and a frame do not allocate in steady state. All allocations from the beginning of a
