@@ -11,12 +11,14 @@ mod headless;
 mod presets;
 
 use bevy::prelude::*;
+#[cfg(feature = "debug")]
+use bevy_drape::debug::ClothGizmos;
+#[cfg(feature = "panel")]
+use bevy_drape::panel::ClothPanel;
 use bevy_drape::{
     character::ClothInertia,
     cloth::{ClothConstraints, StretchSolver},
-    debug::ClothGizmos,
     diagnostics::ClothDiagnosticsPlugin,
-    panel::ClothPanel,
     params,
     prelude::*,
     pressure::ClothPressure,

@@ -5,7 +5,10 @@ use crate::{
     stage::Props,
 };
 use bevy::prelude::*;
-use bevy_drape::{debug::ClothGizmos, panel::ClothPanel};
+#[cfg(feature = "debug")]
+use bevy_drape::debug::ClothGizmos;
+#[cfg(feature = "panel")]
+use bevy_drape::panel::ClothPanel;
 use bevy_panorbit_camera::PanOrbitCamera;
 
 /// Density of the fog at the focus of the camera.

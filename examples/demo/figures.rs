@@ -6,7 +6,9 @@ use bevy::{
     prelude::*,
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
 };
-use bevy_drape::{diagnostics::ClothDiagnosticsPlugin, panel::ClothPanel};
+use bevy_drape::diagnostics::ClothDiagnosticsPlugin;
+#[cfg(feature = "panel")]
+use bevy_drape::panel::ClothPanel;
 use std::path::PathBuf;
 
 /// End of a run with a limited number of frames.

@@ -2,7 +2,11 @@
 
 use crate::scenes::Shown;
 use bevy::{prelude::*, window::PrimaryWindow};
-use bevy_drape::{panel::ClothPanel, picking::ClothPointers, prelude::*};
+#[cfg(feature = "panel")]
+use bevy_drape::panel::ClothPanel;
+#[cfg(feature = "picking")]
+use bevy_drape::picking::ClothPointers;
+use bevy_drape::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext, egui};
 use bevy_panorbit_camera::PanOrbitCamera;
 

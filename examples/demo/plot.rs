@@ -5,6 +5,7 @@ use crate::{
     scenes::integrators::{Race, Runner, Track},
 };
 use bevy::prelude::*;
+#[cfg(feature = "panel")]
 use bevy_drape::panel::ClothPanel;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, PrimaryEguiContext, egui};
 use egui::{Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke};

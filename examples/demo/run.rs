@@ -23,7 +23,9 @@ use bevy::{
     window::{ExitCondition, PresentMode, WindowResolution},
     winit::WinitPlugin,
 };
-use bevy_drape::{diagnostics::ClothDiagnosticsPlugin, panel::ClothPanel, prelude::*};
+#[cfg(feature = "panel")]
+use bevy_drape::panel::ClothPanel;
+use bevy_drape::{diagnostics::ClothDiagnosticsPlugin, prelude::*};
 use bevy_egui::{EguiPlugin, input::egui_wants_any_keyboard_input};
 use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
 use std::{panic, path::PathBuf, time::Duration};

@@ -6,10 +6,11 @@ use bevy::{
     gizmos::{GizmoAsset, GizmoHandles, GizmoPlugin},
     prelude::*,
 };
+#[cfg(feature = "debug")]
+use bevy_drape::debug::{ClothGizmoGroup, ClothGizmos};
 use bevy_drape::{
     character::{Backstop, ClothMaxDistance},
     cloth::ClothConstraints,
-    debug::{ClothGizmoGroup, ClothGizmos},
     pins::ClothCorner,
     prelude::*,
 };

@@ -7,9 +7,11 @@ use crate::{
     particles, run, spawn,
 };
 use bevy::{mesh::PrimitiveTopology, prelude::*};
+#[cfg(feature = "parry")]
+use bevy_drape::collision::ClothMeshShape;
 use bevy_drape::{
     cloth::ClothMaxThreads,
-    collision::{ClothLayers, ClothMeshShape},
+    collision::ClothLayers,
     diagnostics::{ClothDiagnosticsPlugin, ClothStats},
     prelude::*,
     sleep::ClothSleeping,

@@ -17,13 +17,9 @@ use bevy::{
     },
     prelude::*,
 };
-use bevy_drape::{
-    character::ClothInertia,
-    grab::ClothGrabs,
-    picking::{ClothPointers, ClothTool, ClothTools, HoveredEdges},
-    prelude::*,
-    tearing::ClothTorn,
-};
+#[cfg(feature = "picking")]
+use bevy_drape::picking::{ClothPointers, ClothTool, ClothTools, HoveredEdges};
+use bevy_drape::{character::ClothInertia, grab::ClothGrabs, prelude::*, tearing::ClothTorn};
 
 const SCREEN: ManualTextureViewHandle = ManualTextureViewHandle(7);
 const SIZE: UVec2 = UVec2::new(800, 600);

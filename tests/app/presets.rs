@@ -11,11 +11,11 @@ use bevy::{
     asset::{LoadState, io::memory::Dir},
     prelude::*,
 };
-use bevy_drape::{
-    prelude::*,
-    preset::{ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle},
-    wind::WindTurbulence,
+#[cfg(feature = "presets")]
+use bevy_drape::preset::{
+    ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetHandle,
 };
+use bevy_drape::{prelude::*, wind::WindTurbulence};
 
 const FLAG: &str = "presets/flag.cloth.ron";
 

@@ -2,7 +2,9 @@
 
 use crate::{headless::headless_app, keys};
 use bevy::prelude::*;
-use bevy_drape::{panel::ClothPanel, prelude::*};
+#[cfg(feature = "panel")]
+use bevy_drape::panel::ClothPanel;
+use bevy_drape::prelude::*;
 
 fn app() -> (App, Entity) {
     let mut app = headless_app(ClothPlugin::default());

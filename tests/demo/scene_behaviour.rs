@@ -6,7 +6,9 @@ use crate::{
     stage,
 };
 use bevy::prelude::*;
-use bevy_drape::{cloth::ClothConstraints, picking::ClothTools, prelude::*, solver};
+#[cfg(feature = "picking")]
+use bevy_drape::picking::ClothTools;
+use bevy_drape::{cloth::ClothConstraints, prelude::*, solver};
 
 /// Creates an app with a scene, without window and renderer. Each update is a step of 1/60 s.
 fn load(name: &str) -> App {

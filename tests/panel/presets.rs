@@ -7,10 +7,9 @@ use crate::{
     panel_over, plugins,
 };
 use bevy::asset::io::memory::Dir;
-use bevy_drape::{
-    prelude::*,
-    preset::{ClothEnvironment, ClothPreset},
-};
+use bevy_drape::prelude::*;
+#[cfg(feature = "presets")]
+use bevy_drape::preset::{ClothEnvironment, ClothPreset};
 use bevy_egui::egui::{self, Modifiers, OutputCommand, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use std::path::Path;

@@ -2,11 +2,9 @@
 
 use super::{PLAIN, Scene, Set, Surroundings};
 use bevy::prelude::*;
-use bevy_drape::{
-    cloth::StretchSolver,
-    picking::{ClothTool, ClothTools},
-    prelude::*,
-};
+#[cfg(feature = "picking")]
+use bevy_drape::picking::{ClothTool, ClothTools};
+use bevy_drape::{cloth::StretchSolver, prelude::*};
 
 pub(super) const SCENE: Scene = Scene {
     name: "click_to_tear",

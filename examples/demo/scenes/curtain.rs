@@ -7,9 +7,10 @@ use super::{Scene, Set, Surroundings};
 #[cfg(feature = "picking")]
 use bevy::input::mouse::AccumulatedMouseScroll;
 use bevy::{math::Affine2, prelude::*};
+#[cfg(feature = "picking")]
+use bevy_drape::picking::{ClothPointers, ClothTool, ClothTools};
 use bevy_drape::{
     cloth::{ClothConstraints, PlanarCloth, StretchSolver},
-    picking::{ClothPointers, ClothTool, ClothTools},
     prelude::*,
     solver::ConstraintKind,
 };

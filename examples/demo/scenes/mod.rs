@@ -22,7 +22,9 @@ mod twist;
 mod wind_tunnel;
 
 use bevy::prelude::*;
-use bevy_drape::{lod::ClothLod, picking::ClothTools, prelude::*, wind::WindTurbulence};
+#[cfg(feature = "picking")]
+use bevy_drape::picking::ClothTools;
+use bevy_drape::{lod::ClothLod, prelude::*, wind::WindTurbulence};
 pub(crate) use set::Set;
 
 /// Scene of the demo.

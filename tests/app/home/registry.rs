@@ -10,14 +10,16 @@ use bevy::{
     time::TimeUpdateStrategy,
     transform::TransformPlugin,
 };
+#[cfg(feature = "debug")]
+use bevy_drape::debug::ClothGizmos;
+#[cfg(feature = "picking")]
+use bevy_drape::picking::ClothTools;
 use bevy_drape::{
     character::{ClothInertia, ClothMaxDistance, ClothPaint, ClothPart, SkeletonColliders},
     cloth::{ClothBuildFailed, ClothMaxThreads, ClothSource, ClothWarmUp, PlanarCloth},
     collision::{ClothLayers, LastPose},
-    debug::ClothGizmos,
     diagnostics::{ClothDiagnosticsPlugin, ClothStats},
     lod::{ClothBudget, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame},
-    picking::ClothTools,
     pins::Pin,
     prelude::*,
     pressure::ClothPressure,
