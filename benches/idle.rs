@@ -97,7 +97,7 @@ fn app(cloths: Option<u32>) -> App {
         cloths,
         "cloths that hang still fall asleep"
     );
-    // Whatever happens once after falling asleep.
+    // Leaves out the updates right after falling asleep.
     (0..10).for_each(|_| app.update());
     app
 }
