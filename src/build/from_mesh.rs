@@ -2,27 +2,24 @@
 
 use crate::solver::SoaVec3;
 use crate::{
-    build::{PresetResolved, rebind_pins},
+    build::{PresetResolved, components::BuiltComponents},
     character::{
         inertia::ClothInertia,
         max_distance::ClothMaxDistance,
-        multipliers::{bind_masses, bind_stiffness},
+        multipliers::{MeshPaint, PaintedShape, bind_masses, bind_stiffness},
         paint::{ClothPaint, ClothPart},
-        reference_frame::{bind_motion_constraints, record_anchor_poses},
+        reference_frame::bind_motion_constraints,
         skeleton::{AssetState, ClothSkin, Skeletons},
         skin_weights::SkinWeights,
     },
     cloth::{
         Cloth, ClothReady,
-        components::ClothBody,
         fabric::Fabric,
-        fingerprint::BuildFingerprint,
         particles::{ClothConstraints, ClothParticles},
+        shape::ClothShape,
         source::{ClothBuildFailed, ClothSource},
-        tethers::TetherSource,
         transforms::is_usable,
     },
-    grab::ClothGrabs,
     lod::ClothsPerFrame,
     mesh::{
         MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list,
@@ -34,13 +31,8 @@ use crate::{
     rope::Rope,
 };
 use bevy::{
-    asset::RenderAssetUsages,
-    camera::{
-        primitives::Aabb,
-        visibility::{DynamicSkinnedMeshBounds, NoAutoAabb},
-    },
-    mesh::skinning::SkinnedMesh,
-    prelude::*,
+    asset::RenderAssetUsages, camera::visibility::DynamicSkinnedMeshBounds,
+    mesh::skinning::SkinnedMesh, prelude::*,
 };
 
 /// Number of particles above which a step takes a large part of a frame even on a fast machine.
@@ -135,34 +127,21 @@ pub(crate) fn build(
         }
 
         let BuiltCloth {
-            mut particles,
-            mut constraints,
-            mut body,
+            particles,
+            constraints,
+            shape,
+            paint: mesh_paint,
+            skin,
+            seam,
             mut mesh,
             binding,
             static_bounds,
             ..
         } = built_cloth;
-        bind_masses(entity, paint, &mut body);
-        bind_stiffness(entity, paint, &mut body);
-        body.apply_painted_stiffness(&mut constraints);
-        let frame = body.tether_source.to_world;
-        body.build_fingerprint = BuildFingerprint::new(frame, &body, Some(&binding), &constraints);
-        bind_motion_constraints(entity, max_distance, &mut body, count);
-        rebind_pins(entity, pins, &particles, &mut body);
-        record_anchor_poses(entity, motion, &mut body, particles.origin, |other| {
-            skeletons.joint(other)
-        });
-        body.set_masses(&mut particles, fabric.areal_density);
-        if particles.inverse_mass.iter().all(|&w| w == 0.0) {
-            warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
-        }
-
-        let to_particle = body.topology.vertex_to_particle.iter();
-        let joint = skinned.and_then(|skinned| {
-            body.skin.as_ref()?;
-            skeletons.add_joint(entity, &skinned, &mut mesh, to_particle)
-        });
+        let to_particle = shape.topology.vertex_to_particle.iter();
+        let joint = skinned.filter(|_| skin.is_some());
+        let joint =
+            joint.and_then(|skinned| skeletons.add_joint(entity, &skinned, &mut mesh, to_particle));
         let own = meshes.add(mesh);
         let mut entity_commands = commands.entity(entity);
         let joint = joint.map(|(skin, own, joint)| {
@@ -170,28 +149,40 @@ pub(crate) fn build(
             entity_commands.try_insert((own, skin, DynamicSkinnedMeshBounds));
             joint
         });
+        let mesh = ClothMesh {
+            static_bounds,
+            joint,
+            ..ClothMesh::new(Binding::Mesh(binding))
+        };
+        let source = ClothSource {
+            source,
+            own: own.clone(),
+        };
+        let mut built_cloth = BuiltComponents::new(particles, constraints, shape, mesh, source);
+        built_cloth.paint = mesh_paint;
+        built_cloth.pins.seam = seam;
+        let painted = PaintedShape {
+            shape: &built_cloth.shape,
+            paint: &built_cloth.paint,
+            skin: skin.as_ref(),
+        };
+        let multipliers = &mut built_cloth.multipliers;
+        bind_masses(entity, paint, painted, multipliers);
+        bind_stiffness(entity, paint, painted, multipliers);
+        multipliers.apply_stiffness(&mut built_cloth.constraints);
+        bind_motion_constraints(entity, max_distance, painted, &mut built_cloth.frame, count);
+        let density = fabric.areal_density;
+        let can_move = built_cloth.finish(entity, pins, motion, skin.as_ref(), density, |other| {
+            skeletons.joint(other)
+        });
+        if !can_move {
+            warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
+        }
+        if let Some(skin) = skin {
+            entity_commands.try_insert(skin);
+        }
         entity_commands
-            .try_insert((
-                particles,
-                constraints,
-                body,
-                ClothMesh {
-                    binding: Binding::Mesh(binding),
-                    local: Vec::new(),
-                    own: None,
-                    last_written: None,
-                    static_bounds,
-                    joint,
-                },
-                ClothGrabs::default(),
-                ClothSource {
-                    source,
-                    own: own.clone(),
-                },
-                Mesh3d(own),
-                Aabb::default(),
-                NoAutoAabb,
-            ))
+            .try_insert((built_cloth, Mesh3d(own)))
             .trigger(|entity| ClothReady { entity });
     }
 }
@@ -242,7 +233,11 @@ struct BuildInput<'a> {
 struct BuiltCloth {
     particles: ClothParticles,
     constraints: ClothConstraints,
-    body: ClothBody,
+    shape: ClothShape,
+    paint: MeshPaint,
+    skin: Option<SkinWeights>,
+    /// Particles on the seam with the rest of the mesh.
+    seam: Vec<u32>,
     mesh: Mesh,
     binding: MeshBinding,
     /// Corners of the box around the part of the mesh that is not cloth.
@@ -380,23 +375,19 @@ fn build_cloth(
     let paint = Paint::read(original, to_particle, count);
     // Large, and can be derived from the triangles.
     (topology.constraints, topology.bends) = Default::default();
-    let mut body = ClothBody {
+    let shape = ClothShape {
         topology,
         triangles: assembly.triangles,
-        tether_source: TetherSource {
-            to_world: frame,
-            ..default()
-        },
-        paint,
-        skin,
-        seam,
+        to_world: frame,
         ..default()
     };
-    body.reference_frame.history.origin = origin;
     Ok(AssetState::Loaded(BuiltCloth {
         particles: ClothParticles(assembly.particles),
         constraints: ClothConstraints(assembly.constraints),
-        body,
+        shape,
+        paint: MeshPaint(paint),
+        skin,
+        seam,
         mesh,
         binding,
         static_bounds,

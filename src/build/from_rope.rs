@@ -2,29 +2,25 @@
 
 use crate::solver::ParticleArrays;
 use crate::{
-    build::{PresetResolved, rebind_pins, rebuild::remove_built_components},
-    character::{inertia::ClothInertia, reference_frame::record_anchor_poses},
+    build::{PresetResolved, components::BuiltComponents, rebuild::remove_built_components},
+    character::{inertia::ClothInertia, skin_weights::SkinWeights},
     cloth::{
         Cloth, ClothReady,
-        components::ClothBody,
-        fingerprint::BuildFingerprint,
+        activity::ClothSleeping,
+        body::ClothBody,
         particles::{ClothConstraints, ClothParticles},
         settings::ClothGravity,
+        shape::ClothShape,
         source::{ClothBuildFailed, ClothSource},
-        tethers::TetherSource,
         transforms::is_usable,
     },
-    grab::ClothGrabs,
     mesh::Tube,
     params,
-    pins::Pins,
+    pins::{Pins, bind::NO_PINS},
     render::own_mesh::{Binding, ClothMesh},
     rope::{Rope, RopeBody, RopeLayout, length_in_world},
 };
-use bevy::{
-    camera::{primitives::Aabb, visibility::NoAutoAabb},
-    prelude::*,
-};
+use bevy::prelude::*;
 
 /// Minimum length of a rope, m: a shorter one is invisible, and its masses are nearly 0.
 const MIN_LENGTH: f64 = 1e-6;
@@ -43,7 +39,7 @@ pub(crate) fn build_ropes(
             Ref<GlobalTransform>,
             Option<&Mesh3d>,
             Option<&ClothSource>,
-            Option<&ClothBody>,
+            (Has<ClothBody>, Option<&RopeBody>),
             Option<&ClothBuildFailed>,
             Option<&ClothInertia>,
         ),
@@ -54,16 +50,13 @@ pub(crate) fn build_ropes(
     gravity: Res<ClothGravity>,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
-    for (entity, cloth, pins, rope, transform, mesh, source, body, failed, motion) in &ropes {
+    for (entity, cloth, pins, rope, transform, mesh, source, built, failed, motion) in &ropes {
         let (changed, moved) = (rope.is_changed(), transform.is_changed());
-        let due = match (body, failed) {
-            // A cloth that became a rope has a body without `rope`.
-            (Some(body), _) => {
-                let built_from = body.rope.as_ref().map(|rope| &rope.built_from);
-                changed && built_from != Some(&*rope)
-            }
-            (None, Some(_)) => changed || moved,
-            (None, None) => true,
+        let due = match (built, failed) {
+            // A cloth that became a rope has no `RopeBody`.
+            ((true, body), _) => changed && body.map(|body| &body.built_from) != Some(&*rope),
+            (_, Some(_)) => changed || moved,
+            _ => true,
         };
         if !due {
             continue;
@@ -92,21 +85,12 @@ pub(crate) fn build_ropes(
         params::sanitize(params::FABRIC, &mut fabric);
 
         let BuiltRope {
-            mut particles,
+            particles,
             constraints,
-            mut body,
+            shape,
+            body,
             tube,
         } = build_rope(&rope, &wanted, layout, &transform);
-        rebind_pins(entity, pins.unwrap_or(&Pins::none()), &particles, &mut body);
-        record_anchor_poses(entity, motion, &mut body, particles.origin, |other| {
-            transforms.get(other).ok().copied()
-        });
-        body.set_masses(&mut particles, fabric.areal_density);
-        if particles.inverse_mass.iter().all(|&w| w == 0.0) {
-            let count = particles.len();
-            warn!("rope {entity}: all {count} particles are pinned, so nothing can move");
-        }
-
         let own = meshes.add(tube.mesh());
         // The mesh that the entity had before it became a rope, if any: not the tube of its previous
         // build, nor that of the entity it was cloned from.
@@ -116,30 +100,25 @@ pub(crate) fn build_ropes(
             }
             (mesh, _) => mesh.map(|mesh| mesh.0.clone()),
         };
+        let source = ClothSource {
+            source: before.unwrap_or_else(|| own.clone()),
+            own: own.clone(),
+        };
+        let mesh = ClothMesh::new(Binding::Tube(tube));
+        let mut built = BuiltComponents::new(particles, constraints, shape, mesh, source);
+        let pins = pins.unwrap_or(&NO_PINS);
+        let can_move = built.finish(entity, pins, motion, None, fabric.areal_density, |other| {
+            transforms.get(other).ok().copied()
+        });
+        if !can_move {
+            let count = built.particles.len();
+            warn!("rope {entity}: all {count} particles are pinned, so nothing can move");
+        }
         commands
             .entity(entity)
-            .try_remove::<ClothBuildFailed>()
-            .try_insert((
-                particles,
-                constraints,
-                body,
-                ClothMesh {
-                    binding: Binding::Tube(tube),
-                    local: Vec::new(),
-                    own: None,
-                    last_written: None,
-                    static_bounds: None,
-                    joint: None,
-                },
-                ClothGrabs::default(),
-                ClothSource {
-                    source: before.unwrap_or_else(|| own.clone()),
-                    own: own.clone(),
-                },
-                Mesh3d(own),
-                Aabb::default(),
-                NoAutoAabb,
-            ))
+            // From its previous build.
+            .try_remove::<(ClothBuildFailed, ClothSleeping, SkinWeights)>()
+            .try_insert((built, body, Mesh3d(own)))
             .trigger(|entity| ClothReady { entity });
     }
 }
@@ -190,7 +169,8 @@ fn lay_out(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<RopeL
 struct BuiltRope {
     particles: ClothParticles,
     constraints: ClothConstraints,
-    body: ClothBody,
+    shape: ClothShape,
+    body: RopeBody,
     tube: Tube,
 }
 
@@ -201,35 +181,32 @@ fn build_rope(
     transform: &GlobalTransform,
 ) -> BuiltRope {
     let to_world = Mat3::from(transform.affine().matrix3);
-    let mut rope_body = RopeBody::new(original.clone(), rope, &layout);
+    let body = RopeBody::new(original.clone(), rope, &layout);
     let (topology, mut constraints) = layout.build_topology();
-    rope_body.set_rest(to_world, &mut constraints);
+    let segments = body.rest_segments(to_world, &mut constraints);
     let mut arc_length = 0.0;
-    let lengths = rope_body.segments.rest_length.iter().map(|length| {
+    let lengths = segments.rest_length.iter().map(|length| {
         arc_length += length;
         arc_length
     });
     let tube = Tube::new(
         std::iter::once(0.0).chain(lengths).collect(),
-        rope_body.radius,
+        0.5 * segments.diameter,
         rope.sides,
     );
     let start = topology.rest_in_world(to_world);
-    let mut body = ClothBody {
+    let mut shape = ClothShape {
         topology,
-        rope: Some(rope_body),
-        tether_source: TetherSource {
-            to_world,
-            ..default()
-        },
+        segments: Some(segments),
+        to_world,
         ..default()
     };
-    body.set_areas(&start);
-    body.build_fingerprint = BuildFingerprint::new(to_world, &body, None, &constraints);
+    shape.set_areas(&start);
     let free = vec![1.0; start.len()];
     BuiltRope {
         particles: ClothParticles(ParticleArrays::new(transform.translation(), start, free)),
         constraints: ClothConstraints(constraints),
+        shape,
         body,
         tube,
     }

@@ -1,41 +1,19 @@
 //! Rebuilds cloths whose mesh was replaced or changed, and restores the source mesh when `Cloth` is removed.
 
 use crate::{
-    build::from_mesh::{read_cloth_mesh, select_cloth},
-    character::{paint::ClothPart, skeleton::ClothSkin},
+    build::{
+        components::RemovedComponents,
+        from_mesh::{read_cloth_mesh, select_cloth},
+    },
+    character::{paint::ClothPart, skeleton::ClothSkin, skin_weights::SkinWeights},
     cloth::{
         Cloth,
-        activity::ClothSleeping,
-        components::ClothBody,
-        particles::{ClothConstraints, ClothParticles},
+        particles::ClothParticles,
         source::{ChangedMeshes, ClothBuildFailed, ClothSource, has_source_changed},
     },
-    collision::contacts::ClothContacts,
-    grab::ClothGrabs,
-    render::own_mesh::ClothMesh,
     rope::Rope,
-    sleep::SleepTimer,
 };
-use bevy::{
-    camera::{primitives::Aabb, visibility::NoAutoAabb},
-    mesh::skinning::SkinnedMesh,
-    prelude::*,
-};
-
-/// All components that building adds.
-type BuiltComponents = (
-    ClothParticles,
-    ClothConstraints,
-    ClothBody,
-    ClothContacts,
-    SleepTimer,
-    ClothSleeping,
-    ClothMesh,
-    ClothGrabs,
-    (ClothSource, ClothSkin),
-    Aabb,
-    NoAutoAabb,
-);
+use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
 
 /// Triggers the rebuild of cloths whose `Mesh3d` or skeleton was replaced.
 pub(crate) fn rebuild_replaced_meshes(
@@ -60,7 +38,7 @@ pub(crate) fn rebuild_replaced_meshes(
             &SkinnedMesh,
             &ClothSource,
             Option<&ClothSkin>,
-            &ClothBody,
+            Option<&SkinWeights>,
         ),
         (With<Cloth>, With<ClothParticles>, Changed<SkinnedMesh>),
     >,
@@ -71,18 +49,18 @@ pub(crate) fn rebuild_replaced_meshes(
             if let Some(original) = skin.and_then(|skin| skin.original(now)) {
                 entity.try_insert(original);
             }
-            entity.try_remove::<BuiltComponents>();
+            entity.try_remove::<RemovedComponents>();
         }
     }
-    for (entity, now, source, known, body) in &skinned {
+    for (entity, now, source, known, skin) in &skinned {
         let original = known.and_then(|known| known.original(Some(now)));
-        let joints = body.skin.as_ref().map(|skin| &skin.joints[..]);
+        let joints = skin.map(|skin| &skin.joints[..]);
         let same = original.is_some_and(|original| joints == Some(&original.joints[..]));
         if !same {
             // Rebuilt from the same mesh.
             let mut entity = commands.entity(entity);
             entity
-                .try_remove::<BuiltComponents>()
+                .try_remove::<RemovedComponents>()
                 .try_insert(source.clone());
         }
     }
@@ -137,7 +115,7 @@ pub(crate) fn rebuild_changed_meshes(
             entity.try_insert(original);
         }
         entity
-            .try_remove::<BuiltComponents>()
+            .try_remove::<RemovedComponents>()
             .try_insert(ClothSource::clone(&source));
     }
     for (entity, mesh, transform, source, part, skin, failure) in &failed {
@@ -200,5 +178,5 @@ pub(crate) fn remove_built_components(
             entity_commands.try_insert(Mesh3d(known.source.clone()));
         }
     }
-    entity_commands.try_remove::<(BuiltComponents, ClothBuildFailed)>();
+    entity_commands.try_remove::<(RemovedComponents, ClothBuildFailed)>();
 }

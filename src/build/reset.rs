@@ -1,70 +1,73 @@
 //! Resets a cloth to its untorn rest shape.
 
-use crate::solver::{ParticleArrays, Triangles};
+use crate::solver::ParticleArrays;
 use crate::{
-    build::rebind_pins,
     character::{
-        frame_history::FrameHistory,
+        frame_history::{FrameHistory, ReferenceFrame},
         inertia::ClothInertia,
         max_distance::ClothMaxDistance,
-        multipliers::bind_stiffness,
+        multipliers::{MeshPaint, PaintedShape, bind_stiffness},
         paint::ClothPaint,
-        reference_frame::{bind_motion_constraints, record_anchor_poses},
+        reference_frame::{bind_motion_constraints, rebind_pins, record_anchor_poses},
+        skin_weights::SkinWeights,
     },
     cloth::{
         Cloth, ResetCloth,
-        components::ClothBody,
+        body::ClothBody,
+        multipliers::ParticleMultipliers,
         particles::{ClothConstraints, ClothParticles},
+        shape::ClothShape,
         source::ClothSource,
+        tethers::StaleDistances,
     },
     collision::contacts::ClothContacts,
     grab::{ClothGrabs, release_all},
-    pins::Pins,
+    pins::{BoundPins, Pins, bind::NO_PINS},
     render::own_mesh::ClothMesh,
+    rope::RopeBody,
+    tearing::TearProgress,
 };
-use bevy::prelude::*;
+use bevy::{ecs::query::QueryData, prelude::*};
 use std::sync::Arc;
+
+/// Components of a cloth that a reset reads and writes.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct ResetQuery {
+    cloth: &'static Cloth,
+    pins: Option<&'static Pins>,
+    paint: Option<&'static ClothPaint>,
+    max_distance: Option<&'static ClothMaxDistance>,
+    inertia: Option<&'static ClothInertia>,
+    rope: Option<&'static RopeBody>,
+    mesh_paint: &'static MeshPaint,
+    source: &'static ClothSource,
+    particles: &'static mut ClothParticles,
+    constraints: &'static mut ClothConstraints,
+    body: &'static mut ClothBody,
+    shape: &'static mut ClothShape,
+    multipliers: &'static mut ParticleMultipliers,
+    bound_pins: &'static mut BoundPins,
+    frame: &'static mut ReferenceFrame,
+    skin: Option<&'static mut SkinWeights>,
+    contacts: &'static mut ClothContacts,
+    progress: &'static mut TearProgress,
+    grabs: &'static mut ClothGrabs,
+    mesh: &'static mut ClothMesh,
+}
 
 pub(crate) fn reset(
     event: On<ResetCloth>,
-    mut cloths: Query<(
-        &Cloth,
-        Option<&Pins>,
-        &mut ClothParticles,
-        &mut ClothConstraints,
-        &mut ClothBody,
-        &mut ClothMesh,
-        &mut ClothGrabs,
-        &mut ClothContacts,
-        &ClothSource,
-        (
-            Option<&ClothPaint>,
-            Option<&ClothMaxDistance>,
-            Option<&ClothInertia>,
-        ),
-    )>,
+    mut cloths: Query<ResetQuery>,
     transforms: TransformHelper,
     mut meshes: Option<ResMut<Assets<Mesh>>>,
     mut commands: Commands,
 ) {
     let entity = event.entity;
     // A cloth that is not built yet starts in its rest shape anyway.
-    let Ok((
-        cloth,
-        pins,
-        mut particles,
-        mut constraints,
-        mut body,
-        mut mesh,
-        mut grabs,
-        mut contacts,
-        source,
-        optional,
-    )) = cloths.get_mut(entity)
-    else {
+    let Ok(mut cloth) = cloths.get_mut(entity) else {
         return;
     };
-    let (paint, max_distance, motion) = optional;
     let Ok(transform) = transforms.compute_global_transform(entity) else {
         return;
     };
@@ -76,12 +79,12 @@ pub(crate) fn reset(
         return;
     }
     let to_world = Mat3::from(transform.affine().matrix3);
-    release_all(entity, &mut grabs, &mut commands);
-    let ClothBody { skin, topology, .. } = &mut *body;
-    let (origin, to_world) = match skin {
+    release_all(entity, &mut cloth.grabs, &mut commands);
+    let shape = &mut *cloth.shape;
+    let (origin, to_world) = match &mut cloth.skin {
         Some(skin) => {
             let at = |joint| transforms.compute_global_transform(joint).ok();
-            match skin.first_pose(&topology.positions, at) {
+            match skin.first_pose(&shape.topology.positions, at) {
                 Some(settled) => settled,
                 None => {
                     error!(
@@ -94,54 +97,62 @@ pub(crate) fn reset(
         }
         None => (transform.translation(), to_world),
     };
-    let rest = body.topology.rest_in_world(to_world);
-    body.cut_ends.clear();
-    if let Some(torn) = body.torn.take() {
+    let skin = cloth.skin.as_deref();
+    let rest = shape.topology.rest_in_world(to_world);
+    cloth.progress.cut_ends.clear();
+    if let Some(torn) = shape.torn.take() {
         let count = rest.len();
-        particles.0 = ParticleArrays::new(origin, rest.clone(), Vec::new());
-        constraints.0 = Arc::unwrap_or_clone(torn.intact_constraints);
-        body.triangles =
-            Triangles::new(body.topology.triangles.clone(), &rest).with_grids(&body.topology.grids);
-        body.resistance.truncate(count);
-        if let Some(rope) = &mut body.rope {
-            rope.restore(count);
-        }
-        mesh.last_written = None;
-        let mut own = meshes.as_mut().and_then(|m| m.get_mut(&source.own));
-        mesh.binding.restore(count, own.as_deref_mut());
+        cloth.particles.0 = ParticleArrays::new(origin, rest.clone(), Vec::new());
+        cloth.constraints.0 = Arc::unwrap_or_clone(torn.intact_constraints);
+        shape.triangles = shape.whole_triangles(&rest);
+        cloth.progress.resistance.truncate(count);
+        cloth.mesh.last_written = None;
+        let mut own = meshes.as_mut().and_then(|m| m.get_mut(&cloth.source.own));
+        cloth.mesh.binding.restore(count, own.as_deref_mut());
     }
-    match &body.skin {
-        Some(skin) => particles.reset(origin, &skin.skinned_positions(&body.topology.positions)),
+    let (particles, constraints) = (&mut *cloth.particles, &mut *cloth.constraints);
+    match skin {
+        Some(skin) => particles.reset(origin, &skin.skinned_positions(&shape.topology.positions)),
         None => particles.reset(origin, &rest),
     }
     constraints.set_rest_lengths(&rest);
-    bind_stiffness(entity, paint, &mut body);
-    body.apply_painted_stiffness(&mut constraints);
-    constraints.measure_aspects(&rest, &body.topology.triangles);
-    if let Some(rope) = &mut body.rope {
-        rope.set_rest(to_world, &mut constraints);
+    let painted = PaintedShape {
+        shape,
+        paint: cloth.mesh_paint,
+        skin,
+    };
+    bind_stiffness(entity, cloth.paint, painted, &mut cloth.multipliers);
+    cloth.multipliers.apply_stiffness(constraints);
+    constraints.measure_aspects(&rest, &shape.topology.triangles);
+    if let Some(rope) = cloth.rope {
+        shape.segments = Some(rope.rest_segments(to_world, constraints));
     }
-    body.set_areas(&rest);
-    body.tether_source.to_world = to_world;
-    body.reference_frame.history = FrameHistory {
+    shape.set_areas(&rest);
+    shape.to_world = to_world;
+    let painted = PaintedShape {
+        shape,
+        paint: cloth.mesh_paint,
+        skin,
+    };
+    let (frame, bound) = (&mut *cloth.frame, &mut *cloth.bound_pins);
+    frame.history = FrameHistory {
         origin,
         ..default()
     };
-    body.reference_frame.frame_motion = None;
-    bind_motion_constraints(entity, max_distance, &mut body, rest.len());
-    body.pins.clear();
+    frame.frame_motion = None;
+    bind_motion_constraints(entity, cloth.max_distance, painted, frame, rest.len());
+    bound.pins.clear();
     // A step in progress must not use state from before the reset.
-    body.pin_targets.clear();
-    contacts.contacts.had_contact = false;
+    bound.targets.clear();
+    cloth.contacts.contacts.had_contact = false;
     constraints.forget_angular_momentum();
-    rebind_pins(
-        entity,
-        pins.unwrap_or(&Pins::default()),
-        &particles,
-        &mut body,
-    );
-    record_anchor_poses(entity, motion, &mut body, origin, |other| {
+    let pins = cloth.pins.unwrap_or(&NO_PINS);
+    rebind_pins(entity, pins, particles, painted, bound, frame);
+    let (inertia, body) = (cloth.inertia, &mut *cloth.body);
+    body.stale_distances = StaleDistances::All;
+    record_anchor_poses(entity, inertia, bound, skin, frame, origin, |other| {
         transforms.compute_global_transform(other).ok()
     });
-    body.set_masses(&mut particles, cloth.fabric.areal_density);
+    body.areal_density = cloth.cloth.fabric.areal_density;
+    (cloth.multipliers).set_masses(particles, shape, bound.particles(), body.areal_density);
 }

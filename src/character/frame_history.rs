@@ -1,14 +1,16 @@
 //! Reference frame of a cloth: animation targets of its particles, and the motion of the entity that carries it.
 
-use crate::solver::{Collider, FrameMotion, MotionConstraints, SoaVec3};
+use crate::solver::{FrameMotion, MotionConstraints, SoaVec3};
 use crate::{
     character::{inertia::Teleport, max_distance::ClothMaxDistance},
     cloth::transforms::{FramePose, ReferenceEntity},
 };
 use bevy::prelude::*;
 
-/// Reference frame of a cloth and the motion constraints relative to it.
-#[derive(Clone, Debug, Default)]
+/// Reference frame of a cloth and the motion constraints relative to it. Written when the cloth is built, reset or
+/// teleported, and at the beginning and end of each step; read by the substeps, sleep, rendering and snapshots.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
 pub(crate) struct ReferenceFrame {
     /// Max-distance constraints and backstops. Empty if there are none.
     pub(crate) motion_constraints: MotionConstraints,
@@ -21,10 +23,11 @@ pub(crate) struct ReferenceFrame {
     pub(crate) dominant_joint: Option<Entity>,
     /// Part of the frame's motion in this step that the cloth follows rigidly, without inertia.
     pub(crate) frame_motion: Option<FrameMotion>,
-    /// Scratch buffer for the colliders of a step: near ones, or all of them relative to `frame_motion`.
-    pub(crate) collider_buffer: Vec<Collider>,
     /// Teleport with the frame that was requested and not done yet.
     pub(crate) requested_teleport: Option<Teleport>,
+    /// Frame entity for which transform tracking was set up, together with anchors and joints; `None` if this is
+    /// still to be done.
+    pub(crate) tracked: Option<Entity>,
 }
 
 /// Poses in the last step. A snapshot keeps them.

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `inertia` | `ClothInertia`, teleports |
 //! | `max_distance` | `ClothMaxDistance` and its backstop |
-//! | `paint`, `multipliers` | `ClothPaint`, `ClothPart`; painted mass and stiffness, bound to particles |
+//! | `paint`, `multipliers` | `ClothPaint`, `ClothPart`; painted channels; painted mass and stiffness, bound to particles |
 //! | `skeleton_colliders` | `SkeletonColliders`: capsules around the limbs of a skinned mesh |
 //! | `rules` | `ClothRules`: cloth for models, by the names and glTF properties of their objects |
 //! | `skin_weights`, `skeleton` | skin weights of particles; the joint that stands for the cloth itself |

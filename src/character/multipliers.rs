@@ -1,22 +1,40 @@
-//! Resolves painted multipliers of mass and stiffness to particles, when a cloth is built and when its paint
-//! changes.
+//! Painted channels of a mesh, and the multipliers of mass and stiffness that are resolved from them when a cloth is
+//! built and when its paint changes.
 
 use crate::{
     character::{
         paint::{ClothPaint, MULTIPLIER_RANGE},
         skin_weights::SkinWeights,
     },
-    cloth::components::ClothBody,
-    mesh::paint::{PerVertex, warn_of_missing_channels},
+    cloth::{multipliers::ParticleMultipliers, shape::ClothShape},
+    mesh::paint::{JointWeights, Paint, PerVertex, warn_of_missing_channels},
 };
 use bevy::prelude::*;
 
-/// Painted mass and stiffness multipliers, one per particle of the whole cloth; empty if 1 everywhere.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct PaintedMultipliers {
-    pub(crate) bound_paint: ClothPaint,
-    pub(crate) mass: Vec<f32>,
-    pub(crate) stiffness: Vec<f32>,
+/// Painted vertex channels of the mesh of a cloth. Written when the cloth is built; read wherever pins, max distances
+/// and multipliers are resolved to particles.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct MeshPaint(pub(crate) Paint);
+
+/// Shape of a cloth with everything painted on its mesh.
+#[derive(Clone, Copy)]
+pub(crate) struct PaintedShape<'a> {
+    pub(crate) shape: &'a ClothShape,
+    pub(crate) paint: &'a MeshPaint,
+    pub(crate) skin: Option<&'a SkinWeights>,
+}
+
+impl<'a> PaintedShape<'a> {
+    /// Returns the painted channels.
+    pub(crate) fn channels(self) -> &'a Paint {
+        &self.paint.0
+    }
+
+    /// Returns the joints of the skeleton, if there is one.
+    pub(crate) fn joints(self) -> Option<&'a dyn JointWeights> {
+        self.skin.map(SkinWeights::as_joints)
+    }
 }
 
 /// Paint of a cloth without `ClothPaint`.
@@ -26,27 +44,41 @@ pub(crate) static NO_PAINT: ClothPaint = ClothPaint {
 };
 
 /// Resolves the painted mass multipliers.
-pub(crate) fn bind_masses(entity: Entity, paint: Option<&ClothPaint>, body: &mut ClothBody) {
+pub(crate) fn bind_masses(
+    entity: Entity,
+    paint: Option<&ClothPaint>,
+    painted: PaintedShape,
+    multipliers: &mut ParticleMultipliers,
+) {
     let wanted = &paint.unwrap_or(&NO_PAINT).mass;
-    body.multipliers.mass = read_multipliers(entity, wanted, "mass", body);
-    body.multipliers.bound_paint.mass = wanted.clone();
+    multipliers.mass = read_multipliers(entity, wanted, "mass", painted);
+    multipliers.bound_mass = wanted.clone();
 }
 
 /// Resolves the painted stiffness multipliers; bend constraints take them when the cloth is built or reset.
-pub(crate) fn bind_stiffness(entity: Entity, paint: Option<&ClothPaint>, body: &mut ClothBody) {
+pub(crate) fn bind_stiffness(
+    entity: Entity,
+    paint: Option<&ClothPaint>,
+    painted: PaintedShape,
+    multipliers: &mut ParticleMultipliers,
+) {
     let wanted = &paint.unwrap_or(&NO_PAINT).bending_stiffness;
-    body.multipliers.stiffness = read_multipliers(entity, wanted, "bending stiffness", body);
-    body.multipliers.bound_paint.bending_stiffness = wanted.clone();
+    multipliers.stiffness = read_multipliers(entity, wanted, "bending stiffness", painted);
 }
 
 /// Returns a multiplier for each particle of the whole cloth; empty if all are 1.
-fn read_multipliers(entity: Entity, wanted: &PerVertex, what: &str, body: &ClothBody) -> Vec<f32> {
+fn read_multipliers(
+    entity: Entity,
+    wanted: &PerVertex,
+    what: &str,
+    painted: PaintedShape,
+) -> Vec<f32> {
     if *wanted == PerVertex::default() {
         return Vec::new();
     }
     let [min, max] = MULTIPLIER_RANGE;
-    let joints = body.skin.as_ref().map(SkinWeights::as_joints);
-    match (body.paint).resolve(wanted, joints, body.topology.positions.len()) {
+    let (channels, joints) = (painted.channels(), painted.joints());
+    match channels.resolve(wanted, joints, painted.shape.topology.positions.len()) {
         Ok(mut values) => {
             for value in &mut values {
                 *value = if value.is_nan() {
@@ -58,13 +90,8 @@ fn read_multipliers(entity: Entity, wanted: &PerVertex, what: &str, body: &Cloth
             values
         }
         Err(channel) => {
-            warn_of_missing_channels(
-                entity,
-                &body.paint,
-                joints,
-                &[channel],
-                &format!("multiply the {what}"),
-            );
+            let what = format!("multiply the {what}");
+            warn_of_missing_channels(entity, channels, joints, &[channel], &what);
             Vec::new()
         }
     }

@@ -4,20 +4,25 @@
 use crate::solver::{self, FrameMotion, MotionConstraints, ParticleArrays, SoaVec3};
 use crate::{
     character::{
+        frame_history::ReferenceFrame,
         inertia::{ClothInertia, Teleport, TeleportCloth},
         max_distance::{Backstop, ClothMaxDistance, PINNED_DISTANCE},
+        multipliers::PaintedShape,
         skin_weights::SkinWeights,
     },
     cloth::{
         ResetCloth,
         activity::ClothPaused,
-        components::ClothBody,
         particles::ClothParticles,
+        shape::ClothShape,
         transforms::{Anchors, FramePose, ReferenceEntity, TransformHistory, relative},
     },
     collision::collider::LastPose,
     mesh::{paint::PerVertex, smooth_normals},
-    pins::{BoundPin, PinAnchor},
+    pins::{
+        BoundPin, BoundPins, PinAnchor, Pins,
+        bind::{PinnedCloth, bind_pins},
+    },
 };
 use bevy::{
     math::{Affine3A, Vec3A},
@@ -28,18 +33,18 @@ use bevy::{
 pub(crate) fn bind_motion_constraints(
     entity: Entity,
     wanted: Option<&ClothMaxDistance>,
-    body: &mut ClothBody,
+    painted: PaintedShape,
+    frame: &mut ReferenceFrame,
     particles: usize,
 ) {
-    body.reference_frame.bound_max_distance = wanted.cloned();
+    frame.bound_max_distance = wanted.cloned();
+    frame.motion_constraints = MotionConstraints::default();
     let Some(ClothMaxDistance { distance, backstop }) = wanted else {
-        body.reference_frame.motion_constraints = MotionConstraints::default();
-        body.reference_frame.rest_normals = Vec::new();
-        body.reference_frame.history.animation_targets = SoaVec3::default();
+        frame.rest_normals = Vec::new();
+        frame.history.animation_targets = SoaVec3::default();
         return;
     };
-    body.reference_frame.motion_constraints = MotionConstraints::default();
-    let Some(max_distances) = resolve(entity, "distance", distance, body, particles) else {
+    let Some(max_distances) = resolve(entity, "distance", distance, painted, particles) else {
         return;
     };
     // A NaN leaves the particle free.
@@ -51,10 +56,10 @@ pub(crate) fn bind_motion_constraints(
             r.max(0.0)
         }
     });
-    body.reference_frame.motion_constraints.max_distances = max_distances.collect();
-    body.reference_frame.motion_constraints.backstop =
+    frame.motion_constraints.max_distances = max_distances.collect();
+    frame.motion_constraints.backstop =
         backstop.as_ref().and_then(|Backstop { distance, radius }| {
-            let distance = resolve(entity, "backstop", distance, body, particles)?;
+            let distance = resolve(entity, "backstop", distance, painted, particles)?;
             let distance = distance.into_iter();
             let distance = distance.map(|d| if d.is_nan() { f32::INFINITY } else { d });
             Some(solver::BackstopSpheres {
@@ -67,15 +72,13 @@ pub(crate) fn bind_motion_constraints(
                 },
             })
         });
-    body.reference_frame.rest_normals =
-        if body.reference_frame.motion_constraints.backstop.is_some() {
-            rest_normals(body)
-        } else {
-            Vec::new()
-        };
+    frame.rest_normals = match &frame.motion_constraints.backstop {
+        Some(_) => rest_normals(painted.shape),
+        None => Vec::new(),
+    };
     // New constraints have no previous targets.
-    if body.reference_frame.history.animation_targets.len() != particles {
-        body.reference_frame.history.animation_targets = SoaVec3::default();
+    if frame.history.animation_targets.len() != particles {
+        frame.history.animation_targets = SoaVec3::default();
     }
 }
 
@@ -84,15 +87,14 @@ fn resolve(
     entity: Entity,
     what: &str,
     values: &PerVertex,
-    body: &ClothBody,
+    painted: PaintedShape,
     particles: usize,
 ) -> Option<Vec<f32>> {
-    let whole = body.topology.positions.len();
-    let joints = body.skin.as_ref().map(SkinWeights::as_joints);
-    let values = match body.paint.resolve(values, joints, whole) {
+    let (shape, channels, joints) = (painted.shape, painted.channels(), painted.joints());
+    let values = match channels.resolve(values, joints, shape.topology.positions.len()) {
         Ok(values) => values,
         Err(channel) => {
-            let inventory = body.paint.inventory(joints);
+            let inventory = channels.inventory(joints);
             error!(
                 "cloth {entity}: its ClothMaxDistance is ignored: the {what} is painted in \
                  {channel:?}, which its mesh does not have; it has {inventory}"
@@ -100,7 +102,7 @@ fn resolve(
             return None;
         }
     };
-    let value = |i| values.get(body.source_particle(i) as usize).copied();
+    let value = |i| values.get(shape.source_particle(i) as usize).copied();
     Some(
         (0..particles as u32)
             .map(|i| value(i).unwrap_or(f32::INFINITY))
@@ -109,84 +111,112 @@ fn resolve(
 }
 
 /// Returns the vertex normals at rest, in mesh space.
-fn rest_normals(body: &ClothBody) -> Vec<Vec3> {
-    let positions: Vec<Vec3A> = body.rest().iter().map(|&at| at.into()).collect();
+fn rest_normals(shape: &ClothShape) -> Vec<Vec3> {
+    let positions: Vec<Vec3A> = shape.rest().iter().map(|&at| at.into()).collect();
     let mut normals = Vec::new();
-    smooth_normals(&positions, body.triangles.indices.iter(), &mut normals);
+    smooth_normals(&positions, shape.triangles.indices.iter(), &mut normals);
     // Without area any direction will do.
     let front = |n: Vec3A| if n == Vec3A::ZERO { Vec3::Y } else { n.into() };
     normals.into_iter().map(front).collect()
 }
 
-/// Returns the particles pinned regardless of `Pins`: those on the seam, and those whose max distance from the
-/// animation is (almost) 0.
-pub(crate) fn implicitly_pinned(body: &ClothBody) -> impl Iterator<Item = u32> + '_ {
-    let max_distances = &body.reference_frame.motion_constraints.max_distances;
-    let near = (0..)
-        .zip(max_distances)
-        .filter(|(_, reach)| **reach <= PINNED_DISTANCE);
-    body.seam.iter().copied().chain(near.map(|(i, _)| i))
+/// Resolves the pins of a cloth to particles, those of its animation included.
+pub(crate) fn rebind_pins(
+    entity: Entity,
+    pins: &Pins,
+    particles: &ClothParticles,
+    painted: PaintedShape,
+    bound: &mut BoundPins,
+    frame: &mut ReferenceFrame,
+) {
+    let implicit: Vec<u32> = frame.pinned_particles().collect();
+    let cloth = PinnedCloth {
+        shape: painted.shape,
+        paint: painted.channels(),
+        joints: painted.joints(),
+        implicit: &implicit,
+    };
+    bind_pins(entity, pins, particles, &cloth, bound);
+    frame.find_dominant_joint(bound, painted.skin);
+    frame.tracked = None;
 }
 
-/// Finds the joint with the largest weight on the pinned particles, after pins were bound.
-pub(crate) fn find_dominant_joint(body: &mut ClothBody) {
-    let follows_cloth =
-        |pin: &BoundPin| (pin.anchor == PinAnchor::Cloth).then_some(pin.particle as usize);
-    let particles_on_cloth = body.pins.iter().filter_map(follows_cloth);
-    body.reference_frame.dominant_joint = body
-        .skin
-        .as_ref()
-        .and_then(|skin| skin.dominant_joint(particles_on_cloth));
+impl ReferenceFrame {
+    /// Returns the particles pinned regardless of `Pins`: those whose max distance from the animation is (almost) 0.
+    fn pinned_particles(&self) -> impl Iterator<Item = u32> + '_ {
+        let max_distances = (0..).zip(&self.motion_constraints.max_distances);
+        let pinned = max_distances.filter(|(_, reach)| **reach <= PINNED_DISTANCE);
+        pinned.map(|(i, _)| i)
+    }
+
+    /// Finds the joint with the largest weight on the pinned particles, after pins were bound.
+    fn find_dominant_joint(&mut self, pins: &BoundPins, skin: Option<&SkinWeights>) {
+        let follows_cloth =
+            |pin: &BoundPin| (pin.anchor == PinAnchor::Cloth).then_some(pin.particle as usize);
+        let particles_on_cloth = pins.pins.iter().filter_map(follows_cloth);
+        self.dominant_joint = skin.and_then(|skin| skin.dominant_joint(particles_on_cloth));
+    }
 }
 
-/// Poses the skeleton for this step, and computes the animation targets of the particles.
+/// Poses the skeleton for this step.
+pub(crate) fn update_skin(
+    entity: Entity,
+    skin: &mut SkinWeights,
+    frame: &ReferenceFrame,
+    origin: Vec3,
+    anchors: &Anchors,
+) {
+    let moved = frame.history.origin - origin;
+    let missing = skin.update_pose(origin, moved, |joint| anchors.at(joint));
+    if missing > 0 {
+        warn!(
+            "cloth {entity}: {missing} joints of its skeleton no longer exist; particles on them \
+             keep their last targets"
+        );
+    }
+}
+
+/// Computes the animation targets of the particles, once the skeleton is posed.
 pub(crate) fn update_motion_constraints(
     entity: Entity,
     wanted: Option<&ClothMaxDistance>,
-    body: &mut ClothBody,
+    painted: PaintedShape,
+    frame: &mut ReferenceFrame,
     particles: &ClothParticles,
     anchors: &Anchors,
 ) {
     let origin = particles.origin;
-    let moved = body.reference_frame.history.origin - origin;
-    body.reference_frame.history.origin = origin;
-    if let Some(skin) = &mut body.skin {
-        let missing = skin.update_pose(origin, moved, |joint| anchors.at(joint));
-        if missing > 0 {
-            warn!(
-                "cloth {entity}: {missing} joints of its skeleton no longer exist; particles on them \
-                 keep their last targets"
-            );
-        }
-    }
-    // A tear or a cut has added particles.
-    if !body.reference_frame.motion_constraints.is_empty()
-        && body.reference_frame.motion_constraints.max_distances.len() != particles.len()
-    {
-        bind_motion_constraints(entity, wanted, body, particles.len());
-    }
-    if body.reference_frame.motion_constraints.is_empty() {
+    let moved = frame.history.origin - origin;
+    frame.history.origin = origin;
+    if frame.motion_constraints.is_empty() {
         return;
     }
-    let count = body.reference_frame.motion_constraints.max_distances.len();
-    let mut motion_constraints = std::mem::take(&mut body.reference_frame.motion_constraints);
-    motion_constraints.start_targets =
-        std::mem::take(&mut body.reference_frame.history.animation_targets);
+    // A tear or a cut has added particles.
+    if frame.motion_constraints.max_distances.len() != particles.len() {
+        bind_motion_constraints(entity, wanted, painted, frame, particles.len());
+        if frame.motion_constraints.is_empty() {
+            return;
+        }
+    }
+    let PaintedShape { shape, skin, .. } = painted;
+    let motion_constraints = &mut frame.motion_constraints;
+    let count = motion_constraints.max_distances.len();
+    motion_constraints.start_targets = std::mem::take(&mut frame.history.animation_targets);
     motion_constraints.start_targets.add_all(moved);
     let has_previous = motion_constraints.start_targets.len() == count;
     if motion_constraints.end_targets.len() != count {
         motion_constraints.end_targets = SoaVec3::zeros(count);
     }
-    let own = match body.skin {
+    let own = match skin {
         Some(_) => None,
         None => anchors
             .relative(entity, origin)
             .filter(|own| own.is_finite()),
     };
-    for (i, &rest) in body.rest().iter().enumerate().take(count) {
+    for (i, &rest) in shape.rest().iter().enumerate().take(count) {
         // A particle created by a cut has no joint, and is free.
-        let source_particle = body.source_particle(i as u32) as usize;
-        let matrix = match &body.skin {
+        let source_particle = shape.source_particle(i as u32) as usize;
+        let matrix = match skin {
             Some(skin) => Some(skin.matrix(source_particle)),
             None => own,
         };
@@ -198,14 +228,13 @@ pub(crate) fn update_motion_constraints(
         };
         motion_constraints.end_targets.set(i, target);
         if let (Some(back), Some(matrix)) = (&mut motion_constraints.backstop, matrix) {
-            let normal = transform_normal(&matrix, body.reference_frame.rest_normals[i]);
+            let normal = transform_normal(&matrix, frame.rest_normals[i]);
             back.normal.set(i, normal.normalize_or(Vec3::Y));
         }
     }
     if !has_previous {
         motion_constraints.start_targets = motion_constraints.end_targets.clone();
     }
-    body.reference_frame.motion_constraints = motion_constraints;
 }
 
 /// Transforms a normal by the adjugate transpose of a matrix: it stays perpendicular to the surface under
@@ -218,8 +247,7 @@ fn transform_normal(matrix: &Affine3A, normal: Vec3) -> Vec3 {
 }
 
 /// After a step: stores its animation targets as the start of the next step.
-pub(crate) fn record_animation_targets(body: &mut ClothBody) {
-    let reference_frame = &mut body.reference_frame;
+pub(crate) fn record_animation_targets(reference_frame: &mut ReferenceFrame) {
     if !reference_frame.motion_constraints.is_empty() {
         // The other buffer is reused for the next targets.
         std::mem::swap(
@@ -236,14 +264,15 @@ pub(crate) fn record_animation_targets(body: &mut ClothBody) {
 pub(crate) fn find_frame_motion(
     entity: Entity,
     motion: Option<&ClothInertia>,
-    body: &mut ClothBody,
+    pins: &BoundPins,
+    reference: &mut ReferenceFrame,
     particles: &ParticleArrays,
     anchors: &Anchors,
     step: f32,
 ) -> Option<FrameMotion> {
-    let frame = frame_of(entity, motion, body)?;
+    let frame = frame_of(entity, motion, pins)?;
     let now = FramePose::from_transform(&anchors.at(frame)?)?;
-    let (previous_frame, before) = body.reference_frame.history.frame.replace((frame, now))?;
+    let (previous_frame, before) = reference.history.frame.replace((frame, now))?;
     // The pose of another frame is not comparable.
     if previous_frame != frame {
         return None;
@@ -255,11 +284,9 @@ pub(crate) fn find_frame_motion(
         return None;
     }
     // The previous animation targets move along.
-    if body.reference_frame.motion_constraints.start_targets.len() == particles.len() {
-        frame_motion.transform_positions(
-            &mut body.reference_frame.motion_constraints.start_targets,
-            particles.origin,
-        );
+    let start_targets = &mut reference.motion_constraints.start_targets;
+    if start_targets.len() == particles.len() {
+        frame_motion.transform_positions(start_targets, particles.origin);
     }
     Some(frame_motion)
 }
@@ -268,18 +295,20 @@ pub(crate) fn find_frame_motion(
 pub(crate) fn record_reference_entity(
     entity: Entity,
     motion: Option<&ClothInertia>,
-    body: &mut ClothBody,
+    pins: &BoundPins,
+    is_skinned: bool,
+    frame: &mut ReferenceFrame,
     transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
 ) {
-    let reference = reference_entity_of(entity, motion, body);
+    let reference = reference_entity_of(entity, motion, pins, is_skinned, frame);
     let now = reference.and_then(|reference| {
         Some((
             reference,
             FramePose::from_transform(&transform_of(reference)?)?,
         ))
     });
-    let before = body.reference_frame.history.reference_entity;
-    body.reference_frame.history.reference_entity = now.map(|(entity, now)| {
+    let before = frame.history.reference_entity;
+    frame.history.reference_entity = now.map(|(entity, now)| {
         let before = before.filter(|before| before.entity == entity);
         let from = before.map_or(now, |before| before.poses[1]);
         ReferenceEntity {
@@ -294,15 +323,16 @@ pub(crate) fn record_reference_entity(
 pub(crate) fn record_anchor_poses(
     entity: Entity,
     motion: Option<&ClothInertia>,
-    body: &mut ClothBody,
+    pins: &mut BoundPins,
+    skin: Option<&SkinWeights>,
+    frame: &mut ReferenceFrame,
     origin: Vec3,
     transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
 ) {
     let relative_transform =
         |entity: Entity| transform_of(entity).map(|transform| relative(&transform, origin));
-    let mut pins = std::mem::take(&mut body.pins);
-    for pin in &mut pins {
-        let anchor = match (pin.anchor, &body.skin) {
+    for pin in &mut pins.pins {
+        let anchor = match (pin.anchor, skin) {
             (PinAnchor::World, _) => None,
             (PinAnchor::Cloth, Some(skin)) => Some(skin.matrix(pin.particle as usize)),
             (PinAnchor::Cloth, None) => relative_transform(entity),
@@ -310,22 +340,18 @@ pub(crate) fn record_anchor_poses(
         };
         pin.target(anchor, origin);
     }
-    body.pins = pins;
-    let frame = frame_of(entity, motion, body);
-    body.reference_frame.history.frame =
-        frame.and_then(|frame| Some((frame, FramePose::from_transform(&transform_of(frame)?)?)));
-    body.reference_frame.history.reference_entity = None;
-    record_reference_entity(entity, motion, body, transform_of);
-    body.reference_frame.history.catch_up_pending = true;
+    frame.history.frame = frame_of(entity, motion, pins)
+        .and_then(|frame| Some((frame, FramePose::from_transform(&transform_of(frame)?)?)));
+    frame.history.reference_entity = None;
+    record_reference_entity(entity, motion, pins, skin.is_some(), frame, transform_of);
+    frame.history.catch_up_pending = true;
 }
 
 /// Requests a teleport.
-pub(crate) fn request_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ClothBody>) {
+pub(crate) fn request_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ReferenceFrame>) {
     // A cloth that is not built yet will be built at its current transform.
-    if let Ok(mut body) = cloths.get_mut(event.entity) {
-        body.bypass_change_detection()
-            .reference_frame
-            .requested_teleport = Some(event.how);
+    if let Ok(mut frame) = cloths.get_mut(event.entity) {
+        frame.bypass_change_detection().requested_teleport = Some(event.how);
     }
 }
 
@@ -333,7 +359,9 @@ pub(crate) fn request_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut 
 pub(crate) fn teleport(
     mut cloths: Query<(
         Entity,
-        &mut ClothBody,
+        &mut ReferenceFrame,
+        &BoundPins,
+        Option<&SkinWeights>,
         &mut ClothParticles,
         Option<&ClothInertia>,
     )>,
@@ -343,57 +371,51 @@ pub(crate) fn teleport(
     children: Query<&Children>,
     mut commands: Commands,
 ) {
-    for (entity, mut body, mut particles, motion) in &mut cloths {
-        let reference_frame = &body.reference_frame;
+    for (entity, mut reference, pins, skin, mut particles, motion) in &mut cloths {
         // A cloth about to be moved to the pose of its frame cannot have been teleported.
-        let detects = !reference_frame.history.catch_up_pending
+        let detects = !reference.history.catch_up_pending
             && motion.is_some_and(ClothInertia::detects_teleports);
-        if reference_frame.requested_teleport.is_none() && !detects {
+        if reference.requested_teleport.is_none() && !detects {
             continue;
         }
-        let body = body.bypass_change_detection();
-        let Some(frame) = frame_of(entity, motion, body) else {
-            body.reference_frame.requested_teleport = None;
+        let reference = reference.bypass_change_detection();
+        let Some(frame) = frame_of(entity, motion, pins) else {
+            reference.requested_teleport = None;
             continue;
         };
         let now = transforms.compute_global_transform(frame);
         let Some(now) = now.ok().as_ref().and_then(FramePose::from_transform) else {
             continue;
         };
-        let Some((_, before)) = body
-            .reference_frame
-            .history
-            .frame
-            .filter(|(entity, _)| *entity == frame)
-        else {
+        let recorded = reference.history.frame;
+        let Some((_, before)) = recorded.filter(|(entity, _)| *entity == frame) else {
             continue;
         };
         let (distance, angle) = before.distance_and_angle(&now);
         let detected = motion.filter(|motion| detects && motion.is_teleport(distance, angle));
-        let Some(how) = (body.reference_frame.requested_teleport.take())
-            .or(detected.map(|motion| motion.teleport))
+        let Some(how) =
+            (reference.requested_teleport.take()).or(detected.map(|motion| motion.teleport))
         else {
             continue;
         };
-        body.reference_frame.history.catch_up_pending = false;
-        body.reference_frame.history.frame = Some((frame, now));
-        move_with_frame(body, &mut particles, &before, &now);
+        reference.history.catch_up_pending = false;
+        reference.history.frame = Some((frame, now));
+        move_with_frame(reference, &mut particles, &before, &now);
         if how == Teleport::Reset {
             commands.trigger(ResetCloth { entity });
         }
         // Its joints, anchors and children were teleported too: none of them has a velocity.
-        let joints = body
-            .skin
-            .iter()
-            .flat_map(|skin| skin.joints.iter().copied());
+        let joints = skin.iter().flat_map(|skin| skin.joints.iter().copied());
         // Capsule colliders are children of joints.
         let joints_and_children = joints.flat_map(|joint| {
             let descendants = children.get(joint).ok().into_iter().flatten().copied();
             std::iter::once(joint).chain(descendants)
         });
         let own = [entity, frame].into_iter().chain(joints_and_children);
-        let anchors = body.pins.iter().filter_map(|pin| pin.anchor.entity());
-        for other in own.chain(anchors).chain(children.iter_descendants(frame)) {
+        for other in own
+            .chain(pins.anchors())
+            .chain(children.iter_descendants(frame))
+        {
             if let Ok(mut path) = paths.get_mut(other) {
                 path.jump();
             }
@@ -409,27 +431,24 @@ pub(crate) fn teleport(
 pub(crate) fn catch_up_with_frame(
     mut cloths: Query<(
         Entity,
-        &mut ClothBody,
+        &mut ReferenceFrame,
+        &BoundPins,
         &mut ClothParticles,
         Option<&ClothInertia>,
         Has<ClothPaused>,
     )>,
     anchors: Anchors,
 ) {
-    for (entity, mut body, mut particles, motion, paused) in &mut cloths {
-        let body = body.bypass_change_detection();
-        if !body.reference_frame.history.catch_up_pending {
+    for (entity, mut reference, pins, mut particles, motion, paused) in &mut cloths {
+        let reference = reference.bypass_change_detection();
+        if !reference.history.catch_up_pending {
             continue;
         }
-        let frame = frame_of(entity, motion, body);
-        let recorded = body
-            .reference_frame
-            .history
-            .frame
-            .filter(|(entity, _)| Some(*entity) == frame);
+        let frame = frame_of(entity, motion, pins);
+        let recorded = (reference.history.frame).filter(|(entity, _)| Some(*entity) == frame);
         // A paused cloth stays where it is.
         let Some((frame, before)) = recorded.filter(|_| !paused) else {
-            body.reference_frame.history.catch_up_pending = false;
+            reference.history.catch_up_pending = false;
             continue;
         };
         // If the frame is not finite, try again in the next step.
@@ -440,35 +459,19 @@ pub(crate) fn catch_up_with_frame(
         else {
             continue;
         };
-        body.reference_frame.history.catch_up_pending = false;
-        body.reference_frame.history.frame = Some((frame, now));
-        move_with_frame(body, &mut particles, &before, &now);
+        reference.history.catch_up_pending = false;
+        reference.history.frame = Some((frame, now));
+        move_with_frame(reference, &mut particles, &before, &now);
     }
 }
 
 /// Returns the entity whose motion a cloth feels: the frame of its [`ClothInertia`], else the common anchor of
 /// all its pins, else its own entity; `None` if it is pinned to the world.
-fn frame_of(entity: Entity, motion: Option<&ClothInertia>, body: &ClothBody) -> Option<Entity> {
+fn frame_of(entity: Entity, motion: Option<&ClothInertia>, pins: &BoundPins) -> Option<Entity> {
     match motion {
         Some(motion) => motion.frame_of(entity),
-        None => common_anchor(entity, body),
+        None => pins.common_anchor(entity),
     }
-}
-
-/// Returns the anchor of all pins of a cloth if it is the same, else its own entity; `None` if it is pinned to
-/// the world.
-fn common_anchor(entity: Entity, body: &ClothBody) -> Option<Entity> {
-    let mut anchor = None;
-    for pin in &body.pins {
-        match (pin.anchor, anchor) {
-            (PinAnchor::World, _) => return None,
-            (PinAnchor::Entity(other), None) => anchor = Some(other),
-            (PinAnchor::Entity(other), Some(one)) if other == one => {}
-            // Several anchors.
-            _ => anchor = Some(entity),
-        }
-    }
-    Some(anchor.unwrap_or(entity))
 }
 
 /// Returns the entity with which a cloth is rendered, if it is on a character: the common anchor of its pins, its
@@ -476,24 +479,25 @@ fn common_anchor(entity: Entity, body: &ClothBody) -> Option<Entity> {
 fn reference_entity_of(
     entity: Entity,
     motion: Option<&ClothInertia>,
-    body: &ClothBody,
+    pins: &BoundPins,
+    is_skinned: bool,
+    frame: &ReferenceFrame,
 ) -> Option<Entity> {
-    if motion.is_none() && body.skin.is_none() && body.reference_frame.motion_constraints.is_empty()
-    {
+    if motion.is_none() && !is_skinned && frame.motion_constraints.is_empty() {
         return None;
     }
     // A cloth pinned to the world has none.
-    let anchor = common_anchor(entity, body)?;
+    let anchor = pins.common_anchor(entity)?;
     if anchor != entity {
         return Some(anchor);
     }
-    let joint = body.reference_frame.dominant_joint;
+    let joint = frame.dominant_joint;
     joint.or_else(|| motion.map_or(Some(anchor), |motion| motion.frame_of(entity)))
 }
 
 /// Moves a cloth with its frame, including its recorded targets and poses.
 fn move_with_frame(
-    body: &mut ClothBody,
+    frame: &mut ReferenceFrame,
     particles: &mut ClothParticles,
     before: &FramePose,
     now: &FramePose,
@@ -507,7 +511,7 @@ fn move_with_frame(
         previous, origin, ..
     } = &mut particles.0;
     frame_motion.transform_positions(previous, *origin);
-    let history = &mut body.reference_frame.history;
+    let history = &mut frame.history;
     frame_motion.transform_positions(&mut history.animation_targets, history.origin);
     for at in history
         .reference_entity

@@ -14,8 +14,11 @@ use bevy::{
 /// Largest number of joints that move a vertex.
 const MAX_INFLUENCES: usize = 4;
 
-/// Joints of a skeleton and their weights on the particles of a cloth.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Joints of a skeleton and their weights on the particles of a cloth, only on cloth with a skeleton. The weights are
+/// written when the cloth is built; the matrices at the beginning of each step, which reads them. Also read by sleep,
+/// teleports and the tracking of anchors.
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+#[component(clone_behavior = Ignore)]
 pub(crate) struct SkinWeights {
     /// Joints, in the order of the mesh.
     pub(crate) joints: Vec<Entity>,

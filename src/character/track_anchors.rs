@@ -1,16 +1,23 @@
 //! Tracking of the entities whose transforms cloths follow: anchors, joints and frames.
 
 use crate::{
-    character::inertia::ClothInertia,
-    cloth::{Cloth, components::ClothBody, transforms::TransformHistory},
+    character::{frame_history::ReferenceFrame, inertia::ClothInertia, skin_weights::SkinWeights},
+    cloth::{Cloth, transforms::TransformHistory},
+    pins::BoundPins,
 };
 use bevy::prelude::*;
 
 /// Starts tracking the transforms of anchors, joints and frames of cloths, and of the ancestors of all tracked
 /// entities.
 pub(crate) fn track_anchors(
-    mut cloths: Query<(Entity, &mut ClothBody, Option<&ClothInertia>)>,
-    unbuilt: Query<(Entity, &ClothInertia), (With<Cloth>, Without<ClothBody>)>,
+    mut cloths: Query<(
+        Entity,
+        &mut ReferenceFrame,
+        &BoundPins,
+        Option<&SkinWeights>,
+        Option<&ClothInertia>,
+    )>,
+    unbuilt: Query<(Entity, &ClothInertia), (With<Cloth>, Without<ReferenceFrame>)>,
     followed: Query<(), With<TransformHistory>>,
     new: Query<Entity, Added<TransformHistory>>,
     parents: Query<&ChildOf>,
@@ -30,23 +37,22 @@ pub(crate) fn track_anchors(
     for (entity, motion) in &unbuilt {
         track(motion.frame_of(entity).unwrap_or(entity));
     }
-    for (entity, mut body, motion) in &mut cloths {
+    for (entity, mut reference, pins, skin, motion) in &mut cloths {
         let frame = motion.and_then(|motion| motion.frame_of(entity));
         let frame = frame.unwrap_or(entity);
-        if body.tracked_frame == Some(frame) {
+        if reference.tracked == Some(frame) {
             continue;
         }
-        let body = body.bypass_change_detection();
-        body.tracked_frame = Some(frame);
+        reference.bypass_change_detection().tracked = Some(frame);
         track(frame);
         let mut last = entity;
-        for other in body.pins.iter().filter_map(|pin| pin.anchor.entity()) {
+        for other in pins.anchors() {
             if other != last {
                 track(other);
                 last = other;
             }
         }
-        if let Some(skin) = &body.skin {
+        if let Some(skin) = skin {
             skin.joints.iter().copied().for_each(&mut track);
         }
     }

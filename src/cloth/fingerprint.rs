@@ -2,7 +2,7 @@
 //! same on all machines.
 
 use crate::{
-    cloth::components::ClothBody,
+    cloth::shape::ClothShape,
     mesh::{MeshBinding, Topology},
     solver::{ConstraintGraph, ConstraintKind},
 };
@@ -22,15 +22,14 @@ pub(crate) struct BuildFingerprint {
 impl BuildFingerprint {
     /// Computes the fingerprint of a cloth that has just been built.
     pub(crate) fn new(
-        frame: Mat3,
-        body: &ClothBody,
+        shape: &ClothShape,
         binding: Option<&MeshBinding>,
         constraints: &ConstraintGraph,
     ) -> Self {
         Self {
-            mesh: mesh_print(&body.topology, binding),
-            frame,
-            shape: ShapeFingerprint::of(constraints, body),
+            mesh: mesh_print(&shape.topology, binding),
+            frame: shape.to_world,
+            shape: ShapeFingerprint::of(constraints, shape),
         }
     }
 }
@@ -44,10 +43,10 @@ pub(crate) struct ShapeFingerprint {
 }
 
 impl ShapeFingerprint {
-    pub(crate) fn of(constraints: &ConstraintGraph, body: &ClothBody) -> Self {
+    pub(crate) fn of(constraints: &ConstraintGraph, shape: &ClothShape) -> Self {
         let mut areas = Fingerprint::default();
-        areas.numbers(&body.area);
-        areas.numbers(&body.triangles.rest_area);
+        areas.numbers(&shape.area);
+        areas.numbers(&shape.triangles.rest_area);
         Self {
             constraints: constraints_print(constraints),
             areas: areas.0,

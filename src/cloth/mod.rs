@@ -10,8 +10,9 @@
 //! | `planar`, `warm_up` | components: cloth in two dimensions, and steps before it is first rendered |
 //! | `source` | mesh from which a cloth was built |
 //! | `particles` | [`ClothParticles`] and [`ClothConstraints`], the state of the solver |
-//! | `components` | the other state of a built cloth, and settings that are ramped |
-//! | `shape` | shape of a cloth that was torn or cut |
+//! | `body` | `ClothBody`: settings that are ramped, and tethers |
+//! | `shape` | `ClothShape`: topology, triangles or segments, areas, and the state of a torn cloth |
+//! | `multipliers` | `ParticleMultipliers`, and the masses of particles |
 //! | `schedule` | [`ClothSystems`], [`ClothSubstep`], the order of all systems, and the length of a step |
 //! | `activity` | components that stop the simulation of a cloth |
 //! | `update_rate` | steps, substeps and iterations that a cloth takes |
@@ -24,9 +25,10 @@
 pub(crate) mod activity;
 #[cfg(feature = "serialize")]
 pub(crate) mod arc_serde;
-pub(crate) mod components;
+pub(crate) mod body;
 pub(crate) mod fabric;
 pub(crate) mod fingerprint;
+pub(crate) mod multipliers;
 pub(crate) mod particles;
 pub(crate) mod planar;
 pub(crate) mod planar_constraint;

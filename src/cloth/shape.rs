@@ -1,8 +1,32 @@
-//! Shape of a cloth that was torn or cut.
+//! Shape of a built cloth: its topology, its surface or segments, and its state once torn.
 
-use crate::solver::ConstraintGraph;
-use bevy::math::Vec3;
+use crate::{
+    cloth::fingerprint::BuildFingerprint,
+    mesh::{Topology, topology::NO_PARTICLE},
+    solver::{ConstraintGraph, RopeSegments, SoaVec3, Triangles},
+};
+use bevy::prelude::*;
 use std::sync::Arc;
+
+/// Shape of a built cloth. Written when the cloth is built, reset, torn or restored from a snapshot; a step only
+/// reads it, as do rendering, grabs and proxies.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct ClothShape {
+    /// Rest shape of the whole cloth, in mesh space.
+    pub(crate) topology: Topology,
+    /// Fingerprint of the mesh, frame and rest shape it was built from. Snapshots compare it.
+    pub(crate) build_fingerprint: BuildFingerprint,
+    pub(crate) triangles: Triangles,
+    /// Segments of a rope, in place of triangles; `None` for a sheet.
+    pub(crate) segments: Option<RopeSegments>,
+    /// Area of each particle, m²; empty for an untorn sheet, where it follows from the triangles.
+    pub(crate) area: Vec<f32>,
+    /// State that tears and cuts changed; `None` while the cloth is whole.
+    pub(crate) torn: Option<Box<TornShape>>,
+    /// Rotation and scale from mesh space to world axes when the cloth was built or reset.
+    pub(crate) to_world: Mat3,
+}
 
 /// Additional state of a cloth that was torn or cut.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,4 +39,47 @@ pub(crate) struct TornShape {
     /// Constraints of the whole cloth, in their order. Shared with snapshots.
     #[cfg_attr(feature = "serialize", serde(with = "crate::cloth::arc_serde"))]
     pub(crate) intact_constraints: Arc<ConstraintGraph>,
+}
+
+impl ClothShape {
+    /// Returns the rest positions of the particles, in mesh space.
+    pub(crate) fn rest(&self) -> &[Vec3] {
+        match &self.torn {
+            Some(torn) => &torn.rest,
+            None => &self.topology.positions,
+        }
+    }
+
+    /// Returns the particle of the whole cloth of which this one is a copy, or itself; [`NO_PARTICLE`] for one
+    /// created by a cut.
+    pub(crate) fn source_particle(&self, particle: u32) -> u32 {
+        let added = (particle as usize).checked_sub(self.topology.positions.len());
+        match (added, &self.torn) {
+            (Some(added), Some(torn)) => torn
+                .source_particle
+                .get(added)
+                .copied()
+                .unwrap_or(NO_PARTICLE),
+            _ => particle,
+        }
+    }
+
+    /// Returns the triangles of the whole cloth, with these rest positions in the world.
+    pub(crate) fn whole_triangles(&self, rest: &SoaVec3) -> Triangles {
+        Triangles::new(self.topology.triangles.clone(), rest).with_grids(&self.topology.grids)
+    }
+
+    /// Recomputes all areas of an untorn cloth from the rest shape.
+    pub(crate) fn set_areas(&mut self, rest: &SoaVec3) {
+        self.triangles.set_rest(rest);
+        self.area = match &self.segments {
+            Some(segments) => segments.particle_areas(rest.len()),
+            None => Vec::new(),
+        };
+    }
+
+    /// Returns the distance of its surface from its particles, m: the radius of a rope, else 0.
+    pub(crate) fn radius(&self) -> f32 {
+        (self.segments.as_ref()).map_or(0.0, |segments| 0.5 * segments.diameter)
+    }
 }

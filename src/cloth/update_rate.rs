@@ -43,8 +43,10 @@ impl Default for LodLevel {
 /// Largest number of fixed updates per step: fewer steps are visible.
 pub(crate) const MAX_STEP_INTERVAL: u32 = 6;
 
-/// Update rate of a cloth: its steps, substeps and iterations.
-#[derive(Clone, Copy, Debug)]
+/// Update rate of a cloth: its steps, substeps and iterations. Written before each step, by the level of detail and
+/// by the plan of the substeps; read by the step and by rendering.
+#[derive(Component, Clone, Copy, Debug)]
+#[component(clone_behavior = Ignore)]
 pub(crate) struct UpdateRate {
     /// Whether the cloth is left out of the current step.
     pub(crate) is_skipped: bool,

@@ -1,35 +1,47 @@
 //! Rigid bodies of a physics engine, from the cloth's side: contacts in a step, and pins attached to them. The
-//! [`integrations`](crate::engines) supply them.
+//! integrations in `engines` supply them.
 
-use crate::solver::{BodyAttachment, BodyMotion};
+use crate::solver::{Bodies, BodyAttachment, BodyMotion};
 use crate::{
-    cloth::{
-        components::ClothBody, fingerprint::Fingerprint, tethers::StaleDistances,
-        transforms::Anchors,
-    },
-    pins::PinAnchor,
+    cloth::{fingerprint::Fingerprint, transforms::Anchors},
+    pins::{BoundPins, PinAnchor},
 };
 use bevy::prelude::*;
 
-/// Finds the particles pinned to dynamic bodies. Returns whether masses must be recomputed.
+/// Rigid bodies of a physics engine near a cloth. Written by the integrations before each step, with attachments
+/// found at the beginning of the step and impulses collected in its substeps; read by the integrations and by sleep.
+#[derive(Component, Clone, Debug, Default, Deref, DerefMut)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct ClothBodies(pub(crate) Bodies);
+
+impl ClothBodies {
+    /// Returns whether a particle is attached to a dynamic body: it pulls that, and does not support the cloth.
+    pub(crate) fn is_attached(&self, particle: u32) -> bool {
+        let mut attachments = self.attachments.iter();
+        attachments.any(|attachment| attachment.particle == particle)
+    }
+}
+
+/// Finds the particles pinned to dynamic bodies. Returns whether they have changed.
 pub(crate) fn attach_pins(
     entity: Entity,
-    body: &mut ClothBody,
+    bodies: &mut ClothBodies,
+    pins: &mut BoundPins,
     origin: Vec3,
     anchors: &Anchors,
 ) -> bool {
-    if body.bodies.is_empty() && body.bodies.attachments.is_empty() {
+    if bodies.is_empty() && bodies.attachments.is_empty() {
         return false;
     }
-    let before = std::mem::take(&mut body.bodies.attachments);
+    let before = std::mem::take(&mut bodies.attachments);
     let mut attachments = Vec::with_capacity(before.len());
-    for pin in &mut body.pins {
+    for pin in &mut pins.pins {
         let anchor = match pin.anchor {
             PinAnchor::World => continue,
             PinAnchor::Cloth => entity,
             PinAnchor::Entity(other) => other,
         };
-        let list = &body.bodies.list;
+        let list = &bodies.list;
         let Ok(index) = list.binary_search_by_key(&anchor.to_bits(), |body| body.id) else {
             continue;
         };
@@ -55,16 +67,13 @@ pub(crate) fn attach_pins(
             .collect::<Vec<_>>()
     };
     let changed = particles(&before) != particles(&attachments);
-    if changed {
-        body.tether_source.stale = StaleDistances::All;
-    }
-    body.bodies.attachments = attachments;
+    bodies.attachments = attachments;
     changed
 }
 
 /// Adds the bodies near a sleeping cloth to its fingerprint.
-pub(crate) fn add_to_fingerprint(fingerprint: &mut Fingerprint, body: &ClothBody) {
-    for body in &body.bodies.list {
+pub(crate) fn add_to_fingerprint(fingerprint: &mut Fingerprint, bodies: &ClothBodies) {
+    for body in &bodies.list {
         let BodyMotion {
             pose,
             velocity,

@@ -11,11 +11,13 @@ use crate::{
     cloth::{
         Cloth, SelfCollision,
         activity::{ClothCulled, ClothPaused},
-        components::ClothBody,
+        body::ClothBody,
         fabric::Fabric,
         particles::ClothParticles,
         schedule::ClothSubstepTime,
         settings::ClothGravity,
+        shape::ClothShape,
+        update_rate::UpdateRate,
     },
     collision::{contacts::ClothContacts, layers::ClothLayers},
 };
@@ -125,6 +127,8 @@ pub(crate) fn find_cloth_pairs(
             Option<&ClothLayers>,
             &ClothParticles,
             &ClothBody,
+            &ClothShape,
+            &UpdateRate,
             &mut ClothContacts,
         ),
         (Without<ClothPaused>, Without<ClothCulled>),
@@ -139,16 +143,14 @@ pub(crate) fn find_cloth_pairs(
         cloths: candidates,
     } = &mut *cloth_pairs;
     candidates.clear();
-    for (entity, cloth, layers, particles, body, mut contacts) in &mut cloths {
+    for (entity, cloth, layers, particles, body, shape, rate, mut contacts) in &mut cloths {
         let contacts = contacts.bypass_change_detection();
-        let Some(distance) = contacts.distance(cloth, body, &time) else {
+        let Some(distance) = contacts.distance(cloth, body, shape, rate, &time) else {
             continue;
         };
         let fall = gravity.0 * cloth.gravity_scale * time.step * time.step;
         let margin = 2.0 * distance + fall.abs().max_element();
-        if let Some((low, high)) =
-            swept_bounds(particles, body.update_rate.step(&time).count, margin)
-        {
+        if let Some((low, high)) = swept_bounds(particles, rate.step(&time).count, margin) {
             candidates.push(PairCandidate {
                 entity,
                 low,

@@ -2,18 +2,22 @@
 
 #[cfg(feature = "debug")]
 use crate::cloth::particles::ClothParticles;
-use crate::solver::{self, SubstepTime};
+use crate::solver::{self, Collider, SubstepTime};
 use crate::{
-    cloth::{Cloth, SelfCollision, components::ClothBody},
+    cloth::{Cloth, SelfCollision, body::ClothBody, shape::ClothShape, update_rate::UpdateRate},
     mesh::Topology,
 };
 use bevy::prelude::*;
 
-/// Contacts of a cloth. Derived from the other components in each step.
+/// Contacts of a cloth. Derived from the other components in each step: written by the broad phase, the substeps and
+/// the end of the step, read by gizmos.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ClothContacts {
     pub(crate) contacts: solver::Contacts,
+    /// Scratch buffer for the colliders of a step: near ones, or all of them relative to the motion of the reference
+    /// frame.
+    pub(crate) collider_buffer: Vec<Collider>,
     /// Frame for which the mean particle spacing at rest was measured, and that spacing, m.
     spacing: Option<(Mat3, f32)>,
 }
@@ -41,16 +45,19 @@ impl ClothContacts {
         &mut self,
         cloth: &Cloth,
         body: &ClothBody,
+        shape: &ClothShape,
+        rate: &UpdateRate,
         time: &SubstepTime,
     ) -> Option<f32> {
-        if cloth.self_collision == SelfCollision::Off || !body.update_rate.collides() {
+        if cloth.self_collision == SelfCollision::Off || !rate.collides() {
             if self.spacing.is_some() {
                 // Frees the memory as well.
-                *self = Self::default();
+                self.contacts = default();
+                self.spacing = None;
             }
             return None;
         }
-        let to_world = body.tether_source.to_world;
+        let to_world = shape.to_world;
         let spacing = match self.spacing {
             Some((frame, spacing)) if frame == to_world => spacing,
             _ => {
@@ -59,13 +66,15 @@ impl ClothContacts {
                     positions,
                     triangles,
                     ..
-                } = &body.topology;
+                } = &shape.topology;
                 let spacing = solver::rest_spacing(positions, triangles, to_world);
                 self.spacing = Some((to_world, spacing));
                 spacing
             }
         };
-        let thickness = body.ramped(cloth, time).thickness + 2.0 * body.radius();
+        let iterations = rate.iterations(cloth.iterations);
+        let ramped = body.ramped(cloth, time, iterations);
+        let thickness = ramped.thickness + 2.0 * shape.radius();
         Some(solver::self_distance(thickness, spacing))
     }
 }

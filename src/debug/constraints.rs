@@ -3,10 +3,9 @@
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::cloth::{
     Cloth,
-    components::ClothBody,
     particles::{ClothConstraints, ClothParticles},
 };
-use crate::solver::ConstraintKind;
+use crate::{render::pose::RenderPose, solver::ConstraintKind};
 use bevy::prelude::*;
 
 /// Strain with full colour.
@@ -23,12 +22,12 @@ fn strain_colour(strain: f32) -> Color {
 }
 
 pub(super) fn draw_constraints(
-    cloths: Query<(&ClothParticles, &ClothConstraints, &ClothBody), With<Cloth>>,
+    cloths: Query<(&ClothParticles, &ClothConstraints, &RenderPose), With<Cloth>>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    for (particles, constraints, body) in &cloths {
-        let position = |i: u32| body.render_pose.particle_position(particles, i as usize);
+    for (particles, constraints, render_pose) in &cloths {
+        let position = |i: u32| render_pose.particle_position(particles, i as usize);
         for (shown, kind) in [
             (show.structural, ConstraintKind::Structural),
             (show.shear, ConstraintKind::Shear),

@@ -2,8 +2,9 @@
 
 use super::{ClothGizmoGroup, ClothGizmos};
 use crate::{
-    cloth::{Cloth, SelfCollision, components::ClothBody, particles::ClothParticles},
+    cloth::{Cloth, SelfCollision, particles::ClothParticles},
     collision::{active_colliders::ActiveColliders, contacts::ClothContacts, layers::ClothLayers},
+    render::pose::RenderPose,
 };
 use bevy::{
     color::palettes::css::{AQUA, LIME},
@@ -20,7 +21,7 @@ pub(super) fn draw_contacts(
     cloths: Query<(
         &ClothParticles,
         &Cloth,
-        &ClothBody,
+        &RenderPose,
         &ClothContacts,
         Option<&ClothLayers>,
     )>,
@@ -31,7 +32,7 @@ pub(super) fn draw_contacts(
     if !show.contacts {
         return;
     }
-    for (particles, cloth, body, own, layers) in &cloths {
+    for (particles, cloth, render_pose, own, layers) in &cloths {
         let contact_distance = cloth.fabric.thickness + TOLERANCE;
         for collider in colliders.on_layers(layers) {
             let pose = collider.end;
@@ -50,7 +51,7 @@ pub(super) fn draw_contacts(
             continue;
         }
         for pair in own.touching(particles, TOLERANCE) {
-            let [a, b] = pair.map(|i| body.render_pose.particle_position(particles, i as usize));
+            let [a, b] = pair.map(|i| render_pose.particle_position(particles, i as usize));
             gizmos.cross(
                 Isometry3d::from_translation(a.midpoint(b)),
                 CROSS_SIZE,

@@ -2,8 +2,9 @@
 
 use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
 use crate::{
-    character::max_distance::PINNED_DISTANCE,
-    cloth::{Cloth, components::ClothBody},
+    character::{frame_history::ReferenceFrame, max_distance::PINNED_DISTANCE},
+    cloth::Cloth,
+    render::pose::RenderPose,
 };
 use bevy::{
     color::palettes::css::{HOT_PINK, MEDIUM_PURPLE},
@@ -17,15 +18,14 @@ const MAX_DRAWN: usize = 80;
 const RING_RADIUS: f32 = 0.02;
 
 pub(super) fn draw_max_distance(
-    cloths: Query<&ClothBody, With<Cloth>>,
+    cloths: Query<(&ReferenceFrame, &RenderPose), With<Cloth>>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
     if !show.max_distance {
         return;
     }
-    for body in &cloths {
-        let frame = &body.reference_frame;
+    for (frame, render_pose) in &cloths {
         let (constraints, history) = (&frame.motion_constraints, &frame.history);
         let count = constraints.max_distances.len();
         // There are none before the first step.
@@ -33,9 +33,7 @@ pub(super) fn draw_max_distance(
             continue;
         }
         for i in sample_evenly(count, MAX_DRAWN) {
-            let target = body
-                .render_pose
-                .point(history.origin + history.animation_targets.get(i));
+            let target = render_pose.point(history.origin + history.animation_targets.get(i));
             let max_distance = constraints.max_distances[i];
             if max_distance > PINNED_DISTANCE && max_distance.is_finite() {
                 gizmos

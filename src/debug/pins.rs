@@ -1,21 +1,24 @@
 //! Draws pinned particles.
 
 use super::{ClothGizmoGroup, ClothGizmos};
-use crate::cloth::{Cloth, components::ClothBody, particles::ClothParticles};
+use crate::{
+    cloth::{Cloth, particles::ClothParticles},
+    render::pose::RenderPose,
+};
 use bevy::{color::palettes::css::GOLD, prelude::*};
 
 pub(super) fn draw_pins(
-    cloths: Query<(&ClothParticles, &ClothBody), With<Cloth>>,
+    cloths: Query<(&ClothParticles, &RenderPose), With<Cloth>>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
     if !show.pins {
         return;
     }
-    for (particles, body) in &cloths {
+    for (particles, render_pose) in &cloths {
         for i in (0..particles.len()).filter(|&i| particles.is_pinned(i)) {
             let position =
-                Isometry3d::from_translation(body.render_pose.particle_position(particles, i));
+                Isometry3d::from_translation(render_pose.particle_position(particles, i));
             gizmos.cross(position, 0.05, GOLD);
         }
     }

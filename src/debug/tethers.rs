@@ -1,7 +1,10 @@
 //! Draws the tethers of particles to their pins.
 
 use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
-use crate::cloth::{Cloth, components::ClothBody, particles::ClothParticles};
+use crate::{
+    cloth::{Cloth, body::ClothBody, particles::ClothParticles},
+    render::pose::RenderPose,
+};
 use bevy::{
     color::palettes::css::{DIM_GRAY, ORANGE},
     prelude::*,
@@ -14,14 +17,14 @@ const MAX_DRAWN: usize = 400;
 const TAUT_FRACTION: f32 = 0.995;
 
 pub(super) fn draw_tethers(
-    cloths: Query<(&ClothParticles, &ClothBody), With<Cloth>>,
+    cloths: Query<(&ClothParticles, &ClothBody, &RenderPose), With<Cloth>>,
     show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
     if !show.tethers {
         return;
     }
-    for (particles, body) in &cloths {
+    for (particles, body, render_pose) in &cloths {
         let scale = body
             .ramped
             .map_or(f32::INFINITY, |ramped| ramped.tether_scale);
@@ -30,13 +33,13 @@ pub(super) fn draw_tethers(
             continue;
         }
         for i in sample_evenly(particles.len(), MAX_DRAWN) {
-            let from = body.render_pose.particle_position(particles, i);
+            let from = render_pose.particle_position(particles, i);
             for (anchor, length) in body.tethers.for_particle(i as u32) {
                 let anchor = anchor as usize;
                 if anchor >= particles.len() {
                     continue;
                 }
-                let to = body.render_pose.particle_position(particles, anchor);
+                let to = render_pose.particle_position(particles, anchor);
                 let is_taut = from.distance(to) > TAUT_FRACTION * scale * length;
                 gizmos.line(from, to, if is_taut { ORANGE } else { DIM_GRAY });
             }

@@ -3,10 +3,11 @@
 use crate::solver::{BodyMotion, BodyPart, Pose, RigidBody};
 use crate::{
     cloth::{
-        Cloth, activity::ClothSleeping, components::ClothBody, particles::ClothParticles,
-        schedule::ClothStepSchedule,
+        Cloth, activity::ClothSleeping, particles::ClothParticles, schedule::ClothStepSchedule,
+        update_rate::UpdateRate,
     },
-    collision::layers::ClothLayers,
+    collision::{bodies::ClothBodies, layers::ClothLayers},
+    pins::BoundPins,
 };
 use bevy::{
     ecs::{query::QueryData, schedule::InternedScheduleLabel},
@@ -34,7 +35,9 @@ pub(super) struct CoupledCloth {
     pub(super) layers: Option<&'static ClothLayers>,
     cloth: &'static Cloth,
     particles: &'static ClothParticles,
-    body: &'static mut ClothBody,
+    rate: &'static UpdateRate,
+    pins: &'static BoundPins,
+    bodies: &'static mut ClothBodies,
     sleeps: Has<ClothSleeping>,
 }
 
@@ -111,20 +114,19 @@ pub(super) fn collect_bodies(
             engine.find_colliders(&cloth, bounds, &mut colliders);
         }
         let sleeps = cloth.sleeps;
-        let body = cloth.body.bypass_change_detection();
+        let bodies = cloth.bodies.bypass_change_detection();
         let mut found: Vec<(Entity, Option<Entity>)> = colliders
             .iter()
             .map(|&collider| (engine.body_of(collider), Some(collider)))
             .collect();
         // Bodies that pins are attached to are needed even out of reach.
-        let anchors = body.pins.iter().filter_map(|pin| pin.anchor.entity());
-        found.extend(anchors.map(|anchor| (anchor, None)));
+        found.extend(cloth.pins.anchors().map(|anchor| (anchor, None)));
         found.sort_unstable_by_key(|(body, collider)| (body.to_bits(), *collider));
         found.dedup();
-        if found.is_empty() && body.bodies.list.is_empty() {
+        if found.is_empty() && bodies.list.is_empty() {
             continue;
         }
-        let before = std::mem::take(&mut body.bodies.list);
+        let before = std::mem::take(&mut bodies.list);
         let mut list: Vec<RigidBody> = Vec::with_capacity(before.len());
         for (entity, collider) in found {
             let id = entity.to_bits();
@@ -153,7 +155,7 @@ pub(super) fn collect_bodies(
                 engine.append_parts(collider, &last.motion.pose, &mut last.parts);
             }
         }
-        body.bodies.list = list;
+        bodies.list = list;
     }
 }
 
@@ -163,7 +165,7 @@ fn query_bounds(cloth: &CoupledClothItem, step: f32) -> Option<[Vec3; 2]> {
     let (low, high) = p.position.bounds()?;
     let (negative, positive) = p.displacement.bounds()?;
     // Travel in two steps of the cloth; the engine's boxes already include the travel of its bodies.
-    let step = step * (1 + cloth.body.update_rate.steps_covered()) as f32;
+    let step = step * (1 + cloth.rate.steps_covered()) as f32;
     let travel = negative.abs().max(positive.abs()) * (step / p.last_dt);
     let margin = travel + 2.0 * cloth.cloth.fabric.thickness + 0.05;
     let corners = [p.origin + low - margin, p.origin + high + margin];
@@ -181,11 +183,11 @@ pub(super) fn collect_impulses(
 ) -> Vec<BodyImpulse> {
     let mut coupled: Vec<_> = cloths
         .iter()
-        .filter(|cloth| !cloth.body.bodies.is_empty())
+        .filter(|cloth| !cloth.bodies.is_empty())
         .collect();
     coupled.sort_unstable_by_key(|cloth| cloth.entity);
     let before = std::mem::take(&mut history.0);
-    for body in coupled.iter().flat_map(|cloth| &cloth.body.bodies.list) {
+    for body in coupled.iter().flat_map(|cloth| &cloth.bodies.list) {
         let entry = history.0.entry(body.id).or_insert(BodyRecord {
             motion: body.motion,
             impulses: [Vec3::ZERO; 2],

@@ -1,7 +1,7 @@
 //! Observers and systems that begin, move and end grabs, and the grab constraints of a substep.
 
 use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
-use crate::cloth::{components::ClothBody, particles::ClothParticles, schedule::ClothSubstepTime};
+use crate::cloth::{particles::ClothParticles, schedule::ClothSubstepTime, shape::ClothShape};
 use crate::solver::{
     constraints::grab::{GrabConstraint, GrabPoint, GrabSettings},
     math::closest_point::ClosestOnTriangle,
@@ -13,12 +13,12 @@ use bevy::{
 
 pub(crate) fn grab(
     event: On<GrabCloth>,
-    mut cloths: Query<(&ClothParticles, &ClothBody, &mut ClothGrabs)>,
+    mut cloths: Query<(&ClothParticles, &ClothShape, &mut ClothGrabs)>,
     mut commands: Commands,
 ) {
     let request = event.event();
     let (entity, by) = (request.entity, request.by);
-    let Ok((particles, body, mut grabs)) = cloths.get_mut(entity) else {
+    let Ok((particles, shape, mut grabs)) = cloths.get_mut(entity) else {
         return;
     };
     let numbers = [request.force, request.speed, request.compliance];
@@ -33,7 +33,7 @@ pub(crate) fn grab(
     let (points, triangle) = if request.radius > 0.0 {
         (points_in_radius(particles, at, request.radius), None)
     } else {
-        match nearest_point(particles, body, at, request.reach) {
+        match nearest_point(particles, shape, at, request.reach) {
             Some((point, triangle)) => (vec![point], triangle),
             None => return,
         }
@@ -76,13 +76,13 @@ fn points_in_radius(particles: &ClothParticles, at: Vec3, radius: f32) -> Vec<Gr
 /// not move until the grab does.
 fn nearest_point(
     particles: &ClothParticles,
-    body: &ClothBody,
+    shape: &ClothShape,
     at: Vec3,
     reach: f32,
 ) -> Option<(GrabPoint, Option<u32>)> {
-    let segments = body.rope.iter().flat_map(|rope| &rope.segments.ends);
+    let segments = shape.segments.iter().flat_map(|segments| &segments.ends);
     let segments = segments.map(|&[a, b]| ([a, b, b], None));
-    let triangles = body.triangles.indices.iter().zip(0_u32..);
+    let triangles = shape.triangles.indices.iter().zip(0_u32..);
     let triangles = triangles.map(|(corners, number)| (corners, Some(number)));
     let mut best: Option<(f32, GrabPoint, Option<u32>)> = None;
     for (corners, number) in triangles.chain(segments) {

@@ -2,10 +2,12 @@
 //! the time budget.
 
 use crate::{
-    character::inertia::Teleport,
+    character::{frame_history::ReferenceFrame, inertia::Teleport},
     cloth::{
-        ResetCloth, activity::ClothCulled, components::ClothBody, schedule::ClothStepSchedule,
-        update_rate::LodLevel,
+        ResetCloth,
+        activity::ClothCulled,
+        schedule::ClothStepSchedule,
+        update_rate::{LodLevel, UpdateRate},
     },
     collision::active_colliders::ActiveColliders,
     grab::ClothGrabs,
@@ -35,7 +37,8 @@ const COST_SMOOTHING: f32 = 0.2;
 pub(crate) fn choose_level_of_detail(
     mut cloths: Query<(
         Entity,
-        &mut ClothBody,
+        &mut UpdateRate,
+        &mut ReferenceFrame,
         &ClothGrabs,
         &GlobalTransform,
         (Option<&Aabb>, Option<&ViewVisibility>, Has<ClothCulled>),
@@ -82,9 +85,10 @@ pub(crate) fn choose_level_of_detail(
         shown_by_proxy.extend(visible.map(|(proxy, _)| proxy.cloth));
         shown_by_proxy.sort_unstable();
     }
-    for (entity, mut body, grabs, transform, (bounds, visible, was_culled)) in &mut cloths {
-        let body = body.bypass_change_detection();
-        let rate = &mut body.update_rate;
+    for (entity, mut rate, mut frame, grabs, transform, (bounds, visible, was_culled)) in
+        &mut cloths
+    {
+        let rate = rate.bypass_change_detection();
         let distance = distance(&viewer_positions, transform, bounds);
         let own = lod.levels_passed(distance_levels, distance, rate.level);
         let (mut level, mut cull) = (own + lost, lod.culls(distance, was_culled));
@@ -108,7 +112,7 @@ pub(crate) fn choose_level_of_detail(
                 commands.entity(entity).try_insert(ClothCulled);
             } else {
                 commands.entity(entity).try_remove::<ClothCulled>();
-                body.reference_frame.history.catch_up_pending = true;
+                frame.bypass_change_detection().history.catch_up_pending = true;
                 if lod.on_return == Teleport::Reset {
                     commands.trigger(ResetCloth { entity });
                 }

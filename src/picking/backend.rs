@@ -1,6 +1,7 @@
 //! Picking backend: reports the cloth under each pointer.
 
-use crate::cloth::{components::ClothBody, particles::ClothParticles};
+use crate::cloth::{particles::ClothParticles, shape::ClothShape};
+use crate::render::pose::RenderPose;
 use crate::solver::collision::ray::{RayHit, cast_on_segments, cast_on_triangles};
 use bevy::{
     camera::{primitives::Aabb, visibility::RenderLayers},
@@ -23,7 +24,8 @@ pub struct ClothHit {
 type ClothParts<'a> = (
     Entity,
     &'a ClothParticles,
-    &'a ClothBody,
+    &'a ClothShape,
+    &'a RenderPose,
     &'a Aabb,
     &'a GlobalTransform,
     Option<&'a Pickable>,
@@ -55,9 +57,7 @@ impl ClothRaycast<'_, '_> {
     /// Returns the first intersection of a ray with each cloth that a camera shows.
     pub(super) fn cast_ray(&self, camera: Entity, ray: Ray3d) -> Vec<ClothRayHit> {
         self.visible_to(camera)
-            .filter_map(|(cloth, particles, body, aabb, transform, ..)| {
-                self.cast_on_cloth(cloth, particles, body, aabb, transform, ray)
-            })
+            .filter_map(|parts| cast_on_cloth(parts, ray))
             .collect()
     }
 
@@ -72,62 +72,11 @@ impl ClothRaycast<'_, '_> {
         })
     }
 
-    fn cast_on_cloth(
-        &self,
-        cloth: Entity,
-        particles: &ClothParticles,
-        body: &ClothBody,
-        aabb: &Aabb,
-        transform: &GlobalTransform,
-        ray: Ray3d,
-    ) -> Option<ClothRayHit> {
-        let centre = transform.transform_point(aabb.center.into());
-        let distance = centre.distance(ray.origin);
-        let tolerance = body.radius() + ROPE_TOLERANCE * distance;
-        let margin = if body.rope.is_some() { tolerance } else { 0.0 };
-        if !ray_hits_box(aabb, transform, ray, margin) {
-            return None;
-        }
-        let position = |i: u32| body.render_pose.interpolate(particles, i as usize);
-        // A cloth rendered relative to a moved reference frame is tested at its simulated position, with the
-        // inverse transform applied to the ray.
-        let frame_motion = body.render_pose.frame_motion();
-        let (from, direction) = match frame_motion.map(|motion| motion.inverse()) {
-            Some(inverse) => (
-                inverse.transform_point(ray.origin),
-                inverse.transform_direction(*ray.direction),
-            ),
-            None => (ray.origin, *ray.direction),
-        };
-        let origin = from - particles.origin;
-        let (hit, particles_of): (RayHit, [u32; 3]) = match &body.rope {
-            Some(rope) => {
-                let segments = &rope.segments.ends;
-                let hit = cast_on_segments(origin, direction, segments, tolerance, position)?;
-                let [a, b] = segments[hit.index as usize];
-                (hit, [a, b, b])
-            }
-            None => {
-                let triangles = &body.triangles.indices;
-                let hit = cast_on_triangles(origin, direction, triangles.iter(), position)?;
-                (hit, triangles.at(hit.index as usize))
-            }
-        };
-        let normal = hit.normal.normalize_or(-direction);
-        Some(ClothRayHit {
-            cloth,
-            distance: hit.distance,
-            point: ray.origin + *ray.direction * hit.distance,
-            normal: frame_motion.map_or(normal, |motion| motion.transform_direction(normal)),
-            particles: particles_of,
-        })
-    }
-
     /// Returns the centre of the bounding box of each cloth that a camera shows, in the world: for brushes beside
     /// a cloth.
     pub(super) fn centres(&self, camera: Entity) -> impl Iterator<Item = (Entity, Vec3)> {
         self.visible_to(camera)
-            .map(|(cloth, _, _, aabb, transform, ..)| {
+            .map(|(cloth, .., aabb, transform, _, _, _)| {
                 (cloth, transform.transform_point(aabb.center.into()))
             })
     }
@@ -140,6 +89,57 @@ impl ClothRaycast<'_, '_> {
             positions.any(|position| position.distance_squared(centre) <= radius * radius)
         })
     }
+}
+
+/// Returns the first intersection of a ray with a cloth.
+fn cast_on_cloth(
+    (cloth, particles, shape, render_pose, aabb, transform, ..): ClothParts,
+    ray: Ray3d,
+) -> Option<ClothRayHit> {
+    let centre = transform.transform_point(aabb.center.into());
+    let distance = centre.distance(ray.origin);
+    let tolerance = shape.radius() + ROPE_TOLERANCE * distance;
+    let margin = if shape.segments.is_some() {
+        tolerance
+    } else {
+        0.0
+    };
+    if !ray_hits_box(aabb, transform, ray, margin) {
+        return None;
+    }
+    let position = |i: u32| render_pose.interpolate(particles, i as usize);
+    // A cloth rendered relative to a moved reference frame is tested at its simulated position, with the
+    // inverse transform applied to the ray.
+    let frame_motion = render_pose.frame_motion();
+    let (from, direction) = match frame_motion.map(|motion| motion.inverse()) {
+        Some(inverse) => (
+            inverse.transform_point(ray.origin),
+            inverse.transform_direction(*ray.direction),
+        ),
+        None => (ray.origin, *ray.direction),
+    };
+    let origin = from - particles.origin;
+    let (hit, particles_of): (RayHit, [u32; 3]) = match &shape.segments {
+        Some(segments) => {
+            let segments = &segments.ends;
+            let hit = cast_on_segments(origin, direction, segments, tolerance, position)?;
+            let [a, b] = segments[hit.index as usize];
+            (hit, [a, b, b])
+        }
+        None => {
+            let triangles = &shape.triangles.indices;
+            let hit = cast_on_triangles(origin, direction, triangles.iter(), position)?;
+            (hit, triangles.at(hit.index as usize))
+        }
+    };
+    let normal = hit.normal.normalize_or(-direction);
+    Some(ClothRayHit {
+        cloth,
+        distance: hit.distance,
+        point: ray.origin + *ray.direction * hit.distance,
+        normal: frame_motion.map_or(normal, |motion| motion.transform_direction(normal)),
+        particles: particles_of,
+    })
 }
 
 /// Returns whether a ray intersects the bounding box of a cloth, expanded by a margin.

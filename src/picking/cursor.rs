@@ -6,11 +6,9 @@ use super::{
 };
 use crate::solver::ConstraintKind;
 use crate::{
-    cloth::{
-        components::ClothBody,
-        particles::{ClothConstraints, ClothParticles},
-    },
+    cloth::particles::{ClothConstraints, ClothParticles},
     debug::ClothGizmoGroup,
+    render::pose::RenderPose,
 };
 use bevy::{
     color::palettes::css::{RED, WHITE},
@@ -23,7 +21,7 @@ pub(super) fn draw_tool_preview(
     hovered_edges: Res<HoveredEdges>,
     pointers: Query<(&PointerId, &PointerLocation)>,
     cameras: Query<&GlobalTransform, With<Camera>>,
-    cloths: Query<(&ClothParticles, &ClothConstraints, &ClothBody)>,
+    cloths: Query<(&ClothParticles, &ClothConstraints, &RenderPose)>,
     views: PointerViews,
     rays: ClothRaycast,
     mut gizmos: Gizmos<ClothGizmoGroup>,
@@ -34,12 +32,12 @@ pub(super) fn draw_tool_preview(
             let mut ends = edge.particles.iter();
             ends.all(|&i| (i as usize) < particles.len())
         };
-        if let Ok((particles, _, body)) = cloths.get(edge.cloth)
+        if let Ok((particles, _, render_pose)) = cloths.get(edge.cloth)
             && exists(particles)
         {
             let [a, b] = edge
                 .particles
-                .map(|i| body.render_pose.particle_position(particles, i as usize));
+                .map(|i| render_pose.particle_position(particles, i as usize));
             gizmos.line(a, b, RED);
         }
     }
@@ -60,12 +58,11 @@ pub(super) fn draw_tool_preview(
         for (cloth, centre, _) in brush_targets(camera, position, radius, &views, &rays) {
             let towards = Isometry3d::new(centre, transform.rotation());
             gizmos.circle(towards, tools.radius, WHITE).resolution(48);
-            let Ok((particles, constraints, body)) = cloths.get(cloth) else {
+            let Ok((particles, constraints, render_pose)) = cloths.get(cloth) else {
                 continue;
             };
             for ([a, b], _) in constraints.of_kind(ConstraintKind::Structural) {
-                let [a, b] =
-                    [a, b].map(|i| body.render_pose.particle_position(particles, i as usize));
+                let [a, b] = [a, b].map(|i| render_pose.particle_position(particles, i as usize));
                 if ((a + b) * 0.5).distance(centre) <= tools.radius {
                     gizmos.line(a, b, RED);
                 }

@@ -5,11 +5,11 @@ use super::{
     backend::{ClothHit, ClothRaycast},
     view::PointerViews,
 };
-use crate::cloth::{
-    components::ClothBody,
-    particles::{ClothConstraints, ClothParticles},
+use crate::{
+    cloth::particles::{ClothConstraints, ClothParticles},
+    render::pose::RenderPose,
+    solver::ConstraintKind,
 };
-use crate::solver::ConstraintKind;
 use bevy::{
     picking::{hover::HoverMap, pointer::PointerId},
     platform::collections::HashMap,
@@ -46,7 +46,7 @@ pub(super) fn find_hovered_edges(
     mut edges: ResMut<HoveredEdges>,
     tools: Res<ClothTools>,
     hovered: Res<HoverMap>,
-    cloths: Query<(&ClothParticles, &ClothConstraints, &ClothBody)>,
+    cloths: Query<(&ClothParticles, &ClothConstraints, &RenderPose)>,
     rays: ClothRaycast,
     views: PointerViews,
 ) {
@@ -64,7 +64,7 @@ pub(super) fn find_hovered_edges(
         let mut hits: Vec<_> = hits.iter().collect();
         hits.sort_unstable_by(|a, b| a.1.depth.total_cmp(&b.1.depth));
         let found = hits.into_iter().find_map(|(&cloth, hit)| {
-            let (particles, constraints, body) = cloths.get(cloth).ok()?;
+            let (particles, constraints, render_pose) = cloths.get(cloth).ok()?;
             let corners = match hit.extra_as::<ClothHit>() {
                 Some(hit) => hit.particles,
                 // Another picking backend reported the cloth first.
@@ -82,7 +82,7 @@ pub(super) fn find_hovered_edges(
                 .of_kind(ConstraintKind::Structural)
                 .map(|(pair, _)| pair)
                 .filter(|[a, b]| corners.contains(a) && corners.contains(b));
-            let position = |i: u32| body.render_pose.particle_position(particles, i as usize);
+            let position = |i: u32| render_pose.particle_position(particles, i as usize);
             nearest_on_screen(near, position, hit.camera, location.position, &views)
                 .filter(|(distance, _)| *distance <= tools.tolerance)
                 .map(|(_, particles)| HoveredEdge { cloth, particles })

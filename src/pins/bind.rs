@@ -1,12 +1,12 @@
 //! Resolves pins to particles, when a cloth is built and when its pins change.
 
 use crate::{
-    cloth::{particles::ClothParticles, shape::TornShape},
+    cloth::{particles::ClothParticles, shape::ClothShape},
     mesh::{
         Topology,
         paint::{JointWeights, Paint, warn_of_missing_channels},
     },
-    pins::{BoundPin, PinAnchor, Pins},
+    pins::{BoundPin, BoundPins, PinAnchor, Pins},
 };
 use bevy::prelude::*;
 
@@ -39,14 +39,12 @@ fn add_implicit_pins(
 
 /// Data of a cloth from which its pins are resolved.
 pub(crate) struct PinnedCloth<'a> {
-    pub(crate) topology: &'a Topology,
-    pub(crate) torn: Option<&'a TornShape>,
-    pub(crate) is_rope: bool,
+    pub(crate) shape: &'a ClothShape,
     /// Painted vertex channels of its mesh.
     pub(crate) paint: &'a Paint,
     /// Joints of its skeleton, if it has one.
     pub(crate) joints: Option<&'a dyn JointWeights>,
-    /// Particles pinned regardless of `Pins`.
+    /// Particles pinned regardless of `Pins`, besides those on the seam.
     pub(crate) implicit: &'a [u32],
 }
 
@@ -57,21 +55,22 @@ pub(crate) fn bind_pins(
     pins: &Pins,
     particles: &ClothParticles,
     cloth: &PinnedCloth,
-    bound: &mut Vec<BoundPin>,
+    bound: &mut BoundPins,
 ) {
+    bound.bound_from = pins.clone();
     let Topology {
         positions,
         vertex_to_particle,
         ..
-    } = cloth.topology;
+    } = &cloth.shape.topology;
     let (paint, joints) = (cloth.paint, cloth.joints);
     let values = |channel: &_| paint.values(channel, joints);
     let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle, values);
-    let implicit = cloth.implicit.iter().copied();
+    let implicit = bound.seam.iter().chain(cloth.implicit).copied();
     add_implicit_pins(&mut wanted, implicit.clone(), positions.len());
     warn_of_missing_channels(entity, paint, joints, &unknown.channels, "pin particles");
     let unknown = unknown.vertices;
-    if let Some(torn) = cloth.torn {
+    if let Some(torn) = &cloth.shape.torn {
         // A pin holds all copies of its particle.
         let mut anchors: Vec<Option<PinAnchor>> = vec![None; positions.len()];
         for &(particle, anchor) in &wanted {
@@ -85,7 +84,7 @@ pub(crate) fn bind_pins(
     }
     if !unknown.is_empty() {
         let count = vertex_to_particle.len();
-        if cloth.is_rope {
+        if cloth.shape.segments.is_some() {
             warn!("rope {entity}: no particle {unknown:?} to pin; it has {count} particles");
         } else {
             warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
@@ -96,11 +95,11 @@ pub(crate) fn bind_pins(
         is_implicit[particle as usize] = true;
     }
     let mut before: Vec<Option<BoundPin>> = vec![None; particles.len()];
-    for pin in bound.drain(..) {
+    for pin in bound.pins.drain(..) {
         before[pin.particle as usize] = Some(pin);
     }
-    let rest = cloth.torn.map_or(positions, |torn| &torn.rest);
-    *bound = wanted
+    let rest = cloth.shape.rest();
+    bound.pins = wanted
         .into_iter()
         .map(|(particle, anchor)| match before[particle as usize] {
             Some(pin) if pin.anchor == anchor => pin,

@@ -1,8 +1,69 @@
-//! Pinned particle with its position in the frame of its anchor.
+//! Pinned particles of a cloth, with their positions in the frames of their anchors.
 
-use super::PinAnchor;
+use super::{PinAnchor, Pins};
 use crate::solver::PinTarget;
 use bevy::{math::Affine3A, prelude::*};
+
+/// Pinned particles of a cloth. Written when the cloth is built, reset, torn or restored, and at the beginning of a
+/// step when `Pins` or max distances change; each step writes the targets. Read by the step, sleep, the tracking of
+/// anchors and the coupling with physics engines.
+#[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct BoundPins {
+    pub(crate) pins: Vec<BoundPin>,
+    /// Targets of the pins in this fixed step.
+    pub(crate) targets: Vec<PinTarget>,
+    /// `Pins` from which `pins` was resolved.
+    pub(crate) bound_from: Pins,
+    /// Particles on the seam with the rigid part of the mesh: pinned regardless of `Pins`.
+    pub(crate) seam: Vec<u32>,
+}
+
+impl BoundPins {
+    /// Returns the pinned particles.
+    pub(crate) fn particles(&self) -> impl Iterator<Item = u32> + '_ {
+        self.pins.iter().map(|pin| pin.particle)
+    }
+
+    /// Returns the entities to which particles are pinned, once per pin.
+    pub(crate) fn anchors(&self) -> impl Iterator<Item = Entity> + '_ {
+        self.pins.iter().filter_map(|pin| pin.anchor.entity())
+    }
+
+    /// Returns the anchor of all pins of a cloth if it is the same, else the entity of the cloth; `None` if any is
+    /// the world.
+    pub(crate) fn common_anchor(&self, cloth: Entity) -> Option<Entity> {
+        let mut anchor = None;
+        for pin in &self.pins {
+            match (pin.anchor, anchor) {
+                (PinAnchor::World, _) => return None,
+                (PinAnchor::Entity(other), None) => anchor = Some(other),
+                (PinAnchor::Entity(other), Some(one)) if other == one => {}
+                // Several anchors.
+                _ => anchor = Some(cloth),
+            }
+        }
+        Some(anchor.unwrap_or(cloth))
+    }
+
+    /// Adds a pin for a copy of a particle, if that is pinned.
+    pub(crate) fn copy(&mut self, source: u32, copy: u32) {
+        let pin = self.pins.iter().find(|pin| pin.particle == source);
+        if let Some(pin) = pin.copied() {
+            self.pins.push(BoundPin {
+                particle: copy,
+                ..pin
+            });
+        }
+        let target = self.targets.iter().find(|t| t.particle == source);
+        if let Some(target) = target.copied() {
+            self.targets.push(PinTarget {
+                particle: copy,
+                ..target
+            });
+        }
+    }
+}
 
 /// Pinned particle with its position in the frame of its anchor.
 ///
@@ -38,11 +99,6 @@ impl BoundPin {
             offset: Some(offset),
             ..self
         }
-    }
-
-    /// Returns the same pin for a copy of its particle.
-    pub(crate) fn for_copy(self, particle: u32) -> Self {
-        Self { particle, ..self }
     }
 
     /// Returns the target of the particle, relative to `origin`, m. `anchor` maps the frame of the anchor, if

@@ -5,7 +5,7 @@
 //! | `mod` | components and types for users |
 //! | `template` | [`PinsTemplate`], for pins in `bsn!` scenes |
 //! | `select` | resolves selectors to particles |
-//! | `bound_pin` | pinned particle with its position in the frame of its anchor |
+//! | `bound_pin` | pinned particles of a cloth, with their positions in the frames of their anchors |
 //! | `bind` | resolves the pins of a cloth when it is built and when they change |
 //! | `plugin` | registration; makes pins a required component of cloth |
 
@@ -23,7 +23,7 @@ use bevy::{
     ecs::entity::{EntityMapper, MapEntities},
     prelude::*,
 };
-pub(crate) use bound_pin::BoundPin;
+pub(crate) use bound_pin::{BoundPin, BoundPins};
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 

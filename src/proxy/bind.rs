@@ -1,12 +1,15 @@
 //! Binds proxy meshes, fine meshes that follow a coarse cloth.
 
 use crate::{
-    character::skeleton::{ClothSkin, Skeletons},
+    character::{
+        skeleton::{ClothSkin, Skeletons},
+        skin_weights::SkinWeights,
+    },
     cloth::{
-        components::ClothBody,
+        shape::ClothShape,
         source::{ChangedMeshes, ClothBuildFailed, ClothSource, has_source_changed},
     },
-    mesh::{FineMesh, ProxyBinding, TriangleMesh, smooth_normals},
+    mesh::{FineMesh, ProxyBinding, Topology, TriangleMesh, smooth_normals},
     proxy::ClothProxy,
     render::interpolation::RenderViewKey,
 };
@@ -57,15 +60,15 @@ pub(crate) fn bind_proxies(
         (
             Without<ProxyMesh>,
             Without<ClothBuildFailed>,
-            Without<ClothBody>,
+            Without<ClothShape>,
         ),
     >,
-    cloths: Query<(&ClothBody, &GlobalTransform)>,
+    cloths: Query<(&ClothShape, &GlobalTransform, Has<SkinWeights>)>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
 ) {
     for (entity, proxy, mesh, transform, source, skeleton) in &proxies {
-        let Ok((body, of_cloth)) = cloths.get(proxy.cloth) else {
+        let Ok((shape, of_cloth, is_skinned)) = cloths.get(proxy.cloth) else {
             continue;
         };
         let source = ClothSource::original(source, mesh).clone();
@@ -77,13 +80,14 @@ pub(crate) fn bind_proxies(
             (now, _) => now.cloned(),
         };
         // Meshes of one skeleton share a bind space, whatever the transforms of their entities.
-        let to_cloth = match (&skinned, &body.skin) {
-            (Some(_), Some(_)) => bevy::math::Affine3A::IDENTITY,
-            _ => of_cloth.affine().inverse() * transform.affine(),
+        let to_cloth = if skinned.is_some() && is_skinned {
+            bevy::math::Affine3A::IDENTITY
+        } else {
+            of_cloth.affine().inverse() * transform.affine()
         };
         let mut own = original.clone();
         own.asset_usage = RenderAssetUsages::default();
-        let binding = match bind_mesh(&mut own, body, to_cloth) {
+        let binding = match bind_mesh(&mut own, &shape.topology, to_cloth) {
             Ok(binding) => binding,
             Err(reason) => {
                 error!("cloth proxy {entity} does not follow its cloth: {reason}");
@@ -105,7 +109,7 @@ pub(crate) fn bind_proxies(
             ProxyMesh {
                 binding,
                 cloth: proxy.cloth,
-                cloth_fingerprint: body.build_fingerprint.mesh,
+                cloth_fingerprint: shape.build_fingerprint.mesh,
                 joint,
                 last_written: None,
                 own: None,
@@ -126,7 +130,7 @@ pub(crate) fn bind_proxies(
 /// Binds a mesh, and adds normals if it has none.
 fn bind_mesh(
     mesh: &mut Mesh,
-    body: &ClothBody,
+    cloth: &Topology,
     to_cloth: bevy::math::Affine3A,
 ) -> Result<ProxyBinding, String> {
     let read = TriangleMesh::read(mesh).map_err(|error| error.to_string())?;
@@ -174,8 +178,8 @@ fn bind_mesh(
         normals: &normals,
         tangents: &tangents,
     };
-    let triangles = body.topology.triangles.to_vec();
-    ProxyBinding::new(&body.topology.positions, &triangles, fine)
+    let triangles = cloth.triangles.to_vec();
+    ProxyBinding::new(&cloth.positions, &triangles, fine)
         .ok_or_else(|| "the cloth has no triangles; a rope has a mesh of its own".to_owned())
 }
 
@@ -186,9 +190,9 @@ pub(crate) fn unbind_proxies(
     proxies: Query<(Entity, &ClothProxy, &ProxyMesh, &Mesh3d, Ref<ClothSource>)>,
     failed: Query<
         (Entity, Ref<Mesh3d>, Ref<ClothProxy>, Option<&ClothSource>),
-        (With<ClothBuildFailed>, Without<ClothBody>),
+        (With<ClothBuildFailed>, Without<ClothShape>),
     >,
-    cloths: Query<&ClothBody>,
+    cloths: Query<&ClothShape>,
     sources: Query<&ClothSource>,
     mut changes: ChangedMeshes,
     meshes: Res<Assets<Mesh>>,
@@ -196,8 +200,9 @@ pub(crate) fn unbind_proxies(
     let changed = changes.read();
     for (entity, proxy, bound, mesh, source) in &proxies {
         let same_cloth = match cloths.get(proxy.cloth) {
-            Ok(body) => {
-                bound.cloth == proxy.cloth && bound.cloth_fingerprint == body.build_fingerprint.mesh
+            Ok(shape) => {
+                bound.cloth == proxy.cloth
+                    && bound.cloth_fingerprint == shape.build_fingerprint.mesh
             }
             // The cloth is being built, or is gone: the proxy stays as it is.
             Err(_) => true,

@@ -51,7 +51,7 @@ impl WriteProxyQueryItem<'_, '_> {
             return;
         };
         view.frame.transform(&cloth.particles, positions);
-        smooth_normals(positions, cloth.body.triangles.indices.iter(), normals);
+        smooth_normals(positions, cloth.shape.triangles.indices.iter(), normals);
         if let Some((low, high)) = binding.write_mesh(positions, normals, own) {
             let bounds = Aabb::from_min_max(low, high);
             match *joint {

@@ -2,7 +2,7 @@
 //! the mesh assets that are written.
 
 use crate::{
-    cloth::{components::ClothBody, particles::ClothParticles, schedule::ClothStepSchedule},
+    cloth::{particles::ClothParticles, schedule::ClothStepSchedule, shape::ClothShape},
     mesh::RenderFrame,
     render::pose::RenderPose,
     time::{ClothClock, ClothTime, pause_detection::PauseDetection},
@@ -43,7 +43,8 @@ impl InterpolationTime<'_> {
 #[derive(QueryData)]
 pub(crate) struct RenderQuery {
     pub(crate) particles: Ref<'static, ClothParticles>,
-    pub(crate) body: &'static ClothBody,
+    pub(crate) shape: &'static ClothShape,
+    render_pose: &'static RenderPose,
 }
 
 impl RenderQueryItem<'_, '_> {
@@ -56,7 +57,7 @@ impl RenderQueryItem<'_, '_> {
     ) -> Option<RenderView> {
         let key = RenderViewKey {
             affine: transform.affine(),
-            render_pose: self.body.render_pose,
+            render_pose: *self.render_pose,
         };
         if !self.particles.is_changed() && last_written == Some(key) {
             return None;

@@ -24,6 +24,20 @@ pub(crate) struct ClothMesh {
     pub(crate) joint: Option<u16>,
 }
 
+impl ClothMesh {
+    /// Creates a mesh that has not been written yet, all of it cloth and without a skeleton.
+    pub(crate) fn new(binding: Binding) -> Self {
+        Self {
+            binding,
+            local: Vec::new(),
+            own: None,
+            last_written: None,
+            static_bounds: None,
+            joint: None,
+        }
+    }
+}
+
 /// Mapping from particles to vertices, by kind of mesh.
 #[derive(Clone, Debug)]
 pub(crate) enum Binding {

@@ -7,19 +7,22 @@
 
 use crate::solver::FrameMotion;
 use crate::{
+    character::frame_history::ReferenceFrame,
     cloth::{
         activity::{ClothCulled, ClothPaused, ClothSleeping},
-        components::ClothBody,
         particles::ClothParticles,
         transforms::{FramePose, ReferenceEntity},
+        update_rate::UpdateRate,
     },
     mesh,
     render::interpolation::InterpolationTime,
 };
 use bevy::{ecs::query::QueryData, prelude::*};
 
-/// Render pose of a cloth in a frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Render pose of a cloth in a frame. Written each frame before meshes are written; read by those systems, gizmos
+/// and picking.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[component(clone_behavior = Ignore)]
 pub(crate) struct RenderPose {
     /// Interpolation factor: 0 is the beginning of the last step, 1 its end.
     alpha: f32,
@@ -93,7 +96,9 @@ impl RenderPose {
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct RenderPoseQuery {
-    body: &'static mut ClothBody,
+    render_pose: &'static mut RenderPose,
+    rate: &'static UpdateRate,
+    frame: &'static ReferenceFrame,
     particles: Ref<'static, ClothParticles>,
     sleeps: Has<ClothSleeping>,
     paused: Has<ClothPaused>,
@@ -107,24 +112,23 @@ pub(crate) fn find_render_poses(
 ) {
     let step_alpha = time.alpha();
     for mut cloth in &mut cloths {
-        let body = cloth.body.bypass_change_detection();
+        let render_pose = cloth.render_pose.bypass_change_detection();
         // A cloth at rest looks the same at any time.
         let alpha = match cloth.sleeps || cloth.paused {
             true => 1.0,
-            false => body.update_rate.render_alpha(step_alpha),
+            false => cloth.rate.render_alpha(step_alpha),
         };
         // A paused cloth stays where it is, even if its reference entity moves.
         let is_left_behind = (cloth.paused || time.is_paused()) && !cloth.particles.is_changed();
-        if is_left_behind && body.render_pose.alpha == alpha {
+        if is_left_behind && render_pose.alpha == alpha {
             continue;
         }
-        let frame_motion = body.reference_frame.history.reference_entity.and_then(
-            |ReferenceEntity { entity, poses }| {
+        let frame_motion =
+            (cloth.frame.history.reference_entity).and_then(|ReferenceEntity { entity, poses }| {
                 let now = FramePose::from_transform(frames.get(entity).ok()?)?;
                 motion_to(poses, alpha, now)
-            },
-        );
-        body.render_pose = RenderPose {
+            });
+        *render_pose = RenderPose {
             alpha,
             frame_motion,
         };

@@ -49,7 +49,7 @@ impl WriteMeshQueryItem<'_, '_> {
         else {
             return;
         };
-        let (radius, to_world) = (self.render.body.radius(), key.to_world());
+        let (radius, to_world) = (self.render.shape.radius(), key.to_world());
         let bounds = binding.write(frame, &self.render.particles, local, radius, to_world, own);
         let Some(bounds) = bounds else { return };
         match (*joint, *static_bounds) {

@@ -3,10 +3,12 @@
 use super::{Rope, RopeLayout, layout::polyline_length};
 use crate::mesh::{CompactIndices, Topology, tube::mean_scale};
 use crate::solver::{BendStencil, ConstraintGraph, ConstraintKind, Corners, RopeSegments, SoaVec3};
-use bevy::math::{Mat3, Vec3};
+use bevy::prelude::*;
 
-/// Rope data of a `ClothBody`.
-#[derive(Clone, Debug, PartialEq)]
+/// Data from which the lengths of a rope are computed, only on ropes. Written when the rope is built; read when it is
+/// reset, and to find out whether it must be built again.
+#[derive(Component, Clone, Debug, PartialEq)]
+#[component(clone_behavior = Ignore)]
 pub(crate) struct RopeBody {
     /// Rope that it was built from, as the user wrote it.
     pub(crate) built_from: Rope,
@@ -14,43 +16,33 @@ pub(crate) struct RopeBody {
     slack: f32,
     /// Diameter in the frame of the entity, m.
     thickness: f32,
-    /// Segments that carry mass and catch the wind.
-    pub(crate) segments: RopeSegments,
-    /// Radius in the world, m: added to the contact distance of the fabric.
-    pub(crate) radius: f32,
+    particles: u32,
 }
 
 impl RopeBody {
-    /// Creates the data of a rope with valid numbers. Call [`set_rest`](Self::set_rest) to set its lengths.
+    /// Creates the data of a rope with valid numbers.
     pub(crate) fn new(built_from: Rope, rope: &Rope, layout: &RopeLayout) -> Self {
-        let ends = (1..rope.particles).map(|i| [i - 1, i]).collect();
         Self {
             built_from,
             points: rope.points.clone(),
             slack: layout.slack,
             thickness: rope.thickness,
-            segments: RopeSegments {
-                ends,
-                ..RopeSegments::default()
-            },
-            radius: 0.0,
+            particles: rope.particles,
         }
     }
 
-    /// Restores the segments of an uncut rope with this number of particles.
-    pub(crate) fn restore(&mut self, particles: usize) {
-        self.segments.ends = (1..particles as u32).map(|i| [i - 1, i]).collect();
-    }
-
-    /// Sets lengths and thickness by the entity's scale, and the rest lengths of the constraints: a rope is
-    /// straight at rest. It resists bending and stretching as a strip of its fabric as wide as its circumference.
-    pub(crate) fn set_rest(&mut self, to_world: Mat3, constraints: &mut ConstraintGraph) {
-        let count = self.segments.ends.len();
+    /// Returns the segments of the uncut rope, with lengths and diameter by the entity's scale, and sets the rest
+    /// lengths of the constraints: a rope is straight at rest. It resists bending and stretching as a strip of its
+    /// fabric as wide as its circumference.
+    pub(crate) fn rest_segments(
+        &self,
+        to_world: Mat3,
+        constraints: &mut ConstraintGraph,
+    ) -> RopeSegments {
+        let ends: Vec<[u32; 2]> = (1..self.particles).map(|i| [i - 1, i]).collect();
         let length = length_in_world(&self.points, self.slack, to_world);
-        let segment = (length / count as f64) as f32;
-        self.segments.rest_length = vec![segment; count];
-        self.segments.diameter = self.thickness * mean_scale(to_world);
-        self.radius = 0.5 * self.segments.diameter;
+        let segment = (length / ends.len() as f64) as f32;
+        let diameter = self.thickness * mean_scale(to_world);
         let structural = constraints
             .iter()
             .filter(|c| c.kind != ConstraintKind::Bend);
@@ -59,11 +51,16 @@ impl RopeBody {
             .collect();
         let lengths = constraints.rest_lengths_mut().zip(rest);
         lengths.for_each(|(length, rest)| *length = rest);
-        let circumference = std::f32::consts::PI * self.segments.diameter;
+        let circumference = std::f32::consts::PI * diameter;
         for rho in constraints.bend_rhos_mut() {
             *rho = segment * segment * segment / circumference;
         }
         constraints.set_aspect(segment / circumference);
+        RopeSegments {
+            rest_length: vec![segment; ends.len()],
+            ends,
+            diameter,
+        }
     }
 }
 
@@ -92,7 +89,7 @@ pub(super) fn topology(positions: Vec<Vec3>) -> Topology {
 }
 
 impl RopeLayout {
-    /// Builds the topology and the constraints of the rope. Their rest lengths are set by [`RopeBody::set_rest`].
+    /// Builds the topology and the constraints of the rope. Their rest lengths are set by [`RopeBody::rest_segments`].
     pub(crate) fn build_topology(self) -> (Topology, ConstraintGraph) {
         // Batched along a straight line, the shape at rest: all constraints have one direction there, so few
         // batches.
@@ -111,12 +108,12 @@ impl RopeLayout {
 mod tests {
     use super::*;
 
-    fn built(rope: &Rope, to_world: Mat3) -> (RopeBody, ConstraintGraph) {
+    fn built(rope: &Rope, to_world: Mat3) -> (RopeSegments, ConstraintGraph) {
         let layout = RopeLayout::new(rope, Vec3::NEG_Y).unwrap();
-        let mut body = RopeBody::new(rope.clone(), rope, &layout);
+        let body = RopeBody::new(rope.clone(), rope, &layout);
         let (_, mut constraints) = layout.build_topology();
-        body.set_rest(to_world, &mut constraints);
-        (body, constraints)
+        let segments = body.rest_segments(to_world, &mut constraints);
+        (segments, constraints)
     }
 
     #[test]
@@ -134,11 +131,11 @@ mod tests {
                 10.0,
             ),
         ] {
-            let (body, constraints) = built(&rope, Mat3::from_diagonal(Vec3::splat(scale)));
+            let (segments, constraints) = built(&rope, Mat3::from_diagonal(Vec3::splat(scale)));
             let structural = constraints.of_kind(ConstraintKind::Structural);
             let total: f32 = structural.map(|(_, rest)| rest).sum();
             assert!((total - length).abs() < 1e-5, "{total} m of {length} m");
-            assert!((body.radius - 0.015 * scale).abs() < 1e-6);
+            assert!((segments.diameter - 0.03 * scale).abs() < 2e-6);
             let bends = constraints
                 .iter()
                 .filter(|c| c.kind == ConstraintKind::Bend);
@@ -151,8 +148,8 @@ mod tests {
 
     #[test]
     fn two_particles_make_a_rope() {
-        let (body, constraints) = built(&Rope::between(Vec3::ZERO, Vec3::Y, 2), Mat3::IDENTITY);
+        let (segments, constraints) = built(&Rope::between(Vec3::ZERO, Vec3::Y, 2), Mat3::IDENTITY);
         assert_eq!(constraints.len(), 1);
-        assert_eq!(body.segments.rest_length, [1.0]);
+        assert_eq!(segments.rest_length, [1.0]);
     }
 }

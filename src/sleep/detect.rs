@@ -6,24 +6,32 @@
 
 use crate::solver::{Collider, Plane, Pose, Zone, has_stayed_within};
 use crate::{
-    character::{inertia::ClothInertia, max_distance::ClothMaxDistance, paint::ClothPaint},
+    character::{
+        frame_history::ReferenceFrame, inertia::ClothInertia, max_distance::ClothMaxDistance,
+        paint::ClothPaint, skin_weights::SkinWeights,
+    },
     cloth::{
         Cloth,
         activity::{ClothCulled, ClothPaused, ClothSleeping},
-        components::ClothBody,
+        body::ClothBody,
         fingerprint::Fingerprint,
+        multipliers::ParticleMultipliers,
         particles::{ClothConstraints, ClothParticles},
         planar::PlanarCloth,
         planar_constraint::plane_of,
         schedule::{ClothStepSchedule, step_length},
         settings::{ClothGravity, ClothSubsteps},
+        shape::ClothShape,
     },
     collision::{
-        active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs, layers::ClothLayers,
+        active_colliders::ActiveColliders,
+        bodies::{self, ClothBodies},
+        broad_phase::ClothPairs,
+        layers::ClothLayers,
     },
     grab::ClothGrabs,
     mesh::paint::PerVertex,
-    pins::{PinAnchor, Pins},
+    pins::{BoundPins, PinAnchor, Pins},
     pressure::ClothPressure,
     sleep::{SleepInputs, SleepTimer},
     tearing::ClothTearing,
@@ -69,6 +77,12 @@ pub(crate) struct SleepQuery {
     sleeps: Has<ClothSleeping>,
     cloth: &'static Cloth,
     body: &'static ClothBody,
+    shape: &'static ClothShape,
+    bound_pins: &'static BoundPins,
+    frame: &'static ReferenceFrame,
+    skin: Option<&'static SkinWeights>,
+    multipliers: &'static ParticleMultipliers,
+    bodies: &'static ClothBodies,
     particles: &'static mut ClothParticles,
     constraints: Ref<'static, ClothConstraints>,
     grabs: &'static ClothGrabs,
@@ -179,18 +193,18 @@ fn is_disturbed(
     let SleepTimer { state, checked_at } = &*cloth.sleep_timer;
     let written = |changed: Tick| changed.is_newer_than(*checked_at, now);
     let bound = match cloth.pins {
-        Some(pins) => *pins == cloth.body.bound_pins,
-        None => cloth.body.bound_pins.pins.is_empty(),
+        Some(pins) => *pins == cloth.bound_pins.bound_from,
+        None => cloth.bound_pins.bound_from.pins.is_empty(),
     };
     if written(cloth.particles.last_changed())
         || written(cloth.constraints.last_changed())
         || !cloth.grabs.is_empty()
         || !bound
-        || cloth.max_distance != cloth.body.reference_frame.bound_max_distance.as_ref()
+        || cloth.max_distance != cloth.frame.bound_max_distance.as_ref()
         || cloth
             .paint
             .map_or(&PerVertex::default(), |paint| &paint.mass)
-            != &cloth.body.multipliers.bound_paint.mass
+            != &cloth.multipliers.bound_mass
     {
         return true;
     }
@@ -209,7 +223,7 @@ fn sleep_bounds(cloth: &SleepQueryItem) -> [Vec3; 2] {
     let thickness = ramped.map_or(cloth.cloth.fabric.thickness, |ramped| ramped.thickness);
     // Far from the world origin the corners have rounding errors.
     let rounding = 4.0 * f32::EPSILON * particles.origin.abs().max_element();
-    let margin = MARGIN + thickness + cloth.body.radius() + rounding;
+    let margin = MARGIN + thickness + cloth.shape.radius() + rounding;
     [
         particles.origin + low - margin,
         particles.origin + high + margin,
@@ -243,7 +257,7 @@ impl SleepParams<'_, '_> {
         }
         #[cfg(feature = "parry")]
         self.hash_meshes(&mut fingerprint, bounds, cloth);
-        bodies::add_to_fingerprint(&mut fingerprint, cloth.body);
+        bodies::add_to_fingerprint(&mut fingerprint, cloth.bodies);
         self.hash_pins(&mut fingerprint, cloth);
         self.hash_reference_frame(&mut fingerprint, cloth);
         let plane = cloth
@@ -321,12 +335,11 @@ impl SleepParams<'_, '_> {
 
     /// Hashes the transforms of its skeleton and reference frame.
     fn hash_reference_frame(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
-        let body = &cloth.body;
-        if let Some(skin) = &body.skin {
+        if let Some(skin) = cloth.skin {
             for &joint in &skin.joints {
                 self.hash_transform(fingerprint, joint);
             }
-        } else if !body.reference_frame.motion_constraints.is_empty() {
+        } else if !cloth.frame.motion_constraints.is_empty() {
             self.hash_transform(fingerprint, cloth.entity);
         }
         let frame = cloth
@@ -347,7 +360,7 @@ impl SleepParams<'_, '_> {
     /// Hashes the transforms of pin anchors.
     fn hash_pins(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
         let mut last = None;
-        for pin in &cloth.body.pins {
+        for pin in &cloth.bound_pins.pins {
             // Pins of one anchor are mostly consecutive.
             if last == Some(pin.anchor) {
                 continue;

@@ -16,7 +16,7 @@ pub(crate) mod plugin;
 pub use crate::cloth::activity::ClothSleeping;
 
 use crate::{
-    cloth::{Cloth, components::RampedSettings},
+    cloth::{Cloth, body::RampedSettings},
     tearing::ClothTearing,
 };
 use bevy::{ecs::change_detection::Tick, prelude::*};
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// Time for which a cloth must be slow before it falls asleep, s.
 pub const TIME_TO_SLEEP: f32 = 0.5;
 
-/// Sleep state of a cloth.
+/// Sleep state of a cloth. Written before each step, and at its end; read there, and by snapshots.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct SleepTimer {

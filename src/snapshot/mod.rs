@@ -11,25 +11,28 @@ mod shape;
 
 use crate::solver::{Geodesics, ParticleArrays, Tethers};
 use crate::{
-    character::frame_history as reference_frame,
+    character::frame_history::{FrameHistory, ReferenceFrame},
     cloth::{
         activity::ClothSleeping,
-        components::{ClothBody, RampedSettings},
+        body::{ClothBody, RampedSettings},
         fingerprint::ShapeFingerprint,
+        multipliers::ParticleMultipliers,
         particles::{ClothConstraints, ClothParticles},
+        shape::ClothShape,
         source::ClothSource,
         tethers::StaleDistances,
     },
     collision::contacts::ClothContacts,
     grab::{ClothGrabs, Grab},
-    pins::{BoundPin, PinAnchor, Pins},
+    pins::{BoundPin, BoundPins, PinAnchor, Pins},
     render::own_mesh::ClothMesh,
     sleep::{SleepState, SleepTimer},
-    tearing::progress::CutEnd,
+    tearing::{CutEnd, TearProgress},
 };
 use bevy::{
     ecs::{
         entity::{EntityMapper, MapEntities},
+        query::QueryData,
         system::SystemState,
     },
     prelude::*,
@@ -93,7 +96,7 @@ pub struct ClothSnapshot {
     resistance: Vec<f32>,
     grabs: Vec<Grab>,
     /// Reference frame and skinned targets of the last step.
-    frame_history: reference_frame::FrameHistory,
+    frame_history: FrameHistory,
     /// The sleep state.
     sleep: SleepState,
     /// The tethers; skipped when serialized and recomputed.
@@ -105,6 +108,25 @@ pub struct ClothSnapshot {
     /// True for a snapshot taken here; one from a file must be checked first.
     #[cfg_attr(feature = "serialize", serde(skip))]
     is_valid: Validity,
+}
+
+/// Components of a cloth that a snapshot saves or resets.
+#[derive(QueryData)]
+#[query_data(mutable)]
+struct SnapshotQuery {
+    particles: &'static mut ClothParticles,
+    constraints: &'static mut ClothConstraints,
+    body: &'static mut ClothBody,
+    shape: &'static mut ClothShape,
+    multipliers: &'static ParticleMultipliers,
+    pins: &'static mut BoundPins,
+    frame: &'static mut ReferenceFrame,
+    progress: &'static mut TearProgress,
+    contacts: &'static mut ClothContacts,
+    grabs: &'static mut ClothGrabs,
+    sleep_timer: &'static mut SleepTimer,
+    mesh: &'static mut ClothMesh,
+    source: &'static ClothSource,
 }
 
 /// Tethers, the distances they are computed from, and the stale part of these. They follow from the other fields,
@@ -120,18 +142,17 @@ impl PartialEq for SharedTethers {
 
 impl SharedTethers {
     fn of(body: &ClothBody) -> Self {
-        let reach = &body.tether_source;
-        let shared = (body.tethers.clone(), reach.distances.clone());
-        Self(Some((shared.0, shared.1, reach.stale.clone())))
+        let (tethers, distances) = (body.tethers.clone(), body.tether_distances.clone());
+        Self(Some((tethers, distances, body.stale_distances.clone())))
     }
 
     fn restore(&self, body: &mut ClothBody) {
         if let Some((tethers, distances, stale)) = &self.0 {
             body.tethers = tethers.clone();
-            body.tether_source.distances = distances.clone();
-            body.tether_source.stale = stale.clone();
+            body.tether_distances = distances.clone();
+            body.stale_distances = stale.clone();
         } else {
-            body.tether_source.stale = StaleDistances::Missing;
+            body.stale_distances = StaleDistances::Missing;
         }
     }
 }
@@ -185,38 +206,30 @@ impl ClothSnapshot {
     /// Saves the state of a cloth; `None` if the entity has none, or one that is not built yet.
     pub fn take(world: &World, cloth: Entity) -> Option<Self> {
         let entity = world.get_entity(cloth).ok()?;
-        let (particles, constraints, body, mesh, grabs, sleep_timer) = entity
-            .get_components::<(
-                &ClothParticles,
-                &ClothConstraints,
-                &ClothBody,
-                &ClothMesh,
-                &ClothGrabs,
-                &SleepTimer,
-            )>()
-            .ok()?;
-        let fingerprint = ShapeFingerprint::of(constraints, body);
-        let is_as_built = body.torn.is_none()
-            && body.rope.is_none()
-            && fingerprint == body.build_fingerprint.shape;
-        let shape = (!is_as_built).then(|| Arc::new(ModifiedShape::of(constraints, body, mesh)));
+        let cloth = entity.get_components::<SnapshotQueryReadOnly>().ok()?;
+        let (constraints, shape, body) = (cloth.constraints, cloth.shape, cloth.body);
+        let built = shape.build_fingerprint;
+        let fingerprint = ShapeFingerprint::of(constraints, shape);
+        let is_as_built =
+            shape.torn.is_none() && shape.segments.is_none() && fingerprint == built.shape;
+        let modified = (!is_as_built).then(|| ModifiedShape::of(constraints, shape, cloth.mesh));
         Some(Self {
-            mesh: body.build_fingerprint.mesh,
-            frame: body.build_fingerprint.frame,
+            mesh: built.mesh,
+            frame: built.frame,
             fingerprint,
-            particles: particles.0.clone(),
+            particles: cloth.particles.0.clone(),
             ramped: body.ramped,
             areal_density: body.areal_density,
-            pins: body.pins.clone(),
-            bound_pins: body.bound_pins.clone(),
+            pins: cloth.pins.pins.clone(),
+            bound_pins: cloth.pins.bound_from.clone(),
             error_cooldown: body.error_cooldown,
-            cut_ends: body.cut_ends.clone(),
-            resistance: body.resistance.clone(),
-            grabs: grabs.0.clone(),
-            frame_history: body.reference_frame.history.clone(),
-            sleep: sleep_timer.state.clone(),
+            cut_ends: cloth.progress.cut_ends.clone(),
+            resistance: cloth.progress.resistance.clone(),
+            grabs: cloth.grabs.0.clone(),
+            frame_history: cloth.frame.history.clone(),
+            sleep: cloth.sleep_timer.state.clone(),
             tethers: SharedTethers::of(body),
-            shape,
+            shape: modified.map(Arc::new),
             is_valid: Validity(true),
         })
     }
@@ -229,52 +242,46 @@ impl ClothSnapshot {
     /// Fails if the entity has no cloth, one of another mesh, or if the snapshot is damaged. Nothing is changed
     /// then.
     pub fn restore(&self, world: &mut World, cloth: Entity) -> Result<(), SnapshotError> {
-        let mut state = SystemState::<(
-            Query<(
-                &mut ClothParticles,
-                &mut ClothConstraints,
-                &mut ClothBody,
-                &mut ClothMesh,
-                &mut ClothGrabs,
-                &mut ClothContacts,
-                &mut SleepTimer,
-                &ClothSource,
-            )>,
-            Option<ResMut<Assets<Mesh>>>,
-        )>::new(world);
+        let mut state =
+            SystemState::<(Query<SnapshotQuery>, Option<ResMut<Assets<Mesh>>>)>::new(world);
         let (mut cloths, mut meshes) = state
             .get_mut(world)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
-        let (
+        let SnapshotQueryItem {
             mut particles,
             mut constraints,
             mut body,
-            mut mesh,
-            mut grabs,
+            mut shape,
+            multipliers,
+            mut pins,
+            mut frame,
+            mut progress,
             mut contacts,
+            mut grabs,
             mut sleep_timer,
+            mut mesh,
             source,
-        ) = cloths
+        } = cloths
             .get_mut(cloth)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
 
         let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
-        if self.mesh != body.build_fingerprint.mesh || is_rope != body.rope.is_some() {
+        if self.mesh != shape.build_fingerprint.mesh || is_rope != shape.segments.is_some() {
             return Err(SnapshotError::OtherMesh(cloth));
         }
         if !self.is_valid.0 {
-            self.check(body.topology.positions.len())
+            self.check(shape.topology.positions.len())
                 .map_err(|part| SnapshotError::Damaged(cloth, part))?;
         }
         let change = match &self.shape {
             Some(shape) => Some(ShapeChange::FromSnapshot(shape)),
-            None if body.torn.is_none()
-                && ShapeFingerprint::of(&constraints, &body) == self.fingerprint =>
+            None if shape.torn.is_none()
+                && ShapeFingerprint::of(&constraints, &shape) == self.fingerprint =>
             {
                 None
             }
             None => Some(
-                ShapeChange::as_built(&body, self.frame, self.fingerprint)
+                ShapeChange::as_built(&shape, multipliers, self.frame, self.fingerprint)
                     .ok_or(SnapshotError::OtherMesh(cloth))?,
             ),
         };
@@ -282,27 +289,27 @@ impl ClothSnapshot {
         if let Some(change) = change {
             let meshes = meshes.as_mut();
             let own = meshes.and_then(|meshes| meshes.get_mut(&source.own));
-            change.apply(&mut constraints, &mut body, &mut mesh, own);
+            change.apply(&mut constraints, &mut shape, &mut mesh, own);
         }
         particles.0.clone_from(&self.particles);
         body.ramped = self.ramped;
         body.areal_density = self.areal_density;
-        body.pins.clone_from(&self.pins);
-        body.bound_pins.clone_from(&self.bound_pins);
+        pins.pins.clone_from(&self.pins);
+        pins.bound_from.clone_from(&self.bound_pins);
         // Discard data cached by the step in progress.
-        body.pin_targets.clear();
+        pins.targets.clear();
         contacts.contacts.had_contact = false;
         constraints.forget_angular_momentum();
         self.tethers.restore(&mut body);
         body.error_cooldown = self.error_cooldown;
-        body.cut_ends.clone_from(&self.cut_ends);
-        body.resistance.clone_from(&self.resistance);
+        progress.cut_ends.clone_from(&self.cut_ends);
+        progress.resistance.clone_from(&self.resistance);
         grabs.0.clone_from(&self.grabs);
-        body.reference_frame.history.clone_from(&self.frame_history);
-        body.reference_frame.requested_teleport = None;
-        body.reference_frame.frame_motion = None;
+        frame.history.clone_from(&self.frame_history);
+        frame.requested_teleport = None;
+        frame.frame_motion = None;
         // A cloth cut since then may have the same particle count, so bind again.
-        body.reference_frame.bound_max_distance = None;
+        frame.bound_max_distance = None;
         contacts.forget();
         mesh.last_written = None;
         sleep_timer.state.clone_from(&self.sleep);

@@ -3,8 +3,10 @@
 use crate::solver::{ConstraintGraph, RopeSegments, Triangles};
 use crate::{
     cloth::{
-        components::ClothBody, fingerprint::ShapeFingerprint, particles::ClothConstraints,
-        shape::TornShape,
+        fingerprint::ShapeFingerprint,
+        multipliers::ParticleMultipliers,
+        particles::ClothConstraints,
+        shape::{ClothShape, TornShape},
     },
     mesh::{MeshBinding, tube::TubePieces},
     render::own_mesh::{Binding, ClothMesh},
@@ -29,32 +31,30 @@ pub(super) struct ModifiedShape {
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct RopeShape {
     pub(super) segments: RopeSegments,
-    pub(super) radius: f32,
     pub(super) pieces: TubePieces,
 }
 
 impl ModifiedShape {
-    pub(crate) fn of(constraints: &ClothConstraints, body: &ClothBody, mesh: &ClothMesh) -> Self {
-        let (rope, binding) = match (&body.rope, &mesh.binding) {
-            (Some(rope), Binding::Tube(tube)) => {
+    pub(crate) fn of(constraints: &ClothConstraints, shape: &ClothShape, mesh: &ClothMesh) -> Self {
+        let (rope, binding) = match (&shape.segments, &mesh.binding) {
+            (Some(segments), Binding::Tube(tube)) => {
                 let rope = RopeShape {
-                    segments: rope.segments.clone(),
-                    radius: rope.radius,
+                    segments: segments.clone(),
                     pieces: tube.pieces().clone(),
                 };
                 (Some(rope), None)
             }
             (_, Binding::Mesh(sheet)) => {
-                (None, body.torn.is_some().then(|| sheet.without_caches()))
+                (None, shape.torn.is_some().then(|| sheet.without_caches()))
             }
             _ => (None, None),
         };
         Self {
             constraints: constraints.0.clone(),
-            triangles: body.triangles.clone(),
-            area: body.area.clone(),
+            triangles: shape.triangles.clone(),
+            area: shape.area.clone(),
             rope,
-            torn: body.torn.clone(),
+            torn: shape.torn.clone(),
             binding,
         }
     }
@@ -76,57 +76,55 @@ impl ShapeChange<'_> {
     /// Rebuilds the original shape of a sheet in a frame. `None` if the result differs from the snapshot: the
     /// cloth was built with other settings.
     pub(super) fn as_built(
-        body: &ClothBody,
+        shape: &ClothShape,
+        multipliers: &ParticleMultipliers,
         frame: Mat3,
         fingerprint: ShapeFingerprint,
     ) -> Option<Self> {
-        let rest = body.topology.rest_in_world(frame);
-        let triangles =
-            Triangles::new(body.topology.triangles.clone(), &rest).with_grids(&body.topology.grids);
+        let rest = shape.topology.rest_in_world(frame);
         // Usually the constraints from before the tear; rebuilding them takes longer.
-        let whole = body.torn.as_ref().map(|torn| &*torn.intact_constraints);
+        let whole = shape.torn.as_ref().map(|torn| &*torn.intact_constraints);
         let constraints = match whole.filter(|whole| fingerprint.has_constraints(whole)) {
             Some(whole) => whole.clone(),
             None => {
-                let mut built = body.topology.constraints_at(&rest);
-                body.apply_painted_stiffness(&mut built);
+                let mut built = shape.topology.constraints_at(&rest);
+                multipliers.apply_stiffness(&mut built);
                 built
             }
         };
         fingerprint
             .has_constraints(&constraints)
-            .then_some(Self::AsBuilt(Box::new(constraints), triangles))
+            .then(|| Self::AsBuilt(Box::new(constraints), shape.whole_triangles(&rest)))
     }
 
     /// Applies the change.
     pub(super) fn apply(
         self,
         constraints: &mut ClothConstraints,
-        body: &mut ClothBody,
+        shape: &mut ClothShape,
         mesh: &mut ClothMesh,
         own: Option<impl std::ops::DerefMut<Target = Mesh>>,
     ) {
         let mut own = own;
         let own = own.as_deref_mut();
-        let whole = body.topology.positions.len();
+        let whole = shape.topology.positions.len();
         match self {
             Self::AsBuilt(graph, triangles) => {
                 constraints.0 = *graph;
-                body.area = Vec::new();
-                body.triangles = triangles;
-                body.torn = None;
+                shape.area = Vec::new();
+                shape.triangles = triangles;
+                shape.torn = None;
                 mesh.binding.restore(whole, own);
             }
-            Self::FromSnapshot(shape) => {
-                constraints.0.clone_from(&shape.constraints);
-                body.triangles.clone_from(&shape.triangles);
-                body.area.clone_from(&shape.area);
-                body.torn.clone_from(&shape.torn);
-                if let (Some(rope), Some(to)) = (&mut body.rope, &shape.rope) {
-                    rope.segments.clone_from(&to.segments);
-                    rope.radius = to.radius;
+            Self::FromSnapshot(saved) => {
+                constraints.0.clone_from(&saved.constraints);
+                shape.triangles.clone_from(&saved.triangles);
+                shape.area.clone_from(&saved.area);
+                shape.torn.clone_from(&saved.torn);
+                if let (Some(segments), Some(to)) = (&mut shape.segments, &saved.rope) {
+                    segments.clone_from(&to.segments);
                 }
-                match (&mut mesh.binding, &shape.rope, &shape.binding) {
+                match (&mut mesh.binding, &saved.rope, &saved.binding) {
                     (Binding::Tube(tube), Some(to), _) => {
                         let is_other = tube.pieces().chains != to.pieces.chains;
                         tube.set_pieces(to.pieces.clone());

@@ -4,6 +4,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `plugin` | registration, and the choice between the fused loop and the schedule of a substep |
+//! | `query` | components of a cloth that a step reads and writes, and how it lends them to the solver |
 //! | `prepare` | begins the step: applies changed components, finds the targets of pins, and the air |
 //! | `substeps` | runs the substeps, in the fused loop or in the schedule |
 //! | `stages` | stages of a substep for cloth entities |
@@ -13,6 +14,7 @@
 pub(crate) mod finish;
 pub(crate) mod plugin;
 pub(crate) mod prepare;
+pub(crate) mod query;
 pub(crate) mod stages;
 pub(crate) mod substeps;
 pub(crate) mod warm_up;

@@ -1,64 +1,36 @@
 //! Begins a step: applies changed components, computes the targets of pins and the forces of the air.
 
-use crate::solver::{Air, ClothState, StepInput, StepSettings, SubstepTime, WindField, Workers};
+use crate::solver::{Air, StepInput, StepSettings, SubstepTime, WindField, Workers};
 use crate::{
-    build::rebind_pins,
     character::{
-        inertia::ClothInertia,
-        max_distance::ClothMaxDistance,
-        multipliers::{NO_PAINT, bind_masses},
-        paint::ClothPaint,
+        multipliers::{NO_PAINT, PaintedShape, bind_masses},
         reference_frame,
     },
     cloth::{
-        Cloth,
         activity::InMotion,
-        components::ClothBody,
-        particles::{ClothConstraints, ClothParticles},
         schedule::{ClothSubstepTime, step_length},
         settings::{ClothMaxThreads, ClothSubsteps},
-        tethers,
+        tethers::{self, StaleDistances},
         transforms::Anchors,
         workers::ClothWorkers,
     },
     collision::{
         active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs,
-        collider::ClothCollider, contacts::ClothContacts, layers::ClothLayers,
+        collider::ClothCollider, layers::ClothLayers,
     },
-    pins::{PinAnchor, Pins, bind::NO_PINS},
-    pressure::{ClothPressure, enclosed_air as pressure},
-    tearing::ClothTearing,
+    pins::{BoundPins, PinAnchor, bind::NO_PINS},
+    pressure::enclosed_air as pressure,
+    step::query::{StepQuery, StepQueryItem},
     wind::{
         active_zones::ActiveWindZones,
         settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
     },
 };
 use bevy::{
-    ecs::{
-        query::QueryData,
-        system::{NonSendMarker, SystemParam},
-    },
+    ecs::system::{NonSendMarker, SystemParam},
     math::Affine3A,
     prelude::*,
 };
-
-/// Components of a cloth used at the beginning of a step.
-#[derive(QueryData)]
-#[query_data(mutable)]
-pub(crate) struct PrepareQuery {
-    entity: Entity,
-    cloth: &'static Cloth,
-    pins: Option<&'static Pins>,
-    tearing: Option<&'static ClothTearing>,
-    pressure: Option<&'static ClothPressure>,
-    paint: Option<&'static ClothPaint>,
-    max_distance: Option<&'static ClothMaxDistance>,
-    motion: Option<&'static ClothInertia>,
-    constraints: &'static mut ClothConstraints,
-    contacts: &'static mut ClothContacts,
-    particles: &'static mut ClothParticles,
-    body: &'static mut ClothBody,
-}
 
 /// Resources that determine the air around cloths, and colliders.
 #[derive(SystemParam)]
@@ -99,7 +71,7 @@ impl AirParams<'_> {
 }
 
 pub(crate) fn prepare_cloths(
-    mut cloths: Query<PrepareQuery, InMotion>,
+    mut cloths: Query<StepQuery, InMotion>,
     anchors: Anchors,
     air: AirParams,
     mut wind_time: ResMut<WindTime>,
@@ -121,10 +93,8 @@ pub(crate) fn prepare_cloths(
     }
     **wind_time += f64::from(time.step);
     let preparation = air.prepare(&anchors, **time, **wind_time);
-    let size = |cloth: &PrepareQueryItem| cloth.particles.len();
-    let due = cloths
-        .iter_mut()
-        .filter(|cloth| !cloth.body.update_rate.is_skipped);
+    let size = |cloth: &StepQueryItem| cloth.particles.len();
+    let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
     workers.for_each_cloth(*threads, due, size, |workers, cloth| {
         preparation.run(workers, cloth);
     });
@@ -132,17 +102,16 @@ pub(crate) fn prepare_cloths(
 
 /// Plans the number of substeps of each cloth. Returns the largest: the substeps of all cloths are among these.
 fn plan_substeps(
-    cloths: &mut Query<PrepareQuery, InMotion>,
+    cloths: &mut Query<StepQuery, InMotion>,
     base: &SubstepTime,
     cloth_pairs: &ClothPairs,
 ) -> u32 {
-    let due = cloths
-        .iter_mut()
-        .filter(|cloth| !cloth.body.update_rate.is_skipped);
-    let plan_cloth = |mut cloth: PrepareQueryItem| {
-        let body = cloth.body.bypass_change_detection();
-        let factor = body.bodies.plan_substeps(&cloth.particles, base.substep);
-        (body.update_rate.plan_substeps(base.count, factor), factor)
+    let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
+    let plan_cloth = |mut cloth: StepQueryItem| {
+        let bodies = cloth.bodies.bypass_change_detection();
+        let factor = bodies.plan_substeps(&cloth.particles, base.substep);
+        let rate = cloth.rate.bypass_change_detection();
+        (rate.plan_substeps(base.count, factor), factor)
     };
     let all = due.map(plan_cloth);
     let (count, max_factor) = all.fold((base.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
@@ -154,7 +123,7 @@ fn plan_substeps(
     let has_extra_substeps = |entity| {
         cloths
             .get(entity)
-            .is_ok_and(|cloth| cloth.body.update_rate.substep_factor() > 1)
+            .is_ok_and(|cloth| cloth.rate.substep_factor() > 1)
     };
     let needs_extra_substeps = islands.any(has_extra_substeps);
     for (&entity, _) in islands
@@ -164,9 +133,10 @@ fn plan_substeps(
         .filter(|(_, any)| **any)
     {
         if let Ok(mut cloth) = cloths.get_mut(entity) {
-            let body = cloth.body.bypass_change_detection();
-            body.bodies.set_substep_factor(max_factor);
-            body.update_rate.plan_substeps(base.count, max_factor);
+            let bodies = cloth.bodies.bypass_change_detection();
+            bodies.set_substep_factor(max_factor);
+            let rate = cloth.rate.bypass_change_detection();
+            rate.plan_substeps(base.count, max_factor);
         }
     }
     base.count * max_factor
@@ -183,95 +153,21 @@ pub(crate) struct StepInputs<'a, 'w, 's> {
 
 impl StepInputs<'_, '_, '_> {
     /// Begins a step of a cloth.
-    pub(crate) fn run(&self, workers: &mut Workers, prepared: PrepareQueryItem) {
-        let anchors = self.anchors;
-        let PrepareQueryItem {
-            entity,
-            cloth,
-            pins,
-            tearing,
-            pressure,
-            paint,
-            max_distance,
-            motion,
-            mut constraints,
-            mut contacts,
-            mut particles,
-            mut body,
-        } = prepared;
-        let constraints = &mut constraints.bypass_change_detection().0;
-        let time = &body.update_rate.step(&self.time);
-        if !particles.all_finite(workers) {
+    pub(crate) fn run(&self, workers: &mut Workers, mut cloth: StepQueryItem) {
+        let time = &cloth.rate.step(&self.time);
+        if !cloth.particles.all_finite(workers) {
             // A system wrote an invalid number since the last step; `previous` is still valid.
-            particles.restore();
-            report_invalid_state(entity, &mut particles, &mut body);
+            cloth.particles.restore();
+            cloth.report_invalid_state();
         }
         // Additional substeps for heavy bodies take effect at once, without ramp.
-        let base_time = body.update_rate.without_extra_substeps(time);
-        body.ramp(cloth, &base_time);
-        let areal_density = body.ramped(cloth, time).areal_density;
-        // Compared by value with the bound ones: change detection would also report changes from
-        // before the cloth was built, and none where `Pins` was removed.
-        let wanted = pins.unwrap_or(&NO_PINS);
-        let max_distance_changed = body.reference_frame.bound_max_distance.as_ref() != max_distance;
-        if max_distance_changed {
-            reference_frame::bind_motion_constraints(
-                entity,
-                max_distance,
-                &mut body,
-                particles.len(),
-            );
-        }
-        let pins_changed = max_distance_changed || body.bound_pins != *wanted;
-        if pins_changed {
-            rebind_pins(entity, wanted, &particles, &mut body);
-        }
-        let paint_changed = paint.unwrap_or(&NO_PAINT).mass != body.multipliers.bound_paint.mass;
-        if paint_changed {
-            bind_masses(entity, paint, &mut body);
-        }
-        let attachments_changed = bodies::attach_pins(entity, &mut body, particles.origin, anchors);
-        if pins_changed
-            || paint_changed
-            || attachments_changed
-            || body.areal_density != areal_density
-        {
-            body.set_masses(&mut particles, areal_density);
-        }
-        // A strain limit would carry the load and keep edges from tearing.
-        let strain_limit = match tearing {
-            Some(_) => f32::INFINITY,
-            None => cloth.fabric.effective_strain_limit(),
-        };
-        body.ramp_strain_limit(strain_limit, &particles, constraints, time.step);
-        tethers::prepare(
-            cloth.effective_tether_scale(strain_limit),
-            tethers::Tears {
-                by_load: tearing.is_some_and(ClothTearing::by_load),
-                any: tearing.is_some(),
-            },
-            constraints,
-            &particles,
-            &mut body,
-            time.step,
-        );
-        pressure::prepare(entity, pressure, &particles, &mut body, time.step);
-        reference_frame::update_motion_constraints(
-            entity,
-            max_distance,
-            &mut body,
-            &particles,
-            anchors,
-        );
-        update_pin_targets(entity, &mut body, particles.origin, anchors);
-        reference_frame::record_reference_entity(entity, motion, &mut body, |entity| {
-            anchors.at(entity)
-        });
-        let frame_motion = reference_frame::find_frame_motion(
-            entity, motion, &mut body, &particles, anchors, time.step,
-        );
-        body.reference_frame.frame_motion = frame_motion;
-        let settings = cloth.step_settings(
+        let base_time = cloth.rate.without_extra_substeps(time);
+        let iterations = cloth.rate.iterations(cloth.cloth.iterations);
+        cloth.body.ramp(cloth.cloth, &base_time, iterations);
+        self.apply_changes(&mut cloth, time);
+        self.prepare_constraints(&mut cloth, time);
+        self.follow_frame(&mut cloth, time);
+        let settings = cloth.cloth.step_settings(
             time.step,
             time.count,
             Vec3::ZERO,
@@ -281,85 +177,166 @@ impl StepInputs<'_, '_, '_> {
         let settings = StepSettings {
             air: Air {
                 // For the lightest particle, so that drag in a step cannot exceed the motion.
-                areal_density: areal_density * body.min_mass_multiplier(),
+                areal_density: cloth.body.areal_density * cloth.multipliers.min_mass(),
                 ..settings.air
             },
             ..settings
         };
-        let ClothBody {
-            triangles,
-            rope,
-            tethers,
-            bodies,
-            reference_frame,
-            pin_targets,
-            ..
-        } = &mut *body;
+        let frame_motion = cloth.frame.frame_motion;
+        let mut lent = cloth.lend();
         let input = StepInput {
-            pins: pin_targets,
+            pins: lent.pin_targets,
             frame_motion: frame_motion.as_ref(),
             wind: self.field,
             ..default()
         };
-        let mut state = ClothState {
-            particles: &mut particles.0,
-            constraints,
-            triangles,
-            segments: rope.as_ref().map(|rope| &rope.segments),
-            tethers,
-            motion_constraints: &reference_frame.motion_constraints,
-            bodies,
-            contacts: &mut contacts.bypass_change_detection().contacts,
+        lent.state.begin_step(workers, &settings, &input);
+    }
+
+    /// Resolves pins, max distances and painted masses that have changed, and recomputes the masses.
+    fn apply_changes(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
+        let entity = cloth.entity;
+        let areal_density = cloth.ramped(time).areal_density;
+        // Compared by value with the bound ones: change detection would also report changes from
+        // before the cloth was built, and none where `Pins` was removed.
+        let wanted = cloth.pins.unwrap_or(&NO_PINS);
+        let (particles, max_distance) = (&cloth.particles, cloth.max_distance);
+        let painted = PaintedShape {
+            shape: cloth.shape,
+            paint: cloth.mesh_paint,
+            skin: cloth.skin.as_deref(),
         };
-        state.begin_step(workers, &settings, &input);
+        let (frame, bound_pins) = (&mut *cloth.frame, &mut *cloth.bound_pins);
+        let max_distance_changed = frame.bound_max_distance.as_ref() != max_distance;
+        if max_distance_changed {
+            let count = particles.len();
+            reference_frame::bind_motion_constraints(entity, max_distance, painted, frame, count);
+        }
+        let pins_changed = max_distance_changed || bound_pins.bound_from != *wanted;
+        if pins_changed {
+            cloth.body.stale_distances = StaleDistances::All;
+            reference_frame::rebind_pins(entity, wanted, particles, painted, bound_pins, frame);
+        }
+        let paint_changed = cloth.paint.unwrap_or(&NO_PAINT).mass != cloth.multipliers.bound_mass;
+        if paint_changed {
+            bind_masses(entity, cloth.paint, painted, &mut cloth.multipliers);
+        }
+        let origin = particles.origin;
+        let attachments_changed =
+            bodies::attach_pins(entity, &mut cloth.bodies, bound_pins, origin, self.anchors);
+        if attachments_changed {
+            cloth.body.stale_distances = StaleDistances::All;
+        }
+        if pins_changed
+            || paint_changed
+            || attachments_changed
+            || cloth.body.areal_density != areal_density
+        {
+            cloth.set_masses(areal_density);
+        }
+    }
+
+    /// Updates the strain limit, the tethers and the enclosed air.
+    fn prepare_constraints(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
+        let tearing = cloth.tearing;
+        let (shape, particles) = (cloth.shape, &*cloth.particles);
+        let (constraints, body) = (&*cloth.constraints, &mut *cloth.body);
+        // A strain limit would carry the load and keep edges from tearing.
+        let strain_limit = match tearing {
+            Some(_) => f32::INFINITY,
+            None => cloth.cloth.fabric.effective_strain_limit(),
+        };
+        body.ramp_strain_limit(strain_limit, particles, constraints, time.step);
+        // A load on a tether would be missing on the edges.
+        let tether_scale = match tearing {
+            Some(tearing) if tearing.by_load() => f32::INFINITY,
+            _ => cloth.cloth.effective_tether_scale(strain_limit),
+        };
+        let (pins, bodies) = (&cloth.bound_pins, &cloth.bodies);
+        let supports = pins.particles().filter(|&pin| !bodies.is_attached(pin));
+        tethers::update(
+            body,
+            tether_scale,
+            shape,
+            constraints,
+            supports,
+            tearing.is_some(),
+        );
+        body.ramp_tethers(tether_scale, particles, time.step);
+        let (pressure, volume) = (cloth.pressure, &mut cloth.volume);
+        pressure::prepare(
+            cloth.entity,
+            pressure,
+            particles,
+            body,
+            shape,
+            volume,
+            time.step,
+        );
+    }
+
+    /// Computes the targets of animation and pins, and the motion of the reference frame.
+    fn follow_frame(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
+        let (entity, anchors) = (cloth.entity, self.anchors);
+        let (particles, inertia) = (&*cloth.particles, cloth.inertia);
+        let (frame, pins) = (&mut *cloth.frame, &mut *cloth.bound_pins);
+        let origin = particles.origin;
+        if let Some(skin) = &mut cloth.skin {
+            reference_frame::update_skin(entity, skin, frame, origin, anchors);
+        }
+        let painted = PaintedShape {
+            shape: cloth.shape,
+            paint: cloth.mesh_paint,
+            skin: cloth.skin.as_deref(),
+        };
+        let wanted = cloth.max_distance;
+        reference_frame::update_motion_constraints(
+            entity, wanted, painted, frame, particles, anchors,
+        );
+        update_pin_targets(entity, pins, painted, origin, anchors);
+        let is_skinned = painted.skin.is_some();
+        reference_frame::record_reference_entity(
+            entity,
+            inertia,
+            pins,
+            is_skinned,
+            frame,
+            |entity| anchors.at(entity),
+        );
+        frame.frame_motion = reference_frame::find_frame_motion(
+            entity, inertia, pins, frame, particles, anchors, time.step,
+        );
     }
 }
 
 /// Computes the targets of the pins of a cloth in this step.
-fn update_pin_targets(entity: Entity, body: &mut ClothBody, origin: Vec3, anchors: &Anchors) {
+fn update_pin_targets(
+    entity: Entity,
+    pins: &mut BoundPins,
+    PaintedShape { shape, skin, .. }: PaintedShape,
+    origin: Vec3,
+    anchors: &Anchors,
+) {
     let affine_of = |anchor: PinAnchor| match anchor {
         PinAnchor::World => None,
         PinAnchor::Cloth => anchors.relative(entity, origin),
         PinAnchor::Entity(other) => anchors.relative(other, origin),
     };
-    body.pin_targets.clear();
+    let BoundPins { pins, targets, .. } = pins;
+    targets.clear();
     let mut last: Option<(PinAnchor, Option<Affine3A>)> = None;
-    let mut pins = std::mem::take(&mut body.pins);
-    for pin in &mut pins {
+    for pin in pins {
         // Pins of one anchor are mostly consecutive; its transform is looked up once.
-        let affine = match (last, &body.skin) {
+        let affine = match (last, skin) {
             (_, Some(skin)) if pin.anchor == PinAnchor::Cloth => {
-                let source_particle = body.source_particle(pin.particle) as usize;
-                body.pin_targets
-                    .push(pin.target(Some(skin.matrix(source_particle)), origin));
+                let source_particle = shape.source_particle(pin.particle) as usize;
+                targets.push(pin.target(Some(skin.matrix(source_particle)), origin));
                 continue;
             }
             (Some((anchor, affine)), _) if anchor == pin.anchor => affine,
             _ => affine_of(pin.anchor),
         };
         last = Some((pin.anchor, affine));
-        body.pin_targets.push(pin.target(affine, origin));
-    }
-    body.pins = pins;
-}
-
-/// Number of valid steps after which another non-finite state of the same cloth is logged again.
-const ERROR_COOLDOWN: u32 = 60;
-
-/// Recomputes the masses of a cloth that was restored because of non-finite numbers, and logs that once until the
-/// cloth has been valid for a while.
-pub(crate) fn report_invalid_state(
-    entity: Entity,
-    particles: &mut ClothParticles,
-    body: &mut ClothBody,
-) {
-    let areal_density = body.areal_density;
-    body.set_masses(particles, areal_density);
-    if std::mem::replace(&mut body.error_cooldown, ERROR_COOLDOWN) == 0 {
-        error!(
-            "cloth {entity}: has a position or force that is not finite, and was put back into its last \
-             valid state; look for NaN or infinity in what your systems write to its \
-             ClothParticles and ClothConstraints"
-        );
+        targets.push(pin.target(affine, origin));
     }
 }

@@ -8,11 +8,8 @@ use crate::solver::{
 };
 use crate::{
     cloth::{
-        Cloth, SelfCollision,
+        SelfCollision,
         activity::InMotion,
-        components::ClothBody,
-        particles::{ClothConstraints, ClothParticles},
-        planar::PlanarCloth,
         planar_constraint::plane_of,
         schedule::ClothSubstepTime,
         settings::{ClothGravity, ClothMaxThreads},
@@ -21,39 +18,18 @@ use crate::{
     collision::{
         active_colliders::ActiveColliders,
         broad_phase::{ClothPair, ClothPairs},
-        contacts::ClothContacts,
         layers::ClothLayers,
     },
     grab::ClothGrabs,
-    pressure::ClothPressure,
+    step::query::{LentState, StepQuery, StepQueryItem},
     tearing::ClothTearing,
 };
-use bevy::{
-    ecs::{query::QueryData, system::SystemParam},
-    prelude::*,
-};
+use bevy::{ecs::system::SystemParam, prelude::*};
 
-/// Components of a cloth used in a substep.
-#[derive(QueryData)]
-#[query_data(mutable)]
-pub(crate) struct SubstepQuery {
-    pub(crate) entity: Entity,
-    cloth: &'static Cloth,
-    pub(crate) body: &'static mut ClothBody,
-    layers: Option<&'static ClothLayers>,
-    tearing: Option<&'static ClothTearing>,
-    planar: Option<&'static PlanarCloth>,
-    pressure: Option<&'static ClothPressure>,
-    grabs: &'static ClothGrabs,
-    pub(crate) particles: &'static mut ClothParticles,
-    constraints: &'static mut ClothConstraints,
-    pub(crate) contacts: &'static mut ClothContacts,
-}
-
-impl SubstepQueryItem<'_, '_> {
+impl StepQueryItem<'_, '_> {
     /// Returns the substep of this cloth that falls into this one of all cloths, if any.
     pub(crate) fn substep(&self, all: &SubstepTime) -> Option<SubstepTime> {
-        self.body.update_rate.due(all)
+        self.rate.due(all)
     }
 }
 
@@ -81,7 +57,7 @@ impl SubstepInputs<'_, '_, '_> {
     pub(crate) fn begin_substep(
         &self,
         workers: &mut Workers,
-        cloth: &mut SubstepQueryItem,
+        cloth: &mut StepQueryItem,
         time: &SubstepTime,
     ) {
         let mut stage = self.stage(cloth, time);
@@ -94,7 +70,7 @@ impl SubstepInputs<'_, '_, '_> {
     pub(crate) fn collide(
         &self,
         workers: &mut Workers,
-        cloth: &mut SubstepQueryItem,
+        cloth: &mut StepQueryItem,
         time: &SubstepTime,
     ) {
         if time.index == 0 {
@@ -114,102 +90,67 @@ impl SubstepInputs<'_, '_, '_> {
     }
 
     /// Splits the components of a cloth into state and settings.
-    fn stage<'a>(&self, cloth: &'a mut SubstepQueryItem, time: &SubstepTime) -> ClothStage<'a> {
+    fn stage<'a>(&self, cloth: &'a mut StepQueryItem, time: &SubstepTime) -> ClothStage<'a> {
+        let (shape, rate, grabs, layers) = (cloth.shape, &*cloth.rate, cloth.grabs, cloth.layers);
+        let contacts = cloth.contacts.bypass_change_detection();
+        let distance = contacts.distance(cloth.cloth, &cloth.body, shape, rate, time);
+        let ramped = cloth.ramped(time);
+        let settings = cloth.cloth;
         let plane = cloth
             .planar
             .and_then(|planar| plane_of(cloth.entity, planar, self.transforms));
-        let SubstepQueryItem {
-            cloth,
-            body,
-            layers,
-            tearing,
-            pressure,
-            grabs,
-            particles,
-            constraints,
-            contacts,
-            ..
-        } = cloth;
-        let body = body.bypass_change_detection();
-        let contacts = contacts.bypass_change_detection();
-        let ramped = body.ramped(cloth, time);
-        let radius = body.radius();
-        let uses_selection = uses_selected_colliders(body, self.colliders);
-        let enclosed_air = pressure.zip(body.enclosed_volume.rest_volume);
-        let enclosed_air = enclosed_air.map(|(pressure, volume)| EnclosedAir {
-            amount: body.ramped.map_or(0.0, |ramped| ramped.air),
-            ambient: pressure.ambient,
-            inside_out: volume < 0.0,
-        });
-        let distance = contacts.distance(cloth, body, time);
-        let iterations = body.update_rate.iterations(cloth.iterations);
-        let ClothBody {
-            topology,
-            torn,
-            triangles,
-            rope,
-            tethers,
-            tether_source,
-            bodies,
-            reference_frame,
-            ..
-        } = body;
-        let triangles = &*triangles;
-        let self_collision = distance.map(|distance| SelfCollisionSettings {
-            distance,
-            friction: cloth.fabric.surface().friction,
-            rest: torn
-                .as_ref()
-                .map_or(&topology.positions[..], |torn| &torn.rest),
-            to_world: tether_source.to_world,
-            triangles: (cloth.self_collision == SelfCollision::ParticlesAndEdges)
-                .then_some(&triangles.indices),
-        });
+        let enclosed_air = cloth.pressure.zip(cloth.volume.rest_volume);
+        let settings = StepSettings {
+            iterations: rate.iterations(settings.iterations),
+            compliance: ramped.compliance,
+            strain_limit: ramped.strain_limit,
+            relaxation_factor: ramped.relaxation_factor,
+            tether_scale: ramped.tether_scale,
+            surface: Surface {
+                thickness: ramped.thickness + shape.radius(),
+                ..settings.fabric.surface()
+            },
+            self_collision: distance.map(|distance| SelfCollisionSettings {
+                distance,
+                friction: settings.fabric.surface().friction,
+                rest: shape.rest(),
+                to_world: shape.to_world,
+                triangles: (settings.self_collision == SelfCollision::ParticlesAndEdges)
+                    .then_some(&shape.triangles.indices),
+            }),
+            enclosed_air: enclosed_air.map(|(pressure, volume)| EnclosedAir {
+                amount: cloth.body.ramped.map_or(0.0, |ramped| ramped.air),
+                ambient: pressure.ambient,
+                inside_out: volume < 0.0,
+            }),
+            plane,
+            records_loads: cloth.tearing.is_some_and(ClothTearing::by_load),
+            is_moved_externally: self.is_moved_externally,
+            ..settings.step_settings(time.step, time.count, self.gravity.0, Vec3::ZERO, 0.0)
+        };
+        let uses_selection = uses_selected_colliders(cloth, self.colliders);
+        let LentState {
+            state, colliders, ..
+        } = cloth.lend();
         ClothStage {
-            settings: StepSettings {
-                iterations,
-                compliance: ramped.compliance,
-                strain_limit: ramped.strain_limit,
-                relaxation_factor: ramped.relaxation_factor,
-                tether_scale: ramped.tether_scale,
-                surface: Surface {
-                    thickness: ramped.thickness + radius,
-                    ..cloth.fabric.surface()
-                },
-                self_collision,
-                enclosed_air,
-                plane,
-                records_loads: tearing.is_some_and(ClothTearing::by_load),
-                is_moved_externally: self.is_moved_externally,
-                ..cloth.step_settings(time.step, time.count, self.gravity.0, Vec3::ZERO, 0.0)
-            },
-            state: ClothState {
-                particles: &mut particles.0,
-                constraints: &mut constraints.bypass_change_detection().0,
-                triangles,
-                segments: rope.as_ref().map(|rope| &rope.segments),
-                tethers,
-                motion_constraints: &reference_frame.motion_constraints,
-                bodies,
-                contacts: &mut contacts.contacts,
-            },
+            state,
+            settings,
             grabs,
-            layers: *layers,
-            selected_colliders: uses_selection.then_some(&reference_frame.collider_buffer),
+            layers,
+            selected_colliders: uses_selection.then_some(colliders),
         }
     }
 
     /// Selects the colliders of a cloth for this step, where it does not take all on its layers as they are.
-    fn select_colliders(&self, cloth: &mut SubstepQueryItem, time: &SubstepTime) {
-        let layers = cloth.layers;
-        let body = cloth.body.bypass_change_detection();
-        if !uses_selected_colliders(body, self.colliders) {
+    fn select_colliders(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
+        if !uses_selected_colliders(cloth, self.colliders) {
             return;
         }
-        let frame_motion = body.reference_frame.frame_motion;
-        let steps_covered = body.update_rate.steps_covered();
-        let thickness = body.ramped(cloth.cloth, time).thickness + body.radius();
-        let buffer = &mut body.reference_frame.collider_buffer;
+        let layers = cloth.layers;
+        let frame_motion = cloth.frame.frame_motion;
+        let steps_covered = cloth.rate.steps_covered();
+        let thickness = cloth.ramped(time).thickness + cloth.shape.radius();
+        let buffer = &mut cloth.contacts.bypass_change_detection().collider_buffer;
         buffer.clear();
         if frame_motion.is_some() || steps_covered > 1 {
             let swept = self.colliders.on_layers_over_steps(layers, steps_covered);
@@ -232,9 +173,9 @@ impl ClothStage<'_> {
 
 /// Returns whether a cloth takes a selection of the colliders: because they move relative to its frame or over
 /// several steps, or because there are many.
-fn uses_selected_colliders(body: &ClothBody, colliders: &ActiveColliders) -> bool {
-    body.reference_frame.frame_motion.is_some()
-        || body.update_rate.steps_covered() > 1
+fn uses_selected_colliders(cloth: &StepQueryItem, colliders: &ActiveColliders) -> bool {
+    cloth.frame.frame_motion.is_some()
+        || cloth.rate.steps_covered() > 1
         || colliders.len() > MAX_UNFILTERED_COLLIDERS
 }
 
@@ -263,13 +204,13 @@ fn swept_bounds(p: &ParticleArrays, thickness: f32, time: &SubstepTime) -> [Vec3
 /// Solves contacts of a pair of cloths, if both take this substep.
 pub(crate) fn collide_pair(
     pair: &mut ClothPair,
-    [a, b]: [&mut SubstepQueryItem; 2],
+    [a, b]: [&mut StepQueryItem; 2],
     time: &SubstepTime,
 ) {
     if a.substep(time).is_none() || b.substep(time).is_none() {
         return;
     }
-    let triangles = [&a.body.triangles.indices, &b.body.triangles.indices];
+    let triangles = [&a.shape.triangles.indices, &b.shape.triangles.indices];
     if pair.collide([&mut a.particles, &mut b.particles], triangles, time) {
         for cloth in [a, b] {
             cloth
@@ -296,8 +237,8 @@ impl StageParams<'_, '_> {
     /// Calls a stage for all cloths that take this substep.
     fn for_each_cloth(
         &mut self,
-        cloths: &mut Query<SubstepQuery, InMotion>,
-        stage: impl Fn(&SubstepInputs, &mut Workers, &mut SubstepQueryItem, &SubstepTime) + Sync,
+        cloths: &mut Query<StepQuery, InMotion>,
+        stage: impl Fn(&SubstepInputs, &mut Workers, &mut StepQueryItem, &SubstepTime) + Sync,
     ) {
         let inputs = SubstepInputs {
             transforms: &self.transforms,
@@ -305,7 +246,7 @@ impl StageParams<'_, '_> {
             colliders: &self.colliders,
             is_moved_externally: true,
         };
-        let size = |cloth: &SubstepQueryItem| cloth.particles.len();
+        let size = |cloth: &StepQueryItem| cloth.particles.len();
         let time = &self.time.0;
         (self.workers).for_each_cloth(
             *self.threads,
@@ -320,21 +261,21 @@ impl StageParams<'_, '_> {
     }
 }
 
-pub(crate) fn integrate(mut cloths: Query<SubstepQuery, InMotion>, mut params: StageParams) {
+pub(crate) fn integrate(mut cloths: Query<StepQuery, InMotion>, mut params: StageParams) {
     params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
         let mut stage = inputs.stage(cloth, time);
         stage.state.integrate(workers, &stage.settings, time);
     });
 }
 
-pub(crate) fn relax(mut cloths: Query<SubstepQuery, InMotion>, mut params: StageParams) {
+pub(crate) fn relax(mut cloths: Query<StepQuery, InMotion>, mut params: StageParams) {
     params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
         inputs.stage(cloth, time).relax(workers, time);
     });
 }
 
 pub(crate) fn collide(
-    mut cloths: Query<SubstepQuery, InMotion>,
+    mut cloths: Query<StepQuery, InMotion>,
     mut params: StageParams,
     mut cloth_pairs: ResMut<ClothPairs>,
 ) {

@@ -17,7 +17,10 @@ use crate::{
         broad_phase::{ClothPair, ClothPairs, connected_components},
     },
     solver::{SubstepTime, Workers},
-    step::stages::{SubstepInputs, SubstepQuery, SubstepQueryItem, collide_pair},
+    step::{
+        query::{StepQuery, StepQueryItem},
+        stages::{SubstepInputs, collide_pair},
+    },
 };
 use bevy::{
     ecs::{
@@ -68,7 +71,7 @@ impl PluginSystems {
 
 /// System parameters for substeps without the schedule.
 type SubstepState = SystemState<(
-    Query<'static, 'static, SubstepQuery, InMotion>,
+    Query<'static, 'static, StepQuery, InMotion>,
     TransformHelper<'static, 'static>,
     Res<'static, ClothGravity>,
     Res<'static, ActiveColliders>,
@@ -125,9 +128,9 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
         is_moved_externally: false,
     };
     let due = cloths.iter_mut();
-    let due = due.filter(|cloth| !cloth.body.update_rate.is_skipped);
+    let due = due.filter(|cloth| !cloth.rate.is_skipped);
     if cloth_pairs.is_empty() {
-        let size = |cloth: &SubstepQueryItem| cloth.particles.len();
+        let size = |cloth: &StepQueryItem| cloth.particles.len();
         workers.for_each_cloth(*threads, due, size, |workers, mut cloth| {
             let cloth = std::slice::from_mut(&mut cloth);
             run_island(&inputs, workers, cloth, &mut [], &time);
@@ -151,14 +154,14 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
 /// Island: cloths connected by pairs, or a single one.
 struct Island<'a, 'w, 's> {
     /// Sorted by entity.
-    cloths: Vec<SubstepQueryItem<'w, 's>>,
+    cloths: Vec<StepQueryItem<'w, 's>>,
     /// Pairs of indices of cloths that may touch, with their contacts.
     pairs: Vec<([usize; 2], &'a mut ClothPair)>,
 }
 
 /// Groups cloths by island.
 fn group_by_island<'a, 'w, 's>(
-    mut cloths: Vec<SubstepQueryItem<'w, 's>>,
+    mut cloths: Vec<StepQueryItem<'w, 's>>,
     pairs: &'a mut [ClothPair],
 ) -> Vec<Island<'a, 'w, 's>> {
     cloths.sort_unstable_by_key(|cloth| cloth.entity);
@@ -197,7 +200,7 @@ fn group_by_island<'a, 'w, 's>(
 pub(crate) fn run_island(
     inputs: &SubstepInputs,
     workers: &mut Workers,
-    cloths: &mut [SubstepQueryItem],
+    cloths: &mut [StepQueryItem],
     pairs: &mut [([usize; 2], &mut ClothPair)],
     time: &SubstepTime,
 ) {

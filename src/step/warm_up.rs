@@ -5,19 +5,15 @@ use crate::{
     build::check_settings::check_cloth,
     cloth::{
         Cloth,
-        components::ClothBody,
-        particles::ClothParticles,
+        body::ClothBody,
         schedule::MAX_STEP,
         settings::{ClothGravity, ClothSubsteps},
         transforms::Anchors,
         warm_up::{ClothWarmUp, MAX_STEPS},
     },
     collision::{collider::ClothCollider, layers::ClothLayers},
-    sleep::SleepTimer,
     step::{
-        finish::{FinishQuery, finish_one},
-        prepare::{AirParams, PrepareQuery},
-        stages::{SubstepInputs, SubstepQuery},
+        finish::finish_one, prepare::AirParams, query::StepQuery, stages::SubstepInputs,
         substeps::run_island,
     },
     wind::settings::WindTime,
@@ -48,10 +44,7 @@ pub(crate) struct WarmUpParams<'w, 's> {
 pub(crate) fn warm_up(
     mut cloths: ParamSet<(
         Query<(Entity, &ClothWarmUp, &mut Cloth), NeedsWarmUp>,
-        Query<PrepareQuery>,
-        Query<SubstepQuery>,
-        Query<FinishQuery>,
-        Query<(&mut ClothParticles, &mut SleepTimer)>,
+        Query<StepQuery>,
     )>,
     params: WarmUpParams,
 ) {
@@ -75,12 +68,13 @@ pub(crate) fn warm_up(
         check_cloth(entity, cloth.bypass_change_detection());
         pending.push((entity, *steps));
     }
+    let mut cloths = cloths.p1();
     for (entity, steps) in pending {
         for _ in 0..steps.0.min(MAX_STEPS) {
-            if let Ok(cloth) = cloths.p1().get_mut(entity) {
+            if let Ok(cloth) = cloths.get_mut(entity) {
                 step_inputs.run(&mut Workers::serial(), cloth);
             }
-            if let Ok(mut cloth) = cloths.p2().get_mut(entity) {
+            if let Ok(mut cloth) = cloths.get_mut(entity) {
                 let cloth = std::slice::from_mut(&mut cloth);
                 run_island(
                     &substep_inputs,
@@ -90,15 +84,15 @@ pub(crate) fn warm_up(
                     &time,
                 );
             }
-            if let Ok(cloth) = cloths.p3().get_mut(entity) {
+            if let Ok(cloth) = cloths.get_mut(entity) {
                 finish_one(&mut Workers::serial(), cloth, &time);
             }
         }
-        if let Ok((mut particles, mut sleep_timer)) = cloths.p4().get_mut(entity) {
+        if let Ok(mut cloth) = cloths.get_mut(entity) {
             // The next frame renders the current positions, without interpolation.
-            let particles = &mut particles.0;
+            let particles = &mut cloth.particles.0;
             particles.previous.copy_from(&particles.position);
-            sleep_timer.bypass_change_detection().state.wake();
+            cloth.sleep_timer.bypass_change_detection().state.wake();
         }
     }
 }

@@ -5,6 +5,7 @@
 //! | `mod` | [`ClothTearing`], the component that lets a cloth tear |
 //! | `events` | events: [`CutCloth`], [`TearEdge`], [`ShredCloth`], [`ClothTorn`] |
 //! | `apply_edit` | applies a topology edit to all components of a cloth |
+//! | `progress` | strokes that cut a cloth, and its resistance to tears |
 //! | `requests` | observers of the events |
 //! | `overload` | breaks overloaded edges |
 //! | `plugin` | registration |
@@ -13,13 +14,14 @@ mod apply_edit;
 mod events;
 mod overload;
 pub(crate) mod plugin;
-pub(crate) mod progress;
+mod progress;
 mod requests;
 
 pub use crate::solver::topology::{Blade, TearLimit};
 
 pub(crate) use apply_edit::TopologyEditor;
 pub use events::{ClothTorn, CutCloth, ShredCloth, TearCause, TearEdge, TornEdge};
+pub(crate) use progress::{CutEnd, TearProgress};
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]

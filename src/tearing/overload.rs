@@ -1,13 +1,17 @@
 //! Breaks overloaded edges.
 
-use super::{ClothTearing, TearCause, TearResistance, TopologyEditor, requests::split_rope_edges};
+use super::{
+    ClothTearing, TearCause, TearProgress, TearResistance, TopologyEditor,
+    requests::split_rope_edges,
+};
 use crate::solver::topology::{CrossSection, Overload, TearLimit, overloaded};
 use crate::{
     cloth::{
         activity::InMotion,
-        components::ClothBody,
         particles::{ClothConstraints, ClothParticles},
+        shape::ClothShape,
         source::ClothSource,
+        update_rate::UpdateRate,
     },
     render::own_mesh::{Binding, ClothMesh},
 };
@@ -18,14 +22,14 @@ use bevy::{mesh::VertexAttributeValues, prelude::*};
 fn find_resistance(
     entity: Entity,
     resistance: &TearResistance,
-    body: &ClothBody,
+    shape: &ClothShape,
     binding: &Binding,
     own: Option<&Mesh>,
 ) -> Vec<f32> {
     match resistance {
         TearResistance::Uniform => Vec::new(),
         TearResistance::Predicate(function) => {
-            body.rest().iter().map(|&at| (function.0)(at)).collect()
+            shape.rest().iter().map(|&at| (function.0)(at)).collect()
         }
         TearResistance::VertexColour => {
             let red = own.and_then(red_channel);
@@ -36,7 +40,7 @@ fn find_resistance(
                 );
                 return Vec::new();
             };
-            let mut least = vec![f32::INFINITY; body.rest().len()];
+            let mut least = vec![f32::INFINITY; shape.rest().len()];
             for (particle, &red) in binding.vertex_to_particle().iter().zip(&red) {
                 // Vertices without a triangle have no particle.
                 if let Some(least) = least.get_mut(particle as usize) {
@@ -72,7 +76,9 @@ pub(crate) fn tear_overloaded(
                     Entity,
                     Ref<ClothTearing>,
                     Ref<ClothSource>,
-                    &mut ClothBody,
+                    &mut TearProgress,
+                    &ClothShape,
+                    &UpdateRate,
                     &ClothMesh,
                     &ClothParticles,
                     &ClothConstraints,
@@ -86,14 +92,16 @@ pub(crate) fn tear_overloaded(
 ) {
     let mut due: Vec<(Entity, Vec<Overload>, ClothTearing)> = Vec::new();
     let (mut cloths, meshes) = params.p0();
-    for (entity, tearing, source, mut body, mesh, particles, constraints) in &mut cloths {
-        if body.update_rate.is_skipped {
+    for (entity, tearing, source, mut progress, shape, rate, mesh, particles, constraints) in
+        &mut cloths
+    {
+        if rate.is_skipped {
             continue;
         }
         if tearing.is_changed() || source.is_changed() {
             let own = meshes.get(&source.own);
             let resistance = &tearing.resistance;
-            body.resistance = find_resistance(entity, resistance, &body, &mesh.binding, own);
+            progress.resistance = find_resistance(entity, resistance, shape, &mesh.binding, own);
         }
         let value = match tearing.limit {
             TearLimit::Strain(value) | TearLimit::Load(value) => value,
@@ -106,10 +114,10 @@ pub(crate) fn tear_overloaded(
             }
             continue;
         }
-        let resistance = |i: u32| body.resistance.get(i as usize).copied().unwrap_or(1.0);
-        let section = match &body.rope {
-            Some(_) => CrossSection::Rope(std::f32::consts::TAU * body.radius()),
-            None => CrossSection::Sheet(&body.triangles),
+        let resistance = |i: u32| progress.resistance.get(i as usize).copied().unwrap_or(1.0);
+        let section = match &shape.segments {
+            Some(_) => CrossSection::Rope(std::f32::consts::TAU * shape.radius()),
+            None => CrossSection::Sheet(&shape.triangles),
         };
         let mut found = overloaded(particles, constraints, section, tearing.limit, resistance);
         found.truncate(tearing.most_per_step as usize * ATTEMPTS_PER_TEAR);
@@ -122,7 +130,7 @@ pub(crate) fn tear_overloaded(
         let most = tearing.most_per_step as usize;
         let edges = overloads.iter().map(|overload| overload.edge);
         let cloth = editor.view(entity);
-        if cloth.is_some_and(|cloth| cloth.body.rope.is_some()) {
+        if cloth.is_some_and(|cloth| cloth.shape.segments.is_some()) {
             split_rope_edges(&mut editor, entity, TearCause::Overload, edges.take(most));
             continue;
         }

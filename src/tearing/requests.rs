@@ -9,7 +9,7 @@ pub(crate) fn cut(event: On<CutCloth>, mut editor: TopologyEditor) {
     let Some(cloth) = editor.view(entity) else {
         return;
     };
-    if let Some(rope) = &cloth.body.rope {
+    if let Some(segments) = &cloth.shape.segments {
         let crossed = |&[a, b]: &[u32; 2]| {
             let ends = [a, b].map(|i| cloth.particles.world_position(i as usize));
             let fraction = blade.crossing(ends[0], ends[1])?;
@@ -22,7 +22,7 @@ pub(crate) fn cut(event: On<CutCloth>, mut editor: TopologyEditor) {
             };
             Some(if prefers_a { [a, b] } else { [b, a] })
         };
-        let edges: Vec<_> = rope.segments.ends.iter().filter_map(crossed).collect();
+        let edges: Vec<_> = segments.ends.iter().filter_map(crossed).collect();
         split_rope_edges(&mut editor, entity, TearCause::Cut, edges);
         return;
     }
@@ -54,9 +54,9 @@ pub(crate) fn tear_edge(event: On<TearEdge>, mut editor: TopologyEditor) {
         warn!("cloth {entity}: no edge {edge:?} to tear; it has {count} particles");
         return;
     }
-    if let Some(rope) = &cloth.body.rope {
+    if let Some(segments) = &cloth.shape.segments {
         let is_segment = |s: &[u32; 2]| *s == [a, b] || *s == [b, a];
-        if rope.segments.ends.iter().any(is_segment) {
+        if segments.ends.iter().any(is_segment) {
             split_rope_edges(&mut editor, entity, TearCause::Broken, [[a, b]]);
         }
         return;
@@ -79,9 +79,8 @@ pub(crate) fn shred(event: On<ShredCloth>, mut editor: TopologyEditor) {
         let [a, b] = [a, b].map(|i| particles.position.get(i as usize));
         ((a + b) * 0.5).distance_squared(centre) <= radius * radius
     };
-    if let Some(rope) = &cloth.body.rope {
-        let segments = rope.segments.ends.iter();
-        let near: Vec<u32> = segments
+    if let Some(segments) = &cloth.shape.segments {
+        let near: Vec<u32> = (segments.ends.iter())
             .filter(|segment| is_within(**segment))
             .flatten()
             .copied()
@@ -111,7 +110,11 @@ pub(super) fn split_rope_edges(
 ) {
     let is_inner = |i: u32| {
         editor.view(entity).is_some_and(|cloth| {
-            let segments = cloth.body.rope.iter().flat_map(|r| &r.segments.ends);
+            let segments = cloth
+                .shape
+                .segments
+                .iter()
+                .flat_map(|segments| &segments.ends);
             segments.flatten().filter(|end| **end == i).count() > 1
         })
     };
