@@ -21,9 +21,14 @@ pub(crate) mod reset;
 
 use bevy::prelude::*;
 
+/// Marks cloths that are not built yet because their preset is still being loaded.
+#[cfg(feature = "presets")]
+#[derive(Component, Clone)]
+pub(crate) struct AwaitsPreset;
+
 /// Query filter: cloths that wait for no preset to load.
 #[cfg(feature = "presets")]
-pub(crate) type PresetResolved = Without<crate::preset::AwaitsPreset>;
+pub(crate) type PresetResolved = Without<AwaitsPreset>;
 /// Query filter: cloths that wait for no preset to load, which are all.
 #[cfg(not(feature = "presets"))]
 pub(crate) type PresetResolved = ();

@@ -45,7 +45,7 @@ pub struct ClothSleeping;
 #[component(storage = "SparseSet")]
 pub struct ClothPaused;
 
-/// Marker for cloths that [`ClothLod`](crate::lod::ClothLod) has culled.
+/// Marker for cloths that `ClothLod` has culled.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[component(storage = "SparseSet", clone_behavior = Ignore)]

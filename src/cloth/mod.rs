@@ -64,9 +64,9 @@ use serde::{Deserialize, Serialize};
 /// be changed at any time. A change takes effect in the next step and never jerks the cloth: greater stiffness and
 /// thickness are ramped up over several steps. Removing `Cloth` restores the entity's original mesh.
 ///
-/// Cloth moves in world space. [`ClothPlugin`](crate::ClothPlugin) gives every cloth [`Pins`](crate::pins::Pins), by
-/// default none. The [`Transform`] of its entity sets the initial pose and moves its pins; particles that are not
-/// pinned do not follow it. The scale is read when the cloth is built or reset ([`ResetCloth`]).
+/// Cloth moves in world space. [`ClothPlugin`](crate::ClothPlugin) gives every cloth `Pins`, by default none. The
+/// [`Transform`] of its entity sets the initial pose and moves its pins; particles that are not pinned do not follow
+/// it. The scale is read when the cloth is built or reset ([`ResetCloth`]).
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -94,12 +94,12 @@ pub struct Cloth {
     /// cloth at rest. 1 to 100, default `Some(1.0)`; `None` switches these tethers (long-range attachments) off.
     /// They keep cloth from stretching that hangs from few particles. Elastic fabric lengthens them by
     /// [`Fabric::strain_limit`]. Cloth whose rest lengths are edited needs a larger scale. Cloth that tears by load
-    /// has no tethers ([`ClothTearing`](crate::tearing::ClothTearing)), since the load that they carry reaches no edge.
+    /// has no tethers (`ClothTearing`), since the load that they carry reaches no edge.
     pub tether_scale: Option<f32>,
     /// Collision with itself and with other cloths. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
     /// Speed below which the cloth falls asleep after half a second, m/s. 0 to 1, default 0.005; at 0 it never
-    /// sleeps. [`ClothSleeping`](crate::sleep::ClothSleeping) lists the events that wake it.
+    /// sleeps. [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.
     pub sleep_speed: f32,
 }
 
@@ -120,8 +120,8 @@ impl Default for Cloth {
 
 /// Collision of a cloth with itself and with other cloths.
 ///
-/// Two cloths collide if both have this on and their [`ClothLayers`](crate::collision::ClothLayers) interact. They keep the greater
-/// of their two self-collision distances, with the mean friction of both; the lighter one yields more.
+/// Two cloths collide if both have this on and their `ClothLayers` interact. They keep the greater of their two
+/// self-collision distances, with the mean friction of both; the lighter one yields more.
 ///
 /// Particles keep the thickness of the [`Fabric`] from each other (for a rope, plus its diameter), but at least once
 /// and at most 3 times the mean rest distance of neighbouring particles: with less, particles slip through between

@@ -269,8 +269,7 @@ pub(crate) enum WriteSystems {
 }
 
 /// Adds the schedules of the plugin, the systems that run them, and the order of all sets. The order in
-/// [`ClothSubstep`] is configured together with the systems there
-/// ([`StepPlugin`](crate::step::plugin::StepPlugin)).
+/// [`ClothSubstep`] is configured together with the systems there, by `StepPlugin`.
 pub(crate) fn add_schedules(app: &mut App, schedule: ClothStepSchedule) {
     add_single_threaded(app, StepSchedule::Begin);
     add_single_threaded(app, StepSchedule::Prepare);

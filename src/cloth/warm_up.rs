@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 /// ```
 ///
 /// The surroundings do not move meanwhile, and the wind is that of the moment. The cloth collides with primitives
-/// ([`ClothCollider`](crate::collision::ClothCollider)), and with mesh colliders that existed before it, but not with other
-/// cloth. Your own systems in [`ClothSubstep`](crate::cloth::ClothSubstep) do not run. All steps run in one frame, each
-/// at the cost of a normal step.
+/// (`ClothCollider`), and with mesh colliders that existed before it, but not with other cloth. Your own systems in
+/// [`ClothSubstep`](crate::cloth::ClothSubstep) do not run. All steps run in one frame, each at the cost of a normal
+/// step.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(

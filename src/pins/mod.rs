@@ -106,10 +106,9 @@ pub enum PinSelector {
     Corner(ClothCorner),
     /// All particles on a side of the bounding box, within 0.1 % of its size.
     Edge(ClothEdge),
-    /// Particle of this vertex of the mesh; for a [`Rope`](crate::rope::Rope), the particle with this index along it,
-    /// from 0.
+    /// Particle of this vertex of the mesh; for a `Rope`, the particle with this index along it, from 0.
     Index(u32),
-    /// Particles of the first and the last vertex: the two ends of a [`Rope`](crate::rope::Rope).
+    /// Particles of the first and the last vertex: the two ends of a `Rope`.
     Ends,
     /// All particles above a threshold of a painted channel.
     Painted {
@@ -191,12 +190,12 @@ impl Pins {
         Self::one(PinSelector::Edge(edge))
     }
 
-    /// Pins both ends of a [`Rope`](crate::rope::Rope).
+    /// Pins both ends of a `Rope`.
     pub fn ends() -> Self {
         Self::one(PinSelector::Ends)
     }
 
-    /// Pins the particle of a vertex of the mesh, or with this index along a [`Rope`](crate::rope::Rope).
+    /// Pins the particle of a vertex of the mesh, or with this index along a `Rope`.
     pub fn index(vertex: u32) -> Self {
         Self::one(PinSelector::Index(vertex))
     }

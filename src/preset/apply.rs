@@ -7,6 +7,7 @@ use super::{
     ClothEnvironment, ClothEnvironmentHandle, ClothPreset, ClothPresetError, ClothPresetHandle,
 };
 use crate::{
+    build::AwaitsPreset,
     cloth::{
         Cloth,
         settings::{ClothGravity, ClothSubsteps},
@@ -18,10 +19,6 @@ use bevy::{
     platform::collections::HashMap,
     prelude::*,
 };
-
-/// Marks cloths that are not built yet because their preset is still being loaded.
-#[derive(Component, Clone)]
-pub(crate) struct AwaitsPreset;
 
 /// Preset last applied to a cloth, and its values.
 #[derive(Component, Clone, PartialEq)]

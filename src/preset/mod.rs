@@ -24,7 +24,6 @@ use crate::{
     },
     wind::settings::{Wind, WindOcclusion, WindTurbulence},
 };
-pub(crate) use apply::AwaitsPreset;
 use bevy::{ecs::template::FromTemplate, prelude::*};
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "panel")]

@@ -6,7 +6,7 @@ use crate::{
 };
 use bevy::prelude::*;
 
-/// Wakes sleeping cloths. [`finish`](crate::step::finish) puts them to sleep.
+/// Wakes sleeping cloths. `finish` puts them to sleep.
 pub(crate) struct SleepPlugin;
 
 impl Plugin for SleepPlugin {

@@ -1,6 +1,6 @@
 //! Steps a cloth: the stages of a substep, and a whole fixed step of them.
 //!
-//! The plugin calls the same stages, all in a row or as the systems of [`ClothSubstep`](crate::cloth::ClothSubstep).
+//! The plugin calls the same stages, all in a row or as the systems of `ClothSubstep`.
 //!
 //! | stage | effect |
 //! |---|---|

@@ -39,7 +39,7 @@ use std::{fmt, sync::Arc};
 /// rule applies. Entities that already have [`Cloth`] are skipped.
 ///
 /// With the feature `gltf`, custom properties of objects, meshes and materials do the same without any code: the
-/// [manual](crate::manual::characters) lists them.
+/// chapter on characters of the manual lists them.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct ClothRules {
     rules: Vec<Rule>,

@@ -39,8 +39,7 @@ pub struct Fabric {
     pub weft_stiffness: Option<f32>,
     /// Largest strain along warp and weft where the fabric is elastic, as a fraction of the rest length. 0 to 10,
     /// default `Some(0.1)`; `None` sets no limit. Inextensible edges need none, and are held a little less well
-    /// while others are elastic. Cloth that tears ([`ClothTearing`](crate::tearing::ClothTearing)) has no limit, since a
-    /// limit would keep it whole.
+    /// while others are elastic. Cloth that tears (`ClothTearing`) has no limit, since a limit would keep it whole.
     pub strain_limit: Option<f32>,
     /// Shear stiffness, N/m: force per metre of width and radian that turns the squares of the weave into
     /// diamonds. 0.1 to 1 000 000, default `Some(10_000.0)`; `None` keeps them square. Fabric that stretches more
