@@ -128,11 +128,7 @@ impl BuiltComponents {
         };
         self.shape.build_fingerprint =
             BuildFingerprint::new(&self.shape, binding, &self.constraints);
-        let painted = PaintedShape {
-            shape: &self.shape,
-            paint: &self.paint,
-            skin,
-        };
+        let painted = PaintedShape::new(&self.shape, &self.paint, skin);
         let (frame, bound) = (&mut self.frame, &mut self.pins);
         rebind_pins(entity, pins, &self.particles, painted, bound, frame);
         let origin = self.particles.origin;

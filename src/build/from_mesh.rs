@@ -161,11 +161,7 @@ pub(crate) fn build(
         let mut built_cloth = BuiltComponents::new(particles, constraints, shape, mesh, source);
         built_cloth.paint = mesh_paint;
         built_cloth.pins.seam = seam;
-        let painted = PaintedShape {
-            shape: &built_cloth.shape,
-            paint: &built_cloth.paint,
-            skin: skin.as_ref(),
-        };
+        let painted = PaintedShape::new(&built_cloth.shape, &built_cloth.paint, skin.as_ref());
         let multipliers = &mut built_cloth.multipliers;
         bind_masses(entity, paint, painted, multipliers);
         bind_stiffness(entity, paint, painted, multipliers);

@@ -116,11 +116,7 @@ pub(crate) fn reset(
         None => particles.reset(origin, &rest),
     }
     constraints.set_rest_lengths(&rest);
-    let painted = PaintedShape {
-        shape,
-        paint: cloth.mesh_paint,
-        skin,
-    };
+    let painted = PaintedShape::new(shape, cloth.mesh_paint, skin);
     bind_stiffness(entity, cloth.paint, painted, &mut cloth.multipliers);
     cloth.multipliers.apply_stiffness(constraints);
     constraints.measure_aspects(&rest, &shape.topology.triangles);
@@ -129,11 +125,7 @@ pub(crate) fn reset(
     }
     shape.set_areas(&rest);
     shape.to_world = to_world;
-    let painted = PaintedShape {
-        shape,
-        paint: cloth.mesh_paint,
-        skin,
-    };
+    let painted = PaintedShape::new(shape, cloth.mesh_paint, skin);
     let (frame, bound) = (&mut *cloth.frame, &mut *cloth.bound_pins);
     frame.history = FrameHistory {
         origin,

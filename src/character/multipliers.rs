@@ -21,11 +21,19 @@ pub(crate) struct MeshPaint(pub(crate) Paint);
 #[derive(Clone, Copy)]
 pub(crate) struct PaintedShape<'a> {
     pub(crate) shape: &'a ClothShape,
-    pub(crate) paint: &'a MeshPaint,
+    paint: &'a MeshPaint,
     pub(crate) skin: Option<&'a SkinWeights>,
 }
 
 impl<'a> PaintedShape<'a> {
+    pub(crate) fn new(
+        shape: &'a ClothShape,
+        paint: &'a MeshPaint,
+        skin: Option<&'a SkinWeights>,
+    ) -> Self {
+        Self { shape, paint, skin }
+    }
+
     /// Returns the painted channels.
     pub(crate) fn channels(self) -> &'a Paint {
         &self.paint.0

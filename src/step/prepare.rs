@@ -201,11 +201,7 @@ impl StepInputs<'_, '_, '_> {
         // before the cloth was built, and none where `Pins` was removed.
         let wanted = cloth.pins.unwrap_or(&NO_PINS);
         let (particles, max_distance) = (&cloth.particles, cloth.max_distance);
-        let painted = PaintedShape {
-            shape: cloth.shape,
-            paint: cloth.mesh_paint,
-            skin: cloth.skin.as_deref(),
-        };
+        let painted = PaintedShape::new(cloth.shape, cloth.mesh_paint, cloth.skin.as_deref());
         let (frame, bound_pins) = (&mut *cloth.frame, &mut *cloth.bound_pins);
         let max_distance_changed = frame.bound_max_distance.as_ref() != max_distance;
         if max_distance_changed {
@@ -284,11 +280,7 @@ impl StepInputs<'_, '_, '_> {
         if let Some(skin) = &mut cloth.skin {
             reference_frame::update_skin(entity, skin, frame, origin, anchors);
         }
-        let painted = PaintedShape {
-            shape: cloth.shape,
-            paint: cloth.mesh_paint,
-            skin: cloth.skin.as_deref(),
-        };
+        let painted = PaintedShape::new(cloth.shape, cloth.mesh_paint, cloth.skin.as_deref());
         let wanted = cloth.max_distance;
         reference_frame::update_motion_constraints(
             entity, wanted, painted, frame, particles, anchors,
