@@ -3,8 +3,7 @@
 //! [`substep`](crate::step::substeps) runs them all in a row, the systems of this file one at a time for all cloths.
 
 use crate::solver::{
-    ClothState, Collider, EnclosedAir, ParticleArrays, SelfCollisionSettings, StepSettings,
-    SubstepTime, Surface, Workers,
+    EnclosedAir, ParticleArrays, SelfCollisionSettings, StepSettings, SubstepTime, Surface, Workers,
 };
 use crate::{
     cloth::{
@@ -18,9 +17,7 @@ use crate::{
     collision::{
         active_colliders::ActiveColliders,
         broad_phase::{ClothPair, ClothPairs},
-        layers::ClothLayers,
     },
-    grab::ClothGrabs,
     step::query::{LentState, StepQuery, StepQueryItem},
     tearing::ClothTearing,
 };
@@ -42,28 +39,20 @@ pub(crate) struct SubstepInputs<'a, 'w, 's> {
     pub(crate) is_moved_externally: bool,
 }
 
-/// Cloth in a stage: its state in the solver, its settings, and what it may touch.
-struct ClothStage<'a> {
-    state: ClothState<'a>,
-    settings: StepSettings<'a>,
-    grabs: &'a ClothGrabs,
-    layers: Option<&'a ClothLayers>,
-    /// Colliders selected for this step; `None` if those on its layers were not filtered.
-    selected_colliders: Option<&'a [Collider]>,
-}
-
 impl SubstepInputs<'_, '_, '_> {
     /// Takes the stages of a substep before contacts between cloths.
     pub(crate) fn begin_substep(
         &self,
         workers: &mut Workers,
         cloth: &mut StepQueryItem,
+        settings: &StepSettings,
         time: &SubstepTime,
     ) {
-        let mut stage = self.stage(cloth, time);
-        stage.state.integrate(workers, &stage.settings, time);
-        stage.relax(workers, time);
-        stage.state.collide_self(&stage.settings, time);
+        let grabs = cloth.grabs;
+        let mut state = cloth.lend().state;
+        state.integrate(workers, settings, time);
+        state.relax(workers, settings, grabs.constraints(), time);
+        state.collide_self(settings, time);
     }
 
     /// Takes the stage of a substep after contacts between cloths.
@@ -71,85 +60,81 @@ impl SubstepInputs<'_, '_, '_> {
         &self,
         workers: &mut Workers,
         cloth: &mut StepQueryItem,
+        settings: &StepSettings,
         time: &SubstepTime,
     ) {
-        if time.index == 0 {
-            self.select_colliders(cloth, time);
+        let uses_selection = uses_selected_colliders(cloth, self.colliders);
+        if uses_selection && time.index == 0 {
+            self.select_colliders(cloth, settings.surface.thickness, time);
         }
-        let mut stage = self.stage(cloth, time);
-        let (all, selected) = match stage.selected_colliders {
-            Some(selected) => (None, selected),
-            None => (Some(self.colliders.on_layers(stage.layers)), &[][..]),
+        let layers = cloth.layers;
+        let LentState {
+            mut state,
+            colliders: selected,
+            ..
+        } = cloth.lend();
+        let (all, selected) = if uses_selection {
+            (None, selected)
+        } else {
+            (Some(self.colliders.on_layers(layers)), &[][..])
         };
         let colliders = all.into_iter().flatten().chain(selected);
         #[cfg(feature = "parry")]
-        let meshes = self.colliders.meshes.on_layers(stage.layers);
+        let meshes = self.colliders.meshes.on_layers(layers);
         #[cfg(not(feature = "parry"))]
         let meshes = ();
-        (stage.state).collide(workers, &stage.settings, colliders, meshes, time);
+        state.collide(workers, settings, colliders, meshes, time);
     }
 
-    /// Splits the components of a cloth into state and settings.
-    fn stage<'a>(&self, cloth: &'a mut StepQueryItem, time: &SubstepTime) -> ClothStage<'a> {
-        let (shape, rate, grabs, layers) = (cloth.shape, &*cloth.rate, cloth.grabs, cloth.layers);
+    /// Returns the settings of a substep of a cloth.
+    pub(crate) fn settings<'w>(
+        &self,
+        cloth: &mut StepQueryItem<'w, '_>,
+        time: &SubstepTime,
+    ) -> StepSettings<'w> {
+        let (user, shape, rate) = (cloth.cloth, cloth.shape, &*cloth.rate);
         let contacts = cloth.contacts.bypass_change_detection();
-        let distance = contacts.distance(cloth.cloth, &cloth.body, shape, rate, time);
+        let distance = contacts.distance(user, &cloth.body, shape, rate, time);
         let ramped = cloth.ramped(time);
-        let settings = cloth.cloth;
         let plane = cloth
             .planar
             .and_then(|planar| plane_of(cloth.entity, planar, self.transforms));
         let enclosed_air = cloth.pressure.zip(cloth.volume.rest_volume);
-        let settings = StepSettings {
-            iterations: rate.iterations(settings.iterations),
+        StepSettings {
+            iterations: cloth.rate.iterations(user.iterations),
             compliance: ramped.compliance,
             strain_limit: ramped.strain_limit,
             relaxation_factor: ramped.relaxation_factor,
             tether_scale: ramped.tether_scale,
             surface: Surface {
                 thickness: ramped.thickness + shape.radius(),
-                ..settings.fabric.surface()
+                ..user.fabric.surface()
             },
             self_collision: distance.map(|distance| SelfCollisionSettings {
                 distance,
-                friction: settings.fabric.surface().friction,
+                friction: user.fabric.surface().friction,
                 rest: shape.rest(),
                 to_world: shape.to_world,
-                triangles: (settings.self_collision == SelfCollision::ParticlesAndEdges)
+                triangles: (user.self_collision == SelfCollision::ParticlesAndEdges)
                     .then_some(&shape.triangles.indices),
             }),
             enclosed_air: enclosed_air.map(|(pressure, volume)| EnclosedAir {
-                amount: cloth.body.ramped.map_or(0.0, |ramped| ramped.air),
+                amount: ramped.air,
                 ambient: pressure.ambient,
                 inside_out: volume < 0.0,
             }),
             plane,
             records_loads: cloth.tearing.is_some_and(ClothTearing::by_load),
             is_moved_externally: self.is_moved_externally,
-            ..settings.step_settings(time.step, time.count, self.gravity.0, Vec3::ZERO, 0.0)
-        };
-        let uses_selection = uses_selected_colliders(cloth, self.colliders);
-        let LentState {
-            state, colliders, ..
-        } = cloth.lend();
-        ClothStage {
-            state,
-            settings,
-            grabs,
-            layers,
-            selected_colliders: uses_selection.then_some(colliders),
+            ..user.step_settings(time.step, time.count, self.gravity.0, Vec3::ZERO, 0.0)
         }
     }
 
-    /// Selects the colliders of a cloth for this step, where it does not take all on its layers as they are.
-    fn select_colliders(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
-        if !uses_selected_colliders(cloth, self.colliders) {
-            return;
-        }
+    /// Selects the colliders of a cloth of this thickness for this step.
+    fn select_colliders(&self, cloth: &mut StepQueryItem, thickness: f32, time: &SubstepTime) {
         let layers = cloth.layers;
         let frame_motion = cloth.frame.frame_motion;
         let steps_covered = cloth.rate.steps_covered();
-        let thickness = cloth.ramped(time).thickness + cloth.shape.radius();
         let buffer = &mut cloth.contacts.bypass_change_detection().collider_buffer;
         buffer.clear();
         if frame_motion.is_some() || steps_covered > 1 {
@@ -161,13 +146,6 @@ impl SubstepInputs<'_, '_, '_> {
             let bounds = swept_bounds(&cloth.particles, thickness, time);
             buffer.extend(self.colliders.near(layers, bounds));
         }
-    }
-}
-
-impl ClothStage<'_> {
-    fn relax(&mut self, workers: &mut Workers, time: &SubstepTime) {
-        let grabs = self.grabs.constraints();
-        self.state.relax(workers, &self.settings, grabs, time);
     }
 }
 
@@ -263,14 +241,16 @@ impl StageParams<'_, '_> {
 
 pub(crate) fn integrate(mut cloths: Query<StepQuery, InMotion>, mut params: StageParams) {
     params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
-        let mut stage = inputs.stage(cloth, time);
-        stage.state.integrate(workers, &stage.settings, time);
+        let settings = inputs.settings(cloth, time);
+        cloth.lend().state.integrate(workers, &settings, time);
     });
 }
 
 pub(crate) fn relax(mut cloths: Query<StepQuery, InMotion>, mut params: StageParams) {
     params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
-        inputs.stage(cloth, time).relax(workers, time);
+        let settings = inputs.settings(cloth, time);
+        let grabs = cloth.grabs.constraints();
+        cloth.lend().state.relax(workers, &settings, grabs, time);
     });
 }
 
@@ -280,8 +260,8 @@ pub(crate) fn collide(
     mut cloth_pairs: ResMut<ClothPairs>,
 ) {
     params.for_each_cloth(&mut cloths, |inputs, _, cloth, time| {
-        let mut stage = inputs.stage(cloth, time);
-        stage.state.collide_self(&stage.settings, time);
+        let settings = inputs.settings(cloth, time);
+        cloth.lend().state.collide_self(&settings, time);
     });
     for pair in cloth_pairs.pairs_mut() {
         if let Ok([mut a, mut b]) = cloths.get_many_mut(pair.cloths) {
@@ -289,6 +269,7 @@ pub(crate) fn collide(
         }
     }
     params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
-        inputs.collide(workers, cloth, time);
+        let settings = inputs.settings(cloth, time);
+        inputs.collide(workers, cloth, &settings, time);
     });
 }

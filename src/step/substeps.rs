@@ -207,8 +207,15 @@ pub(crate) fn run_island(
     for time in time.substeps() {
         for cloth in &mut *cloths {
             if let Some(time) = cloth.substep(&time) {
-                inputs.begin_substep(workers, cloth, &time);
+                let settings = inputs.settings(cloth, &time);
+                inputs.begin_substep(workers, cloth, &settings, &time);
+                if pairs.is_empty() {
+                    inputs.collide(workers, cloth, &settings, &time);
+                }
             }
+        }
+        if pairs.is_empty() {
+            continue;
         }
         for (indices, pair) in &mut *pairs {
             if let Ok(both) = cloths.get_disjoint_mut(*indices) {
@@ -217,7 +224,8 @@ pub(crate) fn run_island(
         }
         for cloth in &mut *cloths {
             if let Some(time) = cloth.substep(&time) {
-                inputs.collide(workers, cloth, &time);
+                let settings = inputs.settings(cloth, &time);
+                inputs.collide(workers, cloth, &settings, &time);
             }
         }
     }
