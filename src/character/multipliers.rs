@@ -17,7 +17,7 @@ use bevy::prelude::*;
 #[component(clone_behavior = Ignore)]
 pub(crate) struct MeshPaint(pub(crate) Paint);
 
-/// Shape of a cloth with everything painted on its mesh.
+/// Shape of a cloth, with everything painted on its mesh, and the skeleton of that mesh if it has one.
 #[derive(Clone, Copy)]
 pub(crate) struct PaintedShape<'a> {
     pub(crate) shape: &'a ClothShape,

@@ -9,7 +9,8 @@ use crate::solver::{
 use bevy::prelude::*;
 use std::sync::Arc;
 
-/// Ramped settings and tethers of a cloth. An entity with it is a built cloth. Written at the beginning of each step; read by the substeps, sleep and snapshots.
+/// Ramped settings and tethers of a cloth. An entity with it is a built cloth. Written at the beginning and the end of
+/// each step, and by resets, tears and snapshots; read by the substeps and by sleep.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ClothBody {
