@@ -8,12 +8,17 @@
 
 use crate::solver::Pose;
 use bevy::{
+    ecs::query::QueryData,
     math::{Affine3A, Vec3A},
     prelude::*,
 };
 
 /// Speed above which a motion between two frames counts as a jump, m/s.
 const JUMP_SPEED: f32 = 50.0;
+
+/// Number of tracked entities from which several threads sample them: waking a thread takes about as long as a few
+/// hundred of them.
+const MIN_PARALLEL: usize = 500;
 
 /// Transforms of an entity in the last two frames.
 #[derive(Component, Clone, Debug, Default)]
@@ -28,6 +33,9 @@ pub(crate) struct TransformHistory {
     has_previous: bool,
     /// Whether it moved between the frames, and not in the fixed schedule.
     moved_by_frame: bool,
+    /// Whether it had no parent and did not move between the last two frames, so that sampling it again records the
+    /// same until its `Transform` is written.
+    is_at_rest: bool,
 }
 
 /// Fraction of the time between two frames that has passed at the end of the current step.
@@ -137,9 +145,10 @@ impl TransformHistory {
         })
     }
 
-    /// Records the transform in a new frame.
-    fn sample(&mut self, now: GlobalTransform, delta: f32) {
+    /// Records the transform in a new frame. `is_root`: whether the entity has no parent.
+    fn sample(&mut self, now: GlobalTransform, delta: f32, is_root: bool) {
         let before = std::mem::replace(&mut self.to, now);
+        self.is_at_rest = is_root && self.is_sampled && before == now;
         let motion = now.translation() - before.translation();
         let jumped = motion.length() > JUMP_SPEED * delta || !motion.is_finite();
         let moved_by_step = self.after_fixed != before;
@@ -154,28 +163,65 @@ impl TransformHistory {
     /// Records that the current transform was set explicitly, not reached by motion.
     pub(crate) fn jump(&mut self) {
         self.is_sampled = false;
+        self.is_at_rest = false;
         self.has_previous = true;
         self.moved_by_frame = false;
     }
 }
 
+/// Tracked entity.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct TrackedQuery {
+    entity: Entity,
+    history: &'static mut TransformHistory,
+    transform: Option<Ref<'static, Transform>>,
+    is_child: Has<ChildOf>,
+}
+
+impl TrackedQueryItem<'_, '_> {
+    /// Returns whether its global transform may differ from the one sampled last.
+    fn may_have_moved(&self) -> bool {
+        let written = self.transform.as_ref().is_none_or(|own| own.is_changed());
+        written || self.is_child || !self.history.is_at_rest
+    }
+}
+
+/// Calls `record` with the current transform of each tracked entity that may have moved.
+fn for_each_moving(
+    tracked: &mut Query<TrackedQuery>,
+    transforms: &TransformHelper,
+    record: impl Fn(&mut TrackedQueryItem, GlobalTransform) + Sync,
+) {
+    let record_one = |mut tracked: TrackedQueryItem| {
+        if tracked.may_have_moved()
+            && let Ok(now) = transforms.compute_global_transform(tracked.entity)
+        {
+            record(&mut tracked, now);
+        }
+    };
+    if tracked.count() < MIN_PARALLEL {
+        tracked.iter_mut().for_each(record_one);
+    } else {
+        tracked.par_iter_mut().for_each(record_one);
+    }
+}
+
 /// Before the fixed schedule: records the transforms of all tracked entities.
 pub(crate) fn sample_frame_transforms(
-    mut histories: Query<(Entity, &mut TransformHistory)>,
+    mut tracked: Query<TrackedQuery>,
     transforms: TransformHelper,
     time: Res<Time<Virtual>>,
 ) {
     let delta = time.delta_secs();
-    histories.par_iter_mut().for_each(|(entity, mut history)| {
-        if let Ok(now) = transforms.compute_global_transform(entity) {
-            history.sample(now, delta);
-        }
+    for_each_moving(&mut tracked, &transforms, |tracked, now| {
+        tracked.history.sample(now, delta, !tracked.is_child);
     });
 }
 
 /// After the fixed schedule: records the transforms it has left.
 pub(crate) fn sample_fixed_transforms(
-    mut histories: Query<(Entity, &mut TransformHistory)>,
+    mut tracked: Query<TrackedQuery>,
     transforms: TransformHelper,
     time: Res<Time<Fixed>>,
     mut last: Local<f32>,
@@ -184,10 +230,8 @@ pub(crate) fn sample_fixed_transforms(
     if std::mem::replace(&mut *last, time.elapsed_secs()) == time.elapsed_secs() {
         return;
     }
-    histories.par_iter_mut().for_each(|(entity, mut history)| {
-        if let Ok(now) = transforms.compute_global_transform(entity) {
-            history.after_fixed = now;
-        }
+    for_each_moving(&mut tracked, &transforms, |tracked, now| {
+        tracked.history.after_fixed = now;
     });
 }
 
@@ -288,30 +332,46 @@ mod tests {
     #[test]
     fn motion_between_frames_is_interpolated() {
         let mut history = TransformHistory::default();
-        history.sample(at(1.0), 0.1);
+        history.sample(at(1.0), 0.1, true);
         assert!(!history.moved_by_frame, "only one sample so far");
-        history.sample(at(2.0), 0.1);
+        history.sample(at(2.0), 0.1, true);
         assert!(history.moved_by_frame);
         assert_eq!(
             [0.0, 0.25, 1.0].map(|fraction| x(&history, fraction)),
             [1.0, 1.25, 2.0]
         );
-        history.sample(at(2.0), 0.1);
+        history.sample(at(2.0), 0.1, true);
         assert!(!history.moved_by_frame, "stopped");
+    }
+
+    #[test]
+    fn only_roots_that_stay_where_they_are_come_to_rest() {
+        let mut history = TransformHistory::default();
+        let mut rests = |x, is_root| {
+            history.sample(at(x), 0.1, is_root);
+            history.is_at_rest
+        };
+        assert!(!rests(1.0, true), "only one sample so far");
+        assert!(rests(1.0, true));
+        assert!(!rests(1.0, false), "its parent may move");
+        assert!(!rests(2.0, true));
+        assert!(rests(2.0, true));
+        history.jump();
+        assert!(!history.is_at_rest);
     }
 
     #[test]
     fn motion_in_the_fixed_schedule_and_jumps_are_not_interpolated() {
         let mut history = TransformHistory::default();
-        history.sample(at(1.0), 0.1);
+        history.sample(at(1.0), 0.1, true);
         // The fixed schedule moves it on.
         history.after_fixed = at(1.5);
-        history.sample(at(1.5), 0.1);
+        history.sample(at(1.5), 0.1, true);
         assert!(!history.moved_by_frame);
-        history.sample(at(100.0), 0.1);
+        history.sample(at(100.0), 0.1, true);
         assert!(!history.moved_by_frame);
         history.jump();
-        history.sample(at(101.0), 0.1);
+        history.sample(at(101.0), 0.1, true);
         assert!(!history.moved_by_frame);
     }
 
