@@ -46,6 +46,11 @@ impl ActiveColliders {
         matching.map(|(collider, _)| collider)
     }
 
+    /// Returns all colliders with their layers.
+    pub(crate) fn with_layers(&self) -> impl Iterator<Item = (&Collider, &ClothLayers)> {
+        self.list.iter().zip(&self.layers)
+    }
+
     /// Returns the number of colliders.
     pub(crate) fn len(&self) -> usize {
         self.list.len()

@@ -49,6 +49,11 @@ impl ActiveMeshColliders {
         matching.map(|(collider, _)| collider)
     }
 
+    /// Returns all mesh colliders with their layers.
+    pub(crate) fn with_layers(&self) -> impl Iterator<Item = &(MeshCollider, ClothLayers)> {
+        self.list.iter()
+    }
+
     /// Returns the same colliders without velocity.
     pub(crate) fn stationary(&self) -> Self {
         let stationary = |(collider, layers): &(MeshCollider, _)| {

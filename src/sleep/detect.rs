@@ -3,6 +3,9 @@
 //! The surroundings of a cloth are hashed by value into a fingerprint: writing an equal transform in each frame
 //! does not wake it. The fingerprint does not depend on when it is taken, so a restored snapshot of a sleeping
 //! cloth sleeps on exactly as the cloth did.
+//!
+//! A sleeping cloth is not checked as long as change detection finds its components untouched, and the surroundings
+//! of all cloths, hashed once per step, are those of the step before.
 
 use crate::solver::{Collider, Plane, Pose, Zone, has_stayed_within};
 use crate::{
@@ -42,6 +45,7 @@ use crate::{
 };
 use bevy::{
     ecs::{
+        archetype::Archetype,
         change_detection::Tick,
         query::QueryData,
         system::{SystemChangeTick, SystemParam},
@@ -73,9 +77,12 @@ pub(crate) struct SleepParams<'w, 's> {
 #[query_data(mutable)]
 pub(crate) struct SleepQuery {
     entity: Entity,
+    archetype: &'static Archetype,
     sleep_timer: &'static mut SleepTimer,
     sleeps: Has<ClothSleeping>,
-    cloth: &'static Cloth,
+    is_child: Has<ChildOf>,
+    transform: Option<Ref<'static, Transform>>,
+    cloth: Ref<'static, Cloth>,
     body: &'static ClothBody,
     shape: &'static ClothShape,
     bound_pins: &'static BoundPins,
@@ -86,14 +93,14 @@ pub(crate) struct SleepQuery {
     particles: &'static mut ClothParticles,
     constraints: Ref<'static, ClothConstraints>,
     grabs: &'static ClothGrabs,
-    pins: Option<&'static Pins>,
-    layers: Option<&'static ClothLayers>,
-    planar: Option<&'static PlanarCloth>,
-    pressure: Option<&'static ClothPressure>,
-    tearing: Option<&'static ClothTearing>,
-    paint: Option<&'static ClothPaint>,
-    max_distance: Option<&'static ClothMaxDistance>,
-    motion: Option<&'static ClothInertia>,
+    pins: Option<Ref<'static, Pins>>,
+    layers: Option<Ref<'static, ClothLayers>>,
+    planar: Option<Ref<'static, PlanarCloth>>,
+    pressure: Option<Ref<'static, ClothPressure>>,
+    tearing: Option<Ref<'static, ClothTearing>>,
+    paint: Option<Ref<'static, ClothPaint>>,
+    max_distance: Option<Ref<'static, ClothMaxDistance>>,
+    motion: Option<Ref<'static, ClothInertia>>,
 }
 
 /// Before a step: updates the inputs of all cloths that sleep or are slow, and wakes those with changed inputs.
@@ -102,10 +109,13 @@ pub(crate) fn update_sleep(
     params: SleepParams,
     cloth_pairs: Res<ClothPairs>,
     ticks: SystemChangeTick,
+    mut last_surroundings: Local<u64>,
     mut commands: Commands,
 ) {
     let common = params.common();
     let now = ticks.this_run();
+    // Found for the first sleeping cloth.
+    let mut same_surroundings = None;
     for mut cloth in &mut cloths {
         let state = &cloth.sleep_timer.state;
         let (asleep, slow_time) = (state.asleep, state.slow_time);
@@ -124,21 +134,37 @@ pub(crate) fn update_sleep(
             }
             // Woken by the user.
             (false, true) => cloth.sleep_timer.bypass_change_detection().state.wake(),
-            (true, true) if is_disturbed(&params, &common, &cloth, now) => {
-                cloth.sleep_timer.bypass_change_detection().state.wake();
-                commands.entity(cloth.entity).try_remove::<ClothSleeping>();
+            (true, true) => {
+                let same_surroundings = *same_surroundings.get_or_insert_with(|| {
+                    let surroundings = params.surroundings(&common);
+                    std::mem::replace(&mut *last_surroundings, surroundings) == surroundings
+                });
+                // Checked in the last run of this system.
+                let was_checked = cloth.sleep_timer.checked_at == ticks.last_run();
+                if same_surroundings && was_checked && is_untouched(&cloth, now) {
+                    cloth.sleep_timer.bypass_change_detection().checked_at = now;
+                } else if is_disturbed(&params, &common, &cloth, now) {
+                    cloth.sleep_timer.bypass_change_detection().state.wake();
+                    commands.entity(cloth.entity).try_remove::<ClothSleeping>();
+                } else {
+                    let alone_in = is_alone(&cloth).then(|| cloth.archetype.id());
+                    let sleep_timer = cloth.sleep_timer.bypass_change_detection();
+                    sleep_timer.checked_at = now;
+                    sleep_timer.alone_in = alone_in;
+                }
             }
-            (true, true) => cloth.sleep_timer.bypass_change_detection().checked_at = now,
             // Put to sleep by the user.
             (true, false) => {
                 cloth.particles.stop();
                 let bounds = sleep_bounds(&cloth);
                 let inputs = params.sleep_inputs(&common, bounds, &cloth);
-                let SleepTimer { state, checked_at } = cloth.sleep_timer.bypass_change_detection();
+                let sleep_timer = cloth.sleep_timer.bypass_change_detection();
+                let state = &mut sleep_timer.state;
                 state.asleep = true;
                 state.inputs = Some(inputs);
                 state.bounds = bounds;
-                *checked_at = now;
+                sleep_timer.checked_at = now;
+                sleep_timer.alone_in = None;
             }
         }
     }
@@ -183,6 +209,50 @@ pub(crate) fn fall_asleep(particles: &mut ClothParticles, sleep_timer: &mut Slee
     sleep_timer.checked_at = now;
 }
 
+/// Returns whether the inputs of a cloth are only its own components and the surroundings of all cloths, and not the
+/// transforms of other entities.
+fn is_alone(cloth: &SleepQueryItem) -> bool {
+    let own = |entity: Entity| entity == cloth.entity;
+    let frame = cloth
+        .motion
+        .as_ref()
+        .and_then(|motion| motion.frame_of(cloth.entity));
+    !cloth.is_child
+        && cloth.skin.is_none()
+        && cloth.bodies.is_empty()
+        && frame.is_none_or(own)
+        && cloth.bound_pins.anchors().all(own)
+}
+
+/// Returns whether change detection finds everything unwritten on which a sleeping cloth depends, besides the
+/// surroundings of all cloths. A removed component shows in the archetype.
+fn is_untouched(cloth: &SleepQueryItem, now: Tick) -> bool {
+    fn is_written<T>(component: &Option<Ref<T>>, written: impl Fn(Tick) -> bool) -> bool {
+        (component.as_ref()).is_some_and(|component| written(component.last_changed()))
+    }
+    let SleepTimer {
+        checked_at,
+        alone_in,
+        ..
+    } = *cloth.sleep_timer;
+    let written = |changed: Tick| changed.is_newer_than(checked_at, now);
+    alone_in == Some(cloth.archetype.id())
+        && cloth.bodies.is_empty()
+        && cloth.grabs.is_empty()
+        && !(written(cloth.particles.last_changed())
+            || written(cloth.constraints.last_changed())
+            || written(cloth.cloth.last_changed())
+            || is_written(&cloth.transform, written)
+            || is_written(&cloth.pins, written)
+            || is_written(&cloth.layers, written)
+            || is_written(&cloth.planar, written)
+            || is_written(&cloth.pressure, written)
+            || is_written(&cloth.tearing, written)
+            || is_written(&cloth.paint, written)
+            || is_written(&cloth.max_distance, written)
+            || is_written(&cloth.motion, written))
+}
+
 /// Returns whether anything has happened that wakes a sleeping cloth.
 fn is_disturbed(
     params: &SleepParams,
@@ -190,29 +260,32 @@ fn is_disturbed(
     cloth: &SleepQueryItem,
     now: Tick,
 ) -> bool {
-    let SleepTimer { state, checked_at } = &*cloth.sleep_timer;
+    let SleepTimer {
+        state, checked_at, ..
+    } = &*cloth.sleep_timer;
     let written = |changed: Tick| changed.is_newer_than(*checked_at, now);
-    let bound = match cloth.pins {
-        Some(pins) => *pins == cloth.bound_pins.bound_from,
+    let bound = match &cloth.pins {
+        Some(pins) => **pins == cloth.bound_pins.bound_from,
         None => cloth.bound_pins.bound_from.pins.is_empty(),
     };
+    let painted_mass = cloth.paint.as_ref().map(|paint| &paint.mass);
     if written(cloth.particles.last_changed())
         || written(cloth.constraints.last_changed())
         || !cloth.grabs.is_empty()
         || !bound
-        || cloth.max_distance != cloth.frame.bound_max_distance.as_ref()
-        || cloth
-            .paint
-            .map_or(&PerVertex::default(), |paint| &paint.mass)
-            != &cloth.multipliers.bound_mass
+        || cloth.max_distance.as_deref() != cloth.frame.bound_max_distance.as_ref()
+        || painted_mass.unwrap_or(&PerVertex::default()) != &cloth.multipliers.bound_mass
     {
         return true;
     }
     let Some(inputs) = &state.inputs else {
         return true;
     };
-    // With the bounds from when it fell asleep; it has not moved since.
-    params.sleep_inputs(common, state.bounds, cloth) != *inputs
+    inputs.cloth != *cloth.cloth
+        || inputs.tearing.as_ref() != cloth.tearing.as_deref()
+        || inputs.ramped != cloth.body.ramped
+        // With the bounds from when it fell asleep; it has not moved since.
+        || inputs.fingerprint != params.fingerprint(common, state.bounds, cloth)
 }
 
 /// Returns the corners of the box in which objects affect the sleep of a cloth.
@@ -243,6 +316,24 @@ impl SleepParams<'_, '_> {
         fingerprint
     }
 
+    /// Returns a fingerprint of everything outside all cloths, no matter which of them it can move.
+    fn surroundings(&self, common: &Fingerprint) -> u64 {
+        let mut fingerprint = common.clone();
+        let everywhere = [Vec3::NEG_INFINITY, Vec3::INFINITY];
+        self.hash_wind(&mut fingerprint, everywhere);
+        for (collider, layers) in self.colliders.with_layers() {
+            hash_layers(&mut fingerprint, layers);
+            hash_collider(&mut fingerprint, collider);
+        }
+        #[cfg(feature = "parry")]
+        for (mesh, layers) in self.colliders.meshes.with_layers() {
+            hash_layers(&mut fingerprint, layers);
+            fingerprint.word(mesh.surface_id());
+            hash_collider(&mut fingerprint, &mesh.bounding_collider());
+        }
+        fingerprint.value()
+    }
+
     /// Returns the inputs of a cloth within these bounds.
     fn sleep_inputs(
         &self,
@@ -250,9 +341,19 @@ impl SleepParams<'_, '_> {
         bounds: [Vec3; 2],
         cloth: &SleepQueryItem,
     ) -> SleepInputs {
+        SleepInputs {
+            cloth: Cloth::clone(&cloth.cloth),
+            tearing: cloth.tearing.as_deref().cloned(),
+            ramped: cloth.body.ramped,
+            fingerprint: self.fingerprint(common, bounds, cloth),
+        }
+    }
+
+    /// Returns the fingerprint of the surroundings of a cloth within these bounds.
+    fn fingerprint(&self, common: &Fingerprint, bounds: [Vec3; 2], cloth: &SleepQueryItem) -> u64 {
         let mut fingerprint = common.clone();
-        self.hash_air(&mut fingerprint, bounds, cloth.cloth);
-        for collider in self.colliders.near(cloth.layers, bounds) {
+        self.hash_air(&mut fingerprint, bounds, &cloth.cloth);
+        for collider in self.colliders.near(cloth.layers.as_deref(), bounds) {
             hash_collider(&mut fingerprint, collider);
         }
         #[cfg(feature = "parry")]
@@ -262,21 +363,17 @@ impl SleepParams<'_, '_> {
         self.hash_reference_frame(&mut fingerprint, cloth);
         let plane = cloth
             .planar
+            .as_ref()
             .and_then(|planar| plane_of(cloth.entity, planar, &self.transforms));
         if let Some(Plane { point, normal }) = plane {
             fingerprint.word(u64::MAX);
             fingerprint.vector(point);
             fingerprint.vector(normal);
         }
-        if let Some(pressure) = cloth.pressure {
+        if let Some(pressure) = &cloth.pressure {
             fingerprint.numbers(&[pressure.overpressure, pressure.ambient]);
         }
-        SleepInputs {
-            cloth: cloth.cloth.clone(),
-            tearing: cloth.tearing.cloned(),
-            ramped: cloth.body.ramped,
-            fingerprint: fingerprint.value(),
-        }
+        fingerprint.value()
     }
 
     /// Hashes the wind within bounds, if the cloth feels any.
@@ -284,10 +381,14 @@ impl SleepParams<'_, '_> {
         let (fabric, wind) = (&cloth.fabric, &self.wind);
         let feels = wind.air_density > 0.0 && (fabric.drag > 0.0 || fabric.lift > 0.0);
         fingerprint.word(feels.into());
-        if !feels {
-            return;
+        if feels {
+            self.hash_wind(fingerprint, bounds);
         }
-        let time = self.wind_time.0;
+    }
+
+    /// Hashes the wind within bounds.
+    fn hash_wind(&self, fingerprint: &mut Fingerprint, bounds: [Vec3; 2]) {
+        let (time, wind) = (self.wind_time.0, &self.wind);
         fingerprint.vector(wind.at(time));
         fingerprint.numbers(&[wind.air_density]);
         if self.turbulence.strength > 0.0 {
@@ -323,7 +424,7 @@ impl SleepParams<'_, '_> {
         [low, high]: [Vec3; 2],
         cloth: &SleepQueryItem,
     ) {
-        for mesh in self.colliders.meshes.on_layers(cloth.layers) {
+        for mesh in self.colliders.meshes.on_layers(cloth.layers.as_deref()) {
             let boxed = mesh.bounding_collider();
             let [from, to] = boxed.swept_bounds();
             if low.cmple(to).all() && from.cmple(high).all() {
@@ -342,10 +443,8 @@ impl SleepParams<'_, '_> {
         } else if !cloth.frame.motion_constraints.is_empty() {
             self.hash_transform(fingerprint, cloth.entity);
         }
-        let frame = cloth
-            .motion
-            .and_then(|motion| motion.frame_of(cloth.entity));
-        if let Some(frame) = frame {
+        let motion = cloth.motion.as_ref();
+        if let Some(frame) = motion.and_then(|motion| motion.frame_of(cloth.entity)) {
             self.hash_transform(fingerprint, frame);
         }
     }
@@ -390,6 +489,10 @@ fn hash_collider(fingerprint: &mut Fingerprint, collider: &Collider) {
     hash_pose(fingerprint, start);
     hash_pose(fingerprint, end);
     fingerprint.numbers(&[friction.static_coefficient, friction.kinetic_coefficient]);
+}
+
+fn hash_layers(fingerprint: &mut Fingerprint, layers: &ClothLayers) {
+    fingerprint.word(u64::from(layers.memberships) << 32 | u64::from(layers.filters));
 }
 
 fn hash_zone(fingerprint: &mut Fingerprint, zone: &Zone) {

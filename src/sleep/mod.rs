@@ -19,7 +19,10 @@ use crate::{
     cloth::{Cloth, body::RampedSettings},
     tearing::ClothTearing,
 };
-use bevy::{ecs::change_detection::Tick, prelude::*};
+use bevy::{
+    ecs::{archetype::ArchetypeId, change_detection::Tick},
+    prelude::*,
+};
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +36,9 @@ pub(crate) struct SleepTimer {
     pub(crate) state: SleepState,
     /// Tick of the last check while asleep. Writes after that wake the cloth.
     pub(crate) checked_at: Tick,
+    /// Archetype of the entity at the last check while asleep, if its inputs were only its own components and the
+    /// surroundings of all cloths: until one of these changes, the cloth needs no further check.
+    pub(crate) alone_in: Option<ArchetypeId>,
 }
 
 /// Part of the sleep state that a snapshot keeps.
