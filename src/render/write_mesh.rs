@@ -71,14 +71,19 @@ pub(crate) fn write_mesh(
     // See `prepare_cloths`.
     _on_the_main_thread: NonSendMarker,
 ) {
+    let mut any_changed = false;
     let changed = cloths.iter_mut().filter_map(|mut cloth| {
         let view = cloth.begin(&mut meshes)?;
+        any_changed = true;
         Some((cloth, view))
     });
     let size = |(cloth, _): &(WriteMeshQueryItem, RenderView)| cloth.render.particles.len();
     workers.for_each_whole_cloth(*threads, changed, size, |(mut cloth, view)| {
         cloth.write(&view)
     });
+    if !any_changed {
+        return;
+    }
     for mut cloth in &mut cloths {
         if let Some(own) = cloth.mesh.bypass_change_detection().own.take() {
             return_mesh(&mut meshes, &cloth.source.own, own);
