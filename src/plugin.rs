@@ -27,16 +27,22 @@
 #[cfg(feature = "presets")]
 use crate::preset::PresetPlugin;
 use crate::{
-    build::plugin::BuildPlugin,
-    character::plugin::CharacterPlugin,
-    cloth::{plugin::CorePlugin, schedule::ClothStepSchedule},
+    build::{plugin::BuildPlugin, rebuild::any_build_pending},
+    character::{
+        plugin::CharacterPlugin, reference_frame::any_teleport_pending, rules::any_new_mesh,
+        skeleton_colliders::SkeletonColliders,
+    },
+    cloth::{
+        plugin::CorePlugin,
+        schedule::{ClothStepSchedule, FrameRunners, until_built, until_written},
+    },
     collision::plugin::CollisionPlugin,
     grab::plugin::GrabPlugin,
     lod::plugin::LodPlugin,
     pins::plugin::PinsPlugin,
     pressure::plugin::PressurePlugin,
-    proxy::plugin::ProxyPlugin,
-    render::plugin::RenderPlugin,
+    proxy::{ClothProxy, plugin::ProxyPlugin, write_mesh::any_proxy_moved},
+    render::{plugin::RenderPlugin, pose::may_look_different},
     rope::plugin::RopePlugin,
     sleep::plugin::SleepPlugin,
     step::plugin::StepPlugin,
@@ -99,6 +105,7 @@ impl Plugin for ClothPlugin {
         ));
         #[cfg(feature = "presets")]
         app.add_plugins(PresetPlugin);
+        skip_idle_frames(app);
     }
 
     fn finish(&self, app: &mut App) {
@@ -109,4 +116,26 @@ impl Plugin for ClothPlugin {
             );
         }
     }
+}
+
+/// Skips the schedules of a frame while there is nothing to build and nothing to write.
+fn skip_idle_frames(app: &mut App) {
+    let may_build = any_build_pending
+        .or_else(any_new_mesh)
+        .or_else(any_teleport_pending)
+        .or_else(any_with_component::<SkeletonColliders>)
+        .or_else(any_with_component::<ClothProxy>);
+    let may_write = may_look_different.or_else(any_proxy_moved);
+    app.configure_sets(
+        PostUpdate,
+        (
+            // Without meshes there are no messages about them either.
+            FrameRunners::Build.run_if(
+                resource_exists::<Assets<Mesh>>
+                    .and_then(may_build)
+                    .pipe(until_built),
+            ),
+            FrameRunners::WriteMesh.run_if(may_write.pipe(until_written)),
+        ),
+    );
 }

@@ -15,6 +15,23 @@ use crate::{
 };
 use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
 
+/// Run condition: a cloth or rope may have to be built or rebuilt.
+pub(crate) fn any_build_pending(
+    unbuilt: Query<(), (With<Cloth>, Without<ClothParticles>)>,
+    built: Query<(), With<ClothParticles>>,
+    changed: Query<
+        (),
+        (
+            With<ClothParticles>,
+            Or<(Changed<Mesh3d>, Changed<SkinnedMesh>, Changed<Rope>)>,
+        ),
+    >,
+    mut mesh_events: MessageReader<AssetEvent<Mesh>>,
+) -> bool {
+    let any_mesh_event = mesh_events.read().count() > 0;
+    !unbuilt.is_empty() || (any_mesh_event && !built.is_empty()) || !changed.is_empty()
+}
+
 /// Triggers the rebuild of cloths whose `Mesh3d` or skeleton was replaced.
 pub(crate) fn rebuild_replaced_meshes(
     mut commands: Commands,

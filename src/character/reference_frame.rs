@@ -351,8 +351,16 @@ pub(crate) fn record_anchor_poses(
 pub(crate) fn request_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ReferenceFrame>) {
     // A cloth that is not built yet will be built at its current transform.
     if let Ok(mut frame) = cloths.get_mut(event.entity) {
-        frame.bypass_change_detection().requested_teleport = Some(event.how);
+        frame.requested_teleport = Some(event.how);
     }
+}
+
+/// Run condition: a teleport may be requested, or detected.
+pub(crate) fn any_teleport_pending(
+    requested: Query<(), Changed<ReferenceFrame>>,
+    motions: Query<&ClothInertia>,
+) -> bool {
+    !requested.is_empty() || motions.iter().any(ClothInertia::detects_teleports)
 }
 
 /// Moves cloths along with frames that were teleported, before steps and rendering.
@@ -377,6 +385,10 @@ pub(crate) fn teleport(
             && motion.is_some_and(ClothInertia::detects_teleports);
         if reference.requested_teleport.is_none() && !detects {
             continue;
+        }
+        if reference.requested_teleport.is_some() {
+            // Tried again in the next frame, should the transform not be finite.
+            reference.set_changed();
         }
         let reference = reference.bypass_change_detection();
         let Some(frame) = frame_of(entity, motion, pins) else {

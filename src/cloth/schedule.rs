@@ -13,7 +13,8 @@
 //! Bevy's multi-threaded executor wakes a thread for nearly each system, which costs more than most systems of the
 //! plugin take. They therefore stand in schedules of their own with a single-threaded executor ([`StepSchedule`],
 //! [`FrameSchedule`]), and one exclusive system per public set runs each of those. Cloths are spread over threads
-//! inside the systems.
+//! inside the systems. The schedules of a frame are skipped while there is nothing to build and nothing to write
+//! ([`FrameRunners`]).
 
 use crate::{
     cloth::{
@@ -189,6 +190,58 @@ pub(crate) enum FrameSchedule {
     WriteMesh,
 }
 
+/// Sets of the systems that run the schedules of a frame, for run conditions: other systems in the public sets run
+/// regardless. The multi-threaded executor switches threads for an exclusive system, unless that is skipped.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FrameRunners {
+    /// Runs [`FrameSchedule::Build`].
+    Build,
+    /// Runs [`FrameSchedule::WriteMesh`].
+    WriteMesh,
+}
+
+/// Number of runs of the schedules of a frame that can be skipped.
+#[derive(Resource, Default)]
+pub(crate) struct FrameRuns {
+    build: u32,
+    write_mesh: u32,
+}
+
+/// Request to run a schedule, kept until it runs: a condition of a user on a public set may delay that.
+#[derive(Default)]
+pub(crate) struct PendingRun {
+    is_pending: bool,
+    runs: u32,
+}
+
+impl PendingRun {
+    /// Adds a request, if `is_due`. Returns whether there is one since the last run.
+    fn update(&mut self, is_due: bool, runs: u32) -> bool {
+        self.is_pending &= self.runs == runs;
+        self.is_pending |= is_due;
+        self.runs = runs;
+        self.is_pending
+    }
+}
+
+/// Keeps a condition true until [`FrameSchedule::Build`] has run.
+pub(crate) fn until_built(
+    In(is_due): In<bool>,
+    runs: Res<FrameRuns>,
+    mut pending: Local<PendingRun>,
+) -> bool {
+    pending.update(is_due, runs.build)
+}
+
+/// Keeps a condition true until [`FrameSchedule::WriteMesh`] has run.
+pub(crate) fn until_written(
+    In(is_due): In<bool>,
+    runs: Res<FrameRuns>,
+    mut pending: Local<PendingRun>,
+) -> bool {
+    pending.update(is_due, runs.write_mesh)
+}
+
 /// Order of the systems of the plugin before the substeps. The first four are in [`StepSchedule::Begin`], the others
 /// in [`StepSchedule::Prepare`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -284,7 +337,8 @@ pub(crate) fn add_schedules(app: &mut App, schedule: ClothStepSchedule) {
     configure_frame_sets(app);
 }
 
-fn add_single_threaded(app: &mut App, label: impl ScheduleLabel + Clone) {
+/// Adds a schedule with a single-threaded executor.
+pub(crate) fn add_single_threaded(app: &mut App, label: impl ScheduleLabel + Clone) {
     app.init_schedule(label.clone())
         .edit_schedule(label, |schedule| {
             schedule.set_executor(SingleThreadedExecutor::new());
@@ -292,8 +346,20 @@ fn add_single_threaded(app: &mut App, label: impl ScheduleLabel + Clone) {
 }
 
 /// Returns a system that runs a schedule.
-fn run(label: impl ScheduleLabel + Copy) -> impl FnMut(&mut World) {
+pub(crate) fn run(label: impl ScheduleLabel + Copy) -> impl FnMut(&mut World) {
     move |world| world.run_schedule(label)
+}
+
+fn run_build(world: &mut World) {
+    let mut runs = world.resource_mut::<FrameRuns>();
+    runs.build = runs.build.wrapping_add(1);
+    world.run_schedule(FrameSchedule::Build);
+}
+
+fn run_write_mesh(world: &mut World) {
+    let mut runs = world.resource_mut::<FrameRuns>();
+    runs.write_mesh = runs.write_mesh.wrapping_add(1);
+    world.run_schedule(FrameSchedule::WriteMesh);
 }
 
 /// Run condition that never holds, for systems that only declare their access.
@@ -356,33 +422,35 @@ fn add_step_runners(app: &mut App, schedule: ClothStepSchedule) {
 }
 
 fn add_frame_runners(app: &mut App, schedule: ClothStepSchedule) {
-    app.configure_sets(
-        PostUpdate,
-        (ClothSystems::Build, ClothSystems::WriteMesh)
-            .chain()
-            .after(TransformSystems::Propagate)
-            .before(VisibilitySystems::CalculateBounds)
-            .before(AssetEventSystems)
-            .run_if(resource_exists::<Assets<Mesh>>),
-    )
-    .add_systems(
-        PostUpdate,
-        (
-            run(FrameSchedule::Build)
-                .in_set(ClothSystems::Build)
-                .ambiguous_with_all(),
-            run(FrameSchedule::WriteMesh)
-                .in_set(ClothSystems::WriteMesh)
-                .run_if(any_with_component::<ClothParticles>)
-                .ambiguous_with_all(),
-            declare_frame_access
-                .in_set(ClothSystems::Build)
-                .run_if(never),
-            declare_frame_access
-                .in_set(ClothSystems::WriteMesh)
-                .run_if(never),
-        ),
-    );
+    app.init_resource::<FrameRuns>()
+        .configure_sets(
+            PostUpdate,
+            (ClothSystems::Build, ClothSystems::WriteMesh)
+                .chain()
+                .after(TransformSystems::Propagate)
+                .before(VisibilitySystems::CalculateBounds)
+                .before(AssetEventSystems)
+                .run_if(resource_exists::<Assets<Mesh>>),
+        )
+        .add_systems(
+            PostUpdate,
+            (
+                run_build
+                    .in_set(ClothSystems::Build)
+                    .in_set(FrameRunners::Build)
+                    .ambiguous_with_all(),
+                run_write_mesh
+                    .in_set(ClothSystems::WriteMesh)
+                    .in_set(FrameRunners::WriteMesh)
+                    .ambiguous_with_all(),
+                declare_frame_access
+                    .in_set(ClothSystems::Build)
+                    .run_if(never),
+                declare_frame_access
+                    .in_set(ClothSystems::WriteMesh)
+                    .run_if(never),
+            ),
+        );
     if schedule.is_fixed() {
         let is_sampled = any_with_component::<TransformHistory>;
         app.add_systems(
@@ -461,4 +529,24 @@ fn configure_frame_sets(app: &mut App) {
         )
             .chain(),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_kept_until_the_schedule_runs() {
+        let mut pending = PendingRun::default();
+        let updates = [
+            (false, 0),
+            (true, 0),
+            (false, 0),
+            (false, 1),
+            (true, 1),
+            (true, 2),
+        ];
+        let is_pending = updates.map(|(is_due, runs)| pending.update(is_due, runs));
+        assert_eq!(is_pending, [false, true, true, false, true, true]);
+    }
 }

@@ -19,12 +19,15 @@ pub use rust_code::rust_code;
 use crate::{
     cloth::{
         Cloth,
-        schedule::ClothSystems,
+        schedule::{ClothSystems, add_single_threaded, run},
         settings::{ClothGravity, ClothSubsteps},
     },
     wind::settings::{Wind, WindOcclusion, WindTurbulence},
 };
-use bevy::{ecs::template::FromTemplate, prelude::*};
+use bevy::{
+    ecs::{schedule::ScheduleLabel, template::FromTemplate},
+    prelude::*,
+};
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "panel")]
 pub(crate) use {apply::load_error_message, load::EXTENSION};
@@ -136,6 +139,11 @@ pub struct ClothPresetHandle(pub Handle<ClothPreset>);
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 pub struct ClothEnvironmentHandle(pub Handle<ClothPreset>);
 
+/// Schedule of the systems that apply presets, run by one system: their commands would otherwise make the executor of
+/// [`PostUpdate`] switch threads in every frame, even while there are no presets.
+#[derive(ScheduleLabel, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ApplyPresets;
+
 /// Registers presets in an app that has an asset server.
 pub(crate) struct PresetPlugin;
 
@@ -163,19 +171,22 @@ fn add_to(app: &mut App) {
         .init_resource::<apply::PresetLoadFailures>()
         .register_type::<ClothPresetHandle>()
         .register_type::<ClothEnvironmentHandle>()
-        .add_observer(apply::forget_applied_preset)
-        .add_systems(
-            PostUpdate,
-            (
-                apply::collect_load_failures,
-                apply::apply_cloth_presets,
-                apply::apply_environment.run_if(resource_exists::<ClothEnvironmentHandle>),
-            )
-                .chain()
-                .before(ClothSystems::Build)
-                .run_if(
-                    any_with_component::<ClothPresetHandle>
-                        .or_else(resource_exists::<ClothEnvironmentHandle>),
-                ),
-        );
+        .add_observer(apply::forget_applied_preset);
+    add_single_threaded(app, ApplyPresets);
+    app.add_systems(
+        ApplyPresets,
+        (
+            apply::collect_load_failures,
+            apply::apply_cloth_presets,
+            apply::apply_environment.run_if(resource_exists::<ClothEnvironmentHandle>),
+        )
+            .chain(),
+    )
+    .add_systems(
+        PostUpdate,
+        run(ApplyPresets).before(ClothSystems::Build).run_if(
+            any_with_component::<ClothPresetHandle>
+                .or_else(resource_exists::<ClothEnvironmentHandle>),
+        ),
+    );
 }

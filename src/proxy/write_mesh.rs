@@ -62,6 +62,19 @@ impl WriteProxyQueryItem<'_, '_> {
     }
 }
 
+/// Run condition: a proxy is new or has moved.
+pub(crate) fn any_proxy_moved(
+    moved: Query<
+        (),
+        (
+            With<ProxyMesh>,
+            Or<(Added<ProxyMesh>, Changed<GlobalTransform>)>,
+        ),
+    >,
+) -> bool {
+    !moved.is_empty()
+}
+
 pub(crate) fn write_proxies(
     mut proxies: Query<WriteProxyQuery>,
     cloths: Query<RenderQuery, Without<ClothCulled>>,

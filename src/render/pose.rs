@@ -7,9 +7,12 @@
 
 use crate::solver::FrameMotion;
 use crate::{
-    character::frame_history::ReferenceFrame,
+    character::{
+        frame_history::ReferenceFrame, inertia::ClothInertia, max_distance::ClothMaxDistance,
+        skin_weights::SkinWeights,
+    },
     cloth::{
-        activity::{ClothCulled, ClothPaused, ClothSleeping},
+        activity::{ClothCulled, ClothPaused, ClothSleeping, InMotion},
         particles::ClothParticles,
         transforms::{FramePose, ReferenceEntity},
         update_rate::UpdateRate,
@@ -102,6 +105,36 @@ pub(crate) struct RenderPoseQuery {
     particles: Ref<'static, ClothParticles>,
     sleeps: Has<ClothSleeping>,
     paused: Has<ClothPaused>,
+}
+
+/// Run condition: a cloth may look different than in the last frame. At rest, only a cloth that is written or whose
+/// entity moves does, and cloth on a character, which is rendered relative to another entity.
+pub(crate) fn may_look_different(
+    moving: Query<(), (With<ClothParticles>, InMotion)>,
+    on_characters: Query<
+        (),
+        (
+            With<ClothParticles>,
+            Or<(
+                With<ClothInertia>,
+                With<ClothMaxDistance>,
+                With<SkinWeights>,
+            )>,
+        ),
+    >,
+    culled: Query<(), (With<ClothParticles>, With<ClothCulled>)>,
+    written: Query<
+        (),
+        (
+            With<ClothParticles>,
+            Or<(Changed<ClothParticles>, Changed<GlobalTransform>)>,
+        ),
+    >,
+    mut any_before: Local<bool>,
+) -> bool {
+    let any = !(moving.is_empty() && on_characters.is_empty() && culled.is_empty());
+    // Once more after the last one has stopped.
+    std::mem::replace(&mut *any_before, any) || any || !written.is_empty()
 }
 
 /// Finds the render poses of all cloths, before meshes are written.

@@ -177,6 +177,11 @@ pub(crate) struct ParentNames<'w, 's> {
     extras: Query<'w, 's, &'static GltfExtras>,
 }
 
+/// Run condition: there are newly spawned meshes.
+pub(crate) fn any_new_mesh(new: Query<(), (Added<Mesh3d>, Without<Cloth>)>) -> bool {
+    !new.is_empty()
+}
+
 /// Applies the rules to newly spawned meshes.
 pub(crate) fn apply_rules(
     new: Query<NamedMesh, (Added<Mesh3d>, Without<Cloth>)>,
