@@ -3,7 +3,7 @@
 use crate::{add_mesh, particles, run, sheet};
 use bevy::{
     asset::AssetPlugin, ecs::template::EntityTemplate, mesh::MeshPlugin, prelude::*,
-    time::TimeUpdateStrategy, transform::TransformPlugin,
+    scene::ScenePlugin, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
 use bevy_drape::{
     character::{
@@ -18,7 +18,6 @@ use bevy_drape::{
     proxy::ClothProxy,
     solver::Shape,
 };
-use bevy_scene::{ScenePlugin, prelude::*};
 
 fn app() -> App {
     let mut app = App::new();

@@ -4,9 +4,8 @@ use super::{bits, fastest};
 use crate::{
     add_mesh, app, centre, drawn, float3, headless::headless_app, particles, run, sheet, spawn,
 };
-use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy::{prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
 use bevy_drape::{collision::ClothLayers, prelude::*};
-use bevy_state::{app::StatesPlugin, prelude::*};
 use std::time::Duration;
 
 #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
