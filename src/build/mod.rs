@@ -19,6 +19,7 @@ pub(crate) mod plugin;
 pub(crate) mod rebuild;
 pub(crate) mod reset;
 
+#[cfg(feature = "presets")]
 use bevy::prelude::*;
 
 /// Marks cloths that are not built yet because their preset is still being loaded.

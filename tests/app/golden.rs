@@ -10,7 +10,7 @@ use bevy_drape::{prelude::*, solver::SimdLevel};
 use std::{collections::BTreeMap, env, fmt::Write, fs, process::Command};
 
 /// File with the hashes that every build must give.
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/app/golden.txt");
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/app/golden.txt");
 
 /// Environment variable; if set, the tests write [`GOLDEN`] anew.
 const RENEW: &str = "BEVY_DRAPE_RENEW_GOLDEN";

@@ -62,6 +62,10 @@ use bevy::{camera::primitives::Aabb, prelude::*};
 use bevy_drape::prelude::*;
 use headless::headless_app;
 
+/// Folder of the assets, absolute: Bevy looks for them in the package of the tests.
+#[cfg(any(feature = "gltf", feature = "serialize"))]
+const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets");
+
 fn app() -> App {
     headless_app(ClothPlugin::default())
 }

@@ -1,7 +1,7 @@
 //! Cloth in glTF models: rules by name, custom properties, skeletons with capsules.
 
 use crate::{
-    add_mesh, app,
+    ASSETS, add_mesh, app,
     log::{lines_about, record},
     particles, run, sheet,
 };
@@ -25,7 +25,10 @@ fn app_with_models(rules: ClothRules) -> App {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
-        AssetPlugin::default(),
+        AssetPlugin {
+            file_path: ASSETS.into(),
+            ..default()
+        },
         ImagePlugin::default(),
         MeshPlugin,
         TransformPlugin,

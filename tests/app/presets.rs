@@ -1,7 +1,7 @@
 //! Presets that are applied to cloths and to the environment.
 
 use crate::{
-    add_mesh,
+    ASSETS, add_mesh,
     files::{app_with_files, until, write},
     headless::headless,
     log::{lines_about, lines_with, record},
@@ -404,7 +404,7 @@ fn a_preset_saved_as_an_asset_loads_unchanged() {
 
 #[test]
 fn the_presets_of_this_repository_can_be_loaded() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/presets");
+    let folder = format!("{ASSETS}/presets");
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();

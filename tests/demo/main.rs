@@ -75,7 +75,7 @@ fn the_drape_looks_as_it_should() {
     studio.run(200);
     let good = studio.photograph();
 
-    let stored = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/demo/drape.png");
+    let stored = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("demo/drape.png");
     if env::var_os("BEVY_DRAPE_WRITE_PICTURES").is_some() {
         good.save(&stored).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Cloth saved with a scene (`DynamicWorld`) and loaded from its text.
 
-use crate::{add_mesh, particles, run, sheet};
+use crate::{ASSETS, add_mesh, particles, run, sheet};
 use bevy::{
     asset::{
         AssetPlugin,
@@ -44,7 +44,10 @@ fn app(saved: &str) -> App {
     app.register_asset_source("memory", AssetSourceBuilder::new(reader))
         .add_plugins((
             MinimalPlugins,
-            AssetPlugin::default(),
+            AssetPlugin {
+                file_path: ASSETS.into(),
+                ..default()
+            },
             ImagePlugin::default(),
             MeshPlugin,
             TransformPlugin,
