@@ -68,15 +68,6 @@ impl ClothPointers {
     pub fn is_busy(&self, pointer: PointerId) -> bool {
         self.active.contains_key(&pointer)
     }
-
-    /// Returns whether a pointer grabs a cloth.
-    pub fn is_grabbing(&self, pointer: PointerId, cloth: Entity) -> bool {
-        matches!(
-            self.active.get(&pointer),
-            Some(ActivePointer { task: PointerTask::Grab { cloths }, .. })
-                if cloths.iter().any(|(grabbed, _)| *grabbed == cloth)
-        )
-    }
 }
 
 /// Change of depth per line of the scroll wheel, as a fraction of the depth.
