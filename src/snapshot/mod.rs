@@ -273,26 +273,7 @@ impl ClothSnapshot {
             .get_mut(cloth)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
 
-        let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
-        if self.mesh != shape.build_fingerprint.mesh || is_rope != shape.segments.is_some() {
-            return Err(SnapshotError::OtherMesh(cloth));
-        }
-        if !self.is_valid.0 {
-            self.check(shape.topology.positions.len())
-                .map_err(|part| SnapshotError::Damaged(cloth, part))?;
-        }
-        let change = match &self.shape {
-            Some(shape) => Some(ShapeChange::FromSnapshot(shape)),
-            None if shape.torn.is_none()
-                && ShapeFingerprint::of(&constraints, &shape) == self.fingerprint =>
-            {
-                None
-            }
-            None => Some(
-                ShapeChange::as_built(&shape, multipliers, self.frame, self.fingerprint)
-                    .ok_or(SnapshotError::OtherMesh(cloth))?,
-            ),
-        };
+        let change = self.shape_change(cloth, &constraints, &shape, multipliers)?;
         // Nothing below can fail.
         if let Some(change) = change {
             let meshes = meshes.as_mut();
@@ -327,6 +308,33 @@ impl ClothSnapshot {
         sleep_timer.state.clone_from(&self.sleep);
         self.restore_sleep(world, cloth);
         Ok(())
+    }
+
+    /// Returns how the shape of a cloth must change to become that of the snapshot; `None` if it is that already.
+    fn shape_change(
+        &self,
+        cloth: Entity,
+        constraints: &ClothConstraints,
+        shape: &ClothShape,
+        multipliers: &ParticleMultipliers,
+    ) -> Result<Option<ShapeChange<'_>>, SnapshotError> {
+        let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
+        if self.mesh != shape.build_fingerprint.mesh || is_rope != shape.segments.is_some() {
+            return Err(SnapshotError::OtherMesh(cloth));
+        }
+        if !self.is_valid.0 {
+            self.check(shape.topology.positions.len())
+                .map_err(|part| SnapshotError::Damaged(cloth, part))?;
+        }
+        if let Some(saved) = &self.shape {
+            return Ok(Some(ShapeChange::FromSnapshot(saved)));
+        }
+        if shape.torn.is_none() && ShapeFingerprint::of(constraints, shape) == self.fingerprint {
+            return Ok(None);
+        }
+        ShapeChange::as_built(shape, multipliers, self.frame, self.fingerprint)
+            .map(Some)
+            .ok_or(SnapshotError::OtherMesh(cloth))
     }
 
     /// Restores whether the cloth sleeps; later writes wake it.
