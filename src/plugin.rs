@@ -29,8 +29,8 @@ use crate::preset::PresetPlugin;
 use crate::{
     build::{plugin::BuildPlugin, rebuild::any_build_pending},
     character::{
-        plugin::CharacterPlugin, reference_frame::any_teleport_pending, rules::any_new_mesh,
-        skeleton_colliders::SkeletonColliders,
+        plugin::CharacterPlugin, rules::any_new_mesh, skeleton_colliders::SkeletonColliders,
+        teleport::any_teleport_pending,
     },
     cloth::{
         plugin::CorePlugin,

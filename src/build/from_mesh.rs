@@ -2,7 +2,11 @@
 
 use crate::solver::SoaVec3;
 use crate::{
-    build::{PresetResolved, components::BuiltComponents},
+    build::{
+        PresetResolved,
+        components::BuiltComponents,
+        select_part::{ClothSelection, read_cloth_mesh},
+    },
     character::{
         inertia::ClothInertia,
         max_distance::ClothMaxDistance,
@@ -14,16 +18,14 @@ use crate::{
     },
     cloth::{
         Cloth, ClothReady,
-        fabric::Fabric,
         particles::{ClothConstraints, ClothParticles},
         shape::ClothShape,
         source::{ClothBuildFailed, ClothSource},
-        transforms::is_usable,
     },
     lod::ClothsPerFrame,
     mesh::{
-        MeshBinding, MeshError, Topology, TriangleMesh, as_triangle_list,
-        paint::{Paint, PerVertex, VertexChannel, per_vertex},
+        MeshBinding, Topology, as_triangle_list,
+        paint::{Paint, PerVertex, VertexChannel},
     },
     params,
     pins::{PinSelector, Pins},
@@ -31,7 +33,7 @@ use crate::{
     rope::Rope,
 };
 use bevy::{
-    asset::RenderAssetUsages, camera::visibility::DynamicSkinnedMeshBounds,
+    asset::RenderAssetUsages, camera::visibility::DynamicSkinnedMeshBounds, ecs::query::QueryData,
     mesh::skinning::SkinnedMesh, prelude::*,
 };
 
@@ -46,62 +48,49 @@ type Unbuilt = (
     PresetResolved,
 );
 
+/// Components from which a cloth is built.
+#[derive(QueryData)]
+pub(crate) struct UnbuiltCloth {
+    entity: Entity,
+    cloth: &'static Cloth,
+    pins: &'static Pins,
+    mesh: &'static Mesh3d,
+    transform: &'static GlobalTransform,
+    source: Option<&'static ClothSource>,
+    skinned: Option<&'static SkinnedMesh>,
+    skin: Option<&'static ClothSkin>,
+    part: Option<&'static ClothPart>,
+    paint: Option<&'static ClothPaint>,
+    max_distance: Option<&'static ClothMaxDistance>,
+    inertia: Option<&'static ClothInertia>,
+}
+
 pub(crate) fn build(
     mut commands: Commands,
-    unbuilt: Query<
-        (
-            Entity,
-            &Cloth,
-            &Pins,
-            &Mesh3d,
-            &GlobalTransform,
-            Option<&ClothSource>,
-            (Option<&SkinnedMesh>, Option<&ClothSkin>),
-            (
-                Option<&ClothPart>,
-                Option<&ClothPaint>,
-                Option<&ClothMaxDistance>,
-                Option<&ClothInertia>,
-            ),
-        ),
-        Unbuilt,
-    >,
+    unbuilt: Query<UnbuiltCloth, Unbuilt>,
     without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
     particles_per_frame: Res<ClothsPerFrame>,
 ) {
-    let mut built = 0;
     for entity in &without_mesh {
         info!("cloth {entity}: has no Mesh3d yet; it will be built when it gets one");
     }
-    for (entity, cloth, pins, mesh, transform, source, skeleton, painted) in &unbuilt {
+    let mut particles = 0;
+    for cloth in &unbuilt {
         // The others are built in the following frames.
-        if built >= particles_per_frame.0.max(1) {
+        if particles >= particles_per_frame.0.max(1) {
             break;
         }
-        let (part, paint, max_distance, motion) = painted;
-        let source = ClothSource::original(source, mesh).clone();
-        let mut fabric = cloth.fabric;
-        params::sanitize(params::FABRIC, &mut fabric);
+        let entity = cloth.entity;
+        let source = ClothSource::original(cloth.source, cloth.mesh).clone();
         // Still loading: it is tried again in the next frame.
         let Some(original) = meshes.get(&source) else {
             continue;
         };
-        let input = BuildInput {
-            mesh: original,
+        let built = match build_cloth(&cloth, original, &skeletons) {
+            Ok(AssetState::Loaded(built)) => built,
             // Likewise for the skeleton.
-            skinned: match skeleton {
-                (now, Some(known)) if known.is_in_use(now) => known.original(now),
-                (now, _) => now.cloned(),
-            },
-            part,
-            transform,
-            removes_vertex_colours: removes_colours(channels(pins, paint, max_distance), part),
-        };
-        let skinned = input.skinned.clone();
-        let built_cloth = match build_cloth(&input, &fabric, &skeletons) {
-            Ok(AssetState::Loaded(built_cloth)) => built_cloth,
             Ok(AssetState::Loading) => continue,
             Err(reason) => {
                 error!("cloth {entity} is not built: {reason}");
@@ -111,76 +100,103 @@ pub(crate) fn build(
                 continue;
             }
         };
-        if built_cloth.out_of_range > 0 {
+        let count = built.particles.len();
+        particles += count;
+        if built.out_of_range > 0 {
             warn!(
                 "cloth {entity}: ignored {} triangles with vertex indices out of range; repair the mesh",
-                built_cloth.out_of_range
+                built.out_of_range
             );
         }
-        let count = built_cloth.particles.len();
-        built += count;
         if count > MANY_PARTICLES {
             warn!(
                 "cloth {entity}: {count} particles; each step will take long; use a coarser mesh, and \
                  a ClothProxy for a fine one"
             );
         }
-
-        let BuiltCloth {
-            particles,
-            constraints,
-            shape,
-            paint: mesh_paint,
-            skin,
-            seam,
-            mut mesh,
-            binding,
-            static_bounds,
-            ..
-        } = built_cloth;
-        let to_particle = shape.topology.vertex_to_particle.iter();
-        let joint = skinned.filter(|_| skin.is_some());
-        let joint =
-            joint.and_then(|skinned| skeletons.add_joint(entity, &skinned, &mut mesh, to_particle));
-        let own = meshes.add(mesh);
-        let mut entity_commands = commands.entity(entity);
-        let joint = joint.map(|(skin, own, joint)| {
-            // Bevy culls a skinned mesh by its own bounds only with this component.
-            entity_commands.try_insert((own, skin, DynamicSkinnedMeshBounds));
-            joint
-        });
-        let mesh = ClothMesh {
-            static_bounds,
-            joint,
-            ..ClothMesh::new(Binding::Mesh(binding))
-        };
-        let source = ClothSource {
+        insert_components(
+            &cloth,
+            built,
             source,
-            own: own.clone(),
-        };
-        let mut built_cloth = BuiltComponents::new(particles, constraints, shape, mesh, source);
-        built_cloth.paint = mesh_paint;
-        built_cloth.pins.seam = seam;
-        let painted = PaintedShape::new(&built_cloth.shape, &built_cloth.paint, skin.as_ref());
-        let multipliers = &mut built_cloth.multipliers;
-        bind_masses(entity, paint, painted, multipliers);
-        bind_stiffness(entity, paint, painted, multipliers);
-        multipliers.apply_stiffness(&mut built_cloth.constraints);
-        bind_motion_constraints(entity, max_distance, painted, &mut built_cloth.frame, count);
-        let density = fabric.areal_density;
-        let can_move = built_cloth.finish(entity, pins, motion, skin.as_ref(), density, |other| {
-            skeletons.joint(other)
-        });
-        if !can_move {
-            warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
-        }
-        if let Some(skin) = skin {
-            entity_commands.try_insert(skin);
-        }
-        entity_commands
-            .try_insert((built_cloth, Mesh3d(own)))
-            .trigger(|entity| ClothReady { entity });
+            &mut meshes,
+            &mut skeletons,
+            &mut commands,
+        );
     }
+}
+
+/// Inserts the components of a built cloth, with its own copy of the mesh. `source` is its original mesh.
+fn insert_components(
+    cloth: &UnbuiltClothItem,
+    built: BuiltCloth,
+    source: Handle<Mesh>,
+    meshes: &mut Assets<Mesh>,
+    skeletons: &mut Skeletons,
+    commands: &mut Commands,
+) {
+    let BuiltCloth {
+        particles,
+        constraints,
+        shape,
+        paint: mesh_paint,
+        skinned,
+        skin,
+        seam,
+        mut mesh,
+        binding,
+        static_bounds,
+        areal_density,
+        ..
+    } = built;
+    let (entity, count) = (cloth.entity, particles.len());
+    let to_particle = shape.topology.vertex_to_particle.iter();
+    let joint = skinned.filter(|_| skin.is_some());
+    let joint =
+        joint.and_then(|skinned| skeletons.add_joint(entity, &skinned, &mut mesh, to_particle));
+    let own = meshes.add(mesh);
+    let mut entity_commands = commands.entity(entity);
+    let joint = joint.map(|(skin, own, joint)| {
+        // Bevy culls a skinned mesh by its own bounds only with this component.
+        entity_commands.try_insert((own, skin, DynamicSkinnedMeshBounds));
+        joint
+    });
+    let mesh = ClothMesh {
+        static_bounds,
+        joint,
+        ..ClothMesh::new(Binding::Mesh(binding))
+    };
+    let source = ClothSource {
+        source,
+        own: own.clone(),
+    };
+    let mut built = BuiltComponents::new(particles, constraints, shape, mesh, source);
+    built.paint = mesh_paint;
+    built.pins.seam = seam;
+    let (paint, skin_weights) = (cloth.paint, skin.as_ref());
+    let painted = PaintedShape::new(&built.shape, &built.paint, skin_weights);
+    let multipliers = &mut built.multipliers;
+    bind_masses(entity, paint, painted, multipliers);
+    bind_stiffness(entity, paint, painted, multipliers);
+    multipliers.apply_stiffness(&mut built.constraints);
+    bind_motion_constraints(entity, cloth.max_distance, painted, &mut built.frame, count);
+    let (pins, inertia) = (cloth.pins, cloth.inertia);
+    let can_move = built.finish(
+        entity,
+        pins,
+        inertia,
+        skin_weights,
+        areal_density,
+        |other| skeletons.joint(other),
+    );
+    if !can_move {
+        warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
+    }
+    if let Some(skin) = skin {
+        entity_commands.try_insert(skin);
+    }
+    entity_commands
+        .try_insert((built, Mesh3d(own)))
+        .trigger(|entity| ClothReady { entity });
 }
 
 /// Returns the vertex channels from which components of a cloth read.
@@ -216,21 +232,14 @@ fn removes_colours<'a>(
     part_uses_colour || used.any(VertexChannel::is_colour)
 }
 
-/// Inputs from which a cloth is built.
-struct BuildInput<'a> {
-    mesh: &'a Mesh,
-    skinned: Option<SkinnedMesh>,
-    part: Option<&'a ClothPart>,
-    transform: &'a GlobalTransform,
-    /// Whether its vertex colours are paint, and not rendered.
-    removes_vertex_colours: bool,
-}
-
+/// Cloth that was built from a mesh.
 struct BuiltCloth {
     particles: ClothParticles,
     constraints: ClothConstraints,
     shape: ClothShape,
     paint: MeshPaint,
+    /// Skeleton of the original mesh.
+    skinned: Option<SkinnedMesh>,
     skin: Option<SkinWeights>,
     /// Particles on the seam with the rest of the mesh.
     seam: Vec<u32>,
@@ -238,99 +247,25 @@ struct BuiltCloth {
     binding: MeshBinding,
     /// Corners of the box around the part of the mesh that is not cloth.
     static_bounds: Option<[Vec3; 2]>,
+    /// Areal density of the fabric, in range, kg/m².
+    areal_density: f32,
+    /// Number of triangles with vertex indices out of range.
     out_of_range: usize,
 }
 
-/// Part of a mesh that becomes cloth.
-pub(crate) struct ClothSelection {
-    triangles: TriangleMesh,
-    topology: Topology,
-    /// Particles on the seam with the rest of the mesh.
-    seam: Vec<u32>,
-}
-
-/// Reads a mesh and checks its transform, or returns why they cannot become cloth.
-pub(crate) fn read_cloth_mesh(
-    original: &Mesh,
-    transform: &GlobalTransform,
-    part: Option<&ClothPart>,
-) -> Result<ClothSelection, String> {
-    if !is_usable(transform) {
-        return Err(format!(
-            "its transform has a scale of 0 or is not finite ({:?}); it will be built once \
-             that is corrected",
-            transform.affine()
-        ));
-    }
-    select_cloth(original, part)
-}
-
-/// Reads a mesh, or returns why it cannot become cloth.
-pub(crate) fn select_cloth(
-    original: &Mesh,
-    part: Option<&ClothPart>,
-) -> Result<ClothSelection, String> {
-    let mut triangles = TriangleMesh::read(original).map_err(|error| error.to_string())?;
-    let on_seam = match part {
-        Some(part) => Some(keep_part(original, &mut triangles, part)?),
-        None => None,
-    };
-    let topology = Topology::new(&triangles).ok_or_else(|| MeshError::NoTriangles.to_string())?;
-    let seam = on_seam.map_or(Vec::new(), |on_seam| topology.on_seam(&on_seam));
-    Ok(ClothSelection {
-        triangles,
-        topology,
-        seam,
-    })
-}
-
-/// Removes the triangles outside a part. Returns which vertices are on the seam.
-fn keep_part(
-    original: &Mesh,
-    triangles: &mut TriangleMesh,
-    part: &ClothPart,
-) -> Result<Vec<bool>, String> {
-    let on_seam = match part {
-        ClothPart::Painted { channel, above } => {
-            let values = match channel {
-                VertexChannel::Joint(_) => {
-                    return Err(format!(
-                        "its ClothPart is painted in {channel:?}; joint weights serve for pins and \
-                         distances only, parts need vertex colours or an attribute"
-                    ));
-                }
-                _ => per_vertex(original, channel),
-            };
-            let values = values.ok_or_else(|| {
-                format!("its ClothPart is painted in {channel:?}, which its mesh does not have")
-            })?;
-            triangles.keep_part(|v| values.get(v).is_some_and(|value| value > above))
-        }
-        ClothPart::Predicate(is_cloth) => {
-            let positions = triangles.positions.clone();
-            triangles.keep_part(|v| is_cloth.accepts(positions[v]))
-        }
-    };
-    if triangles.triangles.is_empty() {
-        return Err("no triangle has a vertex in its ClothPart; a predicate that comes from a file must be \
-                    set again, for code is not saved"
-            .to_owned());
-    }
-    Ok(on_seam)
-}
-
 fn build_cloth(
-    input: &BuildInput,
-    fabric: &Fabric,
+    cloth: &UnbuiltClothItem,
+    original: &Mesh,
     skeletons: &Skeletons,
 ) -> Result<AssetState<BuiltCloth>, String> {
-    let original = input.mesh;
+    let (part, transform) = (cloth.part, cloth.transform);
     let ClothSelection {
         triangles: source,
         mut topology,
         seam,
-    } = read_cloth_mesh(original, input.transform, input.part)?;
-    let skin = match &input.skinned {
+    } = read_cloth_mesh(original, transform, part)?;
+    let skinned = ClothSkin::original_of(cloth.skinned, cloth.skin);
+    let skin = match &skinned {
         Some(skinned) => {
             let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
             match skeletons.read(original, skinned, to_particle.iter(), count) {
@@ -345,25 +280,27 @@ fn build_cloth(
         frame,
         skin,
         positions,
-    } = initial_pose(input.transform, skin, &topology, skeletons)?;
+    } = initial_pose(transform, skin, &topology, skeletons)?;
 
     let mut mesh = original.clone();
-    if input.removes_vertex_colours {
+    let channels = channels(cloth.pins, cloth.paint, cloth.max_distance);
+    if removes_colours(channels, part) {
         mesh.remove_attribute(Mesh::ATTRIBUTE_COLOR);
     }
     // The mesh is written in every frame and uploaded again.
     mesh.asset_usage = RenderAssetUsages::default();
-    let static_bounds = input
-        .part
-        .and_then(|_| topology.bounds_outside_cloth(&source.positions));
-    if source.out_of_range > 0 && input.part.is_none() {
+    let static_bounds = part.and_then(|_| topology.bounds_outside_cloth(&source.positions));
+    if source.out_of_range > 0 && part.is_none() {
         // A renderer would read past the vertices.
         mesh.insert_indices(bevy::mesh::Indices::U32(source.triangles.concat()));
         mesh = as_triangle_list(&mesh);
     }
     let binding = MeshBinding::new(&source, &topology, &mut mesh);
 
-    let mut assembly = topology.assemble(origin, frame, fabric.areal_density);
+    let mut fabric = cloth.cloth.fabric;
+    params::sanitize(params::FABRIC, &mut fabric);
+    let areal_density = fabric.areal_density;
+    let mut assembly = topology.assemble(origin, frame, areal_density);
     if let Some(positions) = positions {
         assembly.particles.reset(origin, &positions);
     }
@@ -382,11 +319,13 @@ fn build_cloth(
         constraints: ClothConstraints(assembly.constraints),
         shape,
         paint: MeshPaint(paint),
+        skinned,
         skin,
         seam,
         mesh,
         binding,
         static_bounds,
+        areal_density,
         out_of_range: source.out_of_range,
     }))
 }

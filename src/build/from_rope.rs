@@ -52,13 +52,13 @@ pub(crate) fn build_ropes(
 ) {
     for (entity, cloth, pins, rope, transform, mesh, source, built, failed, motion) in &ropes {
         let (changed, moved) = (rope.is_changed(), transform.is_changed());
-        let due = match (built, failed) {
+        let is_due = match (built, failed) {
             // A cloth that became a rope has no `RopeBody`.
             ((true, body), _) => changed && body.map(|body| &body.built_from) != Some(&*rope),
             (_, Some(_)) => changed || moved,
             _ => true,
         };
-        if !due {
+        if !is_due {
             continue;
         }
         let mut wanted = Rope::clone(&rope);
@@ -92,16 +92,8 @@ pub(crate) fn build_ropes(
             tube,
         } = build_rope(&rope, &wanted, layout, &transform);
         let own = meshes.add(tube.mesh());
-        // The mesh that the entity had before it became a rope, if any: not the tube of its previous
-        // build, nor that of the entity it was cloned from.
-        let before = match (mesh, source) {
-            (Some(mesh), Some(known)) if mesh.0 == known.own => {
-                (known.source != known.own).then(|| known.source.clone())
-            }
-            (mesh, _) => mesh.map(|mesh| mesh.0.clone()),
-        };
         let source = ClothSource {
-            source: before.unwrap_or_else(|| own.clone()),
+            source: mesh_before(mesh, source).unwrap_or_else(|| own.clone()),
             own: own.clone(),
         };
         let mesh = ClothMesh::new(Binding::Tube(tube));
@@ -120,6 +112,17 @@ pub(crate) fn build_ropes(
             .try_remove::<(ClothBuildFailed, ClothSleeping, SkinWeights)>()
             .try_insert((built, body, Mesh3d(own)))
             .trigger(|entity| ClothReady { entity });
+    }
+}
+
+/// Returns the mesh that an entity had before it became a rope, if any: not the tube of its previous build, nor that of
+/// the entity it was cloned from.
+fn mesh_before(mesh: Option<&Mesh3d>, source: Option<&ClothSource>) -> Option<Handle<Mesh>> {
+    match (mesh, source) {
+        (Some(mesh), Some(known)) if mesh.0 == known.own => {
+            (known.source != known.own).then(|| known.source.clone())
+        }
+        (mesh, _) => mesh.map(|mesh| mesh.0.clone()),
     }
 }
 

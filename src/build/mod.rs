@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `components` | all components that building adds |
 //! | `from_mesh` | builds cloths as soon as their meshes are loaded |
+//! | `select_part` | reads the part of a mesh that becomes cloth |
 //! | `from_rope` | builds ropes |
 //! | `rebuild` | rebuilds cloths whose mesh was replaced or changed; restores the mesh when [`Cloth`](crate::cloth::Cloth) is removed |
 //! | `reset` | returns a cloth to its untorn rest shape |
@@ -18,6 +19,7 @@ pub(crate) mod from_rope;
 pub(crate) mod plugin;
 pub(crate) mod rebuild;
 pub(crate) mod reset;
+mod select_part;
 
 #[cfg(feature = "presets")]
 use bevy::prelude::*;

@@ -3,7 +3,7 @@
 use crate::{
     build::{
         components::RemovedComponents,
-        from_mesh::{read_cloth_mesh, select_cloth},
+        select_part::{read_cloth_mesh, select_cloth},
     },
     character::{paint::ClothPart, skeleton::ClothSkin, skin_weights::SkinWeights},
     cloth::{

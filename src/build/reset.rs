@@ -19,6 +19,7 @@ use crate::{
         shape::ClothShape,
         source::ClothSource,
         tethers::StaleDistances,
+        transforms::is_usable,
     },
     collision::contacts::ClothContacts,
     grab::{ClothGrabs, release_all},
@@ -68,35 +69,11 @@ pub(crate) fn reset(
     let Ok(mut cloth) = cloths.get_mut(entity) else {
         return;
     };
-    let Ok(transform) = transforms.compute_global_transform(entity) else {
+    let (shape, skin) = (&mut *cloth.shape, cloth.skin.as_deref_mut());
+    let Some((origin, to_world)) = rest_frame(entity, skin, shape, &transforms) else {
         return;
     };
-    if !crate::cloth::transforms::is_usable(&transform) {
-        error!(
-            "cloth {entity}: cannot be reset at {transform:?}; set a finite transform with a scale \
-             other than 0"
-        );
-        return;
-    }
-    let to_world = Mat3::from(transform.affine().matrix3);
     release_all(entity, &mut cloth.grabs, &mut commands);
-    let shape = &mut *cloth.shape;
-    let (origin, to_world) = match &mut cloth.skin {
-        Some(skin) => {
-            let at = |joint| transforms.compute_global_transform(joint).ok();
-            match skin.first_pose(&shape.topology.positions, at) {
-                Some(settled) => settled,
-                None => {
-                    error!(
-                        "cloth {entity}: cannot be reset: its skeleton has a scale of 0 or joints that no longer \
-                         exist; set a Mesh3d and SkinnedMesh that belong together"
-                    );
-                    return;
-                }
-            }
-        }
-        None => (transform.translation(), to_world),
-    };
     let skin = cloth.skin.as_deref();
     let rest = shape.topology.rest_in_world(to_world);
     cloth.progress.cut_ends.clear();
@@ -147,4 +124,34 @@ pub(crate) fn reset(
     });
     body.areal_density = cloth.cloth.fabric.areal_density;
     (cloth.multipliers).set_masses(particles, shape, bound.particles(), body.areal_density);
+}
+
+/// Returns the current origin of a cloth, and the rotation and scale from mesh space to world axes; `None` after
+/// logging an error if its transform or its skeleton cannot be used.
+fn rest_frame(
+    entity: Entity,
+    skin: Option<&mut SkinWeights>,
+    shape: &ClothShape,
+    transforms: &TransformHelper,
+) -> Option<(Vec3, Mat3)> {
+    let at = |other| transforms.compute_global_transform(other).ok();
+    let transform = at(entity)?;
+    if !is_usable(&transform) {
+        error!(
+            "cloth {entity}: cannot be reset at {transform:?}; set a finite transform with a scale \
+             other than 0"
+        );
+        return None;
+    }
+    let Some(skin) = skin else {
+        return Some((transform.translation(), transform.affine().matrix3.into()));
+    };
+    let pose = skin.first_pose(&shape.topology.positions, at);
+    if pose.is_none() {
+        error!(
+            "cloth {entity}: cannot be reset: its skeleton has a scale of 0 or joints that no longer \
+             exist; set a Mesh3d and SkinnedMesh that belong together"
+        );
+    }
+    pose
 }

@@ -9,7 +9,7 @@
 //! | `skeleton_colliders` | `SkeletonColliders`: capsules around the limbs of a skinned mesh |
 //! | `rules` | `ClothRules`: cloth for models, by the names and glTF properties of their objects |
 //! | `skin_weights`, `skeleton` | skin weights of particles; the joint that stands for the cloth itself |
-//! | `frame_history`, `reference_frame` | motion of the reference frame in the last steps; targets of an animation, teleports |
+//! | `frame_history`, `reference_frame`, `teleport` | motion of the reference frame in the last steps; targets of an animation; teleports |
 //! | `track_anchors` | tracks the transforms of anchors, joints and reference entities from frame to frame |
 //! | `plugin` | types and systems of all of this |
 
@@ -24,6 +24,7 @@ pub(crate) mod rules;
 pub(crate) mod skeleton;
 pub(crate) mod skeleton_colliders;
 pub(crate) mod skin_weights;
+pub(crate) mod teleport;
 pub(crate) mod track_anchors;
 
 pub use crate::mesh::paint::{PerVertex, VertexChannel};

@@ -6,12 +6,12 @@ use crate::{
         inertia::{ClothInertia, TeleportCloth},
         max_distance::ClothMaxDistance,
         paint::{ClothPaint, ClothPart},
-        reference_frame::{catch_up_with_frame, request_teleport, teleport},
         rules::{ClothRules, apply_rules},
         skeleton::ClothSkin,
         skeleton_colliders::{
             GeneratedFor, SkeletonColliders, generate_colliders, remove_colliders,
         },
+        teleport::{catch_up_with_frame, request_teleport, teleport},
         track_anchors::track_anchors,
     },
     cloth::{

@@ -129,6 +129,17 @@ impl ClothSkin {
         now.is_some_and(|now| now.inverse_bindposes == self.own)
     }
 
+    /// Returns the skeleton of an entity as it was before building: without the joint of the cloth itself.
+    pub(crate) fn original_of(
+        now: Option<&SkinnedMesh>,
+        known: Option<&Self>,
+    ) -> Option<SkinnedMesh> {
+        match known {
+            Some(known) if known.is_in_use(now) => known.original(now),
+            _ => now.cloned(),
+        }
+    }
+
     /// Returns the skeleton without the joint of the cloth itself, if it has one.
     pub(crate) fn original(&self, now: Option<&SkinnedMesh>) -> Option<SkinnedMesh> {
         let now = now.filter(|now| self.is_in_use(Some(now)))?;

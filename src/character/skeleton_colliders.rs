@@ -119,36 +119,17 @@ pub(crate) fn generate_colliders(
         // Also removes colliders that were saved with the scene.
         let existing = existing.iter().filter(|(_, body)| body.0 == entity);
         despawn(existing.map(|(collider, _)| collider), &mut commands);
-        let mut colliders = Vec::new();
-        match limbs(mesh_asset, skinned, inverse, settings, &parents) {
-            Ok(limbs) => {
-                if limbs.is_empty() {
-                    warn!(
-                        "cloth colliders of {entity}: no joint moves enough of its mesh for a capsule; \
-                         lower min_radius or min_weight"
-                    );
-                }
-                for (joint, limb) in limbs {
-                    let name = names.get(joint).map_or("joint", Name::as_str);
-                    let name = Name::new(format!("{name} (cloth collider)"));
-                    let Ok(mut joint) = commands.get_entity(joint) else {
-                        continue;
-                    };
-                    joint.with_children(|joint| {
-                        let collider = joint.spawn((
-                            name,
-                            settings.collider(&limb),
-                            settings.layers,
-                            GeneratedFor(entity),
-                        ));
-                        colliders.push(collider.id());
-                    });
-                }
-            }
-            Err(reason) => {
-                error!("cloth colliders of {entity} are not generated: {reason}");
-            }
+        let limbs = limbs(mesh_asset, skinned, inverse, settings, &parents);
+        match &limbs {
+            Ok(limbs) if limbs.is_empty() => warn!(
+                "cloth colliders of {entity}: no joint moves enough of its mesh for a capsule; \
+                 lower min_radius or min_weight"
+            ),
+            Ok(_) => {}
+            Err(reason) => error!("cloth colliders of {entity} are not generated: {reason}"),
         }
+        let limbs = limbs.unwrap_or_default();
+        let colliders = spawn_colliders(entity, settings, &limbs, &names, &mut commands);
         commands.entity(entity).try_insert(GeneratedColliders {
             colliders,
             from: settings.clone(),
@@ -156,6 +137,34 @@ pub(crate) fn generate_colliders(
             joints: skinned.joints.clone(),
         });
     }
+}
+
+/// Spawns the colliders of limbs as children of their joints.
+fn spawn_colliders(
+    body: Entity,
+    settings: &SkeletonColliders,
+    limbs: &[(Entity, Limb)],
+    names: &Query<&Name>,
+    commands: &mut Commands,
+) -> Vec<Entity> {
+    let mut colliders = Vec::new();
+    for (joint, limb) in limbs {
+        let name = names.get(*joint).map_or("joint", Name::as_str);
+        let name = Name::new(format!("{name} (cloth collider)"));
+        let Ok(mut joint) = commands.get_entity(*joint) else {
+            continue;
+        };
+        joint.with_children(|joint| {
+            let collider = joint.spawn((
+                name,
+                settings.collider(limb),
+                settings.layers,
+                GeneratedFor(body),
+            ));
+            colliders.push(collider.id());
+        });
+    }
+    colliders
 }
 
 /// Removes the colliders of a removed component.
@@ -210,32 +219,8 @@ fn limbs(
     settings: &SkeletonColliders,
     parents: &Query<&ChildOf>,
 ) -> Result<Vec<(Entity, Limb)>, String> {
-    let missing = |what: &str| format!("its mesh has no {what}, or it is not readable");
-    let positions = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).ok();
-    let positions = positions.and_then(VertexAttributeValues::as_float3);
-    let positions = positions.ok_or_else(|| missing("positions"))?;
-    let Ok(VertexAttributeValues::Uint16x4(indices)) =
-        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
-    else {
-        return Err(missing("joints"));
-    };
-    let Ok(VertexAttributeValues::Float32x4(weights)) =
-        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
-    else {
-        return Err(missing("weights"));
-    };
     let joints = &skinned.joints[..skinned.joints.len().min(inverse.len())];
-    let mut points: Vec<Vec<Vec3>> = vec![Vec::new(); joints.len()];
-    for ((&position, indices), weights) in positions.iter().zip(indices).zip(weights) {
-        for (&joint, &weight) in indices.iter().zip(weights) {
-            if weight >= settings.min_weight
-                && weight > 0.0
-                && let Some(points) = points.get_mut(usize::from(joint))
-            {
-                points.push(inverse[usize::from(joint)].transform_point3(position.into()));
-            }
-        }
-    }
+    let points = points_of_joints(mesh, &inverse[..joints.len()], settings.min_weight)?;
     let index_of = |entity: Entity| joints.iter().position(|&joint| joint == entity);
     // Positions of the child joints of each joint, in its frame: the ends of its limb.
     let mut ends: Vec<Vec<Vec3>> = vec![Vec::new(); joints.len()];
@@ -265,4 +250,39 @@ fn limbs(
             thickest >= settings.min_radius * to_joint.unwrap_or(1.0)
         })
         .collect())
+}
+
+/// Returns the vertices that each joint moves by at least this weight, in the frame of the joint, or why the mesh cannot
+/// be read.
+fn points_of_joints(
+    mesh: &Mesh,
+    inverse: &[Mat4],
+    min_weight: f32,
+) -> Result<Vec<Vec<Vec3>>, String> {
+    let missing = |name: &str| format!("its mesh has no {name}, or it is not readable");
+    let positions = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).ok();
+    let positions = positions.and_then(VertexAttributeValues::as_float3);
+    let positions = positions.ok_or_else(|| missing("positions"))?;
+    let Ok(VertexAttributeValues::Uint16x4(indices)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
+    else {
+        return Err(missing("joints"));
+    };
+    let Ok(VertexAttributeValues::Float32x4(weights)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
+    else {
+        return Err(missing("weights"));
+    };
+    let mut points: Vec<Vec<Vec3>> = vec![Vec::new(); inverse.len()];
+    for ((&position, indices), weights) in positions.iter().zip(indices).zip(weights) {
+        for (&joint, &weight) in indices.iter().zip(weights) {
+            if weight >= min_weight
+                && weight > 0.0
+                && let Some(points) = points.get_mut(usize::from(joint))
+            {
+                points.push(inverse[usize::from(joint)].transform_point3(position.into()));
+            }
+        }
+    }
+    Ok(points)
 }

@@ -26,7 +26,14 @@ pub(crate) struct SkinWeights {
     /// Inverse bind matrices, from mesh space to that of each joint.
     inverse: Vec<Affine3A>,
     influences: Vec<JointInfluence>,
-    /// Current skinning matrix of each joint, from mesh space to the world relative to the origin.
+    pose: SkinPose,
+}
+
+/// Pose of a skeleton in the last step. A snapshot keeps it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct SkinPose {
+    /// Skinning matrix of each joint, from mesh space to the world relative to the origin.
     matrices: Vec<Affine3A>,
     /// Whether joints are missing and were reported.
     missing: bool,
@@ -41,7 +48,8 @@ struct JointInfluence {
 
 impl SkinWeights {
     /// Reads the skin weights of a mesh; `None` if it has none. `vertex_to_particle` are the particles of its
-    /// vertices.
+    /// vertices. A particle has the weights of the first of its vertices that has any, as it has the position of its
+    /// first vertex: its vertices must move alike, or the mesh would open.
     pub(crate) fn read(
         mesh: &Mesh,
         skinned: &SkinnedMesh,
@@ -64,19 +72,18 @@ impl SkinWeights {
         if count == 0 {
             return None;
         }
-        let first = JointInfluence {
+        let mut influences = vec![None; particles];
+        for ((joints, weights), particle) in joints.iter().zip(weights).zip(vertex_to_particle) {
+            if particle != NO_PARTICLE
+                && let Some(influence @ None) = influences.get_mut(particle as usize)
+            {
+                *influence = JointInfluence::new(*joints, *weights, count);
+            }
+        }
+        let on_first_joint = JointInfluence {
             joints: [0; MAX_INFLUENCES],
             weights: [1.0, 0.0, 0.0, 0.0],
         };
-        let mut influences = vec![first; particles];
-        for ((joints, weights), particle) in joints.iter().zip(weights).zip(vertex_to_particle) {
-            // Welded vertices must move alike, or the mesh would open: the last one of a particle counts.
-            if particle != NO_PARTICLE
-                && let Some(influence) = influences.get_mut(particle as usize)
-            {
-                *influence = JointInfluence::new(*joints, *weights, count).unwrap_or(first);
-            }
-        }
         Some(Self {
             joints: skinned.joints[..count].to_vec(),
             names: skinned.joints[..count]
@@ -87,10 +94,27 @@ impl SkinWeights {
                 .iter()
                 .map(|&m| Affine3A::from_mat4(m))
                 .collect(),
-            influences,
-            matrices: vec![Affine3A::IDENTITY; count],
-            missing: false,
+            influences: influences
+                .into_iter()
+                .map(|influence| influence.unwrap_or(on_first_joint))
+                .collect(),
+            pose: SkinPose {
+                matrices: vec![Affine3A::IDENTITY; count],
+                missing: false,
+            },
         })
+    }
+
+    /// Returns the pose of the skeleton in the last step.
+    pub(crate) fn pose(&self) -> &SkinPose {
+        &self.pose
+    }
+
+    /// Restores a pose; one of another number of joints is ignored.
+    pub(crate) fn set_pose(&mut self, pose: &SkinPose) {
+        if pose.matrices.len() == self.pose.matrices.len() {
+            self.pose.clone_from(pose);
+        }
     }
 
     /// Returns the joint with the largest total weight on these particles, or on all if there are none.
@@ -125,7 +149,7 @@ impl SkinWeights {
     ) -> usize {
         let mut missing = 0;
         let joints = self.joints.iter().zip(&self.inverse);
-        for (matrix, (&joint, inverse)) in self.matrices.iter_mut().zip(joints) {
+        for (matrix, (&joint, inverse)) in self.pose.matrices.iter_mut().zip(joints) {
             if let Some(transform) = at(joint) {
                 let mut affine = transform.affine();
                 affine.translation -= Vec3A::from(origin);
@@ -140,7 +164,7 @@ impl SkinWeights {
             // Relative to the new origin.
             matrix.translation += Vec3A::from(origin_shift);
         }
-        let reported = std::mem::replace(&mut self.missing, missing > 0);
+        let reported = std::mem::replace(&mut self.pose.missing, missing > 0);
         if reported { 0 } else { missing }
     }
 
@@ -148,7 +172,7 @@ impl SkinWeights {
     /// [`update_pose`](Self::update_pose).
     pub(crate) fn matrix(&self, particle: usize) -> Affine3A {
         let Some(JointInfluence { joints, weights }) = self.influences.get(particle) else {
-            return self.matrices[0];
+            return self.pose.matrices[0];
         };
         let mut sum = Affine3A {
             matrix3: Mat3A::ZERO,
@@ -156,7 +180,7 @@ impl SkinWeights {
         };
         for (&joint, &weight) in joints.iter().zip(weights) {
             if weight > 0.0 {
-                let matrix = &self.matrices[usize::from(joint)];
+                let matrix = &self.pose.matrices[usize::from(joint)];
                 sum.matrix3 += matrix.matrix3 * weight;
                 sum.translation += matrix.translation * weight;
             }
@@ -173,7 +197,7 @@ impl SkinWeights {
         at: impl Fn(Entity) -> Option<GlobalTransform>,
     ) -> Option<(Vec3, Mat3)> {
         self.update_pose(Vec3::ZERO, Vec3::ZERO, &at);
-        if self.missing {
+        if self.pose.missing {
             return None;
         }
         let frame = self.dominant_matrix();
@@ -195,7 +219,7 @@ impl SkinWeights {
 
     /// Returns the skinning matrix of the joint with the largest total weight.
     pub(crate) fn dominant_matrix(&self) -> Affine3A {
-        let mut sums = vec![0.0; self.matrices.len()];
+        let mut sums = vec![0.0; self.pose.matrices.len()];
         for JointInfluence { joints, weights } in &self.influences {
             for (&joint, weight) in joints.iter().zip(weights) {
                 sums[usize::from(joint)] += weight;
@@ -205,7 +229,7 @@ impl SkinWeights {
             .iter()
             .enumerate()
             .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
-        self.matrices[dominant.map_or(0, |(joint, _)| joint)]
+        self.pose.matrices[dominant.map_or(0, |(joint, _)| joint)]
     }
 
     /// Returns the joints as a source of painted values.
@@ -263,6 +287,11 @@ mod tests {
 
     /// Two joints, one above the other, and three vertices: on the lower one, on both, on the upper one.
     fn skin() -> (SkinWeights, [Entity; 2]) {
+        skin_of([0, 1, 2], 3)
+    }
+
+    /// Returns that skin with these particles of the vertices.
+    fn skin_of(vertex_to_particle: [u32; 3], particles: usize) -> (SkinWeights, [Entity; 2]) {
         let joints: [Entity; 2] = [1, 2].map(|i| Entity::from_raw_u32(i).unwrap());
         let mesh = Mesh::new(
             PrimitiveTopology::TriangleList,
@@ -286,8 +315,16 @@ mod tests {
         };
         let inverse = vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::NEG_Y)].into();
         let name = |joint| (joint == joints[1]).then(|| "Upper".to_owned());
-        let skin = SkinWeights::read(&mesh, &skinned, &inverse, name, 0..3, 3).unwrap();
-        (skin, joints)
+        let vertex_to_particle = vertex_to_particle.into_iter();
+        let skin = SkinWeights::read(
+            &mesh,
+            &skinned,
+            &inverse,
+            name,
+            vertex_to_particle,
+            particles,
+        );
+        (skin.unwrap(), joints)
     }
 
     #[test]
@@ -315,6 +352,14 @@ mod tests {
             0,
             "reported once"
         );
+    }
+
+    #[test]
+    fn welded_vertices_have_the_weights_of_the_first() {
+        let (skin, _) = skin_of([0, 1, 0], 2);
+        assert_eq!(skin.weights_of("Upper"), Some(vec![0.0, 0.5]));
+        let (skin, _) = skin_of([NO_PARTICLE, 0, 0], 1);
+        assert_eq!(skin.weights_of("Upper"), Some(vec![0.5]));
     }
 
     #[test]

@@ -6,15 +6,13 @@ use crate::{
     mesh::{MeshBinding, Topology},
     solver::{ConstraintGraph, ConstraintKind},
 };
-use bevy::math::{Mat3, Vec3};
+use bevy::math::Vec3;
 
 /// Identifies the data from which a cloth was built.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct BuildFingerprint {
     /// Fingerprint of the mesh.
     pub(crate) mesh: u64,
-    /// Orientation and scale of the entity.
-    pub(crate) frame: Mat3,
     /// Fingerprint of the constraints and areas.
     pub(crate) shape: ShapeFingerprint,
 }
@@ -28,7 +26,6 @@ impl BuildFingerprint {
     ) -> Self {
         Self {
             mesh: mesh_print(&shape.topology, binding),
-            frame: shape.to_world,
             shape: ShapeFingerprint::of(constraints, shape),
         }
     }

@@ -13,7 +13,7 @@
 //! | `body` | `ClothBody`: settings that are ramped, and tethers |
 //! | `shape` | `ClothShape`: topology, triangles or segments, areas, and the state of a torn cloth |
 //! | `multipliers` | `ParticleMultipliers`, and the masses of particles |
-//! | `schedule` | [`ClothSystems`], [`ClothSubstep`], the order of all systems, and the length of a step |
+//! | `schedule`, `add_schedules` | [`ClothSystems`], [`ClothSubstep`] and the length of a step; the order of all systems |
 //! | `activity` | components that stop the simulation of a cloth |
 //! | `update_rate` | steps, substeps and iterations that a cloth takes |
 //! | `transforms` | transforms of entities at the end of a step |
@@ -23,6 +23,7 @@
 //! | `plugin` | registration |
 
 pub(crate) mod activity;
+pub(crate) mod add_schedules;
 #[cfg(feature = "serialize")]
 pub(crate) mod arc_serde;
 pub(crate) mod body;

@@ -2,8 +2,9 @@
 
 use crate::cloth::{
     Cloth, ClothReady, ResetCloth,
+    add_schedules::add_schedules,
     planar::PlanarCloth,
-    schedule::{ClothStepSchedule, ClothSubstepTime, add_schedules},
+    schedule::{ClothStepSchedule, ClothSubstepTime},
     settings::{ClothGravity, ClothMaxThreads, ClothSubsteps},
     source::{ClothBuildFailed, ClothSource},
     warm_up::ClothWarmUp,

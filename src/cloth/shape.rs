@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) struct ClothShape {
     /// Rest shape of the whole cloth, in mesh space.
     pub(crate) topology: Topology,
-    /// Fingerprint of the mesh, frame and rest shape it was built from. Snapshots compare it.
+    /// Fingerprint of the mesh and rest shape it was built from. Snapshots compare it.
     pub(crate) build_fingerprint: BuildFingerprint,
     pub(crate) triangles: Triangles,
     /// Segments of a rope, in place of triangles; `None` for a sheet.

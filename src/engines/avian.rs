@@ -1,22 +1,17 @@
 //! Two-way coupling of cloth with [Avian](avian3d). Feature `avian`.
 
-use super::{
-    coupling::{self, BodyHistory, BodyImpulse, CoupledCloth, CoupledClothItem, Engine},
-    shapes,
-};
+use super::coupling::{self, BodyImpulse, CoupledClothItem, Engine, EngineCollider};
 use crate::{
-    cloth::schedule::{ClothSystems, PrepareSystems, StepSchedule, step_length},
     collision::layers::ClothLayers,
-    solver::{BodyMotion, BodyPart, Friction, Pose},
-    time::cloth_step_due,
+    solver::{BodyMotion, Friction, Pose},
 };
 use avian3d::{
+    collider_tree::ColliderTrees,
     dynamics::{rigid_body::RigidBodyQueryReadOnly, solver::islands::WakeBody},
     parry::shape::SharedShape,
     prelude::{self as avian, *},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
-use std::sync::Arc;
 
 /// Plugin that couples cloth with Avian: cloth collides with its colliders, and pushes its bodies.
 ///
@@ -44,48 +39,21 @@ use std::sync::Arc;
 pub struct AvianClothPlugin;
 
 impl Plugin for AvianClothPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<BodyHistory>()
-            .init_resource::<AvianShapes>();
-    }
+    fn build(&self, _: &mut App) {}
 
     fn finish(&self, app: &mut App) {
-        let Some(schedule) = coupling::cloth_schedule(app, "AvianClothPlugin") else {
-            return;
-        };
-        if !app
-            .world()
-            .contains_resource::<avian3d::collider_tree::ColliderTrees>()
-        {
+        if !app.world().contains_resource::<ColliderTrees>() {
             error!("AvianClothPlugin does nothing without Avian's PhysicsPlugins; add those too");
             return;
         }
-        if !coupling::claim_coupling(app, "AvianClothPlugin") {
-            return;
-        }
-        app.configure_sets(
-            schedule,
-            (ClothSystems::Prepare, ClothSystems::Finish).before(PhysicsSystems::First),
-        )
-        .add_systems(
-            StepSchedule::Prepare,
-            collect_bodies
-                .before(PrepareSystems::Sleep)
-                .run_if(cloth_step_due),
-        )
-        .add_systems(
-            schedule,
-            apply_impulses
-                .after(ClothSystems::Finish)
-                .before(PhysicsSystems::First)
-                .run_if(cloth_step_due),
+        coupling::couple::<AvianWorld, _, _>(
+            app,
+            "AvianClothPlugin",
+            PhysicsSystems::First,
+            apply_impulses,
         );
     }
 }
-
-/// Converted shapes of Avian's colliders.
-#[derive(Resource, Default)]
-struct AvianShapes(shapes::ShapeCache<SharedShape>);
 
 /// Components of a collider.
 type ColliderData = (
@@ -109,11 +77,12 @@ struct AvianWorld<'w, 's> {
     frictions: Query<'w, 's, &'static avian::Friction>,
     default_friction: Res<'w, DefaultFriction>,
     cloths: Query<'w, 's, &'static CollisionLayers>,
-    shapes: ResMut<'w, AvianShapes>,
     time: Res<'w, Time<Physics>>,
 }
 
 impl Engine for AvianWorld<'_, '_> {
+    type Shape = SharedShape;
+
     fn find_colliders(
         &self,
         cloth: &CoupledClothItem,
@@ -176,49 +145,29 @@ impl Engine for AvianWorld<'_, '_> {
         })
     }
 
-    fn append_parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>) {
-        let Ok((shape, position, rotation, collider_of, _, _, friction, ..)) =
-            self.colliders.get(collider)
-        else {
-            return;
-        };
+    fn collider(&self, collider: Entity) -> Option<EngineCollider<'_, SharedShape>> {
+        let (shape, position, rotation, collider_of, _, _, friction, ..) =
+            self.colliders.get(collider).ok()?;
         let body_friction = collider_of.and_then(|of| self.frictions.get(of.body).ok());
         let friction = friction
             .or(body_friction)
             .unwrap_or(&self.default_friction.0);
-        let friction = Friction {
-            static_coefficient: friction.static_coefficient.max(0.0),
-            kinetic_coefficient: friction.dynamic_coefficient.max(0.0),
-        };
-        let shape = shape.shape_scaled();
-        let same = |a: &SharedShape, b: &SharedShape| Arc::ptr_eq(&a.0, &b.0);
-        let solids = (self.shapes.0).solids(collider, shape, same, |shape, solids| {
-            shapes::avian::read(&**shape, &Pose::ORIGIN, solids)
-        });
-        let at = Pose {
-            rotation: rotation.0,
-            translation: position.0,
-        };
-        shapes::append_parts(solids, &at, centre, friction, parts);
+        Some(EngineCollider {
+            shape: shape.shape_scaled(),
+            pose: Pose {
+                rotation: rotation.0,
+                translation: position.0,
+            },
+            friction: Friction {
+                static_coefficient: friction.static_coefficient.max(0.0),
+                kinetic_coefficient: friction.dynamic_coefficient.max(0.0),
+            },
+        })
     }
 }
 
-fn collect_bodies(
-    mut world: AvianWorld,
-    mut cloths: Query<CoupledCloth>,
-    history: Res<BodyHistory>,
-    clock: Res<Time>,
-) {
-    coupling::collect_bodies(&mut world, &mut cloths, &history, step_length(&clock));
-    let AvianWorld {
-        colliders, shapes, ..
-    } = &mut world;
-    shapes.0.retain(|entity| colliders.contains(entity));
-}
-
 fn apply_impulses(
-    cloths: Query<CoupledCloth>,
-    mut history: ResMut<BodyHistory>,
+    In(impulses): In<Vec<BodyImpulse>>,
     mut forces: Query<Forces>,
     clock: Res<Time>,
     time: Res<Time<Physics>>,
@@ -226,28 +175,24 @@ fn apply_impulses(
 ) {
     // Impulses of one cloth step act during one step of Avian.
     let dt = clock.delta_secs() * time.relative_speed();
-    for body_impulse in coupling::collect_impulses(&cloths, &mut history) {
-        let BodyImpulse {
-            body,
-            impulse,
-            angular_impulse,
-            wake,
-        } = body_impulse;
+    for impulse in impulses {
         // The body may have been despawned since the cloth touched it.
-        let Ok(mut forces) = forces.get_mut(body) else {
+        let Ok(mut forces) = forces.get_mut(impulse.body) else {
             continue;
         };
-        if wake {
-            commands.queue_silenced(WakeBody(body));
+        if impulse.wake {
+            commands.queue_silenced(WakeBody(impulse.body));
         }
-        if dt > 0.0 && wake {
-            forces.apply_force(impulse / dt);
-            forces.apply_torque(angular_impulse / dt);
-        } else if dt > 0.0 {
-            // Bodies in contact with cloth may fall asleep.
-            let mut forces = forces.non_waking();
-            forces.apply_force(impulse / dt);
-            forces.apply_torque(angular_impulse / dt);
+        if let Some([force, torque]) = impulse.force(dt) {
+            if impulse.wake {
+                forces.apply_force(force);
+                forces.apply_torque(torque);
+            } else {
+                // Bodies in contact with cloth may fall asleep.
+                let mut forces = forces.non_waking();
+                forces.apply_force(force);
+                forces.apply_torque(torque);
+            }
         }
     }
 }

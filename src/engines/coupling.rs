@@ -1,30 +1,48 @@
 //! Copies nearby bodies for each cloth before its step, and collects the impulses on them after it.
 
-use crate::solver::{BodyMotion, BodyPart, Pose, RigidBody};
+use super::shapes::{EngineShape, PlacedSolid, ShapeCache};
+use crate::solver::{BodyMotion, BodyPart, Friction, Pose, RigidBody};
 use crate::{
     cloth::{
-        Cloth, activity::ClothSleeping, particles::ClothParticles, schedule::ClothStepSchedule,
+        Cloth,
+        activity::ClothSleeping,
+        particles::ClothParticles,
+        schedule::{ClothStepSchedule, ClothSystems, PrepareSystems, StepSchedule, step_length},
         update_rate::UpdateRate,
     },
     collision::{bodies::ClothBodies, layers::ClothLayers},
     pins::BoundPins,
+    time::cloth_step_due,
 };
 use bevy::{
-    ecs::{query::QueryData, schedule::InternedScheduleLabel},
+    ecs::{
+        query::QueryData,
+        schedule::InternedScheduleLabel,
+        system::{StaticSystemParam, SystemParam, SystemParamItem},
+    },
     prelude::*,
 };
 use std::collections::BTreeMap;
 
 /// Interface to a physics engine.
 pub(super) trait Engine {
+    /// Shape of its colliders.
+    type Shape: EngineShape;
     /// Appends the colliders that a cloth collides with and that overlap the box between these corners, m.
     fn find_colliders(&self, cloth: &CoupledClothItem, bounds: [Vec3; 2], found: &mut Vec<Entity>);
     /// Returns the body of a collider, or the collider itself if it has none.
     fn body_of(&self, collider: Entity) -> Entity;
     /// Returns the motion of a body, if it exists. `acceleration` and `cloth_pose` need not be set.
     fn motion(&self, body: Entity) -> Option<BodyMotion>;
-    /// Appends the parts of a collider, relative to a centre of mass.
-    fn append_parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>);
+    /// Returns a collider, if it exists.
+    fn collider(&self, collider: Entity) -> Option<EngineCollider<'_, Self::Shape>>;
+}
+
+/// Collider of an engine.
+pub(super) struct EngineCollider<'a, S> {
+    pub(super) shape: &'a S,
+    pub(super) pose: Pose,
+    pub(super) friction: Friction,
 }
 
 /// Cloth that can collide with bodies.
@@ -43,7 +61,7 @@ pub(super) struct CoupledCloth {
 
 /// State of the bodies in the previous step, by entity bits.
 #[derive(Resource, Default)]
-pub(super) struct BodyHistory(BTreeMap<u64, BodyRecord>);
+struct BodyHistory(BTreeMap<u64, BodyRecord>);
 
 /// State of a body in a step.
 #[derive(Clone, Copy, Debug)]
@@ -59,11 +77,19 @@ struct BodyRecord {
 pub(super) struct BodyImpulse {
     pub(super) body: Entity,
     /// Linear impulse, N s.
-    pub(super) impulse: Vec3,
+    impulse: Vec3,
     /// Angular impulse about the centre of mass, N m s.
-    pub(super) angular_impulse: Vec3,
+    angular_impulse: Vec3,
     /// Whether the body sleeps and must be woken.
     pub(super) wake: bool,
+}
+
+impl BodyImpulse {
+    /// Returns the constant force and torque that have this impulse in a step of this length, s, N and N m; `None` if
+    /// the engine takes no step.
+    pub(super) fn force(&self, step: f32) -> Option<[Vec3; 2]> {
+        (step > 0.0).then(|| [self.impulse / step, self.angular_impulse / step])
+    }
 }
 
 /// A sleeping body wakes when the impulse from cloths would change its velocity by more than this, m/s.
@@ -73,42 +99,77 @@ const WAKE_SPEED: f32 = 0.05;
 /// a larger one was an impact, which does not continue.
 const MAX_EXTERNAL_ACCELERATION: f32 = 20.0;
 
-/// Returns the schedule of the cloth; logs an error without [`ClothPlugin`](crate::ClothPlugin).
-pub(super) fn cloth_schedule(app: &App, plugin: &str) -> Option<InternedScheduleLabel> {
-    let schedule = app.world().get_resource::<ClothStepSchedule>();
-    if schedule.is_none() {
-        error!("{plugin} does nothing without ClothPlugin; add that too");
-    }
-    schedule.map(|schedule| schedule.label)
-}
-
 /// Name of the plugin that couples cloth with its engine.
 #[derive(Resource)]
 struct CoupledEngine(&'static str);
 
-/// Registers an engine for the coupling. Returns false if another one is registered: only one engine at a time can
-/// write the bodies of a cloth.
-pub(super) fn claim_coupling(app: &mut App, plugin: &'static str) -> bool {
+/// Couples cloth with the engine `E`: the cloth steps before its system set `engine_step`, and `apply_impulses` runs
+/// in between. Returns the schedule of the cloth; `None` after logging an error without
+/// [`ClothPlugin`](crate::ClothPlugin), or if another engine is coupled: only one at a time can write the bodies of
+/// a cloth.
+pub(super) fn couple<E, S, M>(
+    app: &mut App,
+    plugin: &'static str,
+    engine_step: impl SystemSet,
+    apply_impulses: impl IntoSystem<In<Vec<BodyImpulse>>, (), M> + 'static,
+) -> Option<InternedScheduleLabel>
+where
+    E: SystemParam + 'static,
+    S: EngineShape,
+    for<'w, 's> SystemParamItem<'w, 's, E>: Engine<Shape = S>,
+{
+    let Some(schedule) = app.world().get_resource::<ClothStepSchedule>() else {
+        error!("{plugin} does nothing without ClothPlugin; add that too");
+        return None;
+    };
+    let schedule = schedule.label;
     if let Some(CoupledEngine(other)) = app.world().get_resource() {
         error!(
             "{plugin} does nothing beside {other}: cloth can be coupled to one engine only; \
              remove one of them"
         );
-        return false;
+        return None;
     }
-    app.insert_resource(CoupledEngine(plugin));
-    true
+    app.insert_resource(CoupledEngine(plugin))
+        .init_resource::<BodyHistory>()
+        .init_resource::<ShapeCache<S>>()
+        .configure_sets(
+            schedule,
+            (ClothSystems::Prepare, ClothSystems::Finish).before(engine_step.intern()),
+        )
+        .add_systems(
+            StepSchedule::Prepare,
+            collect_bodies::<E, S>
+                .before(PrepareSystems::Sleep)
+                .run_if(cloth_step_due),
+        )
+        .add_systems(
+            schedule,
+            collect_impulses
+                .pipe(apply_impulses)
+                .after(ClothSystems::Finish)
+                .before(engine_step.intern())
+                .run_if(cloth_step_due),
+        );
+    Some(schedule)
 }
 
-/// Copies all bodies near cloths, before a step of this length, s.
-pub(super) fn collect_bodies(
-    engine: &mut impl Engine,
-    cloths: &mut Query<CoupledCloth>,
-    history: &BodyHistory,
-    step: f32,
-) {
+/// Copies all bodies near cloths, before a step.
+fn collect_bodies<E, S>(
+    engine: StaticSystemParam<E>,
+    mut shapes: ResMut<ShapeCache<S>>,
+    mut cloths: Query<CoupledCloth>,
+    history: Res<BodyHistory>,
+    clock: Res<Time>,
+) where
+    E: SystemParam + 'static,
+    S: EngineShape,
+    for<'w, 's> SystemParamItem<'w, 's, E>: Engine<Shape = S>,
+{
+    let engine = engine.into_inner();
+    let step = step_length(&clock);
     let mut colliders = Vec::new();
-    for mut cloth in cloths {
+    for mut cloth in &mut cloths {
         colliders.clear();
         if let Some(bounds) = query_bounds(&cloth, step) {
             engine.find_colliders(&cloth, bounds, &mut colliders);
@@ -151,12 +212,36 @@ pub(super) fn collect_bodies(
                     parts: Vec::new(),
                 });
             }
-            if let (Some(collider), Some(last)) = (collider, list.last_mut()) {
-                engine.append_parts(collider, &last.motion.pose, &mut last.parts);
+            if let (Some(entity), Some(last)) = (collider, list.last_mut())
+                && let Some(collider) = engine.collider(entity)
+            {
+                let solids = shapes.solids(entity, collider.shape);
+                append_parts(solids, &collider, &last.motion.pose, &mut last.parts);
             }
         }
         bodies.list = list;
     }
+    shapes.retain(|entity| engine.collider(entity).is_some());
+}
+
+/// Appends the solids of a collider, relative to a centre of mass.
+fn append_parts<S>(
+    solids: &[PlacedSolid],
+    collider: &EngineCollider<S>,
+    centre: &Pose,
+    parts: &mut Vec<BodyPart>,
+) {
+    let EngineCollider { pose, friction, .. } = *collider;
+    let inverse = centre.rotation.inverse();
+    let local = Pose {
+        rotation: inverse * pose.rotation,
+        translation: inverse * (pose.translation - centre.translation),
+    };
+    parts.extend(solids.iter().map(|(solid, at)| BodyPart {
+        solid: solid.clone(),
+        local_pose: local.compose(at),
+        friction,
+    }));
 }
 
 /// Returns the corners of a box around everything that a cloth can touch in a step, m.
@@ -177,10 +262,11 @@ fn query_bounds(cloth: &CoupledClothItem, step: f32) -> Option<[Vec3; 2]> {
 
 /// Collects the impulses of all cloths on each body, after a step. Cloths are summed in the order of their
 /// entities, so the result is deterministic.
-pub(super) fn collect_impulses(
-    cloths: &Query<CoupledCloth>,
-    history: &mut BodyHistory,
+fn collect_impulses(
+    cloths: Query<CoupledCloth>,
+    mut history: ResMut<BodyHistory>,
 ) -> Vec<BodyImpulse> {
+    let history = &mut *history;
     let mut coupled: Vec<_> = cloths
         .iter()
         .filter(|cloth| !cloth.bodies.is_empty())

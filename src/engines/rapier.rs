@@ -1,14 +1,10 @@
 //! Two-way coupling of cloth with [Rapier](bevy_rapier3d). Feature `rapier`.
 
-use super::{
-    coupling::{self, BodyHistory, BodyImpulse, CoupledCloth, CoupledClothItem, Engine},
-    shapes,
-};
+use super::coupling::{self, BodyImpulse, CoupledClothItem, Engine, EngineCollider};
 use crate::{
-    cloth::schedule::{ClothSystems, PrepareSystems, StepSchedule, step_length},
+    cloth::schedule::ClothSystems,
     collision::layers::ClothLayers,
-    solver::{BodyMotion, BodyPart, Friction, Pose},
-    time::cloth_step_due,
+    solver::{BodyMotion, Friction, Pose},
 };
 use bevy::{
     ecs::{schedule::InternedScheduleLabel, system::SystemParam},
@@ -23,7 +19,7 @@ use bevy_rapier3d::{
     },
     rapier::{math::Pose as RapierPose, prelude::SharedShape},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 /// Plugin that couples cloth with Rapier: cloth collides with its colliders, and pushes its bodies.
 ///
@@ -57,53 +53,34 @@ pub struct RapierClothPlugin;
 
 impl Plugin for RapierClothPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<BodyHistory>()
-            .init_resource::<RapierShapes>()
-            .init_resource::<ClothForces>();
+        app.init_resource::<ClothForces>();
     }
 
     fn finish(&self, app: &mut App) {
-        let Some(schedule) = coupling::cloth_schedule(app, "RapierClothPlugin") else {
-            return;
-        };
         let Some(rapier_schedule) = find_rapier_schedule(app) else {
             error!("RapierClothPlugin does nothing without RapierPhysicsPlugin; add that too");
             return;
         };
-        if !coupling::claim_coupling(app, "RapierClothPlugin") {
+        let Some(schedule) = coupling::couple::<RapierWorld, _, _>(
+            app,
+            "RapierClothPlugin",
+            PhysicsSet::SyncBackend,
+            apply_impulses,
+        ) else {
             return;
-        }
-        app.configure_sets(
-            schedule,
-            (ClothSystems::Prepare, ClothSystems::Finish).before(PhysicsSet::SyncBackend),
-        )
-        .add_systems(
-            StepSchedule::Prepare,
-            collect_bodies
-                .before(PrepareSystems::Sleep)
-                .run_if(cloth_step_due),
-        )
-        .add_systems(
-            schedule,
-            (
-                clear_forces.before(ClothSystems::Prepare),
-                apply_impulses
-                    .after(ClothSystems::Finish)
-                    .before(PhysicsSet::SyncBackend)
-                    .run_if(cloth_step_due),
-            ),
-        )
-        .add_systems(
-            rapier_schedule,
-            (
-                add_forces
-                    .after(PhysicsSet::SyncBackend)
-                    .before(PhysicsSet::StepSimulation),
-                remove_forces
-                    .after(PhysicsSet::StepSimulation)
-                    .before(PhysicsSet::Writeback),
-            ),
-        );
+        };
+        app.add_systems(schedule, clear_forces.before(ClothSystems::Prepare))
+            .add_systems(
+                rapier_schedule,
+                (
+                    add_forces
+                        .after(PhysicsSet::SyncBackend)
+                        .before(PhysicsSet::StepSimulation),
+                    remove_forces
+                        .after(PhysicsSet::StepSimulation)
+                        .before(PhysicsSet::Writeback),
+                ),
+            );
     }
 }
 
@@ -116,10 +93,6 @@ fn find_rapier_schedule(app: &App) -> Option<InternedScheduleLabel> {
     });
     own.next().map(|(_, schedule)| schedule.label())
 }
-
-/// Converted shapes of Rapier's colliders.
-#[derive(Resource, Default)]
-struct RapierShapes(shapes::ShapeCache<SharedShape>);
 
 /// Force and torque that cloth applies to bodies until its next step, N and N m, by entity bits.
 #[derive(Resource, Default)]
@@ -139,7 +112,6 @@ struct RapierWorld<'w, 's> {
     contexts: Query<'w, 's, RapierContextData>,
     layers: Query<'w, 's, &'static ClothLayers>,
     groups: Query<'w, 's, &'static CollisionGroups>,
-    shapes: ResMut<'w, RapierShapes>,
     clock: Res<'w, Time>,
 }
 
@@ -147,6 +119,8 @@ struct RapierWorld<'w, 's> {
 const MAX_BODY_TRAVEL: f32 = 2.0;
 
 impl Engine for RapierWorld<'_, '_> {
+    type Shape = SharedShape;
+
     fn find_colliders(
         &self,
         cloth: &CoupledClothItem,
@@ -230,25 +204,21 @@ impl Engine for RapierWorld<'_, '_> {
         })
     }
 
-    fn append_parts(&mut self, collider: Entity, centre: &Pose, parts: &mut Vec<BodyPart>) {
+    fn collider(&self, collider: Entity) -> Option<EngineCollider<'_, SharedShape>> {
         let found = self.contexts.iter().find_map(|(_, colliders, ..)| {
             let handle = colliders.entity2collider().get(&collider)?;
             colliders.colliders.get(*handle)
         });
-        let Some(found) = found.filter(|found| found.is_enabled()) else {
-            return;
-        };
+        let found = found.filter(|found| found.is_enabled())?;
         let friction = found.friction().max(0.0);
-        let friction = Friction {
-            static_coefficient: friction,
-            kinetic_coefficient: friction,
-        };
-        let shape = found.shared_shape();
-        let same = |a: &SharedShape, b: &SharedShape| Arc::ptr_eq(&a.0, &b.0);
-        let solids = (self.shapes.0).solids(collider, shape, same, |shape, solids| {
-            shapes::rapier::read(&**shape, &Pose::ORIGIN, solids)
-        });
-        shapes::append_parts(solids, &pose(found.position()), centre, friction, parts);
+        Some(EngineCollider {
+            shape: found.shared_shape(),
+            pose: pose(found.position()),
+            friction: Friction {
+                static_coefficient: friction,
+                kinetic_coefficient: friction,
+            },
+        })
     }
 }
 
@@ -264,45 +234,19 @@ fn clear_forces(mut forces: ResMut<ClothForces>) {
     forces.0.clear();
 }
 
-fn collect_bodies(
-    mut world: RapierWorld,
-    mut cloths: Query<CoupledCloth>,
-    history: Res<BodyHistory>,
-    clock: Res<Time>,
-) {
-    coupling::collect_bodies(&mut world, &mut cloths, &history, step_length(&clock));
-    let RapierWorld {
-        contexts, shapes, ..
-    } = &mut world;
-    let exists = |entity| {
-        let mut contexts = contexts.iter();
-        contexts.any(|(_, colliders, ..)| colliders.entity2collider().contains_key(&entity))
-    };
-    shapes.0.retain(exists);
-}
-
 fn apply_impulses(
-    cloths: Query<CoupledCloth>,
-    mut history: ResMut<BodyHistory>,
+    In(impulses): In<Vec<BodyImpulse>>,
     mut forces: ResMut<ClothForces>,
     mut bodies: Query<&mut RapierRigidBodySet>,
     clock: Res<Time>,
 ) {
     let dt = clock.delta_secs();
-    for body_impulse in coupling::collect_impulses(&cloths, &mut history) {
-        let BodyImpulse {
-            body,
-            impulse,
-            angular_impulse,
-            wake,
-        } = body_impulse;
-        if dt > 0.0 {
-            forces
-                .0
-                .insert(body.to_bits(), [impulse / dt, angular_impulse / dt]);
+    for impulse in impulses {
+        if let Some(force) = impulse.force(dt) {
+            forces.0.insert(impulse.body.to_bits(), force);
         }
-        for mut set in bodies.iter_mut().filter(|_| wake) {
-            let handle = set.entity2body().get(&body).copied();
+        for mut set in bodies.iter_mut().filter(|_| impulse.wake) {
+            let handle = set.entity2body().get(&impulse.body).copied();
             if let Some(body) = handle.and_then(|handle| set.bodies.get_mut(handle)) {
                 body.wake_up(true);
             }

@@ -3,7 +3,7 @@
 
 use crate::{
     mesh::weld_triangles,
-    solver::{BodyPart, Friction, Pose, Shape, Solid, TriangleSurface},
+    solver::{Pose, Shape, Solid, TriangleSurface},
 };
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use std::sync::Arc;
@@ -11,34 +11,37 @@ use std::sync::Arc;
 /// Solid and its pose in the frame of its collider.
 pub(super) type PlacedSolid = (Solid, Pose);
 
-/// Converted shapes of colliders, with the source shape to detect changes.
-pub(super) struct ShapeCache<S>(EntityHashMap<(S, Vec<PlacedSolid>)>);
+/// Shape of an engine's collider.
+pub(super) trait EngineShape: Clone + Send + Sync + 'static {
+    /// Returns whether both are the same shape in memory.
+    fn is_same(&self, other: &Self) -> bool;
+    /// Appends the solids of the shape, or returns an error if it is not supported.
+    fn read(&self, into: &mut Vec<PlacedSolid>) -> Result<(), String>;
+}
 
-impl<S> Default for ShapeCache<S> {
+/// Converted shapes of colliders, with the source shape to detect changes.
+#[derive(Resource)]
+pub(super) struct ShapeCache<S: EngineShape>(EntityHashMap<(S, Vec<PlacedSolid>)>);
+
+impl<S: EngineShape> Default for ShapeCache<S> {
     fn default() -> Self {
         Self(EntityHashMap::default())
     }
 }
 
-impl<S: Clone> ShapeCache<S> {
+impl<S: EngineShape> ShapeCache<S> {
     /// Returns the solids of a collider, converting its shape if it is new or has changed. Unsupported shapes are
     /// logged and have none.
-    pub(super) fn solids(
-        &mut self,
-        collider: Entity,
-        shape: &S,
-        is_same: impl Fn(&S, &S) -> bool,
-        read: impl Fn(&S, &mut Vec<PlacedSolid>) -> Result<(), String>,
-    ) -> &[PlacedSolid] {
+    pub(super) fn solids(&mut self, collider: Entity, shape: &S) -> &[PlacedSolid] {
         let read = || {
             let mut solids = Vec::new();
-            if let Err(reason) = read(shape, &mut solids) {
+            if let Err(reason) = shape.read(&mut solids) {
                 error!("cloth ignores the collider {collider}: {reason}");
             }
             (shape.clone(), solids)
         };
-        let cached = self.0.entry(collider).or_insert_with(&read);
-        if !is_same(&cached.0, shape) {
+        let cached = self.0.entry(collider).or_insert_with(read);
+        if !cached.0.is_same(shape) {
             *cached = read();
         }
         &cached.1
@@ -52,26 +55,6 @@ impl<S: Clone> ShapeCache<S> {
 
 /// Radius of capsules for segments and polylines, which have no volume, m.
 const LINE_RADIUS: f32 = 1e-3;
-
-/// Appends solids of a collider with this pose, relative to a centre of mass.
-pub(super) fn append_parts(
-    solids: &[PlacedSolid],
-    collider: &Pose,
-    centre: &Pose,
-    friction: Friction,
-    parts: &mut Vec<BodyPart>,
-) {
-    let inverse = centre.rotation.inverse();
-    let local = Pose {
-        rotation: inverse * collider.rotation,
-        translation: inverse * (collider.translation - centre.translation),
-    };
-    parts.extend(solids.iter().map(|(solid, at)| BodyPart {
-        solid: solid.clone(),
-        local_pose: local.compose(at),
-        friction,
-    }));
-}
 
 /// Builds a capsule between two points.
 fn capsule([a, b]: [Vec3; 2], radius: f32, at: &Pose) -> PlacedSolid {
@@ -145,13 +128,23 @@ fn surface_from_buffers((points, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Resu
 macro_rules! reader {
     ($name:ident, $feature:literal, $parry:path) => {
         #[cfg(feature = $feature)]
-        pub(super) mod $name {
+        mod $name {
             use super::*;
-            use parry::shape::{HeightField, Shape as ParryShape, TypedShape};
+            use parry::shape::{HeightField, Shape as ParryShape, SharedShape, TypedShape};
             use $parry as parry;
 
+            impl EngineShape for SharedShape {
+                fn is_same(&self, other: &Self) -> bool {
+                    Arc::ptr_eq(&self.0, &other.0)
+                }
+
+                fn read(&self, into: &mut Vec<PlacedSolid>) -> Result<(), String> {
+                    read(&**self, &Pose::ORIGIN, into)
+                }
+            }
+
             /// Appends the solids of a shape with this pose, or returns an error if it is not supported.
-            pub(in crate::engines) fn read(
+            fn read(
                 shape: &dyn ParryShape,
                 at: &Pose,
                 into: &mut Vec<PlacedSolid>,

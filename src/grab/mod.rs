@@ -36,10 +36,10 @@ pub struct GrabCloth {
     pub by: Entity,
     /// Point of the world to grab at, m: the nearest point of the cloth is taken.
     pub at: Vec3,
-    /// Above 0, all particles within this radius are grabbed, m. Default 0: a single point.
+    /// Above 0, all particles within this radius of `at` are grabbed, m. Default 0: a single point.
     pub radius: f32,
-    /// Largest distance of the nearest point of the cloth from `at`, m; beyond it nothing is grabbed. Unused with
-    /// a `radius`. Default 0.2.
+    /// Largest distance of the nearest point of the cloth from `at`, m; beyond it nothing is grabbed, whatever the
+    /// `radius`. Infinity sets no limit. Default 0.2.
     pub reach: f32,
     /// Largest force of the grab, N. Default 20.
     pub force: f32,
@@ -157,10 +157,10 @@ impl Grab {
                 let [a, b, c] = piece.corners.map(|corner| Vec3::from(corner.weights()));
                 (Mat3::from_cols(a, b, c).inverse() * point, piece)
             });
+            // Not in a piece without area.
+            let pieces = pieces.filter(|(weights, _)| weights.is_finite());
             let containing = pieces.max_by(|x, y| x.0.min_element().total_cmp(&y.0.min_element()));
-            if let Some((weights, piece)) = containing
-                && weights.is_finite()
-            {
+            if let Some((weights, piece)) = containing {
                 grab_point.weights = weights.to_array();
                 grab_point.particles = piece.particles;
                 self.triangle = Some(piece.triangle);

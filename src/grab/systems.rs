@@ -4,7 +4,7 @@ use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth,
 use crate::cloth::{particles::ClothParticles, schedule::ClothSubstepTime, shape::ClothShape};
 use crate::solver::{
     constraints::grab::{GrabConstraint, GrabPoint, GrabSettings},
-    math::closest_point::ClosestOnTriangle,
+    math::closest_point::{ClosestOnTriangle, Feature},
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -21,22 +21,27 @@ pub(crate) fn grab(
     let Ok((particles, shape, mut grabs)) = cloths.get_mut(entity) else {
         return;
     };
-    let numbers = [request.force, request.speed, request.compliance];
+    let numbers = [
+        request.reach,
+        request.force,
+        request.speed,
+        request.compliance,
+    ];
     if !request.at.is_finite() || numbers.iter().any(|n| n.is_nan() || *n < 0.0) {
         warn!(
             "cloth {entity}: cannot be grabbed with {request:?}; give a finite position, and \
-             a force, speed and compliance of at least 0"
+             a reach, force, speed and compliance of at least 0"
         );
         return;
     }
     let at = request.at - particles.origin;
+    let Some((nearest, triangle)) = nearest_point(particles, shape, at, request.reach) else {
+        return;
+    };
     let (points, triangle) = if request.radius > 0.0 {
         (points_in_radius(particles, at, request.radius), None)
     } else {
-        match nearest_point(particles, shape, at, request.reach) {
-            Some((point, triangle)) => (vec![point], triangle),
-            None => return,
-        }
+        (vec![nearest], triangle)
     };
     if points.is_empty() {
         return;
@@ -87,7 +92,7 @@ fn nearest_point(
     let mut best: Option<(f32, GrabPoint, Option<u32>)> = None;
     for (corners, number) in triangles.chain(segments) {
         let positions = corners.map(|i| particles.position.get(i as usize));
-        let weights = ClosestOnTriangle::new(positions, at).weights;
+        let weights = nearest_weights(positions, at);
         let point =
             positions[0] * weights[0] + positions[1] * weights[1] + positions[2] * weights[2];
         let distance = point.distance_squared(at);
@@ -102,6 +107,24 @@ fn nearest_point(
         }
     }
     best.map(|(_, grab_point, number)| (grab_point, number))
+}
+
+/// Returns the barycentric weights of the nearest point of a triangle. A triangle without area counts as its nearest
+/// corner.
+fn nearest_weights(corners: [Vec3; 3], at: Vec3) -> [f32; 3] {
+    let ClosestOnTriangle { weights, feature } = ClosestOnTriangle::new(corners, at);
+    // The weights on an edge between two equal corners are NaN too.
+    if feature != Feature::Degenerate && weights.iter().all(|weight| weight.is_finite()) {
+        return weights;
+    }
+    let [a, b, c] = corners.map(|corner| corner.distance_squared(at));
+    if a <= b && a <= c {
+        [1.0, 0.0, 0.0]
+    } else if b <= c {
+        [0.0, 1.0, 0.0]
+    } else {
+        [0.0, 0.0, 1.0]
+    }
 }
 
 pub(crate) fn drag(event: On<DragCloth>, mut cloths: Query<&mut ClothGrabs>) {
@@ -189,5 +212,26 @@ impl ClothGrabs {
             start: grab.start,
             end: grab.position,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_on_a_triangle_without_area_are_finite() {
+        let [a, b, c] = [Vec3::ZERO, Vec3::X, Vec3::new(0.5, 0.0, 0.0)];
+        let at = Vec3::new(0.9, 0.2, 0.0);
+        for corners in [[a, b, c], [a, a, b], [a, b, b], [a, b, a], [b, b, b]] {
+            let weights = nearest_weights(corners, at);
+            assert!(
+                weights.iter().all(|weight| (0.0..=1.0).contains(weight)),
+                "{corners:?}: {weights:?}"
+            );
+            let sum: f32 = weights.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-6, "{corners:?}: {weights:?}");
+        }
+        assert_eq!(nearest_weights([a, a, b], at), [0.0, 0.0, 1.0]);
     }
 }

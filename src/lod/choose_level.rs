@@ -71,16 +71,12 @@ pub(crate) fn choose_level_of_detail(
         true => ClothLod::standard().sort(applied_levels),
         false => applied_levels.clone_from(distance_levels),
     }
-    let cameras = cameras.iter().filter(|(camera, _)| camera.is_active);
-    let mut viewer_positions: Vec<Vec3> =
-        viewers.iter().map(GlobalTransform::translation).collect();
-    let has_camera = cameras.clone().next().is_some();
-    if viewer_positions.is_empty() {
-        viewer_positions.extend(cameras.map(|(_, at)| at.translation()));
-    }
+    let viewer_positions = viewer_positions(&viewers, &cameras);
+    // Without a camera nothing is visible.
+    let culls_unseen = lod.cull_unseen && cameras.iter().any(|(camera, _)| camera.is_active);
     // A cloth with a proxy is mostly hidden: visible if its proxy is.
     shown_by_proxy.clear();
-    if lod.cull_unseen {
+    if culls_unseen {
         let visible = proxies.iter().filter(|(_, visible)| visible.get());
         shown_by_proxy.extend(visible.map(|(proxy, _)| proxy.cloth));
         shown_by_proxy.sort_unstable();
@@ -94,8 +90,7 @@ pub(crate) fn choose_level_of_detail(
         let (mut level, mut cull) = (own + lost, lod.culls(distance, was_culled));
         rate.unseen_updates = match visible {
             Some(visible)
-                if lod.cull_unseen
-                    && has_camera
+                if culls_unseen
                     && !visible.get()
                     && shown_by_proxy.binary_search(&entity).is_err() =>
             {
@@ -129,6 +124,18 @@ pub(crate) fn choose_level_of_detail(
         }
         rate.advance(*now, entity.index_u32());
     }
+}
+
+/// Returns the positions of all viewers, else of the active cameras.
+fn viewer_positions(
+    viewers: &Query<&GlobalTransform, With<ClothViewer>>,
+    cameras: &Query<(&Camera, &GlobalTransform)>,
+) -> Vec<Vec3> {
+    if !viewers.is_empty() {
+        return viewers.iter().map(GlobalTransform::translation).collect();
+    }
+    let active = cameras.iter().filter(|(camera, _)| camera.is_active);
+    active.map(|(_, at)| at.translation()).collect()
 }
 
 /// Returns the distance of a cloth from the nearest viewer, m; 0 without viewers.

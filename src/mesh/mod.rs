@@ -11,7 +11,7 @@
 //! | `paint` | reads painted values; channels and predicates that select vertices |
 //! | `part` | cloth that covers only a part of its mesh |
 //! | `nearest` | finds the triangle nearest to a point |
-//! | `proxy` | binds a fine render mesh to a coarse cloth |
+//! | `proxy` | binds a fine render mesh to a coarse cloth; its `follow_cloth` moves the vertices |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
 //! | `shading` | loops over particles and vertices of the mesh write, run every frame |
 //! | `limb` | fits a capsule around points |

@@ -87,11 +87,6 @@ impl Tube {
         }
     }
 
-    /// Returns the particles along each piece.
-    pub fn chains(&self) -> &[Vec<u32>] {
-        &self.pieces.chains
-    }
-
     /// Sets the radius for the next write, m. The texture coordinates do not change.
     pub fn set_radius(&mut self, radius: f32) {
         self.radius = radius;

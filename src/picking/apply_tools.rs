@@ -28,19 +28,7 @@ pub(super) fn apply_tools(
     #[cfg(feature = "panel")] mut egui: super::egui::EguiHitTest,
     mut commands: Commands,
 ) {
-    // Drop cloths that were despawned, reset or released by other means.
-    pointers.active.retain(|_, active| match &mut active.task {
-        PointerTask::Grab { cloths } => {
-            let by = active.by;
-            let is_grabbed = |cloth: Entity| {
-                let grabs = grabs.get(cloth);
-                grabs.is_ok_and(|grabs| grabs.iter().any(|grab| grab.by == by))
-            };
-            cloths.retain(|(cloth, _)| is_grabbed(*cloth));
-            !cloths.is_empty()
-        }
-        _ => true,
-    });
+    forget_ended_grabs(&mut pointers, &grabs);
     // In the order of the pointer entities: deterministic when two pointers cut one cloth.
     let mut ordered: Vec<PointerId> = pointers.active.keys().copied().collect();
     ordered.sort_unstable_by_key(|pointer| views.entity_of(*pointer));
@@ -96,6 +84,22 @@ pub(super) fn apply_tools(
             }
         }
     }
+}
+
+/// Forgets grabbed cloths that were despawned, reset or released by other means.
+fn forget_ended_grabs(pointers: &mut ClothPointers, grabs: &Query<&ClothGrabs>) {
+    pointers.active.retain(|_, active| match &mut active.task {
+        PointerTask::Grab { cloths } => {
+            let by = active.by;
+            let is_grabbed = |cloth: Entity| {
+                let grabs = grabs.get(cloth);
+                grabs.is_ok_and(|grabs| grabs.iter().any(|grab| grab.by == by))
+            };
+            cloths.retain(|(cloth, _)| is_grabbed(*cloth));
+            !cloths.is_empty()
+        }
+        _ => true,
+    });
 }
 
 /// Returns the cloths that a brush at a screen position reaches, each with the centre of the brush in the world

@@ -48,6 +48,18 @@ pub(super) struct ActivePointer {
     pub(super) task: PointerTask,
 }
 
+impl ActivePointer {
+    /// Changes the depth of grabbed cloth by lines of the scroll wheel. Scrolling forward moves the cloth away, as it
+    /// moves a camera forward.
+    fn scroll(&mut self, lines: f32) {
+        if let PointerTask::Grab { cloths } = &mut self.task {
+            for (_, depth) in cloths {
+                *depth = (*depth * (1.0 + SCROLL_STEP).powf(lines)).max(MIN_DEPTH);
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum PointerTask {
     /// Grabs of these cloths, each at this depth in front of the camera, m.
@@ -67,15 +79,6 @@ impl ClothPointers {
     /// Returns whether a pointer uses a tool.
     pub fn is_busy(&self, pointer: PointerId) -> bool {
         self.active.contains_key(&pointer)
-    }
-
-    /// Returns whether a pointer grabs a cloth.
-    pub fn is_grabbing(&self, pointer: PointerId, cloth: Entity) -> bool {
-        matches!(
-            self.active.get(&pointer),
-            Some(ActivePointer { task: PointerTask::Grab { cloths }, .. })
-                if cloths.iter().any(|(grabbed, _)| *grabbed == cloth)
-        )
     }
 }
 
@@ -149,21 +152,12 @@ pub(super) fn handle_pointer_input(
             }
             PointerAction::Cancel => release(&mut pointers, pointer, &mut commands),
             PointerAction::Scroll { y, unit, .. } => {
-                if let Some(ActivePointer {
-                    task: PointerTask::Grab { cloths },
-                    ..
-                }) = pointers.active.get_mut(&pointer)
-                {
-                    let lines = match unit {
-                        MouseScrollUnit::Line => y,
-                        MouseScrollUnit::Pixel => {
-                            y / MouseScrollUnit::SCROLL_UNIT_CONVERSION_FACTOR
-                        }
-                    };
-                    // Scrolling forward moves the cloth away, as it moves a camera forward.
-                    for (_, depth) in cloths {
-                        *depth = (*depth * (1.0 + SCROLL_STEP).powf(lines)).max(MIN_DEPTH);
-                    }
+                let lines = match unit {
+                    MouseScrollUnit::Line => y,
+                    MouseScrollUnit::Pixel => y / MouseScrollUnit::SCROLL_UNIT_CONVERSION_FACTOR,
+                };
+                if let Some(active) = pointers.active.get_mut(&pointer) {
+                    active.scroll(lines);
                 }
             }
             _ => {}

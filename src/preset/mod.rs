@@ -19,7 +19,8 @@ pub use rust_code::rust_code;
 use crate::{
     cloth::{
         Cloth,
-        schedule::{ClothSystems, add_single_threaded, run},
+        add_schedules::{add_single_threaded, run},
+        schedule::ClothSystems,
         settings::{ClothGravity, ClothSubsteps},
     },
     wind::settings::{Wind, WindOcclusion, WindTurbulence},

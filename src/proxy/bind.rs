@@ -55,7 +55,8 @@ pub(crate) fn bind_proxies(
             &Mesh3d,
             &GlobalTransform,
             Option<&ClothSource>,
-            (Option<&SkinnedMesh>, Option<&ClothSkin>),
+            Option<&SkinnedMesh>,
+            Option<&ClothSkin>,
         ),
         (
             Without<ProxyMesh>,
@@ -67,7 +68,7 @@ pub(crate) fn bind_proxies(
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
 ) {
-    for (entity, proxy, mesh, transform, source, skeleton) in &proxies {
+    for (entity, proxy, mesh, transform, source, skinned, skin) in &proxies {
         let Ok((shape, of_cloth, is_skinned)) = cloths.get(proxy.cloth) else {
             continue;
         };
@@ -75,10 +76,7 @@ pub(crate) fn bind_proxies(
         let Some(original) = meshes.get(&source) else {
             continue;
         };
-        let skinned = match skeleton {
-            (now, Some(known)) if known.is_in_use(now) => known.original(now),
-            (now, _) => now.cloned(),
-        };
+        let skinned = ClothSkin::original_of(skinned, skin);
         // Meshes of one skeleton share a bind space, whatever the transforms of their entities.
         let to_cloth = if skinned.is_some() && is_skinned {
             bevy::math::Affine3A::IDENTITY

@@ -11,7 +11,10 @@ mod shape;
 
 use crate::solver::{Geodesics, ParticleArrays, Tethers};
 use crate::{
-    character::frame_history::{FrameHistory, ReferenceFrame},
+    character::{
+        frame_history::{FrameHistory, ReferenceFrame},
+        skin_weights::{SkinPose, SkinWeights},
+    },
     cloth::{
         activity::ClothSleeping,
         body::{ClothBody, RampedSettings},
@@ -55,9 +58,9 @@ use std::{error::Error, fmt, sync::Arc};
 /// # }
 /// ```
 ///
-/// Contains particles, pins, grabs, ramped settings, the sleep state, and any changes to the [`ClothConstraints`]
-/// by tearing and edits. A sheet with its original constraints takes 64 bytes per particle and a little more per
-/// pin. Clones copy all of that, but share torn or edited data.
+/// Contains particles, pins, grabs, ramped settings, the sleep state, the pose of a skeleton, and any changes to the
+/// [`ClothConstraints`] by tearing and edits. A sheet with its original constraints takes 64 bytes per particle and a
+/// little more per pin and joint. Clones copy all of that, but share torn or edited data.
 ///
 /// A snapshot does not contain data that a game can save by itself. To get the same bits again, also restore:
 ///
@@ -81,7 +84,7 @@ use std::{error::Error, fmt, sync::Arc};
 pub struct ClothSnapshot {
     /// Fingerprint of the mesh.
     mesh: u64,
-    /// Orientation and scale with which the cloth was built.
+    /// Orientation and scale with which the cloth was built or reset.
     frame: Mat3,
     /// Fingerprint of the constraints and areas.
     fingerprint: ShapeFingerprint,
@@ -97,6 +100,8 @@ pub struct ClothSnapshot {
     grabs: Vec<Grab>,
     /// Reference frame and skinned targets of the last step.
     frame_history: FrameHistory,
+    /// Pose of its skeleton in the last step, if it has one.
+    skin_pose: Option<SkinPose>,
     /// The sleep state.
     sleep: SleepState,
     /// The tethers; skipped when serialized and recomputed.
@@ -121,6 +126,7 @@ struct SnapshotQuery {
     multipliers: &'static ParticleMultipliers,
     pins: &'static mut BoundPins,
     frame: &'static mut ReferenceFrame,
+    skin: Option<&'static mut SkinWeights>,
     progress: &'static mut TearProgress,
     contacts: &'static mut ClothContacts,
     grabs: &'static mut ClothGrabs,
@@ -215,7 +221,7 @@ impl ClothSnapshot {
         let modified = (!is_as_built).then(|| ModifiedShape::of(constraints, shape, cloth.mesh));
         Some(Self {
             mesh: built.mesh,
-            frame: built.frame,
+            frame: shape.to_world,
             fingerprint,
             particles: cloth.particles.0.clone(),
             ramped: body.ramped,
@@ -227,6 +233,7 @@ impl ClothSnapshot {
             resistance: cloth.progress.resistance.clone(),
             grabs: cloth.grabs.0.clone(),
             frame_history: cloth.frame.history.clone(),
+            skin_pose: cloth.skin.map(|skin| skin.pose().clone()),
             sleep: cloth.sleep_timer.state.clone(),
             tethers: SharedTethers::of(body),
             shape: modified.map(Arc::new),
@@ -255,6 +262,7 @@ impl ClothSnapshot {
             multipliers,
             mut pins,
             mut frame,
+            skin,
             mut progress,
             mut contacts,
             mut grabs,
@@ -265,32 +273,14 @@ impl ClothSnapshot {
             .get_mut(cloth)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
 
-        let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
-        if self.mesh != shape.build_fingerprint.mesh || is_rope != shape.segments.is_some() {
-            return Err(SnapshotError::OtherMesh(cloth));
-        }
-        if !self.is_valid.0 {
-            self.check(shape.topology.positions.len())
-                .map_err(|part| SnapshotError::Damaged(cloth, part))?;
-        }
-        let change = match &self.shape {
-            Some(shape) => Some(ShapeChange::FromSnapshot(shape)),
-            None if shape.torn.is_none()
-                && ShapeFingerprint::of(&constraints, &shape) == self.fingerprint =>
-            {
-                None
-            }
-            None => Some(
-                ShapeChange::as_built(&shape, multipliers, self.frame, self.fingerprint)
-                    .ok_or(SnapshotError::OtherMesh(cloth))?,
-            ),
-        };
+        let change = self.shape_change(cloth, &constraints, &shape, multipliers)?;
         // Nothing below can fail.
         if let Some(change) = change {
             let meshes = meshes.as_mut();
             let own = meshes.and_then(|meshes| meshes.get_mut(&source.own));
             change.apply(&mut constraints, &mut shape, &mut mesh, own);
         }
+        shape.to_world = self.frame;
         particles.0.clone_from(&self.particles);
         body.ramped = self.ramped;
         body.areal_density = self.areal_density;
@@ -306,6 +296,9 @@ impl ClothSnapshot {
         progress.resistance.clone_from(&self.resistance);
         grabs.0.clone_from(&self.grabs);
         frame.history.clone_from(&self.frame_history);
+        if let (Some(mut skin), Some(pose)) = (skin, &self.skin_pose) {
+            skin.set_pose(pose);
+        }
         frame.requested_teleport = None;
         frame.frame_motion = None;
         // A cloth cut since then may have the same particle count, so bind again.
@@ -315,6 +308,33 @@ impl ClothSnapshot {
         sleep_timer.state.clone_from(&self.sleep);
         self.restore_sleep(world, cloth);
         Ok(())
+    }
+
+    /// Returns how the shape of a cloth must change to become that of the snapshot; `None` if it is that already.
+    fn shape_change(
+        &self,
+        cloth: Entity,
+        constraints: &ClothConstraints,
+        shape: &ClothShape,
+        multipliers: &ParticleMultipliers,
+    ) -> Result<Option<ShapeChange<'_>>, SnapshotError> {
+        let is_rope = self.shape.as_ref().is_some_and(|shape| shape.is_rope());
+        if self.mesh != shape.build_fingerprint.mesh || is_rope != shape.segments.is_some() {
+            return Err(SnapshotError::OtherMesh(cloth));
+        }
+        if !self.is_valid.0 {
+            self.check(shape.topology.positions.len())
+                .map_err(|part| SnapshotError::Damaged(cloth, part))?;
+        }
+        if let Some(saved) = &self.shape {
+            return Ok(Some(ShapeChange::FromSnapshot(saved)));
+        }
+        if shape.torn.is_none() && ShapeFingerprint::of(constraints, shape) == self.fingerprint {
+            return Ok(None);
+        }
+        ShapeChange::as_built(shape, multipliers, self.frame, self.fingerprint)
+            .map(Some)
+            .ok_or(SnapshotError::OtherMesh(cloth))
     }
 
     /// Restores whether the cloth sleeps; later writes wake it.

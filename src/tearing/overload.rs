@@ -15,7 +15,7 @@ use crate::{
     },
     render::own_mesh::{Binding, ClothMesh},
 };
-use bevy::{mesh::VertexAttributeValues, prelude::*};
+use bevy::{ecs::query::QueryData, mesh::VertexAttributeValues, prelude::*};
 
 /// Reads the tear resistance of each particle; needed when the `ClothTearing` or the cloth itself is new. `own` is
 /// the mesh of the cloth, torn like the cloth.
@@ -68,61 +68,33 @@ fn red_channel(mesh: &Mesh) -> Option<Vec<f32>> {
 /// Edges tried per edge that may break: some cannot, as the piece torn off would be too small.
 const ATTEMPTS_PER_TEAR: usize = 8;
 
+/// Components of a cloth that tears under load.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct TearingQuery {
+    entity: Entity,
+    tearing: Ref<'static, ClothTearing>,
+    source: Ref<'static, ClothSource>,
+    progress: &'static mut TearProgress,
+    shape: &'static ClothShape,
+    rate: &'static UpdateRate,
+    mesh: &'static ClothMesh,
+    particles: &'static ClothParticles,
+    constraints: &'static ClothConstraints,
+}
+
 pub(crate) fn tear_overloaded(
     mut params: ParamSet<(
-        (
-            Query<
-                (
-                    Entity,
-                    Ref<ClothTearing>,
-                    Ref<ClothSource>,
-                    &mut TearProgress,
-                    &ClothShape,
-                    &UpdateRate,
-                    &ClothMesh,
-                    &ClothParticles,
-                    &ClothConstraints,
-                ),
-                InMotion,
-            >,
-            Res<Assets<Mesh>>,
-        ),
+        (Query<TearingQuery, InMotion>, Res<Assets<Mesh>>),
         TopologyEditor,
     )>,
 ) {
     let mut due: Vec<(Entity, Vec<Overload>, ClothTearing)> = Vec::new();
     let (mut cloths, meshes) = params.p0();
-    for (entity, tearing, source, mut progress, shape, rate, mesh, particles, constraints) in
-        &mut cloths
-    {
-        if rate.is_skipped {
-            continue;
-        }
-        if tearing.is_changed() || source.is_changed() {
-            let own = meshes.get(&source.own);
-            let resistance = &tearing.resistance;
-            progress.resistance = find_resistance(entity, resistance, shape, &mesh.binding, own);
-        }
-        let value = match tearing.limit {
-            TearLimit::Strain(value) | TearLimit::Load(value) => value,
-        };
-        if value.is_nan() || value <= 0.0 {
-            if tearing.is_changed() {
-                warn!(
-                    "cloth {entity}: ClothTearing::limit is {value}, must be above 0; it does not tear"
-                );
-            }
-            continue;
-        }
-        let resistance = |i: u32| progress.resistance.get(i as usize).copied().unwrap_or(1.0);
-        let section = match &shape.segments {
-            Some(_) => CrossSection::Rope(std::f32::consts::TAU * shape.radius()),
-            None => CrossSection::Sheet(&shape.triangles),
-        };
-        let mut found = overloaded(particles, constraints, section, tearing.limit, resistance);
-        found.truncate(tearing.most_per_step as usize * ATTEMPTS_PER_TEAR);
-        if !found.is_empty() {
-            due.push((entity, found, ClothTearing::clone(&tearing)));
+    for mut cloth in &mut cloths {
+        let overloads = find_overloads(&mut cloth, &meshes);
+        if !overloads.is_empty() {
+            due.push((cloth.entity, overloads, ClothTearing::clone(&cloth.tearing)));
         }
     }
     let mut editor = params.p1();
@@ -144,4 +116,39 @@ pub(crate) fn tear_overloaded(
             }
         });
     }
+}
+
+/// Finds the edges of a cloth that may break in this step, the most overloaded first, after updating its resistance.
+fn find_overloads(cloth: &mut TearingQueryItem, meshes: &Assets<Mesh>) -> Vec<Overload> {
+    let (entity, tearing, shape) = (cloth.entity, &cloth.tearing, cloth.shape);
+    if cloth.rate.is_skipped {
+        return Vec::new();
+    }
+    if tearing.is_changed() || cloth.source.is_changed() {
+        let own = meshes.get(&cloth.source.own);
+        let binding = &cloth.mesh.binding;
+        cloth.progress.resistance =
+            find_resistance(entity, &tearing.resistance, shape, binding, own);
+    }
+    let value = match tearing.limit {
+        TearLimit::Strain(value) | TearLimit::Load(value) => value,
+    };
+    if value.is_nan() || value <= 0.0 {
+        if tearing.is_changed() {
+            warn!(
+                "cloth {entity}: ClothTearing::limit is {value}, must be above 0; it does not tear"
+            );
+        }
+        return Vec::new();
+    }
+    let resistance = &cloth.progress.resistance;
+    let resistance = |i: u32| resistance.get(i as usize).copied().unwrap_or(1.0);
+    let section = match &shape.segments {
+        Some(_) => CrossSection::Rope(std::f32::consts::TAU * shape.radius()),
+        None => CrossSection::Sheet(&shape.triangles),
+    };
+    let (particles, constraints) = (cloth.particles, cloth.constraints);
+    let mut found = overloaded(particles, constraints, section, tearing.limit, resistance);
+    found.truncate(tearing.most_per_step as usize * ATTEMPTS_PER_TEAR);
+    found
 }

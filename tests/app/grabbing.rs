@@ -202,6 +202,31 @@ fn a_grab_holds_the_exact_point_or_all_particles_in_its_radius() {
     assert_eq!(grabs[0].points().len(), 16);
 }
 
+#[test]
+fn a_grab_beyond_its_reach_holds_nothing_whatever_its_radius() {
+    let mut app = app();
+    app.insert_resource(ClothGravity(Vec3::ZERO));
+    let cloth = spawn(&mut app, ());
+    let pointer = app.world_mut().spawn_empty().id();
+    run(&mut app, 2);
+    for (radius, reach, holds) in [
+        (0.0, 0.2, false),
+        (1.0, 0.2, false),
+        (1.0, f32::NAN, false),
+        (0.0, 0.4, true),
+        (1.0, 0.4, true),
+        (1.0, f32::INFINITY, true),
+    ] {
+        app.world_mut().trigger(GrabCloth {
+            radius,
+            reach,
+            ..GrabCloth::new(cloth, pointer, Vec3::Y * 0.3)
+        });
+        let grabs = app.world().get::<ClothGrabs>(cloth).unwrap();
+        assert_eq!(!grabs.is_empty(), holds, "radius {radius}, reach {reach}");
+    }
+}
+
 #[derive(Resource, Default)]
 struct EventLog(Vec<(&'static str, Entity)>);
 

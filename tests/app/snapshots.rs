@@ -255,6 +255,33 @@ fn the_first_motion_after_building_or_reset_repeats() {
 }
 
 #[test]
+fn motion_repeats_after_a_reset_at_another_scale() {
+    let mut app = app();
+    let cloth = upright(&mut app, ());
+    app.world_mut()
+        .get_mut::<Cloth>(cloth)
+        .unwrap()
+        .self_collision = bevy_drape::cloth::SelfCollision::Particles;
+    run(&mut app, 10);
+    let mut saved = save(&mut app, cloth);
+    let first = hashes(&mut app, cloth, idle);
+    let set_scale = |app: &mut App, scale: f32| {
+        app.world_mut().get_mut::<Transform>(cloth).unwrap().scale = Vec3::splat(scale);
+    };
+    for (storage, store) in storages() {
+        set_scale(&mut app, 2.0);
+        app.world_mut().trigger(ResetCloth { entity: cloth });
+        run(&mut app, 5);
+        set_scale(&mut app, 1.0);
+        run(&mut app, 1);
+        saved.cloth = store(&saved.cloth);
+        load(&mut app, cloth, &saved);
+        assert_eq!(take(&app, cloth), saved.cloth, "{storage}");
+        assert_eq!(hashes(&mut app, cloth, idle), first, "{storage}");
+    }
+}
+
+#[test]
 fn grabs_repeat() {
     let mut app = app();
     let cloth = upright(&mut app, ());

@@ -1,0 +1,178 @@
+//! Moves cloths along with frames that were teleported, and cloths that are new or were paused to their frames.
+
+use crate::{
+    character::{
+        frame_history::ReferenceFrame,
+        inertia::{ClothInertia, Teleport, TeleportCloth},
+        reference_frame::frame_of,
+        skin_weights::SkinWeights,
+    },
+    cloth::{
+        ResetCloth,
+        activity::ClothPaused,
+        particles::ClothParticles,
+        transforms::{Anchors, FramePose, TransformHistory},
+    },
+    collision::collider::LastPose,
+    pins::BoundPins,
+    solver::{FrameMotion, ParticleArrays},
+};
+use bevy::prelude::*;
+
+/// Requests a teleport.
+pub(crate) fn request_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ReferenceFrame>) {
+    // A cloth that is not built yet will be built at its current transform.
+    if let Ok(mut frame) = cloths.get_mut(event.entity) {
+        frame.requested_teleport = Some(event.how);
+    }
+}
+
+/// Run condition: a teleport may be requested, or detected.
+pub(crate) fn any_teleport_pending(
+    requested: Query<(), Changed<ReferenceFrame>>,
+    motions: Query<&ClothInertia>,
+) -> bool {
+    !requested.is_empty() || motions.iter().any(ClothInertia::detects_teleports)
+}
+
+/// Moves cloths along with frames that were teleported, before steps and rendering.
+pub(crate) fn teleport(
+    mut cloths: Query<(
+        Entity,
+        &mut ReferenceFrame,
+        &BoundPins,
+        Option<&SkinWeights>,
+        &mut ClothParticles,
+        Option<&ClothInertia>,
+    )>,
+    transforms: TransformHelper,
+    mut paths: Query<&mut TransformHistory>,
+    mut last_poses: Query<&mut LastPose>,
+    children: Query<&Children>,
+    mut commands: Commands,
+) {
+    for (entity, mut reference, pins, skin, mut particles, motion) in &mut cloths {
+        // A cloth about to be moved to the pose of its frame cannot have been teleported.
+        let detects = !reference.history.catch_up_pending
+            && motion.is_some_and(ClothInertia::detects_teleports);
+        if reference.requested_teleport.is_none() && !detects {
+            continue;
+        }
+        if reference.requested_teleport.is_some() {
+            // Tried again in the next frame, should the transform not be finite.
+            reference.set_changed();
+        }
+        let reference = reference.bypass_change_detection();
+        let Some(frame) = frame_of(entity, motion, pins) else {
+            reference.requested_teleport = None;
+            continue;
+        };
+        let now = transforms.compute_global_transform(frame);
+        let Some(now) = now.ok().as_ref().and_then(FramePose::from_transform) else {
+            continue;
+        };
+        let recorded = reference.history.frame;
+        let Some((_, before)) = recorded.filter(|(entity, _)| *entity == frame) else {
+            continue;
+        };
+        let (distance, angle) = before.distance_and_angle(&now);
+        let detected = motion.filter(|motion| detects && motion.is_teleport(distance, angle));
+        let Some(how) =
+            (reference.requested_teleport.take()).or(detected.map(|motion| motion.teleport))
+        else {
+            continue;
+        };
+        reference.history.catch_up_pending = false;
+        reference.history.frame = Some((frame, now));
+        move_with_frame(reference, &mut particles, &before, &now);
+        if how == Teleport::Reset {
+            commands.trigger(ResetCloth { entity });
+        }
+        // Its joints, anchors and children were teleported too: none of them has a velocity.
+        let joints = skin.iter().flat_map(|skin| skin.joints.iter().copied());
+        // Capsule colliders are children of joints.
+        let joints_and_children = joints.flat_map(|joint| {
+            let descendants = children.get(joint).ok().into_iter().flatten().copied();
+            std::iter::once(joint).chain(descendants)
+        });
+        let own = [entity, frame].into_iter().chain(joints_and_children);
+        for other in own
+            .chain(pins.anchors())
+            .chain(children.iter_descendants(frame))
+        {
+            if let Ok(mut path) = paths.get_mut(other) {
+                path.jump();
+            }
+            if let Ok(mut last) = last_poses.get_mut(other) {
+                last.set_if_neq(LastPose(None));
+            }
+        }
+    }
+}
+
+/// Before a step: moves cloths that are new or were paused to the pose of their frame in this step. Otherwise they
+/// would be ahead of or behind the colliders that move with the frame, and start inside them.
+pub(crate) fn catch_up_with_frame(
+    mut cloths: Query<(
+        Entity,
+        &mut ReferenceFrame,
+        &BoundPins,
+        &mut ClothParticles,
+        Option<&ClothInertia>,
+        Has<ClothPaused>,
+    )>,
+    anchors: Anchors,
+) {
+    for (entity, mut reference, pins, mut particles, motion, paused) in &mut cloths {
+        let reference = reference.bypass_change_detection();
+        if !reference.history.catch_up_pending {
+            continue;
+        }
+        let frame = frame_of(entity, motion, pins);
+        let recorded = (reference.history.frame).filter(|(entity, _)| Some(*entity) == frame);
+        // A paused cloth stays where it is.
+        let Some((frame, before)) = recorded.filter(|_| !paused) else {
+            reference.history.catch_up_pending = false;
+            continue;
+        };
+        // If the frame is not finite, try again in the next step.
+        let Some(now) = anchors
+            .at(frame)
+            .as_ref()
+            .and_then(FramePose::from_transform)
+        else {
+            continue;
+        };
+        reference.history.catch_up_pending = false;
+        reference.history.frame = Some((frame, now));
+        move_with_frame(reference, &mut particles, &before, &now);
+    }
+}
+
+/// Moves a cloth with its frame, including its recorded targets and poses.
+fn move_with_frame(
+    frame: &mut ReferenceFrame,
+    particles: &mut ClothParticles,
+    before: &FramePose,
+    now: &FramePose,
+) {
+    if before == now {
+        return;
+    }
+    let frame_motion = FrameMotion::between(&before.pose(), &now.pose());
+    frame_motion.apply(particles);
+    let ParticleArrays {
+        previous, origin, ..
+    } = &mut particles.0;
+    frame_motion.transform_positions(previous, *origin);
+    let history = &mut frame.history;
+    frame_motion.transform_positions(&mut history.animation_targets, history.origin);
+    for at in history
+        .reference_entity
+        .iter_mut()
+        .flat_map(|reference| &mut reference.poses)
+    {
+        *at = FramePose::from_pose(&frame_motion.transform_pose(&at.pose()));
+    }
+    particles.rebase();
+}
