@@ -59,7 +59,7 @@ fn run_write_mesh(world: &mut World) {
 }
 
 /// Run condition that never holds, for systems that only declare their access.
-fn never() -> bool {
+pub(crate) fn never() -> bool {
     false
 }
 

@@ -19,7 +19,7 @@ pub use rust_code::rust_code;
 use crate::{
     cloth::{
         Cloth,
-        add_schedules::{add_single_threaded, run},
+        add_schedules::{add_single_threaded, never, run},
         schedule::ClothSystems,
         settings::{ClothGravity, ClothSubsteps},
     },
@@ -185,9 +185,28 @@ fn add_to(app: &mut App) {
     )
     .add_systems(
         PostUpdate,
-        run(ApplyPresets).before(ClothSystems::Build).run_if(
-            any_with_component::<ClothPresetHandle>
-                .or_else(resource_exists::<ClothEnvironmentHandle>),
-        ),
+        (
+            run(ApplyPresets)
+                .run_if(
+                    any_with_component::<ClothPresetHandle>
+                        .or_else(resource_exists::<ClothEnvironmentHandle>),
+                )
+                .ambiguous_with_all(),
+            declare_access.run_if(never),
+        )
+            .before(ClothSystems::Build),
     );
+}
+
+/// Declares what [`ApplyPresets`] reads and writes, for Bevy's detection of ambiguous orders.
+fn declare_access(
+    _: Query<(&ClothPresetHandle, &mut Cloth)>,
+    _: (
+        ResMut<ClothGravity>,
+        ResMut<Wind>,
+        ResMut<WindTurbulence>,
+        ResMut<WindOcclusion>,
+        ResMut<ClothSubsteps>,
+    ),
+) {
 }
