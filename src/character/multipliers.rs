@@ -46,10 +46,18 @@ impl<'a> PaintedShape<'a> {
 }
 
 /// Paint of a cloth without `ClothPaint`.
-pub(crate) static NO_PAINT: ClothPaint = ClothPaint {
+static NO_PAINT: ClothPaint = ClothPaint {
     mass: PerVertex::Everywhere(1.0),
     bending_stiffness: PerVertex::Everywhere(1.0),
 };
+
+/// Returns whether the mass multipliers were resolved from this paint, or from none.
+pub(crate) fn masses_are_bound(
+    paint: Option<&ClothPaint>,
+    multipliers: &ParticleMultipliers,
+) -> bool {
+    paint.unwrap_or(&NO_PAINT).mass == multipliers.bound_mass
+}
 
 /// Resolves the painted mass multipliers.
 pub(crate) fn bind_masses(

@@ -1,6 +1,6 @@
 //! Pinned particles of a cloth, with their positions in the frames of their anchors.
 
-use super::{PinAnchor, Pins};
+use super::{PinAnchor, Pins, bind::NO_PINS};
 use crate::solver::PinTarget;
 use bevy::{math::Affine3A, prelude::*};
 
@@ -20,6 +20,11 @@ pub(crate) struct BoundPins {
 }
 
 impl BoundPins {
+    /// Returns whether the pins were resolved from these `Pins`, or from none.
+    pub(crate) fn are_bound_from(&self, pins: Option<&Pins>) -> bool {
+        self.bound_from == *pins.unwrap_or(&NO_PINS)
+    }
+
     /// Returns the pinned particles.
     pub(crate) fn particles(&self) -> impl Iterator<Item = u32> + '_ {
         self.pins.iter().map(|pin| pin.particle)

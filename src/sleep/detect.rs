@@ -11,7 +11,7 @@ use crate::solver::{Collider, Plane, Pose, Zone, has_stayed_within};
 use crate::{
     character::{
         frame_history::ReferenceFrame, inertia::ClothInertia, max_distance::ClothMaxDistance,
-        paint::ClothPaint, skin_weights::SkinWeights,
+        multipliers::masses_are_bound, paint::ClothPaint, skin_weights::SkinWeights,
     },
     cloth::{
         Cloth,
@@ -33,7 +33,6 @@ use crate::{
         layers::ClothLayers,
     },
     grab::ClothGrabs,
-    mesh::paint::PerVertex,
     pins::{BoundPins, PinAnchor, Pins},
     pressure::ClothPressure,
     sleep::{SleepInputs, SleepTimer},
@@ -264,17 +263,12 @@ fn is_disturbed(
         state, checked_at, ..
     } = &*cloth.sleep_timer;
     let written = |changed: Tick| changed.is_newer_than(*checked_at, now);
-    let bound = match &cloth.pins {
-        Some(pins) => **pins == cloth.bound_pins.bound_from,
-        None => cloth.bound_pins.bound_from.pins.is_empty(),
-    };
-    let painted_mass = cloth.paint.as_ref().map(|paint| &paint.mass);
     if written(cloth.particles.last_changed())
         || written(cloth.constraints.last_changed())
         || !cloth.grabs.is_empty()
-        || !bound
+        || !cloth.bound_pins.are_bound_from(cloth.pins.as_deref())
         || cloth.max_distance.as_deref() != cloth.frame.bound_max_distance.as_ref()
-        || painted_mass.unwrap_or(&PerVertex::default()) != &cloth.multipliers.bound_mass
+        || !masses_are_bound(cloth.paint.as_deref(), cloth.multipliers)
     {
         return true;
     }

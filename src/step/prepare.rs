@@ -3,7 +3,7 @@
 use crate::solver::{Air, StepInput, StepSettings, SubstepTime, WindField, Workers};
 use crate::{
     character::{
-        multipliers::{NO_PAINT, PaintedShape, bind_masses},
+        multipliers::{PaintedShape, bind_masses, masses_are_bound},
         reference_frame,
     },
     cloth::{
@@ -208,12 +208,12 @@ impl StepInputs<'_, '_, '_> {
             let count = particles.len();
             reference_frame::bind_motion_constraints(entity, max_distance, painted, frame, count);
         }
-        let pins_changed = max_distance_changed || bound_pins.bound_from != *wanted;
+        let pins_changed = max_distance_changed || !bound_pins.are_bound_from(cloth.pins);
         if pins_changed {
             cloth.body.stale_distances = StaleDistances::All;
             reference_frame::rebind_pins(entity, wanted, particles, painted, bound_pins, frame);
         }
-        let paint_changed = cloth.paint.unwrap_or(&NO_PAINT).mass != cloth.multipliers.bound_mass;
+        let paint_changed = !masses_are_bound(cloth.paint, &cloth.multipliers);
         if paint_changed {
             bind_masses(entity, cloth.paint, painted, &mut cloth.multipliers);
         }
