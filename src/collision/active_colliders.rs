@@ -1,8 +1,11 @@
 //! Finds all primitive colliders and their motion in the coming step.
 
-use crate::solver::{Collider, Occlusion, Pose, Shape};
+use crate::solver::{Collider, Occlusion, Pose};
 use crate::{
-    cloth::{transforms::Anchors, update_rate::MAX_STEP_INTERVAL},
+    cloth::{
+        transforms::{Anchors, scale_and_pose},
+        update_rate::MAX_STEP_INTERVAL,
+    },
     collision::{
         collider::{ClothCollider, LastPose},
         layers::ClothLayers,
@@ -35,6 +38,44 @@ pub(crate) struct ActiveColliders {
 }
 
 impl ActiveColliders {
+    /// Removes all colliders, and records their start poses if longer steps need them.
+    fn clear(&mut self) {
+        if self.keep_past_starts {
+            self.past_starts.truncate(MAX_STEP_INTERVAL as usize - 1);
+            let starts = self.list.iter().map(|collider| collider.start);
+            let starts = self.entities.iter().copied().zip(starts).collect();
+            self.past_starts.push_front(starts);
+        } else {
+            self.past_starts.clear();
+        }
+        self.list.clear();
+        self.layers.clear();
+        self.entities.clear();
+        self.swept_boxes.clear();
+    }
+
+    fn push(&mut self, entity: Entity, collider: Collider, layers: Option<&ClothLayers>) {
+        self.swept_boxes.push(collider.swept_bounds());
+        self.entities.push(entity);
+        self.list.push(collider);
+        self.layers.push(layers.copied().unwrap_or_default());
+    }
+
+    /// Returns whether a collider is valid; logs it once if it is not.
+    fn check(&mut self, entity: Entity, collider: &Collider) -> bool {
+        let is_valid = is_valid(collider);
+        if is_valid {
+            self.reported.remove(&entity);
+        } else if self.reported.insert(entity) {
+            error!(
+                "cloth collider {entity}: {:?} at {} is ignored; all lengths must be finite \
+                 and above 0, the transform finite",
+                collider.shape, collider.end.translation
+            );
+        }
+        is_valid
+    }
+
     /// Returns the colliders that interact with a cloth on these layers.
     pub(crate) fn on_layers(
         &self,
@@ -96,20 +137,12 @@ impl ActiveColliders {
             ..default()
         };
         for (entity, collider, layers) in all {
-            let transform = transforms.compute_global_transform(entity).ok();
-            if let Some((shape, pose)) =
-                transform.map(|transform| shape_and_pose(collider, &transform))
-                && shape.is_valid()
-                && pose.is_valid()
-            {
-                let solid = Collider {
-                    hollow: collider.hollow,
-                    ..Collider::fixed(shape, pose, collider.friction())
-                };
-                stationary.swept_boxes.push(solid.swept_bounds());
-                stationary.entities.push(entity);
-                stationary.list.push(solid);
-                stationary.layers.push(layers.copied().unwrap_or_default());
+            let Ok(transform) = transforms.compute_global_transform(entity) else {
+                continue;
+            };
+            let placed = place(collider, &transform, LastPose(None));
+            if is_valid(&placed) {
+                stationary.push(entity, placed, layers);
             }
         }
         stationary
@@ -143,91 +176,52 @@ impl ActiveColliders {
     }
 }
 
+/// Finds the colliders of a step. Those with an invalid length or transform are left out.
 pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
     mut colliders: Query<(Entity, &ClothCollider, Option<&ClothLayers>, &mut LastPose)>,
     anchors: Anchors,
     time: Res<Time>,
 ) {
-    let ActiveColliders {
-        list,
-        layers: all_layers,
-        swept_boxes,
-        entities,
-        past_starts,
-        keep_past_starts,
-        order,
-        reported,
-        ..
-    } = &mut *active;
-    if *keep_past_starts {
-        past_starts.truncate(MAX_STEP_INTERVAL as usize - 1);
-        let starts = list.iter().map(|collider| collider.start);
-        past_starts.push_front(entities.iter().copied().zip(starts).collect());
-    } else {
-        past_starts.clear();
-    }
-    list.clear();
-    all_layers.clear();
-    entities.clear();
-    swept_boxes.clear();
-    order.clear();
-    order.extend(colliders.iter().map(|(entity, ..)| entity));
-    order.sort_unstable();
-    for &entity in &*order {
+    let active = &mut *active;
+    active.clear();
+    let mut order = std::mem::take(&mut active.order);
+    sort_entities(&mut order, colliders.iter().map(|(entity, ..)| entity));
+    for &entity in &order {
         let Ok((_, collider, layers, mut last)) = colliders.get_mut(entity) else {
             continue;
         };
-        let Some(transform) = anchors.at(entity) else {
-            last.set_if_neq(LastPose(None));
-            continue;
-        };
-        let (shape, end) = shape_and_pose(collider, &transform);
-        if !(shape.is_valid() && end.is_valid()) {
-            if reported.insert(entity) {
-                error!(
-                    "cloth collider {entity}: {shape:?} at {} is ignored; all lengths must be finite \
-                     and above 0, the transform finite",
-                    end.translation
-                );
-            }
-            last.set_if_neq(LastPose(None));
-            continue;
+        let transform = anchors.at(entity);
+        let swept = transform.map(|transform| place(collider, &transform, *last));
+        let swept = swept.filter(|swept| active.check(entity, swept));
+        last.set_if_neq(LastPose::of(swept.map(|swept| swept.end)));
+        if let Some(swept) = swept {
+            active.push(entity, swept.without_teleport(time.delta_secs()), layers);
         }
-        reported.remove(&entity);
-        let start = last.map_or(end, |last| Pose {
-            rotation: last.rotation,
-            translation: last.translation.into(),
-        });
-        last.set_if_neq(LastPose(Some(Isometry3d::new(
-            end.translation,
-            end.rotation,
-        ))));
-        let swept = Collider {
-            shape,
-            start,
-            end,
-            friction: collider.friction(),
-            hollow: collider.hollow,
-        };
-        let layers = layers.copied().unwrap_or_default();
-        let swept = swept.without_teleport(time.delta_secs());
-        swept_boxes.push(swept.swept_bounds());
-        entities.push(entity);
-        list.push(swept);
-        all_layers.push(layers);
     }
-    reported.retain(|&entity| colliders.contains(entity));
+    active.order = order;
+    active.reported.retain(|&entity| colliders.contains(entity));
 }
 
-/// Returns the scaled shape of a collider and its pose.
-fn shape_and_pose(collider: &ClothCollider, transform: &GlobalTransform) -> (Shape, Pose) {
-    let (scale, rotation, translation) = transform.to_scale_rotation_translation();
-    let pose = Pose {
-        // A non-uniformly scaled parent shears rotated children; the nearest rotation is the best
-        // approximation for a rigid shape.
-        rotation: rotation.normalize(),
-        translation,
-    };
-    (collider.scaled_shape(scale), pose)
+/// Fills a buffer with entities, sorted: the same order gives the same bits.
+pub(crate) fn sort_entities(order: &mut Vec<Entity>, entities: impl Iterator<Item = Entity>) {
+    order.clear();
+    order.extend(entities);
+    order.sort_unstable();
+}
+
+/// Returns a collider that moves from its last pose to a transform.
+fn place(collider: &ClothCollider, transform: &GlobalTransform, last: LastPose) -> Collider {
+    let (scale, end) = scale_and_pose(transform);
+    Collider {
+        shape: collider.scaled_shape(scale),
+        start: last.start(end),
+        end,
+        friction: collider.friction(),
+        hollow: collider.hollow,
+    }
+}
+
+fn is_valid(collider: &Collider) -> bool {
+    collider.shape.is_valid() && collider.end.is_valid()
 }

@@ -1,8 +1,12 @@
 //! Builds the surfaces of mesh colliders, and finds their motion in the coming step.
 
 use crate::{
-    cloth::Cloth,
+    cloth::{
+        Cloth,
+        transforms::{Anchors, scale_and_pose},
+    },
     collision::{
+        active_colliders::{ActiveColliders, sort_entities},
         collider::{ClothCollider, LastPose},
         layers::ClothLayers,
         mesh_collider::{ClothMeshCollider, ClothMeshShape},
@@ -10,8 +14,10 @@ use crate::{
     mesh::{TriangleMesh, weld_triangles},
     solver::{MeshCollider, Pose, SurfaceError, TriangleSurface},
 };
-use crate::{cloth::transforms::Anchors, collision::active_colliders::ActiveColliders};
-use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use bevy::{
+    ecs::{entity::EntityHashMap, query::QueryData},
+    prelude::*,
+};
 use std::sync::Arc;
 
 /// Mesh colliders of the current step, ordered by entity: the same order gives the same bits.
@@ -99,16 +105,23 @@ pub(crate) fn mark_changed_meshes(
     }
 }
 
+/// Components of a mesh collider.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct MeshColliderQuery {
+    entity: Entity,
+    collider: Ref<'static, ClothMeshCollider>,
+    mesh: Option<&'static Mesh3d>,
+    layers: Option<&'static ClothLayers>,
+    last: &'static mut LastPose,
+    is_primitive: Has<ClothCollider>,
+    is_cloth: Has<Cloth>,
+}
+
+/// Finds the mesh colliders of a step. Those without a surface or with an invalid transform are left out.
 pub(crate) fn find_mesh_colliders(
     mut active: ResMut<ActiveColliders>,
-    mut colliders: Query<(
-        Entity,
-        Ref<ClothMeshCollider>,
-        Option<&Mesh3d>,
-        Option<&ClothLayers>,
-        &mut LastPose,
-        (Has<ClothCollider>, Has<Cloth>),
-    )>,
+    mut colliders: Query<MeshColliderQuery>,
     anchors: Anchors,
     meshes: Option<Res<Assets<Mesh>>>,
     time: Res<Time>,
@@ -119,97 +132,92 @@ pub(crate) fn find_mesh_colliders(
         surfaces,
     } = &mut active.meshes;
     list.clear();
-    order.clear();
-    order.extend(colliders.iter().map(|(entity, ..)| entity));
-    order.sort_unstable();
+    sort_entities(order, colliders.iter().map(|collider| collider.entity));
     for &entity in &*order {
-        let Ok((_, collider, mesh, layers, mut last, (is_primitive, is_cloth))) =
-            colliders.get_mut(entity)
-        else {
+        let Ok(mut collider) = colliders.get_mut(entity) else {
             continue;
         };
-        let before = last.0;
-        // For an entity with a primitive collider too, `find_colliders` writes it afterwards.
-        let mut remember = |pose| {
-            if !is_primitive {
-                last.set_if_neq(LastPose(pose));
-            }
-        };
-        let Some(transform) = anchors.at(entity) else {
-            remember(None);
-            continue;
-        };
-        let (scale, rotation, translation) = transform.to_scale_rotation_translation();
-        let mesh = match collider.shape {
-            ClothMeshShape::Mesh | ClothMeshShape::MeshHull => mesh.map(|mesh| mesh.id()),
-            _ => None,
-        };
-        let known = surfaces.get(&entity);
-        let same = |known: &&BuiltSurface| {
-            !known.stale && is_same_scale(known.scale, scale) && known.mesh == mesh
-        };
-        if known.filter(same).is_none() || collider.is_changed() {
-            let loaded = mesh.and_then(|id| meshes.as_ref()?.get(id));
-            // Still loading: it is tried again in the next step.
-            let surface = build_surface(&collider, loaded, scale, is_cloth);
-            let surface = surface.map(|surface| surface.map(Arc::new));
-            if let Some(Err(reason)) = &surface
-                && known.and_then(|known| known.surface.as_ref().err()) != Some(reason)
-            {
-                error!("cloth mesh collider {entity} is ignored: {reason}");
-            }
-            let now = surface.map(|surface| BuiltSurface {
-                scale,
-                mesh,
-                stale: false,
-                surface,
-                has_invalid_transform: false,
-            });
-            match now {
-                Some(now) => drop(surfaces.insert(entity, now)),
-                None => drop(surfaces.remove(&entity)),
-            }
-        }
-        let end = Pose {
-            // A non-uniformly scaled parent shears rotated children; the nearest rotation is the
-            // best approximation for a rigid shape.
-            rotation: rotation.normalize(),
-            translation,
-        };
-        let built = surfaces.get_mut(&entity);
-        let Some((surface, has_invalid_transform)) = built.and_then(|built| {
-            let surface = built.surface.as_ref().ok()?;
-            Some((surface.clone(), &mut built.has_invalid_transform))
-        }) else {
-            remember(None);
-            continue;
-        };
-        if !end.is_valid() {
-            if !std::mem::replace(has_invalid_transform, true) {
-                error!(
-                    "cloth mesh collider {entity} at {translation} is ignored; its transform must be \
-                     finite"
-                );
-            }
-            remember(None);
-            continue;
-        }
-        *has_invalid_transform = false;
-        remember(Some(Isometry3d::new(translation, end.rotation)));
-        let start = before.map_or(end, |last| Pose {
-            rotation: last.rotation,
-            translation: last.translation.into(),
+        let swept = anchors.at(entity).and_then(|transform| {
+            let (scale, end) = scale_and_pose(&transform);
+            update_surface(surfaces, &collider, meshes.as_deref(), scale);
+            let built = surfaces.get_mut(&entity)?;
+            built.sweep(&collider, end)
         });
-        let swept = MeshCollider {
-            surface,
-            start,
-            end,
-            friction: collider.friction(),
-        };
-        let layers = layers.copied().unwrap_or_default();
-        list.push((swept.without_teleport(time.delta_secs()), layers));
+        // For an entity with a primitive collider too, `find_colliders` writes it afterwards.
+        if !collider.is_primitive {
+            let end = swept.as_ref().map(|swept| swept.end);
+            collider.last.set_if_neq(LastPose::of(end));
+        }
+        if let Some(swept) = swept {
+            let layers = collider.layers.copied().unwrap_or_default();
+            list.push((swept.without_teleport(time.delta_secs()), layers));
+        }
     }
     surfaces.retain(|&entity, _| colliders.contains(entity));
+}
+
+/// Rebuilds the surface of a collider if that, its scale or its mesh has changed.
+fn update_surface(
+    surfaces: &mut EntityHashMap<BuiltSurface>,
+    collider: &MeshColliderQueryItem,
+    meshes: Option<&Assets<Mesh>>,
+    scale: Vec3,
+) {
+    let entity = collider.entity;
+    let mesh = match collider.collider.shape {
+        ClothMeshShape::Mesh | ClothMeshShape::MeshHull => collider.mesh.map(|mesh| mesh.id()),
+        _ => None,
+    };
+    let known = surfaces.get(&entity);
+    let is_current = known.is_some_and(|known| {
+        !known.stale && is_same_scale(known.scale, scale) && known.mesh == mesh
+    });
+    if is_current && !collider.collider.is_changed() {
+        return;
+    }
+    let loaded = mesh.and_then(|id| meshes?.get(id));
+    let Some(surface) = build_surface(&collider.collider, loaded, scale, collider.is_cloth) else {
+        // Still loading: it is tried again in the next step.
+        surfaces.remove(&entity);
+        return;
+    };
+    if let Err(reason) = &surface
+        && known.and_then(|known| known.surface.as_ref().err()) != Some(reason)
+    {
+        error!("cloth mesh collider {entity} is ignored: {reason}");
+    }
+    let built = BuiltSurface {
+        scale,
+        mesh,
+        stale: false,
+        surface: surface.map(Arc::new),
+        has_invalid_transform: false,
+    };
+    surfaces.insert(entity, built);
+}
+
+impl BuiltSurface {
+    /// Returns a collider with this surface that moves from its last pose to this one; `None` if the surface could
+    /// not be built or, after logging that once, if the pose is invalid.
+    fn sweep(&mut self, collider: &MeshColliderQueryItem, end: Pose) -> Option<MeshCollider> {
+        let surface = self.surface.as_ref().ok()?.clone();
+        let was_invalid = std::mem::replace(&mut self.has_invalid_transform, !end.is_valid());
+        if self.has_invalid_transform {
+            if !was_invalid {
+                error!(
+                    "cloth mesh collider {} at {} is ignored; its transform must be finite",
+                    collider.entity, end.translation
+                );
+            }
+            return None;
+        }
+        Some(MeshCollider {
+            surface,
+            start: collider.last.start(end),
+            end,
+            friction: collider.collider.friction(),
+        })
+    }
 }
 
 /// Builds a surface, or returns why it cannot be built; `None` while the mesh is not loaded.

@@ -4,7 +4,7 @@
 use crate::solver::{Bodies, BodyAttachment, BodyMotion};
 use crate::{
     cloth::{fingerprint::Fingerprint, transforms::Anchors},
-    pins::{BoundPins, PinAnchor},
+    pins::BoundPins,
 };
 use bevy::prelude::*;
 
@@ -36,10 +36,8 @@ pub(crate) fn attach_pins(
     let before = std::mem::take(&mut bodies.attachments);
     let mut attachments = Vec::with_capacity(before.len());
     for pin in &mut pins.pins {
-        let anchor = match pin.anchor {
-            PinAnchor::World => continue,
-            PinAnchor::Cloth => entity,
-            PinAnchor::Entity(other) => other,
+        let Some(anchor) = pin.anchor.entity_of(entity) else {
+            continue;
         };
         let list = &bodies.list;
         let Ok(index) = list.binary_search_by_key(&anchor.to_bits(), |body| body.id) else {
@@ -83,8 +81,7 @@ pub(crate) fn add_to_fingerprint(fingerprint: &mut Fingerprint, bodies: &ClothBo
         } = body.motion;
         fingerprint.word(body.id);
         fingerprint.word(u64::from(body.motion.is_dynamic()) << 1 | u64::from(asleep));
-        fingerprint.numbers(&pose.rotation.to_array());
-        fingerprint.vector(pose.translation);
+        fingerprint.pose(&pose);
         fingerprint.vector(velocity);
         fingerprint.vector(angular_velocity);
         fingerprint.word(body.parts.len() as u64);

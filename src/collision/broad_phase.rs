@@ -12,7 +12,6 @@ use crate::{
         Cloth, SelfCollision,
         activity::{ClothCulled, ClothPaused},
         body::ClothBody,
-        fabric::Fabric,
         particles::ClothParticles,
         schedule::ClothSubstepTime,
         settings::ClothGravity,
@@ -106,6 +105,22 @@ impl ClothIslands {
 }
 
 impl ClothPair {
+    /// Pairs two cloths, without contacts.
+    fn new(a: &PairCandidate, b: &PairCandidate) -> Self {
+        let mut cloths = [a.entity, b.entity];
+        cloths.sort_unstable();
+        Self {
+            cloths,
+            settings: CrossCollisionSettings {
+                // The larger one, so that neither passes between particles of the other.
+                distance: a.distance.max(b.distance),
+                friction: mean_friction(a.friction, b.friction),
+            },
+            edges: a.edges || b.edges,
+            contacts: CrossContacts::default(),
+        }
+    }
+
     /// Solves contacts between both in a substep. Returns whether they touched.
     pub(crate) fn collide(
         &mut self,
@@ -157,37 +172,14 @@ pub(crate) fn find_cloth_pairs(
                 high,
                 layers: layers.copied().unwrap_or_default(),
                 distance,
-                friction: friction_of(&cloth.fabric),
+                friction: cloth.fabric.surface().friction,
                 edges: cloth.self_collision == SelfCollision::ParticlesAndEdges,
             });
         }
     }
     std::mem::swap(pairs, before);
     pairs.clear();
-    // Sweep and prune along x.
-    candidates.sort_unstable_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.entity.cmp(&b.entity)));
-    for (k, a) in candidates.iter().enumerate() {
-        for b in &candidates[k + 1..] {
-            if b.low.x > a.high.x {
-                break;
-            }
-            let near = a.low.cmple(b.high).all() && b.low.cmple(a.high).all();
-            if near && a.layers.interacts_with(b.layers) {
-                let mut cloths = [a.entity, b.entity];
-                cloths.sort_unstable();
-                pairs.push(ClothPair {
-                    cloths,
-                    settings: CrossCollisionSettings {
-                        // The larger one, so that neither passes between particles of the other.
-                        distance: a.distance.max(b.distance),
-                        friction: mean_friction(a.friction, b.friction),
-                    },
-                    edges: a.edges || b.edges,
-                    contacts: CrossContacts::default(),
-                });
-            }
-        }
-    }
+    sweep_and_prune(candidates, pairs);
     pairs.sort_unstable_by_key(|pair| pair.cloths);
     // Pairs of the previous step keep their contacts.
     for pair in &mut *pairs {
@@ -198,6 +190,22 @@ pub(crate) fn find_cloth_pairs(
     before.clear();
 }
 
+/// Appends all pairs of candidates with overlapping bounds and matching layers.
+fn sweep_and_prune(candidates: &mut [PairCandidate], pairs: &mut Vec<ClothPair>) {
+    candidates.sort_unstable_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.entity.cmp(&b.entity)));
+    for (k, a) in candidates.iter().enumerate() {
+        let overlapping_in_x = candidates[k + 1..]
+            .iter()
+            .take_while(|b| b.low.x <= a.high.x);
+        for b in overlapping_in_x {
+            let near = a.low.cmple(b.high).all() && b.low.cmple(a.high).all();
+            if near && a.layers.interacts_with(b.layers) {
+                pairs.push(ClothPair::new(a, b));
+            }
+        }
+    }
+}
+
 /// Returns the bounds swept by a cloth during a step, in the world, m.
 fn swept_bounds(p: &ParticleArrays, substeps: u32, margin: f32) -> Option<(Vec3, Vec3)> {
     let (low, high) = p.position.bounds()?;
@@ -206,10 +214,6 @@ fn swept_bounds(p: &ParticleArrays, substeps: u32, margin: f32) -> Option<(Vec3,
     let low = p.origin + low + (back * ahead).min(Vec3::ZERO) - margin;
     let high = p.origin + high + (forth * ahead).max(Vec3::ZERO) + margin;
     (low.is_finite() && high.is_finite()).then_some((low, high))
-}
-
-fn friction_of(fabric: &Fabric) -> Friction {
-    fabric.surface().friction
 }
 
 /// Returns the friction between two fabrics: the mean.

@@ -2,7 +2,7 @@
 
 use crate::{
     cloth::transforms::TransformHistory,
-    solver::{Friction, Shape},
+    solver::{Friction, Pose, Shape},
 };
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
@@ -16,13 +16,25 @@ use serde::{Deserialize, Serialize};
 /// motion and drags no cloth along. Not cloned with its entity.
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[component(clone_behavior = Ignore)]
 pub struct LastPose(pub Option<Isometry3d>);
+
+impl LastPose {
+    /// Records the pose of a collider; none if it is left out of the step.
+    pub(super) fn of(pose: Option<Pose>) -> Self {
+        Self(pose.map(|pose| Isometry3d::new(pose.translation, pose.rotation)))
+    }
+
+    /// Returns the pose from which a collider moves to `end` in this step.
+    pub(super) fn start(&self, end: Pose) -> Pose {
+        self.map_or(end, |last| Pose {
+            rotation: last.rotation,
+            translation: last.translation.into(),
+        })
+    }
+}
 
 /// Forgets the last pose with the collider, so that a collider added again later has no motion in its first step.
 pub(crate) fn forget_last_pose(
@@ -65,11 +77,8 @@ pub(crate) fn forget_last_pose(
 /// [`ClothLayers`]: crate::collision::ClothLayers
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[require(Transform, LastPose, TransformHistory)]
 pub struct ClothCollider {
     /// Shape in the local space of the entity. Default a sphere of 0.5 m.

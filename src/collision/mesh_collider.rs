@@ -38,11 +38,8 @@ use serde::{Deserialize, Serialize};
 /// [`ClothLayers`]: crate::collision::ClothLayers
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[require(Transform, LastPose, TransformHistory)]
 pub struct ClothMeshCollider {
     /// Source of the surface. Default the triangles of the entity's mesh.
@@ -60,11 +57,8 @@ pub struct ClothMeshCollider {
 /// Source of the surface of a [`ClothMeshCollider`]. Positions are in the local space of the entity, m.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum ClothMeshShape {
     /// Triangles of the entity's `Mesh3d`. Rebuilt when the mesh is replaced or its asset changes.
     #[default]

@@ -1,7 +1,9 @@
 //! Finds all wind zones.
 
 use crate::{
-    solver::{Eddies, Occlusion, Pose, WindField, Zone},
+    cloth::transforms::scale_and_pose,
+    collision::active_colliders::sort_entities,
+    solver::{Eddies, Occlusion, WindField, Zone},
     wind::{settings::WindTurbulence, zone::WindZone},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
@@ -49,9 +51,7 @@ pub(crate) fn find_wind_zones(
         reported,
     } = &mut *active;
     list.clear();
-    order.clear();
-    order.extend(zones.iter().map(|(entity, _)| entity));
-    order.sort_unstable();
+    sort_entities(order, zones.iter().map(|(entity, _)| entity));
     for &entity in &*order {
         let Ok((_, zone)) = zones.get(entity) else {
             continue;
@@ -59,17 +59,14 @@ pub(crate) fn find_wind_zones(
         let Ok(transform) = transforms.compute_global_transform(entity) else {
             continue;
         };
-        let (scale, rotation, translation) = transform.to_scale_rotation_translation();
-        let pose = Pose {
-            rotation: rotation.normalize(),
-            translation,
-        };
+        let (scale, pose) = scale_and_pose(&transform);
         let shape = zone.scaled_shape(scale);
         if !(shape.is_valid() && pose.is_valid()) {
             if reported.insert(entity) {
                 error!(
-                    "wind zone {entity}: {shape:?} at {translation} does not blow; all lengths must \
-                     be finite and above 0, the transform finite"
+                    "wind zone {entity}: {shape:?} at {} does not blow; all lengths must \
+                     be finite and above 0, the transform finite",
+                    pose.translation
                 );
             }
             continue;
