@@ -41,11 +41,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[component(map_entities)]
 pub struct ClothInertia {
     /// Reference frame: its own transform, which includes that of a parent character, or another entity's.
@@ -73,11 +70,8 @@ pub struct ClothInertia {
 /// Effect of a teleport on a cloth.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default, Clone, Debug, PartialEq, Hash)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum Teleport {
     /// Moves the cloth rigidly with the frame, and keeps its relative velocity.
     #[default]
@@ -113,11 +107,7 @@ impl ClothInertia {
 
     /// Returns the frame entity of a cloth, if it has one.
     pub(crate) fn frame_of(&self, cloth: Entity) -> Option<Entity> {
-        match self.frame {
-            PinAnchor::Cloth => Some(cloth),
-            PinAnchor::World => None,
-            PinAnchor::Entity(other) => Some(other),
-        }
+        self.frame.entity_of(cloth)
     }
 
     pub(crate) fn inertia_scale(&self) -> InertiaScale {

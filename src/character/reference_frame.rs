@@ -326,14 +326,11 @@ pub(crate) fn record_anchor_poses(
     origin: Vec3,
     transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
 ) {
-    let relative_transform =
-        |entity: Entity| transform_of(entity).map(|transform| relative(&transform, origin));
+    let relative_transform = |anchor| Some(relative(&transform_of(anchor)?, origin));
     for pin in &mut pins.pins {
         let anchor = match (pin.anchor, skin) {
-            (PinAnchor::World, _) => None,
             (PinAnchor::Cloth, Some(skin)) => Some(skin.matrix(pin.particle as usize)),
-            (PinAnchor::Cloth, None) => relative_transform(entity),
-            (PinAnchor::Entity(other), _) => relative_transform(other),
+            (anchor, _) => anchor.entity_of(entity).and_then(relative_transform),
         };
         pin.target(anchor, origin);
     }

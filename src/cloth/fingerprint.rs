@@ -4,7 +4,7 @@
 use crate::{
     cloth::shape::ClothShape,
     mesh::{MeshBinding, Topology},
-    solver::{ConstraintGraph, ConstraintKind},
+    solver::{ConstraintGraph, ConstraintKind, Pose},
 };
 use bevy::math::Vec3;
 
@@ -76,8 +76,8 @@ fn constraints_print(constraints: &ConstraintGraph) -> u64 {
 fn mesh_print(topology: &Topology, binding: Option<&MeshBinding>) -> u64 {
     let mut fingerprint = Fingerprint::default();
     fingerprint.word(topology.positions.len() as u64);
-    for Vec3 { x, y, z } in &topology.positions {
-        fingerprint.numbers(&[*x, *y, *z]);
+    for position in &topology.positions {
+        fingerprint.vector(*position);
     }
     for particle in topology.vertex_to_particle.iter() {
         fingerprint.word(particle.into());
@@ -112,6 +112,11 @@ impl Fingerprint {
 
     pub(crate) fn vector(&mut self, vector: Vec3) {
         self.numbers(&vector.to_array());
+    }
+
+    pub(crate) fn pose(&mut self, pose: &Pose) {
+        self.numbers(&pose.rotation.to_array());
+        self.vector(pose.translation);
     }
 
     pub(crate) fn value(&self) -> u64 {

@@ -37,6 +37,23 @@ fn add_implicit_pins(
     }
 }
 
+/// Pins all copies, made by tears, of pinned particles.
+fn pin_copies(wanted: &mut Vec<(u32, PinAnchor)>, shape: &ClothShape) {
+    let Some(torn) = &shape.torn else {
+        return;
+    };
+    let count = shape.topology.positions.len();
+    let mut anchors: Vec<Option<PinAnchor>> = vec![None; count];
+    for &(particle, anchor) in &*wanted {
+        anchors[particle as usize] = Some(anchor);
+    }
+    let copies = (count as u32..).zip(&torn.source_particle);
+    wanted.extend(copies.filter_map(|(copy, &source)| {
+        let anchor = anchors.get(source as usize).copied().flatten()?;
+        Some((copy, anchor))
+    }));
+}
+
 /// Data of a cloth from which its pins are resolved.
 pub(crate) struct PinnedCloth<'a> {
     pub(crate) shape: &'a ClothShape,
@@ -70,18 +87,7 @@ pub(crate) fn bind_pins(
     add_implicit_pins(&mut wanted, implicit.clone(), positions.len());
     warn_of_missing_channels(entity, paint, joints, &unknown.channels, "pin particles");
     let unknown = unknown.vertices;
-    if let Some(torn) = &cloth.shape.torn {
-        // A pin holds all copies of its particle.
-        let mut anchors: Vec<Option<PinAnchor>> = vec![None; positions.len()];
-        for &(particle, anchor) in &wanted {
-            anchors[particle as usize] = Some(anchor);
-        }
-        let copies = (positions.len() as u32..).zip(&torn.source_particle);
-        wanted.extend(copies.filter_map(|(copy, &source)| {
-            let anchor = anchors.get(source as usize).copied().flatten();
-            anchor.map(|anchor| (copy, anchor))
-        }));
-    }
+    pin_copies(&mut wanted, cloth.shape);
     if !unknown.is_empty() {
         let count = vertex_to_particle.len();
         if cloth.shape.segments.is_some() {

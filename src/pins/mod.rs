@@ -44,11 +44,8 @@ use serde::{Deserialize, Serialize};
 /// Can be changed at any time: newly pinned particles keep their current position, released ones fall.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[component(map_entities)]
 pub struct Pins {
     /// All pins. If several select the same particle, the first one applies.
@@ -59,11 +56,8 @@ pub struct Pins {
 /// Selection of particles with their anchor.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct Pin {
     /// Selected particles.
     pub select: PinSelector,
@@ -74,11 +68,8 @@ pub struct Pin {
 /// Frame that pinned particles follow.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum PinAnchor {
     /// Skeleton of the mesh, with the skin weights of each particle, or the transform of the cloth's own entity if
     /// it has no skeleton.
@@ -96,11 +87,8 @@ pub enum PinAnchor {
 /// left corner.
 #[derive(Reflect, Clone, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum PinSelector {
     /// Particle nearest to a corner.
     Corner(ClothCorner),
@@ -125,11 +113,8 @@ pub enum PinSelector {
 /// Corner of a cloth.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[allow(missing_docs, reason = "self-explanatory names")]
 pub enum ClothCorner {
     #[default]
@@ -142,11 +127,8 @@ pub enum ClothCorner {
 /// Side of a cloth.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[allow(missing_docs, reason = "self-explanatory names")]
 pub enum ClothEdge {
     #[default]
@@ -260,6 +242,14 @@ impl PinAnchor {
         match self {
             Self::Entity(entity) => Some(entity),
             Self::Cloth | Self::World => None,
+        }
+    }
+
+    /// Returns the entity whose transform it is, given the entity of the cloth; `None` for the world.
+    pub(crate) fn entity_of(self, cloth: Entity) -> Option<Entity> {
+        match self {
+            Self::Cloth => Some(cloth),
+            other => other.entity(),
         }
     }
 }

@@ -309,11 +309,7 @@ fn update_pin_targets(
     origin: Vec3,
     anchors: &Anchors,
 ) {
-    let affine_of = |anchor: PinAnchor| match anchor {
-        PinAnchor::World => None,
-        PinAnchor::Cloth => anchors.relative(entity, origin),
-        PinAnchor::Entity(other) => anchors.relative(other, origin),
-    };
+    let affine_of = |anchor: PinAnchor| anchors.relative(anchor.entity_of(entity)?, origin);
     let BoundPins { pins, targets, .. } = pins;
     targets.clear();
     let mut last: Option<(PinAnchor, Option<Affine3A>)> = None;
