@@ -7,7 +7,9 @@
 //! A sleeping cloth is not checked as long as change detection finds its components untouched, and the surroundings
 //! of all cloths, hashed once per step, are those of the step before.
 
-use crate::solver::{Collider, Plane, Pose, Zone, has_stayed_within};
+mod surroundings;
+
+use crate::solver::has_stayed_within;
 use crate::{
     character::{
         frame_history::ReferenceFrame, inertia::ClothInertia, max_distance::ClothMaxDistance,
@@ -21,55 +23,28 @@ use crate::{
         multipliers::ParticleMultipliers,
         particles::{ClothConstraints, ClothParticles},
         planar::PlanarCloth,
-        planar_constraint::plane_of,
-        schedule::{ClothStepSchedule, step_length},
-        settings::{ClothGravity, ClothSubsteps},
         shape::ClothShape,
     },
-    collision::{
-        active_colliders::ActiveColliders,
-        bodies::{self, ClothBodies},
-        broad_phase::ClothPairs,
-        layers::ClothLayers,
-    },
+    collision::{bodies::ClothBodies, broad_phase::ClothPairs, layers::ClothLayers},
     grab::ClothGrabs,
-    pins::{BoundPins, PinAnchor, Pins},
+    pins::{BoundPins, Pins},
     pressure::ClothPressure,
-    sleep::{SleepInputs, SleepTimer},
+    sleep::SleepTimer,
     tearing::ClothTearing,
-    wind::{
-        active_zones::ActiveWindZones,
-        settings::{Wind, WindOcclusion, WindTime, WindTurbulence},
-    },
 };
 use bevy::{
     ecs::{
         archetype::Archetype,
         change_detection::Tick,
-        query::QueryData,
-        system::{SystemChangeTick, SystemParam},
+        query::{QueryData, QueryFilter},
+        system::SystemChangeTick,
     },
     prelude::*,
 };
+use surroundings::SleepParams;
 
 /// Margin, besides its thickness, around the bounds of a cloth within which objects affect its sleep, m.
 const MARGIN: f32 = 0.01;
-
-/// Everything outside a cloth that may move it.
-#[derive(SystemParam)]
-pub(crate) struct SleepParams<'w, 's> {
-    gravity: Res<'w, ClothGravity>,
-    wind: Res<'w, Wind>,
-    wind_time: Res<'w, WindTime>,
-    turbulence: Res<'w, WindTurbulence>,
-    occlusion: Res<'w, WindOcclusion>,
-    zones: Res<'w, ActiveWindZones>,
-    colliders: Res<'w, ActiveColliders>,
-    substeps: Res<'w, ClothSubsteps>,
-    clock: Res<'w, Time>,
-    schedule: Res<'w, ClothStepSchedule>,
-    transforms: TransformHelper<'w, 's>,
-}
 
 /// Components of a cloth that affect its sleep.
 #[derive(QueryData)]
@@ -116,21 +91,8 @@ pub(crate) fn update_sleep(
     // Found for the first sleeping cloth.
     let mut same_surroundings = None;
     for mut cloth in &mut cloths {
-        let state = &cloth.sleep_timer.state;
-        let (asleep, slow_time) = (state.asleep, state.slow_time);
-        match (cloth.sleeps, asleep) {
-            // Fast cloths need no inputs.
-            (false, false) if slow_time == 0.0 => {}
-            (false, false) => {
-                let bounds = sleep_bounds(&cloth);
-                let inputs = params.sleep_inputs(&common, bounds, &cloth);
-                let state = &mut cloth.sleep_timer.bypass_change_detection().state;
-                state.bounds = bounds;
-                if state.inputs.as_ref() != Some(&inputs) || !cloth.grabs.is_empty() {
-                    state.slow_time = 0.0;
-                    state.inputs = Some(inputs);
-                }
-            }
+        match (cloth.sleeps, cloth.sleep_timer.state.asleep) {
+            (false, false) => update_inputs(&params, &common, &mut cloth),
             // Woken by the user.
             (false, true) => cloth.sleep_timer.bypass_change_detection().state.wake(),
             (true, true) => {
@@ -143,8 +105,7 @@ pub(crate) fn update_sleep(
                 if same_surroundings && was_checked && is_untouched(&cloth, now) {
                     cloth.sleep_timer.bypass_change_detection().checked_at = now;
                 } else if is_disturbed(&params, &common, &cloth, now) {
-                    cloth.sleep_timer.bypass_change_detection().state.wake();
-                    commands.entity(cloth.entity).try_remove::<ClothSleeping>();
+                    wake(&mut cloth, &mut commands);
                 } else {
                     let alone_in = is_alone(&cloth).then(|| cloth.archetype.id());
                     let sleep_timer = cloth.sleep_timer.bypass_change_detection();
@@ -154,28 +115,52 @@ pub(crate) fn update_sleep(
             }
             // Put to sleep by the user.
             (true, false) => {
-                cloth.particles.stop();
                 let bounds = sleep_bounds(&cloth);
                 let inputs = params.sleep_inputs(&common, bounds, &cloth);
                 let sleep_timer = cloth.sleep_timer.bypass_change_detection();
-                let state = &mut sleep_timer.state;
-                state.asleep = true;
-                state.inputs = Some(inputs);
-                state.bounds = bounds;
-                sleep_timer.checked_at = now;
+                sleep_timer.state.inputs = Some(inputs);
+                sleep_timer.state.bounds = bounds;
                 sleep_timer.alone_in = None;
+                fall_asleep(&mut cloth.particles, sleep_timer, now);
             }
         }
     }
-    if cloth_pairs.is_empty() {
+    if !cloth_pairs.is_empty() {
+        wake_islands(&mut cloths, &cloth_pairs, &mut commands);
+    }
+}
+
+/// Updates the inputs of an awake cloth that is slow, and restarts its timer if they have changed.
+fn update_inputs(params: &SleepParams, common: &Fingerprint, cloth: &mut SleepQueryItem) {
+    // Fast cloths need no inputs.
+    if cloth.sleep_timer.state.slow_time == 0.0 {
         return;
     }
-    // All cloths of an island with an awake one are awake.
+    let bounds = sleep_bounds(cloth);
+    let inputs = params.sleep_inputs(common, bounds, cloth);
+    let state = &mut cloth.sleep_timer.bypass_change_detection().state;
+    state.bounds = bounds;
+    if state.inputs.as_ref() != Some(&inputs) || !cloth.grabs.is_empty() {
+        state.slow_time = 0.0;
+        state.inputs = Some(inputs);
+    }
+}
+
+fn wake(cloth: &mut SleepQueryItem, commands: &mut Commands) {
+    cloth.sleep_timer.bypass_change_detection().state.wake();
+    commands.entity(cloth.entity).try_remove::<ClothSleeping>();
+}
+
+/// Wakes all cloths of each island with an awake one.
+fn wake_islands<F: QueryFilter>(
+    cloths: &mut Query<SleepQuery, F>,
+    cloth_pairs: &ClothPairs,
+    commands: &mut Commands,
+) {
     let islands = cloth_pairs.islands();
     let is_awake = |entity| {
-        cloths
-            .get(entity)
-            .is_ok_and(|cloth| !cloth.sleep_timer.state.asleep)
+        let cloth = cloths.get(entity);
+        cloth.is_ok_and(|cloth| !cloth.sleep_timer.state.asleep)
     };
     let awake = islands.any(is_awake);
     for (entity, awake) in islands.entities.iter().zip(awake) {
@@ -183,8 +168,7 @@ pub(crate) fn update_sleep(
             && let Ok(mut cloth) = cloths.get_mut(*entity)
             && cloth.sleep_timer.state.asleep
         {
-            cloth.sleep_timer.bypass_change_detection().state.wake();
-            commands.entity(*entity).try_remove::<ClothSleeping>();
+            wake(&mut cloth, commands);
         }
     }
 }
@@ -295,217 +279,4 @@ fn sleep_bounds(cloth: &SleepQueryItem) -> [Vec3; 2] {
         particles.origin + low - margin,
         particles.origin + high + margin,
     ]
-}
-
-impl SleepParams<'_, '_> {
-    /// Returns the fingerprint of inputs common to all cloths.
-    fn common(&self) -> Fingerprint {
-        let mut fingerprint = Fingerprint::default();
-        fingerprint.vector(self.gravity.0);
-        fingerprint.word(self.substeps.0.into());
-        // In other schedules the length of a step varies, like that of frames.
-        if self.schedule.is_fixed() {
-            fingerprint.numbers(&[step_length(&self.clock)]);
-        }
-        fingerprint
-    }
-
-    /// Returns a fingerprint of everything outside all cloths, no matter which of them it can move.
-    fn surroundings(&self, common: &Fingerprint) -> u64 {
-        let mut fingerprint = common.clone();
-        let everywhere = [Vec3::NEG_INFINITY, Vec3::INFINITY];
-        self.hash_wind(&mut fingerprint, everywhere);
-        for (collider, layers) in self.colliders.with_layers() {
-            hash_layers(&mut fingerprint, layers);
-            hash_collider(&mut fingerprint, collider);
-        }
-        #[cfg(feature = "parry")]
-        for (mesh, layers) in self.colliders.meshes.with_layers() {
-            hash_layers(&mut fingerprint, layers);
-            fingerprint.word(mesh.surface_id());
-            hash_collider(&mut fingerprint, &mesh.bounding_collider());
-        }
-        fingerprint.value()
-    }
-
-    /// Returns the inputs of a cloth within these bounds.
-    fn sleep_inputs(
-        &self,
-        common: &Fingerprint,
-        bounds: [Vec3; 2],
-        cloth: &SleepQueryItem,
-    ) -> SleepInputs {
-        SleepInputs {
-            cloth: Cloth::clone(&cloth.cloth),
-            tearing: cloth.tearing.as_deref().cloned(),
-            ramped: cloth.body.ramped,
-            fingerprint: self.fingerprint(common, bounds, cloth),
-        }
-    }
-
-    /// Returns the fingerprint of the surroundings of a cloth within these bounds.
-    fn fingerprint(&self, common: &Fingerprint, bounds: [Vec3; 2], cloth: &SleepQueryItem) -> u64 {
-        let mut fingerprint = common.clone();
-        self.hash_air(&mut fingerprint, bounds, &cloth.cloth);
-        for collider in self.colliders.near(cloth.layers.as_deref(), bounds) {
-            hash_collider(&mut fingerprint, collider);
-        }
-        #[cfg(feature = "parry")]
-        self.hash_meshes(&mut fingerprint, bounds, cloth);
-        bodies::add_to_fingerprint(&mut fingerprint, cloth.bodies);
-        self.hash_pins(&mut fingerprint, cloth);
-        self.hash_reference_frame(&mut fingerprint, cloth);
-        let plane = cloth
-            .planar
-            .as_ref()
-            .and_then(|planar| plane_of(cloth.entity, planar, &self.transforms));
-        if let Some(Plane { point, normal }) = plane {
-            fingerprint.word(u64::MAX);
-            fingerprint.vector(point);
-            fingerprint.vector(normal);
-        }
-        if let Some(pressure) = &cloth.pressure {
-            fingerprint.numbers(&[pressure.overpressure, pressure.ambient]);
-        }
-        fingerprint.value()
-    }
-
-    /// Hashes the wind within bounds, if the cloth feels any.
-    fn hash_air(&self, fingerprint: &mut Fingerprint, bounds: [Vec3; 2], cloth: &Cloth) {
-        let (fabric, wind) = (&cloth.fabric, &self.wind);
-        let feels = wind.air_density > 0.0 && (fabric.drag > 0.0 || fabric.lift > 0.0);
-        fingerprint.word(feels.into());
-        if feels {
-            self.hash_wind(fingerprint, bounds);
-        }
-    }
-
-    /// Hashes the wind within bounds.
-    fn hash_wind(&self, fingerprint: &mut Fingerprint, bounds: [Vec3; 2]) {
-        let (time, wind) = (self.wind_time.0, &self.wind);
-        fingerprint.vector(wind.at(time));
-        fingerprint.numbers(&[wind.air_density]);
-        if self.turbulence.strength > 0.0 {
-            let WindTurbulence {
-                strength,
-                size,
-                period,
-                seed,
-            } = *self.turbulence;
-            fingerprint.numbers(&[strength, size, period]);
-            fingerprint.word(seed.into());
-            fingerprint.word(time.to_bits());
-        }
-        for zone in self.zones.list.iter().filter(|zone| zone.reaches(bounds)) {
-            hash_zone(fingerprint, zone);
-        }
-        // Colliders that block the wind may be far away.
-        if let Some(occlusion) =
-            (self.colliders).occlusion(self.occlusion.length, self.occlusion.spread)
-        {
-            fingerprint.numbers(&[occlusion.length, occlusion.spread]);
-            for collider in occlusion.colliders {
-                hash_collider(fingerprint, collider);
-            }
-        }
-    }
-
-    /// Hashes the mesh colliders within bounds.
-    #[cfg(feature = "parry")]
-    fn hash_meshes(
-        &self,
-        fingerprint: &mut Fingerprint,
-        [low, high]: [Vec3; 2],
-        cloth: &SleepQueryItem,
-    ) {
-        for mesh in self.colliders.meshes.on_layers(cloth.layers.as_deref()) {
-            let boxed = mesh.bounding_collider();
-            let [from, to] = boxed.swept_bounds();
-            if low.cmple(to).all() && from.cmple(high).all() {
-                fingerprint.word(mesh.surface_id());
-                hash_collider(fingerprint, &boxed);
-            }
-        }
-    }
-
-    /// Hashes the transforms of its skeleton and reference frame.
-    fn hash_reference_frame(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
-        if let Some(skin) = cloth.skin {
-            for &joint in &skin.joints {
-                self.hash_transform(fingerprint, joint);
-            }
-        } else if !cloth.frame.motion_constraints.is_empty() {
-            self.hash_transform(fingerprint, cloth.entity);
-        }
-        let motion = cloth.motion.as_ref();
-        if let Some(frame) = motion.and_then(|motion| motion.frame_of(cloth.entity)) {
-            self.hash_transform(fingerprint, frame);
-        }
-    }
-
-    fn hash_transform(&self, fingerprint: &mut Fingerprint, entity: Entity) {
-        match self.transforms.compute_global_transform(entity) {
-            Ok(transform) => fingerprint.numbers(&transform.affine().to_cols_array()),
-            Err(_) => fingerprint.word(u64::MAX),
-        }
-    }
-
-    /// Hashes the transforms of pin anchors.
-    fn hash_pins(&self, fingerprint: &mut Fingerprint, cloth: &SleepQueryItem) {
-        let mut last = None;
-        for pin in &cloth.bound_pins.pins {
-            // Pins of one anchor are mostly consecutive.
-            if last == Some(pin.anchor) {
-                continue;
-            }
-            last = Some(pin.anchor);
-            let anchor = match pin.anchor {
-                PinAnchor::World => continue,
-                PinAnchor::Cloth => cloth.entity,
-                PinAnchor::Entity(other) => other,
-            };
-            self.hash_transform(fingerprint, anchor);
-        }
-    }
-}
-
-fn hash_collider(fingerprint: &mut Fingerprint, collider: &Collider) {
-    let Collider {
-        shape,
-        start,
-        end,
-        friction,
-        hollow,
-    } = collider;
-    let (kind, lengths) = shape.numbers();
-    fingerprint.word(u64::from(kind) << 1 | u64::from(*hollow));
-    fingerprint.numbers(&lengths);
-    hash_pose(fingerprint, start);
-    hash_pose(fingerprint, end);
-    fingerprint.numbers(&[friction.static_coefficient, friction.kinetic_coefficient]);
-}
-
-fn hash_layers(fingerprint: &mut Fingerprint, layers: &ClothLayers) {
-    fingerprint.word(u64::from(layers.memberships) << 32 | u64::from(layers.filters));
-}
-
-fn hash_zone(fingerprint: &mut Fingerprint, zone: &Zone) {
-    let Zone {
-        shape,
-        flow,
-        falloff,
-        strength,
-        core,
-        pose,
-    } = zone;
-    let (kind, lengths) = shape.numbers();
-    fingerprint.word(u64::from(kind) << 16 | (*flow as u64) << 8 | *falloff as u64);
-    fingerprint.numbers(&lengths);
-    fingerprint.numbers(&[*strength, *core]);
-    hash_pose(fingerprint, pose);
-}
-
-fn hash_pose(fingerprint: &mut Fingerprint, pose: &Pose) {
-    fingerprint.numbers(&pose.rotation.to_array());
-    fingerprint.vector(pose.translation);
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `mod` | [`ClothSleeping`], and the sleep state of a cloth |
 //! | `detect` | puts cloths to sleep, and wakes them |
+//! | `detect/surroundings` | hashes everything outside a cloth that may move it |
 //! | `plugin` | registration |
 
 pub(crate) mod detect;
