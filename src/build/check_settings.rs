@@ -13,7 +13,7 @@ use crate::{
         zone::WindZone,
     },
 };
-use bevy::prelude::*;
+use bevy::{ecs::component::Mutable, prelude::*};
 
 pub(crate) fn check_settings(
     mut gravity: ResMut<ClothGravity>,
@@ -35,21 +35,9 @@ pub(crate) fn check_settings(
         // The correction is not a change to which other systems should react.
         check_cloth(entity, cloth.bypass_change_detection());
     }
-    for (entity, mut zone) in &mut zones {
-        for message in params::sanitize(params::WIND_ZONE, zone.bypass_change_detection()) {
-            warn!("wind zone {entity}: {message}");
-        }
-    }
-    for (entity, mut motion) in &mut motions {
-        for message in params::sanitize(params::INERTIA, motion.bypass_change_detection()) {
-            warn!("cloth {entity}: {message}");
-        }
-    }
-    for (entity, mut pressure) in &mut pressures {
-        for message in params::sanitize(params::PRESSURE, pressure.bypass_change_detection()) {
-            warn!("cloth {entity}: {message}");
-        }
-    }
+    check_changed(params::WIND_ZONE, "wind zone", &mut zones);
+    check_changed(params::INERTIA, "cloth", &mut motions);
+    check_changed(params::PRESSURE, "cloth", &mut pressures);
 }
 
 /// Clamps the settings of one cloth to their ranges.
@@ -62,10 +50,19 @@ pub(crate) fn check_cloth(entity: Entity, cloth: &mut Cloth) {
     }
 }
 
-fn check<T: Resource<Mutability = bevy::ecs::component::Mutable> + Default>(
+fn check_changed<T: Component<Mutability = Mutable> + Default>(
     params: &[Param<T>],
-    value: &mut ResMut<T>,
+    owner: &str,
+    values: &mut Query<(Entity, &mut T), Changed<T>>,
 ) {
+    for (entity, mut value) in values {
+        for message in params::sanitize(params, value.bypass_change_detection()) {
+            warn!("{owner} {entity}: {message}");
+        }
+    }
+}
+
+fn check<T: Resource<Mutability = Mutable> + Default>(params: &[Param<T>], value: &mut ResMut<T>) {
     if value.is_changed() {
         for message in params::sanitize(params, value.bypass_change_detection()) {
             warn!("{message}");

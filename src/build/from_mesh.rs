@@ -24,7 +24,7 @@ use crate::{
     },
     lod::ClothsPerFrame,
     mesh::{
-        MeshBinding, Topology, as_triangle_list,
+        MeshBinding, Topology, TriangleMesh, as_triangle_list,
         paint::{Paint, PerVertex, VertexChannel},
     },
     params,
@@ -33,8 +33,7 @@ use crate::{
     rope::Rope,
 };
 use bevy::{
-    asset::RenderAssetUsages, camera::visibility::DynamicSkinnedMeshBounds, ecs::query::QueryData,
-    mesh::skinning::SkinnedMesh, prelude::*,
+    asset::RenderAssetUsages, ecs::query::QueryData, mesh::skinning::SkinnedMesh, prelude::*,
 };
 
 /// Number of particles above which a step takes a large part of a frame even on a fast machine.
@@ -138,98 +137,87 @@ fn insert_components(
         particles,
         constraints,
         shape,
-        paint: mesh_paint,
-        skinned,
         skin,
-        seam,
         mut mesh,
-        binding,
-        static_bounds,
-        areal_density,
         ..
     } = built;
     let (entity, count) = (cloth.entity, particles.len());
-    let to_particle = shape.topology.vertex_to_particle.iter();
-    let joint = skinned.filter(|_| skin.is_some());
-    let joint =
-        joint.and_then(|skinned| skeletons.add_joint(entity, &skinned, &mut mesh, to_particle));
-    let own = meshes.add(mesh);
-    let mut entity_commands = commands.entity(entity);
-    let joint = joint.map(|(skin, own, joint)| {
-        // Bevy culls a skinned mesh by its own bounds only with this component.
-        entity_commands.try_insert((own, skin, DynamicSkinnedMeshBounds));
-        joint
+    let skinned = built.skinned.filter(|_| skin.is_some());
+    let joint = skinned.and_then(|skinned| {
+        let to_particle = shape.topology.vertex_to_particle.iter();
+        skeletons.add_joint(commands.entity(entity), &skinned, &mut mesh, to_particle)
     });
+    let own = meshes.add(mesh);
     let mesh = ClothMesh {
-        static_bounds,
+        static_bounds: built.static_bounds,
         joint,
-        ..ClothMesh::new(Binding::Mesh(binding))
+        ..ClothMesh::new(Binding::Mesh(built.binding))
     };
     let source = ClothSource {
         source,
         own: own.clone(),
     };
-    let mut built = BuiltComponents::new(particles, constraints, shape, mesh, source);
-    built.paint = mesh_paint;
-    built.pins.seam = seam;
-    let (paint, skin_weights) = (cloth.paint, skin.as_ref());
-    let painted = PaintedShape::new(&built.shape, &built.paint, skin_weights);
-    let multipliers = &mut built.multipliers;
-    bind_masses(entity, paint, painted, multipliers);
-    bind_stiffness(entity, paint, painted, multipliers);
-    multipliers.apply_stiffness(&mut built.constraints);
-    bind_motion_constraints(entity, cloth.max_distance, painted, &mut built.frame, count);
-    let (pins, inertia) = (cloth.pins, cloth.inertia);
-    let can_move = built.finish(
-        entity,
-        pins,
-        inertia,
-        skin_weights,
-        areal_density,
-        |other| skeletons.joint(other),
-    );
+    let mut components = BuiltComponents::new(particles, constraints, shape, mesh, source);
+    components.paint = built.paint;
+    components.pins.seam = built.seam;
+    bind_paint(cloth, skin.as_ref(), &mut components);
+    let (pins, inertia, density) = (cloth.pins, cloth.inertia, built.areal_density);
+    let can_move = components.finish(entity, pins, inertia, skin.as_ref(), density, |other| {
+        skeletons.joint(other)
+    });
     if !can_move {
         warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
     }
+    let mut entity_commands = commands.entity(entity);
     if let Some(skin) = skin {
         entity_commands.try_insert(skin);
     }
     entity_commands
-        .try_insert((built, Mesh3d(own)))
+        .try_insert((components, Mesh3d(own)))
         .trigger(|entity| ClothReady { entity });
 }
 
-/// Returns the vertex channels from which components of a cloth read.
-fn channels<'a>(
-    pins: &'a Pins,
-    paint: Option<&'a ClothPaint>,
-    max_distance: Option<&'a ClothMaxDistance>,
-) -> impl Iterator<Item = &'a VertexChannel> {
-    let pinned = pins.pins.iter().filter_map(|pin| match &pin.select {
+/// Resolves the painted masses, stiffnesses and max distances of a cloth to its particles.
+fn bind_paint(
+    cloth: &UnbuiltClothItem,
+    skin: Option<&SkinWeights>,
+    components: &mut BuiltComponents,
+) {
+    let (entity, count) = (cloth.entity, components.particles.len());
+    let painted = PaintedShape::new(&components.shape, &components.paint, skin);
+    let multipliers = &mut components.multipliers;
+    bind_masses(entity, cloth.paint, painted, multipliers);
+    bind_stiffness(entity, cloth.paint, painted, multipliers);
+    multipliers.apply_stiffness(&mut components.constraints);
+    let frame = &mut components.frame;
+    bind_motion_constraints(entity, cloth.max_distance, painted, frame, count);
+}
+
+/// Returns whether a cloth reads from a colour channel: vertex colours are then paint and are not rendered.
+fn removes_colours(cloth: &UnbuiltClothItem) -> bool {
+    let part = cloth.part.and_then(|part| match part {
+        ClothPart::Painted { channel, .. } => Some(channel),
+        _ => None,
+    });
+    let pinned = cloth.pins.pins.iter().filter_map(|pin| match &pin.select {
         PinSelector::Painted { channel, .. } => Some(channel),
         _ => None,
     });
-    let multiples = paint.map(|paint| [&paint.mass, &paint.bending_stiffness]);
-    let distances = max_distance
-        .into_iter()
-        .flat_map(|ClothMaxDistance { distance, backstop }| {
-            let back = backstop.iter().map(|back| &back.distance);
-            std::iter::once(distance).chain(back)
-        });
-    let numbers = multiples.into_iter().flatten().chain(distances);
-    pinned.chain(numbers.filter_map(PerVertex::channel))
-}
-
-/// Returns whether any of these channels is a colour: vertex colours are then paint and are not rendered.
-fn removes_colours<'a>(
-    mut used: impl Iterator<Item = &'a VertexChannel>,
-    part: Option<&ClothPart>,
-) -> bool {
-    let part_uses_colour = match part {
-        Some(ClothPart::Painted { channel, .. }) => channel.is_colour(),
-        _ => false,
-    };
-    part_uses_colour || used.any(VertexChannel::is_colour)
+    let paint = cloth.paint.into_iter();
+    let multiples = paint.flat_map(|paint| [&paint.mass, &paint.bending_stiffness]);
+    let distances =
+        cloth
+            .max_distance
+            .into_iter()
+            .flat_map(|ClothMaxDistance { distance, backstop }| {
+                let back = backstop.iter().map(|back| &back.distance);
+                std::iter::once(distance).chain(back)
+            });
+    let numbers = multiples.chain(distances);
+    let mut used = (part.into_iter())
+        .chain(pinned)
+        .chain(numbers.filter_map(PerVertex::channel));
+    used.any(VertexChannel::is_colour)
 }
 
 /// Cloth that was built from a mesh.
@@ -258,44 +246,26 @@ fn build_cloth(
     original: &Mesh,
     skeletons: &Skeletons,
 ) -> Result<AssetState<BuiltCloth>, String> {
-    let (part, transform) = (cloth.part, cloth.transform);
     let ClothSelection {
         triangles: source,
         mut topology,
         seam,
-    } = read_cloth_mesh(original, transform, part)?;
+    } = read_cloth_mesh(original, cloth.transform, cloth.part)?;
     let skinned = ClothSkin::original_of(cloth.skinned, cloth.skin);
-    let skin = match &skinned {
-        Some(skinned) => {
-            let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
-            match skeletons.read(original, skinned, to_particle.iter(), count) {
-                AssetState::Loaded(skin) => skin,
-                AssetState::Loading => return Ok(AssetState::Loading),
-            }
-        }
-        None => None,
+    let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
+    let read = skeletons.read(original, skinned.as_ref(), to_particle.iter(), count);
+    let AssetState::Loaded(skin) = read else {
+        return Ok(AssetState::Loading);
     };
     let InitialPose {
         origin,
         frame,
         skin,
         positions,
-    } = initial_pose(transform, skin, &topology, skeletons)?;
-
-    let mut mesh = original.clone();
-    let channels = channels(cloth.pins, cloth.paint, cloth.max_distance);
-    if removes_colours(channels, part) {
-        mesh.remove_attribute(Mesh::ATTRIBUTE_COLOR);
-    }
-    // The mesh is written in every frame and uploaded again.
-    mesh.asset_usage = RenderAssetUsages::default();
+    } = initial_pose(cloth.transform, skin, &topology, skeletons)?;
+    let (mesh, binding) = bind_mesh(cloth, original, &source, &topology);
+    let part = cloth.part;
     let static_bounds = part.and_then(|_| topology.bounds_outside_cloth(&source.positions));
-    if source.out_of_range > 0 && part.is_none() {
-        // A renderer would read past the vertices.
-        mesh.insert_indices(bevy::mesh::Indices::U32(source.triangles.concat()));
-        mesh = as_triangle_list(&mesh);
-    }
-    let binding = MeshBinding::new(&source, &topology, &mut mesh);
 
     let mut fabric = cloth.cloth.fabric;
     params::sanitize(params::FABRIC, &mut fabric);
@@ -304,7 +274,6 @@ fn build_cloth(
     if let Some(positions) = positions {
         assembly.particles.reset(origin, &positions);
     }
-    let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
     let paint = Paint::read(original, to_particle, count);
     // Large, and can be derived from the triangles.
     (topology.constraints, topology.bends) = Default::default();
@@ -328,6 +297,28 @@ fn build_cloth(
         areal_density,
         out_of_range: source.out_of_range,
     }))
+}
+
+/// Returns a copy of the mesh for the cloth to write, and its binding to the particles.
+fn bind_mesh(
+    cloth: &UnbuiltClothItem,
+    original: &Mesh,
+    source: &TriangleMesh,
+    topology: &Topology,
+) -> (Mesh, MeshBinding) {
+    let mut mesh = original.clone();
+    if removes_colours(cloth) {
+        mesh.remove_attribute(Mesh::ATTRIBUTE_COLOR);
+    }
+    // The mesh is written in every frame and uploaded again.
+    mesh.asset_usage = RenderAssetUsages::default();
+    if source.out_of_range > 0 && cloth.part.is_none() {
+        // A renderer would read past the vertices.
+        mesh.insert_indices(bevy::mesh::Indices::U32(source.triangles.concat()));
+        mesh = as_triangle_list(&mesh);
+    }
+    let binding = MeshBinding::new(source, topology, &mut mesh);
+    (mesh, binding)
 }
 
 /// Initial pose of a cloth.

@@ -1,6 +1,6 @@
 //! Builds ropes, and rebuilds them when they change.
 
-use crate::solver::ParticleArrays;
+use crate::solver::{ParticleArrays, RopeSegments};
 use crate::{
     build::{PresetResolved, components::BuiltComponents, rebuild::remove_built_components},
     character::{inertia::ClothInertia, skin_weights::SkinWeights},
@@ -12,7 +12,7 @@ use crate::{
         settings::ClothGravity,
         shape::ClothShape,
         source::{ClothBuildFailed, ClothSource},
-        transforms::is_usable,
+        transforms::check_usable,
     },
     mesh::Tube,
     params,
@@ -20,7 +20,7 @@ use crate::{
     render::own_mesh::{Binding, ClothMesh},
     rope::{Rope, RopeBody, RopeLayout, length_in_world},
 };
-use bevy::prelude::*;
+use bevy::{ecs::query::QueryData, prelude::*};
 
 /// Minimum length of a rope, m: a shorter one is invisible, and its masses are nearly 0.
 const MIN_LENGTH: f64 = 1e-6;
@@ -28,47 +28,41 @@ const MIN_LENGTH: f64 = 1e-6;
 /// Maximum distance from its entity, m: beyond it floating-point numbers lose all precision.
 const MAX_EXTENT: f32 = 1e9;
 
+/// Components from which a rope is built.
+#[derive(QueryData)]
+pub(crate) struct RopeQuery {
+    entity: Entity,
+    cloth: &'static Cloth,
+    pins: Option<&'static Pins>,
+    rope: Ref<'static, Rope>,
+    transform: Ref<'static, GlobalTransform>,
+    mesh: Option<&'static Mesh3d>,
+    source: Option<&'static ClothSource>,
+    is_built: Has<ClothBody>,
+    body: Option<&'static RopeBody>,
+    failed: Option<&'static ClothBuildFailed>,
+    inertia: Option<&'static ClothInertia>,
+}
+
+/// Builds ropes that are new or have changed.
 pub(crate) fn build_ropes(
     mut commands: Commands,
-    ropes: Query<
-        (
-            Entity,
-            &Cloth,
-            Option<&Pins>,
-            Ref<Rope>,
-            Ref<GlobalTransform>,
-            Option<&Mesh3d>,
-            Option<&ClothSource>,
-            (Has<ClothBody>, Option<&RopeBody>),
-            Option<&ClothBuildFailed>,
-            Option<&ClothInertia>,
-        ),
-        PresetResolved,
-    >,
+    ropes: Query<RopeQuery, PresetResolved>,
     transforms: Query<&GlobalTransform>,
     sources: Query<(&ClothSource, &Mesh3d)>,
     gravity: Res<ClothGravity>,
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
-    for (entity, cloth, pins, rope, transform, mesh, source, built, failed, motion) in &ropes {
-        let (changed, moved) = (rope.is_changed(), transform.is_changed());
-        let is_due = match (built, failed) {
-            // A cloth that became a rope has no `RopeBody`.
-            ((true, body), _) => changed && body.map(|body| &body.built_from) != Some(&*rope),
-            (_, Some(_)) => changed || moved,
-            _ => true,
-        };
-        if !is_due {
-            continue;
-        }
-        let mut wanted = Rope::clone(&rope);
+    for rope in ropes.iter().filter(RopeQueryItem::is_due) {
+        let entity = rope.entity;
+        let mut wanted = Rope::clone(&rope.rope);
         let messages = sanitize(&mut wanted);
-        let down = gravity.0 * cloth.gravity_scale;
-        let layout = match lay_out(&wanted, &transform, down) {
+        let down = gravity.0 * rope.cloth.gravity_scale;
+        let layout = match lay_out(&wanted, &rope.transform, down) {
             Ok(layout) => layout,
             Err(reason) => {
                 // A moving entity must not log the same error in every frame.
-                if failed.is_none_or(|failed| failed.reason != reason) {
+                if rope.failed.is_none_or(|failed| failed.reason != reason) {
                     error!("rope {entity} is not built: {reason}");
                     remove_built_components(entity, &sources, &mut commands);
                     commands
@@ -81,49 +75,95 @@ pub(crate) fn build_ropes(
         for message in messages {
             warn!("rope {entity}: {message}");
         }
-        let mut fabric = cloth.fabric;
-        params::sanitize(params::FABRIC, &mut fabric);
-
-        let BuiltRope {
-            particles,
-            constraints,
-            shape,
-            body,
-            tube,
-        } = build_rope(&rope, &wanted, layout, &transform);
-        let own = meshes.add(tube.mesh());
-        let source = ClothSource {
-            source: mesh_before(mesh, source).unwrap_or_else(|| own.clone()),
-            own: own.clone(),
-        };
-        let mesh = ClothMesh::new(Binding::Tube(tube));
-        let mut built = BuiltComponents::new(particles, constraints, shape, mesh, source);
-        let pins = pins.unwrap_or(&NO_PINS);
-        let can_move = built.finish(entity, pins, motion, None, fabric.areal_density, |other| {
-            transforms.get(other).ok().copied()
-        });
-        if !can_move {
-            let count = built.particles.len();
-            warn!("rope {entity}: all {count} particles are pinned, so nothing can move");
-        }
+        let built = rope.build(&wanted, layout, &mut meshes, &transforms);
         commands
             .entity(entity)
             // From its previous build.
             .try_remove::<(ClothBuildFailed, ClothSleeping, SkinWeights)>()
-            .try_insert((built, body, Mesh3d(own)))
+            .try_insert(built)
             .trigger(|entity| ClothReady { entity });
     }
 }
 
-/// Returns the mesh that an entity had before it became a rope, if any: not the tube of its previous build, nor that of
-/// the entity it was cloned from.
-fn mesh_before(mesh: Option<&Mesh3d>, source: Option<&ClothSource>) -> Option<Handle<Mesh>> {
-    match (mesh, source) {
-        (Some(mesh), Some(known)) if mesh.0 == known.own => {
-            (known.source != known.own).then(|| known.source.clone())
+impl RopeQueryItem<'_, '_> {
+    /// Returns whether the rope must be built, or built again.
+    fn is_due(&self) -> bool {
+        let (changed, moved) = (self.rope.is_changed(), self.transform.is_changed());
+        match (self.is_built, self.failed) {
+            // A cloth that became a rope has no `RopeBody`.
+            (true, _) => changed && self.body.map(|body| &body.built_from) != Some(&*self.rope),
+            (_, Some(_)) => changed || moved,
+            _ => true,
         }
-        (mesh, _) => mesh.map(|mesh| mesh.0.clone()),
     }
+
+    /// Builds the rope as laid out. `rope` has valid numbers.
+    fn build(
+        &self,
+        rope: &Rope,
+        layout: RopeLayout,
+        meshes: &mut Assets<Mesh>,
+        transforms: &Query<&GlobalTransform>,
+    ) -> (BuiltComponents, RopeBody, Mesh3d) {
+        let to_world = Mat3::from(self.transform.affine().matrix3);
+        let body = RopeBody::new(Rope::clone(&self.rope), rope, &layout);
+        let (topology, mut constraints) = layout.build_topology();
+        let segments = body.rest_segments(to_world, &mut constraints);
+        let tube = tube(&segments, rope.sides);
+        let start = topology.rest_in_world(to_world);
+        let mut shape = ClothShape {
+            topology,
+            segments: Some(segments),
+            to_world,
+            ..default()
+        };
+        shape.set_areas(&start);
+        let count = start.len();
+        let particles = ParticleArrays::new(self.transform.translation(), start, vec![1.0; count]);
+
+        let own = meshes.add(tube.mesh());
+        let source = ClothSource {
+            source: self.mesh_before().unwrap_or_else(|| own.clone()),
+            own: own.clone(),
+        };
+        let mut built = BuiltComponents::new(
+            ClothParticles(particles),
+            ClothConstraints(constraints),
+            shape,
+            ClothMesh::new(Binding::Tube(tube)),
+            source,
+        );
+        let (entity, pins) = (self.entity, self.pins.unwrap_or(&NO_PINS));
+        let mut fabric = self.cloth.fabric;
+        params::sanitize(params::FABRIC, &mut fabric);
+        let density = fabric.areal_density;
+        let can_move = built.finish(entity, pins, self.inertia, None, density, |other| {
+            transforms.get(other).ok().copied()
+        });
+        if !can_move {
+            warn!("rope {entity}: all {count} particles are pinned, so nothing can move");
+        }
+        (built, body, Mesh3d(own))
+    }
+
+    /// Returns the mesh that the entity had before it became a rope, if any: not the tube of its previous build, nor
+    /// that of the entity it was cloned from.
+    fn mesh_before(&self) -> Option<Handle<Mesh>> {
+        let mesh = ClothSource::original(self.source, self.mesh?);
+        let is_tube = self.source.is_some_and(|known| known.own == *mesh);
+        (!is_tube).then(|| mesh.clone())
+    }
+}
+
+/// Returns the tube around the segments of a rope.
+fn tube(segments: &RopeSegments, sides: u32) -> Tube {
+    let mut arc_length = 0.0;
+    let lengths = segments.rest_length.iter().map(|length| {
+        arc_length += length;
+        arc_length
+    });
+    let arc_lengths = std::iter::once(0.0).chain(lengths).collect();
+    Tube::new(arc_lengths, 0.5 * segments.diameter, sides)
 }
 
 /// Clamps all numbers of a rope to their ranges. Returns a message for each one that was outside.
@@ -142,13 +182,7 @@ fn sanitize(rope: &mut Rope) -> Vec<String> {
 
 /// Lays out a rope, or returns why it cannot be built. `down` is the direction of sag in the world.
 fn lay_out(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<RopeLayout, String> {
-    if !is_usable(transform) {
-        return Err(format!(
-            "its transform has a scale of 0 or is not finite ({:?}); it will be built once \
-             that is corrected",
-            transform.affine()
-        ));
-    }
+    check_usable(transform)?;
     let to_local = transform.affine().matrix3.inverse();
     let layout = RopeLayout::new(rope, (to_local * down).normalize_or(Vec3::NEG_Y))?;
     let to_world = Mat3::from(transform.affine().matrix3);
@@ -167,52 +201,6 @@ fn lay_out(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<RopeL
         ));
     }
     Ok(layout)
-}
-
-struct BuiltRope {
-    particles: ClothParticles,
-    constraints: ClothConstraints,
-    shape: ClothShape,
-    body: RopeBody,
-    tube: Tube,
-}
-
-fn build_rope(
-    original: &Rope,
-    rope: &Rope,
-    layout: RopeLayout,
-    transform: &GlobalTransform,
-) -> BuiltRope {
-    let to_world = Mat3::from(transform.affine().matrix3);
-    let body = RopeBody::new(original.clone(), rope, &layout);
-    let (topology, mut constraints) = layout.build_topology();
-    let segments = body.rest_segments(to_world, &mut constraints);
-    let mut arc_length = 0.0;
-    let lengths = segments.rest_length.iter().map(|length| {
-        arc_length += length;
-        arc_length
-    });
-    let tube = Tube::new(
-        std::iter::once(0.0).chain(lengths).collect(),
-        0.5 * segments.diameter,
-        rope.sides,
-    );
-    let start = topology.rest_in_world(to_world);
-    let mut shape = ClothShape {
-        topology,
-        segments: Some(segments),
-        to_world,
-        ..default()
-    };
-    shape.set_areas(&start);
-    let free = vec![1.0; start.len()];
-    BuiltRope {
-        particles: ClothParticles(ParticleArrays::new(transform.translation(), start, free)),
-        constraints: ClothConstraints(constraints),
-        shape,
-        body,
-        tube,
-    }
 }
 
 /// When `Rope` is removed, removes all components that building has added.

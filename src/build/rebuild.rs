@@ -13,7 +13,9 @@ use crate::{
     },
     rope::Rope,
 };
-use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
+use bevy::{
+    ecs::query::QueryData, mesh::skinning::SkinnedMesh, platform::collections::HashSet, prelude::*,
+};
 
 /// Run condition: a cloth or rope may have to be built or rebuilt.
 pub(crate) fn any_build_pending(
@@ -62,11 +64,7 @@ pub(crate) fn rebuild_replaced_meshes(
 ) {
     for (entity, mesh, known, (now, skin)) in &built {
         if mesh.0 != known.own {
-            let mut entity = commands.entity(entity);
-            if let Some(original) = skin.and_then(|skin| skin.original(now)) {
-                entity.try_insert(original);
-            }
-            entity.try_remove::<RemovedComponents>();
+            unbuild(&mut commands.entity(entity), skin, now);
         }
     }
     for (entity, now, source, known, skin) in &skinned {
@@ -96,18 +94,7 @@ pub(crate) fn rebuild_changed_meshes(
         ),
         (With<Cloth>, With<ClothParticles>, Without<Rope>),
     >,
-    failed: Query<
-        (
-            Entity,
-            Ref<Mesh3d>,
-            Ref<GlobalTransform>,
-            Option<&ClothSource>,
-            Option<Ref<ClothPart>>,
-            Option<Ref<SkinnedMesh>>,
-            &ClothBuildFailed,
-        ),
-        (With<Cloth>, Without<Rope>),
-    >,
+    failed: Query<FailedCloth, (With<Cloth>, Without<Rope>)>,
     sources: Query<&ClothSource>,
     mut changes: ChangedMeshes,
     meshes: Res<Assets<Mesh>>,
@@ -128,34 +115,58 @@ pub(crate) fn rebuild_changed_meshes(
             continue;
         }
         let mut entity = commands.entity(entity);
-        if let Some(original) = skin.and_then(|skin| skin.original(now)) {
-            entity.try_insert(original);
-        }
-        entity
-            .try_remove::<RemovedComponents>()
-            .try_insert(ClothSource::clone(&source));
+        unbuild(&mut entity, skin, now);
+        entity.try_insert(ClothSource::clone(&source));
     }
-    for (entity, mesh, transform, source, part, skin, failure) in &failed {
-        let source = ClothSource::original(source, &mesh);
-        let other_part = part.as_ref().is_some_and(|part| part.is_changed());
-        let other_skin = skin.as_ref().is_some_and(|skin| skin.is_changed());
+    let fixed = failed
+        .iter()
+        .filter(|cloth| cloth.is_fixed(changed, &meshes));
+    for cloth in fixed {
+        commands
+            .entity(cloth.entity)
+            .try_remove::<ClothBuildFailed>();
+    }
+}
+
+/// Restores the skeleton of a cloth, and removes all components that building has added.
+fn unbuild(entity: &mut EntityCommands, skin: Option<&ClothSkin>, now: Option<&SkinnedMesh>) {
+    if let Some(original) = skin.and_then(|skin| skin.original(now)) {
+        entity.try_insert(original);
+    }
+    entity.try_remove::<RemovedComponents>();
+}
+
+/// Cloth that could not be built.
+#[derive(QueryData)]
+pub(crate) struct FailedCloth {
+    entity: Entity,
+    mesh: Ref<'static, Mesh3d>,
+    transform: Ref<'static, GlobalTransform>,
+    source: Option<&'static ClothSource>,
+    part: Option<Ref<'static, ClothPart>>,
+    skin: Option<Ref<'static, SkinnedMesh>>,
+    failure: &'static ClothBuildFailed,
+}
+
+impl FailedClothItem<'_, '_> {
+    /// Returns whether the cause of the failure is gone.
+    fn is_fixed(&self, changed: &HashSet<AssetId<Mesh>>, meshes: &Assets<Mesh>) -> bool {
+        let source = ClothSource::original(self.source, &self.mesh);
+        let other_part = self.part.as_ref().is_some_and(|part| part.is_changed());
+        let other_skin = self.skin.as_ref().is_some_and(|skin| skin.is_changed());
         // With a skeleton, the entity's own transform is rarely the cause.
-        let may_be_fixed = mesh.is_changed()
-            || (transform.is_changed() && skin.is_none())
+        let may_be_fixed = self.mesh.is_changed()
+            || (self.transform.is_changed() && self.skin.is_none())
             || other_part
             || other_skin
             || changed.contains(&source.id());
         // Only if the result would differ, so that a moving entity does not log the same error in
         // every frame.
-        if may_be_fixed
-            && let Some(original) = meshes.get(source)
-            && read_cloth_mesh(original, &transform, part.as_deref())
-                .err()
-                .as_ref()
-                != Some(&failure.reason)
-        {
-            commands.entity(entity).try_remove::<ClothBuildFailed>();
-        }
+        may_be_fixed
+            && meshes.get(source).is_some_and(|original| {
+                let read = read_cloth_mesh(original, &self.transform, self.part.as_deref());
+                read.err().as_ref() != Some(&self.failure.reason)
+            })
     }
 }
 

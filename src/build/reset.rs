@@ -1,6 +1,6 @@
 //! Resets a cloth to its untorn rest shape.
 
-use crate::solver::ParticleArrays;
+use crate::solver::{ParticleArrays, SoaVec3};
 use crate::{
     character::{
         frame_history::{FrameHistory, ReferenceFrame},
@@ -74,19 +74,10 @@ pub(crate) fn reset(
         return;
     };
     release_all(entity, &mut cloth.grabs, &mut commands);
-    let skin = cloth.skin.as_deref();
-    let rest = shape.topology.rest_in_world(to_world);
+    let rest = cloth.shape.topology.rest_in_world(to_world);
     cloth.progress.cut_ends.clear();
-    if let Some(torn) = shape.torn.take() {
-        let count = rest.len();
-        cloth.particles.0 = ParticleArrays::new(origin, rest.clone(), Vec::new());
-        cloth.constraints.0 = Arc::unwrap_or_clone(torn.intact_constraints);
-        shape.triangles = shape.whole_triangles(&rest);
-        cloth.progress.resistance.truncate(count);
-        cloth.mesh.last_written = None;
-        let mut own = meshes.as_mut().and_then(|m| m.get_mut(&cloth.source.own));
-        cloth.mesh.binding.restore(count, own.as_deref_mut());
-    }
+    cloth.restore_intact(origin, &rest, &mut meshes);
+    let (shape, skin) = (&mut *cloth.shape, cloth.skin.as_deref());
     let (particles, constraints) = (&mut *cloth.particles, &mut *cloth.constraints);
     match skin {
         Some(skin) => particles.reset(origin, &skin.skinned_positions(&shape.topology.positions)),
@@ -124,6 +115,29 @@ pub(crate) fn reset(
     });
     body.areal_density = cloth.cloth.fabric.areal_density;
     (cloth.multipliers).set_masses(particles, shape, bound.particles(), body.areal_density);
+}
+
+impl ResetQueryItem<'_, '_> {
+    /// Restores the intact particles, constraints and mesh of a torn cloth.
+    fn restore_intact(
+        &mut self,
+        origin: Vec3,
+        rest: &SoaVec3,
+        meshes: &mut Option<ResMut<Assets<Mesh>>>,
+    ) {
+        let Some(torn) = self.shape.torn.take() else {
+            return;
+        };
+        let count = rest.len();
+        self.particles.0 = ParticleArrays::new(origin, rest.clone(), Vec::new());
+        self.constraints.0 = Arc::unwrap_or_clone(torn.intact_constraints);
+        self.shape.triangles = self.shape.whole_triangles(rest);
+        self.progress.resistance.truncate(count);
+        self.mesh.last_written = None;
+        let meshes = meshes.as_mut();
+        let mut own = meshes.and_then(|meshes| meshes.get_mut(&self.source.own));
+        self.mesh.binding.restore(count, own.as_deref_mut());
+    }
 }
 
 /// Returns the current origin of a cloth, and the rotation and scale from mesh space to world axes; `None` after

@@ -2,7 +2,7 @@
 
 use crate::{
     character::paint::ClothPart,
-    cloth::transforms::is_usable,
+    cloth::transforms::check_usable,
     mesh::{
         MeshError, Topology, TriangleMesh,
         paint::{VertexChannel, per_vertex},
@@ -24,13 +24,7 @@ pub(crate) fn read_cloth_mesh(
     transform: &GlobalTransform,
     part: Option<&ClothPart>,
 ) -> Result<ClothSelection, String> {
-    if !is_usable(transform) {
-        return Err(format!(
-            "its transform has a scale of 0 or is not finite ({:?}); it will be built once \
-             that is corrected",
-            transform.affine()
-        ));
-    }
+    check_usable(transform)?;
     select_cloth(original, part)
 }
 

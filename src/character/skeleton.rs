@@ -6,7 +6,7 @@
 
 use crate::{character::skin_weights::SkinWeights, mesh::topology::NO_PARTICLE};
 use bevy::{
-    camera::primitives::Aabb,
+    camera::{primitives::Aabb, visibility::DynamicSkinnedMeshBounds},
     ecs::system::SystemParam,
     mesh::{
         VertexAttributeValues,
@@ -32,14 +32,17 @@ pub(crate) enum AssetState<T> {
 }
 
 impl Skeletons<'_, '_> {
-    /// Returns the skin weights of the particles; `None` if the mesh has none.
+    /// Returns the skin weights of the particles; `None` if the mesh has no skeleton or no weights.
     pub(crate) fn read(
         &self,
         mesh: &Mesh,
-        skinned: &SkinnedMesh,
+        skinned: Option<&SkinnedMesh>,
         vertex_to_particle: impl Iterator<Item = u32>,
         particles: usize,
     ) -> AssetState<Option<SkinWeights>> {
+        let Some(skinned) = skinned else {
+            return AssetState::Loaded(None);
+        };
         let inverse = self.inverse.as_ref();
         let Some(inverse) = inverse.and_then(|all| all.get(&skinned.inverse_bindposes)) else {
             return AssetState::Loading;
@@ -60,15 +63,15 @@ impl Skeletons<'_, '_> {
         self.joints.get(joint).ok().copied()
     }
 
-    /// Adds a cloth as a joint to its own skeleton. Returns the original skeleton to restore, the new one, and the
-    /// index of the joint.
+    /// Adds a cloth as a joint to its own skeleton, and remembers the original one to restore it. Returns the index of
+    /// the joint.
     pub(crate) fn add_joint(
         &mut self,
-        cloth: Entity,
+        mut cloth: EntityCommands,
         original: &SkinnedMesh,
         mesh: &mut Mesh,
         vertex_to_particle: impl Iterator<Item = u32>,
-    ) -> Option<(ClothSkin, SkinnedMesh, u16)> {
+    ) -> Option<u16> {
         let inverse = self.inverse.as_mut()?;
         let mut matrices = inverse.get(&original.inverse_bindposes)?.to_vec();
         let joint = original.joints.len();
@@ -101,7 +104,7 @@ impl Skeletons<'_, '_> {
         let bounds = SkinnedMeshBounds::from_mesh(mesh).unwrap_or_default();
         mesh.set_skinned_mesh_bounds(Some(bounds));
         let mut joints = original.joints.clone();
-        joints.push(cloth);
+        joints.push(cloth.id());
         let own = SkinnedMesh {
             inverse_bindposes: inverse.add(SkinnedMeshInverseBindposes::from(matrices)),
             joints,
@@ -110,7 +113,9 @@ impl Skeletons<'_, '_> {
             original: original.inverse_bindposes.clone(),
             own: own.inverse_bindposes.clone(),
         };
-        Some((skin, own, joint))
+        // Bevy culls a skinned mesh by its own bounds only with this component.
+        cloth.try_insert((own, skin, DynamicSkinnedMeshBounds));
+        Some(joint)
     }
 }
 

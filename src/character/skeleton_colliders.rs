@@ -1,7 +1,7 @@
 //! Generates capsule colliders around the limbs of a character from its skinned mesh.
 
 use crate::{
-    character::skeleton::ClothSkin,
+    character::{skeleton::ClothSkin, skin_weights::joint_attributes},
     cloth::source::ClothSource,
     collision::{collider::ClothCollider, layers::ClothLayers},
     mesh::Limb,
@@ -31,11 +31,8 @@ use serde::{Deserialize, Serialize};
 /// For a model from a file, [`ClothRules::colliders`](crate::character::ClothRules::colliders) finds the mesh by its name.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct SkeletonColliders {
     /// Scale of the fitted radii. 0.1 to 10, default 1.
     pub thickness: f32,
@@ -263,16 +260,7 @@ fn points_of_joints(
     let positions = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).ok();
     let positions = positions.and_then(VertexAttributeValues::as_float3);
     let positions = positions.ok_or_else(|| missing("positions"))?;
-    let Ok(VertexAttributeValues::Uint16x4(indices)) =
-        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
-    else {
-        return Err(missing("joints"));
-    };
-    let Ok(VertexAttributeValues::Float32x4(weights)) =
-        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
-    else {
-        return Err(missing("weights"));
-    };
+    let (indices, weights) = joint_attributes(mesh).map_err(missing)?;
     let mut points: Vec<Vec<Vec3>> = vec![Vec::new(); inverse.len()];
     for ((&position, indices), weights) in positions.iter().zip(indices).zip(weights) {
         for (&joint, &weight) in indices.iter().zip(weights) {

@@ -46,6 +46,21 @@ struct JointInfluence {
     weights: [f32; MAX_INFLUENCES],
 }
 
+/// Returns the joints of each vertex and their weights, or as an error which of them a mesh lacks.
+pub(super) fn joint_attributes(mesh: &Mesh) -> Result<(&[[u16; 4]], &[[f32; 4]]), &'static str> {
+    let Ok(VertexAttributeValues::Uint16x4(joints)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
+    else {
+        return Err("joints");
+    };
+    let Ok(VertexAttributeValues::Float32x4(weights)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
+    else {
+        return Err("weights");
+    };
+    Ok((joints, weights))
+}
+
 impl SkinWeights {
     /// Reads the skin weights of a mesh; `None` if it has none. `vertex_to_particle` are the particles of its
     /// vertices. A particle has the weights of the first of its vertices that has any, as it has the position of its
@@ -58,16 +73,7 @@ impl SkinWeights {
         vertex_to_particle: impl Iterator<Item = u32>,
         particles: usize,
     ) -> Option<Self> {
-        let Ok(VertexAttributeValues::Uint16x4(joints)) =
-            mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
-        else {
-            return None;
-        };
-        let Ok(VertexAttributeValues::Float32x4(weights)) =
-            mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
-        else {
-            return None;
-        };
+        let (joints, weights) = joint_attributes(mesh).ok()?;
         let count = skinned.joints.len().min(inverse.len());
         if count == 0 {
             return None;

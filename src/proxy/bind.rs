@@ -15,11 +15,9 @@ use crate::{
 };
 use bevy::{
     asset::RenderAssetUsages,
-    camera::{
-        primitives::Aabb,
-        visibility::{DynamicSkinnedMeshBounds, NoAutoAabb},
-    },
-    math::Vec3A,
+    camera::{primitives::Aabb, visibility::NoAutoAabb},
+    ecs::query::QueryData,
+    math::{Affine3A, Vec3A},
     mesh::{VertexAttributeValues, skinning::SkinnedMesh},
     prelude::*,
 };
@@ -45,43 +43,46 @@ pub(crate) struct ProxyMesh {
 
 type BuiltProxyComponents = (ProxyMesh, ClothSource, ClothSkin, Aabb, NoAutoAabb);
 
+/// Components of a proxy from which it is bound.
+#[derive(QueryData)]
+pub(crate) struct UnboundProxy {
+    entity: Entity,
+    proxy: &'static ClothProxy,
+    mesh: &'static Mesh3d,
+    transform: &'static GlobalTransform,
+    source: Option<&'static ClothSource>,
+    skinned: Option<&'static SkinnedMesh>,
+    skin: Option<&'static ClothSkin>,
+}
+
+type Unbound = (
+    Without<ProxyMesh>,
+    Without<ClothBuildFailed>,
+    Without<ClothShape>,
+);
+
 /// Binds proxies if both meshes are loaded.
 pub(crate) fn bind_proxies(
     mut commands: Commands,
-    proxies: Query<
-        (
-            Entity,
-            &ClothProxy,
-            &Mesh3d,
-            &GlobalTransform,
-            Option<&ClothSource>,
-            Option<&SkinnedMesh>,
-            Option<&ClothSkin>,
-        ),
-        (
-            Without<ProxyMesh>,
-            Without<ClothBuildFailed>,
-            Without<ClothShape>,
-        ),
-    >,
+    proxies: Query<UnboundProxy, Unbound>,
     cloths: Query<(&ClothShape, &GlobalTransform, Has<SkinWeights>)>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
 ) {
-    for (entity, proxy, mesh, transform, source, skinned, skin) in &proxies {
-        let Ok((shape, of_cloth, is_skinned)) = cloths.get(proxy.cloth) else {
+    for unbound in &proxies {
+        let (entity, cloth) = (unbound.entity, unbound.proxy.cloth);
+        let Ok((shape, of_cloth, is_skinned)) = cloths.get(cloth) else {
             continue;
         };
-        let source = ClothSource::original(source, mesh).clone();
+        let source = ClothSource::original(unbound.source, unbound.mesh).clone();
         let Some(original) = meshes.get(&source) else {
             continue;
         };
-        let skinned = ClothSkin::original_of(skinned, skin);
+        let skinned = ClothSkin::original_of(unbound.skinned, unbound.skin);
         // Meshes of one skeleton share a bind space, whatever the transforms of their entities.
-        let to_cloth = if skinned.is_some() && is_skinned {
-            bevy::math::Affine3A::IDENTITY
-        } else {
-            of_cloth.affine().inverse() * transform.affine()
+        let to_cloth = match skinned.is_some() && is_skinned {
+            true => Affine3A::IDENTITY,
+            false => of_cloth.affine().inverse() * unbound.transform.affine(),
         };
         let mut own = original.clone();
         own.asset_usage = RenderAssetUsages::default();
@@ -95,33 +96,29 @@ pub(crate) fn bind_proxies(
                 continue;
             }
         };
-        let mut entity_commands = commands.entity(entity);
         let all = std::iter::repeat_n(0, binding.len());
         let joint = skinned.and_then(|skinned| {
-            let (skin, with_joint, joint) = skeletons.add_joint(entity, &skinned, &mut own, all)?;
-            entity_commands.try_insert((with_joint, skin, DynamicSkinnedMeshBounds));
-            Some(joint)
+            skeletons.add_joint(commands.entity(entity), &skinned, &mut own, all)
         });
         let own = meshes.add(own);
-        entity_commands.try_insert((
-            ProxyMesh {
-                binding,
-                cloth: proxy.cloth,
-                cloth_fingerprint: shape.build_fingerprint.mesh,
-                joint,
-                last_written: None,
-                own: None,
-                positions: Vec::new(),
-                normals: Vec::new(),
-            },
-            ClothSource {
-                source,
-                own: own.clone(),
-            },
-            Mesh3d(own),
-            Aabb::default(),
-            NoAutoAabb,
-        ));
+        let proxy = ProxyMesh {
+            binding,
+            cloth,
+            cloth_fingerprint: shape.build_fingerprint.mesh,
+            joint,
+            last_written: None,
+            own: None,
+            positions: Vec::new(),
+            normals: Vec::new(),
+        };
+        let source = ClothSource {
+            source,
+            own: own.clone(),
+        };
+        let bounds = (Aabb::default(), NoAutoAabb);
+        commands
+            .entity(entity)
+            .try_insert((proxy, source, Mesh3d(own), bounds));
     }
 }
 
@@ -129,44 +126,35 @@ pub(crate) fn bind_proxies(
 fn bind_mesh(
     mesh: &mut Mesh,
     cloth: &Topology,
-    to_cloth: bevy::math::Affine3A,
+    to_cloth: Affine3A,
 ) -> Result<ProxyBinding, String> {
     let read = TriangleMesh::read(mesh).map_err(|error| error.to_string())?;
-    let float3 = |mesh: &Mesh, attribute| {
-        let values = mesh.attribute(attribute)?.as_float3()?;
-        Some(values.iter().map(|&v| Vec3::from(v)).collect::<Vec<_>>())
-    };
-    let normals = match float3(mesh, Mesh::ATTRIBUTE_NORMAL) {
-        Some(normals) => normals,
+    let normals = mesh.attribute(Mesh::ATTRIBUTE_NORMAL);
+    let normals: Vec<Vec3A> = match normals.and_then(VertexAttributeValues::as_float3) {
+        Some(normals) => normals.iter().map(|&n| n.into()).collect(),
         None => {
             let mesh_positions: Vec<Vec3A> = read.positions.iter().map(|&at| at.into()).collect();
+            let triangles = read.triangles.iter().copied();
             let mut normals = Vec::new();
-            smooth_normals(
-                &mesh_positions,
-                read.triangles.iter().copied(),
-                &mut normals,
-            );
+            smooth_normals(&mesh_positions, triangles, &mut normals);
             let values: Vec<[f32; 3]> = normals.iter().map(Vec3A::to_array).collect();
             mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, values);
-            normals.into_iter().map(Vec3::from).collect()
+            normals
         }
     };
-    let tangents: Vec<Vec3> = match mesh.attribute(Mesh::ATTRIBUTE_TANGENT) {
-        Some(VertexAttributeValues::Float32x4(tangents)) => tangents
-            .iter()
-            .map(|t| Vec3::new(t[0], t[1], t[2]))
-            .collect(),
-        _ => Vec::new(),
+    let tangents = match mesh.attribute(Mesh::ATTRIBUTE_TANGENT) {
+        Some(VertexAttributeValues::Float32x4(tangents)) => &tangents[..],
+        _ => &[],
     };
     // Normals transform by the inverse transpose.
     let normal_matrix = to_cloth.matrix3.inverse().transpose();
     let normals: Vec<Vec3> = normals
         .iter()
-        .map(|&n| Vec3::from(normal_matrix * Vec3A::from(n)).normalize_or(Vec3::Y))
+        .map(|&n| Vec3::from(normal_matrix * n).normalize_or(Vec3::Y))
         .collect();
     let tangents: Vec<Vec3> = tangents
         .iter()
-        .map(|&t| to_cloth.transform_vector3(t))
+        .map(|&[x, y, z, _]| to_cloth.transform_vector3(Vec3::new(x, y, z)))
         .collect();
     let positions: Vec<Vec3> = (read.positions.iter())
         .map(|&at| to_cloth.transform_point3(at))
