@@ -76,19 +76,27 @@ struct BodyRecord {
 /// Impulse from all cloths on a body in a step.
 pub(super) struct BodyImpulse {
     pub(super) body: Entity,
-    /// Linear impulse, N s.
-    impulse: Vec3,
-    /// Angular impulse about the centre of mass, N m s.
-    angular_impulse: Vec3,
+    /// Linear impulse, N s, and angular impulse about the centre of mass, N m s.
+    impulses: [Vec3; 2],
     /// Whether the body sleeps and must be woken.
     pub(super) wake: bool,
 }
 
 impl BodyImpulse {
+    /// Creates the impulse on the body with these entity bits, if they are valid.
+    fn new(id: u64, impulses: [Vec3; 2], wake: bool) -> Option<Self> {
+        let body = Entity::try_from_bits(id)?;
+        Some(Self {
+            body,
+            impulses,
+            wake,
+        })
+    }
+
     /// Returns the constant force and torque that have this impulse in a step of this length, s, N and N m; `None` if
     /// the engine takes no step.
     pub(super) fn force(&self, step: f32) -> Option<[Vec3; 2]> {
-        (step > 0.0).then(|| [self.impulse / step, self.angular_impulse / step])
+        (step > 0.0).then(|| self.impulses.map(|impulse| impulse / step))
     }
 }
 
@@ -174,16 +182,8 @@ fn collect_bodies<E, S>(
         if let Some(bounds) = query_bounds(&cloth, step) {
             engine.find_colliders(&cloth, bounds, &mut colliders);
         }
-        let sleeps = cloth.sleeps;
+        let found = bodies_with_colliders(&engine, &colliders, cloth.pins);
         let bodies = cloth.bodies.bypass_change_detection();
-        let mut found: Vec<(Entity, Option<Entity>)> = colliders
-            .iter()
-            .map(|&collider| (engine.body_of(collider), Some(collider)))
-            .collect();
-        // Bodies that pins are attached to are needed even out of reach.
-        found.extend(cloth.pins.anchors().map(|anchor| (anchor, None)));
-        found.sort_unstable_by_key(|(body, collider)| (body.to_bits(), *collider));
-        found.dedup();
         if found.is_empty() && bodies.list.is_empty() {
             continue;
         }
@@ -192,20 +192,14 @@ fn collect_bodies<E, S>(
         for (entity, collider) in found {
             let id = entity.to_bits();
             if list.last().is_none_or(|last| last.id != id) {
-                let Some(mut motion) = engine.motion(entity) else {
-                    continue;
-                };
                 let last = before.binary_search_by_key(&id, |body| body.id);
                 let last = last.ok().map(|k| &before[k].motion);
-                history.estimate_acceleration(id, &mut motion, step);
-                motion.cloth_pose = last.map_or(motion.pose, |last| last.cloth_pose_at_end(step));
-                if let Some(last) = last.filter(|_| sleeps) {
-                    // A sleeping cloth keeps applying its last impulse.
-                    (motion.impulse, motion.angular_impulse) = (last.impulse, last.angular_impulse);
-                }
-                if !motion.is_finite() {
+                let motion = engine.motion(entity).and_then(|motion| {
+                    history.motion_in_step(id, motion, last, cloth.sleeps, step)
+                });
+                let Some(motion) = motion else {
                     continue;
-                }
+                };
                 list.push(RigidBody {
                     id,
                     motion,
@@ -222,6 +216,23 @@ fn collect_bodies<E, S>(
         bodies.list = list;
     }
     shapes.retain(|entity| engine.collider(entity).is_some());
+}
+
+/// Returns the bodies that a cloth needs in a step, sorted, each once with each of its colliders.
+fn bodies_with_colliders(
+    engine: &impl Engine,
+    colliders: &[Entity],
+    pins: &BoundPins,
+) -> Vec<(Entity, Option<Entity>)> {
+    let mut found: Vec<(Entity, Option<Entity>)> = colliders
+        .iter()
+        .map(|&collider| (engine.body_of(collider), Some(collider)))
+        .collect();
+    // Bodies that pins are attached to are needed even out of reach.
+    found.extend(pins.anchors().map(|anchor| (anchor, None)));
+    found.sort_unstable_by_key(|(body, collider)| (body.to_bits(), *collider));
+    found.dedup();
+    found
 }
 
 /// Appends the solids of a collider, relative to a centre of mass.
@@ -301,24 +312,14 @@ fn collect_impulses(
             wake = should_wake(&motion, impulses[0] - now.impulse_asleep);
         }
         if wake || (!motion.asleep && impulses != [Vec3::ZERO; 2]) {
-            found.extend(Entity::try_from_bits(id).map(|body| BodyImpulse {
-                body,
-                impulse: impulses[0],
-                angular_impulse: impulses[1],
-                wake,
-            }));
+            found.extend(BodyImpulse::new(id, impulses, wake));
         }
     }
     // Bodies that slept on a cloth that is gone must fall.
     for (&id, last) in &before {
         let lost_contact = !history.0.contains_key(&id) && last.motion.asleep;
         if lost_contact && should_wake(&last.motion, last.impulse_asleep) {
-            found.extend(Entity::try_from_bits(id).map(|body| BodyImpulse {
-                body,
-                impulse: Vec3::ZERO,
-                angular_impulse: Vec3::ZERO,
-                wake: true,
-            }));
+            found.extend(BodyImpulse::new(id, [Vec3::ZERO; 2], true));
         }
     }
     found
@@ -329,6 +330,24 @@ fn should_wake(motion: &BodyMotion, impulse: Vec3) -> bool {
 }
 
 impl BodyHistory {
+    /// Returns the motion of a body at the beginning of a step of a cloth; `None` if it is not finite. `last` is the
+    /// motion at the end of the last step of the cloth. A sleeping cloth keeps applying its last impulse.
+    fn motion_in_step(
+        &self,
+        id: u64,
+        mut motion: BodyMotion,
+        last: Option<&BodyMotion>,
+        sleeps: bool,
+        step: f32,
+    ) -> Option<BodyMotion> {
+        self.estimate_acceleration(id, &mut motion, step);
+        motion.cloth_pose = last.map_or(motion.pose, |last| last.cloth_pose_at_end(step));
+        if let Some(last) = last.filter(|_| sleeps) {
+            (motion.impulse, motion.angular_impulse) = (last.impulse, last.angular_impulse);
+        }
+        motion.is_finite().then_some(motion)
+    }
+
     /// Estimates the acceleration of a body by everything but cloth from the previous step.
     fn estimate_acceleration(&self, id: u64, motion: &mut BodyMotion, step: f32) {
         let Some(BodyRecord {

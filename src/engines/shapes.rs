@@ -3,7 +3,7 @@
 
 use crate::{
     mesh::weld_triangles,
-    solver::{Pose, Shape, Solid, TriangleSurface},
+    solver::{Pose, Shape, Solid, SurfaceError, TriangleSurface},
 };
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use std::sync::Arc;
@@ -71,18 +71,20 @@ fn capsule([a, b]: [Vec3; 2], radius: f32, at: &Pose) -> PlacedSolid {
     (Solid::Shape(shape), at.compose(&local))
 }
 
-fn surface(points: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Solid, String> {
-    let (points, triangles) = weld_triangles(&points, &triangles);
-    let surface = TriangleSurface::new(points, triangles);
-    surface
-        .map(|surface| Solid::Surface(Arc::new(surface)))
-        .map_err(|reason| reason.to_string())
+fn solid(surface: Result<TriangleSurface, SurfaceError>) -> Result<Solid, String> {
+    match surface {
+        Ok(surface) => Ok(Solid::Surface(Arc::new(surface))),
+        Err(reason) => Err(reason.to_string()),
+    }
+}
+
+fn surface(points: &[Vec3], triangles: &[[u32; 3]]) -> Result<Solid, String> {
+    let (points, triangles) = weld_triangles(points, triangles);
+    solid(TriangleSurface::new(points, triangles))
 }
 
 fn hull(points: &[Vec3]) -> Result<Solid, String> {
-    TriangleSurface::convex_hull(points)
-        .map(|surface| Solid::Surface(Arc::new(surface)))
-        .map_err(|reason| reason.to_string())
+    solid(TriangleSurface::convex_hull(points))
 }
 
 /// Builds the hull of all points within `radius` of the hull of `points`.
@@ -120,10 +122,6 @@ fn circle(radius: f32, height: f32) -> impl Iterator<Item = Vec3> {
     })
 }
 
-fn surface_from_buffers((points, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Result<Solid, String> {
-    surface(points, triangles)
-}
-
 /// Defines the reader for one version of parry.
 macro_rules! reader {
     ($name:ident, $feature:literal, $parry:path) => {
@@ -149,54 +147,25 @@ macro_rules! reader {
                 at: &Pose,
                 into: &mut Vec<PlacedSolid>,
             ) -> Result<(), String> {
-                let solid = match shape.as_typed_shape() {
-                    TypedShape::Ball(ball) => Solid::Shape(Shape::Sphere {
-                        radius: ball.radius,
-                    }),
-                    TypedShape::Cuboid(cuboid) => Solid::Shape(Shape::Cuboid {
-                        half_size: cuboid.half_extents,
-                    }),
+                match shape.as_typed_shape() {
                     TypedShape::Capsule(source) => {
                         let ends = [source.segment.a, source.segment.b];
                         into.push(capsule(ends, source.radius, at));
-                        return Ok(());
                     }
                     TypedShape::Segment(segment) => {
                         into.push(capsule([segment.a, segment.b], LINE_RADIUS, at));
-                        return Ok(());
                     }
                     TypedShape::Polyline(line) => {
-                        into.extend(
-                            line.segments()
-                                .map(|s| capsule([s.a, s.b], LINE_RADIUS, at)),
-                        );
-                        return Ok(());
+                        let segments = line.segments();
+                        into.extend(segments.map(|s| capsule([s.a, s.b], LINE_RADIUS, at)));
                     }
-                    TypedShape::Cylinder(cylinder) => Solid::Shape(Shape::Cylinder {
-                        radius: cylinder.radius,
-                        half_height: cylinder.half_height,
-                    }),
-                    TypedShape::Cone(cone) => Solid::Shape(Shape::Cone {
-                        radius: cone.radius,
-                        half_height: cone.half_height,
-                    }),
                     TypedShape::HalfSpace(half_space) => {
                         let up = Pose {
                             rotation: Quat::from_rotation_arc(Vec3::Y, half_space.normal),
                             translation: Vec3::ZERO,
                         };
                         into.push((Solid::Shape(Shape::HalfSpace), at.compose(&up)));
-                        return Ok(());
                     }
-                    TypedShape::Triangle(triangle) => {
-                        surface(vec![triangle.a, triangle.b, triangle.c], vec![[0, 1, 2]])?
-                    }
-                    TypedShape::TriMesh(mesh) => {
-                        surface(mesh.vertices().to_vec(), mesh.indices().to_vec())?
-                    }
-                    TypedShape::HeightField(field) => heightfield(field)?,
-                    TypedShape::Voxels(voxels) => surface_from_buffers(voxels.to_trimesh())?,
-                    TypedShape::ConvexPolyhedron(polyhedron) => hull(polyhedron.points())?,
                     TypedShape::Compound(compound) => {
                         for (pose, shape) in compound.shapes() {
                             let pose = Pose {
@@ -205,44 +174,75 @@ macro_rules! reader {
                             };
                             read(&**shape, &at.compose(&pose), into)?;
                         }
-                        return Ok(());
                     }
+                    shape => into.push((primitive(shape)?, *at)),
+                }
+                Ok(())
+            }
+
+            /// Converts a shape whose pose is that of its collider.
+            fn primitive(shape: TypedShape) -> Result<Solid, String> {
+                let shape = match shape {
+                    TypedShape::Ball(ball) => Shape::Sphere {
+                        radius: ball.radius,
+                    },
+                    TypedShape::Cuboid(cuboid) => Shape::Cuboid {
+                        half_size: cuboid.half_extents,
+                    },
+                    TypedShape::Cylinder(cylinder) => Shape::Cylinder {
+                        radius: cylinder.radius,
+                        half_height: cylinder.half_height,
+                    },
+                    TypedShape::Cone(cone) => Shape::Cone {
+                        radius: cone.radius,
+                        half_height: cone.half_height,
+                    },
+                    shape => return triangulated(shape),
+                };
+                match shape.is_valid() {
+                    true => Ok(Solid::Shape(shape)),
+                    false => Err(format!("{shape:?} has a length that is not above 0")),
+                }
+            }
+
+            /// Converts a shape to a triangle surface.
+            fn triangulated(shape: TypedShape) -> Result<Solid, String> {
+                match shape {
+                    TypedShape::Triangle(triangle) => {
+                        surface(&[triangle.a, triangle.b, triangle.c], &[[0, 1, 2]])
+                    }
+                    TypedShape::TriMesh(mesh) => surface(mesh.vertices(), mesh.indices()),
+                    TypedShape::HeightField(field) => heightfield(field),
+                    TypedShape::Voxels(voxels) => {
+                        let (points, triangles) = voxels.to_trimesh();
+                        surface(&points, &triangles)
+                    }
+                    TypedShape::ConvexPolyhedron(polyhedron) => hull(polyhedron.points()),
                     TypedShape::RoundCuboid(round) => {
-                        rounded_hull(corners(round.inner_shape.half_extents), round.border_radius)?
+                        rounded_hull(corners(round.inner_shape.half_extents), round.border_radius)
                     }
                     TypedShape::RoundTriangle(round) => {
                         let inner = &round.inner_shape;
-                        rounded_hull([inner.a, inner.b, inner.c].into_iter(), round.border_radius)?
+                        rounded_hull([inner.a, inner.b, inner.c].into_iter(), round.border_radius)
                     }
                     TypedShape::RoundCylinder(round) => {
                         let inner = &round.inner_shape;
                         let ring = |y| circle(inner.radius, y);
                         let points = ring(inner.half_height).chain(ring(-inner.half_height));
-                        rounded_hull(points, round.border_radius)?
+                        rounded_hull(points, round.border_radius)
                     }
                     TypedShape::RoundCone(round) => {
                         let inner = &round.inner_shape;
                         let tip = std::iter::once(Vec3::Y * inner.half_height);
                         let points = circle(inner.radius, -inner.half_height).chain(tip);
-                        rounded_hull(points, round.border_radius)?
+                        rounded_hull(points, round.border_radius)
                     }
                     TypedShape::RoundConvexPolyhedron(round) => {
                         let points = round.inner_shape.points().iter().copied();
-                        rounded_hull(points, round.border_radius)?
+                        rounded_hull(points, round.border_radius)
                     }
-                    TypedShape::Custom(_) => {
-                        return Err(
-                            "custom shapes are not supported; use a parry shape or a mesh".into(),
-                        );
-                    }
-                };
-                if let Solid::Shape(shape) = &solid
-                    && !shape.is_valid()
-                {
-                    return Err(format!("{shape:?} has a length that is not above 0"));
+                    _ => Err("custom shapes are not supported; use a parry shape or a mesh".into()),
                 }
-                into.push((solid, *at));
-                Ok(())
             }
 
             fn heightfield(field: &HeightField) -> Result<Solid, String> {
@@ -251,15 +251,15 @@ macro_rules! reader {
                 let is_complete =
                     (0..rows).all(|i| (0..columns).all(|j| statuses[(i, j)].is_empty()));
                 if !is_complete {
-                    return surface_from_buffers(field.to_trimesh());
+                    let (points, triangles) = field.to_trimesh();
+                    return surface(&points, &triangles);
                 }
                 let (heights, scale) = (field.heights(), field.scale());
                 let row = |i| (0..heights.ncols()).map(move |j| heights[(i, j)] * scale.y);
                 let all: Vec<f32> = (0..heights.nrows()).flat_map(row).collect();
                 let size = Vec2::new(scale.x, scale.z);
-                TriangleSurface::heightfield(&all, heights.ncols() as u32, size, Vec3::ONE)
-                    .map(|surface| Solid::Surface(Arc::new(surface)))
-                    .map_err(|reason| reason.to_string())
+                let columns = heights.ncols() as u32;
+                solid(TriangleSurface::heightfield(&all, columns, size, Vec3::ONE))
             }
         }
     };
