@@ -16,6 +16,7 @@ use crate::{
 };
 use bevy::{
     camera::{Camera, primitives::Aabb, visibility::ViewVisibility},
+    ecs::query::QueryData,
     platform::time::Instant,
     prelude::*,
 };
@@ -33,16 +34,37 @@ const RESTORE_BELOW: f32 = 0.5;
 /// Weight of a new measurement in the running mean of the cost.
 const COST_SMOOTHING: f32 = 0.2;
 
+/// Components of a cloth that determine its level of detail.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct LodQuery {
+    entity: Entity,
+    rate: &'static mut UpdateRate,
+    frame: &'static mut ReferenceFrame,
+    grabs: &'static ClothGrabs,
+    transform: &'static GlobalTransform,
+    bounds: Option<&'static Aabb>,
+    visible: Option<&'static ViewVisibility>,
+    was_culled: Has<ClothCulled>,
+}
+
+/// State of the choice, kept from step to step.
+#[derive(Default)]
+pub(crate) struct LodChoice {
+    now: u32,
+    /// Whether any level was applied in the last step.
+    active: bool,
+    /// Levels for comparing distances.
+    distance_levels: Vec<LodLevel>,
+    /// Levels to apply.
+    applied_levels: Vec<LodLevel>,
+    /// Cloths with a visible proxy, sorted.
+    shown_by_proxy: Vec<Entity>,
+}
+
 /// Before a step: chooses the level of detail of all cloths, and culls.
 pub(crate) fn choose_level_of_detail(
-    mut cloths: Query<(
-        Entity,
-        &mut UpdateRate,
-        &mut ReferenceFrame,
-        &ClothGrabs,
-        &GlobalTransform,
-        (Option<&Aabb>, Option<&ViewVisibility>, Has<ClothCulled>),
-    )>,
+    mut cloths: Query<LodQuery>,
     proxies: Query<(&ClothProxy, &ViewVisibility)>,
     viewers: Query<&GlobalTransform, With<ClothViewer>>,
     cameras: Query<(&Camera, &GlobalTransform)>,
@@ -50,79 +72,90 @@ pub(crate) fn choose_level_of_detail(
     budget: Res<ClothBudget>,
     schedule: Res<ClothStepSchedule>,
     mut colliders: ResMut<ActiveColliders>,
-    mut now: Local<u32>,
-    mut active: Local<bool>,
-    mut sorted: Local<[Vec<LodLevel>; 2]>,
-    mut shown_by_proxy: Local<Vec<Entity>>,
+    mut choice: Local<LodChoice>,
     mut commands: Commands,
 ) {
     let lost = budget.levels_lost;
     colliders.keep_past_starts = lod.levels.iter().any(|level| level.every > 1) || lost > 0;
-    let idle = lod.is_idle() && lost == 0;
-    if idle && !std::mem::take(&mut *active) {
+    let active = !lod.is_idle() || lost > 0;
+    if !std::mem::replace(&mut choice.active, active) && !active {
         return;
     }
-    *active = !idle;
-    *now = now.wrapping_add(1);
-    // Levels for comparing distances, and levels to apply.
-    let [distance_levels, applied_levels] = &mut *sorted;
-    lod.sort(distance_levels);
-    match distance_levels.is_empty() && lost > 0 {
-        true => ClothLod::standard().sort(applied_levels),
-        false => applied_levels.clone_from(distance_levels),
-    }
+    choice.now = choice.now.wrapping_add(1);
+    choice.sort_levels(&lod, lost);
     let viewer_positions = viewer_positions(&viewers, &cameras);
     // Without a camera nothing is visible.
     let culls_unseen = lod.cull_unseen && cameras.iter().any(|(camera, _)| camera.is_active);
     // A cloth with a proxy is mostly hidden: visible if its proxy is.
-    shown_by_proxy.clear();
+    choice.shown_by_proxy.clear();
     if culls_unseen {
         let visible = proxies.iter().filter(|(_, visible)| visible.get());
-        shown_by_proxy.extend(visible.map(|(proxy, _)| proxy.cloth));
-        shown_by_proxy.sort_unstable();
+        let shown = visible.map(|(proxy, _)| proxy.cloth);
+        choice.shown_by_proxy.extend(shown);
+        choice.shown_by_proxy.sort_unstable();
     }
-    for (entity, mut rate, mut frame, grabs, transform, (bounds, visible, was_culled)) in
-        &mut cloths
-    {
-        let rate = rate.bypass_change_detection();
-        let distance = distance(&viewer_positions, transform, bounds);
-        let own = lod.levels_passed(distance_levels, distance, rate.level);
-        let (mut level, mut cull) = (own + lost, lod.culls(distance, was_culled));
-        rate.unseen_updates = match visible {
-            Some(visible)
-                if culls_unseen
-                    && !visible.get()
-                    && shown_by_proxy.binary_search(&entity).is_err() =>
-            {
-                rate.unseen_updates.saturating_add(1)
-            }
-            _ => 0,
+    for mut cloth in &mut cloths {
+        let distance = distance(&viewer_positions, cloth.transform, cloth.bounds);
+        let is_unseen = culls_unseen && choice.is_unseen(&cloth);
+        let rate = cloth.rate.bypass_change_detection();
+        rate.level = lod.levels_passed(&choice.distance_levels, distance, rate.level);
+        rate.unseen_updates = match is_unseen {
+            true => rate.unseen_updates.saturating_add(1),
+            false => 0,
         };
-        cull |= rate.unseen_updates >= CULL_DELAY;
-        if !grabs.0.is_empty() {
-            (level, cull) = (0, false);
+        let is_grabbed = !cloth.grabs.0.is_empty();
+        rate.level_settings = match is_grabbed {
+            true => None,
+            false => choice.settings(rate.level + lost, schedule.is_fixed()),
+        };
+        rate.advance(choice.now, cloth.entity.index_u32());
+        let is_far = lod.culls(distance, cloth.was_culled);
+        let cull = !is_grabbed && (is_far || rate.unseen_updates >= CULL_DELAY);
+        cloth.set_culled(cull, lod.on_return, &mut commands);
+    }
+}
+
+impl LodChoice {
+    fn sort_levels(&mut self, lod: &ClothLod, lost: u32) {
+        lod.sort(&mut self.distance_levels);
+        match self.distance_levels.is_empty() && lost > 0 {
+            true => ClothLod::standard().sort(&mut self.applied_levels),
+            false => self.applied_levels.clone_from(&self.distance_levels),
         }
-        if cull != was_culled {
-            if cull {
-                commands.entity(entity).try_insert(ClothCulled);
-            } else {
-                commands.entity(entity).try_remove::<ClothCulled>();
-                frame.bypass_change_detection().history.catch_up_pending = true;
-                if lod.on_return == Teleport::Reset {
-                    commands.trigger(ResetCloth { entity });
-                }
+    }
+
+    /// Returns whether neither a cloth nor a proxy of it is visible.
+    fn is_unseen(&self, cloth: &LodQueryItem) -> bool {
+        cloth.visible.is_some_and(|visible| !visible.get())
+            && self.shown_by_proxy.binary_search(&cloth.entity).is_err()
+    }
+
+    /// Returns the settings of a level; `None` for full detail.
+    fn settings(&self, level: u32, is_fixed: bool) -> Option<LodLevel> {
+        let last = (level as usize)
+            .min(self.applied_levels.len())
+            .checked_sub(1)?;
+        let settings = self.applied_levels[last];
+        // Outside of a fixed schedule there is no interpolation between steps.
+        let every = if is_fixed { settings.every } else { 1 };
+        Some(LodLevel { every, ..settings })
+    }
+}
+
+impl LodQueryItem<'_, '_> {
+    /// Culls the cloth, or brings it back.
+    fn set_culled(&mut self, cull: bool, on_return: Teleport, commands: &mut Commands) {
+        let entity = self.entity;
+        if cull && !self.was_culled {
+            commands.entity(entity).try_insert(ClothCulled);
+        } else if self.was_culled && !cull {
+            commands.entity(entity).try_remove::<ClothCulled>();
+            let frame = self.frame.bypass_change_detection();
+            frame.history.catch_up_pending = true;
+            if on_return == Teleport::Reset {
+                commands.trigger(ResetCloth { entity });
             }
         }
-        rate.level = own;
-        let last = (level as usize).min(applied_levels.len()).checked_sub(1);
-        rate.level_settings = last.map(|last| applied_levels[last]);
-        // Outside of a fixed schedule there is no interpolation between steps.
-        if let Some(settings) = &mut rate.level_settings
-            && !schedule.is_fixed()
-        {
-            settings.every = 1;
-        }
-        rate.advance(*now, entity.index_u32());
     }
 }
 
