@@ -19,6 +19,7 @@ const PIXELS_PER_SAMPLE: f32 = 12.0;
 /// Largest number of samples of a stroke per frame.
 const MAX_SAMPLES: usize = 16;
 
+/// Moves the grabs, cuts and shreds of all pointers.
 pub(super) fn apply_tools(
     mut pointers: ResMut<ClothPointers>,
     tools: Res<ClothTools>,
@@ -33,11 +34,9 @@ pub(super) fn apply_tools(
     let mut ordered: Vec<PointerId> = pointers.active.keys().copied().collect();
     ordered.sort_unstable_by_key(|pointer| views.entity_of(*pointer));
     for pointer in ordered {
-        let Some(active) = pointers.active.get_mut(&pointer) else {
-            continue;
-        };
+        let active = pointers.active.get_mut(&pointer);
         // A pointer without a location (in no window, or its window is minimised) leaves its grabs where they are.
-        let Some(location) = views.location(pointer) else {
+        let Some((active, location)) = active.zip(views.location(pointer)) else {
             continue;
         };
         let (camera, by, position) = (active.camera, active.by, location.position);
@@ -62,25 +61,20 @@ pub(super) fn apply_tools(
                     from: *last,
                     to: position,
                 };
-                if stroke.from.distance(stroke.to) < 1.0 {
-                    continue;
-                }
-                *last = position;
-                for (entity, blade) in stroke.blades(&views, &cloths, tools.blade_reach) {
-                    let by = Some(by);
-                    commands.trigger(CutCloth { entity, blade, by });
+                if stroke.from.distance(stroke.to) >= 1.0 {
+                    *last = position;
+                    stroke.cut(by, &views, &cloths, tools.blade_reach, &mut commands);
                 }
             }
             PointerTask::Shred => {
                 let radius = tools.radius;
-                for (entity, centre, _) in brush_targets(camera, position, radius, &views, &cloths)
-                {
-                    commands.trigger(ShredCloth {
-                        entity,
-                        centre,
-                        radius,
-                    });
-                }
+                let targets = brush_targets(camera, position, radius, &views, &cloths);
+                let shreds = targets.into_iter().map(|(entity, centre, _)| ShredCloth {
+                    entity,
+                    centre,
+                    radius,
+                });
+                shreds.for_each(|shred| commands.trigger(shred));
             }
         }
     }
@@ -146,6 +140,21 @@ struct BladeStroke {
 }
 
 impl BladeStroke {
+    /// Cuts all cloths under the stroke.
+    fn cut(
+        &self,
+        by: Entity,
+        views: &PointerViews,
+        cloths: &ClothRaycast,
+        reach: f32,
+        commands: &mut Commands,
+    ) {
+        let by = Some(by);
+        for (entity, blade) in self.blades(views, cloths, reach) {
+            commands.trigger(CutCloth { entity, blade, by });
+        }
+    }
+
     /// Returns a blade for each cloth under the stroke: it spans the depth range of the cloth there, plus `reach`
     /// in both directions.
     fn blades(

@@ -1,19 +1,19 @@
 //! Begins a tool when a pointer button is pressed and ends it when the button is released.
 
 use super::{
-    ClothTool, ClothTools, apply_tools::brush_targets, hovered_edge::HoveredEdges,
-    view::PointerViews,
+    ClothTool, ClothTools, apply_tools::brush_targets, backend::ClothRaycast,
+    hovered_edge::HoveredEdges, view::PointerViews,
 };
 use crate::{
     grab::{ClothGrabs, GrabCloth, ReleaseCloth},
     tearing::TearEdge,
 };
 use bevy::{
+    ecs::system::SystemParam,
     input::mouse::MouseScrollUnit,
     picking::{
-        backend::HitData,
         hover::HoverMap,
-        pointer::{Location, PointerAction, PointerButton, PointerId, PointerInput},
+        pointer::{PointerAction, PointerButton, PointerId, PointerInput},
     },
     platform::collections::HashMap,
     prelude::*,
@@ -88,20 +88,15 @@ const SCROLL_STEP: f32 = 0.06;
 /// Smallest depth of grabbed cloth in front of the camera, m.
 const MIN_DEPTH: f32 = 0.05;
 
+/// Begins the tool of each button that was pressed, and ends that of each button that was released.
 pub(super) fn handle_pointer_input(
     mut inputs: MessageReader<PointerInput>,
     mut pointers: ResMut<ClothPointers>,
-    hovered: Res<HoverMap>,
-    hovered_edges: Res<HoveredEdges>,
-    tools: Res<ClothTools>,
-    views: PointerViews,
-    cloths: super::backend::ClothRaycast,
-    is_cloth: Query<(), With<ClothGrabs>>,
-    is_open: Query<(), Or<(With<Window>, With<Mesh3d>)>>,
+    params: PressParams,
     #[cfg(feature = "panel")] mut egui: super::egui::EguiHitTest,
     mut commands: Commands,
 ) {
-    let is_lost = |pointer: &PointerId| views.entity_of(*pointer).is_none();
+    let is_lost = |pointer: &PointerId| params.views.entity_of(*pointer).is_none();
     let lost_pointers: Vec<PointerId> = pointers.active.keys().copied().filter(is_lost).collect();
     for pointer in lost_pointers {
         release(&mut pointers, pointer, &mut commands);
@@ -110,35 +105,11 @@ pub(super) fn handle_pointer_input(
         let pointer = input.pointer_id;
         match input.action {
             PointerAction::Press(button) if !pointers.is_busy(pointer) => {
-                let under = hovered.get(&pointer);
-                let mut entities = under.into_iter().flat_map(|hits| hits.keys());
                 #[cfg(feature = "panel")]
                 if egui.covers(pointer) {
                     continue;
                 }
-                // Any other hovered entity, such as a button or a panel, blocks the cloth.
-                if !entities.all(|entity| is_open.contains(*entity)) {
-                    continue;
-                }
-                let nearest = under.into_iter().flatten();
-                let nearest = nearest.filter(|(entity, _)| is_cloth.contains(**entity));
-                let nearest = nearest.min_by(|a, b| a.1.depth.total_cmp(&b.1.depth));
-                let tool = tools.of(button);
-                let press = ButtonPress {
-                    tool,
-                    tools: &tools,
-                    location: &input.location,
-                    hit: nearest.map(|(entity, hit)| (*entity, hit)),
-                    pointer,
-                };
-                if tool == ClothTool::Edge {
-                    if let Some(edge) = hovered_edges.get(pointer) {
-                        commands.trigger(TearEdge {
-                            entity: edge.cloth,
-                            edge: edge.particles,
-                        });
-                    }
-                } else if let Some(active) = press.begin(button, &views, &cloths, &mut commands) {
+                if let Some(active) = params.press(input, button, &mut commands) {
                     pointers.active.insert(pointer, active);
                 }
             }
@@ -165,67 +136,63 @@ pub(super) fn handle_pointer_input(
     }
 }
 
-/// Button press over a cloth or beside it.
-struct ButtonPress<'a> {
-    tool: ClothTool,
-    tools: &'a ClothTools,
-    location: &'a Location,
-    /// Nearest cloth under the pointer, and the hit on it.
-    hit: Option<(Entity, &'a HitData)>,
-    pointer: PointerId,
+/// Access to everything under the pointers, for button presses.
+#[derive(SystemParam)]
+pub(super) struct PressParams<'w, 's> {
+    hovered: Res<'w, HoverMap>,
+    hovered_edges: Res<'w, HoveredEdges>,
+    tools: Res<'w, ClothTools>,
+    views: PointerViews<'w, 's>,
+    cloths: ClothRaycast<'w, 's>,
+    is_cloth: Query<'w, 's, (), With<ClothGrabs>>,
+    is_open: Query<'w, 's, (), Or<(With<Window>, With<Mesh3d>)>>,
 }
 
-impl ButtonPress<'_> {
-    /// Starts the tool; returns its state until the button is released.
-    fn begin(
+impl PressParams<'_, '_> {
+    /// Starts the tool of a button over a cloth or beside it; returns its state until the button is released.
+    fn press(
         &self,
+        input: &PointerInput,
         button: PointerButton,
-        views: &PointerViews,
-        cloths: &super::backend::ClothRaycast,
         commands: &mut Commands,
     ) -> Option<ActivePointer> {
-        let by = views.entity_of(self.pointer)?;
-        let camera = match self.hit {
+        let (pointer, location) = (input.pointer_id, &input.location);
+        let under = self.hovered.get(&pointer);
+        let mut entities = under.into_iter().flat_map(|hits| hits.keys());
+        // Any other hovered entity, such as a button or a panel, blocks the cloth.
+        if !entities.all(|entity| self.is_open.contains(*entity)) {
+            return None;
+        }
+        let tool = self.tools.of(button);
+        if tool == ClothTool::Edge {
+            let edge = self.hovered_edges.get(pointer)?;
+            commands.trigger(TearEdge {
+                entity: edge.cloth,
+                edge: edge.particles,
+            });
+            return None;
+        }
+        let by = self.views.entity_of(pointer)?;
+        let on_cloth = under.into_iter().flatten();
+        let on_cloth = on_cloth.filter(|(entity, _)| self.is_cloth.contains(**entity));
+        let hit = on_cloth.min_by(|a, b| a.1.depth.total_cmp(&b.1.depth));
+        let camera = match hit {
             Some((_, hit)) => hit.camera,
-            None => views.camera_at(self.location)?,
+            None => self.views.camera_at(location)?,
         };
-        let grab = |cloth: Entity, at: Vec3, radius: f32| GrabCloth {
-            radius,
-            // The rendered cloth can be a frame behind, or a rope hit by tolerance: take the nearest point at any
-            // distance.
-            reach: f32::INFINITY,
-            force: self.tools.force,
-            speed: self.tools.speed,
-            ..GrabCloth::new(cloth, by, at)
-        };
-        let task = match self.tool {
+        let position = location.position;
+        let task = match tool {
             ClothTool::None | ClothTool::Edge => return None,
-            ClothTool::Blade => PointerTask::Cut {
-                last: self.location.position,
-            },
+            ClothTool::Blade => PointerTask::Cut { last: position },
             ClothTool::Shred => PointerTask::Shred,
             ClothTool::Grab => {
-                let (cloth, hit) = self.hit?;
+                let (&cloth, hit) = hit?;
                 let at = hit.position?;
-                commands.trigger(grab(cloth, at, 0.0));
-                PointerTask::Grab {
-                    cloths: vec![(cloth, views.depth(camera, at)?)],
-                }
+                commands.trigger(self.grab(cloth, by, at, 0.0));
+                let cloths = vec![(cloth, self.views.depth(camera, at)?)];
+                PointerTask::Grab { cloths }
             }
-            ClothTool::Brush => {
-                let (position, radius) = (self.location.position, self.tools.radius);
-                let targets = brush_targets(camera, position, radius, views, cloths);
-                if targets.is_empty() {
-                    return None;
-                }
-                for &(cloth, at, _) in &targets {
-                    commands.trigger(grab(cloth, at, radius));
-                }
-                let depths = targets.iter().map(|&(cloth, _, depth)| (cloth, depth));
-                PointerTask::Grab {
-                    cloths: depths.collect(),
-                }
-            }
+            ClothTool::Brush => self.grab_in_brush(camera, by, position, commands)?,
         };
         Some(ActivePointer {
             button,
@@ -233,6 +200,36 @@ impl ButtonPress<'_> {
             by,
             task,
         })
+    }
+
+    /// Grabs all cloths within a brush at a screen position, if there are any.
+    fn grab_in_brush(
+        &self,
+        camera: Entity,
+        by: Entity,
+        position: Vec2,
+        commands: &mut Commands,
+    ) -> Option<PointerTask> {
+        let radius = self.tools.radius;
+        let targets = brush_targets(camera, position, radius, &self.views, &self.cloths);
+        for &(cloth, at, _) in &targets {
+            commands.trigger(self.grab(cloth, by, at, radius));
+        }
+        let depths = targets.iter().map(|&(cloth, _, depth)| (cloth, depth));
+        let cloths = depths.collect();
+        (!targets.is_empty()).then_some(PointerTask::Grab { cloths })
+    }
+
+    fn grab(&self, cloth: Entity, by: Entity, at: Vec3, radius: f32) -> GrabCloth {
+        GrabCloth {
+            radius,
+            // The rendered cloth can be a frame behind, or a rope hit by tolerance: take the nearest point at any
+            // distance.
+            reach: f32::INFINITY,
+            force: self.tools.force,
+            speed: self.tools.speed,
+            ..GrabCloth::new(cloth, by, at)
+        }
     }
 }
 
