@@ -41,6 +41,17 @@ pub(crate) struct TornShape {
     pub(crate) intact_constraints: Arc<ConstraintGraph>,
 }
 
+impl TornShape {
+    /// Creates the state of a cloth with these rest positions and constraints, which is torn only after that.
+    pub(crate) fn new(rest: Vec<Vec3>, intact_constraints: ConstraintGraph) -> Box<Self> {
+        Box::new(Self {
+            rest,
+            source_particle: Vec::new(),
+            intact_constraints: Arc::new(intact_constraints),
+        })
+    }
+}
+
 impl ClothShape {
     /// Returns the rest positions of the particles, in mesh space.
     pub(crate) fn rest(&self) -> &[Vec3] {

@@ -119,9 +119,16 @@ impl Tube {
 
     /// Returns the chain with a particle, and the particle's index in it.
     pub(crate) fn chain_with(&self, particle: u32) -> Option<(&[u32], usize)> {
-        self.pieces.chains.iter().find_map(|chain| {
+        let [piece, index] = self.find(particle)?;
+        Some((&self.pieces.chains[piece], index))
+    }
+
+    /// Returns the index of the piece with a particle, and the particle's index in its chain.
+    fn find(&self, particle: u32) -> Option<[usize; 2]> {
+        let mut chains = self.pieces.chains.iter().enumerate();
+        chains.find_map(|(piece, chain)| {
             let index = chain.iter().position(|&i| i == particle)?;
-            Some((&chain[..], index))
+            Some([piece, index])
         })
     }
 
@@ -129,16 +136,7 @@ impl Tube {
     /// same position. The mesh must then be replaced by a new [`mesh`](Self::mesh). Returns false, and changes
     /// nothing, if no cut is possible: `at` is not a particle of the tube, or is an end of a piece.
     pub fn split(&mut self, at: u32, copy: u32) -> bool {
-        let found = self
-            .pieces
-            .chains
-            .iter()
-            .enumerate()
-            .find_map(|(piece, chain)| {
-                let index = chain.iter().position(|&particle| particle == at)?;
-                Some((piece, index))
-            });
-        let Some((piece, index)) = found else {
+        let Some([piece, index]) = self.find(at) else {
             return false;
         };
         if index == 0 || index + 1 == self.pieces.chains[piece].len() {

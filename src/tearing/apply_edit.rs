@@ -20,9 +20,9 @@ use crate::{
 };
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
+    mesh::MeshAccessError,
     prelude::*,
 };
-use std::sync::Arc;
 
 /// Largest particle count of a cut cloth, relative to the intact cloth; beyond that, cuts run along edges.
 const MAX_GROWTH: usize = 3;
@@ -78,7 +78,6 @@ impl TopologyEditor<'_, '_> {
             Some(torn) => std::mem::take(&mut torn.rest),
             None => shape.topology.positions.clone(),
         };
-        let edge_length = mean_edge_length(&shape.topology);
         let is_first = shape.torn.is_none();
         let whole_triangles = is_first.then(|| shape.triangles.indices.clone());
         if is_first {
@@ -89,7 +88,7 @@ impl TopologyEditor<'_, '_> {
             constraints: &mut cloth.constraints.bypass_change_detection().0,
             triangles: &mut shape.triangles,
             rest: &mut rest,
-            edge_length,
+            edge_length: mean_edge_length(&shape.topology),
         });
         let result = edit_with(&mut edit, MAX_GROWTH * whole);
         if !edit.has_changed() {
@@ -104,34 +103,21 @@ impl TopologyEditor<'_, '_> {
             }
             return Some(result);
         }
-        let intact_constraints = is_first.then(|| Arc::new(edit.constraints().clone()));
+        let intact_constraints = is_first.then(|| edit.constraints().clone());
         let changes = edit.finish();
         cloth.particles.set_changed();
         cloth.constraints.set_changed();
-
         if let Some(intact_constraints) = intact_constraints {
-            shape.torn = Some(Box::new(TornShape {
-                rest: Vec::new(),
-                source_particle: Vec::new(),
-                intact_constraints,
-            }));
-        }
-        if let Some(torn) = &mut shape.torn {
+            shape.torn = Some(TornShape::new(rest, intact_constraints));
+        } else if let Some(torn) = &mut shape.torn {
             torn.rest = rest;
         }
         cloth.update_particles(&changes);
-        for grab in &mut cloth.grabs.0 {
-            grab.update_after_tear(&changes);
-        }
-        cloth.mesh.last_written = None;
-        let meshes = self.meshes.as_mut();
-        let mut shown = meshes.and_then(|meshes| meshes.get_mut(&cloth.source.own));
-        if let Binding::Mesh(binding) = &mut cloth.mesh.binding
-            && let Err(error) = binding.tear(&cloth.shape.topology, &changes, shown.as_deref_mut())
-        {
+        let grabs = cloth.grabs.0.iter_mut();
+        grabs.for_each(|grab| grab.update_after_tear(&changes));
+        if let Err(error) = cloth.tear_mesh(&changes, &mut self.meshes) {
             error!("cloth {entity}: its mesh cannot be torn with it: {error}");
         }
-        drop(shown);
         let edges = torn_edges(&cloth.particles, &changes.opened_edges);
         self.trigger_torn(entity, cause, edges);
         Some(result)
@@ -148,49 +134,27 @@ impl TopologyEditor<'_, '_> {
         let Ok(mut cloth) = self.cloths.get_mut(entity) else {
             return 0;
         };
-        let shape = &mut *cloth.shape;
-        let (Binding::Tube(tube), Some(segments)) = (&mut cloth.mesh.binding, &mut shape.segments)
-        else {
+        let opened_edges: Vec<[u32; 2]> = (at.into_iter())
+            .filter_map(|at| cloth.split_rope_at(at))
+            .collect();
+        let (Binding::Tube(tube), Some(segments), false) = (
+            &cloth.mesh.binding,
+            &cloth.shape.segments,
+            opened_edges.is_empty(),
+        ) else {
             return 0;
         };
-        let mut changes = TopologyChanges::default();
-        for at in at {
-            let Some((chain, index)) = tube.chain_with(at) else {
-                continue;
-            };
-            let Some(next) = chain.get(index + 1).copied().filter(|_| index > 0) else {
-                continue;
-            };
-            let chain = chain.to_vec();
-            let (particles, constraints) = (&mut cloth.particles.0, &mut cloth.constraints.0);
-            if shape.torn.is_none() {
-                shape.torn = Some(Box::new(TornShape {
-                    rest: shape.topology.positions.clone(),
-                    source_particle: Vec::new(),
-                    intact_constraints: Arc::new(constraints.clone()),
-                }));
-            }
-            let split = split_rope(particles, constraints, &chain, index);
-            let (Some(copy), Some(torn)) = (split, &mut shape.torn) else {
-                continue;
-            };
-            torn.rest.push(torn.rest[at as usize]);
-            segments.split(at, copy);
-            tube.split(at, copy);
-            for grab in &mut cloth.grabs.0 {
-                grab.update_after_rope_break(at, next, copy);
-            }
-            changes.new_particles.push(NewParticle {
-                parents: [at; 2],
-                fraction: 0.0,
-            });
-            changes.opened_edges.push([at, next]);
-        }
-        if changes.new_particles.is_empty() {
-            return 0;
-        }
         let areas = segments.particle_areas(cloth.particles.len());
-        changes.areas = (0..).zip(areas).collect();
+        let copy_of = |&[at, _]: &[u32; 2]| NewParticle {
+            parents: [at; 2],
+            fraction: 0.0,
+        };
+        let changes = TopologyChanges {
+            areas: (0..).zip(areas).collect(),
+            new_particles: opened_edges.iter().map(copy_of).collect(),
+            opened_edges,
+            ..default()
+        };
         let meshes = self.meshes.as_mut();
         if let Some(mut own) = meshes.and_then(|meshes| meshes.get_mut(&cloth.source.own)) {
             *own = tube.mesh();
@@ -262,6 +226,47 @@ fn mean_edge_length(topology: &Topology) -> f32 {
 }
 
 impl EditQueryItem<'_, '_> {
+    /// Tears the mesh of a surface as its particles were.
+    fn tear_mesh(
+        &mut self,
+        changes: &TopologyChanges,
+        meshes: &mut Option<ResMut<Assets<Mesh>>>,
+    ) -> Result<(), MeshAccessError> {
+        self.mesh.last_written = None;
+        let meshes = meshes.as_mut();
+        let mut shown = meshes.and_then(|meshes| meshes.get_mut(&self.source.own));
+        match &mut self.mesh.binding {
+            Binding::Mesh(binding) => {
+                binding.tear(&self.shape.topology, changes, shown.as_deref_mut())
+            }
+            Binding::Tube(_) => Ok(()),
+        }
+    }
+
+    /// Splits a rope at a particle between two others. Returns the edge that opened: the particle and the next one.
+    fn split_rope_at(&mut self, at: u32) -> Option<[u32; 2]> {
+        let shape = &mut *self.shape;
+        let (Binding::Tube(tube), Some(segments)) = (&mut self.mesh.binding, &mut shape.segments)
+        else {
+            return None;
+        };
+        let (chain, index) = tube.chain_with(at)?;
+        let next = chain.get(index + 1).copied().filter(|_| index > 0)?;
+        let chain = chain.to_vec();
+        let (particles, constraints) = (&mut self.particles.0, &mut self.constraints.0);
+        let torn = shape.torn.get_or_insert_with(|| {
+            TornShape::new(shape.topology.positions.clone(), constraints.clone())
+        });
+        let copy = split_rope(particles, constraints, &chain, index)?;
+        torn.rest.push(torn.rest[at as usize]);
+        segments.split(at, copy);
+        tube.split(at, copy);
+        for grab in &mut self.grabs.0 {
+            grab.update_after_rope_break(at, next, copy);
+        }
+        Some([at, next])
+    }
+
     /// Updates areas, masses, pins and tear resistances of the new and changed particles.
     fn update_particles(&mut self, changes: &TopologyChanges) {
         let (particles, shape) = (&mut *self.particles, &mut *self.shape);

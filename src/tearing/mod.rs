@@ -51,11 +51,8 @@ use std::{fmt, sync::Arc};
 /// pulled. [`ClothTorn`] is triggered; [`ResetCloth`](crate::cloth::ResetCloth) restores the intact cloth.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothTearing {
     /// Limit beyond which an edge breaks: strain, or load in N per metre of cloth across it. Above 0; other values
     /// count as infinite. Defaults to a load of 400 N/m.
@@ -120,11 +117,8 @@ fn without_code<S: serde::Serializer>(
 /// Fraction of the tear limit that a cloth withstands at each of its particles.
 #[derive(Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum TearResistance {
     /// 1 everywhere.
     #[default]
