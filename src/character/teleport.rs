@@ -17,7 +17,7 @@ use crate::{
     pins::BoundPins,
     solver::{FrameMotion, ParticleArrays},
 };
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemParam, prelude::*};
 
 /// Requests a teleport.
 pub(crate) fn request_teleport(event: On<TeleportCloth>, mut cloths: Query<&mut ReferenceFrame>) {
@@ -46,9 +46,7 @@ pub(crate) fn teleport(
         Option<&ClothInertia>,
     )>,
     transforms: TransformHelper,
-    mut paths: Query<&mut TransformHistory>,
-    mut last_poses: Query<&mut LastPose>,
-    children: Query<&Children>,
+    mut motion_records: MotionRecords,
     mut commands: Commands,
 ) {
     for (entity, mut reference, pins, skin, mut particles, motion) in &mut cloths {
@@ -82,28 +80,47 @@ pub(crate) fn teleport(
         else {
             continue;
         };
-        reference.history.catch_up_pending = false;
-        reference.history.frame = Some((frame, now));
-        move_with_frame(reference, &mut particles, &before, &now);
+        move_with_frame(reference, &mut particles, frame, &before, &now);
         if how == Teleport::Reset {
             commands.trigger(ResetCloth { entity });
         }
-        // Its joints, anchors and children were teleported too: none of them has a velocity.
+        motion_records.forget(entity, frame, pins, skin);
+    }
+}
+
+/// Records from which the velocities of entities are found.
+#[derive(SystemParam)]
+pub(crate) struct MotionRecords<'w, 's> {
+    paths: Query<'w, 's, &'static mut TransformHistory>,
+    last_poses: Query<'w, 's, &'static mut LastPose>,
+    children: Query<'w, 's, &'static Children>,
+}
+
+impl MotionRecords<'_, '_> {
+    /// Removes the velocity of everything that was teleported with a cloth: its frame, joints, anchors and children.
+    fn forget(
+        &mut self,
+        cloth: Entity,
+        frame: Entity,
+        pins: &BoundPins,
+        skin: Option<&SkinWeights>,
+    ) {
+        let children = &self.children;
         let joints = skin.iter().flat_map(|skin| skin.joints.iter().copied());
         // Capsule colliders are children of joints.
         let joints_and_children = joints.flat_map(|joint| {
             let descendants = children.get(joint).ok().into_iter().flatten().copied();
             std::iter::once(joint).chain(descendants)
         });
-        let own = [entity, frame].into_iter().chain(joints_and_children);
+        let own = [cloth, frame].into_iter().chain(joints_and_children);
         for other in own
             .chain(pins.anchors())
             .chain(children.iter_descendants(frame))
         {
-            if let Ok(mut path) = paths.get_mut(other) {
+            if let Ok(mut path) = self.paths.get_mut(other) {
                 path.jump();
             }
-            if let Ok(mut last) = last_poses.get_mut(other) {
+            if let Ok(mut last) = self.last_poses.get_mut(other) {
                 last.set_if_neq(LastPose(None));
             }
         }
@@ -143,19 +160,21 @@ pub(crate) fn catch_up_with_frame(
         else {
             continue;
         };
-        reference.history.catch_up_pending = false;
-        reference.history.frame = Some((frame, now));
-        move_with_frame(reference, &mut particles, &before, &now);
+        move_with_frame(reference, &mut particles, frame, &before, &now);
     }
 }
 
-/// Moves a cloth with its frame, including its recorded targets and poses.
+/// Moves a cloth with its frame entity, including its recorded targets and poses.
 fn move_with_frame(
-    frame: &mut ReferenceFrame,
+    reference: &mut ReferenceFrame,
     particles: &mut ClothParticles,
+    frame: Entity,
     before: &FramePose,
     now: &FramePose,
 ) {
+    let history = &mut reference.history;
+    history.catch_up_pending = false;
+    history.frame = Some((frame, *now));
     if before == now {
         return;
     }
@@ -165,7 +184,6 @@ fn move_with_frame(
         previous, origin, ..
     } = &mut particles.0;
     frame_motion.transform_positions(previous, *origin);
-    let history = &mut frame.history;
     frame_motion.transform_positions(&mut history.animation_targets, history.origin);
     for at in history
         .reference_entity
