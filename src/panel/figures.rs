@@ -2,7 +2,7 @@
 
 use crate::diagnostics::ClothDiagnosticsPlugin as Paths;
 use bevy::{
-    diagnostic::{DiagnosticPath, DiagnosticsStore},
+    diagnostic::{Diagnostic, DiagnosticsStore},
     prelude::*,
 };
 use bevy_egui::egui::{self, Color32, Pos2, Sense, Shape, Stroke, Vec2 as Size};
@@ -15,52 +15,11 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
     let Some(diagnostics) = world.get_resource::<DiagnosticsStore>() else {
         return;
     };
-    let latest = |path: &DiagnosticPath| {
-        diagnostics
-            .get(path)
-            .and_then(|diagnostic| diagnostic.value())
-    };
-    let smoothed = |path: &DiagnosticPath| {
-        diagnostics
-            .get(path)
-            .and_then(|diagnostic| diagnostic.average())
-    };
     egui::Grid::new("cloth figures")
         .num_columns(2)
         .spacing([12.0, 2.0])
         .show(ui, |ui| {
-            for (name, tooltip, value) in [
-                (
-                    "particles",
-                    "Number of particles in all cloths",
-                    latest(&Paths::PARTICLES).map(|v| format!("{v:.0}")),
-                ),
-                (
-                    "constraints",
-                    "Number of constraints in all cloths",
-                    latest(&Paths::CONSTRAINTS).map(|v| format!("{v:.0}")),
-                ),
-                (
-                    "asleep",
-                    "Number of sleeping cloths, which have come to rest and cost nothing until they are woken",
-                    latest(&Paths::SLEEPING).map(|v| format!("{v:.0}")),
-                ),
-                (
-                    "step time",
-                    "Time of one fixed step of all cloths, mean over the last two seconds",
-                    smoothed(&Paths::STEP_TIME).map(|v| format!("{v:.2} ms")),
-                ),
-                (
-                    "worst stretch",
-                    "Largest strain of an edge: length over rest length, minus 1",
-                    latest(&Paths::WORST_STRETCH).map(|v| format!("{v:.2} %")),
-                ),
-                (
-                    "deepest penetration",
-                    "Largest depth of a particle inside a collider",
-                    latest(&Paths::DEEPEST_PENETRATION).map(|v| format!("{v:.2} mm")),
-                ),
-            ] {
+            for (name, tooltip, value) in figures(diagnostics) {
                 ui.label(name).on_hover_text(tooltip);
                 ui.monospace(value.unwrap_or_else(|| "–".into()))
                     .on_hover_text(tooltip);
@@ -76,6 +35,46 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
             plot(ui, &values, name, unit, colour);
         }
     }
+}
+
+/// Returns name, tooltip and value of each figure.
+fn figures(diagnostics: &DiagnosticsStore) -> [(&str, &str, Option<String>); 6] {
+    let latest = |path| diagnostics.get(path).and_then(Diagnostic::value);
+    let count = |path| latest(path).map(|v| format!("{v:.0}"));
+    let step_time = diagnostics.get(&Paths::STEP_TIME);
+    let step_time = step_time.and_then(Diagnostic::average);
+    [
+        (
+            "particles",
+            "Number of particles in all cloths",
+            count(&Paths::PARTICLES),
+        ),
+        (
+            "constraints",
+            "Number of constraints in all cloths",
+            count(&Paths::CONSTRAINTS),
+        ),
+        (
+            "asleep",
+            "Number of sleeping cloths, which have come to rest and cost nothing until they are woken",
+            count(&Paths::SLEEPING),
+        ),
+        (
+            "step time",
+            "Time of one fixed step of all cloths, mean over the last two seconds",
+            step_time.map(|v| format!("{v:.2} ms")),
+        ),
+        (
+            "worst stretch",
+            "Largest strain of an edge: length over rest length, minus 1",
+            latest(&Paths::WORST_STRETCH).map(|v| format!("{v:.2} %")),
+        ),
+        (
+            "deepest penetration",
+            "Largest depth of a particle inside a collider",
+            latest(&Paths::DEEPEST_PENETRATION).map(|v| format!("{v:.2} mm")),
+        ),
+    ]
 }
 
 /// Plots the last values as a line, scaled from 0 to their maximum.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `controls` | pause, step, reset, speed, scenes |
 //! | `tuning` | a slider for each number of [`params`](crate::params) |
+//! | `numbers` | texts of numbers, units and ranges |
 //! | `presets` | files to save and load, and code to copy |
 //! | `view` | wireframe and other gizmos |
 //! | `figures` | numbers of particles and constraints, step time, errors, and their history |
@@ -14,6 +15,7 @@
 use crate::{cloth::particles::ClothParticles, diagnostics::ClothDiagnosticsPlugin};
 mod controls;
 mod figures;
+mod numbers;
 #[cfg(feature = "presets")]
 mod presets;
 mod tuning;

@@ -1,6 +1,9 @@
 //! Sliders for all tunable numbers, from the tables in [`params`].
 
-use super::targets;
+use super::{
+    numbers::{format_number, range_text, suffix},
+    targets,
+};
 use crate::{
     cloth::{Cloth, SelfCollision, fabric::Fabric, settings::ClothGravity},
     params::{self, Param},
@@ -14,9 +17,7 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
     section(ui, "World", |ui| {
         gravity(ui, world);
         wind(ui, world);
-        for param in params::SUBSTEPS {
-            resource(ui, world, param);
-        }
+        resource(ui, world, params::SUBSTEPS);
     });
     let cloths = targets(world);
     // Shows the first cloth; edits apply to all.
@@ -25,35 +26,28 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
         return;
     };
     section(ui, "Cloth", |ui| {
-        for param in params::CLOTH {
-            if slider(ui, param, &mut shown) {
-                edit(world, &cloths, |cloth| {
-                    param.set(cloth, param.get(&shown));
-                });
-            }
-        }
+        sliders(ui, world, &cloths, params::CLOTH, &mut shown, whole);
         if choice(ui, "stretch solver", STRETCH, &mut shown.stretch_solver) {
-            edit(world, &cloths, |cloth| {
+            edit(world, &cloths, |cloth: &mut Cloth| {
                 cloth.stretch_solver = shown.stretch_solver
             });
         }
         if choice(ui, "self-collision", SELF, &mut shown.self_collision) {
-            edit(world, &cloths, |cloth| {
+            edit(world, &cloths, |cloth: &mut Cloth| {
                 cloth.self_collision = shown.self_collision;
             });
         }
     });
     section(ui, "Fabric", |ui| {
         if preset(ui, &mut shown.fabric) {
-            edit(world, &cloths, |cloth| cloth.fabric = shown.fabric);
+            edit(world, &cloths, |cloth: &mut Cloth| {
+                cloth.fabric = shown.fabric
+            });
         }
-        for param in params::FABRIC {
-            if slider(ui, param, &mut shown.fabric) {
-                edit(world, &cloths, |cloth| {
-                    param.set(&mut cloth.fabric, param.get(&shown.fabric));
-                });
-            }
-        }
+        let fabric = &mut shown.fabric;
+        sliders::<Cloth, _>(ui, world, &cloths, params::FABRIC, fabric, |cloth| {
+            &mut cloth.fabric
+        });
     });
     component_section(ui, world, &cloths, "Pressure", params::PRESSURE);
     component_section(ui, world, &cloths, "Inertia", params::INERTIA);
@@ -71,16 +65,28 @@ fn component_section<T: Component<Mutability = Mutable> + Default + Clone>(
         return;
     };
     section(ui, title, |ui| {
-        for param in params {
-            if slider(ui, param, &mut shown) {
-                for &entity in cloths {
-                    if let Some(mut own) = world.get_mut::<T>(entity) {
-                        param.set(&mut own, param.get(&shown));
-                    }
-                }
-            }
-        }
+        sliders(ui, world, cloths, params, &mut shown, whole);
     });
+}
+
+/// Shows the numbers of a part of a component. Edits apply to that `part` of all cloths.
+fn sliders<C: Component<Mutability = Mutable>, T: Default>(
+    ui: &mut egui::Ui,
+    world: &mut World,
+    cloths: &[Entity],
+    params: &[Param<T>],
+    shown: &mut T,
+    part: fn(&mut C) -> &mut T,
+) {
+    for param in params {
+        if slider(ui, param, shown) {
+            edit(world, cloths, |own| param.set(part(own), param.get(shown)));
+        }
+    }
+}
+
+fn whole<T>(component: &mut T) -> &mut T {
+    component
 }
 
 fn section(ui: &mut egui::Ui, title: &str, content: impl FnOnce(&mut egui::Ui)) {
@@ -89,10 +95,14 @@ fn section(ui: &mut egui::Ui, title: &str, content: impl FnOnce(&mut egui::Ui)) 
         .show(ui, content);
 }
 
-fn edit(world: &mut World, cloths: &[Entity], change: impl Fn(&mut Cloth)) {
+fn edit<C: Component<Mutability = Mutable>>(
+    world: &mut World,
+    cloths: &[Entity],
+    change: impl Fn(&mut C),
+) {
     for &entity in cloths {
-        if let Some(mut cloth) = world.get_mut::<Cloth>(entity) {
-            change(&mut cloth);
+        if let Some(mut own) = world.get_mut::<C>(entity) {
+            change(&mut own);
         }
     }
 }
@@ -224,50 +234,17 @@ fn slider<T: Default>(ui: &mut egui::Ui, param: &Param<T>, value: &mut T) -> boo
     changed
 }
 
-fn suffix(unit: &str) -> String {
-    if unit.is_empty() {
-        String::new()
-    } else {
-        format!(" {unit}")
-    }
-}
-
-/// Returns range, unit and default of a number, for its tooltip.
-fn range_text<T: Default>(param: &Param<T>) -> String {
-    let (low, high) = (param.range.start(), param.range.end());
-    let unit = suffix(param.unit);
-    let default = param.describe(param.default_value());
-    match param.none_label() {
-        Some(none) => format!("{low} to {high}{unit}, or {none}; default {default}"),
-        None => format!("{low} to {high}{unit}, default {default}"),
-    }
-}
-
-/// Formats a number with three significant digits, without trailing zeros.
-fn format_number(number: f64) -> String {
-    if number == 0.0 {
-        return "0".into();
-    }
-    let digits = 2 - number.abs().log10().floor() as i32;
-    if digits > 8 {
-        return format!("{number:.1e}");
-    }
-    let text = format!("{number:.*}", digits.max(0) as usize);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
-}
-
+/// Shows the numbers of a resource.
 fn resource<T: Resource<Mutability = Mutable> + Default + Clone>(
     ui: &mut egui::Ui,
     world: &mut World,
-    param: &Param<T>,
+    params: &[Param<T>],
 ) {
-    let mut value = world.resource::<T>().clone();
-    if slider(ui, param, &mut value) {
-        *world.resource_mut::<T>() = value;
+    for param in params {
+        let mut value = world.resource::<T>().clone();
+        if slider(ui, param, &mut value) {
+            *world.resource_mut::<T>() = value;
+        }
     }
 }
 
@@ -335,20 +312,10 @@ fn wind(ui: &mut egui::Ui, world: &mut World) {
             "{}\n0 to {max_speed} m/s, default 0",
             params::WIND[0].help
         )),
-        ui.add(
-            egui::Slider::new(&mut direction, 0.0..=360.0)
-                .fixed_decimals(0)
-                .suffix("°")
-                .text("direction"),
-        )
-        .on_hover_text("Direction in which the wind blows: 0° is +x, 90° is +z."),
-        ui.add(
-            egui::Slider::new(&mut elevation, -90.0..=90.0)
-                .fixed_decimals(0)
-                .suffix("°")
-                .text("elevation"),
-        )
-        .on_hover_text("Elevation of the wind: 90° straight up, 0° level, −90° down."),
+        ui.add(degrees(&mut direction, 0.0..=360.0, "direction"))
+            .on_hover_text("Direction in which the wind blows: 0° is +x, 90° is +z."),
+        ui.add(degrees(&mut elevation, -90.0..=90.0, "elevation"))
+            .on_hover_text("Elevation of the wind: 90° straight up, 0° level, −90° down."),
     ]
     .iter()
     .any(egui::Response::changed);
@@ -362,34 +329,18 @@ fn wind(ui: &mut egui::Ui, world: &mut World) {
             elevation,
         });
     }
-    for param in &params::WIND[3..] {
-        resource(ui, world, param);
-    }
-    for param in params::TURBULENCE {
-        resource(ui, world, param);
-    }
-    for param in params::WIND_OCCLUSION {
-        resource(ui, world, param);
-    }
+    resource(ui, world, &params::WIND[3..]);
+    resource(ui, world, params::TURBULENCE);
+    resource(ui, world, params::WIND_OCCLUSION);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::format_number;
-
-    #[test]
-    fn numbers_have_three_digits() {
-        let cases = [
-            (0.0, "0"),
-            (0.2, "0.2"),
-            (1.0, "1"),
-            (0.000_012_3, "0.0000123"),
-            (12.345, "12.3"),
-            (1000.0, "1000"),
-            (-9.81, "-9.81"),
-        ];
-        for (number, text) in cases {
-            assert_eq!(format_number(number), text);
-        }
-    }
+fn degrees<'a>(
+    angle: &'a mut f32,
+    range: std::ops::RangeInclusive<f32>,
+    name: &str,
+) -> egui::Slider<'a> {
+    egui::Slider::new(angle, range)
+        .fixed_decimals(0)
+        .suffix("°")
+        .text(name)
 }

@@ -15,50 +15,7 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
         .default_open(true)
         .show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
-                for (shown, label, tooltip) in [
-                    (
-                        &mut gizmos.structural,
-                        "wireframe",
-                        "Structural constraints: white at rest length, red at 5 % more, blue at 5 % less",
-                    ),
-                    (
-                        &mut gizmos.shear,
-                        "shear",
-                        "Shear constraints, coloured by strain in the same way",
-                    ),
-                    (
-                        &mut gizmos.bend,
-                        "bend",
-                        "Bend constraints: the redder, the sharper the fold",
-                    ),
-                    (&mut gizmos.pins, "pins", "A cross at each pinned particle"),
-                    (
-                        &mut gizmos.tethers,
-                        "tethers",
-                        "Lines from particles to their pins: grey if slack, orange if taut",
-                    ),
-                    (&mut gizmos.normals, "normals", "Normal of each particle"),
-                    (
-                        &mut gizmos.max_distance,
-                        "max distance",
-                        "Spheres of the maximum distance from the animated positions, and rings at the backstops",
-                    ),
-                    (
-                        &mut gizmos.contacts,
-                        "contacts",
-                        "A small cross at each contact with a collider, and at each self-contact",
-                    ),
-                    (
-                        &mut gizmos.colliders,
-                        "colliders",
-                        "Outlines of the colliders",
-                    ),
-                    (
-                        &mut gizmos.wind_zones,
-                        "wind zones",
-                        "Outlines of the wind zones, with arrows along the wind",
-                    ),
-                ] {
+                for (shown, label, tooltip) in switches(&mut gizmos) {
                     ui.checkbox(shown, label).on_hover_text(tooltip);
                 }
             });
@@ -66,4 +23,52 @@ pub(super) fn ui(ui: &mut egui::Ui, world: &mut World) {
     if gizmos != current {
         world.insert_resource(gizmos);
     }
+}
+
+/// Returns each switch with its label and tooltip.
+fn switches(gizmos: &mut ClothGizmos) -> [(&mut bool, &'static str, &'static str); 10] {
+    [
+        (
+            &mut gizmos.structural,
+            "wireframe",
+            "Structural constraints: white at rest length, red at 5 % more, blue at 5 % less",
+        ),
+        (
+            &mut gizmos.shear,
+            "shear",
+            "Shear constraints, coloured by strain in the same way",
+        ),
+        (
+            &mut gizmos.bend,
+            "bend",
+            "Bend constraints: the redder, the sharper the fold",
+        ),
+        (&mut gizmos.pins, "pins", "A cross at each pinned particle"),
+        (
+            &mut gizmos.tethers,
+            "tethers",
+            "Lines from particles to their pins: grey if slack, orange if taut",
+        ),
+        (&mut gizmos.normals, "normals", "Normal of each particle"),
+        (
+            &mut gizmos.max_distance,
+            "max distance",
+            "Spheres of the maximum distance from the animated positions, and rings at the backstops",
+        ),
+        (
+            &mut gizmos.contacts,
+            "contacts",
+            "A small cross at each contact with a collider, and at each self-contact",
+        ),
+        (
+            &mut gizmos.colliders,
+            "colliders",
+            "Outlines of the colliders",
+        ),
+        (
+            &mut gizmos.wind_zones,
+            "wind zones",
+            "Outlines of the wind zones, with arrows along the wind",
+        ),
+    ]
 }
