@@ -1,6 +1,6 @@
 //! Draws the outlines of colliders.
 
-use super::{ClothGizmoGroup, ClothGizmos};
+use super::ClothGizmoGroup;
 use crate::{collision::collider::ClothCollider, solver::Shape};
 use bevy::{
     color::palettes::css::{DARK_ORANGE, DEEP_SKY_BLUE},
@@ -9,12 +9,8 @@ use bevy::{
 
 pub(super) fn draw_colliders(
     colliders: Query<(&ClothCollider, &GlobalTransform)>,
-    show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    if !show.colliders {
-        return;
-    }
     for (collider, transform) in &colliders {
         let (scale, rotation, translation) = transform.to_scale_rotation_translation();
         let isometry = Isometry3d::new(translation, rotation);
@@ -103,12 +99,8 @@ fn draw_tapered_capsule(
 #[cfg(feature = "parry")]
 pub(super) fn draw_mesh_colliders(
     colliders: Res<crate::collision::active_colliders::ActiveColliders>,
-    show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    if !show.colliders {
-        return;
-    }
     for collider in colliders.meshes.all() {
         let isometry = Isometry3d::new(collider.end.translation, collider.end.rotation);
         for [from, to] in collider.surface.edges() {

@@ -1,6 +1,6 @@
 //! Draws contacts with colliders and self-contacts.
 
-use super::{ClothGizmoGroup, ClothGizmos};
+use super::ClothGizmoGroup;
 use crate::{
     cloth::{Cloth, SelfCollision, particles::ClothParticles},
     collision::{active_colliders::ActiveColliders, contacts::ClothContacts, layers::ClothLayers},
@@ -26,12 +26,8 @@ pub(super) fn draw_contacts(
         Option<&ClothLayers>,
     )>,
     colliders: Res<ActiveColliders>,
-    show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    if !show.contacts {
-        return;
-    }
     for (particles, cloth, render_pose, own, layers) in &cloths {
         let contact_distance = cloth.fabric.thickness + TOLERANCE;
         for collider in colliders.on_layers(layers) {

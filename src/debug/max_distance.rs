@@ -1,6 +1,6 @@
 //! Draws the max-distance spheres and backstops of particles.
 
-use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
+use super::{ClothGizmoGroup, sample_evenly};
 use crate::{
     character::{frame_history::ReferenceFrame, max_distance::PINNED_DISTANCE},
     cloth::Cloth,
@@ -19,12 +19,8 @@ const RING_RADIUS: f32 = 0.02;
 
 pub(super) fn draw_max_distance(
     cloths: Query<(&ReferenceFrame, &RenderPose), With<Cloth>>,
-    show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    if !show.max_distance {
-        return;
-    }
     for (frame, render_pose) in &cloths {
         let (constraints, history) = (&frame.motion_constraints, &frame.history);
         let count = constraints.max_distances.len();

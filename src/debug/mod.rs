@@ -41,11 +41,8 @@ pub struct ClothDebugPlugin;
 /// | 5 % and more: stretched | red |
 #[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(serde::Serialize, serde::Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothGizmos {
     /// Structural constraints, coloured by strain.
     pub structural: bool,
@@ -103,13 +100,13 @@ impl Plugin for ClothDebugPlugin {
                 PostUpdate,
                 (
                     constraints::draw_constraints,
-                    pins::draw_pins,
-                    tethers::draw_tethers,
-                    normals::draw_normals,
-                    max_distance::draw_max_distance,
-                    contacts::draw_contacts,
-                    colliders::draw_colliders,
-                    wind_zones::draw_wind_zones,
+                    pins::draw_pins.run_if(shown(|gizmos| gizmos.pins)),
+                    tethers::draw_tethers.run_if(shown(|gizmos| gizmos.tethers)),
+                    normals::draw_normals.run_if(shown(|gizmos| gizmos.normals)),
+                    max_distance::draw_max_distance.run_if(shown(|gizmos| gizmos.max_distance)),
+                    contacts::draw_contacts.run_if(shown(|gizmos| gizmos.contacts)),
+                    colliders::draw_colliders.run_if(shown(|gizmos| gizmos.colliders)),
+                    wind_zones::draw_wind_zones.run_if(shown(|gizmos| gizmos.wind_zones)),
                 )
                     .after(ClothSystems::WriteMesh)
                     .run_if(resource_exists::<GizmoConfigStore>),
@@ -119,9 +116,15 @@ impl Plugin for ClothDebugPlugin {
             PostUpdate,
             colliders::draw_mesh_colliders
                 .after(ClothSystems::WriteMesh)
+                .run_if(shown(|gizmos| gizmos.colliders))
                 .run_if(resource_exists::<GizmoConfigStore>),
         );
     }
+}
+
+/// Run condition: a gizmo is selected.
+fn shown(gizmo: fn(&ClothGizmos) -> bool) -> impl FnMut(Res<ClothGizmos>) -> bool + Clone {
+    move |gizmos| gizmo(&gizmos)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Draws the normals of cloths.
 
-use super::{ClothGizmoGroup, ClothGizmos};
+use super::ClothGizmoGroup;
 use crate::{
     cloth::{Cloth, particles::ClothParticles, shape::ClothShape},
     mesh::smooth_normals,
@@ -13,13 +13,9 @@ const LENGTH: f32 = 0.03;
 
 pub(super) fn draw_normals(
     cloths: Query<(&ClothParticles, &ClothShape, &RenderPose), With<Cloth>>,
-    show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
     mut scratch: Local<[Vec<Vec3A>; 2]>,
 ) {
-    if !show.normals {
-        return;
-    }
     let [positions, normals] = &mut *scratch;
     for (particles, shape, render_pose) in &cloths {
         positions.clear();

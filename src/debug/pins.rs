@@ -1,6 +1,6 @@
 //! Draws pinned particles.
 
-use super::{ClothGizmoGroup, ClothGizmos};
+use super::ClothGizmoGroup;
 use crate::{
     cloth::{Cloth, particles::ClothParticles},
     render::pose::RenderPose,
@@ -9,12 +9,8 @@ use bevy::{color::palettes::css::GOLD, prelude::*};
 
 pub(super) fn draw_pins(
     cloths: Query<(&ClothParticles, &RenderPose), With<Cloth>>,
-    show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    if !show.pins {
-        return;
-    }
     for (particles, render_pose) in &cloths {
         for i in (0..particles.len()).filter(|&i| particles.is_pinned(i)) {
             let position =

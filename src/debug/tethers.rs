@@ -1,6 +1,6 @@
 //! Draws the tethers of particles to their pins.
 
-use super::{ClothGizmoGroup, ClothGizmos, sample_evenly};
+use super::{ClothGizmoGroup, sample_evenly};
 use crate::{
     cloth::{Cloth, body::ClothBody, particles::ClothParticles},
     render::pose::RenderPose,
@@ -18,12 +18,8 @@ const TAUT_FRACTION: f32 = 0.995;
 
 pub(super) fn draw_tethers(
     cloths: Query<(&ClothParticles, &ClothBody, &RenderPose), With<Cloth>>,
-    show: Res<ClothGizmos>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    if !show.tethers {
-        return;
-    }
     for (particles, body, render_pose) in &cloths {
         let scale = body
             .ramped

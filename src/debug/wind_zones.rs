@@ -1,6 +1,6 @@
 //! Draws the outlines of wind zones, and arrows along the wind in them.
 
-use super::{ClothGizmoGroup, ClothGizmos};
+use super::ClothGizmoGroup;
 use crate::{
     solver::{Zone, ZoneShape},
     wind::zone::LocalWind,
@@ -16,14 +16,7 @@ const ARROW_TIME: f32 = 0.05;
 /// Arrows along each side of a zone.
 const ARROWS: i32 = 5;
 
-pub(super) fn draw_wind_zones(
-    wind: LocalWind,
-    show: Res<ClothGizmos>,
-    mut gizmos: Gizmos<ClothGizmoGroup>,
-) {
-    if !show.wind_zones {
-        return;
-    }
+pub(super) fn draw_wind_zones(wind: LocalWind, mut gizmos: Gizmos<ClothGizmoGroup>) {
     for zone in wind.zones() {
         let Zone { shape, pose, .. } = zone;
         let isometry = Isometry3d::new(pose.translation, pose.rotation);
