@@ -6,11 +6,8 @@ use std::sync::Arc;
 /// vertex of a mesh that needed neither welding nor reordering. Clones share their memory until one of them is
 /// changed.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(from = "Vec<u32>", into = "Vec<u32>")
-)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serialize", serde(from = "Vec<u32>", into = "Vec<u32>"))]
 pub struct CompactIndices {
     /// Length of the list while it is the identity and `list` is empty; else 0.
     identity_len: usize,

@@ -12,9 +12,9 @@ const TOLERANCE: f32 = 1e-4;
 /// Weights of the sides ab and ac in the tangent of each triangle. If only a few kinds of triangles occur, as in a
 /// grid, each triangle takes one byte.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(
     feature = "serialize",
-    derive(serde::Serialize, serde::Deserialize),
     serde(from = "Vec<[f32; 2]>", into = "Vec<[f32; 2]>")
 )]
 pub(super) struct TangentWeights {

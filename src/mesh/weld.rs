@@ -29,53 +29,74 @@ pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> WeldedVertices 
     let high = used_positions().fold(Vec3::NEG_INFINITY, Vec3::max);
     let tolerance = ((high - low).max_element() * TOLERANCE).max(f32::MIN_POSITIVE);
 
-    // Cells are much larger than the tolerance, so that a vertex is rarely near a border and mostly one cell
-    // has to be searched. The odd offset keeps round coordinates off the borders.
-    let cell = f64::from(tolerance) * 16.0;
-    let cell_of = |p: Vec3| {
-        (p - low)
-            .as_dvec3()
-            .to_array()
-            .map(|c| (c / cell + 0.371).floor() as i64)
+    let mut cells = Cells {
+        low,
+        tolerance,
+        first: HashMap::default(),
+        next: Vec::new(),
     };
-
-    let mut first_in_cell: HashMap<[i64; 3], u32> = HashMap::default();
-    let mut next_in_cell: Vec<u32> = Vec::new();
     let mut positions: Vec<Vec3> = Vec::new();
-    let vertex_to_particle = vertices
-        .iter()
-        .zip(&used)
-        .map(|(&vertex, &used)| {
-            if !used {
-                return NO_PARTICLE;
-            }
-            let from = cell_of(vertex - Vec3::splat(tolerance));
-            let to = cell_of(vertex + Vec3::splat(tolerance));
-            for x in from[0]..=to[0] {
-                for y in from[1]..=to[1] {
-                    for z in from[2]..=to[2] {
-                        let mut candidate = first_in_cell.get(&[x, y, z]).copied();
-                        while let Some(particle) = candidate {
-                            let offset = positions[particle as usize] - vertex;
-                            if offset.abs().max_element() <= tolerance {
-                                return particle;
-                            }
-                            let next = next_in_cell[particle as usize];
-                            candidate = (next != END_OF_CELL).then_some(next);
+    let particle_of = |(&vertex, &used): (&Vec3, &bool)| {
+        if !used {
+            return NO_PARTICLE;
+        }
+        cells.find(vertex, &positions).unwrap_or_else(|| {
+            cells.add(vertex);
+            positions.push(vertex);
+            positions.len() as u32 - 1
+        })
+    };
+    WeldedVertices {
+        vertex_to_particle: vertices.iter().zip(&used).map(particle_of).collect(),
+        positions,
+    }
+}
+
+/// Particles by cells of space. Cells are much larger than the tolerance, so that a vertex is rarely near a border and
+/// mostly one cell has to be searched.
+struct Cells {
+    low: Vec3,
+    tolerance: f32,
+    first: HashMap<[i64; 3], u32>,
+    /// The next particle in the same cell, or [`END_OF_CELL`], for each particle.
+    next: Vec<u32>,
+}
+
+impl Cells {
+    fn cell_of(&self, position: Vec3) -> [i64; 3] {
+        let cell = f64::from(self.tolerance) * 16.0;
+        let offset = (position - self.low).as_dvec3().to_array();
+        // The odd offset keeps round coordinates off the borders.
+        offset.map(|c| (c / cell + 0.371).floor() as i64)
+    }
+
+    /// Returns the particle at a position, if there is one.
+    fn find(&self, position: Vec3, particles: &[Vec3]) -> Option<u32> {
+        let from = self.cell_of(position - Vec3::splat(self.tolerance));
+        let to = self.cell_of(position + Vec3::splat(self.tolerance));
+        for x in from[0]..=to[0] {
+            for y in from[1]..=to[1] {
+                for z in from[2]..=to[2] {
+                    let mut candidate = self.first.get(&[x, y, z]).copied();
+                    while let Some(particle) = candidate {
+                        let offset = particles[particle as usize] - position;
+                        if offset.abs().max_element() <= self.tolerance {
+                            return Some(particle);
                         }
+                        let next = self.next[particle as usize];
+                        candidate = (next != END_OF_CELL).then_some(next);
                     }
                 }
             }
-            let particle = positions.len() as u32;
-            positions.push(vertex);
-            let before = first_in_cell.insert(cell_of(vertex), particle);
-            next_in_cell.push(before.unwrap_or(END_OF_CELL));
-            particle
-        })
-        .collect();
-    WeldedVertices {
-        vertex_to_particle,
-        positions,
+        }
+        None
+    }
+
+    /// Adds a particle.
+    fn add(&mut self, position: Vec3) {
+        let particle = self.next.len() as u32;
+        let before = self.first.insert(self.cell_of(position), particle);
+        self.next.push(before.unwrap_or(END_OF_CELL));
     }
 }
 
