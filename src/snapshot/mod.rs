@@ -27,7 +27,7 @@ use crate::{
     },
     collision::contacts::ClothContacts,
     grab::{ClothGrabs, Grab},
-    pins::{BoundPin, BoundPins, PinAnchor, Pins},
+    pins::{BoundPin, BoundPins, Pins},
     render::own_mesh::ClothMesh,
     sleep::{SleepState, SleepTimer},
     tearing::{CutEnd, TearProgress},
@@ -254,60 +254,54 @@ impl ClothSnapshot {
         let (mut cloths, mut meshes) = state
             .get_mut(world)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
-        let SnapshotQueryItem {
-            mut particles,
-            mut constraints,
-            mut body,
-            mut shape,
-            multipliers,
-            mut pins,
-            mut frame,
-            skin,
-            mut progress,
-            mut contacts,
-            mut grabs,
-            mut sleep_timer,
-            mut mesh,
-            source,
-        } = cloths
+        let mut target = cloths
             .get_mut(cloth)
             .map_err(|_| SnapshotError::NoCloth(cloth))?;
 
-        let change = self.shape_change(cloth, &constraints, &shape, multipliers)?;
+        let (constraints, shape) = (&target.constraints, &target.shape);
+        let change = self.shape_change(cloth, constraints, shape, target.multipliers)?;
         // Nothing below can fail.
         if let Some(change) = change {
             let meshes = meshes.as_mut();
-            let own = meshes.and_then(|meshes| meshes.get_mut(&source.own));
-            change.apply(&mut constraints, &mut shape, &mut mesh, own);
+            let own = meshes.and_then(|meshes| meshes.get_mut(&target.source.own));
+            let (constraints, shape) = (&mut target.constraints, &mut target.shape);
+            change.apply(constraints, shape, &mut target.mesh, own);
         }
-        shape.to_world = self.frame;
-        particles.0.clone_from(&self.particles);
+        self.write_state(target);
+        self.restore_sleep(world, cloth);
+        Ok(())
+    }
+
+    /// Writes everything but the shape and whether the cloth sleeps.
+    fn write_state(&self, mut target: SnapshotQueryItem) {
+        let (body, frame) = (&mut target.body, &mut target.frame);
+        let (pins, progress) = (&mut target.pins, &mut target.progress);
+        target.shape.to_world = self.frame;
+        target.particles.0.clone_from(&self.particles);
         body.ramped = self.ramped;
         body.areal_density = self.areal_density;
         pins.pins.clone_from(&self.pins);
         pins.bound_from.clone_from(&self.bound_pins);
         // Discard data cached by the step in progress.
         pins.targets.clear();
-        contacts.contacts.had_contact = false;
-        constraints.forget_angular_momentum();
-        self.tethers.restore(&mut body);
+        target.contacts.contacts.had_contact = false;
+        target.constraints.forget_angular_momentum();
+        self.tethers.restore(body);
         body.error_cooldown = self.error_cooldown;
         progress.cut_ends.clone_from(&self.cut_ends);
         progress.resistance.clone_from(&self.resistance);
-        grabs.0.clone_from(&self.grabs);
+        target.grabs.0.clone_from(&self.grabs);
         frame.history.clone_from(&self.frame_history);
-        if let (Some(mut skin), Some(pose)) = (skin, &self.skin_pose) {
+        if let (Some(skin), Some(pose)) = (&mut target.skin, &self.skin_pose) {
             skin.set_pose(pose);
         }
         frame.requested_teleport = None;
         frame.frame_motion = None;
         // A cloth cut since then may have the same particle count, so bind again.
         frame.bound_max_distance = None;
-        contacts.forget();
-        mesh.last_written = None;
-        sleep_timer.state.clone_from(&self.sleep);
-        self.restore_sleep(world, cloth);
-        Ok(())
+        target.contacts.forget();
+        target.mesh.last_written = None;
+        target.sleep_timer.state.clone_from(&self.sleep);
     }
 
     /// Returns how the shape of a cloth must change to become that of the snapshot; `None` if it is that already.
@@ -371,9 +365,7 @@ impl MapEntities for ClothSnapshot {
     fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
         self.bound_pins.map_entities(mapper);
         for pin in &mut self.pins {
-            if let PinAnchor::Entity(entity) = &mut pin.anchor {
-                *entity = mapper.get_mapped(*entity);
-            }
+            pin.anchor.map_entities(mapper);
         }
         if let Some((frame, _)) = &mut self.frame_history.frame {
             *frame = mapper.get_mapped(*frame);
