@@ -24,11 +24,8 @@ use serde::{Deserialize, Serialize};
 /// Can be changed at any time. Pinned particles ignore it.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothMaxDistance {
     /// Maximum distance of each particle, m. Up to a millimetre the particle is pinned. Default 1 m everywhere.
     pub distance: PerVertex,
@@ -40,11 +37,8 @@ pub struct ClothMaxDistance {
 /// and without missed contacts. The normals of the mesh point to the front.
 #[derive(Reflect, Clone, Debug)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct Backstop {
     /// Distance of the sphere's surface behind the animated position, m; infinite disables it. Default 0.
     pub distance: PerVertex,

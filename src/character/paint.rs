@@ -25,11 +25,8 @@ use serde::{Deserialize, Serialize};
 /// Can be changed at any time, except for the stiffness, which is read when the cloth is built or reset.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothPaint {
     /// Mass of each particle, as a multiple of its mass from area and areal density of the fabric. 0.001 to 1000,
     /// default 1.
@@ -57,11 +54,8 @@ pub(crate) const MULTIPLIER_RANGE: [f32; 2] = [0.001, 1000.0];
 /// mesh is a mesh and an entity of its own.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum ClothPart {
     /// Vertices above a threshold of a painted channel.
     Painted {

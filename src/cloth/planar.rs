@@ -21,11 +21,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[require(Transform)]
 pub struct PlanarCloth {
     /// Normal of the plane in the local space of the entity, of any length. Default +z. If it is 0 or not finite,

@@ -7,11 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Gravitational acceleration of all cloths, m/s². Default −9.81 along y; each component −200 to 200.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothGravity(pub Vec3);
 
 impl Default for ClothGravity {
@@ -25,11 +22,8 @@ impl Default for ClothGravity {
 /// back.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothSubsteps(pub u32);
 
 impl Default for ClothSubsteps {
@@ -42,11 +36,8 @@ impl Default for ClothSubsteps {
 /// Bevy's compute pool, and the one that runs the schedule. Results do not depend on it.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothMaxThreads(pub usize);
 
 impl Default for ClothMaxThreads {

@@ -9,11 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Detail of cloths from some distance on.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct LodLevel {
     /// Distance from which the level applies, m. At least 0, default 0.
     pub beyond: f32,

@@ -25,11 +25,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothPressure {
     /// Pressure above the ambient pressure while the cloth has the volume of its mesh, Pa. −50 000 to 50 000,
     /// default 500; a party balloon has 2000. Negative values suck the cloth in.

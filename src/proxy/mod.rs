@@ -27,11 +27,8 @@ use serde::{Deserialize, Serialize};
 /// not open it. In `bsn!` the cloth is named in the scene: `ClothProxy { cloth: #Cape }`.
 #[derive(Component, FromTemplate, Reflect, Clone, Copy, Debug, PartialEq, Eq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[require(Transform)]
 pub struct ClothProxy {
     /// Cloth entity to follow.

@@ -54,11 +54,8 @@ use serde::{Deserialize, Serialize};
 /// restored when `Rope` or `Cloth` is removed.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[require(Cloth)]
 pub struct Rope {
     /// Polyline along which the rope is built, m. At least two points. Default: one metre along x.

@@ -9,12 +9,9 @@ use serde::{Deserialize, Serialize};
 /// [`WindZone`](crate::wind::WindZone)s add to it.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    serde(default, deny_unknown_fields),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct Wind {
     /// Mean velocity of the air, m/s. Each component −200 to 200, default 0.
     pub velocity: Vec3,
@@ -37,11 +34,8 @@ impl Wind {
 /// cloth. Write it to repeat gusts or to get different ones.
 #[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct WindTime(pub f64);
 
 impl Default for Wind {
@@ -58,12 +52,9 @@ impl Default for Wind {
 /// travel with the wind. The same position and [`WindTime`] give the same bits.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    serde(default, deny_unknown_fields),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct WindTurbulence {
     /// Largest magnitude added to each component of the wind, m/s; the root mean square is 0.32 of it. 0 to 200,
     /// default 0: no turbulence.
@@ -95,12 +86,9 @@ impl Default for WindTurbulence {
 /// from the fan. Layers do not matter; hollow colliders and mesh colliders do not occlude.
 #[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    serde(default, deny_unknown_fields),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct WindOcclusion {
     /// Length of the lee, m: distance behind a collider over which the wind gradually regains its full strength. 0
     /// to 1000, default 0: no occlusion, at no cost.

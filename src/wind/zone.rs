@@ -33,11 +33,8 @@ use serde::{Deserialize, Serialize};
 /// or not above 0 is left out, with an error in the log.
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize, Deserialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 #[require(Transform)]
 pub struct WindZone {
     /// Region, in the local space of the entity. Default everywhere.

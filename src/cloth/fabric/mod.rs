@@ -23,11 +23,8 @@ use serde::Serialize;
 /// `(like: "denim", drag: 0.8)`.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Default, Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serialize",
-    derive(Serialize),
-    reflect(Serialize, Deserialize)
-)]
+#[cfg_attr(feature = "serialize", derive(Serialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct Fabric {
     /// Mass per area, kg/m². 0.001 to 20, default 0.2.
     pub areal_density: f32,
