@@ -1,9 +1,9 @@
 //! Reference frame of a cloth: animation targets of its particles, and the motion of the entity that carries it.
 
-use crate::solver::{FrameMotion, MotionConstraints, SoaVec3};
+use crate::solver::{FrameMotion, MotionConstraints, Pose, SoaVec3};
 use crate::{
     character::{inertia::Teleport, max_distance::ClothMaxDistance},
-    cloth::transforms::{FramePose, ReferenceEntity},
+    cloth::transforms::ReferenceEntity,
 };
 use bevy::prelude::*;
 
@@ -39,7 +39,7 @@ pub(crate) struct FrameHistory {
     /// Animation targets of the particles at the end of the step; empty before the first one.
     pub(crate) animation_targets: SoaVec3,
     /// Entity whose motion the cloth feels, and its pose.
-    pub(crate) frame: Option<(Entity, FramePose)>,
+    pub(crate) frame: Option<(Entity, Pose)>,
     /// Entity with which the cloth is rendered.
     pub(crate) reference_entity: Option<ReferenceEntity>,
     /// The cloth is new or was paused: the next step first moves it to the current pose of its frame.

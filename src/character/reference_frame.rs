@@ -13,7 +13,7 @@ use crate::{
     cloth::{
         particles::ClothParticles,
         shape::ClothShape,
-        transforms::{Anchors, FramePose, ReferenceEntity, relative},
+        transforms::{Anchors, ReferenceEntity, pose_of, relative},
     },
     mesh::{paint::PerVertex, smooth_normals},
     pins::{
@@ -268,7 +268,7 @@ pub(crate) fn find_frame_motion(
     step: f32,
 ) -> Option<FrameMotion> {
     let frame = frame_of(entity, motion, pins)?;
-    let now = FramePose::from_transform(&anchors.at(frame)?)?;
+    let now = pose_of(&anchors.at(frame)?)?;
     let (previous_frame, before) = reference.history.frame.replace((frame, now))?;
     // The pose of another frame is not comparable.
     if previous_frame != frame {
@@ -276,7 +276,7 @@ pub(crate) fn find_frame_motion(
     }
     // Follows rigidly the motion it does not feel.
     let scale = motion?.inertia_scale();
-    let frame_motion = FrameMotion::unfelt(&before.pose(), &now.pose(), &scale, step)?;
+    let frame_motion = FrameMotion::unfelt(&before, &now, &scale, step)?;
     if frame_motion.is_identity() {
         return None;
     }
@@ -298,12 +298,8 @@ pub(crate) fn record_reference_entity(
     transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
 ) {
     let reference = reference_entity_of(entity, motion, pins, is_skinned, frame);
-    let now = reference.and_then(|reference| {
-        Some((
-            reference,
-            FramePose::from_transform(&transform_of(reference)?)?,
-        ))
-    });
+    let now =
+        reference.and_then(|reference| Some((reference, pose_of(&transform_of(reference)?)?)));
     let before = frame.history.reference_entity;
     frame.history.reference_entity = now.map(|(entity, now)| {
         let before = before.filter(|before| before.entity == entity);
@@ -335,7 +331,7 @@ pub(crate) fn record_anchor_poses(
         pin.target(anchor, origin);
     }
     frame.history.frame = frame_of(entity, motion, pins)
-        .and_then(|frame| Some((frame, FramePose::from_transform(&transform_of(frame)?)?)));
+        .and_then(|frame| Some((frame, pose_of(&transform_of(frame)?)?)));
     frame.history.reference_entity = None;
     record_reference_entity(entity, motion, pins, skin.is_some(), frame, transform_of);
     frame.history.catch_up_pending = true;

@@ -11,11 +11,11 @@ use crate::{
         ResetCloth,
         activity::ClothPaused,
         particles::ClothParticles,
-        transforms::{Anchors, FramePose, TransformHistory},
+        transforms::{Anchors, TransformHistory, pose_of},
     },
     collision::collider::LastPose,
     pins::BoundPins,
-    solver::{FrameMotion, ParticleArrays},
+    solver::{FrameMotion, ParticleArrays, Pose},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 
@@ -66,14 +66,15 @@ pub(crate) fn teleport(
             continue;
         };
         let now = transforms.compute_global_transform(frame);
-        let Some(now) = now.ok().as_ref().and_then(FramePose::from_transform) else {
+        let Some(now) = now.ok().as_ref().and_then(pose_of) else {
             continue;
         };
         let recorded = reference.history.frame;
         let Some((_, before)) = recorded.filter(|(entity, _)| *entity == frame) else {
             continue;
         };
-        let (distance, angle) = before.distance_and_angle(&now);
+        let distance = before.translation.distance(now.translation);
+        let angle = before.rotation.angle_between(now.rotation);
         let detected = motion.filter(|motion| detects && motion.is_teleport(distance, angle));
         let Some(how) =
             (reference.requested_teleport.take()).or(detected.map(|motion| motion.teleport))
@@ -153,11 +154,7 @@ pub(crate) fn catch_up_with_frame(
             continue;
         };
         // If the frame is not finite, try again in the next step.
-        let Some(now) = anchors
-            .at(frame)
-            .as_ref()
-            .and_then(FramePose::from_transform)
-        else {
+        let Some(now) = anchors.at(frame).as_ref().and_then(pose_of) else {
             continue;
         };
         move_with_frame(reference, &mut particles, frame, &before, &now);
@@ -169,8 +166,8 @@ fn move_with_frame(
     reference: &mut ReferenceFrame,
     particles: &mut ClothParticles,
     frame: Entity,
-    before: &FramePose,
-    now: &FramePose,
+    before: &Pose,
+    now: &Pose,
 ) {
     let history = &mut reference.history;
     history.catch_up_pending = false;
@@ -178,7 +175,7 @@ fn move_with_frame(
     if before == now {
         return;
     }
-    let frame_motion = FrameMotion::between(&before.pose(), &now.pose());
+    let frame_motion = FrameMotion::between(before, now);
     frame_motion.apply(particles);
     let ParticleArrays {
         previous, origin, ..
@@ -190,7 +187,7 @@ fn move_with_frame(
         .iter_mut()
         .flat_map(|reference| &mut reference.poses)
     {
-        *at = FramePose::from_pose(&frame_motion.transform_pose(&at.pose()));
+        *at = frame_motion.transform_pose(at);
     }
     particles.rebase();
 }

@@ -157,11 +157,11 @@ impl TransformHistory {
             return self.to;
         }
         let [from, to] = [&self.from, &self.to].map(GlobalTransform::compute_transform);
-        let frame = |transform: &Transform| FramePose {
+        let pose = |transform: &Transform| Pose {
             rotation: transform.rotation,
             translation: transform.translation,
         };
-        let between = frame(&from).lerp(&frame(&to), fraction);
+        let between = interpolate(&pose(&from), &pose(&to), fraction);
         GlobalTransform::from(Transform {
             translation: between.translation,
             rotation: between.rotation,
@@ -281,59 +281,28 @@ pub(crate) struct ReferenceEntity {
     /// Joint, anchor of all pins, or frame entity.
     pub(crate) entity: Entity,
     /// Poses at the beginning and at the end of the last step.
-    pub(crate) poses: [FramePose; 2],
+    pub(crate) poses: [Pose; 2],
 }
 
-/// Rigid pose of a reference frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct FramePose {
-    pub(crate) rotation: Quat,
-    pub(crate) translation: Vec3,
+/// Returns the rigid part of a transform; `None` if it is not finite.
+pub(crate) fn pose_of(transform: &GlobalTransform) -> Option<Pose> {
+    let (_, pose) = scale_and_pose(transform);
+    pose.is_valid().then_some(pose)
 }
 
-impl FramePose {
-    /// Returns the rigid part of a transform; `None` if it is not finite.
-    pub(crate) fn from_transform(transform: &GlobalTransform) -> Option<Self> {
-        let (_, pose) = scale_and_pose(transform);
-        pose.is_valid().then(|| Self::from_pose(&pose))
-    }
-
-    pub(crate) fn pose(&self) -> Pose {
-        Pose {
-            rotation: self.rotation,
-            translation: self.translation,
-        }
-    }
-
-    /// Creates a frame pose from a solver pose.
-    pub(crate) fn from_pose(pose: &Pose) -> Self {
-        Self {
-            rotation: pose.rotation,
-            translation: pose.translation,
-        }
-    }
-
-    /// Interpolates between this pose (0) and another (1), along the shorter rotation.
-    ///
-    /// The normalized linear interpolation is as good as a spherical one for the small rotations of one frame, and
-    /// gives the same bits on all machines.
-    pub(crate) fn lerp(&self, to: &Self, fraction: f32) -> Self {
-        let turn = if self.rotation.dot(to.rotation) < 0.0 {
-            -to.rotation
-        } else {
-            to.rotation
-        };
-        Self {
-            rotation: (self.rotation + (turn - self.rotation) * fraction).normalize(),
-            translation: self.translation + (to.translation - self.translation) * fraction,
-        }
-    }
-
-    /// Returns the distance to another pose, m, and the angle, rad.
-    pub(crate) fn distance_and_angle(&self, to: &Self) -> (f32, f32) {
-        let distance = self.translation.distance(to.translation);
-        (distance, self.rotation.angle_between(to.rotation))
+/// Interpolates between two poses, along the shorter rotation.
+///
+/// The normalized linear interpolation is as good as a spherical one for the small rotations of one frame, and
+/// gives the same bits on all machines.
+pub(crate) fn interpolate(from: &Pose, to: &Pose, fraction: f32) -> Pose {
+    let turn = if from.rotation.dot(to.rotation) < 0.0 {
+        -to.rotation
+    } else {
+        to.rotation
+    };
+    Pose {
+        rotation: (from.rotation + (turn - from.rotation) * fraction).normalize(),
+        translation: from.translation + (to.translation - from.translation) * fraction,
     }
 }
 

@@ -5,7 +5,7 @@
 //! to a step and a frame late. At running speed that is up to 10 cm, and a cape would hover behind its character.
 //! So cloth on a character is rendered moved rigidly by the motion of its reference entity since then.
 
-use crate::solver::FrameMotion;
+use crate::solver::{FrameMotion, Pose};
 use crate::{
     character::{
         frame_history::ReferenceFrame, inertia::ClothInertia, max_distance::ClothMaxDistance,
@@ -14,7 +14,7 @@ use crate::{
     cloth::{
         activity::{ClothCulled, ClothPaused, ClothSleeping, InMotion},
         particles::ClothParticles,
-        transforms::{FramePose, ReferenceEntity},
+        transforms::{ReferenceEntity, interpolate, pose_of},
         update_rate::UpdateRate,
     },
     mesh,
@@ -158,7 +158,7 @@ pub(crate) fn find_render_poses(
         }
         let frame_motion =
             (cloth.frame.history.reference_entity).and_then(|ReferenceEntity { entity, poses }| {
-                let now = FramePose::from_transform(frames.get(entity).ok()?)?;
+                let now = pose_of(frames.get(entity).ok()?)?;
                 motion_to(poses, alpha, now)
             });
         *render_pose = RenderPose {
@@ -169,12 +169,12 @@ pub(crate) fn find_render_poses(
 }
 
 /// Returns the motion from the interpolated pose within a step to the current one; `None` if all are equal.
-fn motion_to([from, to]: [FramePose; 2], alpha: f32, now: FramePose) -> Option<FrameMotion> {
+fn motion_to([from, to]: [Pose; 2], alpha: f32, now: Pose) -> Option<FrameMotion> {
     if from == to && to == now {
         return None;
     }
-    let at_alpha = from.lerp(&to, alpha);
-    Some(FrameMotion::between(&at_alpha.pose(), &now.pose()))
+    let at_alpha = interpolate(&from, &to, alpha);
+    Some(FrameMotion::between(&at_alpha, &now))
 }
 
 #[cfg(test)]
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn cloth_is_rendered_relative_to_its_reference_entity() {
-        let frame = |turn, x| FramePose {
+        let frame = |turn, x| Pose {
             rotation: Quat::from_rotation_y(turn),
             translation: Vec3::new(x, 2.0, -1.0),
         };
@@ -194,7 +194,7 @@ mod tests {
             alpha,
             frame_motion: motion_to(poses, alpha, now),
         };
-        let at_alpha = poses[0].lerp(&poses[1], alpha);
+        let at_alpha = interpolate(&poses[0], &poses[1], alpha);
         let local = Vec3::new(0.3, -0.4, 0.5);
         let origin = Vec3::new(4.0, 1.0, 0.0);
         let stepped = at_alpha.rotation * local + at_alpha.translation;

@@ -56,15 +56,15 @@ fn motion_in_the_fixed_schedule_and_jumps_are_not_interpolated() {
 
 #[test]
 fn interpolation_takes_the_shorter_rotation() {
-    let [a, b] = [0.1, 0.3].map(|angle| FramePose {
+    let [a, b] = [0.1, 0.3].map(|angle| Pose {
         rotation: Quat::from_rotation_y(angle),
         translation: Vec3::X * angle,
     });
-    let other = FramePose {
+    let other = Pose {
         rotation: -b.rotation,
         ..b
     };
-    let half = a.lerp(&other, 0.5);
+    let half = interpolate(&a, &other, 0.5);
     assert!(half.rotation.angle_between(Quat::from_rotation_y(0.2)) < 1e-3);
     assert!((half.translation.x - 0.2).abs() < 1e-6);
 }

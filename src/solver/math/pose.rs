@@ -4,6 +4,7 @@ use bevy::math::{Quat, Vec3};
 
 /// Position and orientation of a collider, body or reference frame in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pose {
     /// Rotation from local axes to world axes.
     pub rotation: Quat,
