@@ -241,14 +241,13 @@ impl ClothState<'_> {
             triangle_contacts: &mut contacts.triangles,
             surface,
         };
-        let mut touched =
+        contacts.had_contact |=
             update_and_collide(workers, particles, &mut contact_surface, colliders, during);
         #[cfg(feature = "parry")]
         {
             (contacts.meshes).collide(workers, particles, meshes, &surface, time.index == 0);
-            touched |= contacts.meshes.is_near();
+            contacts.had_contact |= contacts.meshes.is_near();
         }
-        contacts.had_contact |= touched;
         if !bodies.is_empty() {
             self.collide_bodies(workers, surface, time);
         }

@@ -79,7 +79,7 @@ fn apply_parallel(
     let [now, before] = forces;
     let mut previous = 0..0;
     // One round more than there are batches, to scatter the forces of the last one.
-    for next in chunk_ranges(range, BATCH).chain([0..0]) {
+    for next in chunk_ranges(range, BATCH).chain(std::iter::once(0..0)) {
         let planes = now.each_mut();
         let [x, y, z] = planes.map(|plane| plane.chunks_mut(TRIANGLES_PER_PART));
         let outputs = x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]);
