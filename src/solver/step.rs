@@ -18,7 +18,7 @@ use crate::solver::collision::{bodies::FULL_STEP, mesh::MeshCollider};
 use crate::solver::{
     collision::{
         bodies::BodyContactInput,
-        collider::{Collider, ContactSurface, update_and_collide},
+        collider::{Collider, ContactSurface, Surface, update_and_collide},
     },
     constraints::{
         damping::damp_strains,
@@ -68,17 +68,10 @@ impl ClothState<'_> {
         let substeps = settings.substeps.max(1);
         self.particles
             .begin_step(workers, input.frame_motion, input.pins, substeps);
+        let (field, air, dt) = (&input.wind, &settings.air, settings.dt);
         let (triangles, segments) = (self.triangles, self.segments);
-        let (air, dt) = (&settings.air, settings.dt);
-        apply_air(
-            workers,
-            &input.wind,
-            self.particles,
-            triangles,
-            segments,
-            air,
-            dt,
-        );
+        let p = &mut *self.particles;
+        apply_air(workers, field, p, triangles, segments, air, dt);
     }
 
     /// Takes one substep: all its stages in a row, for a cloth that touches no other.
@@ -123,47 +116,22 @@ impl ClothState<'_> {
         grabs: impl Iterator<Item = GrabConstraint<'g>> + Clone,
         time: &SubstepTime,
     ) {
-        let Self {
-            particles,
-            constraints,
-            bodies,
-            contacts,
-            ..
-        } = self;
         if let Some(air) = &settings.enclosed_air {
-            inflate(particles, &self.triangles.indices, air, time.substep);
+            inflate(self.particles, &self.triangles.indices, air, time.substep);
         }
         for grab in grabs.clone() {
-            (contacts.grabbed_mass).raise_mass(particles, grab.points, grab.settings, time.substep);
+            let grabbed = &mut self.contacts.grabbed_mass;
+            grabbed.raise_mass(self.particles, grab.points, grab.settings, time.substep);
         }
-        if !bodies.is_empty() {
-            bodies.advance(particles, time.during(), time.substep);
+        if !self.bodies.is_empty() {
+            self.bodies
+                .advance(self.particles, time.during(), time.substep);
         }
         if time.index == 0 {
-            constraints.prepare(particles);
-            let (compliance, damping) = (&settings.compliance, &settings.constraint_damping);
-            damp_strains(
-                workers,
-                particles,
-                constraints,
-                compliance,
-                damping,
-                time.step,
-            );
-            if settings.records_loads {
-                constraints.clear_loads();
-            }
+            self.prepare_constraints(workers, settings, time.step);
         }
-        if contacts.had_contact {
-            constraints.forget_angular_momentum();
-        }
-        // Momentum that constraints do not cause is not theirs to restore.
-        if settings.is_moved_externally
-            || settings.enclosed_air.is_some()
-            || !bodies.attachments.is_empty()
-        {
-            constraints.exclude_displacements(workers, particles);
-        }
+        self.exclude_external_motion(workers, settings);
+        let (particles, constraints) = (&mut *self.particles, &mut *self.constraints);
         let relax_settings = RelaxSettings {
             compliance: settings.compliance,
             stretch_solver: settings.stretch_solver,
@@ -186,9 +154,34 @@ impl ClothState<'_> {
             let targets = grab.targets(time.during()).map(|at| at - particles.origin);
             solve_grab(particles, grab.points, grab.settings, targets, time.substep);
         }
-        contacts.grabbed_mass.restore_mass(particles);
+        self.contacts.grabbed_mass.restore_mass(particles);
         if let Some(plane) = &settings.plane {
             constrain_to_plane(particles, plane);
+        }
+    }
+
+    /// Prepares the constraints for a fixed step of `step` seconds: damps the motion along them, and clears their loads.
+    fn prepare_constraints(&mut self, workers: &mut Workers, settings: &StepSettings, step: f32) {
+        let (particles, constraints) = (&mut *self.particles, &mut *self.constraints);
+        constraints.prepare(particles);
+        let (compliance, damping) = (&settings.compliance, &settings.constraint_damping);
+        damp_strains(workers, particles, constraints, compliance, damping, step);
+        if settings.records_loads {
+            constraints.clear_loads();
+        }
+    }
+
+    /// Excludes momentum that constraints do not cause from the one that they restore.
+    fn exclude_external_motion(&mut self, workers: &mut Workers, settings: &StepSettings) {
+        if self.contacts.had_contact {
+            self.constraints.forget_angular_momentum();
+        }
+        if settings.is_moved_externally
+            || settings.enclosed_air.is_some()
+            || !self.bodies.attachments.is_empty()
+        {
+            self.constraints
+                .exclude_displacements(workers, self.particles);
         }
     }
 
@@ -236,7 +229,7 @@ impl ClothState<'_> {
             let meshes = meshes.into_iter().map(shorten);
             let meshes = meshes.chain(bodies.kinematic_meshes());
             let meshes = meshes.map(move |mesh| (mesh, during));
-            let dynamic = bodies.dynamic_meshes().iter().map(|mesh| (mesh, FULL_STEP));
+            let dynamic = bodies.dynamic_meshes().map(|mesh| (mesh, FULL_STEP));
             let all = meshes.clone().chain(dynamic);
             contacts
                 .meshes
@@ -248,35 +241,38 @@ impl ClothState<'_> {
             triangle_contacts: &mut contacts.triangles,
             surface,
         };
-        let mut touched = update_and_collide(
-            workers,
-            particles,
-            contact_surface.reborrow(),
-            colliders,
-            during,
-        );
+        contacts.had_contact |=
+            update_and_collide(workers, particles, &mut contact_surface, colliders, during);
         #[cfg(feature = "parry")]
         {
             (contacts.meshes).collide(workers, particles, meshes, &surface, time.index == 0);
-            touched |= contacts.meshes.is_near();
+            contacts.had_contact |= contacts.meshes.is_near();
         }
         if !bodies.is_empty() {
-            let input = BodyContactInput {
-                contact_surface,
-                #[cfg(feature = "parry")]
-                meshes: &mut contacts.meshes,
-                during,
-                dt: time.substep,
-            };
-            touched |= bodies.collide(workers, particles, input);
-            bodies.restore_attachment_masses(particles);
-            // The motion of attached particles is that of the body, not of the cloth.
-            touched |= !bodies.attachments.is_empty();
+            self.collide_bodies(workers, surface, time);
         }
-        contacts.had_contact |= touched;
         if let Some(plane) = &settings.plane {
-            constrain_to_plane(particles, plane);
+            constrain_to_plane(self.particles, plane);
         }
+    }
+
+    /// Solves contacts with the bodies that cloth can move.
+    fn collide_bodies(&mut self, workers: &mut Workers, surface: Surface, time: &SubstepTime) {
+        let input = BodyContactInput {
+            contact_surface: ContactSurface {
+                triangles: self.triangles,
+                triangle_contacts: &mut self.contacts.triangles,
+                surface,
+            },
+            #[cfg(feature = "parry")]
+            meshes: &mut self.contacts.meshes,
+            during: time.during(),
+            dt: time.substep,
+        };
+        let touched = self.bodies.collide(workers, self.particles, input);
+        self.bodies.restore_attachment_masses(self.particles);
+        // The motion of attached particles is that of the body, not of the cloth.
+        self.contacts.had_contact |= touched || !self.bodies.attachments.is_empty();
     }
 
     /// Ends a step. `is_held` tells whether grabs or a plane held the cloth, which then keeps the angular momentum that
@@ -307,142 +303,4 @@ fn shorten<'short, 'long: 'short, T>(reference: &'long T) -> &'short T {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
-        solver::{
-            Air, Bodies, Compliance, ConstraintDamping, Contacts, Friction, MotionConstraints,
-            Pose, RestShape, Shape, StretchSolver, Surface, Tethers, parallel::workers::threads,
-        },
-    };
-    use bevy::math::{Mat3, Quat, Vec3};
-
-    /// Steps a grid that is large enough to be cut into many parts in every stage, pinned along one edge, in the
-    /// wind, on a moving ball over a floor, with a hole. Returns the hash of its state.
-    fn hash(threads: usize, settings: &StepSettings) -> u64 {
-        let grid = ClothGrid::new(2.0, 2.0, 150, 137);
-        let mesh = TriangleMesh::read(&grid.into()).unwrap();
-        let topology = Topology::new(&mesh).unwrap();
-        let Assembly {
-            mut particles,
-            mut constraints,
-            triangles,
-            ..
-        } = topology.assemble(Vec3::Y * 0.6, Mat3::IDENTITY, 0.2);
-        let pinned: Vec<u32> = (0..150).collect();
-        let pins: Vec<PinTarget> = pinned
-            .iter()
-            .map(|&particle| {
-                particles.inverse_mass[particle as usize] = 0.0;
-                let position = particles.position.get(particle as usize);
-                PinTarget { particle, position }
-            })
-            .collect();
-        constraints.retain(|c| !c.touches(10_000));
-        let shape = RestShape {
-            positions: &particles.position,
-            triangles: &triangles.indices.to_vec(),
-            constraints: &constraints,
-        };
-        let tethers = Tethers::new(&shape, &pinned);
-        let pose = |translation| Pose {
-            rotation: Quat::IDENTITY,
-            translation,
-        };
-        let friction = Friction {
-            static_coefficient: 0.5,
-            kinetic_coefficient: 0.4,
-        };
-        let ball = Collider {
-            end: pose(Vec3::new(0.0, 0.31, 0.0)),
-            ..Collider::fixed(Shape::Sphere { radius: 0.3 }, pose(Vec3::Y * 0.3), friction)
-        };
-        let floor = Collider::fixed(Shape::HalfSpace, pose(Vec3::Y * 0.55), friction);
-        let input = StepInput {
-            pins: &pins,
-            colliders: &[ball, floor],
-            ..StepInput::default()
-        };
-        let mut cloth = ClothState {
-            particles: &mut particles,
-            constraints: &mut constraints,
-            triangles: &triangles,
-            segments: None,
-            tethers: &tethers,
-            motion_constraints: &MotionConstraints::default(),
-            bodies: &mut Bodies::default(),
-            contacts: &mut Contacts::default(),
-        };
-        threads::with(threads, |workers| {
-            for _ in 0..4 {
-                assert!(cloth.step(workers, settings, &input));
-            }
-        });
-        particles.state_hash()
-    }
-
-    #[test]
-    fn the_bits_do_not_depend_on_the_number_of_threads() {
-        let rigid = StepSettings {
-            dt: 1.0 / 60.0,
-            substeps: 3,
-            iterations: 2,
-            stretch_solver: StretchSolver::Direct,
-            strain_limit: f32::INFINITY,
-            gravity: Vec3::NEG_Y * 9.81,
-            damping: 0.2,
-            compliance: Compliance::default(),
-            tether_scale: 1.0,
-            air: Air {
-                wind: Vec3::new(3.0, 1.0, -2.0),
-                density: 1.2,
-                drag: 1.0,
-                lift: 0.5,
-                areal_density: 0.2,
-            },
-            surface: Surface {
-                thickness: 0.01,
-                friction: Friction {
-                    static_coefficient: 0.5,
-                    kinetic_coefficient: 0.4,
-                },
-            },
-            internal_friction: 0.1,
-            constraint_damping: ConstraintDamping {
-                stretch: 0.01,
-                shear: 0.03,
-                bending: 0.02,
-            },
-            ..StepSettings::default()
-        };
-        // With compliance and two iterations, Lagrange multipliers are kept and clamped too.
-        let soft = StepSettings {
-            stretch_solver: StretchSolver::GaussSeidel,
-            compliance: Compliance {
-                shear: 1e-4,
-                bending: 1e-4,
-                ..Compliance::of_stretch(1e-6)
-            },
-            ..rigid
-        };
-        let soft_chains = StepSettings {
-            stretch_solver: StretchSolver::Direct,
-            ..soft
-        };
-        let limited = StepSettings {
-            strain_limit: 0.001,
-            ..soft_chains
-        };
-        for settings in [rigid, soft, soft_chains, limited] {
-            let expected = hash(0, &settings);
-            for threads in threads::COUNTS {
-                assert_eq!(
-                    hash(threads, &settings),
-                    expected,
-                    "{threads} threads, {settings:?}"
-                );
-            }
-        }
-    }
-}
+mod tests;

@@ -1,9 +1,6 @@
 //! Bounding boxes of colliders, tested against one box many at a time (SIMD).
 
-use crate::solver::simd::soa::Bounds;
-
-/// Boxes tested at a time.
-pub(crate) const LANES: usize = 16;
+use crate::solver::simd::{LANES, soa::Bounds};
 
 /// Axis-aligned boxes in groups of [`LANES`]: per axis the lower bounds, then per axis the upper bounds.
 #[derive(Clone, Debug, Default)]

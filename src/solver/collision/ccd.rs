@@ -15,6 +15,7 @@
 
 use crate::solver::{
     collision::narrow_phase::ColliderAtSubstep,
+    parallel::split::chunk_ranges,
     simd::soa::{Bounds, bounds},
 };
 use bevy::math::Vec3;
@@ -45,8 +46,7 @@ pub(in crate::solver) fn stop_fast_particles(
     if !colliders.iter().any(may_tunnel) {
         return;
     }
-    for first in (0..w.len()).step_by(BLOCK) {
-        let block = first..(first + BLOCK).min(w.len());
+    for block in chunk_ranges(0..w.len(), BLOCK) {
         let positions = bounds(x.each_ref().map(|plane| &plane[block.clone()]));
         let displacements = bounds(d.each_ref().map(|plane| &plane[block.clone()]));
         let swept = swept_bounds(&positions, &displacements);

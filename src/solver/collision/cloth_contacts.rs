@@ -141,11 +141,9 @@ fn are_near(a: &ParticleArrays, b: &ParticleArrays, shift: Vec3, distance: f32) 
 
 /// Concatenates two lists, with the second one shifted.
 fn join(both: &mut SoaVec3, a: &SoaVec3, b: &SoaVec3, shift: Vec3) {
-    for (to, a, b, shift) in [
-        (&mut both.x, &a.x, &b.x, shift.x),
-        (&mut both.y, &a.y, &b.y, shift.y),
-        (&mut both.z, &a.z, &b.z, shift.z),
-    ] {
+    let inputs = a.planes().into_iter().zip(b.planes());
+    let inputs = inputs.zip(shift.to_array());
+    for (to, ((a, b), shift)) in both.planes_mut().into_iter().zip(inputs) {
         to.clear();
         to.extend_from_slice(a);
         to.extend(b.iter().map(|position| position + shift));

@@ -3,7 +3,7 @@
 use crate::solver::{
     collision::{
         ccd::{max_length, stop_fast_particles},
-        narrow_phase::{Boxes, ColliderAtSubstep, Contacts, LANES},
+        narrow_phase::{Boxes, ColliderAtSubstep, Contacts},
         shape::Shape,
         triangle_contacts::TriangleContacts,
     },
@@ -12,7 +12,7 @@ use crate::solver::{
     parallel::workers::{PARTICLES_PER_PART, Workers},
     particles::{ParticleArrays, inertia::FrameMotion},
     simd::{
-        dispatch,
+        LANES, dispatch, select,
         soa::{Bounds, bounds},
     },
     triangles::Triangles,
@@ -42,6 +42,16 @@ impl Friction {
             static_coefficient: (a.static_coefficient * b.static_coefficient).sqrt(),
             kinetic_coefficient: (a.kinetic_coefficient * b.kinetic_coefficient).sqrt(),
         }
+    }
+
+    /// Returns the part that friction removes from a tangential displacement, in a contact of this depth: all of it
+    /// up to the static coefficient times the depth, otherwise the kinetic coefficient times the depth.
+    #[inline(always)]
+    pub(in crate::solver) fn removed(self, tangential: Vec3, depth: f32) -> Vec3 {
+        let slip = tangential.length();
+        let kinetic_fraction = self.kinetic_coefficient * depth / slip;
+        let sticks = slip <= self.static_coefficient * depth;
+        tangential * select(!sticks & (kinetic_fraction < 1.0), kinetic_fraction, 1.0)
     }
 }
 
@@ -133,13 +143,11 @@ impl Collider {
         }
     }
 
-    /// Returns the poses at the beginning and at the end of a substep.
-    pub(in crate::solver) fn poses_at(&self, substep: u32, substeps: u32) -> (Pose, Pose) {
+    /// Returns the poses at the beginning and at the end of a substep, given by its index and the number of
+    /// substeps.
+    pub(in crate::solver) fn poses_at(&self, [substep, substeps]: [u32; 2]) -> [Pose; 2] {
         let n = substeps.max(1) as f32;
-        (
-            self.start.interpolate(self.end, substep as f32 / n),
-            self.start.interpolate(self.end, (substep + 1) as f32 / n),
-        )
+        [substep, substep + 1].map(|ended| self.start.interpolate(self.end, ended as f32 / n))
     }
 }
 
@@ -167,26 +175,10 @@ pub fn collide(
     substep: u32,
     substeps: u32,
 ) {
-    if colliders.is_empty() {
-        return;
-    }
-    with_colliders_at_substep(
-        particles,
-        colliders,
-        surface,
-        [substep, substeps],
-        |at_substep, p| {
-            let moving = p
-                .position
-                .chunks_mut(PARTICLES_PER_PART)
-                .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
-            let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
-            parts.for_each(|((x, d), w)| {
-                let displacements = bounds(d.each_ref().map(|plane| &**plane));
-                collide_chunk(at_substep, max_length(&displacements), x, d, w);
-            });
-        },
-    );
+    let during = [substep, substeps];
+    with_colliders_at_substep(particles, colliders, surface, during, |at_substep, p| {
+        collide_parts(&mut Workers::serial(), at_substep, p)
+    });
 }
 
 /// Surface of a cloth in contacts: its triangles, thickness and friction.
@@ -199,17 +191,6 @@ pub(crate) struct ContactSurface<'a> {
     pub(crate) surface: Surface,
 }
 
-impl ContactSurface<'_> {
-    /// Borrows the surface again, for one call.
-    pub(crate) fn reborrow(&mut self) -> ContactSurface<'_> {
-        ContactSurface {
-            triangles: self.triangles,
-            triangle_contacts: self.triangle_contacts,
-            surface: self.surface,
-        }
-    }
-}
-
 /// Updates displacements, pushes triangles out of colliders smaller than they are, and particles out of all
 /// colliders: [`update_displacements`] and [`collide`] on several workers. Returns whether any collider was near
 /// enough to touch.
@@ -218,7 +199,7 @@ impl ContactSurface<'_> {
 pub(crate) fn update_and_collide<'a>(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
-    contact_surface: ContactSurface,
+    contact_surface: &mut ContactSurface,
     colliders: impl IntoIterator<Item = &'a Collider>,
     during: [u32; 2],
 ) -> bool {
@@ -227,8 +208,8 @@ pub(crate) fn update_and_collide<'a>(
         triangle_contacts,
         surface,
     } = contact_surface;
-    let any_near = AtomicBool::new(false);
-    with_colliders_at_substep(particles, colliders, &surface, during, |at_substep, p| {
+    with_colliders_at_substep(particles, colliders, surface, during, |at_substep, p| {
+        let any_near = AtomicBool::new(false);
         if triangle_contacts.are_ready() {
             triangle_contacts.begin(p);
             update_displacements(p);
@@ -252,8 +233,8 @@ pub(crate) fn update_and_collide<'a>(
                 any_near.store(true, Ordering::Relaxed);
             }
         });
-    });
-    any_near.into_inner()
+        any_near.into_inner()
+    })
 }
 
 /// Pushes triangles and particles out of additional colliders, with poses given for a single substep. Call after
@@ -261,7 +242,7 @@ pub(crate) fn update_and_collide<'a>(
 pub(crate) fn collide_additional<'a>(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
-    contact_surface: ContactSurface,
+    contact_surface: &mut ContactSurface,
     colliders: impl IntoIterator<Item = &'a Collider>,
 ) -> bool {
     let ContactSurface {
@@ -269,26 +250,11 @@ pub(crate) fn collide_additional<'a>(
         triangle_contacts,
         surface,
     } = contact_surface;
-    let any_near = AtomicBool::new(false);
-    with_colliders_at_substep(particles, colliders, &surface, [0, 1], |at_substep, p| {
-        if triangle_contacts.are_ready()
-            && triangle_contacts.collide(p, triangles, &at_substep.colliders)
-        {
-            any_near.store(true, Ordering::Relaxed);
-        }
-        let moving = p
-            .position
-            .chunks_mut(PARTICLES_PER_PART)
-            .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
-        let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
-        workers.for_each_part(parts, |((x, d), w)| {
-            let displacements = bounds(d.each_ref().map(|plane| &**plane));
-            if collide_chunk(at_substep, max_length(&displacements), x, d, w) {
-                any_near.store(true, Ordering::Relaxed);
-            }
-        });
-    });
-    any_near.into_inner()
+    with_colliders_at_substep(particles, colliders, surface, [0, 1], |at_substep, p| {
+        let near_triangles = triangle_contacts.are_ready()
+            && triangle_contacts.collide(p, triangles, &at_substep.colliders);
+        collide_parts(workers, at_substep, p) || near_triangles
+    })
 }
 
 thread_local! {
@@ -320,17 +286,17 @@ impl CollidersAtSubstep {
     }
 }
 
-/// Runs `work` with the colliders as they are in substep number `substep` of `substeps`.
-fn with_colliders_at_substep<'a>(
+/// Runs `work` with the colliders as they are in a substep, given by its index and the number of substeps.
+fn with_colliders_at_substep<'a, R>(
     particles: &mut ParticleArrays,
     colliders: impl IntoIterator<Item = &'a Collider>,
     surface: &Surface,
-    [substep, substeps]: [u32; 2],
-    work: impl FnOnce(&CollidersAtSubstep, &mut ParticleArrays),
-) {
+    during: [u32; 2],
+    work: impl FnOnce(&CollidersAtSubstep, &mut ParticleArrays) -> R,
+) -> R {
     let origin = particles.origin;
     SCRATCH.with_borrow_mut(|at_substep| {
-        let new = |collider| ColliderAtSubstep::new(collider, surface, origin, substep, substeps);
+        let new = |collider| ColliderAtSubstep::new(collider, surface, origin, during);
         let CollidersAtSubstep {
             colliders: all,
             boxes,
@@ -338,8 +304,29 @@ fn with_colliders_at_substep<'a>(
         all.clear();
         all.extend(colliders.into_iter().map(new));
         boxes.fill(all.iter().map(|collider| collider.aabb));
-        work(at_substep, particles);
+        work(at_substep, particles)
+    })
+}
+
+/// Resolves the contacts of all particles. Displacements must be up to date. Returns whether any collider was near.
+fn collide_parts(
+    workers: &mut Workers,
+    at_substep: &CollidersAtSubstep,
+    p: &mut ParticleArrays,
+) -> bool {
+    let any_near = AtomicBool::new(false);
+    let moving = p
+        .position
+        .chunks_mut(PARTICLES_PER_PART)
+        .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
+    let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+    workers.for_each_part(parts, |((x, d), w)| {
+        let displacements = bounds(d.each_ref().map(|plane| &**plane));
+        if collide_chunk(at_substep, max_length(&displacements), x, d, w) {
+            any_near.store(true, Ordering::Relaxed);
+        }
     });
+    any_near.into_inner()
 }
 
 /// Upper bound on the ratio of a vector's length to its largest component: √3 plus a margin for rounding.
@@ -395,108 +382,4 @@ pub fn deepest_penetration<'a>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::solver::{IntegrateSettings, SoaVec3, integrate};
-    use bevy::math::Quat;
-
-    const STILL: Pose = Pose {
-        rotation: Quat::IDENTITY,
-        translation: Vec3::ZERO,
-    };
-
-    fn particle(position: Vec3, displacement: Vec3) -> ParticleArrays {
-        let mut p = ParticleArrays::new(Vec3::ZERO, SoaVec3::from_iter([position]), vec![1.0]);
-        p.displacement.set(0, displacement);
-        p
-    }
-
-    fn rough(mu: f32) -> Friction {
-        Friction {
-            static_coefficient: mu,
-            kinetic_coefficient: mu,
-        }
-    }
-
-    fn floor(mu: f32) -> Collider {
-        Collider::fixed(Shape::HalfSpace, STILL, rough(mu))
-    }
-
-    fn surface(mu: f32) -> Surface {
-        Surface {
-            thickness: 0.0,
-            friction: rough(mu),
-        }
-    }
-
-    #[test]
-    fn a_push_out_adds_no_speed() {
-        let mut p = particle(Vec3::NEG_Y * 0.5, Vec3::NEG_Y * 0.1);
-        collide(&mut p, &[floor(0.0)], &surface(0.0), 0, 1);
-        assert_eq!(p.position.get(0), Vec3::ZERO);
-        assert_eq!(p.displacement.get(0), Vec3::ZERO);
-    }
-
-    #[test]
-    fn a_particle_already_leaving_is_not_slowed() {
-        let mut p = particle(Vec3::NEG_Y * 0.01, Vec3::Y * 0.1);
-        collide(&mut p, &[floor(0.0)], &surface(0.0), 0, 1);
-        assert_eq!(p.displacement.get(0), Vec3::Y * 0.1);
-    }
-
-    #[test]
-    fn friction_sticks_or_slows() {
-        // A push-out of 0.1 with μ = 0.5 removes at most 0.05 of the tangential displacement.
-        let mut sticks = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.04, -0.1, 0.0));
-        collide(&mut sticks, &[floor(0.5)], &surface(0.5), 0, 1);
-        assert_eq!(sticks.displacement.get(0), Vec3::ZERO);
-        let mut slides = particle(Vec3::NEG_Y * 0.1, Vec3::new(0.2, -0.1, 0.0));
-        collide(&mut slides, &[floor(0.5)], &surface(0.5), 0, 1);
-        assert!((slides.displacement.get(0).x - 0.15).abs() < 1e-6);
-    }
-
-    #[test]
-    fn a_moving_collider_drags_cloth_along() {
-        let end = Pose {
-            translation: Vec3::new(0.3, 0.1, 0.0),
-            ..STILL
-        };
-        let belt = Collider {
-            end,
-            ..floor(100.0)
-        };
-        let mut p = particle(Vec3::ZERO, Vec3::ZERO);
-        let free = IntegrateSettings {
-            gravity: Vec3::ZERO,
-            damping: 0.0,
-            dt: 1.0 / 480.0,
-        };
-        for substep in 0..4 {
-            integrate(&mut Workers::serial(), &mut p, &free);
-            collide(&mut p, &[belt], &surface(100.0), substep, 4);
-        }
-        assert!((p.position.get(0) - end.translation).length() < 1e-6);
-        assert!((p.displacement.get(0) - end.translation / 4.0).length() < 1e-6);
-    }
-
-    #[test]
-    fn a_teleported_collider_drags_no_cloth_along() {
-        let far = Pose {
-            translation: Vec3::X * 100.0,
-            ..STILL
-        };
-        let belt = Collider {
-            start: far,
-            ..floor(1.0)
-        };
-        assert_eq!(belt.without_teleport(1.0 / 60.0).start, STILL);
-    }
-
-    #[test]
-    fn penetration_is_measured_from_the_surface() {
-        let p = particle(Vec3::NEG_Y * 0.25, Vec3::ZERO);
-        assert_eq!(deepest_penetration(&p, &[floor(0.0)]), 0.25);
-        let above = particle(Vec3::Y, Vec3::ZERO);
-        assert_eq!(deepest_penetration(&above, &[floor(0.0)]), 0.0);
-    }
-}
+mod tests;

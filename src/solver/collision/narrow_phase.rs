@@ -9,11 +9,6 @@
 //! Where two colliders overlap or nearly touch, each pushes particles into the other, and constraints would
 //! turn that into velocity without motion. So a particle in contact with several colliders in one substep keeps
 //! a displacement no longer than its actual movement.
-//!
-//! | file | contents |
-//! |---|---|
-//! | `collider_at_substep` | a collider at one substep, prepared for the kernels |
-//! | `distance` | branch-free distance functions |
 
 #![allow(
     clippy::neg_cmp_op_on_partial_ord,
@@ -21,19 +16,22 @@
 )]
 
 mod collider_at_substep;
-mod distance;
-use self::distance::{capsule, choose, cone, cuboid, cylinder, sphere, tapered_capsule};
 use crate::solver::{
-    collision::shape::{ConeProfile, Shape, TaperedCapsuleProfile},
+    collision::shape::{
+        Shape,
+        distance::{
+            ConeProfile, TaperedCapsuleProfile, capsule, cone, cuboid, cylinder, sphere,
+            tapered_capsule,
+        },
+    },
     simd::{
-        Kernel, select,
+        Kernel, LANES, select, select_vec3,
         soa::{corners, range},
     },
 };
 use bevy::math::Vec3;
 pub(in crate::solver) use {
-    self::collider_at_substep::ColliderAtSubstep,
-    crate::solver::collision::broad_phase::{Boxes, LANES},
+    self::collider_at_substep::ColliderAtSubstep, crate::solver::collision::broad_phase::Boxes,
 };
 
 /// Particles per block.
@@ -83,11 +81,17 @@ impl Kernel for Contacts<'_> {
                     if !collider.may_touch(&bounds) {
                         continue;
                     }
-                    let start = &mut start;
+                    let mut block = ContactBlock {
+                        x: [&mut *x, &mut *y, &mut *z],
+                        d: [&mut *dx, &mut *dy, &mut *dz],
+                        w,
+                        touches: &mut *touches,
+                        start: &mut start,
+                    };
                     let has_contact = if touched {
-                        collide_block::<false>(collider, x, y, z, dx, dy, dz, w, touches, start)
+                        collide_block::<false>(collider, &mut block)
                     } else {
-                        collide_block::<true>(collider, x, y, z, dx, dy, dz, w, touches, start)
+                        collide_block::<true>(collider, &mut block)
                     };
                     if has_contact {
                         several |= touched;
@@ -177,9 +181,20 @@ fn clamp_displacements(
         let moved = Vec3::new(x[i] - sx[i], y[i] - sy[i], z[i] - sz[i]);
         let displacement = Vec3::new(dx[i], dy[i], dz[i]);
         let shorter = moved.length_squared() < displacement.length_squared();
-        let clamped = choose((touches[i] > 1.0) & shorter, moved, displacement);
+        let clamped = select_vec3((touches[i] > 1.0) & shorter, moved, displacement);
         (dx[i], dy[i], dz[i]) = clamped.into();
     }
+}
+
+/// Block of consecutive particles.
+struct ContactBlock<'a> {
+    x: [&'a mut [f32]; 3],
+    d: [&'a mut [f32]; 3],
+    w: &'a [f32],
+    /// Number of colliders that each particle has touched in this substep.
+    touches: &'a mut [f32],
+    /// Positions at the beginning of the substep.
+    start: &'a mut [[f32; BLOCK]; 3],
 }
 
 /// Resolves the contacts of a block of particles with one collider. Returns whether any particle may have moved.
@@ -187,15 +202,7 @@ fn clamp_displacements(
 #[inline(always)]
 fn collide_block<const FIRST: bool>(
     collider: &ColliderAtSubstep,
-    x: &mut [f32],
-    y: &mut [f32],
-    z: &mut [f32],
-    dx: &mut [f32],
-    dy: &mut [f32],
-    dz: &mut [f32],
-    w: &[f32],
-    touches: &mut [f32],
-    start: &mut [[f32; BLOCK]; 3],
+    block: &mut ContactBlock,
 ) -> bool {
     match collider.shape {
         Shape::Sphere { radius } => {
@@ -203,24 +210,15 @@ fn collide_block<const FIRST: bool>(
             let limit = collider.max_centre_distance_squared;
             let near = |at: Vec3| (at - collider.centre).length_squared() <= limit;
             let distance = |point| sphere(point, radius, Vec3::Y);
-            collide_near::<FIRST>(
-                collider, near, distance, x, y, z, dx, dy, dz, w, touches, start,
-            )
+            collide_near::<FIRST>(collider, near, distance, block)
         }
-        Shape::HalfSpace => {
-            let distance = |point: Vec3| (point.y, Vec3::Y);
-            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
-        }
+        Shape::HalfSpace => collide_shape::<FIRST>(collider, |point| (point.y, Vec3::Y), block),
         Shape::Capsule {
             radius,
             half_length,
-        } => {
-            let distance = |point| capsule(point, radius, half_length);
-            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
-        }
+        } => collide_shape::<FIRST>(collider, |point| capsule(point, radius, half_length), block),
         Shape::Cuboid { half_size } => {
-            let distance = |point| cuboid(point, half_size);
-            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
+            collide_shape::<FIRST>(collider, |point| cuboid(point, half_size), block)
         }
         Shape::TaperedCapsule {
             radius_bottom,
@@ -228,23 +226,22 @@ fn collide_block<const FIRST: bool>(
             half_length,
         } => {
             let profile = TaperedCapsuleProfile::new(radius_bottom, radius_top, half_length);
-            let distance = |point| tapered_capsule(point, &profile);
-            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
+            collide_shape::<FIRST>(collider, |point| tapered_capsule(point, &profile), block)
         }
         Shape::Cylinder {
             radius,
             half_height,
-        } => {
-            let distance = |point| cylinder(point, radius, half_height);
-            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
-        }
+        } => collide_shape::<FIRST>(
+            collider,
+            |point| cylinder(point, radius, half_height),
+            block,
+        ),
         Shape::Cone {
             radius,
             half_height,
         } => {
             let profile = ConeProfile::new(radius, half_height);
-            let distance = |point| cone(point, &profile);
-            collide_shape::<FIRST>(collider, distance, x, y, z, dx, dy, dz, w, touches, start)
+            collide_shape::<FIRST>(collider, |point| cone(point, &profile), block)
         }
     }
 }
@@ -254,20 +251,10 @@ fn collide_block<const FIRST: bool>(
 fn collide_shape<const FIRST: bool>(
     collider: &ColliderAtSubstep,
     distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
-    x: &mut [f32],
-    y: &mut [f32],
-    z: &mut [f32],
-    dx: &mut [f32],
-    dy: &mut [f32],
-    dz: &mut [f32],
-    w: &[f32],
-    touches: &mut [f32],
-    start: &mut [[f32; BLOCK]; 3],
+    block: &mut ContactBlock,
 ) -> bool {
     let near = |at: Vec3| collider.depth(at, distance) > 0.0;
-    collide_near::<FIRST>(
-        collider, near, distance, x, y, z, dx, dy, dz, w, touches, start,
-    )
+    collide_near::<FIRST>(collider, near, distance, block)
 }
 
 /// [`collide_block`] for a shape given by its distance function and a cheaper test for proximity. Small
@@ -277,23 +264,22 @@ fn collide_near<const FIRST: bool>(
     collider: &ColliderAtSubstep,
     near: impl Fn(Vec3) -> bool + Copy,
     distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
-    x: &mut [f32],
-    y: &mut [f32],
-    z: &mut [f32],
-    dx: &mut [f32],
-    dy: &mut [f32],
-    dz: &mut [f32],
-    w: &[f32],
-    touches: &mut [f32],
-    start: &mut [[f32; BLOCK]; 3],
+    block: &mut ContactBlock,
 ) -> bool {
+    let ContactBlock {
+        x: [x, y, z],
+        d: [dx, dy, dz],
+        w,
+        touches,
+        start,
+    } = block;
     let mut touched = false;
     for first in (0..w.len()).step_by(SUB_BLOCK) {
         let range = first..w.len().min(first + SUB_BLOCK);
         let r = range.clone();
         if any_near(&x[r.clone()], &y[r.clone()], &z[r.clone()], &w[r], near) {
             if FIRST && !touched {
-                record_start(start, touches, [&*x, y, z], [&*dx, dy, dz]);
+                record_start(start, touches, [x, y, z], [dx, dy, dz]);
             }
             touched = true;
             resolve_contacts(
@@ -326,7 +312,8 @@ fn any_near(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> b
     any != 0
 }
 
-/// Resolves the contacts of a sub-block of particles with a collider.
+/// Resolves the contacts of a sub-block of particles with a collider. Slices as parameters do not overlap for the
+/// compiler, and those in a struct may; so there is one for each plane.
 #[inline(always)]
 fn resolve_contacts(
     collider: &ColliderAtSubstep,
@@ -355,9 +342,9 @@ fn resolve_contacts(
         let touches = (depth > 0.0) & (w[i] != 0.0);
         counts[i] += select(touches, 1.0, 0.0);
         let [push_out, approach, friction] = collider.respond(displacement, local, normal, depth);
-        let push_out = choose(touches, push_out, Vec3::splat(-0.0));
-        let approach = choose(touches, approach, Vec3::ZERO);
-        let friction = choose(touches, friction, Vec3::ZERO);
+        let push_out = select_vec3(touches, push_out, Vec3::splat(-0.0));
+        let approach = select_vec3(touches, approach, Vec3::ZERO);
+        let friction = select_vec3(touches, friction, Vec3::ZERO);
         let position = position + push_out - friction;
         let displacement = displacement - approach - friction;
         (x[i], y[i], z[i]) = position.into();

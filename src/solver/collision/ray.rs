@@ -18,8 +18,22 @@ pub struct RayHit {
 /// not slip between triangles by rounding.
 const EDGE_TOLERANCE: f32 = 1e-5;
 
-/// Returns the nearest triangle hit by a ray, from either side (Möller and Trumbore, "Fast, Minimum Storage
-/// Ray/Triangle Intersection", 1997). `position` returns the position of each particle.
+/// Returns where a ray hits the plane of a triangle: the distance in multiples of the length of its direction, and
+/// the barycentric weights of the second and third corners (Möller and Trumbore, "Fast, Minimum Storage
+/// Ray/Triangle Intersection", 1997).
+pub(in crate::solver) fn intersect_triangle(
+    origin: Vec3,
+    direction: Vec3,
+    [a, b, c]: [Vec3; 3],
+) -> [f32; 3] {
+    let (ab, ac, from_a) = (b - a, c - a, origin - a);
+    let across = direction.cross(ac);
+    let turned = from_a.cross(ab);
+    let determinant = ab.dot(across);
+    [ac.dot(turned), from_a.dot(across), direction.dot(turned)].map(|n| n / determinant)
+}
+
+/// Returns the nearest triangle hit by a ray, from either side. `position` returns the position of each particle.
 pub fn cast_on_triangles(
     origin: Vec3,
     direction: Vec3,
@@ -29,21 +43,12 @@ pub fn cast_on_triangles(
     let mut best: Option<RayHit> = None;
     for (index, corners) in (0..).zip(triangles) {
         let [a, b, c] = corners.map(&position);
-        let (ab, ac) = (b - a, c - a);
-        let across = direction.cross(ac);
-        let determinant = ab.dot(across);
-        if determinant == 0.0 {
-            continue;
-        }
-        let from_a = origin - a;
-        let u = from_a.dot(across) / determinant;
-        let turned = from_a.cross(ab);
-        let v = direction.dot(turned) / determinant;
-        let distance = ac.dot(turned) / determinant;
+        // Infinite or NaN for a ray parallel to the triangle.
+        let [distance, u, v] = intersect_triangle(origin, direction, [a, b, c]);
         let nearest = best.map_or(f32::INFINITY, |hit| hit.distance);
         let inside = u >= -EDGE_TOLERANCE && v >= -EDGE_TOLERANCE && u + v <= 1.0 + EDGE_TOLERANCE;
         if inside && distance >= 0.0 && distance < nearest {
-            let normal = ab.cross(ac);
+            let normal = (b - a).cross(c - a);
             best = Some(RayHit {
                 distance,
                 index,

@@ -20,6 +20,7 @@ use crate::solver::{
         collider::Collider,
         narrow_phase::ColliderAtSubstep,
     },
+    parallel::split::chunk_ranges,
     particles::ParticleArrays,
     simd::soa::{Bounds, SoaVec3, bounds, union},
     triangles::Triangles,
@@ -85,9 +86,9 @@ impl TriangleContacts {
         self.groups.clear();
         self.starts.clear();
         self.starts.push(0);
-        for first in (0..count).step_by(BLOCK) {
+        for block in chunk_ranges(0..count, BLOCK) {
             let begin = self.groups.len();
-            for triangle in first..(first + BLOCK).min(count) {
+            for triangle in block {
                 for corner in triangles.indices.at(triangle) {
                     let group = corner / GROUP as u32;
                     if !self.groups[begin..].contains(&group) {
@@ -123,18 +124,15 @@ impl TriangleContacts {
             .blocks
             .iter()
             .fold(EMPTY_BOUNDS, |a, b| union(&a, b));
-        let is_small =
-            |c: &&ColliderAtSubstep| c.round_radius() + c.thickness() < self.longest_edge;
+        let is_small = |c: &&ColliderAtSubstep| c.round_radius() + c.thickness < self.longest_edge;
         let small = colliders.iter().filter(is_small);
         let mut any_near = false;
         for collider in small.filter(|c| c.may_touch_swept(&whole)) {
             any_near = true;
-            for (block_index, block) in scratch.blocks.iter().enumerate() {
-                if !collider.may_touch_swept(block) {
-                    continue;
-                }
-                let first = block_index * BLOCK;
-                for triangle in first..(first + BLOCK).min(triangles.indices.len()) {
+            let blocks = chunk_ranges(0..triangles.indices.len(), BLOCK);
+            let blocks = blocks.zip(&scratch.blocks);
+            for (block, _) in blocks.filter(|(_, bounds)| collider.may_touch_swept(bounds)) {
+                for triangle in block {
                     let corners = triangles.indices.at(triangle).map(|i| i as usize);
                     let moving = MovingTriangle {
                         corners,
@@ -209,7 +207,7 @@ impl MovingTriangle {
         let deepest = crossings.reduce(|a, b| if b.2 > a.2 { b } else { a });
         if let Some((weights, normal, beyond)) = deepest {
             let local = collider.local_point(interpolate(&self.now, weights));
-            let depth = beyond + collider.thickness();
+            let depth = beyond + collider.thickness;
             self.push(p, weights, |displacement| {
                 collider.respond_along(displacement, local, normal, depth)
             });

@@ -4,6 +4,7 @@
 //! ticks (value noise, after Perlin, "An Image Synthesizer", 1985). All arithmetic is on integers or + − × ÷, so
 //! the same time gives the same wind on every machine.
 
+use crate::solver::math::smoothstep;
 use bevy::math::Vec3;
 
 /// Time between ticks of the slow octave of a gust, s.
@@ -39,7 +40,7 @@ fn noise(seconds: f64, stream: u64) -> f32 {
 fn value_noise(at: f64, stream: u64) -> f32 {
     let tick = at.floor();
     let f = (at - tick) as f32;
-    let weight = f * f * (3.0 - 2.0 * f);
+    let weight = smoothstep(f);
     // A non-finite time saturates: some finite wind, never a panic.
     let tick = tick as i64;
     let (from, to) = (

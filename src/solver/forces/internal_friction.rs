@@ -20,7 +20,7 @@
 use crate::solver::{
     parallel::workers::PARTICLES_PER_PART,
     particles::{
-        ParticleArrays,
+        ParticleArrays, for_each_pinned,
         rigid_motion::{
             BestFitBody, LaneSums, RigidMotion, add_lane_sums, add_rigid_motion, particle_sums,
         },
@@ -51,19 +51,10 @@ pub(crate) fn apply_internal_friction(p: &mut ParticleArrays, deceleration: f32,
 /// Returns the mean motion of the pins; `None` if there are none.
 fn mean_pin_motion(p: &ParticleArrays) -> Option<RigidMotion> {
     let (mut sum, mut count) = (DVec3::ZERO, 0_u32);
-    // Few particles are pinned, so blocks of memory without a pinned one are skipped.
-    for (group, masses) in p.inverse_mass.chunks(64).enumerate() {
-        let pinned: u32 = masses.iter().map(|&w| u32::from(w == 0.0)).sum();
-        if pinned == 0 {
-            continue;
-        }
-        for (i, &w) in (64 * group..).zip(masses) {
-            if w == 0.0 {
-                sum += p.displacement.get(i).as_dvec3();
-                count += 1;
-            }
-        }
-    }
+    for_each_pinned(&p.inverse_mass, |i| {
+        sum += p.displacement.get(i).as_dvec3();
+        count += 1;
+    });
     (count > 0).then(|| RigidMotion {
         translation: (sum / f64::from(count)).as_vec3(),
         ..RigidMotion::default()

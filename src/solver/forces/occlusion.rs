@@ -10,7 +10,7 @@
 
 use crate::solver::{
     collision::{collider::Collider, shape::Shape},
-    math::pose::Pose,
+    math::{pose::Pose, smoothstep},
     simd::soa::Bounds,
 };
 use bevy::math::{Mat3, Vec3};
@@ -103,9 +103,8 @@ impl Occluder {
         }
         let (fraction, edge_width) = (at / length, spread * at);
         let blocked = ((edge_width - distance) / (edge_width + self.depth)).clamp(0.0, 1.0);
-        // Smoothstep: slope 0 on both sides of the soft edge.
-        let blocked = blocked * blocked * (3.0 - 2.0 * blocked);
-        blocked * (1.0 - fraction * fraction)
+        // Slope 0 on both sides of the soft edge.
+        smoothstep(blocked) * (1.0 - fraction * fraction)
     }
 }
 
@@ -223,14 +222,8 @@ mod tests {
             half_size: Vec3::new(2.0, 1.0, 2.0),
         };
         let table = Collider {
-            start: Pose {
-                rotation: Quat::IDENTITY,
-                translation: Vec3::ZERO,
-            },
-            end: Pose {
-                rotation: Quat::IDENTITY,
-                translation: Vec3::ZERO,
-            },
+            start: Pose::ORIGIN,
+            end: Pose::ORIGIN,
             ..collider(table, Vec3::ZERO)
         };
         assert!(exposure_at(&[table], Vec3::new(-1.9, 1.01, 0.0)) > 0.8);

@@ -127,9 +127,8 @@ fn add_volume_gradient(
     let mut buffer = [[0; 3]; BLOCK];
     let mut volume = 0.0_f64;
     let mut origin = None;
-    for first in (0..triangles.len()).step_by(BLOCK) {
-        let block = first..(first + BLOCK).min(triangles.len());
-        for &corners in triangles.unpack(block, &mut buffer) {
+    for number in 0..triangles.blocks() {
+        for &corners in triangles.block(number, &mut buffer) {
             let [a, b, c] = corners.map(|i| particles.position.get(i as usize));
             let vector = (b - a).cross(c - a) / 6.0;
             // Relative to a corner of the surface: far from the origin, the sum would cancel.

@@ -5,7 +5,7 @@
 //! Synthesizer", 1985). All arithmetic is on integers or + − × ÷, so the same position and time give the same
 //! bits on every machine.
 
-use crate::solver::{simd::select, triangles::corners::BLOCK};
+use crate::solver::{math::smoothstep, simd::select, triangles::corners::BLOCK};
 use bevy::math::Vec3;
 
 /// Turbulent wind.
@@ -66,7 +66,7 @@ impl NoiseLattice {
             .to_array()
             .map(|x| split_whole(f64::from(x) / f64::from(eddies.size)));
         let (tick, part) = split_whole(eddies.seconds / f64::from(eddies.period));
-        let later = smooth(part);
+        let later = smoothstep(part);
         let first = tick
             .wrapping_mul(HASH_MULTIPLIERS[3])
             .wrapping_add(mix(eddies.seed));
@@ -145,7 +145,7 @@ impl NoiseLattice {
         // Far out, beyond the range of `i32`, any fraction will do.
         let fraction = select((0.0..=1.0).contains(&fraction), fraction, 0.0);
         let key = (cell as u32).wrapping_mul(HASH_MULTIPLIERS[axis]);
-        (key.wrapping_add(self.base[axis]), smooth(fraction))
+        (key.wrapping_add(self.base[axis]), smoothstep(fraction))
     }
 
     /// Maps 0 to [`MAX_RANDOM`] to −strength to +strength.
@@ -161,12 +161,6 @@ fn split_whole(at: f64) -> (u32, f32) {
     let fraction = (at - floor) as f32;
     let fraction = if fraction.is_finite() { fraction } else { 0.0 };
     (floor as i64 as u32, fraction)
-}
-
-/// Smoothstep.
-#[inline(always)]
-fn smooth(fraction: f32) -> f32 {
-    fraction * fraction * (3.0 - 2.0 * fraction)
 }
 
 /// Returns the hash key and the interpolation weight of one of the eight corners of a cell.

@@ -1,6 +1,9 @@
 //! Local wind: fans, explosions and vortices in a region of space.
 
-use crate::solver::{math::pose::Pose, simd::select};
+use crate::solver::{
+    math::{pose::Pose, smoothstep},
+    simd::select,
+};
 use bevy::{
     math::{Mat3, Vec3},
     reflect::{Reflect, prelude::ReflectDefault},
@@ -159,7 +162,7 @@ impl Falloff {
         let factor = match self {
             Self::None => 1.0,
             Self::Linear => 1.0 - q,
-            Self::Smooth => 1.0 - q * q * (3.0 - 2.0 * q),
+            Self::Smooth => 1.0 - smoothstep(q),
         };
         select(q <= 1.0, factor, 0.0)
     }
@@ -180,11 +183,7 @@ impl Zone {
 /// Zone relative to the origin of a cloth.
 #[derive(Clone, Copy)]
 pub(in crate::solver) struct LocalZone {
-    shape: ZoneShape,
-    flow: ZoneFlow,
-    falloff: Falloff,
-    strength: f32,
-    core: f32,
+    zone: Zone,
     centre: Vec3,
     axes: Mat3,
 }
@@ -192,18 +191,14 @@ pub(in crate::solver) struct LocalZone {
 impl LocalZone {
     pub(in crate::solver) fn new(zone: &Zone, origin: Vec3) -> Self {
         Self {
-            shape: zone.shape,
-            flow: zone.flow,
-            falloff: zone.falloff,
-            strength: zone.strength,
-            core: zone.core,
+            zone: *zone,
             centre: zone.pose.translation - origin,
             axes: Mat3::from_quat(zone.pose.rotation),
         }
     }
 
     pub(in crate::solver) fn reaches(&self, bounds: [Vec3; 2]) -> bool {
-        self.strength != 0.0 && self.shape.reaches(self.centre, bounds)
+        self.zone.strength != 0.0 && self.zone.shape.reaches(self.centre, bounds)
     }
 
     #[inline(always)]
@@ -211,8 +206,9 @@ impl LocalZone {
         let from_centre = position - self.centre;
         let [x, y, z] = [self.axes.x_axis, self.axes.y_axis, self.axes.z_axis];
         let local = Vec3::new(x.dot(from_centre), y.dot(from_centre), z.dot(from_centre));
-        let factor = self.falloff.factor(self.shape.normalized_distance(local));
-        let velocity = self.flow.velocity(local, self.core) * (self.strength * factor);
+        let zone = &self.zone;
+        let factor = zone.falloff.factor(zone.shape.normalized_distance(local));
+        let velocity = zone.flow.velocity(local, zone.core) * (zone.strength * factor);
         x * velocity.x + y * velocity.y + z * velocity.z
     }
 }
@@ -229,10 +225,7 @@ mod tests {
             falloff,
             strength: 8.0,
             core: 0.1,
-            pose: Pose {
-                rotation: Quat::IDENTITY,
-                translation: Vec3::new(1.0, 2.0, 3.0),
-            },
+            pose: Pose::from_translation(Vec3::new(1.0, 2.0, 3.0)),
         }
     }
 

@@ -87,16 +87,7 @@ impl ClosestOnTriangle {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Returns a pseudo-random number from −1 to 1.
-    fn noise(i: usize, stream: usize) -> f32 {
-        let mixed = (i * 7919 + stream * 104_729) % 65_537;
-        (mixed * mixed % 65_537) as f32 / 32_768.5 - 1.0
-    }
-
-    fn point(i: usize, stream: usize) -> Vec3 {
-        Vec3::from([0, 1, 2].map(|axis| noise(i, stream + axis)))
-    }
+    use crate::solver::math::noise::noise_point as point;
 
     #[test]
     fn no_point_of_a_triangle_is_nearer_than_the_closest_point() {

@@ -2,15 +2,20 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `mod` | e^(−x) without the platform's `exp` |
+//! | `mod` | e^(−x) without the platform's `exp`; smoothstep |
 //! | `pose` | rigid poses |
 //! | `closest_point` | closest point on a triangle |
 //! | `sort` | sorting of per-particle lists |
+//! | `particle_lists` | one list per particle |
+//! | `noise` | pseudo-random numbers for tests |
 //! | `bits` | serialization of numbers that may be infinite (feature `serialize`) |
 
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub(crate) mod closest_point;
+#[cfg(test)]
+pub(in crate::solver) mod noise;
+pub(in crate::solver) mod particle_lists;
 pub(crate) mod pose;
 pub(in crate::solver) mod sort;
 
@@ -36,6 +41,12 @@ pub(crate) fn exp_neg(x: f64) -> f64 {
         e *= e;
     }
     e
+}
+
+/// Smoothstep, 3f² − 2f³: from 0 to 1, with slope 0 at both ends.
+#[inline(always)]
+pub(in crate::solver) fn smoothstep(f: f32) -> f32 {
+    f * f * (3.0 - 2.0 * f)
 }
 
 #[cfg(test)]

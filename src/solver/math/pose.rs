@@ -14,10 +14,15 @@ pub struct Pose {
 
 impl Pose {
     /// Identity pose.
-    pub const ORIGIN: Self = Self {
-        rotation: Quat::IDENTITY,
-        translation: Vec3::ZERO,
-    };
+    pub const ORIGIN: Self = Self::from_translation(Vec3::ZERO);
+
+    /// Returns an unrotated pose at this position, m.
+    pub const fn from_translation(translation: Vec3) -> Self {
+        Self {
+            rotation: Quat::IDENTITY,
+            translation,
+        }
+    }
 
     /// Returns whether every number is finite and the rotation is normalized.
     pub fn is_valid(&self) -> bool {

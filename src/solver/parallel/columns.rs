@@ -4,7 +4,10 @@
 //! counterpart. All `unsafe` code of this file relies on one invariant: each number of the plane belongs to at
 //! most one strip.
 
-use super::workers::PartIterator;
+use super::{
+    split::{Cut, Split},
+    workers::PartIterator,
+};
 use std::{marker::PhantomData, ops::Range};
 
 /// Neighbouring columns of a plane: the same range of each row.
@@ -37,13 +40,12 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Splits the columns into strips of these ranges. Each range begins where the one before ends, the first at
-    /// 0; ranges are clipped to the plane.
+    /// Splits the columns into strips of these ranges; see [`Split`].
     pub(in crate::solver) fn strips<I: PartIterator<Item = Range<usize>>>(
         self,
         ranges: I,
-    ) -> Strips<'a, I> {
-        Strips { left: self, ranges }
+    ) -> Split<Self, I> {
+        Split { left: self, ranges }
     }
 
     /// Returns the distance between rows.
@@ -68,52 +70,32 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Iterator over strips, from both sides.
-#[derive(Debug)]
-pub(in crate::solver) struct Strips<'a, I> {
-    /// Columns that have not been returned yet.
-    left: Columns<'a>,
-    ranges: I,
-}
-
-impl<'a, I: PartIterator<Item = Range<usize>>> Iterator for Strips<'a, I> {
-    type Item = Columns<'a>;
-
-    fn next(&mut self) -> Option<Columns<'a>> {
-        let left = &mut self.left;
-        // Ownership moves from `left` to the strip for the columns before `width`; `left` keeps the others.
-        let width = self.ranges.next()?.len().min(left.width);
+impl Cut for Columns<'_> {
+    fn cut_front(&mut self, size: usize) -> Self {
+        // Ownership moves to the strip for the columns before `width`; `self` keeps the others.
+        let width = size.min(self.width);
         let strip = Columns {
             width,
             plane: PhantomData,
-            ..*left
+            ..*self
         };
-        left.first = left.first.wrapping_add(width);
-        left.width -= width;
-        Some(strip)
+        self.first = self.first.wrapping_add(width);
+        self.width -= width;
+        strip
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.ranges.size_hint()
-    }
-}
-
-impl<I: PartIterator<Item = Range<usize>>> DoubleEndedIterator for Strips<'_, I> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let left = &mut self.left;
-        // Ownership moves from `left` to the strip for the last columns; `left` keeps the others.
-        let width = self.ranges.next_back()?.len().min(left.width);
-        left.width -= width;
-        Some(Columns {
-            first: left.first.wrapping_add(left.width),
+    fn cut_back(&mut self, size: usize) -> Self {
+        // Ownership moves to the strip for the last columns; `self` keeps the others.
+        let width = size.min(self.width);
+        self.width -= width;
+        Columns {
+            first: self.first.wrapping_add(self.width),
             width,
             plane: PhantomData,
-            ..*left
-        })
+            ..*self
+        }
     }
 }
-
-impl<I: PartIterator<Item = Range<usize>>> ExactSizeIterator for Strips<'_, I> {}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `workers` | the threads of a cloth, and the parts of its work |
-//! | `split` | parts of a slice, of different lengths |
+//! | `split` | parts of a slice, of different lengths; parts of a range |
 //! | `columns` | strips of columns of a plane, which several threads may write |
 
 pub(in crate::solver) mod columns;

@@ -1,36 +1,68 @@
-//! Splits a slice into parts of different lengths, from both ends.
+//! Splits slices and columns into parts of different lengths, from both ends; splits a range into ranges of one size.
 
 use super::workers::PartIterator;
 use std::{mem::take, ops::Range};
 
-/// Iterator over the parts of a slice; see [`split`].
-#[derive(Debug)]
-pub(in crate::solver) struct Split<'a, I> {
-    left: &'a mut [f32],
-    ranges: I,
+/// Splits a range into consecutive ones of this size; the last one may be shorter.
+pub(in crate::solver) fn chunk_ranges(
+    range: Range<usize>,
+    size: usize,
+) -> impl Iterator<Item = Range<usize>> {
+    let starts = range.clone().step_by(size);
+    starts.map(move |start| start..(start + size).min(range.end))
 }
 
-/// Splits a slice into parts at these ranges. Each range begins where the one before ends, the first at 0. An
-/// empty slice yields as many empty parts.
+/// Data that can be cut in two.
+pub(in crate::solver) trait Cut: Sized {
+    /// Takes off the first `size` elements, or all if there are fewer.
+    fn cut_front(&mut self, size: usize) -> Self;
+
+    /// Takes off the last `size` elements, or all if there are fewer.
+    fn cut_back(&mut self, size: usize) -> Self;
+}
+
+impl Cut for &mut [f32] {
+    fn cut_front(&mut self, size: usize) -> Self {
+        let size = size.min(self.len());
+        let (part, left) = take(self).split_at_mut(size);
+        *self = left;
+        part
+    }
+
+    fn cut_back(&mut self, size: usize) -> Self {
+        let size = self.len().saturating_sub(size);
+        let (left, part) = take(self).split_at_mut(size);
+        *self = left;
+        part
+    }
+}
+
+/// Iterator over the parts of some data, at these ranges. Each range begins where the one before ends, the first at 0;
+/// ranges are clipped to the data, and empty data yield as many empty parts.
+#[derive(Debug)]
+pub(in crate::solver) struct Split<T, I> {
+    /// Data that have not been returned yet.
+    pub(super) left: T,
+    pub(super) ranges: I,
+}
+
+/// Splits a slice into parts at these ranges; see [`Split`].
 pub(in crate::solver) fn split<I: PartIterator<Item = Range<usize>>>(
     slice: &mut [f32],
     ranges: I,
-) -> Split<'_, I> {
+) -> Split<&mut [f32], I> {
     Split {
         left: slice,
         ranges,
     }
 }
 
-impl<'a, I: PartIterator<Item = Range<usize>>> Iterator for Split<'a, I> {
-    type Item = &'a mut [f32];
+impl<T: Cut, I: PartIterator<Item = Range<usize>>> Iterator for Split<T, I> {
+    type Item = T;
 
-    fn next(&mut self) -> Option<Self::Item> {
+    fn next(&mut self) -> Option<T> {
         let size = self.ranges.next()?.len();
-        let left = take(&mut self.left);
-        let (part, left) = left.split_at_mut(size.min(left.len()));
-        self.left = left;
-        Some(part)
+        Some(self.left.cut_front(size))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -38,39 +70,11 @@ impl<'a, I: PartIterator<Item = Range<usize>>> Iterator for Split<'a, I> {
     }
 }
 
-impl<I: PartIterator<Item = Range<usize>>> DoubleEndedIterator for Split<'_, I> {
-    fn next_back(&mut self) -> Option<Self::Item> {
+impl<T: Cut, I: PartIterator<Item = Range<usize>>> DoubleEndedIterator for Split<T, I> {
+    fn next_back(&mut self) -> Option<T> {
         let size = self.ranges.next_back()?.len();
-        let left = take(&mut self.left);
-        let (left, part) = left.split_at_mut(left.len().saturating_sub(size));
-        self.left = left;
-        Some(part)
+        Some(self.left.cut_back(size))
     }
 }
 
-impl<I: PartIterator<Item = Range<usize>>> ExactSizeIterator for Split<'_, I> {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_from_both_ends_cover_the_slice() {
-        let mut numbers: Vec<f32> = (0..10).map(|i| i as f32).collect();
-        let ranges = [0..3, 3..4, 4..4, 4..9, 9..10];
-        for front in 0..=5 {
-            let mut parts = split(&mut numbers, ranges.clone().into_iter());
-            assert_eq!(parts.len(), 5);
-            let mut all: Vec<_> = (0..front).filter_map(|_| parts.next()).collect();
-            let mut back: Vec<_> = (front..5).filter_map(|_| parts.next_back()).collect();
-            assert!(parts.next().is_none());
-            back.reverse();
-            all.extend(back);
-            for (part, range) in all.iter().zip(&ranges) {
-                assert!(part.iter().map(|x| *x as usize).eq(range.clone()));
-            }
-        }
-        let mut nothing = split(&mut [], ranges.into_iter());
-        assert!(nothing.by_ref().all(|part| part.is_empty()));
-    }
-}
+impl<T: Cut, I: PartIterator<Item = Range<usize>>> ExactSizeIterator for Split<T, I> {}

@@ -71,6 +71,22 @@ pub struct ParticleArrays {
     pub(super) in_phase: bool,
 }
 
+/// Calls `visit` with the index of each pinned particle, from the inverse masses of all.
+pub(super) fn for_each_pinned(inverse_mass: &[f32], mut visit: impl FnMut(usize)) {
+    // Few particles are pinned, so groups without a pin are skipped as a whole.
+    for (group, masses) in inverse_mass.chunks(64).enumerate() {
+        let pinned: u32 = masses.iter().map(|&w| u32::from(w == 0.0)).sum();
+        if pinned == 0 {
+            continue;
+        }
+        for (i, &w) in (64 * group..).zip(masses) {
+            if w == 0.0 {
+                visit(i);
+            }
+        }
+    }
+}
+
 impl ParticleArrays {
     /// Returns particles with velocity 0. `positions` are relative to `origin`, m; `inverse_mass` in 1/kg.
     /// A missing or bad inverse mass (negative, NaN, infinite) becomes 0, which pins the particle.
@@ -161,18 +177,7 @@ impl ParticleArrays {
                 previous.copy_from_slice(position);
                 a.fill(0.0);
             }
-            // Few particles are pinned, so groups without a pin are skipped as a whole.
-            for (group, masses) in w.chunks(64).enumerate() {
-                let pinned: u32 = masses.iter().map(|&w| u32::from(w == 0.0)).sum();
-                if pinned == 0 {
-                    continue;
-                }
-                for (i, &w) in (64 * group..).zip(masses) {
-                    if w == 0.0 {
-                        d.iter_mut().for_each(|plane| plane[i] = 0.0);
-                    }
-                }
-            }
+            for_each_pinned(w, |i| d.iter_mut().for_each(|plane| plane[i] = 0.0));
         });
         if let Some(frame_motion) = frame_motion {
             frame_motion.apply(self);
@@ -208,7 +213,7 @@ impl ParticleArrays {
             &mut self.previous,
             &mut self.predicted,
         ] {
-            for plane in [&mut vectors.x, &mut vectors.y, &mut vectors.z] {
+            for plane in vectors.planes_mut() {
                 // Exact for a copy (a = b), whatever the fraction.
                 let between = plane[a] + (plane[b] - plane[a]) * fraction;
                 plane.push(between);
@@ -227,9 +232,9 @@ impl ParticleArrays {
             &self.previous,
             &self.predicted,
         ];
-        let planes = vectors.iter().flat_map(|v| [&v.x, &v.y, &v.z]);
+        let planes = vectors.iter().flat_map(|v| v.planes());
         planes
-            .chain([&self.inverse_mass])
+            .chain([&self.inverse_mass[..]])
             .all(|plane| plane.len() == self.len())
             && self.last_dt.is_finite()
             && self.last_dt > 0.0
@@ -242,10 +247,10 @@ impl ParticleArrays {
 
     /// [`is_finite`](Self::is_finite), for the check in each step.
     pub(crate) fn all_finite(&self, workers: &mut Workers) -> bool {
-        let (x, d, a) = (&self.position, &self.displacement, &self.acceleration);
-        let planes = [&x.x, &x.y, &x.z, &d.x, &d.y, &d.z, &a.x, &a.y, &a.z];
+        let vectors = [&self.position, &self.displacement, &self.acceleration];
+        let planes = vectors.map(SoaVec3::planes);
         let finite = AtomicBool::new(true);
-        workers.for_each_part(planes.into_iter(), |plane| {
+        workers.for_each_part(planes.as_flattened().iter(), |plane| {
             if !all_finite(plane) {
                 finite.store(false, Ordering::Relaxed);
             }
@@ -256,7 +261,7 @@ impl ParticleArrays {
     /// Computes a hash of the bits of all positions and displacements and of the origin (FNV-1a, 64 bits), to
     /// compare two runs.
     pub fn state_hash(&self) -> u64 {
-        let planes = [&self.position, &self.displacement].map(|v| [&v.x, &v.y, &v.z]);
+        let planes = [&self.position, &self.displacement].map(SoaVec3::planes);
         planes
             .iter()
             .flatten()
@@ -271,14 +276,8 @@ impl ParticleArrays {
     /// Writes the positions at the beginning of the substep, m. Call after everything else that moves particles,
     /// before displacements are updated.
     pub(in crate::solver) fn copy_substep_start(&self, start: &mut SoaVec3) {
-        let displacement = [
-            &self.displacement.x,
-            &self.displacement.y,
-            &self.displacement.z,
-        ];
-        let predicted = [&self.predicted.x, &self.predicted.y, &self.predicted.z];
-        let planes = [&mut start.x, &mut start.y, &mut start.z].into_iter();
-        for ((start, displacement), predicted) in planes.zip(displacement).zip(predicted) {
+        let planes = start.planes_mut().into_iter().zip(self.predicted.planes());
+        for ((start, predicted), displacement) in planes.zip(self.displacement.planes()) {
             start.clear();
             start.extend(predicted.iter().zip(displacement).map(|(x, d)| x - d));
         }

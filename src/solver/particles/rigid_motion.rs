@@ -58,75 +58,15 @@ pub(in crate::solver) struct BestFitBody {
 impl BestFitBody {
     pub(in crate::solver) fn fit(p: &ParticleArrays) -> Self {
         let origin = p.position.get(0);
-        let mut sums = [0.0; SUMS];
-        let parts = p
-            .position
-            .chunks(PARTICLES_PER_PART)
-            .zip(p.displacement.chunks(PARTICLES_PER_PART));
-        for ((x, d), w) in parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART)) {
-            let mut lanes = [[0.0; LANES]; SUMS];
-            dispatch(BodySums {
-                x,
-                d,
-                w,
-                origin: origin.into(),
-                lanes: &mut lanes,
-            });
-            add_lane_sums(&lanes, &mut sums);
-        }
-        let [
-            mass,
-            x,
-            y,
-            z,
-            px,
-            py,
-            pz,
-            lx,
-            ly,
-            lz,
-            xx,
-            yy,
-            zz,
-            xy,
-            yz,
-            zx,
-        ] = sums;
+        let [mass, x, y, z, px, py, pz, lx, ly, lz, moments @ ..] = body_sums(p, origin);
         let centre = DVec3::new(x, y, z) / mass;
-        let (cx, cy, cz) = (centre.x, centre.y, centre.z);
-        let (xx, yy, zz) = (
-            xx - mass * cx * cx,
-            yy - mass * cy * cy,
-            zz - mass * cz * cz,
-        );
-        let (xy, yz, zx) = (
-            xy - mass * cx * cy,
-            yz - mass * cy * cz,
-            zx - mass * cz * cx,
-        );
-        let inertia = |regularization: f64| {
-            DMat3::from_cols(
-                DVec3::new(yy + zz + regularization, -xy, -zx),
-                DVec3::new(-xy, zz + xx + regularization, -yz),
-                DVec3::new(-zx, -yz, xx + yy + regularization),
-            )
-        };
-        // A straight rope has no inertia about its axis; it has no angular momentum about it either.
-        let trace = xx + yy + zz;
-        let is_line = inertia(0.0).determinant() < 1e-5 * trace * trace * trace;
-        let inverse = inertia(if is_line { 1e-6 * trace } else { 0.0 }).inverse();
         Self {
             origin,
             mass,
             centre,
             momentum: DVec3::new(px, py, pz),
             angular_momentum: DVec3::new(lx, ly, lz),
-            // A single particle does not rotate.
-            inverse_inertia: if inverse.is_finite() {
-                inverse
-            } else {
-                DMat3::ZERO
-            },
+            inverse_inertia: inverse_inertia(mass, centre, moments),
         }
     }
 
@@ -138,6 +78,52 @@ impl BestFitBody {
             translation: (momentum / self.mass).as_vec3(),
             rotation: rotation.as_vec3(),
         }
+    }
+}
+
+/// Returns the sums over all particles.
+fn body_sums(p: &ParticleArrays, origin: Vec3) -> [f64; SUMS] {
+    let mut sums = [0.0; SUMS];
+    let parts = p
+        .position
+        .chunks(PARTICLES_PER_PART)
+        .zip(p.displacement.chunks(PARTICLES_PER_PART));
+    for ((x, d), w) in parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART)) {
+        let mut lanes = [[0.0; LANES]; SUMS];
+        dispatch(BodySums {
+            x,
+            d,
+            w,
+            origin: origin.into(),
+            lanes: &mut lanes,
+        });
+        add_lane_sums(&lanes, &mut sums);
+    }
+    sums
+}
+
+/// Returns the inverse of the inertia tensor about the centre of mass, from the second moments about the origin.
+fn inverse_inertia(mass: f64, centre: DVec3, moments: [f64; 6]) -> DMat3 {
+    let [xx, yy, zz, xy, yz, zx] = moments;
+    let (c, mc) = (centre, mass * centre);
+    let (xx, yy, zz) = (xx - mc.x * c.x, yy - mc.y * c.y, zz - mc.z * c.z);
+    let (xy, yz, zx) = (xy - mc.x * c.y, yz - mc.y * c.z, zx - mc.z * c.x);
+    let inertia = |regularization: f64| {
+        DMat3::from_cols(
+            DVec3::new(yy + zz + regularization, -xy, -zx),
+            DVec3::new(-xy, zz + xx + regularization, -yz),
+            DVec3::new(-zx, -yz, xx + yy + regularization),
+        )
+    };
+    // A straight rope has no inertia about its axis; it has no angular momentum about it either.
+    let trace = xx + yy + zz;
+    let is_line = inertia(0.0).determinant() < 1e-5 * trace * trace * trace;
+    let inverse = inertia(if is_line { 1e-6 * trace } else { 0.0 }).inverse();
+    // A single particle does not rotate.
+    if inverse.is_finite() {
+        inverse
+    } else {
+        DMat3::ZERO
     }
 }
 

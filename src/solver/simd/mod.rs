@@ -14,6 +14,7 @@
 pub mod aligned;
 pub mod soa;
 
+use bevy::math::Vec3;
 use std::{
     hint::select_unpredictable,
     sync::atomic::{AtomicU8, Ordering},
@@ -104,9 +105,15 @@ pub(crate) trait Kernel {
     /// inlined code is compiled with the instructions of the level.
     fn run(self);
 
-    /// Scalar reference: the same computation, one number at a time, as plain as possible.
+    /// Scalar reference: the same computation, one number at a time, as plain as possible. By default the kernel
+    /// itself, for kernels that consist of other functions with references.
     #[cfg(test)]
-    fn run_reference(self);
+    fn run_reference(self)
+    where
+        Self: Sized,
+    {
+        self.run();
+    }
 }
 
 /// Runs a kernel at the level in use.
@@ -157,6 +164,16 @@ fn wide<K: Kernel>(kernel: K, level: SimdLevel) {
 #[inline(always)]
 pub(crate) fn select(choose: bool, a: f32, b: f32) -> f32 {
     select_unpredictable(choose, a, b)
+}
+
+/// Selects all components of one of two vectors, as [`select`] does.
+#[inline(always)]
+pub(crate) fn select_vec3(choose: bool, a: Vec3, b: Vec3) -> Vec3 {
+    Vec3::new(
+        select(choose, a.x, b.x),
+        select(choose, a.y, b.y),
+        select(choose, a.z, b.z),
+    )
 }
 
 /// Runs tests at each level and with the scalar references.

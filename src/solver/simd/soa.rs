@@ -22,11 +22,8 @@ pub struct SoaVec3 {
 impl SoaVec3 {
     /// Returns `len` zero vectors.
     pub fn zeros(len: usize) -> Self {
-        Self {
-            x: AlignedVec::zeros(len),
-            y: AlignedVec::zeros(len),
-            z: AlignedVec::zeros(len),
-        }
+        let [x, y, z] = [(); 3].map(|()| AlignedVec::zeros(len));
+        Self { x, y, z }
     }
 
     /// Returns the number of vectors.
@@ -37,6 +34,18 @@ impl SoaVec3 {
     /// Returns whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.x.is_empty()
+    }
+
+    /// Returns the planes of x, y and z.
+    #[inline(always)]
+    pub(crate) fn planes(&self) -> [&[f32]; 3] {
+        [&self.x, &self.y, &self.z]
+    }
+
+    /// Returns the planes of x, y and z for changes; all must end with the same length.
+    #[inline(always)]
+    pub(crate) fn planes_mut(&mut self) -> [&mut AlignedVec; 3] {
+        [&mut self.x, &mut self.y, &mut self.z]
     }
 
     /// Returns the vector at `i`. Panics if `i` is out of range, as slices do.
@@ -63,23 +72,23 @@ impl SoaVec3 {
 
     /// Adds to every vector.
     pub(crate) fn add_all(&mut self, v: Vec3) {
-        for (plane, dv) in [(&mut self.x, v.x), (&mut self.y, v.y), (&mut self.z, v.z)] {
+        for (plane, dv) in self.planes_mut().into_iter().zip(v.to_array()) {
             plane.iter_mut().for_each(|c| *c += dv);
         }
     }
 
     /// Sets every vector to `v`.
     pub fn fill(&mut self, v: Vec3) {
-        self.x.fill(v.x);
-        self.y.fill(v.y);
-        self.z.fill(v.z);
+        for (plane, v) in self.planes_mut().into_iter().zip(v.to_array()) {
+            plane.fill(v);
+        }
     }
 
     /// Copies all of `other`, which must have the same length.
     pub fn copy_from(&mut self, other: &Self) {
-        self.x.copy_from_slice(&other.x);
-        self.y.copy_from_slice(&other.y);
-        self.z.copy_from_slice(&other.z);
+        for (plane, other) in self.planes_mut().into_iter().zip(other.planes()) {
+            plane.copy_from_slice(other);
+        }
     }
 
     /// Returns the vectors in order.
@@ -106,7 +115,7 @@ impl SoaVec3 {
 
     /// Returns whether every component is finite.
     pub fn is_finite(&self) -> bool {
-        all_finite(&self.x) && all_finite(&self.y) && all_finite(&self.z)
+        self.planes().into_iter().all(all_finite)
     }
 
     /// Returns the corners of the axis-aligned bounding box of all vectors; `None` if there are none. NaN
@@ -115,15 +124,15 @@ impl SoaVec3 {
         if self.is_empty() {
             return None;
         }
-        let [low, high] = bounds([&self.x, &self.y, &self.z]).map(Vec3::from);
+        let [low, high] = bounds(self.planes()).map(Vec3::from);
         Some((low, high))
     }
 
     /// Returns the bits of all components, plane by plane, for comparisons in tests.
     #[cfg(test)]
     pub(crate) fn bits(&self) -> impl Iterator<Item = u32> + '_ {
-        let planes = [&self.x, &self.y, &self.z].into_iter().flatten();
-        planes.map(|value| value.to_bits())
+        let values = self.planes().into_iter().flatten();
+        values.map(|value| value.to_bits())
     }
 }
 
@@ -300,7 +309,7 @@ mod tests {
                 .collect();
             let bits = same_bits(|| {
                 let (low, high) = v.bounds().unwrap_or_default();
-                let finite = [&v.x, &v.y, &v.z].map(|plane| u32::from(all_finite(plane)));
+                let finite = v.planes().map(|plane| u32::from(all_finite(plane)));
                 let bits = low.to_array().into_iter().chain(high.to_array());
                 bits.map(f32::to_bits).chain(finite).collect()
             });

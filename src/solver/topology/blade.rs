@@ -94,6 +94,9 @@ struct BladeCrossing {
     progress: f32,
 }
 
+/// Corner of a part of a divided triangle: its particle, and its position on the triangle.
+type PartCorner = (u32, BoundaryPoint);
+
 impl TopologyEdit<'_> {
     /// Cuts along a blade: every triangle crossed from edge to edge is severed. `start` is the end of the previous
     /// cut of the same stroke, from which this cut continues. Returns the particle where this cut ends, `None` if
@@ -158,7 +161,6 @@ impl TopologyEdit<'_> {
             positions.iter().map(|p| (p - base).dot(normal)).collect()
         };
         let stroke = (blade.to[0] + blade.to[1]) - (blade.from[0] + blade.from[1]);
-        let rest = |i: u32| self.target.rest[i as usize];
         let mut edges: Vec<([u32; 2], f32, f32)> = Vec::new();
         for corners in self.target.triangles.indices.iter() {
             let above = corners.map(|i| heights[i as usize] >= 0.0);
@@ -186,27 +188,27 @@ impl TopologyEdit<'_> {
         }
         let shortest = MIN_EDGE_FRACTION * self.target.edge_length;
         let spare = max_particles.saturating_sub(self.old_particles);
-        let mut planned: Vec<([u32; 2], BladeCrossing)> = Vec::new();
         let mut inserted = 0;
         for ([a, b], fraction, progress) in edges {
-            let length = (rest(b) - rest(a)).length();
+            let [from, to] = [a, b].map(|i| self.target.rest[i as usize]);
+            let length = (to - from).length();
             let near = (END_FRACTION * length).max(shortest);
             let from_ends = [fraction * length, (1.0 - fraction) * length];
             let at_end = from_ends[0].min(from_ends[1]) < near || inserted >= spare;
-            let end = if fraction < 0.5 { a } else { b };
-            inserted += usize::from(!at_end);
+            let particle = if !at_end {
+                inserted += 1;
+                self.insert_particle([a, b], fraction)
+            } else if fraction < 0.5 {
+                a
+            } else {
+                b
+            };
             let crossing = BladeCrossing {
-                particle: end,
+                particle,
                 fraction: (!at_end).then_some(fraction),
                 progress,
             };
-            planned.push(([a, b], crossing));
-        }
-        for (edge, mut crossing) in planned {
-            if let Some(fraction) = crossing.fraction {
-                crossing.particle = self.insert_particle(edge, fraction);
-            }
-            found.insert(edge, crossing);
+            found.insert([a, b], crossing);
         }
         found
     }
@@ -214,57 +216,10 @@ impl TopologyEdit<'_> {
     /// Divides a triangle at the new particles on its edges.
     fn divide(&mut self, triangle: u32, crossings: &[([u32; 2], BladeCrossing)]) {
         let corners = self.corners(triangle);
-        // The new particle on each side, and its fraction from the corner where the side begins.
-        let on_side: [Option<(u32, f32)>; 3] = std::array::from_fn(|k| {
-            let (i, j) = (corners[k], corners[(k + 1) % 3]);
-            let edge = [i.min(j), i.max(j)];
-            let (_, crossing) = crossings.iter().find(|(e, _)| *e == edge)?;
-            let fraction = crossing.fraction?;
-            let from_i = if i < j { fraction } else { 1.0 - fraction };
-            Some((crossing.particle, from_i))
-        });
-        type Point = (u32, BoundaryPoint);
-        let corner = |k: usize| -> Point { (corners[k % 3], BoundaryPoint::at((k % 3) as u8)) };
-        let point = |k: usize, (particle, fraction): (u32, f32)| -> Point {
-            let [from, to] = [k % 3, (k + 1) % 3].map(|k| k as u8);
-            (particle, BoundaryPoint { from, to, fraction })
-        };
-        let sides: Vec<usize> = (0..3).filter(|&k| on_side[k].is_some()).collect();
-        let at = |k: usize| point(k, on_side[k % 3].unwrap_or((corners[k % 3], 0.0)));
-        let parts: Vec<[Point; 3]> = match sides[..] {
-            [k] => vec![
-                [corner(k), at(k), corner(k + 2)],
-                [at(k), corner(k + 1), corner(k + 2)],
-            ],
-            [first, second] => {
-                // The two sides share the corner after `k`.
-                let k = if (first + 1) % 3 == second {
-                    first
-                } else {
-                    second
-                };
-                let (near, far) = (at(k), at((k + 1) % 3));
-                let mut parts = vec![[near, corner(k + 1), far]];
-                let rest = |(i, _): Point| self.target.rest[i as usize];
-                let one = (rest(near) - rest(corner(k + 2))).length_squared();
-                let other = (rest(far) - rest(corner(k))).length_squared();
-                if one <= other {
-                    parts.push([corner(k), near, corner(k + 2)]);
-                    parts.push([near, far, corner(k + 2)]);
-                } else {
-                    parts.push([corner(k), near, far]);
-                    parts.push([corner(k), far, corner(k + 2)]);
-                }
-                parts
-            }
-            [_, _, _] => vec![
-                [corner(0), at(0), at(2)],
-                [at(0), corner(1), at(1)],
-                [at(2), at(1), corner(2)],
-                [at(0), at(1), at(2)],
-            ],
-            _ => return,
-        };
+        let parts = self.divided_triangle(corners, crossings);
+        if parts.is_empty() {
+            return;
+        }
         let area = self.target.triangles.rest_area[triangle as usize];
         let mut pieces = Vec::with_capacity(parts.len());
         for (n, part) in parts.iter().enumerate() {
@@ -289,6 +244,53 @@ impl TopologyEdit<'_> {
         }
         self.divided.insert(triangle, pieces);
         self.affected.extend(corners);
+    }
+
+    /// Returns the triangles into which new particles on its sides divide a triangle; none without such particles.
+    fn divided_triangle(
+        &self,
+        corners: [u32; 3],
+        crossings: &[([u32; 2], BladeCrossing)],
+    ) -> Vec<[PartCorner; 3]> {
+        let new_on_side = |k: usize| -> Option<PartCorner> {
+            let next = (k + 1) % 3;
+            let (i, j) = (corners[k], corners[next]);
+            let edge = [i.min(j), i.max(j)];
+            let (_, crossing) = crossings.iter().find(|(e, _)| *e == edge)?;
+            let fraction = crossing.fraction?;
+            let point = BoundaryPoint {
+                from: k as u8,
+                to: next as u8,
+                fraction: if i < j { fraction } else { 1.0 - fraction },
+            };
+            Some((crossing.particle, point))
+        };
+        let on_side = [0, 1, 2].map(new_on_side);
+        let rest = |(i, _): PartCorner| self.target.rest[i as usize];
+        // Any side may be the first one.
+        let divided_from = |first: usize| {
+            let order = [0, 1, 2].map(|k| (first + k) % 3);
+            let [a, b, c] = order.map(|k| (corners[k], BoundaryPoint::at(k as u8)));
+            let parts = match order.map(|k| on_side[k]) {
+                [Some(ab), None, None] => vec![[a, ab, c], [ab, b, c]],
+                [Some(ab), Some(bc), None] => {
+                    let one = (rest(ab) - rest(c)).length_squared();
+                    let other = (rest(bc) - rest(a)).length_squared();
+                    let [second, third] = if one <= other {
+                        [[a, ab, c], [ab, bc, c]]
+                    } else {
+                        [[a, ab, bc], [a, bc, c]]
+                    };
+                    vec![[ab, b, bc], second, third]
+                }
+                [Some(ab), Some(bc), Some(ca)] => {
+                    vec![[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+                }
+                _ => return None,
+            };
+            Some(parts)
+        };
+        (0..3).find_map(divided_from).unwrap_or_default()
     }
 }
 

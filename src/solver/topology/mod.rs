@@ -12,6 +12,7 @@
 //! | `adjacency` | the triangles around each particle |
 //! | `blade` | cuts along a swept blade |
 //! | `tear_edge` | tears across an edge |
+//! | `edit_neighbourhood` | edges and diagonals around an edit, before and after |
 //! | `update_constraints` | moves, divides and removes constraints after an edit |
 //! | `rope` | splits ropes, which have no triangles |
 //! | `overload` | finds overloaded edges |
@@ -19,6 +20,7 @@
 mod adjacency;
 mod blade;
 mod changes;
+mod edit_neighbourhood;
 mod overload;
 mod rope;
 mod tear_edge;

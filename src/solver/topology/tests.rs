@@ -88,10 +88,6 @@ impl Cloth {
         self.islands().into_iter().collect::<BTreeSet<_>>().len()
     }
 
-    fn count(&self, kind: ConstraintKind) -> usize {
-        self.constraints.count(kind)
-    }
-
     /// Asserts the invariants of any cloth.
     fn check(&self) {
         let n = self.particles.len();
@@ -166,9 +162,10 @@ fn a_cut_along_a_column_leaves_two_complete_sheets() {
     assert_eq!(changes.opened_edges.len(), 6);
     assert_eq!(cloth.triangles.indices.len(), 72);
     // Two grids of 4 × 7.
-    assert_eq!(cloth.count(ConstraintKind::Structural), 2 * (3 * 7 + 4 * 6));
-    assert_eq!(cloth.count(ConstraintKind::Shear), 2 * (2 * 3 * 6));
-    assert_eq!(cloth.count(ConstraintKind::Bend), 2 * (2 * 7 + 4 * 5));
+    let count = |kind| cloth.constraints.count(kind);
+    assert_eq!(count(ConstraintKind::Structural), 2 * (3 * 7 + 4 * 6));
+    assert_eq!(count(ConstraintKind::Shear), 2 * (2 * 3 * 6));
+    assert_eq!(count(ConstraintKind::Bend), 2 * (2 * 7 + 4 * 5));
     let island = cloth.islands();
     for c in cloth.constraints.iter() {
         let [a, b] = c.particles.map(|i| island[i as usize]);
@@ -191,11 +188,9 @@ fn a_cut_between_two_columns_divides_the_triangles() {
     let now: f32 = cloth.triangles.rest_area.iter().sum();
     assert!((now - area).abs() < 1e-4, "{now} m² of {area}");
     // All constraints are at their rest lengths: a cut alone moves nothing.
-    let distances = cloth.constraints.iter().filter(|c| c.middle.is_none());
-    for c in distances {
-        let [a, b] = c
-            .particles
-            .map(|i| cloth.particles.position.get(i as usize));
+    for c in cloth.constraints.iter().filter(|c| c.middle.is_none()) {
+        let position = |i: u32| cloth.particles.position.get(i as usize);
+        let [a, b] = c.particles.map(position);
         assert!(((b - a).length() - c.rest_length).abs() < 1e-5, "{c:?}");
     }
     // The new particles lie on the line of the blade.
@@ -310,12 +305,8 @@ fn the_last_triangle_does_not_tear() {
 #[test]
 fn opening_every_edge_leaves_single_triangles() {
     let mut cloth = Cloth::square(4);
-    let edges: Vec<[u32; 2]> = cloth
-        .triangles
-        .indices
-        .iter()
-        .flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]])
-        .collect();
+    let triangles = cloth.triangles.indices.to_vec().into_iter();
+    let edges = triangles.flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]);
     let mut edit = cloth.edit();
     edit.open_edges(edges);
     edit.finish();
@@ -347,10 +338,7 @@ fn areas_add_up_to_the_whole() {
 fn an_edge_with_pinned_ends_never_breaks_and_others_break_at_the_weaker_end() {
     let mut cloth = Cloth::square(3);
     // All edges stretched by half.
-    for plane in [
-        &mut cloth.particles.position.x,
-        &mut cloth.particles.position.z,
-    ] {
+    for plane in cloth.particles.position.planes_mut() {
         plane.iter_mut().for_each(|c| *c *= 1.5);
     }
     let find = |cloth: &Cloth, resistance: fn(u32) -> f32| {
@@ -392,10 +380,8 @@ fn no_constraint_spans_the_split_of_a_rope() {
     let mut pairs: Vec<_> = graph
         .iter()
         .map(|c| {
-            [
-                c.particles[0].min(c.particles[1]),
-                c.particles[0].max(c.particles[1]),
-            ]
+            let [a, b] = c.particles;
+            [a.min(b), a.max(b)]
         })
         .collect();
     pairs.sort_unstable();

@@ -101,6 +101,12 @@ impl<'a> TopologyEdit<'a> {
         parts.into_iter().flatten().copied().chain(whole)
     }
 
+    /// Returns the old triangles that were at a particle, and possibly some at its copies.
+    pub(super) fn old_triangles_near(&self, particle: u32) -> impl Iterator<Item = u32> + use<'_> {
+        let near = self.adjacency.near(particle);
+        near.filter(|&t| (t as usize) < self.old_triangles)
+    }
+
     /// Returns the triangles around a particle, in ascending order.
     pub(super) fn triangles_around(&self, particle: u32) -> Vec<u32> {
         let near = self.adjacency.near(particle);

@@ -5,37 +5,16 @@
 //! constraint that bridges an edge or a particle (the second diagonal of a quad, a bend constraint) stays only
 //! while the bridged element is intact, so that no constraint connects the two sides of a cut.
 
-use super::topology_edit::TopologyEdit;
-use crate::solver::{
-    ConstraintKind,
-    constraints::{
-        bend::{BendConstraint, BendStencil},
-        edit::GraphEdit,
-        graph::DistanceConstraint,
-    },
+use super::{
+    edit_neighbourhood::{EditNeighbourhood, Pair, sorted},
+    topology_edit::TopologyEdit,
 };
-use bevy::{
-    math::{Vec2, Vec3},
-    platform::collections::{HashMap, HashSet},
+use crate::solver::constraints::{
+    bend::BendConstraint,
+    edit::{ConstraintSlot, GraphEdit},
+    graph::DistanceConstraint,
 };
-
-type Pair = [u32; 2];
-
-fn sorted(a: u32, b: u32) -> Pair {
-    [a.min(b), a.max(b)]
-}
-
-/// Neighbourhood of an edit, before and after. Sorted lists with binary search: built once and queried a few times
-/// per constraint.
-struct EditNeighbourhood<'a, 'b> {
-    edit: &'a TopologyEdit<'b>,
-    /// The old edges, each with one of its old triangles; one entry per triangle.
-    edges: Vec<(Pair, u32)>,
-    /// The edges after the edit.
-    edges_now: Vec<Pair>,
-    /// Old particles with their copies, one entry per copy; each particle is also listed as its own copy.
-    copies: Vec<(u32, u32)>,
-}
+use bevy::platform::collections::{HashMap, HashSet};
 
 /// Distance of an old particle from the edit, in edges.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,340 +44,121 @@ pub(super) fn update_constraints(edit: &mut TopologyEdit) {
         (&first, RingDistance::OneRing),
         (&affected, RingDistance::Affected),
     ] {
-        particles
-            .iter()
-            .for_each(|&i| ring_distance[i as usize] = degree);
+        for &i in particles {
+            ring_distance[i as usize] = degree;
+        }
     }
-    let known = edit.target.constraints.find_constraints(|[a, b]| {
+    let constraints = &edit.target.constraints;
+    let known = constraints.find_constraints(|[a, b]| {
         let [a, b] = [a, b].map(|i| ring_distance[i as usize]);
         let (less, more) = (a.min(b), a.max(b));
         less >= RingDistance::OneRing
             || (less == RingDistance::TwoRing && more == RingDistance::Affected)
     });
-
-    let near = EditNeighbourhood::new(edit, &second);
-    let lengths: HashMap<Pair, DistanceConstraint> = if edit.divided.is_empty() {
-        HashMap::default()
-    } else {
-        let pair = |c: &DistanceConstraint| sorted(c.particles[0], c.particles[1]);
-        known.iter().map(|(_, c)| (pair(c), *c)).collect()
+    let mut update = ConstraintUpdate {
+        near: EditNeighbourhood::new(edit, &second),
+        changes: GraphEdit::default(),
+        present: HashSet::default(),
     };
-    let mut constraint_edit = GraphEdit::default();
-    let mut present: HashSet<Pair> = HashSet::default();
+    let is_affected = |i: u32| ring_distance[i as usize] == RingDistance::Affected;
     for (slot, constraint) in &known {
+        match constraints.bend_at(*slot) {
+            Some(bend) => update.update_bend(*slot, &bend),
+            None => update.update_distance(*slot, constraint, is_affected),
+        }
+    }
+    if !edit.divided.is_empty() {
+        let pair = |c: &DistanceConstraint| sorted(c.particles[0], c.particles[1]);
+        let lengths = known.iter().map(|(_, c)| (pair(c), *c)).collect();
+        update.add_inside_triangles(&lengths);
+    }
+    let changes = update.changes;
+    let count = edit.target.particles.len();
+    edit.target.constraints.apply(changes, count);
+}
+
+/// Changes of the constraints around an edit.
+struct ConstraintUpdate<'a, 'b> {
+    near: EditNeighbourhood<'a, 'b>,
+    changes: GraphEdit,
+    /// Pairs of particles that have a distance constraint after the edit.
+    present: HashSet<Pair>,
+}
+
+impl ConstraintUpdate<'_, '_> {
+    /// Replaces a bend by those of the sides on which its stencil is intact.
+    fn update_bend(&mut self, slot: ConstraintSlot, bend: &BendConstraint) {
+        let now = self.near.bends(bend);
+        if now.len() != 1 || now[0].stencil != bend.stencil {
+            self.changes.removed.push(slot);
+            self.changes.added_bends.extend(now);
+        }
+    }
+
+    /// Replaces a distance constraint by those that its edge or diagonal has become. `is_affected` tells whether a
+    /// triangle at a particle has changed.
+    fn update_distance(
+        &mut self,
+        slot: ConstraintSlot,
+        constraint: &DistanceConstraint,
+        is_affected: impl Fn(u32) -> bool,
+    ) {
         let pair = constraint.particles;
-        if let Some(bend) = edit.target.constraints.bend_at(*slot) {
-            let now = near.bends(&bend);
-            if now.len() != 1 || now[0].stencil != bend.stencil {
-                constraint_edit.removed.push(*slot);
-                constraint_edit.added_bends.extend(now);
-            }
-            continue;
-        }
         let [a, b] = pair;
-        let is_edge = !near.triangles_at(a, b).is_empty();
+        let is_edge = !self.near.triangles_at(a, b).is_empty();
         // An edge between unaffected particles does not change.
-        let is_affected = |i: u32| ring_distance[i as usize] == RingDistance::Affected;
         if is_edge && !is_affected(a) && !is_affected(b) {
-            continue;
+            return;
         }
-        let now: Vec<(Pair, f32)> = if is_edge {
-            near.along_edge(pair)
+        let mut now: Vec<(Pair, f32)> = if is_edge {
+            self.near.along_edge(pair)
         } else {
-            let whole = near.bridging(pair).into_iter();
+            let whole = self.near.bridging(pair).into_iter();
             whole.map(|pair| (pair, 1.0)).collect()
         };
-        let mut now = now
-            .into_iter()
-            .filter(|([a, b], _)| present.insert(sorted(*a, *b)));
+        now.retain(|([a, b], _)| self.present.insert(sorted(*a, *b)));
         // The first result replaces the old constraint in place, if it keeps the rest length.
-        let mut rest = None;
-        match now.next() {
-            Some((kept, 1.0)) if kept == pair => {}
-            Some((kept, 1.0)) => constraint_edit.replaced.push((*slot, kept)),
-            other => {
-                constraint_edit.removed.push(*slot);
-                rest = other;
+        let added = match now[..] {
+            [(kept, 1.0), ref others @ ..] => {
+                if kept != pair {
+                    self.changes.replaced.push((slot, kept));
+                }
+                others
             }
-        }
-        for (particles, fraction) in rest.into_iter().chain(now) {
-            constraint_edit.added.push(DistanceConstraint {
+            ref all => {
+                self.changes.removed.push(slot);
+                all
+            }
+        };
+        let parts = added
+            .iter()
+            .map(|&(particles, fraction)| DistanceConstraint {
                 particles,
                 rest_length: constraint.rest_length * fraction,
                 ..*constraint
             });
+        self.changes.added.extend(parts);
+    }
+
+    /// Adds constraints for the edges inside divided triangles, unless there are any already.
+    fn add_inside_triangles(&mut self, lengths: &HashMap<Pair, DistanceConstraint>) {
+        for constraint in self.near.inside_triangles(lengths) {
+            let [a, b] = constraint.particles;
+            if self.present.insert(sorted(a, b)) {
+                self.changes.added.push(constraint);
+            }
         }
     }
-    for constraint in near.inside_triangles(&lengths) {
-        let [a, b] = constraint.particles;
-        if present.insert(sorted(a, b)) {
-            constraint_edit.added.push(constraint);
-        }
-    }
-    let count = edit.target.particles.len();
-    edit.target.constraints.apply(constraint_edit, count);
 }
 
 /// Returns old particles and all that share a triangle with them, sorted.
 fn with_neighbours(edit: &TopologyEdit, particles: &[u32]) -> Vec<u32> {
     let mut all: Vec<u32> = particles
         .iter()
-        .flat_map(|&i| edit.adjacency.near(i))
-        .filter(|&t| (t as usize) < edit.old_triangles)
+        .flat_map(|&i| edit.old_triangles_near(i))
         .flat_map(|t| edit.old_corners(t))
         .collect();
     all.sort_unstable();
     all.dedup();
     all
-}
-
-impl<'a, 'b> EditNeighbourhood<'a, 'b> {
-    fn new(edit: &'a TopologyEdit<'b>, region: &[u32]) -> Self {
-        let mut triangles: Vec<u32> = region
-            .iter()
-            .flat_map(|&i| edit.adjacency.near(i))
-            .filter(|&t| (t as usize) < edit.old_triangles)
-            .collect();
-        triangles.sort_unstable();
-        triangles.dedup();
-        let mut near = Self {
-            edit,
-            edges: Vec::with_capacity(triangles.len() * 3),
-            edges_now: Vec::with_capacity(triangles.len() * 3),
-            copies: region.iter().map(|&i| (i, i)).collect(),
-        };
-        for &triangle in &triangles {
-            let [a, b, c] = edit.old_corners(triangle);
-            for (a, b) in [(a, b), (b, c), (c, a)] {
-                near.edges.push((sorted(a, b), triangle));
-            }
-            for (part, _) in edit.parts(triangle) {
-                let [a, b, c] = edit.corners(part);
-                near.edges_now
-                    .extend([sorted(a, b), sorted(b, c), sorted(c, a)]);
-            }
-        }
-        for (k, new) in edit.new_particles.iter().enumerate() {
-            let particle = (edit.old_particles + k) as u32;
-            if new.parents[0] == new.parents[1] {
-                near.copies.push((edit.source_particle(particle), particle));
-            }
-        }
-        near.edges.sort_unstable();
-        near.edges_now.sort_unstable();
-        near.edges_now.dedup();
-        near.copies.sort_unstable();
-        near
-    }
-
-    /// Returns the old triangles at an old edge.
-    fn triangles_at(&self, a: u32, b: u32) -> &[(Pair, u32)] {
-        let pair = sorted(a, b);
-        let from = self.edges.partition_point(|(edge, _)| *edge < pair);
-        // One or two, rarely more.
-        let here = self.edges[from..].iter();
-        let count = here.take_while(|(edge, _)| *edge == pair).count();
-        &self.edges[from..from + count]
-    }
-
-    fn is_edge_now(&self, a: u32, b: u32) -> bool {
-        self.edges_now.binary_search(&sorted(a, b)).is_ok()
-    }
-
-    /// Returns an old particle and all of its copies.
-    fn copies(&self, of: u32) -> impl Iterator<Item = u32> + Clone {
-        let from = self.copies.partition_point(|(old, _)| *old < of);
-        let copies = self.copies[from..].iter();
-        copies
-            .take_while(move |(old, _)| *old == of)
-            .map(|(_, copy)| *copy)
-    }
-
-    /// Returns the pairs that an old edge has become, in the order of the old pair, each with its fraction of the
-    /// rest length.
-    fn along_edge(&self, pair: Pair) -> Vec<(Pair, f32)> {
-        let mut found = Vec::with_capacity(2);
-        for &(_, triangle) in self.triangles_at(pair[0], pair[1]) {
-            let old = self.edit.old_corners(triangle);
-            let side = pair.map(|i| old.iter().position(|&c| c == i).unwrap_or(0) as u8);
-            for (part, boundary) in self.edit.parts(triangle) {
-                let now = self.edit.corners(part);
-                let along = boundary.map(|point| point.along(side));
-                for (k, l) in [(0, 1), (1, 2), (2, 0)] {
-                    if let (Some(from), Some(to)) = (along[k], along[l]) {
-                        let ends = if from < to { [k, l] } else { [l, k] };
-                        found.push((ends.map(|e| now[e]), (to - from).abs()));
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    /// Returns the bend constraints that replace one: one per side where its stencil is still intact. Where one
-    /// particle row has become two, each side has half of the width.
-    fn bends(&self, bend: &BendConstraint) -> Vec<BendConstraint> {
-        let BendStencil {
-            ends: [a, b],
-            middle: [m, n],
-        } = bend.stencil;
-        let now: Vec<BendStencil> = if bend.stencil.is_three_point() {
-            let [before, after] = [a, b].map(|end| !self.triangles_at(end, m).is_empty());
-            if !(before && after) {
-                // A constraint without such edges was added by the user: keep it.
-                return vec![*bend];
-            }
-            self.along(a, m, b)
-        } else {
-            let mut bridges = self.edges_between(a, b).peekable();
-            if bridges.peek().is_none() {
-                return vec![*bend];
-            }
-            let bend_across = |(one, other)| {
-                let [(a, edge), (b, same)] = self.across(a, one, other, b)?;
-                let own = |i: u32| {
-                    edge.into_iter()
-                        .find(|&copy| self.edit.source_particle(copy) == i)
-                };
-                let edge = [own(m)?, own(n)?];
-                (sorted(edge[0], edge[1]) == same).then(|| BendStencil::dihedral(edge, [a, b]))
-            };
-            bridges.filter_map(bend_across).collect()
-        };
-        let parts = if bend.stencil.is_three_point() {
-            now.len()
-        } else {
-            1
-        };
-        let rho = bend.rho * parts as f32;
-        let split = |stencil| BendConstraint {
-            stencil,
-            rho,
-            ..*bend
-        };
-        now.into_iter().map(split).collect()
-    }
-
-    /// Returns the pairs that replace a diagonal: one per side where the bridged edge is still intact.
-    fn bridging(&self, [a, b]: Pair) -> Vec<Pair> {
-        let mut bridges = self.edges_between(a, b).peekable();
-        if bridges.peek().is_none() {
-            // A constraint without such an edge was added by the user: keep it.
-            return vec![[a, b]];
-        }
-        bridges
-            .filter_map(|(one, other)| {
-                let [(a, edge), (b, same)] = self.across(a, one, other, b)?;
-                (edge == same).then_some([a, b])
-            })
-            .collect()
-    }
-
-    /// Returns bends over the copies of `a` and `b` that are still connected through a copy of `middle`.
-    fn along(&self, a: u32, middle: u32, b: u32) -> Vec<BendStencil> {
-        self.copies(middle)
-            .filter_map(|middle| {
-                let a = self.copies(a).find(|&a| self.is_edge_now(a, middle))?;
-                let b = self.copies(b).find(|&b| self.is_edge_now(middle, b))?;
-                Some(BendStencil::three_point([a, middle, b]))
-            })
-            .collect()
-    }
-
-    /// Returns pairs of old triangles with a common edge, the first with its opposite corner at `a`, the second at
-    /// `b`.
-    fn edges_between(&self, a: u32, b: u32) -> impl Iterator<Item = (u32, u32)> {
-        let of_a = self.edit.adjacency.near(a);
-        let corners = |t: u32| self.edit.old_corners(t);
-        of_a.filter(|&t| (t as usize) < self.edit.old_triangles)
-            .filter(move |&t| corners(t).contains(&a))
-            .flat_map(move |one| {
-                let edge: Vec<u32> = corners(one).into_iter().filter(|&i| i != a).collect();
-                let across = self.triangles_at(edge[0], edge[1]).iter();
-                across
-                    .map(|(_, triangle)| *triangle)
-                    .filter(move |&other| other != one && corners(other).contains(&b))
-                    .map(move |other| (one, other))
-            })
-    }
-
-    /// Returns the opposite corners of two triangles that had a common edge, each with its current copy of that
-    /// edge; `None` if one of the triangles was divided.
-    fn across(&self, a: u32, one: u32, other: u32, b: u32) -> Option<[(u32, Pair); 2]> {
-        let divided = &self.edit.divided;
-        if divided.contains_key(&one) || divided.contains_key(&other) {
-            return None;
-        }
-        let tip_and_edge = |triangle: u32, tip: u32| {
-            let old = self.edit.old_corners(triangle);
-            let mut now = self.edit.corners(triangle);
-            now.rotate_left(old.iter().position(|&i| i == tip).unwrap_or(0));
-            (now[0], sorted(now[1], now[2]))
-        };
-        Some([tip_and_edge(one, a), tip_and_edge(other, b)])
-    }
-
-    /// Returns constraints for the edges inside divided triangles. Their rest lengths follow from the rest lengths
-    /// of the triangle's sides.
-    fn inside_triangles(
-        &self,
-        lengths: &HashMap<Pair, DistanceConstraint>,
-    ) -> Vec<DistanceConstraint> {
-        let mut found = Vec::new();
-        for (&triangle, parts) in &self.edit.divided {
-            let flat = self.flattened(self.edit.old_corners(triangle), lengths);
-            for (part, boundary) in parts {
-                let now = self.edit.corners(*part);
-                for (k, l) in [(0, 1), (1, 2), (2, 0)] {
-                    let on_a_side = [[0, 1], [1, 2], [2, 0]].iter().any(|&side| {
-                        boundary[k].along(side).is_some() && boundary[l].along(side).is_some()
-                    });
-                    if on_a_side {
-                        continue;
-                    }
-                    let [from, to] = [k, l].map(|c| {
-                        let weights = boundary[c].weights();
-                        (0..3).map(|i| flat[i] * weights[i]).sum::<Vec2>()
-                    });
-                    found.push(DistanceConstraint {
-                        kind: ConstraintKind::Structural,
-                        particles: [now[k], now[l]],
-                        rest_length: (to - from).length(),
-                        middle: None,
-                    });
-                }
-            }
-        }
-        found
-    }
-
-    /// Returns the corners of a triangle in the plane, at the rest lengths of its sides.
-    fn flattened(
-        &self,
-        corners: [u32; 3],
-        lengths: &HashMap<Pair, DistanceConstraint>,
-    ) -> [Vec2; 3] {
-        let rest: [Vec3; 3] = corners.map(|i| self.edit.target.rest[i as usize]);
-        let side = |k: usize, l: usize| (rest[l] - rest[k]).length();
-        let known = |k: usize, l: usize| {
-            let constraint = lengths.get(&sorted(corners[k], corners[l]));
-            constraint.map(|constraint| constraint.rest_length)
-        };
-        // A side without a constraint takes its length in the rest shape, at the mean scale of the other sides.
-        let pairs = [(0, 1), (1, 2), (2, 0)];
-        let scales = pairs
-            .iter()
-            .filter_map(|&(k, l)| known(k, l).map(|length| length / side(k, l)));
-        let (sum, count) = scales.fold((0.0, 0), |(sum, count), s| (sum + s, count + 1));
-        let scale = if count > 0 { sum / count as f32 } else { 1.0 };
-        let [ab, bc, ca] = pairs.map(|(k, l)| known(k, l).unwrap_or(side(k, l) * scale));
-        // Law of cosines; three lengths that violate the triangle inequality give a degenerate triangle.
-        let x = if ab > 0.0 {
-            (ab * ab + ca * ca - bc * bc) / (2.0 * ab)
-        } else {
-            0.0
-        };
-        let y = (ca * ca - x * x).max(0.0).sqrt();
-        [Vec2::ZERO, Vec2::new(ab, 0.0), Vec2::new(x, y)]
-    }
 }

@@ -4,7 +4,7 @@ use super::{Bodies, BodyMotion, ImpulseSum, adaptive_substeps::FREE_STRETCH};
 #[cfg(feature = "parry")]
 use crate::solver::collision::mesh::MeshContacts;
 use crate::solver::{
-    collision::collider::{Collider, ContactSurface, collide_additional},
+    collision::collider::{ContactSurface, collide_additional},
     parallel::workers::Workers,
     particles::ParticleArrays,
     simd::soa::SoaVec3,
@@ -33,64 +33,45 @@ impl Bodies {
         p: &mut ParticleArrays,
         input: BodyContactInput,
     ) -> bool {
-        let mut contact_surface = input.contact_surface;
+        let BodyContactInput {
+            mut contact_surface,
+            #[cfg(feature = "parry")]
+            meshes,
+            during,
+            dt,
+        } = input;
         let Some(cloth_bounds) = contact_bounds(p, contact_surface.surface.thickness) else {
             return false;
-        };
-        let is_near = |collider: &Collider| {
-            let [from, to] = collider.swept_bounds();
-            cloth_bounds[0].cmple(to).all() && from.cmple(cloth_bounds[1]).all()
         };
         let recoil = RECOIL_DAMPING * self.adaptive_substeps.factor() as f32;
         // Mean velocity of the cloth before contacts with dynamic bodies.
         let mut cloth_velocity = None;
         let mut stretched = 0.0_f32;
-        let mut first = [0, 0];
         let mut any = false;
-        for (body, count) in self.list.iter_mut().zip(&self.counts) {
-            let own = &self.dynamic[first[0]..first[0] + count[0]];
-            first[0] += count[0];
-            #[cfg(feature = "parry")]
-            let meshes = &self.dynamic_meshes[first[1]..first[1] + count[1]];
-            first[1] += count[1];
-            let near = own.iter().any(is_near);
-            #[cfg(feature = "parry")]
-            let near = near || meshes.iter().any(|mesh| is_near(&mesh.bounding_collider()));
-            if !near {
+        for (body, parts) in self.list.iter_mut().zip(&self.dynamic) {
+            if !parts.are_near(cloth_bounds) {
                 continue;
             }
-            let cloth_velocity =
-                *cloth_velocity.get_or_insert_with(|| mean(&p.displacement) / input.dt);
+            let cloth_velocity = *cloth_velocity.get_or_insert_with(|| mean(&p.displacement) / dt);
             self.displacements_before.clone_from(&p.displacement);
-            let touched = collide_additional(workers, p, contact_surface.reborrow(), own);
+            let touched = collide_additional(workers, p, &mut contact_surface, &parts.shapes);
             #[cfg(feature = "parry")]
             let touched = touched | {
-                let all = meshes.iter().map(|mesh| (mesh, FULL_STEP));
-                (input.meshes).collide(
-                    workers,
-                    p,
-                    all,
-                    &contact_surface.surface,
-                    input.during[0] == 0,
-                );
-                !meshes.is_empty() && input.meshes.is_near()
+                let all = parts.meshes.iter().map(|mesh| (mesh, FULL_STEP));
+                meshes.collide(workers, p, all, &contact_surface.surface, during[0] == 0);
+                !parts.meshes.is_empty() && meshes.is_near()
             };
             if touched {
                 any = true;
                 let motion = &mut body.motion;
-                let centre = motion.poses_at(input.during)[1].translation - p.origin;
-                let by_this_body = exchange_momentum(
-                    p,
-                    &self.displacements_before,
-                    centre,
-                    motion,
-                    (cloth_velocity, recoil),
-                    input.dt,
-                );
+                let centre = motion.poses_at(during)[1].translation - p.origin;
+                let before = &self.displacements_before;
+                let relative = (cloth_velocity, recoil);
+                let by_this_body = exchange_momentum(p, before, centre, motion, relative, dt);
                 stretched = stretched.max(by_this_body);
             }
         }
-        self.adaptive_substeps.record(stretched, input.during[1]);
+        self.adaptive_substeps.record(stretched, during[1]);
         any
     }
 }
@@ -193,14 +174,9 @@ fn exchange_momentum(
     }
     motion.apply_impulse([impulse * fraction, angular_impulse * fraction], dt);
     if fraction < 1.0 {
-        let (now, then) = (&mut p.displacement, before);
-        let planes = [
-            (&mut now.x, &then.x),
-            (&mut now.y, &then.y),
-            (&mut now.z, &then.z),
-        ];
-        for (now, then) in planes {
-            for (now, then) in now.iter_mut().zip(then.iter()) {
+        let planes = p.displacement.planes_mut().into_iter();
+        for (now, then) in planes.zip(before.planes()) {
+            for (now, then) in now.iter_mut().zip(then) {
                 *now = then + (*now - then) * fraction;
             }
         }
@@ -214,9 +190,5 @@ fn mean(vectors: &SoaVec3) -> Vec3 {
         let sum: f64 = plane.iter().map(|&v| f64::from(v)).sum();
         (sum / plane.len().max(1) as f64) as f32
     };
-    Vec3::new(
-        component_mean(&vectors.x),
-        component_mean(&vectors.y),
-        component_mean(&vectors.z),
-    )
+    vectors.planes().map(component_mean).into()
 }

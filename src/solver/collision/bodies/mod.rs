@@ -48,7 +48,7 @@ use crate::solver::{
     particles::ParticleArrays,
     simd::soa::SoaVec3,
 };
-use bevy::math::Vec3;
+use bevy::math::{DVec3, Vec3};
 #[cfg(feature = "parry")]
 use std::sync::Arc;
 
@@ -92,15 +92,9 @@ pub struct Bodies {
     /// Particles pinned to any of the bodies.
     pub attachments: Vec<BodyAttachment>,
     /// Parts of bodies that cloth cannot move, for the whole step.
-    kinematic: Vec<Collider>,
-    #[cfg(feature = "parry")]
-    kinematic_meshes: Vec<MeshCollider>,
-    /// Parts of bodies that cloth can move, for the running substep, followed by the number of shapes and
-    /// meshes of each body.
-    dynamic: Vec<Collider>,
-    #[cfg(feature = "parry")]
-    dynamic_meshes: Vec<MeshCollider>,
-    counts: Vec<[usize; 2]>,
+    kinematic: PartColliders,
+    /// Parts of each body, for the running substep; empty for bodies that cloth cannot move.
+    dynamic: Vec<PartColliders>,
     /// Scratch buffer for the displacements before a contact.
     displacements_before: SoaVec3,
     adaptive_substeps: AdaptiveSubsteps,
@@ -130,101 +124,105 @@ impl Bodies {
     /// Begins a fixed step of length `dt`, s, and places the kinematic parts.
     pub(crate) fn begin_step(&mut self, dt: f32) {
         self.kinematic.clear();
-        #[cfg(feature = "parry")]
-        self.kinematic_meshes.clear();
         for body in &mut self.list {
             body.motion.begin_step(dt);
-            if body.motion.is_dynamic() {
-                continue;
-            }
-            let ends = [body.motion.cloth_pose, body.motion.end(dt)];
-            for part in &body.parts {
-                let [start, end] = ends.map(|pose| pose.compose(&part.local_pose));
-                match &part.solid {
-                    Solid::Shape(shape) => self.kinematic.push(Collider {
-                        start,
-                        end,
-                        ..Collider::fixed(*shape, end, part.friction)
-                    }),
-                    #[cfg(feature = "parry")]
-                    Solid::Surface(surface) => self.kinematic_meshes.push(MeshCollider {
-                        surface: surface.clone(),
-                        start,
-                        end,
-                        friction: part.friction,
-                    }),
-                }
+            if !body.motion.is_dynamic() {
+                let ends = [body.motion.cloth_pose, body.motion.end(dt)];
+                self.kinematic.add(&body.parts, ends);
             }
         }
     }
 
     /// Returns the colliders of bodies that cloth cannot move, for the whole step.
     pub(crate) fn kinematic(&self) -> &[Collider] {
-        &self.kinematic
+        &self.kinematic.shapes
     }
 
     /// Returns the mesh colliders of bodies that cloth cannot move, for the whole step.
     #[cfg(feature = "parry")]
     pub(crate) fn kinematic_meshes(&self) -> &[MeshCollider] {
-        &self.kinematic_meshes
+        &self.kinematic.meshes
     }
 
     /// Returns the colliders of bodies that cloth can move, for the running substep only.
-    pub(crate) fn dynamic(&self) -> &[Collider] {
-        &self.dynamic
+    pub(crate) fn dynamic(&self) -> impl Iterator<Item = &Collider> {
+        self.dynamic.iter().flat_map(|parts| &parts.shapes)
     }
 
     /// Returns the mesh colliders of bodies that cloth can move, for the running substep only.
     #[cfg(feature = "parry")]
-    pub(crate) fn dynamic_meshes(&self) -> &[MeshCollider] {
-        &self.dynamic_meshes
+    pub(crate) fn dynamic_meshes(&self) -> impl Iterator<Item = &MeshCollider> {
+        self.dynamic.iter().flat_map(|parts| &parts.meshes)
     }
 
     /// Places the parts of all dynamic bodies for the running substep.
     fn update_dynamic_parts(&mut self, during: [u32; 2]) {
-        self.dynamic.clear();
-        self.counts.clear();
-        #[cfg(feature = "parry")]
-        self.dynamic_meshes.clear();
-        for body in &self.list {
-            let mut count = [0, 0];
+        self.dynamic
+            .resize_with(self.list.len(), PartColliders::default);
+        for (body, parts) in self.list.iter().zip(&mut self.dynamic) {
+            parts.clear();
             if body.motion.is_dynamic() {
-                let ends = body.motion.poses_at(during);
-                for part in &body.parts {
-                    let [start, end] = ends.map(|pose| pose.compose(&part.local_pose));
-                    match &part.solid {
-                        Solid::Shape(shape) => {
-                            count[0] += 1;
-                            self.dynamic.push(Collider {
-                                start,
-                                end,
-                                ..Collider::fixed(*shape, end, part.friction)
-                            });
-                        }
-                        #[cfg(feature = "parry")]
-                        Solid::Surface(surface) => {
-                            count[1] += 1;
-                            self.dynamic_meshes.push(MeshCollider {
-                                surface: surface.clone(),
-                                start,
-                                end,
-                                friction: part.friction,
-                            });
-                        }
-                    }
-                }
+                parts.add(&body.parts, body.motion.poses_at(during));
             }
-            self.counts.push(count);
         }
+    }
+}
+
+/// Parts of bodies as colliders.
+#[derive(Clone, Debug, Default)]
+struct PartColliders {
+    shapes: Vec<Collider>,
+    #[cfg(feature = "parry")]
+    meshes: Vec<MeshCollider>,
+}
+
+impl PartColliders {
+    fn clear(&mut self) {
+        self.shapes.clear();
+        #[cfg(feature = "parry")]
+        self.meshes.clear();
+    }
+
+    /// Adds the parts of a body that moves between two poses.
+    fn add(&mut self, parts: &[BodyPart], ends: [Pose; 2]) {
+        for part in parts {
+            let [start, end] = ends.map(|pose| pose.compose(&part.local_pose));
+            match &part.solid {
+                Solid::Shape(shape) => self.shapes.push(Collider {
+                    start,
+                    ..Collider::fixed(*shape, end, part.friction)
+                }),
+                #[cfg(feature = "parry")]
+                Solid::Surface(surface) => self.meshes.push(MeshCollider {
+                    surface: surface.clone(),
+                    start,
+                    end,
+                    friction: part.friction,
+                }),
+            }
+        }
+    }
+
+    /// Returns whether any of the colliders may reach into a box, given by its corners in the world.
+    fn are_near(&self, [low, high]: [Vec3; 2]) -> bool {
+        let is_near = |collider: &Collider| {
+            let [from, to] = collider.swept_bounds();
+            low.cmple(to).all() && from.cmple(high).all()
+        };
+        #[cfg(feature = "parry")]
+        if (self.meshes.iter()).any(|mesh| is_near(&mesh.bounding_collider())) {
+            return true;
+        }
+        self.shapes.iter().any(is_near)
     }
 }
 
 /// Sum of impulses on a body, in double precision because it adds up many small ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct ImpulseSum {
-    impulse: bevy::math::DVec3,
+    impulse: DVec3,
     /// Angular impulse about the centre of mass, N m s.
-    angular_impulse: bevy::math::DVec3,
+    angular_impulse: DVec3,
 }
 
 impl ImpulseSum {

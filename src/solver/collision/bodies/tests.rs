@@ -6,17 +6,10 @@ use crate::{
         StepSettings, SubstepTime, Surface, Tethers, Triangles, Workers,
     },
 };
-use bevy::math::{DVec3, Mat3, Quat};
+use bevy::math::{DVec3, Mat3};
 
 const DT: f32 = 1.0 / 60.0;
 const SUBSTEPS: u32 = 8;
-
-fn at(translation: Vec3) -> Pose {
-    Pose {
-        rotation: Quat::IDENTITY,
-        translation,
-    }
-}
 
 /// Creates a ball of this mass, kg, and radius, m.
 fn ball(mass: f32, radius: f32, position: Vec3, velocity: Vec3) -> RigidBody {
@@ -27,11 +20,11 @@ fn ball(mass: f32, radius: f32, position: Vec3, velocity: Vec3) -> RigidBody {
             velocity,
             inverse_mass: Vec3::splat(1.0 / mass),
             inverse_inertia: Mat3::from_diagonal(Vec3::splat(1.0 / inertia)),
-            ..BodyMotion::still(at(position))
+            ..BodyMotion::still(Pose::from_translation(position))
         },
         parts: vec![BodyPart {
             solid: Solid::Shape(Shape::Sphere { radius }),
-            local_pose: at(Vec3::ZERO),
+            local_pose: Pose::ORIGIN,
             friction: Friction {
                 static_coefficient: 0.6,
                 kinetic_coefficient: 0.5,
@@ -330,6 +323,6 @@ fn a_sleeping_body_records_impulses_without_moving() {
     assert!(pressed < -0.01, "{pressed}");
     assert_eq!(
         (motion.velocity, motion.pose),
-        (Vec3::ZERO, at(Vec3::NEG_Y * 0.21))
+        (Vec3::ZERO, Pose::from_translation(Vec3::NEG_Y * 0.21))
     );
 }

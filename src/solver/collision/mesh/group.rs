@@ -1,7 +1,10 @@
 //! Cached triangle candidates for groups of particles near a surface, and the loop over the groups.
 
-use super::{GROUP, SurfaceAtSubstep, swept_particle::SweptParticle};
-use crate::solver::simd::soa::{Bounds, bounds};
+use super::{GROUP, SurfaceAtSubstep, TriangleSurface, swept_particle::SweptParticle};
+use crate::solver::{
+    parallel::split::chunk_ranges,
+    simd::soa::{Bounds, bounds, union},
+};
 use bevy::math::Vec3;
 
 /// Largest number of triangle candidates picked per particle; with more, the particle tests all of its group.
@@ -10,6 +13,18 @@ const MAX_CANDIDATES: usize = 32;
 /// Slack of a cached box, as a multiple of the movement in one substep: the group may move that far before its
 /// triangles are looked up again.
 const SLACK_SUBSTEPS: f32 = 8.0;
+
+/// Chunk of consecutive particles.
+pub(super) struct ChunkParticles<'a> {
+    /// Positions, m.
+    pub(super) x: [&'a mut [f32]; 3],
+    /// Displacements in this substep, m.
+    pub(super) d: [&'a mut [f32]; 3],
+    /// Positions at the beginning of the substep, m.
+    pub(super) start: [&'a [f32]; 3],
+    /// Inverse masses, 1/kg.
+    pub(super) w: &'a [f32],
+}
 
 /// Cache for a chunk of particles: the triangles near each group.
 #[derive(Clone, Debug, Default)]
@@ -70,18 +85,33 @@ struct GroupSweep {
     high: [[f32; GROUP]; 3],
 }
 
+/// Triangles near the path of each particle of a group.
+struct Candidates {
+    triangles: [[u32; MAX_CANDIDATES]; GROUP],
+    /// Numbers of triangles, those for which there was no space included.
+    counts: [usize; GROUP],
+}
+
+impl Candidates {
+    /// Returns the triangles near one particle, or all of its group if they are too many.
+    fn near<'a>(&'a self, lane: usize, all: &'a [u32]) -> &'a [u32] {
+        match self.counts[lane] {
+            count if count > MAX_CANDIDATES => all,
+            count => &self.triangles[lane][..count],
+        }
+    }
+}
+
 impl ChunkCache {
     /// Resolves the contacts of a chunk of consecutive particles with a surface. `first`: whether this is the
-    /// first substep of the step. `start`: positions at the beginning of the substep.
-    pub(super) fn collide<'a>(
+    /// first substep of the step.
+    pub(super) fn collide(
         &mut self,
         surface: &SurfaceAtSubstep,
         first: bool,
-        mut x: [&'a mut [f32]; 3],
-        mut d: [&'a mut [f32]; 3],
-        start: [&[f32]; 3],
-        w: &[f32],
+        mut particles: ChunkParticles,
     ) {
+        let ChunkParticles { start, w, .. } = particles;
         let count = w.len().div_ceil(GROUP);
         if self.groups.len() != count {
             *self = Self {
@@ -92,15 +122,14 @@ impl ChunkCache {
         if first {
             self.compact();
         }
-        let positions = bounds(x.each_ref().map(|plane| &**plane));
-        if !surface.may_touch(&super::union(&positions, &bounds(start))) {
+        let positions = bounds(particles.x.each_ref().map(|plane| &**plane));
+        if !surface.may_touch(&union(&positions, &bounds(start))) {
             return;
         }
-        for number in 0..count {
-            let range = number * GROUP..((number + 1) * GROUP).min(w.len());
-            let now = x.each_ref().map(|plane| &plane[range.clone()]);
+        for (number, range) in chunk_ranges(0..w.len(), GROUP).enumerate() {
+            let now = particles.x.each_ref().map(|plane| &plane[range.clone()]);
             let then = start.map(|plane| &plane[range.clone()]);
-            let swept = super::union(&points_bounds(now), &points_bounds(then));
+            let swept = union(&points_bounds(now), &points_bounds(then));
             let [low, high] = surface.local_box(&swept);
             let max_movement = max_distance(now, then);
             let reach = Vec3::splat(reach(surface.thickness, max_movement));
@@ -117,16 +146,7 @@ impl ChunkCache {
                 continue;
             }
             let sweep = GroupSweep::new(surface, now, then);
-            self.collide_group(
-                surface,
-                first,
-                group,
-                number * GROUP,
-                &sweep,
-                [&mut x, &mut d],
-                start,
-                w,
-            );
+            self.collide_group(surface, first, number, &sweep, &mut particles);
         }
     }
 
@@ -176,34 +196,14 @@ impl ChunkCache {
         &mut self,
         at_substep: &SurfaceAtSubstep,
         first: bool,
-        group: GroupCache,
-        offset: usize,
+        number: usize,
         sweep: &GroupSweep,
-        [x, d]: [&mut [&mut [f32]; 3]; 2],
-        start: [&[f32]; 3],
-        w: &[f32],
+        particles: &mut ChunkParticles,
     ) {
-        let all = &self.triangles[group.range()];
-        let mut candidates = [[0; MAX_CANDIDATES]; GROUP];
-        let mut counts = [0; GROUP];
-        for &triangle in all {
-            let [a, b, c] = at_substep.surface.corners(triangle);
-            let near = sweep.overlapping([a.min(b).min(c), a.max(b).max(c)]);
-            if near == 0 {
-                continue;
-            }
-            for lane in 0..GROUP {
-                if near >> lane & 1 != 0 {
-                    if counts[lane] < MAX_CANDIDATES {
-                        candidates[lane][counts[lane]] = triangle;
-                    }
-                    counts[lane] += 1;
-                }
-            }
-        }
-        let in_group = GROUP.min(w.len() - offset);
-        for lane in 0..in_group {
-            let i = offset + lane;
+        let ChunkParticles { x, d, start, w } = particles;
+        let all = &self.triangles[self.groups[number].range()];
+        let candidates = sweep.candidates(at_substep.surface, all);
+        for (lane, i) in (number * GROUP..w.len()).take(GROUP).enumerate() {
             if w[i] == 0.0 {
                 continue;
             }
@@ -212,15 +212,11 @@ impl ChunkCache {
                 at_substep,
                 from: sweep.from[lane],
                 local: sweep.to[lane],
-                start: get(start),
+                start: get(*start),
                 position: get(x.each_ref().map(|plane| &**plane)),
                 displacement: get(d.each_ref().map(|plane| &**plane)),
             };
-            let near = match counts[lane] {
-                count if count > MAX_CANDIDATES => all,
-                count => &candidates[lane][..count],
-            };
-            let touched = match particle.collide(near) {
+            let touched = match particle.collide(candidates.near(lane, all)) {
                 Some(touched) => touched,
                 // No triangle is near, so the particle is far outside or deep inside. It can be inside without
                 // having crossed the surface only if it was placed there between two steps.
@@ -318,6 +314,27 @@ impl GroupSweep {
             }
         }
         sweep
+    }
+
+    /// Picks the triangles near the path of each particle.
+    fn candidates(&self, surface: &TriangleSurface, triangles: &[u32]) -> Candidates {
+        let mut found = Candidates {
+            triangles: [[0; MAX_CANDIDATES]; GROUP],
+            counts: [0; GROUP],
+        };
+        for &triangle in triangles {
+            let [a, b, c] = surface.corners(triangle);
+            let mut near = self.overlapping([a.min(b).min(c), a.max(b).max(c)]);
+            while near != 0 {
+                let lane = near.trailing_zeros() as usize;
+                near &= near - 1;
+                if let Some(slot) = found.triangles[lane].get_mut(found.counts[lane]) {
+                    *slot = triangle;
+                }
+                found.counts[lane] += 1;
+            }
+        }
+        found
     }
 
     /// Returns the particles with a path near a box, as a bit mask.

@@ -1,6 +1,6 @@
 //! Triangle surface of a heightfield: solid below the heights, closed by side walls and a bottom.
 
-use super::surface::{SurfaceError, TriangleSurface};
+use super::{SurfaceError, TriangleSurface};
 use bevy::math::{Vec2, Vec3};
 
 impl TriangleSurface {

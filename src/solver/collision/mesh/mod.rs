@@ -12,6 +12,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `surface` | triangle surface and its bounding volume hierarchy |
+//! | `surface_error` | reasons why there is no surface |
 //! | `heightfield` | surfaces from heightfields |
 //! | `triangle` | crossing of a path and a triangle |
 //! | `group` | cached triangle candidates per group of particles |
@@ -20,10 +21,11 @@
 mod group;
 mod heightfield;
 mod surface;
+mod surface_error;
 mod swept_particle;
 mod triangle;
 
-use self::group::ChunkCache;
+use self::group::{ChunkCache, ChunkParticles};
 use crate::solver::{
     collision::{
         collider::{Collider, Friction, Surface},
@@ -36,7 +38,7 @@ use crate::solver::{
 };
 use bevy::math::{Mat3, Vec3};
 use std::sync::Arc;
-pub use surface::{SurfaceError, TriangleSurface};
+pub use {surface::TriangleSurface, surface_error::SurfaceError};
 
 /// Consecutive particles that share a list of triangles.
 const GROUP: usize = 16;
@@ -137,10 +139,8 @@ impl MeshContacts {
         if colliders.peek().is_none() || p.is_empty() {
             return;
         }
-        let now = bounds([&p.position.x, &p.position.y, &p.position.z]);
-        let last = self
-            .last
-            .unwrap_or_else(|| bounds([&p.previous.x, &p.previous.y, &p.previous.z]));
+        let now = bounds(p.position.planes());
+        let last = (self.last).unwrap_or_else(|| bounds(p.previous.planes()));
         self.last = Some(now);
         // Margin for the push-out by other colliders, which hardly ever exceeds the cloth's own movement.
         let mut swept = union(&now, &last);
@@ -208,7 +208,7 @@ impl MeshContacts {
             let parts = parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
             let parts = parts.zip(near.chunks.iter_mut());
             workers.for_each_part(parts, |((((x, d), start), w), chunk)| {
-                chunk.collide(&at_substep, first, x, d, start, w);
+                chunk.collide(&at_substep, first, ChunkParticles { x, d, start, w });
             });
         }
     }
@@ -225,28 +225,22 @@ struct SurfaceAtSubstep<'a> {
 }
 
 impl<'a> SurfaceAtSubstep<'a> {
-    fn new(
-        collider: &'a MeshCollider,
-        surface: &Surface,
-        origin: Vec3,
-        [substep, substeps]: [u32; 2],
-    ) -> Self {
+    fn new(collider: &'a MeshCollider, surface: &Surface, origin: Vec3, during: [u32; 2]) -> Self {
         let thickness = surface.thickness.max(MIN_THICKNESS);
         let surface = Surface {
             thickness,
             ..*surface
         };
         let bounding = collider.bounding_collider();
-        let (before, after) = bounding.poses_at(substep, substeps);
         let frame = |pose: Pose| {
             let to_local = Mat3::from_quat(pose.rotation).transpose();
             (pose.translation - origin, to_local)
         };
         Self {
             surface: &collider.surface,
-            collider: ColliderAtSubstep::new(&bounding, &surface, origin, substep, substeps),
+            collider: ColliderAtSubstep::new(&bounding, &surface, origin, during),
             thickness,
-            frames: [frame(before), frame(after)],
+            frames: bounding.poses_at(during).map(frame),
         }
     }
 

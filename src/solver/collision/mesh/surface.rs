@@ -9,6 +9,7 @@
 //! Triangles near a box or a point are found with parry's bounding volume hierarchy. Results do not depend on
 //! how the tree was built, since leaves are compared one by one.
 
+use super::surface_error::SurfaceError;
 use crate::solver::{
     collision::shape::Shape,
     math::closest_point::{ClosestOnTriangle, Feature},
@@ -26,72 +27,6 @@ use std::{
 
 /// A hull that encloses less than this fraction of its bounding cube counts as flat.
 const FLAT: f32 = 1e-6;
-
-/// Reason why points, triangles or heights form no surface. The error text includes the remedy.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SurfaceError {
-    /// No triangle has an area.
-    NoTriangles,
-    /// A triangle refers to a point that does not exist.
-    OutOfRange {
-        /// Index of the missing point.
-        index: u32,
-    },
-    /// A point is NaN or infinite.
-    NonFinite {
-        /// Index of the point.
-        index: usize,
-    },
-    /// The points of a convex hull lie in a plane.
-    Flat,
-    /// parry could not find the convex hull.
-    NoHull(String),
-    /// The heights form no rectangle of at least 2 × 2, or its size is not finite and above 0.
-    BadGrid {
-        /// Number of heights.
-        heights: usize,
-        /// Number of heights per row.
-        columns: u32,
-    },
-}
-
-impl fmt::Display for SurfaceError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::NoTriangles => write!(
-                f,
-                "no triangle has an area; add triangles, or check the scale"
-            ),
-            Self::OutOfRange { index } => write!(
-                f,
-                "a triangle refers to vertex {index}, which does not exist; repair the indices"
-            ),
-            Self::NonFinite { index } => write!(
-                f,
-                "the position of vertex {index} is not a finite number; repair it"
-            ),
-            Self::Flat => write!(
-                f,
-                "all points lie in a plane, so their convex hull has no volume; use the triangles \
-                 or a box instead"
-            ),
-            Self::NoHull(reason) => {
-                write!(
-                    f,
-                    "the convex hull cannot be computed ({reason}); remove points that \
-                           nearly coincide, or use the triangles instead"
-                )
-            }
-            Self::BadGrid { heights, columns } => write!(
-                f,
-                "{heights} heights in rows of {columns} form no heightfield; provide at least two \
-                 full rows and two columns, and a size that is finite and above 0"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SurfaceError {}
 
 /// Triangle surface that cloth collides with, in its own frame. Cloth is kept outside of a closed surface, and on
 /// its current side of an open one.
@@ -158,47 +93,39 @@ impl TriangleSurface {
                 corners.swap(1, 2);
             }
         }
+        let corners_of = |corners: &[u32; 3]| corners.map(|i| points[i as usize]);
+        let normals = triangles.iter().map(|t| unit_normal(corners_of(t)));
+        let normals: Vec<Vec3> = normals.collect();
+        // Triangles without area are covered by their neighbours.
+        let with_area = triangles.iter().zip(&normals).enumerate();
+        let with_area = with_area.filter(|(_, (_, normal))| **normal != Vec3::ZERO);
+        let leaves = with_area.map(|(triangle, (corners, _))| {
+            let [a, b, c] = corners_of(corners);
+            (triangle, Aabb::new(a.min(b).min(c), a.max(b).max(c)))
+        });
+        let leaves: Vec<_> = leaves.collect();
+        if leaves.is_empty() {
+            return Err(SurfaceError::NoTriangles);
+        }
+        let low = leaves.iter().map(|(_, leaf)| leaf.mins);
+        let high = leaves.iter().map(|(_, leaf)| leaf.maxs);
         let mut this = Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
-            normals: Vec::with_capacity(triangles.len()),
+            normals,
             edge_normals: Vec::new(),
             point_normals: Vec::new(),
-            bounds: [Vec3::INFINITY, Vec3::NEG_INFINITY],
+            bounds: [
+                low.fold(Vec3::INFINITY, Vec3::min),
+                high.fold(Vec3::NEG_INFINITY, Vec3::max),
+            ],
             hollow: false,
-            tree: Bvh::new(),
+            tree: Bvh::from_iter(BvhBuildStrategy::Binned, leaves),
             points,
             triangles,
         };
-        for triangle in 0..this.triangles.len() as u32 {
-            let [a, b, c] = this.corners(triangle);
-            let across = (b - a).cross(c - a);
-            let length = across.length();
-            let has_area = length > 0.0 && length.is_finite();
-            this.normals.push(if has_area {
-                across / length
-            } else {
-                Vec3::ZERO
-            });
-        }
-        if this.normals.iter().all(|&normal| normal == Vec3::ZERO) {
-            return Err(SurfaceError::NoTriangles);
-        }
         if closed {
             this.find_pseudo_normals();
         }
-        // Triangles without area are covered by their neighbours.
-        let leaves = (0..this.triangles.len() as u32)
-            .filter(|&triangle| this.normals[triangle as usize] != Vec3::ZERO)
-            .map(|triangle| {
-                let [a, b, c] = this.corners(triangle);
-                let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-                (triangle as usize, Aabb::new(low, high))
-            });
-        let leaves: Vec<_> = leaves.collect();
-        for (_, leaf) in &leaves {
-            this.bounds = [this.bounds[0].min(leaf.mins), this.bounds[1].max(leaf.maxs)];
-        }
-        this.tree = Bvh::from_iter(BvhBuildStrategy::Binned, leaves);
         Ok(this)
     }
 
@@ -407,6 +334,17 @@ impl TriangleSurface {
         self.edge_normals = (self.triangles.iter())
             .map(|&corners| edges(corners).map(sum_of))
             .collect();
+    }
+}
+
+/// Returns the unit normal of a triangle; 0 without area.
+fn unit_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
+    let across = (b - a).cross(c - a);
+    let length = across.length();
+    if length > 0.0 && length.is_finite() {
+        across / length
+    } else {
+        Vec3::ZERO
     }
 }
 

@@ -1,16 +1,11 @@
 use super::*;
-use crate::solver::{Shape, parallel::workers::threads, update_displacements};
+use crate::solver::{
+    Shape,
+    math::noise::{noise, noise_point as point},
+    parallel::workers::threads,
+    update_displacements,
+};
 use bevy::math::{Quat, Vec2};
-
-/// Returns a pseudo-random number from −1 to 1.
-fn noise(i: usize, stream: usize) -> f32 {
-    let mixed = (i * 7919 + stream * 104_729) % 65_537;
-    (mixed * mixed % 65_537) as f32 / 32_768.5 - 1.0
-}
-
-fn point(i: usize, stream: usize) -> Vec3 {
-    Vec3::from([0, 1, 2].map(|axis| noise(i, stream + axis)))
-}
 
 /// Returns the corners of a box centred at the origin.
 fn corners(half: Vec3) -> Vec<Vec3> {
@@ -22,11 +17,6 @@ fn corners(half: Vec3) -> Vec<Vec3> {
 fn block(half: Vec3) -> TriangleSurface {
     TriangleSurface::convex_hull(&corners(half)).unwrap()
 }
-
-const STILL: Pose = Pose {
-    rotation: Quat::IDENTITY,
-    translation: Vec3::ZERO,
-};
 
 #[test]
 fn the_distance_from_a_box_of_triangles_equals_that_from_a_cuboid() {
@@ -131,7 +121,7 @@ fn drop_particles(threads: usize, clear_cache: bool) -> (u64, f32) {
     let floor = TriangleSurface::new(floor, vec![[0, 4, 1], [1, 4, 5]]).unwrap();
     let below = Pose {
         translation: Vec3::NEG_Y * 0.4,
-        ..STILL
+        ..Pose::ORIGIN
     };
     let floor = MeshCollider::fixed(Arc::new(floor), below, rough);
     let surface = Surface {
@@ -141,14 +131,14 @@ fn drop_particles(threads: usize, clear_cache: bool) -> (u64, f32) {
     let mut contacts = MeshContacts::default();
     let turned = |step: u32| Pose {
         rotation: Quat::from_xyzw(0.0, 0.02 * step as f32, 0.1, 1.0).normalize(),
-        ..STILL
+        ..Pose::ORIGIN
     };
     threads::with(threads, |workers| {
         for step in 0..40 {
             let block = MeshCollider {
                 start: turned(step),
                 end: turned(step + 1),
-                ..MeshCollider::fixed(block.clone(), STILL, rough)
+                ..MeshCollider::fixed(block.clone(), Pose::ORIGIN, rough)
             };
             let colliders = [block, floor.clone()];
             p.begin_step(&mut Workers::serial(), None, &[], 8);
@@ -200,7 +190,7 @@ fn position_after_contacts(surface: &Arc<TriangleSurface>, from: Vec3, to: Vec3)
     p.predicted.set(0, to);
     let collider = [MeshCollider::fixed(
         surface.clone(),
-        STILL,
+        Pose::ORIGIN,
         Friction::default(),
     )];
     let surface = Surface {

@@ -5,7 +5,11 @@ use crate::solver::{
         collider::{Collider, Friction, Surface},
         shape::Shape,
     },
-    simd::{select, soa::Bounds},
+    math::pose::Pose,
+    simd::{
+        select,
+        soa::{Bounds, union},
+    },
 };
 use bevy::math::{Mat3, Vec3};
 
@@ -18,7 +22,8 @@ const MARGIN: f32 = 1e-6;
 pub(in crate::solver) struct ColliderAtSubstep {
     pub(super) shape: Shape,
     friction: Friction,
-    pub(super) thickness: f32,
+    /// Distance that cloth keeps from the collider, m.
+    pub(in crate::solver) thickness: f32,
     moving: bool,
     /// 1, or −1 for an inverted collider (container), with outside and inside swapped.
     sign: f32,
@@ -94,6 +99,20 @@ fn world_aabb([low, high]: [Vec3; 2], to_world: &Mat3, centre: Vec3, thickness: 
     [(middle - reach).into(), (middle + reach).into()]
 }
 
+/// Returns an upper bound on the movement of any point nearer than `thickness` to a box, between two frames.
+fn max_movement(
+    (to_world_before, centre_before): (Mat3, Vec3),
+    (to_world, centre): (Mat3, Vec3),
+    [low, high]: [Vec3; 2],
+    thickness: f32,
+) -> f32 {
+    // Change of the rotation matrix, column by column, applied to the farthest corner.
+    let turned = (0..3).map(|k| (to_world.col(k) - to_world_before.col(k)).length());
+    let corners = low.abs().max(high.abs()) + thickness;
+    let turned: f32 = turned.zip(corners.to_array()).map(|(d, c)| d * c).sum();
+    (centre - centre_before).length() + turned
+}
+
 /// Returns whether two boxes overlap; boxes with NaN do.
 #[inline(always)]
 fn overlap([low, high]: &Bounds, [from, to]: &Bounds) -> bool {
@@ -109,46 +128,29 @@ impl ColliderAtSubstep {
         collider: &Collider,
         surface: &Surface,
         origin: Vec3,
-        substep: u32,
-        substeps: u32,
+        during: [u32; 2],
     ) -> Self {
-        let (before, after) = collider.poses_at(substep, substeps);
-        let to_world = Mat3::from_quat(after.rotation);
-        let moving = before != after;
-        let to_world_before = if moving {
-            Mat3::from_quat(before.rotation)
-        } else {
-            to_world
-        };
-        let centre = after.translation - origin;
-        let centre_before = before.translation - origin;
+        let poses = collider.poses_at(during);
+        let moving = poses[0] != poses[1];
+        let frame = |pose: Pose| (Mat3::from_quat(pose.rotation), pose.translation - origin);
         let bounds = collider.shape.bounds();
-        let contact_aabb = |to_world, centre| match collider.hollow {
+        let contact_aabb = |(to_world, centre): &(Mat3, Vec3)| match collider.hollow {
             true => EVERYWHERE,
-            false => world_aabb(bounds, to_world, centre, surface.thickness),
+            false => world_aabb(bounds, to_world, *centre, surface.thickness),
         };
-        let aabb = contact_aabb(&to_world, centre);
-        let aabb_before = if moving {
-            contact_aabb(&to_world_before, centre_before)
+        let now = frame(poses[1]);
+        let aabb = contact_aabb(&now);
+        let (before, aabb_before) = if moving {
+            let before = frame(poses[0]);
+            (before, contact_aabb(&before))
         } else {
-            aabb
+            (now, aabb)
         };
-        let swept_aabb = [
-            Vec3::from(aabb[0]).min(aabb_before[0].into()).into(),
-            Vec3::from(aabb[1]).max(aabb_before[1].into()).into(),
-        ];
-        let max_movement = if moving {
-            // Change of the rotation matrix, column by column, applied to the farthest corner.
-            let turned = (0..3).map(|k| (to_world.col(k) - to_world_before.col(k)).length());
-            let corners = bounds[0].abs().max(bounds[1].abs()) + surface.thickness;
-            let turned: f32 = turned.zip(corners.to_array()).map(|(d, c)| d * c).sum();
-            (centre - centre_before).length() + turned
-        } else {
-            0.0
-        };
+        let (to_world, centre) = now;
+        let (to_world_before, centre_before) = before;
         let max_centre_distance_squared = match collider.shape {
             // A rotation that is normalized up to rounding changes no length by more than 0.04 %.
-            Shape::Sphere { radius } if after.rotation.is_normalized() && !collider.hollow => {
+            Shape::Sphere { radius } if poses[1].rotation.is_normalized() && !collider.hollow => {
                 let reach = (radius + surface.thickness).max(0.0) * 1.001 + MARGIN;
                 reach * reach
             }
@@ -167,13 +169,16 @@ impl ColliderAtSubstep {
             to_local: to_world.transpose(),
             bounds,
             aabb,
-            swept_aabb,
+            swept_aabb: union(&aabb, &aabb_before),
             tunneling_distance: match collider.hollow {
                 // A particle that leaves a container does not enter it again on another side.
                 true => f32::INFINITY,
                 false => 0.5 * collider.shape.inner_radius(),
             },
-            max_movement,
+            max_movement: match moving {
+                true => max_movement(before, now, bounds, surface.thickness),
+                false => 0.0,
+            },
             max_centre_distance_squared,
         }
     }
@@ -253,11 +258,6 @@ impl ColliderAtSubstep {
     /// Returns whether a particle that stayed within a box during this substep may have been in contact.
     pub(in crate::solver) fn may_touch_swept(&self, swept: &Bounds) -> bool {
         overlap(&self.swept_aabb, swept)
-    }
-
-    /// Returns the distance that cloth keeps from the collider, m.
-    pub(in crate::solver) fn thickness(&self) -> f32 {
-        self.thickness
     }
 
     /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes and for
@@ -364,11 +364,7 @@ impl ColliderAtSubstep {
         let relative = displacement - surface_displacement;
         let approach = relative.dot(normal);
         let tangential = relative - normal * approach;
-        let slip = tangential.length();
-        let kinetic_fraction = self.friction.kinetic_coefficient * depth / slip;
-        let sticks = slip <= self.friction.static_coefficient * depth;
-        let fraction = select(!sticks & (kinetic_fraction < 1.0), kinetic_fraction, 1.0);
-        let friction = tangential * fraction;
+        let friction = self.friction.removed(tangential, depth);
         let approach = select(approach < 0.0, approach, 0.0);
         [normal * depth, normal * approach, friction]
     }

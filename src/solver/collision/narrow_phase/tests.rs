@@ -1,17 +1,13 @@
 use super::*;
 use crate::solver::{
     Collider, Friction, ParticleArrays, Pose, SoaVec3, Surface, collide,
-    collision::shape::tests::SHAPES, simd::levels::same_bits,
+    collision::shape::tests::SHAPES,
+    math::noise::{noise, noise_point},
+    simd::levels::same_bits,
 };
 use bevy::math::Quat;
 
 const COUNT: usize = 1000;
-
-/// Returns a pseudo-random number from −1 to 1.
-fn noise(i: usize, stream: usize) -> f32 {
-    let mixed = (i * 7919 + stream * 104_729) % 65_537;
-    (mixed * mixed % 65_537) as f32 / 32_768.5 - 1.0
-}
 
 /// Creates a wavy cloth of a few metres, row by row as cloth lies in memory, with every ninth particle pinned.
 fn particles() -> ParticleArrays {
@@ -22,14 +18,12 @@ fn particles() -> ParticleArrays {
     };
     let w = (0..COUNT).map(|i| f32::from(i % 9 != 0)).collect();
     let mut p = ParticleArrays::new(Vec3::X, (0..COUNT).map(position).collect(), w);
-    p.displacement = (0..COUNT)
-        .map(|i| Vec3::new(noise(i, 3), noise(i, 4), noise(i, 5)) * 0.02)
-        .collect();
+    p.displacement = (0..COUNT).map(|i| noise_point(i, 3) * 0.02).collect();
     p
 }
 
 fn pose(k: usize) -> Pose {
-    let axis = Vec3::new(noise(k, 6), noise(k, 7), noise(k, 8)).normalize();
+    let axis = noise_point(k, 6).normalize();
     Pose {
         rotation: Quat::from_axis_angle(axis, 3.0 * noise(k, 9)),
         translation: Vec3::new(2.0 * noise(k, 10), noise(k, 11), 2.0 * noise(k, 12)),
@@ -77,12 +71,12 @@ fn bits(p: &ParticleArrays) -> Vec<u32> {
 /// Runs the scalar reference with all colliders, without skipping any.
 fn reference(p: &ParticleArrays, colliders: &[Collider], surface: &Surface) -> ParticleArrays {
     let mut p = p.clone();
-    let at_substep = |collider| ColliderAtSubstep::new(collider, surface, p.origin, 1, 4);
+    let at_substep = |collider| ColliderAtSubstep::new(collider, surface, p.origin, [1, 4]);
     let colliders: Vec<_> = colliders.iter().map(at_substep).collect();
     let (x, d) = (&mut p.position, &mut p.displacement);
     let contacts = Contacts {
-        x: [&mut x.x, &mut x.y, &mut x.z],
-        d: [&mut d.x, &mut d.y, &mut d.z],
+        x: x.planes_mut().map(|plane| &mut **plane),
+        d: d.planes_mut().map(|plane| &mut **plane),
         w: &p.inverse_mass,
         colliders: &colliders,
         boxes: &Boxes::default(),
@@ -129,12 +123,12 @@ fn a_skipped_collider_has_no_contact() {
     {
         let (mut skipped, mut touching) = (0, 0);
         for i in 0..4000 {
-            let at = Vec3::new(noise(i, 21), noise(i, 22), noise(i, 23)) * 0.7;
+            let at = noise_point(i, 21) * 0.7;
             let fixed = Collider::fixed(shape, pose(i % 50), Friction::default());
             let collider = Collider { hollow, ..fixed };
             let position = collider.start.translation + at;
             let p = ParticleArrays::new(Vec3::ZERO, SoaVec3::from_iter([position]), vec![1.0]);
-            let at_substep = ColliderAtSubstep::new(&collider, &surface, Vec3::ZERO, 0, 1);
+            let at_substep = ColliderAtSubstep::new(&collider, &surface, Vec3::ZERO, [0, 1]);
             let touches = bits(&reference(&p, &[collider], &surface)) != bits(&p);
             let may_touch = at_substep.may_touch(&[position.to_array(); 2]);
             assert!(may_touch || !touches, "{shape:?} at {at}");

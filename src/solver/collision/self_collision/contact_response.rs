@@ -97,13 +97,7 @@ impl ContactResponse {
         let tangential = relative - normal * approach;
         let approach = approach.min(0.0);
         let depth = depth.min(RECOVERY * self.distance - approach);
-        let slip = tangential.length();
-        let lost = if slip <= self.friction.static_coefficient * depth {
-            tangential
-        } else {
-            let fraction = self.friction.kinetic_coefficient * depth / slip;
-            tangential * fraction.min(1.0)
-        };
+        let lost = self.friction.removed(tangential, depth);
         Some([normal * depth, normal * approach, lost])
     }
 }

@@ -210,7 +210,9 @@ impl SelfContactPairs {
             return false;
         }
         let max_displacement = MAX_DISPLACEMENT * settings.distance;
-        let motion_spread = spread(displacements(p));
+        // Upper bound on the difference between any two displacements.
+        let [min, max] = bounds(p.displacement.planes()).map(Vec3::from);
+        let motion_spread = (max - min).length();
         if motion_spread > 2.0 * max_displacement {
             slow_down(p, max_displacement);
         }
@@ -304,10 +306,8 @@ impl SelfContactPairs {
             self.hash.reserve(n);
             self.pairs.reserve(n, 2);
             self.stale_pairs.reserve(n, 1);
-            self.stale_particles.clear();
-            self.stale_particles.reserve(n);
-            self.scratch.clear();
-            self.scratch.reserve(2 * n);
+            clear_and_reserve(&mut self.stale_particles, n);
+            clear_and_reserve(&mut self.scratch, 2 * n);
         }
         self.motion.begin(&p.position);
         let reach = (1.0 + NEAR_MARGIN + SKIN) * settings.distance;
@@ -329,14 +329,10 @@ impl SelfContactPairs {
     }
 }
 
-fn displacements(p: &ParticleArrays) -> [&[f32]; 3] {
-    [&p.displacement.x, &p.displacement.y, &p.displacement.z]
-}
-
-/// Returns an upper bound on the distance between any two of these vectors.
-fn spread(vectors: [&[f32]; 3]) -> f32 {
-    let [min, max] = bounds(vectors).map(Vec3::from);
-    (max - min).length()
+/// Removes all items of a list and reserves memory for this number of them.
+fn clear_and_reserve<T>(list: &mut Vec<T>, capacity: usize) {
+    list.clear();
+    list.reserve(capacity);
 }
 
 /// Slows particles with a displacement per substep, relative to the mean of the free particles, above

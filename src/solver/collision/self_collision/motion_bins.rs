@@ -6,17 +6,14 @@
 //! each other by the skin, those of neighbouring large bins by their smallest possible initial distance, given
 //! that their small bins were not neighbours.
 
-use crate::solver::simd::{Kernel, dispatch, soa::SoaVec3};
+mod displacement_bounds;
+
+use self::displacement_bounds::{
+    DisplacementBounds, DisplacementBox, EMPTY_BOX, GROUP, exceeds, merge_bounds, spread_squared,
+};
+use super::clear_and_reserve;
+use crate::solver::simd::{dispatch, soa::SoaVec3};
 use bevy::math::Vec3;
-
-/// Bounding box of the displacements of some particles, m: the minima of x, y and z, and the negated maxima, so
-/// that merging two boxes takes the minimum of every lane.
-type DisplacementBox = [f32; 8];
-
-const EMPTY_BOX: DisplacementBox = [f32::INFINITY; 8];
-
-/// Number of particles treated together: adjacent in memory, and mostly adjacent in the cloth.
-const GROUP: usize = 8;
 
 /// Extra capacity for small cloths, which may occupy more bins than their particle count suggests.
 const EXTRA_BINS: usize = 64;
@@ -82,23 +79,18 @@ impl MotionBins {
     /// Records the positions, and reserves memory for this number of particles, so that no later call allocates.
     pub(super) fn begin(&mut self, positions: &SoaVec3) {
         let n = positions.len();
-        let Self { start: at, .. } = self;
-        let planes = [&positions.x, &positions.y, &positions.z];
-        for (kept, now) in [&mut at.x, &mut at.y, &mut at.z].into_iter().zip(planes) {
-            kept.clone_from(now);
+        let kept = self.start.planes_mut().into_iter();
+        for (kept, now) in kept.zip(positions.planes()) {
+            kept.clear();
+            kept.extend_from_slice(now);
         }
         self.is_sorted = false;
-        self.bin_of.clear();
-        self.bin_of.reserve(n);
-        self.groups.clear();
-        self.groups.reserve(n / 2 + EXTRA_BINS);
-        self.group_bounds.clear();
-        self.group_bounds.reserve(n.div_ceil(GROUP));
-        self.grid.clear();
-        self.grid.reserve(max_cells(n) as usize);
+        clear_and_reserve(&mut self.bin_of, n);
+        clear_and_reserve(&mut self.groups, n / 2 + EXTRA_BINS);
+        clear_and_reserve(&mut self.group_bounds, n.div_ceil(GROUP));
+        clear_and_reserve(&mut self.grid, max_cells(n) as usize);
         // A flat cloth occupies one bin per nine particles; if it lies askew, up to twice as many.
-        self.large_bin.clear();
-        self.large_bin.reserve(n / 4 + EXTRA_BINS);
+        clear_and_reserve(&mut self.large_bin, n / 4 + EXTRA_BINS);
         self.small.reserve(n / 4 + EXTRA_BINS);
         self.large.reserve(n / 16 + EXTRA_BINS);
     }
@@ -108,8 +100,8 @@ impl MotionBins {
         self.group_bounds
             .resize(now.len().div_ceil(GROUP), EMPTY_BOX);
         dispatch(DisplacementBounds {
-            now: [&now.x, &now.y, &now.z],
-            before: [&self.start.x, &self.start.y, &self.start.z],
+            now: now.planes(),
+            before: self.start.planes(),
             group_bounds: &mut self.group_bounds,
         });
         let mut all = EMPTY_BOX;
@@ -230,14 +222,10 @@ impl BinLevel {
             stale,
             cells,
         } = self;
-        bounds.clear();
-        bounds.reserve(bins);
-        links.clear();
-        links.reserve(6 * bins);
-        stale.clear();
-        stale.reserve(bins);
-        cells.clear();
-        cells.reserve(bins);
+        clear_and_reserve(bounds, bins);
+        clear_and_reserve(links, 6 * bins);
+        clear_and_reserve(stale, bins);
+        clear_and_reserve(cells, bins);
     }
 
     /// Creates a bin for each occupied cell, and writes the bin of each item to `bin_of`.
@@ -309,206 +297,5 @@ fn max_cells(particles: usize) -> f32 {
     (2 * particles + 64) as f32
 }
 
-/// Returns whether a squared distance, m², exceeds the square of this distance, m, or is NaN.
-#[inline(always)]
-fn exceeds(squared: f32, distance: f32) -> bool {
-    squared > distance * distance || squared.is_nan()
-}
-
-/// Returns the square of the largest possible difference between two displacements within either of these bounds,
-/// m².
-#[inline(always)]
-fn spread_squared(a: &DisplacementBox, b: &DisplacementBox) -> f32 {
-    let mut both = *a;
-    merge_bounds(&mut both, b);
-    let [x, y, z, _, right, up, front, _] = both;
-    // Negative for empty bounds.
-    let extent = Vec3::new(-right - x, -up - y, -front - z).max(Vec3::ZERO);
-    extent.length_squared()
-}
-
-/// Takes the lesser value of each lane. NaN is ignored.
-#[inline(always)]
-fn merge_bounds(into: &mut DisplacementBox, other: &DisplacementBox) {
-    for (into, &other) in into.iter_mut().zip(other) {
-        *into = if other < *into { other } else { *into };
-    }
-}
-
-/// Computes the displacement bounds of each group of particles.
-struct DisplacementBounds<'a> {
-    now: [&'a [f32]; 3],
-    before: [&'a [f32]; 3],
-    group_bounds: &'a mut [DisplacementBox],
-}
-
-impl Kernel for DisplacementBounds<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let Self {
-            now,
-            before,
-            group_bounds,
-        } = self;
-        let [now, before] =
-            [now, before].map(|planes| planes.map(|plane| plane.as_chunks::<GROUP>()));
-        for (g, range) in group_bounds.iter_mut().enumerate() {
-            for axis in 0..3 {
-                let [low, high] = match (now[axis].0.get(g), before[axis].0.get(g)) {
-                    (Some(now), Some(before)) => displacement_range(now, before),
-                    _ => displacement_range_scalar(now[axis].1, before[axis].1),
-                };
-                range[axis] = low;
-                range[axis + 4] = -high;
-            }
-        }
-    }
-
-    #[cfg(test)]
-    fn run_reference(self) {
-        for (g, range) in self.group_bounds.iter_mut().enumerate() {
-            for axis in 0..3 {
-                let end = (GROUP * (g + 1)).min(self.now[axis].len());
-                let [now, before] =
-                    [self.now, self.before].map(|planes| &planes[axis][GROUP * g..end]);
-                let [low, high] = displacement_range_scalar(now, before);
-                range[axis] = low;
-                range[axis + 4] = -high;
-            }
-        }
-    }
-}
-
-/// Returns the minimum and maximum displacement, reduced lane by lane, then half by half. A NaN may or may not be
-/// ignored.
-#[inline(always)]
-fn displacement_range(now: &[f32; GROUP], before: &[f32; GROUP]) -> [f32; 2] {
-    let mut displacements = [0.0; GROUP];
-    for ((displacement, now), before) in displacements.iter_mut().zip(now).zip(before) {
-        *displacement = now - before;
-    }
-    let (mut low, mut high) = (displacements, displacements);
-    let mut half = GROUP / 2;
-    while half > 0 {
-        for l in 0..half {
-            low[l] = if low[l + half] < low[l] {
-                low[l + half]
-            } else {
-                low[l]
-            };
-            high[l] = if high[l + half] > high[l] {
-                high[l + half]
-            } else {
-                high[l]
-            };
-        }
-        half /= 2;
-    }
-    [low[0], high[0]]
-}
-
-fn displacement_range_scalar(now: &[f32], before: &[f32]) -> [f32; 2] {
-    let from = [f32::INFINITY, f32::NEG_INFINITY];
-    now.iter()
-        .zip(before)
-        .fold(from, |[low, high], (now, before)| {
-            let displacement = now - before;
-            [low.min(displacement), high.max(displacement)]
-        })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::solver::simd::levels::same_bits;
-
-    const THRESHOLDS: MotionThresholds = MotionThresholds {
-        near: 0.05,
-        skin: 0.03,
-        bin: 0.1,
-    };
-
-    /// Number of particles in each cloud.
-    const CLOUD: usize = 512;
-
-    /// Two cubes of 0.7 m, 10 m apart, that fly apart, each rotating slightly. Consecutive particles are near each
-    /// other (Morton order), as those of a cloth are.
-    fn clouds(moved: f32) -> SoaVec3 {
-        let along = |i: usize, axis: usize| {
-            (0..3)
-                .map(|k| (i >> (3 * k + axis) & 1) << k)
-                .sum::<usize>()
-        };
-        let cloud = |centre: Vec3| {
-            (0..CLOUD).map(move |i| {
-                let at = Vec3::from([0, 1, 2].map(|axis| 0.1 * along(i, axis) as f32));
-                centre + at + Vec3::new(0.0, moved * 0.05 * at.x, 0.0)
-            })
-        };
-        let right = Vec3::X * (10.0 + 0.2 * moved);
-        cloud(Vec3::ZERO).chain(cloud(right)).collect()
-    }
-
-    #[test]
-    fn bins_are_stale_only_where_neighbours_move_apart() {
-        let mut motion = MotionBins::default();
-        motion.begin(&clouds(0.0));
-        assert_eq!(motion.update(&clouds(0.0), THRESHOLDS), Staleness::Nowhere);
-        // Neighbours move by less than 0.03 m relative to each other, the ends of a cloud by 0.035 m, and the
-        // clouds by 0.2 m.
-        assert_eq!(motion.update(&clouds(1.0), THRESHOLDS), Staleness::Nowhere);
-        // A single moving particle is detected, and makes its neighbourhood stale.
-        let mut now = clouds(1.0);
-        now.add(55, Vec3::Z * 0.05);
-        assert_eq!(motion.update(&now, THRESHOLDS), Staleness::Somewhere);
-        let mut stale = Vec::new();
-        motion.stale_particles(&mut stale);
-        assert!(stale.contains(&55) && stale.len() < CLOUD, "{stale:?}");
-        assert!(stale.iter().all(|&i| (i as usize) < CLOUD));
-        // A particle that moves beyond the next-but-one bin may be near any other.
-        now.add(55, Vec3::Z * 100.0);
-        assert_eq!(motion.update(&now, THRESHOLDS), Staleness::Everywhere);
-        let expected = Staleness::Nowhere;
-        motion.begin(&now);
-        assert_eq!(motion.update(&now, THRESHOLDS), expected);
-    }
-
-    #[test]
-    fn all_levels_find_the_same() {
-        let (before, now) = (clouds(0.0), clouds(1.7));
-        let bits = same_bits(|| {
-            let mut motion = MotionBins::default();
-            motion.begin(&before);
-            motion.update(&now, THRESHOLDS);
-            motion
-                .group_bounds
-                .iter()
-                .flatten()
-                .map(|v| v.to_bits())
-                .collect()
-        });
-        assert_eq!(bits.len(), 2 * CLOUD);
-    }
-
-    #[test]
-    fn numbers_that_are_not_finite_do_no_harm() {
-        for bad in [f32::NAN, f32::INFINITY, 1e38] {
-            let before: SoaVec3 = [Vec3::ZERO, Vec3::splat(bad), Vec3::ONE]
-                .into_iter()
-                .collect();
-            let now: SoaVec3 = [Vec3::ONE, Vec3::ZERO, Vec3::NEG_ONE].into_iter().collect();
-            let mut motion = MotionBins::default();
-            motion.begin(&before);
-            for bin in [1e-30, 0.0, f32::NAN] {
-                motion.is_sorted = false;
-                motion.update(&now, MotionThresholds { bin, ..THRESHOLDS });
-                motion.sort(bin);
-                assert!(motion.small.bounds.len() <= 3);
-            }
-        }
-        let mut motion = MotionBins::default();
-        let empty = SoaVec3::default();
-        motion.begin(&empty);
-        assert_eq!(motion.update(&empty, THRESHOLDS), Staleness::Nowhere);
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! Candidate pairs and the near ones among them, in an order that depends on the pairs alone.
 
-use crate::solver::simd::soa::SoaVec3;
+use super::clear_and_reserve;
+use crate::solver::{math::particle_lists::ParticleLists, simd::soa::SoaVec3};
 use bevy::math::Vec3;
 
 /// Number of pairs filtered together.
@@ -9,70 +10,46 @@ const BLOCK: usize = 512;
 /// List of unique pairs, each with the lower index first, sorted by that index and then by the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SortedPairs {
-    pairs: Vec<[u32; 2]>,
+    /// Pairs of each particle.
+    pairs: ParticleLists<[u32; 2]>,
     near: Vec<[u32; 2]>,
-    /// End of the pairs of each particle.
-    ends: Vec<u32>,
 }
 
 impl SortedPairs {
     /// Reserves memory for this number of pairs per particle, so that no later call allocates.
     pub(super) fn reserve(&mut self, particles: usize, pairs_per_particle: usize) {
-        self.ends.clear();
-        self.ends.reserve(particles + 1);
-        for buffer in [&mut self.pairs, &mut self.near] {
-            buffer.clear();
-            buffer.reserve(pairs_per_particle * particles);
+        clear_and_reserve(&mut self.pairs.first, particles + 2);
+        for buffer in [&mut self.pairs.all, &mut self.near] {
+            clear_and_reserve(buffer, pairs_per_particle * particles);
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.pairs.len()
+        self.pairs.all.len()
     }
 
     pub(super) fn as_slice(&self) -> &[[u32; 2]] {
-        &self.pairs
+        &self.pairs.all
     }
 
     pub(super) fn clear(&mut self) {
-        self.pairs.clear();
+        self.pairs.all.clear();
     }
 
     /// Replaces the list by these pairs of this number of particles, of which some may occur twice: counting sort
     /// by the first index, comparison sort by the second.
     pub(super) fn set(&mut self, particles: usize, found: &[[u32; 2]]) {
-        let Self { pairs, ends, .. } = self;
-        ends.clear();
-        ends.resize(particles + 1, 0);
-        for &[i, _] in found {
-            ends[i as usize + 1] += 1;
+        let all = || found.iter().map(|&pair| (pair[0], pair));
+        self.pairs.fill(particles, all);
+        for i in 0..particles as u32 {
+            self.pairs.for_particle_mut(i).sort_unstable();
         }
-        let mut sum = 0;
-        for end in &mut *ends {
-            sum += *end;
-            *end = sum;
-        }
-        pairs.resize(found.len(), [0; 2]);
-        // `ends` holds the begin of each particle's pairs here, and the end afterwards.
-        for &[i, j] in found {
-            let end = &mut ends[i as usize];
-            pairs[*end as usize] = [i, j];
-            *end += 1;
-        }
-        let mut begin = 0;
-        for &end in &ends[..particles] {
-            let end = end as usize;
-            if end > begin + 1 {
-                pairs[begin..end].sort_unstable();
-            }
-            begin = end;
-        }
-        pairs.dedup();
+        self.pairs.all.dedup();
     }
 
     /// Returns the pairs now closer than `reach`, m, in the same order.
     pub(super) fn find_near(&mut self, at: &SoaVec3, reach: f32) -> &[[u32; 2]] {
-        let (x, y, z) = (&at.x[..], &at.y[..], &at.z[..]);
+        let [x, y, z] = at.planes();
         let position = |i: u32| {
             let i = i as usize;
             Vec3::new(x[i], y[i], z[i])
@@ -80,7 +57,7 @@ impl SortedPairs {
         let max_squared = reach * reach;
         self.near.clear();
         let mut scratch = [[0; 2]; BLOCK];
-        for block in self.pairs.chunks(BLOCK) {
+        for block in self.pairs.all.chunks(BLOCK) {
             let mut count = 0;
             for &[i, j] in block {
                 // Without a branch, which no processor could predict.
@@ -123,7 +100,7 @@ mod tests {
             found.rotate_left(rotation);
             found.push(expected[rotation]);
             sorted.set(5, &found);
-            assert_eq!(sorted.pairs, expected);
+            assert_eq!(sorted.as_slice(), expected);
             assert_eq!(sorted.find_near(&positions, 0.1), [[0, 3], [3, 4]]);
             assert_eq!(sorted.find_near(&positions, 2.0), expected);
         }

@@ -1,6 +1,7 @@
 //! Broad phase of self-collision: a spatial hash with particles sorted into cell order. Each particle is compared
 //! with a whole SIMD register of others at a time.
 
+use super::clear_and_reserve;
 use crate::solver::simd::{Kernel, LANES, dispatch, soa::SoaVec3};
 use bevy::math::Vec3;
 use std::ops::Range;
@@ -44,19 +45,13 @@ impl SpatialHash {
     /// Reserves memory for this number of particles, so that no later call allocates.
     pub(super) fn reserve(&mut self, particles: usize) {
         let Self { at, rest, .. } = self;
-        for plane in [at, rest]
-            .into_iter()
-            .flat_map(|v| [&mut v.x, &mut v.y, &mut v.z])
-        {
+        for plane in [at, rest].into_iter().flat_map(SoaVec3::planes_mut) {
             plane.clear();
             plane.reserve(particles + LANES);
         }
-        self.particles.clear();
-        self.particles.reserve(particles);
-        self.slots.clear();
-        self.slots.reserve(particles);
-        self.starts.clear();
-        self.starts.reserve(slot_count(particles) + 1);
+        clear_and_reserve(&mut self.particles, particles);
+        clear_and_reserve(&mut self.slots, particles);
+        clear_and_reserve(&mut self.starts, slot_count(particles) + 1);
     }
 
     /// Sorts the given particles into cells of this size, m (counting sort). `rest` holds the rest positions of
@@ -93,23 +88,13 @@ impl SpatialHash {
             self.particles[*start as usize] = i;
         }
         self.slots = slots;
-        let Self {
-            at,
-            rest: sorted_rest,
-            ..
-        } = self;
-        for (to, from) in [
-            (&mut at.x, &positions.x),
-            (&mut at.y, &positions.y),
-            (&mut at.z, &positions.z),
-            (&mut sorted_rest.x, &rest.x),
-            (&mut sorted_rest.y, &rest.y),
-            (&mut sorted_rest.z, &rest.z),
-        ] {
-            to.clear();
-            to.extend(self.particles.iter().map(|&i| from[i as usize]));
-            // The padding is never near: comparisons with NaN are false.
-            to.resize(n + LANES, f32::NAN);
+        for (sorted, all) in [(&mut self.at, positions), (&mut self.rest, rest)] {
+            for (to, from) in sorted.planes_mut().into_iter().zip(all.planes()) {
+                to.clear();
+                to.extend(self.particles.iter().map(|&i| from[i as usize]));
+                // The padding is never near: comparisons with NaN are false.
+                to.resize(n + LANES, f32::NAN);
+            }
         }
     }
 
@@ -207,19 +192,6 @@ struct PairSearch<'a> {
 impl Kernel for PairSearch<'_> {
     #[inline(always)]
     fn run(self) {
-        self.search();
-    }
-
-    #[cfg(test)]
-    fn run_reference(self) {
-        // `hits` calls `hits_reference`.
-        self.search();
-    }
-}
-
-impl PairSearch<'_> {
-    #[inline(always)]
-    fn search(self) {
         let SpatialHash {
             at,
             rest,
@@ -260,7 +232,9 @@ impl PairSearch<'_> {
             }
         }
     }
+}
 
+impl PairSearch<'_> {
     /// Tests up to [`LANES`] sorted particles from `first` on against one particle: the lowest bit of a byte for
     /// each hit.
     #[inline(always)]

@@ -14,7 +14,10 @@
 //! intersect itself anywhere else. Contacts of particles around an intersection are ignored if they would push in
 //! the wrong direction.
 
-use crate::solver::{particles::ParticleArrays, triangles::corners::Corners};
+use crate::solver::{
+    collision::ray::intersect_triangle, math::particle_lists::ParticleLists,
+    particles::ParticleArrays, triangles::corners::Corners,
+};
 use bevy::math::Vec3;
 
 /// Distance that an intersecting edge and triangle move relative to each other per substep, as a fraction of the
@@ -41,10 +44,8 @@ struct EdgeIntersection {
 pub(super) struct Untangle {
     /// Number of particles and triangles. Triangles change only together with the number of particles, in a tear.
     counts: [usize; 2],
-    /// The other two corners of the triangles at each particle, in particle order, and the end of each particle's
-    /// part.
-    fans: Vec<[u32; 2]>,
-    ends: Vec<u32>,
+    /// The other two corners of the triangles at each particle.
+    fans: ParticleLists<[u32; 2]>,
     intersections: Vec<EdgeIntersection>,
     /// Sorted pairs of particles with ignored contacts.
     ignored_pairs: Vec<[u32; 2]>,
@@ -104,41 +105,18 @@ impl Untangle {
     /// Collects the triangles at each particle.
     fn index_triangles(&mut self, n: usize, triangles: &Corners) {
         self.counts = [n, triangles.len()];
-        self.ends.clear();
-        self.ends.resize(n + 1, 0);
         let in_range = |corners: &[u32; 3]| corners.iter().all(|&corner| (corner as usize) < n);
-        for corner in triangles.iter().filter(in_range).flatten() {
-            self.ends[corner as usize + 1] += 1;
-        }
-        let mut sum = 0;
-        for end in &mut self.ends {
-            sum += *end;
-            *end = sum;
-        }
-        self.fans.clear();
-        self.fans.resize(sum as usize, [0; 2]);
-        // `ends` holds the begin of each particle's fan here, and the end afterwards.
-        for [a, b, c] in triangles.iter().filter(in_range) {
-            for (corner, others) in [(a, [b, c]), (b, [c, a]), (c, [a, b])] {
-                let end = &mut self.ends[corner as usize];
-                self.fans[*end as usize] = others;
-                *end += 1;
-            }
-        }
-    }
-
-    /// Returns the triangles at a particle, as their other two corners.
-    fn fan(&self, i: u32) -> &[[u32; 2]] {
-        let i = i as usize;
-        let begin = i.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.fans[begin as usize..self.ends[i] as usize]
+        self.fans.fill(n, || {
+            let triangles = triangles.iter().filter(in_range);
+            triangles.flat_map(|[a, b, c]| [(a, [b, c]), (b, [c, a]), (c, [a, b])])
+        });
     }
 
     /// Searches for edges at particle `i` that pass through triangles at particle `j`.
     fn find_between(&mut self, p: &ParticleArrays, i: u32, j: u32) {
         let at = |i: u32| p.position.get(i as usize);
         let mut found = std::mem::take(&mut self.intersections);
-        for &[k, l] in self.fan(j) {
+        for &[k, l] in self.fans.for_particle(j) {
             let corners = [j, k, l];
             if corners.contains(&i) {
                 continue;
@@ -148,7 +126,7 @@ impl Untangle {
             let normal = (b - a).cross(c - a);
             let side = normal.dot(at(i) - a);
             // Inner edges occur twice, once from each side.
-            for &end in self.fan(i).as_flattened() {
+            for &end in self.fans.for_particle(i).as_flattened() {
                 let other_end = at(end);
                 let through = side * normal.dot(other_end - a) < 0.0
                     && !corners.contains(&end)
@@ -219,7 +197,7 @@ impl Untangle {
         let steep = along.dot(normal);
         let steep = steep.abs().max(MIN_SINE).copysign(steep);
         let mut sum = Vec3::ZERO;
-        for &[k, l] in self.fan(p0) {
+        for &[k, l] in self.fans.for_particle(p0) {
             let third = match (k == p1, l == p1) {
                 (true, false) => l,
                 (false, true) => k,
@@ -253,14 +231,9 @@ impl EdgeIntersection {
 }
 
 /// Returns where an edge passes through a triangle: the parameter along the edge, and the barycentric weights of
-/// the second and third corners (Möller, Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997).
-fn intersect_edge_triangle([from, to]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> Option<[f32; 3]> {
-    let (edge, ab, ac) = (to - from, b - a, c - a);
-    let across = edge.cross(ac);
-    let volume = ab.dot(across);
-    let out = from - a;
-    let turned = out.cross(ab);
-    let [t, u, v] = [ac.dot(turned), out.dot(across), edge.dot(turned)].map(|n| n / volume);
+/// the second and third corners.
+fn intersect_edge_triangle([from, to]: [Vec3; 2], corners: [Vec3; 3]) -> Option<[f32; 3]> {
+    let [t, u, v] = intersect_triangle(from, to - from, corners);
     let through = u > 0.0 && v > 0.0 && u + v < 1.0 && t > 0.0 && t < 1.0;
     through.then_some([t, u, v])
 }

@@ -1,16 +1,5 @@
 use super::*;
-use crate::solver::{Friction, Pose, Shape};
-use bevy::math::Quat;
-
-/// Returns a pseudo-random number from −1 to 1.
-fn noise(i: usize, stream: usize) -> f32 {
-    let mixed = (i * 7919 + stream * 104_729) % 65_537;
-    (mixed * mixed % 65_537) as f32 / 32_768.5 - 1.0
-}
-
-fn point(i: usize, stream: usize) -> Vec3 {
-    Vec3::from([0, 1, 2].map(|axis| noise(i, stream + axis)))
-}
+use crate::solver::{Friction, Pose, Shape, math::noise::noise_point as point};
 
 #[test]
 fn no_pair_of_points_is_closer_than_the_closest_points() {
@@ -64,11 +53,7 @@ fn crossings_are_found_from_both_sides() {
 fn only_small_round_colliders_need_triangle_contacts() {
     let positions: SoaVec3 = [Vec3::ZERO, Vec3::X, Vec3::Z].into_iter().collect();
     let triangles = Triangles::new(vec![[0, 1, 2]], &positions);
-    let pose = Pose {
-        rotation: Quat::IDENTITY,
-        translation: Vec3::ZERO,
-    };
-    let collider = |shape| Collider::fixed(shape, pose, Friction::default());
+    let collider = |shape| Collider::fixed(shape, Pose::ORIGIN, Friction::default());
     let ball = |radius| collider(Shape::Sphere { radius });
     let half_size = Vec3::splat(0.1);
     let hollow = Collider {

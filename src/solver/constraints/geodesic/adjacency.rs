@@ -1,7 +1,7 @@
 //! Adjacency of particles and triangles in a rest shape.
 
 use super::RestShape;
-use crate::solver::ConstraintKind;
+use crate::solver::{ConstraintKind, math::particle_lists::ParticleLists};
 use bevy::math::DVec3;
 
 /// Triangles at each particle, and the edges and structural constraints to its neighbours.
@@ -13,60 +13,21 @@ pub(super) struct ParticleAdjacency {
     neighbours: ParticleLists<(u32, f64)>,
 }
 
-/// One list per particle.
-struct ParticleLists<T> {
-    /// Begin of each list, and the end of the last.
-    first: Vec<u32>,
-    all: Vec<T>,
-}
-
-impl<T: Copy + Default> ParticleLists<T> {
-    /// Builds the lists by counting sort, in the order of `items`.
-    fn new(particles: usize, items: impl Fn(&mut dyn FnMut(u32, T))) -> Self {
-        let mut first = vec![0; particles + 1];
-        items(&mut |i, _| first[i as usize + 1] += 1);
-        for i in 0..particles {
-            first[i + 1] += first[i];
-        }
-        let mut next = first.clone();
-        let mut all = vec![T::default(); first[particles] as usize];
-        items(&mut |i, item| {
-            let slot = &mut next[i as usize];
-            all[*slot as usize] = item;
-            *slot += 1;
-        });
-        Self { first, all }
-    }
-
-    fn for_particle(&self, particle: u32) -> &[T] {
-        let [from, to] = [0, 1].map(|k| self.first[particle as usize + k] as usize);
-        &self.all[from..to]
-    }
-
-    fn for_particle_mut(&mut self, particle: u32) -> &mut [T] {
-        let [from, to] = [0, 1].map(|k| self.first[particle as usize + k] as usize);
-        &mut self.all[from..to]
-    }
-}
-
 impl ParticleAdjacency {
     pub(super) fn new(shape: &RestShape) -> Self {
         let count = shape.positions.len();
         let positions: Vec<DVec3> = shape.positions.iter().map(|p| p.as_dvec3()).collect();
         let exists = |corners: &[u32]| corners.iter().all(|&i| (i as usize) < count);
-        let mut opposite_edges: ParticleLists<[u32; 2]> = ParticleLists::new(count, |add| {
-            for &[a, b, c] in shape.triangles.iter().filter(|t| exists(&t[..])) {
-                add(a, [b, c]);
-                add(b, [c, a]);
-                add(c, [a, b]);
-            }
+        let mut opposite_edges = ParticleLists::default();
+        opposite_edges.fill(count, || {
+            let triangles = shape.triangles.iter().filter(|t| exists(&t[..]));
+            triangles.flat_map(|&[a, b, c]| [(a, [b, c]), (b, [c, a]), (c, [a, b])])
         });
-        let links: ParticleLists<(u32, f32)> = ParticleLists::new(count, |add| {
+        let mut links = ParticleLists::default();
+        links.fill(count, || {
             let structural = shape.constraints.of_kind(ConstraintKind::Structural);
-            for ([a, b], length) in structural.filter(|(pair, _)| exists(&pair[..])) {
-                add(a, (b, length));
-                add(b, (a, length));
-            }
+            let structural = structural.filter(|(pair, _)| exists(&pair[..]));
+            structural.flat_map(|([a, b], length)| [(a, (b, length)), (b, (a, length))])
         });
         // Inner edges occur in two triangles, and most structural constraints are edges: each is stored once, with
         // its length in the surface if it belongs to the surface.

@@ -2,7 +2,8 @@
 //! continue them.
 
 use super::{
-    FrontQueue, Geodesics, LabelState, NONE, RestShape, adjacency::ParticleAdjacency, islands,
+    Geodesics, LabelState, NONE, RestShape, adjacency::ParticleAdjacency, islands,
+    search::FrontQueue,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,34 +22,7 @@ impl Geodesics {
         let mut affected: BTreeSet<u32> = changed.iter().copied().chain(new_particles).collect();
         affected.retain(|&i| (i as usize) < adjacency.len());
 
-        let mut dropped: Vec<u32> = Vec::new();
-        for &particle in &affected {
-            let unsupported = self
-                .labels_of(particle)
-                .filter(|&i| !self.is_supported(&adjacency, i));
-            dropped.extend(unsupported);
-        }
-        for &i in &dropped {
-            self.labels[i as usize].state = LabelState::Dropped;
-        }
-        while let Some(index) = dropped.pop() {
-            let label = self.labels[index as usize];
-            affected.insert(label.particle);
-            for &(neighbour, _) in adjacency.neighbours(label.particle) {
-                let Some(other) = self.find(neighbour, label.geodesic.source) else {
-                    continue;
-                };
-                let other_label = &mut self.labels[other as usize];
-                if other_label.state == LabelState::Settled
-                    && other_label.from.contains(&label.particle)
-                    // The label of a source depends on no other.
-                    && other_label.particle != label.geodesic.source
-                {
-                    other_label.state = LabelState::Dropped;
-                    dropped.push(other);
-                }
-            }
-        }
+        self.drop_unsupported(&adjacency, &mut affected);
         // Dropped labels are removed before new ones are added.
         self.compact();
 
@@ -75,6 +49,39 @@ impl Geodesics {
         }
         self.propagate(&adjacency, front);
         self.compact();
+    }
+
+    /// Drops the labels of affected particles whose paths no longer exist, and those of other particles that continue
+    /// these paths; their particles are affected too.
+    fn drop_unsupported(&mut self, adjacency: &ParticleAdjacency, affected: &mut BTreeSet<u32>) {
+        let mut dropped: Vec<u32> = Vec::new();
+        for &particle in &*affected {
+            let unsupported = self
+                .labels_of(particle)
+                .filter(|&i| !self.is_supported(adjacency, i));
+            dropped.extend(unsupported);
+        }
+        for &i in &dropped {
+            self.labels[i as usize].state = LabelState::Dropped;
+        }
+        while let Some(index) = dropped.pop() {
+            let label = self.labels[index as usize];
+            affected.insert(label.particle);
+            for &(neighbour, _) in adjacency.neighbours(label.particle) {
+                let Some(other) = self.find(neighbour, label.geodesic.source) else {
+                    continue;
+                };
+                let other_label = &mut self.labels[other as usize];
+                if other_label.state == LabelState::Settled
+                    && other_label.from.contains(&label.particle)
+                    // The label of a source depends on no other.
+                    && other_label.particle != label.geodesic.source
+                {
+                    other_label.state = LabelState::Dropped;
+                    dropped.push(other);
+                }
+            }
+        }
     }
 
     /// Returns whether the edge or triangle over which a label propagated still exists.

@@ -25,21 +25,14 @@ pub(in crate::solver) use solve::solve_tethers;
 pub struct Tethers {
     /// Number of particles of the cloth.
     particles: usize,
-    /// At most [`MAX_ISLANDS`] slots, each with one tether per particle.
-    slots: Vec<TetherLengths>,
+    /// At most [`MAX_ISLANDS`] slots, each with the length of one tether per particle, m; infinite without one.
+    slots: Vec<AlignedVec>,
     /// Anchors of the tethers, run-length encoded in the order of evaluation.
     runs: Vec<TetherRun>,
     /// End of the runs of each block of [`BLOCK`] particles.
     ends: Vec<u32>,
     /// Particle indices of all anchors, ascending.
     anchors: Vec<u32>,
-}
-
-/// Lengths of one tether per particle. A particle without one has an infinite length.
-#[derive(Clone, Debug, PartialEq)]
-struct TetherLengths {
-    /// Lengths, m.
-    length: AlignedVec,
 }
 
 /// Tethers of consecutive particles of one block that share one anchor, or have consecutive anchors.
@@ -82,7 +75,7 @@ impl Tethers {
                 *free = false;
             }
         }
-        let mut slots: Vec<TetherLengths> = Vec::new();
+        let mut slots: Vec<AlignedVec> = Vec::new();
         let mut anchors: Vec<Vec<u32>> = Vec::new();
         for i in (0..count).filter(|&i| is_free[i]) {
             // Tethers to one island share a slot, as far as possible.
@@ -100,12 +93,10 @@ impl Tethers {
                 islands[slot] = Some(geodesic.island);
                 while slots.len() <= slot {
                     anchors.push(vec![0; count]);
-                    slots.push(TetherLengths {
-                        length: AlignedVec::filled(count, f32::INFINITY),
-                    });
+                    slots.push(AlignedVec::filled(count, f32::INFINITY));
                 }
                 anchors[slot][i] = geodesic.source;
-                slots[slot].length[i] =
+                slots[slot][i] =
                     tether_length(shape, geodesic.distance, i, geodesic.source as usize);
             }
         }
@@ -124,7 +115,7 @@ impl Tethers {
             let end = (start + BLOCK).min(self.particles);
             for (slot_index, slot) in self.slots.iter().enumerate() {
                 let first = self.runs.len();
-                for i in (start..end).filter(|&i| slot.length[i] < f32::INFINITY) {
+                for i in (start..end).filter(|&i| slot[i] < f32::INFINITY) {
                     let anchor = anchors_by_slot[slot_index][i];
                     if let [.., last] = &mut self.runs[first..]
                         && last.start + last.count == i as u32
@@ -191,7 +182,7 @@ impl Tethers {
 
     /// Returns the length of the tether of a particle of a run, m.
     fn length_at(&self, run: &TetherRun, offset: u32) -> f32 {
-        self.slots[run.slot as usize].length[(run.start + offset) as usize]
+        self.slots[run.slot as usize][(run.start + offset) as usize]
     }
 
     /// Returns whether there are no tethers.

@@ -6,6 +6,8 @@ use crate::solver::{
     particles::ParticleArrays,
     simd::{Kernel, dispatch, select},
 };
+#[cfg(test)]
+use bevy::math::Vec3;
 use std::cell::RefCell;
 
 /// Pulls every particle x that is farther than the length r of its tether from its anchor a: x ← a + (x −
@@ -24,7 +26,7 @@ pub(crate) fn solve_tethers(
     ANCHORS.with_borrow_mut(|anchors| {
         let at = &mut particles.position;
         // A copy, because other workers move the particles meanwhile.
-        for (copy, plane) in anchors.iter_mut().zip([&at.x, &at.y, &at.z]) {
+        for (copy, plane) in anchors.iter_mut().zip(at.planes()) {
             copy.clear();
             copy.extend(tethers.anchors.iter().map(|&i| plane[i as usize]));
         }
@@ -90,6 +92,7 @@ impl Kernel for TetherKernel<'_> {
             }
             let first = block * BLOCK;
             let last = (first + BLOCK).min(tethers.particles);
+            let own = first - from..last - from;
             let runs = &tethers.runs[begin..end];
             let covers_block =
                 |run: &TetherRun| !run.consecutive_anchors && run.count as usize == last - first;
@@ -99,36 +102,28 @@ impl Kernel for TetherKernel<'_> {
             {
                 // A common case, such as a cloth with two pinned corners: evaluated at once, without sums in
                 // memory.
-                let [x, y, z] = x
-                    .each_mut()
-                    .map(|plane| &mut plane[first - from..last - from]);
-                let w = &w[first - from..last - from];
+                let [x, y, z] = x.each_mut().map(|plane| &mut plane[own.clone()]);
                 let shared = |run: &TetherRun| SharedAnchor {
                     anchor: anchors.map(|plane| plane[run.anchor as usize]),
-                    length: &tethers.slots[run.slot as usize].length[first..last],
+                    length: &tethers.slots[run.slot as usize][first..last],
                 };
-                pull_both(shared(a), shared(b), scale, x, y, z, w);
+                pull_both(shared(a), shared(b), scale, x, y, z, &w[own]);
                 continue;
             }
-            let mut sums = CorrectionSums {
-                x: [0.0; BLOCK],
-                y: [0.0; BLOCK],
-                z: [0.0; BLOCK],
-                count: [0.0; BLOCK],
-            };
+            let mut sums = CorrectionSums::ZERO;
             for run in runs {
                 let start = run.start as usize;
                 let range = start - from..start - from + run.count as usize;
                 let particles = RunParticles {
                     position: x.each_ref().map(|plane| &plane[range.clone()]),
                     w: &w[range],
-                    length: &tethers.slots[run.slot as usize].length[start..],
+                    length: &tethers.slots[run.slot as usize][start..],
                     scale,
                 };
                 sums.add(particles, anchors, run, start - first);
             }
             for (plane, sum) in x.iter_mut().zip([&sums.x, &sums.y, &sums.z]) {
-                let values = plane[first - from..last - from].iter_mut();
+                let values = plane[own.clone()].iter_mut();
                 for ((x, sum), count) in values.zip(sum).zip(&sums.count) {
                     *x += sum / count.max(1.0);
                 }
@@ -147,12 +142,12 @@ impl Kernel for TetherKernel<'_> {
             w,
         } = self;
         for i in 0..w.len().min(tethers.particles.saturating_sub(first)) {
-            let at = bevy::math::Vec3::from(x.each_ref().map(|plane| plane[i]));
-            let mut sum = bevy::math::Vec3::ZERO;
+            let at = Vec3::from(x.each_ref().map(|plane| plane[i]));
+            let mut sum = Vec3::ZERO;
             let mut count = 0.0;
             for (anchor, length) in tethers.for_particle((first + i) as u32) {
                 let index = tethers.anchors.partition_point(|&other| other < anchor);
-                let d = at - bevy::math::Vec3::from(anchors.map(|plane| plane[index]));
+                let d = at - Vec3::from(anchors.map(|plane| plane[index]));
                 let distance = (d.x * d.x + d.y * d.y + d.z * d.z).sqrt();
                 let reach = length * scale;
                 if distance > reach && w[i] > 0.0 {
@@ -170,6 +165,13 @@ impl Kernel for TetherKernel<'_> {
 }
 
 impl CorrectionSums {
+    const ZERO: Self = Self {
+        x: [0.0; BLOCK],
+        y: [0.0; BLOCK],
+        z: [0.0; BLOCK],
+        count: [0.0; BLOCK],
+    };
+
     /// Adds the corrections of a run that begins at index `from` of the block.
     #[inline(always)]
     fn add(&mut self, particles: RunParticles, anchors: [&[f32]; 3], run: &TetherRun, from: usize) {

@@ -12,6 +12,8 @@ use crate::solver::{
     triangles::{GridTriangles, corners::BLOCK},
 };
 use std::ops::Range;
+#[cfg(test)]
+use {crate::solver::simd::select_vec3, bevy::math::Vec3};
 
 /// Adds the acceleration by the air on the triangles of a grid. `area` has the area of every triangle of the
 /// cloth, m².
@@ -47,11 +49,7 @@ pub(super) fn apply(
 }
 
 fn planes(vectors: &SoaVec3, range: Range<usize>) -> [&[f32]; 3] {
-    [
-        &vectors.x[range.clone()],
-        &vectors.y[range.clone()],
-        &vectors.z[range],
-    ]
+    vectors.planes().map(|plane| &plane[range.clone()])
 }
 
 /// Triangles of a grid and the state of its particles.
@@ -72,45 +70,23 @@ struct GridBand<'a> {
     acceleration: [&'a mut [f32]; 3],
 }
 
-/// Forces on the corners a, b, d and e of up to [`BLOCK`] cells.
-struct CellForces {
-    a: [[f32; BLOCK]; 3],
-    b: [[f32; BLOCK]; 3],
-    d: [[f32; BLOCK]; 3],
-    e: [[f32; BLOCK]; 3],
-}
+/// Forces on up to [`BLOCK`] corners or triangles: x, y and z.
+type ForceBlock = [[f32; BLOCK]; 3];
 
 /// Scratch buffers for the two triangles of up to [`BLOCK`] cells, the left one (with a and d) first.
 struct BandScratch {
     rows: [CornerRows; 2],
     area: [[f32; BLOCK]; 2],
-    force: [[[f32; BLOCK]; 3]; 2],
+    force: [ForceBlock; 2],
 }
 
 impl Kernel for GridBand<'_> {
-    #[inline(always)]
-    fn run(self) {
-        self.apply_forces();
-    }
-
-    #[cfg(test)]
-    fn run_reference(self) {
-        // `AirGrid::forces` calls `AirGrid::reference_forces`.
-        self.apply_forces();
-    }
-}
-
-impl GridBand<'_> {
     /// Computes the forces block by block and adds their accelerations.
     #[inline(always)]
-    fn apply_forces(self) {
+    fn run(self) {
         let zero = [[0.0; BLOCK]; 3];
-        let mut forces = CellForces {
-            a: zero,
-            b: zero,
-            d: zero,
-            e: zero,
-        };
+        // Forces on the corners a, b, d and e.
+        let mut forces = [zero; 4];
         let mut scratch = BandScratch {
             rows: [[[0.0; BLOCK]; 9]; 2],
             area: [[0.0; BLOCK]; 2],
@@ -130,13 +106,14 @@ impl GridBand<'_> {
                 let (above, below) = (r * columns + c, (r + 1) * columns + c);
                 let cell = r * (columns - 1) + c;
                 grid.forces(above, below, cell..cell + n, &mut scratch, &mut forces);
+                let [a, b, d, e] = &forces;
                 let corners = [
                     // Upper and lower row in turn: a load one element after a recent store to the same row is
                     // slow.
-                    (above, &forces.a, r >= first),
-                    (below, &forces.d, r + 1 < end),
-                    (above + 1, &forces.b, r >= first),
-                    (below + 1, &forces.e, r + 1 < end),
+                    (above, a, r >= first),
+                    (below, d, r + 1 < end),
+                    (above + 1, b, r >= first),
+                    (below + 1, e, r + 1 < end),
                 ];
                 for (particle, force, in_band) in corners {
                     if in_band {
@@ -167,40 +144,42 @@ impl AirGrid<'_> {
         above: usize,
         below: usize,
         cells: Range<usize>,
-        to: &mut CellForces,
+        to: &mut [ForceBlock; 4],
     ) {
         for k in 0..cells.len() {
-            let [a, b, d, e] = self.forces_of_cell(above + k, below + k, cells.start + k);
-            for axis in 0..3 {
-                to.a[axis][k] = a[axis];
-                to.b[axis][k] = b[axis];
-                to.d[axis][k] = d[axis];
-                to.e[axis][k] = e[axis];
+            let forces = self.forces_of_cell(above + k, below + k, cells.start + k);
+            for (to, force) in to.iter_mut().zip(forces) {
+                for axis in 0..3 {
+                    to[axis][k] = force[axis];
+                }
             }
         }
     }
 
     /// Computes the forces on the corners of one cell from the indices of its particles a and d.
     #[cfg(test)]
-    fn forces_of_cell(&self, above: usize, below: usize, cell: usize) -> [[f32; 3]; 4] {
-        let at = |planes: [&[f32]; 3], i: usize| planes.map(|plane| plane[i]);
-        let corners = |planes| {
-            [
-                at(planes, above),
-                at(planes, above + 1),
-                at(planes, below),
-                at(planes, below + 1),
-            ]
-        };
-        let code = self.cells.codes[cell];
+    fn forces_of_cell(&self, above: usize, below: usize, cell: usize) -> [Vec3; 4] {
+        let rises = self.cells.codes[cell] & GridTriangles::RISES != 0;
+        let swapped = self.cells.codes[cell] & GridTriangles::SWAPPED != 0;
+        let corners = [above, above + 1, below, below + 1];
+        let [a, b, d, e] = corners.map(|i| Vec3::from(self.x.map(|plane| plane[i])));
+        let [ma, mb, md, me] = corners.map(|i| Vec3::from(self.d.map(|plane| plane[i])));
+        // The third corners.
+        let (q, mq) = (select_vec3(rises, b, e), select_vec3(rises, mb, me));
+        let (s, ms) = (select_vec3(rises, d, a), select_vec3(rises, md, ma));
         let area = [self.area[2 * cell], self.area[2 * cell + 1]];
-        cell_forces(
-            self.coefficients,
-            code,
-            area,
-            corners(self.x),
-            corners(self.d),
-        )
+        let coefficients = self.coefficients;
+        let left = select(swapped, area[1], area[0]) * coefficients.force_per_velocity;
+        let right = select(swapped, area[0], area[1]) * coefficients.force_per_velocity;
+        let left = coefficients.velocity_change(ma + md + mq, d - a, q - a) * left;
+        let right = coefficients.velocity_change(me + mb + ms, b - e, s - e) * right;
+        let [rising_left, rising_right] =
+            [left, right].map(|force| select_vec3(rises, force, Vec3::ZERO));
+        let a = left + (right - rising_right);
+        let b = right + rising_left;
+        let d = left + rising_right;
+        let e = right + (left - rising_left);
+        [a, b, d, e]
     }
 
     /// Computes the forces on the corners of consecutive cells of a row, from the indices of particles a and d of
@@ -212,7 +191,7 @@ impl AirGrid<'_> {
         below: usize,
         cells: Range<usize>,
         scratch: &mut BandScratch,
-        to: &mut CellForces,
+        to: &mut [ForceBlock; 4],
     ) {
         #[cfg(test)]
         if crate::solver::simd::levels::is_reference() {
@@ -231,13 +210,11 @@ impl AirGrid<'_> {
         select_areas(codes, &cell_areas[..n], left, right);
         let [left, right] = rows;
         for axis in 0..3 {
-            let (x, d) = (self.x[axis], self.d[axis]);
             let [displacement, ab, ac] = axis_rows(left, axis);
             let [displacement_right, ab_right, ac_right] = axis_rows(right, axis);
             edge_vectors(
                 codes,
-                [&x[above..above + n], &x[above + 1..above + 1 + n]],
-                [&x[below..below + n], &x[below + 1..below + 1 + n]],
+                cell_corners(self.x[axis], above, below, n),
                 &mut ab[..n],
                 &mut ac[..n],
                 &mut ab_right[..n],
@@ -245,8 +222,7 @@ impl AirGrid<'_> {
             );
             sum_displacements(
                 codes,
-                [&d[above..above + n], &d[above + 1..above + 1 + n]],
-                [&d[below..below + n], &d[below + 1..below + 1 + n]],
+                cell_corners(self.d[axis], above, below, n),
                 &mut displacement[..n],
                 &mut displacement_right[..n],
             );
@@ -255,18 +231,30 @@ impl AirGrid<'_> {
             triangle_forces(self.coefficients, rows, &area[..n], force);
         }
         let [left, right] = force;
+        let [a, b, d, e] = to;
         for axis in 0..3 {
             distribute_forces(
                 codes,
                 &left[axis][..n],
                 &right[axis][..n],
-                &mut to.a[axis][..n],
-                &mut to.b[axis][..n],
-                &mut to.d[axis][..n],
-                &mut to.e[axis][..n],
+                &mut a[axis][..n],
+                &mut b[axis][..n],
+                &mut d[axis][..n],
+                &mut e[axis][..n],
             );
         }
     }
+}
+
+/// Returns the values of the corners a, b, d and e of `n` cells, from the indices of a and d of the first one.
+#[inline(always)]
+fn cell_corners(plane: &[f32], above: usize, below: usize, n: usize) -> [&[f32]; 4] {
+    [
+        &plane[above..above + n],
+        &plane[above + 1..above + 1 + n],
+        &plane[below..below + n],
+        &plane[below + 1..below + 1 + n],
+    ]
 }
 
 /// Returns the rows of one axis: displacement, ab, ac.
@@ -296,8 +284,7 @@ fn select_areas(codes: &[u8], areas: &[[f32; 2]], left: &mut [f32], right: &mut 
 #[inline(always)]
 fn edge_vectors(
     codes: &[u8],
-    [a, b]: [&[f32]; 2],
-    [d, e]: [&[f32]; 2],
+    [a, b, d, e]: [&[f32]; 4],
     ad: &mut [f32],
     aq: &mut [f32],
     eb: &mut [f32],
@@ -317,13 +304,7 @@ fn edge_vectors(
 
 /// Sums one coordinate of the displacements of the corners of each triangle.
 #[inline(always)]
-fn sum_displacements(
-    codes: &[u8],
-    [a, b]: [&[f32]; 2],
-    [d, e]: [&[f32]; 2],
-    left: &mut [f32],
-    right: &mut [f32],
-) {
+fn sum_displacements(codes: &[u8], [a, b, d, e]: [&[f32]; 4], left: &mut [f32], right: &mut [f32]) {
     let n = codes.len();
     let (a, b, d, e) = (&a[..n], &b[..n], &d[..n], &e[..n]);
     let (left, right) = (&mut left[..n], &mut right[..n]);
@@ -358,43 +339,4 @@ fn distribute_forces(
         d[k] = left[k] + rising_right;
         e[k] = right[k] + (left[k] - rising_left);
     }
-}
-
-/// Returns the forces on the corners a, b, d and e of a cell: the scalar reference.
-#[cfg(test)]
-fn cell_forces(
-    coefficients: AirCoefficients,
-    code: u8,
-    area: [f32; 2],
-    x: [[f32; 3]; 4],
-    displacement: [[f32; 3]; 4],
-) -> [[f32; 3]; 4] {
-    use bevy::math::Vec3;
-    let rises = code & GridTriangles::RISES != 0;
-    let swapped = code & GridTriangles::SWAPPED != 0;
-    let choose = |choose, a: Vec3, b: Vec3| {
-        Vec3::new(
-            select(choose, a.x, b.x),
-            select(choose, a.y, b.y),
-            select(choose, a.z, b.z),
-        )
-    };
-    let [a, b, d, e] = x.map(Vec3::from_array);
-    let [ma, mb, md, me] = displacement.map(Vec3::from_array);
-    // The third corners.
-    let (q, mq) = (choose(rises, b, e), choose(rises, mb, me));
-    let (s, ms) = (choose(rises, d, a), choose(rises, md, ma));
-    let left = select(swapped, area[1], area[0]) * coefficients.force_per_velocity;
-    let right = select(swapped, area[0], area[1]) * coefficients.force_per_velocity;
-    let left = coefficients.velocity_change(ma + md + mq, d - a, q - a) * left;
-    let right = coefficients.velocity_change(me + mb + ms, b - e, s - e) * right;
-    let (rising_left, rising_right) = (
-        choose(rises, left, Vec3::ZERO),
-        choose(rises, right, Vec3::ZERO),
-    );
-    let a = left + (right - rising_right);
-    let b = right + rising_left;
-    let d = left + rising_right;
-    let e = right + (left - rising_left);
-    [a, b, d, e].map(|force| force.to_array())
 }

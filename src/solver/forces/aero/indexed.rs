@@ -2,7 +2,7 @@
 
 use super::{AirCoefficients, CornerRows, triangle_forces};
 use crate::solver::{
-    parallel::workers::Workers,
+    parallel::{split::chunk_ranges, workers::Workers},
     particles::ParticleArrays,
     simd::{Kernel, dispatch, soa::SoaVec3},
     triangles::{
@@ -76,21 +76,15 @@ fn apply_parallel(
     } = particles;
     let motion = ParticleMotion::new(position, displacement);
     let indices = &triangles.indices;
-    let batches = range.clone().step_by(BATCH);
-    let batches = batches.map(|start| start..(start + BATCH).min(range.end));
     let [now, before] = forces;
     let mut previous = 0..0;
     // One round more than there are batches, to scatter the forces of the last one.
-    for next in batches.map(Some).chain([None]) {
-        let next = next.unwrap_or_default();
+    for next in chunk_ranges(range, BATCH).chain(std::iter::once(0..0)) {
         let planes = now.each_mut();
         let [x, y, z] = planes.map(|plane| plane.chunks_mut(TRIANGLES_PER_PART));
         let outputs = x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]);
-        let outputs = next.clone().step_by(TRIANGLES_PER_PART).zip(outputs);
-        let end = next.end;
-        let compute = outputs.map(move |(start, force)| {
-            AirTask::ComputeForces(start..(start + TRIANGLES_PER_PART).min(end), force)
-        });
+        let compute = chunk_ranges(next.clone(), TRIANGLES_PER_PART).zip(outputs);
+        let compute = compute.map(|(range, force)| AirTask::ComputeForces(range, force));
         let mut parts = [const { None }; 1 + BATCH / TRIANGLES_PER_PART];
         let scatter = std::iter::once(AirTask::ScatterForces(&mut *acceleration));
         for (slot, part) in parts.iter_mut().zip(scatter.chain(compute)) {
@@ -106,18 +100,34 @@ fn apply_parallel(
                 force,
             }),
             Some(AirTask::ScatterForces(acceleration)) => {
-                let mut buffer = [[0; 3]; BLOCK];
-                for (number, start) in previous.clone().step_by(BLOCK).enumerate() {
-                    let block = start..(start + BLOCK).min(previous.end);
-                    let corners = indices.unpack(block, &mut buffer);
-                    let before = before.each_ref().map(|plane| &plane[number * BLOCK..]);
-                    scatter_forces(acceleration, inverse_mass, corners, before);
-                }
+                scatter_batch(
+                    acceleration,
+                    inverse_mass,
+                    indices,
+                    previous.clone(),
+                    before,
+                );
             }
             None => {}
         });
         previous = next;
         std::mem::swap(now, before);
+    }
+}
+
+/// Adds the acceleration by the forces of a batch of triangles to its corners.
+fn scatter_batch(
+    acceleration: &mut SoaVec3,
+    inverse_mass: &[f32],
+    indices: &Corners,
+    batch: Range<usize>,
+    forces: &ForcePlanes,
+) {
+    let mut buffer = [[0; 3]; BLOCK];
+    for (number, block) in chunk_ranges(batch, BLOCK).enumerate() {
+        let corners = indices.unpack(block, &mut buffer);
+        let forces = forces.each_ref().map(|plane| &plane[number * BLOCK..]);
+        scatter_forces(acceleration, inverse_mass, corners, forces);
     }
 }
 
@@ -142,13 +152,13 @@ impl<'a> ParticleMotion<'a> {
         // Slices of the same length save bounds checks.
         let n = x.len();
         Self {
-            x: [&x.x[..n], &x.y[..n], &x.z[..n]],
-            d: [&d.x[..n], &d.y[..n], &d.z[..n]],
+            x: x.planes().map(|plane| &plane[..n]),
+            d: d.planes().map(|plane| &plane[..n]),
         }
     }
 }
 
-/// Kernel that computes a third of the force on each triangle of a range.
+/// Kernel that computes a third of the force on each triangle of a range. [`ApplyAirSerial`] has the scalar reference.
 struct ComputeForces<'a> {
     motion: ParticleMotion<'a>,
     indices: &'a Corners,
@@ -185,12 +195,6 @@ impl Kernel for ComputeForces<'_> {
             y[..n].copy_from_slice(&force[1][..n]);
             z[..n].copy_from_slice(&force[2][..n]);
         }
-    }
-
-    /// Runs the same code: [`ApplyAirSerial`] has the scalar reference.
-    #[cfg(test)]
-    fn run_reference(self) {
-        self.run();
     }
 }
 

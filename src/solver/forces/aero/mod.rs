@@ -11,7 +11,7 @@ mod indexed;
 use crate::solver::{
     parallel::workers::Workers,
     particles::ParticleArrays,
-    simd::select,
+    simd::{select, select_vec3},
     triangles::{Triangles, corners::BLOCK},
 };
 use bevy::math::Vec3;
@@ -56,31 +56,16 @@ pub(in crate::solver) fn apply_uniform_air(
         velocity_per_coefficient: pressure * dt / air.areal_density,
         force_per_velocity: air.areal_density / (3.0 * dt),
     };
+    let area = &triangles.rest_area;
     let mut from = 0;
     for cells in triangles.in_grids() {
-        indexed::apply(
-            workers,
-            particles,
-            triangles,
-            from..cells.triangles.start,
-            coefficients,
-        );
-        grid::apply(
-            workers,
-            particles,
-            cells,
-            &triangles.rest_area,
-            coefficients,
-        );
+        let before = from..cells.triangles.start;
+        indexed::apply(workers, particles, triangles, before, coefficients);
+        grid::apply(workers, particles, cells, area, coefficients);
         from = cells.triangles.end;
     }
-    indexed::apply(
-        workers,
-        particles,
-        triangles,
-        from..triangles.indices.len(),
-        coefficients,
-    );
+    let rest = from..triangles.indices.len();
+    indexed::apply(workers, particles, triangles, rest, coefficients);
 }
 
 /// Coefficients of the aerodynamic forces for one fixed step.
@@ -121,12 +106,8 @@ impl AirCoefficients {
         let after = u + change;
         let new_speed = after.length();
         let limited = after * (speed / new_speed) - u;
-        let is_faster = new_speed > speed;
-        Vec3::new(
-            select(is_valid, select(is_faster, limited.x, change.x), 0.0),
-            select(is_valid, select(is_faster, limited.y, change.y), 0.0),
-            select(is_valid, select(is_faster, limited.z, change.z), 0.0),
-        )
+        let limited = select_vec3(new_speed > speed, limited, change);
+        select_vec3(is_valid, limited, Vec3::ZERO)
     }
 }
 
@@ -176,6 +157,10 @@ mod tests {
         }
     }
 
+    fn apply(p: &mut ParticleArrays, triangles: &Triangles, air: &Air, dt: f32) {
+        apply_uniform_air(&mut Workers::serial(), p, triangles, air, dt);
+    }
+
     fn total(p: &ParticleArrays) -> Vec3 {
         (0..3)
             .map(|i| p.acceleration.get(i) / p.inverse_mass[i])
@@ -185,13 +170,7 @@ mod tests {
     #[test]
     fn drag_of_a_plate_across_the_wind() {
         let (mut p, triangles) = triangle(0.0);
-        apply_uniform_air(
-            &mut Workers::serial(),
-            &mut p,
-            &triangles,
-            &air(Vec3::Y * 3.0),
-            1e-4,
-        );
+        apply(&mut p, &triangles, &air(Vec3::Y * 3.0), 1e-4);
         // ½·1.2·1.28·0.5 m²·9 m²/s²
         assert!((total(&p) - Vec3::Y * 3.456).length() < 1e-4);
     }
@@ -199,13 +178,7 @@ mod tests {
     #[test]
     fn a_plate_along_the_wind_has_no_force() {
         let (mut p, triangles) = triangle(0.0);
-        apply_uniform_air(
-            &mut Workers::serial(),
-            &mut p,
-            &triangles,
-            &air(Vec3::X * 3.0),
-            1e-4,
-        );
+        apply(&mut p, &triangles, &air(Vec3::X * 3.0), 1e-4);
         assert_eq!(total(&p), Vec3::ZERO);
     }
 
@@ -217,7 +190,7 @@ mod tests {
             lift: 1.0,
             ..air(Vec3::Z * 3.0)
         };
-        apply_uniform_air(&mut Workers::serial(), &mut p, &triangles, &lifting, 1e-4);
+        apply(&mut p, &triangles, &lifting, 1e-4);
         let force = total(&p);
         // The plate rises towards +z. Lift acts along the normal, without the component along the wind: towards
         // −y.
@@ -239,7 +212,7 @@ mod tests {
             };
             for _ in 0..300 {
                 p.acceleration.fill(Vec3::ZERO);
-                apply_uniform_air(&mut Workers::serial(), &mut p, &triangles, &lifting, 0.02);
+                apply(&mut p, &triangles, &lifting, 0.02);
                 for i in 0..3 {
                     let velocity_change = p.acceleration.get(i) * 0.02;
                     p.set_velocity(i, p.velocity(i) + velocity_change);
@@ -253,13 +226,7 @@ mod tests {
     #[test]
     fn a_gale_never_reverses_the_relative_velocity() {
         let (mut p, triangles) = triangle(0.0);
-        apply_uniform_air(
-            &mut Workers::serial(),
-            &mut p,
-            &triangles,
-            &air(Vec3::Y * 1000.0),
-            0.1,
-        );
+        apply(&mut p, &triangles, &air(Vec3::Y * 1000.0), 0.1);
         let velocity_change = p.acceleration.get(0).y * 0.1;
         assert!(velocity_change <= 1000.0 * 1.001, "{velocity_change} m/s");
     }
@@ -287,7 +254,7 @@ mod tests {
                     lift: 2.0,
                     ..air(Vec3::new(0.3, -1.0, 0.5) * speed)
                 };
-                apply_uniform_air(&mut Workers::serial(), &mut p, &triangles, &air, 0.01);
+                apply(&mut p, &triangles, &air, 0.01);
             }
             p.acceleration.bits().collect()
         });
@@ -344,7 +311,7 @@ mod tests {
             };
             let accelerations = |triangles: &Triangles| {
                 let mut p = p.clone();
-                apply_uniform_air(&mut Workers::serial(), &mut p, triangles, &air, 0.01);
+                apply(&mut p, triangles, &air, 0.01);
                 p.acceleration
             };
             let (expected, got) = (accelerations(&triangles), accelerations(&grid));
@@ -357,7 +324,7 @@ mod tests {
             }
             let expected = same_bits(|| {
                 let mut p = p.clone();
-                apply_uniform_air(&mut Workers::serial(), &mut p, &grid, &air, 0.01);
+                apply(&mut p, &grid, &air, 0.01);
                 p.acceleration.bits().collect()
             });
             for count in threads::COUNTS {
