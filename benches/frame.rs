@@ -20,10 +20,7 @@ use bevy::{
 };
 use bevy_drape::{
     mesh::{MeshBinding, RenderFrame, Topology, TriangleMesh},
-    solver::{
-        self, ConstraintKind, RelaxSettings, RelaxationFactor, StepSettings, StretchSolver,
-        SubstepTime, Workers,
-    },
+    solver::{self, ConstraintKind, RelaxSettings, StepSettings, SubstepTime, Workers},
 };
 use scene::{Plan, Scene, Stage, Stepper};
 use std::time::Instant;
@@ -78,7 +75,7 @@ fn print(plan: &Plan, stage: &Stage) {
         row(name, ms);
         if name == RELAXATION {
             for (name, ms) in relaxation {
-                row(name, ms * f64::from(stage.settings.substeps) / 2.0);
+                row(name, ms * f64::from(stage.settings.substeps));
             }
         }
     }
@@ -142,74 +139,49 @@ fn timed_step(stage: &mut Stage) -> [f64; STAGES.len()] {
     taken
 }
 
-fn relaxation(
-    settings: &StepSettings,
-    relaxation_factor: RelaxationFactor,
-    substeps_left: u32,
-) -> RelaxSettings {
-    RelaxSettings {
+/// Returns the times of the parts of relaxation in a substep, ms: the difference that leaving them out makes.
+fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 4] {
+    let settings = &stage.settings;
+    let relax_settings = RelaxSettings {
         compliance: settings.compliance,
         iterations: settings.iterations,
         stretch_solver: settings.stretch_solver,
         strain_limit: settings.strain_limit,
         dt: settings.dt / settings.substeps as f32,
-        relaxation_factor,
-        substeps_left,
-        loads: false,
-    }
-}
-
-/// Returns the times of the parts of relaxation in two substeps, of which one may solve the coarse levels, ms: the
-/// difference that leaving them out makes.
-fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 5] {
-    let settings = &stage.settings;
-    let full = RelaxationFactor::default();
-    // During a ramp of the relaxation factor, coarse levels are not solved; all else takes the same time.
-    let dt = settings.dt / settings.substeps as f32;
-    let tightening = RelaxationFactor::full(dt, 1, StretchSolver::GaussSeidel).next(
-        dt,
-        1,
-        StretchSolver::Direct,
-    );
-    assert!(!tightening.is_rigid());
-
+        is_in_contact: !stage.colliders.is_empty(),
+        ..RelaxSettings::default()
+    };
     let columns = stage.constraints.grids().next().map_or(0, |s| s.columns);
     let along_row = |[a, b]: [u32; 2]| a.abs_diff(b) < columns;
-    let run = |relaxation_factor: RelaxationFactor, keep: fn(bool, bool) -> bool| {
-        let both =
-            [1, 0].map(|substeps_left| relaxation(settings, relaxation_factor, substeps_left));
+    let run = |keep: fn(bool, bool) -> bool| {
         let mut particles = stage.particles.clone();
         let mut constraints = stage.constraints.clone();
-        constraints.retain(|c| keep(c.kind == ConstraintKind::Shear, along_row(c.particles)));
+        constraints.retain(|c| keep(c.kind() == ConstraintKind::Shear, along_row(c.ends())));
         constraints.prepare(&particles);
         move || {
             particles.position.copy_from(&stage.particles.position);
             timed(|| {
-                for settings in &both {
-                    solver::relax(
-                        &mut Workers::serial(),
-                        &mut particles,
-                        &mut constraints,
-                        settings,
-                    );
-                }
+                solver::relax(
+                    &mut Workers::serial(),
+                    &mut particles,
+                    &mut constraints,
+                    &relax_settings,
+                );
             })
         }
     };
     let times = take_turns(
         2.0,
         [
-            &mut run(full, |_, _| true),
-            &mut run(tightening, |_, _| true),
-            &mut run(tightening, |shear, _| !shear),
-            &mut run(tightening, |shear, weft| !shear && !weft),
-            &mut run(tightening, |_, _| false),
+            &mut run(|_, _| true),
+            &mut run(|shear, _| !shear),
+            &mut run(|shear, weft| !shear && !weft),
+            &mut run(|_, _| false),
         ],
     );
-    let [all, fine, chains, warp, copies] = times.map(|times| times.fastest);
+    let [all, chains, warp, copies] = times.map(|times| times.fastest);
     [
-        ("– coarse levels", all - fine),
-        ("– shear", fine - chains),
+        ("– shear", all - chains),
         ("– warp", warp - copies),
         ("– weft", chains - warp),
         ("– chains copied and transposed, there and back", copies),

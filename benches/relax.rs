@@ -14,8 +14,8 @@ use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, BendStencil, Compliance, ConstraintGraph, ConstraintKind, RelaxSettings,
-        RelaxationFactor, SimdLevel, StretchSolver, Workers,
+        self, BendStencil, Compliance, ConstraintGraph, ConstraintKind, RelaxSettings, SimdLevel,
+        StretchSolver, Workers,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -76,11 +76,9 @@ fn relax(bencher: Bencher, case: Case, stretch_solver: StretchSolver, mut sheet:
         },
         iterations: ITERATIONS,
         dt: 1.0 / 60.0,
-        relaxation_factor: RelaxationFactor::default(),
         stretch_solver,
-        strain_limit: f32::INFINITY,
-        substeps_left: 0,
-        loads: false,
+        is_in_contact: true,
+        ..RelaxSettings::default()
     };
     sheet.constraints.prepare(&sheet.particles);
     bencher.counter(projections(&sheet)).bench_local(|| {
@@ -112,15 +110,12 @@ fn without_grid(side: u32) -> Assembly {
     let pairs: Vec<_> = sheet
         .constraints
         .iter()
-        .map(|c| (c.kind, c.particles[0], c.particles[1]))
+        .map(|c| (c.kind(), c.ends()[0], c.ends()[1]))
         .collect();
     let bends: Vec<_> = sheet
         .constraints
         .iter()
-        .filter_map(|c| {
-            let (ends, middle) = (c.particles, c.middle?);
-            Some(BendStencil { ends, middle })
-        })
+        .filter_map(|c| Some(c.bend()?.stencil()))
         .collect();
     let rest = &sheet.particles.position;
     sheet.constraints = ConstraintGraph::new(rest, &pairs);

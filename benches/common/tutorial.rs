@@ -1,7 +1,7 @@
 //! Baseline of the benches: the loop of the tutorials.
 
 use bevy::math::Vec3;
-use bevy_drape::solver::{ConstraintGraph, ParticleArrays};
+use bevy_drape::solver::{Constraint, ConstraintGraph, ParticleArrays};
 
 /// Cloth as in tutorials: an array of structs, constraints in the order of their creation, particle by particle.
 pub(crate) struct Tutorial {
@@ -39,12 +39,12 @@ impl Tutorial {
             })
             .collect();
         let mut constraints: Vec<_> = constraints.iter().collect();
-        constraints.sort_by_key(|c| (c.particles[0], c.kind, c.particles[1]));
+        constraints.sort_by_key(|c| (c.ends()[0], c.kind(), c.ends()[1]));
         let sticks = constraints.into_iter().map(|c| {
-            let [a, b] = c.particles.map(|i| i as usize);
-            let length = match c.middle {
-                Some(_) => positions.get(a).distance(positions.get(b)),
-                None => c.rest_length,
+            let [a, b] = c.ends().map(|i| i as usize);
+            let length = match c {
+                Constraint::Bend(_) => positions.get(a).distance(positions.get(b)),
+                Constraint::Distance(distance) => distance.rest_length,
             };
             Stick { a, b, length }
         });

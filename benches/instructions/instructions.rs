@@ -54,7 +54,7 @@ mod counted {
         scene::{MeshLayout, Plan, Scene, Stage, Stepper},
         tutorial::Tutorial,
     };
-    use bevy_drape::solver::{self, RelaxSettings, RelaxationFactor, SimdLevel, StretchSolver};
+    use bevy_drape::solver::{self, RelaxSettings, SimdLevel, StretchSolver};
     use gungraun::{Callgrind, prelude::*};
     use std::hint::black_box;
 
@@ -105,11 +105,9 @@ mod counted {
             compliance: stage.settings.compliance,
             iterations: ITERATIONS,
             dt: stage.settings.dt / stage.settings.substeps as f32,
-            relaxation_factor: RelaxationFactor::default(),
             stretch_solver,
-            strain_limit: f32::INFINITY,
-            substeps_left: 0,
-            loads: false,
+            is_in_contact: true,
+            ..RelaxSettings::default()
         };
         (stage, settings)
     }

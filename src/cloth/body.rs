@@ -1,10 +1,15 @@
 //! Settings of a built cloth that are ramped, and its tethers.
 
-use crate::cloth::{Cloth, tethers::StaleDistances};
+use crate::cloth::{
+    Cloth,
+    ramp::{
+        RelaxationRamp, ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers,
+        ramp_thickness,
+    },
+    tethers::StaleDistances,
+};
 use crate::solver::{
-    Compliance, ConstraintGraph, Geodesics, ParticleArrays, RelaxationFactor, SubstepTime, Tethers,
-    measure_stretch, ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers,
-    ramp_thickness,
+    Compliance, ConstraintGraph, Geodesics, ParticleArrays, SubstepTime, Tethers, measure_stretch,
 };
 use bevy::prelude::*;
 use std::sync::Arc;
@@ -32,7 +37,7 @@ pub(crate) struct ClothBody {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct RampedSettings {
-    pub(crate) relaxation_factor: RelaxationFactor,
+    pub(crate) relaxation: RelaxationRamp,
     pub(crate) compliance: Compliance,
     pub(crate) thickness: f32,
     pub(crate) areal_density: f32,
@@ -51,11 +56,7 @@ impl RampedSettings {
     /// [`ClothBody::ramp_tethers`] and [`ClothBody::ramp_strain_limit`] set those.
     fn wanted(cloth: &Cloth, time: &SubstepTime, iterations: u32) -> Self {
         Self {
-            relaxation_factor: RelaxationFactor::full(
-                time.substep,
-                iterations,
-                cloth.stretch_solver,
-            ),
+            relaxation: RelaxationRamp::full(time.substep, iterations, cloth.stretch_solver),
             compliance: cloth.fabric.compliance(),
             thickness: cloth.fabric.thickness,
             areal_density: cloth.fabric.areal_density,
@@ -70,18 +71,18 @@ impl ClothBody {
     /// Ramps the settings of this step towards those of the user; before the first step they are taken at once.
     pub(crate) fn ramp(&mut self, cloth: &Cloth, time: &SubstepTime, iterations: u32) {
         let wanted = RampedSettings::wanted(cloth, time, iterations);
-        self.ramped = Some(self.ramped.map_or(wanted, |now| RampedSettings {
-            relaxation_factor: now.relaxation_factor.next(
-                time.substep,
-                iterations,
-                cloth.stretch_solver,
-            ),
-            compliance: ramp_compliance(now.compliance, wanted.compliance),
-            thickness: ramp_thickness(now.thickness, wanted.thickness, time.step),
-            areal_density: ramp_density(now.areal_density, wanted.areal_density),
-            tether_scale: now.tether_scale,
-            strain_limit: now.strain_limit,
-            air: now.air,
+        self.ramped = Some(self.ramped.map_or(wanted, |now| {
+            RampedSettings {
+                relaxation: now
+                    .relaxation
+                    .next(time.substep, iterations, cloth.stretch_solver),
+                compliance: ramp_compliance(now.compliance, wanted.compliance),
+                thickness: ramp_thickness(now.thickness, wanted.thickness, time.step),
+                areal_density: ramp_density(now.areal_density, wanted.areal_density),
+                tether_scale: now.tether_scale,
+                strain_limit: now.strain_limit,
+                air: now.air,
+            }
         }));
     }
 
@@ -109,7 +110,7 @@ impl ClothBody {
     pub(crate) fn ramp_tethers(&mut self, wanted: f32, particles: &ParticleArrays, dt: f32) {
         let tethers = &self.tethers;
         if let Some(ramped) = &mut self.ramped {
-            let stiffens = ramped.relaxation_factor.get() < 1.0;
+            let stiffens = ramped.relaxation.factor() < 1.0;
             let now = if stiffens {
                 f32::INFINITY
             } else {

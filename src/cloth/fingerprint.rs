@@ -4,7 +4,7 @@
 use crate::{
     cloth::shape::ClothShape,
     mesh::{MeshBinding, Topology},
-    solver::{ConstraintGraph, ConstraintKind, Pose},
+    solver::{Constraint, ConstraintGraph, Pose},
 };
 use bevy::math::Vec3;
 
@@ -59,16 +59,16 @@ impl ShapeFingerprint {
 fn constraints_print(constraints: &ConstraintGraph) -> u64 {
     let mut fingerprint = Fingerprint::default();
     for constraint in constraints.iter() {
-        let kind: u64 = match constraint.kind {
-            ConstraintKind::Structural => 0,
-            ConstraintKind::Shear => 1,
-            ConstraintKind::Bend => 2,
+        fingerprint.pair(constraint.ends());
+        let rest = match constraint {
+            Constraint::Distance(distance) => distance.rest_length,
+            Constraint::Bend(bend) => {
+                fingerprint.pair(bend.stencil().middle);
+                bend.rho()
+            }
         };
-        fingerprint.pair(constraint.particles);
-        if let Some(middle) = constraint.middle {
-            fingerprint.pair(middle);
-        }
-        fingerprint.word(kind << 32 | u64::from(constraint.rest_length.to_bits()));
+        let kind = constraint.kind() as u64;
+        fingerprint.word(kind << 32 | u64::from(rest.to_bits()));
     }
     fingerprint.0
 }
@@ -137,7 +137,7 @@ impl Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::SoaVec3;
+    use crate::solver::{ConstraintKind, SoaVec3};
 
     fn fingerprint(lengths: [f32; 3], pairs: &[(ConstraintKind, u32, u32)]) -> u64 {
         let places: SoaVec3 = lengths.iter().map(|&x| Vec3::X * x).collect();

@@ -34,6 +34,7 @@ pub(crate) mod particles;
 pub(crate) mod planar;
 pub(crate) mod planar_constraint;
 pub(crate) mod plugin;
+pub(crate) mod ramp;
 pub(crate) mod schedule;
 pub(crate) mod settings;
 pub(crate) mod shape;

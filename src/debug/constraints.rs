@@ -5,7 +5,10 @@ use crate::cloth::{
     Cloth,
     particles::{ClothConstraints, ClothParticles},
 };
-use crate::{render::pose::RenderPose, solver::ConstraintKind};
+use crate::{
+    render::pose::RenderPose,
+    solver::{Constraint, ConstraintKind},
+};
 use bevy::prelude::*;
 
 /// Strain with full colour.
@@ -44,12 +47,9 @@ pub(super) fn draw_constraints(
         if !show.bend {
             continue;
         }
-        for constraint in constraints.iter() {
-            let Some(middle) = constraint.middle else {
-                continue;
-            };
-            let [a, b] = constraint.particles.map(position);
-            let middle = position(middle[0]).midpoint(position(middle[1]));
+        for bend in constraints.iter().filter_map(Constraint::bend) {
+            let [a, m, n, b] = bend.stencil().particles().map(position);
+            let middle = m.midpoint(n);
             // 0 where the cloth is flat, 1 where it is folded onto itself.
             let folded = 0.5
                 + 0.5

@@ -2,7 +2,9 @@
 
 use super::{Rope, RopeLayout, layout::polyline_length};
 use crate::mesh::{CompactIndices, Topology, tube::mean_scale};
-use crate::solver::{BendStencil, ConstraintGraph, ConstraintKind, Corners, RopeSegments, SoaVec3};
+use crate::solver::{
+    BendStencil, Constraint, ConstraintGraph, ConstraintKind, Corners, RopeSegments, SoaVec3,
+};
 use bevy::prelude::*;
 
 /// Data from which the lengths of a rope are computed, only on ropes. Written when the rope is built; read when it is
@@ -43,10 +45,8 @@ impl RopeBody {
         let length = length_in_world(&self.points, self.slack, to_world);
         let segment = (length / ends.len() as f64) as f32;
         let diameter = self.thickness * mean_scale(to_world);
-        let structural = constraints
-            .iter()
-            .filter(|c| c.kind != ConstraintKind::Bend);
-        let rest: Vec<f32> = structural
+        let links = constraints.iter().filter_map(Constraint::distance);
+        let rest: Vec<f32> = links
             .map(|c| segment * c.particles[0].abs_diff(c.particles[1]) as f32)
             .collect();
         let lengths = constraints.rest_lengths_mut().zip(rest);
@@ -136,10 +136,8 @@ mod tests {
             let total: f32 = structural.map(|(_, rest)| rest).sum();
             assert!((total - length).abs() < 1e-5, "{total} m of {length} m");
             assert!((segments.diameter - 0.03 * scale).abs() < 2e-6);
-            let bends = constraints
-                .iter()
-                .filter(|c| c.kind == ConstraintKind::Bend);
-            let rhos: Vec<f32> = bends.map(|c| c.rest_length).collect();
+            let bends = constraints.iter().filter_map(Constraint::bend);
+            let rhos: Vec<f32> = bends.map(|bend| bend.rho()).collect();
             assert_eq!(rhos.len(), 10);
             let rho = (length / 11.0_f32).powi(3) / (std::f32::consts::PI * 0.03 * scale);
             assert!(rhos.iter().all(|own| (own / rho - 1.0).abs() < 1e-5));

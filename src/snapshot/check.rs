@@ -97,7 +97,7 @@ fn constraints_are_valid(constraints: &ConstraintGraph, count: usize) -> bool {
     if !constraints.has_valid_constraints(count) {
         return false;
     }
-    let mut pairs = constraints.iter().map(|constraint| constraint.particles);
+    let mut pairs = constraints.iter().map(|constraint| constraint.ends());
     constraints.iter().count() == constraints.len()
         && pairs.all(|[a, b]| a != b && (a.max(b) as usize) < count)
 }

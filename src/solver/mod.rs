@@ -80,18 +80,16 @@ pub use collision::self_collision::{
     SelfCollisionSettings, SelfContactPairs, rest_spacing, self_distance,
 };
 pub use collision::shape::Shape;
-pub use constraints::bend::BendStencil;
+pub use constraints::bend::{BendConstraint, BendStencil};
 pub use constraints::damping::ConstraintDamping;
 pub use constraints::geodesic::{GeodesicDistance, Geodesics, RestShape};
-pub use constraints::graph::{Compliance, ConstraintGraph, ConstraintKind};
+pub use constraints::graph::{
+    Compliance, Constraint, ConstraintGraph, ConstraintKind, DistanceConstraint,
+};
 pub use constraints::motion::{BackstopSpheres, MotionConstraints};
 pub use constraints::plane::Plane;
-pub use constraints::ramp::RelaxationFactor;
-pub(crate) use constraints::ramp::{
-    ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers, ramp_thickness,
-};
 pub use constraints::stretch::{Stretch, measure_stretch};
-pub use constraints::stretch_solver::StretchSolver;
+pub use constraints::stretch_solver::{RIGID_REGULARIZATION, StretchSolver};
 pub use constraints::tethers::Tethers;
 pub use forces::aero::Air;
 pub use forces::gusts::gusty;

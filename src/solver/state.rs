@@ -18,8 +18,7 @@ use crate::solver::{
         graph::{Compliance, ConstraintGraph},
         motion::MotionConstraints,
         plane::Plane,
-        ramp::RelaxationFactor,
-        stretch_solver::StretchSolver,
+        stretch_solver::{RIGID_REGULARIZATION, StretchSolver},
         tethers::Tethers,
     },
     forces::{aero::Air, pressure::EnclosedAir, rope_drag::RopeSegments, wind_field::WindField},
@@ -85,8 +84,11 @@ pub struct StepSettings<'a> {
     pub damping: f32,
     /// Compliance of the constraints.
     pub compliance: Compliance,
-    /// Relaxation factor of the constraints, normally full.
-    pub relaxation_factor: RelaxationFactor,
+    /// Relaxation factor ω, the fraction of each correction that is applied, in (0, 1], normally 1.
+    pub relaxation_factor: f32,
+    /// Regularization of directly solved chains, relative to the inverse mass of a link, normally
+    /// [`RIGID_REGULARIZATION`].
+    pub chain_regularization: f32,
     /// Maximum length of tethers, as a multiple of their rest length; infinity switches tethers off.
     pub tether_scale: f32,
     /// Air and aerodynamic coefficients.
@@ -121,7 +123,8 @@ impl Default for StepSettings<'_> {
             gravity: Vec3::NEG_Y * 9.81,
             damping: 0.0,
             compliance: Compliance::default(),
-            relaxation_factor: RelaxationFactor::default(),
+            relaxation_factor: 1.0,
+            chain_regularization: RIGID_REGULARIZATION,
             tether_scale: 1.0,
             air: Air::default(),
             surface: Surface::default(),

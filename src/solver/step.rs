@@ -139,7 +139,8 @@ impl ClothState<'_> {
             iterations: settings.iterations,
             dt: time.substep,
             relaxation_factor: settings.relaxation_factor,
-            substeps_left: time.count.saturating_sub(time.index + 1),
+            chain_regularization: settings.chain_regularization,
+            is_in_contact: constraints.was_in_contact || settings.self_collision.is_some(),
             loads: settings.records_loads,
         };
         relax(workers, particles, constraints, &relax_settings);
@@ -287,6 +288,7 @@ impl ClothState<'_> {
         let had_contact = std::mem::take(&mut self.contacts.had_contact);
         let is_held = is_held || !self.motion_constraints.is_empty();
         constraints.finish(particles, had_contact || is_held);
+        constraints.was_in_contact = had_contact;
         particles.end_step(pins);
         let is_finite = particles.all_finite(workers);
         if !is_finite {

@@ -484,7 +484,7 @@ fn edited_constraints_are_restored() {
     constraints
         .rest_lengths_mut()
         .for_each(|length| *length *= 1.1);
-    constraints.retain(|constraint| constraint.particles != [0, 1]);
+    constraints.retain(|constraint| constraint.ends() != [0, 1]);
     let edited = constraints.0.clone();
     assert_repeats(&mut app, cloth, idle);
     whole.restore(app.world_mut(), cloth).unwrap();
@@ -495,7 +495,7 @@ fn edited_constraints_are_restored() {
     assert!(!same(&app, &edited));
     // The removed constraint is restored.
     let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
-    assert!(constraints.iter().any(|c| c.particles == [0, 1]));
+    assert!(constraints.iter().any(|c| c.ends() == [0, 1]));
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(crate) fn islands(app: &App, cloth: Entity) -> usize {
     loop {
         let mut changed = false;
         for constraint in constraints.iter() {
-            let [a, b] = constraint.particles.map(|i| i as usize);
+            let [a, b] = constraint.ends().map(|i| i as usize);
             let least = island[a].min(island[b]);
             changed |= island[a] != least || island[b] != least;
             (island[a], island[b]) = (least, least);

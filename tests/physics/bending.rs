@@ -81,7 +81,7 @@ fn a_strip_without_bending_stiffness_hangs_straight_down() {
     // The bends exist, but a strip that hangs over an edge by one end is straight except for the first links.
     let strip = Strip::grid(16, 1.0);
     let all = strip.sample.constraints.iter();
-    let bends = all.filter(|c| c.kind == ConstraintKind::Bend).count();
+    let bends = all.filter(|c| c.kind() == ConstraintKind::Bend).count();
     assert_eq!(bends, 4 * 15 + 17 * 2);
     let strip = strip.clamp().stiffness(0.0).settle();
     let [drop, reach] = strip.tip();

@@ -21,7 +21,7 @@ fn settled(stretch_solver: StretchSolver, stretch: f32, strain_limit: f32) -> Sa
     }
     sample
         .constraints
-        .retain(|c| c.kind == ConstraintKind::Structural);
+        .retain(|c| c.kind() == ConstraintKind::Structural);
     let top = sample.particles.position.bounds().unwrap().1.y;
     for i in 0..SIDE * SIDE {
         if sample.particles.position.y[i] == top {

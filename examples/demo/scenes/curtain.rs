@@ -78,7 +78,7 @@ fn keep_structural_only(
     mut curtains: Query<&mut ClothConstraints, With<Curtain>>,
 ) {
     if let Ok(mut constraints) = curtains.get_mut(ready.entity) {
-        constraints.retain(|constraint| constraint.kind == ConstraintKind::Structural);
+        constraints.retain(|constraint| constraint.kind() == ConstraintKind::Structural);
     }
 }
 

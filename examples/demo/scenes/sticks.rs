@@ -180,7 +180,7 @@ fn remove_constraints(
     let Ok((bracing, mut particles, mut constraints)) = quads.get_mut(ready.entity) else {
         return;
     };
-    constraints.retain(|constraint| bracing.includes(constraint.kind));
+    constraints.retain(|constraint| bracing.includes(constraint.kind()));
     let count = particles.len();
     let centre = particles.position.iter().sum::<Vec3>() / count as f32;
     for i in 0..count {

@@ -16,6 +16,7 @@
 //!   is three times too stiff. With ρ = A₀ + A₁ the energy is exact for meshes of equilateral triangles bent
 //!   in any direction, and for meshes of right triangles bent along their legs.
 
+use super::{graph::ConstraintKind, list::ConstraintList};
 use crate::solver::{math::sort::sort_by_particle, simd::soa::SoaVec3};
 use bevy::math::Vec3;
 
@@ -73,87 +74,41 @@ impl BendStencil {
     }
 }
 
-/// Bend constraint.
+/// Bend constraint: the resistance of the fabric to curvature at three or four particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BendConstraint {
+    pub(in crate::solver) shape: BendShape,
+    /// ρ, m²: compliance times bending stiffness.
+    pub(in crate::solver) rho: f32,
+}
+
+/// Stencil of a bend constraint, and the curvature at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::solver) struct BendConstraint {
+pub(in crate::solver) struct BendShape {
     pub(in crate::solver) stencil: BendStencil,
     /// Weights K in the order of [`BendStencil::particles`]; the second weight of a single middle particle is 0.
     pub(in crate::solver) weights: [f32; 4],
-    /// ρ, m².
-    pub(in crate::solver) rho: f32,
     /// Rest curvature C₀, m; negative for a fold to the other side.
     pub(in crate::solver) rest: f32,
 }
 
-impl BendConstraint {
+impl BendShape {
     /// Weights of a chain with links of equal length.
     const UNIFORM: [f32; 4] = [1.0, -2.0, 0.0, 1.0];
 
-    /// Creates a bend of a uniform, straight chain.
-    pub(in crate::solver) fn uniform(particles: [u32; 3], rho: f32) -> Self {
+    /// Creates the shape of a uniform, straight chain.
+    pub(in crate::solver) fn uniform(stencil: BendStencil) -> Self {
         Self {
-            stencil: BendStencil::three_point(particles),
-            weights: Self::UNIFORM,
-            rho,
-            rest: 0.0,
-        }
-    }
-
-    /// Returns whether the bend has the weights of a uniform chain and is straight at rest.
-    pub(in crate::solver) fn is_uniform(&self) -> bool {
-        self.weights == Self::UNIFORM && self.rest == 0.0
-    }
-
-    /// Creates the bend that is at rest for particles at these positions; `None` if a triangle has no area or a
-    /// link no length.
-    pub(in crate::solver) fn from_rest_shape(
-        stencil: BendStencil,
-        positions: &SoaVec3,
-        neighbours: &Neighbours,
-    ) -> Option<Self> {
-        let [a, m, n, b] = stencil.particles().map(|i| positions.get(i as usize));
-        let mut bend = Self {
             stencil,
             weights: Self::UNIFORM,
-            rho: 0.0,
             rest: 0.0,
-        };
-        let tolerance;
-        if stencil.is_three_point() {
-            let [before, after] = [(m - a).length(), (b - m).length()];
-            let length = 0.5 * (before + after);
-            if (before - after).abs() > UNIFORM_TOLERANCE * length {
-                let [x, y] = [length / before, length / after];
-                bend.weights = [x, -(x + y), 0.0, y];
-            }
-            let width = neighbours.width(stencil.middle[0], b - a, positions);
-            // A chain without neighbours counts as a strip 1 m wide.
-            let width = if width > 0.0 { width } else { 1.0 };
-            bend.rho = length * length * length / width;
-            tolerance = FLAT_ANGLE * length;
-        } else {
-            let (edge, [area, other]) = (
-                n - m,
-                [a, b].map(|corner| (n - m).cross(corner - m).length()),
-            );
-            // Cotangent of the angle between two sides of a triangle: cosine over sine.
-            let cot = |u: Vec3, v: Vec3, double: f32| u.dot(v) / double;
-            let [am, an] = [cot(edge, a - m, area), cot(-edge, a - n, area)];
-            let [bm, bn] = [cot(edge, b - m, other), cot(-edge, b - n, other)];
-            bend.weights = [-am - an, an + bn, am + bm, -bm - bn];
-            bend.rho = 0.5 * (area + other);
-            tolerance = FLAT_ANGLE * edge.length();
         }
-        let curvature = bend.curvature([a, m, n, b]);
-        let rest =
-            (curvature.x * curvature.x + curvature.y * curvature.y + curvature.z * curvature.z)
-                .sqrt();
-        if rest > tolerance {
-            bend.rest = rest * bend.fold_sign([a, m, n, b], curvature);
-        }
-        let finite = bend.weights.iter().all(|weight| weight.is_finite());
-        (finite && bend.rho.is_finite() && bend.rho > 0.0 && bend.rest.is_finite()).then_some(bend)
+    }
+
+    /// Returns whether the shape has the weights of a uniform chain and is straight at rest.
+    pub(in crate::solver) fn is_uniform(&self) -> bool {
+        self.weights == Self::UNIFORM && self.rest == 0.0
     }
 
     /// Returns the curvature vector c of particles at these positions. The weights sum to zero, so it is computed
@@ -176,6 +131,117 @@ impl BendConstraint {
         } else {
             1.0
         }
+    }
+}
+
+impl BendConstraint {
+    /// Returns the particles of the constraint.
+    pub fn stencil(&self) -> BendStencil {
+        self.shape.stencil
+    }
+
+    /// Returns ρ, m²: the compliance of the constraint times the bending stiffness of the fabric.
+    pub fn rho(&self) -> f32 {
+        self.rho
+    }
+
+    /// Creates the bend that is at rest for particles at these positions; `None` if a triangle has no area or a
+    /// link no length.
+    pub(in crate::solver) fn from_rest_shape(
+        stencil: BendStencil,
+        positions: &SoaVec3,
+        neighbours: &Neighbours,
+    ) -> Option<Self> {
+        let [a, m, n, b] = stencil.particles().map(|i| positions.get(i as usize));
+        let mut shape = BendShape::uniform(stencil);
+        let (rho, tolerance);
+        if stencil.is_three_point() {
+            let [before, after] = [(m - a).length(), (b - m).length()];
+            let length = 0.5 * (before + after);
+            if (before - after).abs() > UNIFORM_TOLERANCE * length {
+                let [x, y] = [length / before, length / after];
+                shape.weights = [x, -(x + y), 0.0, y];
+            }
+            let width = neighbours.width(stencil.middle[0], b - a, positions);
+            // A chain without neighbours counts as a strip 1 m wide.
+            let width = if width > 0.0 { width } else { 1.0 };
+            rho = length * length * length / width;
+            tolerance = FLAT_ANGLE * length;
+        } else {
+            let (edge, [area, other]) = (
+                n - m,
+                [a, b].map(|corner| (n - m).cross(corner - m).length()),
+            );
+            // Cotangent of the angle between two sides of a triangle: cosine over sine.
+            let cot = |u: Vec3, v: Vec3, double: f32| u.dot(v) / double;
+            let [am, an] = [cot(edge, a - m, area), cot(-edge, a - n, area)];
+            let [bm, bn] = [cot(edge, b - m, other), cot(-edge, b - n, other)];
+            shape.weights = [-am - an, an + bn, am + bm, -bm - bn];
+            rho = 0.5 * (area + other);
+            tolerance = FLAT_ANGLE * edge.length();
+        }
+        let curvature = shape.curvature([a, m, n, b]);
+        let rest =
+            (curvature.x * curvature.x + curvature.y * curvature.y + curvature.z * curvature.z)
+                .sqrt();
+        if rest > tolerance {
+            shape.rest = rest * shape.fold_sign([a, m, n, b], curvature);
+        }
+        let finite = shape.weights.iter().all(|weight| weight.is_finite());
+        let is_sound = finite && rho.is_finite() && rho > 0.0 && shape.rest.is_finite();
+        is_sound.then_some(Self { shape, rho })
+    }
+}
+
+/// Bends with unequal weights or a fold at rest, and those of meshes without chains.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(in crate::solver) struct BendBatch {
+    pub(in crate::solver) shapes: Vec<BendShape>,
+    pub(in crate::solver) list: ConstraintList,
+}
+
+impl Default for BendBatch {
+    fn default() -> Self {
+        Self::in_order(Vec::new())
+    }
+}
+
+impl BendBatch {
+    /// Creates a batch in an order in which consecutive bends share no particle as far as possible, so that they do
+    /// not wait for each other's results.
+    pub(in crate::solver) fn new(mut bends: Vec<BendConstraint>, particles: usize) -> Self {
+        sort_by_colour(&mut bends, particles);
+        Self::in_order(bends)
+    }
+
+    /// Creates a batch in the given order.
+    pub(in crate::solver) fn in_order(bends: Vec<BendConstraint>) -> Self {
+        Self {
+            shapes: bends.iter().map(|bend| bend.shape).collect(),
+            list: ConstraintList::of(ConstraintKind::Bend, bends.iter().map(|bend| bend.rho)),
+        }
+    }
+
+    /// Iterates over the bends.
+    pub(in crate::solver) fn iter(&self) -> impl Iterator<Item = BendConstraint> + '_ {
+        let both = self.shapes.iter().zip(&self.list.rest);
+        both.map(|(&shape, &rho)| BendConstraint { shape, rho })
+    }
+
+    /// Appends bends.
+    pub(in crate::solver) fn extend(&mut self, bends: Vec<BendConstraint>) {
+        for BendConstraint { shape, rho } in bends {
+            self.shapes.push(shape);
+            self.list.push(rho);
+        }
+    }
+
+    /// Returns whether both arrays fit each other and all stencils are valid.
+    pub(in crate::solver) fn is_sound(&self, particles: usize) -> bool {
+        let mut stencils = self.shapes.iter().map(|shape| shape.stencil);
+        self.list.is_sound(ConstraintKind::Bend, self.shapes.len())
+            && stencils.all(|stencil| stencil.is_sound(particles))
     }
 }
 
@@ -225,14 +291,13 @@ impl Neighbours {
     }
 }
 
-/// Sorts bends by greedy colouring, so that consecutive bends share no particle as far as possible and do not
-/// wait for each other's results.
-pub(in crate::solver) fn sort_by_colour(bends: &mut [BendConstraint], particles: usize) {
+/// Sorts bends by greedy colouring.
+fn sort_by_colour(bends: &mut [BendConstraint], particles: usize) {
     let mut used = vec![0_u64; particles];
     let mut coloured: Vec<(u32, BendConstraint)> = bends
         .iter()
         .map(|bend| {
-            let own = bend.stencil.particles().map(|i| i as usize);
+            let own = bend.shape.stencil.particles().map(|i| i as usize);
             let taken = own.iter().fold(0, |taken, &i| taken | used[i]);
             let colour = taken.trailing_ones();
             if colour < u64::BITS {
@@ -272,18 +337,18 @@ mod tests {
     #[test]
     fn flat_stencils_have_no_rest_curvature_and_folds_keep_their_sign() {
         let flat = bend(folded(0.0));
-        assert_eq!(flat.rest, 0.0);
+        assert_eq!(flat.shape.rest, 0.0);
         assert!((flat.rho - 0.9).abs() < 1e-6, "both areas: {}", flat.rho);
-        let sum: f32 = flat.weights.iter().sum();
+        let sum: f32 = flat.shape.weights.iter().sum();
         assert!(sum.abs() < 1e-6);
         // For a fold by θ, c is 2 sin(θ/2) times the length of the edge.
         for angle in [0.5_f32, -0.5, 2.0, -2.0] {
             let folded = bend(folded(angle));
             let expected = 2.0 * (0.5 * angle).sin();
-            assert!((folded.rest.abs() - expected.abs()).abs() < 1e-5);
+            assert!((folded.shape.rest.abs() - expected.abs()).abs() < 1e-5);
             assert_eq!(
-                folded.rest > 0.0,
-                bend(self::folded(0.1)).rest * angle > 0.0
+                folded.shape.rest > 0.0,
+                bend(self::folded(0.1)).shape.rest * angle > 0.0
             );
         }
     }
@@ -298,11 +363,11 @@ mod tests {
             &beside,
         )
         .unwrap();
-        assert!(!bend.is_uniform());
-        assert_eq!(bend.rest, 0.0);
+        assert!(!bend.shape.is_uniform());
+        assert_eq!(bend.shape.rest, 0.0);
         // The parabola ½κx² has c = h²κ: ends ½(0.1)²κ and ½(0.2)²κ above the middle, h = 0.15.
         let bent = [0.005, 0.0, 0.0, 0.02].map(|y| Vec3::Y * y);
-        assert!((bend.curvature(bent).y - 0.15 * 0.15).abs() < 1e-6);
+        assert!((bend.shape.curvature(bent).y - 0.15 * 0.15).abs() < 1e-6);
         let same = BendStencil::three_point([0, 1, 1]);
         assert!(BendConstraint::from_rest_shape(same, &positions, &beside).is_none());
     }
@@ -320,11 +385,14 @@ mod tests {
     #[test]
     fn neighbouring_bends_share_no_particle() {
         let mut bends: Vec<BendConstraint> = (0..100)
-            .map(|i| BendConstraint::uniform([i, i + 1, i + 2], 1.0))
+            .map(|i| BendConstraint {
+                shape: BendShape::uniform(BendStencil::three_point([i, i + 1, i + 2])),
+                rho: 1.0,
+            })
             .collect();
         sort_by_colour(&mut bends, 102);
         let shares = |pair: &[BendConstraint]| {
-            let [one, other] = [pair[0], pair[1]].map(|bend| bend.stencil.particles());
+            let [one, other] = [pair[0], pair[1]].map(|bend| bend.shape.stencil.particles());
             one.iter().any(|i| other.contains(i))
         };
         assert!(bends.windows(2).filter(|pair| shares(pair)).count() <= 2);

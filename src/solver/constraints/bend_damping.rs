@@ -12,11 +12,10 @@
 
 use crate::solver::{
     constraints::{
-        coloring::Batch,
-        general::{GeneralConstraints, GeneralSolveParams, relax_general},
+        general::{GeneralConstraints, relax_general},
         graph::ConstraintGraph,
-        grid::{GridSolveParams, relax_grid},
-        points::{Points, Regularization},
+        grid::relax_grid,
+        points::{PassParams, Points, Regularization},
     },
     parallel::workers::Workers,
     particles::ParticleArrays,
@@ -36,35 +35,26 @@ pub(crate) fn damp_bending(
     if damping.is_nan() || damping <= 0.0 {
         return;
     }
-    let chain_params = GridSolveParams {
-        warp: Regularization::RIGID,
-        weft: Regularization::RIGID,
-        shear: Regularization::RIGID,
+    let params = PassParams {
         bend: Some(Regularization {
             alpha: 1.0 / damping,
             diagonal_scale: 1.0,
         }),
-        direct: true,
-        relaxation_factor: 1.0,
-        stretch_limit: None,
-        resolve_above: None,
-        coarse: false,
-        coarse_on_small_grids: false,
-        damping_only: true,
+        is_damping: true,
+        shear: None,
+        chains: None,
+        edges: None,
+        is_reversed: false,
     };
     let mut points = Points::of(&mut particles.displacement, &particles.inverse_mass);
     let all = GeneralConstraints {
-        bends: &constraints.bends,
+        bends: Some(&constraints.bends),
         chain_batches: &mut constraints.chain_batches,
         ..GeneralConstraints::default()
     };
-    let params = GeneralSolveParams {
-        batch_regularization: |_: &Batch| Regularization::RIGID,
-        chain_params,
-    };
-    relax_general(&mut points, all, 1, params);
+    relax_general(&mut points, all, &[params]);
     for grid in &mut constraints.grids {
-        relax_grid(workers, &mut points, grid, chain_params);
+        relax_grid(workers, &mut points, grid, params);
     }
 }
 

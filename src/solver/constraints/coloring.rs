@@ -7,8 +7,11 @@
 //! the same bits (Box2D v3 colours its contacts in the same way).
 
 use crate::solver::{
-    constraints::graph::{ConstraintKind, distance},
-    simd::{aligned::AlignedVec, soa::SoaVec3},
+    constraints::{
+        graph::{ConstraintKind, distance},
+        list::ConstraintList,
+    },
+    simd::soa::SoaVec3,
 };
 
 /// Largest number of colours of a block; its remaining constraints go into one batch that is solved serially.
@@ -23,16 +26,10 @@ const BLOCK: u32 = 1 << 13;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Batch {
-    pub(in crate::solver) kind: ConstraintKind,
     /// Whether no two constraints of this batch share a particle.
     pub(in crate::solver) independent: bool,
     pub(in crate::solver) pairs: Vec<[u32; 2]>,
-    /// Rest lengths, m.
-    pub(in crate::solver) rest: AlignedVec,
-    /// Lagrange multipliers of the running substep; empty unless their sum over all iterations is needed.
-    pub(in crate::solver) lambda: AlignedVec,
-    /// Mean tension during the running fixed step, N; empty unless it is measured.
-    pub(in crate::solver) load: AlignedVec,
+    pub(in crate::solver) list: ConstraintList,
 }
 
 impl Batch {
@@ -43,46 +40,17 @@ impl Batch {
         pairs: Vec<[u32; 2]>,
         positions: &SoaVec3,
     ) -> Self {
+        let rest = pairs.iter().map(|&[a, b]| distance(positions, a, b));
         Self {
-            kind,
             independent,
-            rest: pairs
-                .iter()
-                .map(|&[a, b]| distance(positions, a, b))
-                .collect(),
+            list: ConstraintList::of(kind, rest),
             pairs,
-            lambda: AlignedVec::new(),
-            load: AlignedVec::new(),
         }
     }
 
     /// Creates an empty, independent batch.
     pub(in crate::solver) fn empty(kind: ConstraintKind) -> Self {
         Self::new(kind, true, Vec::new(), &SoaVec3::default())
-    }
-
-    /// Removes the constraints for which `keep` returns false. The others keep their order.
-    pub(in crate::solver) fn retain(&mut self, mut keep: impl FnMut(&[u32; 2], &f32) -> bool) {
-        let before = self.pairs.len();
-        let mut kept = 0;
-        for i in 0..before {
-            if keep(&self.pairs[i], &self.rest[i]) {
-                self.pairs[kept] = self.pairs[i];
-                self.rest[kept] = self.rest[i];
-                kept += 1;
-            }
-        }
-        self.pairs.truncate(kept);
-        self.rest.truncate(kept);
-        if kept < before {
-            self.changed();
-        }
-    }
-
-    /// Discards multipliers and loads; call this after pairs have changed.
-    pub(in crate::solver) fn changed(&mut self) {
-        self.lambda.clear();
-        self.load.clear();
     }
 }
 

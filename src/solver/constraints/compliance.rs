@@ -20,6 +20,7 @@ use crate::solver::{
     constraints::{
         graph::{Compliance, ConstraintGraph, ConstraintKind, distance},
         grid::GridConstraints,
+        list::Slots,
     },
     simd::soa::SoaVec3,
     triangles::{corners::Corners, grid_layout::GridLayout},
@@ -229,7 +230,7 @@ impl ConstraintGraph {
 
     /// Returns the compliance of distance constraints outside grids, m/N, for this fabric.
     pub(in crate::solver) fn compliance_outside_grids(&self, fabric: &Compliance) -> Compliance {
-        let mut kinds = self.batches.iter().map(|batch| batch.kind);
+        let mut kinds = self.batches.iter().map(|batch| batch.list.kind);
         let diagonals = kinds.any(|kind| kind == ConstraintKind::Shear);
         self.aspects.constraint_compliance(fabric, diagonals)
     }
@@ -242,12 +243,12 @@ impl ConstraintGraph {
     ) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
         let compliance = *compliance;
         let in_grids = self.grids.iter().flat_map(move |grid| {
-            let sets = grid.sets.iter().filter(move |set| set.kind() == kind);
+            let sets = grid.sets.iter().filter(move |set| set.list.kind == kind);
             let grid_compliance = grid.compliance(&compliance);
             sets.flat_map(move |set| {
-                let own = set.direction().compliance(&grid_compliance);
-                let pairs = set.iter(&grid.layout);
-                pairs.map(move |(_, constraint)| (constraint.particles, own))
+                let own = set.direction.compliance(&grid_compliance);
+                let slots = Slots::Grid(&grid.layout, set.direction);
+                set.list.occupied().map(move |slot| (slots.ends(slot), own))
             })
         });
         let own = self.compliance_outside_grids(&compliance).of(kind);

@@ -5,11 +5,12 @@
 use crate::solver::{
     constraints::{
         angular_momentum::AngularMomentumTracker,
-        bend::{self, BendConstraint, BendStencil, Neighbours},
+        bend::{BendBatch, BendConstraint, BendStencil, Neighbours},
         coloring::{self as batches, Batch},
         compliance::Aspects,
         general::{ChainBatch, ChainIndex, find_chains},
         grid::GridConstraints,
+        list::{ConstraintList, Slots},
     },
     math::sort::sort_by_particle,
     parallel::workers::Workers,
@@ -90,36 +91,65 @@ impl Compliance {
     }
 }
 
-/// One constraint: a distance constraint, or a bend.
+/// Constraint of the distance of two particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct DistanceConstraint {
-    /// Deformation that the constraint resists.
+    /// Deformation that the constraint resists: stretch or shear.
     pub kind: ConstraintKind,
-    /// The two particles; for a bend its ends.
+    /// The two particles.
     pub particles: [u32; 2],
-    /// Rest length, m. For a bend it is not a length but ρ, its compliance times the bending stiffness, m².
+    /// Rest length, m.
     pub rest_length: f32,
-    /// Middle particles of a bend: one particle twice, or the two particles of an edge. `None` for distance
-    /// constraints.
-    pub middle: Option<[u32; 2]>,
 }
 
-impl DistanceConstraint {
+/// One constraint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constraint {
+    /// Distance of two particles.
+    Distance(DistanceConstraint),
+    /// Curvature at three or four particles.
+    Bend(BendConstraint),
+}
+
+impl Constraint {
+    /// Returns the deformation that the constraint resists.
+    pub fn kind(&self) -> ConstraintKind {
+        match self {
+            Self::Distance(distance) => distance.kind,
+            Self::Bend(_) => ConstraintKind::Bend,
+        }
+    }
+
+    /// Returns the particles of a distance constraint, or the ends of a bend.
+    pub fn ends(&self) -> [u32; 2] {
+        match self {
+            Self::Distance(distance) => distance.particles,
+            Self::Bend(bend) => bend.stencil().ends,
+        }
+    }
+
+    /// Returns the distance constraint, if it is one.
+    pub fn distance(self) -> Option<DistanceConstraint> {
+        match self {
+            Self::Distance(distance) => Some(distance),
+            Self::Bend(_) => None,
+        }
+    }
+
+    /// Returns the bend, if it is one.
+    pub fn bend(self) -> Option<BendConstraint> {
+        match self {
+            Self::Distance(_) => None,
+            Self::Bend(bend) => Some(bend),
+        }
+    }
+
     /// Returns whether the constraint contains a particle.
     #[cfg(test)]
     pub(crate) fn touches(&self, particle: u32) -> bool {
-        self.particles.contains(&particle)
-            || self.middle.is_some_and(|middle| middle.contains(&particle))
-    }
-
-    /// Describes a bend constraint.
-    pub(in crate::solver) fn of_bend(bend: &BendConstraint) -> Self {
-        Self {
-            kind: ConstraintKind::Bend,
-            particles: bend.stencil.ends,
-            rest_length: bend.rho,
-            middle: Some(bend.stencil.middle),
+        match self {
+            Self::Distance(distance) => distance.particles.contains(&particle),
+            Self::Bend(bend) => bend.stencil().particles().contains(&particle),
         }
     }
 }
@@ -135,9 +165,11 @@ pub struct ConstraintGraph {
     pub(in crate::solver) chain_batches: Vec<ChainBatch>,
     pub(in crate::solver) grids: Vec<GridConstraints>,
     /// Bends outside grids and chain batches.
-    pub(in crate::solver) bends: Vec<BendConstraint>,
+    pub(in crate::solver) bends: BendBatch,
     /// Aspect ratios of distance constraints outside grids.
     pub(in crate::solver) aspects: Aspects,
+    /// Whether anything touched the cloth in the last step.
+    pub(in crate::solver) was_in_contact: bool,
     /// Momentum that constraint projection has removed in the running step.
     #[cfg_attr(feature = "serialize", serde(skip))]
     pub(in crate::solver) angular_momentum: AngularMomentumTracker,
@@ -191,8 +223,9 @@ impl ConstraintGraph {
             batches: batches::arrange(positions, sorted),
             chain_batches,
             grids,
-            bends: Vec::new(),
+            bends: BendBatch::default(),
             aspects: Aspects::default(),
+            was_in_contact: false,
             angular_momentum: AngularMomentumTracker::default(),
         }
     }
@@ -213,15 +246,16 @@ impl ConstraintGraph {
             .into_iter()
             .filter_map(|stencil| BendConstraint::from_rest_shape(stencil, positions, &neighbours));
         let mut chain_index = ChainIndex::new(&self.chain_batches);
+        let mut others: Vec<BendConstraint> = self.bends.iter().collect();
         for bend in found {
-            let is_stored = bend.is_uniform()
+            let is_stored = bend.shape.is_uniform()
                 && (self.try_add_bend(&bend)
                     || chain_index.insert_bend(&mut self.chain_batches, &bend));
             if !is_stored {
-                self.bends.push(bend);
+                others.push(bend);
             }
         }
-        bend::sort_by_colour(&mut self.bends, positions.len());
+        self.bends = BendBatch::new(others, positions.len());
     }
 
     fn neighbours(&self, particles: usize) -> Neighbours {
@@ -230,7 +264,7 @@ impl ConstraintGraph {
     }
 
     fn try_add_bend(&mut self, bend: &BendConstraint) -> bool {
-        let [a, b] = bend.stencil.ends;
+        let [a, b] = bend.stencil().ends;
         let after = self
             .grids
             .partition_point(|grid| grid.layout.first <= a.min(b));
@@ -242,64 +276,57 @@ impl ConstraintGraph {
     /// from their grid or chain batch to the list.
     fn measure_bends(&mut self, positions: &SoaVec3) {
         let neighbours = self.neighbours(positions.len());
-        let mut irregular = Vec::new();
-        let mut measure =
-            |stencil: BendStencil, rho: &mut f32| match BendConstraint::from_rest_shape(
-                stencil,
-                positions,
-                &neighbours,
-            ) {
-                Some(bend) if bend.is_uniform() => *rho = bend.rho,
-                other => {
-                    irregular.extend(other);
-                    *rho = ABSENT;
-                }
-            };
-        for grid in &mut self.grids {
-            for set in &mut grid.sets {
-                set.measure_bends(&grid.layout, &mut measure);
-            }
-            grid.recount();
-        }
-        for chain_batch in &mut self.chain_batches {
-            chain_batch.measure_bends(&mut measure);
-        }
-        self.bends = std::mem::take(&mut self.bends)
-            .into_iter()
-            .filter_map(|bend| {
-                BendConstraint::from_rest_shape(bend.stencil, positions, &neighbours)
-            })
+        let measure = |stencil| BendConstraint::from_rest_shape(stencil, positions, &neighbours);
+        let own = std::mem::take(&mut self.bends);
+        let mut others: Vec<_> = own
+            .iter()
+            .filter_map(|bend| measure(bend.stencil()))
             .collect();
-        if !irregular.is_empty() {
-            self.bends.extend(irregular);
-            bend::sort_by_colour(&mut self.bends, positions.len());
+        let was_regular = others.len();
+        for (slots, list) in self
+            .lists_mut()
+            .filter(|(_, list)| list.kind == ConstraintKind::Bend)
+        {
+            for slot in 0..list.rest.len() {
+                if list.is_occupied(slot)
+                    && let Constraint::Bend(bend) = slots.constraint(list, slot)
+                {
+                    match measure(bend.stencil()) {
+                        Some(bend) if bend.shape.is_uniform() => list.set(slot, bend.rho),
+                        irregular => {
+                            others.extend(irregular);
+                            list.remove(slot);
+                        }
+                    }
+                }
+            }
         }
+        self.bends = if others.len() > was_regular {
+            BendBatch::new(others, positions.len())
+        } else {
+            BendBatch::in_order(others)
+        };
+        self.compact();
     }
 
     /// Iterates over ρ of each bend, m² (compliance times bending stiffness), in the order of
     /// [`iter`](Self::iter).
     pub(crate) fn bend_rhos_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        let bends = |kind| kind == ConstraintKind::Bend;
-        let sets = self.grids.iter_mut().flat_map(|grid| &mut grid.sets);
-        let in_grids = sets.filter(move |set| bends(set.kind()));
-        let lists = self
-            .chain_batches
+        self.grids
             .iter_mut()
-            .flat_map(|chain_batch| &mut chain_batch.by_kind);
-        let lists = lists.filter(move |list| bends(list.kind));
-        in_grids
-            .flat_map(|set| &mut set.rest)
-            .chain(lists.flat_map(|list| &mut list.rest))
-            .filter(|rho| **rho >= 0.0)
-            .chain(self.bends.iter_mut().map(|bend| &mut bend.rho))
+            .for_each(GridConstraints::forget_bend_mobility);
+        let lists = self.lists_mut().map(|(_, list)| list);
+        let bends = lists.filter(|list| list.kind == ConstraintKind::Bend);
+        let all = bends.flat_map(|list| &mut list.rest);
+        all.filter(|rho| **rho >= 0.0)
     }
 
     /// Makes each bend stiffer by the geometric mean of `multiple` of its middle particles.
     pub(crate) fn stiffen_bends(&mut self, multiple: impl Fn(u32) -> f32) {
-        let bends = self.iter().filter(|c| c.kind == ConstraintKind::Bend);
+        let bends = self.iter().filter_map(Constraint::bend);
         let multiples: Vec<f32> = bends
             .map(|bend| {
-                let [a, b] = bend.middle.unwrap_or(bend.particles);
+                let [a, b] = bend.stencil().middle;
                 (multiple(a) * multiple(b)).sqrt()
             })
             .collect();
@@ -348,12 +375,11 @@ impl ConstraintGraph {
     pub(crate) fn has_valid_constraints(&self, particles: usize) -> bool {
         let mut grids = self.grids.iter();
         let mut chain_batches = self.chain_batches.iter();
+        let mut batches = self.batches.iter();
         grids.all(|grid| grid.is_sound(particles))
             && chain_batches.all(|chain_batch| chain_batch.is_sound(particles))
-            && self
-                .bends
-                .iter()
-                .all(|bend| bend.stencil.is_sound(particles))
+            && batches.all(|batch| batch.list.is_sound(batch.list.kind, batch.pairs.len()))
+            && self.bends.is_sound(particles)
             && self.aspects.is_sound()
     }
 
@@ -362,14 +388,59 @@ impl ConstraintGraph {
         self.grids.iter().map(|grid| grid.layout)
     }
 
+    /// Iterates over the lists of constraints, with the particles of their slots: those of grids, of chain batches, of
+    /// batches, and the list of bends.
+    pub(in crate::solver) fn lists(&self) -> impl Iterator<Item = (Slots<'_>, &ConstraintList)> {
+        let in_grids = self.grids.iter().flat_map(GridConstraints::lists);
+        let outside = self.lists_outside_grids();
+        in_grids.chain(outside)
+    }
+
+    fn lists_outside_grids(&self) -> impl Iterator<Item = (Slots<'_>, &ConstraintList)> {
+        let in_chains = self.chain_batches.iter().flat_map(ChainBatch::lists);
+        let batches = self.batches.iter();
+        let in_batches = batches.map(|batch| (Slots::Pairs(&batch.pairs), &batch.list));
+        let BendBatch { shapes, list } = &self.bends;
+        in_chains
+            .chain(in_batches)
+            .chain([(Slots::Bends(shapes), list)])
+    }
+
+    /// Iterates over the lists in the order of [`lists`](Self::lists).
+    pub(in crate::solver) fn lists_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (Slots<'_>, &mut ConstraintList)> {
+        let in_grids = self.grids.iter_mut().flat_map(GridConstraints::lists_mut);
+        let in_chains = self
+            .chain_batches
+            .iter_mut()
+            .flat_map(ChainBatch::lists_mut);
+        let batches = self.batches.iter_mut();
+        let in_batches = batches.map(|batch| (Slots::Pairs(&batch.pairs), &mut batch.list));
+        let BendBatch { shapes, list } = &mut self.bends;
+        in_grids
+            .chain(in_chains)
+            .chain(in_batches)
+            .chain([(Slots::Bends(shapes), list)])
+    }
+
+    /// Removes the empty slots of batches and the batches without constraints; must be called after constraints were
+    /// removed.
+    pub(in crate::solver) fn compact(&mut self) {
+        self.grids
+            .iter_mut()
+            .for_each(GridConstraints::forget_bend_mobility);
+        self.chain_batches.retain(|batch| !batch.is_empty());
+        for batch in &mut self.batches {
+            batch.list.compact(&mut batch.pairs);
+        }
+        self.batches.retain(|batch| batch.list.len() > 0);
+        self.bends.list.compact(&mut self.bends.shapes);
+    }
+
     /// Returns the number of constraints.
     pub fn len(&self) -> usize {
-        let batches: usize = self.batches.iter().map(|b| b.pairs.len()).sum();
-        let chain_batches: usize = self.chain_batches.iter().map(ChainBatch::len).sum();
-        batches
-            + chain_batches
-            + self.bends.len()
-            + self.grids.iter().map(GridConstraints::len).sum::<usize>()
+        self.lists().map(|(_, list)| list.len()).sum()
     }
 
     /// Returns whether there are no constraints.
@@ -379,22 +450,8 @@ impl ConstraintGraph {
 
     /// Returns the number of constraints of one kind.
     pub fn count(&self, kind: ConstraintKind) -> usize {
-        let of_kind = self.batches.iter().filter(|b| b.kind == kind);
-        let sets = self.grids.iter().flat_map(|grid| &grid.sets);
-        let in_grids = sets.filter(|set| set.kind() == kind);
-        let lists = self
-            .chain_batches
-            .iter()
-            .flat_map(|chain_batch| &chain_batch.by_kind);
-        let lists = lists.filter(|list| list.kind == kind);
-        let bends = match kind {
-            ConstraintKind::Bend => self.bends.len(),
-            _ => 0,
-        };
-        bends
-            + of_kind.map(|b| b.pairs.len()).sum::<usize>()
-            + lists.map(|list| list.len()).sum::<usize>()
-            + in_grids.map(|set| set.len()).sum::<usize>()
+        let of_kind = self.lists().filter(|(_, list)| list.kind == kind);
+        of_kind.map(|(_, list)| list.len()).sum()
     }
 
     /// Returns the number of batches. Constraints of a batch share no particle, except in overflow batches, which
@@ -404,36 +461,17 @@ impl ConstraintGraph {
     }
 
     /// Iterates over all constraints.
-    pub fn iter(&self) -> impl Iterator<Item = DistanceConstraint> + '_ {
-        let in_batches = self.batches.iter().flat_map(|batch| {
-            let both = batch.pairs.iter().zip(&batch.rest);
-            both.map(|(&particles, &rest_length)| DistanceConstraint {
-                kind: batch.kind,
-                particles,
-                rest_length,
-                middle: None,
-            })
-        });
-        let chain_batches = self.chain_batches.iter().flat_map(ChainBatch::iter);
-        self.grids
-            .iter()
-            .flat_map(GridConstraints::iter)
-            .chain(chain_batches)
-            .chain(in_batches)
-            .chain(self.bends.iter().map(DistanceConstraint::of_bend))
+    pub fn iter(&self) -> impl Iterator<Item = Constraint> + '_ {
+        let all = self.lists();
+        all.flat_map(|(slots, list)| {
+            list.occupied()
+                .map(move |slot| slots.constraint(list, slot))
+        })
     }
 
     /// Iterates over particles and rest lengths, m, of the distance constraints of one kind.
     pub fn of_kind(&self, kind: ConstraintKind) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
-        let is_length = kind != ConstraintKind::Bend;
-        let in_grids = self.grids.iter().flat_map(move |grid| {
-            let sets = grid.sets.iter();
-            let sets = sets.filter(move |set| is_length && set.kind() == kind);
-            sets.flat_map(|set| set.iter(&grid.layout))
-        });
-        in_grids
-            .map(|(_, c)| (c.particles, c.rest_length))
-            .chain(self.outside_grids(kind))
+        distances(self.lists(), kind)
     }
 
     /// Iterates over particles and rest lengths, m, of the distance constraints of one kind outside grids.
@@ -441,33 +479,20 @@ impl ConstraintGraph {
         &self,
         kind: ConstraintKind,
     ) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
-        let batches = self.batches.iter().filter(move |b| b.kind == kind);
-        let in_batches = batches.flat_map(|b| b.pairs.iter().copied().zip(b.rest.iter().copied()));
-        let chain_batches = self.chain_batches.iter().flat_map(move |chain_batch| {
-            let lists = chain_batch.by_kind.iter();
-            let is_length = kind != ConstraintKind::Bend;
-            let lists = lists.filter(move |list| is_length && list.kind == kind);
-            lists.flat_map(|list| chain_batch.iter_list(list))
-        });
-        chain_batches
-            .map(|(_, c)| (c.particles, c.rest_length))
-            .chain(in_batches)
+        distances(self.lists_outside_grids(), kind)
     }
 
     /// Sets rest lengths and rest curvatures to those of particles at these positions.
     pub fn set_rest_lengths(&mut self, positions: &SoaVec3) {
-        for grid in &mut self.grids {
-            for set in &mut grid.sets {
-                set.set_rest_lengths(&grid.layout, positions);
-            }
-            grid.recount();
-        }
-        for chain_batch in &mut self.chain_batches {
-            chain_batch.set_rest_lengths(positions);
-        }
-        for batch in &mut self.batches {
-            for (rest, &[a, b]) in batch.rest.iter_mut().zip(&batch.pairs) {
-                *rest = distance(positions, a, b);
+        for (slots, list) in self
+            .lists_mut()
+            .filter(|(_, list)| list.kind != ConstraintKind::Bend)
+        {
+            for slot in 0..list.rest.len() {
+                if list.is_occupied(slot) {
+                    let [a, b] = slots.ends(slot);
+                    list.rest[slot] = distance(positions, a, b);
+                }
             }
         }
         self.measure_bends(positions);
@@ -476,23 +501,10 @@ impl ConstraintGraph {
     /// Iterates over the rest lengths of distance constraints, m, at least 0, in the order of
     /// [`iter`](Self::iter). Changes take effect from the next step on.
     pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        let in_grids = self.grids.iter_mut().flat_map(|grid| {
-            grid.invalidate_coarse();
-            let sets = grid.sets.iter_mut();
-            let lengths = sets.filter(|set| set.kind() != ConstraintKind::Bend);
-            let rest = lengths.flat_map(|set| &mut set.rest);
-            rest.filter(|rest| **rest >= 0.0)
-        });
-        let lists = self
-            .chain_batches
-            .iter_mut()
-            .flat_map(|chain_batch| &mut chain_batch.by_kind);
-        let lengths = lists.filter(|list| list.kind != ConstraintKind::Bend);
-        let chain_batches = lengths.flat_map(|list| &mut list.rest);
-        let batches = self.batches.iter_mut();
-        in_grids
-            .chain(chain_batches.filter(|rest| **rest >= 0.0))
-            .chain(batches.flat_map(|batch| &mut batch.rest))
+        let lists = self.lists_mut().map(|(_, list)| list);
+        let distances = lists.filter(|list| list.kind != ConstraintKind::Bend);
+        let all = distances.flat_map(|list| &mut list.rest);
+        all.filter(|rest| **rest >= 0.0)
     }
 
     /// Removes all constraints for which `keep` returns false, for example those of a kind or a region.
@@ -500,40 +512,32 @@ impl ConstraintGraph {
     /// ```
     /// # use bevy_drape::solver::{ConstraintGraph, ConstraintKind};
     /// fn keep_edges(constraints: &mut ConstraintGraph) {
-    ///     constraints.retain(|constraint| constraint.kind == ConstraintKind::Structural);
+    ///     constraints.retain(|constraint| constraint.kind() == ConstraintKind::Structural);
     /// }
     /// ```
-    pub fn retain(&mut self, mut keep: impl FnMut(&DistanceConstraint) -> bool) {
-        for grid in &mut self.grids {
-            for set in &mut grid.sets {
-                set.retain(&grid.layout, &mut keep);
+    pub fn retain(&mut self, mut keep: impl FnMut(&Constraint) -> bool) {
+        for (slots, list) in self.lists_mut() {
+            for slot in 0..list.rest.len() {
+                if list.is_occupied(slot) && !keep(&slots.constraint(list, slot)) {
+                    list.remove(slot);
+                }
             }
-            grid.recount();
         }
-        for chain_batch in &mut self.chain_batches {
-            chain_batch.retain(&mut keep);
-        }
-        self.chain_batches
-            .retain(|chain_batch| chain_batch.len() > 0);
-        for batch in &mut self.batches {
-            let kind = batch.kind;
-            batch.retain(|&particles, &rest_length| {
-                keep(&DistanceConstraint {
-                    kind,
-                    particles,
-                    rest_length,
-                    middle: None,
-                })
-            });
-        }
-        self.batches.retain(|batch| !batch.pairs.is_empty());
-        self.bends
-            .retain(|bend| keep(&DistanceConstraint::of_bend(bend)));
+        self.compact();
     }
 }
 
-/// Rest length, or ρ of a bend, that marks an absent constraint.
-const ABSENT: f32 = -1.0;
+/// Iterates over particles and rest lengths, m, of the distance constraints of one kind in these lists.
+fn distances<'a>(
+    lists: impl Iterator<Item = (Slots<'a>, &'a ConstraintList)>,
+    kind: ConstraintKind,
+) -> impl Iterator<Item = ([u32; 2], f32)> {
+    let lists = lists.filter(move |(_, list)| list.kind == kind && kind != ConstraintKind::Bend);
+    lists.flat_map(|(slots, list)| {
+        let occupied = list.occupied();
+        occupied.map(move |slot| (slots.ends(slot), list.rest[slot]))
+    })
+}
 
 /// Returns the distance between two particles, computed exactly as by constraint projection: a cloth at its rest
 /// lengths then has zero error and does not move by a single bit.
@@ -567,16 +571,10 @@ mod tests {
         graph.add_bends(&positions, &bends);
         let all: Vec<_> = graph.iter().collect();
         assert_eq!(all.len(), 2);
-        assert_eq!(all[0].kind, ConstraintKind::Structural);
-        assert_eq!(
-            all[1],
-            DistanceConstraint {
-                kind: ConstraintKind::Bend,
-                particles: [0, 2],
-                rest_length: 1.0,
-                middle: Some([1, 1]),
-            }
-        );
+        assert_eq!(all[0].kind(), ConstraintKind::Structural);
+        let bend = all[1].bend().unwrap();
+        assert_eq!(bend.stencil(), BendStencil::three_point([0, 1, 2]));
+        assert_eq!(bend.rho(), 1.0);
         assert_eq!(graph.count(ConstraintKind::Shear), 0);
     }
 }

@@ -5,11 +5,12 @@
 //! |---|---|
 //! | `graph` | all distance and bend constraints of a cloth |
 //! | `coloring` | order of the constraints, and batches that may be solved in parallel (graph colouring) |
+//! | `list` | lists of constraints, which all stores consist of; the particles of their slots |
 //! | `edit` | edits of single constraints, for tearing and cutting; their loads |
 //! | `compliance` | compliance of constraints, from the stiffness of the fabric |
 //! | `stretch_solver` | choice of the solver: direct or Gauss–Seidel |
 //! | `points` | arguments of all projections: particle arrays, regularization |
-//! | `grid` | constraints of grids: whole rows at a time, coarse levels |
+//! | `grid` | constraints of grids: whole rows at a time |
 //! | `general` | constraints given by particle indices, in chunks; chains found in the mesh |
 //! | `chain` | chains of constraints, several side by side, each solved directly |
 //! | `bend` | bend constraints: stencils and stiffness |
@@ -21,7 +22,6 @@
 //! | `plane` | keeps particles in a plane |
 //! | `grab` | grab constraints: pull points of a cloth to a moving target |
 //! | `stretch` | deviation of a cloth from its rest lengths |
-//! | `ramp` | gradual changes of settings that would jerk a running cloth |
 
 mod angular_momentum;
 pub mod bend;
@@ -36,10 +36,10 @@ pub mod geodesic;
 pub mod grab;
 pub mod graph;
 pub(in crate::solver) mod grid;
+pub(in crate::solver) mod list;
 pub mod motion;
 pub mod plane;
 pub(in crate::solver) mod points;
-pub mod ramp;
 pub mod stretch;
 pub mod stretch_solver;
 pub mod tethers;

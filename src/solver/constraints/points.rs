@@ -1,6 +1,6 @@
-//! Arguments that all projections of constraints share: the particle arrays, and the regularization.
+//! Arguments that all projections of constraints share: the particle arrays, and the parameters of a pass.
 
-use crate::solver::{constraints::ramp::RIGID_REGULARIZATION, simd::soa::SoaVec3};
+use crate::solver::simd::soa::SoaVec3;
 
 /// Component arrays of the particles, all cut to the same length, which saves bounds checks.
 pub(in crate::solver) struct Points<'a> {
@@ -33,9 +33,42 @@ pub(in crate::solver) struct Regularization {
 }
 
 impl Regularization {
-    /// Regularization of rigid, directly solved chains, with [`RIGID_REGULARIZATION`].
+    /// Regularization of chains at their strain limit. The system of a chain that is taut between two pins has no
+    /// solution or many, and rounding would pick one; with this regularization it is well defined.
     pub(in crate::solver) const RIGID: Self = Self {
         alpha: 0.0,
-        diagonal_scale: 1.0 + RIGID_REGULARIZATION,
+        diagonal_scale: 1.0 + 1e-4,
     };
+}
+
+/// One pass over the constraints of a cloth: which kinds are solved, and their regularization. `None`: not solved.
+#[derive(Clone, Copy)]
+pub(in crate::solver) struct PassParams {
+    /// Bends. Here α̃ is 1/(BΔt²), to be multiplied by the ρ of each bend.
+    pub(in crate::solver) bend: Option<Regularization>,
+    /// Bends act on displacements instead of positions, for damping.
+    pub(in crate::solver) is_damping: bool,
+    /// Diagonals.
+    pub(in crate::solver) shear: Option<Regularization>,
+    /// Chains of edges.
+    pub(in crate::solver) chains: Option<ChainParams>,
+    /// Edges that belong to no chain.
+    pub(in crate::solver) edges: Option<Regularization>,
+    /// Chains are solved in reverse order: those of weft, which come last otherwise, before those of warp.
+    pub(in crate::solver) is_reversed: bool,
+}
+
+/// Parameters of the stretch constraints along chains.
+#[derive(Clone, Copy)]
+pub(in crate::solver) struct ChainParams {
+    /// Chains along columns of grids, and all chains outside grids.
+    pub(in crate::solver) warp: Regularization,
+    /// Chains along rows of grids.
+    pub(in crate::solver) weft: Regularization,
+    /// Solve each chain at once; otherwise every second link, then the others (Gauss–Seidel).
+    pub(in crate::solver) direct: bool,
+    /// Fraction of its correction that is applied to a directly solved chain.
+    pub(in crate::solver) relaxation_factor: f32,
+    /// Largest length of a link as a multiple of its rest length, if the fabric has a strain limit.
+    pub(in crate::solver) stretch_limit: Option<f32>,
 }

@@ -16,13 +16,17 @@ use {
     reflect(Serialize, Deserialize)
 )]
 pub enum StretchSolver {
-    /// Solves each chain of edges as a whole, in grids with a multigrid hierarchy above: rigid cloth does not
-    /// stretch, except for single links beside folds (3 % at 64 × 64 particles, up to 17 % at 256 × 256). In
-    /// other meshes chains are edges that continue straight on, if there are enough of them side by side; the
-    /// remaining edges are solved by Gauss–Seidel.
+    /// Solves each chain of edges as a whole: rigid cloth hardly stretches, and single links where it touches
+    /// something by a few per cent. In meshes without grids chains are edges that continue straight on, if there are
+    /// enough of them side by side; the remaining edges are solved by Gauss–Seidel.
     #[default]
     Direct,
     /// Projects constraint by constraint, as in Jakobsen's "Advanced Character Physics" (2001): the stretch of
     /// the cloth depends on substeps and iterations.
     GaussSeidel,
 }
+
+/// Regularization of directly solved chains, relative to the inverse mass of a link. Chains of warp and weft that hang on each other ask
+/// for more than both can have: with 1e-4 drapes from 48² to 160² tremble at 66 mm/s at worst, with 0.005 at 37, with
+/// 0.02 at 6; but long waves of fine cloth last longer (mean stretch of a 256² drape 1.0 % instead of 0.6 %).
+pub const RIGID_REGULARIZATION: f32 = 0.02;

@@ -121,8 +121,8 @@ impl<'a, 'b> EditNeighbourhood<'a, 'b> {
         let BendStencil {
             ends: [a, b],
             middle: [m, n],
-        } = bend.stencil;
-        let now: Vec<BendStencil> = if bend.stencil.is_three_point() {
+        } = bend.stencil();
+        let now: Vec<BendStencil> = if bend.stencil().is_three_point() {
             let [before, after] = [a, b].map(|end| !self.triangles_at(end, m).is_empty());
             if !(before && after) {
                 // A constraint without such edges was added by the user: keep it.
@@ -145,16 +145,16 @@ impl<'a, 'b> EditNeighbourhood<'a, 'b> {
             };
             bridges.filter_map(bend_across).collect()
         };
-        let parts = if bend.stencil.is_three_point() {
+        let parts = if bend.stencil().is_three_point() {
             now.len()
         } else {
             1
         };
-        let rho = bend.rho * parts as f32;
-        let split = |stencil| BendConstraint {
-            stencil,
-            rho,
-            ..*bend
+        let split = |stencil| {
+            let mut bend = *bend;
+            bend.shape.stencil = stencil;
+            bend.rho *= parts as f32;
+            bend
         };
         now.into_iter().map(split).collect()
     }
@@ -243,7 +243,6 @@ impl<'a, 'b> EditNeighbourhood<'a, 'b> {
                         kind: ConstraintKind::Structural,
                         particles: [now[k], now[l]],
                         rest_length: (to - from).length(),
-                        middle: None,
                     });
                 }
             }

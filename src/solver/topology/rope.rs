@@ -26,7 +26,7 @@ pub(crate) fn split_rope(
     for (slot, constraint) in
         constraints.find_constraints(|pair| pair.iter().all(|&i| numbers[i as usize].is_some()))
     {
-        let pair = constraint.particles;
+        let pair = constraint.ends();
         let [a, b] = pair.map(|i| numbers[i as usize].unwrap_or(at));
         if a.min(b) < at && a.max(b) > at {
             edit.removed.push(slot);

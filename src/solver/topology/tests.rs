@@ -3,7 +3,10 @@
 use super::*;
 use crate::{
     mesh::{ClothGrid, Diagonals, Topology, TriangleMesh},
-    solver::{BendStencil, ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3, Triangles},
+    solver::{
+        BendStencil, Constraint, ConstraintGraph, ConstraintKind, ParticleArrays, SoaVec3,
+        Triangles,
+    },
 };
 use bevy::math::{Mat3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,15 +121,21 @@ impl Cloth {
         );
         let (mut seen, mut bent) = (BTreeSet::new(), BTreeSet::new());
         for constraint in self.constraints.iter() {
-            let [a, b] = constraint.particles;
+            let [a, b] = constraint.ends();
             assert!((a as usize) < n && (b as usize) < n && a != b);
             let ends = [a.min(b), a.max(b)];
-            match constraint.middle {
+            match constraint {
                 // Both copies of an edge along a cut have bend constraints.
-                Some(middle) => assert!(bent.insert((ends, middle)), "the same bend twice"),
-                None => assert!(seen.insert(ends), "the same constraint twice"),
+                Constraint::Bend(bend) => {
+                    let middle = bend.stencil().middle;
+                    assert!(bent.insert((ends, middle)), "the same bend twice");
+                    assert!(bend.rho() > 0.0);
+                }
+                Constraint::Distance(distance) => {
+                    assert!(seen.insert(ends), "the same constraint twice");
+                    assert!(distance.rest_length > 0.0);
+                }
             }
-            assert!(constraint.rest_length > 0.0);
             let is_edge = |a: u32, b: u32| edges.contains_key(&[a.min(b), a.max(b)]);
             let bridges_edge = || {
                 edges
@@ -138,10 +147,9 @@ impl Cloth {
                 let over_edge = || opposites.is_some_and(|t| t.contains(&a) && t.contains(&b));
                 (m == n && is_edge(a, m) && is_edge(m, b)) || over_edge()
             };
-            let held = match constraint.kind {
-                ConstraintKind::Structural => is_edge(a, b),
-                ConstraintKind::Shear => is_edge(a, b) || bridges_edge(),
-                ConstraintKind::Bend => constraint.middle.is_some_and(bends),
+            let held = match constraint {
+                Constraint::Bend(bend) => bends(bend.stencil().middle),
+                _ => is_edge(a, b) || constraint.kind() == ConstraintKind::Shear && bridges_edge(),
             };
             assert!(held, "{constraint:?} connects nothing in the mesh");
         }
@@ -168,7 +176,7 @@ fn a_cut_along_a_column_leaves_two_complete_sheets() {
     assert_eq!(count(ConstraintKind::Bend), 2 * (2 * 7 + 4 * 5));
     let island = cloth.islands();
     for c in cloth.constraints.iter() {
-        let [a, b] = c.particles.map(|i| island[i as usize]);
+        let [a, b] = c.ends().map(|i| island[i as usize]);
         assert_eq!(a, b, "{c:?} connects the two halves");
     }
 }
@@ -188,7 +196,7 @@ fn a_cut_between_two_columns_divides_the_triangles() {
     let now: f32 = cloth.triangles.rest_area.iter().sum();
     assert!((now - area).abs() < 1e-4, "{now} m² of {area}");
     // All constraints are at their rest lengths: a cut alone moves nothing.
-    for c in cloth.constraints.iter().filter(|c| c.middle.is_none()) {
+    for c in cloth.constraints.iter().filter_map(Constraint::distance) {
         let position = |i: u32| cloth.particles.position.get(i as usize);
         let [a, b] = c.particles.map(position);
         assert!(((b - a).length() - c.rest_length).abs() < 1e-5, "{c:?}");
@@ -263,7 +271,7 @@ fn a_broken_edge_opens_the_cloth_across_it() {
     assert_eq!(cloth.island_count(), 1);
     let held = |a: u32, b: u32| {
         let mut all = cloth.constraints.iter();
-        all.any(|c| c.particles == [a, b] || c.particles == [b, a])
+        all.any(|c| c.ends() == [a, b] || c.ends() == [b, a])
     };
     // One copy keeps the left neighbour, the other the right one; no constraint spans the slit.
     assert!(held(23, 24) != held(23, 49));
@@ -380,7 +388,7 @@ fn no_constraint_spans_the_split_of_a_rope() {
     let mut pairs: Vec<_> = graph
         .iter()
         .map(|c| {
-            let [a, b] = c.particles;
+            let [a, b] = c.ends();
             [a.min(b), a.max(b)]
         })
         .collect();

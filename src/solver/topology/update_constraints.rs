@@ -12,7 +12,7 @@ use super::{
 use crate::solver::constraints::{
     bend::BendConstraint,
     edit::{ConstraintSlot, GraphEdit},
-    graph::DistanceConstraint,
+    graph::{Constraint, DistanceConstraint},
 };
 use bevy::platform::collections::{HashMap, HashSet};
 
@@ -62,14 +62,15 @@ pub(super) fn update_constraints(edit: &mut TopologyEdit) {
     };
     let is_affected = |i: u32| ring_distance[i as usize] == RingDistance::Affected;
     for (slot, constraint) in &known {
-        match constraints.bend_at(*slot) {
-            Some(bend) => update.update_bend(*slot, &bend),
-            None => update.update_distance(*slot, constraint, is_affected),
+        match constraint {
+            Constraint::Bend(bend) => update.update_bend(*slot, bend),
+            Constraint::Distance(distance) => update.update_distance(*slot, distance, is_affected),
         }
     }
     if !edit.divided.is_empty() {
         let pair = |c: &DistanceConstraint| sorted(c.particles[0], c.particles[1]);
-        let lengths = known.iter().map(|(_, c)| (pair(c), *c)).collect();
+        let distances = known.iter().filter_map(|(_, c)| c.distance());
+        let lengths = distances.map(|c| (pair(&c), c)).collect();
         update.add_inside_triangles(&lengths);
     }
     let changes = update.changes;
@@ -89,7 +90,7 @@ impl ConstraintUpdate<'_, '_> {
     /// Replaces a bend by those of the sides on which its stencil is intact.
     fn update_bend(&mut self, slot: ConstraintSlot, bend: &BendConstraint) {
         let now = self.near.bends(bend);
-        if now.len() != 1 || now[0].stencil != bend.stencil {
+        if now.len() != 1 || now[0].stencil() != bend.stencil() {
             self.changes.removed.push(slot);
             self.changes.added_bends.extend(now);
         }

@@ -350,7 +350,7 @@ fn no_contact_is_missed_in_a_long_step() {
         let rest = cloth.rest.clone();
         let is_right = |particle: u32| rest[particle as usize].x > 0.0;
         let constraints = &mut cloth.assembly.constraints;
-        constraints.retain(|c| is_right(c.particles[0]) == is_right(c.particles[1]));
+        constraints.retain(|c| is_right(c.ends()[0]) == is_right(c.ends()[1]));
         cloth.settings.gravity = Vec3::ZERO;
         cloth.settings.air.density = 0.0;
         let p = &mut cloth.assembly.particles;

@@ -10,11 +10,10 @@ pub(super) mod bending;
 pub(super) mod stretch;
 
 use crate::solver::{
-    constraints::{grid::GridSolveParams, points::Regularization},
+    constraints::points::{ChainParams, Regularization},
     simd::select,
 };
 pub(in crate::solver) use bending::MIN_EXPLICIT_RATIO;
-pub(in crate::solver) use stretch::RIGID_LENGTH_LIMIT;
 
 /// x, y, z and inverse mass of one particle of each of `W` chains.
 pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];
@@ -78,13 +77,12 @@ impl<const W: usize> ChainLinks<'_, W> {
         }
     }
 
-    /// Solves stretch, directly for each chain as a whole or by Gauss–Seidel; chains with links beyond
-    /// `params.resolve_above` are then solved again.
+    /// Solves stretch, directly for each chain as a whole or by Gauss–Seidel, and enforces the strain limit.
     #[inline(always)]
     pub(in crate::solver) fn solve_stretch(
         self,
         particles: &mut [Tile<W>],
-        params: &GridSolveParams,
+        params: &ChainParams,
         stretch: Regularization,
         scratch: &mut [[f32; W]],
     ) {
@@ -98,19 +96,10 @@ impl<const W: usize> ChainLinks<'_, W> {
         } else {
             links.solve_gauss_seidel(particles, stretch);
         }
-        if let Some(length_limit) = params.resolve_above {
+        if let Some(limit) = params.stretch_limit {
             // The force that holds a chain at the strain limit is not part of its elastic tension.
-            let lambda = if params.stretch_limit.is_some() {
-                &mut []
-            } else {
-                lambda
-            };
-            stretch::limit_strain(
-                particles,
-                ChainLinks { rest, lambda },
-                length_limit,
-                scratch,
-            );
+            let lambda = &mut [];
+            stretch::limit_strain(particles, ChainLinks { rest, lambda }, limit, scratch);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Solves bend constraints given by particle indices, one after the other.
 
 use super::particle_access::ParticleAccess;
-use crate::solver::constraints::{bend::BendConstraint, points::Regularization};
+use crate::solver::constraints::{bend::BendBatch, points::Regularization};
 use bevy::math::Vec4;
 
 /// Solves Δλ = −C/(Σwᵢ|Kᵢ|² + α̃), Δxᵢ = wᵢKᵢΔλ·c/|c|, with one division where the cloth is flat at rest: there
@@ -9,17 +9,17 @@ use bevy::math::Vec4;
 #[inline(always)]
 pub(super) fn solve_bends(
     access: &mut impl ParticleAccess,
-    bends: &[BendConstraint],
+    bends: &BendBatch,
     regularization: Regularization,
     damping: bool,
 ) {
-    for bend in bends {
+    for (bend, rho) in bends.shapes.iter().zip(&bends.list.rest) {
         let particles = bend.stencil.particles();
         let [a, m, n, b] = particles.map(|i| access.load(i));
         let [ka, km, kn, kb] = bend.weights;
         let [wa, wm, wn, wb] = [a.w * ka, m.w * km, n.w * kn, b.w * kb];
         let masses = wa * ka + wm * km + wn * kn + wb * kb;
-        let denominator = masses * regularization.diagonal_scale + bend.rho * regularization.alpha;
+        let denominator = masses * regularization.diagonal_scale + rho * regularization.alpha;
         let positions = [a, m, n, b].map(Vec4::truncate);
         let curvature = bend.curvature(positions);
         let factor = if damping || bend.rest == 0.0 {

@@ -37,11 +37,10 @@ impl ChunkBuffer {
         &mut self,
         access: &mut impl ParticleAccess,
         batches: &mut [Batch],
-        regularization: &impl Fn(&Batch) -> Regularization,
+        regularization: Regularization,
     ) {
         for batch in batches {
-            let regularization = regularization(batch);
-            let (pairs, rest, lambda) = (&batch.pairs, &batch.rest, &mut batch.lambda);
+            let (pairs, rest, lambda) = (&batch.pairs, &batch.list.rest, &mut batch.list.lambda);
             if batch.independent {
                 self.solve(access, pairs, rest, lambda, regularization);
             } else {

@@ -244,7 +244,7 @@ fn build_batch(
             let kind = ConstraintKind::Structural;
             for (i, ends) in chain.windows(2).enumerate() {
                 if let Some(rest) = take_rest_length(kind, ends[0], ends[1]) {
-                    batch.set(kind, row + i, lane, rest);
+                    batch.set_link(row + i, lane, rest);
                 }
             }
             row += chain.len();
@@ -256,6 +256,7 @@ fn build_batch(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::constraints::list::{ConstraintList, Slots};
 
     /// A grid of quads with diagonals, curved so that it is not planar.
     fn grid(columns: u32, rows: u32) -> (SoaVec3, EdgeList) {
@@ -291,19 +292,23 @@ mod tests {
     fn find_and_check(positions: &SoaVec3, constraints: &EdgeList) -> (Vec<ChainBatch>, EdgeList) {
         let mut left = constraints.clone();
         let batches = find_chains(positions, &mut left);
-        let all = batches.iter().flat_map(ChainBatch::iter);
-        let all = all.map(|c| (c.particles[0], c.particles[1], c.kind));
+        let links = |batch: &ChainBatch| -> EdgeList {
+            let lists = batch.lists();
+            let links = lists.filter(|(_, list)| list.kind == ConstraintKind::Structural);
+            let of_list = |(slots, list): (Slots, &ConstraintList)| -> EdgeList {
+                let ends = list.occupied().map(|slot| slots.ends(slot));
+                ends.map(|[a, b]| (a, b, list.kind)).collect()
+            };
+            links.flat_map(of_list).collect()
+        };
+        let all = batches.iter().flat_map(links);
         assert_eq!(sorted(all.chain(left.iter().copied())), *constraints);
         for batch in &batches {
             assert!(batch.is_sound(positions.len()));
             let mut ends = vec![[0; 2]; positions.len()];
-            for c in batch
-                .iter()
-                .filter(|c| c.kind == ConstraintKind::Structural)
-            {
-                let [a, b] = c.particles.map(|i| i as usize);
-                ends[a][0] += 1;
-                ends[b][1] += 1;
+            for (a, b, _) in links(batch) {
+                ends[a as usize][0] += 1;
+                ends[b as usize][1] += 1;
             }
             // Each particle has at most one link before it and one behind it.
             assert!(ends.as_flattened().iter().all(|&links| links <= 1));

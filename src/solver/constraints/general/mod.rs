@@ -30,16 +30,15 @@ mod particle_access;
 
 use crate::solver::{
     constraints::{
-        bend::BendConstraint,
+        bend::BendBatch,
         coloring::Batch,
-        grid::GridSolveParams,
-        points::{Points, Regularization},
+        points::{PassParams, Points},
     },
     simd::{Kernel, dispatch},
 };
 use bends::solve_bends;
 use chains::ChainScratch;
-pub(in crate::solver) use chains::{ChainBatch, ChainIndex};
+pub(in crate::solver) use chains::{ChainBatch, ChainIndex, ChainRows};
 use chunk::ChunkBuffer;
 pub(in crate::solver) use find_chains::find_chains;
 use particle_access::{
@@ -61,102 +60,73 @@ thread_local! {
 /// Constraints given by particle indices, in solving order.
 #[derive(Default)]
 pub(in crate::solver) struct GeneralConstraints<'a> {
-    /// Solved first, if `chain_params.bend` is set.
-    pub(in crate::solver) bends: &'a [BendConstraint],
-    /// Batches solved before the chains.
-    pub(in crate::solver) before: &'a mut [Batch],
+    pub(in crate::solver) bends: Option<&'a BendBatch>,
+    /// Batches of shear constraints.
+    pub(in crate::solver) diagonals: &'a mut [Batch],
     pub(in crate::solver) chain_batches: &'a mut [ChainBatch],
-    /// Batches of structural constraints that belong to no chain, solved last.
-    pub(in crate::solver) after: &'a mut [Batch],
+    /// Batches of structural constraints that belong to no chain.
+    pub(in crate::solver) edges: &'a mut [Batch],
 }
 
 impl GeneralConstraints<'_> {
     /// Returns the approximate number of constraints, absent ones of chain batches included.
     fn len(&self) -> usize {
-        let batches = self.before.iter().chain(&*self.after);
+        let batches = self.diagonals.iter().chain(&*self.edges);
         let in_batches: usize = batches.map(|batch| batch.pairs.len()).sum();
-        in_batches
-            + 2 * self.bends.len()
-            + self
-                .chain_batches
-                .iter()
-                .map(ChainBatch::capacity)
-                .sum::<usize>()
+        let in_chains: usize = self.chain_batches.iter().map(ChainBatch::capacity).sum();
+        in_batches + 2 * self.bends.map_or(0, |bends| bends.list.len()) + in_chains
     }
 }
 
-/// Parameters of a solve: a function from a batch to its regularization, and the parameters of chains.
-#[derive(Clone, Copy)]
-pub(in crate::solver) struct GeneralSolveParams<S> {
-    pub(in crate::solver) batch_regularization: S,
-    pub(in crate::solver) chain_params: GridSolveParams,
-}
-
-/// Solves all constraints `passes` times.
+/// Solves all constraints once for each of `passes`.
 pub(in crate::solver) fn relax_general(
     points: &mut Points,
     constraints: GeneralConstraints,
-    passes: u32,
-    params: GeneralSolveParams<impl Fn(&Batch) -> Regularization>,
+    passes: &[PassParams],
 ) {
-    if passes == 0 || constraints.len() == 0 {
+    if passes.is_empty() || constraints.len() == 0 {
         return;
     }
     SCRATCH.with_borrow_mut(|(packed, scratch)| {
-        dispatch(GeneralPass {
+        dispatch(GeneralPasses {
             points,
             constraints,
             passes,
-            params,
             packed,
             scratch,
         });
     });
 }
 
-struct GeneralPass<'a, 'p, S> {
+struct GeneralPasses<'a, 'p> {
     points: &'a mut Points<'p>,
     constraints: GeneralConstraints<'a>,
-    passes: u32,
-    params: GeneralSolveParams<S>,
+    passes: &'a [PassParams],
     packed: &'a mut PackedParticles,
     scratch: &'a mut ChainScratch,
 }
 
-impl<S: Fn(&Batch) -> Regularization> Kernel for GeneralPass<'_, '_, S> {
+impl Kernel for GeneralPasses<'_, '_> {
     #[inline(always)]
     fn run(self) {
         let Self {
             points,
             constraints,
             passes,
-            params,
             packed,
             scratch,
         } = self;
-        let solved = constraints.len() as f32 * passes as f32;
+        let solved = constraints.len() as f32 * passes.len() as f32;
         if solved < MIN_CONSTRAINTS_PER_PARTICLE * points.w.len() as f32 {
-            return pass(points, constraints, passes, params, scratch);
+            return solve(points, constraints, passes, scratch);
         }
         copy(points, packed);
         if points.w.len() <= WINDOW
             && let Some(window) = packed.first_chunk_mut()
         {
-            pass(
-                &mut PackedWindow(window),
-                constraints,
-                passes,
-                params,
-                scratch,
-            );
+            solve(&mut PackedWindow(window), constraints, passes, scratch);
         } else {
-            pass(
-                &mut PackedSlice(packed),
-                constraints,
-                passes,
-                params,
-                scratch,
-            );
+            solve(&mut PackedSlice(packed), constraints, passes, scratch);
         }
         write_back(packed, points);
     }
@@ -164,57 +134,65 @@ impl<S: Fn(&Batch) -> Regularization> Kernel for GeneralPass<'_, '_, S> {
     #[cfg(test)]
     fn run_reference(self) {
         let points = self.points;
-        let params = self.params;
-        let sequentially = |points: &mut Points, batches: &mut [Batch]| {
+        let sequentially = |points: &mut Points, batches: &mut [Batch], regularization| {
             for batch in batches {
-                let regularization = (params.batch_regularization)(batch);
-                chunk::solve_sequentially(
-                    points,
-                    &batch.pairs,
-                    &batch.rest,
-                    &mut batch.lambda,
-                    regularization,
-                );
+                let Batch { pairs, list, .. } = batch;
+                let (rest, lambda) = (&list.rest, &mut list.lambda);
+                chunk::solve_sequentially(points, pairs, rest, lambda, regularization);
             }
         };
-        for _ in 0..self.passes {
-            if let Some(bend) = params.chain_params.bend {
-                let bends = self.constraints.bends;
-                solve_bends(points, bends, bend, params.chain_params.damping_only);
+        for params in self.passes {
+            if let (Some(bends), Some(bend)) = (self.constraints.bends, params.bend) {
+                solve_bends(points, bends, bend, params.is_damping);
             }
-            sequentially(points, self.constraints.before);
-            for chain_batch in &mut *self.constraints.chain_batches {
-                chain_batch.solve_reference(points, &params.chain_params);
+            if let Some(shear) = params.shear {
+                sequentially(points, self.constraints.diagonals, shear);
             }
-            sequentially(points, self.constraints.after);
+            let solve = |batch: &mut ChainBatch| batch.solve_reference(points, params);
+            let batches = self.constraints.chain_batches.iter_mut();
+            match params.is_reversed {
+                true => batches.rev().for_each(solve),
+                false => batches.for_each(solve),
+            }
+            if let Some(edges) = params.edges {
+                sequentially(points, self.constraints.edges, edges);
+            }
         }
     }
 }
 
 #[inline(always)]
-fn pass(
+fn solve(
     access: &mut impl ParticleAccess,
     constraints: GeneralConstraints,
-    passes: u32,
-    params: GeneralSolveParams<impl Fn(&Batch) -> Regularization>,
+    passes: &[PassParams],
     scratch: &mut ChainScratch,
 ) {
     let GeneralConstraints {
         bends,
-        before,
+        diagonals,
         chain_batches,
-        after,
+        edges,
     } = constraints;
     let mut chunks = ChunkBuffer::default();
-    for _ in 0..passes {
-        if let Some(bend) = params.chain_params.bend {
-            solve_bends(access, bends, bend, params.chain_params.damping_only);
+    for params in passes {
+        if let (Some(bends), Some(bend)) = (bends, params.bend) {
+            solve_bends(access, bends, bend, params.is_damping);
         }
-        chunks.solve_batches(access, before, &params.batch_regularization);
-        for chain_batch in &mut *chain_batches {
-            chain_batch.solve(access, &params.chain_params, scratch);
+        if let Some(shear) = params.shear {
+            chunks.solve_batches(access, diagonals, shear);
         }
-        chunks.solve_batches(access, after, &params.batch_regularization);
+        let count = chain_batches.len();
+        for number in 0..count {
+            let number = match params.is_reversed {
+                true => count - 1 - number,
+                false => number,
+            };
+            chain_batches[number].solve(access, params, scratch);
+        }
+        if let Some(regularization) = params.edges {
+            chunks.solve_batches(access, edges, regularization);
+        }
     }
 }
 
@@ -223,7 +201,7 @@ mod tests {
     use super::particle_access::WINDOW;
     use crate::solver::{
         BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
-        RelaxationFactor, SoaVec3, StretchSolver, Workers, relax, simd::levels::same_bits,
+        SoaVec3, StretchSolver, Workers, relax, simd::levels::same_bits,
     };
     use bevy::math::Vec3;
 
@@ -235,13 +213,12 @@ mod tests {
                 shear: 1e-6,
                 bending: 1e-3,
             },
-            stretch_solver: StretchSolver::Direct,
-            strain_limit: f32::INFINITY,
             iterations,
             dt: 0.01,
-            relaxation_factor: RelaxationFactor::with_factor(0.7),
-            substeps_left: 0,
+            relaxation_factor: 0.7,
+            is_in_contact: true,
             loads,
+            ..RelaxSettings::default()
         }
     }
 
@@ -283,12 +260,7 @@ mod tests {
         let bits = same_bits(|| {
             let (mut particles, mut graph) = (particles.clone(), graph.clone());
             relax(&mut Workers::serial(), &mut particles, &mut graph, settings);
-            let lists = graph
-                .chain_batches
-                .iter()
-                .flat_map(|chain_batch| &chain_batch.by_kind);
-            let lambda = lists.flat_map(|list| &list.lambda);
-            let lambda = lambda.chain(graph.batches.iter().flat_map(|batch| &batch.lambda));
+            let lambda = graph.lists().flat_map(|(_, list)| &list.lambda);
             let lambda = lambda.map(|lambda| lambda.to_bits());
             particles.position.bits().chain(lambda).collect()
         });
@@ -349,7 +321,7 @@ mod tests {
         ] {
             let mut particles = stretched.clone();
             let settings = RelaxSettings {
-                relaxation_factor: RelaxationFactor::default(),
+                relaxation_factor: 1.0,
                 stretch_solver,
                 ..relax_settings(1, 0.0, false)
             };
@@ -375,12 +347,8 @@ mod tests {
     fn few_constraints_among_many_particles() {
         // Few enough constraints that they are solved without the packed copy.
         let (mut particles, graph) = cloth(50, 2500);
-        let near = graph
-            .iter()
-            .filter(|constraint| constraint.particles[1] < 103);
-        let pairs: Vec<_> = near
-            .map(|c| (c.kind, c.particles[0], c.particles[1]))
-            .collect();
+        let near = graph.iter().filter(|constraint| constraint.ends()[1] < 103);
+        let pairs: Vec<_> = near.map(|c| (c.kind(), c.ends()[0], c.ends()[1])).collect();
         let graph = ConstraintGraph::new(&particles.position, &pairs);
         assert!(graph.len() > 200 && graph.len() < 500 && graph.chain_batches.is_empty());
         for i in 0..2500 {

@@ -11,11 +11,9 @@
 //! | `project` | projection of the constraints between two rows |
 //! | `strip` | copies of neighbouring chains, laid out for SIMD |
 //! | `transpose` | rows to columns, so that weft is solved by the loops for warp |
-//! | `coarse` | multigrid hierarchy of coarse levels |
 //! | `pass` | one pass over all constraints of a grid |
 //! | `reference` | scalar reference of a pass, one constraint at a time |
 
-mod coarse;
 mod constraint_set;
 mod groups;
 mod pass;
@@ -30,18 +28,42 @@ use crate::solver::{
         bend::BendConstraint,
         chain::MIN_EXPLICIT_RATIO,
         compliance::Aspects,
-        graph::{Compliance, ConstraintKind, DistanceConstraint},
+        graph::{Compliance, ConstraintKind},
+        list::{ConstraintList, Slots},
+        points::PassParams,
     },
-    parallel::workers::Workers,
     particles::ParticleArrays,
     simd::soa::SoaVec3,
     triangles::grid_layout::GridLayout,
 };
-use coarse::CoarseHierarchy;
-pub(in crate::solver) use constraint_set::GridConstraintSet;
-use constraint_set::GridDirection;
-pub(in crate::solver) use pass::{GridSolveParams, relax_grid};
-use project::ParticlePlanes;
+use constraint_set::GridConstraintSet;
+pub(in crate::solver) use constraint_set::GridDirection;
+pub(in crate::solver) use pass::relax_grid;
+
+/// Largest generalized inverse mass ΣwᵢKᵢ² of a bend of a grid, divided by its ρ.
+#[derive(Clone, Copy, Debug)]
+struct BendMobility {
+    /// 1/(kg·m²); infinite until it has been computed.
+    largest: f32,
+    /// Checksum of the inverse masses that it was computed from.
+    masses: Option<u32>,
+}
+
+impl Default for BendMobility {
+    fn default() -> Self {
+        Self {
+            largest: f32::INFINITY,
+            masses: None,
+        }
+    }
+}
+
+/// Always equal, because it follows from bends and masses.
+impl PartialEq for BendMobility {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
 
 /// Constraints of a grid.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +74,7 @@ pub(in crate::solver) struct GridConstraints {
     pub(in crate::solver) sets: [GridConstraintSet; 6],
     pub(in crate::solver) aspects: Aspects,
     #[cfg_attr(feature = "serialize", serde(skip))]
-    coarse: CoarseHierarchy,
+    bend_mobility: BendMobility,
 }
 
 impl GridConstraints {
@@ -62,7 +84,7 @@ impl GridConstraints {
             layout,
             sets: GridDirection::ALL.map(|direction| GridConstraintSet::empty(direction, &layout)),
             aspects: Aspects::default(),
-            coarse: CoarseHierarchy::default(),
+            bend_mobility: BendMobility::default(),
         }
     }
 
@@ -81,11 +103,11 @@ impl GridConstraints {
             return false;
         };
         let set = &mut self.sets[number];
-        if set.kind() != kind {
+        if set.list.kind != kind {
             return false;
         }
         let rest = crate::solver::constraints::graph::distance(positions, a, b);
-        set.insert(&layout, from, to, rest);
+        set.list.set(set.slot_between(&layout, from, to), rest);
         true
     }
 
@@ -93,7 +115,7 @@ impl GridConstraints {
     /// it does.
     pub(in crate::solver) fn try_add_bend(&mut self, bend: &BendConstraint) -> bool {
         let layout = self.layout;
-        let [a, b] = bend.stencil.ends;
+        let [a, b] = bend.stencil().ends;
         let (low, high) = (a.min(b), a.max(b));
         let (Some(from), Some(to)) = (layout.row_column(low), layout.row_column(high)) else {
             return false;
@@ -102,12 +124,13 @@ impl GridConstraints {
             return false;
         };
         let set = &mut self.sets[number];
-        let own = set.bend_between([low, high], &layout);
-        if own.is_none_or(|own| own.middle != bend.stencil.middle) {
-            return false;
+        let slot = set.slot_between(&layout, from, to);
+        let fits = set.list.kind == ConstraintKind::Bend
+            && set.direction.bend_stencil(&layout, slot).middle == bend.stencil().middle;
+        if fits {
+            set.list.set(slot, bend.rho);
         }
-        set.insert(&layout, from, to, bend.rho);
-        true
+        fits
     }
 
     /// Returns whether all arrays fit the layout, and the layout fits this number of particles.
@@ -125,78 +148,63 @@ impl GridConstraints {
                 .all(|(&direction, set)| set.is_sound(direction, layout))
     }
 
-    /// Returns the number of constraints.
-    pub(in crate::solver) fn len(&self) -> usize {
-        self.sets.iter().map(GridConstraintSet::len).sum()
-    }
-
-    /// Iterates over the constraints, direction by direction.
-    pub(in crate::solver) fn iter(&self) -> impl Iterator<Item = DistanceConstraint> + '_ {
+    /// Iterates over the lists of constraints, direction by direction, with the particles of their slots.
+    pub(in crate::solver) fn lists(&self) -> impl Iterator<Item = (Slots<'_>, &ConstraintList)> {
         let sets = self.sets.iter();
-        sets.flat_map(|set| set.iter(&self.layout).map(|(_, constraint)| constraint))
+        sets.map(|set| (set.slots(&self.layout), &set.list))
     }
 
-    /// Marks the coarse levels as outdated; must be called after rest lengths change.
-    pub(in crate::solver) fn invalidate_coarse(&mut self) {
-        self.coarse.outdated = true;
+    /// Iterates over the lists of constraints, direction by direction, with the particles of their slots.
+    pub(in crate::solver) fn lists_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (Slots<'_>, &mut ConstraintList)> {
+        let Self { layout, sets, .. } = self;
+        let sets = sets.iter_mut();
+        sets.map(|set| (set.slots(layout), &mut set.list))
     }
 
-    /// Recounts the constraints and marks the coarse levels as outdated; must be called after constraints are
-    /// removed or their rest lengths change.
-    pub(in crate::solver) fn recount(&mut self) {
-        self.coarse.outdated = true;
-        for set in &mut self.sets {
-            set.recount();
-        }
+    /// Forgets the mobility of the bends, because bends have changed.
+    pub(in crate::solver) fn forget_bend_mobility(&mut self) {
+        self.bend_mobility = BendMobility::default();
     }
 
-    /// Updates the coarse levels from constraints and particles, once per step.
+    /// Updates the mobility of the bends after a change of masses, once per step.
     pub(in crate::solver) fn prepare(&mut self, particles: &ParticleArrays) {
-        let own = self.layout.particles();
-        let at = &particles.position;
-        let planes = [&at.x, &at.y, &at.z].map(|plane| &plane[own.clone()]);
-        let inverse_mass = &particles.inverse_mass[own];
-        let Self {
-            layout,
-            sets,
-            coarse,
-            ..
-        } = self;
-        if coarse.prepare(layout, sets, planes, inverse_mass) {
-            let bends = sets.iter().filter(|set| set.kind() == ConstraintKind::Bend);
-            let mobilities = bends.map(|set| set.max_bend_mobility(layout, inverse_mass));
-            coarse.max_bend_mobility = mobilities.fold(0.0, f32::max);
+        let inverse_mass = &particles.inverse_mass[self.layout.particles()];
+        let masses = checksum(inverse_mass);
+        if self.bend_mobility.masses != Some(masses) {
+            let bends = (self.sets.iter()).filter(|set| set.list.kind == ConstraintKind::Bend);
+            let mobilities = bends.map(|set| set.max_bend_mobility(&self.layout, inverse_mass));
+            self.bend_mobility = BendMobility {
+                largest: mobilities.fold(0.0, f32::max),
+                masses: Some(masses),
+            };
         }
     }
 
     /// Returns the compliance of the distance constraints, m/N, in this fabric.
     pub(in crate::solver) fn compliance(&self, fabric: &Compliance) -> Compliance {
         let mut sets = self.sets.iter();
-        let is_diagonal = |set: &GridConstraintSet| set.kind() == ConstraintKind::Shear;
-        let diagonals = sets.any(|set| is_diagonal(set) && set.len() > 0);
+        let is_diagonal = |set: &GridConstraintSet| set.list.kind == ConstraintKind::Shear;
+        let diagonals = sets.any(|set| is_diagonal(set) && set.list.len() > 0);
         self.aspects.constraint_compliance(fabric, diagonals)
     }
 
     /// Returns whether bends are too stiff to be solved explicitly, as forces.
-    fn bends_are_stiff(&self, params: &GridSolveParams) -> bool {
+    fn bends_are_stiff(&self, params: &PassParams) -> bool {
         params.bend.is_some_and(|bend| {
-            bend.alpha < MIN_EXPLICIT_RATIO * bend.diagonal_scale * self.max_bend_mobility()
+            bend.alpha < MIN_EXPLICIT_RATIO * bend.diagonal_scale * self.bend_mobility.largest
         })
     }
+}
 
-    /// Returns the largest generalized inverse mass ΣwᵢKᵢ² of a bend, divided by its ρ: 1/(kg·m²).
-    fn max_bend_mobility(&self) -> f32 {
-        self.coarse.max_bend_mobility
-    }
-
-    /// Solves the coarse levels; `planes` are the particles of this grid.
-    fn solve_coarse(
-        &mut self,
-        workers: &mut Workers,
-        planes: &mut ParticlePlanes,
-        params: GridSolveParams,
-    ) {
-        let columns = self.layout.columns as usize;
-        self.coarse.solve(workers, planes, columns, params);
-    }
+/// Returns a checksum that changes, except for rare collisions, if any of the values does.
+fn checksum(values: &[f32]) -> u32 {
+    let weights = (0_u32..).map(|i| i.wrapping_mul(2_654_435_761) | 1);
+    values
+        .iter()
+        .zip(weights)
+        .fold(0, |sum, (value, weight): (&f32, u32)| {
+            sum.wrapping_add(value.to_bits().wrapping_mul(weight))
+        })
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::solver::{
     constraints::{
         chain::{SCRATCH_PER_PARTICLE, Tile},
-        points::{Points, Regularization},
+        points::{ChainParams, PassParams, Points, Regularization},
     },
     parallel::{
         columns::Columns,
@@ -49,43 +49,12 @@ thread_local! {
     static SCRATCH: RefCell<ChainScratch> = RefCell::default();
 }
 
-/// Largest number of particles along a side with which the coarse levels may be solved in every second
-/// substep only. A 128² cloth draped over a ball is then as good as with every substep, but a 256² one
-/// stretches by a tenth more.
-pub(super) const COARSE_EVERY_SUBSTEP: u32 = 160;
-
-/// Regularization of the constraints of a grid, and the way its chains are solved.
-#[derive(Clone, Copy)]
-pub(in crate::solver) struct GridSolveParams {
-    pub(in crate::solver) warp: Regularization,
-    pub(in crate::solver) weft: Regularization,
-    pub(in crate::solver) shear: Regularization,
-    /// Here α̃ is 1/(BΔt²), to be multiplied by the ρ of each bend. `None` if bending is free or has been
-    /// solved in this substep.
-    pub(in crate::solver) bend: Option<Regularization>,
-    /// Solve each chain at once; otherwise every second link, then the others (Gauss–Seidel).
-    pub(in crate::solver) direct: bool,
-    /// Fraction of its correction that is applied to a directly solved chain.
-    pub(in crate::solver) relaxation_factor: f32,
-    /// Largest length of a link as a multiple of its rest length, if the fabric has a strain limit.
-    pub(in crate::solver) stretch_limit: Option<f32>,
-    /// Chains that have a link longer than this multiple of its rest length are solved again: at the strain
-    /// limit, or where folds have kept links from being shortened.
-    pub(in crate::solver) resolve_above: Option<f32>,
-    /// Solve the coarse levels of large grids, at the rest lengths or at the strain limit.
-    pub(in crate::solver) coarse: bool,
-    /// With `coarse`: solve those of small grids too, which take turns (see [`COARSE_EVERY_SUBSTEP`]).
-    pub(in crate::solver) coarse_on_small_grids: bool,
-    /// Solve bends only, for damping: on the displacements of particles instead of their positions.
-    pub(in crate::solver) damping_only: bool,
-}
-
 /// Solves all constraints of a grid once.
 pub(in crate::solver) fn relax_grid(
     workers: &mut Workers,
     points: &mut Points,
     grid: &mut GridConstraints,
-    params: GridSolveParams,
+    params: PassParams,
 ) {
     let particles = grid.layout.particles();
     let mut planes = ParticlePlanes {
@@ -99,31 +68,20 @@ pub(in crate::solver) fn relax_grid(
         return super::reference::pass(planes, grid, params);
     }
     let layout = grid.layout;
-    let is_large = layout.rows.max(layout.columns) > COARSE_EVERY_SUBSTEP;
-    if params.coarse && (params.coarse_on_small_grids || is_large) {
-        grid.solve_coarse(workers, &mut planes, params);
-    }
     let stiff = grid.bends_are_stiff(&params);
     let [down, up, bend_warp, warp, bend_weft, weft] = &mut grid.sets;
-    if !params.damping_only {
-        solve_diagonals(workers, &mut planes, &layout, [down, up], params.shear);
+    if let Some(shear) = params.shear {
+        solve_diagonals(workers, &mut planes, &layout, [down, up], shear);
     }
-    solve_warp(
-        workers,
-        &mut planes,
-        &layout,
-        [bend_warp, warp],
-        stiff,
-        params,
-    );
-    solve_weft(
-        workers,
-        &mut planes,
-        &layout,
-        [bend_weft, weft],
-        stiff,
-        params,
-    );
+    for is_weft in [params.is_reversed, !params.is_reversed] {
+        if is_weft {
+            let sets = [&mut *bend_weft, &mut *weft];
+            solve_weft(workers, &mut planes, &layout, sets, stiff, params);
+        } else {
+            let sets = [&mut *bend_warp, &mut *warp];
+            solve_warp(workers, &mut planes, &layout, sets, stiff, params);
+        }
+    }
 }
 
 /// Solves both diagonals of the cells in every second row of cells, then in the others.
@@ -135,7 +93,7 @@ fn solve_diagonals(
     regularization: Regularization,
 ) {
     let [down, up] = sets;
-    if down.len() + up.len() == 0 {
+    if down.list.len() + up.list.len() == 0 {
         return;
     }
     let columns = layout.columns as usize;
@@ -145,8 +103,12 @@ fn solve_diagonals(
     for first in 0..2 {
         let size = 2 * pairs * stored_len;
         let [down, up] = [&mut *down, &mut *up].map(|set| {
-            let rest = set.rest.get(first * stored_len..).unwrap_or_default();
-            let lambda = set.lambda.get_mut(first * stored_len..).unwrap_or_default();
+            let rest = set.list.rest.get(first * stored_len..).unwrap_or_default();
+            let lambda = set
+                .list
+                .lambda
+                .get_mut(first * stored_len..)
+                .unwrap_or_default();
             let parts = rest.chunks(size);
             let own = move |part: usize| part * size..((part + 1) * size).min(rest.len());
             let own = (0..parts.len()).map(own);
@@ -236,7 +198,7 @@ fn solve_warp(
     layout: &GridLayout,
     [bend, warp]: [&mut GridConstraintSet; 2],
     stiff: bool,
-    params: GridSolveParams,
+    params: PassParams,
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     let groups = LaneGroups::of(columns);
@@ -255,7 +217,7 @@ fn solve_warp(
                 rows,
                 chain_groups,
                 params,
-                params.warp,
+                |chains| chains.warp,
             );
         },
     );
@@ -268,7 +230,7 @@ fn solve_weft(
     layout: &GridLayout,
     [bend, weft]: [&mut GridConstraintSet; 2],
     stiff: bool,
-    params: GridSolveParams,
+    params: PassParams,
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     let groups = LaneGroups::of(rows);
@@ -285,7 +247,7 @@ fn solve_weft(
                 columns,
                 chain_groups,
                 params,
-                params.weft,
+                |chains| chains.weft,
             );
         },
     );
@@ -311,9 +273,9 @@ fn chain_groups<'a>(
     let constraints = |set: &'a mut GridConstraintSet, span: usize| {
         let count = length.saturating_sub(span) * size;
         let own = move |part: Range<usize>| part.start * count..part.end * count;
-        let has_any = set.len() > 0;
-        let rest = if has_any { &set.rest[..] } else { &[] };
-        let lambda = split(&mut set.lambda, groups.chunks().map(own));
+        let has_any = set.list.len() > 0;
+        let rest = if has_any { &set.list.rest[..] } else { &[] };
+        let lambda = split(&mut set.list.lambda, groups.chunks().map(own));
         let chunks = groups.chunks().zip(lambda);
         chunks.map(move |(part, lambda)| GroupConstraints {
             rest: rest.get(own(part)).unwrap_or_default(),
@@ -394,8 +356,8 @@ fn solve_chains<P: ChainStorage>(
     groups: LaneGroups,
     length: usize,
     chain_groups: ChainGroups,
-    params: GridSolveParams,
-    stretch: Regularization,
+    params: PassParams,
+    stretch: fn(&ChainParams) -> Regularization,
 ) {
     SCRATCH.with_borrow_mut(|scratch| {
         scratch.fit(length);
@@ -404,8 +366,8 @@ fn solve_chains<P: ChainStorage>(
             groups,
             length,
             chain_groups,
-            params,
-            stretch,
+            bend: params.bend,
+            chains: params.chains.map(|chains| (chains, stretch(&chains))),
             scratch,
         });
     });
@@ -416,9 +378,9 @@ struct ChainsKernel<'a, P> {
     groups: LaneGroups,
     length: usize,
     chain_groups: ChainGroups<'a>,
-    params: GridSolveParams,
-    /// Regularization of the links.
-    stretch: Regularization,
+    bend: Option<Regularization>,
+    /// Parameters and regularization of the links.
+    chains: Option<(ChainParams, Regularization)>,
     scratch: &'a mut ChainScratch,
 }
 
@@ -442,7 +404,6 @@ impl<P: ChainStorage> Kernel for ChainsKernel<'_, P> {
 impl<P: ChainStorage> ChainsKernel<'_, P> {
     #[inline(always)]
     fn solve<const W: usize>(mut self) {
-        let params = self.params;
         let (tiles, _) = self.scratch.tiles.as_chunks_mut::<W>();
         let (tiles, _) = tiles.as_chunks_mut::<4>();
         let tiles = &mut tiles[..self.length];
@@ -456,15 +417,15 @@ impl<P: ChainStorage> ChainsKernel<'_, P> {
         for (number, group) in groups.enumerate() {
             let start = self.groups.start(group);
             self.storage.copy(start, tiles);
-            if let Some(regularization) = params.bend
+            if let Some(regularization) = self.bend
                 && let Some(bend) = bend.of_group::<W>(number, self.length.saturating_sub(2))
             {
                 bend.solve_bending(tiles, regularization, stiff, kept);
             }
-            if !params.damping_only
+            if let Some((params, stretch)) = &self.chains
                 && let Some(links) = links.of_group::<W>(number, self.length - 1)
             {
-                links.solve_stretch(tiles, &params, self.stretch, kept);
+                links.solve_stretch(tiles, params, *stretch, kept);
             }
             self.storage.write(start, tiles);
         }

@@ -4,20 +4,16 @@
 use super::{
     GridConstraints,
     constraint_set::{GridConstraintSet, GridDirection},
-    pass::{COARSE_EVERY_SUBSTEP, GridSolveParams},
     project::ParticlePlanes,
 };
-use crate::solver::{
-    constraints::{
-        chain::{
-            bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
-            projection_factor,
-            stretch::{NEAR_LIMIT, PUSH_FRACTION},
-        },
-        graph::ConstraintKind,
-        points::Regularization,
+use crate::solver::constraints::{
+    chain::{
+        bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
+        projection_factor,
+        stretch::{NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION},
     },
-    parallel::workers::Workers,
+    graph::ConstraintKind,
+    points::{PassParams, Regularization},
 };
 
 /// Settings for the direct solution of a chain.
@@ -28,34 +24,32 @@ struct ReferenceChainParams {
     min_ratio: f32,
     /// Length to be reached, as a multiple of the rest length.
     target_ratio: f32,
-    /// Largest compression of a link that is too short, as a fraction of its own correction alone.
-    max_push_fraction: f32,
+    /// Bounds of the correction of a link, as fractions of its own correction alone.
+    push_fraction: f32,
+    pull_fraction: f32,
     relaxation_factor: f32,
 }
 
 /// Solves all constraints of a grid once.
-pub(super) fn pass(
-    mut planes: ParticlePlanes,
-    grid: &mut GridConstraints,
-    params: GridSolveParams,
-) {
+pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, params: PassParams) {
     let layout = grid.layout;
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
-    let is_large = layout.rows.max(layout.columns) > COARSE_EVERY_SUBSTEP;
-    if params.coarse && (params.coarse_on_small_grids || is_large) {
-        grid.solve_coarse(&mut Workers::serial(), &mut planes, params);
-    }
     let stiff = grid.bends_are_stiff(&params);
     let (diagonals, others) = grid.sets.split_at_mut(2);
-    let colors = if params.damping_only { 0..0 } else { 0..2 };
-    for color in colors {
-        for set in &mut *diagonals {
-            solve_color(&mut planes, &layout, set, color, params.shear);
+    if let Some(shear) = params.shear {
+        for color in 0..2 {
+            for set in &mut *diagonals {
+                solve_color(&mut planes, &layout, set, color, shear);
+            }
         }
     }
-    for set in others {
-        let direction = set.direction();
-        if set.kind() == ConstraintKind::Bend {
+    if params.is_reversed {
+        // Those of weft come first.
+        others.rotate_left(2);
+    }
+    for set in &mut *others {
+        let direction = set.direction;
+        if set.list.kind == ConstraintKind::Bend {
             match params.bend {
                 Some(bend) if stiff => bends_direct(&mut planes, &layout, set, bend),
                 Some(bend) => bends_as_forces(&mut planes, &layout, set, bend),
@@ -63,14 +57,13 @@ pub(super) fn pass(
             }
             continue;
         }
-        if params.damping_only {
+        let Some(chain_params) = params.chains else {
             continue;
-        }
-        let regularization = match direction {
-            GridDirection::Warp => params.warp,
-            _ => params.weft,
         };
-        let is_chain = matches!(direction, GridDirection::Warp | GridDirection::Weft);
+        let regularization = match direction {
+            GridDirection::Warp => chain_params.warp,
+            _ => chain_params.weft,
+        };
         let (chains, length) = match direction {
             GridDirection::Warp => (columns, rows),
             _ => (rows, columns),
@@ -78,39 +71,38 @@ pub(super) fn pass(
         let links = |set: &GridConstraintSet, chain: usize| -> Vec<usize> {
             (0..length - 1)
                 .map(|i| match direction {
-                    GridDirection::Warp => set.index(&layout, [i, chain]),
-                    _ => set.index(&layout, [chain, i]),
+                    GridDirection::Warp => set.direction.slot(&layout, [i, chain]),
+                    _ => set.direction.slot(&layout, [chain, i]),
                 })
                 .collect()
         };
-        if params.direct && is_chain {
-            let chain_params = ReferenceChainParams {
+        if chain_params.direct {
+            let params = ReferenceChainParams {
                 regularization,
                 min_ratio: 0.0,
                 target_ratio: 1.0,
-                max_push_fraction: PUSH_FRACTION,
-                relaxation_factor: params.relaxation_factor,
+                push_fraction: PUSH_FRACTION,
+                pull_fraction: PULL_FRACTION,
+                relaxation_factor: chain_params.relaxation_factor,
             };
             for chain in 0..chains {
                 let links = links(set, chain);
-                solve_chain(&mut planes, &layout, set, &links, chain_params);
+                solve_chain(&mut planes, &layout, set, &links, params);
             }
         } else {
             for color in 0..2 {
                 solve_color(&mut planes, &layout, set, color, regularization);
             }
         }
-        if let Some(max_ratio) = params.resolve_above.filter(|_| is_chain) {
+        if let Some(max_ratio) = chain_params.stretch_limit {
             // λ of the strain limit is not recorded.
-            let lambda = std::mem::take(&mut set.lambda);
-            if params.stretch_limit.is_none() {
-                set.lambda.clone_from(&lambda);
-            }
-            let chain_params = ReferenceChainParams {
+            let lambda = std::mem::take(&mut set.list.lambda);
+            let params = ReferenceChainParams {
                 regularization: Regularization::RIGID,
                 min_ratio: max_ratio * NEAR_LIMIT,
                 target_ratio: max_ratio,
-                max_push_fraction: 0.0,
+                push_fraction: 0.0,
+                pull_fraction: 0.0,
                 relaxation_factor: 1.0,
             };
             for chain in 0..chains {
@@ -118,19 +110,20 @@ pub(super) fn pass(
                 let mut lengths = links.iter().map(|&link| {
                     let [a, b] = endpoints(&layout, set, link);
                     let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
-                    let max_length = set.rest[link] * max_ratio;
+                    let max_length = set.list.rest[link] * max_ratio;
                     (d[0] * d[0] + d[1] * d[1] + d[2] * d[2], max_length)
                 });
                 if lengths.any(|(square, max_length)| {
                     max_length >= 0.0 && square > max_length * max_length
                 }) {
-                    solve_chain(&mut planes, &layout, set, &links, chain_params);
+                    solve_chain(&mut planes, &layout, set, &links, params);
                 }
             }
-            if params.stretch_limit.is_some() {
-                set.lambda = lambda;
-            }
+            set.list.lambda = lambda;
         }
+    }
+    if params.is_reversed {
+        others.rotate_left(2);
     }
 }
 
@@ -141,16 +134,20 @@ fn bends_as_forces(
     set: &GridConstraintSet,
     regularization: Regularization,
 ) {
-    let step = match set.direction() {
+    let step = match set.direction {
         GridDirection::BendWarp => layout.columns as usize,
         _ => 1,
     };
     for plane in [&mut planes.x, &mut planes.y, &mut planes.z] {
         // λ of the bends, with the sign of the curvature, by their first particles.
         let mut forces = vec![0.0_f32; plane.len()];
-        for (index, &rho) in set.rest.iter().enumerate() {
+        for (index, &rho) in set.list.rest.iter().enumerate() {
             // The last group may begin with bends of the group before.
-            if set.index(layout, set.row_column(layout, index)) != index {
+            if set
+                .direction
+                .slot(layout, set.direction.row_column(layout, index))
+                != index
+            {
                 continue;
             }
             let [a, b] = endpoints(layout, set, index);
@@ -159,7 +156,7 @@ fn bends_as_forces(
             forces[a] = bend_force_factor(rho, regularization) * curvature;
         }
         for i in 0..plane.len() {
-            let offset = match set.direction() {
+            let offset = match set.direction {
                 GridDirection::BendWarp => i / layout.columns as usize,
                 _ => i % layout.columns as usize,
             };
@@ -187,15 +184,15 @@ fn bends_direct(
 ) {
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     // Number of chains, particles of each, and index strides between chains and between particles.
-    let (chains, length, [stride_across, stride_along]) = match set.direction() {
+    let (chains, length, [stride_across, stride_along]) = match set.direction {
         GridDirection::BendWarp => (columns, rows, [1, columns]),
         _ => (rows, columns, [columns, 1]),
     };
     for chain in 0..chains {
         let particle = |i: usize| chain * stride_across + i * stride_along;
-        let rho = |i: usize| match set.direction() {
-            GridDirection::BendWarp => set.rest[set.index(layout, [i, chain])],
-            _ => set.rest[set.index(layout, [chain, i])],
+        let rho = |i: usize| match set.direction {
+            GridDirection::BendWarp => set.list.rest[set.direction.slot(layout, [i, chain])],
+            _ => set.list.rest[set.direction.slot(layout, [chain, i])],
         };
         // For each bend: whether it is present (0 or 1), reciprocal of its pivot, its two entries of L and the
         // first of them before division, and its right-hand sides. Two absent bends come first.
@@ -255,9 +252,9 @@ fn solve_color(
     color: usize,
     regularization: Regularization,
 ) {
-    let direction = set.direction();
-    for index in 0..set.rest.len() {
-        let [r, c] = set.row_column(layout, index);
+    let direction = set.direction;
+    for index in 0..set.list.rest.len() {
+        let [r, c] = set.direction.row_column(layout, index);
         let own = match direction {
             GridDirection::ShearDown | GridDirection::ShearUp | GridDirection::Warp => r % 2,
             _ => c % 2,
@@ -269,7 +266,8 @@ fn solve_color(
 }
 
 fn endpoints(layout: &super::GridLayout, set: &GridConstraintSet, index: usize) -> [usize; 2] {
-    set.pair(layout, index)
+    set.direction
+        .ends(layout, index)
         .map(|particle| (particle - layout.first) as usize)
 }
 
@@ -284,11 +282,12 @@ fn project_constraint(
     let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
     let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
     let pull = set
+        .list
         .lambda
         .get(index)
         .map_or(0.0, |l| regularization.alpha * l);
     let masses = planes.w[a] + planes.w[b];
-    let s = projection_factor::<false>(length, set.rest[index], pull, masses, regularization);
+    let s = projection_factor::<false>(length, set.list.rest[index], pull, masses, regularization);
     for (plane, d) in [&mut planes.x, &mut planes.y, &mut planes.z]
         .into_iter()
         .zip(d)
@@ -296,7 +295,7 @@ fn project_constraint(
         plane[a] -= planes.w[a] * s * d;
         plane[b] += planes.w[b] * s * d;
     }
-    if let Some(lambda) = set.lambda.get_mut(index) {
+    if let Some(lambda) = set.list.lambda.get_mut(index) {
         *lambda += s * length;
     }
 }
@@ -314,7 +313,8 @@ fn solve_chain(
         },
         min_ratio,
         target_ratio,
-        max_push_fraction,
+        push_fraction,
+        pull_fraction,
         relaxation_factor,
     }: ReferenceChainParams,
 ) {
@@ -326,9 +326,9 @@ fn solve_chain(
         let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
         let square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         let length = square.sqrt();
-        let rest = set.rest[link];
+        let rest = set.list.rest[link];
         let is_active = length > rest * min_ratio && rest >= 0.0;
-        let pull = set.lambda.get(link).copied().unwrap_or(0.0);
+        let pull = set.list.lambda.get(link).copied().unwrap_or(0.0);
         let error = if is_active {
             (rest * target_ratio - length - alpha * pull) * length
         } else {
@@ -344,14 +344,14 @@ fn solve_chain(
         };
         right = error + factor * right;
         before = d;
-        let max_push = error.max(0.0) * inverse * max_push_fraction;
-        kept.push((d, factor, right * inverse, max_push));
+        let bound = (error.max(0.0) * push_fraction + error.min(0.0) * pull_fraction) * inverse;
+        kept.push((d, factor, right * inverse, bound));
     }
     let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);
     let mut factor = 0.0;
-    for (&link, &(d, own, q, max_push)) in links.iter().zip(&kept).rev() {
+    for (&link, &(d, own, q, bound)) in links.iter().zip(&kept).rev() {
         let [_, b] = endpoints(layout, set, link);
-        lambda = (q + factor * lambda).min(max_push);
+        lambda = (q + factor * lambda).min(bound);
         factor = own;
         let applied = lambda * relaxation_factor;
         let here = d.map(|d| applied * d);
@@ -360,7 +360,7 @@ fn solve_chain(
             plane[b] += planes.w[b] * (here - behind);
         }
         behind = here;
-        if let Some(sum) = set.lambda.get_mut(link) {
+        if let Some(sum) = set.list.lambda.get_mut(link) {
             *sum += applied * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
         }
     }

@@ -1,7 +1,7 @@
 use super::GridLayout;
 use crate::solver::{
     BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
-    RelaxationFactor, SoaVec3, StretchSolver, Workers, relax, simd::levels,
+    SoaVec3, StretchSolver, Workers, relax, simd::levels,
 };
 use bevy::math::Vec3;
 
@@ -38,10 +38,10 @@ fn disturbed_grid(columns: u32, rows: u32) -> (ParticleArrays, ConstraintGraph) 
     let mut graph = ConstraintGraph::with_grids(&rest, &pairs, &[layout]);
     graph.add_bends(&rest, &bends);
     assert_eq!(graph.grids().count(), 1);
-    assert!(graph.batches.is_empty() && graph.bends.is_empty());
+    assert!(graph.batches.is_empty() && graph.bends.shapes.is_empty());
     assert_eq!(graph.len(), pairs.len() + bends.len());
     let hole = columns * rows / 2;
-    graph.retain(|c| c.particles[0] != hole);
+    graph.retain(|c| c.ends()[0] != hole);
     let moved = rest
         .iter()
         .enumerate()
@@ -60,12 +60,10 @@ fn settings(stretch_solver: StretchSolver, iterations: u32) -> RelaxSettings {
             bending: 1.0,
         },
         stretch_solver,
-        strain_limit: f32::INFINITY,
         iterations,
         dt: 0.01,
-        relaxation_factor: RelaxationFactor::with_factor(0.8),
-        substeps_left: 0,
-        loads: false,
+        relaxation_factor: 0.8,
+        ..RelaxSettings::default()
     }
 }
 
@@ -87,9 +85,10 @@ fn passes_equal_the_scalar_reference_bitwise_at_every_simd_level() {
                 let relax_settings = RelaxSettings {
                     compliance,
                     strain_limit,
+                    is_in_contact: iterations == 1,
                     relaxation_factor: match iterations {
-                        1 => RelaxationFactor::default(),
-                        _ => RelaxationFactor::with_factor(0.8),
+                        1 => 1.0,
+                        _ => 0.8,
                     },
                     ..settings(stretch_solver, iterations)
                 };
@@ -118,10 +117,10 @@ fn passes_equal_the_scalar_reference_bitwise_at_every_simd_level() {
 #[test]
 fn a_grid_converges_to_the_same_stretch_as_single_constraints() {
     let (p, mut on_grid) = disturbed_grid(12, 9);
-    on_grid.retain(|c| c.kind != ConstraintKind::Bend);
+    on_grid.retain(|c| c.kind() != ConstraintKind::Bend);
     let pairs: Vec<_> = on_grid
         .iter()
-        .map(|c| (c.kind, c.particles[0], c.particles[1]))
+        .map(|c| (c.kind(), c.ends()[0], c.ends()[1]))
         .collect();
     let rest: SoaVec3 = (0..108)
         .map(|i| Vec3::new((i % 12) as f32, (i / 12) as f32, 0.0))
@@ -133,7 +132,7 @@ fn a_grid_converges_to_the_same_stretch_as_single_constraints() {
         graph.prepare(&p);
         let relax_settings = RelaxSettings {
             compliance: Compliance::default(),
-            relaxation_factor: RelaxationFactor::default(),
+            relaxation_factor: 1.0,
             ..settings(stretch_solver, 3000)
         };
         relax(&mut Workers::serial(), &mut p, graph, &relax_settings);
@@ -145,7 +144,7 @@ fn a_grid_converges_to_the_same_stretch_as_single_constraints() {
     }
 }
 
-/// A pass conserves momentum, coarse levels included.
+/// A pass conserves momentum.
 #[test]
 fn momentum_is_conserved() {
     let (mut p, mut graph) = disturbed_grid(40, 30);
@@ -164,7 +163,7 @@ fn momentum_is_conserved() {
     let before = (centre(&p), p.position.clone());
     graph.prepare(&p);
     let relax_settings = RelaxSettings {
-        relaxation_factor: RelaxationFactor::default(),
+        relaxation_factor: 1.0,
         ..settings(StretchSolver::Direct, 1)
     };
     let mass: f64 = p.inverse_mass.iter().map(|w| f64::from(1.0 / w)).sum();
@@ -192,7 +191,7 @@ fn elastic_chains_are_held_at_the_strain_limit() {
     for stretch_solver in [StretchSolver::Direct, StretchSolver::GaussSeidel] {
         let (_, mut graph) = disturbed_grid(40, 30);
         // Only the part without holes.
-        graph.retain(|c| c.particles[1] < 10 * 40);
+        graph.retain(|c| c.ends()[1] < 10 * 40);
         let position = |i: u32| Vec3::new((i % 40) as f32, (i / 40) as f32, 0.0) * 1.2;
         let p = ParticleArrays::new(
             Vec3::ZERO,
@@ -209,7 +208,7 @@ fn elastic_chains_are_held_at_the_strain_limit() {
                 shear: 1.0,
                 ..Compliance::of_stretch(1.0)
             },
-            relaxation_factor: RelaxationFactor::default(),
+            relaxation_factor: 1.0,
             ..settings(stretch_solver, 4)
         };
         let limited = RelaxSettings {
@@ -252,32 +251,25 @@ fn a_fold_does_not_keep_the_next_link_from_being_shortened() {
         columns,
         rows,
     };
-    let graph = ConstraintGraph::with_grids(&rest, &pairs, &[layout]);
-    let [(stretch_once, load_once), (stretch, load)] = [
-        RelaxationFactor::with_factor(0.999),
-        RelaxationFactor::default(),
-    ]
-    .map(|relaxation_factor| {
-        let mut graph = graph.clone();
-        // The chain begins at a pin.
-        let w = (0..columns * rows).map(|i| f32::from(u8::from(i % columns > 0)));
-        let mut p = ParticleArrays::new(Vec3::ZERO, grid([0.8, 1.4]), w.collect());
-        let relax_settings = RelaxSettings {
-            compliance: Compliance::default(),
-            relaxation_factor,
-            loads: true,
-            ..settings(StretchSolver::Direct, 1)
-        };
+    let mut graph = ConstraintGraph::with_grids(&rest, &pairs, &[layout]);
+    // The chain begins at a pin.
+    let w = (0..columns * rows).map(|i| f32::from(u8::from(i % columns > 0)));
+    let mut p = ParticleArrays::new(Vec3::ZERO, grid([0.8, 1.4]), w.collect());
+    let relax_settings = RelaxSettings {
+        compliance: Compliance::default(),
+        relaxation_factor: 1.0,
+        loads: true,
+        ..settings(StretchSolver::Direct, 1)
+    };
+    let mut worst = 0.4;
+    for _ in 0..8 {
         relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
-        let lambda = graph.grids[0].sets[5].lambda.iter();
+        let lambda = graph.grids[0].sets[5].list.lambda.iter();
         let load = -lambda.copied().fold(0.0, f32::min);
-        relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
-        (crate::solver::measure_stretch(&p, &graph).max, load)
-    });
-    assert!(
-        stretch_once > 0.2,
-        "{stretch_once}: solving once is enough, the test shows nothing"
-    );
-    assert!(stretch < 0.021, "{stretch}");
-    assert!(load > load_once + 0.1, "{load} after {load_once}");
+        let stretch = crate::solver::measure_stretch(&p, &graph).max;
+        assert!(stretch < 0.9 * worst, "{stretch} after {worst}");
+        assert!(load > 0.1 * worst, "{load}");
+        worst = stretch;
+    }
+    assert!(worst < 0.1, "{worst}");
 }

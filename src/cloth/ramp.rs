@@ -4,7 +4,7 @@
 //! step, the cloth would snap back like rubber; if the thickness rose, it would jump off the surface it lies on.
 //! Softening needs no ramp: gravity limits the speed of the change.
 
-use crate::solver::constraints::{graph::Compliance, stretch_solver::StretchSolver};
+use crate::solver::{Compliance, RIGID_REGULARIZATION, StretchSolver};
 
 /// Largest factor by which stiffness rises from one step to the next.
 const STIFFENING_PER_STEP: f32 = 1.125;
@@ -25,10 +25,6 @@ const TIGHTENING_RATE: f32 = 0.25;
 /// stiffer than Gauss–Seidel, which propagates corrections from one link to the next.
 const START_REGULARIZATION: f32 = 1.0;
 
-/// Regularization of directly solved chains at the end of the ramp. The system of a chain that is taut between
-/// two pins has no solution or many, and rounding would pick one; with this regularization it is well defined.
-pub(in crate::solver) const RIGID_REGULARIZATION: f32 = 1e-4;
-
 /// Relaxation factor ω of the constraint solver after a change of the substep length Δts, the number of
 /// iterations K or the stretch solver.
 ///
@@ -37,7 +33,7 @@ pub(in crate::solver) const RIGID_REGULARIZATION: f32 = 1e-4;
 /// begin to be solved directly, their regularization ramps down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub struct RelaxationFactor {
+pub(crate) struct RelaxationRamp {
     stretch_solver: StretchSolver,
     /// K/Δts² of the last step, 1/s².
     stiffness: f32,
@@ -47,25 +43,9 @@ pub struct RelaxationFactor {
     regularization: f32,
 }
 
-impl Default for RelaxationFactor {
-    /// ω = 1.
-    fn default() -> Self {
-        Self::full(1.0, 1, StretchSolver::Direct)
-    }
-}
-
-impl RelaxationFactor {
-    /// Returns an ω of `factor` with [`RIGID_REGULARIZATION`].
-    #[cfg(test)]
-    pub(in crate::solver) fn with_factor(factor: f32) -> Self {
-        Self {
-            factor,
-            ..Self::default()
-        }
-    }
-
+impl RelaxationRamp {
     /// Returns ω = 1, with directly solved chains almost rigid, for substeps of length `dts`, s.
-    pub fn full(dts: f32, iterations: u32, stretch_solver: StretchSolver) -> Self {
+    pub(crate) fn full(dts: f32, iterations: u32, stretch_solver: StretchSolver) -> Self {
         Self {
             stretch_solver,
             stiffness: iterations as f32 / (dts * dts),
@@ -75,7 +55,7 @@ impl RelaxationFactor {
     }
 
     /// Returns the factor of the next step.
-    pub fn next(self, dts: f32, iterations: u32, stretch_solver: StretchSolver) -> Self {
+    pub(crate) fn next(self, dts: f32, iterations: u32, stretch_solver: StretchSolver) -> Self {
         let full = Self::full(dts, iterations, stretch_solver);
         let unchanged = self.factor * self.stiffness / full.stiffness;
         let regularization = if stretch_solver == self.stretch_solver {
@@ -91,19 +71,13 @@ impl RelaxationFactor {
     }
 
     /// Returns ω, the fraction of each correction that is applied, in (0, 1].
-    pub fn get(self) -> f32 {
+    pub(crate) fn factor(self) -> f32 {
         self.factor
     }
 
     /// Returns the regularization of directly solved chains, relative to the inverse mass of a link.
-    pub fn regularization(self) -> f32 {
+    pub(crate) fn chain_regularization(self) -> f32 {
         self.regularization
-    }
-
-    /// Returns whether ω is 1 and directly solved chains are almost rigid. The coarse level may be solved only
-    /// then.
-    pub fn is_rigid(self) -> bool {
-        self.regularization < 10.0 * RIGID_REGULARIZATION && self.factor == 1.0
     }
 }
 
@@ -140,7 +114,7 @@ pub(crate) fn ramp_thickness(now: f32, target: f32, dt: f32) -> f32 {
 
 /// Returns the scale of tethers on the ramp to `target` after a step of `dt` seconds. `length_ratio` is the
 /// largest ratio of the present to the rest length of any tether
-/// (`Tethers::max_length_ratio`): down to that scale nothing moves,
+/// ([`Tethers::max_length_ratio`](crate::solver::Tethers::max_length_ratio)): down to that scale nothing moves,
 /// so that part of the ramp is skipped. An infinite scale switches tethers off.
 pub(crate) fn ramp_tethers(now: f32, target: f32, length_ratio: f32, dt: f32) -> f32 {
     if target >= now {
@@ -185,11 +159,11 @@ mod tests {
     #[test]
     fn stiffening_is_ramped_and_arrives() {
         let solver = StretchSolver::GaussSeidel;
-        let mut relaxation_factor = RelaxationFactor::full(0.5, 1, solver).next(0.125, 3, solver);
+        let mut ramp = RelaxationRamp::full(0.5, 1, solver).next(0.125, 3, solver);
         let mut steps = 1;
-        assert_eq!(relaxation_factor.get(), STIFFENING_PER_STEP / 48.0);
-        while relaxation_factor.get() < 1.0 {
-            relaxation_factor = relaxation_factor.next(0.125, 3, solver);
+        assert_eq!(ramp.factor(), STIFFENING_PER_STEP / 48.0);
+        while ramp.factor() < 1.0 {
+            ramp = ramp.next(0.125, 3, solver);
             steps += 1;
         }
         assert!((30..40).contains(&steps), "{steps} steps");
@@ -212,15 +186,13 @@ mod tests {
     #[test]
     fn the_regularization_of_chains_is_ramped_down() {
         let direct = StretchSolver::Direct;
-        let mut relaxation_factor =
-            RelaxationFactor::full(0.1, 1, StretchSolver::GaussSeidel).next(0.1, 1, direct);
-        assert_eq!(relaxation_factor.regularization(), START_REGULARIZATION);
-        assert!(!relaxation_factor.is_rigid());
+        let mut ramp =
+            RelaxationRamp::full(0.1, 1, StretchSolver::GaussSeidel).next(0.1, 1, direct);
+        assert_eq!(ramp.chain_regularization(), START_REGULARIZATION);
         for _ in 0..100 {
-            relaxation_factor = relaxation_factor.next(0.1, 1, direct);
+            ramp = ramp.next(0.1, 1, direct);
         }
-        assert_eq!(relaxation_factor.regularization(), RIGID_REGULARIZATION);
-        assert!(relaxation_factor.is_rigid());
+        assert_eq!(ramp.chain_regularization(), RIGID_REGULARIZATION);
     }
 
     #[test]
@@ -236,8 +208,8 @@ mod tests {
     #[test]
     fn softening_is_immediate() {
         let solver = StretchSolver::Direct;
-        let full = RelaxationFactor::full(0.125, 4, solver);
-        assert_eq!(full.next(0.5, 1, solver).get(), 1.0);
+        let full = RelaxationRamp::full(0.125, 4, solver);
+        assert_eq!(full.next(0.5, 1, solver).factor(), 1.0);
         assert_eq!(ramp_thickness(0.5, 0.1, 0.1), 0.1);
         assert_eq!(ramp_density(0.1, 0.4), 0.4);
         let soft = Compliance {
