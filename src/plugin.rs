@@ -8,11 +8,11 @@
 //! | [`CorePlugin`] | [`cloth`](crate::cloth) | order of all sets | order of all sets |
 //! | [`TimePlugin`] | [`time`](crate::time) | clock, pauses | |
 //! | [`LodPlugin`] | [`lod`](crate::lod) | chooses steps, substeps and iterations, culls | time budget |
-//! | [`CharacterPlugin`] | [`character`](crate::character) | teleports, follows frames | rules, colliders of skeletons, samples transforms |
+//! | [`CharacterPlugin`] | [`character`](crate::character) | teleports, catches up with frames | rules, colliders of skeletons, samples transforms |
 //! | [`CollisionPlugin`] | [`collision`](crate::collision) | finds colliders and pairs of cloths | |
 //! | [`WindPlugin`] | [`wind`](crate::wind) | finds wind zones | |
 //! | [`SleepPlugin`] | [`sleep`](crate::sleep) | wakes cloths | |
-//! | [`StepPlugin`] | `step` | prepares, takes the substeps, ends the step | warm-up |
+//! | [`StepPlugin`] | `step` | prepares (pins, inertia, air), takes the substeps, ends the step, lets cloths sleep | warm-up |
 //! | [`GrabPlugin`] | [`grab`](crate::grab) | moves grabs | |
 //! | [`TearingPlugin`] | [`tearing`](crate::tearing) | tears overloaded edges | |
 //! | [`BuildPlugin`] | `build` | checks settings | builds, rebuilds, resets |

@@ -1,4 +1,4 @@
-//! serde for values shared in an `Arc`. Saved, each owner gets its own copy.
+//! serde for values shared in an `Arc`. After loading, each owner has its own copy.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;

@@ -105,8 +105,9 @@ impl ClothBody {
         }
     }
 
-    /// Ramps the scale of the tethers towards this value: where they would pull, it decreases gradually, also for
-    /// new tethers and while the cloth gets stiffer, because more substeps pull more often.
+    /// Ramps the scale of the tethers towards this value. Where they would pull, it decreases gradually. New tethers,
+    /// and all tethers while the relaxation factor is ramped, start from the current stretch: more substeps pull more
+    /// often.
     pub(crate) fn ramp_tethers(&mut self, wanted: f32, particles: &ParticleArrays, dt: f32) {
         let tethers = &self.tethers;
         if let Some(ramped) = &mut self.ramped {

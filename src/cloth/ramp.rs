@@ -9,7 +9,7 @@ use crate::solver::{Compliance, RIGID_REGULARIZATION, StretchSolver};
 /// Largest factor by which stiffness rises from one step to the next.
 const STIFFENING_PER_STEP: f32 = 1.125;
 
-/// Compliance below which constraints are no softer than the solver makes rigid ones, m/N.
+/// Compliance below which a constraint behaves as a rigid one in this solver, m/N.
 const NEGLIGIBLE_COMPLIANCE: f32 = 1e-9;
 
 /// Bending stiffness without visible effect, N·m: even silk has a hundred times as much.
@@ -21,8 +21,8 @@ const THICKENING_SPEED: f32 = 0.2;
 /// Largest rate at which tethers and strain limits shrink, as a fraction of the length per second, 1/s.
 const TIGHTENING_RATE: f32 = 0.25;
 
-/// Regularization of directly solved chains in the first step, relative to the inverse mass of a link: no
-/// stiffer than Gauss–Seidel, which propagates corrections from one link to the next.
+/// Regularization of directly solved chains in the first step after a switch to them, relative to the inverse mass of a
+/// link: no stiffer than Gauss–Seidel, which propagates corrections from one link to the next.
 const START_REGULARIZATION: f32 = 1.0;
 
 /// Relaxation factor ω of the constraint solver after a change of the substep length Δts, the number of

@@ -63,7 +63,7 @@ impl ClothStepSchedule {
 ///
 /// | schedule | set | in it |
 /// |---|---|---|
-/// | `FixedUpdate` | [`Prepare`](Self::Prepare) | waking, edited components, colliders, pin targets, wind |
+/// | `FixedUpdate` | [`Prepare`](Self::Prepare) | waking, edited components, colliders, inertia, pin targets, wind, grabs |
 /// | | [`Simulate`](Self::Simulate) | [`ClothSubstep`], once per substep |
 /// | | [`Finish`](Self::Finish) | exact pins, validity check, falling asleep, tearing under load |
 /// | [`ClothSubstep`] | [`Integrate`](Self::Integrate) | motion by inertia and accelerations |
@@ -103,7 +103,7 @@ pub enum ClothSystems {
     Simulate,
     /// In [`ClothSubstep`]: moves particles by their displacement and all accelerations.
     Integrate,
-    /// In [`ClothSubstep`], after `Integrate`: applies pressure, then solves bend, shear and stretch constraints,
+    /// In [`ClothSubstep`], after `Integrate`: applies pressure, then solves shear, bend and stretch constraints, stretch last in each direction, then
     /// tethers, max distances, grab constraints and the planes of [`PlanarCloth`](crate::cloth::PlanarCloth).
     Relax,
     /// In [`ClothSubstep`], after `Relax`: updates displacements from positions, then solves contacts:

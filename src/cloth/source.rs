@@ -13,8 +13,8 @@ pub struct ClothSource {
 }
 
 impl ClothSource {
-    /// Returns the source mesh of an entity whose `Mesh3d` is `mesh`. A cloth that was cloned, or saved with a
-    /// scene, has there the copy that followed its particles.
+    /// Returns the source mesh of an entity whose `Mesh3d` is `mesh`. In a cloth that was cloned or saved with a scene,
+    /// `mesh` is the copy that followed the particles, and `known` names its source.
     pub(crate) fn original<'a>(
         known: Option<&'a Self>,
         mesh: &'a Handle<Mesh>,
@@ -64,8 +64,8 @@ pub(crate) fn has_source_changed(
     sources: &Query<&ClothSource>,
 ) -> bool {
     let source_id = source.source.id();
-    // Changes before it was built are included. And a cloth built from the mesh of another cloth does not
-    // follow the changes of that one.
+    // A cloth that was just built already contains the change. A mesh that follows another cloth changes in each
+    // frame and is not tracked.
     !source.is_changed()
         && changed.contains(&source_id)
         && !sources.iter().any(|other| other.own.id() == source_id)

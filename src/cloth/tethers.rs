@@ -28,8 +28,8 @@ impl StaleDistances {
     }
 }
 
-/// Updates the tethers of a cloth for tethers of this scale. `supports` are the pinned particles that carry it, and
-/// `tears` is whether it may tear.
+/// Rebuilds the tethers of a cloth if they are out of date; with an infinite `scale` (no tethers) only marks them so.
+/// `supports` are the pinned particles that carry the cloth; `tears` tells whether it may tear.
 pub(crate) fn update(
     body: &mut ClothBody,
     scale: f32,

@@ -145,7 +145,7 @@ impl TransformHistory {
         now: GlobalTransform,
         fraction: FrameFraction,
     ) -> GlobalTransform {
-        // Moved during this frame: use the current transform, not the interpolated one.
+        // Interpolated only if it moved between two frames; an entity moved since then is used where it is now.
         match self.moved_by_frame && self.to == now {
             true => self.at(fraction.0),
             false => now,
@@ -250,7 +250,7 @@ pub(crate) fn sample_fixed_transforms(
     time: Res<Time<Fixed>>,
     mut last: Local<f32>,
 ) {
-    // Only if current was a step.
+    // Without a fixed step since the last frame there is nothing new to record.
     if std::mem::replace(&mut *last, time.elapsed_secs()) == time.elapsed_secs() {
         return;
     }

@@ -1,5 +1,7 @@
-//! Rate at which a cloth is updated: the steps, substeps and iterations that its level of detail and heavy bodies
-//! leave it, and the substep of the cloth that falls into one of all cloths.
+//! Rate at which a cloth is updated: its steps, substeps and iterations, from its level of detail and heavy bodies.
+//!
+//! All cloths share a sequence of common substeps. A cloth with fewer substeps takes each of its own, longer ones at
+//! one of these.
 
 use crate::solver::SubstepTime;
 use bevy::prelude::*;
@@ -108,7 +110,7 @@ impl UpdateRate {
         self.substep_factor
     }
 
-    /// Returns its own step as it is without the factor for heavy bodies.
+    /// Returns `own`, the step of this cloth, with the number of substeps that it would have without heavy bodies.
     pub(crate) fn without_extra_substeps(&self, own: &SubstepTime) -> SubstepTime {
         if self.substep_factor == 1 {
             return *own;
@@ -127,7 +129,7 @@ impl UpdateRate {
             .max(1)
     }
 
-    /// Returns the step of this cloth, given the one of all cloths.
+    /// Returns the step of this cloth, given the common step.
     pub(crate) fn step(&self, all: &SubstepTime) -> SubstepTime {
         let count = match self.substeps {
             0 => self.limit_substeps(all.count),
@@ -145,8 +147,8 @@ impl UpdateRate {
         }
     }
 
-    /// Returns the substep of this cloth that falls into this one of all cloths, if any; none while the cloth is
-    /// left out of the step.
+    /// Returns the cloth's own substep that it takes at this common substep, if any; none while the cloth is left out of
+    /// the step.
     pub(crate) fn due(&self, all: &SubstepTime) -> Option<SubstepTime> {
         match self.is_skipped {
             true => None,
@@ -154,7 +156,7 @@ impl UpdateRate {
         }
     }
 
-    /// Returns the substep of this cloth that falls into this one of all cloths, if any, in a step that it takes.
+    /// Returns the cloth's own substep that it takes at this common substep, if any, unless it is left out of the step.
     fn substep(&self, all: &SubstepTime) -> Option<SubstepTime> {
         let own = self.step(all);
         let number = |index: u32| index * own.count / all.count.max(1);

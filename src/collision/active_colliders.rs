@@ -97,8 +97,8 @@ impl ActiveColliders {
         self.list.len()
     }
 
-    /// Returns the same colliders with their motion over the last `steps_covered` steps, including the current
-    /// one.
+    /// Returns the colliders of [`on_layers`](Self::on_layers) with their motion over the last `steps_covered` steps,
+    /// including the current one.
     pub(crate) fn on_layers_over_steps(
         &self,
         layers: Option<&ClothLayers>,

@@ -60,7 +60,7 @@ impl ActiveMeshColliders {
         self.list.iter()
     }
 
-    /// Returns the same colliders without velocity.
+    /// Returns all mesh colliders at their current poses, without velocity.
     pub(crate) fn stationary(&self) -> Self {
         let stationary = |(collider, layers): &(MeshCollider, _)| {
             let mut collider = collider.clone();

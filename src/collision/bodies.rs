@@ -15,7 +15,7 @@ use bevy::prelude::*;
 pub(crate) struct ClothBodies(pub(crate) Bodies);
 
 impl ClothBodies {
-    /// Returns whether a particle is attached to a dynamic body: it pulls that, and does not support the cloth.
+    /// Returns whether a particle is attached to a dynamic body. Such a particle pulls the body and does not carry the cloth.
     pub(crate) fn is_attached(&self, particle: u32) -> bool {
         let mut attachments = self.attachments.iter();
         attachments.any(|attachment| attachment.particle == particle)

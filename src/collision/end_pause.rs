@@ -3,8 +3,8 @@
 use crate::{collision::collider::LastPose, time::pause_detection::PauseDetection};
 use bevy::prelude::*;
 
-/// Runs only with the cloth sets. After a pause, clears the last poses of colliders, so that their motion during
-/// the pause does not happen in one step.
+/// After a pause by run conditions on the cloth sets, clears the last poses of colliders, so that their motion during the
+/// pause does not happen in one step.
 pub(crate) fn end_pause(
     mut pause_detection: ResMut<PauseDetection>,
     mut last_poses: Query<&mut LastPose>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Collision layers of a cloth or collider, out of 32.
 ///
-/// Two of them interact if the filters of each contain a layer on which the other is. Without `ClothLayers` the
+/// Two entities interact if the filters of each contain a layer of the other. Without `ClothLayers` the
 /// default applies: on the first layer, with all layers in the filters, so that everything interacts. Two cloths
 /// interact only if both also have self-collision ([`Cloth::self_collision`](crate::cloth::Cloth)).
 ///

@@ -35,8 +35,8 @@ impl BoundPins {
         self.pins.iter().filter_map(|pin| pin.anchor.entity())
     }
 
-    /// Returns the anchor of all pins of a cloth if it is the same, else the entity of the cloth; `None` if any is
-    /// the world.
+    /// Returns the entity to which all pins are anchored, or `cloth` if they have several anchors or there are no pins;
+    /// `None` if any pin is anchored to the world.
     pub(crate) fn common_anchor(&self, cloth: Entity) -> Option<Entity> {
         let mut anchor = None;
         for pin in &self.pins {
@@ -81,7 +81,7 @@ pub(crate) struct BoundPin {
     pub(crate) anchor: PinAnchor,
     /// Position in the frame of the anchor, m; `None` until the anchor exists.
     offset: Option<Vec3>,
-    /// Last position, m from `held_origin`: kept without the anchor.
+    /// Last target, relative to `held_origin`, m: remains the target while the anchor does not exist.
     held: Vec3,
     held_origin: Vec3,
 }

@@ -107,8 +107,8 @@ pub(crate) struct RenderPoseQuery {
     paused: Has<ClothPaused>,
 }
 
-/// Run condition: a cloth may look different than in the last frame. At rest, only a cloth that is written or whose
-/// entity moves does, and cloth on a character, which is rendered relative to another entity.
+/// Run condition: a cloth may look different than in the last frame. True while any cloth is simulated, culled, or on a
+/// character, which moves it even at rest; otherwise only when the particles or the transform of a cloth are written.
 pub(crate) fn may_look_different(
     moving: Query<(), (With<ClothParticles>, InMotion)>,
     on_characters: Query<

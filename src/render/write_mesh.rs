@@ -1,4 +1,5 @@
-//! Writes the mesh and bounding box of each cloth, interpolated between its last two steps.
+//! Writes the mesh and bounding box of each cloth. The positions are interpolated between its last two steps by
+//! `RenderFrame` (`mesh/shading.rs`), with the factor that `pose.rs` has found.
 
 use crate::{
     character::skeleton::set_bounds,

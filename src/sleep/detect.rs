@@ -207,8 +207,8 @@ fn is_alone(cloth: &SleepQueryItem) -> bool {
         && cloth.bound_pins.anchors().all(own)
 }
 
-/// Returns whether change detection finds everything unwritten on which a sleeping cloth depends, besides the
-/// surroundings of all cloths. A removed component shows in the archetype.
+/// Returns whether no component on which a sleeping cloth depends has been written or removed since the last check:
+/// writes are found by change detection, removals by the archetype. Does not cover the surroundings of all cloths.
 fn is_untouched(cloth: &SleepQueryItem, now: Tick) -> bool {
     fn is_written<T>(component: &Option<Ref<T>>, written: impl Fn(Tick) -> bool) -> bool {
         (component.as_ref()).is_some_and(|component| written(component.last_changed()))

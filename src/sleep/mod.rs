@@ -70,7 +70,7 @@ pub(crate) struct SleepInputs {
 impl SleepState {
     /// Records whether the cloth was slow in a step of this length, s.
     pub(crate) fn record(&mut self, is_slow: bool, step: f32) {
-        // The inputs of a fast cloth are taken again once it is slow.
+        // `inputs` may stay: `update_sleep` takes them again once the cloth is slow.
         self.slow_time = if is_slow { self.slow_time + step } else { 0.0 };
     }
 

@@ -18,7 +18,7 @@
 //! | `collision` | shapes, broad and narrow phase, CCD, meshes, rigid bodies, self-collision, other cloths |
 //! | `forces` | wind, aerodynamic drag and lift, pressure, internal friction |
 //! | `topology` | tears and cuts |
-//! | `relax` | one pass of constraint projection: Jakobsen relaxation, XPBD, direct solution of chains |
+//! | `relax` | constraint projection in a substep: Jakobsen relaxation, XPBD, direct solution of chains |
 //! | `state` | [`ClothState`], and the settings and inputs of a step |
 //! | `step` | stages of a substep, and a whole fixed step |
 //!
@@ -30,11 +30,13 @@
 //! | begin: wind drag and lift | `forces/wind_field.rs`, `forces/aero/`, `forces/rope_drag.rs` |
 //! | integrate | `integrate.rs` |
 //! | relax: pressure | `forces/pressure.rs` |
-//! | relax: constraint damping | `constraints/damping.rs`, `constraints/bend_damping.rs` |
-//! | relax: bending, then shear, then stretch | `relax.rs`, `constraints/grid/`, `constraints/general/` |
+//! | relax, first substep: constraint damping | `constraints/damping.rs`, `constraints/bend_damping.rs` |
+//! | relax, grids: shear; bending and stretch of warp; of weft | `relax.rs`, `constraints/grid/` |
+//! | relax, elsewhere: bending, then shear, then stretch | `relax.rs`, `constraints/general/` |
 //! | relax: tethers | `constraints/tethers/` |
 //! | relax: motion constraints (max distance, backstop) | `constraints/motion.rs` |
 //! | relax: grabs | `constraints/grab.rs` |
+//! | collide: displacements from corrected positions | `integrate.rs` |
 //! | collide: self-collision | `collision/self_collision/` |
 //! | collide: other cloths, between the two collision stages | `collision/cloth_contacts.rs` |
 //! | collide: CCD, triangle contacts, push-out and friction | `collision/collider.rs` |
@@ -47,14 +49,21 @@
 //! | subject | file |
 //! |---|---|
 //! | broad phase | `collision/broad_phase.rs`; of self-collision, `collision/self_collision/spatial_hash.rs` |
-//! | narrow phase, friction | `collision/narrow_phase.rs`, `collision/self_collision/contact_response.rs` |
+//! | broad phase between cloths | `src/collision/broad_phase.rs`, in the plugin |
+//! | narrow phase | `collision/narrow_phase.rs`, `collision/self_collision/contact_response.rs` |
+//! | friction | `Friction::removed` in `collision/collider.rs`; between yarns, `forces/internal_friction.rs` |
 //! | continuous collision detection (CCD) | `collision/ccd.rs`, `collision/mesh/swept_particle.rs` |
 //! | bending | `constraints/bend.rs`; projection in `constraints/{chain/bending,general/bends}.rs` |
 //! | long-range attachments (tethers) | `constraints/tethers/`, with lengths from `constraints/geodesic/` |
 //! | self-collision | `collision/self_collision/` |
 //! | wind drag | `forces/aero/` for triangles, `forces/rope_drag.rs` for ropes |
+//! | constraint colouring | `constraints/coloring.rs` |
+//! | gravity | `integrate.rs` |
+//! | max distance, backstop | `constraints/motion.rs` |
 //! | pins | inverse mass 0, and [`PinTarget`] in `particles/mod.rs` |
+//! | SIMD dispatch | `dispatch` in `simd/mod.rs` |
 //! | sleep | `sleep.rs` |
+//! | substep loop | `step.rs` without an app; `src/step/substeps.rs` in the plugin |
 
 pub mod collision;
 pub mod constraints;

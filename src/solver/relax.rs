@@ -31,8 +31,8 @@ pub struct RelaxSettings {
     pub iterations: u32,
     /// Length of the substep, s.
     pub dt: f32,
-    /// Relaxation factor ω of all corrections, normally 1. With compliance it has an effect only where it is the
-    /// softer of the two.
+    /// Relaxation factor ω of all corrections, normally 1. It hardly changes a constraint whose α̃ exceeds its inverse
+    /// masses by far.
     pub relaxation_factor: f32,
     /// Regularization of directly solved chains, relative to the inverse mass of a link, normally
     /// [`RIGID_REGULARIZATION`].
@@ -61,8 +61,8 @@ impl Default for RelaxSettings {
     }
 }
 
-/// Solves all constraints: distances in each iteration, bends in the first one only. The compliance of bends
-/// exceeds the error that one iteration leaves by far, so further iterations would not make them stiffer.
+/// Solves all constraints: distances in each iteration, bends in the first one only. Bends
+/// are so compliant that the error of one iteration is negligible, and further iterations would not make them stiffer.
 ///
 /// For a constraint of rest length L between x₀ and x₁ with inverse masses w₀ and w₁ and
 /// compliance α, with d = x₁ − x₀, C = |d| − L and α̃ = α/Δt²:

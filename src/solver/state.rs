@@ -1,7 +1,7 @@
 //! State of one cloth in the solver, and the settings and inputs of its steps.
 //!
-//! The solver borrows the state: particles and constraints belong to whoever steps the cloth, in an app to the
-//! components of its entity, which systems may change between two stages of a step.
+//! The solver borrows the state. The caller owns particles and constraints; in an app they are components of the entity,
+//! which systems may change between two stages of a step.
 
 #[cfg(feature = "parry")]
 use crate::solver::collision::mesh::{MeshCollider, MeshContacts};
@@ -52,7 +52,8 @@ pub struct ClothState<'a> {
 /// They follow from the positions, so they are not part of what a snapshot saves.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
-    /// Whether anything touched or held the cloth in the running step.
+    /// Whether a collider was near the cloth in the running step, or a body or another cloth touched it, or particles are
+    /// attached to a body. Contacts of the cloth with itself do not count: they conserve momentum.
     pub had_contact: bool,
     /// Candidate pairs of self-collision.
     pub self_pairs: SelfContactPairs,

@@ -6,9 +6,9 @@
 //! |---|---|
 //! | [`begin_step`](ClothState::begin_step) | internal friction, targets of pins, forces of the air; once per step |
 //! | [`integrate`](ClothState::integrate) | position Verlet |
-//! | [`relax`](ClothState::relax) | pressure, damping of strains, constraints, tethers, motion constraints, grabs |
-//! | [`collide_self`](ClothState::collide_self) | displacements, contacts of the cloth with itself |
-//! | [`collide`](ClothState::collide) | contacts with colliders, meshes and bodies |
+//! | [`relax`](ClothState::relax) | pressure, damping (once per step), constraints, tethers, motion constraints, grabs |
+//! | [`collide_self`](ClothState::collide_self) | with self-collision: displacements, contacts of the cloth with itself |
+//! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies |
 //! | [`end_step`](ClothState::end_step) | angular momentum, pinned positions, check of all numbers; once per step |
 //!
 //! Contacts between two cloths ([`CrossContacts`](super::CrossContacts)) come between the two collision stages.
@@ -186,7 +186,8 @@ impl ClothState<'_> {
         }
     }
 
-    /// Updates displacements, and keeps the cloth apart from itself if that is enabled.
+    /// Updates displacements and solves contacts of the cloth with itself. Does nothing without self-collision:
+    /// [`collide`](Self::collide) updates displacements in any case.
     pub fn collide_self(&mut self, settings: &StepSettings, time: &SubstepTime) {
         if let Some(self_collision) = &settings.self_collision {
             self.contacts
@@ -195,8 +196,8 @@ impl ClothState<'_> {
         }
     }
 
-    /// Solves contacts with colliders, meshes and bodies. They come last: cloth between a collider and other cloth
-    /// ends outside the collider.
+    /// Updates displacements, then solves contacts with colliders, meshes and bodies. They come last: cloth between a
+    /// collider and other cloth ends outside the collider.
     pub fn collide<'c>(
         &mut self,
         workers: &mut Workers,
@@ -276,8 +277,8 @@ impl ClothState<'_> {
         self.contacts.had_contact |= touched || !self.bodies.attachments.is_empty();
     }
 
-    /// Ends a step. `is_held` tells whether grabs or a plane held the cloth, which then keeps the angular momentum that
-    /// it has. Returns whether all numbers are still finite; if not, the cloth is restored to its positions at the
+    /// Ends a step. `is_held` tells whether grabs or a plane held the cloth; its angular momentum is then not restored.
+    /// Returns whether all numbers are still finite; if not, the cloth is restored to its positions at the
     /// start of the step, with velocity 0.
     pub fn end_step(&mut self, workers: &mut Workers, pins: &[PinTarget], is_held: bool) -> bool {
         let Self {

@@ -167,6 +167,7 @@ impl StepInputs<'_, '_, '_> {
         self.apply_changes(&mut cloth, time);
         self.prepare_constraints(&mut cloth, time);
         self.follow_frame(&mut cloth, time);
+        // Gravity acts in the substeps; their settings are those of `SubstepInputs::settings`.
         let settings = cloth.cloth.step_settings(
             time.step,
             time.count,
@@ -176,7 +177,7 @@ impl StepInputs<'_, '_, '_> {
         );
         let settings = StepSettings {
             air: Air {
-                // For the lightest particle, so that drag in a step cannot exceed the motion.
+                // Density of the lightest particle: drag is limited to what stops it within one step.
                 areal_density: cloth.body.areal_density * cloth.multipliers.min_mass(),
                 ..settings.air
             },

@@ -1,6 +1,7 @@
 //! Stages of a substep for cloth entities: calls those of the solver with the components of a cloth.
 //!
-//! [`substep`](crate::step::substeps) runs them all in a row, the systems of this file one at a time for all cloths.
+//! [`substeps`](crate::step::substeps) runs all stages of a cloth in a row; the systems of this file run one stage for
+//! all cloths.
 
 use crate::solver::{
     EnclosedAir, ParticleArrays, SelfCollisionSettings, StepSettings, SubstepTime, Surface, Workers,
@@ -24,7 +25,7 @@ use crate::{
 use bevy::{ecs::system::SystemParam, prelude::*};
 
 impl StepQueryItem<'_, '_> {
-    /// Returns the substep of this cloth that falls into this one of all cloths, if any.
+    /// Returns the cloth's own substep that it takes at this common substep, if any.
     pub(crate) fn substep(&self, all: &SubstepTime) -> Option<SubstepTime> {
         self.rate.due(all)
     }
@@ -127,6 +128,7 @@ impl SubstepInputs<'_, '_, '_> {
             plane,
             records_loads: cloth.tearing.is_some_and(ClothTearing::by_load),
             is_moved_externally: self.is_moved_externally,
+            // The forces of the air were applied at the beginning of the step.
             ..user.step_settings(time.step, time.count, self.gravity.0, Vec3::ZERO, 0.0)
         }
     }

@@ -39,8 +39,8 @@ pub struct Fabric {
     /// while others are elastic. Cloth that tears (`ClothTearing`) has no limit, since a limit would keep it whole.
     pub strain_limit: Option<f32>,
     /// Shear stiffness, N/m: force per metre of width and radian that turns the squares of the weave into
-    /// diamonds. 0.1 to 1 000 000, default `Some(10_000.0)`; `None` keeps them square. Fabric that stretches more
-    /// easily than that has it reduced to what lets it stretch.
+    /// diamonds. 0.1 to 1 000 000, default `Some(10_000.0)`; `None` keeps them square. Reduced where it would keep
+    /// elastic fabric from stretching as its membrane stiffness says.
     pub shear_stiffness: Option<f32>,
     /// Bending stiffness (flexural rigidity per metre of width), N·m: the bending moment of a strip, divided by
     /// its width and curvature. A property of the fabric, whatever the mesh: half of all fabrics have more than

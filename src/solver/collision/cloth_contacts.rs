@@ -13,8 +13,8 @@ use crate::solver::{
 };
 use bevy::math::{Mat3, Vec3};
 
-/// Offset of the rest positions of the second cloth from those of the first, m. Only pairs far apart at rest may
-/// touch, so pairs within one cloth never touch here.
+/// Offset of the rest positions of the second cloth from those of the first, m. All particles of one cloth get the same
+/// rest position. Only pairs far apart at rest may touch, so pairs within one cloth never touch here.
 const REST_OFFSET: f32 = 1e6;
 
 /// Parameters of the collision between two cloths.

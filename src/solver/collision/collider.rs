@@ -122,8 +122,9 @@ impl Collider {
         })
     }
 
-    /// Returns the collider with its motion relative to a cloth that was moved along with a reference frame: if the
-    /// collider moves with the same frame, only the rest of its motion.
+    /// Returns the collider as seen by a cloth that was moved rigidly by `motion` at the beginning of the step. A collider
+    /// that moves with the same frame starts from its moved pose, so that only the rest of its motion acts on the cloth.
+    /// Others keep their motion.
     pub(crate) fn relative_to(&self, motion: &FrameMotion) -> Self {
         let start = motion.transform_pose(&self.start);
         let remaining = |start: &Pose| start.translation.distance_squared(self.end.translation);

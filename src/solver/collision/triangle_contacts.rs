@@ -77,7 +77,7 @@ impl TriangleContacts {
         }
         self.longest_edge = longest_edge;
         let count = triangles.indices.len();
-        // Packed indices have not changed since they were built.
+        // Every change unpacks the indices, so packed ones of equal number are the same.
         let built_for = triangles.indices.is_packed().then_some(count);
         if built_for.is_some() && self.built_for == built_for {
             return;

@@ -11,9 +11,9 @@
 //!   of width b around the chain has the energy ½Bbhκ². At a border b is half as wide.
 //! - Dihedral stencil, two triangles at an edge: K from the cotangents of their angles, as in Bergou, Wardetzky,
 //!   Harmon, Zorin, Grinspun, "A Quadratic Bending Model for Inextensible Surfaces" (2006). There
-//!   ρ = (A₀ + A₁)/3, which is exact for the mean of all three edges of a triangle if each had its fraction
-//!   of the curvature; but in a cloth bent in one direction only the edges across that direction are bent, so it
-//!   is three times too stiff. With ρ = A₀ + A₁ the energy is exact for meshes of equilateral triangles bent
+//!   ρ = (A₀ + A₁)/3, which assumes that the three edges of a triangle share the curvature equally. In a cloth bent in
+//!   one direction only the edges across that direction are bent, so it is three times too stiff. With ρ = A₀ + A₁,
+//!   used here, the energy is exact for meshes of equilateral triangles bent
 //!   in any direction, and for meshes of right triangles bent along their legs.
 
 use super::{graph::ConstraintKind, list::ConstraintList};

@@ -26,7 +26,7 @@ use crate::solver::{
     triangles::{corners::Corners, grid_layout::GridLayout},
 };
 
-/// Compliance that stands for rigid in the computation, m/N.
+/// Compliance used in place of 0 (rigid), which has no reciprocal, m/N.
 const MIN_COMPLIANCE: f32 = 1e-9;
 
 /// Diagonals that would leave edges less than this fraction of the stiffness of the fabric are softened: their
@@ -100,8 +100,8 @@ impl Aspects {
         }
     }
 
-    /// Returns the compliance of warp, weft and diagonals, m/N, with which they have the compliance of the fabric
-    /// together: diagonals resist stretch too.
+    /// Returns compliances of warp, weft and diagonals, m/N, that together give the compliance of the fabric: diagonals
+    /// resist stretch too.
     ///
     /// With the strains ε and η along warp and weft, and cells r times as long along weft as along warp, edges of
     /// the stiffnesses u and v and diagonals store (uε² + vη² + G(ε/r + rη)²)/2. A fabric pulled along the warp

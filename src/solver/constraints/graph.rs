@@ -1,12 +1,12 @@
 //! Constraints of a cloth: distance constraints between pairs of particles, and bend constraints (`bend.rs`).
 //!
-//! They are stored as arrays in solving order, grouped into batches (`batches.rs`).
+//! They are stored as arrays, grouped into grids, chain batches and batches (`coloring.rs`).
 
 use crate::solver::{
     constraints::{
         angular_momentum::AngularMomentumTracker,
         bend::{BendBatch, BendConstraint, BendStencil, Neighbours},
-        coloring::{self as batches, Batch},
+        coloring::{self, Batch},
         compliance::Aspects,
         general::{ChainBatch, ChainIndex, find_chains},
         grid::GridConstraints,
@@ -32,7 +32,8 @@ pub enum ConstraintKind {
 }
 
 impl ConstraintKind {
-    /// The kinds in solving order. The kind solved last is satisfied best, and that must be stretch.
+    /// Solving order of the kinds outside grids ([`GridDirection::ALL`] is that of grids). The kind solved last is satisfied
+    /// best, and that must be stretch.
     pub(crate) const SOLVE_ORDER: [Self; 3] = [Self::Bend, Self::Shear, Self::Structural];
 
     pub(in crate::solver) fn solve_rank(self) -> usize {
@@ -220,7 +221,7 @@ impl ConstraintGraph {
         });
         let chain_batches = find_chains(positions, &mut sorted);
         Self {
-            batches: batches::arrange(positions, sorted),
+            batches: coloring::arrange(positions, sorted),
             chain_batches,
             grids,
             bends: BendBatch::default(),
@@ -321,7 +322,7 @@ impl ConstraintGraph {
         all.filter(|rho| **rho >= 0.0)
     }
 
-    /// Makes each bend stiffer by the geometric mean of `multiple` of its middle particles.
+    /// Multiplies the stiffness of each bend by the geometric mean of `multiple` at its two middle particles.
     pub(crate) fn stiffen_bends(&mut self, multiple: impl Fn(u32) -> f32) {
         let bends = self.iter().filter_map(Constraint::bend);
         let multiples: Vec<f32> = bends

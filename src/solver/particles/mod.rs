@@ -61,13 +61,14 @@ pub struct ParticleArrays {
     pub previous: SoaVec3,
     /// World position of the origin of all positions, m.
     pub origin: Vec3,
-    /// Position right after integration, m. The difference to the position after the constraint solver is added
-    /// to the displacement.
+    /// Position that the displacement accounts for, m: that after integration, then that of the last update of the
+    /// displacement. The difference to the current position is added to the displacement at the next update. Contacts
+    /// that must not change the velocity set it to the corrected position.
     pub(super) predicted: SoaVec3,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
-    /// Whether position and velocity belong to the same instant, as before the first step. After it, the velocity
-    /// of Verlet integration is half a step behind.
+    /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
+    /// of Verlet integration is half a substep behind.
     pub(super) in_phase: bool,
 }
 
@@ -126,7 +127,8 @@ impl ParticleArrays {
         self.origin + self.position.get(i)
     }
 
-    /// Sets the world position of a particle, m, without changing its velocity.
+    /// Sets the world position of a particle, m. Between integration and collision of a substep the move also changes the
+    /// velocity; at any other time the velocity stays.
     pub fn set_world_position(&mut self, i: usize, world: Vec3) {
         self.position.set(i, world - self.origin);
     }
@@ -151,9 +153,9 @@ impl ParticleArrays {
         self.inverse_mass[i] == 0.0
     }
 
-    /// Begins a fixed step of `substeps` substeps: saves the positions, clears the accelerations, and sets the
-    /// displacement of every pinned particle to a straight line to its target. Pinned particles without a
-    /// target do not move.
+    /// Begins a fixed step of `substeps` substeps: saves the positions, clears the accelerations, moves all particles
+    /// rigidly by `frame_motion`, and sets the displacement of every pinned particle to a straight line to its target.
+    /// Pinned particles without a target do not move in the substeps.
     pub fn begin_step(
         &mut self,
         workers: &mut Workers,

@@ -102,7 +102,7 @@ impl SweptParticle<'_> {
         for &triangle in touched.filter(|&&triangle| triangle != nearest.triangle) {
             let other = surface.nearest_on(triangle, self.local);
             let (distance, normal) = self.signed_distance(&other);
-            // Triangles seen from behind are not the nearest ones.
+            // At a thin part the particle is also near the triangles of the far side, but behind them: no contact.
             if distance > 0.0 && distance < thickness {
                 self.respond(self.local, normal, thickness - distance);
             }

@@ -19,9 +19,9 @@ impl ContactResponse {
     /// Solves all pairs once, one after the other (Gauss–Seidel). Displacements must be up to date, and are so
     /// afterwards.
     ///
-    /// Corrections are divided by inverse mass, so momentum is conserved. As with colliders, the push-out changes
-    /// positions only; the displacements lose the approaching component of the relative motion and the tangential
-    /// part removed by friction. Returns whether any two particles touched.
+    /// Corrections are split in proportion to inverse mass, so momentum is conserved. As with colliders, the push-out
+    /// changes positions only; the displacements lose the approaching component of the relative motion and the
+    /// tangential part removed by friction. Returns whether any two particles touched.
     pub(super) fn solve(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) -> bool {
         let mut touched = false;
         let n = p.len();

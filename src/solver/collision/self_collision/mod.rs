@@ -54,8 +54,8 @@ const MAX_DISTANCE: f32 = 3.0;
 /// close parts of a rest shape with tight curves.
 const MIN_REST_DISTANCE: f32 = 1.5;
 
-/// Pairs are solved if their distance at the end of the substep is less than 1 plus this times the contact
-/// distance: they may have met on the way, or may be pushed together by others.
+/// Margin of near pairs, as a fraction of the contact distance: pairs are solved if they end the substep within (1 + this)
+/// of the contact distance, because they may have met on the way, or may be pushed together by others.
 const NEAR_MARGIN: f32 = 0.25;
 
 /// Width of the skin for the pair search, as a fraction of the contact distance. A wider skin is valid for longer,
@@ -123,8 +123,9 @@ pub fn rest_spacing(rest: &[Vec3], triangles: &Corners, to_world: Mat3) -> f32 {
 pub struct SelfContactPairs {
     hash: SpatialHash,
     motion: MotionBins,
-    /// Candidates of the last full search, and near pairs among the particles whose candidates are stale.
+    /// Candidates of the last full search.
     pairs: SortedPairs,
+    /// Near pairs among the particles whose candidates are stale.
     stale_pairs: SortedPairs,
     /// Parameters and result of the last full search.
     last_search: Option<LastSearch>,

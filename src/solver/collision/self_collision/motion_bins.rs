@@ -1,10 +1,11 @@
 //! Relative motion since the last pair search: which particles may have come near others without being in the pair
 //! list.
 //!
-//! Particles that moved together may have rotated together, by more the farther apart they were. The allowed
-//! relative displacement therefore grows with distance: particles of neighbouring small bins may move relative to
-//! each other by the skin, those of neighbouring large bins by their smallest possible initial distance, given
-//! that their small bins were not neighbours.
+//! When cloth rotates, particles move relative to each other by more the farther apart they are. The allowed relative
+//! displacement therefore grows with distance. In the same or neighbouring small bins it is the skin. In the same or
+//! neighbouring large bins it is the side of a small bin minus the near distance: particles that were farther apart than
+//! one small bin cannot come near with less. Beyond that it is the side of a large bin minus the near distance, compared
+//! with the relative motion in the whole cloth.
 
 mod displacement_bounds;
 
@@ -113,7 +114,7 @@ impl MotionBins {
             return Staleness::Nowhere;
         }
         self.sort(thresholds.bin);
-        // A particle from beyond the neighbouring bin moves at least this far.
+        // Least relative motion by which particles of small bins that are not neighbours can come near each other.
         let far = self.size - thresholds.near;
         if exceeds(
             spread_squared,

@@ -10,6 +10,8 @@ use std::ops::Range;
 /// cost linear in the number of particles for a cloth crumpled into one point. Cells are only slightly larger than
 /// the search distance, so the limit is reached nowhere else.
 const MAX_CANDIDATES: usize = 128;
+
+/// Largest number of pairs per particle, counted at the particle that finds them.
 const MAX_PAIRS: usize = 48;
 
 /// Rows of cells ahead of the row of a particle, as offsets in y and z. Together with the following cells of the

@@ -1,8 +1,8 @@
 //! Untangling: edges that have passed through triangles, and the correction that brings them back.
 //!
-//! Where cloth is stretched, wrung, or modelled so, an edge may pass through a triangle although all particles
-//! keep their distance, or almost. Along such places two parts of a cloth intersect in a contour. The right side
-//! cannot be determined locally, but if the contour is shortened step by step it vanishes in the end (Volino,
+//! In cloth that is stretched, wrung, or modelled with intersections, an edge may pass through a triangle although all
+//! particles (almost) keep their distance. There two parts of the cloth intersect along a contour. Which side is the
+//! right one cannot be determined locally, but a contour that is shortened step by step vanishes in the end (Volino,
 //! Magnenat-Thalmann, "Resolving surface collisions through intersection contour minimization", 2006).
 //!
 //! Let an edge with direction e pass through a triangle with normal n. In a triangle at this edge, with normal m,
@@ -24,9 +24,9 @@ use bevy::math::Vec3;
 /// contact distance.
 const CORRECTION: f32 = 0.05;
 
-/// Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner than 0.87 of
-/// the neighbour spacing, and the contact distance is at least that spacing. Slightly more, because cloth
-/// stretches.
+/// Largest distance of two particles around which intersections are searched, as a fraction of the contact distance.
+/// Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner than 0.87 of the
+/// neighbour spacing, and the contact distance is at least that spacing. Slightly more, because cloth stretches.
 const SEARCH_RATIO: f32 = 0.9;
 
 /// An edge counts as lying in the plane of a triangle if the sine of its angle to the plane is less than this.
@@ -52,7 +52,7 @@ pub(super) struct Untangle {
 }
 
 impl Untangle {
-    /// Searches around those of the given pairs that are much closer than the contact distance, m.
+    /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of the contact distance `distance`, m.
     pub(super) fn find(
         &mut self,
         p: &ParticleArrays,

@@ -1,4 +1,4 @@
-//! Chains of meshes that are no grid, solved side by side in batches.
+//! Chains of edges outside grids, solved side by side in batches.
 
 use super::particle_access::{ParticleAccess, transpose};
 use crate::solver::{

@@ -9,8 +9,8 @@ const GROUPS_PER_CHUNK: usize = 2;
 
 /// Division of `count` independent items into groups of equal size, each of which is solved in one SIMD loop.
 ///
-/// If the last group would not be full, it begins earlier, and items of the group before are left out of
-/// it. This avoids loops over the remainder, which cost as much as whole groups.
+/// A last group that would not be full begins earlier and overlaps the group before; its slots for the shared items
+/// hold no constraint. This avoids loops over the remainder, which cost as much as whole groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaneGroups {
     count: usize,

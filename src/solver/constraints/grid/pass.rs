@@ -137,7 +137,7 @@ struct DiagonalsKernel<'a> {
     columns: usize,
     groups: LaneGroups,
     /// Rest lengths and λ from the first row of cells on, including the rows in between that belong to the
-    /// other color.
+    /// other colour.
     down: (&'a [f32], &'a mut [f32]),
     up: (&'a [f32], &'a mut [f32]),
     regularization: Regularization,

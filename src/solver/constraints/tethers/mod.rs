@@ -42,10 +42,10 @@ struct TetherRun {
     /// First particle of the run.
     start: u32,
     count: u32,
-    /// Anchor of the first particle, as an index into the list of anchors, where consecutive anchors are
-    /// consecutive too.
+    /// Anchor of the first particle, as an index into [`Tethers::anchors`].
     anchor: u32,
-    /// Whether the anchors are consecutive; otherwise there is only one.
+    /// Whether each particle has the anchor after that of the particle before it; otherwise all share one. Anchors with
+    /// consecutive particle indices are also consecutive in the list.
     consecutive_anchors: bool,
 }
 
