@@ -58,7 +58,7 @@
 //! | "tether scale" is above 1 or off | 1 |
 //! | it tears by load, so it has no tethers | tearing by strain |
 //! | too few substeps for a fine mesh | more "substeps", or a coarser mesh |
-//! | single red edges next to folds, in fine meshes (up to a fifth at 256 × 256 particles) | more "substeps", or a coarser mesh |
+//! | single red edges next to folds and contacts, in fine meshes | more "substeps", or a coarser mesh |
 //! | a mesh without rows and columns | a grid of quads |
 //! | a body of a physics engine with a hundred times the mass of the cloth | a heavier fabric, more "substeps" |
 //! | its pins are pulled apart | expected; move them less |

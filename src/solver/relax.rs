@@ -45,7 +45,7 @@ pub struct RelaxSettings {
 }
 
 impl Default for RelaxSettings {
-    /// Those of a rigid cloth without bending stiffness, in one of 8 substeps at 60 Hz.
+    /// Settings of a rigid cloth without bending stiffness, in one of 8 substeps at 60 Hz.
     fn default() -> Self {
         Self {
             compliance: Compliance::default(),

@@ -44,7 +44,7 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
         }
     }
     if params.is_reversed {
-        // Those of weft come first.
+        // Weft comes first.
         others.rotate_left(2);
     }
     for set in &mut *others {
