@@ -90,11 +90,11 @@ pub use collision::self_collision::{
 };
 pub use collision::shape::Shape;
 pub use constraints::bend::{BendConstraint, BendStencil};
+pub use constraints::compliance::Compliance;
+pub use constraints::constraint::{Constraint, ConstraintKind, DistanceConstraint};
 pub use constraints::damping::ConstraintDamping;
 pub use constraints::geodesic::{GeodesicDistance, Geodesics, RestShape};
-pub use constraints::graph::{
-    Compliance, Constraint, ConstraintGraph, ConstraintKind, DistanceConstraint,
-};
+pub use constraints::graph::ConstraintGraph;
 pub use constraints::motion::{BackstopSpheres, MotionConstraints};
 pub use constraints::plane::Plane;
 pub use constraints::stretch::{Stretch, measure_stretch};

@@ -7,8 +7,10 @@
 use crate::solver::{
     constraints::{
         coloring::Batch,
+        compliance::Compliance,
+        constraint::ConstraintKind,
         general::{GeneralConstraints, relax_general},
-        graph::{Compliance, ConstraintGraph, ConstraintKind},
+        graph::ConstraintGraph,
         grid::relax_grid,
         points::{ChainParams, PassParams, Points, Regularization},
         stretch_solver::{RIGID_REGULARIZATION, StretchSolver},

@@ -13,9 +13,10 @@ use crate::solver::{
         triangle_contacts::TriangleContacts,
     },
     constraints::{
+        compliance::Compliance,
         damping::ConstraintDamping,
         grab::{GrabConstraint, GrabbedMass},
-        graph::{Compliance, ConstraintGraph},
+        graph::ConstraintGraph,
         motion::MotionConstraints,
         plane::Plane,
         stretch_solver::{RIGID_REGULARIZATION, StretchSolver},

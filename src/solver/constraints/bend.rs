@@ -16,7 +16,6 @@
 //!   used here, the energy is exact for meshes of equilateral triangles bent
 //!   in any direction, and for meshes of right triangles bent along their legs.
 
-use super::{graph::ConstraintKind, list::ConstraintList};
 use crate::solver::{math::sort::sort_by_particle, simd::soa::SoaVec3};
 use bevy::math::Vec3;
 
@@ -193,58 +192,6 @@ impl BendConstraint {
     }
 }
 
-/// Bends with unequal weights or a fold at rest, and those of meshes without chains.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::solver) struct BendBatch {
-    pub(in crate::solver) shapes: Vec<BendShape>,
-    pub(in crate::solver) list: ConstraintList,
-}
-
-impl Default for BendBatch {
-    fn default() -> Self {
-        Self::in_order(Vec::new())
-    }
-}
-
-impl BendBatch {
-    /// Creates a batch in an order in which consecutive bends share no particle as far as possible, so that they do
-    /// not wait for each other's results.
-    pub(in crate::solver) fn new(mut bends: Vec<BendConstraint>, particles: usize) -> Self {
-        sort_by_colour(&mut bends, particles);
-        Self::in_order(bends)
-    }
-
-    /// Creates a batch in the given order.
-    pub(in crate::solver) fn in_order(bends: Vec<BendConstraint>) -> Self {
-        Self {
-            shapes: bends.iter().map(|bend| bend.shape).collect(),
-            list: ConstraintList::of(ConstraintKind::Bend, bends.iter().map(|bend| bend.rho)),
-        }
-    }
-
-    /// Iterates over the bends.
-    pub(in crate::solver) fn iter(&self) -> impl Iterator<Item = BendConstraint> + '_ {
-        let both = self.shapes.iter().zip(&self.list.rest);
-        both.map(|(&shape, &rho)| BendConstraint { shape, rho })
-    }
-
-    /// Appends bends.
-    pub(in crate::solver) fn extend(&mut self, bends: Vec<BendConstraint>) {
-        for BendConstraint { shape, rho } in bends {
-            self.shapes.push(shape);
-            self.list.push(rho);
-        }
-    }
-
-    /// Returns whether both arrays fit each other and all stencils are valid.
-    pub(in crate::solver) fn is_sound(&self, particles: usize) -> bool {
-        let mut stencils = self.shapes.iter().map(|shape| shape.stencil);
-        self.list.is_sound(ConstraintKind::Bend, self.shapes.len())
-            && stencils.all(|stencil| stencil.is_sound(particles))
-    }
-}
-
 /// Neighbours of each particle along structural constraints.
 pub(in crate::solver) struct Neighbours {
     /// Index of the first neighbour of each particle in `all`.
@@ -288,28 +235,6 @@ impl Neighbours {
             }
         });
         across.sum()
-    }
-}
-
-/// Sorts bends by greedy colouring.
-fn sort_by_colour(bends: &mut [BendConstraint], particles: usize) {
-    let mut used = vec![0_u64; particles];
-    let mut coloured: Vec<(u32, BendConstraint)> = bends
-        .iter()
-        .map(|bend| {
-            let own = bend.shape.stencil.particles().map(|i| i as usize);
-            let taken = own.iter().fold(0, |taken, &i| taken | used[i]);
-            let colour = taken.trailing_ones();
-            if colour < u64::BITS {
-                own.iter().for_each(|&i| used[i] |= 1 << colour);
-            }
-            (colour, *bend)
-        })
-        .collect();
-    // A stable sort keeps bends of a colour near each other in memory.
-    coloured.sort_by_key(|(colour, _)| *colour);
-    for (bend, (_, coloured)) in bends.iter_mut().zip(coloured) {
-        *bend = coloured;
     }
 }
 
@@ -380,21 +305,5 @@ mod tests {
         let arms = Neighbours::new([[0, 1], [0, 2], [3, 0]].into_iter(), 4);
         assert!((arms.width(0, Vec3::X, &positions) - 0.1).abs() < 1e-6);
         assert!((arms.width(0, Vec3::Y, &positions) - 0.2).abs() < 1e-6);
-    }
-
-    #[test]
-    fn neighbouring_bends_share_no_particle() {
-        let mut bends: Vec<BendConstraint> = (0..100)
-            .map(|i| BendConstraint {
-                shape: BendShape::uniform(BendStencil::three_point([i, i + 1, i + 2])),
-                rho: 1.0,
-            })
-            .collect();
-        sort_by_colour(&mut bends, 102);
-        let shares = |pair: &[BendConstraint]| {
-            let [one, other] = [pair[0], pair[1]].map(|bend| bend.shape.stencil.particles());
-            one.iter().any(|i| other.contains(i))
-        };
-        assert!(bends.windows(2).filter(|pair| shares(pair)).count() <= 2);
     }
 }

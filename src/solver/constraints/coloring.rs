@@ -7,10 +7,7 @@
 //! the same bits (Box2D v3 colours its contacts in the same way).
 
 use crate::solver::{
-    constraints::{
-        graph::{ConstraintKind, distance},
-        list::ConstraintList,
-    },
+    constraints::{constraint::ConstraintKind, graph::distance, list::ConstraintList},
     simd::soa::SoaVec3,
 };
 

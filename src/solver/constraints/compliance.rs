@@ -18,13 +18,61 @@
 
 use crate::solver::{
     constraints::{
-        graph::{Compliance, ConstraintGraph, ConstraintKind, distance},
+        constraint::ConstraintKind,
+        graph::{ConstraintGraph, distance},
         grid::GridConstraints,
         list::Slots,
     },
     simd::soa::SoaVec3,
     triangles::{corners::Corners, grid_layout::GridLayout},
 };
+
+/// Compliance of a fabric in stretch and shear, m/N (the reciprocal of its stiffness, which is the force per
+/// metre of width and unit of strain; 0 is rigid), and its stiffness in bending. The compliance of a distance
+/// constraint is this times length over width of the strip of fabric that it represents, which is 1 for square
+/// cells (`ConstraintGraph::measure_aspects`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub struct Compliance {
+    /// Compliance from row to row of a grid, m/N.
+    pub warp: f32,
+    /// Compliance along the rows of a grid, m/N. Edges outside grids have the mean stiffness of warp and weft.
+    pub weft: f32,
+    /// Compliance of diagonals, m/N.
+    pub shear: f32,
+    /// Bending stiffness, N·m (bending moment per width and curvature); 0 bends freely.
+    pub bending: f32,
+}
+
+impl Compliance {
+    /// Creates a fabric with the same compliance along warp and weft, rigid in shear, without bending stiffness.
+    pub fn of_stretch(compliance: f32) -> Self {
+        Self {
+            warp: compliance,
+            weft: compliance,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the compliance of distance constraints of one kind, m/N; for structural ones that of the mean
+    /// stiffness of warp and weft.
+    pub fn of(&self, kind: ConstraintKind) -> f32 {
+        match kind {
+            // For equal values the mean is exact to the last bit.
+            ConstraintKind::Structural if self.warp == self.weft => self.warp,
+            ConstraintKind::Structural if self.warp.min(self.weft) <= 0.0 => 0.0,
+            ConstraintKind::Structural => 2.0 / (self.warp.recip() + self.weft.recip()),
+            ConstraintKind::Shear => self.shear,
+            // The compliance of a bend differs from place to place in the mesh: ρ/B.
+            ConstraintKind::Bend => 0.0,
+        }
+    }
+
+    /// Returns whether warp or weft has compliance.
+    pub fn is_elastic(&self) -> bool {
+        self.warp > 0.0 || self.weft > 0.0
+    }
+}
 
 /// Compliance used in place of 0 (rigid), which has no reciprocal, m/N.
 const MIN_COMPLIANCE: f32 = 1e-9;

@@ -11,8 +11,8 @@
 
 use crate::solver::{
     constraints::{
-        bend_damping::damp_bending,
-        graph::{Compliance, ConstraintGraph, ConstraintKind},
+        bend_damping::damp_bending, compliance::Compliance, constraint::ConstraintKind,
+        graph::ConstraintGraph,
     },
     parallel::workers::Workers,
     particles::ParticleArrays,

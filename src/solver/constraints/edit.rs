@@ -8,7 +8,8 @@
 use crate::solver::constraints::{
     bend::BendConstraint,
     coloring::Batch,
-    graph::{Constraint, ConstraintGraph, ConstraintKind, DistanceConstraint},
+    constraint::{Constraint, ConstraintKind, DistanceConstraint},
+    graph::ConstraintGraph,
 };
 
 /// Location of a constraint, valid until the graph changes.

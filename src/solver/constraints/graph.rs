@@ -5,9 +5,11 @@
 use crate::solver::{
     constraints::{
         angular_momentum::AngularMomentumTracker,
-        bend::{BendBatch, BendConstraint, BendStencil, Neighbours},
+        bend::{BendConstraint, BendStencil, Neighbours},
+        bend_batch::BendBatch,
         coloring::{self, Batch},
-        compliance::Aspects,
+        compliance::{Aspects, Compliance},
+        constraint::{Constraint, ConstraintKind},
         general::{ChainBatch, ChainIndex, find_chains},
         grid::GridConstraints,
         list::{ConstraintList, Slots},
@@ -18,142 +20,6 @@ use crate::solver::{
     simd::soa::SoaVec3,
     triangles::grid_layout::GridLayout,
 };
-
-/// Deformation that a constraint resists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub enum ConstraintKind {
-    /// Edge of the mesh. Resists stretching.
-    Structural,
-    /// Diagonal of a quad. Resists shearing.
-    Shear,
-    /// Three particles along a chain, or two triangles at an edge. Resists bending.
-    Bend,
-}
-
-impl ConstraintKind {
-    /// Solving order of the kinds outside grids ([`GridDirection::ALL`] is that of grids). The kind solved last is satisfied
-    /// best, and that must be stretch.
-    pub(crate) const SOLVE_ORDER: [Self; 3] = [Self::Bend, Self::Shear, Self::Structural];
-
-    pub(in crate::solver) fn solve_rank(self) -> usize {
-        match self {
-            Self::Bend => 0,
-            Self::Shear => 1,
-            Self::Structural => 2,
-        }
-    }
-}
-
-/// Compliance of a fabric in stretch and shear, m/N (the reciprocal of its stiffness, which is the force per
-/// metre of width and unit of strain; 0 is rigid), and its stiffness in bending. The compliance of a distance
-/// constraint is this times length over width of the strip of fabric that it represents, which is 1 for square
-/// cells (`ConstraintGraph::measure_aspects`).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub struct Compliance {
-    /// Compliance from row to row of a grid, m/N.
-    pub warp: f32,
-    /// Compliance along the rows of a grid, m/N. Edges outside grids have the mean stiffness of warp and weft.
-    pub weft: f32,
-    /// Compliance of diagonals, m/N.
-    pub shear: f32,
-    /// Bending stiffness, N·m (bending moment per width and curvature); 0 bends freely.
-    pub bending: f32,
-}
-
-impl Compliance {
-    /// Creates a fabric with the same compliance along warp and weft, rigid in shear, without bending stiffness.
-    pub fn of_stretch(compliance: f32) -> Self {
-        Self {
-            warp: compliance,
-            weft: compliance,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the compliance of distance constraints of one kind, m/N; for structural ones that of the mean
-    /// stiffness of warp and weft.
-    pub fn of(&self, kind: ConstraintKind) -> f32 {
-        match kind {
-            // For equal values the mean is exact to the last bit.
-            ConstraintKind::Structural if self.warp == self.weft => self.warp,
-            ConstraintKind::Structural if self.warp.min(self.weft) <= 0.0 => 0.0,
-            ConstraintKind::Structural => 2.0 / (self.warp.recip() + self.weft.recip()),
-            ConstraintKind::Shear => self.shear,
-            // The compliance of a bend differs from place to place in the mesh: ρ/B.
-            ConstraintKind::Bend => 0.0,
-        }
-    }
-
-    /// Returns whether warp or weft has compliance.
-    pub fn is_elastic(&self) -> bool {
-        self.warp > 0.0 || self.weft > 0.0
-    }
-}
-
-/// Constraint of the distance of two particles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DistanceConstraint {
-    /// Deformation that the constraint resists: stretch or shear.
-    pub kind: ConstraintKind,
-    /// The two particles.
-    pub particles: [u32; 2],
-    /// Rest length, m.
-    pub rest_length: f32,
-}
-
-/// One constraint.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Constraint {
-    /// Distance of two particles.
-    Distance(DistanceConstraint),
-    /// Curvature at three or four particles.
-    Bend(BendConstraint),
-}
-
-impl Constraint {
-    /// Returns the deformation that the constraint resists.
-    pub fn kind(&self) -> ConstraintKind {
-        match self {
-            Self::Distance(distance) => distance.kind,
-            Self::Bend(_) => ConstraintKind::Bend,
-        }
-    }
-
-    /// Returns the particles of a distance constraint, or the ends of a bend.
-    pub fn ends(&self) -> [u32; 2] {
-        match self {
-            Self::Distance(distance) => distance.particles,
-            Self::Bend(bend) => bend.stencil().ends,
-        }
-    }
-
-    /// Returns the distance constraint, if it is one.
-    pub fn distance(self) -> Option<DistanceConstraint> {
-        match self {
-            Self::Distance(distance) => Some(distance),
-            Self::Bend(_) => None,
-        }
-    }
-
-    /// Returns the bend, if it is one.
-    pub fn bend(self) -> Option<BendConstraint> {
-        match self {
-            Self::Distance(_) => None,
-            Self::Bend(bend) => Some(bend),
-        }
-    }
-
-    /// Returns whether the constraint contains a particle.
-    #[cfg(test)]
-    pub(crate) fn touches(&self, particle: u32) -> bool {
-        match self {
-            Self::Distance(distance) => distance.particles.contains(&particle),
-            Self::Bend(bend) => bend.stencil().particles().contains(&particle),
-        }
-    }
-}
 
 /// All constraints of a cloth.
 ///

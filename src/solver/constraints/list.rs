@@ -2,8 +2,8 @@
 
 use super::{
     bend::{BendConstraint, BendShape},
+    constraint::{Constraint, ConstraintKind, DistanceConstraint},
     general::ChainRows,
-    graph::{Constraint, ConstraintKind, DistanceConstraint},
     grid::GridDirection,
 };
 use crate::solver::{simd::aligned::AlignedVec, triangles::grid_layout::GridLayout};

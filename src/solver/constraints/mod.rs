@@ -3,6 +3,7 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `constraint` | types of constraints |
 //! | `graph` | all distance and bend constraints of a cloth |
 //! | `coloring` | order of the constraints, and batches that may be solved in parallel (graph colouring) |
 //! | `list` | lists of constraints, which all stores consist of; the particles of their slots |
@@ -13,7 +14,7 @@
 //! | `grid` | constraints of grids: whole rows at a time |
 //! | `general` | constraints given by particle indices, in chunks; chains found in the mesh |
 //! | `chain` | chains of constraints, several side by side, each solved directly |
-//! | `bend` | bend constraints: stencils and stiffness |
+//! | `bend`, `bend_batch` | bend constraints: stencils and stiffness; a list of them |
 //! | `damping`, `bend_damping` | damping of strain and bending (Kelvin–Voigt) |
 //! | `angular_momentum` | restores the angular momentum that relaxation removes |
 //! | `geodesic` | distances along the cloth from its pins |
@@ -25,10 +26,12 @@
 
 mod angular_momentum;
 pub mod bend;
+pub(in crate::solver) mod bend_batch;
 pub mod bend_damping;
 pub(in crate::solver) mod chain;
 pub(in crate::solver) mod coloring;
-mod compliance;
+pub mod compliance;
+pub mod constraint;
 pub mod damping;
 pub(in crate::solver) mod edit;
 pub(in crate::solver) mod general;

@@ -1,7 +1,10 @@
 //! Deviation of a cloth from its rest lengths: the figure of merit of a cloth solver.
 
 use crate::solver::{
-    constraints::graph::{ConstraintGraph, ConstraintKind, distance},
+    constraints::{
+        constraint::ConstraintKind,
+        graph::{ConstraintGraph, distance},
+    },
     particles::ParticleArrays,
 };
 

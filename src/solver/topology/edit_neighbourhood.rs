@@ -5,7 +5,7 @@ use crate::solver::{
     ConstraintKind,
     constraints::{
         bend::{BendConstraint, BendStencil},
-        graph::DistanceConstraint,
+        constraint::DistanceConstraint,
     },
 };
 use bevy::{

@@ -1,7 +1,10 @@
 //! Finds the edges loaded beyond their limit.
 
 use crate::solver::{
-    constraints::graph::{ConstraintGraph, ConstraintKind, distance},
+    constraints::{
+        constraint::ConstraintKind,
+        graph::{ConstraintGraph, distance},
+    },
     particles::ParticleArrays,
     triangles::Triangles,
 };

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::solver::constraints::{
     bend::BendConstraint,
+    constraint::{Constraint, DistanceConstraint},
     edit::{ConstraintSlot, GraphEdit},
-    graph::{Constraint, DistanceConstraint},
 };
 use bevy::platform::collections::{HashMap, HashSet};
 

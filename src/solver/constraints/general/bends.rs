@@ -1,7 +1,7 @@
 //! Solves bend constraints given by particle indices, one after the other.
 
 use super::particle_access::ParticleAccess;
-use crate::solver::constraints::{bend::BendBatch, points::Regularization};
+use crate::solver::constraints::{bend_batch::BendBatch, points::Regularization};
 use bevy::math::Vec4;
 
 /// Solves Δλ = −C/(Σwᵢ|Kᵢ|² + α̃), Δxᵢ = wᵢKᵢΔλ·c/|c|, with one division where the cloth is flat at rest: there

@@ -5,7 +5,7 @@ use crate::solver::{
     constraints::{
         bend::{BendConstraint, BendStencil},
         chain::{ChainLinks, SCRATCH_PER_PARTICLE, Tile},
-        graph::ConstraintKind,
+        constraint::ConstraintKind,
         list::{ConstraintList, Slots},
         points::PassParams,
     },

@@ -5,7 +5,8 @@ use super::chains::{ChainBatch, WIDTH};
 use crate::solver::{
     constraints::{
         coloring::{DIRECTIONS, direction},
-        graph::{ConstraintKind, distance},
+        constraint::ConstraintKind,
+        graph::distance,
     },
     simd::soa::SoaVec3,
 };

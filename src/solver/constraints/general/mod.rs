@@ -30,7 +30,7 @@ mod particle_access;
 
 use crate::solver::{
     constraints::{
-        bend::BendBatch,
+        bend_batch::BendBatch,
         coloring::Batch,
         points::{PassParams, Points},
     },

@@ -4,7 +4,8 @@
 use super::{GridLayout, groups::LaneGroups};
 use crate::solver::constraints::{
     bend::BendStencil,
-    graph::{Compliance, ConstraintKind},
+    compliance::Compliance,
+    constraint::ConstraintKind,
     list::{ConstraintList, Slots},
 };
 

@@ -9,12 +9,11 @@ use super::{
     constraint_set::GridConstraintSet,
     groups::{LANES, LaneGroups},
     project::{ParticlePlanes, project},
-    strip::{GroupConstraints, copy_warp, write_warp},
-    transpose::{transpose_back, transpose_weft},
+    strip::{ChainStorage, GroupConstraints, WarpChains, WeftChains},
 };
 use crate::solver::{
     constraints::{
-        chain::{SCRATCH_PER_PARTICLE, Tile},
+        chain::SCRATCH_PER_PARTICLE,
         points::{ChainParams, PassParams, Points, Regularization},
     },
     parallel::{
@@ -290,64 +289,6 @@ fn chain_groups<'a>(
         bend,
         links,
     })
-}
-
-/// Access to the particles of chains in memory.
-trait ChainStorage {
-    /// Copies the particles of `W` chains, beginning with chain number `start` of the grid.
-    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]);
-    /// Writes the positions back.
-    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]);
-}
-
-/// Some columns, beginning with column number `start` of the grid.
-struct WarpChains<'a> {
-    x: Columns<'a>,
-    y: Columns<'a>,
-    z: Columns<'a>,
-    /// Inverse masses, from the first of these columns on.
-    w: &'a [f32],
-    start: usize,
-}
-
-impl ChainStorage for WarpChains<'_> {
-    #[inline(always)]
-    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]) {
-        let start = start - self.start;
-        let stride = self.x.stride();
-        for (tile, w) in to.iter_mut().zip(self.w.chunks(stride)) {
-            tile[3].copy_from_slice(&w[start..start + W]);
-        }
-        for (plane, axis) in [&mut self.x, &mut self.y, &mut self.z].into_iter().zip(0..) {
-            copy_warp(plane, start, axis, to);
-        }
-    }
-
-    #[inline(always)]
-    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]) {
-        let start = start - self.start;
-        for (plane, axis) in [&mut self.x, &mut self.y, &mut self.z].into_iter().zip(0..) {
-            write_warp(plane, start, axis, from);
-        }
-    }
-}
-
-/// Some rows, beginning with row number `start` of the grid.
-struct WeftChains<'a> {
-    planes: ParticlePlanes<'a>,
-    start: usize,
-}
-
-impl ChainStorage for WeftChains<'_> {
-    #[inline(always)]
-    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]) {
-        transpose_weft(&self.planes, to.len(), start - self.start, to);
-    }
-
-    #[inline(always)]
-    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]) {
-        transpose_back(from, &mut self.planes, from.len(), start - self.start);
-    }
 }
 
 /// Solves some chains of `length` particles, group by group.

@@ -12,7 +12,7 @@ use crate::solver::constraints::{
         projection_factor,
         stretch::{NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION},
     },
-    graph::ConstraintKind,
+    constraint::ConstraintKind,
     points::{PassParams, Regularization},
 };
 

@@ -1,6 +1,10 @@
 //! Strips: neighbouring chains of warp or weft, copied so that values of one SIMD loop are contiguous. Warp
 //! is copied as it is, weft is transposed; both are then solved by the same loops.
 
+use super::{
+    project::ParticlePlanes,
+    transpose::{transpose_back, transpose_weft},
+};
 use crate::solver::{
     constraints::chain::{ChainLinks, Tile},
     parallel::columns::Columns,
@@ -33,12 +37,7 @@ impl GroupConstraints<'_> {
 
 /// Copies one coordinate of `W` columns into tiles, from column `start` on.
 #[inline(always)]
-pub(super) fn copy_warp<const W: usize>(
-    from: &mut Columns,
-    start: usize,
-    axis: usize,
-    to: &mut [Tile<W>],
-) {
+fn copy_warp<const W: usize>(from: &mut Columns, start: usize, axis: usize, to: &mut [Tile<W>]) {
     for (r, tile) in to.iter_mut().enumerate() {
         tile[axis].copy_from_slice(&from.row(r)[start..start + W]);
     }
@@ -46,13 +45,66 @@ pub(super) fn copy_warp<const W: usize>(
 
 /// Writes one coordinate of `W` columns back from tiles, from column `start` on.
 #[inline(always)]
-pub(super) fn write_warp<const W: usize>(
-    to: &mut Columns,
-    start: usize,
-    axis: usize,
-    from: &[Tile<W>],
-) {
+fn write_warp<const W: usize>(to: &mut Columns, start: usize, axis: usize, from: &[Tile<W>]) {
     for (r, tile) in from.iter().enumerate() {
         to.row(r)[start..start + W].copy_from_slice(&tile[axis]);
+    }
+}
+
+/// Access to the particles of chains in memory.
+pub(super) trait ChainStorage {
+    /// Copies the particles of `W` chains, beginning with chain number `start` of the grid.
+    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]);
+    /// Writes the positions back.
+    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]);
+}
+
+/// Some columns, beginning with column number `start` of the grid.
+pub(super) struct WarpChains<'a> {
+    pub(super) x: Columns<'a>,
+    pub(super) y: Columns<'a>,
+    pub(super) z: Columns<'a>,
+    /// Inverse masses, from the first of these columns on.
+    pub(super) w: &'a [f32],
+    pub(super) start: usize,
+}
+
+impl ChainStorage for WarpChains<'_> {
+    #[inline(always)]
+    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]) {
+        let start = start - self.start;
+        let stride = self.x.stride();
+        for (tile, w) in to.iter_mut().zip(self.w.chunks(stride)) {
+            tile[3].copy_from_slice(&w[start..start + W]);
+        }
+        for (plane, axis) in [&mut self.x, &mut self.y, &mut self.z].into_iter().zip(0..) {
+            copy_warp(plane, start, axis, to);
+        }
+    }
+
+    #[inline(always)]
+    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]) {
+        let start = start - self.start;
+        for (plane, axis) in [&mut self.x, &mut self.y, &mut self.z].into_iter().zip(0..) {
+            write_warp(plane, start, axis, from);
+        }
+    }
+}
+
+/// Some rows, beginning with row number `start` of the grid.
+pub(super) struct WeftChains<'a> {
+    pub(super) planes: ParticlePlanes<'a>,
+    pub(super) start: usize,
+}
+
+impl ChainStorage for WeftChains<'_> {
+    #[inline(always)]
+    fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]) {
+        transpose_weft(&self.planes, to.len(), start - self.start, to);
+    }
+
+    #[inline(always)]
+    fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]) {
+        transpose_back(from, &mut self.planes, from.len(), start - self.start);
     }
 }
