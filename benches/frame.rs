@@ -148,7 +148,6 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 4] {
         stretch_solver: settings.stretch_solver,
         strain_limit: settings.strain_limit,
         dt: settings.dt / settings.substeps as f32,
-        is_in_contact: !stage.colliders.is_empty(),
         ..RelaxSettings::default()
     };
     let columns = stage.constraints.grids().next().map_or(0, |s| s.columns);

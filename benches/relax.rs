@@ -77,7 +77,6 @@ fn relax(bencher: Bencher, case: Case, stretch_solver: StretchSolver, mut sheet:
         iterations: ITERATIONS,
         dt: 1.0 / 60.0,
         stretch_solver,
-        is_in_contact: true,
         ..RelaxSettings::default()
     };
     sheet.constraints.prepare(&sheet.particles);

@@ -106,7 +106,6 @@ mod counted {
             iterations: ITERATIONS,
             dt: stage.settings.dt / stage.settings.substeps as f32,
             stretch_solver,
-            is_in_contact: true,
             ..RelaxSettings::default()
         };
         (stage, settings)

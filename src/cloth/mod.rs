@@ -97,8 +97,8 @@ pub struct Cloth {
     pub tether_scale: Option<f32>,
     /// Collision with itself and with other cloths. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
-    /// Speed below which the cloth falls asleep after half a second, m/s. 0 to 1, default 0.005; at 0 it never
-    /// sleeps. [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.
+    /// Speed below which the cloth falls asleep after half a second, m/s: it does if no particle has moved farther in
+    /// that time than this speed would bring it. 0 to 1, default 0.005; at 0 it never sleeps. [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.
     pub sleep_speed: f32,
 }
 

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | integration | position Verlet with stored displacements: free fall is exact, damping in 1/s does not depend on the step |
 //! | constraints | structural and shear, solved in independent batches; Jakobsen's rigid sticks at compliance 0, XPBD above |
-//! | direct solver | one chain per row and column of a grid; where cloth touches something, in an order that is its own reverse, so that folds come to rest |
+//! | direct solver | one chain per row and column of a grid, in an order that is its own reverse, so that folds come to rest |
 //! | strain limit | elastic chains stretch according to their compliance, up to a limit, which is enforced on whole chains (after Provot 1995) |
 //! | bending | three-point bend constraints along the chains of grids, isometric bending across the edges of other meshes, independent of mesh and number of substeps; rest curvature is preserved |
 //! | tethers | no particle gets farther from its pins than their distance along the cloth (Kim, Chentanez, Müller 2012): a fine sheet on two corners keeps its size; they are updated when pins change or the cloth tears |

@@ -9,7 +9,6 @@
 
 mod surroundings;
 
-use crate::solver::has_stayed_within;
 use crate::{
     character::{
         frame_history::ReferenceFrame, inertia::ClothInertia, max_distance::ClothMaxDistance,
@@ -29,7 +28,7 @@ use crate::{
     grab::ClothGrabs,
     pins::{BoundPins, Pins},
     pressure::ClothPressure,
-    sleep::SleepTimer,
+    sleep::{SleepTimer, TIME_TO_SLEEP},
     tearing::ClothTearing,
 };
 use bevy::{
@@ -173,22 +172,26 @@ fn wake_islands<F: QueryFilter>(
     }
 }
 
-/// After a step of this length, s: records whether a cloth was slow.
+/// After a step of this length, s: records whether a cloth has stayed in place.
 pub(crate) fn update_timer(
     cloth: &Cloth,
     particles: &ClothParticles,
     sleep_timer: &mut SleepTimer,
     step: f32,
 ) {
-    let speed = cloth.sleep_speed;
-    let is_slow = speed > 0.0 && has_stayed_within(particles, speed * step);
-    sleep_timer.state.record(is_slow, step);
+    let distance = cloth.sleep_speed * TIME_TO_SLEEP;
+    if distance > 0.0 {
+        sleep_timer.state.record(particles, distance, step);
+    } else {
+        sleep_timer.state.slow_time = 0.0;
+    }
 }
 
 /// Puts a cloth to sleep, with zero velocity.
 pub(crate) fn fall_asleep(particles: &mut ClothParticles, sleep_timer: &mut SleepTimer, now: Tick) {
     particles.stop();
     sleep_timer.state.asleep = true;
+    sleep_timer.state.place = None;
     sleep_timer.checked_at = now;
 }
 

@@ -1,8 +1,9 @@
 //! Sleeping of cloths at rest.
 //!
-//! A cloth falls asleep when its fastest particle has been slower than
-//! [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed) for [`TIME_TO_SLEEP`], and its surroundings have not changed
-//! in that time. It keeps a fingerprint of them, and wakes when that differs.
+//! A cloth falls asleep when no particle has moved in [`TIME_TO_SLEEP`] farther than
+//! [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed) would bring it, and its surroundings have not changed in that
+//! time: the displacement counts, not the speed, because a particle between contacts may tremble without going anywhere.
+//! The cloth keeps a fingerprint of its surroundings, and wakes when that differs.
 //!
 //! | file | contents |
 //! |---|---|
@@ -18,6 +19,7 @@ pub use crate::cloth::activity::ClothSleeping;
 
 use crate::{
     cloth::{Cloth, body::RampedSettings},
+    solver::{ParticleArrays, SoaVec3, has_stayed_within},
     tearing::ClothTearing,
 };
 use bevy::{
@@ -27,7 +29,7 @@ use bevy::{
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Time for which a cloth must be slow before it falls asleep, s.
+/// Time for which a cloth must stay in place before it falls asleep, s.
 pub const TIME_TO_SLEEP: f32 = 0.5;
 
 /// Sleep state of a cloth. Written before each step, and at its end; read there, and by snapshots.
@@ -46,13 +48,23 @@ pub(crate) struct SleepTimer {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
 pub(crate) struct SleepState {
-    /// Time since the cloth became slow, s.
+    /// Time for which the cloth has stayed in place, s.
     pub(crate) slow_time: f32,
+    /// Positions in which it has stayed; `None` while it is fast or asleep.
+    pub(crate) place: Option<Place>,
     pub(crate) asleep: bool,
     /// Inputs of the cloth in the last slow step.
     pub(crate) inputs: Option<SleepInputs>,
     /// Corners of the world-space box for which the inputs were taken, m.
     pub(crate) bounds: [Vec3; 2],
+}
+
+/// Positions of a cloth at some time, m.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+pub(crate) struct Place {
+    origin: Vec3,
+    positions: SoaVec3,
 }
 
 /// Everything that may move a cloth, to detect a change.
@@ -68,13 +80,32 @@ pub(crate) struct SleepInputs {
 }
 
 impl SleepState {
-    /// Records whether the cloth was slow in a step of this length, s.
-    pub(crate) fn record(&mut self, is_slow: bool, step: f32) {
+    /// Records the positions after a step of this length, s. Particles stay in place up to this distance, m.
+    pub(crate) fn record(&mut self, particles: &ParticleArrays, distance: f32, step: f32) {
+        let ParticleArrays {
+            origin,
+            position,
+            previous,
+            ..
+        } = particles;
+        let has_stayed = self.place.as_ref().is_some_and(|place| {
+            place.origin == *origin
+                && place.positions.len() == position.len()
+                && has_stayed_within(position, &place.positions, distance)
+        });
+        if has_stayed {
+            self.slow_time += step;
+            return;
+        }
         // `inputs` may stay: `update_sleep` takes them again once the cloth is slow.
-        self.slow_time = if is_slow { self.slow_time + step } else { 0.0 };
+        self.slow_time = 0.0;
+        self.place = has_stayed_within(position, previous, distance).then(|| Place {
+            origin: *origin,
+            positions: position.clone(),
+        });
     }
 
-    /// Returns whether the cloth has been slow for long enough to fall asleep.
+    /// Returns whether the cloth has stayed in place for long enough to fall asleep.
     pub(crate) fn is_ready_to_sleep(&self) -> bool {
         self.slow_time >= TIME_TO_SLEEP && self.inputs.is_some()
     }

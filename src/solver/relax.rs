@@ -39,9 +39,6 @@ pub struct RelaxSettings {
     /// Regularization of directly solved chains, relative to the inverse mass of a link, normally
     /// [`RIGID_REGULARIZATION`].
     pub chain_regularization: f32,
-    /// Whether the cloth touches or is held by anything but its pins. Only then are folds solved so that they come to
-    /// rest, at a higher price.
-    pub is_in_contact: bool,
     /// Whether to record the multiplier of each structural constraint, for `ConstraintGraph::add_loads`.
     pub loads: bool,
 }
@@ -57,7 +54,6 @@ impl Default for RelaxSettings {
             dt: 1.0 / 480.0,
             relaxation_factor: 1.0,
             chain_regularization: RIGID_REGULARIZATION,
-            is_in_contact: false,
             loads: false,
         }
     }
@@ -156,14 +152,14 @@ impl RelaxSettings {
     /// Returns the passes of a substep.
     ///
     /// Verlet extrapolates: a substep is x⁺ = P(2x − x⁻), with P the product of all projections. Its modes grow as
-    /// r² − 2pr + p = 0, with p the eigenvalues of P. If P is symmetric they lie between 0 and 1, and |r| = √p ≤ 1: no
-    /// mode grows. A product of more than two projections is symmetric only if it is a palindrome; in the order shear,
-    /// warp, weft it has complex p, and folds tremble for ever at up to 0.3 m/s. So cloth that lies on something is
-    /// solved in the order weft, warp, shear, warp, weft. Free cloth does not need it, and one pass is half the price.
+    /// r² − 2pr + p = 0, with p the eigenvalues of P. If P is symmetric, these lie between 0 and 1, and |r| = √p ≤ 1: no
+    /// mode grows. A product of more than two projections is symmetric only if it is a palindrome. In the order shear,
+    /// warp, weft, p is complex and folds tremble for ever, at up to 0.3 m/s. So directly solved chains are solved twice,
+    /// the first time in reverse: weft, warp, shear, warp, weft.
     ///
     /// Stretch constraints come last, because the last ones are satisfied best.
     fn passes(&self) -> impl Iterator<Item = Pass> {
-        let is_palindrome = self.is_in_contact && self.stretch_solver == StretchSolver::Direct;
+        let is_palindrome = self.stretch_solver == StretchSolver::Direct;
         (0..self.iterations).flat_map(move |iteration| {
             let bends = iteration == 0;
             let chains = Pass {

@@ -1,19 +1,15 @@
-//! Motion of a cloth during a step, for the decision to let it sleep.
+//! Motion of a cloth over some time, for the decision to let it sleep.
 
-use super::{
-    particles::ParticleArrays,
-    simd::{Kernel, dispatch},
-};
+use super::simd::{Kernel, dispatch, soa::SoaVec3};
 
 /// Number of particles tested before the next block: most moving cloths are detected in the first.
 const BLOCK: usize = 512;
 
-/// Returns whether no particle is farther than `distance` from its position at the beginning of the fixed step, m.
-/// NaN counts as farther.
-pub fn has_stayed_within(particles: &ParticleArrays, distance: f32) -> bool {
-    let now = particles.position.chunks(BLOCK);
+/// Returns whether no particle is farther than `distance` from its position before, m. NaN counts as farther.
+pub fn has_stayed_within(now: &SoaVec3, before: &SoaVec3, distance: f32) -> bool {
     let max_squared = distance * distance;
-    now.zip(particles.previous.chunks(BLOCK))
+    now.chunks(BLOCK)
+        .zip(before.chunks(BLOCK))
         .all(|(now, before)| {
             let mut max_bits = 0;
             dispatch(MaxDisplacement {
@@ -59,7 +55,7 @@ impl Kernel for MaxDisplacement<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{SoaVec3, simd::levels::same_bits};
+    use crate::solver::{ParticleArrays, simd::levels::same_bits};
     use bevy::math::Vec3;
 
     #[test]
@@ -69,8 +65,8 @@ mod tests {
             p.position.set(particle, Vec3::new(0.3, 0.0, -0.4));
             let bits = same_bits(|| {
                 vec![
-                    u32::from(has_stayed_within(&p, 0.51)),
-                    u32::from(has_stayed_within(&p, 0.49)),
+                    u32::from(has_stayed_within(&p.position, &p.previous, 0.51)),
+                    u32::from(has_stayed_within(&p.position, &p.previous, 0.49)),
                 ]
             });
             assert_eq!(bits, [1, 0], "{particle}");
@@ -82,8 +78,8 @@ mod tests {
         let mut p = ParticleArrays::new(Vec3::ZERO, SoaVec3::zeros(5), vec![1.0; 5]);
         for bad in [f32::NAN, -f32::NAN, f32::INFINITY] {
             p.position.set(2, Vec3::Y * bad);
-            assert!(!has_stayed_within(&p, 1e18));
+            assert!(!has_stayed_within(&p.position, &p.previous, 1e18));
         }
-        assert!(!has_stayed_within(&p, f32::NAN));
+        assert!(!has_stayed_within(&p.position, &p.previous, f32::NAN));
     }
 }

@@ -140,7 +140,6 @@ impl ClothState<'_> {
             dt: time.substep,
             relaxation_factor: settings.relaxation_factor,
             chain_regularization: settings.chain_regularization,
-            is_in_contact: constraints.was_in_contact || settings.self_collision.is_some(),
             loads: settings.records_loads,
         };
         relax(workers, particles, constraints, &relax_settings);
@@ -289,7 +288,6 @@ impl ClothState<'_> {
         let had_contact = std::mem::take(&mut self.contacts.had_contact);
         let is_held = is_held || !self.motion_constraints.is_empty();
         constraints.finish(particles, had_contact || is_held);
-        constraints.was_in_contact = had_contact;
         particles.end_step(pins);
         let is_finite = particles.all_finite(workers);
         if !is_finite {

@@ -46,7 +46,11 @@ fn a_drape_is_still_enough_to_sleep_after_five_seconds() {
     for step in 0..30 {
         sample.step();
         assert!(
-            has_stayed_within(&sample.particles, distance),
+            has_stayed_within(
+                &sample.particles.position,
+                &sample.particles.previous,
+                distance
+            ),
             "step {step}"
         );
     }

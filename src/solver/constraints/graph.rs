@@ -8,7 +8,7 @@ use crate::solver::{
         bend::{BendConstraint, BendStencil, Neighbours},
         bend_batch::BendBatch,
         coloring::{self, Batch},
-        compliance::{Aspects, Compliance},
+        compliance::Aspects,
         constraint::{Constraint, ConstraintKind},
         general::{ChainBatch, ChainIndex, find_chains},
         grid::GridConstraints,
@@ -35,8 +35,6 @@ pub struct ConstraintGraph {
     pub(in crate::solver) bends: BendBatch,
     /// Aspect ratios of distance constraints outside grids.
     pub(in crate::solver) aspects: Aspects,
-    /// Whether anything touched the cloth in the last step.
-    pub(in crate::solver) was_in_contact: bool,
     /// Momentum that constraint projection has removed in the running step.
     #[cfg_attr(feature = "serialize", serde(skip))]
     pub(in crate::solver) angular_momentum: AngularMomentumTracker,
@@ -92,7 +90,6 @@ impl ConstraintGraph {
             grids,
             bends: BendBatch::default(),
             aspects: Aspects::default(),
-            was_in_contact: false,
             angular_momentum: AngularMomentumTracker::default(),
         }
     }

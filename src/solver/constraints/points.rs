@@ -33,8 +33,8 @@ pub(in crate::solver) struct Regularization {
 }
 
 impl Regularization {
-    /// Regularization of chains at their strain limit. The system of a chain that is taut between two pins has no
-    /// solution or many, and rounding would pick one; with this regularization it is well defined.
+    /// Regularization of chains at their strain limit: enough for a chain that is taut between two pins, the system of
+    /// which has no solution or many.
     pub(in crate::solver) const RIGID: Self = Self {
         alpha: 0.0,
         diagonal_scale: 1.0 + 1e-4,

@@ -216,7 +216,6 @@ mod tests {
             iterations,
             dt: 0.01,
             relaxation_factor: 0.7,
-            is_in_contact: true,
             loads,
             ..RelaxSettings::default()
         }

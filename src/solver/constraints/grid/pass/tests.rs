@@ -85,7 +85,6 @@ fn passes_equal_the_scalar_reference_bitwise_at_every_simd_level() {
                 let relax_settings = RelaxSettings {
                     compliance,
                     strain_limit,
-                    is_in_contact: iterations == 1,
                     relaxation_factor: match iterations {
                         1 => 1.0,
                         _ => 0.8,
