@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct ClothBody {
-    /// Settings the solver uses. They are ramped towards those of [`Cloth`]; `None` before the first step.
+    /// `None` before the first step.
     pub(crate) ramped: Option<RampedSettings>,
     /// Areal density from which the masses were computed, kg/m².
     pub(crate) areal_density: f32,
@@ -54,7 +54,7 @@ pub(crate) struct RampedSettings {
 impl RampedSettings {
     /// Returns the settings the user set, without tethers and strain limit:
     /// [`ClothBody::ramp_tethers`] and [`ClothBody::ramp_strain_limit`] set those.
-    fn wanted(cloth: &Cloth, time: &SubstepTime, iterations: u32) -> Self {
+    fn target(cloth: &Cloth, time: &SubstepTime, iterations: u32) -> Self {
         Self {
             relaxation: RelaxationRamp::full(time.substep, iterations, cloth.stretch_solver),
             compliance: cloth.fabric.compliance(),
@@ -70,18 +70,16 @@ impl RampedSettings {
 impl ClothBody {
     /// Ramps the settings of this step towards those of the user; before the first step they are taken at once.
     pub(crate) fn ramp(&mut self, cloth: &Cloth, time: &SubstepTime, iterations: u32) {
-        let wanted = RampedSettings::wanted(cloth, time, iterations);
-        self.ramped = Some(self.ramped.map_or(wanted, |now| {
+        let target = RampedSettings::target(cloth, time, iterations);
+        self.ramped = Some(self.ramped.map_or(target, |now| {
             RampedSettings {
                 relaxation: now
                     .relaxation
                     .next(time.substep, iterations, cloth.stretch_solver),
-                compliance: ramp_compliance(now.compliance, wanted.compliance),
-                thickness: ramp_thickness(now.thickness, wanted.thickness, time.step),
-                areal_density: ramp_density(now.areal_density, wanted.areal_density),
-                tether_scale: now.tether_scale,
-                strain_limit: now.strain_limit,
-                air: now.air,
+                compliance: ramp_compliance(now.compliance, target.compliance),
+                thickness: ramp_thickness(now.thickness, target.thickness, time.step),
+                areal_density: ramp_density(now.areal_density, target.areal_density),
+                ..now
             }
         }));
     }
@@ -89,40 +87,39 @@ impl ClothBody {
     /// Ramps the strain limit towards this value: where it would pull, it decreases gradually.
     pub(crate) fn ramp_strain_limit(
         &mut self,
-        wanted: f32,
+        target: f32,
         particles: &ParticleArrays,
         constraints: &ConstraintGraph,
         dt: f32,
     ) {
         if let Some(ramped) = &mut self.ramped {
             let now = ramped.strain_limit;
-            let strain = if wanted < now {
+            let strain = if target < now {
                 measure_stretch(particles, constraints).max
             } else {
                 0.0
             };
-            ramped.strain_limit = ramp_strain_limit(now, wanted, strain, dt);
+            ramped.strain_limit = ramp_strain_limit(now, target, strain, dt);
         }
     }
 
     /// Ramps the scale of the tethers towards this value. Where they would pull, it decreases gradually. New tethers,
     /// and all tethers while the relaxation factor is ramped, start from the current stretch: more substeps pull more
     /// often.
-    pub(crate) fn ramp_tethers(&mut self, wanted: f32, particles: &ParticleArrays, dt: f32) {
-        let tethers = &self.tethers;
+    pub(crate) fn ramp_tethers(&mut self, target: f32, particles: &ParticleArrays, dt: f32) {
         if let Some(ramped) = &mut self.ramped {
-            let stiffens = ramped.relaxation.factor() < 1.0;
+            let stiffens = ramped.relaxation.factor < 1.0;
             let now = if stiffens {
                 f32::INFINITY
             } else {
                 ramped.tether_scale
             };
-            let max_length_ratio = if wanted < now {
-                tethers.max_length_ratio(particles)
+            let max_length_ratio = if target < now {
+                self.tethers.max_length_ratio(particles)
             } else {
                 0.0
             };
-            ramped.tether_scale = ramp_tethers(now, wanted, max_length_ratio, dt);
+            ramped.tether_scale = ramp_tethers(now, target, max_length_ratio, dt);
         }
     }
 
@@ -133,6 +130,6 @@ impl ClothBody {
         time: &SubstepTime,
         iterations: u32,
     ) -> RampedSettings {
-        (self.ramped).unwrap_or_else(|| RampedSettings::wanted(cloth, time, iterations))
+        (self.ramped).unwrap_or_else(|| RampedSettings::target(cloth, time, iterations))
     }
 }

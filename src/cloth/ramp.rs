@@ -25,12 +25,11 @@ const TIGHTENING_RATE: f32 = 0.25;
 /// link: no stiffer than Gauss–Seidel, which propagates corrections from one link to the next.
 const START_REGULARIZATION: f32 = 1.0;
 
-/// Relaxation factor ω of the constraint solver after a change of the substep length Δts, the number of
-/// iterations K or the stretch solver.
+/// Relaxation factor ω of the constraint solver, and regularization of directly solved chains.
 ///
-/// The stiffness of a cloth without compliance is proportional to K/Δts² ("Small Steps in Physics Simulation",
-/// Macklin et al. 2019). When K/Δts² rises, ω falls by the same factor and then ramps back to 1. When chains
-/// begin to be solved directly, their regularization ramps down.
+/// The stiffness of a cloth without compliance is proportional to K/Δts², with K iterations in substeps of length Δts
+/// ("Small Steps in Physics Simulation", Macklin et al. 2019). When K/Δts² rises, ω falls by the same factor and then
+/// ramps back to 1. After a change of the stretch solver the regularization starts at 1 and ramps down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct RelaxationRamp {
@@ -38,9 +37,9 @@ pub(crate) struct RelaxationRamp {
     /// K/Δts² of the last step, 1/s².
     stiffness: f32,
     /// ω, in (0, 1].
-    factor: f32,
-    /// Regularization of directly solved chains.
-    regularization: f32,
+    pub(crate) factor: f32,
+    /// Regularization of directly solved chains, relative to the inverse mass of a link.
+    pub(crate) regularization: f32,
 }
 
 impl RelaxationRamp {
@@ -68,16 +67,6 @@ impl RelaxationRamp {
             regularization: regularization.max(RIGID_REGULARIZATION),
             ..full
         }
-    }
-
-    /// Returns ω, the fraction of each correction that is applied, in (0, 1].
-    pub(crate) fn factor(self) -> f32 {
-        self.factor
-    }
-
-    /// Returns the regularization of directly solved chains, relative to the inverse mass of a link.
-    pub(crate) fn chain_regularization(self) -> f32 {
-        self.regularization
     }
 }
 
@@ -161,8 +150,8 @@ mod tests {
         let solver = StretchSolver::GaussSeidel;
         let mut ramp = RelaxationRamp::full(0.5, 1, solver).next(0.125, 3, solver);
         let mut steps = 1;
-        assert_eq!(ramp.factor(), STIFFENING_PER_STEP / 48.0);
-        while ramp.factor() < 1.0 {
+        assert_eq!(ramp.factor, STIFFENING_PER_STEP / 48.0);
+        while ramp.factor < 1.0 {
             ramp = ramp.next(0.125, 3, solver);
             steps += 1;
         }
@@ -188,11 +177,11 @@ mod tests {
         let direct = StretchSolver::Direct;
         let mut ramp =
             RelaxationRamp::full(0.1, 1, StretchSolver::GaussSeidel).next(0.1, 1, direct);
-        assert_eq!(ramp.chain_regularization(), START_REGULARIZATION);
+        assert_eq!(ramp.regularization, START_REGULARIZATION);
         for _ in 0..100 {
             ramp = ramp.next(0.1, 1, direct);
         }
-        assert_eq!(ramp.chain_regularization(), RIGID_REGULARIZATION);
+        assert_eq!(ramp.regularization, RIGID_REGULARIZATION);
     }
 
     #[test]
@@ -209,7 +198,7 @@ mod tests {
     fn softening_is_immediate() {
         let solver = StretchSolver::Direct;
         let full = RelaxationRamp::full(0.125, 4, solver);
-        assert_eq!(full.next(0.5, 1, solver).factor(), 1.0);
+        assert_eq!(full.next(0.5, 1, solver).factor, 1.0);
         assert_eq!(ramp_thickness(0.5, 0.1, 0.1), 0.1);
         assert_eq!(ramp_density(0.1, 0.4), 0.4);
         let soft = Compliance {

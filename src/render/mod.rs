@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `interpolation` | time of a frame between two steps; view of a cloth in the space of a mesh |
-//! | `pose` | interpolation factor and rigid motion of each cloth, for `RenderFrame` in `mesh/shading.rs` |
+//! | `pose` | interpolation factor and rigid motion of each cloth; `RenderFrame` in `mesh/shading.rs` interpolates |
 //! | `own_mesh` | mesh that follows a cloth, and its mapping from particles to vertices |
 //! | `write_mesh` | writes meshes and bounding boxes |
 //! | `plugin` | registration |

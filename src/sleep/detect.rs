@@ -76,7 +76,7 @@ pub(crate) struct SleepQuery {
     motion: Option<Ref<'static, ClothInertia>>,
 }
 
-/// Before a step: updates the inputs of all cloths that sleep or are slow, and wakes those with changed inputs.
+/// Before a step: updates the inputs of cloths that stay in place, and wakes sleeping cloths with changed inputs.
 pub(crate) fn update_sleep(
     mut cloths: Query<SleepQuery, (Without<ClothPaused>, Without<ClothCulled>)>,
     params: SleepParams,
@@ -129,10 +129,10 @@ pub(crate) fn update_sleep(
     }
 }
 
-/// Updates the inputs of an awake cloth that is slow, and restarts its timer if they have changed.
+/// Updates the inputs of an awake cloth that stays in place, and restarts its timer if they have changed.
 fn update_inputs(params: &SleepParams, common: &Fingerprint, cloth: &mut SleepQueryItem) {
-    // Fast cloths need no inputs.
-    if cloth.sleep_timer.state.slow_time == 0.0 {
+    // Moving cloths need no inputs.
+    if cloth.sleep_timer.state.still_time == 0.0 {
         return;
     }
     let bounds = sleep_bounds(cloth);
@@ -140,7 +140,7 @@ fn update_inputs(params: &SleepParams, common: &Fingerprint, cloth: &mut SleepQu
     let state = &mut cloth.sleep_timer.bypass_change_detection().state;
     state.bounds = bounds;
     if state.inputs.as_ref() != Some(&inputs) || !cloth.grabs.is_empty() {
-        state.slow_time = 0.0;
+        state.still_time = 0.0;
         state.inputs = Some(inputs);
     }
 }
@@ -183,7 +183,8 @@ pub(crate) fn update_timer(
     if distance > 0.0 {
         sleep_timer.state.record(particles, distance, step);
     } else {
-        sleep_timer.state.slow_time = 0.0;
+        sleep_timer.state.still_time = 0.0;
+        sleep_timer.state.test_positions = None;
     }
 }
 
@@ -191,7 +192,7 @@ pub(crate) fn update_timer(
 pub(crate) fn fall_asleep(particles: &mut ClothParticles, sleep_timer: &mut SleepTimer, now: Tick) {
     particles.stop();
     sleep_timer.state.asleep = true;
-    sleep_timer.state.place = None;
+    sleep_timer.state.test_positions = None;
     sleep_timer.checked_at = now;
 }
 

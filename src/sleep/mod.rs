@@ -49,20 +49,20 @@ pub(crate) struct SleepTimer {
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
 pub(crate) struct SleepState {
     /// Time for which the cloth has stayed in place, s.
-    pub(crate) slow_time: f32,
-    /// Positions in which it has stayed; `None` while it is fast or asleep.
-    pub(crate) place: Option<Place>,
+    pub(crate) still_time: f32,
+    /// Positions near which it has stayed in that time; `None` if it moves or sleeps.
+    pub(crate) test_positions: Option<TestPositions>,
     pub(crate) asleep: bool,
-    /// Inputs of the cloth in the last slow step.
+    /// Inputs of the cloth in the last step in which it stayed in place.
     pub(crate) inputs: Option<SleepInputs>,
     /// Corners of the world-space box for which the inputs were taken, m.
     pub(crate) bounds: [Vec3; 2],
 }
 
-/// Positions of a cloth at some time, m.
+/// Positions from which displacements are measured, m.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
-pub(crate) struct Place {
+pub(crate) struct TestPositions {
     origin: Vec3,
     positions: SoaVec3,
 }
@@ -88,18 +88,20 @@ impl SleepState {
             previous,
             ..
         } = particles;
-        let has_stayed = self.place.as_ref().is_some_and(|place| {
-            place.origin == *origin
-                && place.positions.len() == position.len()
-                && has_stayed_within(position, &place.positions, distance)
+        let has_stayed = self.test_positions.as_ref().is_some_and(|test| {
+            test.origin == *origin
+                && test.positions.len() == position.len()
+                && has_stayed_within(position, &test.positions, distance)
         });
         if has_stayed {
-            self.slow_time += step;
+            self.still_time += step;
             return;
         }
-        // `inputs` may stay: `update_sleep` takes them again once the cloth is slow.
-        self.slow_time = 0.0;
-        self.place = has_stayed_within(position, previous, distance).then(|| Place {
+        // `inputs` may stay: `update_inputs` compares them in the next step in which the cloth stays in place.
+        self.still_time = 0.0;
+        // The positions of a cloth that has moved as far in one step are not worth a copy.
+        let is_near = has_stayed_within(position, previous, distance);
+        self.test_positions = is_near.then(|| TestPositions {
             origin: *origin,
             positions: position.clone(),
         });
@@ -107,7 +109,7 @@ impl SleepState {
 
     /// Returns whether the cloth has stayed in place for long enough to fall asleep.
     pub(crate) fn is_ready_to_sleep(&self) -> bool {
-        self.slow_time >= TIME_TO_SLEEP && self.inputs.is_some()
+        self.still_time >= TIME_TO_SLEEP && self.inputs.is_some()
     }
 
     pub(crate) fn wake(&mut self) {

@@ -13,7 +13,7 @@
 //! | `particles` | position, displacement, inverse mass of particles; pin targets; motion of the reference frame |
 //! | `triangles` | triangles, rest areas, particle masses; grids of particles |
 //! | `integrate` | position Verlet |
-//! | `sleep` | whether a cloth moved in a step |
+//! | `sleep` | whether all particles are within a distance of earlier positions |
 //! | `constraints` | stretch, shear, bending, tethers, motion constraints, grabs; their damping and edits |
 //! | `collision` | shapes, broad and narrow phase, CCD, meshes, rigid bodies, self-collision, other cloths |
 //! | `forces` | wind, aerodynamic drag and lift, pressure, internal friction |
@@ -31,8 +31,8 @@
 //! | integrate | `integrate.rs` |
 //! | relax: pressure | `forces/pressure.rs` |
 //! | relax, first substep: constraint damping | `constraints/damping.rs`, `constraints/bend_damping.rs` |
-//! | relax, grids: shear; bending and stretch of warp; of weft | `relax.rs`, `constraints/grid/` |
-//! | relax, elsewhere: bending, then shear, then stretch | `relax.rs`, `constraints/general/` |
+//! | relax, direct solver: bending, and chains in reverse (weft, warp) | `relax.rs`, `constraints/chain/` |
+//! | relax: bending unless done; shear; chains (warp, weft); edges | `relax.rs`, `constraints/{grid,general}/` |
 //! | relax: tethers | `constraints/tethers/` |
 //! | relax: motion constraints (max distance, backstop) | `constraints/motion.rs` |
 //! | relax: grabs | `constraints/grab.rs` |
@@ -57,12 +57,13 @@
 //! | long-range attachments (tethers) | `constraints/tethers/`, with lengths from `constraints/geodesic/` |
 //! | self-collision | `collision/self_collision/` |
 //! | wind drag | `forces/aero/` for triangles, `forces/rope_drag.rs` for ropes |
-//! | constraint colouring | `constraints/coloring.rs` |
-//! | gravity | `integrate.rs` |
+//! | constraint colouring | `constraints/coloring.rs`; bends, `bend_batch.rs`; added ones, `edit.rs` |
+//! | direct solver of chains | `constraints/chain/stretch.rs` |
+//! | gravity | `integrate.rs`; `ClothGravity` in `src/cloth/settings.rs` |
 //! | max distance, backstop | `constraints/motion.rs` |
 //! | pins | inverse mass 0, and [`PinTarget`] in `particles/mod.rs` |
 //! | SIMD dispatch | `dispatch` in `simd/mod.rs` |
-//! | sleep | `sleep.rs` |
+//! | sleep | `src/sleep/`, in the plugin; displacements, `sleep.rs` |
 //! | substep loop | `step.rs` without an app; `src/step/substeps.rs` in the plugin |
 
 pub mod collision;

@@ -29,7 +29,7 @@ pub struct RelaxSettings {
     /// Largest allowed strain of elastic stretch constraints, as a fraction of their rest length; infinity means
     /// no limit. Not applied while `loads` are recorded, because a force that the limit carries is not in λ.
     pub strain_limit: f32,
-    /// Number of iterations over all constraints.
+    /// Number of iterations over all constraints. In each, directly solved chains are solved twice.
     pub iterations: u32,
     /// Length of the substep, s.
     pub dt: f32,
@@ -59,8 +59,8 @@ impl Default for RelaxSettings {
     }
 }
 
-/// Solves all constraints: distances in each iteration, bends in the first one only. Bends
-/// are so compliant that the error of one iteration is negligible, and further iterations would not make them stiffer.
+/// Solves all constraints: distances in each iteration, bends in the first one only, because they are so compliant that
+/// its error is negligible and further iterations would not make them stiffer.
 ///
 /// For a constraint of rest length L between x₀ and x₁ with inverse masses w₀ and w₁ and
 /// compliance α, with d = x₁ − x₀, C = |d| − L and α̃ = α/Δt²:
@@ -74,16 +74,6 @@ impl Default for RelaxSettings {
 /// A cloth without pins loses angular momentum by this; [`ConstraintGraph::finish`] restores it at the end of the
 /// step.
 pub fn relax(
-    workers: &mut Workers,
-    particles: &mut ParticleArrays,
-    constraints: &mut ConstraintGraph,
-    settings: &RelaxSettings,
-) {
-    relax_constraints(workers, particles, constraints, settings);
-    constraints.angular_momentum.record(workers, particles);
-}
-
-fn relax_constraints(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
     constraints: &mut ConstraintGraph,
@@ -103,10 +93,9 @@ fn relax_constraints(
         batches.partition_point(|batch| batch.list.kind != ConstraintKind::Structural);
     let (diagonals, edges) = batches.split_at_mut(first_structural);
     let mut points = Points::of(&mut particles.position, &particles.inverse_mass);
-    let passes: Vec<Pass> = settings.passes().collect();
     if grids.is_empty() {
-        let params: Vec<_> = (passes.iter())
-            .map(|pass| settings.params(*pass, &outside_grids))
+        let params: Vec<_> = (settings.passes())
+            .map(|pass| settings.params(pass, &outside_grids))
             .collect();
         let all = GeneralConstraints {
             bends: Some(bends),
@@ -116,63 +105,58 @@ fn relax_constraints(
         };
         relax_general(&mut points, all, &params);
     } else {
-        for pass in passes {
+        for pass in settings.passes() {
             let params = settings.params(pass, &outside_grids);
             let before_grids = GeneralConstraints {
                 bends: Some(bends),
                 diagonals: &mut *diagonals,
                 ..GeneralConstraints::default()
             };
-            relax_general(&mut points, before_grids, &[params]);
-            for grid in &mut *grids {
-                let params = settings.params(pass, &grid.compliance(compliance));
-                relax_grid(workers, &mut points, grid, params);
-            }
             let after_grids = GeneralConstraints {
                 chain_batches: &mut *chain_batches,
                 edges: &mut *edges,
                 ..GeneralConstraints::default()
             };
-            relax_general(&mut points, after_grids, &[params]);
+            let [first, last] = match pass.is_reversed {
+                true => [after_grids, before_grids],
+                false => [before_grids, after_grids],
+            };
+            relax_general(&mut points, first, &[params]);
+            for grid in &mut *grids {
+                let params = settings.params(pass, &grid.compliance(compliance));
+                relax_grid(workers, &mut points, grid, params);
+            }
+            relax_general(&mut points, last, &[params]);
         }
     }
     limit_edge_strain(&mut points, edges, settings.stretch_limit());
+    constraints.angular_momentum.record(workers, particles);
 }
 
-/// A pass over the constraints: which are solved besides chains, and the order of chains.
+/// A pass over the constraints.
 #[derive(Clone, Copy)]
 struct Pass {
+    /// Whether bends are solved.
     bends: bool,
-    /// Diagonals, and edges that belong to no chain.
-    others: bool,
+    /// Whether chains are solved in reverse order, without diagonals and edges that belong to no chain.
     is_reversed: bool,
 }
 
 impl RelaxSettings {
     /// Returns the passes of a substep.
     ///
-    /// Verlet extrapolates: a substep is x⁺ = P(2x − x⁻), with P the product of all projections. Its modes grow as
-    /// r² − 2pr + p = 0, with p the eigenvalues of P. If P is symmetric, these lie between 0 and 1, and |r| = √p ≤ 1: no
-    /// mode grows. A product of more than two projections is symmetric only if it is a palindrome. In the order shear,
-    /// warp, weft, p is complex and folds tremble for ever, at up to 0.3 m/s. So directly solved chains are solved twice,
-    /// the first time in reverse: weft, warp, shear, warp, weft.
-    ///
-    /// Stretch constraints come last, because the last ones are satisfied best.
+    /// Verlet extrapolates: a substep is x⁺ = P(2x − x⁻), with P the product of all projections. A mode with the
+    /// eigenvalue p of P is multiplied by r in each substep, with r² − 2pr + p = 0. If p is real, it lies between 0 and
+    /// 1, and |r| = √p ≤ 1: no mode grows. The eigenvalues of a product of three or more projections are real for
+    /// certain only if it is a palindrome. In the order shear, warp, weft they are complex, and folds tremble for ever,
+    /// at up to 0.3 m/s. So directly solved chains are solved twice per iteration, the first time in reverse: in a grid
+    /// weft, warp, shear, warp, weft.
     fn passes(&self) -> impl Iterator<Item = Pass> {
-        let is_palindrome = self.stretch_solver == StretchSolver::Direct;
-        (0..self.iterations).flat_map(move |iteration| {
-            let bends = iteration == 0;
-            let chains = Pass {
-                bends,
-                others: false,
-                is_reversed: true,
-            };
-            let all = Pass {
-                bends: bends && !is_palindrome,
-                others: true,
-                is_reversed: false,
-            };
-            is_palindrome.then_some(chains).into_iter().chain([all])
+        let direct = self.stretch_solver == StretchSolver::Direct;
+        let per_iteration = if direct { 2 } else { 1 };
+        (0..per_iteration * self.iterations).map(move |number| Pass {
+            bends: number == 0,
+            is_reversed: direct && number.is_multiple_of(2),
         })
     }
 
@@ -201,7 +185,7 @@ impl RelaxSettings {
                 diagonal_scale: 1.0 / omega,
             }),
             is_damping: false,
-            shear: pass.others.then(|| regularization(compliance.shear)),
+            shear: (!pass.is_reversed).then(|| regularization(compliance.shear)),
             chains: Some(ChainParams {
                 warp: along_chains(compliance.warp),
                 weft: along_chains(compliance.weft),
@@ -209,7 +193,7 @@ impl RelaxSettings {
                 relaxation_factor: omega,
                 stretch_limit: self.stretch_limit(),
             }),
-            edges: pass.others.then(|| regularization(edge)),
+            edges: (!pass.is_reversed).then(|| regularization(edge)),
             is_reversed: pass.is_reversed,
         }
     }
@@ -225,19 +209,11 @@ impl RelaxSettings {
 /// Sets all multipliers λ to 0, or removes them where they are not needed.
 fn clear_multipliers(constraints: &mut ConstraintGraph, settings: &RelaxSettings) {
     let passes = settings.passes().count();
-    // With one pass λ is 0 when it is read, and it is not read again.
-    let needs_lambda = |kind| {
-        let compliance = &settings.compliance;
-        let is_compliant = match kind {
-            ConstraintKind::Structural => compliance.is_elastic(),
-            _ => compliance.of(kind) > 0.0,
-        };
-        let records_load = settings.loads && kind == ConstraintKind::Structural;
-        let solved = match kind {
-            ConstraintKind::Structural => passes,
-            _ => settings.iterations as usize,
-        };
-        records_load || (is_compliant && solved > 1)
+    let compliance = &settings.compliance;
+    // A constraint that is solved once reads λ = 0, and nothing reads its λ afterwards.
+    let needs_lambda = |kind| match kind {
+        ConstraintKind::Structural => settings.loads || (compliance.is_elastic() && passes > 1),
+        _ => compliance.of(kind) > 0.0 && settings.iterations > 1,
     };
     for (_, list) in constraints.lists_mut() {
         list.clear_lambda(needs_lambda(list.kind));

@@ -1,4 +1,4 @@
-//! Motion of a cloth over some time, for the decision to let it sleep.
+//! Test of displacements for the sleep of a cloth (`src/sleep/`).
 
 use super::simd::{Kernel, dispatch, soa::SoaVec3};
 

@@ -40,7 +40,7 @@ pub struct ClothState<'a> {
     pub segments: Option<&'a RopeSegments>,
     /// Tethers to pinned particles.
     pub tethers: &'a Tethers,
-    /// Limits of the distance to animation targets.
+    /// Max distance from animation targets, and backstops.
     pub motion_constraints: &'a MotionConstraints,
     /// Rigid bodies near the cloth, which push it and are pushed by it.
     pub bodies: &'a mut Bodies,
@@ -86,7 +86,7 @@ pub struct StepSettings<'a> {
     pub damping: f32,
     /// Compliance of the constraints.
     pub compliance: Compliance,
-    /// Relaxation factor ω, the fraction of each correction that is applied, in (0, 1], normally 1.
+    /// Relaxation factor ω of all corrections, in (0, 1], normally 1; see [`RelaxSettings`](super::RelaxSettings).
     pub relaxation_factor: f32,
     /// Regularization of directly solved chains, relative to the inverse mass of a link, normally
     /// [`RIGID_REGULARIZATION`].
@@ -103,7 +103,7 @@ pub struct StepSettings<'a> {
     pub constraint_damping: ConstraintDamping,
     /// Self-collision; `None` switches it off.
     pub self_collision: Option<SelfCollisionSettings<'a>>,
-    /// Air enclosed by a closed cloth.
+    /// Air enclosed by a closed cloth; `None` without pressure.
     pub enclosed_air: Option<EnclosedAir>,
     /// Plane in which the particles stay.
     pub plane: Option<Plane>,

@@ -4,11 +4,11 @@
 //!
 //! | stage | effect |
 //! |---|---|
-//! | [`begin_step`](ClothState::begin_step) | internal friction, targets of pins, forces of the air; once per step |
+//! | [`begin_step`](ClothState::begin_step) | bodies, internal friction, pin targets, air; once per step |
 //! | [`integrate`](ClothState::integrate) | position Verlet |
-//! | [`relax`](ClothState::relax) | pressure, damping (once per step), constraints, tethers, motion constraints, grabs |
+//! | [`relax`](ClothState::relax) | pressure, damping (once a step), constraints, tethers, max distance, grabs, plane |
 //! | [`collide_self`](ClothState::collide_self) | with self-collision: displacements, contacts of the cloth with itself |
-//! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies |
+//! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies, plane |
 //! | [`end_step`](ClothState::end_step) | angular momentum, pinned positions, check of all numbers; once per step |
 //!
 //! Contacts between two cloths ([`CrossContacts`](super::CrossContacts)) come between the two collision stages.
@@ -53,7 +53,7 @@ impl ClothState<'_> {
         self.end_step(workers, input.pins, is_held)
     }
 
-    /// Begins a step: everything that happens once before its substeps.
+    /// Begins a step. The constraints are prepared later, in the first [`relax`](Self::relax).
     pub fn begin_step(
         &mut self,
         workers: &mut Workers,
@@ -107,8 +107,8 @@ impl ClothState<'_> {
         integrate(workers, self.particles, &integrate_settings);
     }
 
-    /// Solves everything that holds the cloth together, and the grabs. Grabbed particles keep their added mass
-    /// from the first constraint to the last grab.
+    /// Applies the pressure of enclosed air, then solves all constraints, tethers, motion constraints, grabs and the
+    /// plane. Grabbed particles keep their added mass from the first constraint to the last grab.
     pub fn relax<'g>(
         &mut self,
         workers: &mut Workers,
@@ -171,7 +171,7 @@ impl ClothState<'_> {
         }
     }
 
-    /// Excludes momentum that constraints do not cause from the one that they restore.
+    /// Excludes motion that the constraints do not cause from the angular momentum that is restored after the step.
     fn exclude_external_motion(&mut self, workers: &mut Workers, settings: &StepSettings) {
         if self.contacts.had_contact {
             self.constraints.forget_angular_momentum();
@@ -180,8 +180,8 @@ impl ClothState<'_> {
             || settings.enclosed_air.is_some()
             || !self.bodies.attachments.is_empty()
         {
-            self.constraints
-                .exclude_displacements(workers, self.particles);
+            let tracker = &mut self.constraints.angular_momentum;
+            tracker.exclude(workers, self.particles);
         }
     }
 

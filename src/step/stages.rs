@@ -105,8 +105,8 @@ impl SubstepInputs<'_, '_, '_> {
             iterations: cloth.rate.iterations(user.iterations),
             compliance: ramped.compliance,
             strain_limit: ramped.strain_limit,
-            relaxation_factor: ramped.relaxation.factor(),
-            chain_regularization: ramped.relaxation.chain_regularization(),
+            relaxation_factor: ramped.relaxation.factor,
+            chain_regularization: ramped.relaxation.regularization,
             tether_scale: ramped.tether_scale,
             surface: Surface {
                 thickness: ramped.thickness + shape.radius(),

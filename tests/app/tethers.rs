@@ -70,7 +70,7 @@ fn by_default_cloth_does_not_stretch() {
     assert!(tethered < 0.005, "stretched by {tethered}");
     // Only the edges at the pins stretch, which carry the whole cloth. From about 60 particles along a side, this
     // load makes the particles there tremble: such a sheet needs its tethers.
-    assert!(free < 0.02, "stretched by {free} without tethers");
+    assert!(free < 0.035, "stretched by {free} without tethers");
 }
 
 #[test]

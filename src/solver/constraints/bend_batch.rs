@@ -1,4 +1,4 @@
-//! Bends in a list, with the weights and the rest curvature of each.
+//! Bends with indices, in a list with the weights and the rest curvature of each.
 
 use super::{
     bend::{BendConstraint, BendShape},
@@ -6,7 +6,7 @@ use super::{
     list::ConstraintList,
 };
 
-/// Bends with unequal weights or a fold at rest, and those of meshes without chains.
+/// Bends outside grids and chain batches.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct BendBatch {
@@ -73,7 +73,7 @@ fn sort_by_colour(bends: &mut [BendConstraint], particles: usize) {
             (colour, *bend)
         })
         .collect();
-    // A stable sort keeps bends of a colour near each other in memory.
+    // A stable sort keeps the order of the bends of a colour, and so their locality in memory.
     coloured.sort_by_key(|(colour, _)| *colour);
     for (bend, (_, coloured)) in bends.iter_mut().zip(coloured) {
         *bend = coloured;

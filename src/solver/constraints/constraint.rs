@@ -15,16 +15,12 @@ pub enum ConstraintKind {
 }
 
 impl ConstraintKind {
-    /// Solving order of the kinds outside grids ([`GridDirection::ALL`] is that of grids). The kind solved last is satisfied
-    /// best, and that must be stretch.
+    /// Solving order of the kinds outside grids. The kind solved last is satisfied best, and that must be stretch.
     pub(crate) const SOLVE_ORDER: [Self; 3] = [Self::Bend, Self::Shear, Self::Structural];
 
     pub(in crate::solver) fn solve_rank(self) -> usize {
-        match self {
-            Self::Bend => 0,
-            Self::Shear => 1,
-            Self::Structural => 2,
-        }
+        let position = Self::SOLVE_ORDER.iter().position(|kind| *kind == self);
+        position.unwrap_or_default()
     }
 }
 

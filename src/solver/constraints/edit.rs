@@ -1,9 +1,9 @@
 //! Edits single constraints of a graph without rebuilding it, for tearing and cutting.
 //!
-//! A constraint in which a new particle replaces one of its own stays in its batch: if no other constraint of
-//! the batch contains the old particle, none contains the new one. Added constraints go into a batch in which
-//! both of their particles are free. Grids and chains only lose constraints: those that get other particles
-//! move to a batch, or to the list of bends.
+//! A distance constraint of a batch in which a new particle replaces one of its own stays there: if no other constraint
+//! of the batch contains the old particle, none contains the new one. Added constraints go into a batch in which both
+//! of their particles are free. Grids and chains only lose constraints: those that get other particles move to a batch,
+//! or to the end of the list of bends, as do bends of that list.
 
 use crate::solver::constraints::{
     bend::BendConstraint,
@@ -63,7 +63,7 @@ impl ConstraintGraph {
             mut added,
             mut added_bends,
         } = edit;
-        // Lists of grids and chain batches come before those of the batches, one for each.
+        // The lists of the batches, one per batch, come last but for the list of bends.
         let first_batch = self.lists().count() - self.batches.len() - 1;
         for (location, pair) in replaced {
             let (number, slot) = (location.list as usize, location.slot as usize);
@@ -73,8 +73,6 @@ impl ConstraintGraph {
                 batch.list.discard_results();
                 continue;
             }
-            // A grid or chain has no slot for other particles: the constraint moves to a batch, or to the list of
-            // bends.
             match self
                 .lists()
                 .nth(number)
@@ -102,7 +100,6 @@ impl ConstraintGraph {
         for batch in &mut self.batches {
             batch.list.compact(&mut batch.pairs);
         }
-        self.bends.list.compact(&mut self.bends.shapes);
         self.bends.extend(added_bends);
         if !added.is_empty() {
             self.add(added, particles);

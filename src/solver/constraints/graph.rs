@@ -1,6 +1,4 @@
-//! Constraints of a cloth: distance constraints between pairs of particles, and bend constraints (`bend.rs`).
-//!
-//! They are stored as arrays, grouped into grids, chain batches and batches (`coloring.rs`).
+//! All distance and bend constraints of a cloth, and where they are stored.
 
 use crate::solver::{
     constraints::{
@@ -15,7 +13,6 @@ use crate::solver::{
         list::{ConstraintList, Slots},
     },
     math::sort::sort_by_particle,
-    parallel::workers::Workers,
     particles::ParticleArrays,
     simd::soa::SoaVec3,
     triangles::grid_layout::GridLayout,
@@ -24,7 +21,7 @@ use crate::solver::{
 /// All constraints of a cloth.
 ///
 /// Constraints of its [grids](GridLayout) are stored row by row, those along chains in chain batches, all others
-/// with indices: distance constraints in batches, bends in a list.
+/// with indices: distance constraints in batches (`coloring.rs`), bends in a list (`bend_batch.rs`).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstraintGraph {
@@ -78,9 +75,7 @@ impl ConstraintGraph {
             }
         }
         sorted.retain(|&(a, b, kind)| {
-            // Grids are in the order of their particles.
-            let after = grids.partition_point(|grid| grid.layout.first <= a);
-            let grid = after.checked_sub(1).map(|number| &mut grids[number]);
+            let grid = grid_of(&mut grids, a);
             !grid.is_some_and(|grid| grid.try_add(kind, [a, b], positions))
         });
         let chain_batches = find_chains(positions, &mut sorted);
@@ -112,8 +107,10 @@ impl ConstraintGraph {
         let mut chain_index = ChainIndex::new(&self.chain_batches);
         let mut others: Vec<BendConstraint> = self.bends.iter().collect();
         for bend in found {
+            let [a, b] = bend.stencil().ends;
             let is_stored = bend.shape.is_uniform()
-                && (self.try_add_bend(&bend)
+                && (grid_of(&mut self.grids, a.min(b))
+                    .is_some_and(|grid| grid.try_add_bend(&bend))
                     || chain_index.insert_bend(&mut self.chain_batches, &bend));
             if !is_stored {
                 others.push(bend);
@@ -127,15 +124,6 @@ impl ConstraintGraph {
         Neighbours::new(structural.map(|(pair, _)| pair), particles)
     }
 
-    fn try_add_bend(&mut self, bend: &BendConstraint) -> bool {
-        let [a, b] = bend.stencil().ends;
-        let after = self
-            .grids
-            .partition_point(|grid| grid.layout.first <= a.min(b));
-        let grid = after.checked_sub(1).map(|number| &mut self.grids[number]);
-        grid.is_some_and(|grid| grid.try_add_bend(bend))
-    }
-
     /// Recomputes all bends from these rest positions. Bends that are no longer evenly spaced and straight move
     /// from their grid or chain batch to the list.
     fn measure_bends(&mut self, positions: &SoaVec3) {
@@ -146,7 +134,7 @@ impl ConstraintGraph {
             .iter()
             .filter_map(|bend| measure(bend.stencil()))
             .collect();
-        let was_regular = others.len();
+        let listed = others.len();
         for (slots, list) in self
             .lists_mut()
             .filter(|(_, list)| list.kind == ConstraintKind::Bend)
@@ -165,7 +153,7 @@ impl ConstraintGraph {
                 }
             }
         }
-        self.bends = if others.len() > was_regular {
+        self.bends = if others.len() > listed {
             BendBatch::new(others, positions.len())
         } else {
             BendBatch::in_order(others)
@@ -208,25 +196,15 @@ impl ConstraintGraph {
         }
     }
 
-    /// Restores the momentum and angular momentum that `relax` has removed from a cloth
-    /// without pins since [`prepare`](Self::prepare), unless anything `touched` or held the cloth. Called once
-    /// per step, after the last substep.
-    pub fn finish(&mut self, particles: &mut ParticleArrays, touched: bool) {
-        if touched {
+    /// Restores the momentum and angular momentum that `relax` has removed from a cloth without pins since
+    /// [`prepare`](Self::prepare), unless it was `constrained` from outside, by contacts, grabs or motion constraints.
+    /// Called once per step, after the last substep.
+    pub fn finish(&mut self, particles: &mut ParticleArrays, constrained: bool) {
+        if constrained {
             self.angular_momentum.forget();
         } else {
             self.angular_momentum.restore(particles);
         }
-    }
-
-    /// Excludes the displacements since integration from the tracked momentum. Called before
-    /// `relax`, which has not caused them.
-    pub(crate) fn exclude_displacements(
-        &mut self,
-        workers: &mut Workers,
-        particles: &ParticleArrays,
-    ) {
-        self.angular_momentum.exclude(workers, particles);
     }
 
     /// Cancels the restoration of momentum in this step, because the cloth is in contact or was moved.
@@ -389,6 +367,12 @@ impl ConstraintGraph {
         }
         self.compact();
     }
+}
+
+/// Returns the last grid that begins at or before a particle; grids are in the order of their particles.
+fn grid_of(grids: &mut [GridConstraints], particle: u32) -> Option<&mut GridConstraints> {
+    let after = grids.partition_point(|grid| grid.layout.first <= particle);
+    after.checked_sub(1).map(|number| &mut grids[number])
 }
 
 /// Iterates over particles and rest lengths, m, of the distance constraints of one kind in these lists.

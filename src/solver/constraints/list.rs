@@ -1,4 +1,4 @@
-//! Lists of constraints: what the constraints of grids, chains, batches and the list of bends have in common.
+//! Lists of constraints, in which grids, chain batches, batches and the list of bends store rest lengths, λ and loads.
 
 use super::{
     bend::{BendConstraint, BendShape},
@@ -11,7 +11,7 @@ use crate::solver::{simd::aligned::AlignedVec, triangles::grid_layout::GridLayou
 /// Rest length, or ρ of a bend, that marks an empty slot.
 pub(in crate::solver) const ABSENT: f32 = -1.0;
 
-/// Constraints of one kind in slots, some of which may be empty. [`Slots`] tells the particles of each slot.
+/// Constraints of one kind in slots, some of which may be empty. [`Slots`] holds the particles.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct ConstraintList {
@@ -92,12 +92,8 @@ impl ConstraintList {
         }
         let mut rest = self.rest.iter();
         particles.retain(|_| rest.next().is_some_and(|&rest| rest >= 0.0));
-        self.rest = self
-            .rest
-            .iter()
-            .copied()
-            .filter(|&rest| rest >= 0.0)
-            .collect();
+        let rest = self.rest.iter().copied();
+        self.rest = rest.filter(|&rest| rest >= 0.0).collect();
         self.discard_results();
     }
 
@@ -159,7 +155,7 @@ impl Slots<'_> {
 
     /// Returns the constraint in an occupied slot.
     pub(in crate::solver) fn constraint(self, list: &ConstraintList, slot: usize) -> Constraint {
-        let rho = list.rest[slot];
+        let rest = list.rest[slot];
         let shape = match self {
             Self::Bends(shapes) => shapes[slot],
             Self::Grid(layout, direction) if list.kind == ConstraintKind::Bend => {
@@ -170,10 +166,10 @@ impl Slots<'_> {
                 return Constraint::Distance(DistanceConstraint {
                     kind: list.kind,
                     particles: self.ends(slot),
-                    rest_length: list.rest[slot],
+                    rest_length: rest,
                 });
             }
         };
-        Constraint::Bend(BendConstraint { shape, rho })
+        Constraint::Bend(BendConstraint { shape, rho: rest })
     }
 }

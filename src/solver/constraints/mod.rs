@@ -6,11 +6,11 @@
 //! | `constraint` | types of constraints |
 //! | `graph` | all distance and bend constraints of a cloth |
 //! | `coloring` | order of the constraints, and batches that may be solved in parallel (graph colouring) |
-//! | `list` | lists of constraints, which all stores consist of; the particles of their slots |
+//! | `list` | lists of constraints, used by `grid`, `chain`, `coloring` and `bend_batch`; particles of their slots |
 //! | `edit` | edits of single constraints, for tearing and cutting; their loads |
 //! | `compliance` | compliance of constraints, from the stiffness of the fabric |
 //! | `stretch_solver` | choice of the solver: direct or Gauss–Seidel |
-//! | `points` | arguments of all projections: particle arrays, regularization |
+//! | `points` | arguments of all projections: particle arrays, parameters of a pass |
 //! | `grid` | constraints of grids: whole rows at a time |
 //! | `general` | constraints given by particle indices, in chunks; chains found in the mesh |
 //! | `chain` | chains of constraints, several side by side, each solved directly |
@@ -18,7 +18,7 @@
 //! | `damping`, `bend_damping` | damping of strain and bending (Kelvin–Voigt) |
 //! | `angular_momentum` | restores the angular momentum that relaxation removes |
 //! | `geodesic` | distances along the cloth from its pins |
-//! | `tethers` | tethers (long-range attachments): keep particles within that distance |
+//! | `tethers` | tethers (long-range attachments): keep particles within their geodesic distance of the pins |
 //! | `motion` | motion constraints: max distance from animated targets, backstop |
 //! | `plane` | keeps particles in a plane |
 //! | `grab` | grab constraints: pull points of a cloth to a moving target |

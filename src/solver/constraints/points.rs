@@ -28,14 +28,14 @@ impl<'a> Points<'a> {
 pub(in crate::solver) struct Regularization {
     /// α̃ = α/Δt²
     pub(in crate::solver) alpha: f32,
-    /// Factor on the sum of inverse masses: 1/ω with the relaxation factor ω.
+    /// Factor on the sum of inverse masses: 1/ω with the relaxation factor ω; for directly solved chains 1 plus their
+    /// relative regularization.
     pub(in crate::solver) diagonal_scale: f32,
 }
 
 impl Regularization {
-    /// Regularization of chains at their strain limit: enough for a chain that is taut between two pins, the system of
-    /// which has no solution or many.
-    pub(in crate::solver) const RIGID: Self = Self {
+    /// Regularization of chains at their strain limit, enough for a chain that is taut between two pins.
+    pub(in crate::solver) const STRAIN_LIMIT: Self = Self {
         alpha: 0.0,
         diagonal_scale: 1.0 + 1e-4,
     };
@@ -54,7 +54,7 @@ pub(in crate::solver) struct PassParams {
     pub(in crate::solver) chains: Option<ChainParams>,
     /// Edges that belong to no chain.
     pub(in crate::solver) edges: Option<Regularization>,
-    /// Chains are solved in reverse order: those of weft, which come last otherwise, before those of warp.
+    /// Chains are solved in reverse order: weft before warp in grids, the last chain batch first elsewhere.
     pub(in crate::solver) is_reversed: bool,
 }
 

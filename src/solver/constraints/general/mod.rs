@@ -321,6 +321,7 @@ mod tests {
             let mut particles = stretched.clone();
             let settings = RelaxSettings {
                 relaxation_factor: 1.0,
+                chain_regularization: 1e-4,
                 stretch_solver,
                 ..relax_settings(1, 0.0, false)
             };

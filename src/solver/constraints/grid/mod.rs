@@ -11,7 +11,7 @@
 //! | `project` | projection of the constraints between two rows |
 //! | `strip` | copies of neighbouring chains, laid out for SIMD |
 //! | `transpose` | rows to columns, so that weft is solved by the loops for warp |
-//! | `pass` | one pass over all constraints of a grid |
+//! | `pass` | one pass over the constraints of a grid |
 //! | `reference` | scalar reference of a pass, one constraint at a time |
 
 mod constraint_set;
@@ -27,9 +27,9 @@ use crate::solver::{
     constraints::{
         bend::BendConstraint,
         chain::MIN_EXPLICIT_RATIO,
-        compliance::Aspects,
-        compliance::Compliance,
+        compliance::{Aspects, Compliance},
         constraint::ConstraintKind,
+        graph::distance,
         list::{ConstraintList, Slots},
         points::PassParams,
     },
@@ -71,7 +71,7 @@ impl PartialEq for BendMobility {
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct GridConstraints {
     pub(in crate::solver) layout: GridLayout,
-    /// One set per direction in solving order, see [`GridDirection::ALL`].
+    /// One set per direction, in the order of [`GridDirection::ALL`].
     pub(in crate::solver) sets: [GridConstraintSet; 6],
     pub(in crate::solver) aspects: Aspects,
     #[cfg_attr(feature = "serialize", serde(skip))]
@@ -96,20 +96,23 @@ impl GridConstraints {
         [a, b]: [u32; 2],
         positions: &SoaVec3,
     ) -> bool {
-        let layout = self.layout;
-        let (Some(from), Some(to)) = (layout.row_column(a), layout.row_column(b)) else {
+        let Some((set, slot)) = self.find_slot(a, b) else {
             return false;
         };
-        let Some(number) = GridDirection::index_between(from, to) else {
-            return false;
-        };
-        let set = &mut self.sets[number];
-        if set.list.kind != kind {
-            return false;
+        let fits = set.list.kind == kind;
+        if fits {
+            set.list.set(slot, distance(positions, a, b));
         }
-        let rest = crate::solver::constraints::graph::distance(positions, a, b);
-        set.list.set(set.slot_between(&layout, from, to), rest);
-        true
+        fits
+    }
+
+    /// Returns set and slot of a constraint between two particles, the one with the smaller index first, if it lies
+    /// along one of the grid's directions.
+    fn find_slot(&mut self, a: u32, b: u32) -> Option<(&mut GridConstraintSet, usize)> {
+        let (from, to) = (self.layout.row_column(a)?, self.layout.row_column(b)?);
+        let set = &mut self.sets[GridDirection::index_between(from, to)?];
+        let slot = set.slot_between(&self.layout, from, to);
+        Some((set, slot))
     }
 
     /// Adds a flat bend constraint of equal edges if its stencil runs along a row or column. Returns whether
@@ -117,15 +120,9 @@ impl GridConstraints {
     pub(in crate::solver) fn try_add_bend(&mut self, bend: &BendConstraint) -> bool {
         let layout = self.layout;
         let [a, b] = bend.stencil().ends;
-        let (low, high) = (a.min(b), a.max(b));
-        let (Some(from), Some(to)) = (layout.row_column(low), layout.row_column(high)) else {
+        let Some((set, slot)) = self.find_slot(a.min(b), a.max(b)) else {
             return false;
         };
-        let Some(number) = GridDirection::index_between(from, to) else {
-            return false;
-        };
-        let set = &mut self.sets[number];
-        let slot = set.slot_between(&layout, from, to);
         let fits = set.list.kind == ConstraintKind::Bend
             && set.direction.bend_stencil(&layout, slot).middle == bend.stencil().middle;
         if fits {
@@ -142,11 +139,9 @@ impl GridConstraints {
             && (layout.first as usize)
                 .checked_add(layout.len())
                 .is_some_and(|end| end <= particles);
-        let sets = GridDirection::ALL.iter().zip(&self.sets);
+        let mut sets = GridDirection::ALL.into_iter().zip(&self.sets);
         fits && self.aspects.is_sound()
-            && sets
-                .into_iter()
-                .all(|(&direction, set)| set.is_sound(direction, layout))
+            && sets.all(|(direction, set)| set.is_sound(direction, layout))
     }
 
     /// Iterates over the lists of constraints, direction by direction, with the particles of their slots.

@@ -48,7 +48,7 @@ thread_local! {
     static SCRATCH: RefCell<ChainScratch> = RefCell::default();
 }
 
-/// Solves all constraints of a grid once.
+/// Solves the constraints of a grid that the pass includes, once.
 pub(in crate::solver) fn relax_grid(
     workers: &mut Workers,
     points: &mut Points,

@@ -98,7 +98,7 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
             // λ of the strain limit is not recorded.
             let lambda = std::mem::take(&mut set.list.lambda);
             let params = ReferenceChainParams {
-                regularization: Regularization::RIGID,
+                regularization: Regularization::STRAIN_LIMIT,
                 min_ratio: max_ratio * NEAR_LIMIT,
                 target_ratio: max_ratio,
                 push_fraction: 0.0,
