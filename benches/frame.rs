@@ -20,7 +20,7 @@ use bevy::{
 };
 use bevy_drape::{
     mesh::{MeshBinding, RenderFrame, Topology, TriangleMesh},
-    solver::{self, ConstraintKind, RelaxSettings, StepSettings, SubstepTime, Workers},
+    solver::{self, ConstraintKind, RelaxSettings, SubstepTime, Workers},
 };
 use scene::{Plan, Scene, Stage, Stepper};
 use std::time::Instant;

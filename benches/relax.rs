@@ -14,8 +14,8 @@ use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        self, BendStencil, Compliance, ConstraintGraph, ConstraintKind, RelaxSettings, SimdLevel,
-        StretchSolver, Workers,
+        self, Compliance, ConstraintGraph, ConstraintKind, RelaxSettings, SimdLevel, StretchSolver,
+        Workers,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -151,7 +151,7 @@ fn general_batches(bencher: Bencher, case: Case) {
     let pairs: Vec<_> = sheet
         .constraints
         .iter()
-        .map(|c| (ConstraintKind::Shear, c.particles[0], c.particles[1]))
+        .map(|c| (ConstraintKind::Shear, c.ends()[0], c.ends()[1]))
         .collect();
     sheet.constraints = ConstraintGraph::new(&sheet.particles.position, &pairs);
     relax(bencher, case, StretchSolver::GaussSeidel, sheet);
