@@ -94,16 +94,15 @@ pub fn relax(
     let (diagonals, edges) = batches.split_at_mut(first_structural);
     let mut points = Points::of(&mut particles.position, &particles.inverse_mass);
     if grids.is_empty() {
-        let params: Vec<_> = (settings.passes())
-            .map(|pass| settings.params(pass, &outside_grids))
-            .collect();
+        let params = settings.passes();
+        let params = params.map(|pass| settings.params(pass, &outside_grids));
         let all = GeneralConstraints {
             bends: Some(bends),
             diagonals,
             chain_batches,
             edges: &mut *edges,
         };
-        relax_general(&mut points, all, &params);
+        relax_general(&mut points, all, params);
     } else {
         for pass in settings.passes() {
             let params = settings.params(pass, &outside_grids);
@@ -121,12 +120,12 @@ pub fn relax(
                 true => [after_grids, before_grids],
                 false => [before_grids, after_grids],
             };
-            relax_general(&mut points, first, &[params]);
+            relax_general(&mut points, first, [params].into_iter());
             for grid in &mut *grids {
                 let params = settings.params(pass, &grid.compliance(compliance));
                 relax_grid(workers, &mut points, grid, params);
             }
-            relax_general(&mut points, last, &[params]);
+            relax_general(&mut points, last, [params].into_iter());
         }
     }
     limit_edge_strain(&mut points, edges, settings.stretch_limit());
@@ -151,7 +150,7 @@ impl RelaxSettings {
     /// certain only if it is a palindrome. In the order shear, warp, weft they are complex, and folds tremble for ever,
     /// at up to 0.3 m/s. So directly solved chains are solved twice per iteration, the first time in reverse: in a grid
     /// weft, warp, shear, warp, weft.
-    fn passes(&self) -> impl Iterator<Item = Pass> {
+    fn passes(&self) -> impl ExactSizeIterator<Item = Pass> + use<> {
         let direct = self.stretch_solver == StretchSolver::Direct;
         let per_iteration = if direct { 2 } else { 1 };
         (0..per_iteration * self.iterations).map(move |number| Pass {

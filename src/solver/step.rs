@@ -24,6 +24,7 @@ use crate::solver::{
         damping::damp_strains,
         grab::{GrabConstraint, solve_grab},
         plane::constrain_to_plane,
+        stretch_solver::{RIGID_REGULARIZATION, TAUT_REGULARIZATION},
         tethers::solve_tethers,
     },
     forces::{
@@ -132,6 +133,12 @@ impl ClothState<'_> {
         }
         self.exclude_external_motion(workers, settings);
         let (particles, constraints) = (&mut *self.particles, &mut *self.constraints);
+        // A pointer pulls so fast that chains must follow at once, though folds may tremble then.
+        let is_ramped = settings.chain_regularization > RIGID_REGULARIZATION;
+        let chain_regularization = match grabs.clone().next() {
+            Some(_) if !is_ramped => TAUT_REGULARIZATION,
+            _ => settings.chain_regularization,
+        };
         let relax_settings = RelaxSettings {
             compliance: settings.compliance,
             stretch_solver: settings.stretch_solver,
@@ -139,7 +146,7 @@ impl ClothState<'_> {
             iterations: settings.iterations,
             dt: time.substep,
             relaxation_factor: settings.relaxation_factor,
-            chain_regularization: settings.chain_regularization,
+            chain_regularization,
             loads: settings.records_loads,
         };
         relax(workers, particles, constraints, &relax_settings);

@@ -52,7 +52,7 @@ pub(crate) fn damp_bending(
         chain_batches: &mut constraints.chain_batches,
         ..GeneralConstraints::default()
     };
-    relax_general(&mut points, all, &[params]);
+    relax_general(&mut points, all, [params].into_iter());
     for grid in &mut constraints.grids {
         relax_grid(workers, &mut points, grid, params);
     }

@@ -82,9 +82,9 @@ impl GeneralConstraints<'_> {
 pub(in crate::solver) fn relax_general(
     points: &mut Points,
     constraints: GeneralConstraints,
-    passes: &[PassParams],
+    passes: impl ExactSizeIterator<Item = PassParams>,
 ) {
-    if passes.is_empty() || constraints.len() == 0 {
+    if passes.len() == 0 || constraints.len() == 0 {
         return;
     }
     SCRATCH.with_borrow_mut(|(packed, scratch)| {
@@ -98,15 +98,15 @@ pub(in crate::solver) fn relax_general(
     });
 }
 
-struct GeneralPasses<'a, 'p> {
+struct GeneralPasses<'a, 'p, P> {
     points: &'a mut Points<'p>,
     constraints: GeneralConstraints<'a>,
-    passes: &'a [PassParams],
+    passes: P,
     packed: &'a mut PackedParticles,
     scratch: &'a mut ChainScratch,
 }
 
-impl Kernel for GeneralPasses<'_, '_> {
+impl<P: ExactSizeIterator<Item = PassParams>> Kernel for GeneralPasses<'_, '_, P> {
     #[inline(always)]
     fn run(self) {
         let Self {
@@ -148,7 +148,7 @@ impl Kernel for GeneralPasses<'_, '_> {
             if let Some(shear) = params.shear {
                 sequentially(points, self.constraints.diagonals, shear);
             }
-            let solve = |batch: &mut ChainBatch| batch.solve_reference(points, params);
+            let solve = |batch: &mut ChainBatch| batch.solve_reference(points, &params);
             let batches = self.constraints.chain_batches.iter_mut();
             match params.is_reversed {
                 true => batches.rev().for_each(solve),
@@ -165,7 +165,7 @@ impl Kernel for GeneralPasses<'_, '_> {
 fn solve(
     access: &mut impl ParticleAccess,
     constraints: GeneralConstraints,
-    passes: &[PassParams],
+    passes: impl Iterator<Item = PassParams>,
     scratch: &mut ChainScratch,
 ) {
     let GeneralConstraints {
@@ -188,7 +188,7 @@ fn solve(
                 true => count - 1 - number,
                 false => number,
             };
-            chain_batches[number].solve(access, params, scratch);
+            chain_batches[number].solve(access, &params, scratch);
         }
         if let Some(regularization) = params.edges {
             chunks.solve_batches(access, edges, regularization);
