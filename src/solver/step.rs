@@ -24,7 +24,6 @@ use crate::solver::{
         damping::damp_strains,
         grab::{GrabConstraint, solve_grab},
         plane::constrain_to_plane,
-        stretch_solver::{RIGID_REGULARIZATION, TAUT_REGULARIZATION},
         tethers::solve_tethers,
     },
     forces::{
@@ -36,6 +35,9 @@ use crate::solver::{
     relax::{RelaxSettings, relax},
     state::{ClothState, StepInput, StepSettings, SubstepTime},
 };
+
+/// Smallest number of iterations of a grabbed cloth.
+const GRAB_ITERATIONS: u32 = 3;
 
 impl ClothState<'_> {
     /// Moves the cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth is
@@ -133,20 +135,19 @@ impl ClothState<'_> {
         }
         self.exclude_external_motion(workers, settings);
         let (particles, constraints) = (&mut *self.particles, &mut *self.constraints);
-        // A pointer pulls so fast that chains must follow at once, though folds may tremble then.
-        let is_ramped = settings.chain_regularization > RIGID_REGULARIZATION;
-        let chain_regularization = match grabs.clone().next() {
-            Some(_) if !is_ramped => TAUT_REGULARIZATION,
-            _ => settings.chain_regularization,
+        // A pointer pulls so fast that one iteration would not take the cloth around it along.
+        let iterations = match grabs.clone().next() {
+            Some(_) => settings.iterations.max(GRAB_ITERATIONS),
+            None => settings.iterations,
         };
         let relax_settings = RelaxSettings {
             compliance: settings.compliance,
             stretch_solver: settings.stretch_solver,
             strain_limit: settings.strain_limit,
-            iterations: settings.iterations,
+            iterations,
             dt: time.substep,
             relaxation_factor: settings.relaxation_factor,
-            chain_regularization,
+            chain_regularization: settings.chain_regularization,
             loads: settings.records_loads,
         };
         relax(workers, particles, constraints, &relax_settings);

@@ -1,6 +1,6 @@
 //! Arguments that all projections of constraints share: the particle arrays, and the parameters of a pass.
 
-use crate::solver::{constraints::stretch_solver::TAUT_REGULARIZATION, simd::soa::SoaVec3};
+use crate::solver::simd::soa::SoaVec3;
 
 /// Component arrays of the particles, all cut to the same length, which saves bounds checks.
 pub(in crate::solver) struct Points<'a> {
@@ -34,10 +34,10 @@ pub(in crate::solver) struct Regularization {
 }
 
 impl Regularization {
-    /// Regularization of chains at their strain limit.
+    /// Regularization of chains at their strain limit, enough for a chain that is taut between two pins.
     pub(in crate::solver) const STRAIN_LIMIT: Self = Self {
         alpha: 0.0,
-        diagonal_scale: 1.0 + TAUT_REGULARIZATION,
+        diagonal_scale: 1.0 + 1e-4,
     };
 }
 

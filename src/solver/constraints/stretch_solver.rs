@@ -32,7 +32,3 @@ pub enum StretchSolver {
 /// slow the decay of long waves in fine cloth: the mean stretch of a 256² drape is 1.0 % instead of 0.6 %. In one solve
 /// a correction falls by a factor of e every 1/√(2·0.02) = 5 links.
 pub const RIGID_REGULARIZATION: f32 = 0.02;
-
-/// Regularization of chains that must follow at once: at their strain limit, and while the cloth is grabbed. Enough for
-/// a chain that is taut between two pins.
-pub(in crate::solver) const TAUT_REGULARIZATION: f32 = 1e-4;
