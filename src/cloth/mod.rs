@@ -10,7 +10,7 @@
 //! | `planar`, `warm_up` | components: cloth in two dimensions, and steps before it is first rendered |
 //! | `source` | mesh from which a cloth was built |
 //! | `particles` | [`ClothParticles`] and [`ClothConstraints`], the state of the solver |
-//! | `body` | `ClothBody`: settings that are ramped, and tethers |
+//! | `body`, `ramp` | `ClothBody`: ramped settings and tethers; how settings are ramped |
 //! | `shape` | `ClothShape`: topology, triangles or segments, areas, and the state of a torn cloth |
 //! | `multipliers` | `ParticleMultipliers`, and the masses of particles |
 //! | `schedule`, `add_schedules` | [`ClothSystems`], [`ClothSubstep`] and the length of a step; the order of all systems |
