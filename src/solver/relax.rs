@@ -153,7 +153,8 @@ impl RelaxSettings {
     fn passes(&self) -> impl ExactSizeIterator<Item = Pass> + use<> {
         let direct = self.stretch_solver == StretchSolver::Direct;
         let per_iteration = if direct { 2 } else { 1 };
-        (0..per_iteration * self.iterations).map(move |number| Pass {
+        let count = self.iterations.saturating_mul(per_iteration);
+        (0..count).map(move |number| Pass {
             bends: number == 0,
             is_reversed: direct && number.is_multiple_of(2),
         })
@@ -207,7 +208,7 @@ impl RelaxSettings {
 
 /// Sets all multipliers λ to 0, or removes them where they are not needed.
 fn clear_multipliers(constraints: &mut ConstraintGraph, settings: &RelaxSettings) {
-    let passes = settings.passes().count();
+    let passes = settings.passes().len();
     let compliance = &settings.compliance;
     // A constraint that is solved once reads λ = 0, and nothing reads its λ afterwards.
     let needs_lambda = |kind| match kind {
