@@ -121,32 +121,8 @@ pub(super) struct FollowCloth<'a> {
     pub(super) bounds: &'a mut [[f32; 3]; 2],
 }
 
-/// Three coordinates of each vertex of a block.
-type Lanes = [[f32; W]; 3];
-
-/// Computes the coordinates of each vertex of a block.
-#[inline(always)]
-fn lanes(vector: impl Fn(usize) -> [f32; 3]) -> Lanes {
-    let [mut x, mut y, mut z] = [[0.0; W]; 3];
-    for k in 0..W {
-        [x[k], y[k], z[k]] = vector(k);
-    }
-    [x, y, z]
-}
-
-/// Returns the coordinates of one vertex.
-#[inline(always)]
-fn lane([x, y, z]: &Lanes, k: usize) -> [f32; 3] {
-    [x[k], y[k], z[k]]
-}
-
-/// Writes the coordinates of a block to its vertices.
-#[inline(always)]
-fn scatter(block: &VertexBlock, lanes: &Lanes, into: &mut [[f32; 3]]) {
-    for (k, &vertex) in block.vertices.iter().enumerate() {
-        into[vertex as usize] = lane(lanes, k);
-    }
-}
+/// Lanes of three coordinates, for each block of a group.
+type GroupLanes = [[[f32; W]; 3]; GROUP];
 
 impl Kernel for FollowCloth<'_> {
     /// Runs in several passes over a few blocks: square roots and divisions have a high latency, which overlaps if
@@ -164,8 +140,8 @@ impl Kernel for FollowCloth<'_> {
         let mut low = [[f32::INFINITY; W]; 3];
         let mut high = [[f32::NEG_INFINITY; W]; 3];
         let mut triangles = [CurvedTriangle::default(); GROUP];
-        let mut smooth = [[[0.0; W]; 3]; GROUP];
-        let mut shaded = [[[0.0; W]; 3]; GROUP];
+        let mut smooth: GroupLanes = [[[0.0; W]; 3]; GROUP];
+        let mut shaded: GroupLanes = [[[0.0; W]; 3]; GROUP];
         for group in blocks.chunks(GROUP) {
             let mut corners = None;
             let mut surface = CurvedTriangle::default();
@@ -175,31 +151,48 @@ impl Kernel for FollowCloth<'_> {
                     corners = Some(block.corners);
                 }
                 *triangle = surface;
-                *smooth = lanes(|k| surface.normal(block.second[k], block.third[k]));
-            }
-            let on_surface = group.iter().zip(&triangles).zip(&smooth);
-            for ((block, surface), normal) in on_surface.clone() {
-                let (second, third) = (&block.second, &block.third);
-                let position = lanes(|k| {
-                    let (normal, away) = (lane(normal, k), lane(&block.away, k));
-                    surface.vertex_position(second[k], third[k], normal, away)
-                });
-                for axis in 0..3 {
-                    for (k, &at) in position[axis].iter().enumerate() {
-                        low[axis][k] = at.min(low[axis][k]);
-                        high[axis][k] = at.max(high[axis][k]);
-                    }
+                let [x, y, z] = smooth;
+                for k in 0..W {
+                    [x[k], y[k], z[k]] = surface.normal(block.second[k], block.third[k]);
                 }
-                scatter(block, &position, positions);
+            }
+            for ((block, surface), [nx, ny, nz]) in group.iter().zip(&triangles).zip(&smooth) {
+                let (mut x, mut y, mut z) = ([0.0; W], [0.0; W], [0.0; W]);
+                let [p, q, r] = &block.away;
+                for k in 0..W {
+                    let (normal, away) = ([nx[k], ny[k], nz[k]], [p[k], q[k], r[k]]);
+                    [x[k], y[k], z[k]] =
+                        surface.vertex_position(block.second[k], block.third[k], normal, away);
+                }
+                let [lx, ly, lz] = &mut low;
+                let [hx, hy, hz] = &mut high;
+                for k in 0..W {
+                    lx[k] = x[k].min(lx[k]);
+                    ly[k] = y[k].min(ly[k]);
+                    lz[k] = z[k].min(lz[k]);
+                    hx[k] = x[k].max(hx[k]);
+                    hy[k] = y[k].max(hy[k]);
+                    hz[k] = z[k].max(hz[k]);
+                }
+                for (k, &vertex) in block.vertices.iter().enumerate() {
+                    positions[vertex as usize] = [x[k], y[k], z[k]];
+                }
             }
             let Some(shading) = &mut shading else {
                 continue;
             };
-            for (((block, surface), normal), shaded) in on_surface.zip(&mut shaded) {
-                *shaded = lanes(|k| surface.shade(lane(normal, k), lane(&block.normal, k)));
+            let known = group.iter().zip(&triangles).zip(&smooth);
+            for (((block, surface), [nx, ny, nz]), [x, y, z]) in known.zip(&mut shaded) {
+                let [p, q, r] = &block.normal;
+                for k in 0..W {
+                    let (normal, own) = ([nx[k], ny[k], nz[k]], [p[k], q[k], r[k]]);
+                    [x[k], y[k], z[k]] = surface.shade(normal, own);
+                }
             }
-            for (block, shaded) in group.iter().zip(&shaded) {
-                scatter(block, shaded, shading);
+            for (block, [x, y, z]) in group.iter().zip(&shaded) {
+                for (k, &vertex) in block.vertices.iter().enumerate() {
+                    shading[vertex as usize] = [x[k], y[k], z[k]];
+                }
             }
         }
         for axis in 0..3 {
@@ -216,11 +209,15 @@ impl Kernel for FollowCloth<'_> {
             for (k, &vertex) in block.vertices.iter().enumerate() {
                 let (second, third) = (block.second[k], block.third[k]);
                 let normal = surface.normal(second, third);
-                let vertex_position =
-                    surface.vertex_position(second, third, normal, lane(&block.away, k));
+                let vertex_position = surface.vertex_position(
+                    second,
+                    third,
+                    normal,
+                    block.away.map(|plane| plane[k]),
+                );
                 self.positions[vertex as usize] = vertex_position;
                 if let Some(shading) = &mut self.shading {
-                    let own = lane(&block.normal, k);
+                    let own = block.normal.map(|plane| plane[k]);
                     shading[vertex as usize] = surface.shade(normal, own);
                 }
                 for (axis, at) in vertex_position.into_iter().enumerate() {
