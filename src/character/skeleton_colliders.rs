@@ -17,8 +17,8 @@ use bevy::{
 use serde::{Deserialize, Serialize};
 
 /// Capsule colliders around the limbs of a character. On an entity with a [`Mesh3d`] and a skeleton
-/// ([`SkinnedMesh`]), each joint gets a child with a [`ClothCollider`] fitted to the vertices that it moves. The
-/// colliders are generated as soon as the mesh is loaded, and removed with this component or with the mesh.
+/// ([`SkinnedMesh`]), each joint gets up to three children with a [`ClothCollider`], fitted by least squares to the
+/// vertices that it moves, so that nearly all lie inside. The colliders are generated as soon as the mesh is loaded, and removed with this component or with the mesh.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -36,10 +36,11 @@ use serde::{Deserialize, Serialize};
 pub struct SkeletonColliders {
     /// Scale of the fitted radii. 0.1 to 10, default 1.
     pub thickness: f32,
-    /// Smallest radius of a limb that gets a collider, in the bind pose, m: excludes fingers. 0 or more, default
+    /// Smallest radius of a capsule, in the bind pose, m: excludes fingers. 0 or more, default
     /// 0.02.
     pub min_radius: f32,
-    /// Smallest weight of a joint on a vertex for the vertex to belong to it, 0 to 1. Default 0.4.
+    /// Smallest weight of a joint on a vertex for the vertex to belong to it, 0 to 1. A vertex also belongs to the joint
+    /// with its largest weight. Default 0.4.
     pub min_weight: f32,
     /// Static friction coefficient, as in [`ClothCollider`]. 0 or more, default 0.5.
     pub static_friction: f32,
@@ -228,29 +229,25 @@ fn limbs(
             ends[parent].push(inverse[parent].transform_point3(origin));
         }
     }
-    let fitted = joints.iter().zip(points.iter().zip(&ends));
-    Ok(fitted
-        .filter_map(|(&joint, (points, ends))| {
-            // With several children, as at hips and hands, the axis follows from the shape of the points, not from
-            // their mean.
-            let axis = match ends[..] {
-                [end] => Some(end),
-                _ => None,
-            };
-            Some((joint, Limb::around(points, axis)?))
-        })
-        .filter(|(joint, limb)| {
-            // Joint space may have another scale than the mesh.
-            let to_joint =
-                index_of(*joint).map(|number| inverse[number].determinant().abs().cbrt());
-            let thickest = limb.radius_bottom.max(limb.radius_top);
-            thickest >= settings.min_radius * to_joint.unwrap_or(1.0)
-        })
-        .collect())
+    let mut limbs = Vec::new();
+    for (number, (points, ends)) in points.iter().zip(&ends).enumerate() {
+        // With several children, as at hips and hands, the axis follows from the shape of the points.
+        let bone = match ends[..] {
+            [end] => Some(end),
+            _ => None,
+        };
+        // Joint space may have another scale than the mesh.
+        let to_joint = inverse[number].determinant().abs().cbrt();
+        let is_thick =
+            |limb: &Limb| limb.radius_bottom.max(limb.radius_top) >= settings.min_radius * to_joint;
+        let fitted = Limb::around(points, bone).into_iter().filter(is_thick);
+        limbs.extend(fitted.map(|limb| (joints[number], limb)));
+    }
+    Ok(limbs)
 }
 
-/// Returns the vertices that each joint moves by at least this weight, in the frame of the joint, or why the mesh cannot
-/// be read.
+/// Returns the vertices of each joint, in the frame of the joint, or why the mesh cannot be read. A vertex belongs to the
+/// joint that moves it most, and to all that move it by at least this weight.
 fn points_of_joints(
     mesh: &Mesh,
     inverse: &[Mat4],
@@ -263,8 +260,9 @@ fn points_of_joints(
     let (indices, weights) = joint_attributes(mesh).map_err(missing)?;
     let mut points: Vec<Vec<Vec3>> = vec![Vec::new(); inverse.len()];
     for ((&position, indices), weights) in positions.iter().zip(indices).zip(weights) {
+        let largest = weights.iter().copied().fold(0.0, f32::max);
         for (&joint, &weight) in indices.iter().zip(weights) {
-            if weight >= min_weight
+            if weight >= min_weight.min(largest)
                 && weight > 0.0
                 && let Some(points) = points.get_mut(usize::from(joint))
             {

@@ -14,7 +14,7 @@
 //! | `proxy` | binds a fine render mesh to a coarse cloth; its `follow_cloth` moves the vertices |
 //! | `binding` | writes positions, normals and tangents of the cloth back into its mesh |
 //! | `shading` | loops over particles and vertices of the mesh write, run every frame |
-//! | `limb` | fits a capsule around points |
+//! | `limb` | fits tapered capsules to points |
 //! | `tear_mesh` | opens the mesh along tears of its cloth |
 //! | `compact_indices` | list of indices that takes no memory while it is the identity |
 //! | `tangents` | tangents of triangles in terms of their sides |
