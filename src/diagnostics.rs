@@ -155,7 +155,6 @@ fn measure(
         if !(sleeping && stats.sleeping) {
             let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
             let penetration = deepest_penetration(particles, colliders.on_layers(layers));
-            #[cfg(feature = "parry")]
             let penetration = penetration.max(crate::solver::deepest_mesh_penetration(
                 particles,
                 colliders.meshes.on_layers(layers),

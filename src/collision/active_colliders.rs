@@ -7,6 +7,7 @@ use crate::{
         update_rate::MAX_STEP_INTERVAL,
     },
     collision::{
+        active_mesh_colliders::ActiveMeshColliders,
         collider::{ClothCollider, LastPose},
         layers::ClothLayers,
     },
@@ -33,8 +34,7 @@ pub(crate) struct ActiveColliders {
     /// Invalid colliders that were logged; not logged again until they have been valid.
     reported: EntityHashSet,
     /// Mesh colliders.
-    #[cfg(feature = "parry")]
-    pub(crate) meshes: crate::collision::active_mesh_colliders::ActiveMeshColliders,
+    pub(crate) meshes: ActiveMeshColliders,
 }
 
 impl ActiveColliders {
@@ -132,7 +132,6 @@ impl ActiveColliders {
         let mut all: Vec<_> = colliders.iter().collect();
         all.sort_unstable_by_key(|(entity, ..)| *entity);
         let mut stationary = Self {
-            #[cfg(feature = "parry")]
             meshes: self.meshes.stationary(),
             ..default()
         };

@@ -23,7 +23,7 @@ pub struct LastPose(pub Option<Isometry3d>);
 
 impl LastPose {
     /// Records the pose of a collider; none if it is left out of the step.
-    pub(super) fn of(pose: Option<Pose>) -> Self {
+    pub(crate) fn of(pose: Option<Pose>) -> Self {
         Self(pose.map(|pose| Isometry3d::new(pose.translation, pose.rotation)))
     }
 

@@ -7,7 +7,8 @@
 //! | `mesh_collider` | `ClothMeshCollider`, triangle meshes (feature `parry`) |
 //! | `layers` | [`ClothLayers`] |
 //! | `active_colliders` | finds primitive colliders and their motion in the coming step |
-//! | `active_mesh_colliders` | the same for mesh colliders (feature `parry`) |
+//! | `active_mesh_colliders` | triangle surfaces of the current step |
+//! | `find_mesh_colliders` | builds the surfaces of mesh colliders, and finds their motion (feature `parry`) |
 //! | `end_pause` | forgets the motion of colliders during a pause |
 //! | `broad_phase` | finds pairs of cloths that may touch, and islands of them |
 //! | `bodies` | rigid bodies of a physics engine, and pins attached to them |
@@ -15,13 +16,14 @@
 //! | `plugin` | registration |
 
 pub(crate) mod active_colliders;
-#[cfg(feature = "parry")]
 pub(crate) mod active_mesh_colliders;
 pub(crate) mod bodies;
 pub(crate) mod broad_phase;
 pub(crate) mod collider;
 pub(crate) mod contacts;
 pub(crate) mod end_pause;
+#[cfg(feature = "parry")]
+pub(crate) mod find_mesh_colliders;
 pub(crate) mod layers;
 #[cfg(feature = "parry")]
 pub(crate) mod mesh_collider;

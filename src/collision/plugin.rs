@@ -2,7 +2,7 @@
 
 #[cfg(feature = "parry")]
 use crate::collision::{
-    active_mesh_colliders::{find_mesh_colliders, mark_changed_meshes},
+    find_mesh_colliders::{MeshSurfaces, find_mesh_colliders, mark_changed_meshes},
     mesh_collider::{self, ClothMeshCollider},
 };
 use crate::{
@@ -47,6 +47,7 @@ impl Plugin for CollisionPlugin {
 impl CollisionPlugin {
     fn add_mesh_colliders(&self, app: &mut App) {
         app.register_type::<ClothMeshCollider>()
+            .init_resource::<MeshSurfaces>()
             .add_systems(
                 StepSchedule::Prepare,
                 // Before the primitives: those write `LastPose` of an entity with both kinds of collider.

@@ -96,12 +96,11 @@ fn draw_tapered_capsule(
 }
 
 /// Draws the edges of hull, mesh and heightfield colliders at their pose in the last step.
-#[cfg(feature = "parry")]
 pub(super) fn draw_mesh_colliders(
     colliders: Res<crate::collision::active_colliders::ActiveColliders>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    for collider in colliders.meshes.all() {
+    for (collider, _) in colliders.meshes.with_layers() {
         let isometry = Isometry3d::new(collider.end.translation, collider.end.rotation);
         for [from, to] in collider.surface.edges() {
             gizmos.line(isometry * from, isometry * to, DEEP_SKY_BLUE);

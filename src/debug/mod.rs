@@ -111,7 +111,6 @@ impl Plugin for ClothDebugPlugin {
                     .after(ClothSystems::WriteMesh)
                     .run_if(resource_exists::<GizmoConfigStore>),
             );
-        #[cfg(feature = "parry")]
         app.add_systems(
             PostUpdate,
             colliders::draw_mesh_colliders

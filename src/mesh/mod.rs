@@ -55,3 +55,4 @@ pub use topology::Topology;
 pub use tube::Tube;
 #[cfg(feature = "parry")]
 pub(crate) use weld::weld_triangles;
+pub(crate) use weld::{WeldedVertices, weld};

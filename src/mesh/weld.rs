@@ -8,15 +8,15 @@ use bevy::{math::Vec3, platform::collections::HashMap};
 const TOLERANCE: f32 = 2e-6;
 
 /// Result of welding.
-pub(super) struct WeldedVertices {
+pub(crate) struct WeldedVertices {
     /// Particle of each vertex; [`NO_PARTICLE`] for unused vertices.
-    pub(super) vertex_to_particle: Vec<u32>,
+    pub(crate) vertex_to_particle: Vec<u32>,
     /// Position of each particle, in mesh space, m.
-    pub(super) positions: Vec<Vec3>,
+    pub(crate) positions: Vec<Vec3>,
 }
 
 /// Welds the vertices of triangles. Particles are numbered in the order of their first vertices.
-pub(super) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> WeldedVertices {
+pub(crate) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> WeldedVertices {
     let mut used = vec![false; vertices.len()];
     for &vertex in triangles.as_flattened() {
         used[vertex as usize] = true;

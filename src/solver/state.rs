@@ -3,7 +3,6 @@
 //! The solver borrows the state. The caller owns particles and constraints; in an app they are components of the entity,
 //! which systems may change between two stages of a step.
 
-#[cfg(feature = "parry")]
 use crate::solver::collision::mesh::{MeshCollider, MeshContacts};
 use crate::solver::{
     collision::{
@@ -59,7 +58,6 @@ pub struct Contacts {
     /// Candidate pairs of self-collision.
     pub self_pairs: SelfContactPairs,
     pub(super) triangles: TriangleContacts,
-    #[cfg(feature = "parry")]
     pub(super) meshes: MeshContacts,
     pub(super) grabbed_mass: GrabbedMass,
 }
@@ -155,7 +153,6 @@ pub struct StepInput<'a> {
     /// Primitive colliders.
     pub colliders: &'a [Collider],
     /// Mesh colliders.
-    #[cfg(feature = "parry")]
     pub meshes: &'a [MeshCollider],
 }
 

@@ -13,7 +13,6 @@
 //!
 //! Contacts between two cloths ([`CrossContacts`](super::CrossContacts)) come between the two collision stages.
 
-#[cfg(feature = "parry")]
 use crate::solver::collision::{bodies::FULL_STEP, mesh::MeshCollider};
 use crate::solver::{
     collision::{
@@ -88,11 +87,7 @@ impl ClothState<'_> {
         self.integrate(workers, settings, time);
         self.relax(workers, settings, input.grabs.iter().copied(), time);
         self.collide_self(settings, time);
-        #[cfg(feature = "parry")]
-        let meshes = input.meshes;
-        #[cfg(not(feature = "parry"))]
-        let meshes = ();
-        self.collide(workers, settings, input.colliders, meshes, time);
+        self.collide(workers, settings, input.colliders, input.meshes, time);
     }
 
     /// Moves all particles by their displacement, gravity and the forces of this step.
@@ -210,8 +205,7 @@ impl ClothState<'_> {
         workers: &mut Workers,
         settings: &StepSettings,
         colliders: impl IntoIterator<Item = &'c Collider, IntoIter: Clone>,
-        #[cfg(feature = "parry")] meshes: impl IntoIterator<Item = &'c MeshCollider, IntoIter: Clone>,
-        #[cfg(not(feature = "parry"))] (): (),
+        meshes: impl IntoIterator<Item = &'c MeshCollider, IntoIter: Clone>,
         time: &SubstepTime,
     ) {
         let Self {
@@ -233,18 +227,12 @@ impl ClothState<'_> {
                 .triangles
                 .prepare(triangles, all, surface.thickness);
         }
-        #[cfg(feature = "parry")]
-        let meshes = {
-            let meshes = meshes.into_iter().map(shorten);
-            let meshes = meshes.chain(bodies.kinematic_meshes());
-            let meshes = meshes.map(move |mesh| (mesh, during));
-            let dynamic = bodies.dynamic_meshes().map(|mesh| (mesh, FULL_STEP));
-            let all = meshes.clone().chain(dynamic);
-            contacts
-                .meshes
-                .begin(particles, all, &surface, time.index == 0);
-            meshes
-        };
+        let meshes = meshes.into_iter().map(shorten);
+        let meshes = meshes.chain(bodies.kinematic_meshes());
+        let meshes = meshes.map(move |mesh| (mesh, during));
+        let dynamic = bodies.dynamic_meshes().map(|mesh| (mesh, FULL_STEP));
+        let all = meshes.clone().chain(dynamic);
+        (contacts.meshes).begin(particles, all, &surface, time.index == 0);
         let mut contact_surface = ContactSurface {
             triangles,
             triangle_contacts: &mut contacts.triangles,
@@ -252,11 +240,8 @@ impl ClothState<'_> {
         };
         contacts.had_contact |=
             update_and_collide(workers, particles, &mut contact_surface, colliders, during);
-        #[cfg(feature = "parry")]
-        {
-            (contacts.meshes).collide(workers, particles, meshes, &surface, time.index == 0);
-            contacts.had_contact |= contacts.meshes.is_near();
-        }
+        (contacts.meshes).collide(workers, particles, meshes, &surface, time.index == 0);
+        contacts.had_contact |= contacts.meshes.is_near();
         if !bodies.is_empty() {
             self.collide_bodies(workers, surface, time);
         }
@@ -273,7 +258,6 @@ impl ClothState<'_> {
                 triangle_contacts: &mut self.contacts.triangles,
                 surface,
             },
-            #[cfg(feature = "parry")]
             meshes: &mut self.contacts.meshes,
             during: time.during(),
             dt: time.substep,

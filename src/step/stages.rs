@@ -69,6 +69,18 @@ impl SubstepInputs<'_, '_, '_> {
             self.select_colliders(cloth, settings.surface.thickness, time);
         }
         let layers = cloth.layers;
+        let meshes = self.colliders.meshes.on_layers(layers);
+        let motion = cloth.frame.frame_motion;
+        // Not kept until the next step, in which the surfaces of skinned meshes change in place.
+        let moved: Vec<_> = match motion {
+            Some(motion) => meshes
+                .clone()
+                .map(|mesh| mesh.relative_to(&motion))
+                .collect(),
+            None => Vec::new(),
+        };
+        let meshes = (motion.is_none().then_some(meshes).into_iter()).flatten();
+        let meshes = meshes.chain(&moved);
         let LentState {
             mut state,
             colliders: selected,
@@ -80,10 +92,6 @@ impl SubstepInputs<'_, '_, '_> {
             (Some(self.colliders.on_layers(layers)), &[][..])
         };
         let colliders = all.into_iter().flatten().chain(selected);
-        #[cfg(feature = "parry")]
-        let meshes = self.colliders.meshes.on_layers(layers);
-        #[cfg(not(feature = "parry"))]
-        let meshes = ();
         state.collide(workers, settings, colliders, meshes, time);
     }
 

@@ -1,7 +1,7 @@
 //! Hashes everything outside a cloth that may move it.
 
 use super::SleepQueryItem;
-use crate::solver::{Collider, Plane, Zone};
+use crate::solver::{Collider, MeshCollider, Plane, Zone};
 use crate::{
     cloth::{
         Cloth,
@@ -57,11 +57,9 @@ impl SleepParams<'_, '_> {
             hash_layers(&mut fingerprint, layers);
             hash_collider(&mut fingerprint, collider);
         }
-        #[cfg(feature = "parry")]
         for (mesh, layers) in self.colliders.meshes.with_layers() {
             hash_layers(&mut fingerprint, layers);
-            fingerprint.word(mesh.surface_id());
-            hash_collider(&mut fingerprint, &mesh.bounding_collider());
+            hash_mesh(&mut fingerprint, mesh);
         }
         fingerprint.value()
     }
@@ -93,7 +91,6 @@ impl SleepParams<'_, '_> {
         for collider in self.colliders.near(cloth.layers.as_deref(), bounds) {
             hash_collider(&mut fingerprint, collider);
         }
-        #[cfg(feature = "parry")]
         self.hash_meshes(&mut fingerprint, bounds, cloth);
         bodies::add_to_fingerprint(&mut fingerprint, cloth.bodies);
         self.hash_pins(&mut fingerprint, cloth);
@@ -154,7 +151,6 @@ impl SleepParams<'_, '_> {
     }
 
     /// Hashes the mesh colliders within bounds.
-    #[cfg(feature = "parry")]
     fn hash_meshes(
         &self,
         fingerprint: &mut Fingerprint,
@@ -162,11 +158,9 @@ impl SleepParams<'_, '_> {
         cloth: &SleepQueryItem,
     ) {
         for mesh in self.colliders.meshes.on_layers(cloth.layers.as_deref()) {
-            let boxed = mesh.bounding_collider();
-            let [from, to] = boxed.swept_bounds();
+            let [from, to] = mesh.swept_bounds();
             if low.cmple(to).all() && from.cmple(high).all() {
-                fingerprint.word(mesh.surface_id());
-                hash_collider(fingerprint, &boxed);
+                hash_mesh(fingerprint, mesh);
             }
         }
     }
@@ -223,6 +217,13 @@ fn hash_collider(fingerprint: &mut Fingerprint, collider: &Collider) {
     fingerprint.pose(start);
     fingerprint.pose(end);
     fingerprint.numbers(&[friction.static_coefficient, friction.kinetic_coefficient]);
+}
+
+fn hash_mesh(fingerprint: &mut Fingerprint, mesh: &MeshCollider) {
+    for word in mesh.surface_version() {
+        fingerprint.word(word);
+    }
+    hash_collider(fingerprint, &mesh.bounding_collider());
 }
 
 fn hash_layers(fingerprint: &mut Fingerprint, layers: &ClothLayers) {

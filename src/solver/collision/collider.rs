@@ -126,12 +126,9 @@ impl Collider {
     /// that moves with the same frame starts from its moved pose, so that only the rest of its motion acts on the cloth.
     /// Others keep their motion.
     pub(crate) fn relative_to(&self, motion: &FrameMotion) -> Self {
-        let start = motion.transform_pose(&self.start);
-        let remaining = |start: &Pose| start.translation.distance_squared(self.end.translation);
-        if remaining(&start) < remaining(&self.start) {
-            Self { start, ..*self }
-        } else {
-            *self
+        Self {
+            start: motion.remaining_start(self.start, self.end),
+            ..*self
         }
     }
 

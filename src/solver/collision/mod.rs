@@ -9,7 +9,7 @@
 //! | `narrow_phase` | contacts of particles: detection, push-out, friction |
 //! | `ccd` | continuous collision detection: stops fast particles at the time of impact |
 //! | `triangle_contacts` | cloth triangles against colliders smaller than a triangle |
-//! | `mesh` | convex hulls, triangle meshes, heightfields (feature `parry`) |
+//! | `mesh` | triangle surfaces: convex hulls, meshes, heightfields, skinned meshes |
 //! | `bodies` | two-way coupling with rigid bodies |
 //! | `self_collision` | contacts between the particles of one cloth, untangling |
 //! | `cloth_contacts` | contacts between two cloths |
@@ -20,7 +20,6 @@ mod broad_phase;
 mod ccd;
 pub mod cloth_contacts;
 pub mod collider;
-#[cfg(feature = "parry")]
 pub mod mesh;
 mod narrow_phase;
 pub mod ray;

@@ -71,7 +71,6 @@ impl ClosestOnTriangle {
 
     /// Returns the position of the point on the triangle for which it was found.
     #[inline]
-    #[cfg(any(test, feature = "parry"))]
     pub(crate) fn position(&self, [a, b, c]: [Vec3; 3]) -> Vec3 {
         let [_, v, w] = self.weights;
         match self.feature {

@@ -108,6 +108,18 @@ impl FrameMotion {
         }
     }
 
+    /// Returns the pose from which a collider still moves to `end` after this motion: its moved start, if that is nearer to
+    /// the end, which tells that the collider moves with the frame.
+    pub(crate) fn remaining_start(&self, start: Pose, end: Pose) -> Pose {
+        let moved = self.transform_pose(&start);
+        let remaining = |start: &Pose| start.translation.distance_squared(end.translation);
+        if remaining(&moved) < remaining(&start) {
+            moved
+        } else {
+            start
+        }
+    }
+
     /// Moves particles and rotates their velocities.
     pub fn apply(&self, particles: &mut ParticleArrays) {
         self.transform_positions(&mut particles.position, particles.origin);

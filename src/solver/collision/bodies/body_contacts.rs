@@ -1,7 +1,6 @@
 //! Contacts of cloth with dynamic bodies, and the exchange of momentum between them.
 
 use super::{Bodies, BodyMotion, ImpulseSum, adaptive_substeps::FREE_STRETCH};
-#[cfg(feature = "parry")]
 use crate::solver::collision::mesh::MeshContacts;
 use crate::solver::{
     collision::collider::{ContactSurface, collide_additional},
@@ -16,7 +15,6 @@ pub(crate) struct BodyContactInput<'a> {
     /// Triangles, thickness and friction of the cloth.
     pub(crate) contact_surface: ContactSurface<'a>,
     /// State of contacts with triangle surfaces.
-    #[cfg(feature = "parry")]
     pub(crate) meshes: &'a mut MeshContacts,
     /// Index of the substep, and number of substeps.
     pub(crate) during: [u32; 2],
@@ -35,7 +33,6 @@ impl Bodies {
     ) -> bool {
         let BodyContactInput {
             mut contact_surface,
-            #[cfg(feature = "parry")]
             meshes,
             during,
             dt,
@@ -55,7 +52,6 @@ impl Bodies {
             let cloth_velocity = *cloth_velocity.get_or_insert_with(|| mean(&p.displacement) / dt);
             self.displacements_before.clone_from(&p.displacement);
             let touched = collide_additional(workers, p, &mut contact_surface, &parts.shapes);
-            #[cfg(feature = "parry")]
             let touched = touched | {
                 let all = parts.meshes.iter().map(|mesh| (mesh, FULL_STEP));
                 meshes.collide(workers, p, all, &contact_surface.surface, during[0] == 0);
@@ -77,7 +73,6 @@ impl Bodies {
 }
 
 /// Substep index and count for colliders whose poses are given for a single substep.
-#[cfg(feature = "parry")]
 pub(crate) const FULL_STEP: [u32; 2] = [0, 1];
 
 /// Returns the world-space bounding box of all that a cloth may touch in a substep.

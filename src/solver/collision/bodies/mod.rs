@@ -34,10 +34,8 @@ mod tests;
 
 use self::adaptive_substeps::AdaptiveSubsteps;
 pub(crate) use self::body_contacts::BodyContactInput;
-#[cfg(feature = "parry")]
 pub(crate) use self::body_contacts::FULL_STEP;
 pub use self::{attachments::BodyAttachment, motion::BodyMotion};
-#[cfg(feature = "parry")]
 use crate::solver::collision::mesh::{MeshCollider, TriangleSurface};
 use crate::solver::{
     collision::{
@@ -49,7 +47,6 @@ use crate::solver::{
     simd::soa::SoaVec3,
 };
 use bevy::math::{DVec3, Vec3};
-#[cfg(feature = "parry")]
 use std::sync::Arc;
 
 /// Geometry of one part of a body.
@@ -58,7 +55,6 @@ pub enum Solid {
     /// A primitive shape.
     Shape(Shape),
     /// A triangle surface.
-    #[cfg(feature = "parry")]
     Surface(Arc<TriangleSurface>),
 }
 
@@ -139,7 +135,6 @@ impl Bodies {
     }
 
     /// Returns the mesh colliders of bodies that cloth cannot move, for the whole step.
-    #[cfg(feature = "parry")]
     pub(crate) fn kinematic_meshes(&self) -> &[MeshCollider] {
         &self.kinematic.meshes
     }
@@ -150,7 +145,6 @@ impl Bodies {
     }
 
     /// Returns the mesh colliders of bodies that cloth can move, for the running substep only.
-    #[cfg(feature = "parry")]
     pub(crate) fn dynamic_meshes(&self) -> impl Iterator<Item = &MeshCollider> {
         self.dynamic.iter().flat_map(|parts| &parts.meshes)
     }
@@ -172,14 +166,12 @@ impl Bodies {
 #[derive(Clone, Debug, Default)]
 struct PartColliders {
     shapes: Vec<Collider>,
-    #[cfg(feature = "parry")]
     meshes: Vec<MeshCollider>,
 }
 
 impl PartColliders {
     fn clear(&mut self) {
         self.shapes.clear();
-        #[cfg(feature = "parry")]
         self.meshes.clear();
     }
 
@@ -192,7 +184,6 @@ impl PartColliders {
                     start,
                     ..Collider::fixed(*shape, end, part.friction)
                 }),
-                #[cfg(feature = "parry")]
                 Solid::Surface(surface) => self.meshes.push(MeshCollider {
                     surface: surface.clone(),
                     start,
@@ -209,7 +200,6 @@ impl PartColliders {
             let [from, to] = collider.swept_bounds();
             low.cmple(to).all() && from.cmple(high).all()
         };
-        #[cfg(feature = "parry")]
         if (self.meshes.iter()).any(|mesh| is_near(&mesh.bounding_collider())) {
             return true;
         }

@@ -1,6 +1,6 @@
 //! Cached triangle candidates for groups of particles near a surface, and the loop over the groups.
 
-use super::{GROUP, SurfaceAtSubstep, TriangleSurface, swept_particle::SweptParticle};
+use super::{GROUP, surface_at_substep::SurfaceAtSubstep, swept_particle::SweptParticle};
 use crate::solver::{
     parallel::split::chunk_ranges,
     simd::soa::{Bounds, bounds, union},
@@ -83,6 +83,8 @@ struct GroupSweep {
     /// Bounding box of each path, widened by the largest possible push-out: lower and upper bounds per axis.
     low: [[f32; GROUP]; 3],
     high: [[f32; GROUP]; 3],
+    /// Upper bound on the movement of the triangles near the group, m.
+    surface_movement: f32,
 }
 
 /// Triangles near the path of each particle of a group.
@@ -131,7 +133,7 @@ impl ChunkCache {
             let then = start.map(|plane| &plane[range.clone()]);
             let swept = union(&points_bounds(now), &points_bounds(then));
             let [low, high] = surface.local_box(&swept);
-            let max_movement = max_distance(now, then);
+            let max_movement = max_distance(now, then) + surface.max_movement;
             let reach = Vec3::splat(reach(surface.thickness, max_movement));
             let needed = [low - reach, high + reach];
             // Skip non-finite positions.
@@ -145,7 +147,8 @@ impl ChunkCache {
             if group.count == 0 && !(group.on_wrong_side && first) {
                 continue;
             }
-            let sweep = GroupSweep::new(surface, now, then);
+            let movement = surface.max_movement_of(&self.triangles[group.range()]);
+            let sweep = GroupSweep::new(surface, now, then, movement);
             self.collide_group(surface, first, number, &sweep, &mut particles);
         }
     }
@@ -158,7 +161,7 @@ impl ChunkCache {
         [low, high]: [Vec3; 2],
         max_movement: f32,
     ) {
-        let surface = at_substep.surface;
+        let surface = at_substep.surface();
         let size = (high - low).max_element();
         let slack = at_substep.thickness + SLACK_SUBSTEPS * max_movement;
         let slack = Vec3::splat(size.min(slack));
@@ -167,13 +170,33 @@ impl ChunkCache {
         surface.find(known, &mut self.triangles);
         let count = self.triangles.len() - first;
         let on_wrong_side =
-            count == 0 && surface.is_closed() && surface.distance((low + high) * 0.5) < 0.0;
+            count == 0 && surface.is_closed() && at_substep.now.distance((low + high) * 0.5) < 0.0;
         self.groups[number] = GroupCache {
             known,
             first: first as u32,
             count: count as u32,
             on_wrong_side,
         };
+    }
+
+    /// Adapts to a surface whose points have moved by at most `movement` since the end of the last step, m: what is known
+    /// of a box or a sphere remains true farther inside. `last_movement` is that in the last step.
+    pub(super) fn shrink(&mut self, movement: f32, last_movement: f32) {
+        for GroupCache { known, .. } in &mut self.groups {
+            known[0] += movement;
+            known[1] -= movement;
+        }
+        for (_, radius) in &mut self.safe.0 {
+            // They were found at the end of the first substep.
+            *radius = (*radius - movement - last_movement).max(0.0);
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.groups.fill(GroupCache::default());
+        self.triangles.clear();
+        self.safe.0.clear();
     }
 
     /// Discards triangle lists no longer in use, if they make up more than about half of all.
@@ -202,7 +225,7 @@ impl ChunkCache {
     ) {
         let ChunkParticles { x, d, start, w } = particles;
         let all = &self.triangles[self.groups[number].range()];
-        let candidates = sweep.candidates(at_substep.surface, all);
+        let candidates = sweep.candidates(at_substep, all);
         for (lane, i) in (number * GROUP..w.len()).take(GROUP).enumerate() {
             if w[i] == 0.0 {
                 continue;
@@ -215,13 +238,14 @@ impl ChunkCache {
                 start: get(*start),
                 position: get(x.each_ref().map(|plane| &**plane)),
                 displacement: get(d.each_ref().map(|plane| &**plane)),
+                surface_movement: sweep.surface_movement,
             };
             let touched = match particle.collide(candidates.near(lane, all)) {
                 Some(touched) => touched,
                 // No triangle is near, so the particle is far outside or deep inside. It can be inside without
                 // having crossed the surface only if it was placed there between two steps.
                 None => {
-                    at_substep.surface.is_closed()
+                    at_substep.is_closed()
                         && first
                         && !self.safe.contains(i, particle.local, w.len())
                         && self.safe.push_out(i, &mut particle)
@@ -294,18 +318,25 @@ fn max_distance(now: [&[f32]; 3], then: [&[f32]; 3]) -> f32 {
 }
 
 impl GroupSweep {
-    fn new(surface: &SurfaceAtSubstep, now: [&[f32]; 3], then: [&[f32]; 3]) -> Self {
+    fn new(
+        surface: &SurfaceAtSubstep,
+        now: [&[f32]; 3],
+        then: [&[f32]; 3],
+        surface_movement: f32,
+    ) -> Self {
         let mut sweep = Self {
             from: [Vec3::ZERO; GROUP],
             to: [Vec3::ZERO; GROUP],
             low: [[f32::INFINITY; GROUP]; 3],
             high: [[f32::NEG_INFINITY; GROUP]; 3],
+            surface_movement,
         };
         for lane in 0..now[0].len() {
             let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[lane]));
             let from = surface.collider.local_before(get(then));
             let to = surface.collider.local_point(get(now));
-            let reach = reach(surface.thickness, (to - from).length());
+            let movement = (to - from).length() + surface_movement;
+            let reach = reach(surface.thickness, movement);
             let (low, high) = (from.min(to) - reach, from.max(to) + reach);
             (sweep.from[lane], sweep.to[lane]) = (from, to);
             for axis in 0..3 {
@@ -317,14 +348,13 @@ impl GroupSweep {
     }
 
     /// Picks the triangles near the path of each particle.
-    fn candidates(&self, surface: &TriangleSurface, triangles: &[u32]) -> Candidates {
+    fn candidates(&self, at_substep: &SurfaceAtSubstep, triangles: &[u32]) -> Candidates {
         let mut found = Candidates {
             triangles: [[0; MAX_CANDIDATES]; GROUP],
             counts: [0; GROUP],
         };
         for &triangle in triangles {
-            let [a, b, c] = surface.corners(triangle);
-            let mut near = self.overlapping([a.min(b).min(c), a.max(b).max(c)]);
+            let mut near = self.overlapping(at_substep.swept_box(triangle).map(Vec3::from));
             while near != 0 {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;

@@ -1,4 +1,4 @@
-//! Contacts with triangle surfaces: convex hulls, meshes, heightfields.
+//! Contacts with triangle surfaces: convex hulls, meshes, heightfields, skinned meshes.
 //!
 //! Particles are processed in groups of neighbours in memory. The triangles near each group are looked up
 //! once and cached for as long as the group stays in the queried box, in the frame of the surface: cloth
@@ -11,32 +11,42 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `surface` | triangle surface and its bounding volume hierarchy |
+//! | `surface` | triangle surface |
+//! | `deformation` | surfaces whose points move on their own |
+//! | `surface_at` | surface at one moment: closest points, normals, signed distance |
+//! | `surface_at_substep` | surface during one substep |
+//! | `normals` | normals and pseudo-normals |
+//! | `tree` | bounding volume hierarchy of the triangles |
 //! | `surface_error` | reasons why there is no surface |
 //! | `heightfield` | surfaces from heightfields |
 //! | `triangle` | crossing of a path and a triangle |
 //! | `group` | cached triangle candidates per group of particles |
 //! | `swept_particle` | one particle against the triangles near it |
 
+mod deformation;
 mod group;
 mod heightfield;
+mod normals;
 mod surface;
+mod surface_at;
+mod surface_at_substep;
 mod surface_error;
 mod swept_particle;
+mod tree;
 mod triangle;
 
-use self::group::{ChunkCache, ChunkParticles};
+use self::{
+    group::{ChunkCache, ChunkParticles},
+    surface_at_substep::SurfaceAtSubstep,
+};
 use crate::solver::{
-    collision::{
-        collider::{Collider, Friction, Surface},
-        narrow_phase::ColliderAtSubstep,
-    },
+    collision::collider::{Collider, Friction, Surface},
     math::pose::Pose,
     parallel::workers::{PARTICLES_PER_PART, Workers},
-    particles::ParticleArrays,
+    particles::{ParticleArrays, inertia::FrameMotion},
     simd::soa::{Bounds, SoaVec3, bounds, union},
 };
-use bevy::math::{Mat3, Vec3};
+use bevy::math::{Mat3, Quat, Vec3};
 use std::sync::Arc;
 pub use {surface::TriangleSurface, surface_error::SurfaceError};
 
@@ -78,9 +88,44 @@ impl MeshCollider {
         Self { start, ..self }
     }
 
-    /// Returns the id of the surface, unique in this run of the program.
-    pub(crate) fn surface_id(&self) -> u64 {
-        self.surface.id
+    /// Returns the collider as seen by a cloth that was moved rigidly at the beginning of the step, as
+    /// [`Collider::relative_to`] does.
+    pub(crate) fn relative_to(&self, motion: &FrameMotion) -> Self {
+        Self {
+            surface: self.surface.clone(),
+            start: motion.remaining_start(self.start, self.end),
+            ..*self
+        }
+    }
+
+    /// Returns the collider at its current position, without velocity.
+    pub(crate) fn stopped(&self) -> Self {
+        let surface = match self.surface.max_movement() > 0.0 {
+            true => Arc::new(self.surface.stopped()),
+            false => self.surface.clone(),
+        };
+        Self {
+            surface,
+            start: self.end,
+            ..*self
+        }
+    }
+
+    /// Returns the id of the surface, unique in this run of the program, and a number that changes with its points.
+    pub(crate) fn surface_version(&self) -> [u64; 2] {
+        [self.surface.id, self.surface.revision()]
+    }
+
+    /// Returns the corners of a world-axis-aligned box around the collider over the fixed step.
+    pub(crate) fn swept_bounds(&self) -> [Vec3; 2] {
+        let poses = [self.start, self.end];
+        let is_turned = poses.iter().any(|pose| pose.rotation != Quat::IDENTITY);
+        if is_turned || self.surface.is_hollow() {
+            return self.bounding_collider().swept_bounds();
+        }
+        let [low, high] = self.surface.bounds();
+        let [from, to] = poses.map(|pose| pose.translation);
+        [from.min(to) + low, from.max(to) + high]
     }
 
     /// Returns a box collider around the surface, with the same motion.
@@ -114,7 +159,38 @@ struct NearSurface {
     id: u64,
     /// Whether the surface was near in this step.
     used: bool,
+    /// Revision of the surface for which the cache holds, and the movement of its points in that step, m.
+    revision: u64,
+    movement: f32,
     chunks: Vec<ChunkCache>,
+}
+
+impl NearSurface {
+    fn new(surface: &TriangleSurface) -> Self {
+        Self {
+            id: surface.id,
+            used: true,
+            revision: surface.revision(),
+            movement: surface.max_movement(),
+            chunks: Vec::new(),
+        }
+    }
+
+    /// Uses the cache in this step, after adapting it to the movement of the surface.
+    fn renew(&mut self, surface: &TriangleSurface) {
+        self.used = true;
+        let (revision, movement) = (surface.revision(), surface.max_movement());
+        if self.revision != revision {
+            let follows = self.revision + 1 == revision;
+            for chunk in &mut self.chunks {
+                match follows {
+                    true => chunk.shrink(movement, self.movement),
+                    false => chunk.clear(),
+                }
+            }
+            (self.revision, self.movement) = (revision, movement);
+        }
+    }
 }
 
 impl MeshContacts {
@@ -160,12 +236,8 @@ impl MeshContacts {
             let id = collider.surface.id;
             let known = self.surfaces.iter_mut().find(|near| near.id == id);
             match known {
-                Some(near) => near.used = true,
-                None => self.surfaces.push(NearSurface {
-                    id,
-                    used: true,
-                    chunks: Vec::new(),
-                }),
+                Some(near) => near.renew(&collider.surface),
+                None => self.surfaces.push(NearSurface::new(&collider.surface)),
             }
         }
         if self.near {
@@ -211,68 +283,6 @@ impl MeshContacts {
                 chunk.collide(&at_substep, first, ChunkParticles { x, d, start, w });
             });
         }
-    }
-}
-
-/// Triangle surface at one substep.
-struct SurfaceAtSubstep<'a> {
-    surface: &'a TriangleSurface,
-    /// Bounding box of the surface as a collider, with its friction and motion.
-    collider: ColliderAtSubstep,
-    thickness: f32,
-    /// Frames at the beginning and at the end of the substep: origin, and rotation from world axes to local axes.
-    frames: [(Vec3, Mat3); 2],
-}
-
-impl<'a> SurfaceAtSubstep<'a> {
-    fn new(collider: &'a MeshCollider, surface: &Surface, origin: Vec3, during: [u32; 2]) -> Self {
-        let thickness = surface.thickness.max(MIN_THICKNESS);
-        let surface = Surface {
-            thickness,
-            ..*surface
-        };
-        let bounding = collider.bounding_collider();
-        let frame = |pose: Pose| {
-            let to_local = Mat3::from_quat(pose.rotation).transpose();
-            (pose.translation - origin, to_local)
-        };
-        Self {
-            surface: &collider.surface,
-            collider: ColliderAtSubstep::new(&bounding, &surface, origin, during),
-            thickness,
-            frames: bounding.poses_at(during).map(frame),
-        }
-    }
-
-    /// Returns the bounding box, in the local frame, of a world-axis-aligned box at the beginning and at the end
-    /// of the substep.
-    fn local_box(&self, [low, high]: &Bounds) -> [Vec3; 2] {
-        let (low, high) = (Vec3::from(*low), Vec3::from(*high));
-        let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
-        let mut both = [Vec3::INFINITY, Vec3::NEG_INFINITY];
-        for (centre, to_local) in &self.frames {
-            let at = *to_local * (middle - *centre);
-            let reach = to_local.x_axis.abs() * half.x
-                + to_local.y_axis.abs() * half.y
-                + to_local.z_axis.abs() * half.z;
-            both = [both[0].min(at - reach), both[1].max(at + reach)];
-        }
-        both
-    }
-
-    /// Returns whether anything in a box may touch the surface in this substep.
-    fn may_touch(&self, swept: &Bounds) -> bool {
-        if self.surface.is_hollow() {
-            return true;
-        }
-        if !self.collider.may_touch_swept(swept) {
-            return false;
-        }
-        let [low, high] = self.local_box(swept);
-        let [from, to] = self.surface.bounds();
-        let reach = Vec3::splat(self.thickness);
-        // NaN counts as contact.
-        !((low - reach).cmpgt(to).any() || (high + reach).cmplt(from).any())
     }
 }
 

@@ -1,52 +1,41 @@
 //! Triangle surface that cloth collides with, in its own frame: a closed surface around a solid, or an open,
-//! two-sided one.
-//!
-//! The side of a closed surface on which a point lies follows from the nearest point of the surface and the
-//! pseudo-normal there: the triangle normal inside a triangle, the sum of both normals at an edge, the sum of all
-//! normals weighted by angle at a vertex (Bærentzen and Aanæs, "Signed distance computation using the angle
-//! weighted pseudonormal", 2005).
-//!
-//! Triangles near a box or a point are found with parry's bounding volume hierarchy. Results do not depend on
-//! how the tree was built, since leaves are compared one by one.
+//! two-sided one. Rigid, unless it is [deforming](TriangleSurface::deforming).
 
-use super::surface_error::SurfaceError;
-use crate::solver::{
-    collision::shape::Shape,
-    math::closest_point::{ClosestOnTriangle, Feature},
+use super::{
+    deformation::Deformation, normals::StoredNormals, surface_at::SurfaceAt,
+    surface_error::SurfaceError, tree::TriangleTree,
 };
+use crate::solver::collision::shape::Shape;
 use bevy::{math::Vec3, platform::collections::HashMap};
-use parry3d::{
-    bounding_volume::Aabb,
-    partitioning::{Bvh, BvhBuildStrategy, BvhNode},
-    transformation::try_convex_hull,
-};
+#[cfg(feature = "parry")]
+use parry3d::transformation::try_convex_hull;
 use std::{
     fmt,
     sync::atomic::{AtomicU64, Ordering},
 };
 
 /// A hull that encloses less than this fraction of its bounding cube counts as flat.
+#[cfg(feature = "parry")]
 const FLAT: f32 = 1e-6;
 
 /// Triangle surface that cloth collides with, in its own frame. Cloth is kept outside of a closed surface, and on
 /// its current side of an open one.
+#[derive(Clone)]
 pub struct TriangleSurface {
     /// Unique number of the surface.
     pub(super) id: u64,
+    /// Positions of the points, at the end of the step if it is deforming.
     pub(super) points: Vec<Vec3>,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// Unit normals of the triangles, outwards; 0 for triangles without area.
-    normals: Vec<Vec3>,
-    /// Pseudo-normals of the three edges of each triangle, edge k leading from corner k to the next; empty for an
-    /// open surface.
-    edge_normals: Vec<[Vec3; 3]>,
-    /// Pseudo-normals of the points; empty for an open surface.
-    point_normals: Vec<Vec3>,
-    /// Corners of the bounding box.
-    bounds: [Vec3; 2],
+    /// Normals of a rigid surface.
+    pub(super) normals: StoredNormals,
+    /// Movement of the points of a deforming surface.
+    pub(super) deformation: Option<Deformation>,
+    /// Whether it encloses a solid.
+    closed: bool,
     /// Whether cloth is kept inside (container).
     hollow: bool,
-    tree: Bvh,
+    pub(super) tree: TriangleTree,
 }
 
 impl fmt::Debug for TriangleSurface {
@@ -57,18 +46,6 @@ impl fmt::Debug for TriangleSurface {
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()
     }
-}
-
-/// Point of a surface closest to a query point.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ClosestPoint {
-    pub(super) triangle: u32,
-    /// Feature of the triangle on which the point lies.
-    pub(super) feature: Feature,
-    /// Position of the point, m.
-    pub(super) at: Vec3,
-    /// Squared distance to the query point, m².
-    pub(super) square: f32,
 }
 
 impl TriangleSurface {
@@ -93,43 +70,30 @@ impl TriangleSurface {
                 corners.swap(1, 2);
             }
         }
-        let corners_of = |corners: &[u32; 3]| corners.map(|i| points[i as usize]);
-        let normals = triangles.iter().map(|t| unit_normal(corners_of(t)));
-        let normals: Vec<Vec3> = normals.collect();
+        let normals = StoredNormals::new(&points, &triangles, closed);
+        let mut this = Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            points,
+            triangles,
+            normals,
+            deformation: None,
+            closed,
+            hollow: false,
+            tree: TriangleTree::default(),
+        };
+        let at = this.at_end();
         // Triangles without area are covered by their neighbours.
-        let with_area = triangles.iter().zip(&normals).enumerate();
-        let with_area = with_area.filter(|(_, (_, normal))| **normal != Vec3::ZERO);
-        let leaves = with_area.map(|(triangle, (corners, _))| {
-            let [a, b, c] = corners_of(corners);
-            (triangle, Aabb::new(a.min(b).min(c), a.max(b).max(c)))
-        });
-        let leaves: Vec<_> = leaves.collect();
+        let with_area = (0..this.triangles.len() as u32).filter(|i| at.normal(*i) != Vec3::ZERO);
+        let leaves: Vec<_> = with_area.map(|i| (i, at.triangle_box(i))).collect();
         if leaves.is_empty() {
             return Err(SurfaceError::NoTriangles);
         }
-        let low = leaves.iter().map(|(_, leaf)| leaf.mins);
-        let high = leaves.iter().map(|(_, leaf)| leaf.maxs);
-        let mut this = Self {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-            normals,
-            edge_normals: Vec::new(),
-            point_normals: Vec::new(),
-            bounds: [
-                low.fold(Vec3::INFINITY, Vec3::min),
-                high.fold(Vec3::NEG_INFINITY, Vec3::max),
-            ],
-            hollow: false,
-            tree: Bvh::from_iter(BvhBuildStrategy::Binned, leaves),
-            points,
-            triangles,
-        };
-        if closed {
-            this.find_pseudo_normals();
-        }
+        this.tree = TriangleTree::new(leaves);
         Ok(this)
     }
 
     /// Creates the convex hull of points.
+    #[cfg(feature = "parry")]
     pub fn convex_hull(points: &[Vec3]) -> Result<Self, SurfaceError> {
         if let Some(index) = points.iter().position(|point| !point.is_finite()) {
             return Err(SurfaceError::NonFinite { index });
@@ -161,21 +125,14 @@ impl TriangleSurface {
             for corners in &mut self.triangles {
                 corners.swap(1, 2);
             }
-            for [first, _, last] in &mut self.edge_normals {
-                std::mem::swap(first, last);
-            }
-            let edges = self.edge_normals.as_flattened_mut().iter_mut();
-            let all = self.normals.iter_mut().chain(edges);
-            for normal in all.chain(&mut self.point_normals) {
-                *normal = -*normal;
-            }
+            self.normals.reverse();
         }
         self
     }
 
     /// Returns whether the surface is closed, enclosing a solid.
     pub fn is_closed(&self) -> bool {
-        !self.edge_normals.is_empty()
+        self.closed
     }
 
     /// Returns whether cloth is kept inside.
@@ -201,163 +158,35 @@ impl TriangleSurface {
         once.map(|ends| ends.map(|i| self.points[i as usize]))
     }
 
-    /// Returns the corners of the bounding box.
+    /// Returns the corners of the bounding box, over the whole step if it is deforming.
     pub(super) fn bounds(&self) -> [Vec3; 2] {
-        self.bounds
+        self.tree.bounds()
     }
 
     /// Returns the smallest box centred at the origin that contains the surface.
     pub(super) fn bounding_cuboid(&self) -> Shape {
-        let half_size = self.bounds[0].abs().max(self.bounds[1].abs());
+        let [low, high] = self.bounds();
+        let half_size = low.abs().max(high.abs());
         Shape::Cuboid { half_size }
     }
 
-    #[inline]
-    pub(super) fn corners(&self, triangle: u32) -> [Vec3; 3] {
-        self.triangles[triangle as usize].map(|i| self.points[i as usize])
+    /// Returns the surface at the end of the step.
+    pub(super) fn at_end(&self) -> SurfaceAt<'_> {
+        SurfaceAt::new(self, 0.0)
     }
 
-    #[inline]
-    pub(super) fn normal(&self, triangle: u32) -> Vec3 {
-        self.normals[triangle as usize]
-    }
-
-    /// Appends the triangles with a bounding box that overlaps a box, in ascending order.
-    pub(super) fn find(&self, [low, high]: [Vec3; 2], found: &mut Vec<u32>) {
+    /// Appends the triangles with a bounding box that overlaps a box, at any time of the step, in ascending order.
+    pub(super) fn find(&self, bounds: [Vec3; 2], found: &mut Vec<u32>) {
         let first = found.len();
-        found.extend(self.tree.leaves(|node| overlaps(node, low, high)));
+        let start = SurfaceAt::new(self, 1.0);
+        self.tree
+            .find(bounds, |triangle| start.box_until_end(triangle), found);
         found[first..].sort_unstable();
     }
 
-    /// Returns the point of one triangle that is closest to a point.
-    #[inline]
-    pub(super) fn nearest_on(&self, triangle: u32, to: Vec3) -> ClosestPoint {
-        let corners = self.corners(triangle);
-        let closest = ClosestOnTriangle::new(corners, to);
-        let (at, feature) = (closest.position(corners), closest.feature);
-        ClosestPoint {
-            triangle,
-            feature,
-            at,
-            square: (to - at).length_squared(),
-        }
-    }
-
-    /// Returns the point of the surface that is closest to a point.
-    pub(super) fn nearest(&self, to: Vec3) -> Option<ClosestPoint> {
-        let apart = |node: &BvhNode, _: f32| {
-            let beside = (node.mins() - to).max(to - node.maxs()).max(Vec3::ZERO);
-            beside.length_squared()
-        };
-        let square = |triangle, _| Some(self.nearest_on(triangle, to).square);
-        let (_, square) = self.tree.find_best(f32::MAX, apart, square)?;
-        // The tree is unordered, so ties are resolved by the index of the triangle.
-        let reach = square.sqrt();
-        let reach = reach + 16.0 * f32::EPSILON * (reach + to.abs().max_element());
-        let mut best: Option<ClosestPoint> = None;
-        for triangle in self
-            .tree
-            .leaves(|node| overlaps(node, to - reach, to + reach))
-        {
-            let other = self.nearest_on(triangle, to);
-            let better = best
-                .is_none_or(|best| (other.square, other.triangle) < (best.square, best.triangle));
-            if better {
-                best = Some(other);
-            }
-        }
-        best
-    }
-
-    /// Returns the pseudo-normal at a point of a closed surface, or the triangle normal of an open one.
-    #[inline]
-    pub(super) fn pseudo_normal(&self, near: &ClosestPoint) -> Vec3 {
-        let triangle = near.triangle as usize;
-        match near.feature {
-            _ if self.edge_normals.is_empty() => self.normals[triangle],
-            Feature::Face | Feature::Degenerate => self.normals[triangle],
-            Feature::Edge(k) => self.edge_normals[triangle][k],
-            Feature::Corner(k) => self.point_normals[self.triangles[triangle][k] as usize],
-        }
-    }
-
-    /// Returns the signed distance from a closed surface, m (negative inside), and its unit gradient, given the
-    /// closest point.
-    #[inline]
-    pub(super) fn signed_distance(&self, near: &ClosestPoint, point: Vec3) -> (f32, Vec3) {
-        let away = point - near.at;
-        let distance = near.square.sqrt();
-        let pseudo = self.pseudo_normal(near);
-        if distance > 0.0 {
-            let side = if pseudo.dot(away) < 0.0 { -1.0 } else { 1.0 };
-            (distance * side, away * (side / distance))
-        } else {
-            (0.0, self.normals[near.triangle as usize])
-        }
-    }
-
-    /// Returns the signed distance of a point from a closed surface, m; negative inside.
+    /// Returns the signed distance of a point from a closed surface at the end of the step, m; negative inside.
     pub fn distance(&self, point: Vec3) -> f32 {
-        let near = self.nearest(point);
-        near.map_or(f32::INFINITY, |near| self.signed_distance(&near, point).0)
-    }
-
-    fn find_pseudo_normals(&mut self) {
-        self.point_normals = vec![Vec3::ZERO; self.points.len()];
-        // Sum in the order of triangles, for deterministic results.
-        for (triangle, &indices) in self.triangles.iter().enumerate() {
-            let corners = self.corners(triangle as u32);
-            for k in 0..3 {
-                let along = corners[(k + 1) % 3] - corners[k];
-                let back = corners[(k + 2) % 3] - corners[k];
-                let lengths = (along.length_squared() * back.length_squared()).sqrt();
-                if lengths > 0.0 {
-                    let angle = arc_cosine(along.dot(back) / lengths);
-                    self.point_normals[indices[k] as usize] += self.normals[triangle] * angle;
-                }
-            }
-        }
-        // Both triangles of an edge share one sum, so its bits are the same on both sides.
-        let mut sums: HashMap<[u32; 2], Vec3> = HashMap::default();
-        let edges = |corners: [u32; 3]| {
-            [0, 1, 2].map(|k| {
-                let (from, to) = (corners[k], corners[(k + 1) % 3]);
-                [from.min(to), from.max(to)]
-            })
-        };
-        for (corners, normal) in self.triangles.iter().zip(&self.normals) {
-            for edge in edges(*corners) {
-                *sums.entry(edge).or_default() += *normal;
-            }
-        }
-        let sum_of = |edge: [u32; 2]| sums.get(&edge).copied().unwrap_or_default();
-        self.edge_normals = (self.triangles.iter())
-            .map(|&corners| edges(corners).map(sum_of))
-            .collect();
-    }
-}
-
-/// Returns the unit normal of a triangle; 0 without area.
-fn unit_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
-    let across = (b - a).cross(c - a);
-    let length = across.length();
-    if length > 0.0 && length.is_finite() {
-        across / length
-    } else {
-        Vec3::ZERO
-    }
-}
-
-/// Computes the arc cosine to within 7·10⁻⁵ (Abramowitz and Stegun, 4.4.45), using only + − × ÷ √, so that
-/// pseudo-normals have the same bits on all platforms.
-pub(super) fn arc_cosine(cosine: f32) -> f32 {
-    let x = cosine.abs().min(1.0);
-    let series = 1.570_728_8 + x * (-0.212_114_4 + x * (0.074_261 - x * 0.018_729_3));
-    let angle = (1.0 - x).sqrt() * series;
-    if cosine < 0.0 {
-        std::f32::consts::PI - angle
-    } else {
-        angle
+        self.at_end().distance(point)
     }
 }
 
@@ -372,11 +201,6 @@ fn volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f32 {
         })
         .sum();
     sixfold / 6.0
-}
-
-/// Returns whether a node of the tree overlaps a box.
-fn overlaps(node: &BvhNode, low: Vec3, high: Vec3) -> bool {
-    node.mins().cmple(high).all() && node.maxs().cmpge(low).all()
 }
 
 /// Returns whether each edge has one triangle on both sides, with consistent winding order.

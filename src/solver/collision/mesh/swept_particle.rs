@@ -5,7 +5,12 @@
     reason = "comparisons with NaN must be false"
 )]
 
-use super::{SurfaceAtSubstep, TriangleSurface, group::reach, surface::ClosestPoint, triangle};
+use super::{
+    group::reach,
+    surface_at::{ClosestPoint, SurfaceAt},
+    surface_at_substep::SurfaceAtSubstep,
+    triangle::{self, Crossing},
+};
 use bevy::math::Vec3;
 
 /// Number of impacts resolved per substep before the particle is returned to its start position.
@@ -30,24 +35,24 @@ pub(super) struct SweptParticle<'a> {
     pub(super) position: Vec3,
     /// Displacement in this substep, m.
     pub(super) displacement: Vec3,
+    /// Upper bound on the movement of the triangles near it in this substep, in the frame of the surface, m.
+    pub(super) surface_movement: f32,
 }
 
-/// Crossing of a path and a triangle.
+/// Crossing of the path and a triangle.
 struct TriangleHit {
     triangle: u32,
-    /// Fraction of the path before the crossing.
-    time: f32,
-    /// 1 if the path comes from the front of the triangle, −1 if from its back.
-    side: f32,
+    crossing: Crossing,
 }
 
 impl SweptParticle<'_> {
     /// Resolves the contacts with the triangles in `near`, a superset of those within reach. Returns whether the
     /// particle was moved; `None` if no triangle is near enough to tell on which side the particle is.
     pub(super) fn collide(&mut self, near: &[u32]) -> Option<bool> {
-        let surface = self.at_substep.surface;
+        let surface = self.at_substep.now;
         let thickness = self.at_substep.thickness;
-        let reach = reach(thickness, (self.local - self.from).length());
+        let movement = (self.local - self.from).length() + self.surface_movement;
+        let reach = reach(thickness, movement);
         let stopped = self.stop_at_impacts(near);
         let mut touched = TouchedTriangles::default();
         let nearest = touched.find(surface, near, self.local, thickness);
@@ -61,24 +66,36 @@ impl SweptParticle<'_> {
     /// Stops the particle at the first triangle on its path, and again where the contact response leads through
     /// another triangle. Returns whether it was stopped.
     fn stop_at_impacts(&mut self, near: &[u32]) -> bool {
-        let surface = self.at_substep.surface;
-        let mut from = self.from;
+        let now = self.at_substep.now;
+        let (mut before, mut from) = (self.at_substep.before, self.from);
         for impact in 0..=MAX_IMPACTS {
-            let Some(hit) = first_hit(surface, near, from, self.local) else {
+            let Some(hit) = first_hit([before, now], near, from, self.local) else {
                 return impact > 0;
             };
+            let Crossing {
+                time,
+                front,
+                weights,
+            } = hit.crossing;
             if impact == MAX_IMPACTS {
-                self.return_to_start();
+                self.return_to_start(&hit);
                 break;
             }
-            let normal = surface.normal(hit.triangle) * hit.side;
-            let [corner, ..] = surface.corners(hit.triangle);
+            let normal = now.normal(hit.triangle) * if front { 1.0 } else { -1.0 };
+            let [corner, ..] = now.corners(hit.triangle);
             let path = self.local - from;
             let depth = self.at_substep.thickness - normal.dot(self.local - corner);
-            self.respond(from + path * hit.time, normal, depth);
+            let movement = self.at_substep.movement_at(hit.triangle, weights);
+            self.respond(from + path * time, normal, depth, movement);
             // Restart shortly before the impact, on the part of the path that crosses nothing. A point above the
             // triangle might already be behind the next one.
-            from += path * (hit.time * BEFORE);
+            let passed = time * BEFORE;
+            from += path * passed;
+            if impact == 0 && self.at_substep.is_deforming() {
+                // From here on, in front of the triangle where it is at the end of the substep.
+                from += movement * (1.0 - passed);
+                before = now;
+            }
         }
         true
     }
@@ -90,25 +107,29 @@ impl SweptParticle<'_> {
         nearest: &ClosestPoint,
         touched: &TouchedTriangles,
     ) -> bool {
-        let surface = self.at_substep.surface;
-        let thickness = self.at_substep.thickness;
+        let at_substep = self.at_substep;
+        let (surface, thickness) = (at_substep.now, at_substep.thickness);
         let (distance, normal) = self.signed_distance(nearest);
         let depth = thickness - distance;
         if !(depth > 0.0) {
             return false;
         }
-        self.respond(self.local, normal, depth);
+        let movement = at_substep.movement_at(nearest.triangle, nearest.weights);
+        self.respond(self.local, normal, depth, movement);
         let touched = touched.triangles[..touched.count].iter();
         for &triangle in touched.filter(|&&triangle| triangle != nearest.triangle) {
             let other = surface.nearest_on(triangle, self.local);
             let (distance, normal) = self.signed_distance(&other);
             // At a thin part the particle is also near the triangles of the far side, but behind them: no contact.
             if distance > 0.0 && distance < thickness {
-                self.respond(self.local, normal, thickness - distance);
+                let movement = at_substep.movement_at(triangle, other.weights);
+                self.respond(self.local, normal, thickness - distance, movement);
             }
         }
-        if !surface.is_closed() && first_hit(surface, near, self.from, self.local).is_some() {
-            self.return_to_start();
+        if !at_substep.is_closed()
+            && let Some(hit) = first_hit(at_substep.path(), near, self.from, self.local)
+        {
+            self.return_to_start(&hit);
         }
         true
     }
@@ -116,8 +137,8 @@ impl SweptParticle<'_> {
     /// Returns the distance to a point of the surface, negative on the wrong side of a closed surface, and the
     /// direction out.
     fn signed_distance(&self, near: &ClosestPoint) -> (f32, Vec3) {
-        let surface = self.at_substep.surface;
-        if surface.is_closed() {
+        let surface = self.at_substep.now;
+        if self.at_substep.is_closed() {
             return surface.signed_distance(near, self.local);
         }
         let distance = near.square.sqrt();
@@ -125,40 +146,48 @@ impl SweptParticle<'_> {
             return (distance, (self.local - near.at) / distance);
         }
         let normal = surface.normal(near.triangle);
-        let from = normal.dot(self.from - near.at);
+        let movement = self.at_substep.movement_at(near.triangle, near.weights);
+        let from = normal.dot(self.from + movement - near.at);
         (0.0, if from < 0.0 { -normal } else { normal })
     }
 
     /// Pushes the particle out if it is on the wrong side of a closed surface. Returns its signed distance before,
     /// m.
     pub(super) fn push_out_if_inside(&mut self) -> f32 {
-        let surface = self.at_substep.surface;
+        let surface = self.at_substep.now;
         let Some(near) = surface.nearest(self.local) else {
             return 0.0;
         };
         let (distance, normal) = surface.signed_distance(&near, self.local);
         if distance < 0.0 {
             let depth = self.at_substep.thickness - distance;
-            self.respond(self.local, normal, depth);
+            let movement = self.at_substep.movement_at(near.triangle, near.weights);
+            self.respond(self.local, normal, depth, movement);
             self.clamp_displacement();
         }
         distance
     }
 
-    /// Applies the response to a contact given in the frame of the surface.
-    fn respond(&mut self, at: Vec3, normal: Vec3, depth: f32) {
+    /// Applies the response to a contact given in the frame of the surface, with a point of the surface that moves by
+    /// `movement` in that frame.
+    fn respond(&mut self, at: Vec3, normal: Vec3, depth: f32, movement: Vec3) {
         let collider = &self.at_substep.collider;
-        let [push_out, approach, friction] = collider.respond(self.displacement, at, normal, depth);
+        // The response depends on the displacement relative to the surface only.
+        let relative = self.displacement - self.at_substep.to_world(movement);
+        let [push_out, approach, friction] = collider.respond(relative, at, normal, depth);
         self.position = self.position + push_out - friction;
         self.displacement = self.displacement - approach - friction;
         self.local = collider.local_point(self.position);
     }
 
-    /// Returns the particle to its position at the beginning of the substep, relative to the surface.
-    fn return_to_start(&mut self) {
-        self.position = self.at_substep.collider.world_point(self.from);
+    /// Returns the particle to its position at the beginning of the substep, relative to a triangle that it hit.
+    fn return_to_start(&mut self, hit: &TriangleHit) {
+        let at_substep = self.at_substep;
+        let near = at_substep.before.nearest_on(hit.triangle, self.from);
+        let back = self.from + at_substep.movement_at(hit.triangle, near.weights);
+        self.position = at_substep.collider.world_point(back);
         self.displacement = self.position - self.start;
-        self.local = self.from;
+        self.local = back;
     }
 
     /// Limits the displacement to the length of the actual movement. Returns true, for chaining.
@@ -182,7 +211,7 @@ impl TouchedTriangles {
     /// Collects the triangles nearer than the thickness. Returns the point nearest to `to` on all triangles.
     fn find(
         &mut self,
-        surface: &TriangleSurface,
+        surface: SurfaceAt,
         near: &[u32],
         to: Vec3,
         thickness: f32,
@@ -202,26 +231,20 @@ impl TouchedTriangles {
     }
 }
 
-/// Returns the first triangle that a path crosses; in a closed surface, only crossings from the outside count.
-fn first_hit(surface: &TriangleSurface, near: &[u32], from: Vec3, to: Vec3) -> Option<TriangleHit> {
-    let closed = surface.is_closed();
+/// Returns the first triangle that a path crosses while the surface moves from the first state to the second; in a closed
+/// surface, only crossings from the outside count.
+fn first_hit(surface: [SurfaceAt; 2], near: &[u32], from: Vec3, to: Vec3) -> Option<TriangleHit> {
+    let [before, now] = surface;
+    let closed = now.surface().is_closed();
     let mut first: Option<TriangleHit> = None;
     for &triangle in near {
-        let crossing = triangle::crossing(
-            surface.corners(triangle),
-            surface.normal(triangle),
-            from,
-            to,
-        );
-        let Some((time, front)) = crossing else {
+        let ends = [before.triangle(triangle), now.triangle(triangle)];
+        let Some(crossing) = triangle::crossing(ends.each_ref(), from, to) else {
             continue;
         };
-        if (front || !closed) && first.as_ref().is_none_or(|first| time < first.time) {
-            first = Some(TriangleHit {
-                triangle,
-                time,
-                side: if front { 1.0 } else { -1.0 },
-            });
+        let is_first = (first.as_ref()).is_none_or(|first| crossing.time < first.crossing.time);
+        if (crossing.front || !closed) && is_first {
+            first = Some(TriangleHit { triangle, crossing });
         }
     }
     first

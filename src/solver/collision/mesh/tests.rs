@@ -44,15 +44,15 @@ fn the_closest_point_and_all_triangles_in_a_box_are_found() {
     assert!(!soup.is_closed());
     for i in 0..300 {
         let at = point(i, 11) * 4.0;
-        let found = soup.nearest(at).unwrap();
-        let all = (0..100).map(|triangle| soup.nearest_on(triangle, at).square);
+        let found = soup.at_end().nearest(at).unwrap();
+        let all = (0..100).map(|triangle| soup.at_end().nearest_on(triangle, at).square);
         assert_eq!(found.square, all.fold(f32::INFINITY, f32::min));
         let (low, high) = (at - 0.5, at + 0.5);
         let mut near = Vec::new();
         soup.find([low, high], &mut near);
         assert!(near.is_sorted());
         for triangle in 0..100 {
-            let inside = soup.nearest_on(triangle, at);
+            let inside = soup.at_end().nearest_on(triangle, at);
             if (inside.at - at).abs().max_element() <= 0.5 {
                 assert!(near.contains(&triangle));
             }
@@ -98,7 +98,7 @@ fn a_heightfield_is_solid_below_and_a_hull_is_closed() {
 fn the_arc_cosine_is_accurate_enough_for_pseudo_normals() {
     for i in 0..=1000 {
         let cosine = i as f32 / 500.0 - 1.0;
-        let found = surface::arc_cosine(cosine);
+        let found = normals::arc_cosine(cosine);
         assert!((found - cosine.acos()).abs() < 1e-4, "{cosine}: {found}");
     }
 }

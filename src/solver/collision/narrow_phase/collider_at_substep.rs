@@ -320,7 +320,6 @@ impl ColliderAtSubstep {
     }
 
     /// Transforms a point from the frame of the shape at the end of the substep.
-    #[cfg(feature = "parry")]
     pub(in crate::solver) fn world_point(&self, local: Vec3) -> Vec3 {
         self.centre + self.to_world * local
     }

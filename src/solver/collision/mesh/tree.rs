@@ -1,0 +1,213 @@
+//! Bounding volume hierarchy of triangles, which can be refitted when they have moved.
+//!
+//! The nodes are stored depth first, so that a query walks forward through them and a refit walks back.
+
+use bevy::math::{Vec3, Vec3A};
+
+/// Largest number of triangles in a leaf.
+const LEAF: usize = 4;
+
+/// Depth that no tree reaches: each level halves the number of triangles, of which there are fewer than 2³².
+const MAX_DEPTH: usize = 33;
+
+/// Corners of a box.
+pub(super) type TriangleBox = [Vec3A; 2];
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bounds: TriangleBox,
+    /// Index of the first node behind this one and its descendants.
+    next: u32,
+    /// Range of the triangles of a leaf in [`TriangleTree::order`]; empty for an inner node.
+    first: u32,
+    count: u32,
+}
+
+/// Bounding volume hierarchy of triangles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TriangleTree {
+    nodes: Vec<Node>,
+    /// Triangles, leaf by leaf.
+    order: Vec<u32>,
+}
+
+impl TriangleTree {
+    /// Creates a tree of triangles with these boxes, split at the medians of the longest axis.
+    pub(super) fn new(mut triangles: Vec<(u32, TriangleBox)>) -> Self {
+        let mut tree = Self {
+            nodes: Vec::with_capacity(triangles.len()),
+            order: Vec::with_capacity(triangles.len()),
+        };
+        if !triangles.is_empty() {
+            tree.add(&mut triangles);
+        }
+        tree
+    }
+
+    /// Adds a subtree of these triangles.
+    fn add(&mut self, triangles: &mut [(u32, TriangleBox)]) {
+        let index = self.nodes.len();
+        let is_leaf = triangles.len() <= LEAF;
+        self.nodes.push(Node {
+            bounds: union(triangles.iter().map(|(_, bounds)| *bounds)),
+            next: 0,
+            first: self.order.len() as u32,
+            count: if is_leaf { triangles.len() as u32 } else { 0 },
+        });
+        if is_leaf {
+            self.order
+                .extend(triangles.iter().map(|(triangle, _)| triangle));
+        } else {
+            let centre = |[low, high]: &TriangleBox| *low + *high;
+            let [low, high] = union(triangles.iter().map(|(_, bounds)| [centre(bounds); 2]));
+            let size = high - low;
+            let axis = (0..3)
+                .max_by(|&a, &b| size[a].total_cmp(&size[b]))
+                .unwrap_or(0);
+            let middle = triangles.len() / 2;
+            triangles.select_nth_unstable_by(middle, |(i, a), (j, b)| {
+                let along = centre(a)[axis].total_cmp(&centre(b)[axis]);
+                along.then(i.cmp(j))
+            });
+            let (lower, upper) = triangles.split_at_mut(middle);
+            self.add(lower);
+            self.add(upper);
+        }
+        self.nodes[index].next = self.nodes.len() as u32;
+    }
+
+    /// Updates all boxes after triangles have moved.
+    pub(super) fn refit(&mut self, box_of: impl Fn(u32) -> TriangleBox) {
+        for index in (0..self.nodes.len()).rev() {
+            let Node { first, count, .. } = self.nodes[index];
+            self.nodes[index].bounds = if count > 0 {
+                let own = &self.order[first as usize..(first + count) as usize];
+                union(own.iter().map(|&triangle| box_of(triangle)))
+            } else {
+                let lower = &self.nodes[index + 1];
+                union([lower.bounds, self.nodes[lower.next as usize].bounds].into_iter())
+            };
+        }
+    }
+
+    /// Returns the box around all triangles.
+    pub(super) fn bounds(&self) -> [Vec3; 2] {
+        let empty = [Vec3A::INFINITY, Vec3A::NEG_INFINITY];
+        let root = self.nodes.first();
+        root.map_or(empty, |root| root.bounds).map(Vec3::from)
+    }
+
+    /// Appends the triangles with a box that overlaps this one.
+    pub(super) fn find(
+        &self,
+        [low, high]: [Vec3; 2],
+        box_of: impl Fn(u32) -> TriangleBox,
+        found: &mut Vec<u32>,
+    ) {
+        let wanted = [Vec3A::from(low), Vec3A::from(high)];
+        let mut index = 0;
+        while let Some(node) = self.nodes.get(index) {
+            if !overlap(&node.bounds, &wanted) {
+                index = node.next as usize;
+                continue;
+            }
+            let own = &self.order[node.first as usize..(node.first + node.count) as usize];
+            let near = own.iter().copied();
+            found.extend(near.filter(|&triangle| overlap(&box_of(triangle), &wanted)));
+            index += 1;
+        }
+    }
+
+    /// Calls `visit` with triangles near a point, nearer ones first as far as their boxes tell. It returns the square
+    /// of the distance beyond which triangles do not matter any more.
+    pub(super) fn visit_near(&self, to: Vec3, mut visit: impl FnMut(u32) -> f32) {
+        let to = Vec3A::from(to);
+        let square = |node: &Node| {
+            let [low, high] = node.bounds;
+            let beside = (low - to).max(to - high).max(Vec3A::ZERO);
+            beside.length_squared()
+        };
+        let mut limit = f32::INFINITY;
+        let mut stack = [(0, 0.0); MAX_DEPTH + 1];
+        let mut count = usize::from(!self.nodes.is_empty());
+        while count > 0 {
+            count -= 1;
+            let (index, distance) = stack[count];
+            if distance > limit {
+                continue;
+            }
+            let node = &self.nodes[index];
+            if node.count > 0 {
+                for k in node.first..node.first + node.count {
+                    limit = visit(self.order[k as usize]);
+                }
+                continue;
+            }
+            let lower = index + 1;
+            let upper = self.nodes[lower].next as usize;
+            let both = [lower, upper].map(|child| (child, square(&self.nodes[child])));
+            let [near, far] = match both[0].1 <= both[1].1 {
+                true => both,
+                false => [both[1], both[0]],
+            };
+            stack[count] = far;
+            stack[count + 1] = near;
+            count += 2;
+        }
+    }
+}
+
+/// Returns the box around boxes.
+#[inline(always)]
+fn union(boxes: impl Iterator<Item = TriangleBox>) -> TriangleBox {
+    let mut all = [Vec3A::INFINITY, Vec3A::NEG_INFINITY];
+    for [low, high] in boxes {
+        all = [all[0].min(low), all[1].max(high)];
+    }
+    all
+}
+
+#[inline(always)]
+fn overlap([low, high]: &TriangleBox, [from, to]: &TriangleBox) -> bool {
+    (low.cmple(*to) & high.cmpge(*from)).all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::math::noise::noise_point as point;
+
+    /// Returns boxes of up to 0.2 m at random places.
+    fn boxes(seed: usize) -> Vec<(u32, TriangleBox)> {
+        let box_at = |i: usize| {
+            let low = Vec3A::from(point(i, seed) * 3.0);
+            [low, low + Vec3A::from(point(i, seed + 3).abs() * 0.2)]
+        };
+        (0..301).map(|i| (i as u32, box_at(i))).collect()
+    }
+
+    #[test]
+    fn a_refitted_tree_finds_triangles_where_they_are_now() {
+        let mut tree = TriangleTree::new(boxes(1));
+        let moved = boxes(20);
+        let box_of = |triangle: u32| moved[triangle as usize].1;
+        tree.refit(box_of);
+        for i in 0..50 {
+            let at = point(i, 40) * 3.0;
+            let wanted = [at - 0.4, at + 0.4];
+            let mut found = Vec::new();
+            tree.find(wanted, box_of, &mut found);
+            found.sort_unstable();
+            let near = |triangle: &u32| overlap(&box_of(*triangle), &wanted.map(Vec3A::from));
+            assert_eq!(found, (0..301).filter(near).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn an_empty_tree_has_nothing_near() {
+        let tree = TriangleTree::new(Vec::new());
+        tree.visit_near(Vec3::ZERO, |_| panic!("there is no triangle"));
+        tree.find([Vec3::ZERO; 2], |_| [Vec3A::ZERO; 2], &mut Vec::new());
+        assert_eq!(tree.bounds(), [Vec3::INFINITY, Vec3::NEG_INFINITY]);
+    }
+}
