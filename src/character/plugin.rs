@@ -9,8 +9,9 @@ use crate::{
         rules::{ClothRules, apply_rules},
         skeleton::ClothSkin,
         skeleton_colliders::{
-            GeneratedFor, SkeletonColliders, generate_colliders, remove_colliders,
+            GeneratedFor, SkeletonColliders, SkeletonShape, generate_colliders, remove_colliders,
         },
+        skinned_surface::move_skinned_surfaces,
         teleport::{catch_up_with_frame, request_teleport, teleport},
         track_anchors::track_anchors,
     },
@@ -35,6 +36,7 @@ impl Plugin for CharacterPlugin {
             .register_type::<ClothPaint>()
             .register_type::<ClothMaxDistance>()
             .register_type::<SkeletonColliders>()
+            .register_type::<SkeletonShape>()
             .register_type::<GeneratedFor>()
             .register_type::<ClothInertia>()
             .register_type::<TeleportCloth>()
@@ -46,7 +48,13 @@ impl Plugin for CharacterPlugin {
             )
             .add_systems(
                 StepSchedule::Prepare,
-                catch_up_with_frame.in_set(PrepareSystems::CatchUp),
+                (
+                    catch_up_with_frame.in_set(PrepareSystems::CatchUp),
+                    // Before the primitives: those write `LastPose` of an entity with both kinds of collider.
+                    move_skinned_surfaces
+                        .after(PrepareSystems::EndPause)
+                        .before(PrepareSystems::Colliders),
+                ),
             )
             .add_systems(
                 FrameSchedule::Build,

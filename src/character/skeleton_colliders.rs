@@ -1,46 +1,66 @@
-//! Generates capsule colliders around the limbs of a character from its skinned mesh.
+//! Generates the colliders of a character from its skinned mesh.
 
 use crate::{
-    character::{skeleton::ClothSkin, skin_weights::joint_attributes},
-    cloth::source::ClothSource,
-    collision::{collider::ClothCollider, layers::ClothLayers},
+    character::{limbs::limbs, skeleton::ClothSkin, skinned_surface::SkinnedSurface},
+    cloth::{Cloth, source::ClothSource},
+    collision::{
+        collider::{ClothCollider, LastPose},
+        layers::ClothLayers,
+    },
     mesh::Limb,
+    solver::Friction,
 };
 use bevy::{
-    mesh::{
-        VertexAttributeValues,
-        skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
-    },
+    mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
     prelude::*,
 };
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
 
-/// Capsule colliders around the limbs of a character. On an entity with a [`Mesh3d`] and a skeleton
-/// ([`SkinnedMesh`]), each joint gets up to three children with a [`ClothCollider`], fitted by least squares to the
-/// vertices that it moves, so that nearly all lie inside. The colliders are generated as soon as the mesh is loaded, and removed with this component or with the mesh.
+/// Shape of the colliders of a character.
+#[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[reflect(Default, Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
+pub enum SkeletonShape {
+    /// Tapered capsules around the limbs, one to three per joint, fitted by least squares to the vertices that it moves.
+    /// Fast and smooth; fingers, ears and folds of skin are rounded off.
+    #[default]
+    Capsules,
+    /// Triangles of the mesh, skinned in each step: exact, at about ten times the cost of capsules. A closed mesh is
+    /// solid; at an open one, such as a shirt, cloth stays on its current side.
+    Mesh,
+}
+
+/// Colliders of a character, on an entity with a [`Mesh3d`] and a skeleton ([`SkinnedMesh`]). They are generated as soon
+/// as the mesh is loaded, and removed with this component: capsules, which are children of the joints, or the triangles
+/// of the mesh.
 ///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_drape::{character::SkeletonColliders, prelude::*};
-/// # fn spawn(mut commands: Commands, body: Entity) {
+/// # fn spawn(mut commands: Commands, body: Entity, giant: Entity) {
 /// commands.entity(body).insert(SkeletonColliders::default());
+/// commands.entity(giant).insert(SkeletonColliders::mesh());
 /// # }
 /// ```
 ///
-/// For a model from a file, [`ClothRules::colliders`](crate::character::ClothRules::colliders) finds the mesh by its name.
+/// For a model from a file, [`ClothRules::colliders`](crate::character::ClothRules::colliders) and
+/// [`ClothRules::mesh_colliders`](crate::character::ClothRules::mesh_colliders) find the mesh by its name.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct SkeletonColliders {
-    /// Scale of the fitted radii. 0.1 to 10, default 1.
+    /// Capsules, or the triangles of the mesh. Default capsules.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub shape: SkeletonShape,
+    /// Scale of the fitted radii of capsules. 0.1 to 10, default 1.
     pub thickness: f32,
-    /// Smallest radius of a capsule, in the bind pose, m: excludes fingers. 0 or more, default
-    /// 0.02.
+    /// Smallest radius of a capsule, in the bind pose, m: excludes fingers. 0 or more, default 0.02.
     pub min_radius: f32,
     /// Smallest weight of a joint on a vertex for the vertex to belong to it, 0 to 1. A vertex also belongs to the joint
-    /// with its largest weight. Default 0.4.
+    /// with its largest weight. For capsules only. Default 0.4.
     pub min_weight: f32,
     /// Static friction coefficient, as in [`ClothCollider`]. 0 or more, default 0.5.
     pub static_friction: f32,
@@ -54,6 +74,7 @@ impl Default for SkeletonColliders {
     fn default() -> Self {
         let collider = ClothCollider::default();
         Self {
+            shape: SkeletonShape::default(),
             thickness: 1.0,
             min_radius: 0.02,
             min_weight: 0.4,
@@ -87,7 +108,7 @@ pub(crate) fn generate_colliders(
         &Mesh3d,
         &SkinnedMesh,
         Option<&GeneratedColliders>,
-        (Option<&ClothSource>, Option<&ClothSkin>),
+        (Has<Cloth>, Option<&ClothSource>, Option<&ClothSkin>),
     )>,
     existing: Query<(Entity, &GeneratedFor)>,
     names: Query<&Name>,
@@ -96,11 +117,18 @@ pub(crate) fn generate_colliders(
     inverse: Option<Res<Assets<SkinnedMeshInverseBindposes>>>,
     mut commands: Commands,
 ) {
-    for (entity, settings, mesh, skinned, generated, (source, skin)) in &bodies {
-        // Use the original mesh and skin of an entity that has become cloth.
+    for (entity, settings, mesh, skinned, generated, (is_cloth, source, skin)) in &bodies {
+        let is_mesh = settings.shape == SkeletonShape::Mesh;
         let original = skin.and_then(|skin| skin.original(Some(skinned)));
-        let skinned = original.as_ref().unwrap_or(skinned);
-        let mesh = ClothSource::original(source, mesh);
+        let (mesh, skinned) = match is_mesh {
+            // The mesh of the cloth tells which triangles are not cloth.
+            true if is_cloth && source.is_none_or(|source| source.own != mesh.0) => continue,
+            true => (&mesh.0, skinned),
+            false => {
+                let skinned = original.as_ref().unwrap_or(skinned);
+                (ClothSource::original(source, mesh), skinned)
+            }
+        };
         let is_current = generated.is_some_and(|generated| {
             generated.from == *settings
                 && generated.mesh == mesh.id()
@@ -109,25 +137,23 @@ pub(crate) fn generate_colliders(
         if is_current {
             continue;
         }
-        let loaded = inverse.as_ref();
-        let loaded = loaded.and_then(|inverse| inverse.get(&skinned.inverse_bindposes));
+        let loaded = (inverse.as_ref()).and_then(|all| all.get(&skinned.inverse_bindposes));
         let (Some(mesh_asset), Some(inverse)) = (meshes.get(mesh), loaded) else {
             continue;
         };
         // Also removes colliders that were saved with the scene.
         let existing = existing.iter().filter(|(_, body)| body.0 == entity);
         despawn(existing.map(|(collider, _)| collider), &mut commands);
-        let limbs = limbs(mesh_asset, skinned, inverse, settings, &parents);
-        match &limbs {
-            Ok(limbs) if limbs.is_empty() => warn!(
-                "cloth colliders of {entity}: no joint moves enough of its mesh for a capsule; \
-                 lower min_radius or min_weight"
-            ),
-            Ok(_) => {}
-            Err(reason) => error!("cloth colliders of {entity} are not generated: {reason}"),
+        let mut colliders = Vec::new();
+        if is_mesh {
+            let surface = SkinnedSurface::read(entity, mesh_asset, skinned, inverse);
+            set_surface(entity, surface.map(Some), &mut commands);
+        } else {
+            set_surface(entity, Ok(None), &mut commands);
+            let fitted = limbs(mesh_asset, skinned, inverse, settings, &parents);
+            let limbs = report_limbs(entity, fitted);
+            colliders = spawn_colliders(entity, settings, &limbs, &names, &mut commands);
         }
-        let limbs = limbs.unwrap_or_default();
-        let colliders = spawn_colliders(entity, settings, &limbs, &names, &mut commands);
         commands.entity(entity).try_insert(GeneratedColliders {
             colliders,
             from: settings.clone(),
@@ -135,6 +161,36 @@ pub(crate) fn generate_colliders(
             joints: skinned.joints.clone(),
         });
     }
+}
+
+/// Replaces or removes the surface of a body; logs why there is none.
+fn set_surface(
+    body: Entity,
+    surface: Result<Option<SkinnedSurface>, String>,
+    commands: &mut Commands,
+) {
+    let surface = surface.unwrap_or_else(|reason| {
+        error!("cloth colliders of {body} are not generated: {reason}");
+        None
+    });
+    let mut body = commands.entity(body);
+    match surface {
+        Some(surface) => body.try_insert((surface, LastPose(None))),
+        None => body.try_remove::<SkinnedSurface>(),
+    };
+}
+
+/// Logs why there are no limbs, if there are none.
+fn report_limbs(body: Entity, limbs: Result<Vec<(Entity, Limb)>, String>) -> Vec<(Entity, Limb)> {
+    match &limbs {
+        Ok(limbs) if limbs.is_empty() => warn!(
+            "cloth colliders of {body}: no joint moves enough of its mesh for a capsule; lower \
+             min_radius or min_weight"
+        ),
+        Ok(_) => {}
+        Err(reason) => error!("cloth colliders of {body} are not generated: {reason}"),
+    }
+    limbs.unwrap_or_default()
 }
 
 /// Spawns the colliders of limbs as children of their joints.
@@ -174,7 +230,7 @@ pub(crate) fn remove_colliders(
     if let Ok(generated) = generated.get(event.entity) {
         despawn(generated.colliders.iter().copied(), &mut commands);
         if let Ok(mut entity) = commands.get_entity(event.entity) {
-            entity.try_remove::<GeneratedColliders>();
+            entity.try_remove::<(GeneratedColliders, SkinnedSurface)>();
         }
     }
 }
@@ -189,6 +245,27 @@ fn despawn(colliders: impl Iterator<Item = Entity>, commands: &mut Commands) {
 }
 
 impl SkeletonColliders {
+    /// Creates capsules around the limbs.
+    pub fn capsules() -> Self {
+        Self::default()
+    }
+
+    /// Creates a collider from the triangles of the mesh, skinned in each step.
+    pub fn mesh() -> Self {
+        Self {
+            shape: SkeletonShape::Mesh,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the friction for the solver; negative values and NaN become 0.
+    pub(crate) fn friction(&self) -> Friction {
+        let primitive = ClothCollider::default();
+        primitive
+            .with_friction(self.static_friction, self.kinetic_friction)
+            .friction()
+    }
+
     /// Returns the collider of a limb and its transform in the frame of its joint.
     fn collider(&self, limb: &Limb) -> (ClothCollider, Transform) {
         let thickness = if self.thickness.is_finite() {
@@ -207,68 +284,4 @@ impl SkeletonColliders {
             Transform::from_translation(limb.centre).with_rotation(limb.rotation),
         )
     }
-}
-
-/// Fits the limbs of a mesh, each in the frame of its joint.
-fn limbs(
-    mesh: &Mesh,
-    skinned: &SkinnedMesh,
-    inverse: &SkinnedMeshInverseBindposes,
-    settings: &SkeletonColliders,
-    parents: &Query<&ChildOf>,
-) -> Result<Vec<(Entity, Limb)>, String> {
-    let joints = &skinned.joints[..skinned.joints.len().min(inverse.len())];
-    let points = points_of_joints(mesh, &inverse[..joints.len()], settings.min_weight)?;
-    let index_of = |entity: Entity| joints.iter().position(|&joint| joint == entity);
-    // Positions of the child joints of each joint, in its frame: the ends of its limb.
-    let mut ends: Vec<Vec<Vec3>> = vec![Vec::new(); joints.len()];
-    for (child, &joint) in joints.iter().enumerate() {
-        let parent = parents.get(joint).ok().map(ChildOf::parent);
-        if let Some(parent) = parent.and_then(index_of) {
-            let origin = inverse[child].inverse().transform_point3(Vec3::ZERO);
-            ends[parent].push(inverse[parent].transform_point3(origin));
-        }
-    }
-    let mut limbs = Vec::new();
-    for (number, (points, ends)) in points.iter().zip(&ends).enumerate() {
-        // With several children, as at hips and hands, the axis follows from the shape of the points.
-        let bone = match ends[..] {
-            [end] => Some(end),
-            _ => None,
-        };
-        // Joint space may have another scale than the mesh.
-        let to_joint = inverse[number].determinant().abs().cbrt();
-        let is_thick =
-            |limb: &Limb| limb.radius_bottom.max(limb.radius_top) >= settings.min_radius * to_joint;
-        let fitted = Limb::around(points, bone).into_iter().filter(is_thick);
-        limbs.extend(fitted.map(|limb| (joints[number], limb)));
-    }
-    Ok(limbs)
-}
-
-/// Returns the vertices of each joint, in the frame of the joint, or why the mesh cannot be read. A vertex belongs to the
-/// joint that moves it most, and to all that move it by at least this weight.
-fn points_of_joints(
-    mesh: &Mesh,
-    inverse: &[Mat4],
-    min_weight: f32,
-) -> Result<Vec<Vec<Vec3>>, String> {
-    let missing = |name: &str| format!("its mesh has no {name}, or it is not readable");
-    let positions = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).ok();
-    let positions = positions.and_then(VertexAttributeValues::as_float3);
-    let positions = positions.ok_or_else(|| missing("positions"))?;
-    let (indices, weights) = joint_attributes(mesh).map_err(missing)?;
-    let mut points: Vec<Vec<Vec3>> = vec![Vec::new(); inverse.len()];
-    for ((&position, indices), weights) in positions.iter().zip(indices).zip(weights) {
-        let largest = weights.iter().copied().fold(0.0, f32::max);
-        for (&joint, &weight) in indices.iter().zip(weights) {
-            if weight >= min_weight.min(largest)
-                && weight > 0.0
-                && let Some(points) = points.get_mut(usize::from(joint))
-            {
-                points.push(inverse[usize::from(joint)].transform_point3(position.into()));
-            }
-        }
-    }
-    Ok(points)
 }

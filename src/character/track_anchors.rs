@@ -1,13 +1,16 @@
-//! Tracking of the entities whose transforms cloths follow: anchors, joints and frames.
+//! Tracking of the entities whose transforms cloths and colliders follow: anchors, joints and frames.
 
 use crate::{
-    character::{frame_history::ReferenceFrame, inertia::ClothInertia, skin_weights::SkinWeights},
+    character::{
+        frame_history::ReferenceFrame, inertia::ClothInertia, skin_weights::SkinWeights,
+        skinned_surface::SkinnedSurface,
+    },
     cloth::{Cloth, transforms::TransformHistory},
     pins::BoundPins,
 };
 use bevy::prelude::*;
 
-/// Starts tracking the transforms of anchors, joints and frames of cloths, and of the ancestors of all tracked
+/// Starts tracking the transforms of anchors, joints and frames of cloths, of joints of colliders, and of the ancestors of all tracked
 /// entities.
 pub(crate) fn track_anchors(
     mut cloths: Query<(
@@ -17,6 +20,7 @@ pub(crate) fn track_anchors(
         Option<&SkinWeights>,
         Option<&ClothInertia>,
     )>,
+    bodies: Query<&SkinnedSurface>,
     unbuilt: Query<(Entity, &ClothInertia), (With<Cloth>, Without<ReferenceFrame>)>,
     followed: Query<(), With<TransformHistory>>,
     new: Query<Entity, Added<TransformHistory>>,
@@ -32,6 +36,9 @@ pub(crate) fn track_anchors(
     };
     for ancestor in new.iter().flat_map(|new| parents.iter_ancestors(new)) {
         track(ancestor);
+    }
+    for body in &bodies {
+        body.joints().iter().copied().for_each(&mut track);
     }
     // Before the cloth is built, so that the previous transform is known.
     for (entity, motion) in &unbuilt {

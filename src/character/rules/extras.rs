@@ -45,8 +45,7 @@ struct ExtrasComponents {
     part: Option<ClothPart>,
     paint: Option<ClothPaint>,
     inertia: Option<ClothInertia>,
-    /// Thickness of its capsule colliders, if it has any.
-    colliders: Option<f32>,
+    colliders: Option<SkeletonColliders>,
 }
 
 /// Inserts the components described by custom properties. `texts` are those of the entity, its node, its mesh and
@@ -77,11 +76,7 @@ pub(super) fn insert_components<'a>(
             entity.id()
         );
     }
-    let colliders = found.colliders.map(|thickness| SkeletonColliders {
-        thickness,
-        ..default()
-    });
-    insert(entity, colliders);
+    insert(entity, found.colliders);
     if found.cloth.is_some() {
         insert(entity, found.pins);
         insert(entity, found.max_distance);
@@ -184,12 +179,24 @@ impl ExtrasReader<'_> {
         }
     }
 
-    /// Reads `true` or a thickness.
-    fn collider(&mut self) -> Option<f32> {
+    /// Reads a word, `true`, or the thickness of capsules.
+    fn collider(&mut self) -> Option<SkeletonColliders> {
         let key = "cloth_collider";
         match self.all.get(key)? {
-            Value::Number(_) => self.number(key).filter(|thickness| *thickness > 0.0),
-            _ => self.switch(key)?.then_some(1.0),
+            Value::String(word) if word == "capsules" => Some(SkeletonColliders::capsules()),
+            Value::String(word) if word == "mesh" => Some(SkeletonColliders::mesh()),
+            Value::Number(_) => {
+                let thickness = self.number(key).filter(|thickness| *thickness > 0.0)?;
+                Some(SkeletonColliders {
+                    thickness,
+                    ..default()
+                })
+            }
+            Value::Bool(on) => on.then(SkeletonColliders::capsules),
+            _ => {
+                self.wrong(key, "capsules, mesh, true, false or a thickness");
+                None
+            }
         }
     }
 

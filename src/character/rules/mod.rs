@@ -119,6 +119,12 @@ impl ClothRules {
         self.named(pattern, SkeletonColliders::default())
     }
 
+    /// Makes the triangles of meshes with a matching name colliders, skinned by their skeletons in each step
+    /// ([`SkeletonShape::Mesh`](crate::character::SkeletonShape::Mesh)).
+    pub fn mesh_colliders(self, pattern: impl Into<String>) -> Self {
+        self.named(pattern, SkeletonColliders::mesh())
+    }
+
     /// Ignores custom properties of glTF files.
     #[cfg(feature = "gltf")]
     pub fn without_extras(self) -> Self {

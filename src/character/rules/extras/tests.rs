@@ -42,7 +42,10 @@ fn all_properties_are_read() {
             bending_stiffness: 2.0.into(),
         }),
         inertia: Some(ClothInertia::uniform(0.5)),
-        colliders: Some(1.2),
+        colliders: Some(SkeletonColliders {
+            thickness: 1.2,
+            ..default()
+        }),
     };
     assert_eq!(components, expected);
 }
@@ -91,6 +94,21 @@ fn without_the_cloth_property_there_is_no_cloth() {
     );
     let (components, errors) = read_text(r#"{"cloth_damping": 1}"#);
     assert_eq!((components, errors.len()), (ExtrasComponents::default(), 1));
-    let (components, errors) = read_text(r#"{"cloth_collider": true}"#);
-    assert!(components.colliders == Some(1.0) && components.cloth.is_none() && errors.is_empty());
+    for (value, expected) in [
+        ("true", Some(SkeletonColliders::capsules())),
+        ("false", None),
+        (r#""capsules""#, Some(SkeletonColliders::capsules())),
+        (r#""mesh""#, Some(SkeletonColliders::mesh())),
+    ] {
+        let (components, errors) = read_text(&format!(r#"{{"cloth_collider": {value}}}"#));
+        assert_eq!(components.colliders, expected);
+        assert!(components.cloth.is_none());
+        assert_eq!(
+            errors.is_empty(),
+            expected.is_some() || value == "true",
+            "{errors:?}"
+        );
+    }
+    let (components, errors) = read_text(r#"{"cloth_collider": "box"}"#);
+    assert!(components.colliders.is_none() && errors[0].contains("capsules, mesh"));
 }
