@@ -23,7 +23,7 @@
 //!    | cape | `cloth` | string | `wool` |
 //!    | cape | `cloth_max_distance` | float | `1.2`: m, where the paint is white |
 //!    | cape | `cloth_max_distance_paint` | string | `red`: white has full red, too |
-//!    | body | `cloth_collider` | boolean | on: capsules around its limbs |
+//!    | body | `cloth_collider` | string | `capsules` around its limbs, or its `mesh` |
 //! 5. **Export** *glTF 2.0*. Enable *Include > Data > Custom Properties*. Under *Data > Mesh > Vertex Colors*
 //!    choose *Active*; *Material*, the default, exports colours only if a material uses them. (Older versions have
 //!    one checkbox, *Vertex Colors*.) *+Y Up* and *Skinning* stay on, *Compression* stays off.
@@ -88,7 +88,7 @@
 //! | `cloth_self_collision` | `true`, `off`, `particles`, `edges` |
 //! | `cloth_damping`, `cloth_gravity_scale` | 1/s; a factor |
 //! | `cloth_inertia` | 0 to 1: fraction of the character's motion that acts on the cloth |
-//! | `cloth_collider` | on a mesh with a skeleton: `true`, or the thickness of its capsules relative to the limbs, 1 for an exact fit |
+//! | `cloth_collider` | on a mesh with a skeleton: `capsules` or `true`, `mesh` for its triangles, or the thickness of its capsules relative to the limbs, 1 for an exact fit |
 //!
 //! A *channel* is `red`, `green`, `blue`, `alpha`, `joint:NAME` (the weights of a bone: a vertex group) or
 //! `attribute:NAME`. An attribute needs a name that begins with an underscore in Blender, the export option *Data
@@ -124,14 +124,28 @@
 //!             ClothWarmUp(60),
 //!         ))
 //!         .material("Flag*", (Cloth::default(), Pins::painted(VertexChannel::joint("Pole"))))
-//!         .colliders("Body"),
+//!         .colliders("Body")
+//!         .mesh_colliders("Hands"),
 //! );
 //! ```
 //!
 //! # The body
 //!
-//! - [`SkeletonColliders`](crate::character::SkeletonColliders) (`cloth_collider`) fits a tapered capsule to each limb.
-//!   `thickness` 1.1 to 1.2 keeps a thick coat off the skin. The gizmos "colliders" show the capsules.
+//! - [`SkeletonColliders`](crate::character::SkeletonColliders) (`cloth_collider`) makes the body solid. Its
+//!   [`shape`](crate::character::SkeletonShape) is one of two, and the gizmos "colliders" show it:
+//!
+//!   | | `capsules` | `mesh` |
+//!   |---|---|---|
+//!   | from code | `SkeletonColliders::capsules()` | `SkeletonColliders::mesh()` |
+//!   | by a rule | `.colliders("Body")` | `.mesh_colliders("Body")` |
+//!   | contacts | one to three tapered capsules per joint, fitted by least squares | triangles, skinned in each step |
+//!   | fits | limbs and trunk to about a centimetre; fingers, ears and horns not at all | exactly |
+//!   | use it for | most characters: fast, and robust with any animation | slow characters of up to about 2 000 triangles |
+//!
+//!   `thickness` 1.1 to 1.2 of the capsules keeps a thick coat off the skin. A mesh whose edges all have a triangle on
+//!   both sides is solid: cloth that gets inside is pushed out. At any other one cloth stays on its current side, so begin
+//!   outside, and cap neck and wrists if cloth can be squeezed in there. An elbow that closes on cloth pinches it between
+//!   two surfaces: give the cloth room, or use capsules. Limbs may move at 10 m/s.
 //! - A [`Backstop`](crate::character::Backstop) is cheaper than colliders and misses no contact: a sphere behind each
 //!   particle that follows the animation. It needs normals that point away from the body. Use it for close-fitting
 //!   cloth: shirts, skirts, the upper part of a cape.

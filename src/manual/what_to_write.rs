@@ -71,7 +71,7 @@
 //! |---|---|---|
 //! | cloth on a model from a file | custom properties of its objects (`cloth = "wool"`, `cloth_pins = "red"`), without code; or the resource `ClothRules::default().named("cloth_*", (Cloth::default(), Pins::top_corners()))` | [`ClothRules`](crate::character::ClothRules) |
 //! | a cape on a character | `Cloth` on an entity with a `SkinnedMesh`: it starts at its skinned positions, and its pins follow the skeleton; `ClothMaxDistance::painted(VertexChannel::Red, 0.8)` limits the distance from there by painting, `.with_backstop(..)` keeps it out of the body | [`ClothMaxDistance`](crate::character::ClothMaxDistance), [`VertexChannel`](crate::character::VertexChannel) |
-//! | capsules around a body | `SkeletonColliders` on an entity with a `SkinnedMesh` | [`SkeletonColliders`](crate::character::SkeletonColliders) |
+//! | capsules around a body, or its triangles | `SkeletonColliders::capsules()` or `::mesh()` on an entity with a `SkinnedMesh` | [`SkeletonColliders`](crate::character::SkeletonColliders) |
 //! | a character that turns and runs too fast for its cape | `ClothInertia { linear: 0.5, max_speed: Some(6.0), ..default() }`: fraction of its motion that acts on the cloth | [`ClothInertia`](crate::character::ClothInertia) |
 //! | a cape, a skirt, a banner on a moving entity | `Pins` and `ClothInertia::default()`, if it has no skeleton: it is rendered relative to the current transform of that entity, not of the last step | [`ClothInertia`](crate::character::ClothInertia) |
 //! | a teleport | `commands.trigger(TeleportCloth { entity, how: Teleport::Keep })`, or `ClothInertia::teleport_distance` | [`TeleportCloth`](crate::character::TeleportCloth), [`Teleport`](crate::character::Teleport) |

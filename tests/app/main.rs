@@ -10,6 +10,8 @@ mod characters;
 mod cloth_on_cloth;
 mod colliders_and_pins;
 mod collisions;
+#[cfg(feature = "gltf")]
+mod covered_model;
 #[path = "../common/crossings.rs"]
 mod crossings;
 mod determinism;
@@ -42,6 +44,7 @@ mod render_frame;
 mod rope;
 mod rope_motion;
 mod self_collision;
+mod skinned_bodies;
 mod sleep;
 mod slow_frames;
 mod snapshots;

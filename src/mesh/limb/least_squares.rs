@@ -199,15 +199,17 @@ fn solve(
             (k..PARAMETERS).max_by(|&a, &b| matrix[a][k].abs().total_cmp(&matrix[b][k].abs()))?;
         matrix.swap(k, pivot);
         right.swap(k, pivot);
-        if !(matrix[k][k].abs() > 0.0) {
+        if matrix[k][k].is_nan() || matrix[k][k] == 0.0 {
             return None;
         }
-        for row in k + 1..PARAMETERS {
-            let factor = matrix[row][k] / matrix[k][k];
-            for column in k..PARAMETERS {
-                matrix[row][column] -= factor * matrix[k][column];
+        let (above, below) = matrix.split_at_mut(k + 1);
+        let pivot = above[k];
+        for (row, k_below) in below.iter_mut().zip(k + 1..) {
+            let factor = row[k] / pivot[k];
+            for (entry, above) in row.iter_mut().zip(&pivot).skip(k) {
+                *entry -= factor * above;
             }
-            right[row] -= factor * right[k];
+            right[k_below] -= factor * right[k];
         }
     }
     for k in (0..PARAMETERS).rev() {

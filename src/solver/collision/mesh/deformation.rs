@@ -17,10 +17,7 @@ use super::{
     tree::TriangleBox,
 };
 use crate::solver::collision::collider::TELEPORT_SPEED;
-use bevy::{
-    math::{Vec3, Vec3A},
-    platform::collections::HashMap,
-};
+use bevy::{math::Vec3, platform::collections::HashMap};
 
 /// Movement of the points of a surface in a step.
 #[derive(Clone, Debug, Default)]
@@ -129,11 +126,13 @@ impl TriangleSurface {
 /// Returns the box around a triangle that moves between two places.
 #[inline(always)]
 pub(super) fn swept_box(start: [Vec3; 3], end: [Vec3; 3]) -> TriangleBox {
-    let corners = [start, end].map(|corners| corners.map(Vec3A::from));
-    let all = corners.as_flattened().iter();
-    all.fold([Vec3A::INFINITY, Vec3A::NEG_INFINITY], |[low, high], at| {
-        [low.min(*at), high.max(*at)]
-    })
+    let [a, b, c] = start;
+    let [d, e, f] = end;
+    let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+    [
+        low.min(d).min(e).min(f).into(),
+        high.max(d).max(e).max(f).into(),
+    ]
 }
 
 impl Deformation {

@@ -8,7 +8,7 @@ use crate::solver::{
 use bevy::math::Vec3;
 
 /// Largest number of triangle candidates picked per particle; with more, it is tested against all triangles of its group.
-const MAX_CANDIDATES: usize = 32;
+const MAX_CANDIDATES: usize = 96;
 
 /// Slack of a cached box, as a multiple of the movement in one substep: the group may move that far before its
 /// triangles are looked up again.

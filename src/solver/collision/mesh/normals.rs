@@ -41,8 +41,8 @@ impl StoredNormals {
         // Sum in the order of triangles, for deterministic results.
         for (indices, normal) in triangles.iter().zip(&self.triangles) {
             let corners = indices.map(|i| points[i as usize]);
-            for k in 0..3 {
-                self.points[indices[k] as usize] += *normal * corner_angle(corners, k);
+            for (k, &index) in indices.iter().enumerate() {
+                self.points[index as usize] += *normal * corner_angle(corners, k);
             }
         }
         // Both triangles of an edge share one sum, so its bits are the same on both sides.
