@@ -96,6 +96,18 @@ pub(crate) struct GeneratedColliders {
     joints: Vec<Entity>,
 }
 
+impl GeneratedColliders {
+    /// Returns whether they were generated from these inputs.
+    fn is_from(
+        &self,
+        settings: &SkeletonColliders,
+        mesh: &Handle<Mesh>,
+        skinned: &SkinnedMesh,
+    ) -> bool {
+        self.from == *settings && self.mesh == mesh.id() && self.joints == skinned.joints
+    }
+}
+
 /// Body that a collider was generated for; identifies colliders that were saved with a scene.
 #[derive(Component, Reflect, Clone, Debug)]
 #[reflect(Component, Clone, Debug)]
@@ -130,12 +142,7 @@ pub(crate) fn generate_colliders(
                 (ClothSource::original(source, mesh), skinned)
             }
         };
-        let is_current = generated.is_some_and(|generated| {
-            generated.from == *settings
-                && generated.mesh == mesh.id()
-                && generated.joints == skinned.joints
-        });
-        if is_current {
+        if generated.is_some_and(|known| known.is_from(settings, mesh, skinned)) {
             continue;
         }
         let loaded = (inverse.as_ref()).and_then(|all| all.get(&skinned.inverse_bindposes));
@@ -151,8 +158,8 @@ pub(crate) fn generate_colliders(
             set_surface(entity, surface.map(Some), &mut commands);
         } else {
             set_surface(entity, Ok(None), &mut commands);
-            let fitted = limbs(mesh_asset, skinned, inverse, settings, &parents);
-            let limbs = report_limbs(entity, fitted);
+            let limbs = limbs(mesh_asset, skinned, inverse, settings, &parents);
+            let limbs = report_limbs(entity, limbs);
             colliders = spawn_colliders(entity, settings, &limbs, &names, &mut commands);
         }
         commands.entity(entity).try_insert(GeneratedColliders {
