@@ -17,13 +17,18 @@ use super::{
     tree::TriangleBox,
 };
 use crate::solver::collision::collider::TELEPORT_SPEED;
-use bevy::{math::Vec3, platform::collections::HashMap};
+use bevy::{
+    math::{Vec3, Vec3A},
+    platform::collections::HashMap,
+};
 
 /// Movement of the points of a surface in a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deformation {
     /// Movement of each point during the step, m.
     pub(super) movement: Vec<Vec3>,
+    /// Box around the path of each point during the step.
+    pub(super) boxes: Vec<TriangleBox>,
     /// Upper bound on the movement of a point, m.
     pub(super) max_movement: f32,
     /// Number that changes with the positions: by 1 if no point moved by more than `max_movement`, by 2 if the surface
@@ -43,12 +48,15 @@ impl TriangleSurface {
         surface.normals = Default::default();
         let mut deformation = Deformation {
             movement: vec![Vec3::ZERO; surface.points.len()],
+            boxes: vec![[Vec3A::ZERO; 2]; surface.points.len()],
             ..Deformation::default()
         };
         if surface.is_closed() {
             deformation.connect(surface.points.len(), &surface.triangles);
         }
         surface.deformation = Some(deformation);
+        surface.tree.collect_points(&surface.triangles);
+        surface.refit();
         Ok(surface)
     }
 
@@ -90,12 +98,19 @@ impl TriangleSurface {
         sum.is_finite()
     }
 
-    /// Updates the hierarchy to the positions during the step.
+    /// Updates the boxes and the hierarchy to the positions during the step.
     fn refit(&mut self) {
-        let mut tree = std::mem::take(&mut self.tree);
-        let start = SurfaceAt::new(self, 1.0);
-        tree.refit(|triangle| start.box_until_end(triangle));
-        self.tree = tree;
+        let Some(Deformation {
+            movement, boxes, ..
+        }) = &mut self.deformation
+        else {
+            return;
+        };
+        for ((bounds, point), movement) in boxes.iter_mut().zip(&self.points).zip(&*movement) {
+            let (start, end) = (Vec3A::from(*point - *movement), Vec3A::from(*point));
+            *bounds = [start.min(end), start.max(end)];
+        }
+        self.tree.refit(boxes);
     }
 
     /// Returns the surface at its current position, without movement.
@@ -121,18 +136,6 @@ impl TriangleSurface {
             .as_ref()
             .map_or(0.0, |deformation| deformation.max_movement)
     }
-}
-
-/// Returns the box around a triangle that moves between two places.
-#[inline(always)]
-pub(super) fn swept_box(start: [Vec3; 3], end: [Vec3; 3]) -> TriangleBox {
-    let [a, b, c] = start;
-    let [d, e, f] = end;
-    let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-    [
-        low.min(d).min(e).min(f).into(),
-        high.max(d).max(e).max(f).into(),
-    ]
 }
 
 impl Deformation {
@@ -225,9 +228,8 @@ mod tests {
                     "{at}: {found}, not {expected}"
                 );
             }
-            let mut near = Vec::new();
             let last = SurfaceAt::new(&surface, 1.0).corners(0)[0];
-            surface.find([last - 0.01, last + 0.01], &mut near);
+            let near = surface.find([last - 0.01, last + 0.01]);
             assert!(near.contains(&0), "where it was is on its path");
         }
     }

@@ -1,14 +1,18 @@
-//! Cached triangle candidates for groups of particles near a surface, and the loop over the groups.
+//! Cached triangles near the particles of a group, and the loop over the groups.
 
-use super::{GROUP, surface_at_substep::SurfaceAtSubstep, swept_particle::SweptParticle};
+use super::{
+    GROUP,
+    group_sweep::{GroupSweep, ParticleBoxes},
+    near_triangles::{GroupLists, NearTriangles},
+    surface_at_substep::SurfaceAtSubstep,
+    swept_particle::SweptParticle,
+    tree,
+};
 use crate::solver::{
     parallel::split::chunk_ranges,
     simd::soa::{Bounds, bounds, union},
 };
-use bevy::math::Vec3;
-
-/// Largest number of triangle candidates picked per particle; with more, it is tested against all triangles of its group.
-const MAX_CANDIDATES: usize = 96;
+use bevy::math::{Vec3, Vec3A};
 
 /// Slack of a cached box, as a multiple of the movement in one substep: the group may move that far before its
 /// triangles are looked up again.
@@ -26,14 +30,11 @@ pub(super) struct ChunkParticles<'a> {
     pub(super) w: &'a [f32],
 }
 
-/// Cache for a chunk of particles: the triangles near each group.
+/// Cache for a chunk of particles: the triangles near each of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChunkCache {
     groups: Vec<GroupCache>,
-    /// Triangles near each group, one group after the other.
-    triangles: Vec<u32>,
-    /// Scratch buffer for compaction.
-    spare: Vec<u32>,
+    triangles: NearTriangles,
     safe: SafeSpheres,
 }
 
@@ -45,23 +46,25 @@ struct SafeSpheres(Vec<(Vec3, f32)>);
 /// Cache for a group of particles.
 #[derive(Clone, Copy, Debug)]
 struct GroupCache {
-    /// Box in the frame of the surface for which all overlapping triangles are cached.
+    /// Box in the frame of the surface around the group.
     known: [Vec3; 2],
-    /// Index of the first triangle of the group in [`ChunkCache::triangles`].
-    first: u32,
-    /// Number of triangles.
-    count: u32,
+    /// Whether triangles may be in that box.
+    is_near: bool,
     /// Whether the box overlaps no triangle and lies entirely on the wrong side of a closed surface.
     on_wrong_side: bool,
+    /// Boxes in the frame of the surface for which `lists` contain all overlapping triangles, if any are near.
+    boxes: ParticleBoxes,
+    lists: GroupLists,
 }
 
 impl Default for GroupCache {
     fn default() -> Self {
         Self {
             known: [Vec3::INFINITY, Vec3::NEG_INFINITY],
-            first: 0,
-            count: 0,
+            is_near: false,
             on_wrong_side: false,
+            boxes: ParticleBoxes::EMPTY,
+            lists: GroupLists::default(),
         }
     }
 }
@@ -69,38 +72,6 @@ impl Default for GroupCache {
 impl GroupCache {
     fn contains(&self, [low, high]: [Vec3; 2]) -> bool {
         self.known[0].cmple(low).all() && self.known[1].cmpge(high).all()
-    }
-
-    fn range(&self) -> std::ops::Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
-    }
-}
-
-/// Paths of the particles of a group in a substep, in the frame of the surface.
-struct GroupSweep {
-    from: [Vec3; GROUP],
-    to: [Vec3; GROUP],
-    /// Bounding box of each path, widened by the largest possible push-out: lower and upper bounds per axis.
-    low: [[f32; GROUP]; 3],
-    high: [[f32; GROUP]; 3],
-    /// Upper bound on the movement of the triangles near the group, m.
-    surface_movement: f32,
-}
-
-/// Triangles near the path of each particle of a group.
-struct Candidates {
-    triangles: [[u32; MAX_CANDIDATES]; GROUP],
-    /// Numbers of triangles, those for which there was no space included.
-    counts: [usize; GROUP],
-}
-
-impl Candidates {
-    /// Returns the triangles near one particle, or all of its group if they are too many.
-    fn near<'a>(&'a self, lane: usize, all: &'a [u32]) -> &'a [u32] {
-        match self.counts[lane] {
-            count if count > MAX_CANDIDATES => all,
-            count => &self.triangles[lane][..count],
-        }
     }
 }
 
@@ -122,7 +93,8 @@ impl ChunkCache {
             };
         }
         if first {
-            self.compact();
+            let lists = self.groups.iter_mut().map(|group| &mut group.lists);
+            self.triangles.compact(lists);
         }
         let positions = bounds(particles.x.each_ref().map(|plane| &**plane));
         if !surface.may_touch(&union(&positions, &bounds(start))) {
@@ -140,52 +112,65 @@ impl ChunkCache {
             if !(needed[0].is_finite() && needed[1].is_finite()) {
                 continue;
             }
-            if !self.groups[number].contains(needed) {
-                self.look_up(surface, number, needed, max_movement);
-            }
-            let group = self.groups[number];
-            if group.count == 0 && !(group.on_wrong_side && first) {
+            let is_known = self.groups[number].contains(needed);
+            let is_far = |group: &GroupCache| !(group.is_near || group.on_wrong_side && first);
+            if is_known && is_far(&self.groups[number]) {
                 continue;
             }
-            let movement = surface.max_movement_of(&self.triangles[group.range()]);
-            let sweep = GroupSweep::new(surface, now, then, movement);
-            self.collide_group(surface, first, number, &sweep, &mut particles);
+            let sweep = GroupSweep::new(surface, now, then);
+            if !(is_known && self.groups[number].boxes.contain(&sweep.boxes)) {
+                self.look_up(surface, number, needed, max_movement, &sweep);
+            }
+            if !is_far(&self.groups[number]) {
+                self.collide_group(surface, first, number, &sweep, &mut particles);
+            }
         }
     }
 
-    /// Finds the triangles near a group and caches them.
+    /// Finds the triangles near the particles of a group and caches them.
     fn look_up(
         &mut self,
         at_substep: &SurfaceAtSubstep,
         number: usize,
         [low, high]: [Vec3; 2],
         max_movement: f32,
+        sweep: &GroupSweep,
     ) {
         let surface = at_substep.surface();
         let size = (high - low).max_element();
         let slack = at_substep.thickness + SLACK_SUBSTEPS * max_movement;
         let slack = Vec3::splat(size.min(slack));
         let known = [low - slack, high + slack];
-        let first = self.triangles.len();
-        surface.find(known, &mut self.triangles);
-        let count = self.triangles.len() - first;
-        let on_wrong_side =
-            count == 0 && surface.is_closed() && at_substep.now.distance((low + high) * 0.5) < 0.0;
+        let boxes = sweep.boxes_with_slack(at_substep);
+        let mut around = known.map(Vec3A::from);
+        for lane in 0..GROUP {
+            around = tree::union([around, boxes.get(lane)].into_iter());
+        }
+        let mut lists = self.groups[number].lists;
+        let is_near = self.triangles.find(surface, &around, &boxes, &mut lists);
+        let is_inside = || at_substep.now.distance((low + high) * 0.5) < 0.0;
         self.groups[number] = GroupCache {
             known,
-            first: first as u32,
-            count: count as u32,
-            on_wrong_side,
+            is_near,
+            on_wrong_side: !is_near && surface.is_closed() && is_inside(),
+            boxes,
+            lists,
         };
     }
 
     /// Adapts to a surface whose points have moved by at most `movement` since the end of the last step, m: what is known
-    /// of a box or a sphere remains true farther inside. `last_movement` is that in the last step.
+    /// of a box or a sphere remains true farther inside, but triangles near particles are somewhere else. `last_movement`
+    /// is that in the last step.
     pub(super) fn shrink(&mut self, movement: f32, last_movement: f32) {
-        for GroupCache { known, .. } in &mut self.groups {
-            known[0] += movement;
-            known[1] -= movement;
+        for group in &mut self.groups {
+            if group.is_near {
+                *group = GroupCache::default();
+            } else {
+                group.known[0] += movement;
+                group.known[1] -= movement;
+            }
         }
+        self.triangles.clear();
         for (_, radius) in &mut self.safe.0 {
             // They were found at the end of the first substep.
             *radius = (*radius - movement - last_movement).max(0.0);
@@ -199,21 +184,6 @@ impl ChunkCache {
         self.safe.0.clear();
     }
 
-    /// Discards triangle lists no longer in use, if they make up more than about half of all.
-    fn compact(&mut self) {
-        let used: usize = self.groups.iter().map(|group| group.count as usize).sum();
-        if self.triangles.len() <= 2 * used + 256 {
-            return;
-        }
-        self.spare.clear();
-        for group in &mut self.groups {
-            let first = self.spare.len() as u32;
-            self.spare.extend_from_slice(&self.triangles[group.range()]);
-            group.first = first;
-        }
-        std::mem::swap(&mut self.triangles, &mut self.spare);
-    }
-
     /// Resolves the contacts of a group with its cached triangles.
     fn collide_group(
         &mut self,
@@ -224,8 +194,7 @@ impl ChunkCache {
         particles: &mut ChunkParticles,
     ) {
         let ChunkParticles { x, d, start, w } = particles;
-        let all = &self.triangles[self.groups[number].range()];
-        let candidates = sweep.candidates(at_substep, all);
+        let lists = &self.groups[number].lists;
         for (lane, i) in (number * GROUP..w.len()).take(GROUP).enumerate() {
             if w[i] == 0.0 {
                 continue;
@@ -238,9 +207,9 @@ impl ChunkCache {
                 start: get(*start),
                 position: get(x.each_ref().map(|plane| &**plane)),
                 displacement: get(d.each_ref().map(|plane| &**plane)),
-                surface_movement: sweep.surface_movement,
             };
-            let touched = match particle.collide(candidates.near(lane, all)) {
+            let near = self.triangles.select(lists, lane, &sweep.boxes);
+            let touched = match particle.collide(near) {
                 Some(touched) => touched,
                 // No triangle is near, so the particle is far outside or deep inside. It can be inside without
                 // having crossed the surface only if it was placed there between two steps.
@@ -315,69 +284,4 @@ fn max_distance(now: [&[f32]; 3], then: [&[f32]; 3]) -> f32 {
         squares += most * most;
     }
     squares.sqrt()
-}
-
-impl GroupSweep {
-    fn new(
-        surface: &SurfaceAtSubstep,
-        now: [&[f32]; 3],
-        then: [&[f32]; 3],
-        surface_movement: f32,
-    ) -> Self {
-        let mut sweep = Self {
-            from: [Vec3::ZERO; GROUP],
-            to: [Vec3::ZERO; GROUP],
-            low: [[f32::INFINITY; GROUP]; 3],
-            high: [[f32::NEG_INFINITY; GROUP]; 3],
-            surface_movement,
-        };
-        for lane in 0..now[0].len() {
-            let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[lane]));
-            let from = surface.collider.local_before(get(then));
-            let to = surface.collider.local_point(get(now));
-            let movement = (to - from).length() + surface_movement;
-            let reach = reach(surface.thickness, movement);
-            let (low, high) = (from.min(to) - reach, from.max(to) + reach);
-            (sweep.from[lane], sweep.to[lane]) = (from, to);
-            for axis in 0..3 {
-                sweep.low[axis][lane] = low[axis];
-                sweep.high[axis][lane] = high[axis];
-            }
-        }
-        sweep
-    }
-
-    /// Picks the triangles near the path of each particle.
-    fn candidates(&self, at_substep: &SurfaceAtSubstep, triangles: &[u32]) -> Candidates {
-        let mut found = Candidates {
-            triangles: [[0; MAX_CANDIDATES]; GROUP],
-            counts: [0; GROUP],
-        };
-        for &triangle in triangles {
-            let mut near = self.overlapping(at_substep.swept_box(triangle).map(Vec3::from));
-            while near != 0 {
-                let lane = near.trailing_zeros() as usize;
-                near &= near - 1;
-                if let Some(slot) = found.triangles[lane].get_mut(found.counts[lane]) {
-                    *slot = triangle;
-                }
-                found.counts[lane] += 1;
-            }
-        }
-        found
-    }
-
-    /// Returns the particles with a path near a box, as a bit mask.
-    fn overlapping(&self, [low, high]: [Vec3; 2]) -> u32 {
-        let mut apart = [0_u32; GROUP];
-        for axis in 0..3 {
-            let (low, high) = (low[axis], high[axis]);
-            for (lane, apart) in apart.iter_mut().enumerate() {
-                let beside = (self.low[axis][lane] > high) | (self.high[axis][lane] < low);
-                *apart |= u32::from(beside);
-            }
-        }
-        let bits = apart.iter().enumerate();
-        bits.fold(0, |bits, (lane, &apart)| bits | ((1 - apart) << lane))
-    }
 }

@@ -1,10 +1,11 @@
 //! Contacts with triangle surfaces: convex hulls, meshes, heightfields, skinned meshes.
 //!
-//! Particles are processed in groups of neighbours in memory. The triangles near each group are looked up
-//! once and cached for as long as the group stays in the queried box, in the frame of the surface: cloth
-//! at rest looks nothing up. In each substep a particle is tested against the few of them near its path:
-//! first it is stopped at the first triangle it crosses, then pushed out of the nearest one. The cached lists are
-//! supersets of the triangles near, so results do not depend on when the lists were made.
+//! Particles are processed in groups of neighbours in memory. The triangles near each particle of a group are looked up
+//! once and cached for as long as the particles stay in their queried boxes, in the frame of the surface: cloth
+//! at rest looks nothing up. If the points of the surface move, the lists are made anew in each step. In each substep a
+//! particle is tested against the few of them near its path: first it is stopped at the first triangle it crosses, then
+//! pushed out of the nearest one. The cached lists are supersets of the triangles near, and of equally near triangles the
+//! one with the lowest index counts, so results do not depend on when the lists were made.
 //!
 //! For a particle far from all triangles, the side of a closed surface is determined once as well, and remains
 //! valid as long as the particle moves by less than its distance from the surface.
@@ -20,12 +21,16 @@
 //! | `surface_error` | reasons why there is no surface |
 //! | `heightfield` | surfaces from heightfields |
 //! | `triangle` | crossing of a path and a triangle |
-//! | `group` | cached triangle candidates per group of particles |
+//! | `group` | cache and loop over the groups of particles |
+//! | `group_sweep` | paths of the particles of a group in one substep |
+//! | `near_triangles` | lists of the triangles near each particle |
 //! | `swept_particle` | one particle against the triangles near it |
 
 mod deformation;
 mod group;
+mod group_sweep;
 mod heightfield;
+mod near_triangles;
 mod normals;
 mod surface;
 mod surface_at;
@@ -50,7 +55,7 @@ use bevy::math::{Mat3, Quat, Vec3};
 use std::sync::Arc;
 pub use {surface::TriangleSurface, surface_error::SurfaceError};
 
-/// Consecutive particles that share a list of triangles.
+/// Consecutive particles for which triangles are looked up together.
 const GROUP: usize = 16;
 
 /// Smallest distance that particles keep from triangles, m: rounding must not change the side on which they are.

@@ -1,9 +1,14 @@
 //! Triangle surface that cloth collides with, in its own frame: a closed surface around a solid, or an open,
 //! two-sided one. Rigid, unless it is [deforming](TriangleSurface::deforming).
 
+#[cfg(test)]
+use super::tree::overlap;
 use super::{
-    deformation::Deformation, normals::StoredNormals, surface_at::SurfaceAt,
-    surface_error::SurfaceError, tree::TriangleTree,
+    deformation::Deformation,
+    normals::StoredNormals,
+    surface_at::SurfaceAt,
+    surface_error::SurfaceError,
+    tree::{TriangleBox, TriangleTree, union},
 };
 use crate::solver::collision::shape::Shape;
 use bevy::{math::Vec3, platform::collections::HashMap};
@@ -84,7 +89,7 @@ impl TriangleSurface {
         let at = this.at_end();
         // Triangles without area are covered by their neighbours.
         let with_area = (0..this.triangles.len() as u32).filter(|i| at.normal(*i) != Vec3::ZERO);
-        let leaves: Vec<_> = with_area.map(|i| (i, at.triangle_box(i))).collect();
+        let leaves: Vec<_> = with_area.map(|i| (i, this.step_box(i))).collect();
         if leaves.is_empty() {
             return Err(SurfaceError::NoTriangles);
         }
@@ -175,19 +180,42 @@ impl TriangleSurface {
         SurfaceAt::new(self, 0.0)
     }
 
-    /// Appends the triangles with a bounding box that overlaps a box, at any time of the step, in ascending order.
-    pub(super) fn find(&self, bounds: [Vec3; 2], found: &mut Vec<u32>) {
-        let first = found.len();
-        let start = SurfaceAt::new(self, 1.0);
-        self.tree
-            .find(bounds, |triangle| start.box_until_end(triangle), found);
-        found[first..].sort_unstable();
+    /// Returns the box around a triangle during the whole step.
+    #[inline]
+    pub(super) fn step_box(&self, triangle: u32) -> TriangleBox {
+        let [a, b, c] = self.triangles[triangle as usize];
+        let (a, b, c) = (a as usize, b as usize, c as usize);
+        match &self.deformation {
+            None => triangle_box([self.points[a], self.points[b], self.points[c]]),
+            Some(deformation) => {
+                let boxes = &deformation.boxes;
+                union([boxes[a], boxes[b], boxes[c]].into_iter())
+            }
+        }
+    }
+
+    /// Returns the triangles with a box that overlaps a box, at any time of the step.
+    #[cfg(test)]
+    pub(super) fn find(&self, bounds: [Vec3; 2]) -> Vec<u32> {
+        let bounds = bounds.map(Into::into);
+        let mut found = Vec::new();
+        self.tree.visit_leaves(&bounds, |_, triangles| {
+            let near = triangles.iter().copied();
+            found.extend(near.filter(|&triangle| overlap(&self.step_box(triangle), &bounds)));
+        });
+        found
     }
 
     /// Returns the signed distance of a point from a closed surface at the end of the step, m; negative inside.
     pub fn distance(&self, point: Vec3) -> f32 {
         self.at_end().distance(point)
     }
+}
+
+/// Returns the box around a triangle.
+#[inline(always)]
+fn triangle_box([a, b, c]: [Vec3; 3]) -> TriangleBox {
+    [a.min(b).min(c).into(), a.max(b).max(c).into()]
 }
 
 /// Returns the volume enclosed by triangles, m³; negative if they face inwards.

@@ -1,9 +1,6 @@
 //! Triangle surface at one moment of a step: closest points, normals, signed distance.
 
-use super::{
-    deformation::swept_box, normals::unit_normal, surface::TriangleSurface, tree::TriangleBox,
-    triangle::TriangleAt,
-};
+use super::{normals::unit_normal, surface::TriangleSurface, triangle::TriangleAt};
 use crate::solver::math::closest_point::{ClosestOnTriangle, Feature};
 use bevy::math::Vec3;
 
@@ -69,13 +66,6 @@ impl<'a> SurfaceAt<'a> {
         }
     }
 
-    /// Returns the box around a triangle.
-    #[inline]
-    pub(super) fn triangle_box(self, triangle: u32) -> TriangleBox {
-        let corners = self.corners(triangle);
-        swept_box(corners, corners)
-    }
-
     /// Returns the unit normal of a triangle, outwards; 0 without area.
     #[inline]
     pub(super) fn normal(self, triangle: u32) -> Vec3 {
@@ -122,9 +112,7 @@ impl<'a> SurfaceAt<'a> {
                 .is_none_or(|best| (other.square, other.triangle) < (best.square, best.triangle));
             if better {
                 best = Some(other);
-                let reach = other.square.sqrt();
-                let reach = reach + 16.0 * f32::EPSILON * (reach + to.abs().max_element());
-                limit = reach * reach;
+                limit = square_limit(other.square.sqrt(), to);
             }
             limit
         });
@@ -170,20 +158,15 @@ impl<'a> SurfaceAt<'a> {
         near.map_or(f32::INFINITY, |near| self.signed_distance(&near, point).0)
     }
 
-    /// Returns the box around a triangle over the rest of the step.
-    #[inline]
-    pub(super) fn box_until_end(self, triangle: u32) -> TriangleBox {
-        match &self.surface.deformation {
-            None => self.triangle_box(triangle),
-            Some(_) => {
-                let end = Self::new(self.surface, 0.0);
-                swept_box(self.corners(triangle), end.corners(triangle))
-            }
-        }
-    }
-
     /// Returns the surface.
     pub(super) fn surface(self) -> &'a TriangleSurface {
         self.surface
     }
+}
+
+/// Returns the square of a distance from a point, m², increased by the rounding error.
+#[inline(always)]
+pub(super) fn square_limit(distance: f32, from: Vec3) -> f32 {
+    let distance = distance + 16.0 * f32::EPSILON * (distance + from.abs().max_element());
+    distance * distance
 }

@@ -1,9 +1,6 @@
 //! Triangle surface during one substep: where it is at both ends, and what it may touch.
 
-use super::{
-    MIN_THICKNESS, MeshCollider, TriangleSurface, deformation::swept_box, surface_at::SurfaceAt,
-    tree::TriangleBox,
-};
+use super::{MIN_THICKNESS, MeshCollider, TriangleSurface, surface_at::SurfaceAt};
 use crate::solver::{
     collision::{collider::Surface, narrow_phase::ColliderAtSubstep},
     math::pose::Pose,
@@ -84,30 +81,6 @@ impl<'a> SurfaceAtSubstep<'a> {
         }
         let [before, now] = self.path().map(|surface| surface.corners(triangle));
         (0..3).map(|k| (now[k] - before[k]) * weights[k]).sum()
-    }
-
-    /// Returns an upper bound on the movement of these triangles in the frame of the surface, m.
-    pub(super) fn max_movement_of(&self, triangles: &[u32]) -> f32 {
-        if !self.is_deforming() {
-            return 0.0;
-        }
-        let mut square = 0.0_f32;
-        for &triangle in triangles {
-            let [before, now] = self.path().map(|surface| surface.corners(triangle));
-            for (before, now) in before.iter().zip(now) {
-                square = square.max(before.distance_squared(now));
-            }
-        }
-        square.sqrt()
-    }
-
-    /// Returns the box around a triangle during the substep.
-    pub(super) fn swept_box(&self, triangle: u32) -> TriangleBox {
-        let now = self.now.corners(triangle);
-        match self.is_deforming() {
-            true => swept_box(self.before.corners(triangle), now),
-            false => swept_box(now, now),
-        }
     }
 
     /// Rotates a vector from the frame of the surface to world axes.

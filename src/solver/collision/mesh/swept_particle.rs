@@ -6,12 +6,15 @@
 )]
 
 use super::{
+    MIN_THICKNESS,
     group::reach,
-    surface_at::{ClosestPoint, SurfaceAt},
+    near_triangles::NearTriangle,
+    surface_at::{ClosestPoint, SurfaceAt, square_limit},
     surface_at_substep::SurfaceAtSubstep,
+    tree::{distance_squared, overlap},
     triangle::{self, Crossing},
 };
-use bevy::math::Vec3;
+use bevy::math::{Vec3, Vec3A};
 
 /// Number of impacts resolved per substep before the particle is returned to its start position.
 const MAX_IMPACTS: usize = 3;
@@ -35,8 +38,6 @@ pub(super) struct SweptParticle<'a> {
     pub(super) position: Vec3,
     /// Displacement in this substep, m.
     pub(super) displacement: Vec3,
-    /// Upper bound on the movement of the triangles near it in this substep, in the frame of the surface, m.
-    pub(super) surface_movement: f32,
 }
 
 /// Crossing of the path and a triangle.
@@ -48,15 +49,17 @@ struct TriangleHit {
 impl SweptParticle<'_> {
     /// Resolves the contacts with the triangles in `near`, a superset of those within reach. Returns whether the
     /// particle was moved; `None` if no triangle is near enough to tell on which side the particle is.
-    pub(super) fn collide(&mut self, near: &[u32]) -> Option<bool> {
+    pub(super) fn collide(&mut self, near: &[NearTriangle]) -> Option<bool> {
+        if near.is_empty() {
+            return None;
+        }
         let surface = self.at_substep.now;
         let thickness = self.at_substep.thickness;
-        let movement = (self.local - self.from).length() + self.surface_movement;
+        let movement = (self.local - self.from).length() + self.at_substep.max_movement;
         let reach = reach(thickness, movement);
         let stopped = self.stop_at_impacts(near);
         let mut touched = TouchedTriangles::default();
-        let nearest = touched.find(surface, near, self.local, thickness);
-        let Some(nearest) = nearest.filter(|near| near.square <= reach * reach) else {
+        let Some(nearest) = touched.find(surface, near, self.local, [thickness, reach]) else {
             return stopped.then(|| self.clamp_displacement());
         };
         let pushed = self.push_out(near, &nearest, &touched);
@@ -65,7 +68,7 @@ impl SweptParticle<'_> {
 
     /// Stops the particle at the first triangle on its path, and again where the contact response leads through
     /// another triangle. Returns whether it was stopped.
-    fn stop_at_impacts(&mut self, near: &[u32]) -> bool {
+    fn stop_at_impacts(&mut self, near: &[NearTriangle]) -> bool {
         let now = self.at_substep.now;
         let (mut before, mut from) = (self.at_substep.before, self.from);
         for impact in 0..=MAX_IMPACTS {
@@ -103,7 +106,7 @@ impl SweptParticle<'_> {
     /// Pushes the particle out of the nearest triangle, and then out of the other triangles it touches.
     fn push_out(
         &mut self,
-        near: &[u32],
+        near: &[NearTriangle],
         nearest: &ClosestPoint,
         touched: &TouchedTriangles,
     ) -> bool {
@@ -200,7 +203,7 @@ impl SweptParticle<'_> {
     }
 }
 
-/// Triangles nearer than the thickness.
+/// Triangles nearer than the thickness, in ascending order.
 #[derive(Default)]
 struct TouchedTriangles {
     triangles: [u32; MAX_TOUCHED],
@@ -208,41 +211,84 @@ struct TouchedTriangles {
 }
 
 impl TouchedTriangles {
-    /// Collects the triangles nearer than the thickness. Returns the point nearest to `to` on all triangles.
+    /// Collects the triangles nearer than the thickness. Returns the point nearest to `to` on all triangles, if it is
+    /// not farther away than the reach.
     fn find(
         &mut self,
         surface: SurfaceAt,
-        near: &[u32],
+        near: &[NearTriangle],
         to: Vec3,
-        thickness: f32,
+        [thickness, reach]: [f32; 2],
     ) -> Option<ClosestPoint> {
         let mut best: Option<ClosestPoint> = None;
-        for &triangle in near {
-            let other = surface.nearest_on(triangle, to);
-            if other.square < thickness * thickness && self.count < MAX_TOUCHED {
-                self.triangles[self.count] = triangle;
-                self.count += 1;
+        let point = Vec3A::from(to);
+        let mut limit = square_limit(reach, to);
+        for NearTriangle { bounds, triangle } in near {
+            if distance_squared(bounds, point) > limit {
+                continue;
             }
-            if best.is_none_or(|best| other.square < best.square) {
+            let other = surface.nearest_on(*triangle, to);
+            if other.square < thickness * thickness {
+                self.insert(*triangle);
+            }
+            let better = best
+                .is_none_or(|best| (other.square, other.triangle) < (best.square, best.triangle));
+            if better {
                 best = Some(other);
+                let distance = other.square.sqrt();
+                let distance = if distance < thickness {
+                    thickness
+                } else {
+                    distance
+                };
+                limit = limit.min(square_limit(distance, to));
             }
         }
-        best
+        best.filter(|best| best.square <= reach * reach)
+    }
+
+    /// Adds a triangle; if there are too many, the last one drops out.
+    fn insert(&mut self, triangle: u32) {
+        let at = self.triangles[..self.count].partition_point(|&other| other < triangle);
+        if at < MAX_TOUCHED {
+            self.count = (self.count + 1).min(MAX_TOUCHED);
+            self.triangles[at..self.count].rotate_right(1);
+            self.triangles[at] = triangle;
+        }
     }
 }
 
 /// Returns the first triangle that a path crosses while the surface moves from the first state to the second; in a closed
 /// surface, only crossings from the outside count.
-fn first_hit(surface: [SurfaceAt; 2], near: &[u32], from: Vec3, to: Vec3) -> Option<TriangleHit> {
+fn first_hit(
+    surface: [SurfaceAt; 2],
+    near: &[NearTriangle],
+    from: Vec3,
+    to: Vec3,
+) -> Option<TriangleHit> {
     let [before, now] = surface;
     let closed = now.surface().is_closed();
+    let is_deforming = now.surface().deformation.is_some();
     let mut first: Option<TriangleHit> = None;
-    for &triangle in near {
+    let path = [from.min(to) - MIN_THICKNESS, from.max(to) + MIN_THICKNESS].map(Vec3A::from);
+    for &NearTriangle { triangle, bounds } in near {
+        // Normals are not stored: nearly all triangles are left out without them.
+        if is_deforming {
+            if !overlap(&bounds, &path) {
+                continue;
+            }
+            let [before, now] = [before.corners(triangle), now.corners(triangle)];
+            if !triangle::changes_side([before, now], from, to) {
+                continue;
+            }
+        }
         let ends = [before.triangle(triangle), now.triangle(triangle)];
-        let Some(crossing) = triangle::crossing(ends.each_ref(), from, to) else {
+        let Some(crossing) = triangle::crossing([&ends[0], &ends[1]], from, to) else {
             continue;
         };
-        let is_first = (first.as_ref()).is_none_or(|first| crossing.time < first.crossing.time);
+        let is_first = first
+            .as_ref()
+            .is_none_or(|first| (crossing.time, triangle) < (first.crossing.time, first.triangle));
         if (crossing.front || !closed) && is_first {
             first = Some(TriangleHit { triangle, crossing });
         }

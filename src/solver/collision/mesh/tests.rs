@@ -48,9 +48,7 @@ fn the_closest_point_and_all_triangles_in_a_box_are_found() {
         let all = (0..100).map(|triangle| soup.at_end().nearest_on(triangle, at).square);
         assert_eq!(found.square, all.fold(f32::INFINITY, f32::min));
         let (low, high) = (at - 0.5, at + 0.5);
-        let mut near = Vec::new();
-        soup.find([low, high], &mut near);
-        assert!(near.is_sorted());
+        let near = soup.find([low, high]);
         for triangle in 0..100 {
             let inside = soup.at_end().nearest_on(triangle, at);
             if (inside.at - at).abs().max_element() <= 0.5 {

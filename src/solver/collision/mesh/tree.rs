@@ -5,7 +5,7 @@
 use bevy::math::{Vec3, Vec3A};
 
 /// Largest number of triangles in a leaf.
-const LEAF: usize = 4;
+const LEAF: usize = 8;
 
 /// Depth that no tree reaches: each level halves the number of triangles, of which there are fewer than 2³².
 const MAX_DEPTH: usize = 33;
@@ -21,6 +21,8 @@ struct Node {
     /// Range of the triangles of a leaf in [`TriangleTree::order`]; empty for an inner node.
     first: u32,
     count: u32,
+    /// Index of the first point of a leaf in [`TriangleTree::points`]; they end where those of the next leaf begin.
+    first_point: u32,
 }
 
 /// Bounding volume hierarchy of triangles.
@@ -29,6 +31,8 @@ pub(super) struct TriangleTree {
     nodes: Vec<Node>,
     /// Triangles, leaf by leaf.
     order: Vec<u32>,
+    /// Corners of the triangles, leaf by leaf, each once per leaf; empty for a rigid surface.
+    points: Vec<u32>,
 }
 
 impl TriangleTree {
@@ -37,6 +41,7 @@ impl TriangleTree {
         let mut tree = Self {
             nodes: Vec::with_capacity(triangles.len()),
             order: Vec::with_capacity(triangles.len()),
+            points: Vec::new(),
         };
         if !triangles.is_empty() {
             tree.add(&mut triangles);
@@ -53,6 +58,7 @@ impl TriangleTree {
             next: 0,
             first: self.order.len() as u32,
             count: if is_leaf { triangles.len() as u32 } else { 0 },
+            first_point: 0,
         });
         if is_leaf {
             self.order
@@ -76,13 +82,30 @@ impl TriangleTree {
         self.nodes[index].next = self.nodes.len() as u32;
     }
 
-    /// Updates all boxes after triangles have moved.
-    pub(super) fn refit(&mut self, box_of: impl Fn(u32) -> TriangleBox) {
+    /// Prepares the tree for [`refit`](Self::refit), given the corners of all triangles.
+    pub(super) fn collect_points(&mut self, corners: &[[u32; 3]]) {
+        self.points.clear();
+        let mut own = Vec::with_capacity(3 * LEAF);
+        for node in self.nodes.iter_mut().filter(|node| node.count > 0) {
+            let triangles = &self.order[node.first as usize..(node.first + node.count) as usize];
+            own.clear();
+            own.extend(triangles.iter().flat_map(|&i| corners[i as usize]));
+            own.sort_unstable();
+            own.dedup();
+            node.first_point = self.points.len() as u32;
+            self.points.extend_from_slice(&own);
+        }
+    }
+
+    /// Updates all boxes after points have moved, given the box around the path of each point.
+    pub(super) fn refit(&mut self, boxes: &[TriangleBox]) {
+        let mut end = self.points.len();
         for index in (0..self.nodes.len()).rev() {
-            let Node { first, count, .. } = self.nodes[index];
-            self.nodes[index].bounds = if count > 0 {
-                let own = &self.order[first as usize..(first + count) as usize];
-                union(own.iter().map(|&triangle| box_of(triangle)))
+            let node = &self.nodes[index];
+            self.nodes[index].bounds = if node.count > 0 {
+                let own = node.first_point as usize..end;
+                end = own.start;
+                union(self.points[own].iter().map(|&i| boxes[i as usize]))
             } else {
                 let lower = &self.nodes[index + 1];
                 union([lower.bounds, self.nodes[lower.next as usize].bounds].into_iter())
@@ -97,23 +120,22 @@ impl TriangleTree {
         root.map_or(empty, |root| root.bounds).map(Vec3::from)
     }
 
-    /// Appends the triangles with a box that overlaps this one.
-    pub(super) fn find(
+    /// Calls `visit` with the box and the triangles of each leaf that overlaps a box.
+    pub(super) fn visit_leaves(
         &self,
-        [low, high]: [Vec3; 2],
-        box_of: impl Fn(u32) -> TriangleBox,
-        found: &mut Vec<u32>,
+        wanted: &TriangleBox,
+        mut visit: impl FnMut(&TriangleBox, &[u32]),
     ) {
-        let wanted = [Vec3A::from(low), Vec3A::from(high)];
         let mut index = 0;
         while let Some(node) = self.nodes.get(index) {
-            if !overlap(&node.bounds, &wanted) {
+            if !overlap(&node.bounds, wanted) {
                 index = node.next as usize;
                 continue;
             }
-            let own = &self.order[node.first as usize..(node.first + node.count) as usize];
-            let near = own.iter().copied();
-            found.extend(near.filter(|&triangle| overlap(&box_of(triangle), &wanted)));
+            if node.count > 0 {
+                let own = node.first as usize..(node.first + node.count) as usize;
+                visit(&node.bounds, &self.order[own]);
+            }
             index += 1;
         }
     }
@@ -122,11 +144,7 @@ impl TriangleTree {
     /// of the distance beyond which triangles do not matter any more.
     pub(super) fn visit_near(&self, to: Vec3, mut visit: impl FnMut(u32) -> f32) {
         let to = Vec3A::from(to);
-        let square = |node: &Node| {
-            let [low, high] = node.bounds;
-            let beside = (low - to).max(to - high).max(Vec3A::ZERO);
-            beside.length_squared()
-        };
+        let square = |node: &Node| distance_squared(&node.bounds, to);
         let mut limit = f32::INFINITY;
         let mut stack = [(0, 0.0); MAX_DEPTH + 1];
         let mut count = usize::from(!self.nodes.is_empty());
@@ -159,7 +177,7 @@ impl TriangleTree {
 
 /// Returns the box around boxes.
 #[inline(always)]
-fn union(boxes: impl Iterator<Item = TriangleBox>) -> TriangleBox {
+pub(super) fn union(boxes: impl Iterator<Item = TriangleBox>) -> TriangleBox {
     let mut all = [Vec3A::INFINITY, Vec3A::NEG_INFINITY];
     for [low, high] in boxes {
         all = [all[0].min(low), all[1].max(high)];
@@ -167,8 +185,16 @@ fn union(boxes: impl Iterator<Item = TriangleBox>) -> TriangleBox {
     all
 }
 
+/// Returns the squared distance of a point from a box, m²; 0 inside.
 #[inline(always)]
-fn overlap([low, high]: &TriangleBox, [from, to]: &TriangleBox) -> bool {
+pub(super) fn distance_squared([low, high]: &TriangleBox, to: Vec3A) -> f32 {
+    let beside = (*low - to).max(to - *high).max(Vec3A::ZERO);
+    beside.length_squared()
+}
+
+/// Returns whether two boxes overlap.
+#[inline(always)]
+pub(super) fn overlap([low, high]: &TriangleBox, [from, to]: &TriangleBox) -> bool {
     (low.cmple(*to) & high.cmpge(*from)).all()
 }
 
@@ -189,16 +215,24 @@ mod tests {
     #[test]
     fn a_refitted_tree_finds_triangles_where_they_are_now() {
         let mut tree = TriangleTree::new(boxes(1));
+        // Each triangle has two points of its own.
+        tree.collect_points(&std::array::from_fn::<_, 301, _>(|i| {
+            [2 * i as u32, 2 * i as u32 + 1, 2 * i as u32]
+        }));
         let moved = boxes(20);
-        let box_of = |triangle: u32| moved[triangle as usize].1;
-        tree.refit(box_of);
+        let points: Vec<_> = moved
+            .iter()
+            .flat_map(|(_, [low, high])| [[*low; 2], [*high; 2]])
+            .collect();
+        tree.refit(&points);
         for i in 0..50 {
-            let at = point(i, 40) * 3.0;
+            let at = Vec3A::from(point(i, 40) * 3.0);
             let wanted = [at - 0.4, at + 0.4];
             let mut found = Vec::new();
-            tree.find(wanted, box_of, &mut found);
+            tree.visit_leaves(&wanted, |_, triangles| found.extend_from_slice(triangles));
+            let near = |triangle: &u32| overlap(&moved[*triangle as usize].1, &wanted);
+            found.retain(near);
             found.sort_unstable();
-            let near = |triangle: &u32| overlap(&box_of(*triangle), &wanted.map(Vec3A::from));
             assert_eq!(found, (0..301).filter(near).collect::<Vec<_>>());
         }
     }
@@ -207,7 +241,7 @@ mod tests {
     fn an_empty_tree_has_nothing_near() {
         let tree = TriangleTree::new(Vec::new());
         tree.visit_near(Vec3::ZERO, |_| panic!("there is no triangle"));
-        tree.find([Vec3::ZERO; 2], |_| [Vec3A::ZERO; 2], &mut Vec::new());
+        tree.visit_leaves(&[Vec3A::ZERO; 2], |_, _| panic!("there is no leaf"));
         assert_eq!(tree.bounds(), [Vec3::INFINITY, Vec3::NEG_INFINITY]);
     }
 }

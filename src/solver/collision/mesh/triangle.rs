@@ -56,6 +56,15 @@ pub(super) fn crossing(
     })
 }
 
+/// Returns whether a path leads from one side of a triangle's plane to the other while the triangle moves; necessary for
+/// a [`crossing`], up to rounding errors.
+#[inline]
+pub(super) fn changes_side([before, after]: [[Vec3; 3]; 2], from: Vec3, to: Vec3) -> bool {
+    let side = |[a, b, c]: [Vec3; 3], at: Vec3| (b - a).cross(c - a).dot(at - a);
+    let (side_before, side_after) = (side(before, from), side(after, to));
+    (side_before > 0.0 && side_after < 0.0) || (side_before < 0.0 && side_after > 0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

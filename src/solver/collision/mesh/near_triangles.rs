@@ -1,0 +1,199 @@
+//! Lists of the triangles near each particle of a group.
+
+use super::{
+    GROUP,
+    group_sweep::ParticleBoxes,
+    surface::TriangleSurface,
+    tree::{TriangleBox, overlap},
+};
+use std::ops::Range;
+
+/// Triangle near a particle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NearTriangle {
+    /// Box around the triangle during the step.
+    pub(super) bounds: TriangleBox,
+    pub(super) triangle: u32,
+}
+
+/// Lists of the triangles near each particle, one after the other, and scratch buffers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NearTriangles {
+    all: Vec<NearTriangle>,
+    /// Number of triangles in lists that are in use.
+    used: usize,
+    /// Scratch buffer for compaction.
+    spare: Vec<NearTriangle>,
+    /// Triangles near a group, and as a bit mask the particles that they are near.
+    of_group: Vec<(NearTriangle, u32)>,
+    /// Triangles near one particle in this substep.
+    selected: Vec<NearTriangle>,
+}
+
+/// Lists of a group: indices of the first triangle of each particle, and the index behind the last one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GroupLists([u32; GROUP + 1]);
+
+impl GroupLists {
+    fn range(&self, lane: usize) -> Range<usize> {
+        self.0[lane] as usize..self.0[lane + 1] as usize
+    }
+
+    fn all(&self) -> Range<usize> {
+        self.0[0] as usize..self.0[GROUP] as usize
+    }
+}
+
+impl NearTriangles {
+    /// Finds the triangles that overlap the boxes of particles, which are in the box `around`. Returns whether any
+    /// triangles may be in that.
+    pub(super) fn find(
+        &mut self,
+        surface: &TriangleSurface,
+        around: &TriangleBox,
+        boxes: &ParticleBoxes,
+        lists: &mut GroupLists,
+    ) -> bool {
+        self.used -= lists.all().len();
+        self.of_group.clear();
+        let mut counts = [0; GROUP];
+        let mut is_near = false;
+        surface.tree.visit_leaves(around, |leaf, triangles| {
+            is_near = true;
+            if boxes.overlapping(leaf) == 0 {
+                return;
+            }
+            for &triangle in triangles {
+                let bounds = surface.step_box(triangle);
+                let near = boxes.overlapping(&bounds);
+                if near != 0 {
+                    self.of_group
+                        .push((NearTriangle { bounds, triangle }, near));
+                    for_each_bit(near, |lane| counts[lane] += 1);
+                }
+            }
+        });
+        *lists = self.distribute(&counts);
+        self.used += lists.all().len();
+        is_near
+    }
+
+    /// Appends a list for each particle with these numbers of triangles.
+    fn distribute(&mut self, counts: &[u32; GROUP]) -> GroupLists {
+        let Some(&(any, _)) = self.of_group.first() else {
+            return GroupLists::default();
+        };
+        let mut lists = GroupLists::default();
+        let mut end = self.all.len() as u32;
+        for (first, count) in lists.0.iter_mut().zip(counts) {
+            *first = end;
+            end += count;
+        }
+        lists.0[GROUP] = end;
+        self.all.resize(end as usize, any);
+        let mut next = lists.0;
+        for (near, particles) in &self.of_group {
+            for_each_bit(*particles, |lane| {
+                self.all[next[lane] as usize] = *near;
+                next[lane] += 1;
+            });
+        }
+        lists
+    }
+
+    /// Returns the triangles of a particle that overlap its box.
+    pub(super) fn select(
+        &mut self,
+        lists: &GroupLists,
+        lane: usize,
+        boxes: &ParticleBoxes,
+    ) -> &[NearTriangle] {
+        let wanted = boxes.get(lane);
+        self.selected.clear();
+        let list = self.all[lists.range(lane)].iter();
+        self.selected
+            .extend(list.filter(|near| overlap(&near.bounds, &wanted)));
+        &self.selected
+    }
+
+    /// Discards all lists.
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.used = 0;
+    }
+
+    /// Discards lists no longer in use, if they make up more than about half of all.
+    pub(super) fn compact<'a>(&mut self, groups: impl Iterator<Item = &'a mut GroupLists>) {
+        if self.all.len() <= 2 * self.used + 256 {
+            return;
+        }
+        self.spare.clear();
+        for lists in groups {
+            let (own, moved_to) = (lists.all(), self.spare.len() as u32);
+            self.spare.extend_from_slice(&self.all[own.clone()]);
+            for index in &mut lists.0 {
+                *index = *index - own.start as u32 + moved_to;
+            }
+        }
+        std::mem::swap(&mut self.all, &mut self.spare);
+    }
+}
+
+/// Calls `visit` with the index of each bit that is set.
+#[inline(always)]
+fn for_each_bit(mut bits: u32, mut visit: impl FnMut(usize)) {
+    while bits != 0 {
+        visit(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{collision::mesh::tree::union, math::noise::noise_point as point};
+    use bevy::math::Vec3;
+
+    /// Returns boxes of up to 0.6 m at random places, fewer than a group has.
+    fn random_boxes(seed: usize) -> ParticleBoxes {
+        let mut boxes = ParticleBoxes::EMPTY;
+        for lane in 0..GROUP - 1 {
+            let at = point(lane, seed) * 2.0;
+            let half = point(lane, seed + 3).abs() * 0.3;
+            boxes.set(lane, at - half, at + half);
+        }
+        boxes
+    }
+
+    #[test]
+    fn lists_hold_the_triangles_near_each_particle_after_compaction_too() {
+        let corner = |i: usize| point(i / 3, 1) * 2.0 + point(i, 4) * 0.1;
+        let triangles = (0..300).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
+        let points: Vec<Vec3> = (0..900).map(corner).collect();
+        let surface = TriangleSurface::new(points, triangles.collect()).unwrap();
+        let mut near = NearTriangles::default();
+        let mut groups = [GroupLists::default(); 3];
+        let mut largest = 0;
+        for round in 0..60 {
+            near.compact(groups.iter_mut());
+            for (group, lists) in groups.iter_mut().enumerate() {
+                let boxes = random_boxes(10 * round + 1000 * group);
+                let around = union((0..GROUP).map(|lane| boxes.get(lane)));
+                assert!(near.find(&surface, &around, &boxes, lists));
+            }
+            largest = largest.max(near.all.len());
+            for (group, lists) in groups.iter().enumerate() {
+                let boxes = random_boxes(10 * round + 1000 * group);
+                for lane in 0..GROUP {
+                    let selected = near.select(lists, lane, &boxes).iter();
+                    let mut found: Vec<u32> = selected.map(|near| near.triangle).collect();
+                    found.sort_unstable();
+                    let is_near = |&i: &u32| overlap(&surface.step_box(i), &boxes.get(lane));
+                    assert_eq!(found, (0..300).filter(is_near).collect::<Vec<_>>());
+                }
+            }
+        }
+        // Without compaction, thousands.
+        assert!(largest < 600, "{largest}");
+    }
+}
