@@ -28,8 +28,9 @@ pub enum SkeletonShape {
     #[default]
     Capsules,
     /// Triangles of the mesh, skinned in each step. A closed mesh is solid; at an open one, such as a shirt, cloth stays on
-    /// its current side. Each particle is tested against all triangles near it: give the component to a coarse, invisible
-    /// copy of the body, of up to about 2 000 triangles. Limbs that cut into the trunk as they bend can catch cloth.
+    /// its current side. Meant for bodies of up to about 2 000 triangles, such as a coarse, invisible copy of the one that is
+    /// drawn: each particle is tested against all triangles near it. With 20 000, a step takes 0.2 ms longer with no cloth
+    /// near, and 26 ms longer under a cloth of 64 × 64 particles. Limbs that cut into the trunk as they bend can catch cloth.
     Mesh,
 }
 
