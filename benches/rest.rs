@@ -172,7 +172,7 @@ impl Case {
             substeps: self.substeps,
             mesh: self.mesh,
             self_collision: match self.self_collision {
-                true => SelfCollision::Particles,
+                true => SelfCollision::On,
                 false => SelfCollision::Off,
             },
             ..Scene::Drape.plan()

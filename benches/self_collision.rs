@@ -1,5 +1,4 @@
-//! Cost of self-collision: the same cloth without it, with `Particles` and with `ParticlesAndEdges`, step by step
-//! in turns, from the first step on.
+//! Cost of self-collision: the same cloth without it and with it, step by step in turns, from the first step on.
 //!
 //! ```sh
 //! cargo bench --bench self_collision
@@ -31,10 +30,9 @@ fn main() {
         (&[16][..], 20)
     };
     println!(
-        "| scene | N | without, ms | with, ms | all steps, × | middle step, × | last second, × | \
-         with edges, ms | all steps, × | middle step, × | last second, × |"
+        "| scene | N | without, ms | with, ms | all steps, × | middle step, × | last second, × |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|");
     for scene in [Scene::Hang, Scene::Drape, Scene::Crumple] {
         for &side in sides {
             compare(scene, side, steps);
@@ -43,11 +41,7 @@ fn main() {
 }
 
 fn compare(scene: Scene, side: u32, steps: usize) {
-    let modes = [
-        SelfCollision::Off,
-        SelfCollision::Particles,
-        SelfCollision::ParticlesAndEdges,
-    ];
+    let modes = [SelfCollision::Off, SelfCollision::On];
     let mut stages = modes.map(|self_collision| {
         Plan {
             side,
@@ -57,7 +51,7 @@ fn compare(scene: Scene, side: u32, steps: usize) {
         .build()
     });
     let mut stepper = Stepper::with_threads(1);
-    let mut times = [const { Vec::new() }; 3];
+    let mut times = [const { Vec::new() }; 2];
     for _ in 0..steps {
         for (stage, times) in stages.iter_mut().zip(&mut times) {
             times.push(timed(|| {
@@ -65,18 +59,16 @@ fn compare(scene: Scene, side: u32, steps: usize) {
             }));
         }
     }
-    let [without, with @ ..] = &times;
+    let [without, with] = &times;
     print!("| {} | {side}² | {:.3}", scene.plan().name, mean(without));
-    for with in with {
-        let ratio = |of: fn(&[f64]) -> f64| of(with) / of(without);
-        print!(
-            " | {:.3} | {:.2} | {:.2} | {:.2}",
-            mean(with),
-            ratio(mean),
-            ratio(median),
-            ratio(|times| median(&times[times.len() * 4 / 5..])),
-        );
-    }
+    let ratio = |of: fn(&[f64]) -> f64| of(with) / of(without);
+    print!(
+        " | {:.3} | {:.2} | {:.2} | {:.2}",
+        mean(with),
+        ratio(mean),
+        ratio(median),
+        ratio(|times| median(&times[times.len() * 4 / 5..])),
+    );
     println!(" |");
 }
 

@@ -98,9 +98,6 @@ struct Arguments {
     /// Self-collision of particles
     #[arg(long)]
     self_collision: bool,
-    /// Self-collision of particles, and bring back edges that have passed through triangles
-    #[arg(long)]
-    edges: bool,
     /// SIMD level [default: the widest that the processor supports]
     #[arg(long, value_enum)]
     simd: Option<Simd>,
@@ -173,12 +170,9 @@ fn non_negative(text: &str) -> Result<f32, String> {
 impl Arguments {
     /// Returns the mode of self-collision.
     fn collision(&self) -> SelfCollision {
-        if self.edges {
-            SelfCollision::ParticlesAndEdges
-        } else if self.self_collision {
-            SelfCollision::Particles
-        } else {
-            SelfCollision::Off
+        match self.self_collision {
+            true => SelfCollision::On,
+            false => SelfCollision::Off,
         }
     }
 }

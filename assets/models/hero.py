@@ -439,7 +439,7 @@ def main():
             "cloth": "wool",
             "cloth_max_distance": 1.4,
             "cloth_max_distance_paint": "red",
-            "cloth_self_collision": "particles",
+            "cloth_self_collision": "on",
             "cloth_inertia": 0.8,
         },
     })

@@ -153,8 +153,6 @@ pub(crate) struct SelfCollisionState {
     rest: Vec<Vec3>,
     distance: f32,
     to_world: Mat3,
-    /// Whether edges that have passed through triangles are brought back.
-    edges: bool,
 }
 
 impl Plan {
@@ -224,7 +222,6 @@ impl Plan {
                 rest: topology.positions.clone(),
                 distance: solver::self_distance(surface.thickness, spacing),
                 to_world: self.rotation(),
-                edges: self.self_collision == SelfCollision::ParticlesAndEdges,
             }
         });
         Stage {
@@ -286,7 +283,7 @@ impl Stage {
                     friction: self.settings.surface.friction,
                     rest: &self_collision.rest,
                     to_world: self_collision.to_world,
-                    triangles: self_collision.edges.then_some(&self.triangles.indices),
+                    triangles: &self.triangles.indices,
                 }
             }),
             ..self.settings

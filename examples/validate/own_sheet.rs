@@ -46,7 +46,7 @@ impl OwnSheet {
             friction: sample.settings.surface.friction,
             rest: &self.rest,
             to_world: Mat3::IDENTITY,
-            triangles: (*mode == SelfCollision::ParticlesAndEdges).then_some(&triangles),
+            triangles: &triangles,
         };
         let collides = *mode != SelfCollision::Off;
         sample.step_with_self_collision(collides.then_some(settings));

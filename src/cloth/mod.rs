@@ -132,6 +132,10 @@ impl Default for Cloth {
 /// direction. Particles that move by more than 0.75 of the distance in one substep, relative to the whole cloth, are
 /// slowed to that: 11 m/s for 64 × 64 particles on 2 m and 8 substeps at 60 Hz. The same holds for two cloths that
 /// are near each other.
+///
+/// At the end of each step, particles stop before an edge would pass through an edge, or a particle through a triangle:
+/// cloth that is free of crossings stays so. Only pinned particles are not stopped; cloth that they have pulled through
+/// cloth comes apart again.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[reflect(Default, Clone, Debug, PartialEq, Hash)]
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
@@ -140,13 +144,9 @@ pub enum SelfCollision {
     /// Passes through itself and other cloths, at no cost.
     #[default]
     Off,
-    /// Keeps its particles apart.
-    Particles,
-    /// Keeps its particles apart, and brings back edges that have passed through triangles: for cloth that is wrung
-    /// or strongly stretched, or that starts tangled. Tangles come apart from their ends, within about a second.
-    /// Costs next to nothing while no edge crosses a triangle. Between two cloths it suffices that one of them is
-    /// set so.
-    ParticlesAndEdges,
+    /// Keeps its particles apart, and its edges from passing through triangles. Cloth that starts tangled comes apart from
+    /// the ends of the tangle, within about a second.
+    On,
 }
 
 impl Cloth {

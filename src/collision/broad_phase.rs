@@ -5,11 +5,12 @@
 //! island and take their substeps together; a cloth in no pair takes all its substeps alone.
 
 use crate::solver::{
-    Corners, CrossCollisionSettings, CrossContacts, Friction, ParticleArrays, SubstepTime,
+    Corners, CrossCollisionSettings, CrossContacts, CrossingFilter, Friction, ParticleArrays,
+    SubstepTime,
 };
 use crate::{
     cloth::{
-        Cloth, SelfCollision,
+        Cloth,
         activity::{ClothCulled, ClothPaused},
         body::ClothBody,
         particles::ClothParticles,
@@ -34,6 +35,16 @@ pub(crate) struct ClothPairs {
     before: Vec<ClothPair>,
     /// Scratch buffer: all cloths that may form pairs.
     cloths: Vec<PairCandidate>,
+    /// Filters that keep the cloths of an island from passing through each other.
+    pub(crate) filters: Vec<IslandFilter>,
+}
+
+/// Filter of the cloths of an island.
+#[derive(Default)]
+pub(crate) struct IslandFilter {
+    /// The cloths, sorted.
+    pub(crate) cloths: Vec<Entity>,
+    pub(crate) filter: CrossingFilter,
 }
 
 /// Pair of cloths that may touch.
@@ -41,8 +52,6 @@ pub(crate) struct ClothPair {
     /// Both entities, sorted.
     pub(crate) cloths: [Entity; 2],
     settings: CrossCollisionSettings,
-    /// Whether edges of one cloth that passed through triangles of the other are pushed back.
-    edges: bool,
     contacts: CrossContacts,
 }
 
@@ -55,8 +64,6 @@ struct PairCandidate {
     /// Minimum distance kept from other cloths, m.
     distance: f32,
     friction: Friction,
-    /// Whether its edges are pushed back out of triangles.
-    edges: bool,
 }
 
 impl ClothPairs {
@@ -94,6 +101,16 @@ pub(crate) struct ClothIslands {
 }
 
 impl ClothIslands {
+    /// Returns the cloths of each island, sorted.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Vec<Entity>> + '_ {
+        let islands = (0..self.first.len()).filter(|&k| self.first[k] == k);
+        islands.map(|island| {
+            let all = self.entities.iter().zip(&self.first);
+            let own = all.filter(move |&(_, &first)| first == island);
+            own.map(|(&entity, _)| entity).collect()
+        })
+    }
+
     /// Returns for each cloth whether the predicate holds for any cloth in its island.
     pub(crate) fn any(&self, predicate: impl Fn(Entity) -> bool) -> Vec<bool> {
         let mut any = vec![false; self.entities.len()];
@@ -116,7 +133,6 @@ impl ClothPair {
                 distance: a.distance.max(b.distance),
                 friction: mean_friction(a.friction, b.friction),
             },
-            edges: a.edges || b.edges,
             contacts: CrossContacts::default(),
         }
     }
@@ -128,7 +144,6 @@ impl ClothPair {
         triangles: [&Corners; 2],
         time: &SubstepTime,
     ) -> bool {
-        let triangles = self.edges.then_some(triangles);
         (self.contacts).collide(cloths, triangles, &self.settings, time.index)
     }
 }
@@ -156,6 +171,7 @@ pub(crate) fn find_cloth_pairs(
         pairs,
         before,
         cloths: candidates,
+        ..
     } = &mut *cloth_pairs;
     candidates.clear();
     for (entity, cloth, layers, particles, body, shape, rate, mut contacts) in &mut cloths {
@@ -173,7 +189,6 @@ pub(crate) fn find_cloth_pairs(
                 layers: layers.copied().unwrap_or_default(),
                 distance,
                 friction: cloth.fabric.surface().friction,
-                edges: cloth.self_collision == SelfCollision::ParticlesAndEdges,
             });
         }
     }

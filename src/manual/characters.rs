@@ -85,7 +85,7 @@
 //! | `cloth_backstop`, `cloth_backstop_radius` | with `cloth_max_distance`: distance of the backstop behind the skinned position, m; its radius, m, default 1 |
 //! | `cloth_part` | the channel that marks the cloth, if only a part of the mesh is cloth |
 //! | `cloth_mass`, `cloth_mass_paint`, `cloth_stiffness`, `cloth_stiffness_paint` | factors; their channels |
-//! | `cloth_self_collision` | `true`, `off`, `particles`, `edges` |
+//! | `cloth_self_collision` | `true` or `on`, `false` or `off` |
 //! | `cloth_damping`, `cloth_gravity_scale` | 1/s; a factor |
 //! | `cloth_inertia` | 0 to 1: fraction of the character's motion that acts on the cloth |
 //! | `cloth_collider` | on a mesh with a skeleton: `capsules` or `true`, `mesh` for its triangles, or the thickness of its capsules relative to the limbs, 1 for an exact fit |

@@ -88,15 +88,14 @@
 //!
 //! # Self-collision and cloth against cloth
 //!
-//! Both are off by default. [`SelfCollision::Particles`](crate::cloth::SelfCollision::Particles) keeps the particles of a
-//! cloth apart; two cloths collide if *both* have it and their layers interact. `ParticlesAndEdges` also brings
-//! back edges that have passed through triangles, for cloth that is wrung, or starts tangled; between two cloths, if
-//! one of them has it. Contacts have friction; between cloths they respect masses and conserve momentum.
+//! Both are off by default. [`SelfCollision::On`](crate::cloth::SelfCollision::On) keeps the particles of a
+//! cloth apart, and its edges from passing through triangles; two cloths collide if *both* have it and their layers
+//! interact. Contacts have friction; between cloths they respect masses and conserve momentum.
 //!
 //! ```
 //! # use bevy::prelude::*;
 //! # use bevy_drape::prelude::*;
-//! let skirt = Cloth { self_collision: SelfCollision::Particles, ..default() };
+//! let skirt = Cloth { self_collision: SelfCollision::On, ..default() };
 //! ```
 //!
 //! Layers keep at least the distance of neighbouring particles, so those of a coarse mesh lie visibly apart: by

@@ -85,7 +85,7 @@
 //! | forces that accumulate | | `add_force` once per step, in `FixedUpdate`, not in [`ClothSubstep`](crate::cloth::ClothSubstep) |
 //! | an unannounced teleport | it is dragged across the world | [`TeleportCloth`](crate::character::TeleportCloth), or [`ClothInertia::teleport_distance`](crate::character::ClothInertia::teleport_distance) |
 //! | an exporter scaled an object by 100 | "colliders": huge | apply scales in Blender |
-//! | a tangled initial shape with self-collision | | `ParticlesAndEdges`, or an initial shape without overlaps |
+//! | a tangled initial shape with self-collision | | an initial shape without overlaps; tangles come apart within about a second |
 //!
 //! # Cloth lags behind the character
 //!

@@ -46,9 +46,8 @@
 //! | contain it in a box, a bottle, a dome | `.hollow()` on any collider | |
 //! | two-way coupling with the bodies of a physics engine: nets, hammocks, banners | `AvianClothPlugin` with the feature `avian`, `RapierClothPlugin` with the feature `rapier`; pins `.to_entity(body)`: see the examples `avian.rs`, `rapier.rs` | |
 //! | collision layers | `ClothLayers` on cloths and colliders | [`ClothLayers`](crate::collision::ClothLayers) |
-//! | self-collision | `Cloth { self_collision: SelfCollision::Particles, ..default() }`: off by default; layers keep at least the distance of neighbouring particles | |
-//! | collision between cloths | `self_collision: SelfCollision::Particles` on both | |
-//! | cloth that is wrung, or starts tangled | `SelfCollision::ParticlesAndEdges`: brings back edges that have passed through triangles | |
+//! | self-collision | `Cloth { self_collision: SelfCollision::On, ..default() }`: off by default; layers keep at least the distance of neighbouring particles | |
+//! | collision between cloths | `self_collision: SelfCollision::On` on both | |
 //!
 //! # Air
 //!

@@ -124,23 +124,17 @@ const STRETCH: [Choice<StretchSolver>; 2] = [
     ),
 ];
 
-const SELF: [Choice<SelfCollision>; 3] = [
+const SELF: [Choice<SelfCollision>; 2] = [
     (
         SelfCollision::Off,
         "off",
         "The cloth passes through itself and other cloths. The default.",
     ),
     (
-        SelfCollision::Particles,
-        "particles",
+        SelfCollision::On,
+        "on",
         "Keeps particles apart by the thickness, but at least once and at most 3 times their mean distance at \
-         rest. Cloths that both have this on collide.",
-    ),
-    (
-        SelfCollision::ParticlesAndEdges,
-        "edges too",
-        "The same, and brings back edges that have passed through triangles: for cloth that is wrung or starts \
-         tangled.",
+         rest, and edges from passing through triangles. Cloths that both have this on collide.",
     ),
 ];
 

@@ -161,7 +161,7 @@ mod tests {
         set(params::CLOTH, cloth, fraction);
         set(params::FABRIC, &mut cloth.fabric, fraction);
         cloth.stretch_solver = StretchSolver::GaussSeidel;
-        cloth.self_collision = SelfCollision::ParticlesAndEdges;
+        cloth.self_collision = SelfCollision::On;
         let mut environment = ClothEnvironment::default();
         set(params::GRAVITY, &mut environment.gravity, fraction);
         set(params::WIND, &mut environment.wind, fraction);

@@ -196,7 +196,7 @@ mod tests {
             iterations: 12,
             gravity_scale: -0.5,
             stretch_solver: StretchSolver::GaussSeidel,
-            self_collision: SelfCollision::ParticlesAndEdges,
+            self_collision: SelfCollision::On,
             ..default()
         });
         assert_same_code!(Wind {

@@ -84,6 +84,7 @@ pub mod triangles;
 pub use collision::bodies::{Bodies, BodyAttachment, BodyMotion, BodyPart, RigidBody, Solid};
 pub use collision::cloth_contacts::{CrossCollisionSettings, CrossContacts};
 pub use collision::collider::{Collider, Friction, Surface, collide, deepest_penetration};
+pub(crate) use collision::crossing::CrossingFilter;
 pub use collision::mesh::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
 pub use collision::self_collision::{
     SelfCollisionSettings, SelfContactPairs, rest_spacing, self_distance,

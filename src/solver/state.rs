@@ -8,6 +8,7 @@ use crate::solver::{
     collision::{
         bodies::Bodies,
         collider::{Collider, Surface},
+        crossing::{CrossingFilter, MotionStart},
         self_collision::{SelfCollisionSettings, SelfContactPairs},
         triangle_contacts::TriangleContacts,
     },
@@ -57,6 +58,9 @@ pub struct Contacts {
     pub had_contact: bool,
     /// Candidate pairs of self-collision.
     pub self_pairs: SelfContactPairs,
+    /// Keeps the cloth from passing through itself.
+    pub(super) crossings: CrossingFilter,
+    pub(crate) step_start: MotionStart,
     pub(super) triangles: TriangleContacts,
     pub(super) meshes: MeshContacts,
     pub(super) grabbed_mass: GrabbedMass,

@@ -9,7 +9,7 @@
 //! | [`relax`](ClothState::relax) | pressure, damping (once a step), constraints, tethers, max distance, grabs, plane |
 //! | [`collide_self`](ClothState::collide_self) | with self-collision: displacements, contacts of the cloth with itself |
 //! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies, plane |
-//! | [`end_step`](ClothState::end_step) | angular momentum, pinned positions, check of all numbers; once per step |
+//! | [`end_step`](ClothState::end_step) | with self-collision: stops what would pass through cloth; angular momentum, pinned positions, check of all numbers; once per step |
 //!
 //! Contacts between two cloths ([`CrossContacts`](super::CrossContacts)) come between the two collision stages.
 
@@ -32,7 +32,7 @@ use crate::solver::{
     parallel::workers::Workers,
     particles::PinTarget,
     relax::{RelaxSettings, relax},
-    state::{ClothState, StepInput, StepSettings, SubstepTime},
+    state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
 };
 
 /// Smallest number of iterations of a grabbed cloth.
@@ -97,6 +97,13 @@ impl ClothState<'_> {
         settings: &StepSettings,
         time: &SubstepTime,
     ) {
+        if time.index == 0 {
+            // In a plane, edges cannot pass through triangles.
+            let self_collision = settings.self_collision.filter(|_| settings.plane.is_none());
+            let distance = self_collision.map(|self_collision| self_collision.distance);
+            let start = &mut self.contacts.step_start;
+            start.record(self.particles, distance, time.count);
+        }
         let integrate_settings = IntegrateSettings {
             gravity: settings.gravity,
             damping: settings.damping,
@@ -272,6 +279,7 @@ impl ClothState<'_> {
     /// Returns whether all numbers are still finite; if not, the cloth is restored to its positions at the
     /// start of the step, with velocity 0.
     pub fn end_step(&mut self, workers: &mut Workers, pins: &[PinTarget], is_held: bool) -> bool {
+        self.limit_crossings();
         let Self {
             particles,
             constraints,
@@ -287,6 +295,23 @@ impl ClothState<'_> {
         }
         particles.rebase();
         is_finite
+    }
+
+    /// Cuts the motion of the step short where the cloth would pass through itself.
+    fn limit_crossings(&mut self) {
+        let Contacts {
+            crossings,
+            step_start,
+            ..
+        } = &mut *self.contacts;
+        if step_start.is_used() {
+            let triangles = &self.triangles.indices;
+            crossings.begin();
+            crossings.add(self.particles, Some(step_start), triangles);
+            if crossings.find_limits(step_start.distance) {
+                crossings.apply(0, self.particles, step_start.substeps);
+            }
+        }
     }
 }
 

@@ -12,7 +12,10 @@ use crate::{
     },
     collision::broad_phase::ClothPairs,
     sleep::detect as sleep,
-    step::query::{StepQuery, StepQueryItem},
+    step::{
+        crossings::limit_islands,
+        query::{StepQuery, StepQueryItem},
+    },
 };
 use bevy::{
     ecs::system::{NonSendMarker, SystemChangeTick},
@@ -42,11 +45,12 @@ pub(crate) fn finish(
     time: Res<ClothSubstepTime>,
     mut workers: ResMut<ClothWorkers>,
     threads: Res<ClothMaxThreads>,
-    cloth_pairs: Res<ClothPairs>,
+    mut cloth_pairs: ResMut<ClothPairs>,
     ticks: SystemChangeTick,
     mut commands: Commands,
     _on_the_main_thread: NonSendMarker,
 ) {
+    limit_islands(&mut cloths, &mut cloth_pairs);
     let now = ticks.this_run();
     let size = |cloth: &StepQueryItem| cloth.particles.len();
     let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);

@@ -8,9 +8,11 @@
 //! | `prepare` | begins the step: applies changed components, finds the targets of pins, and the air |
 //! | `substeps` | runs the substeps, in the fused loop or in the schedule |
 //! | `stages` | stages of a substep for cloth entities |
+//! | `crossings` | keeps the cloths of an island from passing through each other |
 //! | `finish` | ends the step: checks the state, and puts cloths to sleep |
 //! | `warm_up` | takes whole steps of new cloths before they are rendered first |
 
+mod crossings;
 pub(crate) mod finish;
 pub(crate) mod plugin;
 pub(crate) mod prepare;

@@ -8,7 +8,6 @@ use crate::solver::{
 };
 use crate::{
     cloth::{
-        SelfCollision,
         activity::InMotion,
         planar_constraint::plane_of,
         schedule::ClothSubstepTime,
@@ -125,8 +124,7 @@ impl SubstepInputs<'_, '_, '_> {
                 friction: user.fabric.surface().friction,
                 rest: shape.rest(),
                 to_world: shape.to_world,
-                triangles: (user.self_collision == SelfCollision::ParticlesAndEdges)
-                    .then_some(&shape.triangles.indices),
+                triangles: &shape.triangles.indices,
             }),
             enclosed_air: enclosed_air.map(|(pressure, volume)| EnclosedAir {
                 amount: ramped.air,

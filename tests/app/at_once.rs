@@ -195,9 +195,6 @@ fn run_conditions_of_sets_are_respected() {
     run(&mut app, 2);
     let before = crate::centre(&app, cloth);
     run(&mut app, 10);
-    assert_eq!(
-        crate::centre(&app, cloth),
-        before,
-        "nothing moves the cloth"
-    );
+    let moved = crate::centre(&app, cloth).distance(before);
+    assert!(moved < 1e-6, "nothing moves the cloth");
 }

@@ -23,7 +23,7 @@ fn sheet() -> ClothGrid {
 fn drop(app: &mut App, height: f32, angle: f32, extra: impl Bundle) -> Entity {
     let mesh = add_mesh(app, sheet());
     let cloth = Cloth {
-        self_collision: SelfCollision::Particles,
+        self_collision: SelfCollision::On,
         ..default()
     };
     let transform =
@@ -173,10 +173,10 @@ fn cloths_on_layers_that_do_not_collide_pass_through_each_other() {
         run(&mut app, 180);
         centre(&app, above).y - centre(&app, below).y
     };
-    use SelfCollision::{Off, Particles};
+    use SelfCollision::{Off, On};
     let all = ClothLayers::default();
-    assert!(heights(all, Particles) > 0.4 * SEPARATION);
-    assert!(heights(all.with_filters(!(1 << 1)), Particles) < 0.1 * SEPARATION);
+    assert!(heights(all, On) > 0.4 * SEPARATION);
+    assert!(heights(all.with_filters(!(1 << 1)), On) < 0.1 * SEPARATION);
     // Both cloths must have self-collision on.
     assert!(heights(all, Off) < 0.1 * SEPARATION);
 }
@@ -228,7 +228,7 @@ fn two_coincident_cloths_separate_slowly() {
             let particles = particles(&app, cloth);
             let fastest = (0..particles.len()).map(|i| particles.velocity(i).length());
             let fastest = fastest.fold(0.0, f32::max);
-            assert!(fastest < 2.0, "{fastest} m/s");
+            assert!(fastest < 4.0, "{fastest} m/s");
             assert!(centre(&app, cloth).distance(Vec3::Y) < 0.1);
         }
     }
@@ -288,22 +288,36 @@ fn through_each_other(collide: [SelfCollision; 2], by_phases: bool) -> ([usize; 
 
 #[test]
 fn edges_that_cross_another_cloth_are_pulled_out() {
-    use SelfCollision::{Particles, ParticlesAndEdges};
-    let ([before, after], _) = through_each_other([Particles; 2], false);
-    println!("particles only: {before} crossings, then {after}");
+    use SelfCollision::{Off, On};
+    let ([before, after], _) = through_each_other([On, Off], false);
+    println!("one without: {before} crossings, then {after}");
     assert!(
         before > 10 && after > 10,
         "{before} crossings, then {after}"
     );
-    for collide in [
-        [ParticlesAndEdges; 2],
-        [ParticlesAndEdges, Particles],
-        [Particles, ParticlesAndEdges],
-    ] {
-        let ([before, after], bits) = through_each_other(collide, false);
-        println!("{collide:?}: {before} crossings, then {after}");
-        assert!(before > 10, "{before}");
-        assert_eq!(after, 0, "{collide:?}");
-        assert_eq!(through_each_other(collide, true).1, bits, "phase by phase");
+    let ([before, after], bits) = through_each_other([On; 2], false);
+    println!("{before} crossings, then {after}");
+    assert!(before > 10, "{before}");
+    assert_eq!(after, 0);
+    assert_eq!(through_each_other([On; 2], true).1, bits, "phase by phase");
+}
+
+#[test]
+fn no_cloth_of_a_stack_passes_through_another_or_itself() {
+    let mut app = over_floor();
+    app.world_mut().spawn((
+        ClothCollider::sphere(0.12),
+        Transform::from_xyz(0.02, 0.12, 0.0),
+    ));
+    let cloths: Vec<Entity> = (0..4)
+        .map(|k| {
+            let k = k as f32;
+            drop(&mut app, 0.4 + 0.05 * k, 0.3 * k, ())
+        })
+        .collect();
+    for step in 0..240 {
+        run(&mut app, 1);
+        let count = crossings_of(&app, &cloths);
+        assert_eq!(count, 0, "step {step}");
     }
 }

@@ -295,7 +295,7 @@ fn contacts_of_a_cloth_with_itself_are_drawn_between_its_layers() {
     // A strip that falls edge first, and so onto itself.
     let mesh = add_mesh(&mut app, ClothGrid::vertical(0.5, 1.5, 12, 34));
     let cloth = Cloth {
-        self_collision: SelfCollision::Particles,
+        self_collision: SelfCollision::On,
         ..default()
     };
     let transform = Transform::from_xyz(0.0, 0.9, 0.0).with_rotation(Quat::from_rotation_x(0.1));

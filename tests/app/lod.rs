@@ -252,7 +252,7 @@ fn fused_and_phased_substeps_give_the_same_bits_at_lower_detail() {
             app.world_mut().spawn((ball, below));
             let transform = Transform::from_xyz(0.0, 0.0, -far);
             let cloth = Cloth {
-                self_collision: SelfCollision::Particles,
+                self_collision: SelfCollision::On,
                 iterations: 2,
                 ..default()
             };

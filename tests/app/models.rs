@@ -321,7 +321,7 @@ fn cloth_with_warm_up_hangs_in_its_first_frame() {
         let p = particles(app, cloth);
         (0..100).map(|i| p.world_position(i).y).fold(0.0, f32::min)
     };
-    assert_eq!(lowest(&app, cold), 0.0);
+    assert!(lowest(&app, cold) > -1e-6);
     assert!(lowest(&app, warm) < -0.4, "{}", lowest(&app, warm));
     // No particle is inside the ball, and the mesh shows the simulated state.
     let p = particles(&app, warm);

@@ -96,7 +96,7 @@ fn planar_cloth_may_collide_with_itself() {
     // A ribbon that falls on its narrow edge has to fold within its plane.
     let mesh = crate::add_mesh(&mut app, ClothGrid::vertical(0.05, 1.0, 2, 41));
     let cloth = Cloth {
-        self_collision: SelfCollision::ParticlesAndEdges,
+        self_collision: SelfCollision::On,
         ..default()
     };
     let cloth = app

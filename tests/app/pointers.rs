@@ -19,7 +19,9 @@ use bevy::{
 };
 #[cfg(feature = "picking")]
 use bevy_drape::picking::{ClothPointers, ClothTool, ClothTools, HoveredEdges};
-use bevy_drape::{character::ClothInertia, grab::ClothGrabs, prelude::*, tearing::ClothTorn};
+use bevy_drape::{
+    character::ClothInertia, cloth::PlanarCloth, grab::ClothGrabs, prelude::*, tearing::ClothTorn,
+};
 
 const SCREEN: ManualTextureViewHandle = ManualTextureViewHandle(7);
 const SIZE: UVec2 = UVec2::new(800, 600);
@@ -228,7 +230,7 @@ fn cloth_with_inertia_is_picked_at_its_rendered_position() {
         .app
         .world_mut()
         .entity_mut(cloth)
-        .insert(ClothInertia::default());
+        .insert((ClothInertia::default(), PlanarCloth::default()));
     let swing = move |time: Res<Time>, mut transforms: Query<&mut Transform>| {
         let mut transform = transforms.get_mut(cloth).unwrap();
         transform.translation.x = 0.4 * (12.0 * time.elapsed_secs()).sin();

@@ -381,7 +381,7 @@ fn a_preset_saved_as_an_asset_loads_unchanged() {
         ..default()
     };
     preset.cloth.fabric = Fabric::chain_mail();
-    preset.cloth.self_collision = SelfCollision::Particles;
+    preset.cloth.self_collision = SelfCollision::On;
     let server = app.world().resource::<AssetServer>().clone();
     preset.save_asset(&server, "made/by/me.cloth.ron").unwrap();
     let saved = load(&app, "made/by/me.cloth.ron");

@@ -49,7 +49,7 @@ fn too_near(app: &App, cloth: Entity) -> usize {
 
 #[test]
 fn self_collision_keeps_layers_apart_and_may_be_switched_on_late() {
-    let (mut app, cloth) = falling(false, SelfCollision::Particles);
+    let (mut app, cloth) = falling(false, SelfCollision::On);
     // Of the 83 000 pairs, sharp folds press a few together.
     assert!(too_near(&app, cloth) < 5, "{}", too_near(&app, cloth));
     run(&mut app, 120);
@@ -60,25 +60,23 @@ fn self_collision_keeps_layers_apart_and_may_be_switched_on_late() {
     app.world_mut()
         .get_mut::<Cloth>(cloth)
         .unwrap()
-        .self_collision = SelfCollision::Particles;
+        .self_collision = SelfCollision::On;
     run(&mut app, 60);
     assert!(too_near(&app, cloth) <= without / 4);
 }
 
 #[test]
 fn self_collision_gives_the_same_bits_phase_by_phase() {
-    for mode in [SelfCollision::Particles, SelfCollision::ParticlesAndEdges] {
-        let hash_of = |by_phases| {
-            let (app, cloth) = falling(by_phases, mode);
-            hash(&app, cloth)
-        };
-        assert_eq!(hash_of(true), hash_of(false), "{mode:?}");
-    }
+    let hash_of = |by_phases| {
+        let (app, cloth) = falling(by_phases, SelfCollision::On);
+        hash(&app, cloth)
+    };
+    assert_eq!(hash_of(true), hash_of(false));
 }
 
 #[test]
 fn a_restored_snapshot_continues_to_the_same_bits() {
-    let (mut app, cloth) = falling(false, SelfCollision::ParticlesAndEdges);
+    let (mut app, cloth) = falling(false, SelfCollision::On);
     let saved = ClothSnapshot::take(app.world(), cloth).unwrap();
     run(&mut app, 40);
     let expected = hash(&app, cloth);
@@ -113,6 +111,6 @@ fn edges_that_cross_triangles_come_back() {
         let topology = Topology::new(&TriangleMesh::read(&sheet().into()).unwrap()).unwrap();
         crossings(&positions(&app), &topology.triangles.to_vec())
     };
-    assert!(crossings_after(SelfCollision::Particles) > 0);
-    assert_eq!(crossings_after(SelfCollision::ParticlesAndEdges), 0);
+    assert!(crossings_after(SelfCollision::Off) > 0);
+    assert_eq!(crossings_after(SelfCollision::On), 0);
 }

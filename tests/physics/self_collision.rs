@@ -36,22 +36,15 @@ fn folded(side: u32, mode: SelfCollision) -> OwnSheet {
 
 #[test]
 fn a_sheet_that_falls_folded_does_not_cross_itself() {
-    let modes = [SelfCollision::Particles, SelfCollision::ParticlesAndEdges];
-    for (side, mode) in [33, 64]
-        .into_iter()
-        .flat_map(|side| modes.map(|mode| (side, mode)))
-    {
-        let mut cloth = folded(side, mode);
+    for side in [33, 64] {
+        let mut cloth = folded(side, SelfCollision::On);
         assert_eq!(cloth.crossings(), 0);
-        let mut most = 0;
         for step in 0..360 {
             cloth.step();
-            if step % 30 == 29 {
-                most = most.max(cloth.crossings());
+            if step % 10 == 9 {
+                assert_eq!(cloth.crossings(), 0, "{side}²: step {step}");
             }
         }
-        let last = cloth.crossings();
-        println!("{side}²: at most {most} crossings, at rest {last}");
         let before = cloth.at();
         (0..60).for_each(|_| cloth.step());
         let after = cloth.at();
@@ -61,7 +54,6 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
             .map(|(after, before)| after.distance(before));
         let displacement = displacements.fold(0.0, f32::max);
         println!("{side}²: moves by {displacement} m in a second");
-        assert_eq!(last, 0, "{side}²");
         assert!(
             displacement < 5e-3,
             "{side}²: moves by {displacement} m in a second"
@@ -113,9 +105,9 @@ fn edges_that_start_across_triangles_come_back() {
             );
             (before, sheet.crossings())
         };
-        let (before, stuck) = crossings(SelfCollision::Particles);
+        let (before, stuck) = crossings(SelfCollision::Off);
         assert!(before >= 10 && stuck > 0, "{side}²: {before}, then {stuck}");
-        let (_, untangled) = crossings(SelfCollision::ParticlesAndEdges);
+        let (_, untangled) = crossings(SelfCollision::On);
         assert_eq!(untangled, 0, "{side}²");
     }
 }

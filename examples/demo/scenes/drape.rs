@@ -21,7 +21,7 @@ fn spawn(set: &mut Set) {
     let grid = ClothGrid::new(2.4, 2.4, 96, 96);
     // Otherwise folds would pass through each other.
     let cloth = Cloth {
-        self_collision: SelfCollision::Particles,
+        self_collision: SelfCollision::On,
         ..default()
     };
     set.sheet(grid, transform.with_rotation(turn)).insert(cloth);

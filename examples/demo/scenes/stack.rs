@@ -41,7 +41,7 @@ fn spawn(set: &mut Set) {
             .insert((
                 MeshMaterial3d(dye),
                 Cloth {
-                    self_collision: SelfCollision::Particles,
+                    self_collision: SelfCollision::On,
                     ..default()
                 },
             ));

@@ -96,7 +96,7 @@ fn spawn(set: &mut Set) {
     set.sheet(ClothGrid::new(1.6, 1.4, 96, 84), transform)
         .insert((
             Cloth {
-                self_collision: SelfCollision::Particles,
+                self_collision: SelfCollision::On,
                 ..default()
             },
             Pulled {

@@ -81,7 +81,7 @@ fn spawn(set: &mut Set) {
             .to_entity(left)
             .and(Pins::edge(ClothEdge::Right).to_entity(right)),
         Cloth {
-            self_collision: SelfCollision::ParticlesAndEdges,
+            self_collision: SelfCollision::On,
             fabric: Fabric {
                 thickness: 0.012,
                 ..default()

@@ -191,7 +191,7 @@ pub(crate) fn drape() -> Vec<Row> {
 }
 
 pub(crate) fn twist() -> Vec<Row> {
-    let crossings = wrung(SelfCollision::ParticlesAndEdges);
+    let crossings = wrung(SelfCollision::On);
     let times = [2, 4, 6, 8, 10];
     let row = |(count, time): (usize, u32)| {
         let label = format!("intersecting pairs of triangles after {time} s");

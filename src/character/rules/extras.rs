@@ -217,14 +217,13 @@ impl ExtrasReader<'_> {
         let key = "cloth_self_collision";
         match self.all.get(key)? {
             Value::String(word) if word == "off" => Some(SelfCollision::Off),
-            Value::String(word) if word == "particles" => Some(SelfCollision::Particles),
-            Value::String(word) if word == "edges" => Some(SelfCollision::ParticlesAndEdges),
+            Value::String(word) if word == "on" => Some(SelfCollision::On),
             Value::String(_) => {
-                self.wrong(key, "off, particles or edges");
+                self.wrong(key, "on or off");
                 None
             }
             _ => self.switch(key).map(|on| match on {
-                true => SelfCollision::Particles,
+                true => SelfCollision::On,
                 false => SelfCollision::Off,
             }),
         }

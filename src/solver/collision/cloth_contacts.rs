@@ -50,13 +50,13 @@ struct JoinedTriangles {
 }
 
 impl CrossContacts {
-    /// Keeps two cloths apart in a substep, after relaxation and before colliders. With the `triangles` of each,
-    /// edges that have passed through those of the other are brought back. Returns whether the cloths touched.
+    /// Keeps two cloths apart in a substep, after relaxation and before colliders; edges that have passed through triangles
+    /// of the other cloth are brought back. Returns whether the cloths touched.
     /// Momentum is conserved. Does not depend on threads or SIMD levels, but on which cloth comes first.
     pub fn collide(
         &mut self,
         [a, b]: [&mut ParticleArrays; 2],
-        triangles: Option<[&Corners; 2]>,
+        triangles: [&Corners; 2],
         settings: &CrossCollisionSettings,
         substep: u32,
     ) -> bool {
@@ -68,13 +68,13 @@ impl CrossContacts {
         update_displacements(a);
         update_displacements(b);
         self.join_particles(a, b, shift);
-        self.join_triangles(triangles);
+        let triangles = self.join_triangles(triangles);
         let joined_settings = SelfCollisionSettings {
             distance: settings.distance,
             friction: settings.friction,
             rest: &self.rest,
             to_world: Mat3::IDENTITY,
-            triangles: self.triangles.as_ref().map(|joined| &joined.both),
+            triangles: &triangles,
         };
         let touched = self
             .contacts
@@ -108,24 +108,23 @@ impl CrossContacts {
         }
     }
 
-    /// Concatenates the triangles of both cloths, unless they are those of the last substep.
-    fn join_triangles(&mut self, triangles: Option<[&Corners; 2]>) {
-        let Some([a, b]) = triangles else {
-            self.triangles = None;
-            return;
-        };
-        let same =
-            |joined: &JoinedTriangles| joined.each[0].is_copy_of(a) && joined.each[1].is_copy_of(b);
-        if self.triangles.as_ref().is_some_and(same) {
-            return;
+    /// Returns the concatenated triangles of both cloths: those of the last substep, if they are the same.
+    fn join_triangles(&mut self, [a, b]: [&Corners; 2]) -> Corners {
+        if let Some(joined) = &self.triangles
+            && joined.each[0].is_copy_of(a)
+            && joined.each[1].is_copy_of(b)
+        {
+            return joined.both.clone();
         }
         let first = self.first as u32;
         let shifted = b.iter().map(|corners| corners.map(|i| i + first));
+        let both = Corners::from(a.iter().chain(shifted).collect::<Vec<_>>());
         self.triangles = Some(JoinedTriangles {
             each: [a.clone(), b.clone()],
-            both: a.iter().chain(shifted).collect::<Vec<_>>().into(),
+            both: both.clone(),
         });
         self.contacts.forget();
+        both
     }
 }
 
@@ -168,6 +167,9 @@ fn write_back(both: &ParticleArrays, from: usize, p: &mut ParticleArrays, shift:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
+
+    static NO_TRIANGLES: LazyLock<[Corners; 2]> = LazyLock::new(Default::default);
 
     const SETTINGS: CrossCollisionSettings = CrossCollisionSettings {
         distance: 0.1,
@@ -197,8 +199,12 @@ mod tests {
             let mut above = flat_cloth(origin, 0.11, 0.05, 4.0);
             above.position.add_all(-origin);
             above.predicted.copy_from(&above.position);
-            let touched =
-                CrossContacts::default().collide([&mut below, &mut above], None, &SETTINGS, 0);
+            let touched = CrossContacts::default().collide(
+                [&mut below, &mut above],
+                NO_TRIANGLES.each_ref(),
+                &SETTINGS,
+                0,
+            );
             assert!(touched);
             for i in 0..25 {
                 let apart = above.world_position(i) - below.world_position(i);
@@ -222,25 +228,30 @@ mod tests {
             b.position.add_all(Vec3::NEG_X);
             b.predicted.copy_from(&b.position);
             let before = (a.state_hash(), b.state_hash());
-            assert!(!contacts.collide([&mut a, &mut b], None, &SETTINGS, 0));
+            assert!(!contacts.collide([&mut a, &mut b], NO_TRIANGLES.each_ref(), &SETTINGS, 0));
             assert_eq!((a.state_hash(), b.state_hash()), before);
         }
         // The spacing within a cloth is less than the distance from another cloth.
         let mut empty = ParticleArrays::default();
-        assert!(!contacts.collide([&mut a, &mut empty], None, &SETTINGS, 0));
+        assert!(!contacts.collide([&mut a, &mut empty], NO_TRIANGLES.each_ref(), &SETTINGS, 0));
         let settings = CrossCollisionSettings {
             distance: f32::NAN,
             ..SETTINGS
         };
         let mut b = a.clone();
-        assert!(!contacts.collide([&mut a, &mut b], None, &settings, 0));
+        assert!(!contacts.collide([&mut a, &mut b], NO_TRIANGLES.each_ref(), &settings, 0));
     }
 
     #[test]
     fn two_cloths_in_the_same_position_separate_slowly() {
         let mut a = flat_cloth(Vec3::ZERO, 0.0, 0.0, 1.0);
         let mut b = a.clone();
-        assert!(CrossContacts::default().collide([&mut a, &mut b], None, &SETTINGS, 0));
+        assert!(CrossContacts::default().collide(
+            [&mut a, &mut b],
+            NO_TRIANGLES.each_ref(),
+            &SETTINGS,
+            0
+        ));
         for p in [&a, &b] {
             assert!(p.is_finite());
             let max_offset = p

@@ -13,6 +13,7 @@
 //! | `bodies` | two-way coupling with rigid bodies |
 //! | `self_collision` | contacts between the particles of one cloth, untangling |
 //! | `cloth_contacts` | contacts between two cloths |
+//! | `crossing` | keeps edges from passing through triangles |
 //! | `ray` | ray casts on a cloth |
 
 pub mod bodies;
@@ -20,6 +21,7 @@ mod broad_phase;
 mod ccd;
 pub mod cloth_contacts;
 pub mod collider;
+pub(in crate::solver) mod crossing;
 pub mod mesh;
 mod narrow_phase;
 pub mod ray;

@@ -57,7 +57,7 @@ fn a_scene_becomes_cloth() {
             Cloth {
                 fabric: Fabric { areal_density: 0.4, strain_limit: {Some(0.2)} },
                 damping: 0.5,
-                self_collision: SelfCollision::Particles,
+                self_collision: SelfCollision::On,
             }
             Pins::top_corners()
             Mesh3d({mesh.clone()})
@@ -75,7 +75,7 @@ fn a_scene_becomes_cloth() {
             ..default()
         },
         damping: 0.5,
-        self_collision: SelfCollision::Particles,
+        self_collision: SelfCollision::On,
         ..default()
     };
     assert_eq!(get::<Cloth>(&app, cloth), &wanted);

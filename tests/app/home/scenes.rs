@@ -129,7 +129,7 @@ fn all_components(anchor: Entity) -> impl Bundle + Clone {
         Cloth {
             fabric: Fabric::denim(),
             damping: 0.7,
-            self_collision: SelfCollision::ParticlesAndEdges,
+            self_collision: SelfCollision::On,
             ..default()
         },
         Pins::corner(ClothCorner::TopLeft)

@@ -23,7 +23,7 @@ fn spawn_scene(world: &mut World) -> Entity {
     ));
     let cloth = (
         Cloth {
-            self_collision: SelfCollision::Particles,
+            self_collision: SelfCollision::On,
             ..default()
         },
         Pins::top_corners(),

@@ -12,7 +12,7 @@ fn all_properties_are_read() {
     let (components, errors) = read_text(
         r#"{
             "cloth": "Silk", "cloth_damping": 1, "cloth_gravity_scale": 0.5,
-            "cloth_self_collision": "edges", "cloth_pins": "top, joint:Neck",
+            "cloth_self_collision": "on", "cloth_pins": "top, joint:Neck",
             "cloth_max_distance": 0.8, "cloth_max_distance_paint": "red",
             "cloth_backstop": 0.02, "cloth_backstop_radius": 0.3,
             "cloth_part": "attribute:Cloth", "cloth_mass": 4, "cloth_mass_paint": "blue",
@@ -25,7 +25,7 @@ fn all_properties_are_read() {
             fabric: Fabric::silk(),
             damping: 1.0,
             gravity_scale: 0.5,
-            self_collision: SelfCollision::ParticlesAndEdges,
+            self_collision: SelfCollision::On,
             ..default()
         }),
         pins: Some(Pins::edge(ClothEdge::Top).and(Pins::painted(VertexChannel::joint("Neck")))),

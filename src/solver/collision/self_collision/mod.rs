@@ -87,8 +87,8 @@ pub struct SelfCollisionSettings<'a> {
     pub rest: &'a [Vec3],
     /// Rotation and scale from that frame to world axes.
     pub to_world: Mat3,
-    /// Triangles of the cloth, if edges that have passed through them are to be brought back.
-    pub triangles: Option<&'a Corners>,
+    /// Triangles of the cloth. Edges that have passed through them are brought back.
+    pub triangles: &'a Corners,
 }
 
 /// Returns the distance that particles of a cloth of this thickness keep from each other, m: the thickness, but at
@@ -220,6 +220,7 @@ impl SelfContactPairs {
         if motion_spread.is_nan() {
             return false;
         }
+        self.untangle.prepare(p.len(), settings.triangles);
         self.update_pairs(p, settings, substep);
         if self.is_empty() {
             return false;
@@ -242,10 +243,7 @@ impl SelfContactPairs {
             distance: settings.distance,
             friction: settings.friction,
         };
-        let Some(triangles) = settings.triangles else {
-            return response.solve(p, near);
-        };
-        untangle.find(p, triangles, near, settings.distance);
+        untangle.find(p, settings.triangles, near, settings.distance);
         if !untangle.has_intersections() {
             return response.solve(p, near);
         }

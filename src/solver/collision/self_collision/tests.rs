@@ -15,13 +15,17 @@ const FRICTION: Friction = Friction {
     kinetic_coefficient: 0.2,
 };
 
-fn settings(distance: f32, rest: &[Vec3]) -> SelfCollisionSettings<'_> {
+fn settings<'a>(
+    distance: f32,
+    rest: &'a [Vec3],
+    triangles: &'a Corners,
+) -> SelfCollisionSettings<'a> {
     SelfCollisionSettings {
         distance,
         friction: FRICTION,
         rest,
         to_world: Mat3::IDENTITY,
-        triangles: None,
+        triangles,
     }
 }
 
@@ -101,7 +105,11 @@ impl TestCloth {
         threads::with(threads, |workers| {
             for _ in 0..steps {
                 let step_settings = StepSettings {
-                    self_collision: collides.then_some(settings(self.distance, &self.rest)),
+                    self_collision: collides.then_some(settings(
+                        self.distance,
+                        &self.rest,
+                        &self.assembly.triangles.indices,
+                    )),
                     ..self.settings
                 };
                 let input = StepInput {
@@ -267,7 +275,8 @@ fn collide_two(positions: [Vec3; 2], displacements: [Vec3; 2], w: [f32; 2]) -> P
         p.position.add(i, displacement);
     }
     p.predicted.copy_from(&p.position);
-    let settings = settings(0.1, &[Vec3::ZERO, Vec3::X]);
+    let none = Corners::default();
+    let settings = settings(0.1, &[Vec3::ZERO, Vec3::X], &none);
     SelfContactPairs::default().collide(&mut p, &settings, 0);
     p
 }
@@ -393,7 +402,11 @@ fn invalid_distances_do_no_harm() {
     let mut contacts = SelfContactPairs::default();
     for count in [0, 1, 5] {
         let mut p = ParticleArrays::new(Vec3::ZERO, SoaVec3::zeros(count), vec![1.0; count]);
-        contacts.collide(&mut p, &settings(1.0, &[Vec3::ZERO; 3]), 0);
+        contacts.collide(
+            &mut p,
+            &settings(1.0, &[Vec3::ZERO; 3], &Corners::default()),
+            0,
+        );
         assert_eq!(p.position, SoaVec3::zeros(count));
     }
 }

@@ -61,10 +61,7 @@ impl Untangle {
         distance: f32,
     ) {
         self.intersections.clear();
-        let n = p.len();
-        if self.counts != [n, triangles.len()] {
-            self.index_triangles(n, triangles);
-        }
+        self.prepare(p.len(), triangles);
         let at = |i: u32| p.position.get(i as usize);
         let near = SEARCH_RATIO * distance;
         for &[i, j] in pairs {
@@ -95,6 +92,13 @@ impl Untangle {
         ignored.sort_unstable();
         ignored.dedup();
         self.ignored_pairs = ignored;
+    }
+
+    /// Prepares for `n` particles with these triangles, so that no search allocates.
+    pub(super) fn prepare(&mut self, n: usize, triangles: &Corners) {
+        if self.counts != [n, triangles.len()] {
+            self.index_triangles(n, triangles);
+        }
     }
 
     /// Makes the next search index the triangles again.

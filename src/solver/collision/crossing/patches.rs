@@ -1,0 +1,311 @@
+//! Patches: connected triangles that are tested together, with their swept bounding boxes and the directions that all
+//! of them face.
+//!
+//! A smooth surface whose triangles all face one direction cannot cross itself (Volino, Magnenat-Thalmann,
+//! "Efficient self-collision detection on smoothly discretized surface animations using geometrical shape
+//! regularity", 1994). So a patch, or two that share a particle, are tested only if they face no common direction.
+
+use crate::solver::{
+    math::particle_lists::ParticleLists,
+    simd::{Kernel, LANES},
+};
+use bevy::math::Vec3A;
+
+/// Smallest cosine between the normal of a triangle and a direction that it faces, about; less would be lost to the
+/// motion of a step.
+const MIN_COSINE: f32 = 0.2;
+
+/// Bits of [`Patches::owned`]: corner k is bit k, and the edge from corner k to the next is bit k + 3.
+pub(super) const EDGE_BIT: usize = 3;
+
+/// Patches of up to [`LANES`] triangles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Patches {
+    /// Corners of the triangles. A patch of fewer triangles repeats its last one.
+    pub(super) triangles: Vec<[[u32; 3]; LANES]>,
+    /// Corners and edges that a triangle tests; each belongs to one of its triangles.
+    pub(super) owned: Vec<[u8; LANES]>,
+    /// Patches with a higher index that share a particle with each patch, sorted.
+    neighbours: ParticleLists<u32>,
+}
+
+impl Patches {
+    /// Cuts triangles of `n` particles into patches.
+    pub(super) fn new(n: usize, triangles: Vec<[u32; 3]>) -> Self {
+        let mut at_particle = ParticleLists::default();
+        at_particle.fill(n, || {
+            let numbered = (0..).zip(&triangles);
+            numbered.flat_map(|(t, corners)| corners.map(|corner| (corner, t)))
+        });
+        let mut patches = Self::default();
+        let mut growth = Growth {
+            triangles: &triangles,
+            at_particle: &at_particle,
+            patch_of: vec![NONE; triangles.len()],
+            patch_at: vec![NONE; n],
+        };
+        for first in 0..triangles.len() as u32 {
+            if growth.patch_of[first as usize] == NONE {
+                let index = patches.triangles.len() as u32;
+                patches.triangles.push(growth.grow(index, first));
+            }
+        }
+        patches.assign_features(n);
+        let pairs = growth.neighbours();
+        patches
+            .neighbours
+            .fill(patches.triangles.len(), || pairs.iter().copied());
+        patches
+    }
+
+    /// Returns the number of patches.
+    pub(super) fn len(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Returns the patches with a higher index that share a particle with this one.
+    pub(super) fn neighbours(&self, patch: u32) -> &[u32] {
+        self.neighbours.for_particle(patch)
+    }
+
+    /// Gives each particle and each edge to the first triangle that has it.
+    fn assign_features(&mut self, n: usize) {
+        let mut has_owner = vec![false; n];
+        let mut edges: Vec<([u32; 2], usize, u8)> = Vec::new();
+        self.owned = vec![[0; LANES]; self.len()];
+        let lanes = self.triangles.as_flattened().iter();
+        let owned = self.owned.as_flattened_mut();
+        for (t, corners) in lanes.enumerate() {
+            for k in 0..3 {
+                if !std::mem::replace(&mut has_owner[corners[k] as usize], true) {
+                    owned[t] |= 1 << k;
+                }
+                let (a, b) = (corners[k], corners[(k + 1) % 3]);
+                edges.push(([a.min(b), a.max(b)], t, 1 << (k + EDGE_BIT)));
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup_by_key(|(edge, ..)| *edge);
+        for (_, t, bit) in edges {
+            owned[t] |= bit;
+        }
+    }
+}
+
+/// Marks triangles and particles that are in no patch.
+const NONE: u32 = u32::MAX;
+
+/// Cuts a mesh into patches.
+struct Growth<'a> {
+    triangles: &'a [[u32; 3]],
+    /// Triangles at each particle.
+    at_particle: &'a ParticleLists<u32>,
+    /// Patch of each triangle.
+    patch_of: Vec<u32>,
+    /// Last patch that has reached each particle.
+    patch_at: Vec<u32>,
+}
+
+impl Growth<'_> {
+    /// Grows a patch from its first triangle, adding each time the neighbour that shares most particles with it.
+    fn grow(&mut self, index: u32, first: u32) -> [[u32; 3]; LANES] {
+        let mut patch = [[0; 3]; LANES];
+        let (mut count, mut next) = (0, Some(first));
+        let mut frontier: Vec<u32> = Vec::new();
+        while let Some(t) = next {
+            let corners = self.triangles[t as usize];
+            self.patch_of[t as usize] = index;
+            frontier.retain(|&other| other != t);
+            patch[count] = corners;
+            count += 1;
+            if count == LANES {
+                break;
+            }
+            for corner in corners {
+                if std::mem::replace(&mut self.patch_at[corner as usize], index) != index {
+                    let others = self.at_particle.for_particle(corner).iter();
+                    let free = others.filter(|&&other| self.patch_of[other as usize] == NONE);
+                    frontier.extend(free);
+                }
+            }
+            frontier.sort_unstable();
+            frontier.dedup();
+            let shared = |&t: &u32| {
+                let corners = self.triangles[t as usize].iter();
+                corners
+                    .filter(|&&i| self.patch_at[i as usize] == index)
+                    .count()
+            };
+            let reversed = frontier.iter().rev().copied();
+            // The last of the greatest, so the lowest of them.
+            next = reversed.max_by_key(shared);
+        }
+        let last = patch[count - 1];
+        patch[count..].fill(last);
+        patch
+    }
+
+    /// Returns the pairs of patches that share a particle, the lower index first, sorted.
+    fn neighbours(&self) -> Vec<(u32, u32)> {
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (corners, &patch) in self.triangles.iter().zip(&self.patch_of) {
+            for &corner in corners {
+                for &t in self.at_particle.for_particle(corner) {
+                    let other = self.patch_of[t as usize];
+                    if other > patch && pairs.last() != Some(&(patch, other)) {
+                        pairs.push((patch, other));
+                    }
+                }
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+}
+
+/// Swept bounding box of a patch, and the directions that it faces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PatchMotion {
+    pub(super) low: Vec3A,
+    pub(super) high: Vec3A,
+    /// One bit for each direction that all triangles face during the whole motion.
+    pub(super) facing: u32,
+}
+
+/// Positions of all particles when the motion begins and ends, m.
+#[derive(Clone, Copy)]
+pub(super) struct Motion<'a> {
+    pub(super) start: &'a [Vec3A],
+    pub(super) end: &'a [Vec3A],
+}
+
+impl Motion<'_> {
+    /// Returns the positions of the corners of a triangle at the start and at the end.
+    #[inline(always)]
+    pub(super) fn of(&self, [a, b, c]: [u32; 3]) -> [[Vec3A; 3]; 2] {
+        let [a, b, c] = [a as usize, b as usize, c as usize];
+        let (start, end) = (self.start, self.end);
+        [[start[a], start[b], start[c]], [end[a], end[b], end[c]]]
+    }
+}
+
+/// Computes [`PatchMotion`] for all patches.
+pub(super) struct MeasureMotion<'a> {
+    pub(super) patches: &'a Patches,
+    pub(super) motion: Motion<'a>,
+    /// Margin of the bounding boxes, m.
+    pub(super) margin: f32,
+    pub(super) measured: &'a mut Vec<PatchMotion>,
+}
+
+impl Kernel for MeasureMotion<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.measured.clear();
+        for triangles in &self.patches.triangles {
+            let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+            let (mut normals_low, mut normals_high) = (low, high);
+            for corners in triangles {
+                let moving = self.motion.of(*corners);
+                let [[a, b, c], [d, e, f]] = moving;
+                low = low.min(a.min(b).min(c)).min(d.min(e).min(f));
+                high = high.max(a.max(b).max(c)).max(d.max(e).max(f));
+                for normal in normals(moving) {
+                    normals_low = normals_low.min(normal);
+                    normals_high = normals_high.max(normal);
+                }
+            }
+            let mut facing = Faced::ALL;
+            facing.keep_box(normals_low, normals_high);
+            // The box of the normals of a curved patch contains many more.
+            if facing.bits().count_ones() < FLAT {
+                facing = Faced::ALL;
+                for corners in triangles {
+                    for normal in normals(self.motion.of(*corners)) {
+                        facing.keep(normal);
+                    }
+                }
+            }
+            self.measured.push(PatchMotion {
+                low: low - self.margin,
+                high: high + self.margin,
+                facing: facing.bits(),
+            });
+        }
+    }
+}
+
+/// Returns normals of a moving triangle between which its normal always lies: while the corners move along straight lines,
+/// it moves along a quadratic Bézier curve with these control points.
+#[inline(always)]
+fn normals([[a, b, c], [d, e, f]]: [[Vec3A; 3]; 2]) -> [Vec3A; 3] {
+    let [ab, ac, de, df] = [b - a, c - a, e - d, f - d];
+    let between = (ab.cross(df) + de.cross(ac)) * 0.5;
+    [ab.cross(ac), between, de.cross(df)]
+}
+
+/// Least number of directions that a nearly flat patch faces.
+const FLAT: u32 = 10;
+
+/// Directions that a patch may face: the axes, the diagonals of the planes and those of the cube, each also in the
+/// opposite sense; padded with copies.
+const DIRECTIONS: [[f32; LANES]; 3] = [
+    [
+        1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
+    ],
+    [
+        0.0, 1.0, 0.0, 1.0, -1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0, -1.0,
+    ],
+    [
+        0.0, 0.0, 1.0, 0.0, 0.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, -1.0, -1.0, -1.0,
+    ],
+];
+
+/// Directions that several normals face.
+struct Faced {
+    /// Least component of any normal along each direction, and along its opposite, less the smallest that counts.
+    least: [[f32; LANES]; 2],
+}
+
+impl Faced {
+    const ALL: Self = Self {
+        least: [[f32::INFINITY; LANES]; 2],
+    };
+
+    /// Keeps the directions that this normal faces too. One of length 0 faces none.
+    #[inline(always)]
+    fn keep(&mut self, normal: Vec3A) {
+        self.keep_box(normal, normal);
+    }
+
+    /// Keeps the directions that all normals in a box face too.
+    #[inline(always)]
+    fn keep_box(&mut self, low: Vec3A, high: Vec3A) {
+        let most = low.abs().max(high.abs()).to_array();
+        let least = MIN_COSINE * (most[0] + most[1] + most[2]);
+        let (low, high) = (low.to_array(), high.to_array());
+        let [along, against] = &mut self.least;
+        for k in 0..LANES {
+            let (mut from, mut to) = (0.0, 0.0);
+            for axis in 0..3 {
+                let direction = DIRECTIONS[axis][k];
+                let (one, other) = (low[axis] * direction, high[axis] * direction);
+                from += one.min(other);
+                to += one.max(other);
+            }
+            along[k] = along[k].min(from - least);
+            against[k] = against[k].min(-to - least);
+        }
+    }
+
+    #[inline(always)]
+    fn bits(&self) -> u32 {
+        let mut bits = 0;
+        for k in 0..LANES {
+            bits |= u32::from(self.least[0][k] > 0.0) << k;
+            bits |= u32::from(self.least[1][k] > 0.0) << (k + LANES);
+        }
+        bits
+    }
+}

@@ -1,0 +1,269 @@
+use super::*;
+use crate::solver::{SoaVec3, collision::crossing::triangle_pairs::edge_crosses};
+use patches::EDGE_BIT;
+use std::collections::BTreeMap;
+
+/// Particles along each side of a sheet, 0.1 m apart.
+const SIDE: u32 = 9;
+const DISTANCE: f32 = 0.1;
+const SUBSTEPS: u32 = 8;
+
+/// Triangles of a sheet with alternating diagonals.
+fn triangles() -> Vec<[u32; 3]> {
+    let cells = (0..SIDE - 1).flat_map(|row| (0..SIDE - 1).map(move |column| [row, column]));
+    cells
+        .flat_map(|[row, column]| {
+            let a = row * SIDE + column;
+            let [b, c, d] = [a + 1, a + SIDE, a + SIDE + 1];
+            match (row + column) % 2 {
+                0 => [[a, b, d], [a, d, c]],
+                _ => [[a, b, c], [b, d, c]],
+            }
+        })
+        .collect()
+}
+
+/// Moving sheet.
+struct Sheet {
+    particles: ParticleArrays,
+    start: MotionStart,
+    triangles: Corners,
+}
+
+impl Sheet {
+    /// Creates a sheet whose particles are at `place` of their position in a horizontal square when a step begins, and
+    /// move by `path`, a function of the same.
+    fn new(place: impl Fn(Vec3) -> Vec3, path: impl Fn(Vec3) -> Vec3) -> Self {
+        let flat = (0..SIDE * SIDE).map(|i| {
+            let [column, row] = [i % SIDE, i / SIDE].map(|k| k as f32 - 4.0);
+            Vec3::new(column, 0.0, row) * DISTANCE
+        });
+        let start: Vec<Vec3> = flat.clone().map(&place).collect();
+        let paths: Vec<Vec3> = flat.map(path).collect();
+        let end: SoaVec3 = start.iter().zip(&paths).map(|(at, by)| at + by).collect();
+        let count = start.len();
+        let mut particles = ParticleArrays::new(Vec3::ZERO, end, vec![1.0; count]);
+        for (i, path) in paths.into_iter().enumerate() {
+            particles.displacement.set(i, path / SUBSTEPS as f32);
+        }
+        Self {
+            particles,
+            start: MotionStart {
+                positions: start.into_iter().map(Vec3A::from).collect(),
+                distance: DISTANCE,
+                substeps: SUBSTEPS,
+            },
+            triangles: triangles().into(),
+        }
+    }
+
+    /// Begins the next step, in which the particles move by their velocity.
+    fn advance(&mut self) {
+        let p = &mut self.particles;
+        self.start.positions = p.position.iter().map(Vec3A::from).collect();
+        for i in 0..p.len() {
+            let moved = p.displacement.get(i) * SUBSTEPS as f32;
+            p.position.add(i, moved);
+        }
+    }
+}
+
+/// Filters the motion of some sheets.
+fn limit(filter: &mut CrossingFilter, sheets: &mut [Sheet]) -> bool {
+    filter.begin();
+    for sheet in &*sheets {
+        filter.add(&sheet.particles, Some(&sheet.start), &sheet.triangles);
+    }
+    let limited = filter.find_limits(DISTANCE);
+    for (part, sheet) in sheets.iter_mut().enumerate() {
+        filter.apply(part, &mut sheet.particles, SUBSTEPS);
+    }
+    limited
+}
+
+/// Returns the number of edges of one sheet that pass through triangles of another, or of itself without a common corner.
+fn crossings(sheets: &[Sheet]) -> usize {
+    let all = sheets.iter().enumerate().flat_map(|(k, sheet)| {
+        let at = |i: u32| sheet.particles.world_position(i as usize).as_dvec3();
+        let triangles = sheet.triangles.iter();
+        triangles.map(move |corners| (k, corners, corners.map(at)))
+    });
+    let all: Vec<_> = all.collect();
+    let mut count = 0;
+    for (k, one, at) in &all {
+        for (l, other, through) in &all {
+            if k != l || one.iter().all(|corner| !other.contains(corner)) {
+                let crosses = |e: &usize| edge_crosses([at[*e], at[(e + 1) % 3]], *through);
+                count += (0..3).filter(crosses).count();
+            }
+        }
+    }
+    count
+}
+
+/// A gentle wave, so that nothing lies in one plane.
+fn wave(at: Vec3) -> Vec3 {
+    at + Vec3::Y * (0.01 * (9.0 * at.x).sin() + 0.013 * (7.0 * at.z).cos())
+}
+
+#[test]
+fn sheets_that_fly_through_each_other_stop() {
+    // At 20 m/s.
+    let fall = |_| Vec3::NEG_Y * 0.33;
+    let turned = |at: Vec3| {
+        wave(Vec3::new(
+            0.8 * at.x - 0.6 * at.z,
+            0.0,
+            0.6 * at.x + 0.8 * at.z,
+        ))
+    };
+    let mut sheets = [
+        Sheet::new(wave, |_| Vec3::ZERO),
+        Sheet::new(move |at| turned(at) + Vec3::Y * 0.1, fall),
+    ];
+    let mut through = [
+        Sheet::new(wave, |_| Vec3::ZERO),
+        Sheet::new(
+            move |at| turned(at) + Vec3::Y * 0.02,
+            |_| Vec3::NEG_Y * 0.02,
+        ),
+    ];
+    assert!(crossings(&through) > 10);
+    let mut filter = CrossingFilter::default();
+    assert!(limit(&mut filter, &mut sheets));
+    assert_eq!(crossings(&sheets), 0);
+    // In the middle.
+    let gap = |sheets: &[Sheet; 2]| {
+        let height = |sheet: &Sheet| sheet.particles.position.y[(SIDE * SIDE / 2) as usize];
+        height(&sheets[1]) - height(&sheets[0])
+    };
+    assert!(gap(&sheets) > 0.0, "{} m", gap(&sheets));
+    for step in 0..200 {
+        sheets.iter_mut().for_each(Sheet::advance);
+        limit(&mut filter, &mut sheets);
+        assert_eq!(crossings(&sheets), 0, "step {step}");
+    }
+    assert!(gap(&sheets) > 0.0, "{} m", gap(&sheets));
+    // Another pair of sheets, of the same size.
+    assert!(limit(&mut filter, &mut through));
+    assert_eq!(crossings(&through), 0);
+}
+
+#[test]
+fn sheets_that_slide_over_each_other_keep_their_bits() {
+    let slide = |_| Vec3::new(0.2, 0.0, -0.1);
+    let mut sheets = [
+        Sheet::new(wave, |_| Vec3::ZERO),
+        Sheet::new(|at| wave(at) + Vec3::Y * 0.05, slide),
+    ];
+    let before = [0, 1].map(|k: usize| sheets[k].particles.state_hash());
+    assert!(!limit(&mut CrossingFilter::default(), &mut sheets));
+    let after = [0, 1].map(|k: usize| sheets[k].particles.state_hash());
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_sheet_that_rolls_up_does_not_pass_through_itself() {
+    // Its halves swing together and through each other, around the middle.
+    let hinge = |angle: f32| {
+        move |at: Vec3| {
+            let (sin, cos) = angle.sin_cos();
+            let radius = at.x.abs();
+            wave(Vec3::new(radius * cos * at.x.signum(), radius * sin, at.z))
+        }
+    };
+    let mut filter = CrossingFilter::default();
+    let mut sheet = Sheet::new(hinge(1.4), |at| hinge(1.7)(at) - hinge(1.4)(at));
+    // The right half is right of the left one as long as none has passed through the other.
+    let is_right = |sheet: &Sheet| {
+        let x = &sheet.particles.position.x;
+        let row = (SIDE * (SIDE / 2)) as usize;
+        x[row + SIDE as usize - 1] > x[row]
+    };
+    assert!(!is_right(&sheet));
+    for step in 0..20 {
+        let is_limited = limit(&mut filter, std::slice::from_mut(&mut sheet));
+        assert!(is_limited || step > 0);
+        assert_eq!(crossings(std::slice::from_ref(&sheet)), 0);
+        assert!(is_right(&sheet));
+        sheet.advance();
+    }
+}
+
+#[test]
+fn tangled_sheets_may_come_apart() {
+    let apart = |_| Vec3::Y * 0.3;
+    let upright = |at: Vec3| Vec3::new(0.017, at.x, at.z) + Vec3::Y * 0.3;
+    let mut sheets = [Sheet::new(wave, |_| Vec3::ZERO), Sheet::new(upright, apart)];
+    let before = Sheet::new(upright, |_| Vec3::ZERO);
+    assert!(crossings(&[Sheet::new(wave, |_| Vec3::ZERO), before]) > 5);
+    let mut filter = CrossingFilter::default();
+    for _ in 0..20 {
+        limit(&mut filter, &mut sheets);
+        sheets.iter_mut().for_each(Sheet::advance);
+    }
+    assert_eq!(crossings(&sheets), 0);
+}
+
+#[test]
+fn pinned_particles_and_cloth_that_does_not_move_are_not_stopped() {
+    let mut pinned = Sheet::new(|at| wave(at) + Vec3::Y * 0.05, |_| Vec3::NEG_Y * 0.2);
+    pinned.particles.inverse_mass.fill(0.0);
+    let mut filter = CrossingFilter::default();
+    let rest = Sheet::new(wave, |_| Vec3::ZERO);
+    let before = [&rest, &pinned].map(|sheet| sheet.particles.state_hash());
+    filter.begin();
+    filter.add(&rest.particles, None, &rest.triangles);
+    filter.add(&pinned.particles, Some(&pinned.start), &pinned.triangles);
+    filter.find_limits(DISTANCE);
+    let mut after = [rest.particles, pinned.particles];
+    for (part, p) in after.iter_mut().enumerate() {
+        filter.apply(part, p, SUBSTEPS);
+    }
+    assert_eq!(after.map(|p| p.state_hash()), before);
+}
+
+#[test]
+fn bad_input_changes_nothing() {
+    let mut sheets = [Sheet::new(wave, |at| {
+        if at.x > 0.3 { Vec3::NAN } else { Vec3::NEG_Y }
+    })];
+    assert!(!limit(&mut CrossingFilter::default(), &mut sheets));
+    let mut sheets = [Sheet::new(wave, |_| Vec3::NEG_Y)];
+    sheets[0].triangles = vec![[0, 1, 500], [0, 0, 0], [1, 2, 1]].into();
+    assert!(!limit(&mut CrossingFilter::default(), &mut sheets));
+    assert!(!limit(&mut CrossingFilter::default(), &mut []));
+    // All particles in one point, each on its own way.
+    let mut sheets = [Sheet::new(|_| Vec3::ONE, |at| at)];
+    limit(&mut CrossingFilter::default(), &mut sheets);
+    assert!(sheets[0].particles.is_finite());
+}
+
+#[test]
+fn patches_hold_every_triangle_once_and_own_every_feature_once() {
+    let all = triangles();
+    let patches = Patches::new((SIDE * SIDE) as usize, all.clone());
+    let mut found: Vec<[u32; 3]> = patches.triangles.as_flattened().to_vec();
+    found.dedup();
+    found.sort_unstable();
+    let mut expected = all;
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    let mut owned: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+    let lanes = patches.triangles.as_flattened().iter();
+    for (corners, bits) in lanes.zip(patches.owned.as_flattened()) {
+        for k in 0..3 {
+            let mut edge = vec![corners[k], corners[(k + 1) % 3]];
+            edge.sort_unstable();
+            *owned.entry(vec![corners[k]]).or_default() += usize::from(bits >> k & 1);
+            *owned.entry(edge).or_default() += usize::from(bits >> (k + EDGE_BIT) & 1);
+        }
+    }
+    assert!(owned.values().all(|&count| count == 1));
+    let cells = (SIDE - 1) * (SIDE - 1);
+    let edges = 2 * SIDE * (SIDE - 1) + cells;
+    assert_eq!(owned.len(), (SIDE * SIDE + edges) as usize);
+    for patch in 0..patches.len() as u32 {
+        assert!(patches.neighbours(patch).iter().all(|&other| other > patch));
+    }
+}
