@@ -1,6 +1,6 @@
 //! Builds cloths from meshes as soon as those are loaded.
 
-use crate::solver::SoaVec3;
+use crate::solver::{SoaVec3, break_symmetry};
 use crate::{
     build::{
         PresetResolved,
@@ -19,6 +19,7 @@ use crate::{
     cloth::{
         Cloth, ClothReady,
         particles::{ClothConstraints, ClothParticles},
+        planar::PlanarCloth,
         shape::ClothShape,
         source::{ClothBuildFailed, ClothSource},
     },
@@ -59,6 +60,7 @@ pub(crate) struct UnbuiltCloth {
     skinned: Option<&'static SkinnedMesh>,
     skin: Option<&'static ClothSkin>,
     part: Option<&'static ClothPart>,
+    is_planar: Has<PlanarCloth>,
     paint: Option<&'static ClothPaint>,
     max_distance: Option<&'static ClothMaxDistance>,
     inertia: Option<&'static ClothInertia>,
@@ -165,6 +167,10 @@ fn insert_components(
     let can_move = components.finish(entity, pins, inertia, skin.as_ref(), density, |other| {
         skeletons.joint(other)
     });
+    if !cloth.is_planar {
+        let triangles = &components.shape.triangles.indices;
+        break_symmetry(&mut components.particles, triangles);
+    }
     if !can_move {
         warn!("cloth {entity}: all {count} particles are pinned, so nothing can move");
     }

@@ -1,6 +1,6 @@
 //! Resets a cloth to its untorn rest shape.
 
-use crate::solver::{ParticleArrays, SoaVec3};
+use crate::solver::{ParticleArrays, SoaVec3, break_symmetry};
 use crate::{
     character::{
         frame_history::{FrameHistory, ReferenceFrame},
@@ -16,6 +16,7 @@ use crate::{
         body::ClothBody,
         multipliers::ParticleMultipliers,
         particles::{ClothConstraints, ClothParticles},
+        planar::PlanarCloth,
         shape::ClothShape,
         source::ClothSource,
         tethers::StaleDistances,
@@ -55,6 +56,7 @@ pub(crate) struct ResetQuery {
     progress: &'static mut TearProgress,
     grabs: &'static mut ClothGrabs,
     mesh: &'static mut ClothMesh,
+    is_planar: Has<PlanarCloth>,
 }
 
 pub(crate) fn reset(
@@ -115,6 +117,9 @@ pub(crate) fn reset(
     });
     body.areal_density = cloth.cloth.fabric.areal_density;
     (cloth.multipliers).set_masses(particles, shape, bound.particles(), body.areal_density);
+    if !cloth.is_planar {
+        break_symmetry(particles, &shape.triangles.indices);
+    }
 }
 
 impl ResetQueryItem<'_, '_> {

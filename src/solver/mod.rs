@@ -114,6 +114,7 @@ pub use math::pose::Pose;
 pub(crate) use math::sort::sort_by_particle;
 pub use parallel::workers::{Worker, Workers};
 pub use particles::inertia::{FrameMotion, InertiaScale};
+pub use particles::symmetry::break_symmetry;
 pub use particles::{ParticleArrays, PinTarget};
 pub use relax::{RelaxSettings, relax};
 pub use simd::SimdLevel;

@@ -8,7 +8,7 @@ use bevy_drape::{
     prelude::*,
     solver::{
         Bodies, ClothState, Collider, Contacts, Friction, MotionConstraints, PinTarget, Pose,
-        RestShape, Shape, StepInput, Tethers, Workers,
+        RestShape, Shape, StepInput, Tethers, Workers, break_symmetry,
     },
 };
 
@@ -39,6 +39,7 @@ fn the_plugin_gives_the_bits_of_the_solver() {
         })
         .collect();
     let rest = parts.particles.position.clone();
+    break_symmetry(&mut parts.particles, &parts.triangles.indices);
     let shape = RestShape {
         positions: &rest,
         triangles: &parts.triangles.indices.to_vec(),

@@ -6,6 +6,7 @@ mod bad_input;
 mod bad_ropes;
 #[cfg(any(feature = "avian", feature = "rapier"))]
 mod bodies;
+mod buckling;
 mod characters;
 mod cloth_on_cloth;
 mod colliders_and_pins;

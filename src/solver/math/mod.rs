@@ -7,13 +7,12 @@
 //! | `closest_point` | closest point on a triangle |
 //! | `sort` | sorting of per-particle lists |
 //! | `particle_lists` | one list per particle |
-//! | `noise` | pseudo-random numbers for tests |
+//! | `noise` | pseudo-random numbers |
 //! | `bits` | serialization of numbers that may be infinite (feature `serialize`) |
 
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub(crate) mod closest_point;
-#[cfg(test)]
 pub(in crate::solver) mod noise;
 pub(in crate::solver) mod particle_lists;
 pub(crate) mod pose;

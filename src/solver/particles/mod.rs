@@ -10,9 +10,11 @@
 //! | `mod` | [`ParticleArrays`], [`PinTarget`] |
 //! | `inertia` | moves a cloth with a fraction of the motion of its reference frame |
 //! | `rigid_motion` | best-fit rigid motion of a cloth |
+//! | `symmetry` | offsets that let flat cloth buckle |
 
 pub mod inertia;
 pub(in crate::solver) mod rigid_motion;
+pub(in crate::solver) mod symmetry;
 
 use crate::solver::{
     parallel::workers::{PARTICLES_PER_PART, Workers},
