@@ -126,11 +126,7 @@ fn timed_step(stage: &mut Stage) -> [f64; STAGES.len()] {
             cloth.relax(workers, settings, std::iter::empty(), &time);
             stage_ends(2);
             cloth.collide_self(settings, &time);
-            #[cfg(feature = "parry")]
-            let meshes = input.meshes;
-            #[cfg(not(feature = "parry"))]
-            let meshes = ();
-            cloth.collide(workers, settings, input.colliders, meshes, &time);
+            cloth.collide(workers, settings, input.colliders, input.meshes, &time);
             stage_ends(3);
         }
         assert!(cloth.end_step(workers, input.pins, false));
