@@ -92,7 +92,7 @@ pub fn relax(
     let first_structural =
         batches.partition_point(|batch| batch.list.kind != ConstraintKind::Structural);
     let (diagonals, edges) = batches.split_at_mut(first_structural);
-    let mut points = Points::of(&mut particles.position, &particles.inverse_mass);
+    let mut points = Points::with_contacts(particles);
     if grids.is_empty() {
         let params = settings.passes();
         let params = params.map(|pass| settings.params(pass, &outside_grids));

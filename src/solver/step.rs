@@ -247,7 +247,7 @@ impl ClothState<'_> {
         };
         contacts.had_contact |=
             update_and_collide(workers, particles, &mut contact_surface, colliders, during);
-        (contacts.meshes).collide(workers, particles, meshes, &surface, time.index == 0);
+        (contacts.meshes).collide(workers, particles, meshes, &surface, true, time.index == 0);
         contacts.had_contact |= contacts.meshes.is_near();
         if !bodies.is_empty() {
             self.collide_bodies(workers, surface, time);

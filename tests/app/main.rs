@@ -17,6 +17,7 @@ mod covered_model;
 mod crossings;
 mod determinism;
 mod drawing;
+mod edges;
 mod editing;
 mod extremes;
 #[cfg(feature = "debug")]

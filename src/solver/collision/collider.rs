@@ -207,6 +207,9 @@ pub(crate) fn update_and_collide<'a>(
         surface,
     } = contact_surface;
     with_colliders_at_substep(particles, colliders, surface, during, |at_substep, p| {
+        if std::mem::take(&mut p.in_contact) {
+            p.contact_normal.fill(Vec3::ZERO);
+        }
         let any_near = AtomicBool::new(false);
         if triangle_contacts.are_ready() {
             triangle_contacts.begin(p);
@@ -222,16 +225,19 @@ pub(crate) fn update_and_collide<'a>(
             .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
         let parts = moving.zip(p.predicted.chunks_mut(PARTICLES_PER_PART));
         let parts = parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
-        workers.for_each_part(parts, |(((x, [dx, dy, dz]), predicted), w)| {
+        let parts = parts.zip(p.contact_normal.chunks_mut(PARTICLES_PER_PART));
+        workers.for_each_part(parts, |((((x, [dx, dy, dz]), predicted), w), normals)| {
             let positions = x.each_ref().map(|plane| &**plane);
             let largest_component =
                 update_part([&mut *dx, &mut *dy, &mut *dz], predicted, positions);
             let max_displacement = largest_component * DIAGONAL;
-            if collide_chunk(at_substep, max_displacement, x, [dx, dy, dz], w) {
+            if collide_chunk(at_substep, max_displacement, x, [dx, dy, dz], w, normals) {
                 any_near.store(true, Ordering::Relaxed);
             }
         });
-        any_near.into_inner()
+        let near = any_near.into_inner();
+        p.in_contact = near;
+        near
     })
 }
 
@@ -249,6 +255,9 @@ pub(crate) fn collide_additional<'a>(
         surface,
     } = contact_surface;
     with_colliders_at_substep(particles, colliders, surface, [0, 1], |at_substep, p| {
+        for collider in &mut at_substep.colliders {
+            *collider = collider.without_normals();
+        }
         let near_triangles = triangle_contacts.are_ready()
             && triangle_contacts.collide(p, triangles, &at_substep.colliders);
         collide_parts(workers, at_substep, p) || near_triangles
@@ -290,7 +299,7 @@ fn with_colliders_at_substep<'a, R>(
     colliders: impl IntoIterator<Item = &'a Collider>,
     surface: &Surface,
     during: [u32; 2],
-    work: impl FnOnce(&CollidersAtSubstep, &mut ParticleArrays) -> R,
+    work: impl FnOnce(&mut CollidersAtSubstep, &mut ParticleArrays) -> R,
 ) -> R {
     let origin = particles.origin;
     SCRATCH.with_borrow_mut(|at_substep| {
@@ -318,13 +327,16 @@ fn collide_parts(
         .chunks_mut(PARTICLES_PER_PART)
         .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
     let parts = moving.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
-    workers.for_each_part(parts, |((x, d), w)| {
+    let parts = parts.zip(p.contact_normal.chunks_mut(PARTICLES_PER_PART));
+    workers.for_each_part(parts, |(((x, d), w), normals)| {
         let displacements = bounds(d.each_ref().map(|plane| &**plane));
-        if collide_chunk(at_substep, max_length(&displacements), x, d, w) {
+        if collide_chunk(at_substep, max_length(&displacements), x, d, w, normals) {
             any_near.store(true, Ordering::Relaxed);
         }
     });
-    any_near.into_inner()
+    let near = any_near.into_inner();
+    p.in_contact |= near;
+    near
 }
 
 /// Upper bound on the ratio of a vector's length to its largest component: √3 plus a margin for rounding.
@@ -338,6 +350,7 @@ fn collide_chunk(
     mut x: [&mut [f32]; 3],
     mut d: [&mut [f32]; 3],
     w: &[f32],
+    normals: [&mut [f32]; 3],
 ) -> bool {
     let CollidersAtSubstep { colliders, boxes } = at_substep;
     if colliders.is_empty() {
@@ -351,6 +364,7 @@ fn collide_chunk(
             x,
             d,
             w,
+            normals,
             colliders,
             boxes,
         });

@@ -31,7 +31,8 @@ use crate::solver::{
 };
 use bevy::math::Vec3;
 pub(in crate::solver) use {
-    self::collider_at_substep::ColliderAtSubstep, crate::solver::collision::broad_phase::Boxes,
+    self::collider_at_substep::{ColliderAtSubstep, normal_length},
+    crate::solver::collision::broad_phase::Boxes,
 };
 
 /// Particles per block.
@@ -48,6 +49,8 @@ pub(in crate::solver) struct Contacts<'a> {
     pub(in crate::solver) d: [&'a mut [f32]; 3],
     /// Inverse masses, 1/kg.
     pub(in crate::solver) w: &'a [f32],
+    /// Normals of the contacts; those of other particles stay as they are.
+    pub(in crate::solver) normals: [&'a mut [f32]; 3],
     pub(in crate::solver) colliders: &'a [ColliderAtSubstep],
     /// Bounding boxes of the colliders ([`ColliderAtSubstep::aabb`]).
     pub(in crate::solver) boxes: &'a Boxes,
@@ -56,18 +59,21 @@ pub(in crate::solver) struct Contacts<'a> {
 impl Kernel for Contacts<'_> {
     #[inline(always)]
     fn run(self) {
-        let ([x, y, z], [dx, dy, dz]) = (self.x, self.d);
+        let ([x, y, z], [dx, dy, dz], [nx, ny, nz]) = (self.x, self.d, self.normals);
         let blocks = (x.chunks_mut(BLOCK))
             .zip(y.chunks_mut(BLOCK))
             .zip(z.chunks_mut(BLOCK))
             .zip(dx.chunks_mut(BLOCK))
             .zip(dy.chunks_mut(BLOCK))
             .zip(dz.chunks_mut(BLOCK))
-            .zip(self.w.chunks(BLOCK));
+            .zip(self.w.chunks(BLOCK))
+            .zip(nx.chunks_mut(BLOCK))
+            .zip(ny.chunks_mut(BLOCK))
+            .zip(nz.chunks_mut(BLOCK));
         // Overwritten in each block before they are read.
         let mut start = [[0.0; BLOCK]; 3];
         let mut touches = [0.0; BLOCK];
-        for ((((((x, y), z), dx), dy), dz), w) in blocks {
+        for (((((((((x, y), z), dx), dy), dz), w), nx), ny), nz) in blocks {
             let mut bounds = corners([range(x), range(y), range(z)]);
             let (mut touched, mut several) = (false, false);
             let touches = &mut touches[..w.len()];
@@ -85,6 +91,7 @@ impl Kernel for Contacts<'_> {
                         x: [&mut *x, &mut *y, &mut *z],
                         d: [&mut *dx, &mut *dy, &mut *dz],
                         w,
+                        normals: [&mut *nx, &mut *ny, &mut *nz],
                         touches: &mut *touches,
                         start: &mut start,
                     };
@@ -111,7 +118,11 @@ impl Kernel for Contacts<'_> {
     #[cfg(test)]
     fn run_reference(self) {
         let Self {
-            mut x, mut d, w, ..
+            mut x,
+            mut d,
+            w,
+            mut normals,
+            ..
         } = self;
         let get = |planes: &[&mut [f32]; 3], i: usize| Vec3::from(planes.each_ref().map(|p| p[i]));
         let set = |planes: &mut [&mut [f32]; 3], i: usize, to: Vec3| {
@@ -129,13 +140,19 @@ impl Kernel for Contacts<'_> {
                 let position = get(&x, i);
                 let local = collider.local_point(position);
                 let (distance, normal) = collider.oriented(collider.shape.distance(local));
+                let normal = collider.world_vector(normal);
+                let length = collider.normal_length(distance);
+                let nearest = nearest_normal(get(&normals, i), normal, length);
+                if collider.records_normals {
+                    set(&mut normals, i, nearest);
+                }
                 let depth = collider.thickness - distance;
                 if depth <= 0.0 || depth.is_nan() {
                     continue;
                 }
                 let displacement = get(&d, i);
                 let [push_out, approach, friction] =
-                    collider.respond(displacement, local, normal, depth);
+                    collider.respond_along(displacement, local, normal, depth);
                 set(&mut x, i, position + push_out - friction);
                 set(&mut d, i, displacement - approach - friction);
                 touches += 1;
@@ -191,6 +208,7 @@ struct ContactBlock<'a> {
     x: [&'a mut [f32]; 3],
     d: [&'a mut [f32]; 3],
     w: &'a [f32],
+    normals: [&'a mut [f32]; 3],
     /// Number of colliders that each particle has touched in this substep.
     touches: &'a mut [f32],
     /// Positions at the beginning of the substep.
@@ -253,7 +271,7 @@ fn collide_shape<const FIRST: bool>(
     distance: impl Fn(Vec3) -> (f32, Vec3) + Copy,
     block: &mut ContactBlock,
 ) -> bool {
-    let near = |at: Vec3| collider.depth(at, distance) > 0.0;
+    let near = |at: Vec3| collider.nearness(at, distance) > 0.0;
     collide_near::<FIRST>(collider, near, distance, block)
 }
 
@@ -270,6 +288,7 @@ fn collide_near<const FIRST: bool>(
         x: [x, y, z],
         d: [dx, dy, dz],
         w,
+        normals: [nx, ny, nz],
         touches,
         start,
     } = block;
@@ -292,6 +311,9 @@ fn collide_near<const FIRST: bool>(
                 &mut dy[range.clone()],
                 &mut dz[range.clone()],
                 &w[range.clone()],
+                &mut nx[range.clone()],
+                &mut ny[range.clone()],
+                &mut nz[range.clone()],
                 &mut touches[range],
             );
         }
@@ -312,6 +334,13 @@ fn any_near(x: &[f32], y: &[f32], z: &[f32], w: &[f32], near: impl Fn(Vec3) -> b
     any != 0
 }
 
+/// Returns the longer one of the normal recorded last, and another one of this length.
+#[inline(always)]
+pub(in crate::solver) fn nearest_normal(last: Vec3, normal: Vec3, length: f32) -> Vec3 {
+    let is_longer = length * length > last.length_squared();
+    select_vec3((length > 0.0) & is_longer, normal * length, last)
+}
+
 /// Resolves the contacts of a sub-block of particles with a collider. Slices as parameters do not overlap for the
 /// compiler, and those in a struct may; so there is one for each plane.
 #[inline(always)]
@@ -325,11 +354,15 @@ fn resolve_contacts(
     dy: &mut [f32],
     dz: &mut [f32],
     w: &[f32],
+    nx: &mut [f32],
+    ny: &mut [f32],
+    nz: &mut [f32],
     touches: &mut [f32],
 ) {
     let n = w.len();
     let (x, y, z) = (&mut x[..n], &mut y[..n], &mut z[..n]);
     let (dx, dy, dz) = (&mut dx[..n], &mut dy[..n], &mut dz[..n]);
+    let (nx, ny, nz) = (&mut nx[..n], &mut ny[..n], &mut nz[..n]);
     let counts = &mut touches[..n];
     // By value, so that the compiler knows that no store changes it.
     let collider = *collider;
@@ -341,7 +374,13 @@ fn resolve_contacts(
         let depth = collider.thickness - distance;
         let touches = (depth > 0.0) & (w[i] != 0.0);
         counts[i] += select(touches, 1.0, 0.0);
-        let [push_out, approach, friction] = collider.respond(displacement, local, normal, depth);
+        let normal = collider.world_vector(normal);
+        let last = Vec3::new(nx[i], ny[i], nz[i]);
+        let nearest = nearest_normal(last, normal, collider.normal_length(distance));
+        let records = collider.records_normals & (w[i] != 0.0);
+        (nx[i], ny[i], nz[i]) = select_vec3(records, nearest, last).into();
+        let [push_out, approach, friction] =
+            collider.respond_along(displacement, local, normal, depth);
         let push_out = select_vec3(touches, push_out, Vec3::splat(-0.0));
         let approach = select_vec3(touches, approach, Vec3::ZERO);
         let friction = select_vec3(touches, friction, Vec3::ZERO);

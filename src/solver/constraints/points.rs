@@ -1,6 +1,6 @@
 //! Arguments that all projections of constraints share: the particle arrays, and the parameters of a pass.
 
-use crate::solver::simd::soa::SoaVec3;
+use crate::solver::{particles::ParticleArrays, simd::soa::SoaVec3};
 
 /// Component arrays of the particles, all cut to the same length, which saves bounds checks.
 pub(in crate::solver) struct Points<'a> {
@@ -8,9 +8,19 @@ pub(in crate::solver) struct Points<'a> {
     pub(in crate::solver) y: &'a mut [f32],
     pub(in crate::solver) z: &'a mut [f32],
     pub(in crate::solver) w: &'a [f32],
+    /// Normals of contacts with colliders, zero for particles without contact, if there are any.
+    pub(in crate::solver) normals: Option<[&'a [f32]; 3]>,
 }
 
 impl<'a> Points<'a> {
+    /// Creates a view of the positions and contacts of all particles.
+    pub(in crate::solver) fn with_contacts(particles: &'a mut ParticleArrays) -> Self {
+        Self {
+            normals: (particles.in_contact).then(|| particles.contact_normal.planes()),
+            ..Self::of(&mut particles.position, &particles.inverse_mass)
+        }
+    }
+
     /// Creates a view of positions or other vectors and the inverse masses of the same particles.
     pub(in crate::solver) fn of(vectors: &'a mut SoaVec3, inverse_mass: &'a [f32]) -> Self {
         let n = inverse_mass.len();
@@ -19,6 +29,7 @@ impl<'a> Points<'a> {
             y: &mut vectors.y[..n],
             z: &mut vectors.z[..n],
             w: inverse_mass,
+            normals: None,
         }
     }
 }

@@ -67,6 +67,11 @@ pub struct ParticleArrays {
     /// displacement. The difference to the current position is added to the displacement at the next update. Contacts
     /// that must not change the velocity set it to the corrected position.
     pub(super) predicted: SoaVec3,
+    /// Normal of the contact with a collider in the last substep; zero without contact, and shorter than 1 if the particle
+    /// does not touch the collider, but nearly. Those of contacts with other cloth are not included.
+    pub(crate) contact_normal: SoaVec3,
+    /// Whether any `contact_normal` may differ from zero.
+    pub(crate) in_contact: bool,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
     /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
@@ -107,6 +112,8 @@ impl ParticleArrays {
             position: positions,
             displacement: SoaVec3::zeros(n),
             acceleration: SoaVec3::zeros(n),
+            contact_normal: SoaVec3::zeros(n),
+            in_contact: false,
             inverse_mass: inverse_mass.into(),
             origin,
             last_dt: NOMINAL_DT,
@@ -216,6 +223,7 @@ impl ParticleArrays {
             &mut self.acceleration,
             &mut self.previous,
             &mut self.predicted,
+            &mut self.contact_normal,
         ] {
             for plane in vectors.planes_mut() {
                 // Exact for a copy (a = b), whatever the fraction.
@@ -235,6 +243,7 @@ impl ParticleArrays {
             &self.acceleration,
             &self.previous,
             &self.predicted,
+            &self.contact_normal,
         ];
         let planes = vectors.iter().flat_map(|v| v.planes());
         planes
@@ -291,8 +300,14 @@ impl ParticleArrays {
     pub fn restore(&mut self) {
         self.position.copy_from(&self.previous);
         self.predicted.copy_from(&self.previous);
-        self.displacement.fill(Vec3::ZERO);
-        self.acceleration.fill(Vec3::ZERO);
+        for vectors in [
+            &mut self.displacement,
+            &mut self.acceleration,
+            &mut self.contact_normal,
+        ] {
+            vectors.fill(Vec3::ZERO);
+        }
+        self.in_contact = false;
     }
 
     /// Sets the velocity to 0 and keeps the positions.

@@ -54,7 +54,8 @@ impl Bodies {
             let touched = collide_additional(workers, p, &mut contact_surface, &parts.shapes);
             let touched = touched | {
                 let all = parts.meshes.iter().map(|mesh| (mesh, FULL_STEP));
-                meshes.collide(workers, p, all, &contact_surface.surface, during[0] == 0);
+                let surface = &contact_surface.surface;
+                meshes.collide(workers, p, all, surface, false, during[0] == 0);
                 !parts.meshes.is_empty() && meshes.is_near()
             };
             if touched {

@@ -28,6 +28,8 @@ pub(super) struct ChunkParticles<'a> {
     pub(super) start: [&'a [f32]; 3],
     /// Inverse masses, 1/kg.
     pub(super) w: &'a [f32],
+    /// Normals of the contacts; those of other particles stay as they are.
+    pub(super) normals: [&'a mut [f32]; 3],
 }
 
 /// Cache for a chunk of particles: the triangles near each of them.
@@ -193,7 +195,13 @@ impl ChunkCache {
         sweep: &GroupSweep,
         particles: &mut ChunkParticles,
     ) {
-        let ChunkParticles { x, d, start, w } = particles;
+        let ChunkParticles {
+            x,
+            d,
+            start,
+            w,
+            normals,
+        } = particles;
         let lists = &self.groups[number].lists;
         for (lane, i) in (number * GROUP..w.len()).take(GROUP).enumerate() {
             if w[i] == 0.0 {
@@ -207,6 +215,7 @@ impl ChunkCache {
                 start: get(*start),
                 position: get(x.each_ref().map(|plane| &**plane)),
                 displacement: get(d.each_ref().map(|plane| &**plane)),
+                normal: Vec3::ZERO,
             };
             let near = self.triangles.select(lists, lane, &sweep.boxes);
             let touched = match particle.collide(near) {
@@ -224,6 +233,13 @@ impl ChunkCache {
                 for axis in 0..3 {
                     x[axis][i] = particle.position[axis];
                     d[axis][i] = particle.displacement[axis];
+                }
+            }
+            let last = get(normals.each_ref().map(|plane| &**plane));
+            let records = at_substep.collider.records_normals();
+            if records && particle.normal.length_squared() > last.length_squared() {
+                for (plane, normal) in normals.iter_mut().zip(particle.normal.to_array()) {
+                    plane[i] = normal;
                 }
             }
         }

@@ -256,13 +256,15 @@ impl MeshContacts {
     }
 
     /// Stops particles at the surfaces and pushes them out. Displacements must be up to date, and
-    /// [`begin`](Self::begin) must have been called in this substep. Surfaces that were not near then are skipped.
+    /// [`begin`](Self::begin) must have been called in this substep. `supports` tells whether the cloth does not move
+    /// these surfaces. Surfaces that were not near then are skipped.
     pub(crate) fn collide<'a>(
         &mut self,
         workers: &mut Workers,
         p: &mut ParticleArrays,
         colliders: impl IntoIterator<Item = (&'a MeshCollider, [u32; 2])>,
         surface: &Surface,
+        supports: bool,
         first: bool,
     ) {
         if !self.near {
@@ -274,7 +276,11 @@ impl MeshContacts {
             let Some(near) = surfaces.find(|near| near.id == id && near.used) else {
                 continue;
             };
-            let at_substep = SurfaceAtSubstep::new(collider, surface, p.origin, during);
+            let mut at_substep = SurfaceAtSubstep::new(collider, surface, p.origin, during);
+            if !supports {
+                at_substep.collider = at_substep.collider.without_normals();
+            }
+            p.in_contact |= supports;
             near.chunks
                 .resize_with(p.len().div_ceil(PARTICLES_PER_PART), ChunkCache::default);
             let moving = p
@@ -283,9 +289,17 @@ impl MeshContacts {
                 .zip(p.displacement.chunks_mut(PARTICLES_PER_PART));
             let parts = moving.zip(self.start.chunks(PARTICLES_PER_PART));
             let parts = parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
+            let parts = parts.zip(p.contact_normal.chunks_mut(PARTICLES_PER_PART));
             let parts = parts.zip(near.chunks.iter_mut());
-            workers.for_each_part(parts, |((((x, d), start), w), chunk)| {
-                chunk.collide(&at_substep, first, ChunkParticles { x, d, start, w });
+            workers.for_each_part(parts, |(((((x, d), start), w), normals), chunk)| {
+                let particles = ChunkParticles {
+                    x,
+                    d,
+                    start,
+                    w,
+                    normals,
+                };
+                chunk.collide(&at_substep, first, particles);
             });
         }
     }

@@ -14,6 +14,8 @@ use super::{
     tree::{distance_squared, overlap},
     triangle::{self, Crossing},
 };
+use crate::solver::collision::narrow_phase::normal_length;
+use crate::solver::simd::select;
 use bevy::math::{Vec3, Vec3A};
 
 /// Number of impacts resolved per substep before the particle is returned to its start position.
@@ -38,6 +40,8 @@ pub(super) struct SweptParticle<'a> {
     pub(super) position: Vec3,
     /// Displacement in this substep, m.
     pub(super) displacement: Vec3,
+    /// Normal of the last contact, shorter if the surface is only near; zero otherwise.
+    pub(super) normal: Vec3,
 }
 
 /// Crossing of the path and a triangle.
@@ -115,6 +119,8 @@ impl SweptParticle<'_> {
         let (distance, normal) = self.signed_distance(nearest);
         let depth = thickness - distance;
         if !(depth > 0.0) {
+            let length = normal_length(distance, thickness);
+            self.normal = at_substep.to_world(normal) * select(length > 0.0, length, 0.0);
             return false;
         }
         let movement = at_substep.movement_at(nearest.triangle, nearest.weights);
@@ -181,6 +187,7 @@ impl SweptParticle<'_> {
         self.position = self.position + push_out - friction;
         self.displacement = self.displacement - approach - friction;
         self.local = collider.local_point(self.position);
+        self.normal = self.at_substep.to_world(normal);
     }
 
     /// Returns the particle to its position at the beginning of the substep, relative to a triangle that it hit.

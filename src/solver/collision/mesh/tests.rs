@@ -169,7 +169,7 @@ fn drop_particles(threads: usize, clear_cache: bool) -> (u64, f32) {
                 let all = colliders.iter().map(|collider| (collider, [substep, 8]));
                 contacts.begin(&p, all.clone(), &surface, substep == 0);
                 update_displacements(&mut p);
-                contacts.collide(workers, &mut p, all, &surface, substep == 0);
+                contacts.collide(workers, &mut p, all, &surface, true, substep == 0);
             }
         }
     });
@@ -214,7 +214,7 @@ fn position_after_contacts(surface: &Arc<TriangleSurface>, from: Vec3, to: Vec3)
     let mut contacts = MeshContacts::default();
     let all = collider.iter().map(|collider| (collider, [0, 1]));
     contacts.begin(&p, all.clone(), &surface, true);
-    contacts.collide(&mut Workers::serial(), &mut p, all, &surface, true);
+    contacts.collide(&mut Workers::serial(), &mut p, all, &surface, true, true);
     p.position.get(0)
 }
 

@@ -17,6 +17,19 @@ use bevy::math::{Mat3, Vec3};
 /// small for an `f32`.
 const MARGIN: f32 = 1e-6;
 
+/// Distance within which the normals of contacts are recorded, as a multiple of the thickness. Particles that chains press
+/// against a collider, and no longer do once it supports them, would otherwise alternate between both.
+const NORMAL_REACH: f32 = 2.0;
+
+/// Returns the length of the normal that is recorded for a particle at this distance: 1 in contact, and down to 0 within
+/// reach.
+#[inline(always)]
+pub(in crate::solver) fn normal_length(distance: f32, thickness: f32) -> f32 {
+    let reach = NORMAL_REACH * thickness;
+    let length = (reach - distance) / (reach - thickness);
+    select(distance < thickness, 1.0, length)
+}
+
 /// Collider at one substep, relative to the origin of the particles.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::solver) struct ColliderAtSubstep {
@@ -24,6 +37,10 @@ pub(in crate::solver) struct ColliderAtSubstep {
     friction: Friction,
     /// Distance that cloth keeps from the collider, m.
     pub(in crate::solver) thickness: f32,
+    /// Distance within which normals are recorded, m.
+    pub(super) reach: f32,
+    /// Whether the normals of its contacts are recorded.
+    pub(super) records_normals: bool,
     moving: bool,
     /// 1, or −1 for an inverted collider (container), with outside and inside swapped.
     sign: f32,
@@ -44,7 +61,7 @@ pub(in crate::solver) struct ColliderAtSubstep {
     tunneling_distance: f32,
     /// Upper bound on the movement of any point of the collider in this substep, m.
     max_movement: f32,
-    /// Square of the distance from the centre beyond which nothing is in contact with a sphere, m²; infinite for
+    /// Square of the distance from the centre beyond which nothing is within reach of a sphere, m²; infinite for
     /// other shapes.
     pub(super) max_centre_distance_squared: f32,
 }
@@ -132,11 +149,12 @@ impl ColliderAtSubstep {
     ) -> Self {
         let poses = collider.poses_at(during);
         let moving = poses[0] != poses[1];
+        let reach = surface.thickness * NORMAL_REACH;
         let frame = |pose: Pose| (Mat3::from_quat(pose.rotation), pose.translation - origin);
         let bounds = collider.shape.bounds();
         let contact_aabb = |(to_world, centre): &(Mat3, Vec3)| match collider.hollow {
             true => EVERYWHERE,
-            false => world_aabb(bounds, to_world, *centre, surface.thickness),
+            false => world_aabb(bounds, to_world, *centre, reach),
         };
         let now = frame(poses[1]);
         let aabb = contact_aabb(&now);
@@ -146,12 +164,11 @@ impl ColliderAtSubstep {
         } else {
             (now, aabb)
         };
-        let (to_world, centre) = now;
-        let (to_world_before, centre_before) = before;
+        let ((to_world, centre), (to_world_before, centre_before)) = (now, before);
         let max_centre_distance_squared = match collider.shape {
             // A rotation that is normalized up to rounding changes no length by more than 0.04 %.
             Shape::Sphere { radius } if poses[1].rotation.is_normalized() && !collider.hollow => {
-                let reach = (radius + surface.thickness).max(0.0) * 1.001 + MARGIN;
+                let reach = (radius + reach).max(0.0) * 1.001 + MARGIN;
                 reach * reach
             }
             _ => f32::INFINITY,
@@ -160,6 +177,8 @@ impl ColliderAtSubstep {
             shape: collider.shape,
             friction: Friction::between(collider.friction, surface.friction),
             thickness: surface.thickness,
+            reach,
+            records_normals: true,
             moving,
             sign: if collider.hollow { -1.0 } else { 1.0 },
             centre,
@@ -183,6 +202,19 @@ impl ColliderAtSubstep {
         }
     }
 
+    /// Returns whether the normals of its contacts are recorded.
+    pub(in crate::solver) fn records_normals(&self) -> bool {
+        self.records_normals
+    }
+
+    /// Leaves no normals: for a collider that the cloth moves, and that must receive all momentum the cloth loses.
+    pub(in crate::solver) fn without_normals(self) -> Self {
+        Self {
+            records_normals: false,
+            ..self
+        }
+    }
+
     /// Returns whether a particle in the box may be in contact. The box is transformed with the same operations in
     /// the same order as particle positions, and rounding is monotonic, so no contact is missed.
     #[inline(always)]
@@ -197,7 +229,7 @@ impl ColliderAtSubstep {
         if self.sign < 0.0 {
             return self.may_touch_inverted(low, high);
         }
-        let reach = self.thickness + MARGIN;
+        let reach = self.reach + MARGIN;
         for axis in 0..3 {
             let along = self.to_world.col(axis);
             let (mut from, mut to) = (0.0, 0.0);
@@ -220,7 +252,7 @@ impl ColliderAtSubstep {
     fn may_touch_inverted(&self, low: Vec3, high: Vec3) -> bool {
         // More than the rounding errors.
         let size = low.abs().max(high.abs()).max_element();
-        let reach = self.thickness + MARGIN + 32.0 * f32::EPSILON * size;
+        let reach = self.reach + MARGIN + 32.0 * f32::EPSILON * size;
         (0..8).any(|corner| {
             let pick = |axis: usize| {
                 let end = if corner >> axis & 1 == 0 { low } else { high };
@@ -319,6 +351,18 @@ impl ColliderAtSubstep {
         self.to_local * (point - self.centre)
     }
 
+    /// Returns the length of the normal that is recorded for a particle at this distance.
+    #[inline(always)]
+    pub(super) fn normal_length(&self, distance: f32) -> f32 {
+        normal_length(distance, self.thickness)
+    }
+
+    /// Rotates a vector from the frame of the shape at the end of the substep.
+    #[inline(always)]
+    pub(super) fn world_vector(&self, local: Vec3) -> Vec3 {
+        self.to_world * local
+    }
+
     /// Transforms a point from the frame of the shape at the end of the substep.
     pub(in crate::solver) fn world_point(&self, local: Vec3) -> Vec3 {
         self.centre + self.to_world * local
@@ -326,8 +370,8 @@ impl ColliderAtSubstep {
 
     /// Returns the penetration depth of a point, m; negative outside.
     #[inline(always)]
-    pub(super) fn depth(&self, point: Vec3, distance: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {
-        self.thickness - self.oriented(distance(self.local_point(point))).0
+    pub(super) fn nearness(&self, point: Vec3, distance: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {
+        self.reach - self.oriented(distance(self.local_point(point))).0
     }
 
     /// Computes the response to a contact of this depth: the push-out, the part of the displacement that goes into

@@ -18,6 +18,9 @@ pub(in crate::solver) use bending::MIN_EXPLICIT_RATIO;
 /// x, y, z and inverse mass of one particle of each of `W` chains.
 pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];
 
+/// Normal of the contact of one particle of each of `W` chains; zero without contact.
+pub(in crate::solver) type NormalTile<const W: usize> = [[f32; W]; 3];
+
 /// Size of the scratch buffer of a chain, in numbers per particle.
 pub(in crate::solver) const SCRATCH_PER_PARTICLE: usize = 5;
 
@@ -77,11 +80,13 @@ impl<const W: usize> ChainLinks<'_, W> {
         }
     }
 
-    /// Solves stretch, directly for each chain as a whole or by Gauss–Seidel, and enforces the strain limit.
+    /// Solves stretch, directly for each chain as a whole or by Gauss–Seidel, and enforces the strain limit. `normals`
+    /// are those of contacts, which are changed, or empty.
     #[inline(always)]
     pub(in crate::solver) fn solve_stretch(
         self,
         particles: &mut [Tile<W>],
+        normals: &mut [NormalTile<W>],
         params: &ChainParams,
         stretch: Regularization,
         scratch: &mut [[f32; W]],
@@ -92,7 +97,14 @@ impl<const W: usize> ChainLinks<'_, W> {
             lambda: &mut *lambda,
         };
         if params.direct {
-            stretch::solve_stretch(particles, links, stretch, params.relaxation_factor, scratch);
+            stretch::solve_stretch(
+                particles,
+                normals,
+                links,
+                stretch,
+                params.relaxation_factor,
+                scratch,
+            );
         } else {
             links.solve_gauss_seidel(particles, stretch);
         }

@@ -20,10 +20,17 @@
 //! remain stretched permanently: by 22 % in a 64² cloth that lies on a ball. So a link that is too long pulls at
 //! least by a part of its own error, whatever the links around it do.
 //!
+//! A link around an edge, a corner or a tip of a collider pulls its ends into the collider, and contacts push them out again.
+//! A solver that does not know that leaves such links stretched, the more so the finer the cloth: it gives nearly all of the
+//! correction to a single particle at the edge, because all of the cloth that hangs from the other end weighs more. And with
+//! that push grows the friction that holds the cloth. So there the inverse mass w of a particle in contact becomes the matrix
+//! w(I − φnnᵀ), with n the normal of the contact (Baraff, Witkin, "Large Steps in Cloth Simulation", 1998): chains cannot
+//! move the particle along n. φ is 0 where links follow the surface, and nearly 1 where they lead into it.
+//!
 //! Neighbouring chains are solved side by side: every loop runs over the links at one index of all chains of
 //! a strip.
 
-use super::{ChainLinks, Tile};
+use super::{ChainLinks, NormalTile, Tile};
 use crate::solver::{constraints::points::Regularization, simd::select};
 
 /// Largest fraction of its own error that a link may correct by pushing. In a long chain the pivot is about half of
@@ -38,6 +45,14 @@ pub(in crate::solver) const PULL_FRACTION: f32 = 0.25;
 /// Fraction of the length limit above which a link takes part when a limit is enforced: pulling longer links
 /// back may push these over it. Shorter links are left out, because elimination treats every link as pulling.
 pub(in crate::solver) const NEAR_LIMIT: f32 = 0.98;
+
+/// Square of the sine of the angle between a link and the surface of a collider at which the collider begins to support
+/// the particle from which the link leads into it, and by how much larger it is where the collider fully supports it.
+const MIN_SINE_SQUARED: f32 = 0.01;
+const SUPPORT_RANGE: f32 = 0.08;
+
+/// Largest √φ: a link that leads straight into a collider must still be able to move the particle.
+const MAX_SUPPORT: f32 = 0.975;
 
 /// Parameters of one solve of a strip of chains.
 struct StretchParams<const W: usize> {
@@ -63,6 +78,7 @@ type EliminatedLink<const W: usize> = [[f32; W]; 3];
 #[inline(always)]
 pub(super) fn solve_stretch<const W: usize>(
     particles: &mut [Tile<W>],
+    normals: &mut [NormalTile<W>],
     links: ChainLinks<W>,
     regularization: Regularization,
     relaxation_factor: f32,
@@ -76,7 +92,11 @@ pub(super) fn solve_stretch<const W: usize>(
         pull_fraction: PULL_FRACTION,
         relaxation_factor: [relaxation_factor; W],
     };
-    solve_tridiagonal(particles, links, &params, scratch);
+    if find_support(particles, normals) {
+        solve_tridiagonal::<W, true>(particles, normals, links, &params, scratch);
+    } else {
+        solve_tridiagonal::<W, false>(particles, normals, links, &params, scratch);
+    }
 }
 
 /// Pulls back links longer than `limit` times their rest length, solving each chain as a whole. Chains
@@ -109,12 +129,56 @@ pub(super) fn limit_strain<const W: usize>(
         pull_fraction: 0.0,
         relaxation_factor: too_long,
     };
-    solve_tridiagonal(particles, links, &params, scratch);
+    solve_tridiagonal::<W, false>(particles, &[], links, &params, scratch);
+}
+
+/// Multiplies the normal of each contact by √φ. Returns whether any φ is greater than 0.
+#[inline(always)]
+fn find_support<const W: usize>(particles: &[Tile<W>], normals: &mut [NormalTile<W>]) -> bool {
+    let Some(last) = particles.len().checked_sub(1) else {
+        return false;
+    };
+    let mut most = [0.0; W];
+    // Direction of the link before, and the reciprocal of its square.
+    let mut before = [[0.0; W]; 4];
+    for (i, [nx, ny, nz]) in normals.iter_mut().enumerate() {
+        let [x0, y0, z0, _] = &particles[i];
+        let [x1, y1, z1, _] = &particles[if i < last { i + 1 } else { last }];
+        let [bx, by, bz, inverse] = &mut before;
+        for k in 0..W {
+            let into = bx[k] * nx[k] + by[k] * ny[k] + bz[k] * nz[k];
+            let one = into * into.abs() * inverse[k];
+            let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
+            let square = dx * dx + dy * dy + dz * dz;
+            let reciprocal = select(square > 0.0, 1.0 / square, 0.0);
+            let into = -(dx * nx[k] + dy * ny[k] + dz * nz[k]);
+            let other = into * into.abs() * reciprocal;
+            (bx[k], by[k], bz[k], inverse[k]) = (dx, dy, dz, reciprocal);
+            // Signed square of the sine; 0 without a normal.
+            let steepest = select(one.abs() > other.abs(), one, other);
+            let factor = support_factor(steepest);
+            most[k] = select(factor > most[k], factor, most[k]);
+            nx[k] *= factor;
+            ny[k] *= factor;
+            nz[k] *= factor;
+        }
+    }
+    most != [0.0; W]
+}
+
+/// Returns √φ of a particle from the square of the sine at which its steepest link leads into a collider, or minus the
+/// square if it leads away.
+#[inline(always)]
+pub(in crate::solver) fn support_factor(steepest: f32) -> f32 {
+    let share = (steepest - MIN_SINE_SQUARED) * (1.0 / SUPPORT_RANGE);
+    let share = select(share > 0.0, share, 0.0);
+    select(share < 1.0, share, 1.0) * MAX_SUPPORT
 }
 
 #[inline(always)]
-fn solve_tridiagonal<const W: usize>(
+fn solve_tridiagonal<const W: usize, const SUPPORTED: bool>(
     particles: &mut [Tile<W>],
+    supported: &[NormalTile<W>],
     links: ChainLinks<W>,
     params: &StretchParams<W>,
     scratch: &mut [[f32; W]],
@@ -125,16 +189,27 @@ fn solve_tridiagonal<const W: usize>(
         dx: [0.0; W],
         dy: [0.0; W],
         dz: [0.0; W],
+        along: [0.0; W],
         u: [0.0; W],
         b: [0.0; W],
     };
+    let free = [[0.0; W]; 3];
+    let normals = |i: usize| if SUPPORTED { &supported[i] } else { &free };
     let mut ends = particles.windows(2);
     for (i, (rest, eliminated)) in rest.iter().zip(&mut *eliminated).enumerate() {
         let Some([from, to]) = ends.next() else {
             return;
         };
         let lambda_sum = lambda.get(i).unwrap_or(&[0.0; W]);
-        elimination.eliminate(from, to, rest, lambda_sum, params, eliminated);
+        let normals = [normals(i), normals(i + 1)];
+        elimination.eliminate::<SUPPORTED>(
+            [from, to],
+            normals,
+            rest,
+            lambda_sum,
+            params,
+            eliminated,
+        );
     }
     let mut substitution = StretchSubstitution {
         lambda: [0.0; W],
@@ -148,25 +223,19 @@ fn solve_tridiagonal<const W: usize>(
         let Some([from, to]) = particles.get_mut(i..i + 2) else {
             return;
         };
-        substitution.substitute(
+        substitution.substitute::<SUPPORTED>(
             from,
             to,
+            normals(i + 1),
             eliminated,
             &params.relaxation_factor,
             lambda.next_back(),
         );
     }
     // The first particle of each chain has a link on one side only.
-    if let Some([x, y, z, w]) = particles.first_mut() {
-        for (plane, g) in [
-            (x, &substitution.gx),
-            (y, &substitution.gy),
-            (z, &substitution.gz),
-        ] {
-            for ((x, w), g) in plane.iter_mut().zip(&*w).zip(g) {
-                *x -= w * g;
-            }
-        }
+    if let Some(tile) = particles.first_mut() {
+        let none = &[0.0; W];
+        substitution.advance::<SUPPORTED>(tile, normals(0), [none, none, none]);
     }
 }
 
@@ -176,6 +245,8 @@ struct StretchElimination<const W: usize> {
     dx: [f32; W],
     dy: [f32; W],
     dz: [f32; W],
+    /// d·√φn at its end.
+    along: [f32; W],
     /// Reciprocal of the pivot.
     u: [f32; W],
     /// Right-hand side.
@@ -185,10 +256,10 @@ struct StretchElimination<const W: usize> {
 impl<const W: usize> StretchElimination<W> {
     /// Eliminates one link of each chain.
     #[inline(always)]
-    fn eliminate(
+    fn eliminate<const SUPPORTED: bool>(
         &mut self,
-        [x0, y0, z0, w0]: &Tile<W>,
-        [x1, y1, z1, w1]: &Tile<W>,
+        [[x0, y0, z0, w0], [x1, y1, z1, w1]]: [&Tile<W>; 2],
+        [from, to]: [&NormalTile<W>; 2],
         rest: &[f32; W],
         lambda_sum: &[f32; W],
         &StretchParams {
@@ -213,9 +284,19 @@ impl<const W: usize> StretchElimination<W> {
             let active = (length > rest[k] * active_above) & (rest[k] >= 0.0);
             let error = (rest[k] * rest_scale - length - alpha * lambda_sum[k]) * length;
             let error = select(active, error, 0.0);
-            let coupling = w0[k] * (dx * self.dx[k] + dy * self.dy[k] + dz * self.dz[k]);
+            let mut cosine = dx * self.dx[k] + dy * self.dy[k] + dz * self.dz[k];
+            let mut blocked = 0.0;
+            if SUPPORTED {
+                let at_from = dx * from[0][k] + dy * from[1][k] + dz * from[2][k];
+                let at_to = dx * to[0][k] + dy * to[1][k] + dz * to[2][k];
+                cosine -= at_from * self.along[k];
+                blocked = w0[k] * at_from * at_from + w1[k] * at_to * at_to;
+                self.along[k] = at_to;
+            }
+            let coupling = w0[k] * cosine;
             let factor = coupling * self.u[k];
-            let pivot = ((w0[k] + w1[k]) * diagonal_scale + alpha) * square - factor * coupling;
+            let pivot =
+                ((w0[k] + w1[k]) * diagonal_scale + alpha) * square - blocked - factor * coupling;
             let inverse = select(active & (pivot > 0.0), 1.0 / pivot, 0.0);
             let right = error + factor * self.b[k];
             q[k] = right * inverse;
@@ -245,14 +326,16 @@ impl<const W: usize> StretchSubstitution<W> {
     /// Substitutes one link of each chain and moves the particles at its far end. The particles at both ends
     /// still have the positions of the elimination when this is called.
     #[inline(always)]
-    fn substitute(
+    fn substitute<const SUPPORTED: bool>(
         &mut self,
         [x0, y0, z0, _]: &Tile<W>,
-        [x, y, z, w]: &mut Tile<W>,
+        tile: &mut Tile<W>,
+        supported: &NormalTile<W>,
         [q, f, bound]: &EliminatedLink<W>,
         relaxation_factor: &[f32; W],
         lambda_sum: Option<&mut [f32; W]>,
     ) {
+        let [x, y, z, _] = &*tile;
         if let Some(lambda_sum) = lambda_sum {
             for k in 0..W {
                 let (dx, dy, dz) = (x[k] - x0[k], y[k] - y0[k], z[k] - z0[k]);
@@ -260,19 +343,43 @@ impl<const W: usize> StretchSubstitution<W> {
                 lambda_sum[k] += l * (dx * dx + dy * dy + dz * dz).sqrt();
             }
         }
+        let mut pull = [[0.0; W]; 3];
         for k in 0..W {
             let (dx, dy, dz) = (x[k] - x0[k], y[k] - y0[k], z[k] - z0[k]);
             let l = (q[k] + self.f[k] * self.lambda[k]).min(bound[k]);
             self.lambda[k] = l;
             self.f[k] = f[k];
             let l = l * relaxation_factor[k];
-            let (ax, ay, az) = (l * dx, l * dy, l * dz);
-            x[k] += w[k] * (ax - self.gx[k]);
-            y[k] += w[k] * (ay - self.gy[k]);
-            z[k] += w[k] * (az - self.gz[k]);
-            self.gx[k] = ax;
-            self.gy[k] = ay;
-            self.gz[k] = az;
+            (pull[0][k], pull[1][k], pull[2][k]) = (l * dx, l * dy, l * dz);
+        }
+        let [px, py, pz] = &pull;
+        self.advance::<SUPPORTED>(tile, supported, [px, py, pz]);
+    }
+
+    /// Moves a particle between the link with this λd and the link behind.
+    #[inline(always)]
+    fn advance<const SUPPORTED: bool>(
+        &mut self,
+        [x, y, z, w]: &mut Tile<W>,
+        [nx, ny, nz]: &NormalTile<W>,
+        [px, py, pz]: [&[f32; W]; 3],
+    ) {
+        for k in 0..W {
+            let mut dx = px[k] - self.gx[k];
+            let mut dy = py[k] - self.gy[k];
+            let mut dz = pz[k] - self.gz[k];
+            if SUPPORTED {
+                let along = dx * nx[k] + dy * ny[k] + dz * nz[k];
+                dx -= along * nx[k];
+                dy -= along * ny[k];
+                dz -= along * nz[k];
+            }
+            x[k] += w[k] * dx;
+            y[k] += w[k] * dy;
+            z[k] += w[k] * dz;
+            self.gx[k] = px[k];
+            self.gy[k] = py[k];
+            self.gz[k] = pz[k];
         }
     }
 }

@@ -4,7 +4,7 @@ use super::particle_access::{ParticleAccess, transpose};
 use crate::solver::{
     constraints::{
         bend::{BendConstraint, BendStencil},
-        chain::{ChainLinks, SCRATCH_PER_PARTICLE, Tile},
+        chain::{ChainLinks, NormalTile, SCRATCH_PER_PARTICLE, Tile},
         constraint::ConstraintKind,
         list::{ConstraintList, Slots},
         points::PassParams,
@@ -54,6 +54,21 @@ impl ChainRows {
     pub(in crate::solver) fn ends(&self, kind: ConstraintKind, slot: usize) -> [u32; 2] {
         let [row, lane] = [slot / WIDTH, slot % WIDTH];
         [row, row + Self::stride(kind)].map(|row| self.0[row][lane])
+    }
+
+    /// Copies the normals of the contacts of all particles. Returns whether there are any.
+    #[inline(always)]
+    fn copy_normals(&self, planes: [&[f32]; 3], to: &mut [NormalTile<WIDTH>]) -> bool {
+        let mut any = false;
+        for (tile, row) in to.iter_mut().zip(&self.0) {
+            for (plane, axis) in planes.into_iter().zip(tile) {
+                for (&i, normal) in row.iter().zip(axis) {
+                    *normal = plane[i as usize];
+                    any |= *normal != 0.0;
+                }
+            }
+        }
+        any
     }
 
     /// Returns the stencil of a bend.
@@ -139,11 +154,13 @@ impl ChainBatch {
         &mut self,
         access: &mut impl ParticleAccess,
         params: &PassParams,
+        normals: Option<[&[f32]; 3]>,
         scratch: &mut ChainScratch,
     ) {
         let rows = self.rows.0.len();
         for (scratch, numbers) in [
             (&mut scratch.tiles, 4),
+            (&mut scratch.normals, if normals.is_some() { 3 } else { 0 }),
             (&mut scratch.eliminated, SCRATCH_PER_PARTICLE),
         ] {
             if scratch.len() < rows * numbers * WIDTH {
@@ -154,6 +171,14 @@ impl ChainBatch {
         let (tiles, _): (&mut [Tile<WIDTH>], _) = tiles.as_chunks_mut();
         let tiles = &mut tiles[..rows];
         let (eliminated, _) = scratch.eliminated.as_chunks_mut();
+        let mut contacts: &mut [NormalTile<WIDTH>] = &mut [];
+        if let Some(planes) = normals {
+            let (tiles, _) = scratch.normals.as_chunks_mut::<WIDTH>();
+            let (tiles, _): (&mut [NormalTile<WIDTH>], _) = tiles.as_chunks_mut();
+            if self.rows.copy_normals(planes, tiles) {
+                contacts = &mut tiles[..rows];
+            }
+        }
         for (tile, row) in tiles.iter_mut().zip(&self.rows.0) {
             for (q, four) in row.as_chunks::<4>().0.iter().enumerate() {
                 let transposed = transpose(four.map(|i| access.load(i)));
@@ -167,7 +192,7 @@ impl ChainBatch {
             links(bends).solve_bending(tiles, bend, true, eliminated);
         }
         if let Some(chains) = &params.chains {
-            links(edges).solve_stretch(tiles, chains, chains.warp, eliminated);
+            links(edges).solve_stretch(tiles, contacts, chains, chains.warp, eliminated);
         }
         for (tile, row) in tiles.iter().zip(&self.rows.0).rev() {
             let (fours, _) = row.as_chunks::<4>();
@@ -189,6 +214,7 @@ impl ChainBatch {
         &mut self,
         access: &mut impl ParticleAccess,
         params: &PassParams,
+        normals: Option<[&[f32]; 3]>,
     ) {
         let rows = self.rows.0.len();
         for lane in 0..WIDTH {
@@ -218,7 +244,11 @@ impl ChainBatch {
                         links.solve_bending(&mut tiles, bend, true, &mut eliminated);
                     }
                 } else if let Some(chains) = &params.chains {
-                    links.solve_stretch(&mut tiles, chains, chains.warp, &mut eliminated);
+                    let of =
+                        |i: &u32| normals.map(|planes| planes.map(|plane| [plane[*i as usize]]));
+                    let mut contacts: Vec<NormalTile<1>> = own.iter().filter_map(of).collect();
+                    let scratch = &mut eliminated;
+                    links.solve_stretch(&mut tiles, &mut contacts, chains, chains.warp, scratch);
                 }
                 for (sum, [own]) in list.lambda.iter_mut().skip(lane).step_by(WIDTH).zip(lambda) {
                     *sum = own;
@@ -294,6 +324,7 @@ impl ChainIndex {
 /// Scratch buffers of [`ChainBatch::solve`].
 pub(super) struct ChainScratch {
     tiles: AlignedVec,
+    normals: AlignedVec,
     eliminated: AlignedVec,
 }
 
@@ -301,6 +332,7 @@ impl ChainScratch {
     pub(super) const fn new() -> Self {
         Self {
             tiles: AlignedVec::new(),
+            normals: AlignedVec::new(),
             eliminated: AlignedVec::new(),
         }
     }

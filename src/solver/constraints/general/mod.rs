@@ -116,17 +116,30 @@ impl<P: ExactSizeIterator<Item = PassParams>> Kernel for GeneralPasses<'_, '_, P
             packed,
             scratch,
         } = self;
+        let normals = points.normals;
         let solved = constraints.len() as f32 * passes.len() as f32;
         if solved < MIN_CONSTRAINTS_PER_PARTICLE * points.w.len() as f32 {
-            return solve(points, constraints, passes, scratch);
+            return solve(points, constraints, passes, normals, scratch);
         }
         copy(points, packed);
         if points.w.len() <= WINDOW
             && let Some(window) = packed.first_chunk_mut()
         {
-            solve(&mut PackedWindow(window), constraints, passes, scratch);
+            solve(
+                &mut PackedWindow(window),
+                constraints,
+                passes,
+                normals,
+                scratch,
+            );
         } else {
-            solve(&mut PackedSlice(packed), constraints, passes, scratch);
+            solve(
+                &mut PackedSlice(packed),
+                constraints,
+                passes,
+                normals,
+                scratch,
+            );
         }
         write_back(packed, points);
     }
@@ -148,7 +161,8 @@ impl<P: ExactSizeIterator<Item = PassParams>> Kernel for GeneralPasses<'_, '_, P
             if let Some(shear) = params.shear {
                 sequentially(points, self.constraints.diagonals, shear);
             }
-            let solve = |batch: &mut ChainBatch| batch.solve_reference(points, &params);
+            let normals = points.normals;
+            let solve = |batch: &mut ChainBatch| batch.solve_reference(points, &params, normals);
             let batches = self.constraints.chain_batches.iter_mut();
             match params.is_reversed {
                 true => batches.rev().for_each(solve),
@@ -166,6 +180,7 @@ fn solve(
     access: &mut impl ParticleAccess,
     constraints: GeneralConstraints,
     passes: impl Iterator<Item = PassParams>,
+    normals: Option<[&[f32]; 3]>,
     scratch: &mut ChainScratch,
 ) {
     let GeneralConstraints {
@@ -188,7 +203,7 @@ fn solve(
                 true => count - 1 - number,
                 false => number,
             };
-            chain_batches[number].solve(access, &params, scratch);
+            chain_batches[number].solve(access, &params, normals, scratch);
         }
         if let Some(regularization) = params.edges {
             chunks.solve_batches(access, edges, regularization);
@@ -249,7 +264,13 @@ mod tests {
         }
         moved.set(1, moved.get(2));
         let w = (0..count).map(|i| [1.0, 5.0, 0.0, 0.1, 2.0][i as usize % 5]);
-        let particles = ParticleArrays::new(Vec3::ZERO, moved, w.collect());
+        let mut particles = ParticleArrays::new(Vec3::ZERO, moved, w.collect());
+        // Some touch colliders.
+        for i in (0..count as usize).step_by(3) {
+            let normal = Vec3::new(0.6, 0.0, if i % 2 == 0 { 0.8 } else { -0.8 });
+            particles.contact_normal.set(i, normal);
+        }
+        particles.in_contact = true;
         (particles, graph)
     }
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::solver::{
     constraints::{
-        chain::SCRATCH_PER_PARTICLE,
+        chain::{NormalTile, SCRATCH_PER_PARTICLE},
         points::{ChainParams, PassParams, Points, Regularization},
     },
     parallel::{
@@ -29,13 +29,18 @@ use std::{cell::RefCell, ops::Range};
 #[derive(Default)]
 struct ChainScratch {
     tiles: AlignedVec,
+    normals: AlignedVec,
     kept: AlignedVec,
 }
 
 impl ChainScratch {
     /// Grows the buffers to fit chains of `length` particles.
     fn fit(&mut self, length: usize) {
-        for (buffer, values) in [(&mut self.tiles, 4), (&mut self.kept, SCRATCH_PER_PARTICLE)] {
+        for (buffer, values) in [
+            (&mut self.tiles, 4),
+            (&mut self.normals, 3),
+            (&mut self.kept, SCRATCH_PER_PARTICLE),
+        ] {
             if buffer.len() < values * length * LANES {
                 buffer.resize(values * length * LANES, 0.0);
             }
@@ -60,7 +65,8 @@ pub(in crate::solver) fn relax_grid(
         x: &mut points.x[particles.clone()],
         y: &mut points.y[particles.clone()],
         z: &mut points.z[particles.clone()],
-        w: &points.w[particles],
+        w: &points.w[particles.clone()],
+        normals: (points.normals).map(|planes| planes.map(|plane| &plane[particles.clone()])),
     };
     #[cfg(test)]
     if crate::solver::simd::levels::is_reference() {
@@ -204,20 +210,24 @@ fn solve_warp(
     let strips = |plane| Columns::all(plane, columns).strips(groups.ranges());
     let positions = strips(planes.x).zip(strips(planes.y)).zip(strips(planes.z));
     let chain_groups = chain_groups(groups, rows, [bend, warp], stiff);
-    let w = planes.w;
+    let (w, normals) = (planes.w, planes.normals);
     workers.for_each_part(
         positions.zip(chain_groups),
         |(((x, y), z), chain_groups)| {
             let start = groups.start(chain_groups.groups.start);
             let w = &w[start..];
-            solve_chains(
-                WarpChains { x, y, z, w, start },
-                groups,
-                rows,
-                chain_groups,
-                params,
-                |chains| chains.warp,
-            );
+            let normals = normals.map(|planes| planes.map(|plane| &plane[start..]));
+            let chains = WarpChains {
+                x,
+                y,
+                z,
+                w,
+                normals,
+                start,
+            };
+            solve_chains(chains, groups, rows, chain_groups, params, |chains| {
+                chains.warp
+            });
         },
     );
 }
@@ -348,6 +358,9 @@ impl<P: ChainStorage> ChainsKernel<'_, P> {
         let (tiles, _) = self.scratch.tiles.as_chunks_mut::<W>();
         let (tiles, _) = tiles.as_chunks_mut::<4>();
         let tiles = &mut tiles[..self.length];
+        let (normals, _) = self.scratch.normals.as_chunks_mut::<W>();
+        let (normals, _) = normals.as_chunks_mut::<3>();
+        let normals = &mut normals[..self.length];
         let (kept, _) = self.scratch.kept.as_chunks_mut::<W>();
         let ChainGroups {
             groups,
@@ -366,7 +379,12 @@ impl<P: ChainStorage> ChainsKernel<'_, P> {
             if let Some((params, stretch)) = &self.chains
                 && let Some(links) = links.of_group::<W>(number, self.length - 1)
             {
-                links.solve_stretch(tiles, params, *stretch, kept);
+                let normals: &mut [NormalTile<W>] = match self.storage.copy_normals(start, normals)
+                {
+                    true => normals,
+                    false => &mut [],
+                };
+                links.solve_stretch(tiles, normals, params, *stretch, kept);
             }
             self.storage.write(start, tiles);
         }

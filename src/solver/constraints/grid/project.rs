@@ -21,6 +21,8 @@ pub(super) struct ParticlePlanes<'a> {
     pub(super) y: &'a mut [f32],
     pub(super) z: &'a mut [f32],
     pub(super) w: &'a [f32],
+    /// Normals of contacts, if there are any.
+    pub(super) normals: Option<[&'a [f32]; 3]>,
 }
 
 impl ParticlePlanes<'_> {
@@ -35,7 +37,14 @@ impl ParticlePlanes<'_> {
             .zip(self.y[from..].chunks_mut(size))
             .zip(self.z[from..].chunks_mut(size));
         let parts = positions.zip(self.w[from..].chunks(size));
-        parts.map(|(((x, y), z), w)| ParticlePlanes { x, y, z, w })
+        parts.map(|(((x, y), z), w)| ParticlePlanes {
+            x,
+            y,
+            z,
+            w,
+            // Diagonals do not need them.
+            normals: None,
+        })
     }
 
     /// Divides the particles into these ranges, each of which must begin where the one before ends.
@@ -45,13 +54,14 @@ impl ParticlePlanes<'_> {
     ) -> impl PartIterator<Item = ParticlePlanes<'_>> {
         let part = |plane| split(plane, ranges.clone());
         let positions = part(self.x).zip(part(self.y)).zip(part(self.z));
-        let w = self.w;
+        let (w, normals) = (self.w, self.normals);
         let parts = positions.zip(ranges);
         parts.map(move |(((x, y), z), own)| ParticlePlanes {
             x,
             y,
             z,
-            w: &w[own],
+            w: &w[own.clone()],
+            normals: normals.map(|planes| planes.map(|plane| &plane[own.clone()])),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::solver::constraints::{
     chain::{
         bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
         projection_factor,
-        stretch::{NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION},
+        stretch::{NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION, support_factor},
     },
     constraint::ConstraintKind,
     points::{PassParams, Regularization},
@@ -19,6 +19,8 @@ use crate::solver::constraints::{
 /// Settings for the direct solution of a chain.
 #[derive(Clone, Copy)]
 struct ReferenceChainParams {
+    /// Whether contacts support particles.
+    is_supported: bool,
     regularization: Regularization,
     /// Smallest ratio of length to rest length at which a link is solved.
     min_ratio: f32,
@@ -78,6 +80,7 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
         };
         if chain_params.direct {
             let params = ReferenceChainParams {
+                is_supported: true,
                 regularization,
                 min_ratio: 0.0,
                 target_ratio: 1.0,
@@ -98,6 +101,7 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
             // λ of the strain limit is not recorded.
             let lambda = std::mem::take(&mut set.list.lambda);
             let params = ReferenceChainParams {
+                is_supported: false,
                 regularization: Regularization::STRAIN_LIMIT,
                 min_ratio: max_ratio * NEAR_LIMIT,
                 target_ratio: max_ratio,
@@ -307,6 +311,7 @@ fn solve_chain(
     set: &mut GridConstraintSet,
     links: &[usize],
     ReferenceChainParams {
+        is_supported,
         regularization: Regularization {
             alpha,
             diagonal_scale,
@@ -319,8 +324,13 @@ fn solve_chain(
     }: ReferenceChainParams,
 ) {
     let mut kept = Vec::with_capacity(links.len());
+    let normals = is_supported
+        .then(|| support(planes, layout, set, links))
+        .flatten()
+        .unwrap_or_else(|| vec![[0.0; 3]; links.len() + 1]);
     let (mut before, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
-    for &link in links {
+    let mut along_before = 0.0;
+    for (number, &link) in links.iter().enumerate() {
         let [a, b] = endpoints(layout, set, link);
         let (wa, wb) = (planes.w[a], planes.w[b]);
         let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
@@ -334,9 +344,12 @@ fn solve_chain(
         } else {
             0.0
         };
-        let coupling = wa * (d[0] * before[0] + d[1] * before[1] + d[2] * before[2]);
+        let [at_a, at_b] = [normals[number], normals[number + 1]].map(|normal| dot(d, normal));
+        let coupling = wa * (dot(d, before) - at_a * along_before);
+        along_before = at_b;
         let factor = coupling * inverse;
-        let pivot = ((wa + wb) * diagonal_scale + alpha) * square - factor * coupling;
+        let blocked = wa * at_a * at_a + wb * at_b * at_b;
+        let pivot = ((wa + wb) * diagonal_scale + alpha) * square - blocked - factor * coupling;
         inverse = if is_active && pivot > 0.0 {
             1.0 / pivot
         } else {
@@ -349,16 +362,21 @@ fn solve_chain(
     }
     let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);
     let mut factor = 0.0;
-    for (&link, &(d, own, q, bound)) in links.iter().zip(&kept).rev() {
+    let move_particle = |planes: &mut ParticlePlanes, i: usize, normal: [f32; 3], by: [f32; 3]| {
+        let along = dot(by, normal);
+        let planes_of_i = [&mut planes.x, &mut planes.y, &mut planes.z];
+        for ((plane, by), n) in planes_of_i.into_iter().zip(by).zip(normal) {
+            plane[i] += planes.w[i] * (by - along * n);
+        }
+    };
+    for (number, (&link, &(d, own, q, bound))) in links.iter().zip(&kept).enumerate().rev() {
         let [_, b] = endpoints(layout, set, link);
         lambda = (q + factor * lambda).min(bound);
         factor = own;
         let applied = lambda * relaxation_factor;
         let here = d.map(|d| applied * d);
-        let planes_of_b = [&mut planes.x, &mut planes.y, &mut planes.z];
-        for ((plane, here), behind) in planes_of_b.into_iter().zip(here).zip(behind) {
-            plane[b] += planes.w[b] * (here - behind);
-        }
+        let by = [0, 1, 2].map(|axis| here[axis] - behind[axis]);
+        move_particle(planes, b, normals[number + 1], by);
         behind = here;
         if let Some(sum) = set.list.lambda.get_mut(link) {
             *sum += applied * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
@@ -366,9 +384,43 @@ fn solve_chain(
     }
     if let Some(&link) = links.first() {
         let [a, _] = endpoints(layout, set, link);
-        let planes_of_a = [&mut planes.x, &mut planes.y, &mut planes.z];
-        for (plane, behind) in planes_of_a.into_iter().zip(behind) {
-            plane[a] -= planes.w[a] * behind;
-        }
+        move_particle(planes, a, normals[0], behind.map(|behind| 0.0 - behind));
     }
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Returns √φ·n of each particle of a chain, if there are any contacts.
+fn support(
+    planes: &ParticlePlanes,
+    layout: &super::GridLayout,
+    set: &GridConstraintSet,
+    links: &[usize],
+) -> Option<Vec<[f32; 3]>> {
+    let normals = planes.normals?;
+    let first = links.iter().map(|&link| endpoints(layout, set, link)[0]);
+    let last = links.last().map(|&link| endpoints(layout, set, link)[1]);
+    let particles: Vec<usize> = first.chain(last).collect();
+    let link = |i: usize| -> ([f32; 3], f32) {
+        let Some(&[a, b]) = particles[i..].first_chunk() else {
+            return ([0.0; 3], 0.0);
+        };
+        let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+        let square = dot(d, d);
+        (d, if square > 0.0 { 1.0 / square } else { 0.0 })
+    };
+    let signed_square = |into: f32, reciprocal: f32| into * into.abs() * reciprocal;
+    let supported = (0..particles.len()).map(|i| {
+        let normal = normals.map(|plane| plane[particles[i]]);
+        let (before, reciprocal) = if i > 0 { link(i - 1) } else { ([0.0; 3], 0.0) };
+        let one = signed_square(dot(before, normal), reciprocal);
+        let (behind, reciprocal) = link(i);
+        let other = signed_square(-dot(behind, normal), reciprocal);
+        let steepest = if one.abs() > other.abs() { one } else { other };
+        let factor = support_factor(steepest);
+        normal.map(|n| n * factor)
+    });
+    Some(supported.collect())
 }

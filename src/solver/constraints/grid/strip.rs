@@ -3,10 +3,10 @@
 
 use super::{
     project::ParticlePlanes,
-    transpose::{transpose_back, transpose_weft},
+    transpose::{transpose, transpose_back, transpose_weft},
 };
 use crate::solver::{
-    constraints::chain::{ChainLinks, Tile},
+    constraints::chain::{ChainLinks, NormalTile, Tile},
     parallel::columns::Columns,
 };
 
@@ -55,6 +55,8 @@ fn write_warp<const W: usize>(to: &mut Columns, start: usize, axis: usize, from:
 pub(super) trait ChainStorage {
     /// Copies the particles of `W` chains, beginning with chain number `start` of the grid.
     fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]);
+    /// Copies the normals of the contacts of `W` chains. Returns whether there are any.
+    fn copy_normals<const W: usize>(&mut self, start: usize, to: &mut [NormalTile<W>]) -> bool;
     /// Writes the positions back.
     fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]);
 }
@@ -66,6 +68,8 @@ pub(super) struct WarpChains<'a> {
     pub(super) z: Columns<'a>,
     /// Inverse masses, from the first of these columns on.
     pub(super) w: &'a [f32],
+    /// Normals of contacts, from the first of these columns on, if there are any.
+    pub(super) normals: Option<[&'a [f32]; 3]>,
     pub(super) start: usize,
 }
 
@@ -83,12 +87,37 @@ impl ChainStorage for WarpChains<'_> {
     }
 
     #[inline(always)]
+    fn copy_normals<const W: usize>(&mut self, start: usize, to: &mut [NormalTile<W>]) -> bool {
+        let Some(planes) = self.normals else {
+            return false;
+        };
+        let start = start - self.start;
+        let stride = self.x.stride();
+        for (plane, axis) in planes.into_iter().zip(0..3_usize) {
+            for (tile, row) in to.iter_mut().zip(plane.chunks(stride)) {
+                tile[axis].copy_from_slice(&row[start..start + W]);
+            }
+        }
+        any_nonzero(to)
+    }
+
+    #[inline(always)]
     fn write<const W: usize>(&mut self, start: usize, from: &[Tile<W>]) {
         let start = start - self.start;
         for (plane, axis) in [&mut self.x, &mut self.y, &mut self.z].into_iter().zip(0..) {
             write_warp(plane, start, axis, from);
         }
     }
+}
+
+/// Returns whether any normal is not zero.
+#[inline(always)]
+fn any_nonzero<const W: usize>(normals: &[NormalTile<W>]) -> bool {
+    let mut bits = 0;
+    for value in normals.as_flattened().as_flattened() {
+        bits |= value.to_bits();
+    }
+    bits << 1 != 0
 }
 
 /// Some rows, beginning with row number `start` of the grid.
@@ -101,6 +130,29 @@ impl ChainStorage for WeftChains<'_> {
     #[inline(always)]
     fn copy<const W: usize>(&mut self, start: usize, to: &mut [Tile<W>]) {
         transpose_weft(&self.planes, to.len(), start - self.start, to);
+    }
+
+    #[inline(always)]
+    fn copy_normals<const W: usize>(&mut self, start: usize, to: &mut [NormalTile<W>]) -> bool {
+        let Some(planes) = self.planes.normals else {
+            return false;
+        };
+        let columns = to.len();
+        let rows = (start - self.start) * columns..(start - self.start + W) * columns;
+        {
+            let to = to.as_flattened_mut().as_flattened_mut();
+            for (plane, axis) in planes.into_iter().zip(0..) {
+                transpose(
+                    &plane[rows.clone()],
+                    columns,
+                    &mut to[axis * W..],
+                    3 * W,
+                    W,
+                    columns,
+                );
+            }
+        }
+        any_nonzero(to)
     }
 
     #[inline(always)]
