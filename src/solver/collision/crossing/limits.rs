@@ -1,19 +1,25 @@
-//! Tests candidate pairs of triangles, and limits the motion of particles until nothing crosses.
+//! Tests candidate pairs of triangles, and changes the motion of particles until nothing crosses.
+//!
+//! The four particles of two features that would cross lose the relative motion that leads beyond their contact: they
+//! collide without bouncing. What still crosses after some rounds becomes a zone whose particles move together, and a
+//! larger one with what that crosses (Provot 1997; Bridson, Fedkiw and Anderson, "Robust Treatment of Collisions, Contact
+//! and Friction for Cloth Animation", 2002).
 
 use super::{
     patches::{EDGE_BIT, Patches},
     time_of_contact::{Features, combine},
     triangle_pairs::{boxes_overlap, edge_crosses},
+    zones::Zones,
 };
 use crate::solver::simd::LANES;
-use bevy::math::Vec3A;
+use bevy::math::{DVec3, Vec3A};
 
 /// Fraction of the way to a contact that particles may go.
 const APPROACH: f64 = 0.8;
 
-/// Rounds of tests. After the exact ones, particles that still cross do not move at all, relative to the mean.
+/// Rounds of tests. After the first ones, particles that still cross move together.
 const ROUNDS: u32 = 64;
-const EXACT_ROUNDS: u32 = 8;
+const FREE_ROUNDS: u32 = 8;
 
 /// Distance to which features that are nearer move apart, as a fraction of the distance that particles keep: much more
 /// than rounding, much less than is seen.
@@ -24,6 +30,15 @@ const SEPARATION: f32 = 0.02;
 
 /// Gap of features that touch, likewise: the filter keeps wider ones.
 const TOUCHING: f32 = 1e-5;
+
+/// Response of features that would cross.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Response {
+    /// They collide, and move together if that is not enough.
+    Collide,
+    /// They keep only a part of the motion relative to the mean, or none, and so never leave their ways.
+    Stop,
+}
 
 /// Moving triangles.
 pub(super) struct MovingMesh<'a> {
@@ -42,21 +57,24 @@ pub(super) struct MovingMesh<'a> {
     pub(super) distance: f32,
 }
 
-/// Fractions of their motion that particles may make.
+/// Changes of the ways of particles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
-    /// Fraction of the motion relative to the mean; empty if all may go their whole way.
-    fraction: Vec<f32>,
-    /// Factor of the fraction found in the running round.
-    factor: Vec<f32>,
-    /// Particles with a factor.
-    pending: Vec<u32>,
-    /// Whether the fraction of a particle changed in the last round.
+    /// Whether the way of a particle was changed in the last round, and in the running one.
+    was_changed: Vec<bool>,
     is_changed: Vec<bool>,
-    /// Whether a particle was moved apart from others, or has to stop early.
+    /// Whether the way of a particle was changed at all.
     is_moved: Vec<bool>,
     /// Whether a particle is near an edge that crosses a triangle when the motion begins.
     is_tangled: Vec<bool>,
+    zones: Zones,
+}
+
+/// Motion of the centre of mass of some particles in a step, m, and by its velocity, m.
+#[derive(Clone, Copy)]
+struct SharedMotion {
+    motion: Vec3A,
+    velocity: Vec3A,
 }
 
 impl MovingMesh<'_> {
@@ -82,6 +100,25 @@ impl MovingMesh<'_> {
             .map(move |k| [corners[k], corners[(k + 1) % 3]])
     }
 
+    /// Returns the motion of the centre of mass of some particles. If the way of any of them is fixed, only those count.
+    fn shared_motion(&self, particles: impl IntoIterator<Item = u32>) -> SharedMotion {
+        let mut sums = [(0.0, DVec3::ZERO, DVec3::ZERO); 2];
+        for i in particles {
+            let i = i as usize;
+            let w = f64::from(self.inverse_mass[i]);
+            let (kind, mass) = if w > 0.0 { (0, 1.0 / w) } else { (1, 1.0) };
+            let sum = &mut sums[kind];
+            sum.0 += mass;
+            sum.1 += (self.end[i] - self.start[i]).as_dvec3() * mass;
+            sum.2 += self.velocity[i].as_dvec3() * mass;
+        }
+        let (mass, motion, velocity) = if sums[1].0 > 0.0 { sums[1] } else { sums[0] };
+        SharedMotion {
+            motion: (motion / mass).as_vec3a(),
+            velocity: (velocity / mass).as_vec3a(),
+        }
+    }
+
     fn owned(&self, triangle: u32) -> u8 {
         let triangle = triangle as usize;
         self.patches.owned[triangle / LANES][triangle % LANES]
@@ -91,10 +128,8 @@ impl MovingMesh<'_> {
 impl Limits {
     /// Reserves memory for this number of particles.
     pub(super) fn reserve(&mut self, particles: usize) {
-        self.fraction.reserve(particles);
-        self.factor.reserve(particles);
-        self.pending.reserve(particles);
         for list in [
+            &mut self.was_changed,
             &mut self.is_changed,
             &mut self.is_moved,
             &mut self.is_tangled,
@@ -103,34 +138,26 @@ impl Limits {
         }
     }
 
-    /// Lets all particles go their whole way.
-    pub(super) fn clear(&mut self) {
-        self.is_moved.clear();
+    /// Lets all `count` particles go their whole way.
+    pub(super) fn begin(&mut self, count: usize) {
+        for list in [&mut self.is_moved, &mut self.is_tangled] {
+            list.clear();
+            list.resize(count, false);
+        }
     }
 
-    /// Returns whether the end of the way of a particle was changed.
+    /// Returns whether the way of a particle was changed.
     pub(super) fn is_moved(&self, i: usize) -> bool {
         self.is_moved.get(i).copied().unwrap_or(false)
     }
 
-    /// Moves features of these pairs of triangles apart that are very near each other, then finds the fractions of the
-    /// motion that keep the pairs from crossing each other, and moves the ends of the ways. Returns whether it changed any.
-    pub(super) fn find(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) -> bool {
-        self.clear();
-        if candidates.is_empty() {
-            return false;
-        }
-        let n = mesh.start.len();
-        self.fraction.clear();
-        self.fraction.resize(n, 1.0);
-        self.factor.clear();
-        self.factor.resize(n, 1.0);
-        self.is_changed.clear();
-        self.is_changed.resize(n, true);
-        for list in [&mut self.is_tangled, &mut self.is_moved] {
-            list.clear();
-            list.resize(n, false);
-        }
+    /// Returns whether the way of any particle was changed.
+    pub(super) fn any_moved(&self) -> bool {
+        self.is_moved.contains(&true)
+    }
+
+    /// Moves features of these pairs of triangles apart that are very near each other.
+    pub(super) fn separate_all(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) {
         for &pair in candidates {
             if is_tangled(mesh, pair) {
                 self.mark_tangled(mesh, pair);
@@ -141,21 +168,49 @@ impl Limits {
                 self.separate(mesh, features, particles);
             });
         }
+    }
+
+    /// Changes the ways of particles until none of these pairs of triangles cross each other. Returns whether none do.
+    pub(super) fn find(
+        &mut self,
+        mesh: &mut MovingMesh,
+        candidates: &[[u32; 2]],
+        response: Response,
+    ) -> bool {
+        let count = mesh.start.len();
+        self.was_changed.clear();
+        self.was_changed.resize(count, true);
+        self.is_changed.clear();
+        self.is_changed.resize(count, false);
         for round in 0..ROUNDS {
+            if round == FREE_ROUNDS {
+                self.zones.begin(count);
+            }
+            let mut found = false;
             for &pair in candidates {
                 let corners = pair.map(|triangle| mesh.corners(triangle));
                 let mut corners = corners.as_flattened().iter();
-                if corners.any(|&i| self.is_changed[i as usize]) {
+                let is_changed = |&i: &u32| {
+                    let i = i as usize;
+                    self.was_changed[i] || self.is_changed[i]
+                };
+                if corners.any(is_changed) {
                     for_each_features(mesh, pair, |mesh, features, particles| {
-                        self.test(mesh, features, particles, round < EXACT_ROUNDS);
+                        let is_free = round < FREE_ROUNDS;
+                        found |= self.test(mesh, features, particles, response, is_free);
                     });
                 }
             }
-            if !self.end_round(mesh) {
-                break;
+            if round >= FREE_ROUNDS && response == Response::Collide {
+                self.move_zones(mesh);
             }
+            if !self.is_changed.contains(&true) {
+                return !found;
+            }
+            std::mem::swap(&mut self.was_changed, &mut self.is_changed);
+            self.is_changed.fill(false);
         }
-        self.is_moved.contains(&true)
+        false
     }
 
     /// Marks the particles around two triangles, all those of their patches.
@@ -209,48 +264,71 @@ impl Limits {
         one.contains(&true) && other.contains(&true)
     }
 
-    /// Tests two features, and limits the motion of their particles if they touch.
-    fn test(&mut self, mesh: &MovingMesh, features: Features, particles: [u32; 4], is_exact: bool) {
+    /// Tests two features. If they touch, their particles lose relative motion, or move together from now on. Returns
+    /// whether they do.
+    fn test(
+        &mut self,
+        mesh: &mut MovingMesh,
+        features: Features,
+        particles: [u32; 4],
+        response: Response,
+        is_free: bool,
+    ) -> bool {
         if self.are_tangled(features, particles) {
-            return;
+            return false;
         }
         let at = |positions: &[Vec3A]| particles.map(|i| positions[i as usize].as_dvec3());
         let Some(time) = features.time_of_contact(&[at(mesh.start), at(mesh.end)]) else {
-            return;
+            return false;
         };
-        let factor = if is_exact {
-            (APPROACH * time) as f32
-        } else {
-            0.0
-        };
-        for i in particles {
-            let known = &mut self.factor[i as usize];
-            if mesh.inverse_mass[i as usize] > 0.0 && factor < *known {
-                if *known == 1.0 {
-                    self.pending.push(i);
+        match (response, is_free) {
+            (Response::Collide, true) => {
+                let shared = mesh.shared_motion(particles);
+                for i in particles {
+                    self.share(mesh, i as usize, shared, (APPROACH * time) as f32);
                 }
-                *known = factor;
             }
+            (Response::Collide, false) => self.zones.join(particles),
+            (Response::Stop, _) => {
+                let fraction = if is_free { APPROACH * time } else { 0.0 };
+                let mean = SharedMotion {
+                    motion: mesh.mean,
+                    velocity: mesh.mean,
+                };
+                for i in particles {
+                    self.share(mesh, i as usize, mean, fraction as f32);
+                }
+            }
+        }
+        true
+    }
+
+    /// Leaves a particle this fraction of its motion relative to a `shared` one.
+    fn share(&mut self, mesh: &mut MovingMesh, i: usize, shared: SharedMotion, fraction: f32) {
+        if mesh.inverse_mass[i] == 0.0 {
+            return;
+        }
+        let relative = (mesh.end[i] - mesh.start[i] - shared.motion) * fraction;
+        let end = mesh.start[i] + (shared.motion + relative);
+        if end != mesh.end[i] {
+            mesh.end[i] = end;
+            mesh.relative_end[i] = end - mesh.mean;
+            mesh.velocity[i] = shared.velocity + (mesh.velocity[i] - shared.velocity) * fraction;
+            self.is_changed[i] = true;
+            self.is_moved[i] = true;
         }
     }
 
-    /// Moves the ends of the ways that this round has shortened. Returns whether there are any.
-    fn end_round(&mut self, mesh: &mut MovingMesh) -> bool {
-        self.is_changed.fill(false);
-        for i in self.pending.drain(..) {
-            let i = i as usize;
-            let factor = std::mem::replace(&mut self.factor[i], 1.0);
-            if self.fraction[i] > 0.0 {
-                let relative = (mesh.end[i] - mesh.start[i] - mesh.mean) * factor;
-                mesh.end[i] = mesh.start[i] + (mesh.mean + relative);
-                mesh.relative_end[i] = mesh.end[i] - mesh.mean;
-                mesh.velocity[i] = mesh.mean + (mesh.velocity[i] - mesh.mean) * factor;
-                self.fraction[i] *= factor;
-                self.is_changed[i] = true;
-                self.is_moved[i] = true;
+    /// Moves the particles of each zone together.
+    fn move_zones(&mut self, mesh: &mut MovingMesh) {
+        let mut zones = std::mem::take(&mut self.zones);
+        for members in zones.changed() {
+            let shared = mesh.shared_motion(members.iter().copied());
+            for &i in members {
+                self.share(mesh, i as usize, shared, 0.0);
             }
         }
-        self.is_changed.contains(&true)
+        self.zones = zones;
     }
 }
 

@@ -4,8 +4,9 @@
 //! Contacts keep particles apart, but only as well as constraints and colliders let them. The filter guarantees the rest:
 //! if no edge crosses a triangle when a step begins, none does when it ends. It takes particles to move along straight
 //! lines from the begin of the step to its end; which way they took does not matter, as long as one is free of crossings.
-//! Where it is not, all four particles of the two features stop before they touch, and the features next to them are
-//! tested again, until nothing crosses. Other particles keep their bits, so cloth that slides is not braked.
+//! Where it is not, the four particles of the two features lose the relative motion that leads beyond their contact, and the
+//! features next to them are tested again, until nothing crosses. Particles that touch a collider, or nearly, count as heavy: it moves
+//! them, and others make way. All others keep their bits, so cloth that slides is not braked.
 //!
 //! Edges that cross a triangle already when the step begins may move freely, so that they can be brought back
 //! (`self_collision/untangle.rs`). Pinned particles are never stopped.
@@ -19,6 +20,7 @@
 //! | `sweep` | broad phase: overlapping pairs of patches |
 //! | `triangle_pairs` | narrow phase: overlapping pairs of triangles that no plane separates |
 //! | `time_of_contact` | continuous collision detection of two features |
+//! | `zones` | particles that move together |
 
 mod limits;
 mod motion_start;
@@ -26,9 +28,10 @@ mod patches;
 mod sweep;
 mod time_of_contact;
 mod triangle_pairs;
+mod zones;
 
 use self::{
-    limits::{GAP, Limits, MovingMesh},
+    limits::{GAP, Limits, MovingMesh, Response},
     patches::{MeasureMotion, Motion, PatchMotion, Patches},
     sweep::Sweep,
     triangle_pairs::NearPatches,
@@ -40,6 +43,13 @@ pub(crate) use motion_start::MotionStart;
 /// Distance by which particles may move before pairs are searched again, as a fraction of the distance that particles
 /// keep. It turns triangles so little that they still face the same directions.
 const MARGIN: f32 = 0.03;
+
+/// Inverse mass of a particle that touches a collider, relative to the real one.
+const MOBILITY_AT_COLLIDERS: f32 = 1e-3;
+
+/// Largest number of searches for pairs in a step: ways that have changed may lead to others. After the last one, ways only
+/// become shorter.
+const MAX_SEARCHES: u32 = 4;
 
 /// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more are near each
 /// other is pressed into a point; beyond it, crossings are possible.
@@ -70,8 +80,9 @@ pub(crate) struct CrossingFilter {
     /// Inverse masses, 1/kg; 0 for particles that go their whole way in any case.
     inverse_mass: Vec<f32>,
     mean: Vec3A,
-    /// Positions for which `candidates` were found; they hold as long as no particle is farther away than the margin.
-    reference: Vec<Vec3A>,
+    /// Begin and end of the ways for which `candidates` were found. They hold as long as both are no farther away than the
+    /// margin, or ways only become shorter.
+    searched: [Vec<Vec3A>; 2],
     measured: Vec<PatchMotion>,
     patch_pairs: Vec<[u32; 2]>,
     /// Pairs of triangles, as indices of lanes, that may touch.
@@ -133,7 +144,11 @@ impl CrossingFilter {
                 let substeps = start.substeps as f32;
                 let velocities = p.displacement.iter().map(|d| Vec3A::from(d) * substeps);
                 self.velocity.extend(velocities);
-                self.inverse_mass.extend_from_slice(&p.inverse_mass);
+                let masses = p.inverse_mass.iter().enumerate();
+                (self.inverse_mass).extend(masses.map(|(i, &w)| {
+                    let touches = p.contact_normal.get(i) != Vec3::ZERO;
+                    w * if touches { MOBILITY_AT_COLLIDERS } else { 1.0 }
+                }));
             }
             None => {
                 self.start.extend_from_slice(&self.end[first..]);
@@ -151,7 +166,7 @@ impl CrossingFilter {
             self.is_current = false;
         }
         if !self.end.iter().chain(&self.start).all(|at| at.is_finite()) {
-            self.limits.clear();
+            self.limits.begin(0);
             return false;
         }
         if !self.is_current {
@@ -163,7 +178,7 @@ impl CrossingFilter {
                 triangles.map(move |corners| corners.map(|i| i + first))
             });
             self.patches = Patches::new(self.end.len(), shifted.collect());
-            self.reference.clear();
+            self.searched[0].clear();
             // No later step allocates, unless cloth is crumpled.
             self.patch_pairs.reserve(32 * self.patches.len());
             self.candidates.reserve(32 * self.patches.len());
@@ -175,18 +190,42 @@ impl CrossingFilter {
         let relative = self.end.iter().map(|end| end - self.mean);
         self.relative_end.extend(relative);
         let distance = distance.min(self.diagonal());
-        self.update_candidates(distance);
-        let mut mesh = MovingMesh {
-            patches: &self.patches,
-            start: &self.start,
-            end: &mut self.end,
-            relative_end: &mut self.relative_end,
-            mean: self.mean,
-            velocity: &mut self.velocity,
-            inverse_mass: &self.inverse_mass,
-            distance,
-        };
-        self.limits.find(&mut mesh, &self.candidates)
+        self.limits.begin(self.end.len());
+        self.limit(distance);
+        self.limits.any_moved()
+    }
+
+    /// Searches for pairs of triangles and changes the ways of their particles, until none of them cross.
+    fn limit(&mut self, distance: f32) {
+        let mut response = Response::Collide;
+        for search in 1..=MAX_SEARCHES {
+            let has_new = self.update_candidates(distance);
+            if self.candidates.is_empty() {
+                break;
+            }
+            let mut mesh = MovingMesh {
+                patches: &self.patches,
+                start: &self.start,
+                end: &mut self.end,
+                relative_end: &mut self.relative_end,
+                mean: self.mean,
+                velocity: &mut self.velocity,
+                inverse_mass: &self.inverse_mass,
+                distance,
+            };
+            if search == 1 {
+                self.limits.separate_all(&mut mesh, &self.candidates);
+            } else if !has_new && response == Response::Collide {
+                break;
+            }
+            let is_free = self.limits.find(&mut mesh, &self.candidates, response);
+            if response == Response::Stop {
+                break;
+            }
+            if !is_free || search + 1 == MAX_SEARCHES {
+                response = Response::Stop;
+            }
+        }
     }
 
     /// Moves the particles of an added cloth that have to stop as far as they may go, and slows them accordingly. The step
@@ -223,17 +262,18 @@ impl CrossingFilter {
         (sum / self.end.len().max(1) as f64).as_vec3a()
     }
 
-    /// Searches for pairs of triangles again, unless those of the last search still hold.
-    fn update_candidates(&mut self, distance: f32) {
+    /// Searches for pairs of triangles again, unless those of the last search still hold. Returns whether it did.
+    fn update_candidates(&mut self, distance: f32) -> bool {
         let (margin, gap) = (MARGIN * distance, GAP * distance);
-        let is_near = |at: &[Vec3A]| {
-            let both = at.iter().zip(&self.reference);
+        let is_near = |at: &[Vec3A], from: &[Vec3A]| {
+            let both = at.iter().zip(from);
             let farthest = both.fold(Vec3A::ZERO, |most, (at, from)| most.max((at - from).abs()));
             farthest.max_element() <= margin
         };
-        let same = self.reference.len() == self.start.len();
-        if same && is_near(&self.start) && is_near(&self.relative_end) {
-            return;
+        let [start, end] = &self.searched;
+        let same = start.len() == self.start.len();
+        if same && is_near(&self.start, start) && is_near(&self.relative_end, end) {
+            return false;
         }
         let Self {
             patches,
@@ -244,7 +284,8 @@ impl CrossingFilter {
             candidates,
             ..
         } = self;
-        self.reference.clone_from(&self.start);
+        self.searched[0].clone_from(&self.start);
+        self.searched[1].clone_from(&self.relative_end);
         let motion = Motion {
             start: &self.start,
             end: &self.relative_end,
@@ -270,6 +311,7 @@ impl CrossingFilter {
         let max_pairs = MAX_TRIANGLE_PAIRS * patches.len();
         let margins = [margin, gap];
         near.find_pairs(patches, motion, margins, patch_pairs, max_pairs, candidates);
+        true
     }
 }
 
