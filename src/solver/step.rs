@@ -308,9 +308,8 @@ impl ClothState<'_> {
             let triangles = &self.triangles.indices;
             crossings.begin();
             crossings.add(self.particles, Some(step_start), triangles);
-            if crossings.find_limits(step_start.distance) {
-                crossings.apply(0, self.particles, step_start.substeps);
-            }
+            crossings.find_limits(step_start.distance);
+            crossings.apply(0, self.particles, step_start.substeps);
         }
     }
 }

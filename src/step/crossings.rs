@@ -47,12 +47,12 @@ impl IslandFilter {
                 members.push(entity);
             }
         }
-        let stops = filter.find_limits(distance);
+        filter.find_limits(distance);
         for (part, entity) in members.into_iter().enumerate() {
             if let Ok(mut cloth) = cloths.get_mut(entity) {
                 let contacts = cloth.contacts.bypass_change_detection();
                 let start = &mut contacts.contacts.step_start;
-                if stops && !cloth.rate.is_skipped {
+                if !cloth.rate.is_skipped {
                     filter.apply(part, &mut cloth.particles, start.substeps);
                 }
                 // Not once more alone.

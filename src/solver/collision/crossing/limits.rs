@@ -151,11 +151,6 @@ impl Limits {
         self.is_moved.get(i).copied().unwrap_or(false)
     }
 
-    /// Returns whether the way of any particle was changed.
-    pub(super) fn any_moved(&self) -> bool {
-        self.is_moved.contains(&true)
-    }
-
     /// Moves features of these pairs of triangles apart that are very near each other.
     pub(super) fn separate_all(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) {
         for &pair in candidates {

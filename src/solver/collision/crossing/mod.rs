@@ -36,7 +36,11 @@ use self::{
     sweep::Sweep,
     triangle_pairs::NearPatches,
 };
-use crate::solver::{particles::ParticleArrays, simd::dispatch, triangles::corners::Corners};
+use crate::solver::{
+    particles::ParticleArrays,
+    simd::{LANES, dispatch},
+    triangles::corners::Corners,
+};
 use bevy::math::{DVec3, Vec3, Vec3A};
 pub(crate) use motion_start::MotionStart;
 
@@ -80,10 +84,18 @@ pub(crate) struct CrossingFilter {
     /// Inverse masses, 1/kg; 0 for particles that go their whole way in any case.
     inverse_mass: Vec<f32>,
     mean: Vec3A,
-    /// Begin and end of the ways for which `candidates` were found. They hold as long as both are no farther away than the
-    /// margin, or ways only become shorter.
+    /// Centre of all particles when the step began, m.
+    centre: Vec3A,
+    /// Begin and end of the ways for which `candidates` were found, without the mean motion, relative to the centre. They
+    /// hold as long as both are no farther away than the margin, or ways only become shorter.
     searched: [Vec<Vec3A>; 2],
+    /// Particles of which the way has changed by more than the margin, and patches with such particles.
+    has_moved: Vec<bool>,
+    is_stale: Vec<bool>,
     measured: Vec<PatchMotion>,
+    /// Directions that each patch and all its neighbours face, one bit for each; and those of the search before.
+    faced: Vec<u32>,
+    last_faced: Vec<u32>,
     patch_pairs: Vec<[u32; 2]>,
     /// Pairs of triangles, as indices of lanes, that may touch.
     candidates: Vec<[u32; 2]>,
@@ -158,16 +170,15 @@ impl CrossingFilter {
         }
     }
 
-    /// Finds how far the particles of the added cloths may go. `distance` is the distance that particles keep, m. Returns
-    /// whether any has to stop early.
-    pub(crate) fn find_limits(&mut self, distance: f32) -> bool {
+    /// Finds how far the particles of the added cloths may go. `distance` is the distance that particles keep, m.
+    pub(crate) fn find_limits(&mut self, distance: f32) {
         if self.parts.len() != self.added {
             self.parts.truncate(self.added);
             self.is_current = false;
         }
         if !self.end.iter().chain(&self.start).all(|at| at.is_finite()) {
             self.limits.begin(0);
-            return false;
+            return;
         }
         if !self.is_current {
             self.is_current = true;
@@ -179,20 +190,23 @@ impl CrossingFilter {
             });
             self.patches = Patches::new(self.end.len(), shifted.collect());
             self.searched[0].clear();
+            self.measured.clear();
+            self.measured
+                .resize(self.patches.len(), PatchMotion::default());
             // No later step allocates, unless cloth is crumpled.
             self.patch_pairs.reserve(32 * self.patches.len());
             self.candidates.reserve(32 * self.patches.len());
             self.near.reserve(self.patches.len());
             self.limits.reserve(self.end.len());
         }
-        self.mean = self.mean_motion();
+        self.mean = mean(&self.end) - mean(&self.start);
+        self.centre = mean(&self.start);
         self.relative_end.clear();
         let relative = self.end.iter().map(|end| end - self.mean);
         self.relative_end.extend(relative);
         let distance = distance.min(self.diagonal());
         self.limits.begin(self.end.len());
         self.limit(distance);
-        self.limits.any_moved()
     }
 
     /// Searches for pairs of triangles and changes the ways of their particles, until none of them cross.
@@ -255,64 +269,111 @@ impl CrossingFilter {
         (high - low).length()
     }
 
-    /// Returns the mean displacement of the particles, m.
-    fn mean_motion(&self) -> Vec3A {
-        let both = self.end.iter().zip(&self.start);
-        let sum: DVec3 = both.map(|(end, start)| (end - start).as_dvec3()).sum();
-        (sum / self.end.len().max(1) as f64).as_vec3a()
-    }
-
-    /// Searches for pairs of triangles again, unless those of the last search still hold. Returns whether it did.
+    /// Searches for pairs of triangles again, if one of them has left the way of the last search. Returns whether any has.
     fn update_candidates(&mut self, distance: f32) -> bool {
         let (margin, gap) = (MARGIN * distance, GAP * distance);
-        let is_near = |at: &[Vec3A], from: &[Vec3A]| {
-            let both = at.iter().zip(from);
-            let farthest = both.fold(Vec3A::ZERO, |most, (at, from)| most.max((at - from).abs()));
-            farthest.max_element() <= margin
-        };
-        let [start, end] = &self.searched;
-        let same = start.len() == self.start.len();
-        if same && is_near(&self.start, start) && is_near(&self.relative_end, end) {
+        if !self.find_stale(margin) {
             return false;
         }
+        let [start, end] = &self.searched;
+        let motion = Motion { start, end };
+        dispatch(MeasureMotion {
+            patches: &self.patches,
+            is_stale: &self.is_stale,
+            motion,
+            margin: margin + 0.5 * gap,
+            measured: &mut self.measured,
+        });
+        self.find_faced();
         let Self {
             patches,
             sweep,
             near,
+            searched: [start, end],
+            is_stale,
             measured,
+            faced,
             patch_pairs,
             candidates,
             ..
         } = self;
-        self.searched[0].clone_from(&self.start);
-        self.searched[1].clone_from(&self.relative_end);
-        let motion = Motion {
-            start: &self.start,
-            end: &self.relative_end,
-        };
-        dispatch(MeasureMotion {
-            patches,
-            motion,
-            margin: margin + 0.5 * gap,
-            measured,
-        });
+        let motion = Motion { start, end };
         patch_pairs.clear();
-        sweep.find_pairs(measured, MAX_PATCH_PAIRS * patches.len(), patch_pairs);
-        // Neighbours that face a common direction are parts of one smooth surface.
+        let max_patch_pairs = MAX_PATCH_PAIRS * patches.len();
+        sweep.find_pairs(measured, max_patch_pairs, patch_pairs);
+        // Neighbours that face a common direction, as all patches around them do, are parts of one smooth surface.
         patch_pairs.retain(|&[a, b]| {
-            let faced = measured[a as usize].facing & measured[b as usize].facing;
-            faced == 0 || !patches.neighbours(a).contains(&b)
+            let faced = faced[a as usize] & faced[b as usize];
+            (is_stale[a as usize] || is_stale[b as usize])
+                && (faced == 0 || !patches.neighbours(a).contains(&b))
         });
-        let curved = (0..)
-            .zip(&*measured)
-            .filter(|(_, motion)| motion.facing == 0);
-        patch_pairs.extend(curved.map(|(patch, _)| [patch; 2]));
-        candidates.clear();
+        let curved = (0..).zip(&*measured).zip(&*is_stale);
+        let curved = curved.filter(|&((_, motion), &is_stale)| is_stale && motion.facing == 0);
+        patch_pairs.extend(curved.map(|((patch, _), _)| [patch; 2]));
+        let is_stale = |&triangle: &u32| is_stale[triangle as usize / LANES];
+        candidates.retain(|pair| !pair.iter().any(is_stale));
         let max_pairs = MAX_TRIANGLE_PAIRS * patches.len();
         let margins = [margin, gap];
         near.find_pairs(patches, motion, margins, patch_pairs, max_pairs, candidates);
         true
     }
+
+    /// Finds the directions that patches and all their neighbours face. A patch for which they change is searched again.
+    fn find_faced(&mut self) {
+        let Self {
+            faced, last_faced, ..
+        } = self;
+        std::mem::swap(faced, last_faced);
+        faced.clear();
+        faced.extend(self.measured.iter().map(|motion| motion.facing));
+        for (patch, one) in self.measured.iter().enumerate() {
+            for &other in self.patches.neighbours(patch as u32) {
+                let other = other as usize;
+                faced[patch] &= self.measured[other].facing;
+                faced[other] &= one.facing;
+            }
+        }
+        let both = faced.iter().zip(last_faced);
+        for (is_stale, (now, before)) in self.is_stale.iter_mut().zip(both) {
+            *is_stale |= now != before;
+        }
+    }
+
+    /// Finds the patches with particles of which the way is not that of the last search. Returns whether there are any.
+    fn find_stale(&mut self, margin: f32) -> bool {
+        let count = self.start.len();
+        let [start, end] = &mut self.searched;
+        let is_first = start.len() != count;
+        for list in [&mut *start, &mut *end] {
+            list.resize(count, Vec3A::ZERO);
+        }
+        self.has_moved.clear();
+        let ways = self.start.iter().zip(&self.relative_end);
+        let known = start.iter_mut().zip(end);
+        self.has_moved.extend(ways.zip(known).map(|(way, known)| {
+            let [start, end] = [way.0 - self.centre, way.1 - self.centre];
+            let apart = (start - *known.0).abs().max((end - *known.1).abs());
+            let has_moved = is_first || apart.max_element() > margin;
+            if has_moved {
+                (*known.0, *known.1) = (start, end);
+            }
+            has_moved
+        }));
+        if !self.has_moved.contains(&true) {
+            return false;
+        }
+        let has_moved = |corner: &u32| self.has_moved[*corner as usize];
+        let patches = self.patches.triangles.iter();
+        self.is_stale.clear();
+        (self.is_stale).extend(patches.map(|patch| patch.as_flattened().iter().any(has_moved)));
+        true
+    }
+}
+
+/// Returns the mean of some vectors.
+fn mean(vectors: &[Vec3A]) -> Vec3A {
+    let sum: DVec3 = vectors.iter().map(|at| at.as_dvec3()).sum();
+    (sum / vectors.len().max(1) as f64).as_vec3a()
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 //!
 //! A smooth surface whose triangles all face one direction cannot cross itself (Volino, Magnenat-Thalmann,
 //! "Efficient self-collision detection on smoothly discretized surface animations using geometrical shape
-//! regularity", 1994). So a patch, or two that share a particle, are tested only if they face no common direction.
+//! regularity", 1994), unless its outline does. So a patch is tested against itself only if it faces no direction as a
+//! whole, and against a neighbour, which shares a particle with it, only if they and all their neighbours face no common
+//! direction: two patches beside a pleat face the same direction, and yet lie on each other.
 
 use crate::solver::{
     math::particle_lists::ParticleLists,
@@ -13,7 +15,7 @@ use bevy::math::Vec3A;
 
 /// Smallest cosine between the normal of a triangle and a direction that it faces, about; less would be lost to the
 /// motion of a step.
-const MIN_COSINE: f32 = 0.2;
+pub(super) const MIN_COSINE: f32 = 0.2;
 
 /// Bits of [`Patches::owned`]: corner k is bit k, and the edge from corner k to the next is bit k + 3.
 pub(super) const EDGE_BIT: usize = 3;
@@ -165,7 +167,7 @@ impl Growth<'_> {
 }
 
 /// Swept bounding box of a patch, and the directions that it faces.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PatchMotion {
     pub(super) low: Vec3A,
     pub(super) high: Vec3A,
@@ -190,20 +192,25 @@ impl Motion<'_> {
     }
 }
 
-/// Computes [`PatchMotion`] for all patches.
+/// Computes [`PatchMotion`] for some patches.
 pub(super) struct MeasureMotion<'a> {
     pub(super) patches: &'a Patches,
+    /// Whether a patch is to be measured.
+    pub(super) is_stale: &'a [bool],
     pub(super) motion: Motion<'a>,
     /// Margin of the bounding boxes, m.
     pub(super) margin: f32,
-    pub(super) measured: &'a mut Vec<PatchMotion>,
+    pub(super) measured: &'a mut [PatchMotion],
 }
 
 impl Kernel for MeasureMotion<'_> {
     #[inline(always)]
     fn run(self) {
-        self.measured.clear();
-        for triangles in &self.patches.triangles {
+        let patches = self.patches.triangles.iter().zip(self.is_stale);
+        for ((triangles, &is_stale), measured) in patches.zip(self.measured) {
+            if !is_stale {
+                continue;
+            }
             let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
             let (mut normals_low, mut normals_high) = (low, high);
             for corners in triangles {
@@ -227,11 +234,11 @@ impl Kernel for MeasureMotion<'_> {
                     }
                 }
             }
-            self.measured.push(PatchMotion {
+            *measured = PatchMotion {
                 low: low - self.margin,
                 high: high + self.margin,
                 facing: facing.bits(),
-            });
+            };
         }
     }
 }
@@ -239,7 +246,7 @@ impl Kernel for MeasureMotion<'_> {
 /// Returns normals of a moving triangle between which its normal always lies: while the corners move along straight lines,
 /// it moves along a quadratic Bézier curve with these control points.
 #[inline(always)]
-fn normals([[a, b, c], [d, e, f]]: [[Vec3A; 3]; 2]) -> [Vec3A; 3] {
+pub(super) fn normals([[a, b, c], [d, e, f]]: [[Vec3A; 3]; 2]) -> [Vec3A; 3] {
     let [ab, ac, de, df] = [b - a, c - a, e - d, f - d];
     let between = (ab.cross(df) + de.cross(ac)) * 0.5;
     [ab.cross(ac), between, de.cross(df)]

@@ -68,17 +68,22 @@ impl Sheet {
     }
 }
 
-/// Filters the motion of some sheets.
+/// Filters the motion of some sheets. Returns whether any of them were changed.
 fn limit(filter: &mut CrossingFilter, sheets: &mut [Sheet]) -> bool {
+    let hashes = |sheets: &[Sheet]| -> Vec<_> {
+        let particles = sheets.iter().map(|sheet| &sheet.particles);
+        particles.map(ParticleArrays::state_hash).collect()
+    };
+    let before = hashes(sheets);
     filter.begin();
     for sheet in &*sheets {
         filter.add(&sheet.particles, Some(&sheet.start), &sheet.triangles);
     }
-    let limited = filter.find_limits(DISTANCE);
+    filter.find_limits(DISTANCE);
     for (part, sheet) in sheets.iter_mut().enumerate() {
         filter.apply(part, &mut sheet.particles, SUBSTEPS);
     }
-    limited
+    hashes(sheets) != before
 }
 
 /// Returns the number of edges of one sheet that pass through triangles of another, or of itself without a common corner.

@@ -6,8 +6,8 @@
     reason = "plain loops over lanes are vectorized"
 )]
 
-use super::patches::{Motion, Patches};
-use crate::solver::simd::{Kernel, LANES, dispatch};
+use super::patches::{MIN_COSINE, Motion, Patches, normals};
+use crate::solver::simd::{Kernel, LANES, dispatch, select};
 use bevy::math::{DVec3, Vec3A};
 
 /// Swept bounding boxes of the triangles of a patch, m.
@@ -81,6 +81,7 @@ impl Kernel for FindTrianglePairs<'_> {
     #[inline(always)]
     fn run(self) {
         let NearPatches { index, boxes } = self.near;
+        let mut batch = PairBatch::EMPTY;
         for &[a, b] in self.patch_pairs {
             let triangles = &self.patches.triangles[a as usize];
             let others = &self.patches.triangles[b as usize];
@@ -109,19 +110,26 @@ impl Kernel for FindTrianglePairs<'_> {
                     if repeats {
                         continue;
                     }
+                    let first = [a * LANES as u32, b * LANES as u32];
+                    let pair = [first[0] + lane as u32, first[1] + hit as u32];
                     let corners = [triangles[lane], others[hit]];
-                    if MovingPair::new(corners, self.motion).are_separated(self.gap) {
+                    if share_edge(corners) {
+                        if !are_unfolded(corners.map(|corners| self.motion.of(corners))) {
+                            self.pairs.push(pair);
+                        }
                         continue;
                     }
-                    if self.pairs.len() == self.max_pairs {
-                        return;
+                    batch.push(pair, corners, self.motion);
+                    if batch.len == LANES {
+                        batch.keep_near(self.gap, self.pairs);
+                        if self.pairs.len() >= self.max_pairs {
+                            return;
+                        }
                     }
-                    let first = [a * LANES as u32, b * LANES as u32];
-                    self.pairs
-                        .push([first[0] + lane as u32, first[1] + hit as u32]);
                 }
             }
         }
+        batch.keep_near(self.gap, self.pairs);
     }
 }
 
@@ -166,6 +174,22 @@ fn bounds([[a, b, c], [d, e, f]]: [[Vec3A; 3]; 2]) -> [Vec3A; 2] {
     ]
 }
 
+/// Returns whether two triangles have two corners in common, or all.
+fn share_edge([one, other]: [[u32; 3]; 2]) -> bool {
+    one.iter().filter(|corner| other.contains(corner)).count() > 1
+}
+
+/// Returns whether two moving triangles that share an edge face one direction during the whole motion. They can touch only
+/// if they are folded onto each other.
+#[inline(always)]
+fn are_unfolded(pair: [[[Vec3A; 3]; 2]; 2]) -> bool {
+    let all = pair.map(normals);
+    let direction = all[0][0].normalize_or_zero() + all[1][0].normalize_or_zero();
+    let least = MIN_COSINE * direction.length();
+    let mut all = all.as_flattened().iter();
+    all.all(|normal| direction.dot(*normal) > least * normal.length())
+}
+
 /// Returns whether the swept bounding boxes of two triangles are within `gap` of each other, m. Each triangle is given when
 /// the motion begins and ends.
 pub(super) fn boxes_overlap(one: [[Vec3A; 3]; 2], other: [[Vec3A; 3]; 2], gap: f32) -> bool {
@@ -174,73 +198,157 @@ pub(super) fn boxes_overlap(one: [[Vec3A; 3]; 2], other: [[Vec3A; 3]; 2], gap: f
     low.cmple(other_high).all() && other_low.cmple(high).all()
 }
 
-/// Two moving triangles.
-struct MovingPair {
-    /// Positions of the corners when the motion begins and ends, m.
-    one: [[Vec3A; 3]; 2],
-    other: [[Vec3A; 3]; 2],
-    /// One bit for each corner of the first triangle, and of the second, that both have in common.
-    common: [u32; 2],
+/// Pairs of moving triangles, one in each lane.
+struct PairBatch {
+    len: usize,
+    /// Indices of the triangles.
+    pairs: [[u32; 2]; LANES],
+    /// Corners of both triangles, when the motion begins and ends, m.
+    at: [[[Lanes; 3]; 2]; 2],
+    /// 1 for each corner of either triangle that both have in common, else 0.
+    common: [Lanes; 2],
 }
 
-impl MovingPair {
-    fn new([one, other]: [[u32; 3]; 2], motion: Motion) -> Self {
-        let mut common = [0; 2];
-        for k in 0..3 {
-            for l in 0..3 {
-                let same = u32::from(one[k] == other[l]);
-                common[0] |= same << k;
-                common[1] |= same << l;
-            }
-        }
-        Self {
-            one: motion.of(one),
-            other: motion.of(other),
-            common,
-        }
-    }
+impl PairBatch {
+    const EMPTY: Self = Self {
+        len: 0,
+        pairs: [[0; 2]; LANES],
+        at: [[[[[0.0; LANES]; 3]; 3]; 2]; 2],
+        common: [[[0.0; LANES]; 3]; 2],
+    };
 
-    /// Returns whether a plane with a fixed normal keeps the triangles at least `gap` apart, m, at the start and at the end,
-    /// and so during the whole motion, in which all corners move along straight lines; the plane moves along. Common
-    /// particles lie between the others.
-    fn are_separated(&self, gap: f32) -> bool {
-        let [one, other] = [&self.one, &self.other];
-        // Common corners add what they subtract.
-        let between = |end: usize| {
-            let [[a, b, c], [d, e, f]] = [one[end], other[end]];
-            (d + e + f) - (a + b + c)
-        };
-        let normal = |[a, b, c]: [Vec3A; 3]| (b - a).cross(c - a);
-        self.separates(between(0), gap)
-            || self.separates(normal(one[0]), gap)
-            || self.separates(normal(other[0]), gap)
-            || self.separates(between(1), gap)
-    }
-
-    /// Returns whether planes with this normal, in either sense, separate the triangles at both ends.
-    #[inline]
-    fn separates(&self, along: Vec3A, gap: f32) -> bool {
-        let gap = gap * along.length();
-        let (mut before, mut behind) = (true, true);
-        for (one, other) in self.one.iter().zip(&self.other) {
-            // Of the free corners of either, and of the common ones.
-            let mut low = [f32::INFINITY; 3];
-            let mut high = [f32::NEG_INFINITY; 3];
-            let sides = [(one, self.common[0], 0), (other, self.common[1], 1)];
-            for (corners, common, side) in sides {
-                for (k, corner) in corners.iter().enumerate() {
-                    let component = along.dot(*corner);
-                    let list = if common >> k & 1 == 0 { side } else { 2 };
-                    low[list] = low[list].min(component);
-                    high[list] = high[list].max(component);
+    /// Adds a pair of triangles with these corners.
+    #[inline(always)]
+    fn push(&mut self, pair: [u32; 2], corners: [[u32; 3]; 2], motion: Motion) {
+        let l = self.len;
+        self.len += 1;
+        self.pairs[l] = pair;
+        for side in 0..2 {
+            let other = corners[1 - side];
+            let moving = motion.of(corners[side]);
+            for k in 0..3 {
+                let is_common = other.contains(&corners[side][k]);
+                self.common[side][k][l] = f32::from(u8::from(is_common));
+                for end in 0..2 {
+                    let at = moving[end][k].to_array();
+                    for axis in 0..3 {
+                        self.at[side][end][k][axis][l] = at[axis];
+                    }
                 }
             }
-            let gaps = |from: usize, to: usize| low[to] - high[from] > gap;
-            before &= gaps(0, 1) & gaps(0, 2) & gaps(2, 1);
-            behind &= gaps(1, 0) & gaps(1, 2) & gaps(2, 0);
         }
-        before | behind
     }
+
+    /// Appends the pairs that no plane keeps at least `gap` apart, m, and empties the batch. A plane with a fixed normal that
+    /// separates two triangles at the start and at the end does so during the whole motion, in which all corners move along
+    /// straight lines and the plane moves along. A common particle lies between the others; there may be one.
+    #[inline(always)]
+    fn keep_near(&mut self, gap: f32, pairs: &mut Vec<[u32; 2]>) {
+        let [one, other] = &self.at;
+        let axes = [
+            between(one[0], other[0]),
+            normal(one[0]),
+            normal(other[0]),
+            between(one[1], other[1]),
+        ];
+        let mut widest = [f32::NEG_INFINITY; LANES];
+        for along in &axes {
+            self.measure_gaps(along, gap, &mut widest);
+        }
+        for (pair, widest) in self.pairs.iter().zip(widest).take(self.len) {
+            if widest <= 0.0 {
+                pairs.push(*pair);
+            }
+        }
+        self.len = 0;
+    }
+
+    /// Raises `widest` to the gaps that planes with this normal, in either sense, leave between the triangles, less
+    /// `gap`; both times the length of the normal.
+    #[inline(always)]
+    fn measure_gaps(&self, along: &Lanes, gap: f32, widest: &mut [f32; LANES]) {
+        let [ax, ay, az] = along;
+        let mut before = [f32::INFINITY; LANES];
+        let mut behind = [f32::INFINITY; LANES];
+        for end in 0..2 {
+            // Of the free corners of either, and of the common ones.
+            let mut low = [[f32::INFINITY; LANES]; 3];
+            let mut high = [[f32::NEG_INFINITY; LANES]; 3];
+            for side in 0..2 {
+                for k in 0..3 {
+                    let [x, y, z] = &self.at[side][end][k];
+                    let common = &self.common[side][k];
+                    for l in 0..LANES {
+                        let component = ax[l] * x[l] + ay[l] * y[l] + az[l] * z[l];
+                        let is_common = common[l] > 0.0;
+                        let own = [
+                            select(is_common, f32::INFINITY, component),
+                            select(is_common, f32::NEG_INFINITY, component),
+                        ];
+                        let shared = [
+                            select(is_common, component, f32::INFINITY),
+                            select(is_common, component, f32::NEG_INFINITY),
+                        ];
+                        low[side][l] = min(low[side][l], own[0]);
+                        high[side][l] = max(high[side][l], own[1]);
+                        low[2][l] = min(low[2][l], shared[0]);
+                        high[2][l] = max(high[2][l], shared[1]);
+                    }
+                }
+            }
+            let [low, other_low, common_low] = &low;
+            let [high, other_high, common_high] = &high;
+            for l in 0..LANES {
+                let around = min(common_low[l] - high[l], other_low[l] - common_high[l]);
+                before[l] = min(before[l], min(other_low[l] - high[l], around));
+                let around = min(common_low[l] - other_high[l], low[l] - common_high[l]);
+                behind[l] = min(behind[l], min(low[l] - other_high[l], around));
+            }
+        }
+        for l in 0..LANES {
+            let length = (ax[l] * ax[l] + ay[l] * ay[l] + az[l] * az[l]).sqrt();
+            widest[l] = max(widest[l], max(before[l], behind[l]) - gap * length);
+        }
+    }
+}
+
+/// Returns the directions from the centres of triangles to those of others. Common corners add what they subtract.
+#[inline(always)]
+fn between([a, b, c]: [Lanes; 3], [d, e, f]: [Lanes; 3]) -> Lanes {
+    let mut between = [[0.0; LANES]; 3];
+    for axis in 0..3 {
+        for l in 0..LANES {
+            between[axis][l] =
+                (d[axis][l] + e[axis][l] + f[axis][l]) - (a[axis][l] + b[axis][l] + c[axis][l]);
+        }
+    }
+    between
+}
+
+/// Returns normals of triangles.
+#[inline(always)]
+fn normal([a, b, c]: [Lanes; 3]) -> Lanes {
+    let mut normal = [[0.0; LANES]; 3];
+    for l in 0..LANES {
+        let (ux, uy, uz) = (b[0][l] - a[0][l], b[1][l] - a[1][l], b[2][l] - a[2][l]);
+        let (vx, vy, vz) = (c[0][l] - a[0][l], c[1][l] - a[1][l], c[2][l] - a[2][l]);
+        normal[0][l] = uy * vz - uz * vy;
+        normal[1][l] = uz * vx - ux * vz;
+        normal[2][l] = ux * vy - uy * vx;
+    }
+    normal
+}
+
+/// Returns the smaller of two numbers that are not NaN.
+#[inline(always)]
+fn min(a: f32, b: f32) -> f32 {
+    select(a < b, a, b)
+}
+
+/// Returns the larger of two numbers that are not NaN.
+#[inline(always)]
+fn max(a: f32, b: f32) -> f32 {
+    select(a > b, a, b)
 }
 
 /// Returns whether an edge passes through a triangle (Möller, Trumbore, "Fast, minimum storage ray/triangle
