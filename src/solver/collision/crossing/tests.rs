@@ -272,3 +272,28 @@ fn patches_hold_every_triangle_once_and_own_every_feature_once() {
         assert!(patches.neighbours(patch).iter().all(|&other| other > patch));
     }
 }
+
+/// Two triangles that are folded onto each other, with outer edges that pass through each other.
+#[test]
+fn triangles_that_share_an_edge_do_not_pass_through_each_other() {
+    let at = |height: f32| {
+        let [a, b] = [Vec3::ZERO, Vec3::X * 0.1];
+        [
+            a,
+            b,
+            Vec3::new(0.2, height, 0.1),
+            Vec3::new(-0.1, -height, 0.1),
+        ]
+    };
+    let order = |[a, b, c, d]: [Vec3; 4]| (c - a).cross(b - a).dot(d - a).signum();
+    let (start, end) = (at(0.03), at(-0.03));
+    assert_ne!(order(start), order(end));
+    let mut sheet = Sheet::new(wave, |_| Vec3::ZERO);
+    sheet.particles = ParticleArrays::new(Vec3::ZERO, end.into_iter().collect(), vec![1.0; 4]);
+    sheet.start.positions = start.map(Vec3A::from).to_vec();
+    sheet.triangles = vec![[0, 1, 2], [1, 0, 3]].into();
+    let mut sheets = [sheet];
+    assert!(limit(&mut CrossingFilter::default(), &mut sheets));
+    let after = std::array::from_fn(|i| sheets[0].particles.position.get(i));
+    assert_eq!(order(after), order(start));
+}
