@@ -104,6 +104,9 @@ impl Kernel for FindTrianglePairs<'_> {
                     found &= !0 << 8 << (8 * lane);
                 }
                 while found != 0 {
+                    if self.pairs.len() >= self.max_pairs {
+                        return;
+                    }
                     let hit = found.trailing_zeros() as usize / 8;
                     found &= found - 1;
                     let repeats = hit > 0 && others[hit] == others[hit - 1];
@@ -122,9 +125,6 @@ impl Kernel for FindTrianglePairs<'_> {
                     batch.push(pair, corners, self.motion);
                     if batch.len == LANES {
                         batch.keep_near(self.gap, self.pairs);
-                        if self.pairs.len() >= self.max_pairs {
-                            return;
-                        }
                     }
                 }
             }
