@@ -95,6 +95,7 @@ impl CrossContacts {
             Vec3::ZERO,
         );
         join(&mut both.predicted, &a.position, &b.position, shift);
+        both.is_tangled = a.is_tangled || b.is_tangled;
         both.inverse_mass.clear();
         both.inverse_mass.extend_from_slice(&a.inverse_mass);
         both.inverse_mass.extend_from_slice(&b.inverse_mass);

@@ -72,11 +72,21 @@ pub struct ParticleArrays {
     pub(crate) contact_normal: SoaVec3,
     /// Whether any `contact_normal` may differ from zero.
     pub(crate) in_contact: bool,
+    /// Whether an edge may cross a triangle of this or of another cloth with self-collision. Where none does, none will, except
+    /// where something else moves particles.
+    #[cfg_attr(feature = "serialize", serde(default = "unknown_crossings"))]
+    pub(crate) is_tangled: bool,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
     /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
     /// of Verlet integration is half a substep behind.
     pub(super) in_phase: bool,
+}
+
+/// Returns [`ParticleArrays::is_tangled`] of particles that were saved without it.
+#[cfg(feature = "serialize")]
+fn unknown_crossings() -> bool {
+    true
 }
 
 /// Calls `visit` with the index of each pinned particle, from the inverse masses of all.
@@ -114,6 +124,7 @@ impl ParticleArrays {
             acceleration: SoaVec3::zeros(n),
             contact_normal: SoaVec3::zeros(n),
             in_contact: false,
+            is_tangled: true,
             inverse_mass: inverse_mass.into(),
             origin,
             last_dt: NOMINAL_DT,

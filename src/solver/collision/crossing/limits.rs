@@ -28,8 +28,8 @@ pub(super) const GAP: f32 = 0.1;
 /// Distance by which they move apart in a step, likewise.
 const SEPARATION: f32 = 0.02;
 
-/// Gap of features that touch, likewise: the filter keeps wider ones.
-const TOUCHING: f32 = 1e-5;
+/// Gap of features that come no nearer, likewise: wider than rounding can close.
+const LEAST_GAP: f64 = 1e-3;
 
 /// Response of features that would cross.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -149,6 +149,16 @@ impl Limits {
     /// Returns whether the way of a particle was changed.
     pub(super) fn is_moved(&self, i: usize) -> bool {
         self.is_moved.get(i).copied().unwrap_or(false)
+    }
+
+    /// Returns whether a particle is near an edge that crosses a triangle when the motion begins.
+    pub(super) fn is_tangled(&self, i: usize) -> bool {
+        self.is_tangled.get(i).copied().unwrap_or(false)
+    }
+
+    /// Records that the way of a particle was changed.
+    pub(super) fn mark_moved(&mut self, i: usize) {
+        self.is_moved[i] = true;
     }
 
     /// Moves features of these pairs of triangles apart that are very near each other.
@@ -273,19 +283,22 @@ impl Limits {
             return false;
         }
         let at = |positions: &[Vec3A]| particles.map(|i| positions[i as usize].as_dvec3());
-        let Some(time) = features.time_of_contact(&[at(mesh.start), at(mesh.end)]) else {
+        let start = at(mesh.start);
+        let Some(time) = features.time_of_contact(&[start, at(mesh.end)]) else {
             return false;
         };
+        let is_least = features.distance(start) < LEAST_GAP * f64::from(mesh.distance);
+        let fraction = if is_least { 0.0 } else { APPROACH * time };
         match (response, is_free) {
             (Response::Collide, true) => {
                 let shared = mesh.shared_motion(particles);
                 for i in particles {
-                    self.share(mesh, i as usize, shared, (APPROACH * time) as f32);
+                    self.share(mesh, i as usize, shared, fraction as f32);
                 }
             }
             (Response::Collide, false) => self.zones.join(particles),
             (Response::Stop, _) => {
-                let fraction = if is_free { APPROACH * time } else { 0.0 };
+                let fraction = if is_free { fraction } else { 0.0 };
                 let mean = SharedMotion {
                     motion: mesh.mean,
                     velocity: mesh.mean,
@@ -337,8 +350,7 @@ fn is_tangled(mesh: &mut MovingMesh, pair: [u32; 2]) -> bool {
     let mut is_tangled = false;
     for_each_features(mesh, pair, |mesh, features, particles| {
         let start = particles.map(|i| mesh.start[i as usize].as_dvec3());
-        let gap = combine(features.closest_points(start), start).length();
-        is_tangled |= gap < f64::from(TOUCHING * mesh.distance);
+        is_tangled |= features.distance(start) == 0.0;
     });
     let at = at.map(|corners| corners.map(|at| at.as_dvec3()));
     for [one, other] in [[0, 1], [1, 0]] {

@@ -13,7 +13,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `mod` | the filter: cloths that move together, and candidate pairs of triangles |
+//! | `mod` | the filter: cloths that move together |
+//! | `candidates` | pairs of triangles that may touch, searched again only where ways have changed |
 //! | `limits` | tests the candidates, and limits the motion of their particles |
 //! | `motion_start` | positions when the step began |
 //! | `patches` | connected triangles that are tested together |
@@ -22,6 +23,7 @@
 //! | `time_of_contact` | continuous collision detection of two features |
 //! | `zones` | particles that move together |
 
+mod candidates;
 mod limits;
 mod motion_start;
 mod patches;
@@ -31,34 +33,22 @@ mod triangle_pairs;
 mod zones;
 
 use self::{
-    limits::{GAP, Limits, MovingMesh, Response},
-    patches::{MeasureMotion, Motion, PatchMotion, Patches},
-    sweep::Sweep,
-    triangle_pairs::NearPatches,
+    candidates::Candidates,
+    limits::{Limits, MovingMesh, Response},
+    patches::{Motion, Patches},
 };
-use crate::solver::{
-    particles::ParticleArrays,
-    simd::{LANES, dispatch},
-    triangles::corners::Corners,
-};
+use crate::solver::{particles::ParticleArrays, triangles::corners::Corners};
 use bevy::math::{DVec3, Vec3, Vec3A};
 pub(crate) use motion_start::MotionStart;
-
-/// Distance by which particles may move before pairs are searched again, as a fraction of the distance that particles
-/// keep. It turns triangles so little that they still face the same directions.
-const MARGIN: f32 = 0.03;
 
 /// Inverse mass of a particle that touches a collider, relative to the real one.
 const MOBILITY_AT_COLLIDERS: f32 = 1e-3;
 
-/// Largest number of searches for pairs in a step: ways that have changed may lead to others. After the last one, ways only
-/// become shorter.
-const MAX_SEARCHES: u32 = 4;
-
-/// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more are near each
-/// other is pressed into a point; beyond it, crossings are possible.
-const MAX_PATCH_PAIRS: usize = 64;
-const MAX_TRIANGLE_PAIRS: usize = 512;
+/// Searches for pairs in a step after which features that would cross no longer collide, but stop relative to the mean
+/// motion; and those after which all cloth of the filter moves as one body, which crosses nothing. Changed ways may lead to
+/// other pairs.
+const COLLIDING_SEARCHES: u32 = 3;
+const MAX_SEARCHES: u32 = 12;
 
 /// Filter of the motion of one cloth, or of several that touch each other, in a step; and scratch buffers.
 ///
@@ -71,8 +61,6 @@ pub(crate) struct CrossingFilter {
     /// Whether the patches are those of the parts.
     is_current: bool,
     patches: Patches,
-    sweep: Sweep,
-    near: NearPatches,
     /// Positions of all particles when the step began, and as far as they may go, relative to the origin of the first
     /// part, m.
     start: Vec<Vec3A>,
@@ -86,19 +74,7 @@ pub(crate) struct CrossingFilter {
     mean: Vec3A,
     /// Centre of all particles when the step began, m.
     centre: Vec3A,
-    /// Begin and end of the ways for which `candidates` were found, without the mean motion, relative to the centre. They
-    /// hold as long as both are no farther away than the margin, or ways only become shorter.
-    searched: [Vec<Vec3A>; 2],
-    /// Particles of which the way has changed by more than the margin, and patches with such particles.
-    has_moved: Vec<bool>,
-    is_stale: Vec<bool>,
-    measured: Vec<PatchMotion>,
-    /// Directions that each patch and all its neighbours face, one bit for each; and those of the search before.
-    faced: Vec<u32>,
-    last_faced: Vec<u32>,
-    patch_pairs: Vec<[u32; 2]>,
-    /// Pairs of triangles, as indices of lanes, that may touch.
-    candidates: Vec<[u32; 2]>,
+    candidates: Candidates,
     limits: Limits,
 }
 
@@ -189,18 +165,11 @@ impl CrossingFilter {
                 triangles.map(move |corners| corners.map(|i| i + first))
             });
             self.patches = Patches::new(self.end.len(), shifted.collect());
-            self.searched[0].clear();
-            self.measured.clear();
-            self.measured
-                .resize(self.patches.len(), PatchMotion::default());
-            // No later step allocates, unless cloth is crumpled.
-            self.patch_pairs.reserve(32 * self.patches.len());
-            self.candidates.reserve(32 * self.patches.len());
-            self.near.reserve(self.patches.len());
+            self.candidates.begin(self.patches.len());
             self.limits.reserve(self.end.len());
         }
-        self.mean = mean(&self.end) - mean(&self.start);
-        self.centre = mean(&self.start);
+        self.mean = self.mean_motion();
+        self.centre = mean(self.start.iter().map(|at| at.as_dvec3())).unwrap_or_default();
         self.relative_end.clear();
         let relative = self.end.iter().map(|end| end - self.mean);
         self.relative_end.extend(relative);
@@ -212,10 +181,17 @@ impl CrossingFilter {
     /// Searches for pairs of triangles and changes the ways of their particles, until none of them cross.
     fn limit(&mut self, distance: f32) {
         let mut response = Response::Collide;
+        let mut is_free = true;
         for search in 1..=MAX_SEARCHES {
-            let has_new = self.update_candidates(distance);
-            if self.candidates.is_empty() {
-                break;
+            let ways = Motion {
+                start: &self.start,
+                end: &self.relative_end,
+            };
+            let has_new = (self.candidates).update(&self.patches, ways, self.centre, distance);
+            let pairs = self.candidates.pairs();
+            let is_first = search == 1;
+            if pairs.is_empty() || !(is_first || has_new) && is_free {
+                return;
             }
             let mut mesh = MovingMesh {
                 patches: &self.patches,
@@ -227,30 +203,39 @@ impl CrossingFilter {
                 inverse_mass: &self.inverse_mass,
                 distance,
             };
-            if search == 1 {
-                self.limits.separate_all(&mut mesh, &self.candidates);
-            } else if !has_new && response == Response::Collide {
-                break;
+            if is_first {
+                self.limits.separate_all(&mut mesh, pairs);
             }
-            let is_free = self.limits.find(&mut mesh, &self.candidates, response);
-            if response == Response::Stop {
-                break;
-            }
-            if !is_free || search + 1 == MAX_SEARCHES {
+            is_free = self.limits.find(&mut mesh, pairs, response);
+            if !is_free || search >= COLLIDING_SEARCHES {
                 response = Response::Stop;
+            }
+        }
+        self.move_as_one();
+    }
+
+    /// Leaves all free particles the mean motion alone.
+    fn move_as_one(&mut self) {
+        for i in 0..self.end.len() {
+            if self.inverse_mass[i] > 0.0 {
+                self.end[i] = self.start[i] + self.mean;
+                self.velocity[i] = self.mean;
+                self.limits.mark_moved(i);
             }
         }
     }
 
-    /// Moves the particles of an added cloth that have to stop as far as they may go, and slows them accordingly. The step
-    /// had `substeps` substeps.
+    /// Moves the particles of an added cloth that have to stop as far as they may go, and slows them accordingly; records
+    /// whether the cloth is tangled. The step had `substeps` substeps.
     pub(crate) fn apply(&self, part: usize, p: &mut ParticleArrays, substeps: u32) {
         let Some(part) = self.parts.get(part) else {
             return;
         };
         let shift = part.origin - self.parts[0].origin;
+        p.is_tangled = false;
         for i in 0..part.len {
             let k = part.first + i;
+            p.is_tangled |= self.limits.is_tangled(k);
             if self.limits.is_moved(k) {
                 let position = Vec3::from(self.end[k]) - shift;
                 let displacement = Vec3::from(self.velocity[k]) / substeps.max(1) as f32;
@@ -261,6 +246,17 @@ impl CrossingFilter {
         }
     }
 
+    /// Returns the mean motion of the particles that are never stopped, m, or of all if there are none. As one body that moves
+    /// with them, cloth crosses nothing.
+    fn mean_motion(&self) -> Vec3A {
+        let motions = self.start.iter().zip(&self.end);
+        let motions = motions.map(|(start, end)| (end - start).as_dvec3());
+        let pinned = motions.clone().zip(&self.inverse_mass);
+        let pinned = pinned.filter(|&(_, &inverse_mass)| inverse_mass == 0.0);
+        let pinned = pinned.map(|(motion, _)| motion);
+        mean(pinned).or_else(|| mean(motions)).unwrap_or_default()
+    }
+
     /// Returns the diagonal of the box around all particles when the step began, m.
     fn diagonal(&self) -> f32 {
         let from = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
@@ -268,112 +264,13 @@ impl CrossingFilter {
         let (low, high) = at.fold(from, |(low, high), &at| (low.min(at), high.max(at)));
         (high - low).length()
     }
-
-    /// Searches for pairs of triangles again, if one of them has left the way of the last search. Returns whether any has.
-    fn update_candidates(&mut self, distance: f32) -> bool {
-        let (margin, gap) = (MARGIN * distance, GAP * distance);
-        if !self.find_stale(margin) {
-            return false;
-        }
-        let [start, end] = &self.searched;
-        let motion = Motion { start, end };
-        dispatch(MeasureMotion {
-            patches: &self.patches,
-            is_stale: &self.is_stale,
-            motion,
-            margin: margin + 0.5 * gap,
-            measured: &mut self.measured,
-        });
-        self.find_faced();
-        let Self {
-            patches,
-            sweep,
-            near,
-            searched: [start, end],
-            is_stale,
-            measured,
-            faced,
-            patch_pairs,
-            candidates,
-            ..
-        } = self;
-        let motion = Motion { start, end };
-        patch_pairs.clear();
-        let max_patch_pairs = MAX_PATCH_PAIRS * patches.len();
-        sweep.find_pairs(measured, max_patch_pairs, patch_pairs);
-        // Neighbours that face a common direction, as all patches around them do, are parts of one smooth surface.
-        patch_pairs.retain(|&[a, b]| {
-            let faced = faced[a as usize] & faced[b as usize];
-            (is_stale[a as usize] || is_stale[b as usize])
-                && (faced == 0 || !patches.neighbours(a).contains(&b))
-        });
-        let curved = (0..).zip(&*measured).zip(&*is_stale);
-        let curved = curved.filter(|&((_, motion), &is_stale)| is_stale && motion.facing == 0);
-        patch_pairs.extend(curved.map(|((patch, _), _)| [patch; 2]));
-        let is_stale = |&triangle: &u32| is_stale[triangle as usize / LANES];
-        candidates.retain(|pair| !pair.iter().any(is_stale));
-        let max_pairs = MAX_TRIANGLE_PAIRS * patches.len();
-        let margins = [margin, gap];
-        near.find_pairs(patches, motion, margins, patch_pairs, max_pairs, candidates);
-        true
-    }
-
-    /// Finds the directions that patches and all their neighbours face. A patch for which they change is searched again.
-    fn find_faced(&mut self) {
-        let Self {
-            faced, last_faced, ..
-        } = self;
-        std::mem::swap(faced, last_faced);
-        faced.clear();
-        faced.extend(self.measured.iter().map(|motion| motion.facing));
-        for (patch, one) in self.measured.iter().enumerate() {
-            for &other in self.patches.neighbours(patch as u32) {
-                let other = other as usize;
-                faced[patch] &= self.measured[other].facing;
-                faced[other] &= one.facing;
-            }
-        }
-        let both = faced.iter().zip(last_faced);
-        for (is_stale, (now, before)) in self.is_stale.iter_mut().zip(both) {
-            *is_stale |= now != before;
-        }
-    }
-
-    /// Finds the patches with particles of which the way is not that of the last search. Returns whether there are any.
-    fn find_stale(&mut self, margin: f32) -> bool {
-        let count = self.start.len();
-        let [start, end] = &mut self.searched;
-        let is_first = start.len() != count;
-        for list in [&mut *start, &mut *end] {
-            list.resize(count, Vec3A::ZERO);
-        }
-        self.has_moved.clear();
-        let ways = self.start.iter().zip(&self.relative_end);
-        let known = start.iter_mut().zip(end);
-        self.has_moved.extend(ways.zip(known).map(|(way, known)| {
-            let [start, end] = [way.0 - self.centre, way.1 - self.centre];
-            let apart = (start - *known.0).abs().max((end - *known.1).abs());
-            let has_moved = is_first || apart.max_element() > margin;
-            if has_moved {
-                (*known.0, *known.1) = (start, end);
-            }
-            has_moved
-        }));
-        if !self.has_moved.contains(&true) {
-            return false;
-        }
-        let has_moved = |corner: &u32| self.has_moved[*corner as usize];
-        let patches = self.patches.triangles.iter();
-        self.is_stale.clear();
-        (self.is_stale).extend(patches.map(|patch| patch.as_flattened().iter().any(has_moved)));
-        true
-    }
 }
 
 /// Returns the mean of some vectors.
-fn mean(vectors: &[Vec3A]) -> Vec3A {
-    let sum: DVec3 = vectors.iter().map(|at| at.as_dvec3()).sum();
-    (sum / vectors.len().max(1) as f64).as_vec3a()
+fn mean(vectors: impl Iterator<Item = DVec3>) -> Option<Vec3A> {
+    let sum = |(count, sum): (u32, DVec3), vector| (count + 1, sum + vector);
+    let (count, sum) = vectors.fold((0, DVec3::ZERO), sum);
+    (count > 0).then(|| (sum / f64::from(count)).as_vec3a())
 }
 
 #[cfg(test)]

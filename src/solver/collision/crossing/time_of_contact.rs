@@ -81,7 +81,7 @@ impl Features {
     }
 
     /// Returns the distance between the features, m.
-    fn distance(self, points: [DVec3; 4]) -> f64 {
+    pub(super) fn distance(self, points: [DVec3; 4]) -> f64 {
         combine(self.closest_points(points), points).length()
     }
 }

@@ -220,7 +220,9 @@ impl SelfContactPairs {
         if motion_spread.is_nan() {
             return false;
         }
-        self.untangle.prepare(p.len(), settings.triangles);
+        if p.is_tangled {
+            self.untangle.prepare(p.len(), settings.triangles);
+        }
         self.update_pairs(p, settings, substep);
         if self.is_empty() {
             return false;
@@ -243,8 +245,10 @@ impl SelfContactPairs {
             distance: settings.distance,
             friction: settings.friction,
         };
-        untangle.find(p, settings.triangles, near, settings.distance);
-        if !untangle.has_intersections() {
+        if p.is_tangled {
+            untangle.find(p, settings.triangles, near, settings.distance);
+        }
+        if !(p.is_tangled && untangle.has_intersections()) {
             return response.solve(p, near);
         }
         untangle.keep_contacts(near, kept_pairs);

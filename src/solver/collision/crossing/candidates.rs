@@ -1,0 +1,178 @@
+//! Pairs of triangles that may touch in a step.
+
+use super::{
+    limits::GAP,
+    patches::{MeasureMotion, Motion, PatchMotion, Patches},
+    sweep::Sweep,
+    triangle_pairs::NearPatches,
+};
+use crate::solver::simd::{LANES, dispatch};
+use bevy::math::Vec3A;
+
+/// Distance by which particles may move before pairs are searched again, as a fraction of the distance that particles
+/// keep. It turns triangles so little that they still face the same directions.
+const MARGIN: f32 = 0.03;
+
+/// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more are near each
+/// other is pressed into a point; beyond it, crossings are possible.
+const MAX_PATCH_PAIRS: usize = 64;
+const MAX_TRIANGLE_PAIRS: usize = 512;
+
+/// Pairs of triangles that may touch, and the state of the search for them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Candidates {
+    /// As indices of lanes, sorted.
+    pairs: Vec<[u32; 2]>,
+    /// Begin and end of the ways for which `pairs` were found, without the mean motion, relative to the centre. They hold as
+    /// long as both are no farther away than the margin.
+    searched: [Vec<Vec3A>; 2],
+    /// Distance that particles kept in that search, m.
+    distance: f32,
+    /// Particles of which the way has changed by more than the margin, and patches with such particles.
+    has_moved: Vec<bool>,
+    is_stale: Vec<bool>,
+    measured: Vec<PatchMotion>,
+    /// Directions that each patch and all its neighbours face, one bit for each; and those of the search before.
+    faced: Vec<u32>,
+    last_faced: Vec<u32>,
+    patch_pairs: Vec<[u32; 2]>,
+    sweep: Sweep,
+    near: NearPatches,
+}
+
+impl Candidates {
+    /// Begins the search in other patches, `count` of them.
+    pub(super) fn begin(&mut self, count: usize) {
+        self.searched[0].clear();
+        self.measured.clear();
+        self.measured.resize(count, PatchMotion::default());
+        // No later step allocates, unless cloth is crumpled.
+        self.patch_pairs.reserve(32 * count);
+        self.pairs.reserve(32 * count);
+        self.near.reserve(count);
+    }
+
+    /// Returns the pairs of triangles, as indices of lanes.
+    pub(super) fn pairs(&self) -> &[[u32; 2]] {
+        &self.pairs
+    }
+
+    /// Searches for pairs again in patches that have left their ways of the last search. `ways` are those of all particles
+    /// without their mean motion, and `centre` their centre when they begin. Returns whether any patch has.
+    pub(super) fn update(
+        &mut self,
+        patches: &Patches,
+        ways: Motion,
+        centre: Vec3A,
+        distance: f32,
+    ) -> bool {
+        let (margin, gap) = (MARGIN * distance, GAP * distance);
+        if self.distance != distance {
+            self.distance = distance;
+            self.searched[0].clear();
+        }
+        if !self.find_stale(patches, ways, centre, margin) {
+            return false;
+        }
+        let [start, end] = &self.searched;
+        dispatch(MeasureMotion {
+            patches,
+            is_stale: &self.is_stale,
+            motion: Motion { start, end },
+            margin: margin + 0.5 * gap,
+            measured: &mut self.measured,
+        });
+        self.find_faced(patches);
+        self.find_patch_pairs(patches);
+        let is_stale = |&triangle: &u32| self.is_stale[triangle as usize / LANES];
+        self.pairs.retain(|pair| !pair.iter().any(is_stale));
+        let max_pairs = MAX_TRIANGLE_PAIRS * patches.len();
+        let [start, end] = &self.searched;
+        self.near.find_pairs(
+            patches,
+            Motion { start, end },
+            [margin, gap],
+            &self.patch_pairs,
+            max_pairs,
+            &mut self.pairs,
+        );
+        // Their order must not depend on when they were found.
+        self.pairs.sort_unstable();
+        true
+    }
+
+    /// Finds the patches with particles of which the way is not that of the last search. Returns whether there are any.
+    fn find_stale(&mut self, patches: &Patches, ways: Motion, centre: Vec3A, margin: f32) -> bool {
+        let count = ways.start.len();
+        let [start, end] = &mut self.searched;
+        let is_first = start.len() != count;
+        for list in [&mut *start, &mut *end] {
+            list.resize(count, Vec3A::ZERO);
+        }
+        self.has_moved.clear();
+        let known = start.iter_mut().zip(end);
+        let ways = ways.start.iter().zip(ways.end);
+        self.has_moved.extend(ways.zip(known).map(|(way, known)| {
+            let [start, end] = [way.0 - centre, way.1 - centre];
+            let apart = (start - *known.0).abs().max((end - *known.1).abs());
+            let has_moved = is_first || apart.max_element() > margin;
+            if has_moved {
+                (*known.0, *known.1) = (start, end);
+            }
+            has_moved
+        }));
+        if !self.has_moved.contains(&true) {
+            return false;
+        }
+        let has_moved = |corner: &u32| self.has_moved[*corner as usize];
+        let patches = patches.triangles.iter();
+        self.is_stale.clear();
+        (self.is_stale).extend(patches.map(|patch| patch.as_flattened().iter().any(has_moved)));
+        true
+    }
+
+    /// Finds the directions that patches and all their neighbours face. A patch for which they change is searched again.
+    fn find_faced(&mut self, patches: &Patches) {
+        let Self {
+            faced, last_faced, ..
+        } = self;
+        std::mem::swap(faced, last_faced);
+        faced.clear();
+        faced.extend(self.measured.iter().map(|motion| motion.facing));
+        for (patch, one) in self.measured.iter().enumerate() {
+            for &other in patches.neighbours(patch as u32) {
+                let other = other as usize;
+                faced[patch] &= self.measured[other].facing;
+                faced[other] &= one.facing;
+            }
+        }
+        let both = faced.iter().zip(last_faced);
+        for (is_stale, (now, before)) in self.is_stale.iter_mut().zip(both) {
+            *is_stale |= now != before;
+        }
+    }
+
+    /// Collects the pairs of patches to be searched, with those of a patch and itself.
+    fn find_patch_pairs(&mut self, patches: &Patches) {
+        let Self {
+            patch_pairs,
+            is_stale,
+            faced,
+            measured,
+            ..
+        } = self;
+        patch_pairs.clear();
+        let max_pairs = MAX_PATCH_PAIRS * patches.len();
+        (self.sweep).find_pairs(measured, max_pairs, patch_pairs);
+        // Neighbours that face a common direction, as all patches around them do, are parts of one smooth surface.
+        patch_pairs.retain(|&[a, b]| {
+            let faced = faced[a as usize] & faced[b as usize];
+            (is_stale[a as usize] || is_stale[b as usize])
+                && (faced == 0 || !patches.neighbours(a).contains(&b))
+        });
+        // A fold in a neighbour may bring parts of a patch together that all face one direction.
+        let curved = (0..).zip(&*faced).zip(&*is_stale);
+        let curved = curved.filter(|&((_, faced), &is_stale)| is_stale && *faced == 0);
+        patch_pairs.extend(curved.map(|((patch, _), _)| [patch; 2]));
+    }
+}
