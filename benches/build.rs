@@ -61,7 +61,7 @@ fn b_topology(bencher: Bencher, side: u32) {
 #[divan::bench(args = SIDES, sample_count = 20)]
 fn b_topology_shuffled(bencher: Bencher, side: u32) {
     let mut mesh = triangles(side);
-    scene::shuffle(&mut mesh);
+    scene::mesh_layout::shuffle(&mut mesh);
     bencher.bench_local(|| topology(&mesh));
 }
 

@@ -9,37 +9,39 @@
 //! and the 99.9 % quantile of all speeds; at the end: mean and largest stretch; and the largest stretch of all steps.
 //! Sheets are simulated side by side, one per processor, so the times of a step are only a hint.
 
-#[expect(dead_code, reason = "measure needs more")]
-#[path = "../examples/measure/scene.rs"]
-mod scene;
+#[path = "../tests/common/crossings.rs"]
+mod crossings;
+#[path = "../examples/validate/drape.rs"]
+mod drape;
+#[path = "../examples/measure/mesh_layout.rs"]
+mod mesh_layout;
+#[path = "../examples/validate/own_sheet.rs"]
+#[expect(dead_code, reason = "validate needs more")]
+mod own_sheet;
+#[path = "../examples/validate/sample.rs"]
+#[expect(dead_code, reason = "validate needs more")]
+mod sample;
+#[path = "../examples/validate/supports.rs"]
+mod supports;
 #[expect(dead_code, reason = "other benches need more")]
 #[path = "common/turns.rs"]
 mod turns;
 
-use bevy::math::{Quat, Vec3};
-use bevy_drape::{
-    cloth::SelfCollision,
-    solver::{Collider, Friction, Pose, Shape, measure_stretch},
+use bevy_drape::cloth::{Fabric, SelfCollision};
+use clap::Parser;
+use drape::{Drape, DrapeFigures};
+use mesh_layout::MeshLayout;
+use std::sync::{
+    Mutex,
+    atomic::{AtomicUsize, Ordering},
 };
-use clap::{Parser, ValueEnum};
-use scene::{MeshLayout, Plan, Scene, Stage, Stepper};
-use std::{
-    f32::consts::FRAC_PI_2,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Instant,
-};
-
-/// Steps per second.
-const RATE: f32 = 60.0;
+use supports::Support;
 
 #[derive(Parser)]
 struct Arguments {
     /// Colliders.
-    #[arg(long, value_delimiter = ',', default_values_t = [On::Ball, On::Box, On::Capsule, On::Balls, On::Cone])]
-    shape: Vec<On>,
+    #[arg(long, value_delimiter = ',', default_values_t = Support::ALL)]
+    shape: Vec<Support>,
     /// Particles along each side of the sheets.
     #[arg(long, value_delimiter = ',', default_values_t = [32, 48, 64, 80, 100, 128])]
     side: Vec<u32>,
@@ -59,65 +61,16 @@ struct Arguments {
     bench: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum On {
-    Ball,
-    Box,
-    Capsule,
-    Balls,
-    Cone,
-}
-
-impl std::fmt::Display for On {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write_value(self, f)
-    }
-}
-
-impl std::fmt::Display for MeshLayout {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write_value(self, f)
-    }
-}
-
-/// Writes the name of a value on the command line.
-fn write_value(value: &impl ValueEnum, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-    let value = value.to_possible_value();
-    f.pad(value.as_ref().map_or("", |value| value.get_name()))
-}
-
-/// A sheet and what it falls on.
-#[derive(Clone, Copy)]
-struct Case {
-    on: On,
-    side: u32,
-    substeps: u32,
-    friction: f32,
-    mesh: MeshLayout,
-    self_collision: bool,
-}
-
-/// Result of a simulation: speeds in mm/s, strains in per cent, time in ms.
-#[derive(Clone, Copy, Default)]
-struct Figures {
-    fastest: f32,
-    quantile: f32,
-    mean: f32,
-    worst: f32,
-    peak: f32,
-    step: f32,
-}
-
 fn main() {
     let mut arguments = Arguments::parse();
     if !turns::is_bench() {
         (arguments.side, arguments.seconds) = (vec![12], 0.2);
     }
-    let cases: Vec<Case> = cases(&arguments).collect();
+    let cases: Vec<Drape> = cases(&arguments).collect();
     let next = AtomicUsize::new(0);
     let all = Mutex::new(Vec::new());
     println!(
-        "| on      |    N | substeps | friction | mesh     | fastest, mm/s | 99.9 %, mm/s | mean stretch | worst | peak | step, ms |"
+        "| on          |    N | substeps | friction | mesh     | fastest, mm/s | 99.9 %, mm/s | mean stretch | worst | peak | step, ms |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
@@ -126,7 +79,7 @@ fn main() {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let figures = case.run(arguments.seconds);
-                    case.print(&figures);
+                    print(case, &figures);
                     all.lock().expect("no thread panics").push(figures);
                 }
             });
@@ -136,7 +89,7 @@ fn main() {
 }
 
 /// Iterates over all combinations, large sheets first.
-fn cases(arguments: &Arguments) -> impl Iterator<Item = Case> {
+fn cases(arguments: &Arguments) -> impl Iterator<Item = Drape> {
     let mut sides = arguments.side.clone();
     sides.sort_unstable_by(|a, b| b.cmp(a));
     let Arguments {
@@ -147,17 +100,22 @@ fn cases(arguments: &Arguments) -> impl Iterator<Item = Case> {
         self_collision,
         ..
     } = arguments;
+    let self_collision = match self_collision {
+        true => SelfCollision::On,
+        false => SelfCollision::Off,
+    };
     sides.into_iter().flat_map(move |side| {
         shape.iter().flat_map(move |&on| {
             substeps.iter().flat_map(move |&substeps| {
                 friction.iter().flat_map(move |&friction| {
-                    mesh.iter().map(move |&mesh| Case {
+                    mesh.iter().map(move |&layout| Drape {
                         on,
                         side,
-                        substeps,
+                        layout,
                         friction,
-                        mesh,
-                        self_collision: *self_collision,
+                        substeps,
+                        fabric: Fabric::default(),
+                        self_collision,
                     })
                 })
             })
@@ -165,81 +123,33 @@ fn cases(arguments: &Arguments) -> impl Iterator<Item = Case> {
     })
 }
 
-impl Case {
-    fn stage(&self) -> Stage {
-        let plan = Plan {
-            side: self.side,
-            substeps: self.substeps,
-            mesh: self.mesh,
-            self_collision: match self.self_collision {
-                true => SelfCollision::On,
-                false => SelfCollision::Off,
-            },
-            ..Scene::Drape.plan()
-        };
-        Stage {
-            colliders: self.on.colliders(self.friction),
-            ..plan.build()
-        }
-    }
-
-    fn run(&self, seconds: f32) -> Figures {
-        let mut stage = self.stage();
-        let mut stepper = Stepper::with_threads(1);
-        let steps = (seconds * RATE) as u32;
-        let mut figures = Figures::default();
-        let mut simulated = 0.0;
-        for step in 0..steps {
-            let before = stage.particles.position.clone();
-            let origin = stage.particles.origin;
-            let begin = Instant::now();
-            assert!(stepper.step(&mut stage), "a number was not finite");
-            simulated += begin.elapsed().as_secs_f32();
-            let stretch = measure_stretch(&stage.particles, &stage.constraints);
-            [figures.mean, figures.worst] = [stretch.mean, stretch.max].map(|s| s * 100.0);
-            figures.peak = figures.peak.max(figures.worst);
-            if (step + 1) as f32 > steps as f32 - 0.5 * RATE && stage.particles.origin == origin {
-                let now = stage.particles.position.iter();
-                let mut speeds: Vec<f32> = (before.iter().zip(now))
-                    .map(|(from, to)| from.distance(to) * RATE * 1e3)
-                    .collect();
-                speeds.sort_unstable_by(f32::total_cmp);
-                let quantile = speeds[(speeds.len() * 999) / 1000];
-                figures.quantile = figures.quantile.max(quantile);
-                figures.fastest = figures.fastest.max(speeds[speeds.len() - 1]);
-            }
-        }
-        figures.step = simulated * 1e3 / steps as f32;
-        figures
-    }
-
-    fn print(&self, figures: &Figures) {
-        let Self {
-            on,
-            side,
-            substeps,
-            friction,
-            mesh,
-            ..
-        } = self;
-        let Figures {
-            fastest,
-            quantile,
-            mean,
-            worst,
-            peak,
-            step,
-        } = figures;
-        println!(
-            "| {on:7} | {side:3}² | {substeps:8} | {friction:8} | {mesh:8} | {fastest:13.2} | {quantile:12.2} | {mean:9.2} % \
-             | {worst:.1} % | {peak:.1} % | {step:.2} |"
-        );
-    }
+fn print(drape: &Drape, figures: &DrapeFigures) {
+    let Drape {
+        on,
+        side,
+        layout,
+        friction,
+        substeps,
+        ..
+    } = drape;
+    let DrapeFigures {
+        fastest,
+        quantile,
+        mean,
+        worst,
+        peak,
+        step,
+        ..
+    } = figures;
+    println!(
+        "| {on:11} | {side:3}² | {substeps:8} | {friction:8} | {layout:8} | {fastest:13.2} | {quantile:12.2} | {mean:9.2} % \
+         | {worst:.1} % | {peak:.1} % | {step:.2} |"
+    );
 }
 
 /// Prints medians and largest values.
-fn summarize(all: &[Figures]) {
-    let row = |name: &str, pick: fn(&Figures) -> f32| {
+fn summarize(all: &[DrapeFigures]) {
+    let row = |name: &str, pick: fn(&DrapeFigures) -> f32| {
         let mut values: Vec<f32> = all.iter().map(pick).collect();
         values.sort_unstable_by(f32::total_cmp);
         let (median, largest) = (values[values.len() / 2], values[values.len() - 1]);
@@ -251,53 +161,4 @@ fn summarize(all: &[Figures]) {
     row("mean stretch, %", |figures| figures.mean);
     row("worst link, %", |figures| figures.worst);
     row("worst link of all steps, %", |figures| figures.peak);
-}
-
-impl On {
-    /// Returns the colliders on a floor at height 0, below a sheet at a height of 1.5 m.
-    fn colliders(self, static_coefficient: f32) -> Vec<Collider> {
-        let friction = Friction {
-            static_coefficient,
-            kinetic_coefficient: 0.8 * static_coefficient,
-        };
-        let posed = |shape, rotation, translation| {
-            let pose = Pose {
-                rotation,
-                translation,
-            };
-            Collider::fixed(shape, pose, friction)
-        };
-        let at = |shape, translation| posed(shape, Quat::IDENTITY, translation);
-        let ball = |radius, x, y, z| at(Shape::Sphere { radius }, Vec3::new(x, y, z));
-        let half_size = Vec3::splat(0.4);
-        let capsule = Shape::Capsule {
-            radius: 0.25,
-            half_length: 0.6,
-        };
-        let cone = Shape::Cone {
-            radius: 0.5,
-            half_height: 0.45,
-        };
-        let mut colliders = match self {
-            Self::Ball => vec![ball(0.5, 0.0, 0.5, 0.0)],
-            Self::Box => vec![posed(
-                Shape::Cuboid { half_size },
-                Quat::from_rotation_y(0.3),
-                Vec3::Y * half_size.y,
-            )],
-            Self::Capsule => vec![posed(
-                capsule,
-                Quat::from_rotation_z(FRAC_PI_2),
-                Vec3::Y * 0.6,
-            )],
-            Self::Balls => vec![
-                ball(0.3, -0.5, 0.5, -0.2),
-                ball(0.35, 0.5, 0.6, -0.3),
-                ball(0.25, 0.1, 0.7, 0.5),
-            ],
-            Self::Cone => vec![at(cone, Vec3::Y * 0.45)],
-        };
-        colliders.push(at(Shape::HalfSpace, Vec3::ZERO));
-        colliders
-    }
 }

@@ -1,12 +1,15 @@
 //! Scenes for `measure` and the benches, without an app.
 
+#[path = "mesh_layout.rs"]
+pub(crate) mod mesh_layout;
+
 use bevy::{
     math::{Mat3, Quat, Vec3},
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_drape::{
     cloth::{Cloth, ClothGravity, ClothSubsteps, SelfCollision},
-    mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
+    mesh::{Assembly, ClothGrid, TriangleMesh},
     pins::{ClothCorner, ClothEdge, Pins},
     solver::{
         self, Bodies, ClothState, Collider, Compliance, ConstraintDamping, ConstraintGraph,
@@ -16,6 +19,7 @@ use bevy_drape::{
     wind::Wind,
 };
 use clap::ValueEnum;
+pub(crate) use mesh_layout::MeshLayout;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Scene {
@@ -23,16 +27,6 @@ pub(crate) enum Scene {
     Drape,
     Hanging,
     Crumple,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-pub(crate) enum MeshLayout {
-    /// Vertices row by row
-    Grid,
-    /// Vertices and triangles in random order
-    Shuffled,
-    /// Shuffled, and solved as a general mesh without grids
-    General,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -179,14 +173,8 @@ impl Plan {
     pub(crate) fn build(&self) -> Stage {
         let cloth = Cloth::default();
         let wind = Wind::default();
-        let mut mesh = TriangleMesh::read(&self.grid().into()).expect("a grid has triangles");
-        if self.mesh != MeshLayout::Grid {
-            shuffle(&mut mesh);
-        }
-        let mut topology = Topology::new(&mesh).expect("a grid has triangles");
-        if self.mesh == MeshLayout::General {
-            topology.grids.clear();
-        }
+        let mesh = TriangleMesh::read(&self.grid().into()).expect("a grid has triangles");
+        let topology = self.mesh.topology(mesh);
         let Assembly {
             mut particles,
             constraints,
@@ -361,34 +349,4 @@ fn sphere_on_floor() -> Vec<Collider> {
         Collider::fixed(Shape::Sphere { radius: 0.5 }, at(Vec3::Y * 0.5), friction),
         Collider::fixed(Shape::HalfSpace, at(Vec3::ZERO), friction),
     ]
-}
-
-/// Shuffles vertices and triangles, in the same pseudo-random order every time.
-pub(crate) fn shuffle(mesh: &mut TriangleMesh) {
-    let mut state = 0x853c_49e6_748f_ea9b_u64;
-    let mut order = |count: usize| {
-        let mut order: Vec<usize> = (0..count).collect();
-        for i in (1..count).rev() {
-            // Linear congruential generator (Knuth, MMIX).
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            order.swap(i, (state >> 33) as usize % (i + 1));
-        }
-        order
-    };
-    let order_of_vertices = order(mesh.positions.len());
-    let mut new_index = vec![0; order_of_vertices.len()];
-    for (new, &old) in (0..).zip(&order_of_vertices) {
-        new_index[old] = new;
-    }
-    mesh.positions = order_of_vertices
-        .iter()
-        .map(|&old| mesh.positions[old])
-        .collect();
-    let triangles = order(mesh.triangles.len());
-    mesh.triangles = triangles
-        .into_iter()
-        .map(|old| mesh.triangles[old].map(|corner| new_index[corner as usize]))
-        .collect();
 }

@@ -26,24 +26,20 @@ impl Energy {
 pub(crate) fn swing() -> Vec<Energy> {
     const SIDE: u32 = 24;
     let mut sample = Sample::sheet(SIDE);
-    let masses = sample.masses();
     sample.pin(0);
     sample.pin(SIDE - 1);
+    let free = sample.masses().into_iter().filter(|mass| mass.is_finite());
+    let lowest = free.sum::<f64>() * 9.81 * std::f64::consts::SQRT_2;
     sample.settings.substeps = 8;
     sample.settings.compliance = Fabric::default().compliance();
     let steps = (SWING * 60.0) as u32;
     let mut series = Vec::new();
     for step in 0..=steps {
-        let (mut kinetic, mut potential) = (0.0, 0.0);
-        for (i, m) in masses.iter().enumerate() {
-            let velocity = sample.particles.velocity(i).as_dvec3();
-            kinetic += 0.5 * m * velocity.length_squared();
-            potential += m * 9.81 * (f64::from(sample.at(i).y) + std::f64::consts::SQRT_2);
-        }
+        let [kinetic, potential] = sample.energy();
         series.push(Energy {
             time: f64::from(step) / 60.0,
             kinetic,
-            potential,
+            potential: potential + lowest,
         });
         sample.step();
     }

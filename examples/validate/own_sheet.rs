@@ -1,16 +1,15 @@
-//! Sheets with self-collision, and a wrung strip.
+//! Sheets with self-collision.
 
 use crate::{
     crossings::crossings,
     sample::{Sample, as_the_plugin},
 };
-use bevy::math::{Mat3, Quat, Vec3};
+use bevy::math::{Mat3, Vec3};
 use bevy_drape::{
     cloth::{Cloth, SelfCollision},
-    mesh::{ClothGrid, TriangleMesh},
-    solver::{self, PinTarget},
+    mesh::{ClothGrid, Topology, TriangleMesh},
+    solver::{self, SoaVec3},
 };
-use std::f32::consts::FRAC_PI_3;
 
 /// Sheet with the plugin's defaults and self-collision.
 pub(crate) struct OwnSheet {
@@ -18,23 +17,45 @@ pub(crate) struct OwnSheet {
     pub(crate) rest: Vec<Vec3>,
     /// Self-collision distance, m.
     pub(crate) distance: f32,
-    mode: SelfCollision,
+    pub(crate) mode: SelfCollision,
 }
 
 impl OwnSheet {
-    pub(crate) fn new(grid: ClothGrid, mode: SelfCollision) -> Self {
-        let cloth = Cloth::default();
+    /// Creates a sheet with the default settings.
+    pub(crate) fn new(grid: ClothGrid, self_collision: SelfCollision) -> Self {
         let mesh = TriangleMesh::read(&grid.into()).unwrap();
-        let mut sample = Sample::of_mesh(&mesh, cloth.fabric.areal_density);
-        sample.settings = as_the_plugin(&cloth);
+        let cloth = Cloth {
+            self_collision,
+            ..Cloth::default()
+        };
+        Self::of_topology(&Topology::new(&mesh).unwrap(), &cloth)
+    }
+
+    /// Creates cloth from the topology of a mesh, with the settings of the plugin.
+    pub(crate) fn of_topology(topology: &Topology, cloth: &Cloth) -> Self {
+        let mut sample = Sample::of_topology(topology, cloth.fabric.areal_density);
+        sample.settings = as_the_plugin(cloth);
         let rest: Vec<Vec3> = sample.particles.position.iter().collect();
         let spacing = solver::rest_spacing(&rest, &sample.triangles.indices, Mat3::IDENTITY);
         Self {
             distance: solver::self_distance(sample.settings.surface.thickness, spacing),
             rest,
             sample,
-            mode,
+            mode: cloth.self_collision,
         }
+    }
+
+    /// Moves each particle to a function of its rest position, without velocity, and breaks the symmetry as the plugin
+    /// does.
+    pub(crate) fn deform(&mut self, deformation: impl Fn(Vec3) -> Vec3) {
+        let positions: SoaVec3 = self.rest.iter().map(|&rest| deformation(rest)).collect();
+        let Sample {
+            particles,
+            triangles,
+            ..
+        } = &mut self.sample;
+        particles.reset(Vec3::ZERO, &positions);
+        solver::break_symmetry(particles, &triangles.indices);
     }
 
     pub(crate) fn step(&mut self) {
@@ -57,52 +78,12 @@ impl OwnSheet {
         (0..count).map(|i| self.sample.at(i)).collect()
     }
 
+    pub(crate) fn triangles(&self) -> Vec<[u32; 3]> {
+        self.sample.triangles.indices.to_vec()
+    }
+
     /// Returns the number of intersecting pairs of triangles.
     pub(crate) fn crossings(&self) -> usize {
-        crossings(&self.at(), &self.sample.triangles.indices.to_vec())
+        crossings(&self.at(), &self.triangles())
     }
-}
-
-/// Size of the wrung strip, m, and its numbers of particles.
-///
-/// The wrung strip becomes a rope, into which it must fit. After 10 s its edges wind around the axis by 21 rad,
-/// with half of the initial distance between the ends; without stretching, they are then at most 41 mm from the
-/// axis. Particles 10 mm apart fill a rope of 32 mm in the densest packing. For a strip 0.3 m wide it would be 46
-/// mm, which is impossible.
-const STRIP: [f32; 2] = [1.0, 0.15];
-const SIDES: [u32; 2] = [97, 15];
-
-/// Approach of the ends per second, as a fraction of the length of the strip.
-const APPROACH: f32 = 0.05;
-
-/// Wrings a strip: its ends turn in opposite directions by π/3 rad/s for 10 s, and approach each other, as wrung
-/// cloth gets shorter. Returns the number of intersecting pairs of triangles after 2, 4, 6, 8 and 10 s.
-pub(crate) fn wrung(mode: SelfCollision) -> Vec<usize> {
-    let [n, across] = SIDES;
-    let mut sheet = OwnSheet::new(ClothGrid::new(STRIP[0], STRIP[1], n, across), mode);
-    let ends: Vec<u32> = (0..across * n)
-        .filter(|i| [0, n - 1].contains(&(i % n)))
-        .collect();
-    for &i in &ends {
-        sheet.sample.particles.inverse_mass[i as usize] = 0.0;
-    }
-    let mut crossings = Vec::new();
-    for step in 1..=600 {
-        let time = step as f32 / 60.0;
-        let pin = |&particle: &u32| {
-            let rest = sheet.rest[particle as usize];
-            let end = rest.x.signum();
-            let turned = Quat::from_rotation_x(end * FRAC_PI_3 * time) * rest.with_x(0.0);
-            PinTarget {
-                particle,
-                position: turned + Vec3::X * rest.x * (1.0 - APPROACH * time),
-            }
-        };
-        sheet.sample.pins = ends.iter().map(pin).collect();
-        sheet.step();
-        if step % 120 == 0 {
-            crossings.push(sheet.crossings());
-        }
-    }
-    crossings
 }

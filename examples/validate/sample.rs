@@ -4,7 +4,7 @@ use bevy::math::{Mat3, Vec3};
 use bevy_drape::cloth::Cloth;
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
-    Air, Bodies, ClothState, Collider, ConstraintGraph, ConstraintKind, Contacts,
+    Air, Bodies, ClothState, Collider, ConstraintGraph, ConstraintKind, Contacts, MeshCollider,
     MotionConstraints, ParticleArrays, PinTarget, SelfCollisionSettings, SoaVec3, StepInput,
     StepSettings, Tethers, Triangles, Workers,
 };
@@ -25,6 +25,7 @@ pub(crate) struct Sample {
     pub(crate) tethers: Tethers,
     pub(crate) pins: Vec<PinTarget>,
     pub(crate) colliders: Vec<Collider>,
+    pub(crate) meshes: Vec<MeshCollider>,
     pub(crate) contacts: Contacts,
     pub(crate) settings: StepSettings<'static>,
 }
@@ -41,6 +42,7 @@ impl Sample {
             tethers: Tethers::default(),
             pins: Vec::new(),
             colliders: Vec::new(),
+            meshes: Vec::new(),
             contacts: Contacts::default(),
             settings: vacuum(),
         }
@@ -64,7 +66,11 @@ impl Sample {
 
     /// Creates cloth from a mesh with this areal density, kg/m².
     pub(crate) fn of_mesh(mesh: &TriangleMesh, areal_density: f32) -> Self {
-        let topology = Topology::new(mesh).unwrap();
+        Self::of_topology(&Topology::new(mesh).unwrap(), areal_density)
+    }
+
+    /// Creates cloth from the topology of a mesh with this areal density, kg/m².
+    pub(crate) fn of_topology(topology: &Topology, areal_density: f32) -> Self {
         let parts = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, areal_density);
         Self {
             particles: parts.particles,
@@ -73,6 +79,7 @@ impl Sample {
             tethers: Tethers::default(),
             pins: Vec::new(),
             colliders: Vec::new(),
+            meshes: Vec::new(),
             contacts: Contacts::default(),
             settings: vacuum(),
         }
@@ -108,6 +115,7 @@ impl Sample {
         let input = StepInput {
             pins: &self.pins,
             colliders: &self.colliders,
+            meshes: &self.meshes,
             ..StepInput::default()
         };
         let mut state = ClothState {
@@ -129,6 +137,20 @@ impl Sample {
     pub(crate) fn run(&mut self, seconds: f32) {
         let steps = (seconds / self.settings.dt).round() as u32;
         (0..steps).for_each(|_| self.step());
+    }
+
+    /// Returns kinetic and potential energy, J: ½mv² and mgh, relative to the height 0.
+    pub(crate) fn energy(&self) -> [f64; 2] {
+        let gravity = self.settings.gravity.as_dvec3();
+        let masses = self.masses().into_iter().enumerate();
+        let free = masses.filter(|(_, mass)| mass.is_finite());
+        free.fold([0.0, 0.0], |[kinetic, potential], (i, mass)| {
+            let velocity = self.particles.velocity(i).as_dvec3();
+            [
+                kinetic + 0.5 * mass * velocity.length_squared(),
+                potential - mass * gravity.dot(self.at(i).as_dvec3()),
+            ]
+        })
     }
 
     pub(crate) fn at(&self, i: usize) -> Vec3 {

@@ -1,31 +1,58 @@
 //! Counts intersecting pairs of triangles.
 
-use bevy::math::{DVec3, Vec3};
+use bevy::math::{DVec3, IVec3, Vec3};
+use std::collections::HashMap;
 
 /// Returns the number of intersecting pairs of triangles without a common corner.
 pub(crate) fn crossings(at: &[Vec3], triangles: &[[u32; 3]]) -> usize {
-    let mut boxed: Vec<_> = triangles
+    let boxes: Vec<_> = triangles
         .iter()
-        .map(|&corners| {
-            let [a, b, c] = corners.map(|i| at[i as usize]);
-            (a.min(b).min(c), a.max(b).max(c), corners)
-        })
+        .map(|corners| bounds(corners.map(|i| at[i as usize])))
         .collect();
-    boxed.sort_by(|a, b| a.0.x.total_cmp(&b.0.x));
     let mut count = 0;
-    for (k, (low, high, one)) in boxed.iter().enumerate() {
-        for (other_low, other_high, other) in &boxed[k + 1..] {
-            if other_low.x > high.x {
-                break;
-            }
-            let near = other_low.cmple(*high).all() && low.cmple(*other_high).all();
-            if near && !one.iter().any(|corner| other.contains(corner)) {
-                let [one, other] = [one, other].map(|corners| corners.map(|i| at[i as usize]));
-                count += usize::from(intersects(one, other));
+    visit_near_pairs(&boxes, |k, l| {
+        let (one, other) = (triangles[k], triangles[l]);
+        if !one.iter().any(|corner| other.contains(corner)) {
+            let [one, other] = [one, other].map(|corners| corners.map(|i| at[i as usize]));
+            count += usize::from(intersects(one, other));
+        }
+    });
+    count
+}
+
+/// Returns the corners of the box around some points.
+pub(crate) fn bounds(points: impl IntoIterator<Item = Vec3>) -> [Vec3; 2] {
+    let from = [Vec3::INFINITY, Vec3::NEG_INFINITY];
+    let points = points.into_iter();
+    points.fold(from, |[low, high], at| [low.min(at), high.max(at)])
+}
+
+/// Calls `visit` with each pair of boxes that overlap, through a grid with cells of twice their mean size.
+pub(crate) fn visit_near_pairs(boxes: &[[Vec3; 2]], mut visit: impl FnMut(usize, usize)) {
+    let sizes = boxes.iter().map(|[low, high]| (high - low).max_element());
+    let cell = 2.0 * sizes.sum::<f32>() / boxes.len().max(1) as f32;
+    let cell_of = |at: Vec3| (at / cell.max(1e-6)).floor().as_ivec3();
+    let mut cells: HashMap<IVec3, Vec<usize>> = HashMap::new();
+    for (k, &[low, high]) in boxes.iter().enumerate() {
+        let (from, to) = (cell_of(low), cell_of(high));
+        for x in from.x..=to.x {
+            for y in from.y..=to.y {
+                for z in from.z..=to.z {
+                    let cell = IVec3::new(x, y, z);
+                    let others = cells.entry(cell).or_default();
+                    for &l in &*others {
+                        let [other_low, other_high] = boxes[l];
+                        let overlap = other_low.cmple(high).all() && low.cmple(other_high).all();
+                        // Of all cells that both touch, only in the first one.
+                        if overlap && cell_of(low.max(other_low)) == cell {
+                            visit(l, k);
+                        }
+                    }
+                    others.push(k);
+                }
             }
         }
     }
-    count
 }
 
 /// Returns whether an edge of one triangle passes through the other.

@@ -1,12 +1,10 @@
 //! All rows of the table that the example `validate` prints.
 
-use crate::answers::{EXPERIMENTS, Row};
+use crate::answers::{EXPERIMENTS, Experiment, FULL, Row};
 
 /// Runs an experiment, prints its rows, and fails if one of them does.
-fn assert_passes(name: &str) {
-    let experiment = EXPERIMENTS.iter().find(|e| e.name == name);
-    let experiment = experiment.expect("an experiment of the table");
-    let rows = (experiment.run)();
+fn assert_passes(Experiment { name, run, .. }: &Experiment) {
+    let rows = run();
     assert!(!rows.is_empty());
     let mut failed = Vec::new();
     for row in &rows {
@@ -31,7 +29,8 @@ macro_rules! experiments {
         $(
             #[test]
             fn $test() {
-                assert_passes($name);
+                let experiment = EXPERIMENTS.iter().find(|e| e.name == $name);
+                assert_passes(experiment.expect("an experiment of the table"));
             }
         )*
 
@@ -67,6 +66,16 @@ experiments! {
     rest_pose: "rest pose",
     sphere_drape: "sphere drape",
     twist: "twist",
+    crossings: "crossings",
+    drapes: "drapes",
+    symmetry: "symmetry",
+    energy: "energy",
+}
+
+#[test]
+#[ignore = "takes hours"]
+fn the_longer_list() {
+    FULL.into_iter().flatten().for_each(assert_passes);
 }
 
 #[test]
@@ -77,5 +86,19 @@ fn rows_fail_when_they_should() {
     assert!(within(-0.09) && !within(0.11) && !within(f64::NAN));
     let at_most = |got| Row::at_most("", 1.0, got).passes();
     assert!(at_most(1.0) && at_most(-5.0) && !at_most(1.01) && !at_most(f64::NAN));
+    let at_least = |got| Row::at_least("", 1.0, got).passes();
+    assert!(at_least(1.0) && at_least(5.0) && !at_least(0.99) && !at_least(f64::NAN));
     assert_eq!(Row::near("", 1.0, 1.0, 2e-5).tolerance(), "2e-5");
+}
+
+#[test]
+fn rows_say_which_goal_they_miss() {
+    let so_far = |got| Row::at_most("", 1.0, got).so_far(3.0);
+    assert!(so_far(2.0).passes() && so_far(2.0).misses_goal() && !so_far(3.1).passes());
+    assert!(!so_far(1.0).misses_goal() && so_far(f64::NAN).misses_goal());
+    assert_eq!(so_far(2.0).tolerance(), "at most; misses the goal 1");
+    // A stricter limit is none.
+    assert_eq!(Row::at_most("", 1.0, 1.0).so_far(0.5).expected, 1.0);
+    assert!(!Row::at_most("", 1.0, 2.0).so_far(0.5).passes());
+    assert!(Row::at_least("", 3.0, 2.0).so_far(1.0).passes());
 }

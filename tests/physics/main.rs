@@ -9,15 +9,23 @@ mod answers;
 mod bending;
 mod cloths;
 mod collisions;
+#[path = "../../examples/validate/contact_scenes/mod.rs"]
+mod contact_scenes;
 mod contacts;
 #[path = "../common/crossings.rs"]
 mod crossings;
+#[path = "../../examples/validate/drape.rs"]
+mod drape;
 #[path = "../common/folds.rs"]
 mod folds;
 mod integrators;
 mod known_answers;
+#[path = "../../examples/measure/mesh_layout.rs"]
+mod mesh_layout;
 #[path = "../../examples/validate/own_sheet.rs"]
 mod own_sheet;
+#[path = "../common/passages.rs"]
+mod passages;
 #[path = "../../examples/validate/sample.rs"]
 mod sample;
 mod self_collision;
@@ -25,9 +33,11 @@ mod settling;
 mod strain;
 #[path = "../../examples/validate/strip.rs"]
 mod strip;
+#[path = "../../examples/validate/supports.rs"]
+mod supports;
 mod tethers;
 
-use sample::{Sample, as_the_plugin, vacuum};
+use sample::{Sample, vacuum};
 
 /// Fails if the relative error of `value` exceeds `tolerance`.
 #[track_caller]

@@ -1,14 +1,10 @@
 //! Contacts: friction cone, capstan, penetration.
 
 use super::Row;
-use crate::{
-    own_sheet::wrung,
-    sample::{Sample, vacuum},
-};
+use crate::sample::{Sample, vacuum};
 use bevy::math::{Quat, Vec3};
-use bevy_drape::{
-    cloth::SelfCollision,
-    solver::{Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration},
+use bevy_drape::solver::{
+    Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
 };
 use std::f32::consts::PI;
 
@@ -188,14 +184,4 @@ pub(crate) fn drape() -> Vec<Row> {
     ]
     .map(row)
     .into()
-}
-
-pub(crate) fn twist() -> Vec<Row> {
-    let crossings = wrung(SelfCollision::On);
-    let times = [2, 4, 6, 8, 10];
-    let row = |(count, time): (usize, u32)| {
-        let label = format!("intersecting pairs of triangles after {time} s");
-        Row::at_most(label, 0.0, count as f64)
-    };
-    crossings.into_iter().zip(times).map(row).collect()
 }

@@ -9,6 +9,8 @@ pub(crate) enum Tolerance {
     Absolute(f64),
     /// The expected value is an upper limit.
     AtMost,
+    /// The expected value is a lower limit.
+    AtLeast,
 }
 
 /// Measured value and its expected value.
@@ -19,6 +21,8 @@ pub(crate) struct Row {
     pub(crate) expected: f64,
     pub(crate) measured: f64,
     pub(crate) tolerance: Tolerance,
+    /// Limit that the project aims at, if the row has a looser one so far: what today's solver reaches, with some margin.
+    pub(crate) goal: Option<f64>,
 }
 
 impl Row {
@@ -34,6 +38,7 @@ impl Row {
             expected,
             measured,
             tolerance: Tolerance::Relative(tolerance),
+            goal: None,
         }
     }
 
@@ -49,6 +54,7 @@ impl Row {
             expected,
             measured,
             tolerance: Tolerance::Absolute(tolerance),
+            goal: None,
         }
     }
 
@@ -59,6 +65,31 @@ impl Row {
             expected: limit,
             measured,
             tolerance: Tolerance::AtMost,
+            goal: None,
+        }
+    }
+
+    /// Creates a row with a lower limit.
+    pub(crate) fn at_least(label: impl Into<String>, limit: f64, measured: f64) -> Self {
+        Self {
+            tolerance: Tolerance::AtLeast,
+            ..Self::at_most(label, limit, measured)
+        }
+    }
+
+    /// Loosens the limit, if this one is looser; the former one remains the goal.
+    pub(crate) fn so_far(self, limit: f64) -> Self {
+        let is_looser = match self.tolerance {
+            Tolerance::AtLeast => limit < self.expected,
+            _ => limit > self.expected,
+        };
+        if !is_looser {
+            return self;
+        }
+        Self {
+            expected: limit,
+            goal: Some(self.expected),
+            ..self
         }
     }
 
@@ -69,16 +100,35 @@ impl Row {
             Tolerance::Relative(fraction) => error <= fraction * self.expected.abs(),
             Tolerance::Absolute(limit) => error <= limit,
             Tolerance::AtMost => self.measured <= self.expected,
+            Tolerance::AtLeast => self.measured >= self.expected,
         }
+    }
+
+    /// Returns whether the value is beyond the goal.
+    pub(crate) fn misses_goal(&self) -> bool {
+        self.goal.is_some_and(|goal| {
+            let expected = goal;
+            !Self {
+                expected,
+                ..self.clone()
+            }
+            .passes()
+        })
     }
 
     /// Returns the tolerance as text.
     pub(crate) fn tolerance(&self) -> String {
-        match self.tolerance {
+        let tolerance = match self.tolerance {
             Tolerance::Relative(fraction) if fraction < 1e-3 => format!("{:.0e}", fraction),
             Tolerance::Relative(fraction) => format!("{} %", (fraction * 1e5).round() / 1e3),
             Tolerance::Absolute(limit) => format!("± {limit}"),
             Tolerance::AtMost => "at most".into(),
+            Tolerance::AtLeast => "at least".into(),
+        };
+        match self.goal {
+            Some(goal) if self.misses_goal() => format!("{tolerance}; misses the goal {goal}"),
+            Some(goal) => format!("{tolerance}; reaches the goal {goal}"),
+            None => tolerance,
         }
     }
 }

@@ -1,0 +1,105 @@
+//! Cloth does not pass through itself, and slides over itself freely.
+
+use super::{Experiment, Row};
+use crate::{
+    contact_scenes::{
+        ContactScene, Crossings, cape, collision, crumple, knot, layers, press, shaken, slide,
+        stack, tablecloth, twist,
+    },
+    folds::in_half,
+};
+use bevy_drape::{cloth::SelfCollision, solver::measure_stretch};
+
+pub(crate) fn twisted() -> Vec<Row> {
+    let mut strip = twist(SelfCollision::On);
+    let times = [2, 4, 6, 8, 10];
+    times
+        .map(|time| row(format!("until {time} s"), strip.run(120), 0.0))
+        .into()
+}
+
+/// Some scenes of the whole list, small. With each, crossings and worst link so far, %.
+pub(crate) fn sample() -> Vec<Row> {
+    let scenes = [
+        ("knot", knot(2.3), 360, [0.0, 5.0]),
+        ("crumple 32²", crumple(32, 0.0), 240, [0.0, 5.0]),
+        ("crumple 32² at 20 m/s", crumple(32, 20.0), 120, [0.0, 60.0]),
+        (
+            "two sheets of 24² at 20 m/s",
+            collision(24, 20.0),
+            60,
+            [0.0, 5.0],
+        ),
+        ("stack of 4 × 24²", stack(4, 24, 0.0), 180, [0.0, 25.0]),
+        ("5 layers of 24²", layers(5, 24), 120, [0.0, 8.0]),
+        ("tablecloth 48 × 42", tablecloth(48, 2.0), 270, [0.0, 40.0]),
+        ("cape 20 × 28", cape(20), 240, [0.0, 15.0]),
+        ("folded 33², pressed", press(33, in_half), 480, [0.0, 5.0]),
+    ];
+    let rows = scenes
+        .into_iter()
+        .flat_map(|(name, scene, steps, so_far)| rows(name, scene, steps, so_far));
+    rows.chain(slides()).collect()
+}
+
+/// Creates an experiment for each scene, of many steps.
+macro_rules! long {
+    ($($name:literal: $scene:expr,)*) => {
+        &[$(Experiment {
+            name: concat!("long ", $name),
+            source: "no crossing in 10 000 steps",
+            run: || rows($name, $scene, 10_000, [0.0, 5.0]).into(),
+        }),*]
+    };
+}
+
+/// The same scenes larger, for many steps, and at high speeds.
+pub(crate) const LONG: &[Experiment] = long! {
+    "twist": twist(SelfCollision::On),
+    "knot": knot(2.4),
+    "crumple 64²": crumple(64, 0.0),
+    "crumple 64² at 10 m/s": crumple(64, 10.0),
+    "crumple 64² at 20 m/s": crumple(64, 20.0),
+    "two sheets of 48² at 20 m/s": collision(48, 20.0),
+    "stack of 5 × 40²": stack(5, 40, 0.0),
+    "stack of 5 × 40² at 20 m/s": stack(5, 40, 20.0),
+    "tablecloth 96 × 84": tablecloth(96, 3.0),
+    "cape 32 × 44": cape(32),
+    "folded 65², pressed": press(65, in_half),
+    "shaken 48² at 20 m/s": shaken(48, 20.0),
+    "20 layers of 64²": layers(20, 64),
+};
+
+/// Runs a scene, and compares its crossings and its worst link at the end with the goals, or with what it has so far.
+fn rows(name: &str, mut scene: ContactScene, steps: u32, so_far: [f64; 2]) -> [Row; 2] {
+    let found = scene.run(steps);
+    let sample = &scene.sheet.sample;
+    let stretch = measure_stretch(&sample.particles, &sample.constraints).max;
+    let label = format!("{name}: worst link, %");
+    let length = Row::at_most(label, 5.0, f64::from(stretch) * 100.0);
+    [row(name.into(), found, so_far[0]), length.so_far(so_far[1])]
+}
+
+/// Compares the crossings of a scene with none, or with some that it has so far.
+fn row(name: String, found: Crossings, so_far: f64) -> Row {
+    let Crossings {
+        passages,
+        intersections,
+        first,
+    } = found;
+    let since = first.map(|step| format!(", from step {step}"));
+    let label = format!("{name}: crossings{}", since.unwrap_or_default());
+    Row::at_most(label, 0.0, (passages + intersections) as f64).so_far(so_far)
+}
+
+/// Cloth that slides over cloth without friction keeps its energy.
+fn slides() -> Vec<Row> {
+    let row = |(name, gravity, so_far)| {
+        let label = format!("energy after a slide, {name}, %");
+        Row::at_least(label, 98.0, slide(gravity)).so_far(so_far)
+    };
+    // Under its weight, particles sink between those below.
+    [("touching", 0.0, 98.0), ("under its weight", 9.81, 45.0)]
+        .map(row)
+        .into()
+}
