@@ -184,7 +184,7 @@ fn configure_step_sets(app: &mut App) {
             (
                 CheckSettings,
                 WindZones,
-                PrepareSystems::ClothPairs,
+                PrepareSystems::ClothIslands,
                 Sleep,
                 BeginStep,
                 Grab,

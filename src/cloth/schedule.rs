@@ -256,8 +256,8 @@ pub(crate) enum PrepareSystems {
     CheckSettings,
     /// Finds wind zones.
     WindZones,
-    /// Finds pairs of cloths close enough for contact.
-    ClothPairs,
+    /// Finds cloths close enough for contact.
+    ClothIslands,
     /// Wakes sleeping cloths.
     Sleep,
     /// Begins the step of each cloth.

@@ -1,13 +1,10 @@
-//! Broad phase between cloths: finds pairs that may touch in a step, by sweep and prune along x.
+//! Broad phase between cloths: finds those that may touch in a step, by sweep and prune along x.
 //!
 //! Two cloths collide if both have self-collision ([`Cloth::self_collision`]) and matching layers. At the
-//! beginning of a step, pairs with overlapping swept bounds are candidates. Cloths connected by pairs form an
+//! beginning of a step, pairs with overlapping swept bounds are found. Cloths connected by pairs form an
 //! island and take their substeps together; a cloth in no pair takes all its substeps alone.
 
-use crate::solver::{
-    Corners, CrossCollisionSettings, CrossContacts, CrossingFilter, Friction, ParticleArrays,
-    SubstepTime,
-};
+use crate::solver::{CrossingFilter, IslandContacts, ParticleArrays};
 use crate::{
     cloth::{
         Cloth,
@@ -27,129 +24,45 @@ use bevy::prelude::*;
 /// step later.
 const MOTION_MARGIN: f32 = 1.5;
 
-/// Pairs of cloths that may touch in the current step, sorted by entity: the same order gives the same bits.
+/// Islands of cloths that may touch in the current step, sorted by entity: the same order gives the same bits.
 #[derive(Resource, Default)]
-pub(crate) struct ClothPairs {
-    pairs: Vec<ClothPair>,
-    /// Scratch buffer: pairs of the previous step.
-    before: Vec<ClothPair>,
-    /// Scratch buffer: all cloths that may form pairs.
-    cloths: Vec<PairCandidate>,
-    /// Filters that keep the cloths of an island from passing through each other.
-    pub(crate) filters: Vec<IslandFilter>,
+pub(crate) struct ClothIslands {
+    pub(crate) islands: Vec<Island>,
+    /// Scratch buffer: islands of the previous step.
+    before: Vec<Island>,
+    /// Scratch buffer: all cloths that may form islands.
+    candidates: Vec<IslandCandidate>,
 }
 
-/// Filter of the cloths of an island.
+/// Cloths connected by pairs that may touch.
 #[derive(Default)]
-pub(crate) struct IslandFilter {
-    /// The cloths, sorted.
+pub(crate) struct Island {
+    /// At least two cloths, sorted.
     pub(crate) cloths: Vec<Entity>,
+    pub(crate) contacts: IslandContacts,
+    /// Keeps the cloths from passing through each other.
     pub(crate) filter: CrossingFilter,
 }
 
-/// Pair of cloths that may touch.
-pub(crate) struct ClothPair {
-    /// Both entities, sorted.
-    pub(crate) cloths: [Entity; 2],
-    settings: CrossCollisionSettings,
-    contacts: CrossContacts,
-}
-
-/// Cloth that may form pairs, with its swept bounds in a step.
-struct PairCandidate {
+/// Cloth that may touch others, with its swept bounds in a step.
+struct IslandCandidate {
     entity: Entity,
     low: Vec3,
     high: Vec3,
     layers: ClothLayers,
-    /// Minimum distance kept from other cloths, m.
-    distance: f32,
-    friction: Friction,
-}
-
-impl ClothPairs {
-    /// Returns whether there are no pairs.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
-    }
-
-    /// Returns all pairs.
-    pub(crate) fn pairs_mut(&mut self) -> &mut [ClothPair] {
-        &mut self.pairs
-    }
-
-    /// Returns the cloths in pairs and the islands they form.
-    pub(crate) fn islands(&self) -> ClothIslands {
-        let mut entities: Vec<Entity> = self.pairs.iter().flat_map(|pair| pair.cloths).collect();
-        entities.sort_unstable();
-        entities.dedup();
-        let index = |entity| entities.binary_search(&entity).ok();
-        let edges = self.pairs.iter().filter_map(|pair| {
-            let [a, b] = pair.cloths;
-            Some([index(a)?, index(b)?])
-        });
-        let first = connected_components(entities.len(), edges);
-        ClothIslands { entities, first }
-    }
-}
-
-/// Islands: sets of cloths connected by pairs.
-pub(crate) struct ClothIslands {
-    /// All cloths in pairs, sorted.
-    pub(crate) entities: Vec<Entity>,
-    /// Index of the first cloth in the island of each.
-    first: Vec<usize>,
 }
 
 impl ClothIslands {
-    /// Returns the cloths of each island, sorted.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = Vec<Entity>> + '_ {
-        let islands = (0..self.first.len()).filter(|&k| self.first[k] == k);
-        islands.map(|island| {
-            let all = self.entities.iter().zip(&self.first);
-            let own = all.filter(move |&(_, &first)| first == island);
-            own.map(|(&entity, _)| entity).collect()
-        })
-    }
-
-    /// Returns for each cloth whether the predicate holds for any cloth in its island.
-    pub(crate) fn any(&self, predicate: impl Fn(Entity) -> bool) -> Vec<bool> {
-        let mut any = vec![false; self.entities.len()];
-        for (entity, &first) in self.entities.iter().zip(&self.first) {
-            any[first] |= predicate(*entity);
-        }
-        self.first.iter().map(|&first| any[first]).collect()
+    /// Returns the cloths of all islands in which the predicate holds for any cloth.
+    pub(crate) fn with_any(&self, predicate: impl Fn(Entity) -> bool) -> Vec<Entity> {
+        let islands = self.islands.iter().map(|island| &island.cloths);
+        let found = islands.filter(|cloths| cloths.iter().any(|&cloth| predicate(cloth)));
+        found.flatten().copied().collect()
     }
 }
 
-impl ClothPair {
-    /// Pairs two cloths, without contacts.
-    fn new(a: &PairCandidate, b: &PairCandidate) -> Self {
-        let mut cloths = [a.entity, b.entity];
-        cloths.sort_unstable();
-        Self {
-            cloths,
-            settings: CrossCollisionSettings {
-                // The larger one, so that neither passes between particles of the other.
-                distance: a.distance.max(b.distance),
-                friction: mean_friction(a.friction, b.friction),
-            },
-            contacts: CrossContacts::default(),
-        }
-    }
-
-    /// Solves contacts between both in a substep. Returns whether they touched.
-    pub(crate) fn collide(
-        &mut self,
-        cloths: [&mut ParticleArrays; 2],
-        triangles: [&Corners; 2],
-        time: &SubstepTime,
-    ) -> bool {
-        (self.contacts).collide(cloths, triangles, &self.settings, time.index)
-    }
-}
-
-/// Finds the pairs of cloths that may touch in this step.
-pub(crate) fn find_cloth_pairs(
+/// Finds the cloths that may touch in this step.
+pub(crate) fn find_cloth_islands(
     mut cloths: Query<
         (
             Entity,
@@ -165,14 +78,13 @@ pub(crate) fn find_cloth_pairs(
     >,
     gravity: Res<ClothGravity>,
     time: Res<ClothSubstepTime>,
-    mut cloth_pairs: ResMut<ClothPairs>,
+    mut cloth_islands: ResMut<ClothIslands>,
 ) {
-    let ClothPairs {
-        pairs,
+    let ClothIslands {
+        islands,
         before,
-        cloths: candidates,
-        ..
-    } = &mut *cloth_pairs;
+        candidates,
+    } = &mut *cloth_islands;
     candidates.clear();
     for (entity, cloth, layers, particles, body, shape, rate, mut contacts) in &mut cloths {
         let contacts = contacts.bypass_change_detection();
@@ -182,43 +94,62 @@ pub(crate) fn find_cloth_pairs(
         let fall = gravity.0 * cloth.gravity_scale * time.step * time.step;
         let margin = 2.0 * distance + fall.abs().max_element();
         if let Some((low, high)) = swept_bounds(particles, rate.step(&time).count, margin) {
-            candidates.push(PairCandidate {
+            candidates.push(IslandCandidate {
                 entity,
                 low,
                 high,
                 layers: layers.copied().unwrap_or_default(),
-                distance,
-                friction: cloth.fabric.surface().friction,
             });
         }
     }
-    std::mem::swap(pairs, before);
-    pairs.clear();
-    sweep_and_prune(candidates, pairs);
-    pairs.sort_unstable_by_key(|pair| pair.cloths);
-    // Pairs of the previous step keep their contacts.
-    for pair in &mut *pairs {
-        if let Ok(k) = before.binary_search_by_key(&pair.cloths, |pair| pair.cloths) {
-            pair.contacts = std::mem::take(&mut before[k].contacts);
+    std::mem::swap(islands, before);
+    islands.clear();
+    let pairs = sweep_and_prune(candidates);
+    if !pairs.is_empty() {
+        connect(candidates, pairs, islands);
+    }
+    // Islands of the previous step keep their contacts.
+    for island in islands {
+        if let Ok(k) = before.binary_search_by(|known| known.cloths.cmp(&island.cloths)) {
+            island.contacts = std::mem::take(&mut before[k].contacts);
+            island.filter = std::mem::take(&mut before[k].filter);
         }
     }
     before.clear();
 }
 
-/// Appends all pairs of candidates with overlapping bounds and matching layers.
-fn sweep_and_prune(candidates: &mut [PairCandidate], pairs: &mut Vec<ClothPair>) {
+/// Returns all pairs of candidates with overlapping bounds and matching layers.
+fn sweep_and_prune(candidates: &mut [IslandCandidate]) -> Vec<[usize; 2]> {
     candidates.sort_unstable_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.entity.cmp(&b.entity)));
+    let mut pairs = Vec::new();
     for (k, a) in candidates.iter().enumerate() {
-        let overlapping_in_x = candidates[k + 1..]
-            .iter()
-            .take_while(|b| b.low.x <= a.high.x);
-        for b in overlapping_in_x {
+        let others = (k + 1..).zip(&candidates[k + 1..]);
+        for (other, b) in others.take_while(|(_, b)| b.low.x <= a.high.x) {
             let near = a.low.cmple(b.high).all() && b.low.cmple(a.high).all();
             if near && a.layers.interacts_with(b.layers) {
-                pairs.push(ClothPair::new(a, b));
+                pairs.push([k, other]);
             }
         }
     }
+    pairs
+}
+
+/// Appends the islands formed by pairs of candidates.
+fn connect(candidates: &[IslandCandidate], pairs: Vec<[usize; 2]>, islands: &mut Vec<Island>) {
+    let first = connected_components(candidates.len(), pairs.into_iter());
+    let mut members: Vec<Vec<Entity>> = vec![Vec::new(); candidates.len()];
+    for (candidate, first) in candidates.iter().zip(first) {
+        members[first].push(candidate.entity);
+    }
+    members.retain(|cloths| cloths.len() > 1);
+    for cloths in &mut members {
+        cloths.sort_unstable();
+    }
+    members.sort_unstable();
+    islands.extend(members.into_iter().map(|cloths| Island {
+        cloths,
+        ..default()
+    }));
 }
 
 /// Returns the bounds swept by a cloth during a step, in the world, m.
@@ -231,20 +162,9 @@ fn swept_bounds(p: &ParticleArrays, substeps: u32, margin: f32) -> Option<(Vec3,
     (low.is_finite() && high.is_finite()).then_some((low, high))
 }
 
-/// Returns the friction between two fabrics: the mean.
-fn mean_friction(a: Friction, b: Friction) -> Friction {
-    Friction {
-        static_coefficient: 0.5 * (a.static_coefficient + b.static_coefficient),
-        kinetic_coefficient: 0.5 * (a.kinetic_coefficient + b.kinetic_coefficient),
-    }
-}
-
 /// Computes connected components by union-find: `edges` are pairs of `count` nodes. Returns for each node the
 /// smallest node of its component.
-pub(crate) fn connected_components(
-    count: usize,
-    edges: impl Iterator<Item = [usize; 2]>,
-) -> Vec<usize> {
+fn connected_components(count: usize, edges: impl Iterator<Item = [usize; 2]>) -> Vec<usize> {
     let mut parent: Vec<usize> = (0..count).collect();
     fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {

@@ -10,7 +10,7 @@
 //! | `active_mesh_colliders` | triangle surfaces of the current step |
 //! | `find_mesh_colliders` | builds the surfaces of mesh colliders, and finds their motion (feature `parry`) |
 //! | `end_pause` | forgets the motion of colliders during a pause |
-//! | `broad_phase` | finds pairs of cloths that may touch, and islands of them |
+//! | `broad_phase` | finds islands of cloths that may touch |
 //! | `bodies` | rigid bodies of a physics engine, and pins attached to them |
 //! | `contacts` | contacts of a cloth |
 //! | `plugin` | registration |

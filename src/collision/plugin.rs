@@ -9,7 +9,7 @@ use crate::{
     cloth::schedule::{PrepareSystems, StepSchedule},
     collision::{
         active_colliders::{ActiveColliders, find_colliders},
-        broad_phase::{ClothPairs, find_cloth_pairs},
+        broad_phase::{ClothIslands, find_cloth_islands},
         collider::{self, ClothCollider, LastPose},
         end_pause::end_pause,
         layers::ClothLayers,
@@ -17,7 +17,7 @@ use crate::{
 };
 use bevy::prelude::*;
 
-/// Finds colliders and pairs of cloths before each step.
+/// Finds colliders and islands of cloths before each step.
 pub(crate) struct CollisionPlugin;
 
 impl Plugin for CollisionPlugin {
@@ -26,7 +26,7 @@ impl Plugin for CollisionPlugin {
             .register_type::<LastPose>()
             .register_type::<ClothLayers>()
             .init_resource::<ActiveColliders>()
-            .init_resource::<ClothPairs>()
+            .init_resource::<ClothIslands>()
             .add_systems(
                 StepSchedule::Prepare,
                 (
@@ -34,7 +34,7 @@ impl Plugin for CollisionPlugin {
                     // In every update: colliders that moved while cloths were paused must not make up
                     // for that motion in one step.
                     find_colliders.in_set(PrepareSystems::Colliders),
-                    find_cloth_pairs.in_set(PrepareSystems::ClothPairs),
+                    find_cloth_islands.in_set(PrepareSystems::ClothIslands),
                 ),
             )
             .add_observer(collider::forget_last_pose);

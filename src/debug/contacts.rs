@@ -1,9 +1,12 @@
-//! Draws contacts with colliders and self-contacts.
+//! Draws contacts of cloths with colliders, themselves and each other.
 
 use super::ClothGizmoGroup;
 use crate::{
     cloth::{Cloth, SelfCollision, particles::ClothParticles},
-    collision::{active_colliders::ActiveColliders, contacts::ClothContacts, layers::ClothLayers},
+    collision::{
+        active_colliders::ActiveColliders, broad_phase::ClothIslands, contacts::ClothContacts,
+        layers::ClothLayers,
+    },
     render::pose::RenderPose,
 };
 use bevy::{
@@ -26,6 +29,7 @@ pub(super) fn draw_contacts(
         Option<&ClothLayers>,
     )>,
     colliders: Res<ActiveColliders>,
+    islands: Res<ClothIslands>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
     for (particles, cloth, render_pose, own, layers) in &cloths {
@@ -48,11 +52,22 @@ pub(super) fn draw_contacts(
         }
         for pair in own.touching(particles, TOLERANCE) {
             let [a, b] = pair.map(|i| render_pose.particle_position(particles, i as usize));
-            gizmos.cross(
-                Isometry3d::from_translation(a.midpoint(b)),
-                CROSS_SIZE,
-                AQUA,
-            );
+            draw_cloth_contact(&mut gizmos, a.midpoint(b));
         }
     }
+    for island in &islands.islands {
+        let position = |(cloth, particle): (usize, usize)| {
+            let (particles, _, render_pose, ..) = cloths.get(*island.cloths.get(cloth)?).ok()?;
+            (particle < particles.len()).then(|| render_pose.particle_position(particles, particle))
+        };
+        for pair in island.contacts.touching(TOLERANCE) {
+            if let [Some(a), Some(b)] = pair.map(position) {
+                draw_cloth_contact(&mut gizmos, a.midpoint(b));
+            }
+        }
+    }
+}
+
+fn draw_cloth_contact(gizmos: &mut Gizmos<ClothGizmoGroup>, at: Vec3) {
+    gizmos.cross(Isometry3d::from_translation(at), CROSS_SIZE, AQUA);
 }

@@ -24,7 +24,7 @@ use crate::{
         planar::PlanarCloth,
         shape::ClothShape,
     },
-    collision::{bodies::ClothBodies, broad_phase::ClothPairs, layers::ClothLayers},
+    collision::{bodies::ClothBodies, broad_phase::ClothIslands, layers::ClothLayers},
     grab::ClothGrabs,
     pins::{BoundPins, Pins},
     pressure::ClothPressure,
@@ -80,7 +80,7 @@ pub(crate) struct SleepQuery {
 pub(crate) fn update_sleep(
     mut cloths: Query<SleepQuery, (Without<ClothPaused>, Without<ClothCulled>)>,
     params: SleepParams,
-    cloth_pairs: Res<ClothPairs>,
+    cloth_islands: Res<ClothIslands>,
     ticks: SystemChangeTick,
     mut last_surroundings: Local<u64>,
     mut commands: Commands,
@@ -124,9 +124,7 @@ pub(crate) fn update_sleep(
             }
         }
     }
-    if !cloth_pairs.is_empty() {
-        wake_islands(&mut cloths, &cloth_pairs, &mut commands);
-    }
+    wake_islands(&mut cloths, &cloth_islands, &mut commands);
 }
 
 /// Updates the inputs of an awake cloth that stays in place, and restarts its timer if they have changed.
@@ -153,18 +151,15 @@ fn wake(cloth: &mut SleepQueryItem, commands: &mut Commands) {
 /// Wakes all cloths of each island with an awake one.
 fn wake_islands<F: QueryFilter>(
     cloths: &mut Query<SleepQuery, F>,
-    cloth_pairs: &ClothPairs,
+    cloth_islands: &ClothIslands,
     commands: &mut Commands,
 ) {
-    let islands = cloth_pairs.islands();
     let is_awake = |entity| {
         let cloth = cloths.get(entity);
         cloth.is_ok_and(|cloth| !cloth.sleep_timer.state.asleep)
     };
-    let awake = islands.any(is_awake);
-    for (entity, awake) in islands.entities.iter().zip(awake) {
-        if awake
-            && let Ok(mut cloth) = cloths.get_mut(*entity)
+    for entity in cloth_islands.with_any(is_awake) {
+        if let Ok(mut cloth) = cloths.get_mut(entity)
             && cloth.sleep_timer.state.asleep
         {
             wake(&mut cloth, commands);

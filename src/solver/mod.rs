@@ -38,7 +38,7 @@
 //! | relax: grabs | `constraints/grab.rs` |
 //! | collide: displacements from corrected positions | `integrate.rs` |
 //! | collide: self-collision | `collision/self_collision/` |
-//! | collide: other cloths, between the two collision stages | `collision/cloth_contacts.rs` |
+//! | collide: cloths that touch each other, instead of self-collision | `collision/cloth_contacts.rs` |
 //! | collide: CCD, triangle contacts, push-out and friction | `collision/collider.rs` |
 //! | collide: mesh colliders (feature `parry`) | `collision/mesh/` |
 //! | collide: rigid bodies | `collision/bodies/` |
@@ -82,7 +82,7 @@ pub mod topology;
 pub mod triangles;
 
 pub use collision::bodies::{Bodies, BodyAttachment, BodyMotion, BodyPart, RigidBody, Solid};
-pub use collision::cloth_contacts::{CrossCollisionSettings, CrossContacts};
+pub use collision::cloth_contacts::{IslandCloth, IslandContacts};
 pub use collision::collider::{Collider, Friction, Surface, collide, deepest_penetration};
 pub(crate) use collision::crossing::CrossingFilter;
 pub use collision::mesh::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};

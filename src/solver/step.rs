@@ -11,7 +11,8 @@
 //! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies, plane |
 //! | [`end_step`](ClothState::end_step) | with self-collision: stops what would pass through cloth; angular momentum, pinned positions, check of all numbers; once per step |
 //!
-//! Contacts between two cloths ([`CrossContacts`](super::CrossContacts)) come between the two collision stages.
+//! Cloths that touch each other solve their contacts together ([`IslandContacts`](super::IslandContacts)), instead of
+//! `collide_self`.
 
 use crate::solver::collision::{bodies::FULL_STEP, mesh::MeshCollider};
 use crate::solver::{

@@ -1,38 +1,16 @@
 //! Keeps the cloths of an island from passing through each other and themselves at the end of a step. A cloth that touches
 //! no other does so alone ([`ClothState::end_step`](crate::solver::ClothState::end_step)).
 
-use crate::{
-    cloth::activity::InMotion,
-    collision::broad_phase::{ClothPairs, IslandFilter},
-    step::query::StepQuery,
-};
+use crate::{cloth::activity::InMotion, collision::broad_phase::Island, step::query::StepQuery};
 use bevy::prelude::*;
 
-/// Cuts the motion of all islands short where cloth would pass through cloth.
-pub(crate) fn limit_islands(cloths: &mut Query<StepQuery, InMotion>, cloth_pairs: &mut ClothPairs) {
-    let mut known = std::mem::take(&mut cloth_pairs.filters);
-    if cloth_pairs.is_empty() {
-        return;
-    }
-    for group in cloth_pairs.islands().groups() {
-        let found = known.iter().position(|island| island.cloths == group);
-        let mut island = match found {
-            Some(k) => known.swap_remove(k),
-            None => IslandFilter {
-                cloths: group,
-                ..default()
-            },
-        };
-        island.limit(cloths);
-        cloth_pairs.filters.push(island);
-    }
-}
-
-impl IslandFilter {
-    fn limit(&mut self, cloths: &mut Query<StepQuery, InMotion>) {
+impl Island {
+    /// Cuts the motion of its cloths short where cloth would pass through cloth.
+    pub(crate) fn limit_crossings(&mut self, cloths: &mut Query<StepQuery, InMotion>) {
         let Self {
             cloths: entities,
             filter,
+            ..
         } = self;
         filter.begin();
         let mut distance = f32::INFINITY;

@@ -10,12 +10,9 @@ use crate::{
         settings::ClothMaxThreads,
         workers::ClothWorkers,
     },
-    collision::broad_phase::ClothPairs,
+    collision::broad_phase::ClothIslands,
     sleep::detect as sleep,
-    step::{
-        crossings::limit_islands,
-        query::{StepQuery, StepQueryItem},
-    },
+    step::query::{StepQuery, StepQueryItem},
 };
 use bevy::{
     ecs::system::{NonSendMarker, SystemChangeTick},
@@ -45,12 +42,14 @@ pub(crate) fn finish(
     time: Res<ClothSubstepTime>,
     mut workers: ResMut<ClothWorkers>,
     threads: Res<ClothMaxThreads>,
-    mut cloth_pairs: ResMut<ClothPairs>,
+    mut cloth_islands: ResMut<ClothIslands>,
     ticks: SystemChangeTick,
     mut commands: Commands,
     _on_the_main_thread: NonSendMarker,
 ) {
-    limit_islands(&mut cloths, &mut cloth_pairs);
+    for island in &mut cloth_islands.islands {
+        island.limit_crossings(&mut cloths);
+    }
     let now = ticks.this_run();
     let size = |cloth: &StepQueryItem| cloth.particles.len();
     let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
@@ -64,18 +63,16 @@ pub(crate) fn finish(
         return;
     }
     // Cloths of an island fall asleep together.
-    let islands = cloth_pairs.islands();
     let is_awake = |entity| {
         cloths
             .get(entity)
             .is_ok_and(|cloth| !cloth.sleep_timer.state.is_ready_to_sleep())
     };
-    let kept_awake = islands.any(is_awake);
+    let mut kept_awake = cloth_islands.with_any(is_awake);
+    kept_awake.sort_unstable();
     for mut cloth in &mut cloths {
         let entity = cloth.entity;
-        let index = islands.entities.binary_search(&entity);
-        if cloth.sleep_timer.state.is_ready_to_sleep()
-            && !index.is_ok_and(|index| kept_awake[index])
+        if cloth.sleep_timer.state.is_ready_to_sleep() && kept_awake.binary_search(&entity).is_err()
         {
             let sleep_timer = cloth.sleep_timer.bypass_change_detection();
             sleep::fall_asleep(&mut cloth.particles, sleep_timer, now);

@@ -15,7 +15,7 @@ use crate::{
         workers::ClothWorkers,
     },
     collision::{
-        active_colliders::ActiveColliders, bodies, broad_phase::ClothPairs,
+        active_colliders::ActiveColliders, bodies, broad_phase::ClothIslands,
         collider::ClothCollider, layers::ClothLayers,
     },
     pins::{BoundPins, PinAnchor, bind::NO_PINS},
@@ -80,12 +80,12 @@ pub(crate) fn prepare_cloths(
     mut time: ResMut<ClothSubstepTime>,
     mut workers: ResMut<ClothWorkers>,
     threads: Res<ClothMaxThreads>,
-    cloth_pairs: Res<ClothPairs>,
+    cloth_islands: Res<ClothIslands>,
     // If another thread ran this system, the main thread would wait instead of working on cloths.
     _on_the_main_thread: NonSendMarker,
 ) {
     let base = SubstepTime::new(step_length(&clock), substeps.0);
-    let count = plan_substeps(&mut cloths, &base, &cloth_pairs);
+    let count = plan_substeps(&mut cloths, &base, &cloth_islands);
     **time = SubstepTime::new(base.step, count);
     // The first frame of a schedule other than `FixedUpdate` has length 0.
     if time.step <= 0.0 {
@@ -104,7 +104,7 @@ pub(crate) fn prepare_cloths(
 fn plan_substeps(
     cloths: &mut Query<StepQuery, InMotion>,
     base: &SubstepTime,
-    cloth_pairs: &ClothPairs,
+    cloth_islands: &ClothIslands,
 ) -> u32 {
     let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
     let plan_cloth = |mut cloth: StepQueryItem| {
@@ -115,23 +115,16 @@ fn plan_substeps(
     };
     let all = due.map(plan_cloth);
     let (count, max_factor) = all.fold((base.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-    if max_factor == 1 || cloth_pairs.is_empty() {
+    if max_factor == 1 || cloth_islands.islands.is_empty() {
         return count;
     }
     // Cloths of an island must take the same substeps.
-    let islands = cloth_pairs.islands();
     let has_extra_substeps = |entity| {
         cloths
             .get(entity)
             .is_ok_and(|cloth| cloth.rate.substep_factor() > 1)
     };
-    let needs_extra_substeps = islands.any(has_extra_substeps);
-    for (&entity, _) in islands
-        .entities
-        .iter()
-        .zip(&needs_extra_substeps)
-        .filter(|(_, any)| **any)
-    {
+    for entity in cloth_islands.with_any(has_extra_substeps) {
         if let Ok(mut cloth) = cloths.get_mut(entity) {
             let bodies = cloth.bodies.bypass_change_detection();
             bodies.set_substep_factor(max_factor);

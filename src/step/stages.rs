@@ -4,7 +4,8 @@
 //! all cloths.
 
 use crate::solver::{
-    EnclosedAir, ParticleArrays, SelfCollisionSettings, StepSettings, SubstepTime, Surface, Workers,
+    EnclosedAir, IslandCloth, IslandContacts, ParticleArrays, SelfCollisionSettings, StepSettings,
+    SubstepTime, Surface, Workers,
 };
 use crate::{
     cloth::{
@@ -14,11 +15,11 @@ use crate::{
         settings::{ClothGravity, ClothMaxThreads},
         workers::ClothWorkers,
     },
-    collision::{
-        active_colliders::ActiveColliders,
-        broad_phase::{ClothPair, ClothPairs},
+    collision::{active_colliders::ActiveColliders, broad_phase::ClothIslands},
+    step::{
+        query::{LentState, StepQuery, StepQueryItem},
+        substeps::{IslandItem, group_by_island},
     },
-    step::query::{LentState, StepQuery, StepQueryItem},
     tearing::ClothTearing,
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
@@ -52,7 +53,37 @@ impl SubstepInputs<'_, '_, '_> {
         let mut state = cloth.lend().state;
         state.integrate(workers, settings, time);
         state.relax(workers, settings, grabs.constraints(), time);
-        state.collide_self(settings, time);
+    }
+
+    /// Solves the contacts of the cloths of an island with each other and themselves.
+    pub(crate) fn collide_island(
+        &self,
+        cloths: &mut [StepQueryItem],
+        island: &mut IslandContacts,
+        time: &SubstepTime,
+    ) {
+        let mut layers = Vec::with_capacity(cloths.len());
+        let mut members = Vec::with_capacity(cloths.len());
+        for cloth in cloths {
+            let own_time = cloth.substep(time);
+            let settings = self.settings(cloth, &own_time.unwrap_or(*time));
+            let contacts = cloth.contacts.bypass_change_detection();
+            if time.index == 0 {
+                // Those of the island apply.
+                contacts.forget();
+            }
+            if let Some(settings) = settings.self_collision {
+                layers.push(cloth.layers.copied().unwrap_or_default());
+                members.push(IslandCloth {
+                    particles: &mut cloth.particles.0,
+                    settings,
+                    is_due: own_time.is_some(),
+                    touched: &mut contacts.contacts.had_contact,
+                });
+            }
+        }
+        let interact = |a: usize, b: usize| layers[a].interacts_with(layers[b]);
+        island.collide(&mut members, interact, time.index);
     }
 
     /// Takes the stage of a substep after contacts between cloths.
@@ -188,27 +219,6 @@ fn swept_bounds(p: &ParticleArrays, thickness: f32, time: &SubstepTime) -> [Vec3
     [p.origin + low - margin, p.origin + high + margin]
 }
 
-/// Solves contacts of a pair of cloths, if both take this substep.
-pub(crate) fn collide_pair(
-    pair: &mut ClothPair,
-    [a, b]: [&mut StepQueryItem; 2],
-    time: &SubstepTime,
-) {
-    if a.substep(time).is_none() || b.substep(time).is_none() {
-        return;
-    }
-    let triangles = [&a.shape.triangles.indices, &b.shape.triangles.indices];
-    if pair.collide([&mut a.particles, &mut b.particles], triangles, time) {
-        for cloth in [a, b] {
-            cloth
-                .contacts
-                .bypass_change_detection()
-                .contacts
-                .had_contact = true;
-        }
-    }
-}
-
 /// Parameters of the systems that take one stage for all cloths.
 #[derive(SystemParam)]
 pub(crate) struct StageParams<'w, 's> {
@@ -227,24 +237,35 @@ impl StageParams<'_, '_> {
         cloths: &mut Query<StepQuery, InMotion>,
         stage: impl Fn(&SubstepInputs, &mut Workers, &mut StepQueryItem, &SubstepTime) + Sync,
     ) {
+        let size = |cloth: &StepQueryItem| cloth.particles.len();
+        self.for_each(
+            cloths.iter_mut(),
+            size,
+            |inputs, workers, mut cloth, time| {
+                if let Some(time) = cloth.substep(time) {
+                    stage(inputs, workers, &mut cloth, &time);
+                }
+            },
+        );
+    }
+
+    /// Calls a stage for all cloths, or islands of them. `size` returns their numbers of particles.
+    fn for_each<T: Send>(
+        &mut self,
+        cloths: impl Iterator<Item = T>,
+        size: impl Fn(&T) -> usize,
+        stage: impl Fn(&SubstepInputs, &mut Workers, T, &SubstepTime) + Sync,
+    ) {
         let inputs = SubstepInputs {
             transforms: &self.transforms,
             gravity: &self.gravity,
             colliders: &self.colliders,
             is_moved_externally: true,
         };
-        let size = |cloth: &StepQueryItem| cloth.particles.len();
         let time = &self.time.0;
-        (self.workers).for_each_cloth(
-            *self.threads,
-            cloths.iter_mut(),
-            size,
-            |workers, mut cloth| {
-                if let Some(time) = cloth.substep(time) {
-                    stage(&inputs, workers, &mut cloth, &time);
-                }
-            },
-        );
+        (self.workers).for_each_cloth(*self.threads, cloths, size, |workers, cloth| {
+            stage(&inputs, workers, cloth, time);
+        });
     }
 }
 
@@ -266,17 +287,28 @@ pub(crate) fn relax(mut cloths: Query<StepQuery, InMotion>, mut params: StagePar
 pub(crate) fn collide(
     mut cloths: Query<StepQuery, InMotion>,
     mut params: StageParams,
-    mut cloth_pairs: ResMut<ClothPairs>,
+    mut cloth_islands: ResMut<ClothIslands>,
 ) {
-    params.for_each_cloth(&mut cloths, |inputs, _, cloth, time| {
-        let settings = inputs.settings(cloth, time);
-        cloth.lend().state.collide_self(&settings, time);
-    });
-    for pair in cloth_pairs.pairs_mut() {
-        if let Ok([mut a, mut b]) = cloths.get_many_mut(pair.cloths) {
-            collide_pair(pair, [&mut a, &mut b], &params.time);
-        }
-    }
+    let islands = group_by_island(cloths.iter_mut(), &mut cloth_islands.islands);
+    params.for_each(
+        islands.into_iter(),
+        IslandItem::size,
+        |inputs, _, island, time| {
+            let IslandItem {
+                mut cloths,
+                contacts,
+            } = island;
+            if let Some(contacts) = contacts {
+                return inputs.collide_island(&mut cloths, contacts, time);
+            }
+            for cloth in &mut cloths {
+                if let Some(time) = cloth.substep(time) {
+                    let settings = inputs.settings(cloth, &time);
+                    cloth.lend().state.collide_self(&settings, &time);
+                }
+            }
+        },
+    );
     params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
         let settings = inputs.settings(cloth, time);
         inputs.collide(workers, cloth, &settings, time);

@@ -14,12 +14,12 @@ use crate::{
     },
     collision::{
         active_colliders::ActiveColliders,
-        broad_phase::{ClothPair, ClothPairs, connected_components},
+        broad_phase::{ClothIslands, Island},
     },
-    solver::{SubstepTime, Workers},
+    solver::{IslandContacts, SubstepTime, Workers},
     step::{
         query::{StepQuery, StepQueryItem},
-        stages::{SubstepInputs, collide_pair},
+        stages::SubstepInputs,
     },
 };
 use bevy::{
@@ -77,7 +77,7 @@ type SubstepState = SystemState<(
     Res<'static, ActiveColliders>,
     Res<'static, ClothMaxThreads>,
     ResMut<'static, ClothWorkers>,
-    ResMut<'static, ClothPairs>,
+    ResMut<'static, ClothIslands>,
     ResMut<'static, ClothSubstepTime>,
 )>;
 
@@ -115,7 +115,7 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
         colliders,
         threads,
         mut workers,
-        mut cloth_pairs,
+        mut cloth_islands,
         mut time,
     )) = state.get_mut(world)
     else {
@@ -127,73 +127,70 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
         colliders: &colliders,
         is_moved_externally: false,
     };
-    let due = cloths.iter_mut();
-    let due = due.filter(|cloth| !cloth.rate.is_skipped);
-    if cloth_pairs.is_empty() {
+    if cloth_islands.islands.is_empty() {
+        let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
         let size = |cloth: &StepQueryItem| cloth.particles.len();
         workers.for_each_cloth(*threads, due, size, |workers, mut cloth| {
             let cloth = std::slice::from_mut(&mut cloth);
-            run_island(&inputs, workers, cloth, &mut [], &time);
+            run_island(&inputs, workers, cloth, None, &time);
         });
     } else {
-        let islands = group_by_island(due.collect(), cloth_pairs.pairs_mut());
-        let size = |island: &Island| island.cloths.iter().map(|c| c.particles.len()).sum();
+        let islands = group_by_island(cloths.iter_mut(), &mut cloth_islands.islands);
         workers.for_each_cloth(
             *threads,
             islands.into_iter(),
-            size,
-            |workers, mut island| {
-                let Island { cloths, pairs } = &mut island;
-                run_island(&inputs, workers, cloths, pairs, &time);
+            IslandItem::size,
+            |workers, island| {
+                let IslandItem {
+                    mut cloths,
+                    contacts,
+                } = island;
+                run_island(&inputs, workers, &mut cloths, contacts, &time);
             },
         );
     }
     time.index = time.count.saturating_sub(1);
 }
 
-/// Island: cloths connected by pairs, or a single one.
-struct Island<'a, 'w, 's> {
-    /// Sorted by entity.
-    cloths: Vec<StepQueryItem<'w, 's>>,
-    /// Pairs of indices of cloths that may touch, with their contacts.
-    pairs: Vec<([usize; 2], &'a mut ClothPair)>,
+/// Cloths of an island, sorted by entity, or a single cloth.
+pub(crate) struct IslandItem<'a, 'w, 's> {
+    pub(crate) cloths: Vec<StepQueryItem<'w, 's>>,
+    /// Contacts of the cloths of an island; `None` for a single cloth.
+    pub(crate) contacts: Option<&'a mut IslandContacts>,
+}
+
+impl IslandItem<'_, '_, '_> {
+    /// Returns the number of particles.
+    pub(crate) fn size(&self) -> usize {
+        self.cloths.iter().map(|cloth| cloth.particles.len()).sum()
+    }
 }
 
 /// Groups cloths by island.
-fn group_by_island<'a, 'w, 's>(
-    mut cloths: Vec<StepQueryItem<'w, 's>>,
-    pairs: &'a mut [ClothPair],
-) -> Vec<Island<'a, 'w, 's>> {
-    cloths.sort_unstable_by_key(|cloth| cloth.entity);
-    let entities: Vec<Entity> = cloths.iter().map(|cloth| cloth.entity).collect();
-    let index_of = |entity: &Entity| entities.binary_search(entity).ok();
-    let indices = |pair: &ClothPair| Some([index_of(&pair.cloths[0])?, index_of(&pair.cloths[1])?]);
-    let edges = pairs.iter().filter_map(indices);
-    let first = connected_components(cloths.len(), edges);
-    let mut islands: Vec<Island> = Vec::new();
-    // The island of each cloth, and its index in it.
-    let mut locations: Vec<[usize; 2]> = Vec::with_capacity(first.len());
-    for (k, cloth) in cloths.into_iter().enumerate() {
-        // The first cloth of an island determines the index of the island.
-        let index = if first[k] == k {
-            islands.push(Island {
-                cloths: Vec::new(),
-                pairs: Vec::new(),
-            });
-            islands.len() - 1
-        } else {
-            locations[first[k]][0]
+pub(crate) fn group_by_island<'a, 'w, 's>(
+    cloths: impl Iterator<Item = StepQueryItem<'w, 's>>,
+    islands: &'a mut [Island],
+) -> Vec<IslandItem<'a, 'w, 's>> {
+    let mut cloths: Vec<_> = cloths.map(|cloth| (cloth.entity, Some(cloth))).collect();
+    cloths.sort_unstable_by_key(|(entity, _)| *entity);
+    let mut groups = Vec::with_capacity(cloths.len());
+    for island in islands {
+        let take = |entity: &Entity| {
+            let k = cloths.binary_search_by_key(entity, |(entity, _)| *entity);
+            cloths[k.ok()?].1.take()
         };
-        locations.push([index, islands[index].cloths.len()]);
-        islands[index].cloths.push(cloth);
+        groups.push(IslandItem {
+            cloths: island.cloths.iter().filter_map(take).collect(),
+            contacts: Some(&mut island.contacts),
+        });
     }
-    for pair in pairs {
-        if let Some(indices) = indices(pair) {
-            let [a, b] = indices.map(|k| locations[k]);
-            islands[a[0]].pairs.push(([a[1], b[1]], pair));
-        }
-    }
-    islands
+    let others = cloths.into_iter().filter_map(|(_, cloth)| cloth);
+    let due = others.filter(|cloth| !cloth.rate.is_skipped);
+    groups.extend(due.map(|cloth| IslandItem {
+        cloths: vec![cloth],
+        contacts: None,
+    }));
+    groups
 }
 
 /// Takes all substeps of the cloths of an island, or of a cloth that touches no other.
@@ -201,7 +198,7 @@ pub(crate) fn run_island(
     inputs: &SubstepInputs,
     workers: &mut Workers,
     cloths: &mut [StepQueryItem],
-    pairs: &mut [([usize; 2], &mut ClothPair)],
+    mut contacts: Option<&mut IslandContacts>,
     time: &SubstepTime,
 ) {
     for time in time.substeps() {
@@ -209,19 +206,16 @@ pub(crate) fn run_island(
             if let Some(time) = cloth.substep(&time) {
                 let settings = inputs.settings(cloth, &time);
                 inputs.begin_substep(workers, cloth, &settings, &time);
-                if pairs.is_empty() {
+                if contacts.is_none() {
+                    cloth.lend().state.collide_self(&settings, &time);
                     inputs.collide(workers, cloth, &settings, &time);
                 }
             }
         }
-        if pairs.is_empty() {
+        let Some(contacts) = contacts.as_deref_mut() else {
             continue;
-        }
-        for (indices, pair) in &mut *pairs {
-            if let Ok(both) = cloths.get_disjoint_mut(*indices) {
-                collide_pair(pair, both, &time);
-            }
-        }
+        };
+        inputs.collide_island(cloths, contacts, &time);
         for cloth in &mut *cloths {
             if let Some(time) = cloth.substep(&time) {
                 let settings = inputs.settings(cloth, &time);

@@ -76,13 +76,8 @@ pub(crate) fn warm_up(
             }
             if let Ok(mut cloth) = cloths.get_mut(entity) {
                 let cloth = std::slice::from_mut(&mut cloth);
-                run_island(
-                    &substep_inputs,
-                    &mut Workers::serial(),
-                    cloth,
-                    &mut [],
-                    &time,
-                );
+                let workers = &mut Workers::serial();
+                run_island(&substep_inputs, workers, cloth, None, &time);
             }
             if let Ok(cloth) = cloths.get_mut(entity) {
                 finish_one(&mut Workers::serial(), cloth, &time);

@@ -1,267 +1,343 @@
-//! Cloth–cloth contact: the particles of two cloths keep a distance from each other, and edges that have passed
-//! through triangles are brought back, as within one cloth ([`self_collision`](super::self_collision)).
+//! Contacts of the cloths of an island: the particles of all cloths that touch each other are solved together, as those of
+//! one cloth ([`self_collision`](super::self_collision)). Contacts of each cloth with itself are among them.
 
 use crate::solver::{
     collision::{
         collider::Friction,
-        self_collision::{SelfCollisionSettings, SelfContactPairs},
+        self_collision::{PairRules, SelfCollisionSettings, SelfContactPairs},
     },
-    integrate::update_displacements,
     particles::ParticleArrays,
     simd::soa::SoaVec3,
     triangles::corners::Corners,
 };
 use bevy::math::{Mat3, Vec3};
 
-/// Offset of the rest positions of the second cloth from those of the first, m. All particles of one cloth get the same
-/// rest position. Only pairs far apart at rest may touch, so pairs within one cloth never touch here.
-const REST_OFFSET: f32 = 1e6;
+/// Distance between the rest positions of two cloths, as a multiple of the contact distance: far enough that their
+/// particles may touch.
+const REST_GAP: f32 = 4.0;
 
-/// Parameters of the collision between two cloths.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CrossCollisionSettings {
-    /// Distance that their particles keep from each other, m. If it is less than the distance that each cloth
-    /// keeps from itself ([`self_distance`](crate::solver::self_distance)), the other cloth passes between its particles.
-    pub distance: f32,
-    /// Friction between the two cloths.
-    pub friction: Friction,
+/// Cloth of an island in a substep.
+#[derive(Debug)]
+pub struct IslandCloth<'a> {
+    /// Particles of the cloth.
+    pub particles: &'a mut ParticleArrays,
+    /// Contacts with itself. From another cloth it keeps the larger distance of the two, with the mean friction.
+    pub settings: SelfCollisionSettings<'a>,
+    /// Whether the cloth takes this substep. If not, it touches nothing.
+    pub is_due: bool,
+    /// Set if it touches another cloth.
+    pub touched: &'a mut bool,
 }
 
-/// Candidate contacts of two cloths, and scratch buffers for their search.
+/// Contacts of the cloths of an island, and scratch buffers for their search.
 ///
 /// They follow from the positions, so they are not part of the state of a cloth.
 #[derive(Clone, Debug, Default)]
-pub struct CrossContacts {
-    contacts: SelfContactPairs,
-    /// Particles of both cloths, concatenated, relative to the origin of the first.
-    both: ParticleArrays,
-    rest: Vec<Vec3>,
-    /// Number of particles of the first cloth.
-    first: usize,
-    triangles: Option<JoinedTriangles>,
+pub struct IslandContacts {
+    /// One for each contact distance.
+    groups: Vec<ContactGroup>,
+    /// Number of particles of each cloth.
+    counts: Vec<usize>,
 }
 
-/// Triangles of two cloths.
-#[derive(Clone, Debug)]
-struct JoinedTriangles {
-    each: [Corners; 2],
-    /// Concatenated.
-    both: Corners,
-}
-
-impl CrossContacts {
-    /// Keeps two cloths apart in a substep, after relaxation and before colliders; edges that have passed through triangles
-    /// of the other cloth are brought back. Returns whether the cloths touched.
-    /// Momentum is conserved. Does not depend on threads or SIMD levels, but on which cloth comes first.
+impl IslandContacts {
+    /// Keeps the cloths of an island apart from each other and themselves in a substep, after relaxation and before
+    /// colliders; edges that have passed through triangles are brought back. `interact` tells whether two different cloths
+    /// may touch.
+    /// Momentum is conserved. Does not depend on threads or SIMD levels, but on the order of the cloths.
     pub fn collide(
         &mut self,
-        [a, b]: [&mut ParticleArrays; 2],
-        triangles: [&Corners; 2],
-        settings: &CrossCollisionSettings,
+        cloths: &mut [IslandCloth],
+        interact: impl Fn(usize, usize) -> bool,
         substep: u32,
-    ) -> bool {
-        // Each cloth has its own origin.
-        let shift = b.origin - a.origin;
-        if !(settings.distance > 0.0 && are_near(a, b, shift, 2.0 * settings.distance)) {
-            return false;
+    ) {
+        for cloth in &mut *cloths {
+            cloth.is_due = cloth.is_due && cloth.settings.begin_contacts(cloth.particles);
         }
-        update_displacements(a);
-        update_displacements(b);
-        self.join_particles(a, b, shift);
-        let triangles = self.join_triangles(triangles);
-        let joined_settings = SelfCollisionSettings {
-            distance: settings.distance,
-            friction: settings.friction,
-            rest: &self.rest,
-            to_world: Mat3::IDENTITY,
-            triangles: &triangles,
+        let counts = cloths.iter().map(|cloth| cloth.particles.len());
+        if substep == 0 || !counts.clone().eq(self.counts.iter().copied()) {
+            self.counts.clear();
+            self.counts.extend(counts);
+            self.group(cloths, interact);
+        }
+        for group in &mut self.groups {
+            group.collide(cloths, substep);
+        }
+    }
+
+    /// Groups pairs of cloths by the distance that they keep.
+    fn group(&mut self, cloths: &[IslandCloth], interact: impl Fn(usize, usize) -> bool) {
+        let settings = cloths.iter().map(|cloth| &cloth.settings);
+        let valid = settings.filter(|settings| settings.is_valid());
+        let mut distances: Vec<f32> = valid.map(|settings| settings.distance).collect();
+        distances.sort_unstable_by(f32::total_cmp);
+        distances.dedup();
+        self.groups.resize_with(distances.len(), Default::default);
+        for (group, distance) in self.groups.iter_mut().zip(distances) {
+            group.update(cloths, distance, &interact);
+        }
+    }
+
+    /// Returns the pairs of particles in contact after the last substep, within this tolerance, m: the index of the cloth of
+    /// each, and its own.
+    pub fn touching(&self, tolerance: f32) -> impl Iterator<Item = [(usize, usize); 2]> + '_ {
+        self.groups.iter().flat_map(move |group| {
+            let pairs = group
+                .contacts
+                .touching(&group.particles.position, tolerance);
+            pairs.map(|pair| pair.map(|i| group.layout.particle(i)))
+        })
+    }
+}
+
+/// Cloths with pairs that keep the same distance: those that keep it themselves, and those with a smaller distance that
+/// may touch one of them.
+#[derive(Clone, Debug, Default)]
+struct ContactGroup {
+    layout: Layout,
+    /// Scratch buffer: the layout of this step.
+    next_layout: Layout,
+    /// Triangles of each member, and of all.
+    each_triangles: Vec<Corners>,
+    triangles: Corners,
+    /// Particles of all members, relative to the origin of the first.
+    particles: ParticleArrays,
+    contacts: SelfContactPairs,
+}
+
+/// Members of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Layout {
+    /// Distance that particles keep, m.
+    distance: f32,
+    /// Index of each cloth.
+    members: Vec<usize>,
+    /// First particle of each, and the number of all.
+    first: Vec<usize>,
+    /// Member of each particle.
+    member_of: Vec<u32>,
+    /// Rest position of each particle, m: far from those of other members. Particles of a member with a smaller distance
+    /// have the same one, so they do not touch each other.
+    rest: Vec<Vec3>,
+    /// Whether two members may touch, for each pair in both orders.
+    may_touch: Vec<bool>,
+}
+
+impl Layout {
+    /// Collects the cloths with pairs that keep this distance, m.
+    fn fill(
+        &mut self,
+        cloths: &[IslandCloth],
+        distance: f32,
+        interact: impl Fn(usize, usize) -> bool,
+    ) {
+        self.distance = distance;
+        self.first.clear();
+        self.member_of.clear();
+        self.rest.clear();
+        self.members.clear();
+        self.may_touch.clear();
+        let keeps = |k: usize| cloths[k].settings.distance == distance;
+        let may_touch = |a, b| match a == b {
+            true => keeps(a),
+            false => interact(a, b) && (keeps(a) || keeps(b)),
         };
-        let touched = self
-            .contacts
-            .collide(&mut self.both, &joined_settings, substep);
-        write_back(&self.both, 0, a, Vec3::ZERO);
-        write_back(&self.both, a.len(), b, shift);
-        touched
+        let is_member = |&a: &usize| {
+            let (settings, mut others) = (&cloths[a].settings, 0..cloths.len());
+            settings.distance <= distance
+                && settings.rest.len() == cloths[a].particles.len()
+                && others.any(|b| cloths[b].settings.distance <= distance && may_touch(a, b))
+        };
+        self.members.extend((0..cloths.len()).filter(is_member));
+        let mut from = 0.0;
+        for (member, &k) in (0..).zip(&self.members) {
+            let SelfCollisionSettings { rest, to_world, .. } = cloths[k].settings;
+            let first = self.rest.len();
+            self.first.push(first);
+            self.member_of.resize(first + rest.len(), member);
+            if keeps(k) {
+                self.rest.extend(rest.iter().map(|&rest| to_world * rest));
+            } else {
+                self.rest.resize(first + rest.len(), Vec3::ZERO);
+            }
+            let own = &mut self.rest[first..];
+            let low = own.iter().fold(f32::INFINITY, |low, at| low.min(at.x));
+            let high = own
+                .iter()
+                .fold(f32::NEG_INFINITY, |high, at| high.max(at.x));
+            own.iter_mut().for_each(|at| at.x += from - low);
+            from += high - low + REST_GAP * distance;
+        }
+        self.first.push(self.rest.len());
+        let pairs = (self.members.iter()).flat_map(|&a| self.members.iter().map(move |&b| (a, b)));
+        (self.may_touch).extend(pairs.map(|(a, b)| a == b || may_touch(a, b)));
     }
 
-    /// Concatenates the particles of both cloths.
-    fn join_particles(&mut self, a: &ParticleArrays, b: &ParticleArrays, shift: Vec3) {
-        let both = &mut self.both;
-        join(&mut both.position, &a.position, &b.position, shift);
-        join(
-            &mut both.displacement,
-            &a.displacement,
-            &b.displacement,
-            Vec3::ZERO,
-        );
-        join(&mut both.predicted, &a.position, &b.position, shift);
-        both.is_tangled = a.is_tangled || b.is_tangled;
-        both.inverse_mass.clear();
-        both.inverse_mass.extend_from_slice(&a.inverse_mass);
-        both.inverse_mass.extend_from_slice(&b.inverse_mass);
-        if self.first != a.len() || self.rest.len() != both.len() {
-            self.first = a.len();
-            self.rest.clear();
-            self.rest.resize(a.len(), Vec3::ZERO);
-            self.rest.resize(both.len(), Vec3::X * REST_OFFSET);
-            self.triangles = None;
-            self.contacts.forget();
-        }
+    /// Returns the cloth of a particle, and its index there.
+    fn particle(&self, i: u32) -> (usize, usize) {
+        let member = self.member_of[i as usize] as usize;
+        (self.members[member], i as usize - self.first[member])
     }
+}
 
-    /// Returns the concatenated triangles of both cloths: those of the last substep, if they are the same.
-    fn join_triangles(&mut self, [a, b]: [&Corners; 2]) -> Corners {
-        if let Some(joined) = &self.triangles
-            && joined.each[0].is_copy_of(a)
-            && joined.each[1].is_copy_of(b)
-        {
-            return joined.both.clone();
+impl ContactGroup {
+    /// Prepares for a step.
+    fn update(
+        &mut self,
+        cloths: &[IslandCloth],
+        distance: f32,
+        interact: impl Fn(usize, usize) -> bool,
+    ) {
+        self.next_layout.fill(cloths, distance, interact);
+        let members = self.next_layout.members.iter();
+        let triangles = members.map(|&k| cloths[k].settings.triangles);
+        let same = self.next_layout == self.layout
+            && triangles
+                .clone()
+                .zip(&self.each_triangles)
+                .all(|(a, b)| a.is_copy_of(b));
+        if same {
+            return;
         }
-        let first = self.first as u32;
-        let shifted = b.iter().map(|corners| corners.map(|i| i + first));
-        let both = Corners::from(a.iter().chain(shifted).collect::<Vec<_>>());
-        self.triangles = Some(JoinedTriangles {
-            each: [a.clone(), b.clone()],
-            both: both.clone(),
+        self.each_triangles = triangles.cloned().collect();
+        std::mem::swap(&mut self.layout, &mut self.next_layout);
+        let each = self.each_triangles.iter().zip(&self.layout.first);
+        let shifted = each.flat_map(|(triangles, &first)| {
+            let first = first as u32;
+            triangles
+                .iter()
+                .map(move |corners| corners.map(|i| i + first))
         });
+        self.triangles = Corners::from(shifted.collect::<Vec<_>>());
         self.contacts.forget();
-        both
+    }
+
+    /// Solves the contacts of a substep.
+    fn collide(&mut self, cloths: &mut [IslandCloth], substep: u32) {
+        self.join(cloths);
+        let settings = SelfCollisionSettings {
+            distance: self.layout.distance,
+            // That of the cloths applies.
+            friction: Friction::default(),
+            rest: &self.layout.rest,
+            to_world: Mat3::IDENTITY,
+            triangles: &self.triangles,
+        };
+        let mut rules = IslandRules {
+            layout: &self.layout,
+            cloths,
+        };
+        if (self.contacts).solve(&mut self.particles, &settings, &mut rules, substep) {
+            self.write_back(cloths);
+        }
+    }
+
+    /// Concatenates the particles of the members.
+    fn join(&mut self, cloths: &[IslandCloth]) {
+        let Self {
+            layout, particles, ..
+        } = self;
+        let ParticleArrays {
+            position,
+            displacement,
+            predicted,
+            inverse_mass,
+            is_tangled,
+            ..
+        } = particles;
+        inverse_mass.clear();
+        for plane in [&mut *position, displacement, predicted].map(SoaVec3::planes_mut) {
+            plane.into_iter().for_each(|plane| plane.clear());
+        }
+        *is_tangled = false;
+        let mut origin = None;
+        for &k in &layout.members {
+            let p = &*cloths[k].particles;
+            *is_tangled |= p.is_tangled;
+            // Each cloth has its own origin.
+            let shift = p.origin - *origin.get_or_insert(p.origin);
+            let planes = position.planes_mut().into_iter().zip(p.position.planes());
+            for ((to, from), shift) in planes.zip(shift.to_array()) {
+                to.extend(from.iter().map(|position| position + shift));
+            }
+            let planes = displacement.planes_mut().into_iter();
+            for (to, from) in planes.zip(p.displacement.planes()) {
+                to.extend_from_slice(from);
+            }
+            inverse_mass.extend_from_slice(&p.inverse_mass);
+        }
+        for plane in predicted.planes_mut() {
+            plane.resize(layout.rest.len(), 0.0);
+        }
+    }
+
+    /// Writes positions and displacements back. Particles that did not move lose no bit to the change of origin.
+    fn write_back(&self, cloths: &mut [IslandCloth]) {
+        let mut origin = None;
+        for (member, &k) in self.layout.members.iter().enumerate() {
+            let range = self.layout.first[member]..self.layout.first[member + 1];
+            let cloth = &mut cloths[k];
+            let p = &mut *cloth.particles;
+            let shift = (p.origin - *origin.get_or_insert(p.origin)).to_array();
+            let moved = self.particles.position.planes().into_iter().zip(shift);
+            let planes = p.position.planes_mut().into_iter().zip(moved);
+            for ((position, (moved, shift)), predicted) in planes.zip(p.predicted.planes_mut()) {
+                let all = position
+                    .iter_mut()
+                    .zip(predicted)
+                    .zip(&moved[range.clone()]);
+                for ((position, predicted), moved) in all {
+                    *position += moved - (*position + shift);
+                    *predicted = *position;
+                }
+            }
+            let displaced = self.particles.displacement.planes().into_iter();
+            for (to, from) in p.displacement.planes_mut().into_iter().zip(displaced) {
+                to.copy_from_slice(&from[range.clone()]);
+            }
+        }
     }
 }
 
-/// Returns whether the bounding boxes of two cloths are closer than this, m.
-fn are_near(a: &ParticleArrays, b: &ParticleArrays, shift: Vec3, distance: f32) -> bool {
-    let (Some((a_min, a_max)), Some((b_min, b_max))) = (a.position.bounds(), b.position.bounds())
-    else {
-        return false;
-    };
-    let gap = (b_min + shift - a_max).max(a_min - b_max - shift);
-    gap.max_element() < distance
+/// Rules for the pairs of particles of several cloths.
+struct IslandRules<'a, 'c> {
+    layout: &'a Layout,
+    cloths: &'a mut [IslandCloth<'c>],
 }
 
-/// Concatenates two lists, with the second one shifted.
-fn join(both: &mut SoaVec3, a: &SoaVec3, b: &SoaVec3, shift: Vec3) {
-    let inputs = a.planes().into_iter().zip(b.planes());
-    let inputs = inputs.zip(shift.to_array());
-    for (to, ((a, b), shift)) in both.planes_mut().into_iter().zip(inputs) {
-        to.clear();
-        to.extend_from_slice(a);
-        to.extend(b.iter().map(|position| position + shift));
+impl PairRules for IslandRules<'_, '_> {
+    fn retain(&self, pairs: &mut Vec<[u32; 2]>) {
+        let Layout {
+            members,
+            member_of,
+            may_touch,
+            ..
+        } = self.layout;
+        let is_due = |member: u32| self.cloths[members[member as usize]].is_due;
+        let all_due = (0..members.len()).all(|member| is_due(member as u32));
+        if all_due && !may_touch.contains(&false) {
+            return;
+        }
+        pairs.retain(|pair| {
+            let [a, b] = pair.map(|i| member_of[i as usize]);
+            may_touch[a as usize * members.len() + b as usize] && is_due(a) && is_due(b)
+        });
     }
-}
 
-/// Writes the changes of one cloth, which begins at `from`, back to its particles. Untouched particles lose no bit
-/// to the change of origin.
-fn write_back(both: &ParticleArrays, from: usize, p: &mut ParticleArrays, shift: Vec3) {
-    for i in 0..p.len() {
-        let moved = both.position.get(from + i) - (p.position.get(i) + shift);
-        let displacement = both.displacement.get(from + i);
-        if moved != Vec3::ZERO || displacement != p.displacement.get(i) {
-            p.position.add(i, moved);
-            p.displacement.set(i, displacement);
-            let position = p.position.get(i);
-            p.predicted.set(i, position);
+    fn touch(&mut self, pair: [u32; 2]) -> Friction {
+        let [a, b] = pair.map(|i| self.layout.members[self.layout.member_of[i as usize] as usize]);
+        let [one, other] = [a, b].map(|k| self.cloths[k].settings.friction);
+        if a == b {
+            return one;
+        }
+        *self.cloths[a].touched = true;
+        *self.cloths[b].touched = true;
+        Friction {
+            static_coefficient: 0.5 * (one.static_coefficient + other.static_coefficient),
+            kinetic_coefficient: 0.5 * (one.kinetic_coefficient + other.kinetic_coefficient),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::LazyLock;
-
-    static NO_TRIANGLES: LazyLock<[Corners; 2]> = LazyLock::new(Default::default);
-
-    const SETTINGS: CrossCollisionSettings = CrossCollisionSettings {
-        distance: 0.1,
-        friction: Friction {
-            static_coefficient: 0.3,
-            kinetic_coefficient: 0.2,
-        },
-    };
-
-    /// A cloth of 5 × 5 particles, 0.1 m apart, at this height above an origin, that moves down by `fall` in a
-    /// substep.
-    fn flat_cloth(origin: Vec3, height: f32, fall: f32, w: f32) -> ParticleArrays {
-        let positions =
-            (0..25).map(|i| Vec3::new((i % 5) as f32 * 0.1, height, (i / 5) as f32 * 0.1));
-        let mut p = ParticleArrays::new(origin, positions.collect(), vec![w; 25]);
-        p.displacement.fill(Vec3::NEG_Y * fall);
-        p.position.add_all(Vec3::NEG_Y * fall);
-        p.predicted.copy_from(&p.position);
-        p
-    }
-
-    #[test]
-    fn colliding_cloths_keep_apart_and_conserve_momentum() {
-        for origin in [Vec3::ZERO, Vec3::new(3.0, -2.0, 7.0)] {
-            let mut below = flat_cloth(Vec3::ZERO, 0.0, 0.0, 1.0);
-            // The same world position, relative to another origin.
-            let mut above = flat_cloth(origin, 0.11, 0.05, 4.0);
-            above.position.add_all(-origin);
-            above.predicted.copy_from(&above.position);
-            let touched = CrossContacts::default().collide(
-                [&mut below, &mut above],
-                NO_TRIANGLES.each_ref(),
-                &SETTINGS,
-                0,
-            );
-            assert!(touched);
-            for i in 0..25 {
-                let apart = above.world_position(i) - below.world_position(i);
-                assert!((apart.y - 0.1).abs() < 2e-3, "{apart}");
-            }
-            let momentum: f32 = (0..25)
-                .map(|i| below.displacement.y[i] + 0.25 * above.displacement.y[i])
-                .sum();
-            assert!((momentum + 25.0 * 0.25 * 0.05).abs() < 1e-5, "{momentum}");
-            // The light cloth takes most of the correction.
-            assert!(below.displacement.y[12] > -0.02);
-        }
-    }
-
-    #[test]
-    fn distant_particles_and_particles_of_one_cloth_are_left_alone() {
-        let mut contacts = CrossContacts::default();
-        let mut a = flat_cloth(Vec3::ZERO, 0.0, 0.01, 1.0);
-        for height in [0.3, 5.0] {
-            let mut b = flat_cloth(Vec3::X, height, 0.0, 1.0);
-            b.position.add_all(Vec3::NEG_X);
-            b.predicted.copy_from(&b.position);
-            let before = (a.state_hash(), b.state_hash());
-            assert!(!contacts.collide([&mut a, &mut b], NO_TRIANGLES.each_ref(), &SETTINGS, 0));
-            assert_eq!((a.state_hash(), b.state_hash()), before);
-        }
-        // The spacing within a cloth is less than the distance from another cloth.
-        let mut empty = ParticleArrays::default();
-        assert!(!contacts.collide([&mut a, &mut empty], NO_TRIANGLES.each_ref(), &SETTINGS, 0));
-        let settings = CrossCollisionSettings {
-            distance: f32::NAN,
-            ..SETTINGS
-        };
-        let mut b = a.clone();
-        assert!(!contacts.collide([&mut a, &mut b], NO_TRIANGLES.each_ref(), &settings, 0));
-    }
-
-    #[test]
-    fn two_cloths_in_the_same_position_separate_slowly() {
-        let mut a = flat_cloth(Vec3::ZERO, 0.0, 0.0, 1.0);
-        let mut b = a.clone();
-        assert!(CrossContacts::default().collide(
-            [&mut a, &mut b],
-            NO_TRIANGLES.each_ref(),
-            &SETTINGS,
-            0
-        ));
-        for p in [&a, &b] {
-            assert!(p.is_finite());
-            let max_offset = p
-                .position
-                .y
-                .iter()
-                .fold(0.0, |max: f32, y| max.max(y.abs()));
-            assert!(max_offset > 0.0 && max_offset < 0.1, "{max_offset}");
-            assert!(p.displacement.iter().all(|d| d.length() < 1e-3));
-        }
-    }
-}
+mod tests;

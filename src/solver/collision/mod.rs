@@ -12,7 +12,7 @@
 //! | `mesh` | triangle surfaces: convex hulls, meshes, heightfields, skinned meshes |
 //! | `bodies` | two-way coupling with rigid bodies |
 //! | `self_collision` | contacts between the particles of one cloth, untangling |
-//! | `cloth_contacts` | contacts between two cloths |
+//! | `cloth_contacts` | contacts of cloths that touch each other |
 //! | `crossing` | keeps edges from passing through triangles |
 //! | `ray` | ray casts on a cloth |
 

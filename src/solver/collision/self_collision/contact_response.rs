@@ -7,12 +7,29 @@ use bevy::math::Vec3;
 /// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump.
 const RECOVERY: f32 = 0.1;
 
+/// Rules for the contacts of pairs of particles.
+pub(in crate::solver::collision) trait PairRules {
+    /// Removes pairs that do not touch, however near they are.
+    fn retain(&self, pairs: &mut Vec<[u32; 2]>);
+
+    /// Returns the friction of two particles, which touch.
+    fn touch(&mut self, pair: [u32; 2]) -> Friction;
+}
+
+/// Friction of particles of one fabric, which may all touch.
+impl PairRules for Friction {
+    fn retain(&self, _: &mut Vec<[u32; 2]>) {}
+
+    fn touch(&mut self, _: [u32; 2]) -> Friction {
+        *self
+    }
+}
+
 /// Parameters of the contact between particles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ContactResponse {
     /// Distance that particles keep from each other, m.
     pub(super) distance: f32,
-    pub(super) friction: Friction,
 }
 
 impl ContactResponse {
@@ -22,7 +39,12 @@ impl ContactResponse {
     /// Corrections are split in proportion to inverse mass, so momentum is conserved. As with colliders, the push-out
     /// changes positions only; the displacements lose the approaching component of the relative motion and the
     /// tangential part removed by friction. Returns whether any two particles touched.
-    pub(super) fn solve(&self, p: &mut ParticleArrays, pairs: &[[u32; 2]]) -> bool {
+    pub(super) fn solve(
+        &self,
+        p: &mut ParticleArrays,
+        pairs: &[[u32; 2]],
+        rules: &mut impl PairRules,
+    ) -> bool {
         let mut touched = false;
         let n = p.len();
         let ParticleArrays {
@@ -39,7 +61,8 @@ impl ContactResponse {
             }
             let relative = displacement.get(a) - displacement.get(b);
             let apart = position.get(a) - position.get(b);
-            let Some([out, into, lost]) = self.respond(apart, relative) else {
+            let Some([out, into, lost]) = self.respond(apart, relative, || rules.touch(*pair))
+            else {
                 continue;
             };
             let inverse_masses = [inverse_mass.at(a), inverse_mass.at(b)];
@@ -62,7 +85,12 @@ impl ContactResponse {
 
     /// Returns the push-out of the first particle from the second, and two parts to remove from their relative
     /// displacement: the approach and the friction. `None` if the particles do not touch.
-    fn respond(&self, apart: Vec3, relative: Vec3) -> Option<[Vec3; 3]> {
+    fn respond(
+        &self,
+        apart: Vec3,
+        relative: Vec3,
+        friction: impl FnOnce() -> Friction,
+    ) -> Option<[Vec3; 3]> {
         let before = apart - relative;
         // Closest approach on their straight paths, if it lies between the ends.
         let path_squared = relative.length_squared();
@@ -97,7 +125,7 @@ impl ContactResponse {
         let tangential = relative - normal * approach;
         let approach = approach.min(0.0);
         let depth = depth.min(RECOVERY * self.distance - approach);
-        let lost = self.friction.removed(tangential, depth);
+        let lost = friction().removed(tangential, depth);
         Some([normal * depth, normal * approach, lost])
     }
 }

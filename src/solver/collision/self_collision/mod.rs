@@ -1,4 +1,5 @@
-//! Self-collision of a cloth: its particles keep a distance from each other.
+//! Self-collision of a cloth: its particles keep a distance from each other. Cloths that touch each other are solved as
+//! one ([`cloth_contacts`](super::cloth_contacts)).
 //!
 //! | file | contents |
 //! |---|---|
@@ -35,6 +36,7 @@ use crate::solver::{
 };
 use bevy::math::{DVec3, Mat3, Vec3};
 use contact_response::ContactResponse;
+pub(super) use contact_response::PairRules;
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use sorted_pairs::{SortedPairs, merge};
 use spatial_hash::SpatialHash;
@@ -89,6 +91,30 @@ pub struct SelfCollisionSettings<'a> {
     pub to_world: Mat3,
     /// Triangles of the cloth. Edges that have passed through them are brought back.
     pub triangles: &'a Corners,
+}
+
+impl SelfCollisionSettings<'_> {
+    /// Updates displacements, and slows particles that are too fast for contacts to be found. Returns whether the cloth can
+    /// touch anything.
+    pub(super) fn begin_contacts(&self, p: &mut ParticleArrays) -> bool {
+        update_displacements(p);
+        if !self.is_valid() || self.rest.len() != p.len() || p.is_empty() {
+            return false;
+        }
+        let max_displacement = MAX_DISPLACEMENT * self.distance;
+        // Upper bound on the difference between any two displacements.
+        let [min, max] = bounds(p.displacement.planes()).map(Vec3::from);
+        let motion_spread = (max - min).length();
+        if motion_spread > 2.0 * max_displacement {
+            slow_down(p, max_displacement);
+        }
+        !motion_spread.is_nan()
+    }
+
+    /// Returns whether there is a distance to keep.
+    pub(super) fn is_valid(&self) -> bool {
+        self.distance.is_finite() && self.distance > 0.0
+    }
 }
 
 /// Returns the distance that particles of a cloth of this thickness keep from each other, m: the thickness, but at
@@ -205,28 +231,23 @@ impl SelfContactPairs {
         settings: &SelfCollisionSettings,
         substep: u32,
     ) -> bool {
-        update_displacements(p);
-        let is_valid = settings.distance.is_finite() && settings.distance > 0.0;
-        if !is_valid || settings.rest.len() != p.len() || p.len() < 2 {
-            return false;
-        }
-        let max_displacement = MAX_DISPLACEMENT * settings.distance;
-        // Upper bound on the difference between any two displacements.
-        let [min, max] = bounds(p.displacement.planes()).map(Vec3::from);
-        let motion_spread = (max - min).length();
-        if motion_spread > 2.0 * max_displacement {
-            slow_down(p, max_displacement);
-        }
-        if motion_spread.is_nan() {
-            return false;
-        }
+        let mut friction = settings.friction;
+        settings.begin_contacts(p) && self.solve(p, settings, &mut friction, substep)
+    }
+
+    /// Finds the contacts of particles with these settings, except for their friction, and solves them. Displacements must
+    /// be up to date. Returns whether any two particles touched.
+    pub(super) fn solve(
+        &mut self,
+        p: &mut ParticleArrays,
+        settings: &SelfCollisionSettings,
+        rules: &mut impl PairRules,
+        substep: u32,
+    ) -> bool {
         if p.is_tangled {
             self.untangle.prepare(p.len(), settings.triangles);
         }
         self.update_pairs(p, settings, substep);
-        if self.is_empty() {
-            return false;
-        }
         let Self {
             pairs,
             stale_pairs,
@@ -241,18 +262,18 @@ impl SelfContactPairs {
             merge(near, stale_pairs.find_near(&p.position, reach), scratch);
             near = scratch;
         }
+        rules.retain(near);
         let response = ContactResponse {
             distance: settings.distance,
-            friction: settings.friction,
         };
         if p.is_tangled {
             untangle.find(p, settings.triangles, near, settings.distance);
         }
         if !(p.is_tangled && untangle.has_intersections()) {
-            return response.solve(p, near);
+            return response.solve(p, near, rules);
         }
         untangle.keep_contacts(near, kept_pairs);
-        response.solve(p, kept_pairs);
+        response.solve(p, kept_pairs, rules);
         untangle.resolve(p, settings.distance);
         true
     }

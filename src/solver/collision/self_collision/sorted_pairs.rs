@@ -48,7 +48,7 @@ impl SortedPairs {
     }
 
     /// Returns the pairs now closer than `reach`, m, in the same order.
-    pub(super) fn find_near(&mut self, at: &SoaVec3, reach: f32) -> &[[u32; 2]] {
+    pub(super) fn find_near(&mut self, at: &SoaVec3, reach: f32) -> &mut Vec<[u32; 2]> {
         let [x, y, z] = at.planes();
         let position = |i: u32| {
             let i = i as usize;
@@ -66,7 +66,7 @@ impl SortedPairs {
             }
             self.near.extend_from_slice(&scratch[..count]);
         }
-        &self.near
+        &mut self.near
     }
 }
 
@@ -101,8 +101,8 @@ mod tests {
             found.push(expected[rotation]);
             sorted.set(5, &found);
             assert_eq!(sorted.as_slice(), expected);
-            assert_eq!(sorted.find_near(&positions, 0.1), [[0, 3], [3, 4]]);
-            assert_eq!(sorted.find_near(&positions, 2.0), expected);
+            assert_eq!(*sorted.find_near(&positions, 0.1), [[0, 3], [3, 4]]);
+            assert_eq!(*sorted.find_near(&positions, 2.0), expected);
         }
         // More than one block.
         let found: Vec<_> = (0..3000).map(|i| [(i * 7919) % 3000, 3000]).collect();

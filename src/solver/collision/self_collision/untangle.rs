@@ -109,6 +109,7 @@ impl Untangle {
     /// Collects the triangles at each particle.
     fn index_triangles(&mut self, n: usize, triangles: &Corners) {
         self.counts = [n, triangles.len()];
+        self.intersections.clear();
         let in_range = |corners: &[u32; 3]| corners.iter().all(|&corner| (corner as usize) < n);
         self.fans.fill(n, || {
             let triangles = triangles.iter().filter(in_range);
