@@ -138,8 +138,8 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
         (64, Off, 264.0),
         (128, Off, 237.0),
         (256, Off, 212.0),
-        (64, On, 880.0),
-        (256, On, 830.0),
+        (64, On, 930.0),
+        (256, On, 890.0),
     ] {
         let bytes = |cloths: usize| {
             let before = live();

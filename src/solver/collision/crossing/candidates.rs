@@ -13,6 +13,9 @@ use bevy::math::Vec3A;
 /// keep. It turns triangles so little that they still face the same directions.
 const MARGIN: f32 = 0.03;
 
+/// Fraction of patches that are searched alone; if more have left their ways, all are.
+const MAX_STALE: f32 = 0.3;
+
 /// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more are near each
 /// other is pressed into a point; beyond it, crossings are possible.
 const MAX_PATCH_PAIRS: usize = 64;
@@ -23,7 +26,7 @@ const MAX_TRIANGLE_PAIRS: usize = 512;
 pub(super) struct Candidates {
     /// As indices of lanes, sorted.
     pairs: Vec<[u32; 2]>,
-    /// Begin and end of the ways for which `pairs` were found, without the mean motion, relative to the centre. They hold as
+    /// Begin and end of the ways for which `pairs` were found, without the common motion, relative to the frame that moves with it. They hold as
     /// long as both are no farther away than the margin.
     searched: [Vec<Vec3A>; 2],
     /// Distance that particles kept in that search, m.
@@ -58,12 +61,12 @@ impl Candidates {
     }
 
     /// Searches for pairs again in patches that have left their ways of the last search. `ways` are those of all particles
-    /// without their mean motion, and `centre` their centre when they begin. Returns whether any patch has.
+    /// without their common motion, and `frame` what they have moved by that before. Returns whether any patch has.
     pub(super) fn update(
         &mut self,
         patches: &Patches,
         ways: Motion,
-        centre: Vec3A,
+        frame: Vec3A,
         distance: f32,
     ) -> bool {
         let (margin, gap) = (MARGIN * distance, GAP * distance);
@@ -71,7 +74,7 @@ impl Candidates {
             self.distance = distance;
             self.searched[0].clear();
         }
-        if !self.find_stale(patches, ways, centre, margin) {
+        if !self.find_stale(patches, ways, frame, margin) {
             return false;
         }
         let [start, end] = &self.searched;
@@ -102,25 +105,31 @@ impl Candidates {
     }
 
     /// Finds the patches with particles of which the way is not that of the last search. Returns whether there are any.
-    fn find_stale(&mut self, patches: &Patches, ways: Motion, centre: Vec3A, margin: f32) -> bool {
+    fn find_stale(&mut self, patches: &Patches, ways: Motion, frame: Vec3A, margin: f32) -> bool {
         let count = ways.start.len();
         let [start, end] = &mut self.searched;
         let is_first = start.len() != count;
         for list in [&mut *start, &mut *end] {
             list.resize(count, Vec3A::ZERO);
         }
+        let moved = |way: &Vec3A| *way - frame;
         self.has_moved.clear();
-        let known = start.iter_mut().zip(end);
-        let ways = ways.start.iter().zip(ways.end);
-        self.has_moved.extend(ways.zip(known).map(|(way, known)| {
-            let [start, end] = [way.0 - centre, way.1 - centre];
-            let apart = (start - *known.0).abs().max((end - *known.1).abs());
-            let has_moved = is_first || apart.max_element() > margin;
-            if has_moved {
-                (*known.0, *known.1) = (start, end);
-            }
-            has_moved
-        }));
+        let known = start.iter_mut().zip(&mut *end);
+        self.has_moved.extend(
+            ways.start
+                .iter()
+                .zip(ways.end)
+                .zip(known)
+                .map(|(way, known)| {
+                    let way = [moved(way.0), moved(way.1)];
+                    let apart = (way[0] - *known.0).abs().max((way[1] - *known.1).abs());
+                    let has_moved = is_first || apart.max_element() > margin;
+                    if has_moved {
+                        [*known.0, *known.1] = way;
+                    }
+                    has_moved
+                }),
+        );
         if !self.has_moved.contains(&true) {
             return false;
         }
@@ -128,6 +137,15 @@ impl Candidates {
         let patches = patches.triangles.iter();
         self.is_stale.clear();
         (self.is_stale).extend(patches.map(|patch| patch.as_flattened().iter().any(has_moved)));
+        // All of them together take less time than a few more in each step.
+        let stale = self.is_stale.iter().filter(|&&is_stale| is_stale).count();
+        if stale as f32 > MAX_STALE * self.is_stale.len() as f32 {
+            self.is_stale.fill(true);
+            for (known, ways) in [(start, ways.start), (end, ways.end)] {
+                known.clear();
+                known.extend(ways.iter().map(moved));
+            }
+        }
         true
     }
 

@@ -36,7 +36,7 @@ const LEAST_GAP: f64 = 1e-3;
 pub(super) enum Response {
     /// They collide, and move together if that is not enough.
     Collide,
-    /// They keep only a part of the motion relative to the mean, or none, and so never leave their ways.
+    /// They keep only a part of the motion relative to the common one, or none, and so never leave their ways.
     Stop,
 }
 
@@ -46,9 +46,9 @@ pub(super) struct MovingMesh<'a> {
     /// Positions of all particles when the motion begins, and as far as they may go, m.
     pub(super) start: &'a [Vec3A],
     pub(super) end: &'a mut [Vec3A],
-    /// `end` without the mean motion.
+    /// `end` without the common motion.
     pub(super) relative_end: &'a mut [Vec3A],
-    pub(super) mean: Vec3A,
+    pub(super) common: Vec3A,
     /// Displacement of each particle in a step at the velocity that it ends with, m.
     pub(super) velocity: &'a mut [Vec3A],
     /// Inverse masses, 1/kg; 0 for particles that go their whole way in any case.
@@ -299,12 +299,12 @@ impl Limits {
             (Response::Collide, false) => self.zones.join(particles),
             (Response::Stop, _) => {
                 let fraction = if is_free { fraction } else { 0.0 };
-                let mean = SharedMotion {
-                    motion: mesh.mean,
-                    velocity: mesh.mean,
+                let common = SharedMotion {
+                    motion: mesh.common,
+                    velocity: mesh.common,
                 };
                 for i in particles {
-                    self.share(mesh, i as usize, mean, fraction as f32);
+                    self.share(mesh, i as usize, common, fraction as f32);
                 }
             }
         }
@@ -320,7 +320,7 @@ impl Limits {
         let end = mesh.start[i] + (shared.motion + relative);
         if end != mesh.end[i] {
             mesh.end[i] = end;
-            mesh.relative_end[i] = end - mesh.mean;
+            mesh.relative_end[i] = end - mesh.common;
             mesh.velocity[i] = shared.velocity + (mesh.velocity[i] - shared.velocity) * fraction;
             self.is_changed[i] = true;
             self.is_moved[i] = true;

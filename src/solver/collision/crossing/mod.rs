@@ -38,17 +38,20 @@ use self::{
     patches::{Motion, Patches},
 };
 use crate::solver::{particles::ParticleArrays, triangles::corners::Corners};
-use bevy::math::{DVec3, Vec3, Vec3A};
+use bevy::math::{Vec3, Vec3A};
 pub(crate) use motion_start::MotionStart;
 
 /// Inverse mass of a particle that touches a collider, relative to the real one.
 const MOBILITY_AT_COLLIDERS: f32 = 1e-3;
 
-/// Searches for pairs in a step after which features that would cross no longer collide, but stop relative to the mean
+/// Searches for pairs in a step after which features that would cross no longer collide, but stop relative to the common
 /// motion; and those after which all cloth of the filter moves as one body, which crosses nothing. Changed ways may lead to
 /// other pairs.
 const COLLIDING_SEARCHES: u32 = 3;
 const MAX_SEARCHES: u32 = 12;
+
+/// Largest number of particles of which the median motion is found.
+const MAX_SAMPLE: usize = 256;
 
 /// Filter of the motion of one cloth, or of several that touch each other, in a step; and scratch buffers.
 ///
@@ -65,15 +68,16 @@ pub(crate) struct CrossingFilter {
     /// part, m.
     start: Vec<Vec3A>,
     end: Vec<Vec3A>,
-    /// `end` without the mean motion.
+    /// `end` without the common motion.
     relative_end: Vec<Vec3A>,
     /// Displacement of each particle in a step at its velocity, m.
     velocity: Vec<Vec3A>,
     /// Inverse masses, 1/kg; 0 for particles that go their whole way in any case.
     inverse_mass: Vec<f32>,
-    mean: Vec3A,
-    /// Centre of all particles when the step began, m.
-    centre: Vec3A,
+    /// Motion of most particles in the step, m.
+    common: Vec3A,
+    /// Sum of the common motions of all steps before, m.
+    frame: Vec3A,
     candidates: Candidates,
     limits: Limits,
 }
@@ -121,7 +125,11 @@ impl CrossingFilter {
                 origin: p.origin,
             });
         }
-        self.parts[self.added].origin = p.origin;
+        let part = &mut self.parts[self.added];
+        if self.added == 0 {
+            self.frame -= Vec3A::from(p.origin - part.origin);
+        }
+        part.origin = p.origin;
         self.added += 1;
         let shift = Vec3A::from(p.origin - self.parts[0].origin);
         let end = p.position.iter().map(|at| Vec3A::from(at) + shift);
@@ -165,17 +173,18 @@ impl CrossingFilter {
                 triangles.map(move |corners| corners.map(|i| i + first))
             });
             self.patches = Patches::new(self.end.len(), shifted.collect());
+            self.frame = Vec3A::ZERO;
             self.candidates.begin(self.patches.len());
             self.limits.reserve(self.end.len());
         }
-        self.mean = self.mean_motion();
-        self.centre = mean(self.start.iter().map(|at| at.as_dvec3())).unwrap_or_default();
+        self.common = self.common_motion();
         self.relative_end.clear();
-        let relative = self.end.iter().map(|end| end - self.mean);
+        let relative = self.end.iter().map(|end| end - self.common);
         self.relative_end.extend(relative);
         let distance = distance.min(self.diagonal());
         self.limits.begin(self.end.len());
         self.limit(distance);
+        self.frame += self.common;
     }
 
     /// Searches for pairs of triangles and changes the ways of their particles, until none of them cross.
@@ -187,7 +196,7 @@ impl CrossingFilter {
                 start: &self.start,
                 end: &self.relative_end,
             };
-            let has_new = (self.candidates).update(&self.patches, ways, self.centre, distance);
+            let has_new = (self.candidates).update(&self.patches, ways, self.frame, distance);
             let pairs = self.candidates.pairs();
             let is_first = search == 1;
             if pairs.is_empty() || !(is_first || has_new) && is_free {
@@ -198,7 +207,7 @@ impl CrossingFilter {
                 start: &self.start,
                 end: &mut self.end,
                 relative_end: &mut self.relative_end,
-                mean: self.mean,
+                common: self.common,
                 velocity: &mut self.velocity,
                 inverse_mass: &self.inverse_mass,
                 distance,
@@ -214,12 +223,12 @@ impl CrossingFilter {
         self.move_as_one();
     }
 
-    /// Leaves all free particles the mean motion alone.
+    /// Leaves all free particles the common motion alone.
     fn move_as_one(&mut self) {
         for i in 0..self.end.len() {
             if self.inverse_mass[i] > 0.0 {
-                self.end[i] = self.start[i] + self.mean;
-                self.velocity[i] = self.mean;
+                self.end[i] = self.start[i] + self.common;
+                self.velocity[i] = self.common;
                 self.limits.mark_moved(i);
             }
         }
@@ -246,15 +255,33 @@ impl CrossingFilter {
         }
     }
 
-    /// Returns the mean motion of the particles that are never stopped, m, or of all if there are none. As one body that moves
-    /// with them, cloth crosses nothing.
-    fn mean_motion(&self) -> Vec3A {
-        let motions = self.start.iter().zip(&self.end);
-        let motions = motions.map(|(start, end)| (end - start).as_dvec3());
+    /// Returns the mean motion of the particles that are never stopped, m, or the median of all if there are none. As one body
+    /// that moves with them, cloth crosses nothing.
+    fn common_motion(&self) -> Vec3A {
+        let ways = self.start.iter().zip(&self.end);
+        let motions = ways.map(|(start, end)| end - start);
+        let is_pinned = |(motion, &inverse_mass)| (inverse_mass == 0.0).then_some(motion);
         let pinned = motions.clone().zip(&self.inverse_mass);
-        let pinned = pinned.filter(|&(_, &inverse_mass)| inverse_mass == 0.0);
-        let pinned = pinned.map(|(motion, _)| motion);
-        mean(pinned).or_else(|| mean(motions)).unwrap_or_default()
+        let (count, sum) = (pinned.filter_map(is_pinned))
+            .fold((0.0, Vec3A::ZERO), |(count, sum), motion: Vec3A| {
+                (count + 1.0, sum + motion)
+            });
+        if count > 0.0 {
+            return sum / count;
+        }
+        let sample = motions.step_by(self.start.len().div_ceil(MAX_SAMPLE).max(1));
+        let median = |axis: usize| {
+            let mut components = [0.0; MAX_SAMPLE];
+            let mut count = 0;
+            for (component, motion) in components.iter_mut().zip(sample.clone()) {
+                *component = motion[axis];
+                count += 1;
+            }
+            let components = &mut components[..count];
+            components.sort_unstable_by(f32::total_cmp);
+            components.get(count / 2).copied().unwrap_or_default()
+        };
+        Vec3A::from([0, 1, 2].map(median))
     }
 
     /// Returns the diagonal of the box around all particles when the step began, m.
@@ -264,13 +291,6 @@ impl CrossingFilter {
         let (low, high) = at.fold(from, |(low, high), &at| (low.min(at), high.max(at)));
         (high - low).length()
     }
-}
-
-/// Returns the mean of some vectors.
-fn mean(vectors: impl Iterator<Item = DVec3>) -> Option<Vec3A> {
-    let sum = |(count, sum): (u32, DVec3), vector| (count + 1, sum + vector);
-    let (count, sum) = vectors.fold((0, DVec3::ZERO), sum);
-    (count > 0).then(|| (sum / f64::from(count)).as_vec3a())
 }
 
 #[cfg(test)]

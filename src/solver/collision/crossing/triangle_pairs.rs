@@ -10,11 +10,17 @@ use super::patches::{MIN_COSINE, Motion, Patches, normals};
 use crate::solver::simd::{Kernel, LANES, dispatch, select};
 use bevy::math::{DVec3, Vec3A};
 
-/// Swept bounding boxes of the triangles of a patch, m.
+/// Triangles of a patch.
 #[derive(Clone, Copy, Debug)]
-struct PatchBoxes {
+struct NearPatch {
+    /// Swept bounding boxes of the triangles, m.
     low: Lanes,
     high: Lanes,
+    /// Corners of the triangles, when the motion begins and ends, m.
+    at: [[Lanes; 3]; 2],
+    /// Sum of all corners when the motion begins, m, and of all normals.
+    sum: Vec3A,
+    normal: Vec3A,
 }
 
 /// Vectors of all triangles of a patch.
@@ -23,9 +29,9 @@ type Lanes = [[f32; LANES]; 3];
 /// Triangles of the patches that are near others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NearPatches {
-    /// Index into `boxes` for each patch; [`NONE`] if they have not been computed.
+    /// Index into `near` for each patch; [`NONE`] if it is not there.
     index: Vec<u32>,
-    boxes: Vec<PatchBoxes>,
+    near: Vec<NearPatch>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -34,7 +40,7 @@ impl NearPatches {
     /// Reserves memory for this number of patches.
     pub(super) fn reserve(&mut self, patches: usize) {
         self.index.reserve(patches);
-        self.boxes.reserve(patches);
+        self.near.reserve(patches);
     }
 
     /// Collects the pairs of triangles of these pairs of patches that may come within `gap` of each other, m, as indices of
@@ -50,7 +56,7 @@ impl NearPatches {
     ) {
         self.index.clear();
         self.index.resize(patches.len(), NONE);
-        self.boxes.clear();
+        self.near.clear();
         dispatch(FindTrianglePairs {
             near: self,
             patches,
@@ -80,7 +86,7 @@ struct FindTrianglePairs<'a> {
 impl Kernel for FindTrianglePairs<'_> {
     #[inline(always)]
     fn run(self) {
-        let NearPatches { index, boxes } = self.near;
+        let NearPatches { index, near } = self.near;
         let mut batch = PairBatch::EMPTY;
         for &[a, b] in self.patch_pairs {
             let triangles = &self.patches.triangles[a as usize];
@@ -88,17 +94,20 @@ impl Kernel for FindTrianglePairs<'_> {
             for (patch, triangles) in [(a, triangles), (b, others)] {
                 let index = &mut index[patch as usize];
                 if *index == NONE {
-                    *index = boxes.len() as u32;
-                    boxes.push(PatchBoxes::load(triangles, self.motion, self.margin));
+                    *index = near.len() as u32;
+                    near.push(NearPatch::load(triangles, self.motion, self.margin));
                 }
             }
-            let one_box = &boxes[index[a as usize] as usize];
-            let other_box = &boxes[index[b as usize] as usize];
+            let one = &near[index[a as usize] as usize];
+            let other = &near[index[b as usize] as usize];
+            if a != b && one.is_apart(other, self.gap) {
+                continue;
+            }
             for lane in 0..LANES {
                 if lane > 0 && triangles[lane] == triangles[lane - 1] {
                     break;
                 }
-                let mut found = one_box.overlaps(lane, other_box);
+                let mut found = one.overlaps(lane, other);
                 if a == b {
                     // Each pair once.
                     found &= !0 << 8 << (8 * lane);
@@ -133,21 +142,84 @@ impl Kernel for FindTrianglePairs<'_> {
     }
 }
 
-impl PatchBoxes {
+impl NearPatch {
     #[inline(always)]
     fn load(triangles: &[[u32; 3]; LANES], motion: Motion, margin: f32) -> Self {
-        let mut boxes = Self {
+        let mut patch = Self {
             low: [[0.0; LANES]; 3],
             high: [[0.0; LANES]; 3],
+            at: [[[[0.0; LANES]; 3]; 3]; 2],
+            sum: Vec3A::ZERO,
+            normal: Vec3A::ZERO,
         };
         for lane in 0..LANES {
-            let [low, high] = bounds(motion.of(triangles[lane]));
+            let moving = motion.of(triangles[lane]);
+            let [low, high] = bounds(moving);
             for axis in 0..3 {
-                boxes.low[axis][lane] = low[axis] - margin;
-                boxes.high[axis][lane] = high[axis] + margin;
+                patch.low[axis][lane] = low[axis] - margin;
+                patch.high[axis][lane] = high[axis] + margin;
+            }
+            for (end, corners) in moving.iter().enumerate() {
+                for (k, corner) in corners.iter().enumerate() {
+                    for axis in 0..3 {
+                        patch.at[end][k][axis][lane] = corner[axis];
+                    }
+                }
+            }
+            let [a, b, c] = moving[0];
+            patch.sum += a + b + c;
+            patch.normal += (b - a).cross(c - a);
+        }
+        patch
+    }
+
+    /// Returns whether a plane along either patch keeps the two at least `gap` apart, m, during the whole motion.
+    #[inline(always)]
+    fn is_apart(&self, other: &Self, gap: f32) -> bool {
+        let across = other.sum - self.sum;
+        for normal in [self.normal, other.normal] {
+            let normal = if normal.dot(across) < 0.0 {
+                -normal
+            } else {
+                normal
+            };
+            let least = gap * normal.length();
+            let mut is_apart = true;
+            for end in 0..2 {
+                let [_, from] = self.extent(normal, end);
+                let [to, _] = other.extent(normal, end);
+                is_apart &= to - from > least;
+            }
+            if is_apart {
+                return true;
             }
         }
-        boxes
+        false
+    }
+
+    /// Returns the least and the greatest component of all corners along an axis, when the motion begins or ends, times the
+    /// length of the axis.
+    #[inline(always)]
+    fn extent(&self, along: Vec3A, end: usize) -> [f32; 2] {
+        let (ax, ay, az) = (along.x, along.y, along.z);
+        let mut low = [f32::INFINITY; LANES];
+        let mut high = [f32::NEG_INFINITY; LANES];
+        for [x, y, z] in &self.at[end] {
+            for l in 0..LANES {
+                let component = ax * x[l] + ay * y[l] + az * z[l];
+                low[l] = min(low[l], component);
+                high[l] = max(high[l], component);
+            }
+        }
+        let mut half = LANES / 2;
+        while half > 0 {
+            for l in 0..half {
+                low[l] = min(low[l], low[l + half]);
+                high[l] = max(high[l], high[l + half]);
+            }
+            half /= 2;
+        }
+        [low[0], high[0]]
     }
 
     /// Tests the box of a lane against all boxes of a patch: the lowest bit of a byte for each that overlaps.
