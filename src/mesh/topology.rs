@@ -11,7 +11,10 @@ use super::{
     read::TriangleMesh,
     weld::weld,
 };
-use crate::solver::{BendStencil, ConstraintKind, Corners, GridLayout, sort_by_particle};
+use crate::solver::{
+    BendStencil, ConstraintKind, Corners, GridLayout, math::components::connected_components,
+    sort_by_particle,
+};
 use bevy::{math::Vec3, platform::collections::HashSet};
 
 /// Particles, triangles and constraints of a cloth in mesh space, before it is placed in the world.
@@ -176,7 +179,8 @@ struct MeshConstraints {
 fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> MeshConstraints {
     let sides = sides(triangles, positions.len());
     let edges = edges(&sides);
-    let is_diagonal: Vec<bool> = edges.iter().map(|e| is_quad(e, positions)).collect();
+    let mut is_diagonal: Vec<bool> = edges.iter().map(|e| is_quad(e, positions)).collect();
+    keep_patches(&edges, triangles.len(), &mut is_diagonal);
 
     let mut in_quad = vec![false; triangles.len()];
     let mut constraints = Vec::with_capacity(edges.len() * 2);
@@ -225,6 +229,39 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> MeshConstraints {
         pairs: constraints,
         bends,
         quads,
+    }
+}
+
+/// Quads of a patch that make it count, unless it is much of a mesh.
+const MIN_PATCH: usize = 32;
+
+/// Fraction of the triangles of a mesh that is much of it.
+const MUCH: usize = 8;
+
+/// Leaves quads only in patches of many: a few quads among triangles are no fabric with warp and weft, but two triangles
+/// that happen to form a rectangle. `is_diagonal` tells of each edge whether it is the diagonal of a quad.
+fn keep_patches(edges: &[MeshEdge], triangles: usize, is_diagonal: &mut [bool]) {
+    let mut in_quad = vec![false; triangles];
+    for (edge, _) in edges.iter().zip(&*is_diagonal).filter(|(_, d)| **d) {
+        for (_, side) in edge.sides {
+            in_quad[side.triangle as usize] = true;
+        }
+    }
+    // Quads with a common side are in one patch.
+    let joins = edges.iter().flat_map(|edge| {
+        let triangles = edge.sides.iter().map(|(_, side)| side.triangle as usize);
+        let mut quads = triangles.filter(|&triangle| in_quad[triangle]);
+        let first = quads.next();
+        quads.filter_map(move |quad| Some([first?, quad]))
+    });
+    let patch = connected_components(triangles, joins);
+    let mut sizes = vec![0; triangles];
+    for (&patch, _) in patch.iter().zip(&in_quad).filter(|(_, in_quad)| **in_quad) {
+        sizes[patch] += 1;
+    }
+    for (edge, is_diagonal) in edges.iter().zip(is_diagonal) {
+        let size = sizes[patch[edge.sides[0].1.triangle as usize]];
+        *is_diagonal &= size >= 2 * MIN_PATCH || MUCH * size >= triangles;
     }
 }
 

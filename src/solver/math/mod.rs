@@ -5,6 +5,7 @@
 //! | `mod` | e^(−x) without the platform's `exp`; smoothstep |
 //! | `pose` | rigid poses |
 //! | `closest_point` | closest point on a triangle |
+//! | `components` | connected components of a graph |
 //! | `sort` | sorting of per-particle lists |
 //! | `particle_lists` | one list per particle |
 //! | `noise` | pseudo-random numbers |
@@ -13,6 +14,7 @@
 #[cfg(feature = "serialize")]
 pub(crate) mod bits;
 pub(crate) mod closest_point;
+pub(crate) mod components;
 pub(in crate::solver) mod noise;
 pub(in crate::solver) mod particle_lists;
 pub(crate) mod pose;
