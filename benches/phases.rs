@@ -16,9 +16,9 @@ use bevy_drape::{
     cloth::{Cloth, Fabric},
     mesh::{Assembly, ClothGrid, MeshBinding, RenderFrame, Topology, TriangleMesh},
     solver::{
-        self, Air, Bodies, ClothState, Collider, Contacts, Friction, IntegrateSettings,
-        MotionConstraints, Pose, Shape, SimdLevel, StepInput, StepSettings, Surface, Tethers,
-        WindField, Workers,
+        self, Air, AirSurface, Bodies, ClothState, Collider, Contacts, Friction, IntegrateSettings,
+        MotionConstraints, Pose, Shape, SimdLevel, StepAir, StepInput, StepSettings, Surface,
+        Tethers, WindField, Workers,
     },
 };
 use divan::{Bencher, counter::ItemsCount};
@@ -129,16 +129,12 @@ fn air(bencher: Bencher, case: Case) {
             triangles,
             ..
         } = sheet;
-        let (workers, field) = (&mut Workers::serial(), WindField::default());
-        solver::apply_air(
-            workers,
-            &field,
-            particles,
+        let surface = AirSurface {
             triangles,
-            None,
-            &air,
-            1.0 / 60.0,
-        );
+            segments: None,
+        };
+        let (workers, field) = (&mut Workers::serial(), WindField::default());
+        StepAir::default().begin_step(workers, &field, particles, surface, &air, 1.0 / 60.0);
     });
 }
 

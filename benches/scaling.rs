@@ -53,7 +53,7 @@ fn fastest(cloths: u32, by_phases: bool) -> [f64; 2] {
         threads: 2,
         by_phases,
         asleep: false,
-        substeps: ClothSubsteps::default().0,
+        substeps: ClothSubsteps::default().count(1.0 / 60.0),
     };
     let running = RefCell::new(crowd.build());
     let step_by = |threads| {

@@ -199,7 +199,9 @@ fn main() -> ExitCode {
             by_phases: arguments.by_phases,
             asleep: arguments.asleep,
             self_collision: arguments.collision(),
-            substeps: arguments.substeps.unwrap_or(ClothSubsteps::default().0),
+            substeps: arguments
+                .substeps
+                .unwrap_or_else(|| ClothSubsteps::default().count(1.0 / 60.0)),
         };
         print(&crowd.measure(arguments.steps), arguments.json);
         return ExitCode::SUCCESS;

@@ -7,7 +7,7 @@ fn main() {
     App::new()
         .add_plugins((DefaultPlugins, ClothPlugin::default()))
         // Ropes have long chains: they need more substeps than a sheet.
-        .insert_resource(ClothSubsteps(16))
+        .insert_resource(ClothSubsteps::Every(1.0 / 960.0))
         .add_systems(Startup, set_up)
         .add_systems(FixedUpdate, swing.before(ClothSystems::Prepare))
         .run();

@@ -196,7 +196,7 @@ fn the_stretch_solver_can_be_chosen() {
     let mut panel = panel();
     // With one pass per step and no tethers, the stretch depends on the solver alone.
     let world = panel.state_mut().world_mut();
-    world.insert_resource(ClothSubsteps(1));
+    world.insert_resource(ClothSubsteps::PerStep(1));
     for mut cloth in world.query::<&mut Cloth>().iter_mut(world) {
         cloth.tether_scale = None;
     }

@@ -101,7 +101,7 @@ pub(crate) fn headless(threads: u32) -> App {
 impl Crowd {
     pub(crate) fn build(&self) -> RunningCrowd {
         let mut app = headless(self.threads);
-        app.insert_resource(ClothSubsteps(self.substeps))
+        app.insert_resource(ClothSubsteps::PerStep(self.substeps))
             .insert_resource(StepTimer {
                 start: Instant::now(),
                 duration: Duration::ZERO,

@@ -80,7 +80,7 @@ impl Scene {
             pins: SheetPins::Corners,
             falls: false,
             floor: false,
-            substeps: ClothSubsteps::default().0,
+            substeps: ClothSubsteps::default().count(1.0 / 60.0),
             iterations: Cloth::default().iterations,
             dt: 1.0 / 60.0,
             gravity: ClothGravity::default().0,

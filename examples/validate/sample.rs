@@ -1,12 +1,12 @@
 //! Cloths, chains and single particles for experiments without an app.
 
 use bevy::math::{Mat3, Vec3};
-use bevy_drape::cloth::Cloth;
+use bevy_drape::cloth::{Cloth, ClothSubsteps};
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
     Air, Bodies, ClothState, Collider, ConstraintGraph, ConstraintKind, Contacts, MeshCollider,
-    MotionConstraints, ParticleArrays, PinTarget, SelfCollisionSettings, SoaVec3, StepInput,
-    StepSettings, Tethers, Triangles, Workers,
+    MotionConstraints, ParticleArrays, PinTarget, RestShape, SelfCollisionSettings, SoaVec3,
+    StepInput, StepSettings, Tethers, Triangles, Workers,
 };
 
 /// Returns the settings of the plugin for a cloth, in still air and without tethers.
@@ -99,11 +99,22 @@ impl Sample {
         self.pins.push(PinTarget { particle, position });
     }
 
+    /// Adds tethers from the pins to all particles, with the current shape as rest shape.
+    pub(crate) fn add_tethers(&mut self) {
+        let pinned: Vec<u32> = self.pins.iter().map(|pin| pin.particle).collect();
+        let shape = RestShape {
+            positions: &self.particles.position,
+            triangles: &self.triangles.indices.to_vec(),
+            constraints: &self.constraints,
+        };
+        self.tethers = Tethers::new(&shape, &pinned);
+    }
+
     pub(crate) fn step(&mut self) {
         self.step_with_self_collision(None);
     }
 
-    /// Takes a step, optionally with self-collision.
+    /// Takes a step, optionally with self-collision, and like the plugin with more substeps in strong wind.
     pub(crate) fn step_with_self_collision(
         &mut self,
         self_collision: Option<SelfCollisionSettings>,
@@ -127,6 +138,11 @@ impl Sample {
             motion_constraints: &MotionConstraints::default(),
             bodies: &mut Bodies::default(),
             contacts: &mut self.contacts,
+        };
+        let factor = state.plan_substeps(&settings, &input);
+        let settings = StepSettings {
+            substeps: settings.substeps * factor,
+            ..settings
         };
         assert!(
             state.step(&mut Workers::serial(), &settings, &input),
@@ -155,6 +171,17 @@ impl Sample {
 
     pub(crate) fn at(&self, i: usize) -> Vec3 {
         self.particles.world_position(i)
+    }
+}
+
+/// Returns the settings of the plugin for a cloth at this number of steps per second.
+pub(crate) fn at_rate(cloth: &Cloth, rate: u32) -> StepSettings<'static> {
+    let dt = 1.0 / rate as f32;
+    StepSettings {
+        dt,
+        substeps: ClothSubsteps::default().count(dt),
+        tether_scale: 1.0,
+        ..as_the_plugin(cloth)
     }
 }
 

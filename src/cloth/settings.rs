@@ -17,18 +17,39 @@ impl Default for ClothGravity {
     }
 }
 
-/// Number of substeps per fixed step, 1 to 100, default 8. Stiffness grows with its square, cost in proportion.
-/// May change at any time; greater stiffness is then ramped up over several steps, so that cloth does not snap
-/// back.
-#[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
+/// Substeps into which each step is divided, by default one every 1/480 s: 8 at 60 steps per second, 16 at 30.
+/// Stiffness grows with the square of their number, cost in proportion. May change at any time; greater stiffness is
+/// then ramped up over several steps, so that cloth does not snap back.
+#[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq)]
 #[reflect(Resource, Default, Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
-pub struct ClothSubsteps(pub u32);
+pub enum ClothSubsteps {
+    /// A substep every so many seconds, 0.0001 to 0.1 s: their number is the step divided by this time, rounded up from a
+    /// fraction of 0.4 on, 1 to [`MAX`](Self::MAX). Cloth moves in the same way and costs as much per second, whatever the
+    /// rate of the steps.
+    Every(f32),
+    /// This many substeps per step, 1 to 100, whatever its length.
+    PerStep(u32),
+}
+
+impl ClothSubsteps {
+    /// Largest number of substeps of a step.
+    pub const MAX: u32 = 100;
+
+    /// Returns the number of substeps of a step that lasts this many seconds.
+    pub fn count(self, step: f32) -> u32 {
+        let count = match self {
+            Self::Every(seconds) => (step / seconds - 0.4).ceil() as u32,
+            Self::PerStep(count) => count,
+        };
+        count.clamp(1, Self::MAX)
+    }
+}
 
 impl Default for ClothSubsteps {
     fn default() -> Self {
-        Self(8)
+        Self::Every(1.0 / 480.0)
     }
 }
 
@@ -43,5 +64,25 @@ pub struct ClothMaxThreads(pub usize);
 impl Default for ClothMaxThreads {
     fn default() -> Self {
         Self(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn substeps_follow_from_the_length_of_a_step() {
+        let default = ClothSubsteps::default();
+        let rates = [1, 10, 24, 30, 50, 60, 64, 120, 144, 240, 480, 1000];
+        let counts = rates.map(|rate| default.count(1.0 / rate as f32));
+        assert_eq!(counts, [100, 48, 20, 16, 10, 8, 8, 4, 3, 2, 1, 1]);
+        assert_eq!(default.count(0.0), 1);
+        for step in [0.0, 0.01, 1.0] {
+            assert_eq!(ClothSubsteps::PerStep(12).count(step), 12);
+            assert_eq!(ClothSubsteps::PerStep(0).count(step), 1);
+        }
+        assert_eq!(ClothSubsteps::Every(f32::NAN).count(0.1), 1);
+        assert_eq!(ClothSubsteps::Every(0.0).count(0.1), ClothSubsteps::MAX);
     }
 }

@@ -3,6 +3,7 @@
 //! All cloths share a sequence of common substeps. A cloth with fewer substeps takes each of its own, longer ones at
 //! one of these.
 
+use crate::cloth::settings::ClothSubsteps;
 use crate::solver::SubstepTime;
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
@@ -16,8 +17,8 @@ use serde::{Deserialize, Serialize};
 pub struct LodLevel {
     /// Distance from which the level applies, m. At least 0, default 0.
     pub beyond: f32,
-    /// Maximum number of substeps per step. At least 1; default 8.
-    pub substeps: u32,
+    /// Most substeps of a step. Default one every 1/480 s.
+    pub substeps: ClothSubsteps,
     /// Maximum number of relaxation iterations per substep. At least 1; default 1.
     pub iterations: u32,
     /// Whether self-collision and cloth–cloth collision, if enabled on the cloth, stay enabled. Default `true`.
@@ -31,7 +32,7 @@ impl Default for LodLevel {
     fn default() -> Self {
         Self {
             beyond: 0.0,
-            substeps: 8,
+            substeps: ClothSubsteps::default(),
             iterations: 1,
             self_collision: true,
             every: 1,
@@ -97,10 +98,10 @@ impl UpdateRate {
         }
     }
 
-    /// Plans the substeps of a step: `substeps`, limited by the level of detail, times the factor required by
+    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor required by
     /// heavy bodies. Returns their number.
-    pub(crate) fn plan_substeps(&mut self, substeps: u32, factor: u32) -> u32 {
-        self.substeps = self.limit_substeps(substeps) * factor;
+    pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, factor: u32) -> u32 {
+        self.substeps = self.limit_substeps(base) * factor;
         self.substep_factor = factor;
         self.substeps
     }
@@ -123,16 +124,16 @@ impl UpdateRate {
         }
     }
 
-    fn limit_substeps(&self, substeps: u32) -> u32 {
-        self.level_settings
-            .map_or(substeps, |level| substeps.min(level.substeps))
-            .max(1)
+    fn limit_substeps(&self, base: &SubstepTime) -> u32 {
+        self.level_settings.map_or(base.count, |level| {
+            base.count.min(level.substeps.count(base.step))
+        })
     }
 
     /// Returns the step of this cloth, given the common step.
     pub(crate) fn step(&self, all: &SubstepTime) -> SubstepTime {
         let count = match self.substeps {
-            0 => self.limit_substeps(all.count),
+            0 => self.limit_substeps(all),
             count => count.min(all.count),
         };
         if count == all.count && self.steps_covered == 1 {
@@ -213,7 +214,7 @@ mod tests {
         assert_eq!(own(&rate), (0..8).map(time).collect::<Vec<_>>());
         for substeps in [1, 2, 3, 4, 5, 8, 20] {
             rate.level_settings = Some(LodLevel {
-                substeps,
+                substeps: ClothSubsteps::PerStep(substeps),
                 ..default()
             });
             let all = own(&rate);

@@ -14,7 +14,7 @@ pub use crate::cloth::{
     update_rate::LodLevel,
 };
 
-use crate::character::inertia::Teleport;
+use crate::{character::inertia::Teleport, cloth::settings::ClothSubsteps};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -69,18 +69,18 @@ impl Default for ClothLod {
 }
 
 impl ClothLod {
-    /// Returns levels for characters of human size: at most 4 substeps and no self-collision beyond 12 m; a step
+    /// Returns levels for characters of human size: half the substeps and no self-collision beyond 12 m; a step
     /// every 2 updates beyond 25 m; every 4 beyond 50 m; culled beyond 100 m and where not visible.
     pub fn standard() -> Self {
-        let level = |beyond, substeps, every| LodLevel {
+        let level = |beyond, every| LodLevel {
             beyond,
-            substeps,
+            substeps: ClothSubsteps::Every(1.0 / 240.0),
             iterations: 1,
             self_collision: false,
             every,
         };
         Self {
-            levels: vec![level(12.0, 4, 1), level(25.0, 4, 2), level(50.0, 4, 4)],
+            levels: vec![level(12.0, 1), level(25.0, 2), level(50.0, 4)],
             cull_beyond: 100.0,
             cull_unseen: true,
             ..default()

@@ -72,7 +72,8 @@
 //!    and columns profit less: if possible, model a cape as a grid of quads.
 //! 2. [`tether_scale`](crate::cloth::Cloth::tether_scale), default `Some(1.0)`: no particle gets farther from its pins
 //!    than their distance along the cloth at rest. `None` switches these tethers off.
-//! 3. [`ClothSubsteps`](crate::cloth::ClothSubsteps), default 8: stiffness grows with their square, cost in proportion.
+//! 3. [`ClothSubsteps`](crate::cloth::ClothSubsteps), by default one every 1/480 s: stiffness grows with the square of
+//!    their number, cost in proportion.
 //! 4. [`iterations`](crate::cloth::Cloth::iterations) per substep, default 1. Substeps do more for the same cost;
 //!    iterations make a single cloth stiffer than the others.
 //!
@@ -84,7 +85,7 @@
 //! # use bevy_drape::{cloth::StretchSolver, prelude::*};
 //! # let mut app = App::new();
 //! // Stiffer, at twice the cost.
-//! app.insert_resource(ClothSubsteps(16));
+//! app.insert_resource(ClothSubsteps::Every(1.0 / 960.0));
 //! // One cloth as soft as in the tutorials.
 //! let soft = Cloth { stretch_solver: StretchSolver::GaussSeidel, tether_scale: None, ..default() };
 //! // A trampoline: elastic, up to a strain of a fifth.

@@ -103,7 +103,8 @@
 //!    entity that cannot become cloth gets [`ClothBuildFailed`](crate::cloth::ClothBuildFailed), and the reason is
 //!    logged.
 //! 2. **Simulation**, in `FixedUpdate`, in steps of constant length (by default in Bevy, 64 per second). Each step
-//!    is divided into [`ClothSubsteps`](crate::cloth::ClothSubsteps), 8 by default: integration, constraints, contacts.
+//!    is divided into [`ClothSubsteps`](crate::cloth::ClothSubsteps), by default 480 per second: integration,
+//!    constraints, contacts.
 //! 3. **Rendering**, in `PostUpdate`: the mesh is interpolated between the last two steps, with smooth normals and
 //!    tangents. Motion is therefore smooth at 144 frames per second, and one step behind.
 //! 4. **Sleep** ([`ClothSleeping`](crate::sleep::ClothSleeping)): cloth at rest falls asleep and costs nothing until

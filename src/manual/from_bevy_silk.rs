@@ -92,7 +92,7 @@
 //!   velocity of the air. A wind of 3.7 m/s accelerates default fabric that faces it by about the same 20 m/s².
 //!   Still air slows cloth down; `air_density: 0.0` switches that off.
 //! - **Cloth does not stretch.** For the old, rubbery look, use `Cloth { stretch_solver:
-//!   StretchSolver::GaussSeidel, tether_scale: None, ..default() }` with `ClothSubsteps(1)` and 5 `iterations`.
+//!   StretchSolver::GaussSeidel, tether_scale: None, ..default() }` with `ClothSubsteps::PerStep(1)` and 5 `iterations`.
 //! - **Cloth resists bending and shearing**, unlike a net of sticks. With
 //!   [`Fabric::bending_stiffness`](crate::cloth::Fabric) 0 it is as limp.
 //! - **Motion does not depend on the frame rate.** Cloth moves in `FixedUpdate`; rendering interpolates.

@@ -9,7 +9,7 @@
 //!         fabric: (like: "silk", drag: 0.6),
 //!         self_collision: Particles,
 //!     ),
-//!     environment: (wind: (velocity: (0, 0, 4), gusts: 0.6), substeps: 12),
+//!     environment: (wind: (velocity: (0, 0, 4), gusts: 0.6), substeps: Every(0.001)),
 //! )
 //! ```
 //!

@@ -9,17 +9,50 @@ use crate::{
     },
 };
 
-/// Tunable number of [`ClothSubsteps`].
-pub const SUBSTEPS: &[Param<ClothSubsteps>] = &[Param {
-    name: "substeps",
-    field: "ClothSubsteps",
-    unit: "per step",
-    help: "Number of substeps in a fixed step. Stiffness grows with its square, cost in proportion.",
-    range: 1.0..=100.0,
-    logarithmic: true,
-    integer: true,
-    access: Access::Number(|s| s.0 as f32, |s, v| s.0 = v as u32),
-}];
+/// Tunable numbers of [`ClothSubsteps`]: one of them is present.
+pub const SUBSTEPS: &[Param<ClothSubsteps>] = &[
+    Param {
+        name: "substep every",
+        field: "ClothSubsteps::Every",
+        unit: "s",
+        help: "Time between substeps; their number follows from the length of a step. Stiffness grows with the square \
+               of their number, cost in proportion.",
+        range: 0.0001..=0.1,
+        logarithmic: true,
+        integer: false,
+        access: Access::Optional(
+            "per step",
+            |substeps| match *substeps {
+                ClothSubsteps::Every(seconds) => Some(seconds),
+                ClothSubsteps::PerStep(_) => None,
+            },
+            |substeps, seconds| {
+                *substeps = seconds.map_or(ClothSubsteps::PerStep(8), ClothSubsteps::Every);
+            },
+        ),
+    },
+    Param {
+        name: "substeps",
+        field: "ClothSubsteps::PerStep",
+        unit: "per step",
+        help: "Number of substeps in a step, whatever its length.",
+        range: 1.0..=ClothSubsteps::MAX as f32,
+        logarithmic: true,
+        integer: true,
+        access: Access::Optional(
+            "by time",
+            |substeps| match *substeps {
+                ClothSubsteps::Every(_) => None,
+                ClothSubsteps::PerStep(count) => Some(count as f32),
+            },
+            |substeps, count| {
+                *substeps = count.map_or_else(ClothSubsteps::default, |count| {
+                    ClothSubsteps::PerStep(count as u32)
+                });
+            },
+        ),
+    },
+];
 
 /// Tunable numbers of [`ClothGravity`].
 pub const GRAVITY: &[Param<ClothGravity>] = &[

@@ -49,7 +49,7 @@ pub enum ClothPresetError {
     },
 }
 
-/// Returns the options of the file format: `substeps: 12` instead of `substeps: (12)`, and optional values without
+/// Returns the options of the file format: `gravity: (0, -3, 0)` instead of `gravity: ((0, -3, 0))`, and optional values without
 /// `Some`.
 fn options() -> Options {
     let extensions = Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES;
@@ -139,7 +139,11 @@ impl ClothPreset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cloth::SelfCollision, preset::ClothEnvironment, solver::StretchSolver};
+    use crate::{
+        cloth::{ClothSubsteps, SelfCollision},
+        preset::ClothEnvironment,
+        solver::StretchSolver,
+    };
     use bevy::reflect::{PartialReflect, ReflectRef};
 
     /// Returns a preset in which no field has its default. Each number is at this fraction of its range.
@@ -219,7 +223,7 @@ mod tests {
             "// Light.
             (
                 cloth: (fabric: (like: \"silk\", drag: 2), damping: 0.5),
-                environment: (wind: (velocity: (0, 0, 4)), substeps: 12),
+                environment: (wind: (velocity: (0, 0, 4)), substeps: PerStep(12)),
             )",
         );
         assert_eq!(preset.cloth.fabric.drag, 2.0);
@@ -232,7 +236,7 @@ mod tests {
         let environment = preset.environment.unwrap();
         assert_eq!(environment.wind.velocity.z, 4.0);
         assert_eq!(environment.wind.air_density, 1.2);
-        assert_eq!(environment.substeps.0, 12);
+        assert_eq!(environment.substeps, ClothSubsteps::PerStep(12));
         assert_eq!(environment.gravity.y, -9.81);
     }
 
@@ -286,8 +290,8 @@ mod tests {
             "flag.cloth.ron: Cloth::damping is 200, must be 0 to 100 1/s; Fabric::drag is NaN, must be 0 to 10"
         );
         assert_eq!(
-            message_of("(environment: (gravity: (0, -1e60, 0), substeps: 0))"),
-            "flag.cloth.ron: ClothGravity.y is -inf, must be -200 to 200 m/s²; ClothSubsteps is 0, must be \
+            message_of("(environment: (gravity: (0, -1e60, 0), substeps: PerStep(0)))"),
+            "flag.cloth.ron: ClothGravity.y is -inf, must be -200 to 200 m/s²; ClothSubsteps::PerStep is 0, must be \
              1 to 100 per step"
         );
     }

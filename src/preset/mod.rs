@@ -46,7 +46,7 @@ pub(crate) use {apply::load_error_message, load::EXTENSION};
 ///     ),
 ///     environment: (
 ///         wind: (velocity: (0, 0, 4), gusts: 0.6),
-///         substeps: 12,
+///         substeps: Every(0.001),
 ///     ),
 /// )
 /// ```
@@ -77,7 +77,7 @@ pub struct ClothEnvironment {
     pub turbulence: WindTurbulence,
     /// Occlusion of the wind by colliders. Default none.
     pub wind_occlusion: WindOcclusion,
-    /// Number of substeps per fixed step, 1 to 100, default 8.
+    /// Substeps into which each step is divided. Default one every 1/480 s.
     pub substeps: ClothSubsteps,
 }
 

@@ -204,7 +204,7 @@ mod tests {
             air_density: 1.0,
             gusts: 0.3,
         });
-        assert_same_code!(ClothSubsteps(12));
+        assert_same_code!(ClothSubsteps::PerStep(12));
         assert_same_code!(ClothGravity(Vec3::new(0.0, -1.6, 0.0)));
         assert_same_code!(Cloth {
             damping: f32::INFINITY,

@@ -22,7 +22,10 @@ use crate::solver::{
         stretch_solver::{RIGID_REGULARIZATION, StretchSolver},
         tethers::Tethers,
     },
-    forces::{aero::Air, pressure::EnclosedAir, rope_drag::RopeSegments, wind_field::WindField},
+    forces::{
+        aero::Air, pressure::EnclosedAir, rope_drag::RopeSegments, step_air::StepAir,
+        wind_field::WindField,
+    },
     particles::{ParticleArrays, PinTarget, inertia::FrameMotion},
     triangles::Triangles,
 };
@@ -48,7 +51,7 @@ pub struct ClothState<'a> {
     pub contacts: &'a mut Contacts,
 }
 
-/// Contacts of a cloth and scratch buffers for finding them, kept from one substep to the next.
+/// Contacts of a cloth, scratch buffers for finding them, and its air, kept from one substep to the next.
 ///
 /// They follow from the positions, so they are not part of what a snapshot saves.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +67,8 @@ pub struct Contacts {
     pub(super) triangles: TriangleContacts,
     pub(super) meshes: MeshContacts,
     pub(super) grabbed_mass: GrabbedMass,
+    /// Air of the running step.
+    pub(super) air: StepAir,
 }
 
 /// Settings of the steps of a cloth.

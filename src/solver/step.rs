@@ -5,7 +5,7 @@
 //! | stage | effect |
 //! |---|---|
 //! | [`begin_step`](ClothState::begin_step) | bodies, internal friction, pin targets, air; once per step |
-//! | [`integrate`](ClothState::integrate) | position Verlet |
+//! | [`integrate`](ClothState::integrate) | in a storm air; position Verlet |
 //! | [`relax`](ClothState::relax) | pressure, damping (once a step), constraints, tethers, max distance, grabs, plane |
 //! | [`collide_self`](ClothState::collide_self) | with self-collision: displacements, contacts of the cloth with itself |
 //! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies, plane |
@@ -15,9 +15,10 @@
 //! `collide_self`.
 
 use crate::solver::collision::{bodies::FULL_STEP, mesh::MeshCollider};
+use crate::solver::forces::step_air::{AirSurface, required_substeps};
 use crate::solver::{
     collision::{
-        bodies::BodyContactInput,
+        bodies::{BodyContactInput, MAX_SUBSTEP_FACTOR},
         collider::{Collider, ContactSurface, Surface, update_and_collide},
     },
     constraints::{
@@ -26,9 +27,7 @@ use crate::solver::{
         plane::constrain_to_plane,
         tethers::solve_tethers,
     },
-    forces::{
-        internal_friction::apply_internal_friction, pressure::inflate, wind_field::apply_air,
-    },
+    forces::{internal_friction::apply_internal_friction, pressure::inflate},
     integrate::{IntegrateSettings, integrate},
     parallel::workers::Workers,
     particles::PinTarget,
@@ -39,7 +38,7 @@ use crate::solver::{
 /// Smallest number of iterations of a grabbed cloth.
 const GRAB_ITERATIONS: u32 = 3;
 
-impl ClothState<'_> {
+impl<'a> ClothState<'a> {
     /// Moves the cloth by one fixed step. Returns whether all numbers are still finite; if not, the cloth is
     /// restored to its positions at the start of the step, with velocity 0.
     pub fn step(
@@ -72,9 +71,30 @@ impl ClothState<'_> {
         self.particles
             .begin_step(workers, input.frame_motion, input.pins, substeps);
         let (field, air, dt) = (&input.wind, &settings.air, settings.dt);
-        let (triangles, segments) = (self.triangles, self.segments);
-        let p = &mut *self.particles;
-        apply_air(workers, field, p, triangles, segments, air, dt);
+        let surface = self.air_surface();
+        let particles = &mut *self.particles;
+        (self.contacts.air).begin_step(workers, field, particles, surface, air, dt);
+    }
+
+    /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 4, for the sake of
+    /// heavy or fast bodies and of strong wind.
+    pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> u32 {
+        let substep = settings.dt / settings.substeps.max(1) as f32;
+        let (surface, particles) = (self.air_surface(), &*self.particles);
+        let by_bodies = self.bodies.plan_substeps(particles, substep);
+        let by_air = required_substeps(particles, surface, &input.wind, &settings.air, substep);
+        let factor = by_bodies.max(by_air).min(MAX_SUBSTEP_FACTOR);
+        if factor > by_bodies {
+            self.bodies.set_substep_factor(factor);
+        }
+        factor
+    }
+
+    fn air_surface(&self) -> AirSurface<'a> {
+        AirSurface {
+            triangles: self.triangles,
+            segments: self.segments,
+        }
     }
 
     /// Takes one substep: all its stages in a row, for a cloth that touches no other.
@@ -105,6 +125,8 @@ impl ClothState<'_> {
             let start = &mut self.contacts.step_start;
             start.record(self.particles, distance, time.count);
         }
+        let surface = self.air_surface();
+        (self.contacts.air).act_in_substep(workers, self.particles, surface, time.substep);
         let integrate_settings = IntegrateSettings {
             gravity: settings.gravity,
             damping: settings.damping,

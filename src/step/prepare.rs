@@ -84,55 +84,22 @@ pub(crate) fn prepare_cloths(
     // If another thread ran this system, the main thread would wait instead of working on cloths.
     _on_the_main_thread: NonSendMarker,
 ) {
-    let base = SubstepTime::new(step_length(&clock), substeps.0);
-    let count = plan_substeps(&mut cloths, &base, &cloth_islands);
-    **time = SubstepTime::new(base.step, count);
+    let step = step_length(&clock);
+    **time = SubstepTime::new(step, substeps.count(step));
     // The first frame of a schedule other than `FixedUpdate` has length 0.
-    if time.step <= 0.0 {
+    if step <= 0.0 {
         return;
     }
-    **wind_time += f64::from(time.step);
-    let preparation = air.prepare(&anchors, **time, **wind_time);
+    **wind_time += f64::from(step);
+    let mut preparation = air.prepare(&anchors, **time, **wind_time);
+    let count = preparation.plan_substeps(&mut cloths, &cloth_islands);
+    **time = SubstepTime::new(step, count);
+    preparation.time = **time;
     let size = |cloth: &StepQueryItem| cloth.particles.len();
     let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
     workers.for_each_cloth(*threads, due, size, |workers, cloth| {
         preparation.run(workers, cloth);
     });
-}
-
-/// Plans the number of substeps of each cloth. Returns the largest: the substeps of all cloths are among these.
-fn plan_substeps(
-    cloths: &mut Query<StepQuery, InMotion>,
-    base: &SubstepTime,
-    cloth_islands: &ClothIslands,
-) -> u32 {
-    let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
-    let plan_cloth = |mut cloth: StepQueryItem| {
-        let bodies = cloth.bodies.bypass_change_detection();
-        let factor = bodies.plan_substeps(&cloth.particles, base.substep);
-        let rate = cloth.rate.bypass_change_detection();
-        (rate.plan_substeps(base.count, factor), factor)
-    };
-    let all = due.map(plan_cloth);
-    let (count, max_factor) = all.fold((base.count, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-    if max_factor == 1 || cloth_islands.islands.is_empty() {
-        return count;
-    }
-    // Cloths of an island must take the same substeps.
-    let has_extra_substeps = |entity| {
-        cloths
-            .get(entity)
-            .is_ok_and(|cloth| cloth.rate.substep_factor() > 1)
-    };
-    for entity in cloth_islands.with_any(has_extra_substeps) {
-        if let Ok(mut cloth) = cloths.get_mut(entity) {
-            let bodies = cloth.bodies.bypass_change_detection();
-            bodies.set_substep_factor(max_factor);
-            let rate = cloth.rate.bypass_change_detection();
-            rate.plan_substeps(base.count, max_factor);
-        }
-    }
-    base.count * max_factor
 }
 
 /// Inputs of a step, common to all cloths.
@@ -145,6 +112,65 @@ pub(crate) struct StepInputs<'a, 'w, 's> {
 }
 
 impl StepInputs<'_, '_, '_> {
+    /// Plans the number of substeps of each cloth. Returns the largest: the substeps of all cloths are among these.
+    fn plan_substeps(
+        &self,
+        cloths: &mut Query<StepQuery, InMotion>,
+        cloth_islands: &ClothIslands,
+    ) -> u32 {
+        let base = &self.time;
+        let (mut count, mut max_factor) = (base.count, 1);
+        for mut cloth in cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped) {
+            let settings = self.settings(&cloth, base);
+            let input = StepInput {
+                wind: self.field,
+                ..default()
+            };
+            let factor = cloth.lend().state.plan_substeps(&settings, &input);
+            let rate = cloth.rate.bypass_change_detection();
+            count = count.max(rate.plan_substeps(base, factor));
+            max_factor = max_factor.max(factor);
+        }
+        if max_factor == 1 || cloth_islands.islands.is_empty() {
+            return count;
+        }
+        // Cloths of an island must take the same substeps.
+        let has_extra_substeps = |entity| {
+            cloths
+                .get(entity)
+                .is_ok_and(|cloth| cloth.rate.substep_factor() > 1)
+        };
+        for entity in cloth_islands.with_any(has_extra_substeps) {
+            if let Ok(mut cloth) = cloths.get_mut(entity) {
+                let bodies = cloth.bodies.bypass_change_detection();
+                bodies.set_substep_factor(max_factor);
+                let rate = cloth.rate.bypass_change_detection();
+                rate.plan_substeps(base, max_factor);
+            }
+        }
+        base.count * max_factor
+    }
+
+    /// Returns the settings at the beginning of a step of this length. Gravity acts in the substeps; their settings are
+    /// those of `SubstepInputs::settings`.
+    fn settings(&self, cloth: &StepQueryItem, time: &SubstepTime) -> StepSettings<'static> {
+        let settings = cloth.cloth.step_settings(
+            time.step,
+            time.count,
+            Vec3::ZERO,
+            self.wind,
+            self.air_density,
+        );
+        StepSettings {
+            air: Air {
+                // Density of the lightest particle: drag is limited to what stops it within one step.
+                areal_density: cloth.body.areal_density * cloth.multipliers.min_mass(),
+                ..settings.air
+            },
+            ..settings
+        }
+    }
+
     /// Begins a step of a cloth.
     pub(crate) fn run(&self, workers: &mut Workers, mut cloth: StepQueryItem) {
         let time = &cloth.rate.step(&self.time);
@@ -160,22 +186,7 @@ impl StepInputs<'_, '_, '_> {
         self.apply_changes(&mut cloth, time);
         self.prepare_constraints(&mut cloth, time);
         self.follow_frame(&mut cloth, time);
-        // Gravity acts in the substeps; their settings are those of `SubstepInputs::settings`.
-        let settings = cloth.cloth.step_settings(
-            time.step,
-            time.count,
-            Vec3::ZERO,
-            self.wind,
-            self.air_density,
-        );
-        let settings = StepSettings {
-            air: Air {
-                // Density of the lightest particle: drag is limited to what stops it within one step.
-                areal_density: cloth.body.areal_density * cloth.multipliers.min_mass(),
-                ..settings.air
-            },
-            ..settings
-        };
+        let settings = self.settings(&cloth, time);
         let frame_motion = cloth.frame.frame_motion;
         let mut lent = cloth.lend();
         let input = StepInput {

@@ -52,7 +52,8 @@ pub(crate) fn warm_up(
         .fixed
         .as_ref()
         .map_or(1.0 / 60.0, |fixed| fixed.timestep().as_secs_f32());
-    let time = SubstepTime::new(step.min(MAX_STEP), params.substeps.0);
+    let step = step.min(MAX_STEP);
+    let time = SubstepTime::new(step, params.substeps.count(step));
     let step_inputs = params
         .air
         .prepare(&params.anchors, time, **params.wind_time);

@@ -115,16 +115,15 @@ fn hash(hook: Hook, threads: usize) -> Vec<u64> {
     assert!(particles(&app, tearing).len() > before, "the cloth tears");
 
     let time = *app.world().resource::<ClothSubstepTime>();
-    assert_eq!((time.index, time.count), (7, 8));
+    assert_eq!(time.index + 1, time.count);
     let log = app.world().resource::<SubstepLog>();
     if hook == Hook::System {
         assert_eq!(log.runs as usize, log.indices.len());
-        assert!(log.runs > 25 * 8 && log.runs.is_multiple_of(8));
-        assert!(
-            log.indices
-                .chunks(8)
-                .all(|step| step == [0, 1, 2, 3, 4, 5, 6, 7])
-        );
+        // 8 substeps per step, or a multiple where a cloth is dragged fast.
+        let steps = log.indices.chunk_by(|a, b| *b == a + 1);
+        let mut counts = steps.clone().map(<[u32]>::len);
+        assert!(steps.clone().count() > 25 && counts.all(|count| count.is_multiple_of(8)));
+        assert!(steps.clone().all(|step| step[0] == 0));
     } else {
         assert_eq!(log.runs, 0);
     }

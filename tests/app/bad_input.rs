@@ -195,7 +195,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
             air_density: bad,
             gusts: bad,
         });
-        app.insert_resource(ClothSubsteps(if bad > 0.0 { u32::MAX } else { 0 }));
+        app.insert_resource(ClothSubsteps::PerStep(if bad > 0.0 { u32::MAX } else { 0 }));
         app.world_mut().resource_mut::<ClothTime>().speed = bad;
         run(&mut app, 5);
         app.world_mut().resource_mut::<ClothTime>().speed = 1.0;
@@ -210,7 +210,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
         assert_eq!(warned, 5, "{field}");
     }
     assert!(!lines_with("ClothGravity.x is NaN").is_empty());
-    assert!(!lines_with("ClothSubsteps is 0").is_empty());
+    assert!(!lines_with("ClothSubsteps::PerStep is 0").is_empty());
 }
 
 #[test]

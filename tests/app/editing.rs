@@ -86,7 +86,7 @@ fn no_edit_makes_the_cloth_jump() {
         }
     }
     for count in [100, 1, 8, 16, 8] {
-        app.world_mut().resource_mut::<ClothSubsteps>().0 = count;
+        app.insert_resource(ClothSubsteps::PerStep(count));
         assert_no_jump(&mut app, cloths[0], "ClothSubsteps", count, |_| ());
         assert_no_jump(&mut app, cloths[1], "ClothSubsteps", count, |_| ());
     }
@@ -240,7 +240,7 @@ fn every_step_runs_the_requested_number_of_substeps() {
     spawn(&mut app, ());
     run(&mut app, 2);
     for count in [12, 1, 40, 8] {
-        app.insert_resource(ClothSubsteps(count));
+        app.insert_resource(ClothSubsteps::PerStep(count));
         app.insert_resource(Runs(0));
         run(&mut app, 3);
         assert_eq!(app.world().resource::<Runs>().0, 3 * count);

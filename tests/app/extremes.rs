@@ -39,7 +39,7 @@ fn normals_are_valid(app: &App, cloth: Entity) -> bool {
 fn extreme_settings_are_clamped_with_one_warning_each() {
     let mut app = app();
     record(&mut app, 29_000);
-    app.insert_resource(ClothSubsteps(0));
+    app.insert_resource(ClothSubsteps::PerStep(0));
     let cloth = spawn(&mut app, Pins::corners());
     let mut settings = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
     settings.iterations = 1_000_000;
@@ -47,7 +47,10 @@ fn extreme_settings_are_clamped_with_one_warning_each() {
     settings.fabric.areal_density = -1.0;
     run(&mut app, 30);
     let settings = app.world().get::<Cloth>(cloth).unwrap();
-    assert_eq!(*app.world().resource::<ClothSubsteps>(), ClothSubsteps(1));
+    assert_eq!(
+        *app.world().resource::<ClothSubsteps>(),
+        ClothSubsteps::PerStep(1)
+    );
     assert_eq!(settings.iterations, 100);
     assert_eq!(settings.fabric.warp_stiffness, None);
     assert_eq!(settings.fabric.areal_density, 0.001);
@@ -62,16 +65,19 @@ fn extreme_settings_are_clamped_with_one_warning_each() {
         assert_eq!(warnings.count(), 1, "{field}: {log:?}");
     }
     assert!(log.iter().all(|line| line.starts_with("WARN")), "{log:?}");
-    assert!(!lines_with("ClothSubsteps is 0, must be 1 to 100").is_empty());
+    assert!(!lines_with("ClothSubsteps::PerStep is 0, must be 1 to 100").is_empty());
     // The masses follow from the clamped density: 1 m² of cloth, little of it in pinned particles.
     let inverse = particles(&app, cloth).inverse_mass.iter();
     let mass: f32 = inverse.filter(|w| **w > 0.0).map(|w| 1.0 / w).sum();
     assert!((0.00097..0.001).contains(&mass), "{mass} kg");
     // Too many substeps are clamped while the app runs on.
-    app.insert_resource(ClothSubsteps(1_234_567));
+    app.insert_resource(ClothSubsteps::PerStep(1_234_567));
     run(&mut app, 30);
-    assert_eq!(*app.world().resource::<ClothSubsteps>(), ClothSubsteps(100));
-    assert_eq!(lines_with("ClothSubsteps is 1234567").len(), 1);
+    assert_eq!(
+        *app.world().resource::<ClothSubsteps>(),
+        ClothSubsteps::PerStep(100)
+    );
+    assert_eq!(lines_with("ClothSubsteps::PerStep is 1234567").len(), 1);
     let centre = centre(&app, cloth);
     assert!(centre.y < 0.0 && centre.y > -0.5, "{centre}");
     assert_eq!(lines_about(cloth).len(), 3);

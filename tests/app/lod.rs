@@ -208,7 +208,7 @@ fn rendering_interpolates_between_less_frequent_steps() {
 fn cloth_stays_stable_at_low_detail() {
     let mut app = app();
     app.insert_resource(lod(LodLevel {
-        substeps: 2,
+        substeps: ClothSubsteps::PerStep(2),
         every: 4,
         ..default()
     }));

@@ -318,7 +318,8 @@ fn the_environment_follows_a_file() {
     const STORM: &str = "presets/storm.cloth.ron";
     let (mut app, folder) = app();
     record(&mut app, 0);
-    let text = "(environment: (wind: (velocity: (20, 0, 0)), substeps: 12, gravity: (0, -3, 0)))";
+    let text =
+        "(environment: (wind: (velocity: (20, 0, 0)), substeps: PerStep(12), gravity: (0, -3, 0)))";
     write(&folder, STORM, text);
     app.insert_resource(WindTurbulence {
         strength: 3.0,
@@ -327,7 +328,7 @@ fn the_environment_follows_a_file() {
     let storm = load(&app, STORM);
     app.insert_resource(ClothEnvironmentHandle(storm));
     run_until(&mut app, |app| {
-        app.world().resource::<ClothSubsteps>().0 == 12
+        *app.world().resource::<ClothSubsteps>() == ClothSubsteps::PerStep(12)
     });
     let world = app.world();
     assert_eq!(world.resource::<Wind>().velocity, Vec3::X * 20.0);
@@ -335,7 +336,7 @@ fn the_environment_follows_a_file() {
     // Omitted fields have their defaults.
     assert_eq!(world.resource::<WindTurbulence>().strength, 0.0);
     // Edits last, also when only the cloth in the file changes.
-    app.insert_resource(ClothSubsteps(20));
+    app.insert_resource(ClothSubsteps::PerStep(20));
     let reload = |app: &App| app.world().resource::<AssetServer>().reload(STORM);
     write(
         &folder,
@@ -349,19 +350,25 @@ fn the_environment_follows_a_file() {
     };
     run_until(&mut app, |app| presets(app).cloth.damping == 1.0);
     run(&mut app, 3);
-    assert_eq!(app.world().resource::<ClothSubsteps>().0, 20);
+    assert_eq!(
+        *app.world().resource::<ClothSubsteps>(),
+        ClothSubsteps::PerStep(20)
+    );
     // A file that has become unreadable changes nothing.
     write(&folder, STORM, "(environment: (wind: (gusts: 2)))");
     reload(&app);
     run_until(&mut app, |_| {
         !lines_with("the cloth environment stays as it is: presets/storm.cloth.ron").is_empty()
     });
-    assert_eq!(app.world().resource::<ClothSubsteps>().0, 20);
+    assert_eq!(
+        *app.world().resource::<ClothSubsteps>(),
+        ClothSubsteps::PerStep(20)
+    );
     assert_eq!(app.world().resource::<Wind>().gusts, 0.0);
-    write(&folder, STORM, "(environment: (substeps: 4))");
+    write(&folder, STORM, "(environment: (substeps: PerStep(4)))");
     reload(&app);
     run_until(&mut app, |app| {
-        app.world().resource::<ClothSubsteps>().0 == 4
+        *app.world().resource::<ClothSubsteps>() == ClothSubsteps::PerStep(4)
     });
     assert_eq!(app.world().resource::<Wind>().velocity, Vec3::ZERO);
     // A file without an environment leaves it as it is, with a warning.
@@ -370,7 +377,10 @@ fn the_environment_follows_a_file() {
     run_until(&mut app, |_| {
         !lines_with("presets/storm.cloth.ron has no environment").is_empty()
     });
-    assert_eq!(app.world().resource::<ClothSubsteps>().0, 4);
+    assert_eq!(
+        *app.world().resource::<ClothSubsteps>(),
+        ClothSubsteps::PerStep(4)
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn a_rope_between_two_pins_is_a_catenary() {
     const COUNT: usize = 41;
     let mut app = app();
     app.insert_resource(Time::<Fixed>::from_seconds(0.01))
-        .insert_resource(ClothSubsteps(1));
+        .insert_resource(ClothSubsteps::PerStep(1));
     let rope = Rope {
         length: Some(LENGTH as f32),
         ..Rope::between(Vec3::ZERO, Vec3::X * SPAN as f32, COUNT as u32)

@@ -181,7 +181,9 @@ fn everything_that_may_move_a_cloth_wakes_it() {
         ("turbulence", |app, _| {
             resource::<WindTurbulence>(app).strength = 0.1
         }),
-        ("substeps", |app, _| resource::<ClothSubsteps>(app).0 = 9),
+        ("substeps", |app, _| {
+            *resource::<ClothSubsteps>(app) = ClothSubsteps::PerStep(9)
+        }),
         ("length of a step", |app, _| {
             app.insert_resource(Time::<Fixed>::from_hz(50.0));
         }),

@@ -143,17 +143,17 @@ fn the_environment_is_saved_and_loaded_if_wanted() {
     panel
         .state_mut()
         .world_mut()
-        .insert_resource(ClothSubsteps(13));
+        .insert_resource(ClothSubsteps::PerStep(13));
     click(&mut panel, "Save");
     assert_eq!(saved(&folder, MY).environment, Some(world(&panel)));
     panel
         .state_mut()
         .world_mut()
-        .insert_resource(ClothSubsteps(2));
+        .insert_resource(ClothSubsteps::PerStep(2));
     panel.run_steps(5);
-    assert_eq!(world(&panel).substeps.0, 2);
+    assert_eq!(world(&panel).substeps, ClothSubsteps::PerStep(2));
     click(&mut panel, "Revert");
-    assert_eq!(world(&panel).substeps.0, 13);
+    assert_eq!(world(&panel).substeps, ClothSubsteps::PerStep(13));
     write(&folder, MY, "(environment: (wind: (gusts: 0.5)))");
     click(&mut panel, "Load");
     wait_for(&mut panel, "is loaded");

@@ -68,6 +68,9 @@ experiments! {
     twist: "twist",
     crossings: "crossings",
     drapes: "drapes",
+    storm: "storm",
+    rates_of_hanging_cloth: "rates: hanging cloth",
+    rates_of_a_drape: "rates: drape",
     symmetry: "symmetry",
     energy: "energy",
 }

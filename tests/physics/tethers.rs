@@ -2,18 +2,7 @@
 
 use crate::{Sample, vacuum};
 use bevy::math::Vec3;
-use bevy_drape::solver::{Geodesics, RestShape, StepSettings, Tethers, measure_stretch};
-
-/// Adds tethers from the pins of a sample to its particles, with the current shape as rest shape.
-fn add_tethers(sample: &mut Sample) {
-    let pinned: Vec<u32> = sample.pins.iter().map(|pin| pin.particle).collect();
-    let shape = RestShape {
-        positions: &sample.particles.position,
-        triangles: &sample.triangles.indices.to_vec(),
-        constraints: &sample.constraints,
-    };
-    sample.tethers = Tethers::new(&shape, &pinned);
-}
+use bevy_drape::solver::{Geodesics, RestShape, StepSettings, measure_stretch};
 
 #[test]
 fn tethers_do_not_move_a_sheet_in_its_rest_shape() {
@@ -21,7 +10,7 @@ fn tethers_do_not_move_a_sheet_in_its_rest_shape() {
     for pin in [0, 32, 700] {
         sample.pin(pin);
     }
-    add_tethers(&mut sample);
+    sample.add_tethers();
     assert!(!sample.tethers.is_empty());
     sample.settings = StepSettings {
         gravity: Vec3::ZERO,
@@ -40,7 +29,7 @@ fn a_tethered_chain_hangs_at_its_rest_length() {
     let positions: Vec<Vec3> = (0..200).map(|i| Vec3::X * (i as f32 * 0.01)).collect();
     let mut sample = Sample::chain(&positions);
     sample.pin(0);
-    add_tethers(&mut sample);
+    sample.add_tethers();
     sample.settings.substeps = 4;
     sample.settings.damping = 1.0;
     sample.run(20.0);

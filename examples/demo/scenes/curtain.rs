@@ -22,7 +22,7 @@ pub(super) const SCENE: Scene = Scene {
     world: || Surroundings {
         gravity: ClothGravity(Vec3::NEG_Y * 9.81),
         // One iteration per fixed step, as in the tutorial.
-        substeps: ClothSubsteps(1),
+        substeps: ClothSubsteps::PerStep(1),
         wind: Wind {
             air_density: 0.0,
             ..default()

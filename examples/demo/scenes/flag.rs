@@ -15,7 +15,7 @@ pub(super) const SCENE: Scene = Scene {
             ..default()
         },
         // Few, so that stiffness depends on iterations.
-        substeps: ClothSubsteps(2),
+        substeps: ClothSubsteps::PerStep(2),
         ..default()
     },
     view: [Vec3::new(0.75, 1.4, 2.1), Vec3::new(-0.1, 1.5, -0.2)],

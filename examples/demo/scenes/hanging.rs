@@ -16,7 +16,7 @@ pub(super) const SCENE: Scene = Scene {
             ..default()
         },
         gravity: ClothGravity(Vec3::NEG_Y * 9.8),
-        substeps: ClothSubsteps(1),
+        substeps: ClothSubsteps::PerStep(1),
         ..default()
     },
     view: [Vec3::new(2.4, 2.0, 4.3), Vec3::new(-0.05, 1.58, 0.0)],

@@ -11,7 +11,7 @@ pub(super) const SCENE: Scene = Scene {
     spawn,
     world: || Surroundings {
         // As in the tutorial: one substep, many iterations.
-        substeps: ClothSubsteps(2),
+        substeps: ClothSubsteps::PerStep(2),
         ..default()
     },
     view: [Vec3::new(0.3, 1.35, 3.6), Vec3::new(0.0, 0.85, 0.0)],

@@ -13,8 +13,10 @@ pub(crate) mod crossings;
 pub(crate) mod cusick;
 pub(crate) mod membrane;
 pub(crate) mod motion;
+pub(crate) mod rates;
 pub(crate) mod rest;
 mod row;
+pub(crate) mod storm;
 pub(crate) mod symmetry;
 
 pub(crate) use row::Row;
@@ -145,6 +147,21 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         run: rest::sample,
     },
     Experiment {
+        name: "storm",
+        source: "a flag keeps its length, and moves in the same way at any rate of the steps",
+        run: storm::sample,
+    },
+    Experiment {
+        name: "rates: hanging cloth",
+        source: "motion does not depend on the rate of the steps",
+        run: rates::hanging,
+    },
+    Experiment {
+        name: "rates: drape",
+        source: "motion does not depend on the rate of the steps",
+        run: rates::drape,
+    },
+    Experiment {
         name: "symmetry",
         source: "flat cloth that is compressed buckles, and lies down within 2 s",
         run: symmetry::buckling,
@@ -156,5 +173,5 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
 ];
 
-/// The longer list: rest, length and crossings for all shapes, sizes and settings. Takes hours.
-pub(crate) const FULL: [&[Experiment]; 2] = [rest::FULL, crossings::LONG];
+/// The longer list: rest, length, crossings and storms for all shapes, sizes and settings. Takes hours.
+pub(crate) const FULL: [&[Experiment]; 3] = [rest::FULL, crossings::LONG, storm::FULL];

@@ -160,6 +160,7 @@ fn rows_of(drape: &Drape) -> Vec<Row> {
 fn speeds_so_far(drape: &Drape) -> [f64; 3] {
     match (drape.on, drape.friction < 0.3) {
         (Support::Box, true) => [20.0, 100.0, 6.0],
+        _ if drape.side > 64 => [6.0, 10.0, 4.0],
         _ => [4.0, 5.0, 2.5],
     }
 }

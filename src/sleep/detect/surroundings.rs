@@ -40,7 +40,10 @@ impl SleepParams<'_, '_> {
     pub(super) fn common(&self) -> Fingerprint {
         let mut fingerprint = Fingerprint::default();
         fingerprint.vector(self.gravity.0);
-        fingerprint.word(self.substeps.0.into());
+        match *self.substeps {
+            ClothSubsteps::Every(seconds) => fingerprint.numbers(&[seconds]),
+            ClothSubsteps::PerStep(count) => fingerprint.word(count.into()),
+        }
         // In other schedules the length of a step varies, like that of frames.
         if self.schedule.is_fixed() {
             fingerprint.numbers(&[step_length(&self.clock)]);

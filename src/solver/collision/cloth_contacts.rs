@@ -266,9 +266,7 @@ impl ContactGroup {
             }
             inverse_mass.extend_from_slice(&p.inverse_mass);
         }
-        for plane in predicted.planes_mut() {
-            plane.resize(layout.rest.len(), 0.0);
-        }
+        predicted.resize(layout.rest.len());
     }
 
     /// Writes positions and displacements back. Particles that did not move lose no bit to the change of origin.

@@ -2,7 +2,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `wind_field` | wind at each particle, and the forces of the air in a step |
+//! | `step_air` | forces of the air in a step and its substeps |
+//! | `wind_field` | local wind at each particle |
 //! | `zones` | local wind: fans, explosions, vortices |
 //! | `turbulence` | turbulent wind: noise in space and time |
 //! | `gusts` | variation of the wind over time |
@@ -18,6 +19,7 @@ pub mod internal_friction;
 pub mod occlusion;
 pub mod pressure;
 pub mod rope_drag;
+pub mod step_air;
 pub mod turbulence;
 pub mod wind_field;
 pub mod zones;

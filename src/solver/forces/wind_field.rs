@@ -1,24 +1,23 @@
 //! Wind that differs at each particle: wind zones, turbulence and occlusion on top of the uniform wind.
 //!
-//! The force on a triangle or a segment depends only on its velocity relative to the air, the mean over its
-//! corners. So while the air is applied, displacements are relative to the local air, d − w·Δt₋; no other code
-//! has to know about local wind.
+//! The wind is computed once per step. As the headwind of a resting particle, it is added to velocities while the
+//! forces of the air are computed ([`StepAir`](super::step_air::StepAir)), so that no other code has to know about
+//! local wind.
 
 use crate::solver::{
     forces::{
-        aero::{Air, apply_uniform_air},
+        aero::Air,
         occlusion::{Occluder, Occlusion},
-        rope_drag::{RopeSegments, apply_rope_drag},
         turbulence::{Eddies, NoiseLattice},
         zones::{LocalZone, Zone},
     },
     parallel::workers::{PARTICLES_PER_PART, Workers},
     particles::ParticleArrays,
     simd::{Kernel, dispatch, soa::SoaVec3},
-    triangles::{Triangles, corners::BLOCK},
+    triangles::corners::BLOCK,
 };
 use bevy::math::Vec3;
-use std::{cell::RefCell, mem::swap};
+use std::cell::RefCell;
 
 /// Local wind, added to the uniform wind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,6 +53,25 @@ impl WindField<'_> {
         }
     }
 
+    /// Returns an upper bound of the speed of the local wind at the particles of a cloth, m/s.
+    pub(super) fn max_speed(&self, particles: &ParticleArrays) -> f32 {
+        let eddies = self.eddies().map_or(0.0, |eddies| eddies.strength.abs());
+        let mut speed = eddies * 3.0_f32.sqrt();
+        if !self.zones.is_empty()
+            && let Some(bounds) = particles.position.bounds().map(Into::into)
+        {
+            let reaching = self.zones_that_reach(particles.origin, bounds);
+            speed += reaching.map(|zone| zone.strength.abs()).sum::<f32>();
+        }
+        speed
+    }
+
+    /// Returns the zones that may have wind in a box relative to an origin.
+    fn zones_that_reach(&self, origin: Vec3, bounds: [Vec3; 2]) -> impl Iterator<Item = &Zone> {
+        let zones = self.zones.iter();
+        zones.filter(move |zone| LocalZone::new(zone, origin).reaches(bounds))
+    }
+
     fn eddies(&self) -> Option<&Eddies> {
         self.eddies.as_ref().filter(|eddies| eddies.is_active())
     }
@@ -63,50 +81,30 @@ impl WindField<'_> {
     }
 }
 
-/// Adds the acceleration by the air to every particle, with the wind of `air` plus the wind of a field:
-/// drag and lift on triangles and, if there are rope segments, `apply_rope_drag`. The wind at a triangle or a
-/// segment is the mean of the wind at its corners. With an empty field, the results have the same bits as
-/// without a field.
-pub fn apply_air(
-    workers: &mut Workers,
-    field: &WindField,
-    particles: &mut ParticleArrays,
-    triangles: &Triangles,
-    segments: Option<&RopeSegments>,
-    air: &Air,
-    dt: f32,
-) {
-    with_relative_displacements(workers, field, particles, air, |workers, particles| {
-        apply_uniform_air(workers, particles, triangles, air, dt);
-        if let Some(segments) = segments {
-            apply_rope_drag(particles, segments, air, dt);
-        }
-    });
-}
-
 thread_local! {
-    /// Scratch buffers for displacements relative to the air, and for occluders.
-    static RELATIVE: RefCell<(SoaVec3, Vec<Occluder>)> = RefCell::default();
+    /// Scratch buffer for occluders.
+    static OCCLUDERS: RefCell<Vec<Occluder>> = RefCell::default();
 }
 
-/// Calls `apply` with particles whose displacements are relative to the local wind, and restores them afterwards.
-fn with_relative_displacements(
+/// Computes the velocity of a resting particle relative to the local wind, at each particle, m/s: without the uniform
+/// wind of `air`, but with its occlusion. Empty if there is no local wind.
+pub(super) fn find_headwind(
     workers: &mut Workers,
     field: &WindField,
-    particles: &mut ParticleArrays,
+    particles: &ParticleArrays,
     air: &Air,
-    apply: impl FnOnce(&mut Workers, &mut ParticleArrays),
+    headwind: &mut SoaVec3,
 ) {
+    headwind.resize(0);
     if air.density == 0.0 || field.is_empty() {
-        return apply(workers, particles);
+        return;
     }
     let Some(bounds) = particles.position.bounds().map(Into::into) else {
         return;
     };
     let origin = particles.origin;
-    let reaches = |zone: &Zone| LocalZone::new(zone, origin).reaches(bounds);
-    let blows = field.eddies().is_some() || field.zones.iter().any(reaches);
-    RELATIVE.with_borrow_mut(|(relative, occluders)| {
+    let blows = field.eddies().is_some() || field.zones_that_reach(origin, bounds).next().is_some();
+    OCCLUDERS.with_borrow_mut(|occluders| {
         occluders.clear();
         if let Some(occlusion) = &field.occlusion
             && (blows || air.wind != Vec3::ZERO)
@@ -114,74 +112,61 @@ fn with_relative_displacements(
             occluders.extend(occlusion.occluders(origin, bounds.map(Into::into)));
         }
         if !blows && occluders.is_empty() {
-            return apply(workers, particles);
+            return;
         }
-        let n = particles.len();
-        for plane in relative.planes_mut() {
-            plane.resize(n, 0.0);
-        }
+        headwind.resize(particles.len());
         let inputs = particles.position.chunks(PARTICLES_PER_PART);
-        let inputs = inputs.zip(particles.displacement.chunks(PARTICLES_PER_PART));
-        let parts = inputs.zip(relative.chunks_mut(PARTICLES_PER_PART));
+        let parts = inputs.zip(headwind.chunks_mut(PARTICLES_PER_PART));
         let eddies = field
             .eddies()
             .map(|eddies| NoiseLattice::new(eddies, origin));
-        let last_dt = particles.last_dt;
-        workers.for_each_part(parts, |((x, d), mut to)| {
+        workers.for_each_part(parts, |(x, mut to)| {
             dispatch(SubtractWind {
                 x,
-                d,
                 to: to.each_mut().map(|plane| &mut **plane),
                 zones: field.zones,
                 origin,
                 bounds,
                 eddies,
-                time: -last_dt,
             });
             if let Some(occlusion) = field.occlusion.filter(|_| !occluders.is_empty()) {
-                apply_occlusion(&occlusion, occluders, [x, d], to, air.wind, last_dt);
+                apply_occlusion(&occlusion, occluders, x, to, air.wind);
             }
         });
-        swap(&mut particles.displacement, relative);
-        apply(workers, particles);
-        swap(&mut particles.displacement, relative);
     });
 }
 
-/// Reduces the wind in relative displacements `to` to the exposed fraction. The wind includes `uniform_wind`,
-/// which is not subtracted from `to` yet.
+/// Reduces the wind in a headwind to the exposed fraction. The wind includes `uniform_wind`, which is not part of the
+/// headwind.
 fn apply_occlusion(
     occlusion: &Occlusion,
     occluders: &[Occluder],
-    [x, d]: [[&[f32]; 3]; 2],
-    to: [&mut [f32]; 3],
+    x: [&[f32]; 3],
+    headwind: [&mut [f32]; 3],
     uniform_wind: Vec3,
-    last_dt: f32,
 ) {
-    for i in 0..to[0].len() {
-        let get = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[i]));
-        let relative = Vec3::new(to[0][i], to[1][i], to[2][i]);
-        let wind_displacement = get(d) - relative + uniform_wind * last_dt;
-        let exposure = occlusion.exposure(occluders, get(x), wind_displacement);
+    let [to_x, to_y, to_z] = headwind;
+    for i in 0..to_x.len() {
+        let position = Vec3::from(x.map(|plane| plane[i]));
+        let relative = Vec3::new(to_x[i], to_y[i], to_z[i]);
+        let wind = uniform_wind - relative;
+        let exposure = occlusion.exposure(occluders, position, wind);
         if exposure < 1.0 {
-            let blocked = wind_displacement * (1.0 - exposure);
-            (to[0][i], to[1][i], to[2][i]) = (relative + blocked).into();
+            let blocked = wind * (1.0 - exposure);
+            (to_x[i], to_y[i], to_z[i]) = (relative + blocked).into();
         }
     }
 }
 
-/// Kernel that makes the displacements of one part relative to the local wind.
+/// Kernel that subtracts the local wind of one part from headwinds that are zero.
 struct SubtractWind<'a> {
     x: [&'a [f32]; 3],
-    d: [&'a [f32]; 3],
     to: [&'a mut [f32]; 3],
     zones: &'a [Zone],
     origin: Vec3,
     /// Bounds of all particles relative to the origin.
     bounds: [Vec3; 2],
     eddies: Option<NoiseLattice>,
-    /// Displacement to add per wind velocity, −Δt₋, s.
-    time: f32,
 }
 
 impl SubtractWind<'_> {
@@ -197,20 +182,17 @@ impl SubtractWind<'_> {
 impl Kernel for SubtractWind<'_> {
     #[inline(always)]
     fn run(mut self) {
-        let (x, d, time, eddies) = (self.x, self.d, self.time, self.eddies);
+        let (x, eddies) = (self.x, self.eddies);
         let [to_x, to_y, to_z] = std::mem::take(&mut self.to);
-        for (to, d) in [&mut *to_x, &mut *to_y, &mut *to_z].into_iter().zip(d) {
-            to.copy_from_slice(d);
-        }
         let n = to_x.len();
         let [x, y, z] = x.map(|plane| &plane[..n]);
         for zone in self.zones_in_reach() {
             let (to_x, to_y, to_z) = (&mut to_x[..n], &mut to_y[..n], &mut to_z[..n]);
             for k in 0..n {
                 let wind = zone.wind(Vec3::new(x[k], y[k], z[k]));
-                to_x[k] += wind.x * time;
-                to_y[k] += wind.y * time;
-                to_z[k] += wind.z * time;
+                to_x[k] -= wind.x;
+                to_y[k] -= wind.y;
+                to_z[k] -= wind.z;
             }
         }
         if let Some(eddies) = eddies {
@@ -222,7 +204,7 @@ impl Kernel for SubtractWind<'_> {
                     &mut to_y[block.clone()],
                     &mut to_z[block],
                 ];
-                eddies.add(positions, to, time);
+                eddies.add(positions, to, -1.0);
             }
         }
     }
@@ -231,13 +213,13 @@ impl Kernel for SubtractWind<'_> {
     fn run_reference(mut self) {
         let to = std::mem::take(&mut self.to);
         for k in 0..self.x[0].len() {
-            let at = |planes: [&[f32]; 3]| Vec3::from(planes.map(|plane| plane[k]));
-            let (position, mut relative) = (at(self.x), at(self.d));
+            let position = Vec3::from(self.x.map(|plane| plane[k]));
+            let mut relative = Vec3::ZERO;
             for zone in self.zones_in_reach() {
-                relative += zone.wind(position) * self.time;
+                relative -= zone.wind(position);
             }
             if let Some(eddies) = self.eddies {
-                relative += eddies.wind(position) * self.time;
+                relative -= eddies.wind(position);
             }
             (to[0][k], to[1][k], to[2][k]) = relative.into();
         }

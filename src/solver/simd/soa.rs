@@ -77,6 +77,22 @@ impl SoaVec3 {
         }
     }
 
+    /// Adds each vector of `other`, which must have the same length, times a factor.
+    pub(crate) fn add_scaled(&mut self, other: &Self, factor: f32) {
+        for (plane, other) in self.planes_mut().into_iter().zip(other.planes()) {
+            for (value, other) in plane.iter_mut().zip(other) {
+                *value += other * factor;
+            }
+        }
+    }
+
+    /// Changes the number of vectors; new ones are zero.
+    pub(crate) fn resize(&mut self, len: usize) {
+        for plane in self.planes_mut() {
+            plane.resize(len, 0.0);
+        }
+    }
+
     /// Sets every vector to `v`.
     pub fn fill(&mut self, v: Vec3) {
         for (plane, v) in self.planes_mut().into_iter().zip(v.to_array()) {

@@ -106,7 +106,7 @@ fn a_strip_carries_up_to_its_load_limit_at_its_pinned_row_too() {
     for (fraction, tears) in [(1.15, false), (0.85, true)] {
         for diagonals in [Diagonals::Alternating, Diagonals::Parallel] {
             let mut app = listening_app();
-            app.insert_resource(ClothSubsteps(20));
+            app.insert_resource(ClothSubsteps::PerStep(20));
             let grid = ClothGrid::vertical(0.5, 1.0, 11, 21).with_diagonals(diagonals);
             let mesh = add_mesh(&mut app, grid);
             let cloth = Cloth {

@@ -22,14 +22,14 @@ const MAX_PREDICTED_STRETCH: f32 = 0.01;
 const CONTACT_FRACTION: f32 = 0.1;
 
 /// Largest factor on the number of substeps.
-const MAX_FACTOR: u32 = 4;
+pub(in crate::solver) const MAX_SUBSTEP_FACTOR: u32 = 4;
 
 /// Steps with less demand before the factor decreases by one.
 const CALM_STEPS: u32 = 30;
 
 /// Steps for which a body is remembered after being near; one that returns within them does not count as
 /// approaching.
-const NEAR_STEPS: u32 = CALM_STEPS * (MAX_FACTOR - 1);
+const NEAR_STEPS: u32 = CALM_STEPS * (MAX_SUBSTEP_FACTOR - 1);
 
 /// Substep factor of a cloth, from the stretch that bodies cause.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub(super) struct AdaptiveSubsteps {
     stretched: f32,
     /// Number of substeps in that step.
     substeps: u32,
-    /// Factor on the number of substeps, 1 to [`MAX_FACTOR`].
+    /// Factor on the number of substeps, 1 to [`MAX_SUBSTEP_FACTOR`].
     factor: u32,
     /// Consecutive steps with a lower demand than the factor.
     calm_steps: u32,
@@ -84,7 +84,7 @@ impl AdaptiveSubsteps {
         // `max` ignores NaN.
         let wanted =
             measured.max(self.predicted_stretch(bodies, p, substep) / MAX_PREDICTED_STRETCH);
-        let wanted = (wanted.ceil() as u32).clamp(1, MAX_FACTOR);
+        let wanted = (wanted.ceil() as u32).clamp(1, MAX_SUBSTEP_FACTOR);
         if wanted >= self.factor {
             (self.factor, self.calm_steps) = (wanted, 0);
         } else {
@@ -169,9 +169,9 @@ mod tests {
     fn the_factor_decreases_only_after_a_while() {
         let mut adaptive = AdaptiveSubsteps::default();
         adaptive.record(8.0, 8);
-        assert_eq!(plan(&mut adaptive), MAX_FACTOR);
+        assert_eq!(plan(&mut adaptive), MAX_SUBSTEP_FACTOR);
         let factors: Vec<u32> = (0..4 * CALM_STEPS).map(|_| plan(&mut adaptive)).collect();
-        assert_eq!(factors[CALM_STEPS as usize - 2], MAX_FACTOR);
+        assert_eq!(factors[CALM_STEPS as usize - 2], MAX_SUBSTEP_FACTOR);
         assert_eq!(factors.last(), Some(&1));
     }
 }

@@ -33,6 +33,7 @@ mod motion;
 mod tests;
 
 use self::adaptive_substeps::AdaptiveSubsteps;
+pub(in crate::solver) use self::adaptive_substeps::MAX_SUBSTEP_FACTOR;
 pub(crate) use self::body_contacts::BodyContactInput;
 pub(crate) use self::body_contacts::FULL_STEP;
 pub use self::{attachments::BodyAttachment, motion::BodyMotion};
@@ -104,7 +105,7 @@ impl Bodies {
 
     /// Returns the factor by which the cloth should multiply its number of substeps in the coming step, for the
     /// sake of the bodies in contact. `substep` is the usual length of a substep, s.
-    pub(crate) fn plan_substeps(&mut self, p: &ParticleArrays, substep: f32) -> u32 {
+    pub(in crate::solver) fn plan_substeps(&mut self, p: &ParticleArrays, substep: f32) -> u32 {
         if self.is_empty() {
             self.adaptive_substeps = AdaptiveSubsteps::default();
             return 1;

@@ -35,7 +35,8 @@ pub struct Air {
 ///
 /// With u = v_triangle − wind, n the unit normal on the side with n·u ≥ 0, the rest area A and c = n·u/|u|:
 /// drag F = −½ρC_D·A·c·|u|·u, lift F = −½ρC_L·A·c·((u×n)×u). Drag is limited so that one step at most stops the
-/// triangle relative to the air, and the sum of both so that it never increases the speed relative to the air.
+/// triangle relative to the air, lift so that it never turns u through the plane of the triangle, and the sum of both so
+/// that it never increases |u|.
 pub(in crate::solver) fn apply_uniform_air(
     workers: &mut Workers,
     particles: &mut ParticleArrays,
@@ -98,8 +99,13 @@ impl AirCoefficients {
         // (u×n)×u = n|u|² − u(u·n); the sign of n cancels in c·n.
         let across = normal.dot(u);
         let full = self.drag * across.abs();
-        let drag = u * select(full < self.max_coefficient, full, self.max_coefficient);
-        let lift = (normal * speed - u * (across / speed)) * (self.lift * across);
+        let drag_coefficient = select(full < self.max_coefficient, full, self.max_coefficient);
+        // Lift turns the velocity towards the plane of the triangle, at most into it.
+        let full = self.lift * speed;
+        let rest = self.max_coefficient - drag_coefficient;
+        let lift_coefficient = select(full < rest, self.lift, rest / speed);
+        let drag = u * drag_coefficient;
+        let lift = (normal * speed - u * (across / speed)) * (lift_coefficient * across);
         let change = (drag + lift) * -self.velocity_per_coefficient;
 
         // The change may brake, stop or deflect the triangle relative to the air, but not increase its speed.

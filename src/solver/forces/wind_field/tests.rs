@@ -1,6 +1,7 @@
 use super::*;
 use crate::solver::{
-    Falloff, Pose, ZoneFlow, ZoneShape, parallel::workers::threads, simd::levels::same_bits,
+    AirSurface, Falloff, Pose, StepAir, ZoneFlow, ZoneShape, forces::aero::apply_uniform_air,
+    parallel::workers::threads, simd::levels::same_bits, triangles::Triangles,
 };
 use bevy::math::Quat;
 
@@ -38,6 +39,9 @@ fn zones() -> Vec<Zone> {
     }
     zones
 }
+
+/// Step in which the air changes velocities by little, s.
+const DT: f32 = 1e-3;
 
 const EDDIES: Eddies = Eddies {
     strength: 3.0,
@@ -78,14 +82,29 @@ fn air(wind: Vec3) -> Air {
     }
 }
 
-/// Applies the air to a cloth for a step of 10 ms.
+/// Applies the air to a cloth for a step of `DT`.
+fn apply_on(
+    workers: &mut Workers,
+    field: &WindField,
+    p: &mut ParticleArrays,
+    triangles: &Triangles,
+    air: &Air,
+) {
+    let surface = AirSurface {
+        triangles,
+        segments: None,
+    };
+    StepAir::default().begin_step(workers, field, p, surface, air, DT);
+}
+
+/// As [`apply_on`], on one thread.
 fn apply_field(field: &WindField, p: &mut ParticleArrays, triangles: &Triangles, air: &Air) {
-    apply_air(&mut Workers::serial(), field, p, triangles, None, air, 0.01);
+    apply_on(&mut Workers::serial(), field, p, triangles, air);
 }
 
 /// As [`apply_field`], without any local wind.
 fn apply_uniform(p: &mut ParticleArrays, triangles: &Triangles, air: &Air) {
-    apply_uniform_air(&mut Workers::serial(), p, triangles, air, 0.01);
+    apply_uniform_air(&mut Workers::serial(), p, triangles, air, DT);
 }
 
 #[test]
@@ -112,7 +131,7 @@ fn all_levels_and_threads_give_the_same_bits() {
     for count in threads::COUNTS {
         let mut p = cloth.clone();
         threads::with(count, |workers| {
-            apply_air(workers, &field, &mut p, &triangles, None, &air, 0.01);
+            apply_on(workers, &field, &mut p, &triangles, &air);
         });
         assert!(p.acceleration.bits().eq(expected.iter().copied()));
     }
