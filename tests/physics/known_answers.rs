@@ -54,6 +54,7 @@ experiments! {
     static_stretch: "static stretch",
     stretch_of_a_fabric: "stretch of a fabric",
     stretch_of_triangles: "stretch of triangles",
+    stretch_of_presets: "stretch of presets",
     shear_of_a_fabric: "shear of a fabric",
     cantilever: "cantilever",
     step_and_mesh_independence: "step and mesh independence",

@@ -1,13 +1,15 @@
 //! Stretch and shear of fabric, on any mesh.
 
-use super::Row;
+use super::{Experiment, Row};
 use crate::{
-    sample::Sample,
+    mesh_layout::MeshLayout,
+    sample::{Sample, as_the_plugin},
     strip::{DENSITY, Strip},
 };
 use bevy::math::Vec3;
 use bevy_drape::{
-    mesh::TriangleMesh,
+    cloth::{Cloth, Fabric},
+    mesh::{ClothGrid, TriangleMesh},
     solver::{Compliance, StretchSolver},
 };
 
@@ -210,4 +212,85 @@ pub(crate) fn stretch_of_triangles() -> Vec<Row> {
         Row::near(label, expected, stretched, 0.03)
     };
     [16, 32].map(row).into()
+}
+
+/// Sheets of the elastic presets hang from one side, with the settings of the plugin.
+pub(crate) fn stretch_of_presets() -> Vec<Row> {
+    [16, 32]
+        .map(|side| stretch_on(MeshLayout::Grid, side))
+        .concat()
+}
+
+/// The same on larger grids and on irregular meshes.
+pub(crate) const FULL: &[Experiment] = &[Experiment {
+    name: "stretch of presets, all meshes",
+    source: "u = σg(sL − s²/2)/Y (Hooke)",
+    run: || {
+        let grids = [64, 128].map(|side| stretch_on(MeshLayout::Grid, side));
+        let irregular = [16, 32, 64, 128].map(|side| stretch_on(MeshLayout::Irregular, side));
+        [grids.concat(), irregular.concat()].concat()
+    },
+}];
+
+fn stretch_on(layout: MeshLayout, side: u32) -> Vec<Row> {
+    let elastic = Fabric::PRESETS.iter().filter_map(|&(name, fabric)| {
+        let [warp, weft] = [fabric.warp_stiffness?, fabric.weft_stiffness?];
+        Some((name, fabric, [("along", warp), ("across", weft)]))
+    });
+    let rows = elastic.flat_map(|(name, fabric, directions)| {
+        directions.map(|(direction, stiffness)| {
+            hang(name, fabric, layout, side, direction, stiffness.into())
+        })
+    });
+    rows.collect()
+}
+
+/// Compares the elongation of the lower half of a hanging sheet of 1 m with ΔL = σgL²/2Y.
+fn hang(
+    name: &str,
+    fabric: Fabric,
+    layout: MeshLayout,
+    side: u32,
+    direction: &str,
+    stiffness: f64,
+) -> Row {
+    let mesh = TriangleMesh::read(&ClothGrid::vertical(1.0, 1.0, side, side).into());
+    let topology = layout.topology(mesh.expect("a grid has triangles"));
+    let mut sample = Sample::of_topology(&topology, fabric.areal_density);
+    let is_across = direction == "across";
+    let cloth = Cloth {
+        fabric,
+        ..Cloth::default()
+    };
+    sample.settings = as_the_plugin(&cloth);
+    let down = if is_across { Vec3::NEG_X } else { Vec3::NEG_Y };
+    sample.settings.gravity = down * 9.81;
+    let rest: Vec<f64> = (0..sample.particles.len())
+        .map(|i| f64::from(sample.at(i).dot(down)))
+        .collect();
+    for (i, height) in rest.iter().enumerate() {
+        if *height < -0.4999 {
+            sample.pin(i as u32);
+        }
+    }
+    sample.run(10.0);
+    // Least squares over the particles of the lower half: u = u₀ + a(sL − s²/2), with s the distance from the middle.
+    let (mut n, mut sx, mut sy, mut sxx, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (i, &height) in rest.iter().enumerate().filter(|(_, height)| **height > 0.0) {
+        let x = height * 0.5 - 0.5 * height * height;
+        let y = f64::from(sample.at(i).dot(down)) - height;
+        (n, sx, sy, sxx, sxy) = (n + 1.0, sx + x, sy + y, sxx + x * x, sxy + x * y);
+    }
+    let slope = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+    let expected = f64::from(fabric.areal_density) * 9.81 / stiffness;
+    let excess = 100.0 * (slope / expected - 1.0).abs();
+    let label = format!("{name} {side}² {layout} {direction}: off by, %");
+    // One iteration per substep does not take the load of the diagonals into account.
+    let so_far = match (layout, side) {
+        (MeshLayout::Grid, ..=16) => 25.0,
+        (MeshLayout::Grid, ..=32) => 40.0,
+        (MeshLayout::Grid, _) => 300.0,
+        _ => 3000.0,
+    };
+    Row::at_most(label, 5.0, excess).so_far(so_far)
 }

@@ -295,8 +295,10 @@ impl<const W: usize> StretchElimination<W> {
             }
             let coupling = w0[k] * cosine;
             let factor = coupling * self.u[k];
-            let pivot =
-                ((w0[k] + w1[k]) * diagonal_scale + alpha) * square - blocked - factor * coupling;
+            let masses = w0[k] + w1[k];
+            // Compliance regularizes as well; both together would make the fabric softer.
+            let diagonal = (masses * diagonal_scale).max(masses + alpha);
+            let pivot = diagonal * square - blocked - factor * coupling;
             let inverse = select(active & (pivot > 0.0), 1.0 / pivot, 0.0);
             let right = error + factor * self.b[k];
             q[k] = right * inverse;

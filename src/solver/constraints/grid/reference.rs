@@ -349,7 +349,8 @@ fn solve_chain(
         along_before = at_b;
         let factor = coupling * inverse;
         let blocked = wa * at_a * at_a + wb * at_b * at_b;
-        let pivot = ((wa + wb) * diagonal_scale + alpha) * square - blocked - factor * coupling;
+        let diagonal = ((wa + wb) * diagonal_scale).max(wa + wb + alpha);
+        let pivot = diagonal * square - blocked - factor * coupling;
         inverse = if is_active && pivot > 0.0 {
             1.0 / pivot
         } else {
