@@ -20,6 +20,7 @@
 //! | `topology` | tears and cuts |
 //! | `relax` | constraint projection in a substep: Jakobsen relaxation, XPBD, direct solution of chains |
 //! | `state` | [`ClothState`], and the settings and inputs of a step |
+//! | `required_substeps` | numbers of substeps that strong wind and fast pins require |
 //! | `step` | stages of a substep, and a whole fixed step |
 //!
 //! | stage of a step | file |
@@ -27,7 +28,7 @@
 //! | begin: motion of rigid bodies, mass of particles attached to them | `collision/bodies/` |
 //! | begin: friction between the yarns of the fabric | `forces/internal_friction.rs` |
 //! | begin: pin targets, inertia | `particles/mod.rs`, `particles/inertia.rs` |
-//! | begin: wind drag and lift | `forces/wind_field.rs`, `forces/aero/`, `forces/rope_drag.rs` |
+//! | begin, in a storm integrate: wind drag and lift | `forces/step_air.rs`, `forces/wind_field.rs`, `forces/aero/`, `forces/rope_drag.rs` |
 //! | integrate | `integrate.rs` |
 //! | relax: pressure | `forces/pressure.rs` |
 //! | relax, first substep: constraint damping | `constraints/damping.rs`, `constraints/bend_damping.rs` |
@@ -74,6 +75,7 @@ pub(crate) mod math;
 pub mod parallel;
 pub mod particles;
 pub mod relax;
+mod required_substeps;
 pub mod simd;
 pub mod sleep;
 pub mod state;

@@ -15,7 +15,7 @@
 //! `collide_self`.
 
 use crate::solver::collision::{bodies::FULL_STEP, mesh::MeshCollider};
-use crate::solver::forces::step_air::{AirSurface, required_substeps};
+use crate::solver::forces::step_air::AirSurface;
 use crate::solver::{
     collision::{
         bodies::{BodyContactInput, MAX_SUBSTEP_FACTOR},
@@ -32,6 +32,7 @@ use crate::solver::{
     parallel::workers::Workers,
     particles::PinTarget,
     relax::{RelaxSettings, relax},
+    required_substeps::{required_by_air, required_by_pins},
     state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
 };
 
@@ -77,13 +78,16 @@ impl<'a> ClothState<'a> {
     }
 
     /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 4, for the sake of
-    /// heavy or fast bodies and of strong wind.
+    /// heavy or fast bodies, strong wind and fast pins.
     pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> u32 {
         let substep = settings.dt / settings.substeps.max(1) as f32;
         let (surface, particles) = (self.air_surface(), &*self.particles);
         let by_bodies = self.bodies.plan_substeps(particles, substep);
-        let by_air = required_substeps(particles, surface, &input.wind, &settings.air, substep);
-        let factor = by_bodies.max(by_air).min(MAX_SUBSTEP_FACTOR);
+        let by_air = required_by_air(particles, surface, &input.wind, &settings.air, substep);
+        let by_pins = required_by_pins(particles, input, surface, settings.dt, substep);
+        // Not a number becomes 0.
+        let required = by_air.max(by_pins).ceil() as u32;
+        let factor = by_bodies.max(required).min(MAX_SUBSTEP_FACTOR);
         if factor > by_bodies {
             self.bodies.set_substep_factor(factor);
         }

@@ -122,11 +122,17 @@ impl StepInputs<'_, '_, '_> {
         let (mut count, mut max_factor) = (base.count, 1);
         for mut cloth in cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped) {
             let settings = self.settings(&cloth, base);
+            // Of the last step: that of this one depends on what changes below.
+            let frame_motion = cloth.frame.frame_motion;
+            self.update_pins(&mut cloth);
+            let mut lent = cloth.lend();
             let input = StepInput {
+                pins: lent.pin_targets,
+                frame_motion: frame_motion.as_ref(),
                 wind: self.field,
                 ..default()
             };
-            let factor = cloth.lend().state.plan_substeps(&settings, &input);
+            let factor = lent.state.plan_substeps(&settings, &input);
             let rate = cloth.rate.bypass_change_detection();
             count = count.max(rate.plan_substeps(base, factor));
             max_factor = max_factor.max(factor);
@@ -276,21 +282,28 @@ impl StepInputs<'_, '_, '_> {
         );
     }
 
+    /// Computes the targets of pins.
+    fn update_pins(&self, cloth: &mut StepQueryItem) {
+        let painted = PaintedShape::new(cloth.shape, cloth.mesh_paint, cloth.skin.as_deref());
+        let (pins, origin) = (&mut *cloth.bound_pins, cloth.particles.origin);
+        update_pin_targets(cloth.entity, pins, painted, origin, self.anchors);
+    }
+
     /// Computes the targets of animation and pins, and the motion of the reference frame.
     fn follow_frame(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
         let (entity, anchors) = (cloth.entity, self.anchors);
-        let (particles, inertia) = (&*cloth.particles, cloth.inertia);
-        let (frame, pins) = (&mut *cloth.frame, &mut *cloth.bound_pins);
-        let origin = particles.origin;
+        let (frame, origin) = (&mut *cloth.frame, cloth.particles.origin);
         if let Some(skin) = &mut cloth.skin {
             reference_frame::update_skin(entity, skin, frame, origin, anchors);
         }
+        self.update_pins(cloth);
+        let (particles, inertia) = (&*cloth.particles, cloth.inertia);
+        let (frame, pins) = (&mut *cloth.frame, &*cloth.bound_pins);
         let painted = PaintedShape::new(cloth.shape, cloth.mesh_paint, cloth.skin.as_deref());
         let wanted = cloth.max_distance;
         reference_frame::update_motion_constraints(
             entity, wanted, painted, frame, particles, anchors,
         );
-        update_pin_targets(entity, pins, painted, origin, anchors);
         let is_skinned = painted.skin.is_some();
         reference_frame::record_reference_entity(
             entity,

@@ -11,6 +11,7 @@ pub(crate) mod cloths;
 pub(crate) mod contacts;
 pub(crate) mod crossings;
 pub(crate) mod cusick;
+pub(crate) mod hands;
 pub(crate) mod membrane;
 pub(crate) mod motion;
 pub(crate) mod rates;
@@ -75,6 +76,11 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         name: "stretch of triangles",
         source: "k = YΣA/L² (Van Gelder 1998)",
         run: membrane::stretch_of_triangles,
+    },
+    Experiment {
+        name: "stretch of presets",
+        source: "u = σg(sL − s²/2)/Y (Hooke), with the settings of the plugin",
+        run: membrane::stretch_of_presets,
     },
     Experiment {
         name: "shear of a fabric",
@@ -152,6 +158,11 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         run: storm::sample,
     },
     Experiment {
+        name: "fast hands",
+        source: "cloth whose pins jump to 20 m/s keeps its length",
+        run: hands::jerked,
+    },
+    Experiment {
         name: "rates: hanging cloth",
         source: "motion does not depend on the rate of the steps",
         run: rates::hanging,
@@ -174,4 +185,5 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// The longer list: rest, length, crossings and storms for all shapes, sizes and settings. Takes hours.
-pub(crate) const FULL: [&[Experiment]; 3] = [rest::FULL, crossings::LONG, storm::FULL];
+pub(crate) const FULL: [&[Experiment]; 4] =
+    [rest::FULL, crossings::LONG, storm::FULL, membrane::FULL];

@@ -14,19 +14,11 @@ use crate::solver::{
     simd::soa::SoaVec3,
     triangles::Triangles,
 };
-use std::{
-    cell::RefCell,
-    f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2},
-    mem::swap,
-};
+use std::{cell::RefCell, mem::swap};
 
 /// Largest change of the velocity relative to the air in a step, as a fraction of it, up to which the forces are
 /// computed once.
 const MAX_CHANGE_PER_STEP: f32 = 0.5;
-
-/// Largest growth of the ripples of a cloth in a substep, as an exponent of e. With 0.3, a flag of silk is stretched by 4.4
-/// % in a wind of 30 m/s instead of 3.7 %, and one of 0.2 kg/m² by 6.9 % instead of 4.5 %; with 1 by up to 125 % at 80 m/s.
-const MAX_GROWTH: f32 = 0.1;
 
 /// Air around a cloth in a step.
 #[derive(Clone, Debug, Default)]
@@ -130,34 +122,16 @@ impl StepAir {
 }
 
 /// Returns an upper bound of the speed of particles relative to the air, m/s.
-fn max_relative_speed(particles: &ParticleArrays, field: &WindField, air: &Air) -> f32 {
+pub(in crate::solver) fn max_relative_speed(
+    particles: &ParticleArrays,
+    field: &WindField,
+    air: &Air,
+) -> f32 {
     let Some((low, high)) = particles.displacement.bounds() else {
         return 0.0;
     };
     let [low, high] = [low, high].map(|displacement| displacement / particles.last_dt - air.wind);
     low.abs().max(high.abs()).length() + field.max_speed(particles)
-}
-
-/// Returns the number of substeps that the air requires in place of one of `substep` seconds; at least 1, and not limited.
-///
-/// Lift makes flat cloth ripple. A force −½ρC_L·u²·∂y/∂x per area lets ripples of wavenumber k grow by a factor of e in
-/// 1/√(kρC_L·u²/4σ) seconds, the shortest ones fastest: those with a wavelength of four particles.
-pub(in crate::solver) fn required_substeps(
-    particles: &ParticleArrays,
-    surface: AirSurface,
-    field: &WindField,
-    air: &Air,
-    substep: f32,
-) -> u32 {
-    let spacing = surface.triangles.longest_edge * FRAC_1_SQRT_2;
-    let lift = air.density * air.lift;
-    if lift == 0.0 || spacing == 0.0 || air.areal_density <= 0.0 {
-        return 1;
-    }
-    let wavenumber = FRAC_PI_2 / spacing;
-    let growth_per_distance = (wavenumber * lift / (4.0 * air.areal_density)).sqrt();
-    let growth = growth_per_distance * max_relative_speed(particles, field, air) * substep;
-    ((growth / MAX_GROWTH).ceil() as u32).max(1)
 }
 
 #[cfg(test)]
@@ -209,28 +183,5 @@ mod tests {
                 "a user's force is lost"
             );
         }
-    }
-
-    #[test]
-    fn strong_wind_and_fast_cloth_require_more_substeps() {
-        let (mut p, triangles) = triangle();
-        let surface = AirSurface {
-            triangles: &triangles,
-            segments: None,
-        };
-        let required = |p: &ParticleArrays, air: &Air| {
-            required_substeps(p, surface, &WindField::default(), air, 1.0 / 480.0)
-        };
-        let winds = [0.0, 1.0, 30.0, 100.0, 1000.0];
-        assert_eq!(winds.map(|wind| required(&p, &air(wind))), [1, 1, 1, 4, 32]);
-        p.set_velocity(1, Vec3::X * 30.0);
-        assert!(required(&p, &air(0.0)) > 1);
-        let vacuum = Air {
-            density: 0.0,
-            ..air(100.0)
-        };
-        assert_eq!(required(&p, &vacuum), 1);
-        p.set_velocity(1, Vec3::X * f32::NAN);
-        assert!(required(&p, &air(0.0)) >= 1);
     }
 }
