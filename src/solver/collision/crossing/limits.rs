@@ -60,9 +60,10 @@ pub(super) struct MovingMesh<'a> {
 /// Changes of the ways of particles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
-    /// Whether the way of a particle was changed in the last round, and in the running one.
+    /// Whether the way of a particle was changed in the last round, in the running one, and since the last search.
     was_changed: Vec<bool>,
     is_changed: Vec<bool>,
+    changed_since_search: Vec<bool>,
     /// Whether the way of a particle was changed at all.
     is_moved: Vec<bool>,
     /// Whether a particle is near an edge that crosses a triangle when the motion begins.
@@ -131,6 +132,7 @@ impl Limits {
         for list in [
             &mut self.was_changed,
             &mut self.is_changed,
+            &mut self.changed_since_search,
             &mut self.is_moved,
             &mut self.is_tangled,
         ] {
@@ -140,9 +142,17 @@ impl Limits {
 
     /// Lets all `count` particles go their whole way.
     pub(super) fn begin(&mut self, count: usize) {
-        for list in [&mut self.is_moved, &mut self.is_tangled] {
+        for list in [
+            &mut self.is_changed,
+            &mut self.is_moved,
+            &mut self.is_tangled,
+        ] {
             list.clear();
             list.resize(count, false);
+        }
+        for list in [&mut self.was_changed, &mut self.changed_since_search] {
+            list.clear();
+            list.resize(count, true);
         }
     }
 
@@ -182,40 +192,57 @@ impl Limits {
         candidates: &[[u32; 2]],
         response: Response,
     ) -> bool {
-        let count = mesh.start.len();
-        self.was_changed.clear();
-        self.was_changed.resize(count, true);
-        self.is_changed.clear();
-        self.is_changed.resize(count, false);
+        // Pairs whose ways are those of the last search do not cross.
+        self.was_changed.copy_from_slice(&self.changed_since_search);
+        self.changed_since_search.fill(false);
+        self.is_changed.fill(false);
         for round in 0..ROUNDS {
             if round == FREE_ROUNDS {
-                self.zones.begin(count);
+                self.zones.begin(mesh.start.len());
             }
+            let is_free = round < FREE_ROUNDS;
             let mut found = false;
             for &pair in candidates {
                 let corners = pair.map(|triangle| mesh.corners(triangle));
-                let mut corners = corners.as_flattened().iter();
-                let is_changed = |&i: &u32| {
-                    let i = i as usize;
-                    self.was_changed[i] || self.is_changed[i]
-                };
-                if corners.any(is_changed) {
-                    for_each_features(mesh, pair, |mesh, features, particles| {
-                        let is_free = round < FREE_ROUNDS;
-                        found |= self.test(mesh, features, particles, response, is_free);
-                    });
+                let corners = corners.as_flattened();
+                if !self.any_changed(corners)
+                    || (!is_free && self.zones.move_together(corners, mesh.inverse_mass))
+                {
+                    continue;
                 }
+                for_each_features(mesh, pair, |mesh, features, particles| {
+                    if self.any_changed(&particles) {
+                        found |= self.test(mesh, features, particles, response, is_free);
+                    }
+                });
             }
-            if round >= FREE_ROUNDS && response == Response::Collide {
+            if !is_free && response == Response::Collide {
                 self.move_zones(mesh);
             }
-            if !self.is_changed.contains(&true) {
+            let changed = self.is_changed.iter().zip(&mut self.changed_since_search);
+            let mut any = false;
+            for (&is_changed, changed_since_search) in changed {
+                any |= is_changed;
+                *changed_since_search |= is_changed;
+            }
+            if !any {
+                if found {
+                    self.changed_since_search.fill(true);
+                }
                 return !found;
             }
             std::mem::swap(&mut self.was_changed, &mut self.is_changed);
             self.is_changed.fill(false);
         }
+        self.changed_since_search.fill(true);
         false
+    }
+
+    /// Returns whether the way of any of these particles was changed in the last round or in this one.
+    fn any_changed(&self, particles: &[u32]) -> bool {
+        particles
+            .iter()
+            .any(|&i| self.was_changed[i as usize] || self.is_changed[i as usize])
     }
 
     /// Marks the particles around two triangles, all those of their patches.

@@ -56,6 +56,13 @@ impl Zones {
         }
     }
 
+    /// Returns whether some particles belong to one zone, and none has a fixed way.
+    pub(super) fn move_together(&mut self, particles: &[u32], inverse_mass: &[f32]) -> bool {
+        let zone = particles.first().map(|&first| self.find(first));
+        let mut particles = particles.iter();
+        particles.all(|&i| inverse_mass[i as usize] > 0.0 && Some(self.find(i)) == zone)
+    }
+
     /// Returns the particles of each zone that grew since the last call.
     pub(super) fn changed(&mut self) -> impl Iterator<Item = &[u32]> {
         let mut changed = std::mem::take(&mut self.changed);
