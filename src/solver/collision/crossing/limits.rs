@@ -28,6 +28,9 @@ pub(super) const GAP: f32 = 0.1;
 /// Distance by which they move apart in a step, likewise.
 const SEPARATION: f32 = 0.02;
 
+/// Distance between boxes around features that may touch, likewise: more than the tolerance of the time of contact.
+const TOUCH: f32 = 1e-2;
+
 /// Gap of features that come no nearer, likewise: wider than rounding can close.
 const LEAST_GAP: f64 = 1e-3;
 
@@ -99,6 +102,23 @@ impl MovingMesh<'_> {
         (0..3)
             .filter(move |k| owned & (1 << (k + EDGE_BIT)) != 0)
             .map(move |k| [corners[k], corners[(k + 1) % 3]])
+    }
+
+    /// Returns whether the boxes around the ways of two features overlap.
+    fn may_touch(&self, features: Features, particles: [u32; 4]) -> bool {
+        let ways = particles.map(|i| {
+            let [start, end] = [self.start[i as usize], self.relative_end[i as usize]];
+            (start.min(end), start.max(end))
+        });
+        let (one, other) = ways.split_at(features.first_particles());
+        let bounds = |ways: &[(Vec3A, Vec3A)]| {
+            let from = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+            let ways = ways.iter();
+            ways.fold(from, |(low, high), way| (low.min(way.0), high.max(way.1)))
+        };
+        let ((low, high), (other_low, other_high)) = (bounds(one), bounds(other));
+        let margin = Vec3A::splat(TOUCH * self.distance);
+        (low - margin).cmple(other_high).all() && (other_low - margin).cmple(high).all()
     }
 
     /// Returns the motion of the centre of mass of some particles. If the way of any of them is fixed, only those count.
@@ -306,7 +326,7 @@ impl Limits {
         response: Response,
         is_free: bool,
     ) -> bool {
-        if self.are_tangled(features, particles) {
+        if !mesh.may_touch(features, particles) || self.are_tangled(features, particles) {
             return false;
         }
         let at = |positions: &[Vec3A]| particles.map(|i| positions[i as usize].as_dvec3());
