@@ -297,7 +297,8 @@ impl<const W: usize> StretchElimination<W> {
             let factor = coupling * self.u[k];
             let masses = w0[k] + w1[k];
             // Compliance regularizes as well; both together would make the fabric softer.
-            let diagonal = (masses * diagonal_scale).max(masses + alpha);
+            let (rigid, elastic) = (masses * diagonal_scale, masses + alpha);
+            let diagonal = select(rigid > elastic, rigid, elastic);
             let pivot = diagonal * square - blocked - factor * coupling;
             let inverse = select(active & (pivot > 0.0), 1.0 / pivot, 0.0);
             let right = error + factor * self.b[k];
