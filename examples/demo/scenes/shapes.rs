@@ -26,13 +26,14 @@ fn spawn(set: &mut Set) {
     let sphere = Sphere::new(0.25);
     let centre = Vec3::new(0.1, 0.25, 0.4);
     let transform = Transform::from_translation(centre);
-    set.stone("sphere", sphere, sphere.mesh().uv(48, 24), transform)
-        .insert(Swing {
-            centre,
-            reach: Vec3::X * 0.3,
-            period: 5.0,
-            elapsed: 0.0,
-        });
+    // Drawn smaller than it collides: cloth is drawn between its last two steps, up to two behind what moves in them.
+    let drawn = Sphere::new(0.242).mesh().uv(48, 24);
+    set.stone("sphere", sphere, drawn, transform).insert(Swing {
+        centre,
+        reach: Vec3::X * 0.3,
+        period: 5.0,
+        elapsed: 0.0,
+    });
 
     let transform = Transform::from_xyz(0.0, 1.2, 0.0);
     let turn = Quat::from_rotation_y(0.2);
