@@ -16,7 +16,7 @@ use bevy_drape::{
     cloth::{Cloth, Fabric},
     mesh::{Assembly, ClothGrid, MeshBinding, RenderFrame, Topology, TriangleMesh},
     solver::{
-        self, Air, AirSurface, Bodies, ClothState, Collider, Contacts, Friction, IntegrateSettings,
+        self, Air, Bodies, ClothState, Collider, Contacts, Friction, IntegrateSettings,
         MotionConstraints, Pose, Shape, SimdLevel, StepAir, StepInput, StepSettings, Surface,
         Tethers, WindField, Workers,
     },
@@ -129,10 +129,7 @@ fn air(bencher: Bencher, case: Case) {
             triangles,
             ..
         } = sheet;
-        let surface = AirSurface {
-            triangles,
-            segments: None,
-        };
+        let surface = (&*triangles).into();
         let (workers, field) = (&mut Workers::serial(), WindField::default());
         StepAir::default().begin_step(workers, &field, particles, surface, &air, 1.0 / 60.0);
     });

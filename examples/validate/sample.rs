@@ -60,8 +60,12 @@ impl Sample {
 
     /// Creates a sheet of `side`² particles of 0.2 kg/m², 1 m wide, at the world's origin.
     pub(crate) fn sheet(side: u32) -> Self {
-        let grid = ClothGrid::new(1.0, 1.0, side, side);
-        Self::of_mesh(&TriangleMesh::read(&grid.into()).unwrap(), 0.2)
+        Self::of_grid(ClothGrid::new(1.0, 1.0, side, side), 0.2)
+    }
+
+    /// Creates a sheet with this areal density, kg/m².
+    pub(crate) fn of_grid(grid: ClothGrid, areal_density: f32) -> Self {
+        Self::of_mesh(&TriangleMesh::read(&grid.into()).unwrap(), areal_density)
     }
 
     /// Creates cloth from a mesh with this areal density, kg/m².

@@ -1,4 +1,4 @@
-//! Rate at which a cloth is updated: its steps, substeps and iterations, from its level of detail and heavy bodies.
+//! Rate at which a cloth is updated: its steps, substeps and iterations, from its level of detail and what requires more.
 //!
 //! All cloths share a sequence of common substeps. A cloth with fewer substeps takes each of its own, longer ones at
 //! one of these.
@@ -56,7 +56,7 @@ pub(crate) struct UpdateRate {
     pub(crate) level_settings: Option<LodLevel>,
     /// Planned number of substeps; 0 before the first plan.
     substeps: u32,
-    /// Factor by which that exceeds the number without heavy bodies.
+    /// Factor by which that exceeds the number that the settings ask for.
     substep_factor: u32,
     /// Number of fixed updates since its last step.
     updates_since_step: u32,
@@ -98,20 +98,20 @@ impl UpdateRate {
         }
     }
 
-    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor required by
-    /// heavy bodies. Returns their number.
+    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor that heavy
+    /// bodies, strong wind or fast pins require. Returns their number.
     pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, factor: u32) -> u32 {
         self.substeps = self.limit_substeps(base) * factor;
         self.substep_factor = factor;
         self.substeps
     }
 
-    /// Returns the factor on the number of substeps required by heavy bodies.
+    /// Returns the factor on the number of substeps that heavy bodies, strong wind or fast pins require.
     pub(crate) fn substep_factor(&self) -> u32 {
         self.substep_factor
     }
 
-    /// Returns `own`, the step of this cloth, with the number of substeps that it would have without heavy bodies.
+    /// Returns `own`, the step of this cloth, with the number of substeps that it would have without that factor.
     pub(crate) fn without_extra_substeps(&self, own: &SubstepTime) -> SubstepTime {
         if self.substep_factor == 1 {
             return *own;

@@ -235,7 +235,7 @@ fn constraints(positions: &[Vec3], triangles: &[[u32; 3]]) -> MeshConstraints {
 /// Quads of a patch that make it count, unless it is much of a mesh.
 const MIN_PATCH: usize = 32;
 
-/// Fraction of the triangles of a mesh that is much of it.
+/// A patch is much of a mesh if it has one in this many of its triangles.
 const MUCH: usize = 8;
 
 /// Leaves quads only in patches of many: a few quads among triangles are no fabric with warp and weft, but two triangles

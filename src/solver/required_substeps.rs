@@ -84,28 +84,9 @@ pub(super) fn required_by_pins(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Corners, PinTarget, SoaVec3, Triangles};
+    use crate::solver::{PinTarget, forces::step_air::triangle};
 
     const SUBSTEP: f32 = 1.0 / 480.0;
-
-    /// Returns a triangle of 0.1 m.
-    fn triangle() -> (ParticleArrays, Triangles) {
-        let corners: SoaVec3 = [Vec3::ZERO, Vec3::X * 0.1, Vec3::Z * 0.1]
-            .into_iter()
-            .collect();
-        let triangles = Triangles::new(Corners::from(vec![[0, 1, 2]]), &corners);
-        (
-            ParticleArrays::new(Vec3::ZERO, corners, vec![1.0; 3]),
-            triangles,
-        )
-    }
-
-    fn surface(triangles: &Triangles) -> AirSurface<'_> {
-        AirSurface {
-            triangles,
-            segments: None,
-        }
-    }
 
     #[test]
     fn strong_wind_and_fast_cloth_require_more_substeps() {
@@ -118,7 +99,7 @@ mod tests {
             areal_density: 0.05,
         };
         let required = |p: &ParticleArrays, air: &Air| {
-            required_by_air(p, surface(&triangles), &WindField::default(), air, SUBSTEP)
+            required_by_air(p, (&triangles).into(), &WindField::default(), air, SUBSTEP)
         };
         assert!(required(&p, &air(30.0)) < 1.0);
         let strong = required(&p, &air(100.0));
@@ -146,7 +127,7 @@ mod tests {
                 pins: &pins,
                 ..StepInput::default()
             };
-            required_by_pins(p, &input, surface(&triangles), step, SUBSTEP)
+            required_by_pins(p, &input, (&triangles).into(), step, SUBSTEP)
         };
         assert_eq!(required(&p, 1.0), 1.0);
         let fast = required(&p, 100.0);

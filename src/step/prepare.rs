@@ -1,6 +1,8 @@
 //! Begins a step: applies changed components, computes the targets of pins and the forces of the air.
 
-use crate::solver::{Air, StepInput, StepSettings, SubstepTime, WindField, Workers};
+use crate::solver::{
+    Air, FrameMotion, PinTarget, StepInput, StepSettings, SubstepTime, WindField, Workers,
+};
 use crate::{
     character::{
         multipliers::{PaintedShape, bind_masses, masses_are_bound},
@@ -126,12 +128,7 @@ impl StepInputs<'_, '_, '_> {
             let frame_motion = cloth.frame.frame_motion;
             self.update_pins(&mut cloth);
             let mut lent = cloth.lend();
-            let input = StepInput {
-                pins: lent.pin_targets,
-                frame_motion: frame_motion.as_ref(),
-                wind: self.field,
-                ..default()
-            };
+            let input = self.input(lent.pin_targets, frame_motion.as_ref());
             let factor = lent.state.plan_substeps(&settings, &input);
             let rate = cloth.rate.bypass_change_detection();
             count = count.max(rate.plan_substeps(base, factor));
@@ -177,6 +174,20 @@ impl StepInputs<'_, '_, '_> {
         }
     }
 
+    /// Returns the inputs of a step of a cloth.
+    fn input<'b>(
+        &'b self,
+        pins: &'b [PinTarget],
+        frame_motion: Option<&'b FrameMotion>,
+    ) -> StepInput<'b> {
+        StepInput {
+            pins,
+            frame_motion,
+            wind: self.field,
+            ..default()
+        }
+    }
+
     /// Begins a step of a cloth.
     pub(crate) fn run(&self, workers: &mut Workers, mut cloth: StepQueryItem) {
         let time = &cloth.rate.step(&self.time);
@@ -185,7 +196,7 @@ impl StepInputs<'_, '_, '_> {
             cloth.particles.restore();
             cloth.report_invalid_state();
         }
-        // Additional substeps for heavy bodies take effect at once, without ramp.
+        // Additional substeps take effect at once, without ramp.
         let base_time = cloth.rate.without_extra_substeps(time);
         let iterations = cloth.rate.iterations(cloth.cloth.iterations);
         cloth.body.ramp(cloth.cloth, &base_time, iterations);
@@ -195,12 +206,7 @@ impl StepInputs<'_, '_, '_> {
         let settings = self.settings(&cloth, time);
         let frame_motion = cloth.frame.frame_motion;
         let mut lent = cloth.lend();
-        let input = StepInput {
-            pins: lent.pin_targets,
-            frame_motion: frame_motion.as_ref(),
-            wind: self.field,
-            ..default()
-        };
+        let input = self.input(lent.pin_targets, frame_motion.as_ref());
         lent.state.begin_step(workers, &settings, &input);
     }
 

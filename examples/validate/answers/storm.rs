@@ -5,7 +5,7 @@ use crate::sample::{Sample, at_rate};
 use bevy::math::Vec3;
 use bevy_drape::{
     cloth::{Cloth, Fabric},
-    mesh::{ClothGrid, Topology, TriangleMesh},
+    mesh::ClothGrid,
     solver::{StepSettings, break_symmetry, measure_stretch},
     wind::Wind,
 };
@@ -39,9 +39,8 @@ struct Flutter {
 
 /// Returns a flag of a fabric.
 fn flag(fabric: Fabric) -> Sample {
-    let mesh = TriangleMesh::read(&ClothGrid::vertical(SIZE[0], SIZE[1], COLUMNS, ROWS).into());
-    let topology = Topology::new(&mesh.expect("a grid has triangles")).expect("it is valid");
-    let mut flag = Sample::of_topology(&topology, fabric.areal_density);
+    let grid = ClothGrid::vertical(SIZE[0], SIZE[1], COLUMNS, ROWS);
+    let mut flag = Sample::of_grid(grid, fabric.areal_density);
     (0..ROWS).for_each(|row| flag.pin(row * COLUMNS));
     flag.add_tethers();
     break_symmetry(&mut flag.particles, &flag.triangles.indices);

@@ -14,6 +14,7 @@ use crate::solver::{
     simd::soa::SoaVec3,
     triangles::Triangles,
 };
+use bevy::math::Vec3;
 use std::{cell::RefCell, mem::swap};
 
 /// Largest change of the velocity relative to the air in a step, as a fraction of it, up to which the forces are
@@ -40,9 +41,20 @@ pub struct AirSurface<'a> {
     pub segments: Option<&'a RopeSegments>,
 }
 
+impl<'a> From<&'a Triangles> for AirSurface<'a> {
+    fn from(triangles: &'a Triangles) -> Self {
+        Self {
+            triangles,
+            segments: None,
+        }
+    }
+}
+
 thread_local! {
-    /// Scratch buffers for accelerations by the air and for displacements relative to it.
-    static SCRATCH: RefCell<[SoaVec3; 2]> = RefCell::default();
+    /// Scratch buffer for accelerations by the air.
+    static ACCELERATION: RefCell<SoaVec3> = RefCell::default();
+    /// Scratch buffer for displacements relative to the local wind.
+    static RELATIVE: RefCell<SoaVec3> = RefCell::default();
 }
 
 impl StepAir {
@@ -65,9 +77,7 @@ impl StepAir {
         self.is_storm = change > 0.0
             && change * max_relative_speed(particles, field, air) * dt > MAX_CHANGE_PER_STEP;
         if !self.is_storm {
-            SCRATCH.with_borrow_mut(|[_, relative]| {
-                self.add_accelerations(workers, particles, surface, dt, relative);
-            });
+            self.add_accelerations(workers, particles, surface, dt);
         }
     }
 
@@ -82,11 +92,11 @@ impl StepAir {
         if !self.is_storm {
             return;
         }
-        SCRATCH.with_borrow_mut(|[acceleration, relative]| {
-            acceleration.resize(0);
+        ACCELERATION.with_borrow_mut(|acceleration| {
             acceleration.resize(particles.len());
+            acceleration.fill(Vec3::ZERO);
             swap(&mut particles.acceleration, acceleration);
-            self.add_accelerations(workers, particles, surface, dt, relative);
+            self.add_accelerations(workers, particles, surface, dt);
             swap(&mut particles.acceleration, acceleration);
             let time_squared = dt * particles.last_dt;
             particles
@@ -102,21 +112,31 @@ impl StepAir {
         particles: &mut ParticleArrays,
         surface: AirSurface,
         dt: f32,
-        relative: &mut SoaVec3,
     ) {
-        let is_local = !self.headwind.is_empty();
-        if is_local {
+        if self.headwind.is_empty() {
+            return self.add_by_uniform_air(workers, particles, surface, dt);
+        }
+        RELATIVE.with_borrow_mut(|relative| {
             relative.resize(particles.len());
             relative.copy_from(&particles.displacement);
             relative.add_scaled(&self.headwind, particles.last_dt);
             swap(&mut particles.displacement, relative);
-        }
+            self.add_by_uniform_air(workers, particles, surface, dt);
+            swap(&mut particles.displacement, relative);
+        });
+    }
+
+    /// Adds the acceleration by the air to every particle, with the uniform wind alone.
+    fn add_by_uniform_air(
+        &self,
+        workers: &mut Workers,
+        particles: &mut ParticleArrays,
+        surface: AirSurface,
+        dt: f32,
+    ) {
         apply_uniform_air(workers, particles, surface.triangles, &self.air, dt);
         if let Some(segments) = surface.segments {
             apply_rope_drag(particles, segments, &self.air, dt);
-        }
-        if is_local {
-            swap(&mut particles.displacement, relative);
         }
     }
 }
@@ -134,23 +154,19 @@ pub(in crate::solver) fn max_relative_speed(
     low.abs().max(high.abs()).length() + field.max_speed(particles)
 }
 
+/// Returns a triangle of 0.1 m.
+#[cfg(test)]
+pub(in crate::solver) fn triangle() -> (ParticleArrays, Triangles) {
+    let corners = [Vec3::ZERO, Vec3::X * 0.1, Vec3::Z * 0.1];
+    let corners: SoaVec3 = corners.into_iter().collect();
+    let triangles = Triangles::new(vec![[0, 1, 2]], &corners);
+    let particles = ParticleArrays::new(Vec3::ZERO, corners, vec![1.0; 3]);
+    (particles, triangles)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::Corners;
-    use bevy::math::Vec3;
-
-    /// Returns a triangle of 0.1 m.
-    fn triangle() -> (ParticleArrays, Triangles) {
-        let corners: SoaVec3 = [Vec3::ZERO, Vec3::X * 0.1, Vec3::Z * 0.1]
-            .into_iter()
-            .collect();
-        let triangles = Triangles::new(Corners::from(vec![[0, 1, 2]]), &corners);
-        (
-            ParticleArrays::new(Vec3::ZERO, corners, vec![1.0; 3]),
-            triangles,
-        )
-    }
 
     fn air(wind: f32) -> Air {
         Air {
@@ -166,10 +182,7 @@ mod tests {
     fn in_a_storm_forces_act_in_substeps() {
         for (wind, is_storm) in [(3.0, false), (100.0, true)] {
             let (mut p, triangles) = triangle();
-            let surface = AirSurface {
-                triangles: &triangles,
-                segments: None,
-            };
+            let surface = (&triangles).into();
             let (workers, field) = (&mut Workers::serial(), WindField::default());
             let mut step = StepAir::default();
             step.begin_step(workers, &field, &mut p, surface, &air(wind), 1.0 / 60.0);

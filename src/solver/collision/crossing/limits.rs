@@ -6,13 +6,13 @@
 //! and Friction for Cloth Animation", 2002).
 
 use super::{
-    patches::{EDGE_BIT, Patches},
+    moving_mesh::{MovingMesh, SharedMotion, for_each_features},
     time_of_contact::{Features, combine},
-    triangle_pairs::{boxes_overlap, edge_crosses},
+    triangle_pairs::{bounds, boxes_overlap, edge_crosses},
     zones::Zones,
 };
 use crate::solver::simd::LANES;
-use bevy::math::{DVec3, Vec3A};
+use bevy::math::Vec3A;
 
 /// Fraction of the way to a contact that particles may go.
 const APPROACH: f64 = 0.8;
@@ -28,9 +28,6 @@ pub(super) const GAP: f32 = 0.1;
 /// Distance by which they move apart in a step, likewise.
 const SEPARATION: f32 = 0.02;
 
-/// Distance between boxes around features that may touch, likewise: more than the tolerance of the time of contact.
-const TOUCH: f32 = 1e-2;
-
 /// Gap of features that come no nearer, likewise: wider than rounding can close.
 const LEAST_GAP: f64 = 1e-3;
 
@@ -41,23 +38,6 @@ pub(super) enum Response {
     Collide,
     /// They keep only a part of the motion relative to the common one, or none, and so never leave their ways.
     Stop,
-}
-
-/// Moving triangles.
-pub(super) struct MovingMesh<'a> {
-    pub(super) patches: &'a Patches,
-    /// Positions of all particles when the motion begins, and as far as they may go, m.
-    pub(super) start: &'a [Vec3A],
-    pub(super) end: &'a mut [Vec3A],
-    /// `end` without the common motion.
-    pub(super) relative_end: &'a mut [Vec3A],
-    pub(super) common: Vec3A,
-    /// Displacement of each particle in a step at the velocity that it ends with, m.
-    pub(super) velocity: &'a mut [Vec3A],
-    /// Inverse masses, 1/kg; 0 for particles that go their whole way in any case.
-    pub(super) inverse_mass: &'a [f32],
-    /// Distance that particles keep, m.
-    pub(super) distance: f32,
 }
 
 /// Changes of the ways of particles.
@@ -72,78 +52,6 @@ pub(super) struct Limits {
     /// Whether a particle is near an edge that crosses a triangle when the motion begins.
     is_tangled: Vec<bool>,
     zones: Zones,
-}
-
-/// Motion of the centre of mass of some particles in a step, m, and by its velocity, m.
-#[derive(Clone, Copy)]
-struct SharedMotion {
-    motion: Vec3A,
-    velocity: Vec3A,
-}
-
-impl MovingMesh<'_> {
-    /// Returns the corners of the triangle of a lane.
-    fn corners(&self, triangle: u32) -> [u32; 3] {
-        let triangle = triangle as usize;
-        self.patches.triangles[triangle / LANES][triangle % LANES]
-    }
-
-    /// Returns the corners that the triangle of a lane tests against others.
-    fn own_corners(&self, triangle: u32) -> impl Iterator<Item = u32> + use<> {
-        let (corners, owned) = (self.corners(triangle), self.owned(triangle));
-        (0..3)
-            .filter(move |k| owned & (1 << k) != 0)
-            .map(move |k| corners[k])
-    }
-
-    /// Returns the edges that the triangle of a lane tests against others.
-    fn own_edges(&self, triangle: u32) -> impl Iterator<Item = [u32; 2]> + use<> {
-        let (corners, owned) = (self.corners(triangle), self.owned(triangle));
-        (0..3)
-            .filter(move |k| owned & (1 << (k + EDGE_BIT)) != 0)
-            .map(move |k| [corners[k], corners[(k + 1) % 3]])
-    }
-
-    /// Returns whether the boxes around the ways of two features overlap.
-    fn may_touch(&self, features: Features, particles: [u32; 4]) -> bool {
-        let ways = particles.map(|i| {
-            let [start, end] = [self.start[i as usize], self.relative_end[i as usize]];
-            (start.min(end), start.max(end))
-        });
-        let (one, other) = ways.split_at(features.first_particles());
-        let bounds = |ways: &[(Vec3A, Vec3A)]| {
-            let from = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-            let ways = ways.iter();
-            ways.fold(from, |(low, high), way| (low.min(way.0), high.max(way.1)))
-        };
-        let ((low, high), (other_low, other_high)) = (bounds(one), bounds(other));
-        let margin = Vec3A::splat(TOUCH * self.distance);
-        (low - margin).cmple(other_high).all() && (other_low - margin).cmple(high).all()
-    }
-
-    /// Returns the motion of the centre of mass of some particles. If the way of any of them is fixed, only those count.
-    fn shared_motion(&self, particles: impl IntoIterator<Item = u32>) -> SharedMotion {
-        let mut sums = [(0.0, DVec3::ZERO, DVec3::ZERO); 2];
-        for i in particles {
-            let i = i as usize;
-            let w = f64::from(self.inverse_mass[i]);
-            let (kind, mass) = if w > 0.0 { (0, 1.0 / w) } else { (1, 1.0) };
-            let sum = &mut sums[kind];
-            sum.0 += mass;
-            sum.1 += (self.end[i] - self.start[i]).as_dvec3() * mass;
-            sum.2 += self.velocity[i].as_dvec3() * mass;
-        }
-        let (mass, motion, velocity) = if sums[1].0 > 0.0 { sums[1] } else { sums[0] };
-        SharedMotion {
-            motion: (motion / mass).as_vec3a(),
-            velocity: (velocity / mass).as_vec3a(),
-        }
-    }
-
-    fn owned(&self, triangle: u32) -> u8 {
-        let triangle = triangle as usize;
-        self.patches.owned[triangle / LANES][triangle % LANES]
-    }
 }
 
 impl Limits {
@@ -391,7 +299,8 @@ impl Limits {
 fn is_tangled(mesh: &mut MovingMesh, pair: [u32; 2]) -> bool {
     let both = pair.map(|triangle| mesh.corners(triangle));
     let at = both.map(|corners| corners.map(|i| mesh.start[i as usize]));
-    if !boxes_overlap([at[0]; 2], [at[1]; 2], 0.0) {
+    let [one, other] = at.map(bounds);
+    if !boxes_overlap(one, other, 0.0) {
         return false;
     }
     let mut is_tangled = false;
@@ -408,35 +317,4 @@ fn is_tangled(mesh: &mut MovingMesh, pair: [u32; 2]) -> bool {
         }
     }
     is_tangled
-}
-
-/// Calls `test` with the pairs of features of two triangles that may touch.
-fn for_each_features(
-    mesh: &mut MovingMesh,
-    pair: [u32; 2],
-    mut test: impl FnMut(&mut MovingMesh, Features, [u32; 4]),
-) {
-    let both = pair.map(|triangle| mesh.corners(triangle));
-    let [one, other] = both.map(|corners| {
-        let at = |positions: &[Vec3A]| corners.map(|i| positions[i as usize]);
-        [at(mesh.start), at(mesh.relative_end)]
-    });
-    if !boxes_overlap(one, other, GAP * mesh.distance) {
-        return;
-    }
-    for [one, other] in [[0, 1], [1, 0]] {
-        let [a, b, c] = both[other];
-        for corner in mesh.own_corners(pair[one]) {
-            if ![a, b, c].contains(&corner) {
-                test(mesh, Features::ParticleTriangle, [corner, a, b, c]);
-            }
-        }
-    }
-    for [a, b] in mesh.own_edges(pair[0]) {
-        for [c, d] in mesh.own_edges(pair[1]) {
-            if a != c && a != d && b != c && b != d {
-                test(mesh, Features::EdgeEdge, [a, b, c, d]);
-            }
-        }
-    }
 }

@@ -17,6 +17,7 @@
 //! | `candidates` | pairs of triangles that may touch, searched again only where ways have changed |
 //! | `limits` | tests the candidates, and limits the motion of their particles |
 //! | `motion_start` | positions when the step began |
+//! | `moving_mesh` | moving triangles, and the pairs of their features |
 //! | `patches` | connected triangles that are tested together |
 //! | `sweep` | broad phase: overlapping pairs of patches |
 //! | `triangle_pairs` | narrow phase: overlapping pairs of triangles that no plane separates |
@@ -26,6 +27,7 @@
 mod candidates;
 mod limits;
 mod motion_start;
+mod moving_mesh;
 mod patches;
 mod sweep;
 mod time_of_contact;
@@ -34,7 +36,8 @@ mod zones;
 
 use self::{
     candidates::Candidates,
-    limits::{Limits, MovingMesh, Response},
+    limits::{Limits, Response},
+    moving_mesh::MovingMesh,
     patches::{Motion, Patches},
 };
 use crate::solver::{particles::ParticleArrays, triangles::corners::Corners};

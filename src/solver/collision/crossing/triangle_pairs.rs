@@ -154,7 +154,7 @@ impl NearPatch {
         };
         for lane in 0..LANES {
             let moving = motion.of(triangles[lane]);
-            let [low, high] = bounds(moving);
+            let [low, high] = bounds(moving.as_flattened().iter().copied());
             for axis in 0..3 {
                 patch.low[axis][lane] = low[axis] - margin;
                 patch.high[axis][lane] = high[axis] + margin;
@@ -237,13 +237,13 @@ impl NearPatch {
     }
 }
 
-/// Returns the bounding box of a triangle given when the motion begins and ends.
+/// Returns the bounding box of points.
 #[inline(always)]
-fn bounds([[a, b, c], [d, e, f]]: [[Vec3A; 3]; 2]) -> [Vec3A; 2] {
-    [
-        a.min(b).min(c).min(d).min(e).min(f),
-        a.max(b).max(c).max(d).max(e).max(f),
-    ]
+pub(super) fn bounds(points: impl IntoIterator<Item = Vec3A>) -> [Vec3A; 2] {
+    let all = points.into_iter();
+    all.fold([Vec3A::INFINITY, Vec3A::NEG_INFINITY], |[low, high], at| {
+        [low.min(at), high.max(at)]
+    })
 }
 
 /// Returns whether two triangles have two corners in common, or all.
@@ -262,10 +262,12 @@ fn are_unfolded(pair: [[[Vec3A; 3]; 2]; 2]) -> bool {
     all.all(|normal| direction.dot(*normal) > least * normal.length())
 }
 
-/// Returns whether the swept bounding boxes of two triangles are within `gap` of each other, m. Each triangle is given when
-/// the motion begins and ends.
-pub(super) fn boxes_overlap(one: [[Vec3A; 3]; 2], other: [[Vec3A; 3]; 2], gap: f32) -> bool {
-    let ([low, high], [other_low, other_high]) = (bounds(one), bounds(other));
+/// Returns whether two bounding boxes are within `gap` of each other, m.
+pub(super) fn boxes_overlap(
+    [low, high]: [Vec3A; 2],
+    [other_low, other_high]: [Vec3A; 2],
+    gap: f32,
+) -> bool {
     let (low, high) = (low - gap, high + gap);
     low.cmple(other_high).all() && other_low.cmple(high).all()
 }

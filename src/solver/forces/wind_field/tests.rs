@@ -1,6 +1,6 @@
 use super::*;
 use crate::solver::{
-    AirSurface, Falloff, Pose, StepAir, ZoneFlow, ZoneShape, forces::aero::apply_uniform_air,
+    Falloff, Pose, StepAir, ZoneFlow, ZoneShape, forces::aero::apply_uniform_air,
     parallel::workers::threads, simd::levels::same_bits, triangles::Triangles,
 };
 use bevy::math::Quat;
@@ -90,11 +90,7 @@ fn apply_on(
     triangles: &Triangles,
     air: &Air,
 ) {
-    let surface = AirSurface {
-        triangles,
-        segments: None,
-    };
-    StepAir::default().begin_step(workers, field, p, surface, air, DT);
+    StepAir::default().begin_step(workers, field, p, triangles.into(), air, DT);
 }
 
 /// As [`apply_on`], on one thread.
