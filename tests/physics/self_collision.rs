@@ -1,7 +1,7 @@
 //! Self-collision: folded, wrung and tangled cloth.
 
 use crate::{
-    contact_scenes::twist,
+    contact_scenes::{crumple, twist},
     folds::{in_half, tangled_in_half},
     own_sheet::OwnSheet,
 };
@@ -70,6 +70,12 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
     let mut cloth = folded(33, SelfCollision::Off);
     (0..360).for_each(|_| cloth.step());
     assert!(cloth.crossings() > 0);
+}
+
+#[test]
+fn a_fine_sheet_that_crumples_does_not_cross_itself() {
+    let found = crumple(96, 4.0).run(50);
+    assert_eq!((found.passages, found.intersections), (0, 0), "{found:?}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ const LEAST_GAP: f64 = 1e-3;
 pub(super) enum Response {
     /// They collide, and move together if that is not enough.
     Collide,
-    /// They keep only a part of the motion relative to the common one, or none, and so never leave their ways.
+    /// They keep only a part of the motion relative to that of the held particles, or none, and so never leave their ways.
     Stop,
 }
 
@@ -122,7 +122,7 @@ impl Limits {
     ) -> bool {
         // Pairs whose ways are those of the last search do not cross.
         self.was_changed.copy_from_slice(&self.changed_since_search);
-        self.changed_since_search.fill(false);
+        self.changed_since_search.copy_from_slice(&self.is_changed);
         self.is_changed.fill(false);
         for round in 0..ROUNDS {
             if round == FREE_ROUNDS {
@@ -213,7 +213,10 @@ impl Limits {
             mesh.end[i] += moved;
             mesh.relative_end[i] += moved;
             mesh.velocity[i] -= (direction * approach).as_vec3a();
-            self.is_moved[i] |= mesh.inverse_mass[i] > 0.0;
+            if mesh.inverse_mass[i] > 0.0 {
+                self.is_changed[i] = true;
+                self.is_moved[i] = true;
+            }
         }
     }
 
@@ -254,12 +257,12 @@ impl Limits {
             (Response::Collide, false) => self.zones.join(particles),
             (Response::Stop, _) => {
                 let fraction = if is_free { fraction } else { 0.0 };
-                let common = SharedMotion {
-                    motion: mesh.common,
-                    velocity: mesh.common,
+                let held = SharedMotion {
+                    motion: mesh.held,
+                    velocity: mesh.held,
                 };
                 for i in particles {
-                    self.share(mesh, i as usize, common, fraction as f32);
+                    self.share(mesh, i as usize, held, fraction as f32);
                 }
             }
         }

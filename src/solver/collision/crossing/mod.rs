@@ -79,6 +79,10 @@ pub(crate) struct CrossingFilter {
     inverse_mass: Vec<f32>,
     /// Motion of most particles in the step, m.
     common: Vec3A,
+    /// Particles that touch a collider.
+    touching: Vec<u32>,
+    /// Motion of the particles that are pinned, or else of most that touch a collider, m.
+    held: Vec3A,
     /// Sum of the common motions of all steps before, m.
     frame: Vec3A,
     candidates: Candidates,
@@ -104,6 +108,7 @@ impl CrossingFilter {
         self.end.clear();
         self.velocity.clear();
         self.inverse_mass.clear();
+        self.touching.clear();
     }
 
     /// Adds a cloth at the end of its step, which began with `start`; without it, the cloth does not move in this step.
@@ -144,10 +149,14 @@ impl CrossingFilter {
                 let velocities = p.displacement.iter().map(|d| Vec3A::from(d) * substeps);
                 self.velocity.extend(velocities);
                 let masses = p.inverse_mass.iter().enumerate();
-                (self.inverse_mass).extend(masses.map(|(i, &w)| {
+                for (i, &inverse_mass) in masses {
                     let touches = p.contact_normal.get(i) != Vec3::ZERO;
-                    w * if touches { MOBILITY_AT_COLLIDERS } else { 1.0 }
-                }));
+                    let mobility = if touches { MOBILITY_AT_COLLIDERS } else { 1.0 };
+                    self.inverse_mass.push(mobility * inverse_mass);
+                    if touches {
+                        self.touching.push((first + i) as u32);
+                    }
+                }
             }
             None => {
                 self.start.extend_from_slice(&self.end[first..]);
@@ -180,7 +189,15 @@ impl CrossingFilter {
             self.candidates.begin(self.patches.len());
             self.limits.reserve(self.end.len());
         }
-        self.common = self.common_motion();
+        let pinned = self.pinned_motion();
+        let particles = 0..self.start.len();
+        self.common = pinned.unwrap_or_else(|| self.median_motion(particles));
+        self.held = match &self.touching[..] {
+            touching if pinned.is_none() && !touching.is_empty() => {
+                self.median_motion(touching.iter().map(|&i| i as usize))
+            }
+            _ => self.common,
+        };
         self.relative_end.clear();
         let relative = self.end.iter().map(|end| end - self.common);
         self.relative_end.extend(relative);
@@ -211,6 +228,7 @@ impl CrossingFilter {
                 end: &mut self.end,
                 relative_end: &mut self.relative_end,
                 common: self.common,
+                held: self.held,
                 velocity: &mut self.velocity,
                 inverse_mass: &self.inverse_mass,
                 distance,
@@ -226,12 +244,12 @@ impl CrossingFilter {
         self.move_as_one();
     }
 
-    /// Leaves all free particles the common motion alone.
+    /// Leaves all free particles the motion of those that are held alone.
     fn move_as_one(&mut self) {
         for i in 0..self.end.len() {
             if self.inverse_mass[i] > 0.0 {
-                self.end[i] = self.start[i] + self.common;
-                self.velocity[i] = self.common;
+                self.end[i] = self.start[i] + self.held;
+                self.velocity[i] = self.held;
                 self.limits.mark_moved(i);
             }
         }
@@ -258,26 +276,25 @@ impl CrossingFilter {
         }
     }
 
-    /// Returns the mean motion of the particles that are never stopped, m, or the median of all if there are none. As one body
-    /// that moves with them, cloth crosses nothing.
-    fn common_motion(&self) -> Vec3A {
-        let ways = self.start.iter().zip(&self.end);
-        let motions = ways.map(|(start, end)| end - start);
-        let is_pinned = |(motion, &inverse_mass)| (inverse_mass == 0.0).then_some(motion);
-        let pinned = motions.clone().zip(&self.inverse_mass);
-        let (count, sum) = (pinned.filter_map(is_pinned))
-            .fold((0.0, Vec3A::ZERO), |(count, sum), motion: Vec3A| {
-                (count + 1.0, sum + motion)
-            });
-        if count > 0.0 {
-            return sum / count;
-        }
-        let sample = motions.step_by(self.start.len().div_ceil(MAX_SAMPLE).max(1));
+    /// Returns the mean motion of the pinned particles, m, if there are any.
+    fn pinned_motion(&self) -> Option<Vec3A> {
+        let pinned = (0..self.start.len()).filter(|&i| self.inverse_mass[i] == 0.0);
+        let motions = pinned.map(|i| self.end[i] - self.start[i]);
+        let (count, sum) = motions.fold((0.0, Vec3A::ZERO), |(count, sum), motion| {
+            (count + 1.0, sum + motion)
+        });
+        (count > 0.0).then(|| sum / count)
+    }
+
+    /// Returns the median motion of these particles, m; of some of them if there are many.
+    fn median_motion(&self, particles: impl ExactSizeIterator<Item = usize> + Clone) -> Vec3A {
+        let stride = particles.len().div_ceil(MAX_SAMPLE).max(1);
+        let sample = particles.step_by(stride);
         let median = |axis: usize| {
             let mut components = [0.0; MAX_SAMPLE];
             let mut count = 0;
-            for (component, motion) in components.iter_mut().zip(sample.clone()) {
-                *component = motion[axis];
+            for (component, i) in components.iter_mut().zip(sample.clone()) {
+                *component = (self.end[i] - self.start[i])[axis];
                 count += 1;
             }
             let components = &mut components[..count];

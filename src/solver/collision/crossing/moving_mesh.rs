@@ -21,6 +21,8 @@ pub(super) struct MovingMesh<'a> {
     /// `end` without the common motion.
     pub(super) relative_end: &'a mut [Vec3A],
     pub(super) common: Vec3A,
+    /// Motion of the particles that are held, m.
+    pub(super) held: Vec3A,
     /// Displacement of each particle in a step at the velocity that it ends with, m.
     pub(super) velocity: &'a mut [Vec3A],
     /// Inverse masses, 1/kg; 0 for particles that go their whole way in any case.

@@ -19,6 +19,9 @@ const FLAT: f64 = 1e-13;
 /// Bisections of the motion: the time is exact to a millionth.
 const MAX_DEPTH: u32 = 20;
 
+/// Steps of the search for a contact in a plane; features that are still apart after them nearly touch.
+const MAX_ADVANCES: u32 = 64;
+
 /// Features of a mesh that may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Features {
@@ -30,7 +33,6 @@ pub(super) enum Features {
 
 impl Features {
     /// Returns a time, as a fraction of the motion, until which the features do not touch, if they touch at all.
-    /// Features that lie in one plane all the time do not touch.
     pub(super) fn time_of_contact(self, points: &MovingPoints) -> Option<f64> {
         let volumes = bernstein_volumes(points);
         if has_one_sign(&volumes) {
@@ -52,7 +54,7 @@ impl Features {
             flat: FLAT * extent.powi(3),
         };
         if volumes.iter().all(|volume| volume.abs() <= search.flat) {
-            return None;
+            return search.advance();
         }
         search.first_contact(&volumes, 0.0, 1.0, MAX_DEPTH)
     }
@@ -119,13 +121,35 @@ impl Search<'_> {
             .or_else(|| self.first_contact(&second, middle, to, depth - 1))
     }
 
+    /// Searches features that lie in one plane all the time: until the next time, no particle moves farther than the
+    /// features are apart (Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems", 1996).
+    fn advance(&self) -> Option<f64> {
+        let fastest = self.longest_path();
+        let mut time = 0.0;
+        for _ in 0..MAX_ADVANCES {
+            let distance = self.features.distance(self.at(time));
+            if distance <= self.tolerance {
+                break;
+            }
+            if distance >= (1.0 - time) * 2.0 * fastest {
+                return None;
+            }
+            time += distance / (2.0 * fastest);
+        }
+        Some(time)
+    }
+
     /// Returns the tolerance, plus the greatest distance by which any particle moves relative to the first between two
     /// times.
     fn tolerance_within(&self, from: f64, to: f64) -> f64 {
+        self.tolerance + (to - from) * self.longest_path()
+    }
+
+    /// Returns the greatest distance by which any particle moves relative to the first, m.
+    fn longest_path(&self) -> f64 {
         let [start, end] = self.points;
         let path = |k: usize| (end[k] - start[k]) - (end[0] - start[0]);
-        let longest = (1..4).map(|k| path(k).length()).fold(0.0, f64::max);
-        self.tolerance + (to - from) * longest
+        (1..4).map(|k| path(k).length()).fold(0.0, f64::max)
     }
 
     fn at(&self, time: f64) -> [DVec3; 4] {
@@ -252,9 +276,20 @@ mod tests {
     }
 
     #[test]
-    fn points_in_one_plane_do_not_touch() {
-        let path = particle(DVec3::new(-1.0, 0.0, 0.2), DVec3::new(0.5, 0.0, 0.2));
-        assert_eq!(Features::ParticleTriangle.time_of_contact(&path), None);
+    fn points_in_one_plane_touch_where_they_overlap() {
+        let from = DVec3::new(-1.0, 0.0, 0.2);
+        let path = particle(from, DVec3::new(0.5, 0.0, 0.2));
+        let time = Features::ParticleTriangle.time_of_contact(&path).unwrap();
+        assert!(time <= 2.0 / 3.0 && time > 0.66, "{time}");
+        let beside = particle(from, DVec3::new(-0.5, 0.0, 1.7));
+        assert_eq!(Features::ParticleTriangle.time_of_contact(&beside), None);
+        let [a, b] = [DVec3::ZERO, DVec3::X];
+        let edge = |x: f64| [DVec3::new(x, 0.0, -1.0), DVec3::new(x, 0.0, 1.0)];
+        let path = |[c, d]: [DVec3; 2], [e, f]: [DVec3; 2]| [[a, b, c, d], [a, b, e, f]];
+        let time = Features::EdgeEdge.time_of_contact(&path(edge(2.0), edge(0.5)));
+        assert!(time.is_some_and(|time| time <= 2.0 / 3.0 && time > 0.66));
+        let time = Features::EdgeEdge.time_of_contact(&path(edge(2.0), edge(1.1)));
+        assert_eq!(time, None);
     }
 
     /// Until the returned time, at a thousand times, no sampled distance is 0; without one, none is.
