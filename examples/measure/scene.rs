@@ -328,8 +328,17 @@ impl Stepper {
                 pool.spawn(async move { worker.run() }).detach();
             });
         }
-        let finite =
-            stage.with_state(|cloth, settings, input| cloth.step(workers, settings, input));
+        let finite = stage.with_state(|cloth, settings, input| {
+            let distance = settings
+                .self_collision
+                .map(|self_collision| self_collision.distance);
+            let factor = cloth.plan_substeps(settings, input, distance);
+            let settings = StepSettings {
+                substeps: settings.substeps * factor,
+                ..*settings
+            };
+            cloth.step(workers, &settings, input)
+        });
         workers.stop();
         finite
     }

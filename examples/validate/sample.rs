@@ -143,7 +143,11 @@ impl Sample {
             bodies: &mut Bodies::default(),
             contacts: &mut self.contacts,
         };
-        let factor = state.plan_substeps(&settings, &input);
+        let factor = state.plan_substeps(
+            &settings,
+            &input,
+            self_collision.map(|self_collision| self_collision.distance),
+        );
         let settings = StepSettings {
             substeps: settings.substeps * factor,
             ..settings

@@ -32,7 +32,7 @@ use crate::solver::{
     parallel::workers::Workers,
     particles::PinTarget,
     relax::{RelaxSettings, relax},
-    required_substeps::{required_by_air, required_by_pins},
+    required_substeps::{required_by_air, required_by_pins, required_by_self_collision},
     state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
 };
 
@@ -78,15 +78,24 @@ impl<'a> ClothState<'a> {
     }
 
     /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 4, for the sake of
-    /// heavy or fast bodies, strong wind and fast pins.
-    pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> u32 {
+    /// heavy or fast bodies, strong wind, fast pins and self-collision. `self_distance` is the distance that particles keep
+    /// from each other, m, if they do.
+    pub fn plan_substeps(
+        &mut self,
+        settings: &StepSettings,
+        input: &StepInput,
+        self_distance: Option<f32>,
+    ) -> u32 {
         let substep = settings.dt / settings.substeps.max(1) as f32;
         let (surface, particles) = (self.air_surface(), &*self.particles);
         let by_bodies = self.bodies.plan_substeps(particles, substep);
         let by_air = required_by_air(particles, surface, &input.wind, &settings.air, substep);
         let by_pins = required_by_pins(particles, input, surface, settings.dt, substep);
+        let by_self_collision = self_distance.map_or(1.0, |distance| {
+            required_by_self_collision(particles, distance, substep)
+        });
         // Not a number becomes 0.
-        let required = by_air.max(by_pins).ceil() as u32;
+        let required = by_air.max(by_pins).max(by_self_collision).ceil() as u32;
         let factor = by_bodies.max(required).min(MAX_SUBSTEP_FACTOR);
         if factor > by_bodies {
             self.bodies.set_substep_factor(factor);

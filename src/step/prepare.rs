@@ -127,9 +127,10 @@ impl StepInputs<'_, '_, '_> {
             // Of the last step: that of this one depends on what changes below.
             let frame_motion = cloth.frame.frame_motion;
             self.update_pins(&mut cloth);
+            let self_distance = cloth.self_distance(base);
             let mut lent = cloth.lend();
             let input = self.input(lent.pin_targets, frame_motion.as_ref());
-            let factor = lent.state.plan_substeps(&settings, &input);
+            let factor = (lent.state).plan_substeps(&settings, &input, self_distance);
             let rate = cloth.rate.bypass_change_detection();
             count = count.max(rate.plan_substeps(base, factor));
             max_factor = max_factor.max(factor);

@@ -90,6 +90,12 @@ impl StepQueryItem<'_, '_> {
         self.body.ramped(self.cloth, time, iterations)
     }
 
+    /// Returns the distance that particles keep from each other and from other cloth, m; `None` if they do not.
+    pub(crate) fn self_distance(&mut self, time: &SubstepTime) -> Option<f32> {
+        let contacts = self.contacts.bypass_change_detection();
+        contacts.distance(self.cloth, &self.body, self.shape, &self.rate, time)
+    }
+
     /// Recomputes all inverse masses.
     pub(crate) fn set_masses(&mut self, areal_density: f32) {
         self.body.areal_density = areal_density;

@@ -131,9 +131,8 @@ impl SubstepInputs<'_, '_, '_> {
         cloth: &mut StepQueryItem<'w, '_>,
         time: &SubstepTime,
     ) -> StepSettings<'w> {
-        let (user, shape, rate) = (cloth.cloth, cloth.shape, &*cloth.rate);
-        let contacts = cloth.contacts.bypass_change_detection();
-        let distance = contacts.distance(user, &cloth.body, shape, rate, time);
+        let distance = cloth.self_distance(time);
+        let (user, shape) = (cloth.cloth, cloth.shape);
         let ramped = cloth.ramped(time);
         let plane = cloth
             .planar

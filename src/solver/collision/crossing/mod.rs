@@ -188,6 +188,7 @@ impl CrossingFilter {
             self.frame = Vec3A::ZERO;
             self.candidates.begin(self.patches.len());
             self.limits.reserve(self.end.len());
+            self.touching.reserve(self.end.len());
         }
         let pinned = self.pinned_motion();
         let particles = 0..self.start.len();
