@@ -74,7 +74,7 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
 
 #[test]
 fn a_fine_sheet_that_crumples_does_not_cross_itself() {
-    let found = crumple(96, 4.0).run(50);
+    let found = crumple(64, 6.0).run(60);
     assert_eq!((found.passages, found.intersections), (0, 0), "{found:?}");
 }
 
