@@ -115,6 +115,16 @@ impl Plugin for ClothPlugin {
                  DefaultPlugins, or AssetPlugin and MeshPlugin"
             );
         }
+        if !app.world().contains_resource::<Time>() {
+            error!(
+                "ClothPlugin: there is no time in this app, so no cloth will move; add DefaultPlugins, MinimalPlugins or \
+                 Bevy's TimePlugin"
+            );
+            app.init_resource::<Time>()
+                .init_resource::<Time<Fixed>>()
+                .init_resource::<Time<Virtual>>()
+                .init_resource::<Time<Real>>();
+        }
     }
 }
 

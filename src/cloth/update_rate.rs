@@ -98,15 +98,15 @@ impl UpdateRate {
         }
     }
 
-    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor that heavy
-    /// bodies, strong wind or fast pins require. Returns their number.
+    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor that
+    /// `ClothState::plan_substeps` requires. Returns their number.
     pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, factor: u32) -> u32 {
         self.substeps = self.limit_substeps(base) * factor;
         self.substep_factor = factor;
         self.substeps
     }
 
-    /// Returns the factor on the number of substeps that heavy bodies, strong wind or fast pins require.
+    /// Returns the factor on the number of substeps of the last step.
     pub(crate) fn substep_factor(&self) -> u32 {
         self.substep_factor
     }

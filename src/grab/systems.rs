@@ -5,6 +5,7 @@ use crate::cloth::{particles::ClothParticles, schedule::ClothSubstepTime, shape:
 use crate::solver::{
     constraints::grab::{GrabConstraint, GrabPoint, GrabSettings},
     math::closest_point::{ClosestOnTriangle, Feature},
+    particles::is_within_reach,
 };
 use bevy::{
     ecs::{entity::Entities, lifecycle::Discard},
@@ -27,7 +28,7 @@ pub(crate) fn grab(
         request.speed,
         request.compliance,
     ];
-    if !request.at.is_finite() || numbers.iter().any(|n| n.is_nan() || *n < 0.0) {
+    if !is_within_reach(request.at) || numbers.iter().any(|n| n.is_nan() || *n < 0.0) {
         warn!(
             "cloth {entity}: cannot be grabbed with {request:?}; give a finite position, and \
              a reach, force, speed and compliance of at least 0"
@@ -133,7 +134,7 @@ pub(crate) fn drag(event: On<DragCloth>, mut cloths: Query<&mut ClothGrabs>) {
         return;
     };
     if let Some(grab) = grabs.0.iter_mut().find(|grab| grab.by == by)
-        && to.is_finite()
+        && is_within_reach(to)
     {
         grab.target = to;
     }

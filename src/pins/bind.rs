@@ -75,6 +75,7 @@ pub(crate) fn bind_pins(
     bound: &mut BoundPins,
 ) {
     bound.bound_from = pins.clone();
+    bound.lost_anchors.clear();
     let Topology {
         positions,
         vertex_to_particle,
@@ -86,6 +87,13 @@ pub(crate) fn bind_pins(
     let implicit = bound.seam.iter().chain(cloth.implicit).copied();
     add_implicit_pins(&mut wanted, implicit.clone(), positions.len());
     warn_of_missing_channels(entity, paint, joints, &unknown.channels, "pin particles");
+    if !unknown.empty.is_empty() {
+        let (empty, count) = (&unknown.empty, pins.pins.len());
+        warn!(
+            "cloth {entity}: of its {count} pins, counted from 0, {empty:?} select no particle; a predicate is given the \
+             positions of the mesh, m, without the transform of the cloth"
+        );
+    }
     let unknown = unknown.vertices;
     pin_copies(&mut wanted, cloth.shape);
     if !unknown.is_empty() {

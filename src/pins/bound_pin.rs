@@ -1,7 +1,7 @@
 //! Pinned particles of a cloth, with their positions in the frames of their anchors.
 
 use super::{PinAnchor, Pins, bind::NO_PINS};
-use crate::solver::PinTarget;
+use crate::solver::{PinTarget, particles::is_within_reach};
 use bevy::{math::Affine3A, prelude::*};
 
 /// Pinned particles of a cloth. Written when the cloth is built, reset, torn or restored, and at the beginning of a
@@ -17,6 +17,8 @@ pub(crate) struct BoundPins {
     pub(crate) bound_from: Pins,
     /// Particles on the seam with the rigid part of the mesh: pinned regardless of `Pins`.
     pub(crate) seam: Vec<u32>,
+    /// Anchors without a usable transform that were reported.
+    pub(crate) lost_anchors: Vec<Entity>,
 }
 
 impl BoundPins {
@@ -28,6 +30,17 @@ impl BoundPins {
     /// Returns the pinned particles.
     pub(crate) fn particles(&self) -> impl Iterator<Item = u32> + '_ {
         self.pins.iter().map(|pin| pin.particle)
+    }
+
+    /// Reports once that an anchor has no usable transform.
+    pub(crate) fn report_lost(&mut self, cloth: Entity, anchor: Entity) {
+        if !self.lost_anchors.contains(&anchor) {
+            self.lost_anchors.push(anchor);
+            warn!(
+                "cloth {cloth}: {anchor}, which holds its pins, has no finite transform, is too far away or no longer exists, so they stay \
+                 where they are; give it a Transform, or change the Pins"
+            );
+        }
     }
 
     /// Returns the entities to which particles are pinned, once per pin.
@@ -124,7 +137,7 @@ impl BoundPin {
                 }
             });
             let held = affine.matrix3 * offset + to_anchor;
-            if held.is_finite() {
+            if is_within_reach(held) {
                 self.held = held;
             }
         }

@@ -10,6 +10,8 @@ use std::borrow::Cow;
 pub(crate) struct UnresolvedPins {
     pub(crate) vertices: Vec<u32>,
     pub(crate) channels: Vec<VertexChannel>,
+    /// Positions in the list of pins of those that select no particle, for another reason.
+    pub(crate) empty: Vec<usize>,
 }
 
 impl Pins {
@@ -34,8 +36,11 @@ impl Pins {
         let mut resolved = Vec::new();
         let mut unknown = UnresolvedPins::default();
         let bounds = BoundingRect::around(rest);
-        for pin in &self.pins {
+        for (number, pin) in self.pins.iter().enumerate() {
+            let known = unknown.vertices.len() + unknown.channels.len();
+            let mut is_empty = true;
             let mut pin_particle = |particle: u32| {
+                is_empty = false;
                 if !std::mem::replace(&mut pinned[particle as usize], true) {
                     resolved.push((particle, pin.anchor));
                 }
@@ -75,6 +80,9 @@ impl Pins {
                 PinSelector::Edge(edge) => all()
                     .filter(|&(at, _)| edge.distance(bounds.normalized(at)) < 0.001)
                     .for_each(|(_, i)| pin_particle(i)),
+            }
+            if is_empty && known == unknown.vertices.len() + unknown.channels.len() {
+                unknown.empty.push(number);
             }
         }
         (resolved, unknown)
@@ -176,6 +184,11 @@ mod tests {
         let (resolved, unknown) = pins.resolve(&rest, &CompactIndices::identity(4), |_| None);
         assert_eq!(resolved.len(), 2);
         assert_eq!(unknown.vertices, [99]);
+        // A pin whose particles are pinned already is not empty.
+        assert_eq!(unknown.empty, [0_usize; 0]);
+        let nowhere = Pins::top_corners().and(Pins::predicate(|at| at.x > 9.0));
+        let (_, unknown) = nowhere.resolve(&rest, &CompactIndices::identity(4), |_| None);
+        assert_eq!(unknown.empty, [2]);
     }
 
     #[test]

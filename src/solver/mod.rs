@@ -20,7 +20,7 @@
 //! | `topology` | tears and cuts |
 //! | `relax` | constraint projection in a substep: Jakobsen relaxation, XPBD, direct solution of chains |
 //! | `state` | [`ClothState`], and the settings and inputs of a step |
-//! | `required_substeps` | numbers of substeps that strong wind and fast pins require |
+//! | `required_substeps` | numbers of substeps that strong wind, fast pins and self-collision require |
 //! | `step` | stages of a substep, and a whole fixed step |
 //!
 //! | stage of a step | file |

@@ -2,6 +2,7 @@
 
 use crate::solver::{
     Air, FrameMotion, PinTarget, StepInput, StepSettings, SubstepTime, WindField, Workers,
+    particles::is_within_reach,
 };
 use crate::{
     character::{
@@ -329,13 +330,17 @@ impl StepInputs<'_, '_, '_> {
 /// Computes the targets of the pins of a cloth in this step.
 fn update_pin_targets(
     entity: Entity,
-    pins: &mut BoundPins,
+    bound: &mut BoundPins,
     PaintedShape { shape, skin, .. }: PaintedShape,
     origin: Vec3,
     anchors: &Anchors,
 ) {
-    let affine_of = |anchor: PinAnchor| anchors.relative(anchor.entity_of(entity)?, origin);
-    let BoundPins { pins, targets, .. } = pins;
+    let affine_of = |anchor: PinAnchor| {
+        let affine = anchors.relative(anchor.entity_of(entity)?, origin);
+        affine.filter(|affine| affine.is_finite() && is_within_reach(affine.translation.into()))
+    };
+    let mut lost = None;
+    let BoundPins { pins, targets, .. } = bound;
     targets.clear();
     let mut last: Option<(PinAnchor, Option<Affine3A>)> = None;
     for pin in pins {
@@ -351,5 +356,11 @@ fn update_pin_targets(
         };
         last = Some((pin.anchor, affine));
         targets.push(pin.target(affine, origin));
+        if affine.is_none() {
+            lost = pin.anchor.entity_of(entity).or(lost);
+        }
+    }
+    if let Some(anchor) = lost {
+        bound.report_lost(entity, anchor);
     }
 }

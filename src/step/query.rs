@@ -109,8 +109,8 @@ impl StepQueryItem<'_, '_> {
         self.set_masses(self.body.areal_density);
         if std::mem::replace(&mut self.body.error_cooldown, ERROR_COOLDOWN) == 0 {
             error!(
-                "cloth {}: has a position or force that is not finite, and was put back into its last \
-                 valid state; look for NaN or infinity in what your systems write to its \
+                "cloth {}: has a position or force that is not finite or beyond 16 777 km, and was put \
+                 back into its last valid state; look for NaN, infinity and huge numbers in what your systems write to its \
                  ClothParticles and ClothConstraints",
                 self.entity
             );

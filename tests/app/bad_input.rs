@@ -12,6 +12,7 @@ use bevy::{
 };
 use bevy_drape::{
     cloth::{ClothBuildFailed, ClothConstraints, ClothSubstep},
+    grab::{DragCloth, GrabCloth},
     prelude::*,
 };
 
@@ -376,6 +377,95 @@ fn pins_of_vertices_that_do_not_exist_are_reported() {
     let log = lines_about(cloth);
     assert!(log.len() == 1 && log[0].contains("12345"), "{log:?}");
     assert!(particles(&app, cloth).is_pinned(3));
+}
+
+#[test]
+fn pins_that_select_no_particle_are_reported() {
+    let mut app = app();
+    record(&mut app, 8100);
+    let cloth = spawn(
+        &mut app,
+        Pins::top_corners().and(Pins::predicate(|at| at.y > 9.0)),
+    );
+    run(&mut app, 30);
+    let log = lines_about(cloth);
+    assert!(
+        log.len() == 1 && log[0].contains("3 pins") && log[0].contains("[2] select no particle"),
+        "{log:?}"
+    );
+}
+
+#[test]
+fn pins_of_an_entity_that_is_lost_are_reported_and_stay() {
+    let mut app = app();
+    record(&mut app, 8200);
+    let gone = app.world_mut().spawn(Transform::default()).id();
+    let bare = app.world_mut().spawn_empty().id();
+    let pinned = |app: &mut App, to: Entity| spawn(app, Pins::top_corners().to_entity(to));
+    let [left, on_bare] = [gone, bare].map(|anchor| pinned(&mut app, anchor));
+    let lost = spawn(&mut app, Pins::top_corners());
+    let far = spawn(&mut app, Pins::top_corners());
+    run(&mut app, 5);
+    for cloth in [left, lost, far] {
+        assert_eq!(lines_about(cloth), [""; 0]);
+    }
+    let corner = |app: &App, cloth| particles(app, cloth).world_position(0);
+    let before = [left, on_bare, lost, far].map(|cloth| corner(&app, cloth));
+    app.world_mut().despawn(gone);
+    for (cloth, to) in [(lost, Vec3::NAN), (far, Vec3::splat(1e30))] {
+        let mut cloth = app.world_mut().entity_mut(cloth);
+        cloth.get_mut::<Transform>().unwrap().translation = to;
+    }
+    run(&mut app, 30);
+    for (cloth, anchor) in [(left, gone), (on_bare, bare), (lost, lost), (far, far)] {
+        let log = lines_about(cloth);
+        let names = |line: &String| line.contains(&format!("{anchor}, which holds its pins"));
+        assert!(log.len() == 1 && names(&log[0]), "{log:?}");
+    }
+    let after = [left, on_bare, lost, far].map(|cloth| corner(&app, cloth));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn cloth_that_is_dragged_out_of_the_world_stays_in_it() {
+    let mut app = app();
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 2);
+    let by = app.world_mut().spawn_empty().id();
+    let at = particles(&app, cloth).world_position(0);
+    app.world_mut().trigger(GrabCloth {
+        force: f32::INFINITY,
+        speed: f32::INFINITY,
+        ..GrabCloth::new(cloth, by, at)
+    });
+    for distance in [1e6, 1e15, 1e30, 1e38] {
+        let to = Vec3::splat(distance);
+        let entity = cloth;
+        app.world_mut().trigger(DragCloth { entity, by, to });
+        run(&mut app, 30);
+        let particles = particles(&app, cloth);
+        let distances = (0..particles.len()).map(|i| particles.world_position(i).length());
+        assert!(distances.fold(0.0, f32::max) < 1e7);
+    }
+}
+
+#[test]
+fn an_app_without_time_is_reported_and_goes_on() {
+    let mut app = App::new();
+    record(&mut app, 0);
+    app.add_plugins((
+        bevy::app::TaskPoolPlugin::default(),
+        bevy::transform::TransformPlugin,
+        AssetPlugin::default(),
+        bevy::mesh::MeshPlugin,
+        ClothPlugin::default(),
+    ));
+    app.finish();
+    app.cleanup();
+    let cloth = spawn(&mut app, ());
+    run(&mut app, 3);
+    assert!(!lines_with("there is no time in this app").is_empty());
+    assert!(app.world().get::<ClothParticles>(cloth).is_some());
 }
 
 #[test]

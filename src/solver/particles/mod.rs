@@ -21,7 +21,7 @@ use crate::solver::{
     particles::inertia::FrameMotion,
     simd::{
         aligned::AlignedVec,
-        soa::{SoaVec3, all_finite},
+        soa::{SoaVec3, all_below, all_finite},
     },
 };
 use bevy::math::Vec3;
@@ -33,6 +33,15 @@ const NOMINAL_DT: f32 = 1.0 / 480.0;
 /// Distance of the centre of a cloth from its origin, m, beyond which the origin is moved, unless the cloth is
 /// wider than that distance. At 2 m, positions are still exact to a tenth of a micrometre.
 const REBASE_DISTANCE: f32 = 2.0;
+
+/// Magnitude of coordinates relative to the origin of a cloth, m, that counts as lost: 16 777 km, where `f32` is exact to
+/// 1 m. Likewise for accelerations, m/s².
+const MAX_COORDINATE: f32 = 16_777_216.0;
+
+/// Returns whether cloth can be at this position, m: whether all coordinates are numbers below [`MAX_COORDINATE`].
+pub(crate) fn is_within_reach(at: Vec3) -> bool {
+    at.abs().cmplt(Vec3::splat(MAX_COORDINATE)).all()
+}
 
 /// Target of a pinned particle at the end of the fixed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -264,7 +273,8 @@ impl ParticleArrays {
             && self.last_dt > 0.0
     }
 
-    /// Returns whether every number that the solver reads is finite.
+    /// Returns whether every number that the solver reads is finite, and positions, displacements and accelerations are below
+    /// 16 777 km and 16 777 km/s².
     pub fn is_finite(&self) -> bool {
         self.all_finite(&mut Workers::serial())
     }
@@ -275,7 +285,7 @@ impl ParticleArrays {
         let planes = vectors.map(SoaVec3::planes);
         let finite = AtomicBool::new(true);
         workers.for_each_part(planes.as_flattened().iter(), |plane| {
-            if !all_finite(plane) {
+            if !all_below(plane, MAX_COORDINATE) {
                 finite.store(false, Ordering::Relaxed);
             }
         });

@@ -154,36 +154,43 @@ impl SoaVec3 {
 
 /// Returns whether all values are finite.
 pub(in crate::solver) fn all_finite(values: &[f32]) -> bool {
-    let mut finite = true;
-    dispatch(FindNonFinite {
-        values,
-        finite: &mut finite,
-    });
-    finite
+    all_below(values, f32::INFINITY)
 }
 
-/// Exponent bits of an `f32`: all are set in NaN and infinities, and in no other number.
+/// Returns whether the magnitudes of all values are below `limit`, a power of 2 or infinity.
+pub(in crate::solver) fn all_below(values: &[f32], limit: f32) -> bool {
+    let mut below = true;
+    dispatch(FindTooLarge {
+        values,
+        limit,
+        below: &mut below,
+    });
+    below
+}
+
+/// Exponent bits of an `f32`: they grow with its magnitude, and all are set in NaN and infinities.
 const EXPONENT_MASK: u32 = 0x7f80_0000;
 
-struct FindNonFinite<'a> {
+struct FindTooLarge<'a> {
     values: &'a [f32],
-    finite: &'a mut bool,
+    limit: f32,
+    below: &'a mut bool,
 }
 
-impl Kernel for FindNonFinite<'_> {
+impl Kernel for FindTooLarge<'_> {
     #[inline(always)]
     fn run(self) {
         // Without an early exit, which would prevent vectorization.
-        let mut bad = 0;
+        let (mut bad, limit) = (0, self.limit.to_bits());
         for value in self.values {
-            bad |= u32::from(value.to_bits() & EXPONENT_MASK == EXPONENT_MASK);
+            bad |= u32::from(value.to_bits() & EXPONENT_MASK >= limit);
         }
-        *self.finite = bad == 0;
+        *self.below = bad == 0;
     }
 
     #[cfg(test)]
     fn run_reference(self) {
-        *self.finite = self.values.iter().all(|value| value.is_finite());
+        *self.below = self.values.iter().all(|value| value.abs() < self.limit);
     }
 }
 
@@ -326,10 +333,12 @@ mod tests {
             let bits = same_bits(|| {
                 let (low, high) = v.bounds().unwrap_or_default();
                 let finite = v.planes().map(|plane| u32::from(all_finite(plane)));
+                let below = [64.0, 32.0].map(|limit| u32::from(all_below(&v.y, limit)));
                 let bits = low.to_array().into_iter().chain(high.to_array());
-                bits.map(f32::to_bits).chain(finite).collect()
+                bits.map(f32::to_bits).chain(finite).chain(below).collect()
             });
-            assert_eq!(bits[6..], [u32::from(count == 0), 1, u32::from(count < 5)]);
+            let is_empty = u32::from(count == 0);
+            assert_eq!(bits[6..], [is_empty, 1, u32::from(count < 5), 1, is_empty]);
         }
     }
 }
