@@ -6,7 +6,7 @@ use crate::{
         Topology,
         paint::{JointWeights, Paint, warn_of_missing_channels},
     },
-    pins::{BoundPin, BoundPins, PinAnchor, Pins},
+    pins::{BoundPin, BoundPins, PinAnchor, Pins, select::UnresolvedPins},
 };
 use bevy::prelude::*;
 
@@ -65,6 +65,34 @@ pub(crate) struct PinnedCloth<'a> {
     pub(crate) implicit: &'a [u32],
 }
 
+/// Warns of pins of vertices that do not exist, and of those that select no particle.
+fn warn_of_unresolved(
+    entity: Entity,
+    pins: &Pins,
+    cloth: &PinnedCloth,
+    UnresolvedPins {
+        vertices, empty, ..
+    }: &UnresolvedPins,
+) {
+    let is_rope = cloth.shape.segments.is_some();
+    let kind = if is_rope { "rope" } else { "cloth" };
+    if !empty.is_empty() {
+        let count = pins.pins.len();
+        warn!(
+            "{kind} {entity}: of its {count} pins, counted from 0, {empty:?} select no particle; a predicate is given the \
+             positions of the mesh, m, without the transform of the cloth"
+        );
+    }
+    if !vertices.is_empty() {
+        let count = cloth.shape.topology.vertex_to_particle.len();
+        if is_rope {
+            warn!("rope {entity}: no particle {vertices:?} to pin; it has {count} particles");
+        } else {
+            warn!("cloth {entity}: no vertex {vertices:?} to pin; its mesh has {count} vertices");
+        }
+    }
+}
+
 /// Resolves the pinned particles. Those already pinned to the same anchor keep their position relative to it, new
 /// ones are pinned where they are now.
 pub(crate) fn bind_pins(
@@ -87,23 +115,8 @@ pub(crate) fn bind_pins(
     let implicit = bound.seam.iter().chain(cloth.implicit).copied();
     add_implicit_pins(&mut wanted, implicit.clone(), positions.len());
     warn_of_missing_channels(entity, paint, joints, &unknown.channels, "pin particles");
-    if !unknown.empty.is_empty() {
-        let (empty, count) = (&unknown.empty, pins.pins.len());
-        warn!(
-            "cloth {entity}: of its {count} pins, counted from 0, {empty:?} select no particle; a predicate is given the \
-             positions of the mesh, m, without the transform of the cloth"
-        );
-    }
-    let unknown = unknown.vertices;
+    warn_of_unresolved(entity, pins, cloth, &unknown);
     pin_copies(&mut wanted, cloth.shape);
-    if !unknown.is_empty() {
-        let count = vertex_to_particle.len();
-        if cloth.shape.segments.is_some() {
-            warn!("rope {entity}: no particle {unknown:?} to pin; it has {count} particles");
-        } else {
-            warn!("cloth {entity}: no vertex {unknown:?} to pin; its mesh has {count} vertices");
-        }
-    }
     let mut is_implicit = vec![false; particles.len()];
     for particle in implicit {
         is_implicit[particle as usize] = true;

@@ -73,9 +73,7 @@ impl Pins {
                     let distance =
                         |at: Vec3| bounds.normalized(at).distance_squared(corner.position());
                     let nearest = all().min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
-                    if let Some((_, i)) = nearest {
-                        pin_particle(i);
-                    }
+                    nearest.into_iter().for_each(|(_, i)| pin_particle(i));
                 }
                 PinSelector::Edge(edge) => all()
                     .filter(|&(at, _)| edge.distance(bounds.normalized(at)) < 0.001)

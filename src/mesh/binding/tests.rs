@@ -55,6 +55,27 @@ fn other_attributes_do_not_change() {
 }
 
 #[test]
+fn stray_vertices_are_finite() {
+    let mut mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 3, 3));
+    let mut positions = float3(&mesh, Mesh::ATTRIBUTE_POSITION);
+    positions.extend([Vec3::INFINITY, Vec3::NAN, Vec3::ONE]);
+    mesh.remove_attribute(Mesh::ATTRIBUTE_NORMAL);
+    mesh.remove_attribute(Mesh::ATTRIBUTE_UV_0);
+    mesh.remove_attribute(Mesh::ATTRIBUTE_TANGENT);
+    mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, positions);
+    let (mut mesh, mut binding, rest) = bound(mesh);
+    binding.write(&rest, &mut mesh).unwrap();
+    for attribute in [Mesh::ATTRIBUTE_POSITION, Mesh::ATTRIBUTE_NORMAL] {
+        let values = float3(&mesh, attribute);
+        assert!(values.len() == 12 && values.iter().all(|value| value.is_finite()));
+    }
+    assert_eq!(
+        float3(&mesh, Mesh::ATTRIBUTE_POSITION)[9..],
+        [Vec3::ZERO, Vec3::ZERO, Vec3::ONE]
+    );
+}
+
+#[test]
 fn flat_shaded_meshes_become_smooth_and_two_sided_ones_keep_their_sides() {
     let mut mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 3, 3));
     let mut back = mesh.clone();
