@@ -328,17 +328,8 @@ impl Stepper {
                 pool.spawn(async move { worker.run() }).detach();
             });
         }
-        let finite = stage.with_state(|cloth, settings, input| {
-            let distance = settings
-                .self_collision
-                .map(|self_collision| self_collision.distance);
-            let factor = cloth.plan_substeps(settings, input, distance);
-            let settings = StepSettings {
-                substeps: settings.substeps * factor,
-                ..*settings
-            };
-            cloth.step(workers, &settings, input)
-        });
+        let finite =
+            stage.with_state(|cloth, settings, input| cloth.planned_step(workers, settings, input));
         workers.stop();
         finite
     }

@@ -118,7 +118,7 @@ impl Sample {
         self.step_with_self_collision(None);
     }
 
-    /// Takes a step, optionally with self-collision, and like the plugin with more substeps in strong wind.
+    /// Takes a step, optionally with self-collision, and like the plugin with more substeps where they are required.
     pub(crate) fn step_with_self_collision(
         &mut self,
         self_collision: Option<SelfCollisionSettings>,
@@ -143,17 +143,8 @@ impl Sample {
             bodies: &mut Bodies::default(),
             contacts: &mut self.contacts,
         };
-        let factor = state.plan_substeps(
-            &settings,
-            &input,
-            self_collision.map(|self_collision| self_collision.distance),
-        );
-        let settings = StepSettings {
-            substeps: settings.substeps * factor,
-            ..settings
-        };
         assert!(
-            state.step(&mut Workers::serial(), &settings, &input),
+            state.planned_step(&mut Workers::serial(), &settings, &input),
             "a number was not finite"
         );
     }

@@ -119,8 +119,8 @@ pub enum ClothSystems {
 }
 
 /// Schedule of a substep. It runs once per substep ([`ClothSubsteps`](crate::cloth::ClothSubsteps)), or more often
-/// while a cloth is loaded by a heavy body, in strong wind, pulled by fast pins or thrown against itself. Put a system between two sets to add a constraint of your own. Cloths
-/// with fewer substeps than others do not move in each run. As long as it contains only the systems of the plugin
+/// while a cloth is loaded by a heavy body, in strong wind, pulled by fast pins or thrown against itself. Put a system
+/// between two sets to add a constraint of your own. Cloths with fewer substeps than others do not move in each run. As long as it contains only the systems of the plugin
 /// and no run conditions, the schedule is not run: each cloth takes all its substeps in one go, which is faster
 /// for many cloths and gives the same bits.
 ///
@@ -150,8 +150,9 @@ pub struct ClothSubstep;
 
 /// Progress within a step. Up to date in [`ClothSubstep`].
 ///
-/// The number of substeps follows from [`ClothSubsteps`](crate::cloth::ClothSubsteps), or is up to four times as many while any
-/// cloth is loaded by a heavy body, in strong wind, pulled by fast pins or thrown against itself. Other cloths then take their substeps in some of them.
+/// The number of substeps follows from [`ClothSubsteps`](crate::cloth::ClothSubsteps), or is up to four times as many
+/// while any cloth is loaded by a heavy body, in strong wind, pulled by fast pins or thrown against itself. Other cloths
+/// then take their substeps in some of them.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]
 pub struct ClothSubstepTime(pub SubstepTime);
 

@@ -30,8 +30,8 @@ pub(crate) fn grab(
     ];
     if !is_within_reach(request.at) || numbers.iter().any(|n| n.is_nan() || *n < 0.0) {
         warn!(
-            "cloth {entity}: cannot be grabbed with {request:?}; give a finite position, and \
-             a reach, force, speed and compliance of at least 0"
+            "cloth {entity}: cannot be grabbed with {request:?}; give a position below \
+             16 777 km, and a reach, force, speed and compliance of at least 0"
         );
         return;
     }

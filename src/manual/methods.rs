@@ -23,8 +23,9 @@
 //! # Substeps are a schedule
 //!
 //! [`ClothSubstep`](crate::cloth::ClothSubstep) runs [`ClothSubsteps`](crate::cloth::ClothSubsteps) times per step on a
-//! single-threaded executor (more often for a cloth with a heavy body, in strong wind,
-//! on fast pins or thrown against itself, see `solver/collision/bodies/adaptive_substeps.rs` and `solver/required_substeps.rs`). An ambiguous order of its systems is reported in the log.
+//! single-threaded executor (more often for a cloth with a heavy body, in strong wind, on fast pins or thrown against
+//! itself, see `solver/collision/bodies/adaptive_substeps.rs` and `solver/required_substeps.rs`). An ambiguous order of
+//! its systems is reported in the log.
 //! Without user systems the schedule is not run: each cloth takes all its substeps at once, together with the
 //! cloths it may touch.
 //!

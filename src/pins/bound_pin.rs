@@ -32,17 +32,6 @@ impl BoundPins {
         self.pins.iter().map(|pin| pin.particle)
     }
 
-    /// Reports once that an anchor has no usable transform.
-    pub(crate) fn report_lost(&mut self, cloth: Entity, anchor: Entity) {
-        if !self.lost_anchors.contains(&anchor) {
-            self.lost_anchors.push(anchor);
-            warn!(
-                "cloth {cloth}: {anchor}, which holds its pins, has no finite transform, is too far away or no longer exists, so they stay \
-                 where they are; give it a Transform, or change the Pins"
-            );
-        }
-    }
-
     /// Returns the entities to which particles are pinned, once per pin.
     pub(crate) fn anchors(&self) -> impl Iterator<Item = Entity> + '_ {
         self.pins.iter().filter_map(|pin| pin.anchor.entity())

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub(crate) struct UnresolvedPins {
     pub(crate) vertices: Vec<u32>,
     pub(crate) channels: Vec<VertexChannel>,
-    /// Positions in the list of pins of those that select no particle, for another reason.
+    /// Positions in the list of the other pins that select no particle.
     pub(crate) empty: Vec<usize>,
 }
 
@@ -37,7 +37,7 @@ impl Pins {
         let mut unknown = UnresolvedPins::default();
         let bounds = BoundingRect::around(rest);
         for (number, pin) in self.pins.iter().enumerate() {
-            let known = unknown.vertices.len() + unknown.channels.len();
+            // Whether it neither selects a particle nor is listed as unknown.
             let mut is_empty = true;
             let mut pin_particle = |particle: u32| {
                 is_empty = false;
@@ -49,7 +49,10 @@ impl Pins {
             match &pin.select {
                 PinSelector::Index(vertex) => match vertex_to_particle.get(*vertex as usize) {
                     Some(particle) if particle != NO_PARTICLE => pin_particle(particle),
-                    _ => unknown.vertices.push(*vertex),
+                    _ => {
+                        is_empty = false;
+                        unknown.vertices.push(*vertex);
+                    }
                 },
                 PinSelector::Ends => {
                     let mut vertices = vertex_to_particle.iter().filter(|&p| p != NO_PARTICLE);
@@ -62,7 +65,10 @@ impl Pins {
                             pin_particle(i);
                         }
                     }),
-                    None => unknown.channels.push(channel.clone()),
+                    None => {
+                        is_empty = false;
+                        unknown.channels.push(channel.clone());
+                    }
                 },
                 PinSelector::Predicate(predicate) => {
                     all()
@@ -79,7 +85,7 @@ impl Pins {
                     .filter(|&(at, _)| edge.distance(bounds.normalized(at)) < 0.001)
                     .for_each(|(_, i)| pin_particle(i)),
             }
-            if is_empty && known == unknown.vertices.len() + unknown.channels.len() {
+            if is_empty {
                 unknown.empty.push(number);
             }
         }

@@ -56,6 +56,22 @@ impl<'a> ClothState<'a> {
         self.end_step(workers, input.pins, is_held)
     }
 
+    /// As [`step`](Self::step), with as many times the substeps as [`plan_substeps`](Self::plan_substeps) asks for: like the
+    /// plugin.
+    pub fn planned_step(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        input: &StepInput,
+    ) -> bool {
+        let factor = self.plan_substeps(settings, input);
+        let settings = StepSettings {
+            substeps: settings.substeps.max(1) * factor,
+            ..*settings
+        };
+        self.step(workers, &settings, input)
+    }
+
     /// Begins a step. The constraints are prepared later, in the first [`relax`](Self::relax).
     pub fn begin_step(
         &mut self,
@@ -78,21 +94,15 @@ impl<'a> ClothState<'a> {
     }
 
     /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 4, for the sake of
-    /// heavy or fast bodies, strong wind, fast pins and self-collision. `self_distance` is the distance that particles keep
-    /// from each other, m, if they do.
-    pub fn plan_substeps(
-        &mut self,
-        settings: &StepSettings,
-        input: &StepInput,
-        self_distance: Option<f32>,
-    ) -> u32 {
+    /// heavy or fast bodies, strong wind, fast pins and self-collision.
+    pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> u32 {
         let substep = settings.dt / settings.substeps.max(1) as f32;
         let (surface, particles) = (self.air_surface(), &*self.particles);
         let by_bodies = self.bodies.plan_substeps(particles, substep);
         let by_air = required_by_air(particles, surface, &input.wind, &settings.air, substep);
         let by_pins = required_by_pins(particles, input, surface, settings.dt, substep);
-        let by_self_collision = self_distance.map_or(1.0, |distance| {
-            required_by_self_collision(particles, distance, substep)
+        let by_self_collision = settings.self_collision.map_or(1.0, |self_collision| {
+            required_by_self_collision(particles, self_collision.distance, substep)
         });
         // Not a number becomes 0.
         let required = by_air.max(by_pins).max(by_self_collision).ceil() as u32;

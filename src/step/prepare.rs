@@ -124,14 +124,16 @@ impl StepInputs<'_, '_, '_> {
         let base = &self.time;
         let (mut count, mut max_factor) = (base.count, 1);
         for mut cloth in cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped) {
-            let settings = self.settings(&cloth, base);
+            let settings = StepSettings {
+                self_collision: cloth.self_collision(base),
+                ..self.settings(&cloth, base)
+            };
             // Of the last step: that of this one depends on what changes below.
             let frame_motion = cloth.frame.frame_motion;
             self.update_pins(&mut cloth);
-            let self_distance = cloth.self_distance(base);
             let mut lent = cloth.lend();
             let input = self.input(lent.pin_targets, frame_motion.as_ref());
-            let factor = (lent.state).plan_substeps(&settings, &input, self_distance);
+            let factor = lent.state.plan_substeps(&settings, &input);
             let rate = cloth.rate.bypass_change_detection();
             count = count.max(rate.plan_substeps(base, factor));
             max_factor = max_factor.max(factor);
@@ -339,8 +341,12 @@ fn update_pin_targets(
         let affine = anchors.relative(anchor.entity_of(entity)?, origin);
         affine.filter(|affine| affine.is_finite() && is_within_reach(affine.translation.into()))
     };
-    let mut lost = None;
-    let BoundPins { pins, targets, .. } = bound;
+    let BoundPins {
+        pins,
+        targets,
+        lost_anchors,
+        ..
+    } = bound;
     targets.clear();
     let mut last: Option<(PinAnchor, Option<Affine3A>)> = None;
     for pin in pins {
@@ -356,11 +362,22 @@ fn update_pin_targets(
         };
         last = Some((pin.anchor, affine));
         targets.push(pin.target(affine, origin));
-        if affine.is_none() {
-            lost = pin.anchor.entity_of(entity).or(lost);
+        if affine.is_none()
+            && let Some(anchor) = pin.anchor.entity_of(entity)
+        {
+            report_lost(entity, anchor, lost_anchors);
         }
     }
-    if let Some(anchor) = lost {
-        bound.report_lost(entity, anchor);
+}
+
+/// Reports once that an anchor of a cloth has no usable transform.
+fn report_lost(cloth: Entity, anchor: Entity, lost_anchors: &mut Vec<Entity>) {
+    if !lost_anchors.contains(&anchor) {
+        lost_anchors.push(anchor);
+        warn!(
+            "cloth {cloth}: {anchor}, which holds its pins, has no finite transform, is too far \
+             away or no longer exists, so they stay where they are; give it a Transform, or \
+             change the Pins"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Components of a cloth that a step reads and writes.
 
-use crate::solver::{ClothState, Collider, PinTarget, SubstepTime};
+use crate::solver::{ClothState, Collider, PinTarget, SelfCollisionSettings, SubstepTime};
 use crate::{
     character::{
         frame_history::ReferenceFrame, inertia::ClothInertia, max_distance::ClothMaxDistance,
@@ -64,7 +64,7 @@ pub(crate) struct LentState<'a> {
     pub(crate) colliders: &'a [Collider],
 }
 
-impl StepQueryItem<'_, '_> {
+impl<'w> StepQueryItem<'w, '_> {
     /// Lends the state of the cloth to the solver.
     pub(crate) fn lend(&mut self) -> LentState<'_> {
         let contacts = self.contacts.bypass_change_detection();
@@ -90,10 +90,21 @@ impl StepQueryItem<'_, '_> {
         self.body.ramped(self.cloth, time, iterations)
     }
 
-    /// Returns the distance that particles keep from each other and from other cloth, m; `None` if they do not.
-    pub(crate) fn self_distance(&mut self, time: &SubstepTime) -> Option<f32> {
+    /// Returns the settings of contacts of the cloth with itself and with other cloth; `None` if there are none.
+    pub(crate) fn self_collision(
+        &mut self,
+        time: &SubstepTime,
+    ) -> Option<SelfCollisionSettings<'w>> {
+        let (cloth, shape) = (self.cloth, self.shape);
         let contacts = self.contacts.bypass_change_detection();
-        contacts.distance(self.cloth, &self.body, self.shape, &self.rate, time)
+        let distance = contacts.distance(cloth, &self.body, shape, &self.rate, time)?;
+        Some(SelfCollisionSettings {
+            distance,
+            friction: cloth.fabric.surface().friction,
+            rest: shape.rest(),
+            to_world: shape.to_world,
+            triangles: &shape.triangles.indices,
+        })
     }
 
     /// Recomputes all inverse masses.
@@ -110,8 +121,8 @@ impl StepQueryItem<'_, '_> {
         if std::mem::replace(&mut self.body.error_cooldown, ERROR_COOLDOWN) == 0 {
             error!(
                 "cloth {}: has a position or force that is not finite or beyond 16 777 km, and was put \
-                 back into its last valid state; look for NaN, infinity and huge numbers in what your systems write to its \
-                 ClothParticles and ClothConstraints",
+                 back into its last valid state; look for NaN, infinity and huge numbers in what \
+                 your systems write to its ClothParticles and ClothConstraints",
                 self.entity
             );
         }

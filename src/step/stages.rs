@@ -4,8 +4,8 @@
 //! all cloths.
 
 use crate::solver::{
-    EnclosedAir, IslandCloth, IslandContacts, ParticleArrays, SelfCollisionSettings, StepSettings,
-    SubstepTime, Surface, Workers,
+    EnclosedAir, IslandCloth, IslandContacts, ParticleArrays, StepSettings, SubstepTime, Surface,
+    Workers,
 };
 use crate::{
     cloth::{
@@ -131,8 +131,8 @@ impl SubstepInputs<'_, '_, '_> {
         cloth: &mut StepQueryItem<'w, '_>,
         time: &SubstepTime,
     ) -> StepSettings<'w> {
-        let distance = cloth.self_distance(time);
-        let (user, shape) = (cloth.cloth, cloth.shape);
+        let self_collision = cloth.self_collision(time);
+        let user = cloth.cloth;
         let ramped = cloth.ramped(time);
         let plane = cloth
             .planar
@@ -146,16 +146,10 @@ impl SubstepInputs<'_, '_, '_> {
             chain_regularization: ramped.relaxation.regularization,
             tether_scale: ramped.tether_scale,
             surface: Surface {
-                thickness: ramped.thickness + shape.radius(),
+                thickness: ramped.thickness + cloth.shape.radius(),
                 ..user.fabric.surface()
             },
-            self_collision: distance.map(|distance| SelfCollisionSettings {
-                distance,
-                friction: user.fabric.surface().friction,
-                rest: shape.rest(),
-                to_world: shape.to_world,
-                triangles: &shape.triangles.indices,
-            }),
+            self_collision,
             enclosed_air: enclosed_air.map(|(pressure, volume)| EnclosedAir {
                 amount: ramped.air,
                 ambient: pressure.ambient,

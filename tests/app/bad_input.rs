@@ -403,6 +403,8 @@ fn pins_of_an_entity_that_is_lost_are_reported_and_stay() {
     let bare = app.world_mut().spawn_empty().id();
     let pinned = |app: &mut App, to: Entity| spawn(app, Pins::top_corners().to_entity(to));
     let [left, on_bare] = [gone, bare].map(|anchor| pinned(&mut app, anchor));
+    let both = Pins::index(0).to_entity(gone);
+    let on_both = spawn(&mut app, both.and(Pins::index(9).to_entity(bare)));
     let lost = spawn(&mut app, Pins::top_corners());
     let far = spawn(&mut app, Pins::top_corners());
     run(&mut app, 5);
@@ -422,6 +424,8 @@ fn pins_of_an_entity_that_is_lost_are_reported_and_stay() {
         let names = |line: &String| line.contains(&format!("{anchor}, which holds its pins"));
         assert!(log.len() == 1 && names(&log[0]), "{log:?}");
     }
+    let log = lines_about(on_both);
+    assert!(log.len() == 2, "{log:?}");
     let after = [left, on_bare, lost, far].map(|cloth| corner(&app, cloth));
     assert_eq!(after, before);
 }

@@ -81,7 +81,8 @@ pub(crate) struct CrossingFilter {
     common: Vec3A,
     /// Particles that touch a collider.
     touching: Vec<u32>,
-    /// Motion of the particles that are pinned, or else of most that touch a collider, m.
+    /// Motion of the particles that are pinned, or else of most that touch a collider, or else of most, m. As one body that
+    /// moves with them, cloth crosses nothing.
     held: Vec3A,
     /// Sum of the common motions of all steps before, m.
     frame: Vec3A,

@@ -9,7 +9,8 @@ use super::{
 use crate::solver::simd::LANES;
 use bevy::math::{DVec3, Vec3A};
 
-/// Distance between boxes around features that may touch, as a fraction of the distance that particles keep: more than the tolerance of the time of contact.
+/// Distance between boxes around features that may touch, as a fraction of the distance that particles keep: more than
+/// the tolerance of the time of contact.
 const TOUCH: f32 = 1e-2;
 
 /// Moving triangles.
