@@ -32,8 +32,7 @@ impl Pins {
         vertex_to_particle: &CompactIndices,
         paint: impl Fn(&VertexChannel) -> Option<Cow<'a, [f32]>>,
     ) -> (Vec<(u32, PinAnchor)>, UnresolvedPins) {
-        let mut pinned = vec![false; rest.len()];
-        let mut resolved = Vec::new();
+        let (mut pinned, mut resolved) = (vec![false; rest.len()], Vec::new());
         let mut unknown = UnresolvedPins::default();
         let bounds = BoundingRect::around(rest);
         for (number, pin) in self.pins.iter().enumerate() {
@@ -70,16 +69,12 @@ impl Pins {
                         unknown.channels.push(channel.clone());
                     }
                 },
-                PinSelector::Predicate(predicate) => {
-                    all()
-                        .filter(|&(at, _)| predicate.accepts(at))
-                        .for_each(|(_, i)| pin_particle(i));
-                }
+                PinSelector::Predicate(predicate) => all()
+                    .filter(|&(at, _)| predicate.accepts(at))
+                    .for_each(|(_, i)| pin_particle(i)),
                 PinSelector::Corner(corner) => {
-                    let distance =
-                        |at: Vec3| bounds.normalized(at).distance_squared(corner.position());
-                    let nearest = all().min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
-                    nearest.into_iter().for_each(|(_, i)| pin_particle(i));
+                    let nearest = bounds.nearest(rest, corner.position());
+                    nearest.into_iter().for_each(&mut pin_particle);
                 }
                 PinSelector::Edge(edge) => all()
                     .filter(|&(at, _)| edge.distance(bounds.normalized(at)) < 0.001)
@@ -118,6 +113,14 @@ impl BoundingRect {
             size,
             thin_axis,
         }
+    }
+
+    /// Returns the first of the points that are nearest a position in the rectangle.
+    fn nearest(&self, points: &[Vec3], to: Vec2) -> Option<u32> {
+        let distance = |point: Vec3| self.normalized(point).distance_squared(to);
+        let numbered = points.iter().copied().zip(0..);
+        let nearest = numbered.min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
+        nearest.map(|(_, i)| i)
     }
 
     fn normalized(&self, point: Vec3) -> Vec2 {
