@@ -25,7 +25,7 @@ use bevy::{
 };
 #[cfg(feature = "panel")]
 use bevy_drape::panel::ClothPanel;
-use bevy_drape::{diagnostics::ClothDiagnosticsPlugin, prelude::*};
+use bevy_drape::{cloth::ClothBuildMode, diagnostics::ClothDiagnosticsPlugin, prelude::*};
 use bevy_egui::{EguiPlugin, input::egui_wants_any_keyboard_input};
 use bevy_panorbit_camera::{EguiFocusIncludesHover, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
 use std::{panic, path::PathBuf, time::Duration};
@@ -217,6 +217,8 @@ fn add_scenes(app: &mut App, arguments: &Arguments) {
 fn end_by_itself(app: &mut App, ending: Ending) {
     app.insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
         .insert_resource(Time::<Fixed>::from_hz(60.0))
+        // What is drawn after some frames must not depend on how fast it was built.
+        .insert_resource(ClothBuildMode::Immediate)
         .insert_resource(ending)
         .add_systems(Last, figures::end);
 }

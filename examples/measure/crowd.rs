@@ -5,7 +5,7 @@ use bevy::{
     mesh::MeshPlugin, prelude::*, time::TimeUpdateStrategy, transform::TransformPlugin,
 };
 use bevy_drape::{
-    cloth::{ClothMaxThreads, ClothSubstep},
+    cloth::{ClothBuildMode, ClothMaxThreads, ClothSubstep},
     prelude::*,
     sleep::ClothSleeping,
 };
@@ -94,6 +94,7 @@ pub(crate) fn headless(threads: u32) -> App {
         ClothPlugin::default(),
     ))
     .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(ClothBuildMode::Immediate)
     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
     app
 }

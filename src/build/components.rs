@@ -1,6 +1,7 @@
 //! Components of a built cloth.
 
 use crate::{
+    build::{from_mesh::BuildTask, rebuild::NeedsRebuild},
     character::{
         frame_history::{FrameHistory, ReferenceFrame},
         inertia::ClothInertia,
@@ -50,7 +51,7 @@ pub(crate) struct BuiltComponents {
     pub(crate) frame: ReferenceFrame,
     pub(crate) paint: MeshPaint,
     bodies: ClothBodies,
-    contacts: ClothContacts,
+    pub(crate) contacts: ClothContacts,
     volume: EnclosedVolume,
     progress: TearProgress,
     sleep_timer: SleepTimer,
@@ -64,6 +65,8 @@ pub(crate) struct BuiltComponents {
 
 /// All components to remove from a cloth that is no longer built: those above, and those that only some cloths have.
 pub(crate) type RemovedComponents = (
+    BuildTask,
+    NeedsRebuild,
     BuiltComponents,
     SkinWeights,
     RopeBody,
@@ -111,16 +114,14 @@ impl BuiltComponents {
         }
     }
 
-    /// Records the fingerprint of shape and constraints, resolves the pins, records the poses of their anchors, and
-    /// computes the masses. Returns whether any particle can move.
+    /// Records the fingerprint of shape and constraints, resolves the pins, and computes the masses. Returns whether any
+    /// particle can move.
     pub(crate) fn finish(
         &mut self,
         entity: Entity,
         pins: &Pins,
-        inertia: Option<&ClothInertia>,
         skin: Option<&SkinWeights>,
         areal_density: f32,
-        transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
     ) -> bool {
         let binding = match &self.mesh.binding {
             Binding::Mesh(binding) => Some(binding),
@@ -131,11 +132,28 @@ impl BuiltComponents {
         let painted = PaintedShape::new(&self.shape, &self.paint, skin);
         let (frame, bound) = (&mut self.frame, &mut self.pins);
         rebind_pins(entity, pins, &self.particles, painted, bound, frame);
-        let origin = self.particles.origin;
-        record_anchor_poses(entity, inertia, bound, skin, frame, origin, transform_of);
         self.body.areal_density = areal_density;
         let pinned = self.pins.particles();
         (self.multipliers).set_masses(&mut self.particles, &self.shape, pinned, areal_density);
         self.particles.inverse_mass.iter().any(|&w| w != 0.0)
+    }
+
+    /// Moves the cloth, which has just been built, to another origin.
+    pub(crate) fn move_to(&mut self, origin: Vec3) {
+        self.particles.origin = origin;
+        self.frame.history.origin = origin;
+        self.pins.move_to(origin);
+    }
+
+    /// Records the poses of anchors, frame and reference entity, so that the cloth follows their motion from now on.
+    pub(crate) fn record_poses(
+        &mut self,
+        entity: Entity,
+        inertia: Option<&ClothInertia>,
+        skin: Option<&SkinWeights>,
+        transform_of: impl Fn(Entity) -> Option<GlobalTransform>,
+    ) {
+        let (pins, frame, origin) = (&mut self.pins, &mut self.frame, self.particles.origin);
+        record_anchor_poses(entity, inertia, pins, skin, frame, origin, transform_of);
     }
 }

@@ -137,7 +137,8 @@ impl RopeQueryItem<'_, '_> {
         let mut fabric = self.cloth.fabric;
         params::sanitize(params::FABRIC, &mut fabric);
         let density = fabric.areal_density;
-        let can_move = built.finish(entity, pins, self.inertia, None, density, |other| {
+        let can_move = built.finish(entity, pins, None, density);
+        built.record_poses(entity, self.inertia, None, |other| {
             transforms.get(other).ok().copied()
         });
         if !can_move {

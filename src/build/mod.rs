@@ -4,7 +4,8 @@
 //! | file | contents |
 //! |---|---|
 //! | `components` | all components that building adds |
-//! | `from_mesh` | builds cloths as soon as their meshes are loaded |
+//! | `from_mesh` | builds cloths as soon as their meshes are loaded, in the background or at once |
+//! | `assemble` | builds a cloth from owned inputs |
 //! | `select_part` | reads the part of a mesh that becomes cloth |
 //! | `from_rope` | builds ropes |
 //! | `rebuild` | rebuilds cloths whose mesh was replaced or changed; restores the mesh when [`Cloth`](crate::cloth::Cloth) is removed |
@@ -12,6 +13,7 @@
 //! | `check_settings` | clamps settings to their allowed ranges, with a warning |
 //! | `plugin` | registration |
 
+mod assemble;
 pub(crate) mod check_settings;
 mod components;
 pub(crate) mod from_mesh;

@@ -6,7 +6,7 @@ use crate::{
         from_mesh::build,
         from_rope::{build_ropes, remove_rope_components},
         rebuild::{rebuild_changed_meshes, rebuild_replaced_meshes, restore_source_mesh},
-        reset::reset,
+        reset::{place, reset},
     },
     cloth::{
         planar_constraint::check_planes,
@@ -36,6 +36,7 @@ impl Plugin for BuildPlugin {
             ),
         )
         .add_observer(reset)
+        .add_observer(place)
         .add_observer(restore_source_mesh)
         .add_observer(remove_rope_components);
     }

@@ -1,15 +1,12 @@
 //! Rebuilds cloths whose mesh was replaced or changed, and restores the source mesh when `Cloth` is removed.
 
 use crate::{
-    build::{
-        components::RemovedComponents,
-        select_part::{read_cloth_mesh, select_cloth},
-    },
+    build::{components::RemovedComponents, from_mesh::BuildTask, select_part::read_cloth_mesh},
     character::{paint::ClothPart, skeleton::ClothSkin, skin_weights::SkinWeights},
     cloth::{
         Cloth,
         particles::ClothParticles,
-        source::{ChangedMeshes, ClothBuildFailed, ClothSource, has_source_changed},
+        source::{ChangedMeshes, ClothBuildFailed, ClothSource, follows_cloth, has_source_changed},
     },
     rope::Rope,
 };
@@ -19,7 +16,13 @@ use bevy::{
 
 /// Run condition: a cloth or rope may have to be built or rebuilt.
 pub(crate) fn any_build_pending(
-    unbuilt: Query<(), (With<Cloth>, Without<ClothParticles>)>,
+    unbuilt: Query<
+        (),
+        (
+            With<Cloth>,
+            Or<(Without<ClothParticles>, With<NeedsRebuild>)>,
+        ),
+    >,
     built: Query<(), With<ClothParticles>>,
     changed: Query<
         (),
@@ -81,42 +84,35 @@ pub(crate) fn rebuild_replaced_meshes(
     }
 }
 
+/// Cloth whose mesh asset has changed: it goes on until it is built again.
+#[derive(Component)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct NeedsRebuild;
+
 /// Triggers the rebuild of cloths whose mesh asset has changed, and of those that could not be built, when the
 /// cause may be gone.
 pub(crate) fn rebuild_changed_meshes(
     mut commands: Commands,
-    built: Query<
-        (
-            Entity,
-            Ref<ClothSource>,
-            Option<&ClothPart>,
-            (Option<&SkinnedMesh>, Option<&ClothSkin>),
-        ),
-        (With<Cloth>, With<ClothParticles>, Without<Rope>),
-    >,
+    built: Query<(Entity, Ref<ClothSource>), (With<Cloth>, With<ClothParticles>, Without<Rope>)>,
+    mut in_progress: Query<&mut BuildTask>,
     failed: Query<FailedCloth, (With<Cloth>, Without<Rope>)>,
     sources: Query<&ClothSource>,
     mut changes: ChangedMeshes,
     meshes: Res<Assets<Mesh>>,
 ) {
-    let changed = changes.read();
-    for (entity, source, part, (now, skin)) in &built {
-        if !has_source_changed(&source, changed, &sources) {
-            continue;
+    changes.read();
+    let changed = changes.changed();
+    for (entity, source) in &built {
+        if has_source_changed(&source, changed, &sources) {
+            commands.entity(entity).try_insert(NeedsRebuild);
         }
-        let Some(original) = meshes.get(&source.source) else {
-            continue;
-        };
-        if let Err(reason) = select_cloth(original, part) {
-            error!(
-                "cloth {entity}: its mesh has changed and cannot become cloth, so it goes on with the \
-                 previous one: {reason}"
-            );
-            continue;
+    }
+    for mut task in &mut in_progress {
+        // One that has just begun contains the change.
+        let is_modified = !task.is_added() && changes.modified().contains(&task.source);
+        if is_modified && !follows_cloth(task.source, &sources) {
+            task.is_outdated = true;
         }
-        let mut entity = commands.entity(entity);
-        unbuild(&mut entity, skin, now);
-        entity.try_insert(ClothSource::clone(&source));
     }
     let fixed = failed
         .iter()
@@ -129,7 +125,11 @@ pub(crate) fn rebuild_changed_meshes(
 }
 
 /// Restores the skeleton of a cloth, and removes all components that building has added.
-fn unbuild(entity: &mut EntityCommands, skin: Option<&ClothSkin>, now: Option<&SkinnedMesh>) {
+pub(super) fn unbuild(
+    entity: &mut EntityCommands,
+    skin: Option<&ClothSkin>,
+    now: Option<&SkinnedMesh>,
+) {
     if let Some(original) = skin.and_then(|skin| skin.original(now)) {
         entity.try_insert(original);
     }

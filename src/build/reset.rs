@@ -29,7 +29,10 @@ use crate::{
     rope::RopeBody,
     tearing::TearProgress,
 };
-use bevy::{ecs::query::QueryData, prelude::*};
+use bevy::{
+    ecs::{query::QueryData, system::SystemParam},
+    prelude::*,
+};
 use std::sync::Arc;
 
 /// Components of a cloth that a reset reads and writes.
@@ -59,14 +62,38 @@ pub(crate) struct ResetQuery {
     is_planar: Has<PlanarCloth>,
 }
 
-pub(crate) fn reset(
-    event: On<ResetCloth>,
-    mut cloths: Query<ResetQuery>,
-    transforms: TransformHelper,
-    mut meshes: Option<ResMut<Assets<Mesh>>>,
-    mut commands: Commands,
-) {
-    let entity = event.entity;
+/// Event on a cloth that was built in another pose than that of its entity.
+#[derive(EntityEvent)]
+pub(crate) struct PlaceCloth {
+    pub(super) entity: Entity,
+}
+
+/// World that a reset reads and writes.
+#[derive(SystemParam)]
+pub(crate) struct ResetParams<'w, 's> {
+    cloths: Query<'w, 's, ResetQuery>,
+    transforms: TransformHelper<'w, 's>,
+    meshes: Option<ResMut<'w, Assets<Mesh>>>,
+    commands: Commands<'w, 's>,
+}
+
+/// Resets a cloth on request.
+pub(crate) fn reset(event: On<ResetCloth>, params: ResetParams) {
+    reset_cloth(event.entity, params);
+}
+
+/// Moves a cloth that has just been built to the pose of its entity.
+pub(crate) fn place(event: On<PlaceCloth>, params: ResetParams) {
+    reset_cloth(event.entity, params);
+}
+
+fn reset_cloth(entity: Entity, params: ResetParams) {
+    let ResetParams {
+        mut cloths,
+        transforms,
+        mut meshes,
+        mut commands,
+    } = params;
     // A cloth that is not built yet starts in its rest shape anyway.
     let Ok(mut cloth) = cloths.get_mut(entity) else {
         return;

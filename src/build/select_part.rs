@@ -29,10 +29,7 @@ pub(crate) fn read_cloth_mesh(
 }
 
 /// Reads a mesh, or returns why it cannot become cloth.
-pub(crate) fn select_cloth(
-    original: &Mesh,
-    part: Option<&ClothPart>,
-) -> Result<ClothSelection, String> {
+fn select_cloth(original: &Mesh, part: Option<&ClothPart>) -> Result<ClothSelection, String> {
     let mut triangles = TriangleMesh::read(original).map_err(|error| error.to_string())?;
     let on_seam = match part {
         Some(part) => Some(keep_part(original, &mut triangles, part)?),

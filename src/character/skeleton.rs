@@ -4,7 +4,10 @@
 //! additional joint instead, the entity of the cloth, which transforms them as if the mesh had no skeleton. The
 //! rest of the mesh is skinned as before.
 
-use crate::{character::skin_weights::SkinWeights, mesh::topology::NO_PARTICLE};
+use crate::{
+    character::skin_weights::{SkinWeights, joint_attributes},
+    mesh::topology::NO_PARTICLE,
+};
 use bevy::{
     camera::{primitives::Aabb, visibility::DynamicSkinnedMeshBounds},
     ecs::system::SystemParam,
@@ -32,14 +35,8 @@ pub(crate) enum AssetState<T> {
 }
 
 impl Skeletons<'_, '_> {
-    /// Returns the skin weights of the particles; `None` if the mesh has no skeleton or no weights.
-    pub(crate) fn read(
-        &self,
-        mesh: &Mesh,
-        skinned: Option<&SkinnedMesh>,
-        vertex_to_particle: impl Iterator<Item = u32>,
-        particles: usize,
-    ) -> AssetState<Option<SkinWeights>> {
+    /// Reads the skeleton of a mesh, if it has one.
+    pub(crate) fn read(&self, skinned: Option<SkinnedMesh>) -> AssetState<Option<Skeleton>> {
         let Some(skinned) = skinned else {
             return AssetState::Loaded(None);
         };
@@ -47,15 +44,15 @@ impl Skeletons<'_, '_> {
         let Some(inverse) = inverse.and_then(|all| all.get(&skinned.inverse_bindposes)) else {
             return AssetState::Loading;
         };
-        let name = |joint| self.names.get(joint).ok().map(|name| name.to_string());
-        AssetState::Loaded(SkinWeights::read(
-            mesh,
+        let joints = skinned.joints.iter();
+        AssetState::Loaded(Some(Skeleton {
+            inverse: inverse.to_vec(),
+            names: (joints.clone())
+                .map(|&joint| self.names.get(joint).map(Name::to_string).ok())
+                .collect(),
+            poses: joints.map(|&joint| self.joint(joint)).collect(),
             skinned,
-            inverse,
-            name,
-            vertex_to_particle,
-            particles,
-        ))
+        }))
     }
 
     /// Returns the transform of a joint in this frame.
@@ -63,32 +60,95 @@ impl Skeletons<'_, '_> {
         self.joints.get(joint).ok().copied()
     }
 
-    /// Adds a cloth as a joint to its own skeleton, and remembers the original one to restore it. Returns the index of
-    /// the joint.
-    pub(crate) fn add_joint(
-        &mut self,
-        mut cloth: EntityCommands,
-        original: &SkinnedMesh,
+    /// Gives a cloth a skeleton of its own that has the cloth as a last joint, and remembers the original one to restore
+    /// it.
+    pub(crate) fn insert_own(&mut self, mut cloth: EntityCommands, original: &Skeleton) {
+        let Some(inverse) = &mut self.inverse else {
+            return;
+        };
+        let mut joints = original.skinned.joints.clone();
+        let mut matrices = original.inverse.clone();
+        matrices.resize(joints.len(), Mat4::IDENTITY);
+        matrices.push(Mat4::IDENTITY);
+        joints.push(cloth.id());
+        let own = SkinnedMesh {
+            inverse_bindposes: inverse.add(SkinnedMeshInverseBindposes::from(matrices)),
+            joints,
+        };
+        let skin = ClothSkin {
+            original: original.skinned.inverse_bindposes.clone(),
+            own: own.inverse_bindposes.clone(),
+        };
+        // Bevy culls a skinned mesh by its own bounds only with this component.
+        cloth.try_insert((own, skin, DynamicSkinnedMeshBounds));
+    }
+}
+
+/// Skeleton of a mesh, with the poses of its joints in one frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Skeleton {
+    pub(crate) skinned: SkinnedMesh,
+    inverse: Vec<Mat4>,
+    names: Vec<Option<String>>,
+    /// Pose of each joint; `None` for one that does not exist.
+    poses: Vec<Option<GlobalTransform>>,
+}
+
+impl Skeleton {
+    /// Returns whether another one has the same joints, in whatever pose.
+    pub(crate) fn has_joints_of(&self, other: &Self) -> bool {
+        let [own, other] = [self, other].map(|skeleton| &skeleton.skinned);
+        own.inverse_bindposes == other.inverse_bindposes && own.joints == other.joints
+    }
+
+    /// Returns whether all joints are where those of another one are.
+    pub(crate) fn has_pose_of(&self, other: &Self) -> bool {
+        self.poses == other.poses
+    }
+
+    /// Returns the transform of a joint.
+    pub(crate) fn joint(&self, joint: Entity) -> Option<GlobalTransform> {
+        let mut joints = self.skinned.joints.iter();
+        let number = joints.position(|&other| other == joint)?;
+        self.poses[number]
+    }
+
+    /// Returns the skin weights of the particles; `None` if the mesh has no weights.
+    pub(crate) fn weights(
+        &self,
+        mesh: &Mesh,
+        vertex_to_particle: impl Iterator<Item = u32>,
+        particles: usize,
+    ) -> Option<SkinWeights> {
+        let (joints, names) = (&self.skinned.joints, &self.names);
+        let name = |joint| {
+            let number = joints.iter().position(|&other| other == joint)?;
+            names[number].clone()
+        };
+        let (skinned, inverse) = (&self.skinned, &self.inverse);
+        SkinWeights::read(mesh, skinned, inverse, name, vertex_to_particle, particles)
+    }
+
+    /// Assigns the vertices of particles to an additional joint after the others. Returns its index, or `None` if the mesh
+    /// has no weights or too many joints.
+    pub(crate) fn bind_to_own_joint(
+        &self,
         mesh: &mut Mesh,
         vertex_to_particle: impl Iterator<Item = u32>,
     ) -> Option<u16> {
-        let inverse = self.inverse.as_mut()?;
-        let mut matrices = inverse.get(&original.inverse_bindposes)?.to_vec();
-        let joint = original.joints.len();
-        matrices.resize(joint, Mat4::IDENTITY);
-        matrices.push(Mat4::IDENTITY);
-        let joint = u16::try_from(joint).ok()?;
-        let (mut joint_indices, mut weights) = match (
-            mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)?,
-            mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)?,
-        ) {
-            (
-                VertexAttributeValues::Uint16x4(joints),
-                VertexAttributeValues::Float32x4(weights),
-            ) => (joints, weights),
-            _ => return None,
+        let joint = u16::try_from(self.skinned.joints.len()).ok()?;
+        joint_attributes(mesh).ok()?;
+        let (
+            Some(VertexAttributeValues::Uint16x4(mut joints)),
+            Some(VertexAttributeValues::Float32x4(mut weights)),
+        ) = (
+            mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX),
+            mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT),
+        )
+        else {
+            return None;
         };
-        let vertices = joint_indices.iter_mut().zip(&mut weights);
+        let vertices = joints.iter_mut().zip(&mut weights);
         for ((joints, weights), particle) in vertices.zip(vertex_to_particle) {
             if particle != NO_PARTICLE {
                 *joints = [joint, 0, 0, 0];
@@ -97,24 +157,12 @@ impl Skeletons<'_, '_> {
         }
         mesh.insert_attribute(
             Mesh::ATTRIBUTE_JOINT_INDEX,
-            VertexAttributeValues::Uint16x4(joint_indices),
+            VertexAttributeValues::Uint16x4(joints),
         );
         mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, weights);
         // Bevy culls by the bounds of all joints, including this one.
         let bounds = SkinnedMeshBounds::from_mesh(mesh).unwrap_or_default();
         mesh.set_skinned_mesh_bounds(Some(bounds));
-        let mut joints = original.joints.clone();
-        joints.push(cloth.id());
-        let own = SkinnedMesh {
-            inverse_bindposes: inverse.add(SkinnedMeshInverseBindposes::from(matrices)),
-            joints,
-        };
-        let skin = ClothSkin {
-            original: original.inverse_bindposes.clone(),
-            own: own.inverse_bindposes.clone(),
-        };
-        // Bevy culls a skinned mesh by its own bounds only with this component.
-        cloth.try_insert((own, skin, DynamicSkinnedMeshBounds));
         Some(joint)
     }
 }

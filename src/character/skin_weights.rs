@@ -4,10 +4,7 @@ use crate::mesh::{paint::JointWeights, topology::NO_PARTICLE};
 use crate::solver::SoaVec3;
 use bevy::{
     math::{Affine3A, Mat3A, Vec3A},
-    mesh::{
-        Mesh, VertexAttributeValues,
-        skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
-    },
+    mesh::{Mesh, VertexAttributeValues, skinning::SkinnedMesh},
     prelude::*,
 };
 
@@ -68,7 +65,7 @@ impl SkinWeights {
     pub(crate) fn read(
         mesh: &Mesh,
         skinned: &SkinnedMesh,
-        inverse: &SkinnedMeshInverseBindposes,
+        inverse: &[Mat4],
         names: impl Fn(Entity) -> Option<String>,
         vertex_to_particle: impl Iterator<Item = u32>,
         particles: usize,
@@ -319,7 +316,7 @@ mod tests {
             joints: joints.to_vec(),
             ..default()
         };
-        let inverse = vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::NEG_Y)].into();
+        let inverse = [Mat4::IDENTITY, Mat4::from_translation(Vec3::NEG_Y)];
         let name = |joint| (joint == joints[1]).then(|| "Upper".to_owned());
         let vertex_to_particle = vertex_to_particle.into_iter();
         let skin = SkinWeights::read(

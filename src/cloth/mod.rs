@@ -50,7 +50,7 @@ pub use fabric::Fabric;
 pub use particles::{ClothConstraints, ClothParticles};
 pub use planar::PlanarCloth;
 pub use schedule::{ClothSubstep, ClothSubstepTime, ClothSystems};
-pub use settings::{ClothGravity, ClothMaxThreads, ClothSubsteps};
+pub use settings::{ClothBuildMode, ClothGravity, ClothMaxThreads, ClothSubsteps};
 pub use source::{ClothBuildFailed, ClothSource};
 pub use warm_up::ClothWarmUp;
 
@@ -61,8 +61,8 @@ use serde::{Deserialize, Serialize};
 
 /// Turns the [`Mesh3d`] of the same entity into cloth.
 ///
-/// The cloth is built as soon as the mesh is loaded. The entity then gets [`ClothParticles`],
-/// [`ClothConstraints`] and a mesh of its own, and [`ClothReady`] is triggered. All fields may
+/// The cloth is built as soon as the mesh is loaded, in the background ([`ClothBuildMode`]). The entity then gets
+/// [`ClothParticles`], [`ClothConstraints`] and a mesh of its own, and [`ClothReady`] is triggered. All fields may
 /// be changed at any time. A change takes effect in the next step and never jerks the cloth: greater stiffness and
 /// thickness are ramped up over several steps. Removing `Cloth` restores the entity's original mesh.
 ///

@@ -5,7 +5,7 @@ use crate::cloth::{
     add_schedules::add_schedules,
     planar::PlanarCloth,
     schedule::{ClothStepSchedule, ClothSubstepTime},
-    settings::{ClothGravity, ClothMaxThreads, ClothSubsteps},
+    settings::{ClothBuildMode, ClothGravity, ClothMaxThreads, ClothSubsteps},
     source::{ClothBuildFailed, ClothSource},
     warm_up::ClothWarmUp,
     workers::ClothWorkers,
@@ -29,9 +29,11 @@ impl Plugin for CorePlugin {
             .register_type::<ClothGravity>()
             .register_type::<ClothSubsteps>()
             .register_type::<ClothMaxThreads>()
+            .register_type::<ClothBuildMode>()
             .init_resource::<ClothGravity>()
             .init_resource::<ClothSubsteps>()
             .init_resource::<ClothMaxThreads>()
+            .init_resource::<ClothBuildMode>()
             .init_resource::<ClothWorkers>()
             .init_resource::<ClothSubstepTime>()
             .insert_resource(self.schedule);

@@ -1,4 +1,4 @@
-//! Resources for all cloths: gravity, substeps and threads.
+//! Resources for all cloths: gravity, substeps, threads, and where cloths are built.
 
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
@@ -65,6 +65,29 @@ impl Default for ClothMaxThreads {
     fn default() -> Self {
         Self(usize::MAX)
     }
+}
+
+/// Where cloths are built from their meshes.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_drape::cloth::ClothBuildMode;
+/// # let mut app = App::new();
+/// app.insert_resource(ClothBuildMode::Immediate);
+/// ```
+#[derive(Resource, Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[reflect(Resource, Default, Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
+pub enum ClothBuildMode {
+    /// On Bevy's pool for asynchronous computations, while the app goes on. The mesh is rendered as it is until the cloth
+    /// is ready; [`ClothReady`](super::ClothReady) tells when. A cloth whose mesh asset has changed goes on as it was until
+    /// then. A cloth starts where its entity is when it is ready, so the bits of its steps do not depend on when that is.
+    #[default]
+    Background,
+    /// In the frame in which mesh and skeleton are loaded. For tests and loading screens: a cloth of 256 × 256 particles
+    /// takes some 100 ms.
+    Immediate,
 }
 
 #[cfg(test)]

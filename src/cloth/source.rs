@@ -40,20 +40,36 @@ pub struct ClothBuildFailed {
 #[derive(SystemParam)]
 pub(crate) struct ChangedMeshes<'w, 's> {
     events: MessageReader<'w, 's, AssetEvent<Mesh>>,
-    // Cloths change their own meshes in every frame: the allocation is kept.
+    // Cloths change their own meshes in every frame: the allocations are kept.
     changed: Local<'s, HashSet<AssetId<Mesh>>>,
+    modified: Local<'s, HashSet<AssetId<Mesh>>>,
 }
 
 impl ChangedMeshes<'_, '_> {
-    /// Returns the meshes that changed since the last call.
-    pub(crate) fn read(&mut self) -> &HashSet<AssetId<Mesh>> {
+    /// Finds the meshes that changed since the last call.
+    pub(crate) fn read(&mut self) {
         self.changed.clear();
-        let events = self.events.read().filter_map(|event| match event {
-            AssetEvent::Modified { id } | AssetEvent::Added { id } => Some(*id),
-            _ => None,
-        });
-        self.changed.extend(events);
+        self.modified.clear();
+        for event in self.events.read() {
+            match event {
+                AssetEvent::Added { id } => _ = self.changed.insert(*id),
+                AssetEvent::Modified { id } => {
+                    self.changed.insert(*id);
+                    self.modified.insert(*id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the meshes that are new or were modified.
+    pub(crate) fn changed(&self) -> &HashSet<AssetId<Mesh>> {
         &self.changed
+    }
+
+    /// Returns the meshes that were modified.
+    pub(crate) fn modified(&self) -> &HashSet<AssetId<Mesh>> {
+        &self.modified
     }
 }
 
@@ -64,9 +80,11 @@ pub(crate) fn has_source_changed(
     sources: &Query<&ClothSource>,
 ) -> bool {
     let source_id = source.source.id();
-    // A cloth that was just built already contains the change. A mesh that follows another cloth changes in each
-    // frame and is not tracked.
-    !source.is_changed()
-        && changed.contains(&source_id)
-        && !sources.iter().any(|other| other.own.id() == source_id)
+    // A cloth that was just built already contains the change.
+    !source.is_changed() && changed.contains(&source_id) && !follows_cloth(source_id, sources)
+}
+
+/// Returns whether a mesh follows a cloth: it then changes in each frame, and its changes are not tracked.
+pub(crate) fn follows_cloth(mesh: AssetId<Mesh>, sources: &Query<&ClothSource>) -> bool {
+    sources.iter().any(|other| other.own.id() == mesh)
 }

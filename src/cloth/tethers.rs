@@ -1,7 +1,8 @@
 //! Builds the tethers of cloths, and rebuilds them when pins change or the cloth tears.
 
-use crate::cloth::{body::ClothBody, shape::ClothShape};
+use crate::cloth::{Cloth, body::ClothBody, shape::ClothShape};
 use crate::solver::{ConstraintGraph, Geodesics, RestShape, SoaVec3, Tethers};
+use crate::tearing::ClothTearing;
 use std::sync::Arc;
 
 /// Change since the geodesic distances were measured.
@@ -26,6 +27,21 @@ impl StaleDistances {
             Self::UpToDate => *self = Self::Torn(at.into_iter().collect()),
         }
     }
+}
+
+/// Returns the strain limit and the tether scale of a cloth; infinite without them.
+pub(crate) fn limits(cloth: &Cloth, tearing: Option<&ClothTearing>) -> (f32, f32) {
+    // A strain limit would carry the load and keep edges from tearing.
+    let strain_limit = match tearing {
+        Some(_) => f32::INFINITY,
+        None => cloth.fabric.effective_strain_limit(),
+    };
+    // A load on a tether would be missing on the edges.
+    let tether_scale = match tearing {
+        Some(tearing) if tearing.by_load() => f32::INFINITY,
+        _ => cloth.effective_tether_scale(strain_limit),
+    };
+    (strain_limit, tether_scale)
 }
 
 /// Rebuilds the tethers of a cloth if they are out of date; with an infinite `scale` (no tethers) only marks them so.

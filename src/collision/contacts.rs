@@ -1,10 +1,11 @@
 //! Contacts of cloths with themselves, other cloths and colliders.
 
-#[cfg(feature = "debug")]
-use crate::cloth::particles::ClothParticles;
-use crate::solver::{self, Collider, SubstepTime};
+use crate::solver::{self, Collider, SelfCollisionSettings, SubstepTime};
 use crate::{
-    cloth::{Cloth, SelfCollision, body::ClothBody, shape::ClothShape, update_rate::UpdateRate},
+    cloth::{
+        Cloth, SelfCollision, body::ClothBody, particles::ClothParticles, shape::ClothShape,
+        update_rate::UpdateRate,
+    },
     mesh::Topology,
 };
 use bevy::prelude::*;
@@ -57,6 +58,13 @@ impl ClothContacts {
             }
             return None;
         }
+        let iterations = rate.iterations(cloth.iterations);
+        let ramped = body.ramped(cloth, time, iterations);
+        Some(self.self_distance(ramped.thickness, shape))
+    }
+
+    /// Returns the distance that the particles of a cloth of this thickness keep from each other, m.
+    fn self_distance(&mut self, thickness: f32, shape: &ClothShape) -> f32 {
         let to_world = shape.to_world;
         let spacing = match self.spacing {
             Some((frame, spacing)) if frame == to_world => spacing,
@@ -72,9 +80,25 @@ impl ClothContacts {
                 spacing
             }
         };
-        let iterations = rate.iterations(cloth.iterations);
-        let ramped = body.ramped(cloth, time, iterations);
-        let thickness = ramped.thickness + 2.0 * shape.radius();
-        Some(solver::self_distance(thickness, spacing))
+        solver::self_distance(thickness + 2.0 * shape.radius(), spacing)
+    }
+
+    /// Searches for the first contacts of a cloth with itself, so that its first step takes no longer than others.
+    pub(crate) fn prepare_self_collision(
+        &mut self,
+        cloth: &Cloth,
+        particles: &ClothParticles,
+        shape: &ClothShape,
+    ) {
+        if cloth.self_collision == SelfCollision::On {
+            let settings = SelfCollisionSettings {
+                distance: self.self_distance(cloth.fabric.thickness, shape),
+                friction: cloth.fabric.surface().friction,
+                rest: shape.rest(),
+                to_world: shape.to_world,
+                triangles: &shape.triangles.indices,
+            };
+            self.contacts.prepare_self_collision(particles, &settings);
+        }
     }
 }

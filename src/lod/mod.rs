@@ -152,20 +152,6 @@ impl Default for ClothBudget {
     }
 }
 
-/// Number of particles built per frame: of many cloths spawned at once, the rest is built in the following frames,
-/// in order. At least one cloth is built in each frame. Default 8192, which take about 10 ms.
-#[derive(Resource, Reflect, Clone, Copy, Debug, PartialEq, Eq, Deref, DerefMut)]
-#[reflect(Resource, Default, Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
-#[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
-pub struct ClothsPerFrame(pub usize);
-
-impl Default for ClothsPerFrame {
-    fn default() -> Self {
-        Self(8192)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use crate::{
     cloth::schedule::{ClothStepSchedule, ClothSystems, PrepareSystems, StepSchedule},
     lod::{
-        ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame,
+        ClothBudget, ClothCulled, ClothLod, ClothPaused, ClothViewer,
         choose_level::{
             StepCost, begin_step_cost, choose_level_of_detail, end_step_cost, enforce_budget,
             has_budget,
@@ -22,13 +22,11 @@ impl Plugin for LodPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<ClothLod>()
             .register_type::<ClothBudget>()
-            .register_type::<ClothsPerFrame>()
             .register_type::<ClothViewer>()
             .register_type::<ClothPaused>()
             .register_type::<ClothCulled>()
             .init_resource::<ClothLod>()
             .init_resource::<ClothBudget>()
-            .init_resource::<ClothsPerFrame>()
             .init_resource::<StepCost>()
             .add_systems(
                 StepSchedule::Begin,

@@ -189,7 +189,8 @@
 //! # use bevy::{asset::AssetPlugin, mesh::MeshPlugin, time::TimeUpdateStrategy, transform::TransformPlugin};
 //! # let mut app = App::new();
 //! # app.add_plugins((MinimalPlugins, AssetPlugin::default(), MeshPlugin, TransformPlugin, ClothPlugin::default()))
-//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(0));
+//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(0))
+//! #     .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate);
 //! app.add_observer(on_cloth);
 //! # let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(ClothGrid::new(1.0, 1.0, 8, 8));
 //! # let cape = app.world_mut().spawn((Cloth::default(), Pins::edge(ClothEdge::Top), Mesh3d(mesh), Player)).id();

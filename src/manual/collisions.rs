@@ -29,6 +29,7 @@
 //! # let mut app = App::new();
 //! # app.add_plugins((MinimalPlugins, AssetPlugin::default(), MeshPlugin, TransformPlugin, ClothPlugin::default()))
 //! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+//! #     .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
 //! #     .add_systems(Startup, set_up);
 //! # (0..64).for_each(|_| app.update());
 //! # let particles = app.world_mut().query::<&ClothParticles>().single(app.world()).unwrap();

@@ -86,6 +86,7 @@
 //! # let mut app = App::new();
 //! # app.add_plugins((MinimalPlugins, AssetPlugin::default(), MeshPlugin, TransformPlugin, ClothPlugin::default()))
 //! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+//! #     .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
 //! #     .add_systems(Startup, set_up);
 //! # (0..64).for_each(|_| app.update());
 //! # let particles = app.world_mut().query::<&ClothParticles>().single(app.world()).unwrap();
@@ -97,7 +98,8 @@
 //!
 //! # Life cycle
 //!
-//! 1. **Build**, in `PostUpdate`, as soon as the mesh is loaded. The entity gets
+//! 1. **Build**, as soon as the mesh is loaded, [in the background](crate::cloth::ClothBuildMode), so that no frame takes
+//!    longer. The entity then gets, in `PostUpdate`,
 //!    [`ClothParticles`](crate::cloth::ClothParticles), [`ClothConstraints`](crate::cloth::ClothConstraints) and its own copy of
 //!    the mesh, since several entities may share the original. [`ClothReady`](crate::cloth::ClothReady) is triggered. An
 //!    entity that cannot become cloth gets [`ClothBuildFailed`](crate::cloth::ClothBuildFailed), and the reason is

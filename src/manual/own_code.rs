@@ -54,7 +54,8 @@
 //! # use bevy::{asset::AssetPlugin, mesh::MeshPlugin, time::TimeUpdateStrategy, transform::TransformPlugin};
 //! # let mut app = App::new();
 //! # app.add_plugins((MinimalPlugins, AssetPlugin::default(), MeshPlugin, TransformPlugin, ClothPlugin::default()))
-//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+//! #     .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate);
 //!
 //! app.add_systems(FixedUpdate, attract.after(ClothSystems::Prepare).before(ClothSystems::Simulate))
 //!     .add_systems(ClothSubstep, hold_up.after(ClothSystems::Relax).before(ClothSystems::Collide));
@@ -142,7 +143,8 @@
 //!
 //! Equal input produces bitwise equal results on any number of threads and any processor. The steps must have
 //! equal lengths (as in `FixedUpdate`), and your own systems an unambiguous order. To compare two machines,
-//! compare `particles.state_hash()`.
+//! compare `particles.state_hash()`. A cloth that is built in the background is ready sooner on one machine than on
+//! another: begin when all are, or set [`ClothBuildMode::Immediate`](crate::cloth::ClothBuildMode).
 //!
 //! [`ClothSnapshot`](crate::snapshot::ClothSnapshot) saves and restores a cloth, including tears and grabs. The game saves
 //! the environment; the documentation of `ClothSnapshot` lists it.
@@ -165,7 +167,8 @@
 //! # use bevy::{asset::AssetPlugin, mesh::MeshPlugin, time::TimeUpdateStrategy, transform::TransformPlugin};
 //! # let mut app = App::new();
 //! # app.add_plugins((MinimalPlugins, AssetPlugin::default(), MeshPlugin, TransformPlugin, ClothPlugin::default()))
-//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+//! #     .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate);
 //! # let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(ClothGrid::vertical(1.0, 1.0, 12, 12));
 //! # let flag = app.world_mut().spawn((Cloth::default(), Pins::edge(ClothEdge::Left), Mesh3d(mesh))).id();
 //! # (0..20).for_each(|_| app.update());

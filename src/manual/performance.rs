@@ -22,7 +22,8 @@
 //! # use bevy::{asset::AssetPlugin, mesh::MeshPlugin, time::TimeUpdateStrategy, transform::TransformPlugin};
 //! # let mut app = App::new();
 //! # app.add_plugins((MinimalPlugins, AssetPlugin::default(), MeshPlugin, TransformPlugin, ClothPlugin::default()))
-//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+//! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+//! #     .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate);
 //! app.add_plugins(ClothDiagnosticsPlugin::default()).add_systems(Update, report);
 //! # let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(ClothGrid::vertical(1.0, 1.0, 12, 12));
 //! # app.world_mut().spawn((Cloth::default(), Pins::top_corners(), Mesh3d(mesh)));
@@ -121,8 +122,9 @@
 //! while, all of them drop to the next level of detail, which is logged, and regain detail when there is time
 //! again. [`ClothPaused`](crate::lod::ClothPaused) freezes a single cloth until it is removed.
 //!
-//! Cloths that are spawned at once are built over several frames, 8192 particles in each
-//! ([`ClothsPerFrame`](crate::lod::ClothsPerFrame)).
+//! Cloths are built in the background, on Bevy's pool for asynchronous computations: 64 × 64 particles take some 5 ms,
+//! 256 × 256 some 100 ms, 130 cloths of 24 × 24 as long. Until [`ClothReady`](crate::cloth::ClothReady) their meshes are rendered
+//! as they are. [`ClothBuildMode::Immediate`](crate::cloth::ClothBuildMode) builds them at once, as under a loading screen.
 //!
 //! # A server without a renderer
 //!
@@ -147,8 +149,8 @@
 //!
 //! # Slow frames
 //!
-//! - **Building** a cloth of 64 × 64 takes some 5 ms, of 256 × 256 more than 100 ms, mostly for tethers: spawn
-//!   large cloths while loading. [`ClothWarmUp`](crate::cloth::ClothWarmUp) takes all its steps in the same frame.
+//! - **Warm-up**: [`ClothWarmUp`](crate::cloth::ClothWarmUp) takes all its steps in the frame in which the cloth is ready.
+//! - **New pins** on a cloth of 256 × 256 particles: its tethers are measured again, which takes some 40 ms.
 //! - **Catching up**: after a slow frame, `FixedUpdate` runs several steps. If cloth itself is slow, this makes it
 //!   worse; limit it with `set_max_delta` of `Time<Virtual>`.
 //! - **A heap of cloth** with self-collision has many more contact pairs than hanging cloth.

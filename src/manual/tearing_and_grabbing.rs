@@ -129,6 +129,7 @@
 //! # let mut app = App::new();
 //! # app.add_plugins((MinimalPlugins, AssetPlugin::default(), MeshPlugin, TransformPlugin, ClothPlugin::default()))
 //! #     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+//! #     .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
 //! #     .init_resource::<TornEdges>()
 //! #     .add_systems(Startup, set_up)
 //! #     .add_observer(count_torn_edges);

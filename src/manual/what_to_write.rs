@@ -95,7 +95,7 @@
 //! | pause, single step, slow motion | the resource `ClothTime`; `ClothPaused` on one cloth | [`ClothPaused`](crate::lod::ClothPaused) |
 //! | pause cloth in a menu | a run condition on the sets `ClothSystems::Prepare`, `Simulate` and `Finish` | |
 //! | sleeping cloths | `Query<.., With<ClothSleeping>>`; insert and remove `ClothSleeping` yourself, or set `Cloth { sleep_speed: 0.0, ..default() }` to keep a cloth awake | [`ClothSleeping`](crate::sleep::ClothSleeping) |
-//! | many cloths | the resource `ClothLod::standard()`: fewer substeps and steps at a distance, culling of cloths out of view; `ClothBudget { milliseconds: 2.0, ..default() }` limits the time; `ClothsPerFrame` limits the number of particles built per frame | [`ClothLod`](crate::lod::ClothLod), [`ClothBudget`](crate::lod::ClothBudget), [`ClothsPerFrame`](crate::lod::ClothsPerFrame) |
+//! | many cloths | the resource `ClothLod::standard()`: fewer substeps and steps at a distance, culling of cloths out of view; `ClothBudget { milliseconds: 2.0, ..default() }` limits the time | [`ClothLod`](crate::lod::ClothLod), [`ClothBudget`](crate::lod::ClothBudget) |
 //! | limit the number of threads | the resource `ClothMaxThreads` | [`ClothMaxThreads`](crate::cloth::ClothMaxThreads) |
 //!
 //! # Reset, snapshots, scenes
@@ -103,6 +103,7 @@
 //! | task | code | not in the prelude |
 //! |---|---|---|
 //! | react when it is built | an observer of `ClothReady` | |
+//! | have it built in the frame in which it is spawned | the resource `ClothBuildMode::Immediate` | [`ClothBuildMode`](crate::cloth::ClothBuildMode) |
 //! | reset it, intact | `commands.trigger(ResetCloth { entity })` | |
 //! | save and restore it, for rollback | `ClothSnapshot::take(world, cloth)`, `.restore(world, cloth)`; the following steps are bitwise reproducible | [`ClothSnapshot`](crate::snapshot::ClothSnapshot) |
 //! | save it with a scene | no code: cloth loaded from a `DynamicWorld` is built from its mesh again | |

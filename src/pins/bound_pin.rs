@@ -53,6 +53,13 @@ impl BoundPins {
         Some(anchor.unwrap_or(cloth))
     }
 
+    /// Moves all pins, which have no targets yet, to another origin.
+    pub(crate) fn move_to(&mut self, origin: Vec3) {
+        for pin in &mut self.pins {
+            pin.held_origin = origin;
+        }
+    }
+
     /// Adds a pin for a copy of a particle, if that is pinned.
     pub(crate) fn copy(&mut self, source: u32, copy: u32) {
         let pin = self.pins.iter().find(|pin| pin.particle == source);

@@ -2,7 +2,7 @@
 
 use crate::{
     character::{
-        skeleton::{ClothSkin, Skeletons},
+        skeleton::{AssetState, ClothSkin, Skeletons},
         skin_weights::SkinWeights,
     },
     cloth::{
@@ -79,8 +79,11 @@ pub(crate) fn bind_proxies(
             continue;
         };
         let skinned = ClothSkin::original_of(unbound.skinned, unbound.skin);
+        let AssetState::Loaded(skeleton) = skeletons.read(skinned) else {
+            continue;
+        };
         // Meshes of one skeleton share a bind space, whatever the transforms of their entities.
-        let to_cloth = match skinned.is_some() && is_skinned {
+        let to_cloth = match skeleton.is_some() && is_skinned {
             true => Affine3A::IDENTITY,
             false => of_cloth.affine().inverse() * unbound.transform.affine(),
         };
@@ -97,8 +100,10 @@ pub(crate) fn bind_proxies(
             }
         };
         let all = std::iter::repeat_n(0, binding.len());
-        let joint = skinned.and_then(|skinned| {
-            skeletons.add_joint(commands.entity(entity), &skinned, &mut own, all)
+        let joint = skeleton.and_then(|skeleton| {
+            let joint = skeleton.bind_to_own_joint(&mut own, all)?;
+            skeletons.insert_own(commands.entity(entity), &skeleton);
+            Some(joint)
         });
         let own = meshes.add(own);
         let proxy = ProxyMesh {
@@ -183,7 +188,8 @@ pub(crate) fn unbind_proxies(
     mut changes: ChangedMeshes,
     meshes: Res<Assets<Mesh>>,
 ) {
-    let changed = changes.read();
+    changes.read();
+    let changed = changes.changed();
     for (entity, proxy, bound, mesh, source) in &proxies {
         let same_cloth = match cloths.get(proxy.cloth) {
             Ok(shape) => {

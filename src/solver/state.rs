@@ -71,6 +71,18 @@ pub struct Contacts {
     pub(super) air: StepAir,
 }
 
+impl Contacts {
+    /// Searches for the contacts of a cloth with itself, so that the first step takes no longer than others.
+    pub fn prepare_self_collision(
+        &mut self,
+        particles: &ParticleArrays,
+        settings: &SelfCollisionSettings,
+    ) {
+        self.self_pairs.update(particles, settings);
+        (self.crossings).prepare(particles, settings.triangles, settings.distance);
+    }
+}
+
 /// Settings of the steps of a cloth.
 ///
 /// The default is a cloth without damping, friction, thickness and air, inextensible and without resistance to

@@ -258,17 +258,8 @@ impl StepInputs<'_, '_, '_> {
         let tearing = cloth.tearing;
         let (shape, particles) = (cloth.shape, &*cloth.particles);
         let (constraints, body) = (&*cloth.constraints, &mut *cloth.body);
-        // A strain limit would carry the load and keep edges from tearing.
-        let strain_limit = match tearing {
-            Some(_) => f32::INFINITY,
-            None => cloth.cloth.fabric.effective_strain_limit(),
-        };
+        let (strain_limit, tether_scale) = tethers::limits(cloth.cloth, tearing);
         body.ramp_strain_limit(strain_limit, particles, constraints, time.step);
-        // A load on a tether would be missing on the edges.
-        let tether_scale = match tearing {
-            Some(tearing) if tearing.by_load() => f32::INFINITY,
-            _ => cloth.cloth.effective_tether_scale(strain_limit),
-        };
         let (pins, bodies) = (&cloth.bound_pins, &cloth.bodies);
         let supports = pins.particles().filter(|&pin| !bodies.is_attached(pin));
         tethers::update(

@@ -11,7 +11,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_drape::{
-    cloth::{ClothBuildFailed, ClothConstraints, ClothSubstep},
+    cloth::{ClothBuildFailed, ClothBuildMode, ClothConstraints, ClothSubstep},
     grab::{DragCloth, GrabCloth},
     prelude::*,
 };
@@ -463,7 +463,8 @@ fn an_app_without_time_is_reported_and_goes_on() {
         AssetPlugin::default(),
         bevy::mesh::MeshPlugin,
         ClothPlugin::default(),
-    ));
+    ))
+    .insert_resource(ClothBuildMode::Immediate);
     app.finish();
     app.cleanup();
     let cloth = spawn(&mut app, ());

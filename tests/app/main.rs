@@ -2,6 +2,7 @@
 
 mod angular_momentum;
 mod at_once;
+mod background;
 mod bad_input;
 mod bad_ropes;
 #[cfg(any(feature = "avian", feature = "rapier"))]

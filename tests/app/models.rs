@@ -45,6 +45,7 @@ pub(crate) fn app_with(folder: &str, rules: ClothRules) -> App {
     .init_asset::<bevy::gltf::GltfMaterial>()
     .insert_resource(rules)
     .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
     app.finish();
     app.cleanup();

@@ -20,7 +20,8 @@ pub(crate) fn headless<M>(mut app: App, plugins: impl Plugins<M>) -> App {
     ))
     .add_plugins(plugins)
     .insert_resource(Time::<Fixed>::from_hz(60.0))
-    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+    .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate);
     app.finish();
     app.cleanup();
     app

@@ -176,6 +176,7 @@ impl Studio {
         .add_plugins(ClothPlugin::default())
         .insert_resource(ClearColor(stage::BACKGROUND))
         .insert_resource(Time::<Fixed>::from_hz(60.0))
+        .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
         .init_resource::<Photograph>()
         .add_systems(Startup, stage::set_up)

@@ -122,9 +122,10 @@ impl Fabric {
         }
     }
 
-    /// Returns the strain limit for the solver; infinite without one.
+    /// Returns the strain limit for the solver; infinite without one, and for inextensible fabric, which needs none.
     pub(crate) fn effective_strain_limit(&self) -> f32 {
-        self.strain_limit.unwrap_or(f32::INFINITY)
+        let limit = self.strain_limit.filter(|_| self.is_elastic());
+        limit.unwrap_or(f32::INFINITY)
     }
 
     /// Returns thickness and friction for the solver.

@@ -30,6 +30,7 @@ fn app() -> App {
         ClothPlugin::default(),
     ))
     .insert_resource(Time::<Fixed>::from_hz(60.0))
+    .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
     app.finish();
     app.cleanup();

@@ -25,6 +25,7 @@ fn app() -> (App, Entity) {
         TransformPlugin,
         ClothPlugin::default(),
     ))
+    .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
     .add_message::<CiTestingCustomEvent>()
     .add_systems(
         Update,

@@ -16,10 +16,12 @@ use bevy_drape::debug::ClothGizmos;
 use bevy_drape::picking::ClothTools;
 use bevy_drape::{
     character::{ClothInertia, ClothMaxDistance, ClothPaint, ClothPart, SkeletonColliders},
-    cloth::{ClothBuildFailed, ClothMaxThreads, ClothSource, ClothWarmUp, PlanarCloth},
+    cloth::{
+        ClothBuildFailed, ClothBuildMode, ClothMaxThreads, ClothSource, ClothWarmUp, PlanarCloth,
+    },
     collision::{ClothLayers, LastPose},
     diagnostics::{ClothDiagnosticsPlugin, ClothStats},
-    lod::{ClothBudget, ClothLod, ClothPaused, ClothViewer, ClothsPerFrame},
+    lod::{ClothBudget, ClothLod, ClothPaused, ClothViewer},
     pins::Pin,
     prelude::*,
     pressure::ClothPressure,
@@ -52,7 +54,7 @@ fn user_types() -> Vec<TypeId> {
         ClothMaxThreads,
         ClothTime,
         ClothViewer,
-        ClothsPerFrame,
+        ClothBuildMode,
         LastPose,
         ClothMaxDistance,
         Pins,
@@ -105,6 +107,7 @@ fn with_all_plugins() -> App {
     #[cfg(feature = "picking")]
     app.add_plugins(ClothInteractionPlugin);
     app.insert_resource(Time::<Fixed>::from_hz(60.0))
+        .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
     app.finish();
     app.cleanup();

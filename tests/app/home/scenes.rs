@@ -61,6 +61,7 @@ fn app(saved: &str) -> App {
     ))
     .init_asset::<bevy::gltf::GltfMaterial>();
     app.insert_resource(Time::<Fixed>::from_hz(60.0))
+        .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
     app.finish();
     app.cleanup();

@@ -105,6 +105,7 @@ fn a_dedicated_server_needs_four_plugins() {
         TransformPlugin,
         ClothPlugin::default(),
     ))
+    .insert_resource(bevy_drape::cloth::ClothBuildMode::Immediate)
     .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
     app.finish();
     app.cleanup();

@@ -102,6 +102,13 @@ struct Part {
 }
 
 impl CrossingFilter {
+    /// Prepares the filter for the steps of one cloth, so that the first one takes no longer than others.
+    pub(crate) fn prepare(&mut self, p: &ParticleArrays, triangles: &Corners, distance: f32) {
+        self.begin();
+        self.add(p, None, triangles);
+        self.find_limits(distance);
+    }
+
     /// Begins the filter of a step, for the cloths to be added.
     pub(crate) fn begin(&mut self) {
         self.added = 0;
@@ -177,20 +184,7 @@ impl CrossingFilter {
             self.limits.begin(0);
             return;
         }
-        if !self.is_current {
-            self.is_current = true;
-            let shifted = self.parts.iter().flat_map(|part| {
-                let (first, len) = (part.first as u32, part.len as u32);
-                let in_range = move |corners: &[u32; 3]| corners.iter().all(|&i| i < len);
-                let triangles = part.triangles.iter().filter(in_range);
-                triangles.map(move |corners| corners.map(|i| i + first))
-            });
-            self.patches = Patches::new(self.end.len(), shifted.collect());
-            self.frame = Vec3A::ZERO;
-            self.candidates.begin(self.patches.len());
-            self.limits.reserve(self.end.len());
-            self.touching.reserve(self.end.len());
-        }
+        self.update_patches();
         let pinned = self.pinned_motion();
         let particles = 0..self.start.len();
         self.common = pinned.unwrap_or_else(|| self.median_motion(particles));
@@ -207,6 +201,24 @@ impl CrossingFilter {
         self.limits.begin(self.end.len());
         self.limit(distance);
         self.frame += self.common;
+    }
+
+    /// Cuts the triangles of all cloths into patches, if these are others than in the last step.
+    fn update_patches(&mut self) {
+        if std::mem::replace(&mut self.is_current, true) {
+            return;
+        }
+        let shifted = self.parts.iter().flat_map(|part| {
+            let (first, len) = (part.first as u32, part.len as u32);
+            let in_range = move |corners: &[u32; 3]| corners.iter().all(|&i| i < len);
+            let triangles = part.triangles.iter().filter(in_range);
+            triangles.map(move |corners| corners.map(|i| i + first))
+        });
+        self.patches = Patches::new(self.end.len(), shifted.collect());
+        self.frame = Vec3A::ZERO;
+        self.candidates.begin(self.patches.len());
+        self.limits.reserve(self.end.len());
+        self.touching.reserve(self.end.len());
     }
 
     /// Searches for pairs of triangles and changes the ways of their particles, until none of them cross.

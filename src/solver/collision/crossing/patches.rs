@@ -8,7 +8,7 @@
 //! direction: two patches beside a pleat face the same direction, and yet lie on each other.
 
 use crate::solver::{
-    math::particle_lists::ParticleLists,
+    math::{particle_lists::ParticleLists, sort::sort_by_particle},
     simd::{Kernel, LANES},
 };
 use bevy::math::Vec3A;
@@ -53,7 +53,7 @@ impl Patches {
             }
         }
         patches.assign_features(n);
-        let pairs = growth.neighbours();
+        let pairs = growth.neighbours(patches.len());
         patches
             .neighbours
             .fill(patches.triangles.len(), || pairs.iter().copied());
@@ -86,7 +86,7 @@ impl Patches {
                 edges.push(([a.min(b), a.max(b)], t, 1 << (k + EDGE_BIT)));
             }
         }
-        edges.sort_unstable();
+        sort_by_particle(&mut edges, n, |(edge, ..)| edge[0]);
         edges.dedup_by_key(|(edge, ..)| *edge);
         for (_, t, bit) in edges {
             owned[t] |= bit;
@@ -147,8 +147,8 @@ impl Growth<'_> {
         patch
     }
 
-    /// Returns the pairs of patches that share a particle, the lower index first, sorted.
-    fn neighbours(&self) -> Vec<(u32, u32)> {
+    /// Returns the pairs of these `count` patches that share a particle, the lower index first, sorted.
+    fn neighbours(&self, count: usize) -> Vec<(u32, u32)> {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for (corners, &patch) in self.triangles.iter().zip(&self.patch_of) {
             for &corner in corners {
@@ -160,7 +160,7 @@ impl Growth<'_> {
                 }
             }
         }
-        pairs.sort_unstable();
+        sort_by_particle(&mut pairs, count, |&(patch, _)| patch);
         pairs.dedup();
         pairs
     }

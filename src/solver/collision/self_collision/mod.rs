@@ -98,7 +98,7 @@ impl SelfCollisionSettings<'_> {
     /// touch anything.
     pub(super) fn begin_contacts(&self, p: &mut ParticleArrays) -> bool {
         update_displacements(p);
-        if !self.is_valid() || self.rest.len() != p.len() || p.is_empty() {
+        if !self.fits(p) {
             return false;
         }
         let max_displacement = MAX_DISPLACEMENT * self.distance;
@@ -109,6 +109,11 @@ impl SelfCollisionSettings<'_> {
             slow_down(p, max_displacement);
         }
         !motion_spread.is_nan()
+    }
+
+    /// Returns whether there is a distance to keep, and a rest position for each of the particles.
+    fn fits(&self, p: &ParticleArrays) -> bool {
+        self.is_valid() && self.rest.len() == p.len() && !p.is_empty()
     }
 
     /// Returns whether there is a distance to keep.
@@ -276,6 +281,13 @@ impl SelfContactPairs {
         response.solve(p, kept_pairs, rules);
         untangle.resolve(p, settings.distance);
         true
+    }
+
+    /// Searches for the candidate pairs.
+    pub(crate) fn update(&mut self, p: &ParticleArrays, settings: &SelfCollisionSettings) {
+        if settings.fits(p) {
+            self.update_pairs(p, settings, 0);
+        }
     }
 
     /// Updates the candidate pairs, searching only as far as they are stale.
