@@ -106,7 +106,7 @@
 //! | substeps, iterations | in proportion |
 //! | a mesh without a grid | about twice that of a grid |
 //! | bending, shear, friction, damping, any preset | negligible |
-//! | self-collision | 1.2 times hanging, 2 to 3 times lying on an object, more in a heap |
+//! | self-collision | 1.2 times hanging, 4 to 6 times lying on an object, more in a heap |
 //! | sleep | none |
 //!
 //! Values out of range are clamped, with a warning in the log; [`params`](crate::params) is the table of all

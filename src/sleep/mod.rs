@@ -100,11 +100,22 @@ impl SleepState {
         // `inputs` may stay: `update_inputs` compares them in the next step in which the cloth stays in place.
         self.still_time = 0.0;
         // The positions of a cloth that has moved as far in one step are not worth a copy.
-        let is_near = has_stayed_within(position, previous, distance);
-        self.test_positions = is_near.then(|| TestPositions {
-            origin: *origin,
-            positions: position.clone(),
-        });
+        if !has_stayed_within(position, previous, distance) {
+            self.test_positions = None;
+            return;
+        }
+        match &mut self.test_positions {
+            Some(test) if test.positions.len() == position.len() => {
+                test.origin = *origin;
+                test.positions.copy_from(position);
+            }
+            other => {
+                *other = Some(TestPositions {
+                    origin: *origin,
+                    positions: position.clone(),
+                })
+            }
+        }
     }
 
     /// Returns whether the cloth has stayed in place for long enough to fall asleep.

@@ -93,7 +93,7 @@ impl<'a> ClothState<'a> {
         (self.contacts.air).begin_step(workers, field, particles, surface, air, dt);
     }
 
-    /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 4, for the sake of
+    /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 8, for the sake of
     /// heavy or fast bodies, strong wind, fast pins and self-collision.
     pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> u32 {
         let substep = settings.dt / settings.substeps.max(1) as f32;
@@ -104,9 +104,9 @@ impl<'a> ClothState<'a> {
         let by_self_collision = settings.self_collision.map_or(1.0, |self_collision| {
             required_by_self_collision(particles, self_collision.distance, substep)
         });
+        let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
         // Not a number becomes 0.
-        let required = by_air.max(by_pins).max(by_self_collision).ceil() as u32;
-        let factor = by_bodies.max(required).min(MAX_SUBSTEP_FACTOR);
+        let factor = by_bodies.max(by_others.max(by_self_collision).ceil() as u32);
         if factor > by_bodies {
             self.bodies.set_substep_factor(factor);
         }

@@ -88,6 +88,8 @@ pub(crate) fn allocates_nothing() {
     });
     app.insert_resource(Wind {
         velocity: Vec3::new(3.0, 0.0, 2.0),
+        // So that it does not come to rest.
+        gusts: 1.0,
         ..default()
     });
     app.init_resource::<Allocations>();

@@ -230,6 +230,9 @@ impl ContactGroup {
         if (self.contacts).solve(&mut self.particles, &settings, &mut rules, substep) {
             self.write_back(cloths);
         }
+        for &k in &self.layout.members {
+            cloths[k].particles.touches_cloth |= self.particles.touches_cloth;
+        }
     }
 
     /// Concatenates the particles of the members.
@@ -243,13 +246,14 @@ impl ContactGroup {
             predicted,
             inverse_mass,
             is_tangled,
+            touches_cloth,
             ..
         } = particles;
         inverse_mass.clear();
         for plane in [&mut *position, displacement, predicted].map(SoaVec3::planes_mut) {
             plane.into_iter().for_each(|plane| plane.clear());
         }
-        *is_tangled = false;
+        (*is_tangled, *touches_cloth) = (false, false);
         let mut origin = None;
         for &k in &layout.members {
             let p = &*cloths[k].particles;

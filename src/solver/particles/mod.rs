@@ -85,6 +85,9 @@ pub struct ParticleArrays {
     /// where something else moves particles.
     #[cfg_attr(feature = "serialize", serde(default = "unknown_crossings"))]
     pub(crate) is_tangled: bool,
+    /// Whether any particle touched another one of this or of another cloth in the last step, or nearly.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub(super) touches_cloth: bool,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
     /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
@@ -134,6 +137,7 @@ impl ParticleArrays {
             contact_normal: SoaVec3::zeros(n),
             in_contact: false,
             is_tangled: true,
+            touches_cloth: false,
             inverse_mass: inverse_mass.into(),
             origin,
             last_dt: NOMINAL_DT,
@@ -192,6 +196,7 @@ impl ParticleArrays {
         pins: &[PinTarget],
         substeps: u32,
     ) {
+        self.touches_cloth = false;
         let positions = self
             .previous
             .chunks_mut(PARTICLES_PER_PART)

@@ -268,6 +268,7 @@ impl SelfContactPairs {
             near = scratch;
         }
         rules.retain(near);
+        p.touches_cloth |= !near.is_empty();
         let response = ContactResponse {
             distance: settings.distance,
         };
