@@ -217,7 +217,7 @@ fn add_scenes(app: &mut App, arguments: &Arguments) {
 fn end_by_itself(app: &mut App, ending: Ending) {
     app.insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
         .insert_resource(Time::<Fixed>::from_hz(60.0))
-        // What is drawn after some frames must not depend on how fast it was built.
+        // The picture must not depend on how fast cloths are built.
         .insert_resource(ClothBuildMode::Immediate)
         .insert_resource(ending)
         .add_systems(Last, figures::end);

@@ -4,7 +4,7 @@ use crate::{
     build::{
         PresetResolved,
         assemble::{BuildInputs, BuiltCloth},
-        rebuild::{NeedsRebuild, unbuild},
+        rebuild::{NeedsBuild, NeedsRebuild, unbuild},
         reset::PlaceCloth,
     },
     character::{
@@ -15,7 +15,6 @@ use crate::{
     },
     cloth::{
         Cloth, ClothReady,
-        particles::ClothParticles,
         planar::PlanarCloth,
         settings::ClothBuildMode,
         source::{ClothBuildFailed, ClothSource},
@@ -36,9 +35,8 @@ use bevy::{
 const MOST_PER_FRAME: usize = 8;
 
 type Unbuilt = (
-    With<Cloth>,
+    NeedsBuild,
     Without<Rope>,
-    Or<(Without<ClothParticles>, With<NeedsRebuild>)>,
     Without<ClothBuildFailed>,
     PresetResolved,
 );

@@ -14,15 +14,20 @@ use bevy::{
     ecs::query::QueryData, mesh::skinning::SkinnedMesh, platform::collections::HashSet, prelude::*,
 };
 
+/// Cloth whose mesh asset has changed: it goes on until it is built again.
+#[derive(Component)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct NeedsRebuild;
+
+/// Query filter: cloths and ropes that are not built, or not from their mesh as it is now.
+pub(super) type NeedsBuild = (
+    With<Cloth>,
+    Or<(Without<ClothParticles>, With<NeedsRebuild>)>,
+);
+
 /// Run condition: a cloth or rope may have to be built or rebuilt.
 pub(crate) fn any_build_pending(
-    unbuilt: Query<
-        (),
-        (
-            With<Cloth>,
-            Or<(Without<ClothParticles>, With<NeedsRebuild>)>,
-        ),
-    >,
+    unbuilt: Query<(), NeedsBuild>,
     built: Query<(), With<ClothParticles>>,
     changed: Query<
         (),
@@ -83,11 +88,6 @@ pub(crate) fn rebuild_replaced_meshes(
         }
     }
 }
-
-/// Cloth whose mesh asset has changed: it goes on until it is built again.
-#[derive(Component)]
-#[component(clone_behavior = Ignore)]
-pub(crate) struct NeedsRebuild;
 
 /// Triggers the rebuild of cloths whose mesh asset has changed, and of those that could not be built, when the
 /// cause may be gone.

@@ -106,11 +106,15 @@ impl Skeleton {
         self.poses == other.poses
     }
 
+    /// Returns the index of a joint.
+    fn index_of(&self, joint: Entity) -> Option<usize> {
+        let mut joints = self.skinned.joints.iter();
+        joints.position(|&other| other == joint)
+    }
+
     /// Returns the transform of a joint.
     pub(crate) fn joint(&self, joint: Entity) -> Option<GlobalTransform> {
-        let mut joints = self.skinned.joints.iter();
-        let number = joints.position(|&other| other == joint)?;
-        self.poses[number]
+        self.poses[self.index_of(joint)?]
     }
 
     /// Returns the skin weights of the particles; `None` if the mesh has no weights.
@@ -120,11 +124,7 @@ impl Skeleton {
         vertex_to_particle: impl Iterator<Item = u32>,
         particles: usize,
     ) -> Option<SkinWeights> {
-        let (joints, names) = (&self.skinned.joints, &self.names);
-        let name = |joint| {
-            let number = joints.iter().position(|&other| other == joint)?;
-            names[number].clone()
-        };
+        let name = |joint| self.names[self.index_of(joint)?].clone();
         let (skinned, inverse) = (&self.skinned, &self.inverse);
         SkinWeights::read(mesh, skinned, inverse, name, vertex_to_particle, particles)
     }

@@ -127,9 +127,9 @@ impl Default for Cloth {
 /// others. Layers of a coarse mesh therefore stay farther apart than the fabric is thick; a finer mesh brings them
 /// closer. Friction between layers is that of the fabric.
 ///
-/// While particles touch, or nearly, the cloth takes three times as many substeps as
-/// [`ClothSubsteps`] sets, so that folds keep their length; cloth that moves fast, if it is
-/// pinned relative to its mean motion, takes up to eight times as many.
+/// While particles touch, or nearly, the cloth takes three times as many substeps as [`ClothSubsteps`] sets, so that
+/// folds keep their length. Fast cloth takes up to eight times as many; the speed of pinned cloth is that relative to
+/// its mean motion.
 ///
 /// Particles that are nearer at rest than 1.5 times that distance do not collide, so that nothing moves at rest;
 /// tighter folds pass through themselves. Particles that start in overlap are separated slowly, in the nearest

@@ -91,14 +91,24 @@ impl ClothContacts {
         shape: &ClothShape,
     ) {
         if cloth.self_collision == SelfCollision::On {
-            let settings = SelfCollisionSettings {
-                distance: self.self_distance(cloth.fabric.thickness, shape),
-                friction: cloth.fabric.surface().friction,
-                rest: shape.rest(),
-                to_world: shape.to_world,
-                triangles: &shape.triangles.indices,
-            };
+            let distance = self.self_distance(cloth.fabric.thickness, shape);
+            let settings = self_collision_settings(cloth, shape, distance);
             self.contacts.prepare_self_collision(particles, &settings);
         }
+    }
+}
+
+/// Returns the settings of contacts of a cloth with itself and with other cloth, which keep this distance, m.
+pub(crate) fn self_collision_settings<'a>(
+    cloth: &Cloth,
+    shape: &'a ClothShape,
+    distance: f32,
+) -> SelfCollisionSettings<'a> {
+    SelfCollisionSettings {
+        distance,
+        friction: cloth.fabric.surface().friction,
+        rest: shape.rest(),
+        to_world: shape.to_world,
+        triangles: &shape.triangles.indices,
     }
 }

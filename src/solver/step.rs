@@ -105,7 +105,7 @@ impl<'a> ClothState<'a> {
             required_by_self_collision(particles, self_collision.distance, substep)
         });
         let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
-        // Not a number becomes 0.
+        // `max` ignores NaN.
         let factor = by_bodies.max(by_others.max(by_self_collision).ceil() as u32);
         if factor > by_bodies {
             self.bodies.set_substep_factor(factor);

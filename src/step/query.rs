@@ -15,7 +15,11 @@ use crate::{
         shape::ClothShape,
         update_rate::UpdateRate,
     },
-    collision::{bodies::ClothBodies, contacts::ClothContacts, layers::ClothLayers},
+    collision::{
+        bodies::ClothBodies,
+        contacts::{ClothContacts, self_collision_settings},
+        layers::ClothLayers,
+    },
     grab::ClothGrabs,
     pins::{BoundPins, Pins},
     pressure::{ClothPressure, enclosed_air::EnclosedVolume},
@@ -98,13 +102,7 @@ impl<'w> StepQueryItem<'w, '_> {
         let (cloth, shape) = (self.cloth, self.shape);
         let contacts = self.contacts.bypass_change_detection();
         let distance = contacts.distance(cloth, &self.body, shape, &self.rate, time)?;
-        Some(SelfCollisionSettings {
-            distance,
-            friction: cloth.fabric.surface().friction,
-            rest: shape.rest(),
-            to_world: shape.to_world,
-            triangles: &shape.triangles.indices,
-        })
+        Some(self_collision_settings(cloth, shape, distance))
     }
 
     /// Recomputes all inverse masses.

@@ -3,7 +3,7 @@
 use crate::{
     add_mesh, app,
     log::{lines_about, record},
-    particles, run, sheet, spawn,
+    particles, positions, run, sheet, spawn,
 };
 use bevy::prelude::*;
 use bevy_drape::{
@@ -25,16 +25,21 @@ fn app_in_background() -> App {
     app
 }
 
-/// Updates an app until this many cloths have become ready.
-fn run_until_ready(app: &mut App, count: usize) {
+/// Updates an app until a condition holds.
+fn run_until(app: &mut App, is_met: impl Fn(&App) -> bool) {
     for _ in 0..20_000 {
-        if app.world().resource::<Ready>().0.len() >= count {
+        if is_met(app) {
             return;
         }
         app.update();
         std::thread::sleep(Duration::from_micros(100));
     }
     panic!("not built within 20000 updates");
+}
+
+/// Updates an app until this many cloths have become ready.
+fn run_until_ready(app: &mut App, count: usize) {
+    run_until(app, |app| app.world().resource::<Ready>().0.len() >= count);
 }
 
 /// Spawns a cloth and runs the update in which its building begins.
@@ -44,14 +49,6 @@ fn begin(app: &mut App, extra: impl Bundle) -> Entity {
     let is_built = app.world().get::<ClothParticles>(cloth).is_some();
     assert!(!is_built, "it is built in the background");
     cloth
-}
-
-/// Returns the positions of all particles in the world.
-fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
-    let particles = particles(app, cloth);
-    (0..particles.len())
-        .map(|i| particles.world_position(i))
-        .collect()
 }
 
 #[test]
@@ -205,13 +202,7 @@ fn a_cloth_goes_on_until_its_reloaded_mesh_is_built() {
     let mut invalid = Mesh::from(sheet());
     invalid.remove_attribute(Mesh::ATTRIBUTE_POSITION);
     replace(&mut app, invalid);
-    for _ in 0..10_000 {
-        run(&mut app, 1);
-        std::thread::sleep(Duration::from_micros(100));
-        if !lines_about(cloth).is_empty() {
-            break;
-        }
-    }
+    run_until(&mut app, |_| !lines_about(cloth).is_empty());
     let lines = lines_about(cloth);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].contains("cannot become cloth"), "{lines:?}");
@@ -246,13 +237,7 @@ fn a_mesh_that_cannot_become_cloth_is_reported() {
     let cloth = (Cloth::default(), Mesh3d(mesh.clone()));
     let cloth = app.world_mut().spawn(cloth).id();
     let failed = |app: &App| app.world().get::<ClothBuildFailed>(cloth).is_some();
-    for _ in 0..10_000 {
-        run(&mut app, 1);
-        std::thread::sleep(Duration::from_micros(100));
-        if failed(&app) {
-            break;
-        }
-    }
+    run_until(&mut app, failed);
     assert!(failed(&app));
     assert_eq!(lines_about(cloth).len(), 1);
     let mut meshes = app.world_mut().resource_mut::<Assets<Mesh>>();

@@ -51,11 +51,8 @@ fn stack(app: &mut App, count: u32) -> Vec<Entity> {
 }
 
 fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
-    let particles = particles(app, cloth);
-    assert!(particles.is_finite());
-    (0..particles.len())
-        .map(|i| particles.world_position(i))
-        .collect()
+    assert!(particles(app, cloth).is_finite());
+    crate::positions(app, cloth)
 }
 
 /// Returns the position of the middle particle of a sheet.

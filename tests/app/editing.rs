@@ -1,6 +1,6 @@
 //! Settings that change while the cloth moves.
 
-use crate::{app, centre, particles, run, spawn};
+use crate::{app, centre, particles, positions, run, spawn};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_drape::{
     cloth::{ClothConstraints, ClothSubstep, ClothSubstepTime, StretchSolver},
@@ -9,12 +9,6 @@ use bevy_drape::{
     solver::measure_stretch,
 };
 use std::fmt::Debug;
-
-fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
-    let particles = particles(app, cloth);
-    let n = particles.len();
-    (0..n).map(|i| particles.world_position(i)).collect()
-}
 
 /// Returns the largest displacement of a particle in the next update, m.
 fn largest_displacement(app: &mut App, cloth: Entity) -> f32 {

@@ -1,6 +1,6 @@
 //! Positions and colours of the debug lines.
 
-use crate::{add_mesh, headless::headless_app, particles, run, sheet, spawn};
+use crate::{add_mesh, headless::headless_app, particles, positions, run, sheet, spawn};
 use bevy::{
     color::palettes::css::AQUA,
     gizmos::{GizmoAsset, GizmoHandles, GizmoPlugin},
@@ -46,13 +46,6 @@ fn lines(app: &App) -> Vec<([Vec3; 2], LinearRgba)> {
     let strips = strips.map(|(at, colour)| ([at[0], at[1]], *colour));
     let strips = strips.filter(|(at, _)| at.iter().all(|at| at.is_finite()));
     single.chain(strips).collect()
-}
-
-fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
-    let particles = particles(app, cloth);
-    (0..particles.len())
-        .map(|i| particles.world_position(i))
-        .collect()
 }
 
 #[test]

@@ -112,6 +112,14 @@ fn particles(app: &App, cloth: Entity) -> &ClothParticles {
         .expect("the cloth is built")
 }
 
+/// Returns the world positions of all particles.
+fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
+    let particles = particles(app, cloth);
+    (0..particles.len())
+        .map(|i| particles.world_position(i))
+        .collect()
+}
+
 fn centre(app: &App, cloth: Entity) -> Vec3 {
     let particles = particles(app, cloth);
     let n = particles.len();

@@ -4,7 +4,7 @@ use crate::{
     add_mesh, app, centre,
     headless::headless_app,
     log::{lines_about, record},
-    particles, run, spawn,
+    particles, positions, run, spawn,
 };
 use bevy::{mesh::PrimitiveTopology, prelude::*};
 #[cfg(feature = "parry")]
@@ -22,13 +22,6 @@ const THICKNESS: f32 = 0.01;
 
 fn ball(radius: f32) -> Mesh {
     Sphere::new(radius).mesh().ico(6).unwrap()
-}
-
-fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
-    let particles = particles(app, cloth);
-    (0..particles.len())
-        .map(|i| particles.world_position(i))
-        .collect()
 }
 
 /// Returns a box with these full lengths, m, as a closed mesh.

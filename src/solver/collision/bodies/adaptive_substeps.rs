@@ -21,7 +21,7 @@ const MAX_PREDICTED_STRETCH: f32 = 0.01;
 /// Assumed fraction of the cloth's mass in contact with an approaching body.
 const CONTACT_FRACTION: f32 = 0.1;
 
-/// Largest factor on the number of substeps.
+/// Largest factor on the number of substeps for the sake of bodies, air or pins.
 pub(in crate::solver) const MAX_SUBSTEP_FACTOR: u32 = 4;
 
 /// Steps with less demand before the factor decreases by one.
@@ -38,7 +38,7 @@ pub(super) struct AdaptiveSubsteps {
     stretched: f32,
     /// Number of substeps in that step.
     substeps: u32,
-    /// Factor on the number of substeps, 1 to [`MAX_SUBSTEP_FACTOR`].
+    /// Factor on the number of substeps, 1 to [`MAX_SUBSTEP_FACTOR`], or more where self-collision requires it.
     factor: u32,
     /// Consecutive steps with a lower demand than the factor.
     calm_steps: u32,
