@@ -98,7 +98,8 @@ pub struct Cloth {
     /// Collision with itself and with other cloths. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
     /// Speed below which the cloth falls asleep after half a second, m/s: it does if no particle has moved farther in
-    /// that time than this speed would bring it. 0 to 1, default 0.005; at 0 it never sleeps. [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.
+    /// that time than this speed would bring it. Inextensible cloth then settles for up to half a second: links that are
+    /// stretched by more than 1 %, as around edges of colliders, are shortened to that. 0 to 1, default 0.005; at 0 it never sleeps. [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.
     pub sleep_speed: f32,
 }
 
@@ -127,9 +128,9 @@ impl Default for Cloth {
 /// others. Layers of a coarse mesh therefore stay farther apart than the fabric is thick; a finer mesh brings them
 /// closer. Friction between layers is that of the fabric.
 ///
-/// While particles touch, or nearly, the cloth takes three times as many substeps as [`ClothSubsteps`] sets, so that
-/// folds keep their length. Fast cloth takes up to eight times as many; the speed of pinned cloth is that relative to
-/// its mean motion.
+/// Fast cloth takes up to eight times as many substeps as [`ClothSubsteps`] sets; the speed of pinned cloth is that
+/// relative to its mean motion. While particles touch, or nearly, no step leaves links of inextensible cloth longer than
+/// 104 %.
 ///
 /// Particles that are nearer at rest than 1.5 times that distance do not collide, so that nothing moves at rest;
 /// tighter folds pass through themselves. Particles that start in overlap are separated slowly, in the nearest

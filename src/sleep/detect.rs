@@ -91,6 +91,11 @@ pub(crate) fn update_sleep(
     let mut same_surroundings = None;
     for mut cloth in &mut cloths {
         match (cloth.sleeps, cloth.sleep_timer.state.asleep) {
+            (false, false) if cloth.sleep_timer.state.is_settling() => {
+                if is_disturbed(&params, &common, &cloth, now) {
+                    cloth.sleep_timer.bypass_change_detection().state.wake();
+                }
+            }
             (false, false) => update_inputs(&params, &common, &mut cloth),
             // Woken by the user.
             (false, true) => cloth.sleep_timer.bypass_change_detection().state.wake(),
@@ -174,6 +179,10 @@ pub(crate) fn update_timer(
     sleep_timer: &mut SleepTimer,
     step: f32,
 ) {
+    if let Some(time) = &mut sleep_timer.state.settling_time {
+        *time += step;
+        return;
+    }
     let distance = cloth.sleep_speed * TIME_TO_SLEEP;
     if distance > 0.0 {
         sleep_timer.state.record(particles, distance, step);
@@ -183,10 +192,18 @@ pub(crate) fn update_timer(
     }
 }
 
+/// Lets a cloth that has stayed in place settle before it falls asleep.
+pub(crate) fn settle(sleep_timer: &mut SleepTimer, now: Tick) {
+    sleep_timer.state.settling_time.get_or_insert(0.0);
+    sleep_timer.state.test_positions = None;
+    sleep_timer.checked_at = now;
+}
+
 /// Puts a cloth to sleep, with zero velocity.
 pub(crate) fn fall_asleep(particles: &mut ClothParticles, sleep_timer: &mut SleepTimer, now: Tick) {
     particles.stop();
     sleep_timer.state.asleep = true;
+    sleep_timer.state.settling_time = None;
     sleep_timer.state.test_positions = None;
     sleep_timer.checked_at = now;
 }

@@ -3,6 +3,8 @@
 //! A cloth falls asleep when no particle has moved in [`TIME_TO_SLEEP`] farther than
 //! [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed) would bring it, and its surroundings have not changed in that
 //! time: the displacement counts, not the speed, because a particle between contacts may tremble without going anywhere.
+//! Before it falls asleep, inextensible cloth settles: for up to half a second it is only moved to shorten stretched links
+//! ([`StepSettings::settling`](crate::solver::StepSettings::settling)).
 //! The cloth keeps a fingerprint of its surroundings, and wakes when that differs.
 //!
 //! | file | contents |
@@ -19,7 +21,10 @@ pub use crate::cloth::activity::ClothSleeping;
 
 use crate::{
     cloth::{Cloth, body::RampedSettings},
-    solver::{ParticleArrays, SoaVec3, has_stayed_within},
+    solver::{
+        ConstraintGraph, ParticleArrays, SoaVec3, StretchSolver, has_stayed_within,
+        measure_stretch, state::MAX_SETTLED_STRAIN,
+    },
     tearing::ClothTearing,
 };
 use bevy::{
@@ -31,6 +36,10 @@ use serde::{Deserialize, Serialize};
 
 /// Time for which a cloth must stay in place before it falls asleep, s.
 pub const TIME_TO_SLEEP: f32 = 0.5;
+
+/// Longest time for which a cloth settles before it falls asleep, s. Most cloths take one or two steps, fine ones on edges and
+/// tips all of it.
+const MAX_SETTLING_TIME: f32 = 0.5;
 
 /// Sleep state of a cloth. Written before each step, and at its end; read there, and by snapshots.
 #[derive(Component, Clone, Debug, Default)]
@@ -52,6 +61,8 @@ pub(crate) struct SleepState {
     pub(crate) still_time: f32,
     /// Positions near which it has stayed in that time; `None` if it moves or sleeps.
     pub(crate) test_positions: Option<TestPositions>,
+    /// Time for which it has settled, s; `None` if it does not settle.
+    pub(crate) settling_time: Option<f32>,
     pub(crate) asleep: bool,
     /// Inputs of the cloth in the last step in which it stayed in place.
     pub(crate) inputs: Option<SleepInputs>,
@@ -121,6 +132,23 @@ impl SleepState {
     /// Returns whether the cloth has stayed in place for long enough to fall asleep.
     pub(crate) fn is_ready_to_sleep(&self) -> bool {
         self.still_time >= TIME_TO_SLEEP && self.inputs.is_some()
+    }
+
+    pub(crate) fn is_settling(&self) -> bool {
+        self.settling_time.is_some()
+    }
+
+    /// Returns whether the cloth must settle, or go on with it, before it falls asleep.
+    pub(crate) fn must_settle(
+        &self,
+        cloth: &Cloth,
+        particles: &ParticleArrays,
+        constraints: &ConstraintGraph,
+    ) -> bool {
+        cloth.stretch_solver == StretchSolver::Direct
+            && !cloth.fabric.is_elastic()
+            && self.settling_time.unwrap_or(0.0) < MAX_SETTLING_TIME
+            && measure_stretch(particles, constraints).max > MAX_SETTLED_STRAIN
     }
 
     pub(crate) fn wake(&mut self) {

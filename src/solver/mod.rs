@@ -34,6 +34,7 @@
 //! | relax, first substep: constraint damping | `constraints/damping.rs`, `constraints/bend_damping.rs` |
 //! | relax, direct solver: bending, and chains in reverse (weft, warp) | `relax.rs`, `constraints/chain/` |
 //! | relax: bending unless done; shear; chains (warp, weft); edges | `relax.rs`, `constraints/{grid,general}/` |
+//! | relax, cloth that settles: strain limit, instead of all constraints | `relax.rs` |
 //! | relax: tethers | `constraints/tethers/` |
 //! | relax: motion constraints (max distance, backstop) | `constraints/motion.rs` |
 //! | relax: grabs | `constraints/grab.rs` |
@@ -43,6 +44,7 @@
 //! | collide: CCD, triangle contacts, push-out and friction | `collision/collider.rs` |
 //! | collide: mesh colliders (feature `parry`) | `collision/mesh/` |
 //! | collide: rigid bodies | `collision/bodies/` |
+//! | collide, last substep of cloth that touches cloth: strain limit | `relax.rs` |
 //! | relax, collide: plane | `constraints/plane.rs` |
 //! | end: angular momentum | `constraints/angular_momentum.rs` |
 //! | end: check of all numbers, restoring the last valid positions | `particles/mod.rs` |

@@ -12,7 +12,7 @@ use crate::solver::{
         general::{GeneralConstraints, relax_general},
         graph::ConstraintGraph,
         grid::relax_grid,
-        points::{ChainParams, PassParams, Points, Regularization},
+        points::{ChainParams, PassParams, Points, Regularization, StretchLimit, Supported},
         stretch_solver::{RIGID_REGULARIZATION, StretchSolver},
     },
     parallel::workers::Workers,
@@ -128,8 +128,50 @@ pub fn relax(
             relax_general(&mut points, last, [params].into_iter());
         }
     }
-    limit_edge_strain(&mut points, edges, settings.stretch_limit());
+    limit_edge_strain(&mut points, &*edges, settings.stretch_limit());
     constraints.angular_momentum.record(workers, particles);
+}
+
+/// Shortens edges that are longer than the limit allows, once along all chains.
+pub(super) fn limit_strain(
+    workers: &mut Workers,
+    particles: &mut ParticleArrays,
+    constraints: &mut ConstraintGraph,
+    limit: StretchLimit,
+) {
+    let ConstraintGraph {
+        batches,
+        chain_batches,
+        grids,
+        ..
+    } = constraints;
+    let params = PassParams {
+        bend: None,
+        is_damping: false,
+        shear: None,
+        chains: Some(ChainParams {
+            warp: Regularization::STRAIN_LIMIT,
+            weft: Regularization::STRAIN_LIMIT,
+            solver: None,
+            relaxation_factor: 1.0,
+            stretch_limit: Some(limit),
+        }),
+        edges: None,
+        is_reversed: false,
+    };
+    let mut points = Points::with_contacts(particles);
+    for grid in grids {
+        relax_grid(workers, &mut points, grid, params);
+    }
+    let chains = GeneralConstraints {
+        chain_batches,
+        ..GeneralConstraints::default()
+    };
+    relax_general(&mut points, chains, [params].into_iter());
+    let edges = batches
+        .iter()
+        .filter(|batch| batch.list.kind == ConstraintKind::Structural);
+    limit_edge_strain(&mut points, edges, Some(limit));
 }
 
 /// A pass over the constraints.
@@ -189,7 +231,7 @@ impl RelaxSettings {
             chains: Some(ChainParams {
                 warp: along_chains(compliance.warp),
                 weft: along_chains(compliance.weft),
-                direct,
+                solver: Some(self.stretch_solver),
                 relaxation_factor: omega,
                 stretch_limit: self.stretch_limit(),
             }),
@@ -198,11 +240,14 @@ impl RelaxSettings {
         }
     }
 
-    /// Returns the largest length of an elastic edge, as a multiple of its rest length, if it has a limit.
-    fn stretch_limit(&self) -> Option<f32> {
+    /// Returns the strain limit of elastic edges, if they have one.
+    fn stretch_limit(&self) -> Option<StretchLimit> {
         let is_limited =
             self.compliance.is_elastic() && self.strain_limit.is_finite() && !self.loads;
-        is_limited.then_some(1.0 + self.strain_limit)
+        is_limited.then_some(StretchLimit {
+            ratio: 1.0 + self.strain_limit,
+            supported: Supported::Free,
+        })
     }
 }
 
@@ -221,13 +266,17 @@ fn clear_multipliers(constraints: &mut ConstraintGraph, settings: &RelaxSettings
 }
 
 /// Enforces the strain limit on edges that belong to no chain, one edge after the other: few are at the limit.
-fn limit_edge_strain(points: &mut Points, batches: &[Batch], limit: Option<f32>) {
-    let Some(limit) = limit else {
+fn limit_edge_strain<'a>(
+    points: &mut Points,
+    batches: impl IntoIterator<Item = &'a Batch>,
+    limit: Option<StretchLimit>,
+) {
+    let Some(StretchLimit { ratio, .. }) = limit else {
         return;
     };
     for batch in batches {
         for (&[a, b], &rest) in batch.pairs.iter().zip(&batch.list.rest) {
-            let (a, b, most) = (a as usize, b as usize, rest * limit);
+            let (a, b, most) = (a as usize, b as usize, rest * ratio);
             let [dx, dy, dz] = [&points.x, &points.y, &points.z].map(|plane| plane[b] - plane[a]);
             let square = dx * dx + dy * dy + dz * dz;
             let (wa, wb) = (points.w[a], points.w[b]);

@@ -30,12 +30,6 @@ const MAX_WAY_IN_SELF_COLLISION: f32 = 0.3;
 /// at 20 m/s end with links stretched by 13 to 62 %, with 8 by 2 to 9 %.
 const MAX_FACTOR_IN_SELF_COLLISION: f32 = 8.0;
 
-/// Least number of substeps of cloth that touches itself or other cloth. Particles that keep a distance from each other wedge
-/// folds, which then stay stretched. A sheet of 96² particles on a ball ends with links stretched by 6 to 38 % with 1, by 2 to 6 %
-/// with 2 and by 3 to 6 % with 3, one of 128² by 14 to 50 %, 5 to 23 % and 3 to 6 %. That costs 30 to 50 % more, because less
-/// has to be kept from crossing.
-const SUBSTEPS_IN_CONTACT: f32 = 3.0;
-
 /// Returns the distance of neighbouring particles of a grid, or nearly that of other meshes, m; 0 if it is unknown.
 fn spacing(surface: AirSurface) -> f32 {
     surface.triangles.longest_edge * FRAC_1_SQRT_2
@@ -113,12 +107,7 @@ pub(super) fn required_by_self_collision(
     };
     let way = (high - common).abs().max((low - common).abs()).length();
     let by_way = way * substep / (particles.last_dt * MAX_WAY_IN_SELF_COLLISION * distance);
-    let by_contact = if particles.touches_cloth {
-        SUBSTEPS_IN_CONTACT
-    } else {
-        1.0
-    };
-    by_way.max(by_contact).min(MAX_FACTOR_IN_SELF_COLLISION)
+    by_way.min(MAX_FACTOR_IN_SELF_COLLISION)
 }
 
 #[cfg(test)]
@@ -157,16 +146,14 @@ mod tests {
     fn fast_cloth_that_collides_with_itself_requires_more_substeps() {
         let (mut p, _) = triangle();
         let required = |p: &ParticleArrays| required_by_self_collision(p, 0.01, SUBSTEP);
-        assert_eq!(required(&p), 1.0);
-        p.touches_cloth = true;
-        assert_eq!(required(&p), SUBSTEPS_IN_CONTACT);
+        assert_eq!(required(&p), 0.0);
         // Free cloth may hit something.
         for i in 0..3 {
             p.set_velocity(i, Vec3::X * (0.015 / SUBSTEP));
         }
         assert!((required(&p) - 5.0).abs() < 1e-3, "{}", required(&p));
         p.inverse_mass[0] = 0.0;
-        assert_eq!(required(&p), SUBSTEPS_IN_CONTACT);
+        assert!(required(&p) < 1e-3, "{}", required(&p));
         p.set_velocity(1, Vec3::X * 100.0);
         assert_eq!(required(&p), MAX_FACTOR_IN_SELF_COLLISION);
     }

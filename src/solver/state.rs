@@ -131,6 +131,46 @@ pub struct StepSettings<'a> {
     pub records_loads: bool,
     /// Whether anything but the solver moves particles between integration and relaxation.
     pub is_moved_externally: bool,
+    /// Whether the cloth only shortens its stretched links; see [`settling`](Self::settling).
+    pub is_settling: bool,
+}
+
+/// Strain that links of inextensible cloth keep when it settles, as a fraction of their rest length.
+const SETTLED_STRAIN: f32 = 0.01;
+
+/// Largest strain at which such cloth counts as settled.
+pub const MAX_SETTLED_STRAIN: f32 = 1.2 * SETTLED_STRAIN;
+
+impl StepSettings<'_> {
+    /// Returns whether links must keep their length: not those of elastic fabric, of fabric that tears by its load, and of
+    /// the Gauss–Seidel solver.
+    pub(super) fn is_inextensible(&self) -> bool {
+        self.stretch_solver == StretchSolver::Direct
+            && !self.compliance.is_elastic()
+            && !self.records_loads
+    }
+
+    /// Returns the settings with which inextensible cloth at rest settles: without forces, velocity and friction, links that
+    /// are stretched by more than 1 % are shortened to that.
+    ///
+    /// Links around edges and tips, and in tight folds, remain stretched in the balance of a step with few substeps: by 4
+    /// to 60 % in sheets on a ball or a box. Particles around them move by a few millimetres, others not at all (after
+    /// Provot, "Deformation Constraints in a Mass-Spring Model to Describe Rigid Cloth Behavior", 1995).
+    pub fn settling(self) -> Self {
+        Self {
+            strain_limit: SETTLED_STRAIN,
+            gravity: Vec3::ZERO,
+            damping: f32::INFINITY,
+            air: Air::default(),
+            surface: Surface {
+                thickness: self.surface.thickness,
+                ..Surface::default()
+            },
+            internal_friction: 0.0,
+            is_settling: true,
+            ..self
+        }
+    }
 }
 
 impl Default for StepSettings<'_> {
@@ -156,6 +196,7 @@ impl Default for StepSettings<'_> {
             plane: None,
             records_loads: false,
             is_moved_externally: false,
+            is_settling: false,
         }
     }
 }

@@ -25,15 +25,24 @@ use crate::solver::{
         damping::damp_strains,
         grab::{GrabConstraint, solve_grab},
         plane::constrain_to_plane,
+        points::{StretchLimit, Supported},
         tethers::solve_tethers,
     },
     forces::{internal_friction::apply_internal_friction, pressure::inflate},
     integrate::{IntegrateSettings, integrate},
     parallel::workers::Workers,
     particles::PinTarget,
-    relax::{RelaxSettings, relax},
+    relax::{RelaxSettings, limit_strain, relax},
     required_substeps::{required_by_air, required_by_pins, required_by_self_collision},
     state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
+};
+
+/// Strain that a step leaves in links of inextensible cloth that touches itself or other cloth. Particles that keep a
+/// distance from each other wedge folds: without a limit, links there remain stretched by 6 to 60 % in a sheet of 64² particles
+/// that was thrown on its edge. At edges and tips, where all of the cloth hangs from a few links, it would tremble.
+const LIMIT_IN_FOLDS: StretchLimit = StretchLimit {
+    ratio: 1.04,
+    supported: Supported::Hold,
 };
 
 /// Smallest number of iterations of a grabbed cloth.
@@ -52,7 +61,7 @@ impl<'a> ClothState<'a> {
         for time in SubstepTime::new(settings.dt, settings.substeps).substeps() {
             self.substep(workers, settings, input, &time);
         }
-        let is_held = settings.plane.is_some() || !input.grabs.is_empty();
+        let is_held = settings.plane.is_some() || settings.is_settling || !input.grabs.is_empty();
         self.end_step(workers, input.pins, is_held)
     }
 
@@ -167,6 +176,17 @@ impl<'a> ClothState<'a> {
         grabs: impl Iterator<Item = GrabConstraint<'g>> + Clone,
         time: &SubstepTime,
     ) {
+        if settings.is_settling {
+            let limit = StretchLimit {
+                ratio: 1.0 + settings.strain_limit,
+                supported: Supported::Slide,
+            };
+            self.limit_strain(workers, limit, time);
+            if let Some(plane) = &settings.plane {
+                constrain_to_plane(self.particles, plane);
+            }
+            return;
+        }
         if let Some(air) = &settings.enclosed_air {
             inflate(self.particles, &self.triangles.indices, air, time.substep);
         }
@@ -214,6 +234,13 @@ impl<'a> ClothState<'a> {
         if let Some(plane) = &settings.plane {
             constrain_to_plane(particles, plane);
         }
+    }
+
+    /// Shortens links that are longer than the limit allows.
+    fn limit_strain(&mut self, workers: &mut Workers, limit: StretchLimit, time: &SubstepTime) {
+        limit_strain(workers, self.particles, self.constraints, limit);
+        self.motion_constraints
+            .solve(workers, self.particles, time.during());
     }
 
     /// Prepares the constraints for a fixed step of `step` seconds: damps the motion along them, and clears their loads.
@@ -297,6 +324,11 @@ impl<'a> ClothState<'a> {
         contacts.had_contact |= contacts.meshes.is_near();
         if !bodies.is_empty() {
             self.collide_bodies(workers, surface, time);
+        }
+        let is_last = time.index + 1 == time.count;
+        if is_last && self.particles.touches_cloth && settings.is_inextensible() {
+            // Moves positions alone: the correction does not become velocity.
+            self.limit_strain(workers, LIMIT_IN_FOLDS, time);
         }
         if let Some(plane) = &settings.plane {
             constrain_to_plane(self.particles, plane);

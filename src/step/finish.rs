@@ -15,14 +15,18 @@ use crate::{
     step::query::{StepQuery, StepQueryItem},
 };
 use bevy::{
-    ecs::system::{NonSendMarker, SystemChangeTick},
+    ecs::{
+        change_detection::Tick,
+        system::{NonSendMarker, SystemChangeTick},
+    },
     prelude::*,
 };
 
 /// Ends a step of a cloth.
 pub(crate) fn finish_one(workers: &mut Workers, mut cloth: StepQueryItem, all: &SubstepTime) {
     let step = cloth.rate.step(all).step;
-    let is_held = cloth.planar.is_some() || !cloth.grabs.0.is_empty();
+    let is_settling = cloth.sleep_timer.state.is_settling();
+    let is_held = is_settling || cloth.planar.is_some() || !cloth.grabs.0.is_empty();
     let mut lent = cloth.lend();
     let is_finite = lent.state.end_step(workers, lent.pin_targets, is_held);
     // Relative to the origin of this step, which may have moved.
@@ -50,35 +54,61 @@ pub(crate) fn finish(
     for island in &mut cloth_islands.islands {
         island.limit_crossings(&mut cloths);
     }
-    let now = ticks.this_run();
     let size = |cloth: &StepQueryItem| cloth.particles.len();
     let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
     workers.for_each_cloth(*threads, due, size, |workers, cloth| {
         finish_one(workers, cloth, &time);
     });
-    if !cloths
+    let is_any_ready = cloths
         .iter()
-        .any(|cloth| cloth.sleep_timer.state.is_ready_to_sleep())
-    {
-        return;
+        .any(|cloth| cloth.sleep_timer.state.is_ready_to_sleep());
+    if is_any_ready {
+        put_to_sleep(&mut cloths, &cloth_islands, ticks.this_run(), &mut commands);
     }
-    // Cloths of an island fall asleep together.
-    let is_awake = |entity| {
-        cloths
-            .get(entity)
-            .is_ok_and(|cloth| !cloth.sleep_timer.state.is_ready_to_sleep())
+}
+
+/// Puts cloths that have stayed in place to sleep once they have settled. Cloths of an island fall asleep together.
+fn put_to_sleep(
+    cloths: &mut Query<StepQuery, InMotion>,
+    cloth_islands: &ClothIslands,
+    now: Tick,
+    commands: &mut Commands,
+) {
+    let with_islands = |mut list: Vec<Entity>| {
+        list.sort_unstable();
+        let is_in_list = |entity| list.binary_search(&entity).is_ok();
+        let others = cloth_islands.with_any(is_in_list);
+        list.extend(others);
+        list.sort_unstable();
+        list
     };
-    let mut kept_awake = cloth_islands.with_any(is_awake);
-    kept_awake.sort_unstable();
-    for mut cloth in &mut cloths {
-        let entity = cloth.entity;
-        if cloth.sleep_timer.state.is_ready_to_sleep() && kept_awake.binary_search(&entity).is_err()
+    let (mut awake, mut unsettled) = (Vec::new(), Vec::new());
+    for cloth in cloths.iter() {
+        let state = &cloth.sleep_timer.state;
+        if !state.is_ready_to_sleep() {
+            awake.push(cloth.entity);
+        } else if cloth.bodies.is_empty()
+            && state.must_settle(cloth.cloth, cloth.particles, cloth.constraints)
         {
-            let sleep_timer = cloth.sleep_timer.bypass_change_detection();
+            unsettled.push(cloth.entity);
+        }
+    }
+    let [awake, unsettled] = [awake, unsettled].map(with_islands);
+    for mut cloth in cloths {
+        let is_in = |list: &[Entity]| list.binary_search(&cloth.entity).is_ok();
+        let (is_awake, must_settle) = (is_in(&awake), is_in(&unsettled));
+        let sleep_timer = cloth.sleep_timer.bypass_change_detection();
+        if is_awake {
+            if sleep_timer.state.is_settling() {
+                sleep_timer.state.wake();
+            }
+        } else if must_settle {
+            sleep::settle(sleep_timer, now);
+        } else {
             sleep::fall_asleep(&mut cloth.particles, sleep_timer, now);
             // A cloth at rest is valid, and no steps are counted while it sleeps.
             cloth.body.error_cooldown = 0;
-            commands.entity(entity).try_insert(ClothSleeping);
+            commands.entity(cloth.entity).try_insert(ClothSleeping);
         }
     }
 }

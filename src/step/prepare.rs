@@ -168,6 +168,9 @@ impl StepInputs<'_, '_, '_> {
             self.wind,
             self.air_density,
         );
+        if cloth.sleep_timer.state.is_settling() {
+            return settings.settling();
+        }
         StepSettings {
             air: Air {
                 // Density of the lightest particle: drag is limited to what stops it within one step.

@@ -138,7 +138,7 @@ impl SubstepInputs<'_, '_, '_> {
             .planar
             .and_then(|planar| plane_of(cloth.entity, planar, self.transforms));
         let enclosed_air = cloth.pressure.zip(cloth.volume.rest_volume);
-        StepSettings {
+        let settings = StepSettings {
             iterations: cloth.rate.iterations(user.iterations),
             compliance: ramped.compliance,
             strain_limit: ramped.strain_limit,
@@ -160,6 +160,10 @@ impl SubstepInputs<'_, '_, '_> {
             is_moved_externally: self.is_moved_externally,
             // The forces of the air were applied at the beginning of the step.
             ..user.step_settings(time.step, time.count, self.gravity.0, Vec3::ZERO, 0.0)
+        };
+        match cloth.sleep_timer.state.is_settling() {
+            true => settings.settling(),
+            false => settings,
         }
     }
 

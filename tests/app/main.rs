@@ -47,6 +47,7 @@ mod render_frame;
 mod rope;
 mod rope_motion;
 mod self_collision;
+mod settling;
 mod skinned_bodies;
 mod sleep;
 mod slow_frames;

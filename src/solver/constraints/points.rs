@@ -1,6 +1,8 @@
 //! Arguments that all projections of constraints share: the particle arrays, and the parameters of a pass.
 
-use crate::solver::{particles::ParticleArrays, simd::soa::SoaVec3};
+use crate::solver::{
+    constraints::stretch_solver::StretchSolver, particles::ParticleArrays, simd::soa::SoaVec3,
+};
 
 /// Component arrays of the particles, all cut to the same length, which saves bounds checks.
 pub(in crate::solver) struct Points<'a> {
@@ -76,10 +78,29 @@ pub(in crate::solver) struct ChainParams {
     pub(in crate::solver) warp: Regularization,
     /// Chains along rows of grids.
     pub(in crate::solver) weft: Regularization,
-    /// Solve each chain at once; otherwise every second link, then the others (Gauss–Seidel).
-    pub(in crate::solver) direct: bool,
+    /// Solves each chain at once, or every second link, then the others (Gauss–Seidel); `None` only limits the strain.
+    pub(in crate::solver) solver: Option<StretchSolver>,
     /// Fraction of its correction that is applied to a directly solved chain.
     pub(in crate::solver) relaxation_factor: f32,
-    /// Largest length of a link as a multiple of its rest length, if the fabric has a strain limit.
-    pub(in crate::solver) stretch_limit: Option<f32>,
+    /// Strain limit, if there is one.
+    pub(in crate::solver) stretch_limit: Option<StretchLimit>,
+}
+
+/// Strain limit of chains.
+#[derive(Clone, Copy)]
+pub(in crate::solver) struct StretchLimit {
+    /// Largest length of a link as a multiple of its rest length.
+    pub(in crate::solver) ratio: f32,
+    pub(in crate::solver) supported: Supported,
+}
+
+/// Mobility of particles at edges and tips of colliders, to which links lead into the collider.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::solver) enum Supported {
+    /// As free as others.
+    Free,
+    /// Free along the surface.
+    Slide,
+    /// Not moved.
+    Hold,
 }

@@ -10,7 +10,10 @@ pub(super) mod bending;
 pub(super) mod stretch;
 
 use crate::solver::{
-    constraints::points::{ChainParams, Regularization},
+    constraints::{
+        points::{ChainParams, Regularization},
+        stretch_solver::StretchSolver,
+    },
     simd::select,
 };
 pub(in crate::solver) use bending::MIN_EXPLICIT_RATIO;
@@ -80,7 +83,7 @@ impl<const W: usize> ChainLinks<'_, W> {
         }
     }
 
-    /// Solves stretch, directly for each chain as a whole or by Gauss–Seidel, and enforces the strain limit. `normals`
+    /// Solves stretch, directly for each chain as a whole, by Gauss–Seidel or not at all, and enforces the strain limit. `normals`
     /// are those of contacts, which are changed, or empty.
     #[inline(always)]
     pub(in crate::solver) fn solve_stretch(
@@ -96,22 +99,28 @@ impl<const W: usize> ChainLinks<'_, W> {
             rest,
             lambda: &mut *lambda,
         };
-        if params.direct {
-            stretch::solve_stretch(
+        match params.solver {
+            Some(StretchSolver::Direct) => stretch::solve_stretch(
                 particles,
                 normals,
                 links,
                 stretch,
                 params.relaxation_factor,
                 scratch,
-            );
-        } else {
-            links.solve_gauss_seidel(particles, stretch);
+            ),
+            Some(StretchSolver::GaussSeidel) => links.solve_gauss_seidel(particles, stretch),
+            None => {}
         }
         if let Some(limit) = params.stretch_limit {
             // The force that holds a chain at the strain limit is not part of its elastic tension.
             let lambda = &mut [];
-            stretch::limit_strain(particles, ChainLinks { rest, lambda }, limit, scratch);
+            stretch::limit_strain(
+                particles,
+                normals,
+                ChainLinks { rest, lambda },
+                limit,
+                scratch,
+            );
         }
     }
 }

@@ -31,7 +31,10 @@
 //! a strip.
 
 use super::{ChainLinks, NormalTile, Tile};
-use crate::solver::{constraints::points::Regularization, simd::select};
+use crate::solver::{
+    constraints::points::{Regularization, StretchLimit, Supported},
+    simd::select,
+};
 
 /// Largest fraction of its own error that a link may correct by pushing. In a long chain the pivot is about half of
 /// the sum of both inverse masses, so this is a full projection.
@@ -63,8 +66,6 @@ struct StretchParams<const W: usize> {
     rest_scale: f32,
     /// [`PUSH_FRACTION`], or 0 if links may be shorter than their rest length.
     push_fraction: f32,
-    /// [`PULL_FRACTION`], or 0.
-    pull_fraction: f32,
     /// Factor ω on the corrections of each chain.
     relaxation_factor: [f32; W],
 }
@@ -89,7 +90,6 @@ pub(super) fn solve_stretch<const W: usize>(
         active_above: 0.0,
         rest_scale: 1.0,
         push_fraction: PUSH_FRACTION,
-        pull_fraction: PULL_FRACTION,
         relaxation_factor: [relaxation_factor; W],
     };
     if find_support(particles, normals) {
@@ -99,13 +99,14 @@ pub(super) fn solve_stretch<const W: usize>(
     }
 }
 
-/// Pulls back links longer than `limit` times their rest length, solving each chain as a whole. Chains
-/// without such links are not moved.
+/// Pulls back links that are longer than the limit allows, solving each chain as a whole. Chains without such links are not
+/// moved. `normals` are those of contacts, which are changed, or empty.
 #[inline(always)]
 pub(super) fn limit_strain<const W: usize>(
     particles: &mut [Tile<W>],
+    normals: &mut [NormalTile<W>],
     links: ChainLinks<W>,
-    limit: f32,
+    StretchLimit { ratio, supported }: StretchLimit,
     scratch: &mut [[f32; W]],
 ) {
     let mut too_long = [0.0_f32; W];
@@ -113,7 +114,7 @@ pub(super) fn limit_strain<const W: usize>(
         let [[x0, y0, z0, _], [x1, y1, z1, _]] = [ends[0], ends[1]];
         for k in 0..W {
             let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
-            let most = rest[k] * limit;
+            let most = rest[k] * ratio;
             let over = (dx * dx + dy * dy + dz * dz > most * most) & (rest[k] >= 0.0);
             too_long[k] = select(over, 1.0, too_long[k]);
         }
@@ -123,13 +124,30 @@ pub(super) fn limit_strain<const W: usize>(
     }
     let params = StretchParams {
         regularization: Regularization::STRAIN_LIMIT,
-        active_above: limit * NEAR_LIMIT,
-        rest_scale: limit,
+        active_above: ratio * NEAR_LIMIT,
+        rest_scale: ratio,
         push_fraction: 0.0,
-        pull_fraction: 0.0,
         relaxation_factor: too_long,
     };
-    solve_tridiagonal::<W, false>(particles, &[], links, &params, scratch);
+    if supported != Supported::Free && find_support(particles, normals) {
+        if supported == Supported::Hold {
+            hold_supported(particles, normals);
+        }
+        solve_tridiagonal::<W, true>(particles, normals, links, &params, scratch);
+    } else {
+        solve_tridiagonal::<W, false>(particles, normals, links, &params, scratch);
+    }
+}
+
+/// Sets the inverse mass of particles whose φ is greater than 0 to 0.
+#[inline(always)]
+fn hold_supported<const W: usize>(particles: &mut [Tile<W>], supported: &[NormalTile<W>]) {
+    for ([_, _, _, w], [nx, ny, nz]) in particles.iter_mut().zip(supported) {
+        for k in 0..W {
+            let factor = nx[k] * nx[k] + ny[k] * ny[k] + nz[k] * nz[k];
+            w[k] = select(factor > 0.0, 0.0, w[k]);
+        }
+    }
 }
 
 /// Multiplies the normal of each contact by √φ. Returns whether any φ is greater than 0.
@@ -271,7 +289,6 @@ impl<const W: usize> StretchElimination<W> {
             active_above,
             rest_scale,
             push_fraction,
-            pull_fraction,
             ..
         }: &StretchParams<W>,
         [q, f, bound]: &mut EliminatedLink<W>,
@@ -304,7 +321,7 @@ impl<const W: usize> StretchElimination<W> {
             let right = error + factor * self.b[k];
             q[k] = right * inverse;
             f[k] = factor;
-            bound[k] = (error.max(0.0) * push_fraction + error.min(0.0) * pull_fraction) * inverse;
+            bound[k] = (error.max(0.0) * push_fraction + error.min(0.0) * PULL_FRACTION) * inverse;
             self.dx[k] = dx;
             self.dy[k] = dy;
             self.dz[k] = dz;

@@ -216,7 +216,11 @@ mod tests {
     use super::particle_access::WINDOW;
     use crate::solver::{
         BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
-        SoaVec3, StretchSolver, Workers, relax, simd::levels::same_bits,
+        SoaVec3, StretchSolver, Workers,
+        constraints::points::{StretchLimit, Supported},
+        relax,
+        relax::limit_strain,
+        simd::levels::same_bits,
     };
     use bevy::math::Vec3;
 
@@ -280,6 +284,11 @@ mod tests {
         let bits = same_bits(|| {
             let (mut particles, mut graph) = (particles.clone(), graph.clone());
             relax(&mut Workers::serial(), &mut particles, &mut graph, settings);
+            for supported in [Supported::Slide, Supported::Hold] {
+                let ratio = 1.1;
+                let limit = StretchLimit { ratio, supported };
+                limit_strain(&mut Workers::serial(), &mut particles, &mut graph, limit);
+            }
             let lambda = graph.lists().flat_map(|(_, list)| &list.lambda);
             let lambda = lambda.map(|lambda| lambda.to_bits());
             particles.position.bits().chain(lambda).collect()

@@ -13,14 +13,15 @@ use crate::solver::constraints::{
         stretch::{NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION, support_factor},
     },
     constraint::ConstraintKind,
-    points::{PassParams, Regularization},
+    points::{PassParams, Regularization, StretchLimit, Supported},
+    stretch_solver::StretchSolver,
 };
 
 /// Settings for the direct solution of a chain.
 #[derive(Clone, Copy)]
 struct ReferenceChainParams {
-    /// Whether contacts support particles.
-    is_supported: bool,
+    /// Mobility of particles that contacts support.
+    supported: Supported,
     regularization: Regularization,
     /// Smallest ratio of length to rest length at which a link is solved.
     min_ratio: f32,
@@ -78,9 +79,9 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
                 })
                 .collect()
         };
-        if chain_params.direct {
+        if chain_params.solver == Some(StretchSolver::Direct) {
             let params = ReferenceChainParams {
-                is_supported: true,
+                supported: Supported::Slide,
                 regularization,
                 min_ratio: 0.0,
                 target_ratio: 1.0,
@@ -92,21 +93,21 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
                 let links = links(set, chain);
                 solve_chain(&mut planes, &layout, set, &links, params);
             }
-        } else {
+        } else if chain_params.solver.is_some() {
             for color in 0..2 {
                 solve_color(&mut planes, &layout, set, color, regularization);
             }
         }
-        if let Some(max_ratio) = chain_params.stretch_limit {
+        if let Some(StretchLimit { ratio, supported }) = chain_params.stretch_limit {
             // λ of the strain limit is not recorded.
             let lambda = std::mem::take(&mut set.list.lambda);
             let params = ReferenceChainParams {
-                is_supported: false,
+                supported,
                 regularization: Regularization::STRAIN_LIMIT,
-                min_ratio: max_ratio * NEAR_LIMIT,
-                target_ratio: max_ratio,
+                min_ratio: ratio * NEAR_LIMIT,
+                target_ratio: ratio,
                 push_fraction: 0.0,
-                pull_fraction: 0.0,
+                pull_fraction: PULL_FRACTION,
                 relaxation_factor: 1.0,
             };
             for chain in 0..chains {
@@ -114,7 +115,7 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
                 let mut lengths = links.iter().map(|&link| {
                     let [a, b] = endpoints(&layout, set, link);
                     let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
-                    let max_length = set.list.rest[link] * max_ratio;
+                    let max_length = set.list.rest[link] * ratio;
                     (d[0] * d[0] + d[1] * d[1] + d[2] * d[2], max_length)
                 });
                 if lengths.any(|(square, max_length)| {
@@ -311,7 +312,7 @@ fn solve_chain(
     set: &mut GridConstraintSet,
     links: &[usize],
     ReferenceChainParams {
-        is_supported,
+        supported,
         regularization: Regularization {
             alpha,
             diagonal_scale,
@@ -324,15 +325,18 @@ fn solve_chain(
     }: ReferenceChainParams,
 ) {
     let mut kept = Vec::with_capacity(links.len());
-    let normals = is_supported
+    let normals = (supported != Supported::Free)
         .then(|| support(planes, layout, set, links))
         .flatten()
         .unwrap_or_else(|| vec![[0.0; 3]; links.len() + 1]);
+    let is_held = |number: usize| supported == Supported::Hold && normals[number] != [0.0; 3];
+    let mobility = |w: f32, number: usize| if is_held(number) { 0.0 } else { w };
     let (mut before, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
     let mut along_before = 0.0;
     for (number, &link) in links.iter().enumerate() {
         let [a, b] = endpoints(layout, set, link);
-        let (wa, wb) = (planes.w[a], planes.w[b]);
+        let wa = mobility(planes.w[a], number);
+        let wb = mobility(planes.w[b], number + 1);
         let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
         let square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         let length = square.sqrt();
@@ -363,11 +367,13 @@ fn solve_chain(
     }
     let (mut lambda, mut behind) = (0.0, [0.0_f32; 3]);
     let mut factor = 0.0;
-    let move_particle = |planes: &mut ParticlePlanes, i: usize, normal: [f32; 3], by: [f32; 3]| {
+    let move_particle = |planes: &mut ParticlePlanes, i: usize, number: usize, by: [f32; 3]| {
+        let normal = normals[number];
+        let w = mobility(planes.w[i], number);
         let along = dot(by, normal);
         let planes_of_i = [&mut planes.x, &mut planes.y, &mut planes.z];
         for ((plane, by), n) in planes_of_i.into_iter().zip(by).zip(normal) {
-            plane[i] += planes.w[i] * (by - along * n);
+            plane[i] += w * (by - along * n);
         }
     };
     for (number, (&link, &(d, own, q, bound))) in links.iter().zip(&kept).enumerate().rev() {
@@ -377,7 +383,7 @@ fn solve_chain(
         let applied = lambda * relaxation_factor;
         let here = d.map(|d| applied * d);
         let by = [0, 1, 2].map(|axis| here[axis] - behind[axis]);
-        move_particle(planes, b, normals[number + 1], by);
+        move_particle(planes, b, number + 1, by);
         behind = here;
         if let Some(sum) = set.list.lambda.get_mut(link) {
             *sum += applied * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
@@ -385,7 +391,7 @@ fn solve_chain(
     }
     if let Some(&link) = links.first() {
         let [a, _] = endpoints(layout, set, link);
-        move_particle(planes, a, normals[0], behind.map(|behind| 0.0 - behind));
+        move_particle(planes, a, 0, behind.map(|behind| 0.0 - behind));
     }
 }
 

@@ -1,7 +1,11 @@
 use super::GridLayout;
 use crate::solver::{
     BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
-    SoaVec3, StretchSolver, Workers, relax, simd::levels,
+    SoaVec3, StretchSolver, Workers,
+    constraints::points::{StretchLimit, Supported},
+    relax,
+    relax::limit_strain,
+    simd::levels,
 };
 use bevy::math::Vec3;
 
@@ -108,6 +112,11 @@ fn passes_equal_the_scalar_reference_bitwise_at_every_simd_level() {
                         touch_slopes(&mut p);
                     }
                     relax(&mut Workers::serial(), &mut p, &mut graph, &relax_settings);
+                    for supported in [Supported::Slide, Supported::Hold] {
+                        let ratio = 1.01;
+                        let limit = StretchLimit { ratio, supported };
+                        limit_strain(&mut Workers::serial(), &mut p, &mut graph, limit);
+                    }
                     p
                 });
                 for (level, p) in results {

@@ -1,0 +1,149 @@
+//! Cloth shortens stretched links before it falls asleep.
+
+use crate::{add_mesh, app, positions};
+use bevy::prelude::*;
+use bevy_drape::{
+    cloth::{ClothConstraints, StretchSolver},
+    mesh::ClothGrid,
+    prelude::*,
+    sleep::ClothSleeping,
+    snapshot::ClothSnapshot,
+    solver::measure_stretch,
+};
+
+/// Largest stretch of cloth that has settled.
+const SETTLED: f32 = 0.0121;
+
+/// Spawns a sheet above a box on a floor.
+fn tablecloth(app: &mut App, cloth: Cloth) -> Entity {
+    let world = app.world_mut();
+    world.spawn(ClothCollider::half_space());
+    let rotated = Transform::from_xyz(0.0, 0.4, 0.0).with_rotation(Quat::from_rotation_y(0.3));
+    world.spawn((ClothCollider::cuboid(0.8, 0.8, 0.8), rotated));
+    spawn_sheet(app, cloth, 0.9)
+}
+
+fn spawn_sheet(app: &mut App, cloth: Cloth, height: f32) -> Entity {
+    let mesh = add_mesh(app, ClothGrid::new(2.0, 2.0, 40, 40));
+    let at = Transform::from_xyz(0.0, height, 0.0);
+    app.world_mut().spawn((cloth, Mesh3d(mesh), at)).id()
+}
+
+fn stretch(app: &App, cloth: Entity) -> f32 {
+    let world = app.world();
+    let particles = world.get::<ClothParticles>(cloth).unwrap();
+    measure_stretch(particles, world.get::<ClothConstraints>(cloth).unwrap()).max
+}
+
+fn sleeps(app: &App, cloth: Entity) -> bool {
+    app.world().get::<ClothSleeping>(cloth).is_some()
+}
+
+/// Runs until a cloth sleeps. Returns its stretch after each step.
+#[track_caller]
+fn fall_asleep(app: &mut App, cloth: Entity) -> Vec<f32> {
+    let mut stretches = Vec::new();
+    for _ in 0..600 {
+        app.update();
+        if sleeps(app, cloth) {
+            return stretches;
+        }
+        stretches.push(stretch(app, cloth));
+    }
+    panic!("the cloth does not fall asleep");
+}
+
+/// Returns the number of the first step after which a settling cloth is less stretched.
+fn first_settled(stretches: &[f32]) -> usize {
+    let before = stretches.iter().rposition(|&stretch| stretch > 0.03);
+    before.expect("stretched until it settles") + 1
+}
+
+#[test]
+fn cloth_settles_before_it_falls_asleep() {
+    let mut app = app();
+    let cloth = tablecloth(&mut app, Cloth::default());
+    let stretches = fall_asleep(&mut app, cloth);
+    let before = stretches[stretches.len() - 31];
+    assert!(before > 0.03, "not stretched at the edges: {before}");
+    assert!(stretch(&app, cloth) < SETTLED, "{}", stretch(&app, cloth));
+    let particles = app.world().get::<ClothParticles>(cloth).unwrap();
+    assert!((0..particles.len()).all(|i| particles.velocity(i) == Vec3::ZERO));
+}
+
+#[test]
+fn elastic_cloth_keeps_the_stretch_of_its_stiffness() {
+    for solver in [StretchSolver::Direct, StretchSolver::GaussSeidel] {
+        let mut app = app();
+        let mut cloth = Cloth {
+            stretch_solver: solver,
+            ..default()
+        };
+        if solver == StretchSolver::Direct {
+            cloth.fabric.warp_stiffness = Some(300.0);
+            cloth.fabric.weft_stiffness = Some(300.0);
+        }
+        let cloth = tablecloth(&mut app, cloth);
+        fall_asleep(&mut app, cloth);
+        assert!(stretch(&app, cloth) > 0.03, "{}", stretch(&app, cloth));
+    }
+}
+
+#[test]
+fn cloth_that_is_disturbed_while_it_settles_moves_on() {
+    let mut app = app();
+    let cloth = tablecloth(&mut app, Cloth::default());
+    let settled_at = first_settled(&fall_asleep(&mut app, cloth));
+    // The same again, until it settles.
+    let mut app = self::app();
+    let cloth = tablecloth(&mut app, Cloth::default());
+    for _ in 0..settled_at {
+        app.update();
+    }
+    assert!(!sleeps(&app, cloth) && stretch(&app, cloth) > 0.03);
+    app.update();
+    assert!(!sleeps(&app, cloth) && stretch(&app, cloth) < 0.03);
+    let before = positions(&app, cloth);
+    let mut particles = app.world_mut().get_mut::<ClothParticles>(cloth).unwrap();
+    for i in 0..particles.len() {
+        particles.set_velocity(i, Vec3::Y * 2.0);
+    }
+    app.update();
+    let after = positions(&app, cloth);
+    let risen = before.iter().zip(&after).all(|(a, b)| b.y > a.y + 0.01);
+    assert!(risen, "the velocity is lost");
+}
+
+#[test]
+fn a_snapshot_of_settling_cloth_goes_on_as_the_cloth_does() {
+    let mut app = app();
+    let cloth = tablecloth(&mut app, Cloth::default());
+    let settled_at = first_settled(&fall_asleep(&mut app, cloth));
+    let mut app = self::app();
+    let cloth = tablecloth(&mut app, Cloth::default());
+    for _ in 0..=settled_at {
+        app.update();
+    }
+    let snapshot = ClothSnapshot::take(app.world(), cloth).unwrap();
+    let expected: Vec<_> = fall_asleep(&mut app, cloth);
+    let end = positions(&app, cloth);
+    snapshot.restore(app.world_mut(), cloth).unwrap();
+    assert_eq!(fall_asleep(&mut app, cloth), expected);
+    assert_eq!(positions(&app, cloth), end);
+}
+
+#[test]
+fn cloths_that_touch_settle_and_fall_asleep_together() {
+    let mut app = app();
+    let on = Cloth {
+        self_collision: SelfCollision::On,
+        ..default()
+    };
+    let lower = tablecloth(&mut app, on.clone());
+    let upper = spawn_sheet(&mut app, on, 1.0);
+    fall_asleep(&mut app, lower);
+    assert!(sleeps(&app, upper));
+    for cloth in [lower, upper] {
+        assert!(stretch(&app, cloth) < 0.03, "{}", stretch(&app, cloth));
+    }
+}
