@@ -168,7 +168,8 @@ impl<'a> ClothState<'a> {
     }
 
     /// Applies the pressure of enclosed air, then solves all constraints, tethers, motion constraints, grabs and the
-    /// plane. Grabbed particles keep their added mass from the first constraint to the last grab.
+    /// plane. Grabbed particles keep their added mass from the first constraint to the last grab. Cloth that settles only
+    /// solves the strain limit, motion constraints and the plane.
     pub fn relax<'g>(
         &mut self,
         workers: &mut Workers,
@@ -182,11 +183,22 @@ impl<'a> ClothState<'a> {
                 supported: Supported::Slide,
             };
             self.limit_strain(workers, limit, time);
-            if let Some(plane) = &settings.plane {
-                constrain_to_plane(self.particles, plane);
-            }
-            return;
+        } else {
+            self.solve_constraints(workers, settings, grabs, time);
         }
+        if let Some(plane) = &settings.plane {
+            constrain_to_plane(self.particles, plane);
+        }
+    }
+
+    /// Does all of [`relax`](Self::relax) but the plane, unless the cloth settles.
+    fn solve_constraints<'g>(
+        &mut self,
+        workers: &mut Workers,
+        settings: &StepSettings,
+        grabs: impl Iterator<Item = GrabConstraint<'g>> + Clone,
+        time: &SubstepTime,
+    ) {
         if let Some(air) = &settings.enclosed_air {
             inflate(self.particles, &self.triangles.indices, air, time.substep);
         }
@@ -231,9 +243,6 @@ impl<'a> ClothState<'a> {
             solve_grab(particles, grab.points, grab.settings, targets, time.substep);
         }
         self.contacts.grabbed_mass.restore_mass(particles);
-        if let Some(plane) = &settings.plane {
-            constrain_to_plane(particles, plane);
-        }
     }
 
     /// Shortens links that are longer than the limit allows.

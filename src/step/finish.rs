@@ -74,35 +74,38 @@ fn put_to_sleep(
     now: Tick,
     commands: &mut Commands,
 ) {
-    let with_islands = |mut list: Vec<Entity>| {
-        list.sort_unstable();
-        let is_in_list = |entity| list.binary_search(&entity).is_ok();
-        let others = cloth_islands.with_any(is_in_list);
-        list.extend(others);
-        list.sort_unstable();
-        list
+    let is_awake = |entity| {
+        let cloth = cloths.get(entity);
+        cloth.is_ok_and(|cloth| !cloth.sleep_timer.state.is_ready_to_sleep())
     };
-    let (mut awake, mut unsettled) = (Vec::new(), Vec::new());
+    let mut kept_awake = cloth_islands.with_any(is_awake);
+    kept_awake.sort_unstable();
+    let is_kept_awake = |cloth: &Entity| kept_awake.binary_search(cloth).is_ok();
+    let mut unsettled = Vec::new();
     for cloth in cloths.iter() {
         let state = &cloth.sleep_timer.state;
-        if !state.is_ready_to_sleep() {
-            awake.push(cloth.entity);
-        } else if cloth.bodies.is_empty()
+        if state.is_ready_to_sleep()
+            && !is_kept_awake(&cloth.entity)
+            && cloth.bodies.is_empty()
             && state.must_settle(cloth.cloth, cloth.particles, cloth.constraints)
         {
             unsettled.push(cloth.entity);
         }
     }
-    let [awake, unsettled] = [awake, unsettled].map(with_islands);
+    unsettled.sort_unstable();
+    let others = cloth_islands.with_any(|cloth| unsettled.binary_search(&cloth).is_ok());
+    unsettled.extend(others);
+    unsettled.sort_unstable();
     for mut cloth in cloths {
-        let is_in = |list: &[Entity]| list.binary_search(&cloth.entity).is_ok();
-        let (is_awake, must_settle) = (is_in(&awake), is_in(&unsettled));
         let sleep_timer = cloth.sleep_timer.bypass_change_detection();
-        if is_awake {
+        if !sleep_timer.state.is_ready_to_sleep() {
+            continue;
+        }
+        if is_kept_awake(&cloth.entity) {
             if sleep_timer.state.is_settling() {
                 sleep_timer.state.wake();
             }
-        } else if must_settle {
+        } else if unsettled.binary_search(&cloth.entity).is_ok() {
             sleep::settle(sleep_timer, now);
         } else {
             sleep::fall_asleep(&mut cloth.particles, sleep_timer, now);

@@ -1,17 +1,8 @@
 //! Cloth that lies over edges of colliders, and is pulled over them.
 
-use crate::{add_mesh, app, command, particles, run};
+use crate::{add_mesh, app, command, particles, run, sleeps, worst_stretch};
 use bevy::prelude::*;
-use bevy_drape::{
-    cloth::ClothConstraints, prelude::*, sleep::ClothSleeping, solver::measure_stretch,
-};
-
-/// Returns the worst stretch of a link of a cloth, as a fraction.
-fn worst_stretch(app: &App, cloth: Entity) -> f32 {
-    let constraints = app.world().get::<ClothConstraints>(cloth);
-    let constraints = constraints.expect("the cloth is built");
-    measure_stretch(particles(app, cloth), constraints).max
-}
+use bevy_drape::prelude::*;
 
 /// Spawns a box with its top at this height, m.
 fn spawn_box(app: &mut App, size: Vec3, top: f32, friction: [f32; 2]) {
@@ -39,7 +30,7 @@ fn links_around_the_edges_of_a_box_are_not_stretched_and_come_to_rest() {
     println!("worst link {worst}");
     // 7.5 % if the solver does not know of contacts.
     assert!(worst < 0.04, "worst link {worst}");
-    assert!(app.world().get::<ClothSleeping>(cloth).is_some());
+    assert!(sleeps(&app, cloth));
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! Settings that change while the cloth moves.
 
-use crate::{app, centre, particles, positions, run, spawn};
+use crate::{app, centre, particles, positions, run, spawn, worst_stretch};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_drape::{
-    cloth::{ClothConstraints, ClothSubstep, ClothSubstepTime, StretchSolver},
+    cloth::{ClothSubstep, ClothSubstepTime, StretchSolver},
     params,
     prelude::*,
-    solver::measure_stretch,
 };
 use std::fmt::Debug;
 
@@ -97,10 +96,7 @@ fn no_edit_makes_the_cloth_jump() {
 fn a_strain_limit_contracts_soft_cloth_without_a_jump() {
     let (mut app, cloths) = settled();
     let cloth = cloths[0];
-    let strain = |app: &App| {
-        let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
-        measure_stretch(particles(app, cloth), constraints).max
-    };
+    let strain = |app: &App| worst_stretch(app, cloth);
     edit(&mut app, cloth, |c| {
         c.fabric.warp_stiffness = Some(3.0);
         c.fabric.weft_stiffness = Some(3.0);

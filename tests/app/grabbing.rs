@@ -1,12 +1,11 @@
 //! Cloth that is grabbed.
 
-use crate::{add_mesh, app, centre, command, log, particles, run, spawn};
+use crate::{add_mesh, app, centre, command, log, particles, run, spawn, worst_stretch};
 use bevy::prelude::*;
 use bevy_drape::{
-    cloth::{ClothConstraints, ClothSubstep},
+    cloth::ClothSubstep,
     grab::{ClothGrabbed, ClothGrabs, ClothReleased, GrabCloth, ReleaseCloth},
     prelude::*,
-    solver,
 };
 use std::sync::{
     Arc,
@@ -86,10 +85,7 @@ fn a_sheet_hangs_from_a_grab_without_a_spike() {
     command(&mut app, cloth, |cloth| {
         cloth.grab(pointer, at);
     });
-    let worst = |app: &App| {
-        let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
-        solver::measure_stretch(&particles(app, cloth).0, constraints).max
-    };
+    let worst = |app: &App| worst_stretch(app, cloth);
     for step in 1..=180 {
         // Up, and back and forth, at up to 1.5 m/s.
         let time = step.min(120) as f32 / 60.0;

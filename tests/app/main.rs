@@ -66,7 +66,9 @@ mod folds;
 mod headless;
 
 use bevy::{camera::primitives::Aabb, prelude::*};
-use bevy_drape::prelude::*;
+use bevy_drape::{
+    cloth::ClothConstraints, prelude::*, sleep::ClothSleeping, solver::measure_stretch,
+};
 use headless::headless_app;
 
 /// Folder of the assets, absolute: Bevy looks for them in the package of the tests.
@@ -119,6 +121,17 @@ fn positions(app: &App, cloth: Entity) -> Vec<Vec3> {
     (0..particles.len())
         .map(|i| particles.world_position(i))
         .collect()
+}
+
+/// Returns the worst stretch of a link of a cloth, as a fraction.
+fn worst_stretch(app: &App, cloth: Entity) -> f32 {
+    let constraints = app.world().get::<ClothConstraints>(cloth);
+    let constraints = constraints.expect("the cloth is built");
+    measure_stretch(particles(app, cloth), constraints).max
+}
+
+fn sleeps(app: &App, cloth: Entity) -> bool {
+    app.world().get::<ClothSleeping>(cloth).is_some()
 }
 
 fn centre(app: &App, cloth: Entity) -> Vec3 {

@@ -1,15 +1,8 @@
 //! Cloth shortens stretched links before it falls asleep.
 
-use crate::{add_mesh, app, positions};
+use crate::{add_mesh, app, positions, run, sleep::fall_asleep, sleeps, worst_stretch};
 use bevy::prelude::*;
-use bevy_drape::{
-    cloth::{ClothConstraints, StretchSolver},
-    mesh::ClothGrid,
-    prelude::*,
-    sleep::ClothSleeping,
-    snapshot::ClothSnapshot,
-    solver::measure_stretch,
-};
+use bevy_drape::{cloth::StretchSolver, mesh::ClothGrid, prelude::*, snapshot::ClothSnapshot};
 
 /// Largest stretch of cloth that has settled.
 const SETTLED: f32 = 0.0121;
@@ -29,44 +22,46 @@ fn spawn_sheet(app: &mut App, cloth: Cloth, height: f32) -> Entity {
     app.world_mut().spawn((cloth, Mesh3d(mesh), at)).id()
 }
 
-fn stretch(app: &App, cloth: Entity) -> f32 {
-    let world = app.world();
-    let particles = world.get::<ClothParticles>(cloth).unwrap();
-    measure_stretch(particles, world.get::<ClothConstraints>(cloth).unwrap()).max
-}
-
-fn sleeps(app: &App, cloth: Entity) -> bool {
-    app.world().get::<ClothSleeping>(cloth).is_some()
-}
-
 /// Runs until a cloth sleeps. Returns its stretch after each step.
-#[track_caller]
-fn fall_asleep(app: &mut App, cloth: Entity) -> Vec<f32> {
+fn stretches_until_asleep(app: &mut App, cloth: Entity) -> Vec<f32> {
     let mut stretches = Vec::new();
-    for _ in 0..600 {
+    while !sleeps(app, cloth) && stretches.len() < 600 {
         app.update();
-        if sleeps(app, cloth) {
-            return stretches;
-        }
-        stretches.push(stretch(app, cloth));
+        stretches.push(worst_stretch(app, cloth));
     }
-    panic!("the cloth does not fall asleep");
+    assert!(sleeps(app, cloth), "the cloth does not fall asleep");
+    stretches
 }
 
-/// Returns the number of the first step after which a settling cloth is less stretched.
-fn first_settled(stretches: &[f32]) -> usize {
+/// Returns a tablecloth after the first step in which it settles.
+fn settling_tablecloth() -> (App, Entity) {
+    let mut app = app();
+    let cloth = tablecloth(&mut app, Cloth::default());
+    let stretches = stretches_until_asleep(&mut app, cloth);
     let before = stretches.iter().rposition(|&stretch| stretch > 0.03);
-    before.expect("stretched until it settles") + 1
+    let before = before.expect("stretched until it settles");
+    // The same again.
+    let mut app = self::app();
+    let cloth = tablecloth(&mut app, Cloth::default());
+    run(&mut app, before as u32 + 1);
+    assert!(!sleeps(&app, cloth) && worst_stretch(&app, cloth) > 0.03);
+    app.update();
+    assert!(!sleeps(&app, cloth) && worst_stretch(&app, cloth) < 0.03);
+    (app, cloth)
 }
 
 #[test]
 fn cloth_settles_before_it_falls_asleep() {
     let mut app = app();
     let cloth = tablecloth(&mut app, Cloth::default());
-    let stretches = fall_asleep(&mut app, cloth);
-    let before = stretches[stretches.len() - 31];
+    let stretches = stretches_until_asleep(&mut app, cloth);
+    let before = stretches[stretches.len() - 32];
     assert!(before > 0.03, "not stretched at the edges: {before}");
-    assert!(stretch(&app, cloth) < SETTLED, "{}", stretch(&app, cloth));
+    assert!(
+        worst_stretch(&app, cloth) < SETTLED,
+        "{}",
+        worst_stretch(&app, cloth)
+    );
     let particles = app.world().get::<ClothParticles>(cloth).unwrap();
     assert!((0..particles.len()).all(|i| particles.velocity(i) == Vec3::ZERO));
 }
@@ -85,24 +80,17 @@ fn elastic_cloth_keeps_the_stretch_of_its_stiffness() {
         }
         let cloth = tablecloth(&mut app, cloth);
         fall_asleep(&mut app, cloth);
-        assert!(stretch(&app, cloth) > 0.03, "{}", stretch(&app, cloth));
+        assert!(
+            worst_stretch(&app, cloth) > 0.03,
+            "{}",
+            worst_stretch(&app, cloth)
+        );
     }
 }
 
 #[test]
 fn cloth_that_is_disturbed_while_it_settles_moves_on() {
-    let mut app = app();
-    let cloth = tablecloth(&mut app, Cloth::default());
-    let settled_at = first_settled(&fall_asleep(&mut app, cloth));
-    // The same again, until it settles.
-    let mut app = self::app();
-    let cloth = tablecloth(&mut app, Cloth::default());
-    for _ in 0..settled_at {
-        app.update();
-    }
-    assert!(!sleeps(&app, cloth) && stretch(&app, cloth) > 0.03);
-    app.update();
-    assert!(!sleeps(&app, cloth) && stretch(&app, cloth) < 0.03);
+    let (mut app, cloth) = settling_tablecloth();
     let before = positions(&app, cloth);
     let mut particles = app.world_mut().get_mut::<ClothParticles>(cloth).unwrap();
     for i in 0..particles.len() {
@@ -116,19 +104,12 @@ fn cloth_that_is_disturbed_while_it_settles_moves_on() {
 
 #[test]
 fn a_snapshot_of_settling_cloth_goes_on_as_the_cloth_does() {
-    let mut app = app();
-    let cloth = tablecloth(&mut app, Cloth::default());
-    let settled_at = first_settled(&fall_asleep(&mut app, cloth));
-    let mut app = self::app();
-    let cloth = tablecloth(&mut app, Cloth::default());
-    for _ in 0..=settled_at {
-        app.update();
-    }
+    let (mut app, cloth) = settling_tablecloth();
     let snapshot = ClothSnapshot::take(app.world(), cloth).unwrap();
-    let expected: Vec<_> = fall_asleep(&mut app, cloth);
+    let expected = stretches_until_asleep(&mut app, cloth);
     let end = positions(&app, cloth);
     snapshot.restore(app.world_mut(), cloth).unwrap();
-    assert_eq!(fall_asleep(&mut app, cloth), expected);
+    assert_eq!(stretches_until_asleep(&mut app, cloth), expected);
     assert_eq!(positions(&app, cloth), end);
 }
 
@@ -144,6 +125,10 @@ fn cloths_that_touch_settle_and_fall_asleep_together() {
     fall_asleep(&mut app, lower);
     assert!(sleeps(&app, upper));
     for cloth in [lower, upper] {
-        assert!(stretch(&app, cloth) < 0.03, "{}", stretch(&app, cloth));
+        assert!(
+            worst_stretch(&app, cloth) < 0.03,
+            "{}",
+            worst_stretch(&app, cloth)
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Cloth that does not move falls asleep, and wakes when something may move it.
 
-use crate::{add_mesh, app, command, drawn, particles, run, sheet, spawn};
+use crate::{add_mesh, app, command, drawn, particles, run, sheet, sleeps, spawn};
 use bevy::prelude::*;
 use bevy_drape::{
     cloth::{ClothConstraints, ClothMaxThreads, ClothSubstep, PlanarCloth},
@@ -13,13 +13,9 @@ use bevy_drape::{
     wind::{WindTime, WindTurbulence},
 };
 
-fn sleeps(app: &App, cloth: Entity) -> bool {
-    app.world().get::<ClothSleeping>(cloth).is_some()
-}
-
 /// Runs until a cloth sleeps. Returns the number of steps.
 #[track_caller]
-fn fall_asleep(app: &mut App, cloth: Entity) -> u32 {
+pub(crate) fn fall_asleep(app: &mut App, cloth: Entity) -> u32 {
     for step in 0..1500 {
         if sleeps(app, cloth) {
             return step;

@@ -1,14 +1,13 @@
 //! Cloth that is built, reset or restored from culling at four frames per second: transforms that change once per
 //! frame are read up to a frame late, but cloth and everything attached to it must use the same ones.
 
-use crate::{add_mesh, app, particles, run};
+use crate::{add_mesh, app, particles, run, worst_stretch};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_drape::{
     character::ClothInertia,
-    cloth::{ClothConstraints, ClothWarmUp},
+    cloth::ClothWarmUp,
     lod::{ClothCulled, ClothLod, ClothViewer},
     prelude::*,
-    solver::measure_stretch,
 };
 
 /// Spawns a character that walks at 1.3 m/s, 0.33 m per frame.
@@ -46,11 +45,6 @@ fn cape(app: &mut App, transform: Transform, pins: Pins, extra: impl Bundle) -> 
 
 fn top() -> Pins {
     Pins::edge(ClothEdge::Top)
-}
-
-fn worst_stretch(app: &App, cloth: Entity) -> f32 {
-    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
-    measure_stretch(particles(app, cloth), constraints).max
 }
 
 #[test]
