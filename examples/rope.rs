@@ -53,8 +53,8 @@ fn set_up(
         Rope::between(Vec3::new(-0.9, 1.0, 0.1), Vec3::new(1.1, 1.2, -0.1), 60),
         Cloth {
             fabric: Fabric {
-                areal_density: 2.0, // 190 g/m.
-                thickness: 0.002,   // Lies almost on the sphere.
+                areal_density: 2.0,     // 190 g/m.
+                thickness: Some(0.002), // Lies almost on the sphere.
                 static_friction: 0.8,
                 kinetic_friction: 0.6,
                 ..default()

@@ -115,12 +115,12 @@ impl BuildInputs {
         }
         // Large, and can be derived from the triangles.
         (topology.constraints, topology.bends) = Default::default();
-        let shape = ClothShape {
+        let mut shape = ClothShape {
             topology,
             triangles: assembly.triangles,
-            to_world: pose.frame,
             ..default()
         };
+        shape.set_frame(pose.frame);
         BuiltComponents::new(
             ClothParticles(assembly.particles),
             ClothConstraints(assembly.constraints),

@@ -114,9 +114,9 @@ impl RopeQueryItem<'_, '_> {
         let mut shape = ClothShape {
             topology,
             segments: Some(segments),
-            to_world,
             ..default()
         };
+        shape.set_frame(to_world);
         shape.set_areas(&start);
         let count = start.len();
         let particles = ParticleArrays::new(self.transform.translation(), start, vec![1.0; count]);

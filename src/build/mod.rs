@@ -11,10 +11,12 @@
 //! | `rebuild` | rebuilds cloths whose mesh was replaced or changed; restores the mesh when [`Cloth`](crate::cloth::Cloth) is removed |
 //! | `reset` | returns a cloth to its untorn rest shape |
 //! | `check_settings` | clamps settings to their allowed ranges, with a warning |
+//! | `check_tear_limit` | tells if weight and wind are about to tear a cloth |
 //! | `plugin` | registration |
 
 mod assemble;
 pub(crate) mod check_settings;
+mod check_tear_limit;
 mod components;
 pub(crate) mod from_mesh;
 pub(crate) mod from_rope;

@@ -3,6 +3,7 @@
 use crate::{
     build::{
         check_settings::check_settings,
+        check_tear_limit::check_tear_limit,
         from_mesh::build,
         from_rope::{build_ropes, remove_rope_components},
         rebuild::{rebuild_changed_meshes, rebuild_replaced_meshes, restore_source_mesh},
@@ -36,6 +37,7 @@ impl Plugin for BuildPlugin {
             ),
         )
         .add_observer(reset)
+        .add_observer(check_tear_limit)
         .add_observer(place)
         .add_observer(restore_source_mesh)
         .add_observer(remove_rope_components);

@@ -121,7 +121,7 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
         shape.segments = Some(rope.rest_segments(to_world, constraints));
     }
     shape.set_areas(&rest);
-    shape.to_world = to_world;
+    shape.set_frame(to_world);
     let painted = PaintedShape::new(shape, cloth.mesh_paint, skin);
     let (frame, bound) = (&mut *cloth.frame, &mut *cloth.bound_pins);
     frame.history = FrameHistory {

@@ -6,6 +6,7 @@ use crate::cloth::{
         RelaxationRamp, ramp_compliance, ramp_density, ramp_strain_limit, ramp_tethers,
         ramp_thickness,
     },
+    shape::ClothShape,
     tethers::StaleDistances,
 };
 use crate::solver::{
@@ -54,11 +55,11 @@ pub(crate) struct RampedSettings {
 impl RampedSettings {
     /// Returns the settings the user set, without tethers and strain limit:
     /// [`ClothBody::ramp_tethers`] and [`ClothBody::ramp_strain_limit`] set those.
-    fn target(cloth: &Cloth, time: &SubstepTime, iterations: u32) -> Self {
+    fn target(cloth: &Cloth, shape: &ClothShape, time: &SubstepTime, iterations: u32) -> Self {
         Self {
             relaxation: RelaxationRamp::full(time.substep, iterations, cloth.stretch_solver),
             compliance: cloth.fabric.compliance(),
-            thickness: cloth.fabric.thickness,
+            thickness: shape.thickness(&cloth.fabric),
             areal_density: cloth.fabric.areal_density,
             tether_scale: f32::INFINITY,
             strain_limit: f32::INFINITY,
@@ -69,8 +70,14 @@ impl RampedSettings {
 
 impl ClothBody {
     /// Ramps the settings of this step towards those of the user; before the first step they are taken at once.
-    pub(crate) fn ramp(&mut self, cloth: &Cloth, time: &SubstepTime, iterations: u32) {
-        let target = RampedSettings::target(cloth, time, iterations);
+    pub(crate) fn ramp(
+        &mut self,
+        cloth: &Cloth,
+        shape: &ClothShape,
+        time: &SubstepTime,
+        iterations: u32,
+    ) {
+        let target = RampedSettings::target(cloth, shape, time, iterations);
         self.ramped = Some(self.ramped.map_or(target, |now| {
             RampedSettings {
                 relaxation: now
@@ -127,9 +134,10 @@ impl ClothBody {
     pub(crate) fn ramped(
         &self,
         cloth: &Cloth,
+        shape: &ClothShape,
         time: &SubstepTime,
         iterations: u32,
     ) -> RampedSettings {
-        (self.ramped).unwrap_or_else(|| RampedSettings::target(cloth, time, iterations))
+        (self.ramped).unwrap_or_else(|| RampedSettings::target(cloth, shape, time, iterations))
     }
 }

@@ -99,7 +99,9 @@ pub struct Cloth {
     pub self_collision: SelfCollision,
     /// Speed below which the cloth falls asleep after half a second, m/s: it does if no particle has moved farther in
     /// that time than this speed would bring it. Inextensible cloth then settles for up to half a second: links that are
-    /// stretched by more than 1 %, as around edges of colliders, are shortened to that. 0 to 1, default 0.005; at 0 it never sleeps. [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.
+    /// stretched by more than 1 %, as around edges of colliders, are shortened to that. 0 to 1, default 0.005; less in
+    /// proportion to its size for cloth smaller than 0.5 m. At 0 it never sleeps.
+    /// [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.
     pub sleep_speed: f32,
 }
 

@@ -1,7 +1,7 @@
 //! Shape of a built cloth: its topology, its surface or segments, and its state once torn.
 
 use crate::{
-    cloth::fingerprint::BuildFingerprint,
+    cloth::{Cloth, fabric::Fabric, fingerprint::BuildFingerprint},
     mesh::{Topology, topology::NO_PARTICLE},
     solver::{ConstraintGraph, RopeSegments, SoaVec3, Triangles},
 };
@@ -26,6 +26,8 @@ pub(crate) struct ClothShape {
     pub(crate) torn: Option<Box<TornShape>>,
     /// Rotation and scale from mesh space to world axes when the cloth was built or reset.
     pub(crate) to_world: Mat3,
+    /// Diagonal of the box around the cloth at rest in the world, m.
+    pub(crate) size: f32,
 }
 
 /// Additional state of a cloth that was torn or cut.
@@ -52,7 +54,41 @@ impl TornShape {
     }
 }
 
+/// Size up to which the defaults of a cloth decrease with its size, m.
+const USUAL_SIZE: f32 = 0.5;
+
 impl ClothShape {
+    /// Sets rotation and scale from mesh space to world axes, and the size that follows from them.
+    pub(crate) fn set_frame(&mut self, to_world: Mat3) {
+        let positions = self.topology.positions.iter();
+        let [low, high] = positions.fold([Vec3::INFINITY, Vec3::NEG_INFINITY], |[low, high], p| {
+            [low.min(*p), high.max(*p)]
+        });
+        let scale = Vec3::from_array(
+            to_world
+                .to_cols_array_2d()
+                .map(|axis| Vec3::from(axis).length()),
+        );
+        self.to_world = to_world;
+        self.size = ((high - low) * scale).length();
+    }
+
+    /// Returns the size as a fraction of that from which on the defaults are the same.
+    fn relative_size(&self) -> f32 {
+        (self.size / USUAL_SIZE).min(1.0)
+    }
+
+    /// Returns the distance that cloth of this fabric keeps from colliders, m.
+    pub(crate) fn thickness(&self, fabric: &Fabric) -> f32 {
+        let default = Fabric::MAX_DEFAULT_THICKNESS * self.relative_size();
+        fabric.thickness.unwrap_or(default)
+    }
+
+    /// Returns the speed below which the cloth falls asleep, m/s.
+    pub(crate) fn sleep_speed(&self, cloth: &Cloth) -> f32 {
+        cloth.sleep_speed * self.relative_size()
+    }
+
     /// Returns the rest positions of the particles, in mesh space.
     pub(crate) fn rest(&self) -> &[Vec3] {
         match &self.torn {

@@ -59,7 +59,7 @@ impl ClothContacts {
             return None;
         }
         let iterations = rate.iterations(cloth.iterations);
-        let ramped = body.ramped(cloth, time, iterations);
+        let ramped = body.ramped(cloth, shape, time, iterations);
         Some(self.self_distance(ramped.thickness, shape))
     }
 
@@ -91,7 +91,7 @@ impl ClothContacts {
         shape: &ClothShape,
     ) {
         if cloth.self_collision == SelfCollision::On {
-            let distance = self.self_distance(cloth.fabric.thickness, shape);
+            let distance = self.self_distance(shape.thickness(&cloth.fabric), shape);
             let settings = self_collision_settings(cloth, shape, distance);
             self.contacts.prepare_self_collision(particles, &settings);
         }

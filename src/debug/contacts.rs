@@ -2,7 +2,7 @@
 
 use super::ClothGizmoGroup;
 use crate::{
-    cloth::{Cloth, SelfCollision, particles::ClothParticles},
+    cloth::{Cloth, SelfCollision, particles::ClothParticles, shape::ClothShape},
     collision::{
         active_colliders::ActiveColliders, broad_phase::ClothIslands, contacts::ClothContacts,
         layers::ClothLayers,
@@ -24,6 +24,7 @@ pub(super) fn draw_contacts(
     cloths: Query<(
         &ClothParticles,
         &Cloth,
+        &ClothShape,
         &RenderPose,
         &ClothContacts,
         Option<&ClothLayers>,
@@ -32,8 +33,8 @@ pub(super) fn draw_contacts(
     islands: Res<ClothIslands>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    for (particles, cloth, render_pose, own, layers) in &cloths {
-        let contact_distance = cloth.fabric.thickness + TOLERANCE;
+    for (particles, cloth, shape, render_pose, own, layers) in &cloths {
+        let contact_distance = shape.thickness(&cloth.fabric) + TOLERANCE;
         for collider in colliders.on_layers(layers) {
             let pose = collider.end;
             let side = if collider.hollow { -1.0 } else { 1.0 };
@@ -57,7 +58,7 @@ pub(super) fn draw_contacts(
     }
     for island in &islands.islands {
         let position = |(cloth, particle): (usize, usize)| {
-            let (particles, _, render_pose, ..) = cloths.get(*island.cloths.get(cloth)?).ok()?;
+            let (particles, _, _, render_pose, ..) = cloths.get(*island.cloths.get(cloth)?).ok()?;
             (particle < particles.len()).then(|| render_pose.particle_position(particles, particle))
         };
         for pair in island.contacts.touching(TOLERANCE) {

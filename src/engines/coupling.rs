@@ -263,7 +263,7 @@ fn query_bounds(cloth: &CoupledClothItem, step: f32) -> Option<[Vec3; 2]> {
     // Travel in two steps of the cloth; the engine's boxes already include the travel of its bodies.
     let step = step * (1 + cloth.rate.steps_covered()) as f32;
     let travel = negative.abs().max(positive.abs()) * (step / p.last_dt);
-    let margin = travel + 2.0 * cloth.cloth.fabric.thickness + 0.05;
+    let margin = travel + 2.0 * cloth.cloth.fabric.surface().thickness + 0.05;
     let corners = [p.origin + low - margin, p.origin + high + margin];
     corners
         .iter()

@@ -38,7 +38,7 @@
 //! ```
 //!
 //! Particles keep a distance from colliders, the [`thickness`](crate::cloth::Fabric::thickness) of the fabric, 1 cm by
-//! default. Between particles, a flat triangle may cut into a sphere, which then shows through: use a finer mesh
+//! default, and a fiftieth of its size for cloth smaller than 50 cm. Between particles, a flat triangle may cut into a sphere, which then shows through: use a finer mesh
 //! or more thickness. Spheres and capsules smaller than a cell do not slip through.
 //!
 //! The friction coefficient is the geometric mean of those of fabric and collider, so 0 in either means no

@@ -82,7 +82,7 @@
 //! | `Winds`, `Wind::ConstantWind` | the resource [`Wind`](crate::wind::Wind), for all cloths |
 //! | `Wind::SinWave` | `gusts`, or a system that writes [`Wind::velocity`](crate::wind::Wind::velocity), see [air](super::air) |
 //! | `ClothCollider` on the *cloth* | [`ClothCollider`](crate::collision::ClothCollider) on *the object it hits* |
-//! | `ClothCollider::offset`, 0.25 | [`Fabric::thickness`](crate::cloth::Fabric::thickness), 0.01 m |
+//! | `ClothCollider::offset`, 0.25 | [`Fabric::thickness`](crate::cloth::Fabric::thickness), 0.01 m for cloth of 0.5 m or more |
 //! | `ClothCollider::velocity_coefficient` | none: moving colliders drag cloth along by friction |
 //!
 //! # Differences in behaviour

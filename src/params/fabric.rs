@@ -20,12 +20,12 @@ pub const FABRIC: &[Param<Fabric>] = &[
         name: "thickness",
         field: "Fabric::thickness",
         unit: "m",
-        help: "Distance between the cloth and colliders. If a round collider shows through, raise it or use a \
+        help: "Distance between the cloth and colliders; by size, a fiftieth of the cloth, at most 1 cm. If a round collider shows through, raise it or use a \
                finer mesh.",
         range: 0.0..=1.0,
         logarithmic: true,
         integer: false,
-        access: Access::Number(|f| f.thickness, |f, v| f.thickness = v),
+        access: Access::Optional("by size", |f| f.thickness, |f, v| f.thickness = v),
     },
     Param {
         name: "warp",

@@ -175,6 +175,7 @@ fn wake_islands<F: QueryFilter>(
 /// After a step of this length, s: records whether a cloth has stayed in place.
 pub(crate) fn update_timer(
     cloth: &Cloth,
+    shape: &ClothShape,
     particles: &ClothParticles,
     sleep_timer: &mut SleepTimer,
     step: f32,
@@ -183,7 +184,7 @@ pub(crate) fn update_timer(
         *time += step;
         return;
     }
-    let distance = cloth.sleep_speed * TIME_TO_SLEEP;
+    let distance = shape.sleep_speed(cloth) * TIME_TO_SLEEP;
     if distance > 0.0 {
         sleep_timer.state.record(particles, distance, step);
     } else {
@@ -287,7 +288,8 @@ fn sleep_bounds(cloth: &SleepQueryItem) -> [Vec3; 2] {
     let particles = &cloth.particles;
     let (low, high) = particles.position.bounds().unwrap_or_default();
     let ramped = cloth.body.ramped;
-    let thickness = ramped.map_or(cloth.cloth.fabric.thickness, |ramped| ramped.thickness);
+    let unramped = cloth.shape.thickness(&cloth.cloth.fabric);
+    let thickness = ramped.map_or(unramped, |ramped| ramped.thickness);
     // Far from the world origin the corners have rounding errors.
     let rounding = 4.0 * f32::EPSILON * particles.origin.abs().max_element();
     let margin = MARGIN + thickness + cloth.shape.radius() + rounding;

@@ -276,7 +276,7 @@ impl ClothSnapshot {
     fn write_state(&self, mut target: SnapshotQueryItem) {
         let (body, frame) = (&mut target.body, &mut target.frame);
         let (pins, progress) = (&mut target.pins, &mut target.progress);
-        target.shape.to_world = self.frame;
+        target.shape.set_frame(self.frame);
         target.particles.0.clone_from(&self.particles);
         body.ramped = self.ramped;
         body.areal_density = self.areal_density;

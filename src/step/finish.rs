@@ -38,7 +38,13 @@ pub(crate) fn finish_one(workers: &mut Workers, mut cloth: StepQueryItem, all: &
         cloth.report_invalid_state();
     }
     let sleep_timer = cloth.sleep_timer.bypass_change_detection();
-    sleep::update_timer(cloth.cloth, &cloth.particles, sleep_timer, step);
+    sleep::update_timer(
+        cloth.cloth,
+        cloth.shape,
+        &cloth.particles,
+        sleep_timer,
+        step,
+    );
 }
 
 pub(crate) fn finish(

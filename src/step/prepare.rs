@@ -206,7 +206,9 @@ impl StepInputs<'_, '_, '_> {
         // Additional substeps take effect at once, without ramp.
         let base_time = cloth.rate.without_extra_substeps(time);
         let iterations = cloth.rate.iterations(cloth.cloth.iterations);
-        cloth.body.ramp(cloth.cloth, &base_time, iterations);
+        cloth
+            .body
+            .ramp(cloth.cloth, cloth.shape, &base_time, iterations);
         self.apply_changes(&mut cloth, time);
         self.prepare_constraints(&mut cloth, time);
         self.follow_frame(&mut cloth, time);

@@ -91,7 +91,7 @@ impl<'w> StepQueryItem<'w, '_> {
     /// Returns the ramped settings of this step.
     pub(crate) fn ramped(&self, time: &SubstepTime) -> RampedSettings {
         let iterations = self.rate.iterations(self.cloth.iterations);
-        self.body.ramped(self.cloth, time, iterations)
+        self.body.ramped(self.cloth, self.shape, time, iterations)
     }
 
     /// Returns the settings of contacts of the cloth with itself and with other cloth; `None` if there are none.

@@ -55,7 +55,8 @@ use std::{fmt, sync::Arc};
 #[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothTearing {
     /// Limit beyond which an edge breaks: strain, or load in N per metre of cloth across it. Above 0; other values
-    /// count as infinite. Defaults to a load of 400 N/m.
+    /// count as infinite. Defaults to a load of 400 N/m, which a person's pull or a storm brings about in cloth of some
+    /// metres; if the weight of the cloth or the wind exceed it from the start, a warning says so.
     pub limit: TearLimit,
     /// Fraction of the limit that each part of the cloth withstands. Defaults to the same everywhere.
     #[cfg_attr(feature = "serialize", serde(serialize_with = "without_code"))]

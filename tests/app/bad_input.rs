@@ -174,7 +174,7 @@ fn settings_out_of_range_are_clamped_with_a_warning() {
             cloth.sleep_speed = bad;
             cloth.fabric = Fabric {
                 areal_density: bad,
-                thickness: bad,
+                thickness: Some(bad),
                 warp_stiffness: Some(bad),
                 weft_stiffness: Some(bad),
                 strain_limit: Some(bad),

@@ -15,7 +15,7 @@ fn falling_cloth_comes_to_rest_on_colliders() {
         app.world_mut().spawn(collider);
         let cloth = spawn(&mut app, Transform::from_xyz(0.0, 0.8, 0.0));
         run(&mut app, 200);
-        let thickness = Fabric::default().thickness;
+        let thickness = Fabric::default().surface().thickness;
         let y = centre(&app, cloth).y;
         assert!((y - height - thickness).abs() < 1e-3, "{collider:?}: {y}");
     }

@@ -46,6 +46,7 @@ mod proxies;
 mod render_frame;
 mod rope;
 mod rope_motion;
+mod scale;
 mod self_collision;
 mod settling;
 mod skinned_bodies;

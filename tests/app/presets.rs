@@ -133,7 +133,7 @@ fn a_changed_file_changes_its_cloths_without_a_jerk() {
     until(|| {
         app.update();
         record_displacement(&app);
-        let is_thick = |&c: &Entity| cloth(&app, c).fabric.thickness == 0.5;
+        let is_thick = |&c: &Entity| cloth(&app, c).fabric.thickness == Some(0.5);
         cloths.iter().all(is_thick).then_some(())
     });
     // Fields that the file omits now have their defaults.

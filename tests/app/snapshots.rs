@@ -138,7 +138,7 @@ fn ramped_settings_repeat() {
     run(&mut app, 50);
     let mut settings = app.world_mut().get_mut::<Cloth>(cloth).unwrap();
     settings.iterations = 10;
-    settings.fabric.thickness = 0.2;
+    settings.fabric.thickness = Some(0.2);
     settings.fabric.areal_density = 0.01;
     settings.fabric.bending_stiffness = 1e-3;
     run(&mut app, 3);

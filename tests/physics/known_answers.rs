@@ -73,6 +73,7 @@ experiments! {
     fast_hands: "fast hands",
     rates_of_hanging_cloth: "rates: hanging cloth",
     rates_of_a_drape: "rates: drape",
+    scale: "scale",
     symmetry: "symmetry",
     energy: "energy",
 }

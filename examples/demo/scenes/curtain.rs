@@ -156,7 +156,7 @@ fn spawn(set: &mut Set) {
             tether_scale: None,
             stretch_solver: StretchSolver::GaussSeidel,
             fabric: Fabric {
-                thickness: 0.0,
+                thickness: Some(0.0),
                 ..default()
             },
             ..default()

@@ -66,7 +66,7 @@ fn spawn(set: &mut Set) {
                 stretch_solver: StretchSolver::GaussSeidel,
                 fabric: Fabric {
                     // The sphere bulges between particles 15 cm apart; the thickness hides this.
-                    thickness: 0.04,
+                    thickness: Some(0.04),
                     ..default()
                 },
                 ..default()

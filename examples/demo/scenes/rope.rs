@@ -27,7 +27,7 @@ fn hemp() -> Cloth {
         tether_scale: None,
         fabric: Fabric {
             areal_density: 3.0,
-            thickness: 0.002,
+            thickness: Some(0.002),
             static_friction: 0.8,
             kinetic_friction: 0.6,
             ..default()

@@ -130,7 +130,7 @@ fn quad(set: &mut Set, bracing: Bracing, x: f32) {
                 fabric: Fabric {
                     // Rigid sticks without air drag, and balls of the visible size.
                     shear_stiffness: None,
-                    thickness: BALL,
+                    thickness: Some(BALL),
                     drag: 0.0,
                     lift: 0.0,
                     ..default()

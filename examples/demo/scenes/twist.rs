@@ -83,7 +83,7 @@ fn spawn(set: &mut Set) {
         Cloth {
             self_collision: SelfCollision::On,
             fabric: Fabric {
-                thickness: 0.012,
+                thickness: Some(0.012),
                 ..default()
             },
             ..default()

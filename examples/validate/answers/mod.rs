@@ -17,6 +17,7 @@ pub(crate) mod motion;
 pub(crate) mod rates;
 pub(crate) mod rest;
 mod row;
+pub(crate) mod scale;
 pub(crate) mod storm;
 pub(crate) mod symmetry;
 
@@ -171,6 +172,11 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         name: "rates: drape",
         source: "motion does not depend on the rate of the steps",
         run: rates::drape,
+    },
+    Experiment {
+        name: "scale",
+        source: "lengths grow with the size, times with its root (Froude 1861)",
+        run: scale::similar_sheets,
     },
     Experiment {
         name: "symmetry",

@@ -44,7 +44,7 @@ fn pinned_sheet(rate: u32, pins: impl Iterator<Item = u32>) -> Sample {
 }
 
 /// Returns the mean position of all particles, m.
-fn centre(sample: &Sample) -> Vec3 {
+pub(super) fn centre(sample: &Sample) -> Vec3 {
     sample.particles.position.iter().sum::<Vec3>() / sample.particles.len() as f32
 }
 

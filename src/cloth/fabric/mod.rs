@@ -28,8 +28,9 @@ use serde::Serialize;
 pub struct Fabric {
     /// Mass per area, kg/m². 0.001 to 20, default 0.2.
     pub areal_density: f32,
-    /// Distance between the cloth and colliders, m. 0 to 1, default 0.01.
-    pub thickness: f32,
+    /// Distance between the cloth and colliders, m. 0 to 1; default `None`, 1 cm, or a fiftieth of the size of cloth that is
+    /// smaller than 50 cm, measured along the diagonal of the box around it.
+    pub thickness: Option<f32>,
     /// Membrane stiffness along the warp, N/m. 1 to 1 000 000; default `None`, inextensible.
     pub warp_stiffness: Option<f32>,
     /// Membrane stiffness along the weft, N/m. 1 to 1 000 000; default `None`, inextensible.
@@ -70,10 +71,13 @@ pub struct Fabric {
 }
 
 impl Fabric {
+    /// Thickness of large cloth without one of its own, m.
+    pub(crate) const MAX_DEFAULT_THICKNESS: f32 = 0.01;
+
     /// Default fabric.
     const PLAIN: Self = Self {
         areal_density: 0.2,
-        thickness: 0.01,
+        thickness: None,
         warp_stiffness: None,
         weft_stiffness: None,
         strain_limit: Some(0.1),
@@ -128,10 +132,10 @@ impl Fabric {
         limit.unwrap_or(f32::INFINITY)
     }
 
-    /// Returns thickness and friction for the solver.
+    /// Returns thickness and friction for the solver; without a thickness, that of large cloth.
     pub fn surface(&self) -> Surface {
         Surface {
-            thickness: self.thickness,
+            thickness: self.thickness.unwrap_or(Self::MAX_DEFAULT_THICKNESS),
             friction: Friction {
                 static_coefficient: self.static_friction,
                 kinetic_coefficient: self.kinetic_friction,

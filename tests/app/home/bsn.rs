@@ -97,10 +97,10 @@ fn fabrics_and_scenes_can_be_patched() {
     let mut app = app();
     let cloth = spawn(
         &mut app,
-        bsn! { curtain() Cloth { fabric: Fabric { thickness: 0.02 } } },
+        bsn! { curtain() Cloth { fabric: Fabric { thickness: {Some(0.02)} } } },
     );
     let fabric = Fabric {
-        thickness: 0.02,
+        thickness: Some(0.02),
         ..Fabric::denim()
     };
     let wanted = Cloth {
