@@ -91,6 +91,7 @@ pub mod wind;
 
 mod build;
 mod commands;
+mod label;
 mod plugin;
 mod render;
 mod step;

@@ -37,7 +37,8 @@ const MANY_PARTICLES: usize = 200_000;
 
 /// Inputs of building a cloth, as they were when it began.
 pub(super) struct BuildInputs {
-    pub(super) entity: Entity,
+    /// Name and id of the entity, for messages.
+    pub(super) label: String,
     pub(super) cloth: Cloth,
     pub(super) pins: Pins,
     pub(super) part: Option<ClothPart>,
@@ -135,10 +136,10 @@ impl BuildInputs {
     fn finish(&self, cloth: &Cloth, skin: Option<&SkinWeights>, components: &mut BuiltComponents) {
         self.bind_paint(skin, components);
         let areal_density = cloth.fabric.areal_density;
-        if !components.finish(self.entity, &self.pins, skin, areal_density) {
+        if !components.finish(&self.label, &self.pins, skin, areal_density) {
             warn!(
                 "cloth {}: all {} particles are pinned, so nothing can move",
-                self.entity,
+                self.label,
                 components.particles.len()
             );
         }
@@ -165,16 +166,16 @@ impl BuildInputs {
     }
 
     fn warn_of_size(&self, source: &TriangleMesh, count: usize) {
-        let entity = self.entity;
+        let label = &self.label;
         if source.out_of_range > 0 {
             warn!(
-                "cloth {entity}: ignored {} triangles with vertex indices out of range; repair the mesh",
+                "cloth {label}: ignored {} triangles with vertex indices out of range; repair the mesh",
                 source.out_of_range
             );
         }
         if count > MANY_PARTICLES {
             warn!(
-                "cloth {entity}: {count} particles; each step will take long; use a coarser mesh, and \
+                "cloth {label}: {count} particles; each step will take long; use a coarser mesh, and \
                  a ClothProxy for a fine one"
             );
         }
@@ -225,14 +226,14 @@ impl BuildInputs {
 
     /// Resolves the painted masses, stiffnesses and max distances to particles.
     fn bind_paint(&self, skin: Option<&SkinWeights>, components: &mut BuiltComponents) {
-        let (entity, count) = (self.entity, components.particles.len());
+        let (label, count) = (&self.label, components.particles.len());
         let painted = PaintedShape::new(&components.shape, &components.paint, skin);
         let multipliers = &mut components.multipliers;
-        bind_masses(entity, self.paint.as_ref(), painted, multipliers);
-        bind_stiffness(entity, self.paint.as_ref(), painted, multipliers);
+        bind_masses(label, self.paint.as_ref(), painted, multipliers);
+        bind_stiffness(label, self.paint.as_ref(), painted, multipliers);
         multipliers.apply_stiffness(&mut components.constraints);
         let frame = &mut components.frame;
-        bind_motion_constraints(entity, self.max_distance.as_ref(), painted, frame, count);
+        bind_motion_constraints(label, self.max_distance.as_ref(), painted, frame, count);
     }
 
     /// Returns whether the cloth reads from a colour channel: vertex colours are then paint and are not rendered.

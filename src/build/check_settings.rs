@@ -6,6 +6,7 @@ use crate::{
         Cloth,
         settings::{ClothGravity, ClothSubsteps},
     },
+    label::EntityLabel,
     params::{self, Param},
     pressure::ClothPressure,
     wind::{
@@ -14,6 +15,7 @@ use crate::{
     },
 };
 use bevy::{ecs::component::Mutable, prelude::*};
+use std::fmt::Display;
 
 pub(crate) fn check_settings(
     mut gravity: ResMut<ClothGravity>,
@@ -21,19 +23,19 @@ pub(crate) fn check_settings(
     mut turbulence: ResMut<WindTurbulence>,
     mut occlusion: ResMut<WindOcclusion>,
     mut substeps: ResMut<ClothSubsteps>,
-    mut cloths: Query<(Entity, &mut Cloth), Changed<Cloth>>,
-    mut zones: Query<(Entity, &mut WindZone), Changed<WindZone>>,
-    mut pressures: Query<(Entity, &mut ClothPressure), Changed<ClothPressure>>,
-    mut motions: Query<(Entity, &mut ClothInertia), Changed<ClothInertia>>,
+    mut cloths: Query<(EntityLabel, &mut Cloth), Changed<Cloth>>,
+    mut zones: Query<(EntityLabel, &mut WindZone), Changed<WindZone>>,
+    mut pressures: Query<(EntityLabel, &mut ClothPressure), Changed<ClothPressure>>,
+    mut motions: Query<(EntityLabel, &mut ClothInertia), Changed<ClothInertia>>,
 ) {
     check(params::GRAVITY, &mut gravity);
     check(params::WIND, &mut wind);
     check(params::TURBULENCE, &mut turbulence);
     check(params::WIND_OCCLUSION, &mut occlusion);
     check(params::SUBSTEPS, &mut substeps);
-    for (entity, mut cloth) in &mut cloths {
+    for (label, mut cloth) in &mut cloths {
         // The correction is not a change to which other systems should react.
-        check_cloth(entity, cloth.bypass_change_detection());
+        check_cloth(&label, cloth.bypass_change_detection());
     }
     check_changed(params::WIND_ZONE, "wind zone", &mut zones);
     check_changed(params::INERTIA, "cloth", &mut motions);
@@ -41,23 +43,23 @@ pub(crate) fn check_settings(
 }
 
 /// Clamps the settings of one cloth to their ranges.
-pub(crate) fn check_cloth(entity: Entity, cloth: &mut Cloth) {
+pub(crate) fn check_cloth(label: &dyn Display, cloth: &mut Cloth) {
     let messages = params::sanitize(params::CLOTH, cloth)
         .into_iter()
         .chain(params::sanitize(params::FABRIC, &mut cloth.fabric));
     for message in messages {
-        warn!("cloth {entity}: {message}");
+        warn!("cloth {label}: {message}");
     }
 }
 
 fn check_changed<T: Component<Mutability = Mutable> + Default>(
     params: &[Param<T>],
     owner: &str,
-    values: &mut Query<(Entity, &mut T), Changed<T>>,
+    values: &mut Query<(EntityLabel, &mut T), Changed<T>>,
 ) {
-    for (entity, mut value) in values {
+    for (label, mut value) in values {
         for message in params::sanitize(params, value.bypass_change_detection()) {
-            warn!("{owner} {entity}: {message}");
+            warn!("{owner} {label}: {message}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     cloth::{Cloth, ClothReady, settings::ClothGravity, shape::ClothShape},
+    label::EntityLabel,
     tearing::{ClothTearing, TearLimit},
     wind::settings::Wind,
 };
@@ -9,12 +10,11 @@ use bevy::prelude::*;
 
 pub(crate) fn check_tear_limit(
     event: On<ClothReady>,
-    cloths: Query<(&Cloth, &ClothShape, &ClothTearing)>,
+    cloths: Query<(EntityLabel, &Cloth, &ClothShape, &ClothTearing)>,
     gravity: Res<ClothGravity>,
     wind: Res<Wind>,
 ) {
-    let entity = event.entity;
-    let Ok((cloth, shape, tearing)) = cloths.get(entity) else {
+    let Ok((label, cloth, shape, tearing)) = cloths.get(event.entity) else {
         return;
     };
     let TearLimit::Load(limit) = tearing.limit else {
@@ -26,7 +26,7 @@ pub(crate) fn check_tear_limit(
     let load = (weight + 0.5 * wind_pressure(&wind, fabric.drag)) * shape.size;
     if load > limit {
         warn!(
-            "cloth {entity} is {} m across: its weight and the wind load it by up to {load} N/m, and it tears at \
+            "cloth {label} is {} m across: its weight and the wind load it by up to {load} N/m, and it tears at \
              {limit} N/m; raise ClothTearing::limit unless it is to tear by itself",
             shape.size
         );

@@ -36,6 +36,7 @@ use bevy::{
     camera::{primitives::Aabb, visibility::NoAutoAabb},
     prelude::*,
 };
+use std::fmt::Display;
 
 /// All components that every built cloth and rope has besides those of the user. They are inserted and removed
 /// together; each is described where it is defined.
@@ -118,7 +119,7 @@ impl BuiltComponents {
     /// particle can move.
     pub(crate) fn finish(
         &mut self,
-        entity: Entity,
+        label: &dyn Display,
         pins: &Pins,
         skin: Option<&SkinWeights>,
         areal_density: f32,
@@ -131,7 +132,7 @@ impl BuiltComponents {
             BuildFingerprint::new(&self.shape, binding, &self.constraints);
         let painted = PaintedShape::new(&self.shape, &self.paint, skin);
         let (frame, bound) = (&mut self.frame, &mut self.pins);
-        rebind_pins(entity, pins, &self.particles, painted, bound, frame);
+        rebind_pins(label, pins, &self.particles, painted, bound, frame);
         self.body.areal_density = areal_density;
         let pinned = self.pins.particles();
         (self.multipliers).set_masses(&mut self.particles, &self.shape, pinned, areal_density);

@@ -19,6 +19,7 @@ use crate::{
         settings::ClothBuildMode,
         source::{ClothBuildFailed, ClothSource},
     },
+    label::EntityLabel,
     pins::Pins,
     rope::Rope,
     tearing::ClothTearing,
@@ -45,7 +46,7 @@ type Unbuilt = (
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct UnbuiltCloth {
-    entity: Entity,
+    label: EntityLabel,
     cloth: &'static Cloth,
     pins: &'static Pins,
     mesh: &'static Mesh3d,
@@ -90,13 +91,13 @@ impl Finished {
 pub(crate) fn build(
     mut commands: Commands,
     mut unbuilt: Query<UnbuiltCloth, Unbuilt>,
-    without_mesh: Query<Entity, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
+    without_mesh: Query<EntityLabel, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
     mode: Res<ClothBuildMode>,
 ) {
-    for entity in &without_mesh {
-        info!("cloth {entity}: has no Mesh3d yet; it will be built when it gets one");
+    for label in &without_mesh {
+        info!("cloth {label}: has no Mesh3d yet; it will be built when it gets one");
     }
     let (mut begun, mut inserted) = (0, 0);
     for mut cloth in &mut unbuilt {
@@ -120,7 +121,7 @@ pub(crate) fn build(
                         is_outdated: false,
                         task: pool.spawn(async move { Finished::new(inputs) }),
                     };
-                    commands.entity(cloth.entity).try_insert(task);
+                    commands.entity(cloth.label.entity).try_insert(task);
                     continue;
                 }
                 Finished::new(inputs)
@@ -145,7 +146,7 @@ impl UnbuiltClothItem<'_, '_> {
             return None;
         };
         Some(BuildInputs {
-            entity: self.entity,
+            label: self.label.to_string(),
             cloth: self.cloth.clone(),
             pins: self.pins.clone(),
             part: self.part.cloned(),
@@ -186,7 +187,7 @@ impl UnbuiltClothItem<'_, '_> {
         skeletons: &mut Skeletons,
         commands: &mut Commands,
     ) {
-        let entity = self.entity;
+        let entity = self.label.entity;
         commands.entity(entity).try_remove::<BuildTask>();
         let AssetState::Loaded(skeleton) = self.original_skeleton(skeletons) else {
             return;
@@ -238,16 +239,16 @@ impl UnbuiltClothItem<'_, '_> {
         built: Result<BuiltCloth, String>,
         entity_commands: &mut EntityCommands,
     ) -> Option<BuiltCloth> {
-        let entity = self.entity;
+        let label = self.label;
         let is_outdated = self.task.as_ref().is_some_and(|task| task.is_outdated);
         match built {
             Err(_) if is_outdated => return None,
             Err(reason) if self.needs_rebuild => error!(
-                "cloth {entity}: its mesh has changed and cannot become cloth, so it goes on with the previous one: \
+                "cloth {label}: its mesh has changed and cannot become cloth, so it goes on with the previous one: \
                  {reason}"
             ),
             Err(reason) => {
-                error!("cloth {entity} is not built: {reason}");
+                error!("cloth {label} is not built: {reason}");
                 entity_commands.try_insert(ClothBuildFailed { reason });
             }
             Ok(built) => {

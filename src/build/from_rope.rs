@@ -14,6 +14,7 @@ use crate::{
         source::{ClothBuildFailed, ClothSource},
         transforms::check_usable,
     },
+    label::EntityLabel,
     mesh::Tube,
     params,
     pins::{Pins, bind::NO_PINS},
@@ -31,7 +32,7 @@ const MAX_EXTENT: f32 = 1e9;
 /// Components from which a rope is built.
 #[derive(QueryData)]
 pub(crate) struct RopeQuery {
-    entity: Entity,
+    label: EntityLabel,
     cloth: &'static Cloth,
     pins: Option<&'static Pins>,
     rope: Ref<'static, Rope>,
@@ -54,7 +55,7 @@ pub(crate) fn build_ropes(
     mut meshes: ResMut<Assets<Mesh>>,
 ) {
     for rope in ropes.iter().filter(RopeQueryItem::is_due) {
-        let entity = rope.entity;
+        let (label, entity) = (rope.label, rope.label.entity);
         let mut wanted = Rope::clone(&rope.rope);
         let messages = sanitize(&mut wanted);
         let down = gravity.0 * rope.cloth.gravity_scale;
@@ -63,7 +64,7 @@ pub(crate) fn build_ropes(
             Err(reason) => {
                 // A moving entity must not log the same error in every frame.
                 if rope.failed.is_none_or(|failed| failed.reason != reason) {
-                    error!("rope {entity} is not built: {reason}");
+                    error!("rope {label} is not built: {reason}");
                     remove_built_components(entity, &sources, &mut commands);
                     commands
                         .entity(entity)
@@ -73,7 +74,7 @@ pub(crate) fn build_ropes(
             }
         };
         for message in messages {
-            warn!("rope {entity}: {message}");
+            warn!("rope {label}: {message}");
         }
         let built = rope.build(&wanted, layout, &mut meshes, &transforms);
         commands
@@ -133,16 +134,16 @@ impl RopeQueryItem<'_, '_> {
             ClothMesh::new(Binding::Tube(tube)),
             source,
         );
-        let (entity, pins) = (self.entity, self.pins.unwrap_or(&NO_PINS));
+        let (label, pins) = (self.label, self.pins.unwrap_or(&NO_PINS));
         let mut fabric = self.cloth.fabric;
         params::sanitize(params::FABRIC, &mut fabric);
         let density = fabric.areal_density;
-        let can_move = built.finish(entity, pins, None, density);
-        built.record_poses(entity, self.inertia, None, |other| {
+        let can_move = built.finish(&label, pins, None, density);
+        built.record_poses(label.entity, self.inertia, None, |other| {
             transforms.get(other).ok().copied()
         });
         if !can_move {
-            warn!("rope {entity}: all {count} particles are pinned, so nothing can move");
+            warn!("rope {label}: all {count} particles are pinned, so nothing can move");
         }
         (built, body, Mesh3d(own))
     }

@@ -24,6 +24,7 @@ use crate::{
     },
     collision::contacts::ClothContacts,
     grab::{ClothGrabs, release_all},
+    label::{EntityLabel, EntityLabelItem},
     pins::{BoundPins, Pins, bind::NO_PINS},
     render::own_mesh::ClothMesh,
     rope::RopeBody,
@@ -39,6 +40,7 @@ use std::sync::Arc;
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct ResetQuery {
+    label: EntityLabel,
     cloth: &'static Cloth,
     pins: Option<&'static Pins>,
     paint: Option<&'static ClothPaint>,
@@ -98,8 +100,9 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     let Ok(mut cloth) = cloths.get_mut(entity) else {
         return;
     };
+    let label = cloth.label;
     let (shape, skin) = (&mut *cloth.shape, cloth.skin.as_deref_mut());
-    let Some((origin, to_world)) = rest_frame(entity, skin, shape, &transforms) else {
+    let Some((origin, to_world)) = rest_frame(label, skin, shape, &transforms) else {
         return;
     };
     release_all(entity, &mut cloth.grabs, &mut commands);
@@ -114,7 +117,7 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     }
     constraints.set_rest_lengths(&rest);
     let painted = PaintedShape::new(shape, cloth.mesh_paint, skin);
-    bind_stiffness(entity, cloth.paint, painted, &mut cloth.multipliers);
+    bind_stiffness(&label, cloth.paint, painted, &mut cloth.multipliers);
     cloth.multipliers.apply_stiffness(constraints);
     constraints.measure_aspects(&rest, &shape.topology.triangles);
     if let Some(rope) = cloth.rope {
@@ -129,14 +132,14 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
         ..default()
     };
     frame.frame_motion = None;
-    bind_motion_constraints(entity, cloth.max_distance, painted, frame, rest.len());
+    bind_motion_constraints(&label, cloth.max_distance, painted, frame, rest.len());
     bound.pins.clear();
     // A step in progress must not use state from before the reset.
     bound.targets.clear();
     cloth.contacts.contacts.had_contact = false;
     constraints.forget_angular_momentum();
     let pins = cloth.pins.unwrap_or(&NO_PINS);
-    rebind_pins(entity, pins, particles, painted, bound, frame);
+    rebind_pins(&label, pins, particles, painted, bound, frame);
     let (inertia, body) = (cloth.inertia, &mut *cloth.body);
     body.stale_distances = StaleDistances::All;
     record_anchor_poses(entity, inertia, bound, skin, frame, origin, |other| {
@@ -175,16 +178,16 @@ impl ResetQueryItem<'_, '_> {
 /// Returns the current origin of a cloth, and the rotation and scale from mesh space to world axes; `None` after
 /// logging an error if its transform or its skeleton cannot be used.
 fn rest_frame(
-    entity: Entity,
+    label: EntityLabelItem,
     skin: Option<&mut SkinWeights>,
     shape: &ClothShape,
     transforms: &TransformHelper,
 ) -> Option<(Vec3, Mat3)> {
     let at = |other| transforms.compute_global_transform(other).ok();
-    let transform = at(entity)?;
+    let transform = at(label.entity)?;
     if !is_usable(&transform) {
         error!(
-            "cloth {entity}: cannot be reset at {transform:?}; set a finite transform with a scale \
+            "cloth {label}: cannot be reset at {transform:?}; set a finite transform with a scale \
              other than 0"
         );
         return None;
@@ -195,7 +198,7 @@ fn rest_frame(
     let pose = skin.first_pose(&shape.topology.positions, at);
     if pose.is_none() {
         error!(
-            "cloth {entity}: cannot be reset: its skeleton has a scale of 0 or joints that no longer \
+            "cloth {label}: cannot be reset: its skeleton has a scale of 0 or joints that no longer \
              exist; set a Mesh3d and SkinnedMesh that belong together"
         );
     }

@@ -10,6 +10,7 @@ use crate::{
     mesh::paint::{JointWeights, Paint, PerVertex, warn_of_missing_channels},
 };
 use bevy::prelude::*;
+use std::fmt::Display;
 
 /// Painted vertex channels of the mesh of a cloth. Written when the cloth is built; read wherever pins, max distances
 /// and multipliers are resolved to particles.
@@ -61,30 +62,30 @@ pub(crate) fn masses_are_bound(
 
 /// Resolves the painted mass multipliers.
 pub(crate) fn bind_masses(
-    entity: Entity,
+    label: &dyn Display,
     paint: Option<&ClothPaint>,
     painted: PaintedShape,
     multipliers: &mut ParticleMultipliers,
 ) {
     let wanted = &paint.unwrap_or(&NO_PAINT).mass;
-    multipliers.mass = read_multipliers(entity, wanted, "mass", painted);
+    multipliers.mass = read_multipliers(label, wanted, "mass", painted);
     multipliers.bound_mass = wanted.clone();
 }
 
 /// Resolves the painted stiffness multipliers; bend constraints take them when the cloth is built or reset.
 pub(crate) fn bind_stiffness(
-    entity: Entity,
+    label: &dyn Display,
     paint: Option<&ClothPaint>,
     painted: PaintedShape,
     multipliers: &mut ParticleMultipliers,
 ) {
     let wanted = &paint.unwrap_or(&NO_PAINT).bending_stiffness;
-    multipliers.stiffness = read_multipliers(entity, wanted, "bending stiffness", painted);
+    multipliers.stiffness = read_multipliers(label, wanted, "bending stiffness", painted);
 }
 
 /// Returns a multiplier for each particle of the whole cloth; empty if all are 1.
 fn read_multipliers(
-    entity: Entity,
+    label: &dyn Display,
     wanted: &PerVertex,
     what: &str,
     painted: PaintedShape,
@@ -107,7 +108,7 @@ fn read_multipliers(
         }
         Err(channel) => {
             let what = format!("multiply the {what}");
-            warn_of_missing_channels(entity, channels, joints, &[channel], &what);
+            warn_of_missing_channels(label, channels, joints, &[channel], &what);
             Vec::new()
         }
     }

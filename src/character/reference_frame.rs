@@ -15,6 +15,7 @@ use crate::{
         shape::ClothShape,
         transforms::{Anchors, ReferenceEntity, pose_of, relative},
     },
+    label::EntityLabelItem,
     mesh::{paint::PerVertex, smooth_normals},
     pins::{
         BoundPin, BoundPins, PinAnchor, Pins,
@@ -25,10 +26,11 @@ use bevy::{
     math::{Affine3A, Vec3A},
     prelude::*,
 };
+use std::fmt::Display;
 
 /// Resolves [`ClothMaxDistance`] to particles.
 pub(crate) fn bind_motion_constraints(
-    entity: Entity,
+    label: &dyn Display,
     wanted: Option<&ClothMaxDistance>,
     painted: PaintedShape,
     frame: &mut ReferenceFrame,
@@ -41,7 +43,7 @@ pub(crate) fn bind_motion_constraints(
         frame.history.animation_targets = SoaVec3::default();
         return;
     };
-    let Some(max_distances) = resolve(entity, "distance", distance, painted, particles) else {
+    let Some(max_distances) = resolve(label, "distance", distance, painted, particles) else {
         return;
     };
     // A NaN leaves the particle free.
@@ -56,7 +58,7 @@ pub(crate) fn bind_motion_constraints(
     frame.motion_constraints.max_distances = max_distances.collect();
     frame.motion_constraints.backstop =
         backstop.as_ref().and_then(|Backstop { distance, radius }| {
-            let distance = resolve(entity, "backstop", distance, painted, particles)?;
+            let distance = resolve(label, "backstop", distance, painted, particles)?;
             let distance = distance.into_iter();
             let distance = distance.map(|d| if d.is_nan() { f32::INFINITY } else { d });
             Some(solver::BackstopSpheres {
@@ -81,7 +83,7 @@ pub(crate) fn bind_motion_constraints(
 
 /// Returns a value for each particle, including those added by tears and cuts; infinity where there is none.
 fn resolve(
-    entity: Entity,
+    label: &dyn Display,
     what: &str,
     values: &PerVertex,
     painted: PaintedShape,
@@ -93,7 +95,7 @@ fn resolve(
         Err(channel) => {
             let inventory = channels.inventory(joints);
             error!(
-                "cloth {entity}: its ClothMaxDistance is ignored: the {what} is painted in \
+                "cloth {label}: its ClothMaxDistance is ignored: the {what} is painted in \
                  {channel:?}, which its mesh does not have; it has {inventory}"
             );
             return None;
@@ -119,7 +121,7 @@ fn rest_normals(shape: &ClothShape) -> Vec<Vec3> {
 
 /// Resolves the pins of a cloth to particles, those of its animation included.
 pub(crate) fn rebind_pins(
-    entity: Entity,
+    label: &dyn Display,
     pins: &Pins,
     particles: &ClothParticles,
     painted: PaintedShape,
@@ -133,7 +135,7 @@ pub(crate) fn rebind_pins(
         joints: painted.joints(),
         implicit: &implicit,
     };
-    bind_pins(entity, pins, particles, &cloth, bound);
+    bind_pins(label, pins, particles, &cloth, bound);
     frame.find_dominant_joint(bound, painted.skin);
     frame.tracked = None;
 }
@@ -157,7 +159,7 @@ impl ReferenceFrame {
 
 /// Poses the skeleton for this step.
 pub(crate) fn update_skin(
-    entity: Entity,
+    label: &dyn Display,
     skin: &mut SkinWeights,
     frame: &ReferenceFrame,
     origin: Vec3,
@@ -167,7 +169,7 @@ pub(crate) fn update_skin(
     let missing = skin.update_pose(origin, moved, |joint| anchors.at(joint));
     if missing > 0 {
         warn!(
-            "cloth {entity}: {missing} joints of its skeleton no longer exist; particles on them \
+            "cloth {label}: {missing} joints of its skeleton no longer exist; particles on them \
              keep their last targets"
         );
     }
@@ -175,7 +177,7 @@ pub(crate) fn update_skin(
 
 /// Computes the animation targets of the particles, once the skeleton is posed.
 pub(crate) fn update_motion_constraints(
-    entity: Entity,
+    label: EntityLabelItem,
     wanted: Option<&ClothMaxDistance>,
     painted: PaintedShape,
     frame: &mut ReferenceFrame,
@@ -190,7 +192,7 @@ pub(crate) fn update_motion_constraints(
     }
     // A tear or a cut has added particles.
     if frame.motion_constraints.max_distances.len() != particles.len() {
-        bind_motion_constraints(entity, wanted, painted, frame, particles.len());
+        bind_motion_constraints(&label, wanted, painted, frame, particles.len());
         if frame.motion_constraints.is_empty() {
             return;
         }
@@ -207,7 +209,7 @@ pub(crate) fn update_motion_constraints(
     let own = match skin {
         Some(_) => None,
         None => anchors
-            .relative(entity, origin)
+            .relative(label.entity, origin)
             .filter(|own| own.is_finite()),
     };
     for (i, &rest) in shape.rest().iter().enumerate().take(count) {

@@ -7,6 +7,7 @@ use crate::{
         collider::{ClothCollider, LastPose},
         layers::ClothLayers,
     },
+    label::{EntityLabel, EntityLabelItem},
     mesh::Limb,
     solver::Friction,
 };
@@ -16,6 +17,7 @@ use bevy::{
 };
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 
 /// Shape of the colliders of a character.
 #[derive(Reflect, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,7 +119,7 @@ pub(crate) struct GeneratedFor(#[entities] Entity);
 /// Generates colliders for meshes that have been loaded, and again when an input has changed.
 pub(crate) fn generate_colliders(
     bodies: Query<(
-        Entity,
+        EntityLabel,
         &SkeletonColliders,
         &Mesh3d,
         &SkinnedMesh,
@@ -131,7 +133,8 @@ pub(crate) fn generate_colliders(
     inverse: Option<Res<Assets<SkinnedMeshInverseBindposes>>>,
     mut commands: Commands,
 ) {
-    for (entity, settings, mesh, skinned, generated, (is_cloth, source, skin)) in &bodies {
+    for (label, settings, mesh, skinned, generated, (is_cloth, source, skin)) in &bodies {
+        let entity = label.entity;
         let is_mesh = settings.shape == SkeletonShape::Mesh;
         let original = skin.and_then(|skin| skin.original(Some(skinned)));
         let (mesh, skinned) = match is_mesh {
@@ -156,11 +159,11 @@ pub(crate) fn generate_colliders(
         let mut colliders = Vec::new();
         if is_mesh {
             let surface = SkinnedSurface::read(entity, mesh_asset, skinned, inverse);
-            set_surface(entity, surface.map(Some), &mut commands);
+            set_surface(label, surface.map(Some), &mut commands);
         } else {
-            set_surface(entity, Ok(None), &mut commands);
+            set_surface(label, Ok(None), &mut commands);
             let limbs = limbs(mesh_asset, skinned, inverse, settings, &parents);
-            let limbs = report_limbs(entity, limbs);
+            let limbs = report_limbs(&label, limbs);
             colliders = spawn_colliders(entity, settings, &limbs, &names, &mut commands);
         }
         commands.entity(entity).try_insert(GeneratedColliders {
@@ -174,15 +177,15 @@ pub(crate) fn generate_colliders(
 
 /// Replaces or removes the surface of a body; logs why there is none.
 fn set_surface(
-    body: Entity,
+    label: EntityLabelItem,
     surface: Result<Option<SkinnedSurface>, String>,
     commands: &mut Commands,
 ) {
     let surface = surface.unwrap_or_else(|reason| {
-        error!("cloth colliders of {body} are not generated: {reason}");
+        error!("cloth colliders of {label} are not generated: {reason}");
         None
     });
-    let mut body = commands.entity(body);
+    let mut body = commands.entity(label.entity);
     match surface {
         Some(surface) => body.try_insert((surface, LastPose(None))),
         None => body.try_remove::<SkinnedSurface>(),
@@ -190,14 +193,17 @@ fn set_surface(
 }
 
 /// Logs why there are no limbs, if there are none.
-fn report_limbs(body: Entity, limbs: Result<Vec<(Entity, Limb)>, String>) -> Vec<(Entity, Limb)> {
+fn report_limbs(
+    label: &dyn Display,
+    limbs: Result<Vec<(Entity, Limb)>, String>,
+) -> Vec<(Entity, Limb)> {
     match &limbs {
         Ok(limbs) if limbs.is_empty() => warn!(
-            "cloth colliders of {body}: no joint moves enough of its mesh for a capsule; lower \
+            "cloth colliders of {label}: no joint moves enough of its mesh for a capsule; lower \
              min_radius or min_weight"
         ),
         Ok(_) => {}
-        Err(reason) => error!("cloth colliders of {body} are not generated: {reason}"),
+        Err(reason) => error!("cloth colliders of {label} are not generated: {reason}"),
     }
     limbs.unwrap_or_default()
 }

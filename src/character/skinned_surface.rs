@@ -10,6 +10,7 @@ use crate::{
         active_colliders::{ActiveColliders, sort_entities},
         collider::{ClothCollider, LastPose},
     },
+    label::EntityLabel,
     mesh::{TriangleMesh, WeldedVertices, weld},
     solver::{MeshCollider, Pose, SurfaceError, TriangleSurface},
 };
@@ -17,7 +18,7 @@ use bevy::{
     mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
     prelude::*,
 };
-use std::sync::Arc;
+use std::{fmt::Display, sync::Arc};
 
 /// Triangles of a skinned mesh as a collider. Written when the collider is generated, and in each step.
 #[derive(Component, Debug)]
@@ -98,7 +99,7 @@ impl SkinnedSurface {
     /// appears there. Returns the surface, and the poses of its frame at both ends of the step; logs why there is none.
     fn pose(
         &mut self,
-        body: Entity,
+        label: &dyn Display,
         step: Option<f32>,
         at: impl Fn(Entity) -> Option<GlobalTransform>,
     ) -> Option<(Arc<TriangleSurface>, [Pose; 2])> {
@@ -110,7 +111,7 @@ impl SkinnedSurface {
         let missing = self.weights.update_pose(self.origin, -moved, at);
         if missing > 0 {
             error!(
-                "cloth colliders of {body}: {missing} joints of its skeleton no longer exist; the \
+                "cloth colliders of {label}: {missing} joints of its skeleton no longer exist; the \
                  triangles on them stay where they are; insert a SkinnedMesh with joints that exist"
             );
         }
@@ -125,7 +126,7 @@ impl SkinnedSurface {
             Err(reason) => {
                 self.surface = SurfaceState::Invalid;
                 if !was_invalid {
-                    error!("cloth colliders of {body} are ignored: {reason}");
+                    error!("cloth colliders of {label} are ignored: {reason}");
                 }
                 None
             }
@@ -165,7 +166,7 @@ impl SkinnedSurface {
 pub(crate) fn move_skinned_surfaces(
     mut active: ResMut<ActiveColliders>,
     mut bodies: Query<(
-        Entity,
+        EntityLabel,
         &SkeletonColliders,
         &mut SkinnedSurface,
         &mut LastPose,
@@ -177,14 +178,15 @@ pub(crate) fn move_skinned_surfaces(
 ) {
     let list = &mut active.meshes.skinned;
     list.clear();
-    sort_entities(&mut order, bodies.iter().map(|(body, ..)| body));
+    sort_entities(&mut order, bodies.iter().map(|(label, ..)| label.entity));
     for &body in &*order {
-        let Ok((_, settings, mut surface, mut last, is_primitive)) = bodies.get_mut(body) else {
+        let Ok((label, settings, mut surface, mut last, is_primitive)) = bodies.get_mut(body)
+        else {
             continue;
         };
         // None after a pause, too.
         let step = last.is_some().then(|| time.delta_secs());
-        let posed = surface.pose(body, step, |joint| anchors.at(joint));
+        let posed = surface.pose(&label, step, |joint| anchors.at(joint));
         // For an entity with a primitive collider too, `find_colliders` writes it afterwards.
         if !is_primitive {
             let end = posed.as_ref().map(|(_, [_, end])| *end);

@@ -1,6 +1,6 @@
 //! Plane constraint of planar cloth.
 
-use crate::{cloth::planar::PlanarCloth, solver::Plane};
+use crate::{cloth::planar::PlanarCloth, label::EntityLabel, solver::Plane};
 use bevy::prelude::*;
 
 /// Returns the plane of a cloth; `None` if its normal or its transform is invalid.
@@ -17,11 +17,11 @@ pub(crate) fn plane_of(
 }
 
 /// Logs invalid normals, once each time they are written.
-pub(crate) fn check_planes(planes: Query<(Entity, &PlanarCloth), Changed<PlanarCloth>>) {
-    for (entity, planar) in &planes {
+pub(crate) fn check_planes(planes: Query<(EntityLabel, &PlanarCloth), Changed<PlanarCloth>>) {
+    for (label, planar) in &planes {
         if planar.normal.try_normalize().is_none() {
             error!(
-                "cloth {entity}: PlanarCloth::normal is {}, which is not a direction, so the cloth \
+                "cloth {label}: PlanarCloth::normal is {}, which is not a direction, so the cloth \
                  is not kept in a plane; set finite components that are not all 0",
                 planar.normal
             );

@@ -6,7 +6,10 @@
 //! them: a step uses the interpolated transform at its end, one frame in the past. Entities moved in the fixed
 //! schedule are used at their current transform.
 
-use crate::solver::Pose;
+use crate::{
+    label::{EntityLabel, EntityLabelItem, label_of},
+    solver::Pose,
+};
 use bevy::{
     ecs::query::QueryData,
     math::{Affine3A, Vec3A},
@@ -48,16 +51,22 @@ impl Default for FrameFraction {
     }
 }
 
-/// Looks up transforms at the end of the current step.
+/// Looks up transforms at the end of the current step, and labels for messages about them.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Anchors<'w, 's> {
     transforms: TransformHelper<'w, 's>,
     histories: Query<'w, 's, &'static TransformHistory>,
     parents: Query<'w, 's, &'static ChildOf>,
     fraction: Res<'w, FrameFraction>,
+    labels: Query<'w, 's, EntityLabel>,
 }
 
-impl Anchors<'_, '_> {
+impl<'s> Anchors<'_, 's> {
+    /// Returns the label of an entity, which may no longer exist.
+    pub(crate) fn label(&self, entity: Entity) -> EntityLabelItem<'_, 's> {
+        label_of(entity, &self.labels)
+    }
+
     /// Returns the transform of an entity, if it exists.
     pub(crate) fn at(&self, entity: Entity) -> Option<GlobalTransform> {
         let now = self.transforms.compute_global_transform(entity).ok()?;

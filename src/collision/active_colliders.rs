@@ -11,6 +11,7 @@ use crate::{
         collider::{ClothCollider, LastPose},
         layers::ClothLayers,
     },
+    label::{EntityLabel, EntityLabelItem},
 };
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 use std::collections::VecDeque;
@@ -62,13 +63,13 @@ impl ActiveColliders {
     }
 
     /// Returns whether a collider is valid; logs it once if it is not.
-    fn check(&mut self, entity: Entity, collider: &Collider) -> bool {
+    fn check(&mut self, label: EntityLabelItem, collider: &Collider) -> bool {
         let is_valid = is_valid(collider);
         if is_valid {
-            self.reported.remove(&entity);
-        } else if self.reported.insert(entity) {
+            self.reported.remove(&label.entity);
+        } else if self.reported.insert(label.entity) {
             error!(
-                "cloth collider {entity}: {:?} at {} is ignored; all lengths must be finite \
+                "cloth collider {label}: {:?} at {} is ignored; all lengths must be finite \
                  and above 0, the transform finite",
                 collider.shape, collider.end.translation
             );
@@ -178,21 +179,26 @@ impl ActiveColliders {
 /// Finds the colliders of a step. Those with an invalid length or transform are left out.
 pub(crate) fn find_colliders(
     mut active: ResMut<ActiveColliders>,
-    mut colliders: Query<(Entity, &ClothCollider, Option<&ClothLayers>, &mut LastPose)>,
+    mut colliders: Query<(
+        EntityLabel,
+        &ClothCollider,
+        Option<&ClothLayers>,
+        &mut LastPose,
+    )>,
     anchors: Anchors,
     time: Res<Time>,
 ) {
     let active = &mut *active;
     active.clear();
     let mut order = std::mem::take(&mut active.order);
-    sort_entities(&mut order, colliders.iter().map(|(entity, ..)| entity));
+    sort_entities(&mut order, colliders.iter().map(|(label, ..)| label.entity));
     for &entity in &order {
-        let Ok((_, collider, layers, mut last)) = colliders.get_mut(entity) else {
+        let Ok((label, collider, layers, mut last)) = colliders.get_mut(entity) else {
             continue;
         };
         let transform = anchors.at(entity);
         let swept = transform.map(|transform| place(collider, &transform, *last));
-        let swept = swept.filter(|swept| active.check(entity, swept));
+        let swept = swept.filter(|swept| active.check(label, swept));
         last.set_if_neq(LastPose::of(swept.map(|swept| swept.end)));
         if let Some(swept) = swept {
             active.push(entity, swept.without_teleport(time.delta_secs()), layers);

@@ -11,6 +11,7 @@ use crate::{
         layers::ClothLayers,
         mesh_collider::{ClothMeshCollider, ClothMeshShape},
     },
+    label::EntityLabel,
     mesh::{TriangleMesh, weld_triangles},
     solver::{MeshCollider, Pose, SurfaceError, TriangleSurface},
 };
@@ -68,7 +69,7 @@ pub(crate) fn mark_changed_meshes(
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct MeshColliderQuery {
-    entity: Entity,
+    label: EntityLabel,
     collider: Ref<'static, ClothMeshCollider>,
     mesh: Option<&'static Mesh3d>,
     layers: Option<&'static ClothLayers>,
@@ -92,7 +93,10 @@ pub(crate) fn find_mesh_colliders(
     } = &mut *surfaces;
     let list = &mut active.meshes.rigid;
     list.clear();
-    sort_entities(order, colliders.iter().map(|collider| collider.entity));
+    sort_entities(
+        order,
+        colliders.iter().map(|collider| collider.label.entity),
+    );
     for &entity in &*order {
         let Ok(mut collider) = colliders.get_mut(entity) else {
             continue;
@@ -123,7 +127,7 @@ fn update_surface(
     meshes: Option<&Assets<Mesh>>,
     scale: Vec3,
 ) {
-    let entity = collider.entity;
+    let (label, entity) = (collider.label, collider.label.entity);
     let mesh = match collider.collider.shape {
         ClothMeshShape::Mesh | ClothMeshShape::MeshHull => collider.mesh.map(|mesh| mesh.id()),
         _ => None,
@@ -144,7 +148,7 @@ fn update_surface(
     if let Err(reason) = &surface
         && known.and_then(|known| known.surface.as_ref().err()) != Some(reason)
     {
-        error!("cloth mesh collider {entity} is ignored: {reason}");
+        error!("cloth mesh collider {label} is ignored: {reason}");
     }
     let built = BuiltSurface {
         scale,
@@ -166,7 +170,7 @@ impl BuiltSurface {
             if !was_invalid {
                 error!(
                     "cloth mesh collider {} at {} is ignored; its transform must be finite",
-                    collider.entity, end.translation
+                    collider.label, end.translation
                 );
             }
             return None;

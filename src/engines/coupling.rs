@@ -11,6 +11,7 @@ use crate::{
         update_rate::UpdateRate,
     },
     collision::{bodies::ClothBodies, layers::ClothLayers},
+    label::EntityLabel,
     pins::BoundPins,
     time::cloth_step_due,
 };
@@ -169,6 +170,7 @@ fn collect_bodies<E, S>(
     mut cloths: Query<CoupledCloth>,
     history: Res<BodyHistory>,
     clock: Res<Time>,
+    labels: Query<EntityLabel>,
 ) where
     E: SystemParam + 'static,
     S: EngineShape,
@@ -209,7 +211,7 @@ fn collect_bodies<E, S>(
             if let (Some(entity), Some(last)) = (collider, list.last_mut())
                 && let Some(collider) = engine.collider(entity)
             {
-                let solids = shapes.solids(entity, collider.shape);
+                let solids = shapes.solids(entity, collider.shape, &labels);
                 append_parts(solids, &collider, &last.motion.pose, &mut last.parts);
             }
         }

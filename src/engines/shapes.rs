@@ -2,6 +2,7 @@
 //! reader is a macro compiled once per engine.
 
 use crate::{
+    label::{EntityLabel, label_of},
     mesh::weld_triangles,
     solver::{Pose, Shape, Solid, SurfaceError, TriangleSurface},
 };
@@ -32,11 +33,17 @@ impl<S: EngineShape> Default for ShapeCache<S> {
 impl<S: EngineShape> ShapeCache<S> {
     /// Returns the solids of a collider, converting its shape if it is new or has changed. Unsupported shapes are
     /// logged and have none.
-    pub(super) fn solids(&mut self, collider: Entity, shape: &S) -> &[PlacedSolid] {
+    pub(super) fn solids(
+        &mut self,
+        collider: Entity,
+        shape: &S,
+        labels: &Query<EntityLabel>,
+    ) -> &[PlacedSolid] {
         let read = || {
             let mut solids = Vec::new();
             if let Err(reason) = shape.read(&mut solids) {
-                error!("cloth ignores the collider {collider}: {reason}");
+                let label = label_of(collider, labels);
+                error!("cloth ignores the collider {label}: {reason}");
             }
             (shape.clone(), solids)
         };

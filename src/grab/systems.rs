@@ -2,6 +2,7 @@
 
 use super::{ClothGrabbed, ClothGrabs, ClothReleased, DragCloth, Grab, GrabCloth, ReleaseCloth};
 use crate::cloth::{particles::ClothParticles, schedule::ClothSubstepTime, shape::ClothShape};
+use crate::label::EntityLabel;
 use crate::solver::{
     constraints::grab::{GrabConstraint, GrabPoint, GrabSettings},
     math::closest_point::{ClosestOnTriangle, Feature},
@@ -14,12 +15,12 @@ use bevy::{
 
 pub(crate) fn grab(
     event: On<GrabCloth>,
-    mut cloths: Query<(&ClothParticles, &ClothShape, &mut ClothGrabs)>,
+    mut cloths: Query<(EntityLabel, &ClothParticles, &ClothShape, &mut ClothGrabs)>,
     mut commands: Commands,
 ) {
     let request = event.event();
     let (entity, by) = (request.entity, request.by);
-    let Ok((particles, shape, mut grabs)) = cloths.get_mut(entity) else {
+    let Ok((label, particles, shape, mut grabs)) = cloths.get_mut(entity) else {
         return;
     };
     let numbers = [
@@ -30,7 +31,7 @@ pub(crate) fn grab(
     ];
     if !is_within_reach(request.at) || numbers.iter().any(|n| n.is_nan() || *n < 0.0) {
         warn!(
-            "cloth {entity}: cannot be grabbed with {request:?}; give a position below \
+            "cloth {label}: cannot be grabbed with {request:?}; give a position below \
              16 777 km, and a reach, force, speed and compliance of at least 0"
         );
         return;

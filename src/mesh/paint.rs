@@ -267,7 +267,7 @@ impl Paint {
 
 /// Logs a warning for painted channels that the mesh of a cloth lacks.
 pub(crate) fn warn_of_missing_channels(
-    entity: Entity,
+    label: &dyn fmt::Display,
     paint: &Paint,
     joints: Option<&dyn JointWeights>,
     channels: &[VertexChannel],
@@ -275,7 +275,7 @@ pub(crate) fn warn_of_missing_channels(
 ) {
     if !channels.is_empty() {
         let inventory = paint.inventory(joints);
-        warn!("cloth {entity}: cannot {what}: its mesh has no {channels:?}, but {inventory}");
+        warn!("cloth {label}: cannot {what}: its mesh has no {channels:?}, but {inventory}");
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     pins::{BoundPin, BoundPins, PinAnchor, Pins, select::UnresolvedPins},
 };
 use bevy::prelude::*;
+use std::fmt::Display;
 
 /// Pins of a cloth whose `Pins` were removed.
 pub(crate) static NO_PINS: Pins = Pins { pins: Vec::new() };
@@ -67,7 +68,7 @@ pub(crate) struct PinnedCloth<'a> {
 
 /// Warns of pins of vertices that do not exist, and of those that select no particle.
 fn warn_of_unresolved(
-    entity: Entity,
+    label: &dyn Display,
     pins: &Pins,
     cloth: &PinnedCloth,
     UnresolvedPins {
@@ -79,16 +80,16 @@ fn warn_of_unresolved(
     if !empty.is_empty() {
         let count = pins.pins.len();
         warn!(
-            "{kind} {entity}: of its {count} pins, counted from 0, {empty:?} select no particle; a predicate is given the \
+            "{kind} {label}: of its {count} pins, counted from 0, {empty:?} select no particle; a predicate is given the \
              positions of the mesh, m, without the transform of the cloth"
         );
     }
     if !vertices.is_empty() {
         let count = cloth.shape.topology.vertex_to_particle.len();
         if is_rope {
-            warn!("rope {entity}: no particle {vertices:?} to pin; it has {count} particles");
+            warn!("rope {label}: no particle {vertices:?} to pin; it has {count} particles");
         } else {
-            warn!("cloth {entity}: no vertex {vertices:?} to pin; its mesh has {count} vertices");
+            warn!("cloth {label}: no vertex {vertices:?} to pin; its mesh has {count} vertices");
         }
     }
 }
@@ -96,7 +97,7 @@ fn warn_of_unresolved(
 /// Resolves the pinned particles. Those already pinned to the same anchor keep their position relative to it, new
 /// ones are pinned where they are now.
 pub(crate) fn bind_pins(
-    entity: Entity,
+    label: &dyn Display,
     pins: &Pins,
     particles: &ClothParticles,
     cloth: &PinnedCloth,
@@ -114,8 +115,8 @@ pub(crate) fn bind_pins(
     let (mut wanted, unknown) = pins.resolve(positions, vertex_to_particle, values);
     let implicit = bound.seam.iter().chain(cloth.implicit).copied();
     add_implicit_pins(&mut wanted, implicit.clone(), positions.len());
-    warn_of_missing_channels(entity, paint, joints, &unknown.channels, "pin particles");
-    warn_of_unresolved(entity, pins, cloth, &unknown);
+    warn_of_missing_channels(label, paint, joints, &unknown.channels, "pin particles");
+    warn_of_unresolved(label, pins, cloth, &unknown);
     pin_copies(&mut wanted, cloth.shape);
     let mut is_implicit = vec![false; particles.len()];
     for particle in implicit {

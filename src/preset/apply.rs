@@ -12,6 +12,7 @@ use crate::{
         Cloth,
         settings::{ClothGravity, ClothSubsteps},
     },
+    label::EntityLabel,
     wind::settings::{Wind, WindOcclusion, WindTurbulence},
 };
 use bevy::{
@@ -61,14 +62,15 @@ pub(crate) fn apply_cloth_presets(
     presets: Res<Assets<ClothPreset>>,
     server: Res<AssetServer>,
     mut cloths: Query<(
-        Entity,
+        EntityLabel,
         Ref<ClothPresetHandle>,
         &mut Cloth,
         Option<&AppliedPreset>,
         Has<AwaitsPreset>,
     )>,
 ) {
-    for (entity, handle, mut cloth, applied, awaits) in &mut cloths {
+    for (label, handle, mut cloth, applied, awaits) in &mut cloths {
+        let entity = label.entity;
         let id = handle.id();
         if let Some(preset) = presets.get(id) {
             let current = AppliedPreset(id, preset.cloth.clone());
@@ -77,7 +79,7 @@ pub(crate) fn apply_cloth_presets(
                 commands.entity(entity).try_insert(current);
             }
             if let Some(reason) = failures.new.get(&id) {
-                error!("cloth {entity} stays as it is: {reason}");
+                error!("cloth {label} stays as it is: {reason}");
             }
         }
         let state = server.get_load_state(id);
@@ -94,7 +96,7 @@ pub(crate) fn apply_cloth_presets(
             && unreported
         {
             let reason = load_error_message(&path_or_id(&handle), &error);
-            error!("cloth {entity} is built without its preset: {reason}");
+            error!("cloth {label} is built without its preset: {reason}");
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     pressure::ClothPressure,
 };
 use bevy::prelude::*;
+use std::fmt::Display;
 
 /// Maximum rate of inflation and deflation, as a fraction of the amount of air, 1/s.
 const MAX_FILL_RATE: f32 = 1.0;
@@ -22,7 +23,7 @@ pub(crate) struct EnclosedVolume {
 
 /// Updates the amount of air in a cloth, and logs an error if the cloth is not closed.
 pub(crate) fn prepare(
-    entity: Entity,
+    label: &dyn Display,
     pressure: Option<&ClothPressure>,
     particles: &ParticleArrays,
     body: &mut ClothBody,
@@ -30,7 +31,7 @@ pub(crate) fn prepare(
     volume: &mut EnclosedVolume,
     dt: f32,
 ) {
-    let rest_volume = pressure.and_then(|_| volume.measure(entity, shape));
+    let rest_volume = pressure.and_then(|_| volume.measure(label, shape));
     let Some(ramped) = &mut body.ramped else {
         return;
     };
@@ -52,7 +53,7 @@ pub(crate) fn prepare(
 
 impl EnclosedVolume {
     /// Returns the volume of a cloth at rest, if it is closed. Measured again when it is opened, restored or scaled.
-    fn measure(&mut self, entity: Entity, shape: &ClothShape) -> Option<f32> {
+    fn measure(&mut self, label: &dyn Display, shape: &ClothShape) -> Option<f32> {
         let (rest, to_world) = (shape.rest(), shape.to_world);
         let measured_for = Some((to_world, rest.len()));
         if self.measured_for != measured_for {
@@ -62,7 +63,7 @@ impl EnclosedVolume {
             let is_usable = closed && volume != 0.0 && volume.is_finite();
             if !is_usable && shape.torn.is_none() {
                 error!(
-                    "cloth {entity}: its mesh is {}, so it holds no air and ClothPressure has no effect; close \
+                    "cloth {label}: its mesh is {}, so it holds no air and ClothPressure has no effect; close \
                      it so that each edge has a triangle on both sides, all facing the same way",
                     if closed { "flat" } else { "open" }
                 );

@@ -9,6 +9,7 @@ use crate::{
         shape::ClothShape,
         source::{ChangedMeshes, ClothBuildFailed, ClothSource, has_source_changed},
     },
+    label::EntityLabel,
     mesh::{FineMesh, ProxyBinding, Topology, TriangleMesh, smooth_normals},
     proxy::ClothProxy,
     render::interpolation::RenderViewKey,
@@ -46,7 +47,7 @@ type BuiltProxyComponents = (ProxyMesh, ClothSource, ClothSkin, Aabb, NoAutoAabb
 /// Components of a proxy from which it is bound.
 #[derive(QueryData)]
 pub(crate) struct UnboundProxy {
-    entity: Entity,
+    label: EntityLabel,
     proxy: &'static ClothProxy,
     mesh: &'static Mesh3d,
     transform: &'static GlobalTransform,
@@ -70,7 +71,8 @@ pub(crate) fn bind_proxies(
     mut skeletons: Skeletons,
 ) {
     for unbound in &proxies {
-        let (entity, cloth) = (unbound.entity, unbound.proxy.cloth);
+        let (label, cloth) = (unbound.label, unbound.proxy.cloth);
+        let entity = label.entity;
         let Ok((shape, of_cloth, is_skinned)) = cloths.get(cloth) else {
             continue;
         };
@@ -92,7 +94,7 @@ pub(crate) fn bind_proxies(
         let binding = match bind_mesh(&mut own, &shape.topology, to_cloth) {
             Ok(binding) => binding,
             Err(reason) => {
-                error!("cloth proxy {entity} does not follow its cloth: {reason}");
+                error!("cloth proxy {label} does not follow its cloth: {reason}");
                 commands
                     .entity(entity)
                     .try_insert(ClothBuildFailed { reason });
@@ -178,7 +180,13 @@ fn bind_mesh(
 /// are bound again.
 pub(crate) fn unbind_proxies(
     mut commands: Commands,
-    proxies: Query<(Entity, &ClothProxy, &ProxyMesh, &Mesh3d, Ref<ClothSource>)>,
+    proxies: Query<(
+        EntityLabel,
+        &ClothProxy,
+        &ProxyMesh,
+        &Mesh3d,
+        Ref<ClothSource>,
+    )>,
     failed: Query<
         (Entity, Ref<Mesh3d>, Ref<ClothProxy>, Option<&ClothSource>),
         (With<ClothBuildFailed>, Without<ClothShape>),
@@ -190,7 +198,7 @@ pub(crate) fn unbind_proxies(
 ) {
     changes.read();
     let changed = changes.changed();
-    for (entity, proxy, bound, mesh, source) in &proxies {
+    for (label, proxy, bound, mesh, source) in &proxies {
         let same_cloth = match cloths.get(proxy.cloth) {
             Ok(shape) => {
                 bound.cloth == proxy.cloth
@@ -206,14 +214,14 @@ pub(crate) fn unbind_proxies(
                 let read = TriangleMesh::read(mesh);
                 if let Err(reason) = &read {
                     error!(
-                        "cloth proxy {entity}: its mesh has changed and cannot be bound, so the previous one is \
+                        "cloth proxy {label}: its mesh has changed and cannot be bound, so the previous one is \
                          kept: {reason}"
                     );
                 }
                 read.is_ok()
             });
         if !same_cloth || !same_mesh || reloaded {
-            let mut entity = commands.entity(entity);
+            let mut entity = commands.entity(label.entity);
             entity.try_remove::<ProxyMesh>();
             if !same_mesh {
                 entity.try_remove::<ClothSource>();

@@ -91,11 +91,11 @@ fn put_to_sleep(
     for cloth in cloths.iter() {
         let state = &cloth.sleep_timer.state;
         if state.is_ready_to_sleep()
-            && !is_kept_awake(&cloth.entity)
+            && !is_kept_awake(&cloth.label.entity)
             && cloth.bodies.is_empty()
             && state.must_settle(cloth.cloth, cloth.particles, cloth.constraints)
         {
-            unsettled.push(cloth.entity);
+            unsettled.push(cloth.label.entity);
         }
     }
     unsettled.sort_unstable();
@@ -107,17 +107,19 @@ fn put_to_sleep(
         if !sleep_timer.state.is_ready_to_sleep() {
             continue;
         }
-        if is_kept_awake(&cloth.entity) {
+        if is_kept_awake(&cloth.label.entity) {
             if sleep_timer.state.is_settling() {
                 sleep_timer.state.wake();
             }
-        } else if unsettled.binary_search(&cloth.entity).is_ok() {
+        } else if unsettled.binary_search(&cloth.label.entity).is_ok() {
             sleep::settle(sleep_timer, now);
         } else {
             sleep::fall_asleep(&mut cloth.particles, sleep_timer, now);
             // A cloth at rest is valid, and no steps are counted while it sleeps.
             cloth.body.error_cooldown = 0;
-            commands.entity(cloth.entity).try_insert(ClothSleeping);
+            commands
+                .entity(cloth.label.entity)
+                .try_insert(ClothSleeping);
         }
     }
 }

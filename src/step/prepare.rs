@@ -21,6 +21,7 @@ use crate::{
         active_colliders::ActiveColliders, bodies, broad_phase::ClothIslands,
         collider::ClothCollider, layers::ClothLayers,
     },
+    label::EntityLabelItem,
     pins::{BoundPins, PinAnchor, bind::NO_PINS},
     pressure::enclosed_air as pressure,
     step::query::{StepQuery, StepQueryItem},
@@ -34,6 +35,7 @@ use bevy::{
     math::Affine3A,
     prelude::*,
 };
+use std::fmt::Display;
 
 /// Resources that determine the air around cloths, and colliders.
 #[derive(SystemParam)]
@@ -221,7 +223,7 @@ impl StepInputs<'_, '_, '_> {
 
     /// Resolves pins, max distances and painted masses that have changed, and recomputes the masses.
     fn apply_changes(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
-        let entity = cloth.entity;
+        let label = cloth.label;
         let areal_density = cloth.ramped(time).areal_density;
         // Compared by value with the bound ones: change detection would also report changes from
         // before the cloth was built, and none where `Pins` was removed.
@@ -232,20 +234,25 @@ impl StepInputs<'_, '_, '_> {
         let max_distance_changed = frame.bound_max_distance.as_ref() != max_distance;
         if max_distance_changed {
             let count = particles.len();
-            reference_frame::bind_motion_constraints(entity, max_distance, painted, frame, count);
+            reference_frame::bind_motion_constraints(&label, max_distance, painted, frame, count);
         }
         let pins_changed = max_distance_changed || !bound_pins.are_bound_from(cloth.pins);
         if pins_changed {
             cloth.body.stale_distances = StaleDistances::All;
-            reference_frame::rebind_pins(entity, wanted, particles, painted, bound_pins, frame);
+            reference_frame::rebind_pins(&label, wanted, particles, painted, bound_pins, frame);
         }
         let paint_changed = !masses_are_bound(cloth.paint, &cloth.multipliers);
         if paint_changed {
-            bind_masses(entity, cloth.paint, painted, &mut cloth.multipliers);
+            bind_masses(&label, cloth.paint, painted, &mut cloth.multipliers);
         }
         let origin = particles.origin;
-        let attachments_changed =
-            bodies::attach_pins(entity, &mut cloth.bodies, bound_pins, origin, self.anchors);
+        let attachments_changed = bodies::attach_pins(
+            label.entity,
+            &mut cloth.bodies,
+            bound_pins,
+            origin,
+            self.anchors,
+        );
         if attachments_changed {
             cloth.body.stale_distances = StaleDistances::All;
         }
@@ -278,7 +285,7 @@ impl StepInputs<'_, '_, '_> {
         body.ramp_tethers(tether_scale, particles, time.step);
         let (pressure, volume) = (cloth.pressure, &mut cloth.volume);
         pressure::prepare(
-            cloth.entity,
+            &cloth.label,
             pressure,
             particles,
             body,
@@ -292,15 +299,16 @@ impl StepInputs<'_, '_, '_> {
     fn update_pins(&self, cloth: &mut StepQueryItem) {
         let painted = PaintedShape::new(cloth.shape, cloth.mesh_paint, cloth.skin.as_deref());
         let (pins, origin) = (&mut *cloth.bound_pins, cloth.particles.origin);
-        update_pin_targets(cloth.entity, pins, painted, origin, self.anchors);
+        update_pin_targets(cloth.label, pins, painted, origin, self.anchors);
     }
 
     /// Computes the targets of animation and pins, and the motion of the reference frame.
     fn follow_frame(&self, cloth: &mut StepQueryItem, time: &SubstepTime) {
-        let (entity, anchors) = (cloth.entity, self.anchors);
+        let (label, anchors) = (cloth.label, self.anchors);
+        let entity = label.entity;
         let (frame, origin) = (&mut *cloth.frame, cloth.particles.origin);
         if let Some(skin) = &mut cloth.skin {
-            reference_frame::update_skin(entity, skin, frame, origin, anchors);
+            reference_frame::update_skin(&label, skin, frame, origin, anchors);
         }
         self.update_pins(cloth);
         let (particles, inertia) = (&*cloth.particles, cloth.inertia);
@@ -308,7 +316,7 @@ impl StepInputs<'_, '_, '_> {
         let painted = PaintedShape::new(cloth.shape, cloth.mesh_paint, cloth.skin.as_deref());
         let wanted = cloth.max_distance;
         reference_frame::update_motion_constraints(
-            entity, wanted, painted, frame, particles, anchors,
+            label, wanted, painted, frame, particles, anchors,
         );
         let is_skinned = painted.skin.is_some();
         reference_frame::record_reference_entity(
@@ -327,14 +335,14 @@ impl StepInputs<'_, '_, '_> {
 
 /// Computes the targets of the pins of a cloth in this step.
 fn update_pin_targets(
-    entity: Entity,
+    label: EntityLabelItem,
     bound: &mut BoundPins,
     PaintedShape { shape, skin, .. }: PaintedShape,
     origin: Vec3,
     anchors: &Anchors,
 ) {
     let affine_of = |anchor: PinAnchor| {
-        let affine = anchors.relative(anchor.entity_of(entity)?, origin);
+        let affine = anchors.relative(anchor.entity_of(label.entity)?, origin);
         affine.filter(|affine| affine.is_finite() && is_within_reach(affine.translation.into()))
     };
     let BoundPins {
@@ -359,17 +367,17 @@ fn update_pin_targets(
         last = Some((pin.anchor, affine));
         targets.push(pin.target(affine, origin));
         if affine.is_none()
-            && let Some(anchor) = pin.anchor.entity_of(entity)
+            && let Some(anchor) = pin.anchor.entity_of(label.entity)
         {
-            report_lost(entity, anchor, lost_anchors);
+            report_lost(&label, anchors.label(anchor), lost_anchors);
         }
     }
 }
 
 /// Reports once that an anchor of a cloth has no usable transform.
-fn report_lost(cloth: Entity, anchor: Entity, lost_anchors: &mut Vec<Entity>) {
-    if !lost_anchors.contains(&anchor) {
-        lost_anchors.push(anchor);
+fn report_lost(cloth: &dyn Display, anchor: EntityLabelItem, lost_anchors: &mut Vec<Entity>) {
+    if !lost_anchors.contains(&anchor.entity) {
+        lost_anchors.push(anchor.entity);
         warn!(
             "cloth {cloth}: {anchor}, which holds its pins, has no finite transform, is too far \
              away or no longer exists, so they stay where they are; give it a Transform, or \

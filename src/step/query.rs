@@ -21,6 +21,7 @@ use crate::{
         layers::ClothLayers,
     },
     grab::ClothGrabs,
+    label::EntityLabel,
     pins::{BoundPins, Pins},
     pressure::{ClothPressure, enclosed_air::EnclosedVolume},
     sleep::SleepTimer,
@@ -32,7 +33,7 @@ use bevy::{ecs::query::QueryData, prelude::*};
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct StepQuery {
-    pub(crate) entity: Entity,
+    pub(crate) label: EntityLabel,
     pub(crate) cloth: &'static Cloth,
     pub(crate) pins: Option<&'static Pins>,
     pub(crate) tearing: Option<&'static ClothTearing>,
@@ -121,7 +122,7 @@ impl<'w> StepQueryItem<'w, '_> {
                 "cloth {}: has a position or force that is not finite or beyond 16 777 km, and was put \
                  back into its last valid state; look for NaN, infinity and huge numbers in what \
                  your systems write to its ClothParticles and ClothConstraints",
-                self.entity
+                self.label
             );
         }
     }

@@ -136,7 +136,7 @@ impl SubstepInputs<'_, '_, '_> {
         let ramped = cloth.ramped(time);
         let plane = cloth
             .planar
-            .and_then(|planar| plane_of(cloth.entity, planar, self.transforms));
+            .and_then(|planar| plane_of(cloth.label.entity, planar, self.transforms));
         let enclosed_air = cloth.pressure.zip(cloth.volume.rest_volume);
         let settings = StepSettings {
             iterations: cloth.rate.iterations(user.iterations),

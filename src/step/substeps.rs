@@ -171,7 +171,9 @@ pub(crate) fn group_by_island<'a, 'w, 's>(
     cloths: impl Iterator<Item = StepQueryItem<'w, 's>>,
     islands: &'a mut [Island],
 ) -> Vec<IslandItem<'a, 'w, 's>> {
-    let mut cloths: Vec<_> = cloths.map(|cloth| (cloth.entity, Some(cloth))).collect();
+    let mut cloths: Vec<_> = cloths
+        .map(|cloth| (cloth.label.entity, Some(cloth)))
+        .collect();
     cloths.sort_unstable_by_key(|(entity, _)| *entity);
     let mut groups = Vec::with_capacity(cloths.len());
     for island in islands {

@@ -12,6 +12,7 @@ use crate::{
         warm_up::{ClothWarmUp, MAX_STEPS},
     },
     collision::{collider::ClothCollider, layers::ClothLayers},
+    label::EntityLabel,
     step::{
         finish::finish_one, prepare::AirParams, query::StepQuery, stages::SubstepInputs,
         substeps::run_island,
@@ -43,7 +44,7 @@ pub(crate) struct WarmUpParams<'w, 's> {
 
 pub(crate) fn warm_up(
     mut cloths: ParamSet<(
-        Query<(Entity, &ClothWarmUp, &mut Cloth), NeedsWarmUp>,
+        Query<(EntityLabel, &ClothWarmUp, &mut Cloth), NeedsWarmUp>,
         Query<StepQuery>,
     )>,
     params: WarmUpParams,
@@ -65,9 +66,9 @@ pub(crate) fn warm_up(
         is_moved_externally: false,
     };
     let mut pending = Vec::new();
-    for (entity, steps, mut cloth) in &mut cloths.p0() {
-        check_cloth(entity, cloth.bypass_change_detection());
-        pending.push((entity, *steps));
+    for (label, steps, mut cloth) in &mut cloths.p0() {
+        check_cloth(&label, cloth.bypass_change_detection());
+        pending.push((label.entity, *steps));
     }
     let mut cloths = cloths.p1();
     for (entity, steps) in pending {

@@ -13,6 +13,7 @@ use crate::{
         source::ClothSource,
     },
     grab::ClothGrabs,
+    label::EntityLabel,
     mesh::{Topology, topology::NO_PARTICLE},
     pins::BoundPins,
     render::own_mesh::{Binding, ClothMesh},
@@ -20,7 +21,6 @@ use crate::{
 };
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
-    mesh::MeshAccessError,
     prelude::*,
 };
 
@@ -42,6 +42,7 @@ pub(crate) struct TopologyEditor<'w, 's> {
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct EditQuery {
+    pub(super) label: EntityLabel,
     pub(crate) particles: &'static mut ClothParticles,
     pub(crate) constraints: &'static mut ClothConstraints,
     pub(crate) shape: &'static mut ClothShape,
@@ -115,9 +116,7 @@ impl TopologyEditor<'_, '_> {
         cloth.update_particles(&changes);
         let grabs = cloth.grabs.0.iter_mut();
         grabs.for_each(|grab| grab.update_after_tear(&changes));
-        if let Err(error) = cloth.tear_mesh(&changes, &mut self.meshes) {
-            error!("cloth {entity}: its mesh cannot be torn with it: {error}");
-        }
+        cloth.tear_mesh(&changes, &mut self.meshes);
         let edges = torn_edges(&cloth.particles, &changes.opened_edges);
         self.trigger_torn(entity, cause, edges);
         Some(result)
@@ -226,20 +225,18 @@ fn mean_edge_length(topology: &Topology) -> f32 {
 }
 
 impl EditQueryItem<'_, '_> {
-    /// Tears the mesh of a surface as its particles were.
-    fn tear_mesh(
-        &mut self,
-        changes: &TopologyChanges,
-        meshes: &mut Option<ResMut<Assets<Mesh>>>,
-    ) -> Result<(), MeshAccessError> {
+    /// Tears the mesh of a surface as its particles were, or logs why that is impossible.
+    fn tear_mesh(&mut self, changes: &TopologyChanges, meshes: &mut Option<ResMut<Assets<Mesh>>>) {
         self.mesh.last_written = None;
         let meshes = meshes.as_mut();
         let mut shown = meshes.and_then(|meshes| meshes.get_mut(&self.source.own));
-        match &mut self.mesh.binding {
-            Binding::Mesh(binding) => {
-                binding.tear(&self.shape.topology, changes, shown.as_deref_mut())
-            }
-            Binding::Tube(_) => Ok(()),
+        let Binding::Mesh(binding) = &mut self.mesh.binding else {
+            return;
+        };
+        let torn = binding.tear(&self.shape.topology, changes, shown.as_deref_mut());
+        if let Err(error) = torn {
+            let label = self.label;
+            error!("cloth {label}: its mesh cannot be torn with it: {error}");
         }
     }
 

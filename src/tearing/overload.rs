@@ -13,14 +13,16 @@ use crate::{
         source::ClothSource,
         update_rate::UpdateRate,
     },
+    label::EntityLabel,
     render::own_mesh::{Binding, ClothMesh},
 };
 use bevy::{ecs::query::QueryData, mesh::VertexAttributeValues, prelude::*};
+use std::fmt::Display;
 
 /// Reads the tear resistance of each particle; needed when the `ClothTearing` or the cloth itself is new. `own` is
 /// the mesh of the cloth, torn like the cloth.
 fn find_resistance(
-    entity: Entity,
+    label: &dyn Display,
     resistance: &TearResistance,
     shape: &ClothShape,
     binding: &Binding,
@@ -35,7 +37,7 @@ fn find_resistance(
             let red = own.and_then(red_channel);
             let (Some(red), Binding::Mesh(binding)) = (red, binding) else {
                 warn!(
-                    "cloth {entity}: its mesh has no vertex colours (Mesh::ATTRIBUTE_COLOR), so it \
+                    "cloth {label}: its mesh has no vertex colours (Mesh::ATTRIBUTE_COLOR), so it \
                      resists tearing the same everywhere"
                 );
                 return Vec::new();
@@ -72,7 +74,7 @@ const ATTEMPTS_PER_TEAR: usize = 8;
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct TearingQuery {
-    entity: Entity,
+    label: EntityLabel,
     tearing: Ref<'static, ClothTearing>,
     source: Ref<'static, ClothSource>,
     progress: &'static mut TearProgress,
@@ -94,7 +96,8 @@ pub(crate) fn tear_overloaded(
     for mut cloth in &mut cloths {
         let overloads = find_overloads(&mut cloth, &meshes);
         if !overloads.is_empty() {
-            due.push((cloth.entity, overloads, ClothTearing::clone(&cloth.tearing)));
+            let tearing = ClothTearing::clone(&cloth.tearing);
+            due.push((cloth.label.entity, overloads, tearing));
         }
     }
     let mut editor = params.p1();
@@ -120,7 +123,7 @@ pub(crate) fn tear_overloaded(
 
 /// Finds the edges of a cloth that may break in this step, the most overloaded first, after updating its resistance.
 fn find_overloads(cloth: &mut TearingQueryItem, meshes: &Assets<Mesh>) -> Vec<Overload> {
-    let (entity, tearing, shape) = (cloth.entity, &cloth.tearing, cloth.shape);
+    let (label, tearing, shape) = (cloth.label, &cloth.tearing, cloth.shape);
     if cloth.rate.is_skipped {
         return Vec::new();
     }
@@ -128,7 +131,7 @@ fn find_overloads(cloth: &mut TearingQueryItem, meshes: &Assets<Mesh>) -> Vec<Ov
         let own = meshes.get(&cloth.source.own);
         let binding = &cloth.mesh.binding;
         cloth.progress.resistance =
-            find_resistance(entity, &tearing.resistance, shape, binding, own);
+            find_resistance(&label, &tearing.resistance, shape, binding, own);
     }
     let value = match tearing.limit {
         TearLimit::Strain(value) | TearLimit::Load(value) => value,
@@ -136,7 +139,7 @@ fn find_overloads(cloth: &mut TearingQueryItem, meshes: &Assets<Mesh>) -> Vec<Ov
     if value.is_nan() || value <= 0.0 {
         if tearing.is_changed() {
             warn!(
-                "cloth {entity}: ClothTearing::limit is {value}, must be above 0; it does not tear"
+                "cloth {label}: ClothTearing::limit is {value}, must be above 0; it does not tear"
             );
         }
         return Vec::new();

@@ -51,7 +51,8 @@ pub(crate) fn tear_edge(event: On<TearEdge>, mut editor: TopologyEditor) {
     };
     let count = cloth.particles.len() as u32;
     if a >= count || b >= count {
-        warn!("cloth {entity}: no edge {edge:?} to tear; it has {count} particles");
+        let label = cloth.label;
+        warn!("cloth {label}: no edge {edge:?} to tear; it has {count} particles");
         return;
     }
     if let Some(segments) = &cloth.shape.segments {

@@ -3,6 +3,7 @@
 use crate::{
     cloth::transforms::scale_and_pose,
     collision::active_colliders::sort_entities,
+    label::EntityLabel,
     solver::{Eddies, Occlusion, WindField, Zone},
     wind::{settings::WindTurbulence, zone::WindZone},
 };
@@ -42,7 +43,7 @@ impl ActiveWindZones {
 
 pub(crate) fn find_wind_zones(
     mut active: ResMut<ActiveWindZones>,
-    zones: Query<(Entity, &WindZone)>,
+    zones: Query<(EntityLabel, &WindZone)>,
     transforms: TransformHelper,
 ) {
     let ActiveWindZones {
@@ -51,9 +52,9 @@ pub(crate) fn find_wind_zones(
         reported,
     } = &mut *active;
     list.clear();
-    sort_entities(order, zones.iter().map(|(entity, _)| entity));
+    sort_entities(order, zones.iter().map(|(label, _)| label.entity));
     for &entity in &*order {
-        let Ok((_, zone)) = zones.get(entity) else {
+        let Ok((label, zone)) = zones.get(entity) else {
             continue;
         };
         let Ok(transform) = transforms.compute_global_transform(entity) else {
@@ -64,7 +65,7 @@ pub(crate) fn find_wind_zones(
         if !(shape.is_valid() && pose.is_valid()) {
             if reported.insert(entity) {
                 error!(
-                    "wind zone {entity}: {shape:?} at {} does not blow; all lengths must \
+                    "wind zone {label}: {shape:?} at {} does not blow; all lengths must \
                      be finite and above 0, the transform finite",
                     pose.translation
                 );

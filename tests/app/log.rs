@@ -51,14 +51,15 @@ pub(crate) fn record(app: &mut App, entities_before: usize) {
 
 /// Returns all lines that name an entity.
 pub(crate) fn lines_about(entity: Entity) -> Vec<String> {
-    let name = format!(" {entity}");
+    let name = entity.to_string();
     let lines = LINES.lock().unwrap();
     lines
         .iter()
         .filter(|line| {
             line.match_indices(&name).any(|(start, _)| {
-                // "12v3" is not "12v34".
-                !line[start + name.len()..].starts_with(|c: char| c.is_ascii_digit())
+                // "12v3" is neither "12v34" nor "112v3"; after a name it is in parentheses.
+                line[..start].ends_with([' ', '('])
+                    && !line[start + name.len()..].starts_with(|c: char| c.is_ascii_digit())
             })
         })
         .cloned()

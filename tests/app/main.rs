@@ -27,6 +27,7 @@ mod golden;
 mod grabbing;
 mod gusts;
 mod home;
+mod labels;
 mod life;
 mod lod;
 mod log;

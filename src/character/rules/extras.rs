@@ -8,6 +8,7 @@ use crate::{
         skeleton_colliders::SkeletonColliders,
     },
     cloth::{Cloth, Fabric, SelfCollision},
+    label::EntityLabelItem,
     pins::{ClothEdge, Pins},
 };
 use bevy::prelude::*;
@@ -52,7 +53,7 @@ struct ExtrasComponents {
 /// its material; for duplicate properties, the first one applies.
 pub(super) fn insert_components<'a>(
     entity: &mut EntityCommands,
-    name: &str,
+    label: EntityLabelItem,
     texts: impl Iterator<Item = &'a str>,
 ) {
     let mut all = Map::new();
@@ -71,10 +72,7 @@ pub(super) fn insert_components<'a>(
     }
     let (found, errors) = read(&all);
     for error in errors {
-        error!(
-            "cloth {} (\"{name}\"): custom property {error}",
-            entity.id()
-        );
+        error!("cloth {label}: custom property {error}");
     }
     insert(entity, found.colliders);
     if found.cloth.is_some() {

@@ -10,7 +10,9 @@
 mod extras;
 mod pattern;
 
-use crate::{character::skeleton_colliders::SkeletonColliders, cloth::Cloth};
+#[cfg(feature = "gltf")]
+use crate::label::EntityLabelItem;
+use crate::{character::skeleton_colliders::SkeletonColliders, cloth::Cloth, label::EntityLabel};
 #[cfg(feature = "gltf")]
 use bevy::gltf::{GltfExtras, GltfMaterialExtras, GltfMaterialName, GltfMeshExtras, GltfMeshName};
 use bevy::{
@@ -160,8 +162,7 @@ impl ClothRules {
 /// Names and custom properties of a mesh entity.
 #[derive(QueryData)]
 pub(crate) struct NamedMesh {
-    entity: Entity,
-    name: Option<&'static Name>,
+    label: EntityLabel,
     parent: Option<&'static ChildOf>,
     #[cfg(feature = "gltf")]
     mesh: Option<&'static GltfMeshName>,
@@ -197,9 +198,10 @@ pub(crate) fn apply_rules(
 ) {
     for named in &new {
         let parent = named.parent.map(ChildOf::parent);
+        let node_name = parent.and_then(|parent| parents.names.get(parent).ok());
         let names = MeshNames {
-            entity: named.name.map(Name::as_str),
-            parent: parent.and_then(|parent| parents.names.get(parent).ok().map(Name::as_str)),
+            entity: named.label.name.map(Name::as_str),
+            parent: node_name.map(Name::as_str),
             #[cfg(feature = "gltf")]
             mesh: named.mesh.map(|name| name.0.as_str()),
             #[cfg(feature = "gltf")]
@@ -210,7 +212,7 @@ pub(crate) fn apply_rules(
             material: None,
         };
         if let Some(rule) = rules.find(&names) {
-            (rule.insert)(&mut commands.entity(named.entity));
+            (rule.insert)(&mut commands.entity(named.label.entity));
             continue;
         }
         #[cfg(feature = "gltf")]
@@ -223,13 +225,14 @@ pub(crate) fn apply_rules(
                 mesh.map(|extras| extras.value.as_str()),
                 material.map(|extras| extras.value.as_str()),
             ];
-            let name = names
-                .parent
-                .or(names.entity)
-                .unwrap_or("a mesh without a name");
+            // Properties are those of the object, whose name is that of the node.
+            let label = EntityLabelItem {
+                name: node_name.or(named.label.name),
+                ..named.label
+            };
             extras::insert_components(
-                &mut commands.entity(named.entity),
-                name,
+                &mut commands.entity(label.entity),
+                label,
                 texts.into_iter().flatten(),
             );
         }
