@@ -24,7 +24,8 @@ use bevy::prelude::*;
 /// ```
 ///
 /// Each triggers the corresponding event ([`CutCloth`], [`TearEdge`], [`ShredCloth`], [`GrabCloth`],
-/// [`DragCloth`], [`ReleaseCloth`]), which has more settings. Entities without cloth are ignored.
+/// [`DragCloth`], [`ReleaseCloth`]), which has more settings. Entities without cloth are
+/// ignored, with a warning.
 pub trait ClothCommands {
     /// Cuts from one point of the world to another, m, with a blade that extends by `along` to both sides.
     fn cut_segment(&mut self, from: Vec3, to: Vec3, along: Vec3) -> &mut Self;

@@ -12,10 +12,12 @@
 //! | `reset` | returns a cloth to its untorn rest shape |
 //! | `check_settings` | clamps settings to their allowed ranges, with a warning |
 //! | `check_tear_limit` | tells if weight and wind are about to tear a cloth |
+//! | `check_target` | tells of components and events on entities that are no cloth |
 //! | `plugin` | registration |
 
 mod assemble;
 pub(crate) mod check_settings;
+mod check_target;
 mod check_tear_limit;
 mod components;
 pub(crate) mod from_mesh;

@@ -3,6 +3,7 @@
 use crate::{
     build::{
         check_settings::check_settings,
+        check_target::{check_components, check_event},
         check_tear_limit::check_tear_limit,
         from_mesh::build,
         from_rope::{build_ropes, remove_rope_components},
@@ -10,9 +11,12 @@ use crate::{
         reset::{place, reset},
     },
     cloth::{
+        ResetCloth,
         planar_constraint::check_planes,
         schedule::{BuildSystems, FrameSchedule, PrepareSystems, StepSchedule},
     },
+    grab::GrabCloth,
+    tearing::{CutCloth, ShredCloth, TearEdge},
 };
 use bevy::prelude::*;
 
@@ -23,7 +27,7 @@ impl Plugin for BuildPlugin {
     fn build(&self, app: &mut App) {
         app.add_systems(
             StepSchedule::Prepare,
-            (check_settings, check_planes)
+            (check_settings, check_planes, check_components)
                 .chain()
                 .in_set(PrepareSystems::CheckSettings),
         )
@@ -40,6 +44,11 @@ impl Plugin for BuildPlugin {
         .add_observer(check_tear_limit)
         .add_observer(place)
         .add_observer(restore_source_mesh)
-        .add_observer(remove_rope_components);
+        .add_observer(remove_rope_components)
+        .add_observer(check_event::<ResetCloth>)
+        .add_observer(check_event::<GrabCloth>)
+        .add_observer(check_event::<CutCloth>)
+        .add_observer(check_event::<TearEdge>)
+        .add_observer(check_event::<ShredCloth>);
     }
 }

@@ -25,6 +25,7 @@
 //! | it is not built because it has no mesh yet | log: "has no Mesh3d yet"; no [`ClothParticles`](crate::cloth::ClothParticles) on the entity | wait for [`ClothReady`](crate::cloth::ClothReady); if it has a `Mesh3d`, Bevy's log says why the file was not loaded |
 //! | its mesh cannot become cloth | log: "is not built: …"; [`ClothBuildFailed`](crate::cloth::ClothBuildFailed) has the reason | follow the message: `RenderAssetUsages::MAIN_WORLD`, triangles, positions, no scale of 0 |
 //! | there are no meshes in the app | log: "there are no meshes in this app" | add `AssetPlugin` and `MeshPlugin`, as on a [server](super::performance) |
+//! | a component or an event of cloth is on another entity | log: "has no effect" | put it on the entity with [`Cloth`](crate::cloth::Cloth) or [`Rope`](crate::rope::Rope) |
 //! | all particles are pinned | log: "all … particles are pinned"; "pins": a cross at each | paint fewer vertices, or use another [channel](super::characters) |
 //! | time is paused | the panel's button is labelled "Run" | [`ClothTime::paused`](crate::time::ClothTime::paused), or `Time<Virtual>` |
 //! | it sleeps | figure "asleep" | see the list of events that wake it, [`ClothSleeping`](crate::sleep::ClothSleeping) |

@@ -17,7 +17,7 @@ pub(crate) struct BoundPins {
     pub(crate) bound_from: Pins,
     /// Particles on the seam with the rigid part of the mesh: pinned regardless of `Pins`.
     pub(crate) seam: Vec<u32>,
-    /// Anchors without a usable transform that were reported.
+    /// Anchors without a usable transform that were reported; the cloth itself even if nothing is pinned to it.
     pub(crate) lost_anchors: Vec<Entity>,
 }
 

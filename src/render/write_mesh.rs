@@ -7,6 +7,8 @@ use crate::{
         Cloth, activity::ClothCulled, settings::ClothMaxThreads, source::ClothSource,
         workers::ClothWorkers,
     },
+    label::EntityLabel,
+    pins::BoundPins,
     render::{
         interpolation::{RenderQuery, RenderView, return_mesh, take_mesh},
         own_mesh::ClothMesh,
@@ -22,20 +24,37 @@ use bevy::{
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct WriteMeshQuery {
+    label: EntityLabel,
     render: RenderQuery,
     transform: &'static GlobalTransform,
     source: &'static ClothSource,
     mesh: &'static mut ClothMesh,
+    pins: &'static mut BoundPins,
     aabb: &'static mut Aabb,
 }
 
 impl WriteMeshQueryItem<'_, '_> {
     /// Takes the mesh out of the assets, and returns the view to write, if it has changed.
     fn begin(&mut self, meshes: &mut Assets<Mesh>) -> Option<RenderView> {
+        self.check_transform();
         let view = (self.render).view(self.transform, self.mesh.last_written)?;
         self.mesh.own = Some(take_mesh(meshes, &self.source.own)?);
         self.mesh.last_written = Some(view.key);
         Some(view)
+    }
+
+    /// Logs a transform that is not finite, unless that was logged for the pins on it.
+    fn check_transform(&mut self) {
+        let (label, affine) = (self.label, self.transform.affine());
+        if affine.is_finite() || self.pins.lost_anchors.contains(&label.entity) {
+            return;
+        }
+        let pins = self.pins.bypass_change_detection();
+        pins.lost_anchors.push(label.entity);
+        error!(
+            "cloth {label}: its transform is not finite ({affine:?}), so its mesh stays as it is; set a finite \
+             Transform on it and its parents"
+        );
     }
 
     fn write(&mut self, RenderView { key, frame }: &RenderView) {

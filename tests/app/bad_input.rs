@@ -245,6 +245,33 @@ fn bad_transforms_are_reported_and_their_cloths_built_once_repaired() {
 }
 
 #[test]
+fn a_transform_that_becomes_nan_is_reported_once() {
+    let mut app = app();
+    record(&mut app, 50_000);
+    let free = spawn(&mut app, ());
+    let in_the_world = spawn(&mut app, Pins::top_corners().to_world());
+    let below = spawn(&mut app, ());
+    let parent = app.world_mut().spawn(Transform::default()).id();
+    app.world_mut().entity_mut(below).insert(ChildOf(parent));
+    run(&mut app, 5);
+    for entity in [free, in_the_world, parent] {
+        let mut entity = app.world_mut().entity_mut(entity);
+        entity.get_mut::<Transform>().unwrap().translation = Vec3::NAN;
+    }
+    run(&mut app, 60);
+    for cloth in [free, in_the_world, below] {
+        let log = lines_about(cloth);
+        assert!(
+            log.len() == 1
+                && log[0].starts_with("ERROR")
+                && log[0].contains("its transform is not finite"),
+            "{log:?}"
+        );
+        assert!(centre(&app, cloth).is_finite());
+    }
+}
+
+#[test]
 fn invalid_colliders_are_ignored() {
     let mut app = app();
     record(&mut app, 5000);

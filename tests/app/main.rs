@@ -36,6 +36,7 @@ mod mesh_colliders;
 #[cfg(feature = "gltf")]
 mod models;
 mod names;
+mod no_cloth;
 mod painted;
 mod planar;
 #[cfg(feature = "picking")]
