@@ -8,7 +8,7 @@
 
 use crate::{
     label::{EntityLabel, EntityLabelItem, label_of},
-    solver::Pose,
+    solver::{Pose, particles::is_within_reach},
 };
 use bevy::{
     ecs::query::QueryData,
@@ -134,7 +134,7 @@ pub(crate) fn check_usable(transform: &GlobalTransform) -> Result<(), String> {
     match is_usable(transform) {
         true => Ok(()),
         false => Err(format!(
-            "its transform has a scale of 0 or is not finite ({:?}); it will be built once \
+            "its transform has a scale of 0, is not finite or beyond 16 777 km ({:?}); it will be built once \
              that is corrected",
             transform.affine()
         )),
@@ -144,7 +144,7 @@ pub(crate) fn check_usable(transform: &GlobalTransform) -> Result<(), String> {
 /// Returns whether a cloth can be built at a transform.
 pub(crate) fn is_usable(transform: &GlobalTransform) -> bool {
     let affine = transform.affine();
-    affine.is_finite() && affine.inverse().is_finite()
+    affine.is_finite() && affine.inverse().is_finite() && is_within_reach(transform.translation())
 }
 
 impl TransformHistory {

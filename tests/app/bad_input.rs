@@ -222,6 +222,7 @@ fn bad_transforms_are_reported_and_their_cloths_built_once_repaired() {
         Transform::from_scale(Vec3::ZERO),
         Transform::from_xyz(f32::NAN, 0.0, 0.0),
         Transform::from_scale(Vec3::splat(f32::INFINITY)),
+        Transform::from_xyz(0.0, 1e30, 0.0),
     ];
     let cloths = bad.map(|transform| spawn(&mut app, transform));
     run(&mut app, 10);
