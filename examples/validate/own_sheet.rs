@@ -23,12 +23,18 @@ pub(crate) struct OwnSheet {
 impl OwnSheet {
     /// Creates a sheet with the default settings.
     pub(crate) fn new(grid: ClothGrid, self_collision: SelfCollision) -> Self {
-        let mesh = TriangleMesh::read(&grid.into()).unwrap();
         let cloth = Cloth {
             self_collision,
             ..Cloth::default()
         };
-        Self::of_topology(&Topology::new(&mesh).unwrap(), &cloth)
+        Self::of_grid(grid, &cloth)
+    }
+
+    /// Creates a sheet with the settings of the plugin.
+    pub(crate) fn of_grid(grid: ClothGrid, cloth: &Cloth) -> Self {
+        let mesh = TriangleMesh::read(&grid.into()).expect("a grid has triangles");
+        let topology = Topology::new(&mesh).expect("the mesh of a grid is valid");
+        Self::of_topology(&topology, cloth)
     }
 
     /// Creates cloth from the topology of a mesh, with the settings of the plugin.

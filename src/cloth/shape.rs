@@ -5,7 +5,7 @@ use crate::{
     mesh::{Topology, topology::NO_PARTICLE},
     solver::{ConstraintGraph, RopeSegments, SoaVec3, Triangles},
 };
-use bevy::prelude::*;
+use bevy::{camera::primitives::Aabb, prelude::*};
 use std::sync::Arc;
 
 /// Shape of a built cloth. Written when the cloth is built, reset, torn or restored from a snapshot; a step only
@@ -60,17 +60,15 @@ const USUAL_SIZE: f32 = 0.5;
 impl ClothShape {
     /// Sets rotation and scale from mesh space to world axes, and the size that follows from them.
     pub(crate) fn set_frame(&mut self, to_world: Mat3) {
-        let positions = self.topology.positions.iter();
-        let [low, high] = positions.fold([Vec3::INFINITY, Vec3::NEG_INFINITY], |[low, high], p| {
-            [low.min(*p), high.max(*p)]
-        });
-        let scale = Vec3::from_array(
-            to_world
-                .to_cols_array_2d()
-                .map(|axis| Vec3::from(axis).length()),
-        );
+        let bounds = Aabb::enclosing(&self.topology.positions).unwrap_or_default();
+        let Mat3 {
+            x_axis,
+            y_axis,
+            z_axis,
+        } = to_world;
+        let scale = Vec3::from([x_axis, y_axis, z_axis].map(Vec3::length));
         self.to_world = to_world;
-        self.size = ((high - low) * scale).length();
+        self.size = (2.0 * Vec3::from(bounds.half_extents) * scale).length();
     }
 
     /// Returns the size as a fraction of that from which on the defaults are the same.

@@ -9,7 +9,7 @@ use crate::{
 use bevy::math::Vec3;
 use bevy_drape::{
     cloth::{Cloth, Fabric},
-    mesh::{ClothGrid, Topology, TriangleMesh},
+    mesh::ClothGrid,
     solver::{Collider, Friction, Pose, Shape},
 };
 
@@ -37,9 +37,7 @@ fn similar_sheet(width: f32) -> Sample {
         ..usual
     };
     let grid = ClothGrid::new(width, width, SIDE, SIDE);
-    let mesh = TriangleMesh::read(&grid.into()).expect("a grid has triangles");
-    let topology = Topology::new(&mesh).expect("the mesh of a grid is valid");
-    let mut sample = OwnSheet::of_topology(&topology, &cloth).sample;
+    let mut sample = OwnSheet::of_grid(grid, &cloth).sample;
     sample.settings = at_rate(&cloth, RATE);
     sample
 }
