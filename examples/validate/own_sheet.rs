@@ -64,7 +64,8 @@ impl OwnSheet {
         solver::break_symmetry(particles, &triangles.indices);
     }
 
-    pub(crate) fn step(&mut self) {
+    /// Takes a step. Returns positions in which crossings were limited before its end, in the world, m.
+    pub(crate) fn step(&mut self) -> Vec<Vec<Vec3>> {
         let Self { sample, mode, .. } = self;
         // A copy shares its memory.
         let triangles = sample.triangles.indices.clone();
@@ -76,7 +77,7 @@ impl OwnSheet {
             triangles: &triangles,
         };
         let collides = *mode != SelfCollision::Off;
-        sample.step_with_self_collision(collides.then_some(settings));
+        sample.step_with_self_collision(collides.then_some(settings))
     }
 
     pub(crate) fn at(&self) -> Vec<Vec3> {

@@ -1,12 +1,12 @@
 //! Cloths, chains and single particles for experiments without an app.
 
-use bevy::math::{Mat3, Vec3};
+use bevy::math::{Mat3, Vec3, Vec3A};
 use bevy_drape::cloth::{Cloth, ClothSubsteps};
 use bevy_drape::mesh::{ClothGrid, Topology, TriangleMesh};
 use bevy_drape::solver::{
     Air, Bodies, ClothState, Collider, ConstraintGraph, ConstraintKind, Contacts, MeshCollider,
     MotionConstraints, ParticleArrays, PinTarget, RestShape, SelfCollisionSettings, SoaVec3,
-    StepInput, StepSettings, Tethers, Triangles, Workers,
+    StepInput, StepSettings, SubstepTime, Tethers, Triangles, Workers,
 };
 
 /// Returns the settings of the plugin for a cloth, in still air and without tethers.
@@ -115,15 +115,16 @@ impl Sample {
     }
 
     pub(crate) fn step(&mut self) {
-        self.step_with_self_collision(None);
+        let _ = self.step_with_self_collision(None);
     }
 
-    /// Takes a step, optionally with self-collision, and like the plugin with more substeps where they are required.
+    /// Takes a step, optionally with self-collision, and like the plugin with more substeps where they are required. Returns
+    /// positions in which crossings were limited before the end of the step, in the world, m.
     pub(crate) fn step_with_self_collision(
         &mut self,
         self_collision: Option<SelfCollisionSettings>,
-    ) {
-        let settings = StepSettings {
+    ) -> Vec<Vec<Vec3>> {
+        let mut settings = StepSettings {
             self_collision,
             ..self.settings
         };
@@ -143,10 +144,23 @@ impl Sample {
             bodies: &mut Bodies::default(),
             contacts: &mut self.contacts,
         };
-        assert!(
-            state.planned_step(&mut Workers::serial(), &settings, &input),
-            "a number was not finite"
-        );
+        settings.substeps = settings.substeps.max(1) * state.plan_substeps(&settings, &input);
+        let mut workers = Workers::serial();
+        state.begin_step(&mut workers, &settings, &input);
+        let mut starts: Vec<Vec<Vec3A>> = Vec::new();
+        for time in SubstepTime::new(settings.dt, settings.substeps).substeps() {
+            state.substep(&mut workers, &settings, &input, &time);
+            let start = state.contacts.motion_start();
+            if starts.last().is_none_or(|last| last != start) {
+                starts.push(start.to_vec());
+            }
+        }
+        let origin = state.particles.origin;
+        let is_finite = state.end_step(&mut workers, input.pins, settings.plane.is_some());
+        assert!(is_finite, "a number was not finite");
+        let positions =
+            |start: Vec<Vec3A>| start.iter().map(|&at| origin + Vec3::from(at)).collect();
+        starts.into_iter().skip(1).map(positions).collect()
     }
 
     pub(crate) fn run(&mut self, seconds: f32) {

@@ -7,7 +7,6 @@ use crate::solver::{
         wind_field::WindField,
     },
     particles::ParticleArrays,
-    simd::soa::bounds,
     state::StepInput,
 };
 use bevy::math::Vec3;
@@ -98,15 +97,7 @@ pub(super) fn required_by_self_collision(
     distance: f32,
     substep: f32,
 ) -> f32 {
-    let [low, high] = bounds(particles.displacement.planes()).map(Vec3::from);
-    // Free cloth may hit something that does not move, pinned cloth moves with its pins.
-    let is_free = particles.inverse_mass.iter().all(|&w| w != 0.0);
-    let common = match is_free {
-        true => Vec3::ZERO,
-        false => particles.displacement.iter().sum::<Vec3>() / particles.len().max(1) as f32,
-    };
-    let way = (high - common).abs().max((low - common).abs()).length();
-    let by_way = way * substep / (particles.last_dt * MAX_WAY_IN_SELF_COLLISION * distance);
+    let by_way = particles.free_way(substep) / (MAX_WAY_IN_SELF_COLLISION * distance);
     by_way.min(MAX_FACTOR_IN_SELF_COLLISION)
 }
 

@@ -29,7 +29,7 @@ use crate::solver::{
     particles::{ParticleArrays, PinTarget, inertia::FrameMotion},
     triangles::Triangles,
 };
-use bevy::math::Vec3;
+use bevy::math::{Vec3, Vec3A};
 
 /// Borrowed state of a cloth. The stages of a step are its methods, from `step.rs`.
 pub struct ClothState<'a> {
@@ -63,7 +63,7 @@ pub struct Contacts {
     pub self_pairs: SelfContactPairs,
     /// Keeps the cloth from passing through itself.
     pub(super) crossings: CrossingFilter,
-    pub(crate) step_start: MotionStart,
+    pub(crate) motion_start: MotionStart,
     pub(super) triangles: TriangleContacts,
     pub(super) meshes: MeshContacts,
     pub(super) grabbed_mass: GrabbedMass,
@@ -72,6 +72,13 @@ pub struct Contacts {
 }
 
 impl Contacts {
+    /// Returns the positions from which particles moved on straight lines without passing through the cloth, relative to their
+    /// origin, m: those when the step began, or when the motion of fast cloth was last cut short. Empty without
+    /// self-collision.
+    pub fn motion_start(&self) -> &[Vec3A] {
+        &self.motion_start.positions
+    }
+
     /// Searches for the contacts of a cloth with itself, so that the first step takes no longer than others.
     pub fn prepare_self_collision(
         &mut self,

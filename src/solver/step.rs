@@ -5,7 +5,7 @@
 //! | stage | effect |
 //! |---|---|
 //! | [`begin_step`](ClothState::begin_step) | bodies, internal friction, pin targets, air; once per step |
-//! | [`integrate`](ClothState::integrate) | in a storm air; position Verlet |
+//! | [`integrate`](ClothState::integrate) | with self-collision, in fast motion: stops what would pass through cloth; in a storm air; position Verlet |
 //! | [`relax`](ClothState::relax) | pressure, damping (once a step), constraints, tethers, max distance, grabs, plane |
 //! | [`collide_self`](ClothState::collide_self) | with self-collision: displacements, contacts of the cloth with itself |
 //! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies, plane |
@@ -143,7 +143,8 @@ impl<'a> ClothState<'a> {
         self.collide(workers, settings, input.colliders, input.meshes, time);
     }
 
-    /// Moves all particles by their displacement, gravity and the forces of this step.
+    /// Moves all particles by their displacement, gravity and the forces of this step. Before that, cuts the motion short in which
+    /// fast cloth would pass through itself.
     pub fn integrate(
         &mut self,
         workers: &mut Workers,
@@ -154,9 +155,12 @@ impl<'a> ClothState<'a> {
             // In a plane, edges cannot pass through triangles.
             let self_collision = settings.self_collision.filter(|_| settings.plane.is_none());
             let distance = self_collision.map(|self_collision| self_collision.distance);
-            let start = &mut self.contacts.step_start;
-            start.record(self.particles, distance, time.count);
+            let start = &mut self.contacts.motion_start;
+            start.record(self.particles, distance, time.substep);
+        } else if self.contacts.motion_start.is_due() {
+            self.limit_crossings();
         }
+        self.contacts.motion_start.substeps += 1;
         let surface = self.air_surface();
         (self.contacts.air).act_in_substep(workers, self.particles, surface, time.substep);
         let integrate_settings = IntegrateSettings {
@@ -366,6 +370,7 @@ impl<'a> ClothState<'a> {
     /// Returns whether all numbers are still finite; if not, the cloth is restored to its positions at the
     /// start of the step, with velocity 0.
     pub fn end_step(&mut self, workers: &mut Workers, pins: &[PinTarget], is_held: bool) -> bool {
+        self.particles.place_pins(pins);
         self.limit_crossings();
         let Self {
             particles,
@@ -375,7 +380,6 @@ impl<'a> ClothState<'a> {
         let had_contact = std::mem::take(&mut self.contacts.had_contact);
         let is_held = is_held || !self.motion_constraints.is_empty();
         constraints.finish(particles, had_contact || is_held);
-        particles.end_step(pins);
         let is_finite = particles.all_finite(workers);
         if !is_finite {
             particles.restore();
@@ -384,19 +388,19 @@ impl<'a> ClothState<'a> {
         is_finite
     }
 
-    /// Cuts the motion of the step short where the cloth would pass through itself.
+    /// Cuts the motion since the begin of the step or the last call short where the cloth would pass through itself.
     fn limit_crossings(&mut self) {
         let Contacts {
             crossings,
-            step_start,
+            motion_start,
             ..
         } = &mut *self.contacts;
-        if step_start.is_used() {
+        if motion_start.is_used() {
             let triangles = &self.triangles.indices;
             crossings.begin();
-            crossings.add(self.particles, Some(step_start), triangles);
-            crossings.find_limits(step_start.distance);
-            crossings.apply(0, self.particles, step_start.substeps);
+            crossings.add(self.particles, Some(motion_start), triangles);
+            crossings.find_limits(motion_start.distance);
+            crossings.apply(0, self.particles, motion_start);
         }
     }
 }

@@ -1,41 +1,57 @@
-//! Keeps the cloths of an island from passing through each other and themselves at the end of a step. A cloth that touches
-//! no other does so alone ([`ClothState::end_step`](crate::solver::ClothState::end_step)).
+//! Keeps the cloths of an island from passing through each other and themselves. A cloth that touches no other does so alone,
+//! in its solver ([`ClothState`](crate::solver::ClothState)).
 
-use crate::{cloth::activity::InMotion, collision::broad_phase::Island, step::query::StepQuery};
+use crate::step::substeps::IslandItem;
 use bevy::prelude::*;
 
-impl Island {
-    /// Cuts the motion of its cloths short where cloth would pass through cloth.
-    pub(crate) fn limit_crossings(&mut self, cloths: &mut Query<StepQuery, InMotion>) {
-        let Self {
-            cloths: entities,
-            filter,
-            ..
-        } = self;
+impl IslandItem<'_, '_, '_> {
+    /// Limits crossings before a substep, if a cloth may have moved far since this was done last.
+    pub(crate) fn limit_crossings_if_due(&mut self) {
+        let mut cloths = self.cloths.iter();
+        if cloths.any(|cloth| cloth.contacts.contacts.motion_start.is_due()) {
+            self.limit_crossings();
+        }
+    }
+
+    /// Cuts the motion of the cloths of an island short where cloth would pass through cloth.
+    fn limit_crossings(&mut self) {
+        let Some(island) = &mut self.island else {
+            return;
+        };
+        let filter = &mut island.filter;
         filter.begin();
         let mut distance = f32::INFINITY;
-        let mut members = Vec::new();
-        for &entity in &*entities {
-            if let Ok(cloth) = cloths.get(entity) {
-                let start = &cloth.contacts.contacts.step_start;
-                let moves = !cloth.rate.is_skipped && start.is_used();
-                let triangles = &cloth.shape.triangles.indices;
-                filter.add(cloth.particles, moves.then_some(start), triangles);
-                distance = distance.min(start.distance);
-                members.push(entity);
-            }
+        for cloth in &self.cloths {
+            let start = &cloth.contacts.contacts.motion_start;
+            let moves = !cloth.rate.is_skipped && start.is_used();
+            let triangles = &cloth.shape.triangles.indices;
+            filter.add(&cloth.particles, moves.then_some(start), triangles);
+            distance = distance.min(start.distance);
         }
         filter.find_limits(distance);
-        for (part, entity) in members.into_iter().enumerate() {
-            if let Ok(mut cloth) = cloths.get_mut(entity) {
+        for (part, cloth) in self.cloths.iter_mut().enumerate() {
+            if !cloth.rate.is_skipped {
                 let contacts = cloth.contacts.bypass_change_detection();
-                let start = &mut contacts.contacts.step_start;
-                if !cloth.rate.is_skipped {
-                    filter.apply(part, &mut cloth.particles, start.substeps);
-                }
-                // Not once more alone.
-                start.clear();
+                let start = &mut contacts.contacts.motion_start;
+                filter.apply(part, &mut cloth.particles, start);
             }
+        }
+    }
+
+    /// Limits crossings at the end of a step, so that each cloth does not do so once more alone.
+    pub(crate) fn limit_crossings_at_end(&mut self) {
+        if self.island.is_none() {
+            return;
+        }
+        for cloth in &mut self.cloths {
+            if !cloth.rate.is_skipped {
+                cloth.particles.place_pins(&cloth.bound_pins.targets);
+            }
+        }
+        self.limit_crossings();
+        for cloth in &mut self.cloths {
+            let contacts = cloth.contacts.bypass_change_detection();
+            contacts.contacts.motion_start.clear();
         }
     }
 }

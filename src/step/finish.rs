@@ -12,7 +12,10 @@ use crate::{
     },
     collision::broad_phase::ClothIslands,
     sleep::detect as sleep,
-    step::query::{StepQuery, StepQueryItem},
+    step::{
+        query::{StepQuery, StepQueryItem},
+        substeps::{IslandItem, group_by_island},
+    },
 };
 use bevy::{
     ecs::{
@@ -57,8 +60,12 @@ pub(crate) fn finish(
     mut commands: Commands,
     _on_the_main_thread: NonSendMarker,
 ) {
-    for island in &mut cloth_islands.islands {
-        island.limit_crossings(&mut cloths);
+    if !cloth_islands.islands.is_empty() {
+        let items = group_by_island(cloths.iter_mut(), &mut cloth_islands.islands);
+        let items = items.into_iter();
+        workers.for_each_cloth(*threads, items, IslandItem::size, |_, mut item| {
+            item.limit_crossings_at_end();
+        });
     }
     let size = |cloth: &StepQueryItem| cloth.particles.len();
     let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);

@@ -4,8 +4,7 @@
 //! all cloths.
 
 use crate::solver::{
-    EnclosedAir, IslandCloth, IslandContacts, ParticleArrays, StepSettings, SubstepTime, Surface,
-    Workers,
+    EnclosedAir, IslandCloth, ParticleArrays, StepSettings, SubstepTime, Surface, Workers,
 };
 use crate::{
     cloth::{
@@ -56,15 +55,13 @@ impl SubstepInputs<'_, '_, '_> {
     }
 
     /// Solves the contacts of the cloths of an island with each other and themselves.
-    pub(crate) fn collide_island(
-        &self,
-        cloths: &mut [StepQueryItem],
-        island: &mut IslandContacts,
-        time: &SubstepTime,
-    ) {
-        let mut layers = Vec::with_capacity(cloths.len());
-        let mut members = Vec::with_capacity(cloths.len());
-        for cloth in cloths {
+    pub(crate) fn collide_island(&self, item: &mut IslandItem, time: &SubstepTime) {
+        let Some(island) = &mut item.island else {
+            return;
+        };
+        let mut layers = Vec::with_capacity(item.cloths.len());
+        let mut members = Vec::with_capacity(item.cloths.len());
+        for cloth in &mut item.cloths {
             let own_time = cloth.substep(time);
             let settings = self.settings(cloth, &own_time.unwrap_or(*time));
             let contacts = cloth.contacts.bypass_change_detection();
@@ -83,7 +80,7 @@ impl SubstepInputs<'_, '_, '_> {
             }
         }
         let interact = |a: usize, b: usize| layers[a].interacts_with(layers[b]);
-        island.collide(&mut members, interact, time.index);
+        (island.contacts).collide(&mut members, interact, time.index);
     }
 
     /// Takes the stage of a substep after contacts between cloths.
@@ -266,7 +263,16 @@ impl StageParams<'_, '_> {
     }
 }
 
-pub(crate) fn integrate(mut cloths: Query<StepQuery, InMotion>, mut params: StageParams) {
+pub(crate) fn integrate(
+    mut cloths: Query<StepQuery, InMotion>,
+    mut params: StageParams,
+    mut cloth_islands: ResMut<ClothIslands>,
+) {
+    if !cloth_islands.islands.is_empty() {
+        for mut item in group_by_island(cloths.iter_mut(), &mut cloth_islands.islands) {
+            item.limit_crossings_if_due();
+        }
+    }
     params.for_each_cloth(&mut cloths, |inputs, workers, cloth, time| {
         let settings = inputs.settings(cloth, time);
         cloth.lend().state.integrate(workers, &settings, time);
@@ -290,15 +296,11 @@ pub(crate) fn collide(
     params.for_each(
         islands.into_iter(),
         IslandItem::size,
-        |inputs, _, island, time| {
-            let IslandItem {
-                mut cloths,
-                contacts,
-            } = island;
-            if let Some(contacts) = contacts {
-                return inputs.collide_island(&mut cloths, contacts, time);
+        |inputs, _, mut item, time| {
+            if item.island.is_some() {
+                return inputs.collide_island(&mut item, time);
             }
-            for cloth in &mut cloths {
+            for cloth in &mut item.cloths {
                 if let Some(time) = cloth.substep(time) {
                     let settings = inputs.settings(cloth, &time);
                     cloth.lend().state.collide_self(&settings, &time);

@@ -16,7 +16,7 @@ use crate::{
         active_colliders::ActiveColliders,
         broad_phase::{ClothIslands, Island},
     },
-    solver::{IslandContacts, SubstepTime, Workers},
+    solver::{SubstepTime, Workers},
     step::{
         query::{StepQuery, StepQueryItem},
         stages::SubstepInputs,
@@ -131,8 +131,7 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
         let due = cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped);
         let size = |cloth: &StepQueryItem| cloth.particles.len();
         workers.for_each_cloth(*threads, due, size, |workers, mut cloth| {
-            let cloth = std::slice::from_mut(&mut cloth);
-            run_island(&inputs, workers, cloth, None, &time);
+            run_cloth(&inputs, workers, &mut cloth, &time);
         });
     } else {
         let islands = group_by_island(cloths.iter_mut(), &mut cloth_islands.islands);
@@ -140,13 +139,7 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
             *threads,
             islands.into_iter(),
             IslandItem::size,
-            |workers, island| {
-                let IslandItem {
-                    mut cloths,
-                    contacts,
-                } = island;
-                run_island(&inputs, workers, &mut cloths, contacts, &time);
-            },
+            |workers, mut item| run_item(&inputs, workers, &mut item, &time),
         );
     }
     time.index = time.count.saturating_sub(1);
@@ -155,8 +148,8 @@ fn run_fused(world: &mut World, state: &mut SubstepState) {
 /// Cloths of an island, sorted by entity, or a single cloth.
 pub(crate) struct IslandItem<'a, 'w, 's> {
     pub(crate) cloths: Vec<StepQueryItem<'w, 's>>,
-    /// Contacts of the cloths of an island; `None` for a single cloth.
-    pub(crate) contacts: Option<&'a mut IslandContacts>,
+    /// Island of the cloths; `None` for a single cloth.
+    pub(crate) island: Option<&'a mut Island>,
 }
 
 impl IslandItem<'_, '_, '_> {
@@ -183,42 +176,58 @@ pub(crate) fn group_by_island<'a, 'w, 's>(
         };
         groups.push(IslandItem {
             cloths: island.cloths.iter().filter_map(take).collect(),
-            contacts: Some(&mut island.contacts),
+            island: Some(island),
         });
     }
     let others = cloths.into_iter().filter_map(|(_, cloth)| cloth);
     let due = others.filter(|cloth| !cloth.rate.is_skipped);
     groups.extend(due.map(|cloth| IslandItem {
         cloths: vec![cloth],
-        contacts: None,
+        island: None,
     }));
     groups
 }
 
-/// Takes all substeps of the cloths of an island, or of a cloth that touches no other.
-pub(crate) fn run_island(
+/// Takes all substeps of a cloth that touches no other.
+pub(crate) fn run_cloth(
     inputs: &SubstepInputs,
     workers: &mut Workers,
-    cloths: &mut [StepQueryItem],
-    mut contacts: Option<&mut IslandContacts>,
+    cloth: &mut StepQueryItem,
     time: &SubstepTime,
 ) {
     for time in time.substeps() {
-        for cloth in &mut *cloths {
+        if let Some(time) = cloth.substep(&time) {
+            let settings = inputs.settings(cloth, &time);
+            inputs.begin_substep(workers, cloth, &settings, &time);
+            cloth.lend().state.collide_self(&settings, &time);
+            inputs.collide(workers, cloth, &settings, &time);
+        }
+    }
+}
+
+/// Takes all substeps of the cloths of an item.
+fn run_item(
+    inputs: &SubstepInputs,
+    workers: &mut Workers,
+    item: &mut IslandItem,
+    time: &SubstepTime,
+) {
+    if item.island.is_none() {
+        for cloth in &mut item.cloths {
+            run_cloth(inputs, workers, cloth, time);
+        }
+        return;
+    }
+    for time in time.substeps() {
+        item.limit_crossings_if_due();
+        for cloth in &mut item.cloths {
             if let Some(time) = cloth.substep(&time) {
                 let settings = inputs.settings(cloth, &time);
                 inputs.begin_substep(workers, cloth, &settings, &time);
-                if contacts.is_none() {
-                    cloth.lend().state.collide_self(&settings, &time);
-                    inputs.collide(workers, cloth, &settings, &time);
-                }
             }
         }
-        let Some(contacts) = contacts.as_deref_mut() else {
-            continue;
-        };
-        inputs.collide_island(cloths, contacts, &time);
-        for cloth in &mut *cloths {
+        inputs.collide_island(item, &time);
+        for cloth in &mut item.cloths {
             if let Some(time) = cloth.substep(&time) {
                 let settings = inputs.settings(cloth, &time);
                 inputs.collide(workers, cloth, &settings, &time);

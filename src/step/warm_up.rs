@@ -15,7 +15,7 @@ use crate::{
     label::EntityLabel,
     step::{
         finish::finish_one, prepare::AirParams, query::StepQuery, stages::SubstepInputs,
-        substeps::run_island,
+        substeps::run_cloth,
     },
     wind::settings::WindTime,
 };
@@ -77,9 +77,7 @@ pub(crate) fn warm_up(
                 step_inputs.run(&mut Workers::serial(), cloth);
             }
             if let Ok(mut cloth) = cloths.get_mut(entity) {
-                let cloth = std::slice::from_mut(&mut cloth);
-                let workers = &mut Workers::serial();
-                run_island(&substep_inputs, workers, cloth, None, &time);
+                run_cloth(&substep_inputs, &mut Workers::serial(), &mut cloth, &time);
             }
             if let Ok(cloth) = cloths.get_mut(entity) {
                 finish_one(&mut Workers::serial(), cloth, &time);

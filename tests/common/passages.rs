@@ -1,7 +1,7 @@
 //! Counts the particles and edges that pass through triangles and edges while cloth moves.
 //!
-//! Particles are taken to move along straight lines from the begin of a step to its end, as the solver's own filter takes
-//! them to; everything else is independent of it, and in double precision.
+//! Particles are taken to move along straight lines from the begin of a step to its end, or to where the solver's own filter
+//! was applied before that; everything else is independent of it, and in double precision.
 
 use crate::crossings::{bounds, visit_near_pairs};
 use bevy::math::{DVec3, Vec3};

@@ -22,17 +22,18 @@ pub(crate) fn twisted() -> Vec<Row> {
 pub(crate) fn sample() -> Vec<Row> {
     let scenes = [
         ("knot", knot(2.3), 360, [0.0, 5.0]),
-        ("crumple 32²", crumple(32, 0.0), 240, [0.0, 5.0]),
+        ("crumple 32²", crumple(32, 0.0), 10_000, [0.0, 5.0]),
         ("crumple 32² at 20 m/s", crumple(32, 20.0), 120, [0.0, 5.0]),
+        ("crumple 64² at 20 m/s", crumple(64, 20.0), 30, [0.0, 5.0]),
         (
             "two sheets of 24² at 20 m/s",
             collision(24, 20.0),
             60,
             [0.0, 5.0],
         ),
-        ("stack of 4 × 24²", stack(4, 24, 0.0), 180, [0.0, 10.0]),
+        ("stack of 4 × 24²", stack(4, 24, 0.0), 180, [0.0, 5.0]),
         ("5 layers of 24²", layers(5, 24), 120, [0.0, 5.0]),
-        ("tablecloth 48 × 42", tablecloth(48, 2.0), 270, [0.0, 15.0]),
+        ("tablecloth 48 × 42", tablecloth(48, 2.0), 270, [0.0, 5.0]),
         ("cape 20 × 28", cape(20), 240, [0.0, 15.0]),
         ("folded 33², pressed", press(33, in_half), 480, [0.0, 5.0]),
     ];

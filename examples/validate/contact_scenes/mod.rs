@@ -61,10 +61,13 @@ impl ContactScene {
     pub(crate) fn run(&mut self, steps: u32) -> Crossings {
         let mut found = Crossings::default();
         for _ in 0..steps {
-            let before = self.sheet.at();
-            self.take_step();
+            let mut ways = vec![self.sheet.at()];
+            ways.extend(self.take_step());
             let after = self.sheet.at();
-            let passages = self.features.passages([&before, &after]);
+            ways.push(after.clone());
+            let passages = ways.windows(2);
+            let passages = passages.map(|way| self.features.passages([&way[0], &way[1]]));
+            let passages: usize = passages.sum();
             let intersections = crossings(&after, self.features.triangles());
             found.passages += passages;
             found.intersections = found.intersections.max(intersections);
@@ -75,8 +78,8 @@ impl ContactScene {
         found
     }
 
-    /// Takes a step.
-    pub(crate) fn take_step(&mut self) {
+    /// Takes a step. Returns positions in which crossings were limited before its end, in the world, m.
+    pub(crate) fn take_step(&mut self) -> Vec<Vec<Vec3>> {
         self.step += 1;
         (self.drive)(&mut self.sheet, self.step as f32 / RATE);
         let origin = self.sheet.sample.particles.origin;
@@ -85,8 +88,9 @@ impl ContactScene {
             pins.iter_mut().for_each(|pin| pin.position += by);
         };
         move_pins(&mut self.sheet, -origin);
-        self.sheet.step();
+        let ways = self.sheet.step();
         move_pins(&mut self.sheet, origin);
+        ways
     }
 }
 
@@ -311,13 +315,13 @@ pub(crate) fn slide(gravity: f32) -> f64 {
             at(Vec3::NEG_Y * 0.01),
             slippery,
         )];
-        (0..60).for_each(|_| sheets.step());
+        (0..60).for_each(|_| drop(sheets.step()));
     }
     throw(&mut sheets, |rest| {
         Vec3::X * if rest.y > 0.0 { 1.0 } else { 0.0 }
     });
     let [before, _] = sheets.sample.energy();
-    (0..30).for_each(|_| sheets.step());
+    (0..30).for_each(|_| drop(sheets.step()));
     let [after, _] = sheets.sample.energy();
     100.0 * after / before
 }

@@ -227,15 +227,29 @@ impl ParticleArrays {
         }
     }
 
-    /// Ends a fixed step: sets pinned particles exactly to their targets, which removes the rounding error of the
+    /// Sets pinned particles exactly to their targets at the end of a fixed step, which removes the rounding error of the
     /// substeps.
-    pub fn end_step(&mut self, pins: &[PinTarget]) {
+    pub fn place_pins(&mut self, pins: &[PinTarget]) {
         for pin in pins {
             let i = pin.particle as usize;
             if self.is_pinned(i) {
                 self.position.set(i, pin.position);
             }
         }
+    }
+
+    /// Returns an upper bound on the way of particles in a substep of `substep` seconds, m, less the motion that cloth shares
+    /// with its pins.
+    pub(in crate::solver) fn free_way(&self, substep: f32) -> f32 {
+        let (back, forth) = self.displacement.bounds().unwrap_or_default();
+        // Free cloth may hit something that does not move, pinned cloth moves with its pins.
+        let is_free = self.inverse_mass.iter().all(|&w| w != 0.0);
+        let common = match is_free {
+            true => Vec3::ZERO,
+            false => self.displacement.iter().sum::<Vec3>() / self.len().max(1) as f32,
+        };
+        let way = (forth - common).abs().max((back - common).abs()).length();
+        way * substep / self.last_dt
     }
 
     /// Adds a particle that interpolates two others, from the first (`fraction` 0) to the second (1), with their
@@ -412,7 +426,7 @@ mod tests {
         ];
         p.begin_step(&mut Workers::serial(), None, &pins, 4);
         assert_eq!(p.displacement.get(0), Vec3::Y / 4.0);
-        p.end_step(&pins);
+        p.place_pins(&pins);
         assert_eq!(p.position.get(0), Vec3::Y);
         assert_eq!(p.position.get(1), Vec3::X);
     }

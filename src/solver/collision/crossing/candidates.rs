@@ -16,16 +16,18 @@ const MARGIN: f32 = 0.03;
 /// Fraction of patches that are searched alone; if more have left their ways, all are.
 const MAX_STALE: f32 = 0.3;
 
-/// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more are near each
-/// other is pressed into a point; beyond it, crossings are possible.
+/// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more may touch moves
+/// apart very fast, or is pressed into a point: its motion has to become shorter. Stacks and crumples have up to 64.
 const MAX_PATCH_PAIRS: usize = 64;
-const MAX_TRIANGLE_PAIRS: usize = 512;
+const MAX_TRIANGLE_PAIRS: usize = 128;
 
 /// Pairs of triangles that may touch, and the state of the search for them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Candidates {
     /// As indices of lanes, sorted.
     pairs: Vec<[u32; 2]>,
+    /// Whether the last search found all pairs.
+    is_complete: bool,
     /// Begin and end of the ways for which `pairs` were found, without the common motion, relative to the frame that moves with it. They hold as
     /// long as both are no farther away than the margin.
     searched: [Vec<Vec3A>; 2],
@@ -47,6 +49,7 @@ impl Candidates {
     /// Begins the search in other patches, `count` of them.
     pub(super) fn begin(&mut self, count: usize) {
         self.searched[0].clear();
+        self.is_complete = true;
         self.measured.clear();
         self.measured.resize(count, PatchMotion::default());
         // No later step allocates, unless cloth is crumpled.
@@ -58,6 +61,11 @@ impl Candidates {
     /// Returns the pairs of triangles, as indices of lanes.
     pub(super) fn pairs(&self) -> &[[u32; 2]] {
         &self.pairs
+    }
+
+    /// Returns whether these are all pairs. If not, the next search begins anew.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     /// Searches for pairs again in patches that have left their ways of the last search. `ways` are those of all particles
@@ -86,12 +94,12 @@ impl Candidates {
             measured: &mut self.measured,
         });
         self.find_faced(patches);
-        self.find_patch_pairs(patches);
+        let has_all_patches = self.find_patch_pairs(patches);
         let is_stale = |&triangle: &u32| self.is_stale[triangle as usize / LANES];
         self.pairs.retain(|pair| !pair.iter().any(is_stale));
         let max_pairs = MAX_TRIANGLE_PAIRS * patches.len();
         let [start, end] = &self.searched;
-        self.near.find_pairs(
+        let has_all_triangles = self.near.find_pairs(
             patches,
             Motion { start, end },
             [margin, gap],
@@ -99,6 +107,10 @@ impl Candidates {
             max_pairs,
             &mut self.pairs,
         );
+        self.is_complete = has_all_patches && has_all_triangles;
+        if !self.is_complete {
+            self.searched[0].clear();
+        }
         // Their order must not depend on when they were found.
         self.pairs.sort_unstable();
         true
@@ -170,8 +182,8 @@ impl Candidates {
         }
     }
 
-    /// Collects the pairs of patches to be searched, with those of a patch and itself.
-    fn find_patch_pairs(&mut self, patches: &Patches) {
+    /// Collects the pairs of patches to be searched, with those of a patch and itself. Returns whether these are all.
+    fn find_patch_pairs(&mut self, patches: &Patches) -> bool {
         let Self {
             patch_pairs,
             is_stale,
@@ -181,7 +193,7 @@ impl Candidates {
         } = self;
         patch_pairs.clear();
         let max_pairs = MAX_PATCH_PAIRS * patches.len();
-        (self.sweep).find_pairs(measured, max_pairs, patch_pairs);
+        let is_complete = (self.sweep).find_pairs(measured, max_pairs, patch_pairs);
         // Neighbours that face a common direction, as all patches around them do, are parts of one smooth surface.
         patch_pairs.retain(|&[a, b]| {
             let faced = faced[a as usize] & faced[b as usize];
@@ -192,5 +204,6 @@ impl Candidates {
         let curved = (0..).zip(&*faced).zip(&*is_stale);
         let curved = curved.filter(|&((_, faced), &is_stale)| is_stale && *faced == 0);
         patch_pairs.extend(curved.map(|((patch, _), _)| [patch; 2]));
+        is_complete
     }
 }

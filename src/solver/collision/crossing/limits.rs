@@ -21,6 +21,10 @@ const APPROACH: f64 = 0.8;
 const ROUNDS: u32 = 64;
 const FREE_ROUNDS: u32 = 8;
 
+/// Largest number of tests of pairs of triangles per patch in a search: a bound on the work for cloth in a jam. Stacks and
+/// crumples take up to 66.
+const MAX_TESTS: usize = 256;
+
 /// Distance to which features that are nearer move apart, as a fraction of the distance that particles keep: much more
 /// than rounding, much less than is seen.
 pub(super) const GAP: f32 = 0.1;
@@ -38,6 +42,17 @@ pub(super) enum Response {
     Collide,
     /// They keep only a part of the motion relative to that of the held particles, or none, and so never leave their ways.
     Stop,
+}
+
+/// State of the motion after a search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Nothing crosses.
+    Free,
+    /// Something does, after all rounds.
+    Crosses,
+    /// The search was given up.
+    Jammed,
 }
 
 /// Changes of the ways of particles.
@@ -99,13 +114,20 @@ impl Limits {
         self.is_moved[i] = true;
     }
 
-    /// Moves features of these pairs of triangles apart that are very near each other.
-    pub(super) fn separate_all(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) {
+    /// Marks particles near edges that cross triangles of these pairs when the motion begins. Returns whether there are any.
+    pub(super) fn find_tangled(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) -> bool {
+        let mut any = false;
         for &pair in candidates {
             if is_tangled(mesh, pair) {
                 self.mark_tangled(mesh, pair);
+                any = true;
             }
         }
+        any
+    }
+
+    /// Moves features of these pairs of triangles apart that are very near each other.
+    pub(super) fn separate_all(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) {
         for &pair in candidates {
             for_each_features(mesh, pair, |mesh, features, particles| {
                 self.separate(mesh, features, particles);
@@ -113,13 +135,14 @@ impl Limits {
         }
     }
 
-    /// Changes the ways of particles until none of these pairs of triangles cross each other. Returns whether none do.
+    /// Changes the ways of particles until none of these pairs of triangles cross each other.
     pub(super) fn find(
         &mut self,
         mesh: &mut MovingMesh,
         candidates: &[[u32; 2]],
         response: Response,
-    ) -> bool {
+    ) -> Outcome {
+        let mut tests = MAX_TESTS * mesh.patches.len();
         // Pairs whose ways are those of the last search do not cross.
         self.was_changed.copy_from_slice(&self.changed_since_search);
         self.changed_since_search.copy_from_slice(&self.is_changed);
@@ -138,6 +161,11 @@ impl Limits {
                 {
                     continue;
                 }
+                if tests == 0 {
+                    self.changed_since_search.fill(true);
+                    return Outcome::Jammed;
+                }
+                tests -= 1;
                 for_each_features(mesh, pair, |mesh, features, particles| {
                     if self.any_changed(&particles) {
                         found |= self.test(mesh, features, particles, response, is_free);
@@ -156,14 +184,15 @@ impl Limits {
             if !any {
                 if found {
                     self.changed_since_search.fill(true);
+                    return Outcome::Crosses;
                 }
-                return !found;
+                return Outcome::Free;
             }
             std::mem::swap(&mut self.was_changed, &mut self.is_changed);
             self.is_changed.fill(false);
         }
         self.changed_since_search.fill(true);
-        false
+        Outcome::Crosses
     }
 
     /// Returns whether the way of any of these particles was changed in the last round or in this one.

@@ -1,4 +1,5 @@
-//! Keeps cloth from passing through itself and other cloth: at the end of a step, the motion of particles is cut short
+//! Keeps cloth from passing through itself and other cloth: at the end of a step, or several times in a step if the cloth is
+//! fast, the motion of particles is cut short
 //! where an edge would pass through an edge, or a particle through a triangle.
 //!
 //! Contacts keep particles apart, but only as well as constraints and colliders let them. The filter guarantees the rest:
@@ -7,6 +8,9 @@
 //! Where it is not, the four particles of the two features lose the relative motion that leads beyond their contact, and the
 //! features next to them are tested again, until nothing crosses. Particles that touch a collider, or nearly, count as heavy: it moves
 //! them, and others make way. All others keep their bits, so cloth that slides is not braked.
+//!
+//! Cloth of which most might cross most keeps its common motion, and as much of the rest as can be searched. If it is tangled
+//! already, it moves freely.
 //!
 //! Edges that cross a triangle already when the step begins may move freely, so that they can be brought back
 //! (`self_collision/untangle.rs`). Pinned particles are never stopped.
@@ -36,7 +40,7 @@ mod zones;
 
 use self::{
     candidates::Candidates,
-    limits::{Limits, Response},
+    limits::{Limits, Outcome, Response},
     moving_mesh::MovingMesh,
     patches::{Motion, Patches},
 };
@@ -52,6 +56,9 @@ const MOBILITY_AT_COLLIDERS: f32 = 1e-3;
 /// other pairs.
 const COLLIDING_SEARCHES: u32 = 3;
 const MAX_SEARCHES: u32 = 12;
+
+/// Searches with more pairs or tests than allowed, after which all cloth of the filter moves as one body.
+const MAX_JAMS: u32 = 12;
 
 /// Largest number of particles of which the median motion is found.
 const MAX_SAMPLE: usize = 256;
@@ -153,7 +160,7 @@ impl CrossingFilter {
         match start.filter(|start| start.positions.len() == len) {
             Some(start) => {
                 (self.start).extend(start.positions.iter().map(|at| at + shift));
-                let substeps = start.substeps as f32;
+                let substeps = start.substeps.max(1) as f32;
                 let velocities = p.displacement.iter().map(|d| Vec3A::from(d) * substeps);
                 self.velocity.extend(velocities);
                 let masses = p.inverse_mass.iter().enumerate();
@@ -225,14 +232,16 @@ impl CrossingFilter {
     fn limit(&mut self, distance: f32) {
         let mut response = Response::Collide;
         let mut is_free = true;
-        for search in 1..=MAX_SEARCHES {
+        let (mut searches, mut jams) = (0, 0);
+        let mut is_tangled = None;
+        while searches < MAX_SEARCHES && jams < MAX_JAMS {
             let ways = Motion {
                 start: &self.start,
                 end: &self.relative_end,
             };
             let has_new = (self.candidates).update(&self.patches, ways, self.frame, distance);
             let pairs = self.candidates.pairs();
-            let is_first = search == 1;
+            let is_first = searches == 0;
             if pairs.is_empty() || !(is_first || has_new) && is_free {
                 return;
             }
@@ -247,15 +256,48 @@ impl CrossingFilter {
                 inverse_mass: &self.inverse_mass,
                 distance,
             };
-            if is_first {
-                self.limits.separate_all(&mut mesh, pairs);
+            let find_tangled = || self.limits.find_tangled(&mut mesh, pairs);
+            let is_tangled = *is_tangled.get_or_insert_with(find_tangled);
+            let mut outcome = Outcome::Jammed;
+            if self.candidates.is_complete() {
+                searches += 1;
+                if is_first {
+                    self.limits.separate_all(&mut mesh, pairs);
+                }
+                outcome = self.limits.find(&mut mesh, pairs, response);
             }
-            is_free = self.limits.find(&mut mesh, pairs, response);
-            if !is_free || search >= COLLIDING_SEARCHES {
-                response = Response::Stop;
+            is_free = outcome == Outcome::Free;
+            match outcome {
+                // There is nothing to keep, and cloth that stops would stay as it is.
+                Outcome::Jammed if is_tangled => return,
+                Outcome::Jammed => {
+                    jams += 1;
+                    self.shorten();
+                }
+                Outcome::Free if searches < COLLIDING_SEARCHES => {}
+                Outcome::Free | Outcome::Crosses => response = Response::Stop,
             }
         }
         self.move_as_one();
+    }
+
+    /// Halves the longest motion relative to the common one, of all free particles: none keeps a longer one.
+    fn shorten(&mut self) {
+        let free = |i: &usize| self.inverse_mass[*i] > 0.0;
+        let way = |i: usize| (self.relative_end[i] - self.start[i]).length();
+        let particles = 0..self.start.len();
+        let longest = particles.clone().filter(free).map(way).fold(0.0, f32::max);
+        let max = 0.5 * longest;
+        for i in particles {
+            let relative = self.relative_end[i] - self.start[i];
+            if self.inverse_mass[i] > 0.0 && relative.length() > max {
+                let fraction = max / relative.length();
+                self.relative_end[i] = self.start[i] + relative * fraction;
+                self.end[i] = self.relative_end[i] + self.common;
+                self.velocity[i] = self.common + (self.velocity[i] - self.common) * fraction;
+                self.limits.mark_moved(i);
+            }
+        }
     }
 
     /// Leaves all free particles the motion of those that are held alone.
@@ -270,24 +312,26 @@ impl CrossingFilter {
     }
 
     /// Moves the particles of an added cloth that have to stop as far as they may go, and slows them accordingly; records
-    /// whether the cloth is tangled. The step had `substeps` substeps.
-    pub(crate) fn apply(&self, part: usize, p: &mut ParticleArrays, substeps: u32) {
+    /// whether the cloth is tangled. The next motion starts here.
+    pub(crate) fn apply(&self, part: usize, p: &mut ParticleArrays, start: &mut MotionStart) {
         let Some(part) = self.parts.get(part) else {
             return;
         };
         let shift = part.origin - self.parts[0].origin;
+        let substeps = start.substeps.max(1) as f32;
         p.is_tangled = false;
         for i in 0..part.len {
             let k = part.first + i;
             p.is_tangled |= self.limits.is_tangled(k);
             if self.limits.is_moved(k) {
                 let position = Vec3::from(self.end[k]) - shift;
-                let displacement = Vec3::from(self.velocity[k]) / substeps.max(1) as f32;
+                let displacement = Vec3::from(self.velocity[k]) / substeps;
                 p.displacement.set(i, displacement);
                 p.position.set(i, position);
                 p.predicted.set(i, position);
             }
         }
+        start.restart(p);
     }
 
     /// Returns the mean motion of the pinned particles, m, if there are any.

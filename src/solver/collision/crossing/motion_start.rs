@@ -1,17 +1,23 @@
-//! Begin of a step, as the filter needs it.
+//! Begin of a motion, as the filter needs it.
 
 use crate::solver::particles::ParticleArrays;
 use bevy::math::Vec3A;
 
-/// Begin of the running step, for the filter that keeps cloth from passing through itself.
+/// Longest way of particles, as a multiple of the distance that they keep, after which the filter is applied before the step
+/// ends. Particles that went farther on curved ways seem to have crossed much that they did not touch.
+const MAX_WAY: f32 = 2.4;
+
+/// Begin of a motion, for the filter that keeps cloth from passing through itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MotionStart {
     /// Positions of the particles relative to their origin, m; empty if there is no filter.
     pub(crate) positions: Vec<Vec3A>,
     /// Distance that particles keep, m.
     pub(crate) distance: f32,
-    /// Number of substeps of the step.
+    /// Number of substeps since then.
     pub(crate) substeps: u32,
+    /// Number of substeps after which particles may have gone the longest way.
+    pub(super) interval: f32,
 }
 
 impl MotionStart {
@@ -20,23 +26,31 @@ impl MotionStart {
         !self.positions.is_empty()
     }
 
+    /// Returns whether the filter has to be applied before the next substep.
+    pub(crate) fn is_due(&self) -> bool {
+        self.is_used() && self.substeps as f32 >= self.interval
+    }
+
     /// Switches the filter off for the rest of the step.
     pub(crate) fn clear(&mut self) {
         self.positions.clear();
     }
 
-    /// Records the positions, if the cloth keeps a distance from itself, m.
-    pub(in crate::solver) fn record(
-        &mut self,
-        p: &ParticleArrays,
-        distance: Option<f32>,
-        substeps: u32,
-    ) {
+    /// Records the positions before a substep of `substep` seconds, if the cloth keeps a distance from itself, m.
+    pub(crate) fn record(&mut self, p: &ParticleArrays, distance: Option<f32>, substep: f32) {
         self.clear();
         if let Some(distance) = distance.filter(|&distance| distance > 0.0) {
             self.positions.extend(p.position.iter().map(Vec3A::from));
             self.distance = distance;
-            self.substeps = substeps;
+            self.substeps = 0;
+            self.interval = MAX_WAY * distance / p.free_way(substep);
+        }
+    }
+
+    /// Records the positions again, after the filter was applied.
+    pub(crate) fn restart(&mut self, p: &ParticleArrays) {
+        if self.is_used() {
+            self.record(p, Some(self.distance), p.last_dt);
         }
     }
 }

@@ -44,7 +44,8 @@ impl NearPatches {
     }
 
     /// Collects the pairs of triangles of these pairs of patches that may come within `gap` of each other, m, as indices of
-    /// lanes, at most `max_pairs`. `motion` is known up to `margin`, m, along each axis.
+    /// lanes, at most `max_pairs` and a few. `motion` is known up to `margin`, m, along each axis. Returns whether these are
+    /// all.
     pub(super) fn find_pairs(
         &mut self,
         patches: &Patches,
@@ -53,7 +54,7 @@ impl NearPatches {
         patch_pairs: &[[u32; 2]],
         max_pairs: usize,
         pairs: &mut Vec<[u32; 2]>,
-    ) {
+    ) -> bool {
         self.index.clear();
         self.index.resize(patches.len(), NONE);
         self.near.clear();
@@ -66,8 +67,9 @@ impl NearPatches {
             gap: gap + 2.0 * 3_f32.sqrt() * margin,
             patch_pairs,
             max_pairs,
-            pairs,
+            pairs: &mut *pairs,
         });
+        pairs.len() < max_pairs
     }
 }
 
