@@ -64,8 +64,7 @@ impl OwnSheet {
         solver::break_symmetry(particles, &triangles.indices);
     }
 
-    /// Takes a step. Returns positions in which crossings were limited before its end, in the world, m.
-    pub(crate) fn step(&mut self) -> Vec<Vec<Vec3>> {
+    pub(crate) fn step(&mut self) {
         let Self { sample, mode, .. } = self;
         // A copy shares its memory.
         let triangles = sample.triangles.indices.clone();
@@ -77,7 +76,7 @@ impl OwnSheet {
             triangles: &triangles,
         };
         let collides = *mode != SelfCollision::Off;
-        sample.step_with_self_collision(collides.then_some(settings))
+        sample.step_with_self_collision(collides.then_some(settings));
     }
 
     pub(crate) fn at(&self) -> Vec<Vec3> {

@@ -28,6 +28,8 @@ pub(crate) struct Sample {
     pub(crate) meshes: Vec<MeshCollider>,
     pub(crate) contacts: Contacts,
     pub(crate) settings: StepSettings<'static>,
+    /// Positions in which crossings were limited before the end of the last step, in the world, m.
+    pub(crate) waypoints: Vec<Vec<Vec3>>,
 }
 
 impl Sample {
@@ -45,6 +47,7 @@ impl Sample {
             meshes: Vec::new(),
             contacts: Contacts::default(),
             settings: vacuum(),
+            waypoints: Vec::new(),
         }
     }
 
@@ -86,6 +89,7 @@ impl Sample {
             meshes: Vec::new(),
             contacts: Contacts::default(),
             settings: vacuum(),
+            waypoints: Vec::new(),
         }
     }
 
@@ -115,15 +119,14 @@ impl Sample {
     }
 
     pub(crate) fn step(&mut self) {
-        let _ = self.step_with_self_collision(None);
+        self.step_with_self_collision(None);
     }
 
-    /// Takes a step, optionally with self-collision, and like the plugin with more substeps where they are required. Returns
-    /// positions in which crossings were limited before the end of the step, in the world, m.
+    /// Takes a step, optionally with self-collision, and like the plugin with more substeps where they are required.
     pub(crate) fn step_with_self_collision(
         &mut self,
         self_collision: Option<SelfCollisionSettings>,
-    ) -> Vec<Vec<Vec3>> {
+    ) {
         let mut settings = StepSettings {
             self_collision,
             ..self.settings
@@ -160,7 +163,7 @@ impl Sample {
         assert!(is_finite, "a number was not finite");
         let positions =
             |start: Vec<Vec3A>| start.iter().map(|&at| origin + Vec3::from(at)).collect();
-        starts.into_iter().skip(1).map(positions).collect()
+        self.waypoints = starts.into_iter().skip(1).map(positions).collect();
     }
 
     pub(crate) fn run(&mut self, seconds: f32) {

@@ -41,7 +41,7 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
             }
         }
         let before = cloth.at();
-        (0..60).for_each(|_| drop(cloth.step()));
+        (0..60).for_each(|_| cloth.step());
         let after = cloth.at();
         let displacements = after
             .iter()
@@ -68,7 +68,7 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
     }
     // Without self-collision the halves fall into each other, and lie in one plane, where few triangles cross.
     let mut cloth = folded(33, SelfCollision::Off);
-    (0..360).for_each(|_| drop(cloth.step()));
+    (0..360).for_each(|_| cloth.step());
     assert!(cloth.crossings() > 0);
 }
 
@@ -99,7 +99,7 @@ fn edges_that_start_across_triangles_come_back() {
         let crossings = |mode| {
             let mut sheet = tangled(side, mode);
             let before = sheet.crossings();
-            (0..60).for_each(|_| drop(sheet.step()));
+            (0..60).for_each(|_| sheet.step());
             println!(
                 "{side}²: {before} crossings, after 1 s {}",
                 sheet.crossings()

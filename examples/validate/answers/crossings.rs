@@ -22,7 +22,7 @@ pub(crate) fn twisted() -> Vec<Row> {
 pub(crate) fn sample() -> Vec<Row> {
     let scenes = [
         ("knot", knot(2.3), 360, [0.0, 5.0]),
-        ("crumple 32²", crumple(32, 0.0), 10_000, [0.0, 5.0]),
+        ("crumple 32²", crumple(32, 0.0), 240, [0.0, 5.0]),
         ("crumple 32² at 20 m/s", crumple(32, 20.0), 120, [0.0, 5.0]),
         ("crumple 64² at 20 m/s", crumple(64, 20.0), 30, [0.0, 5.0]),
         (

@@ -62,7 +62,8 @@ impl ContactScene {
         let mut found = Crossings::default();
         for _ in 0..steps {
             let mut ways = vec![self.sheet.at()];
-            ways.extend(self.take_step());
+            self.take_step();
+            ways.append(&mut self.sheet.sample.waypoints);
             let after = self.sheet.at();
             ways.push(after.clone());
             let passages = ways.windows(2);
@@ -78,8 +79,8 @@ impl ContactScene {
         found
     }
 
-    /// Takes a step. Returns positions in which crossings were limited before its end, in the world, m.
-    pub(crate) fn take_step(&mut self) -> Vec<Vec<Vec3>> {
+    /// Takes a step.
+    pub(crate) fn take_step(&mut self) {
         self.step += 1;
         (self.drive)(&mut self.sheet, self.step as f32 / RATE);
         let origin = self.sheet.sample.particles.origin;
@@ -88,9 +89,8 @@ impl ContactScene {
             pins.iter_mut().for_each(|pin| pin.position += by);
         };
         move_pins(&mut self.sheet, -origin);
-        let ways = self.sheet.step();
+        self.sheet.step();
         move_pins(&mut self.sheet, origin);
-        ways
     }
 }
 
@@ -315,13 +315,13 @@ pub(crate) fn slide(gravity: f32) -> f64 {
             at(Vec3::NEG_Y * 0.01),
             slippery,
         )];
-        (0..60).for_each(|_| drop(sheets.step()));
+        (0..60).for_each(|_| sheets.step());
     }
     throw(&mut sheets, |rest| {
         Vec3::X * if rest.y > 0.0 { 1.0 } else { 0.0 }
     });
     let [before, _] = sheets.sample.energy();
-    (0..30).for_each(|_| drop(sheets.step()));
+    (0..30).for_each(|_| sheets.step());
     let [after, _] = sheets.sample.energy();
     100.0 * after / before
 }

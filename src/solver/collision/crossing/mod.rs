@@ -1,6 +1,5 @@
-//! Keeps cloth from passing through itself and other cloth: at the end of a step, or several times in a step if the cloth is
-//! fast, the motion of particles is cut short
-//! where an edge would pass through an edge, or a particle through a triangle.
+//! Keeps cloth from passing through itself and other cloth: at the end of a step, and more often if the cloth is fast, the
+//! motion of particles is cut short where an edge would pass through an edge, or a particle through a triangle.
 //!
 //! Contacts keep particles apart, but only as well as constraints and colliders let them. The filter guarantees the rest:
 //! if no edge crosses a triangle when a step begins, none does when it ends. It takes particles to move along straight
