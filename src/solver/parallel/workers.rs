@@ -27,18 +27,19 @@
 //! - **Safety.** Iterators (`chunks_mut` and the like) hand out the data that parts write, under a lock: the
 //!   compiler proves that parts do not overlap. It cannot prove that the closure of a stage, which borrows from
 //!   the stack of the caller, is not called after the end of the stage. That is the only `unsafe` code of this
-//!   file, and its proof is in the documentation of `SharedState`.
+//!   file. Its proof is in the documentation of `SharedState`, and `tests/loom` checks it by model.
 
+use super::sync::{
+    Arc, AtomicBool, AtomicPtr, AtomicUsize, Instant, Mutex, MutexGuard, Ordering, SPINS,
+    spin_loop, yield_now,
+};
 use std::{
     any::Any,
     mem::forget,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     ptr::null_mut,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
+    sync::PoisonError,
+    time::Duration,
 };
 
 /// Runs the stages of a step, on the calling thread alone or with workers.
@@ -113,9 +114,6 @@ pub(in crate::solver) trait PartIterator:
 }
 
 impl<I: ExactSizeIterator + DoubleEndedIterator + Send> PartIterator for I {}
-
-/// Polls before a thread yields its core to other threads: longer than most of the serial code between stages.
-const SPINS: u32 = 2000;
 
 /// Time without work after which a worker returns.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(2);
@@ -219,7 +217,7 @@ impl Worker {
                 if shared.run_part(Role::Worker) {
                     continue 'work;
                 }
-                std::hint::spin_loop();
+                spin_loop();
             }
             let idle_since = Instant::now();
             while !shared.stopped.load(Ordering::Relaxed) {
@@ -229,7 +227,7 @@ impl Worker {
                 if idle_since.elapsed() > IDLE_TIMEOUT {
                     return;
                 }
-                std::thread::yield_now();
+                yield_now();
             }
         }
     }
@@ -256,9 +254,9 @@ impl SharedState {
         while self.unfinished.0.load(Ordering::Acquire) != 0 {
             if spins < SPINS {
                 spins += 1;
-                std::hint::spin_loop();
+                spin_loop();
             } else {
-                std::thread::yield_now();
+                yield_now();
             }
         }
         let panic = lock(&self.panic).take();
@@ -344,4 +342,5 @@ pub(crate) mod threads {
 }
 
 #[cfg(test)]
+#[path = "workers/tests.rs"]
 mod tests;
