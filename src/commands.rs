@@ -2,6 +2,7 @@
 
 use crate::{
     grab::{DragCloth, GrabCloth, ReleaseCloth},
+    label::EntityLabel,
     snapshot::ClothSnapshot,
     solver::topology::Blade,
     tearing::{CutCloth, ShredCloth, TearEdge},
@@ -88,11 +89,10 @@ impl ClothCommands for EntityCommands<'_> {
     fn restore_cloth(&mut self, snapshot: ClothSnapshot) -> &mut Self {
         self.queue(move |mut entity: EntityWorldMut| {
             let cloth = entity.id();
-            entity.world_scope(|world| {
-                if let Err(error) = snapshot.restore(world, cloth) {
-                    error!("{error}");
-                }
-            });
+            let error = entity.world_scope(|world| snapshot.restore(world, cloth).err());
+            if let (Some(error), Ok(label)) = (error, entity.get_components::<EntityLabel>()) {
+                error!("cloth {label}: {}", error.reason());
+            }
         })
     }
 }

@@ -92,6 +92,12 @@ impl BuildInputs {
         params::sanitize(params::FABRIC, &mut cloth.fabric);
         let mut components =
             self.assemble(topology, &pose, cloth.fabric.areal_density, mesh_of_cloth);
+        if !components.particles.is_finite() {
+            return Err(format!(
+                "it would extend beyond 16 777 km; reduce the scale of its transform ({}), or of its mesh",
+                self.transform.scale()
+            ));
+        }
         components.paint = MeshPaint(paint);
         components.pins.seam = seam;
         self.finish(&cloth, pose.skin.as_ref(), &mut components);
@@ -197,7 +203,7 @@ impl BuildInputs {
         };
         let (origin, frame) = skin
             .first_pose(&topology.positions, |joint| skeleton.joint(joint))
-            .ok_or("its skeleton has a scale of 0, or joints that do not exist")?;
+            .ok_or("its skeleton has a scale of 0, is beyond 16 777 km, or has joints that do not exist")?;
         let positions = skin.skinned_positions(&topology.positions);
         Ok(InitialPose {
             origin,

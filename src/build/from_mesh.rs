@@ -18,6 +18,7 @@ use crate::{
         planar::PlanarCloth,
         settings::ClothBuildMode,
         source::{ClothBuildFailed, ClothSource},
+        transforms::is_usable,
     },
     label::EntityLabel,
     pins::Pins,
@@ -205,6 +206,8 @@ impl UnbuiltClothItem<'_, '_> {
         } = built;
         let is_in_place = match (&skin, &skeleton, &inputs.skeleton) {
             (Some(_), Some(now), Some(then)) => now.has_pose_of(then),
+            // The event below tells of a transform that a cloth cannot have.
+            _ if !is_usable(self.transform) => false,
             _ => {
                 components.move_to(self.transform.translation());
                 self.transform.affine().matrix3 == inputs.transform.affine().matrix3

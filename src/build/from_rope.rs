@@ -1,6 +1,6 @@
 //! Builds ropes, and rebuilds them when they change.
 
-use crate::solver::{ParticleArrays, RopeSegments};
+use crate::solver::{ParticleArrays, RopeSegments, particles::is_within_reach};
 use crate::{
     build::{PresetResolved, components::BuiltComponents, rebuild::remove_built_components},
     character::{inertia::ClothInertia, skin_weights::SkinWeights},
@@ -25,9 +25,6 @@ use bevy::{ecs::query::QueryData, prelude::*};
 
 /// Minimum length of a rope, m: a shorter one is invisible, and its masses are nearly 0.
 const MIN_LENGTH: f64 = 1e-6;
-
-/// Maximum distance from its entity, m: beyond it floating-point numbers lose all precision.
-const MAX_EXTENT: f32 = 1e9;
 
 /// Components from which a rope is built.
 #[derive(QueryData)]
@@ -194,13 +191,13 @@ fn lay_out(rope: &Rope, transform: &GlobalTransform, down: Vec3) -> Result<RopeL
             "at the scale of its entity it is {length} m long; make it longer"
         ));
     }
-    // Squared distances must be finite too.
-    let is_in_range = |&position: &Vec3| (to_world * position).abs().max_element() <= MAX_EXTENT;
+    let is_in_range = |&position: &Vec3| is_within_reach(to_world * position);
     if !layout.positions.iter().all(is_in_range) {
-        return Err(format!(
-            "it extends more than {MAX_EXTENT} m from its entity; move Rope::points nearer, or \
-             reduce Rope::length"
-        ));
+        return Err(
+            "it extends more than 16 777 km from its entity; move Rope::points nearer, or \
+             reduce Rope::length or the scale of its entity"
+                .into(),
+        );
     }
     Ok(layout)
 }

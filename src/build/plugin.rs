@@ -10,12 +10,13 @@ use crate::{
         rebuild::{rebuild_changed_meshes, rebuild_replaced_meshes, restore_source_mesh},
         reset::{place, reset},
     },
+    character::inertia::TeleportCloth,
     cloth::{
         ResetCloth,
         planar_constraint::check_planes,
         schedule::{BuildSystems, FrameSchedule, PrepareSystems, StepSchedule},
     },
-    grab::GrabCloth,
+    grab::{DragCloth, GrabCloth, ReleaseCloth},
     tearing::{CutCloth, ShredCloth, TearEdge},
 };
 use bevy::prelude::*;
@@ -47,6 +48,9 @@ impl Plugin for BuildPlugin {
         .add_observer(remove_rope_components)
         .add_observer(check_event::<ResetCloth>)
         .add_observer(check_event::<GrabCloth>)
+        .add_observer(check_event::<DragCloth>)
+        .add_observer(check_event::<ReleaseCloth>)
+        .add_observer(check_event::<TeleportCloth>)
         .add_observer(check_event::<CutCloth>)
         .add_observer(check_event::<TearEdge>)
         .add_observer(check_event::<ShredCloth>);

@@ -1,6 +1,6 @@
 //! Resets a cloth to its untorn rest shape.
 
-use crate::solver::{ParticleArrays, SoaVec3, break_symmetry};
+use crate::solver::{ParticleArrays, SoaVec3, break_symmetry, particles::is_within_reach};
 use crate::{
     character::{
         frame_history::{FrameHistory, ReferenceFrame},
@@ -105,16 +105,22 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     let Some((origin, to_world)) = rest_frame(label, skin, shape, &transforms) else {
         return;
     };
-    release_all(entity, &mut cloth.grabs, &mut commands);
     let rest = cloth.shape.topology.rest_in_world(to_world);
+    let skin = cloth.skin.as_deref();
+    let skinned = skin.map(|skin| skin.skinned_positions(&cloth.shape.topology.positions));
+    let start = skinned.as_ref().unwrap_or(&rest);
+    if !rest.iter().chain(start.iter()).all(is_within_reach) {
+        error!(
+            "cloth {label}: cannot be reset, since it would extend beyond 16 777 km; reduce the scale of its entity"
+        );
+        return;
+    }
+    release_all(entity, &mut cloth.grabs, &mut commands);
     cloth.progress.cut_ends.clear();
     cloth.restore_intact(origin, &rest, &mut meshes);
     let (shape, skin) = (&mut *cloth.shape, cloth.skin.as_deref());
     let (particles, constraints) = (&mut *cloth.particles, &mut *cloth.constraints);
-    match skin {
-        Some(skin) => particles.reset(origin, &skin.skinned_positions(&shape.topology.positions)),
-        None => particles.reset(origin, &rest),
-    }
+    particles.reset(origin, start);
     constraints.set_rest_lengths(&rest);
     let painted = PaintedShape::new(shape, cloth.mesh_paint, skin);
     bind_stiffness(&label, cloth.paint, painted, &mut cloth.multipliers);
@@ -187,8 +193,8 @@ fn rest_frame(
     let transform = at(label.entity)?;
     if !is_usable(&transform) {
         error!(
-            "cloth {label}: cannot be reset at {transform:?}; set a finite transform with a scale \
-             other than 0"
+            "cloth {label}: cannot be reset at {transform:?}; set a finite transform below 16 777 km \
+             with a scale other than 0"
         );
         return None;
     }
@@ -198,8 +204,8 @@ fn rest_frame(
     let pose = skin.first_pose(&shape.topology.positions, at);
     if pose.is_none() {
         error!(
-            "cloth {label}: cannot be reset: its skeleton has a scale of 0 or joints that no longer \
-             exist; set a Mesh3d and SkinnedMesh that belong together"
+            "cloth {label}: cannot be reset: its skeleton has a scale of 0, is beyond 16 777 km, or has joints that \
+             no longer exist; set a Mesh3d and SkinnedMesh that belong together"
         );
     }
     pose

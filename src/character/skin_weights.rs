@@ -1,7 +1,7 @@
 //! Skin weights of particles: linear blend skinning of the rest positions by a skeleton.
 
 use crate::mesh::{paint::JointWeights, topology::NO_PARTICLE};
-use crate::solver::SoaVec3;
+use crate::solver::{SoaVec3, particles::is_within_reach};
 use bevy::{
     math::{Affine3A, Mat3A, Vec3A},
     mesh::{Mesh, VertexAttributeValues, skinning::SkinnedMesh},
@@ -193,7 +193,7 @@ impl SkinWeights {
 
     /// Sets the skinning matrices for the first time. Returns an origin near the particles with these rest
     /// positions in mesh space, and the rotation and scale from mesh space to world axes; `None` if joints are
-    /// missing or a matrix is singular.
+    /// missing, a matrix is singular, or the origin is beyond 16 777 km.
     pub(crate) fn first_pose(
         &mut self,
         rest: &[Vec3],
@@ -206,7 +206,7 @@ impl SkinWeights {
         let frame = self.dominant_matrix();
         let centre = rest.iter().sum::<Vec3>() / rest.len().max(1) as f32;
         let origin = frame.transform_point3(centre);
-        if !(origin.is_finite() && frame.inverse().is_finite()) {
+        if !(is_within_reach(origin) && frame.inverse().is_finite()) {
             return None;
         }
         // Again relative to the origin, for precision far from the world's origin.

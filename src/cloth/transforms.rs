@@ -12,12 +12,15 @@ use crate::{
 };
 use bevy::{
     ecs::query::QueryData,
-    math::{Affine3A, Vec3A},
+    math::{Affine3A, Mat3A, Vec3A},
     prelude::*,
 };
 
 /// Speed above which a motion between two frames counts as a jump, m/s.
 const JUMP_SPEED: f32 = 50.0;
+
+/// Largest usable scale, and inverse of the least: with it, determinants are finite.
+const MAX_SCALE: f32 = 1e12;
 
 /// Number of tracked entities from which several threads sample them: waking a thread takes about as long as a few
 /// hundred of them.
@@ -141,10 +144,19 @@ pub(crate) fn check_usable(transform: &GlobalTransform) -> Result<(), String> {
     }
 }
 
-/// Returns whether a cloth can be built at a transform.
+/// Returns whether a cloth can be built and drawn at a transform.
 pub(crate) fn is_usable(transform: &GlobalTransform) -> bool {
     let affine = transform.affine();
-    affine.is_finite() && affine.inverse().is_finite() && is_within_reach(transform.translation())
+    [affine.matrix3, affine.inverse().matrix3]
+        .iter()
+        .all(is_in_scale)
+        && is_within_reach(transform.translation())
+}
+
+fn is_in_scale(matrix: &Mat3A) -> bool {
+    let axes = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    axes.iter()
+        .all(|axis| axis.abs().max_element() <= MAX_SCALE && !axis.is_nan())
 }
 
 impl TransformHistory {
@@ -293,10 +305,10 @@ pub(crate) struct ReferenceEntity {
     pub(crate) poses: [Pose; 2],
 }
 
-/// Returns the rigid part of a transform; `None` if it is not finite.
+/// Returns the rigid part of a transform; `None` if it is not finite or beyond 16 777 km.
 pub(crate) fn pose_of(transform: &GlobalTransform) -> Option<Pose> {
     let (_, pose) = scale_and_pose(transform);
-    pose.is_valid().then_some(pose)
+    (pose.is_valid() && is_within_reach(pose.translation)).then_some(pose)
 }
 
 /// Interpolates between two poses, along the shorter rotation.

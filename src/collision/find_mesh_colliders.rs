@@ -13,7 +13,7 @@ use crate::{
     },
     label::EntityLabel,
     mesh::{TriangleMesh, weld_triangles},
-    solver::{MeshCollider, Pose, SurfaceError, TriangleSurface},
+    solver::{MeshCollider, Pose, SurfaceError, TriangleSurface, particles::is_within_reach},
 };
 use bevy::{
     ecs::{entity::EntityHashMap, query::QueryData},
@@ -239,7 +239,10 @@ fn weld(
     if let Some(&index) = corners.iter().find(|&&i| i as usize >= vertices.len()) {
         return Err(SurfaceError::OutOfRange { index });
     }
-    if let Some(&index) = corners.iter().find(|&&i| !vertices[i as usize].is_finite()) {
+    if let Some(&index) = corners
+        .iter()
+        .find(|&&i| !is_within_reach(vertices[i as usize]))
+    {
         let index = index as usize;
         return Err(SurfaceError::NonFinite { index });
     }

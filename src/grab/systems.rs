@@ -9,7 +9,10 @@ use crate::solver::{
     particles::is_within_reach,
 };
 use bevy::{
-    ecs::{entity::Entities, lifecycle::Discard},
+    ecs::{
+        entity::{Entities, EntityHashSet},
+        lifecycle::Discard,
+    },
     prelude::*,
 };
 
@@ -129,15 +132,24 @@ fn nearest_weights(corners: [Vec3; 3], at: Vec3) -> [f32; 3] {
     }
 }
 
-pub(crate) fn drag(event: On<DragCloth>, mut cloths: Query<&mut ClothGrabs>) {
+pub(crate) fn drag(
+    event: On<DragCloth>,
+    mut cloths: Query<(EntityLabel, &mut ClothGrabs)>,
+    mut reported: Local<EntityHashSet>,
+) {
     let DragCloth { entity, by, to } = *event.event();
-    let Ok(mut grabs) = cloths.get_mut(entity) else {
+    let Ok((label, mut grabs)) = cloths.get_mut(entity) else {
         return;
     };
-    if let Some(grab) = grabs.0.iter_mut().find(|grab| grab.by == by)
-        && is_within_reach(to)
-    {
+    let Some(grab) = grabs.0.iter_mut().find(|grab| grab.by == by) else {
+        return;
+    };
+    if is_within_reach(to) {
         grab.target = to;
+    } else if reported.insert(entity) {
+        warn!(
+            "cloth {label}: cannot be dragged to {to}, so the grab stays where it is; give a position below 16 777 km"
+        );
     }
 }
 

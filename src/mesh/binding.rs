@@ -3,7 +3,7 @@
 
 use super::{
     compact_indices::CompactIndices,
-    read::TriangleMesh,
+    read::{TriangleMesh, retrieve_strays},
     shading::{RenderFrame, Shade, VertexWindows, add_to_corners, normalize, write_units},
     tangents::TangentWeights,
     tear_mesh::TornMesh,
@@ -39,19 +39,9 @@ pub struct MeshBinding {
 }
 
 impl MeshBinding {
-    /// Binds a mesh to the topology found in it. Adds normals to a mesh without any, and moves vertices that are not finite
-    /// to its origin if they are no particles.
+    /// Binds a mesh to the topology found in it. Adds normals to a mesh without any, and moves stray vertices to its origin.
     pub fn new(source: &TriangleMesh, topology: &Topology, mesh: &mut Mesh) -> Self {
-        if let Ok(VertexAttributeValues::Float32x3(positions)) =
-            mesh.try_attribute_mut(Mesh::ATTRIBUTE_POSITION)
-        {
-            let vertices = positions.iter_mut().zip(topology.vertex_to_particle.iter());
-            for (position, particle) in vertices {
-                if particle == NO_PARTICLE && !Vec3::from(*position).is_finite() {
-                    *position = [0.0; 3];
-                }
-            }
-        }
+        retrieve_strays(mesh);
         let faces = vertex_normals(source);
         let original = match mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL) {
             Ok(VertexAttributeValues::Float32x3(normals)) if normals.len() == faces.len() => {

@@ -48,6 +48,7 @@ pub use compact_indices::CompactIndices;
 pub use grid::{ClothGrid, Diagonals};
 pub use limb::Limb;
 pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
+pub(crate) use read::retrieve_strays;
 pub use read::{MeshError, TriangleMesh};
 pub use shading::RenderFrame;
 pub(crate) use tear_mesh::as_triangle_list;

@@ -1,5 +1,6 @@
 //! Reads positions and triangles of a mesh.
 
+use crate::solver::particles::is_within_reach;
 use bevy::{
     asset::RenderAssetUsages,
     math::Vec3,
@@ -16,7 +17,7 @@ pub enum MeshError {
     NotTriangles(PrimitiveTopology),
     /// The mesh has no `ATTRIBUTE_POSITION` of three floats.
     NoPositions,
-    /// A position is NaN or infinite.
+    /// A position is NaN, infinite, or beyond 16 777 km.
     NonFinite {
         /// Index of the vertex.
         vertex: usize,
@@ -44,7 +45,7 @@ impl fmt::Display for MeshError {
             ),
             Self::NonFinite { vertex } => write!(
                 f,
-                "the position of vertex {vertex} is not a finite number; repair the mesh"
+                "the position of vertex {vertex} is not finite or beyond 16 777 km; repair the mesh"
             ),
             Self::NoTriangles => write!(
                 f,
@@ -76,7 +77,7 @@ impl TriangleMesh {
             Ok(_) | Err(MeshAccessError::NotFound) => return Err(MeshError::NoPositions),
             Err(MeshAccessError::ExtractedToRenderWorld) => return Err(MeshError::NotReadable),
         };
-        let positions: Vec<Vec3> = positions.iter().map(|&p| Vec3::from(p)).collect();
+        let mut positions: Vec<Vec3> = positions.iter().map(|&p| Vec3::from(p)).collect();
         let is_strip = mesh.primitive_topology() == PrimitiveTopology::TriangleStrip;
         let indices: Vec<u32> = match mesh.try_indices() {
             Ok(Indices::U16(indices)) => {
@@ -105,16 +106,35 @@ impl TriangleMesh {
         if triangles.is_empty() {
             return Err(MeshError::NoTriangles);
         }
-        let is_bad = |&&vertex: &&u32| !positions[vertex as usize].is_finite();
+        let is_bad = |&&vertex: &&u32| !is_within_reach(positions[vertex as usize]);
         if let Some(&vertex) = triangles.as_flattened().iter().find(is_bad) {
             let vertex = vertex as usize;
             return Err(MeshError::NonFinite { vertex });
         }
+        // Others are in no triangle.
+        positions
+            .iter_mut()
+            .filter(|at| !is_within_reach(**at))
+            .for_each(|at| *at = Vec3::ZERO);
         Ok(Self {
             out_of_range: count - triangles.len(),
             positions,
             triangles,
         })
+    }
+}
+
+/// Moves vertices that are not finite or beyond reach to the origin, as [`TriangleMesh::read`] does. In a mesh that was read, they
+/// are in no triangle.
+pub(crate) fn retrieve_strays(mesh: &mut Mesh) {
+    if let Ok(VertexAttributeValues::Float32x3(positions)) =
+        mesh.try_attribute_mut(Mesh::ATTRIBUTE_POSITION)
+    {
+        for position in positions {
+            if !is_within_reach((*position).into()) {
+                *position = [0.0; 3];
+            }
+        }
     }
 }
 
@@ -181,6 +201,10 @@ mod tests {
             (
                 list(vec![[0.0; 3], [f32::NAN; 3], [1.0; 3]]),
                 MeshError::NonFinite { vertex: 1 },
+            ),
+            (
+                list(vec![[0.0; 3], [1.0; 3], [0.0, 1e30, 0.0]]),
+                MeshError::NonFinite { vertex: 2 },
             ),
             (
                 mesh(PrimitiveTopology::LineList, QUAD.to_vec()),

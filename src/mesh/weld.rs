@@ -1,11 +1,14 @@
 //! Welds all vertices that share a position into one particle, so that UV seams and hard edges do not open.
 
 use super::topology::NO_PARTICLE;
-use bevy::{math::Vec3, platform::collections::HashMap};
+use bevy::{
+    math::{DVec3, Vec3},
+    platform::collections::HashMap,
+};
 
 /// Distance below which two vertices share a position, as a fraction of the size of the mesh. Exporters round
 /// coordinates in the seventh digit; real details are far larger.
-const TOLERANCE: f32 = 2e-6;
+const TOLERANCE: f64 = 2e-6;
 
 /// Result of welding.
 pub(crate) struct WeldedVertices {
@@ -25,9 +28,12 @@ pub(crate) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> WeldedVertices 
         let pairs = vertices.iter().zip(&used);
         pairs.filter(|(_, used)| **used).map(|(v, _)| *v)
     };
-    let low = used_positions().fold(Vec3::INFINITY, Vec3::min);
-    let high = used_positions().fold(Vec3::NEG_INFINITY, Vec3::max);
-    let tolerance = ((high - low).max_element() * TOLERANCE).max(f32::MIN_POSITIVE);
+    let low = used_positions().fold(Vec3::INFINITY, Vec3::min).as_dvec3();
+    let high = used_positions()
+        .fold(Vec3::NEG_INFINITY, Vec3::max)
+        .as_dvec3();
+    // In `f64`, since the size of a mesh may exceed `f32`.
+    let tolerance = ((high - low).max_element() * TOLERANCE).max(f32::MIN_POSITIVE.into());
 
     let mut cells = Cells {
         low,
@@ -40,8 +46,9 @@ pub(crate) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> WeldedVertices 
         if !used {
             return NO_PARTICLE;
         }
-        cells.find(vertex, &positions).unwrap_or_else(|| {
-            cells.add(vertex);
+        let position = vertex.as_dvec3();
+        cells.find(position, &positions).unwrap_or_else(|| {
+            cells.add(position);
             positions.push(vertex);
             positions.len() as u32 - 1
         })
@@ -55,31 +62,31 @@ pub(crate) fn weld(vertices: &[Vec3], triangles: &[[u32; 3]]) -> WeldedVertices 
 /// Particles by cells of space. Cells are much larger than the tolerance, so that a vertex is rarely near a border and
 /// mostly one cell has to be searched.
 struct Cells {
-    low: Vec3,
-    tolerance: f32,
+    low: DVec3,
+    tolerance: f64,
     first: HashMap<[i64; 3], u32>,
     /// The next particle in the same cell, or [`END_OF_CELL`], for each particle.
     next: Vec<u32>,
 }
 
 impl Cells {
-    fn cell_of(&self, position: Vec3) -> [i64; 3] {
-        let cell = f64::from(self.tolerance) * 16.0;
-        let offset = (position - self.low).as_dvec3().to_array();
+    fn cell_of(&self, position: DVec3) -> [i64; 3] {
+        let cell = self.tolerance * 16.0;
+        let offset = (position - self.low).to_array();
         // The odd offset keeps round coordinates off the borders.
         offset.map(|c| (c / cell + 0.371).floor() as i64)
     }
 
     /// Returns the particle at a position, if there is one.
-    fn find(&self, position: Vec3, particles: &[Vec3]) -> Option<u32> {
-        let from = self.cell_of(position - Vec3::splat(self.tolerance));
-        let to = self.cell_of(position + Vec3::splat(self.tolerance));
+    fn find(&self, position: DVec3, particles: &[Vec3]) -> Option<u32> {
+        let from = self.cell_of(position - DVec3::splat(self.tolerance));
+        let to = self.cell_of(position + DVec3::splat(self.tolerance));
         for x in from[0]..=to[0] {
             for y in from[1]..=to[1] {
                 for z in from[2]..=to[2] {
                     let mut candidate = self.first.get(&[x, y, z]).copied();
                     while let Some(particle) = candidate {
-                        let offset = particles[particle as usize] - position;
+                        let offset = particles[particle as usize].as_dvec3() - position;
                         if offset.abs().max_element() <= self.tolerance {
                             return Some(particle);
                         }
@@ -93,7 +100,7 @@ impl Cells {
     }
 
     /// Adds a particle.
-    fn add(&mut self, position: Vec3) {
+    fn add(&mut self, position: DVec3) {
         let particle = self.next.len() as u32;
         let before = self.first.insert(self.cell_of(position), particle);
         self.next.push(before.unwrap_or(END_OF_CELL));
@@ -141,7 +148,13 @@ mod tests {
 
     #[test]
     fn far_away_and_tiny_meshes_keep_their_detail() {
-        for (offset, size) in [(1000.0, 1.0), (0.0, 1e-6), (0.0, 1e6)] {
+        for (offset, size) in [
+            (1000.0, 1.0),
+            (0.0, 1e-6),
+            (0.0, 1e6),
+            (0.0, 1e-30),
+            (0.0, f32::MAX),
+        ] {
             let vertices: Vec<_> = (0..50)
                 .map(|i| Vec3::splat(offset) + Vec3::X * (size * i as f32 / 49.0))
                 .collect();

@@ -8,9 +8,10 @@ use crate::{
     cloth::{
         shape::ClothShape,
         source::{ChangedMeshes, ClothBuildFailed, ClothSource, has_source_changed},
+        transforms::{check_usable, is_usable},
     },
     label::EntityLabel,
-    mesh::{FineMesh, ProxyBinding, Topology, TriangleMesh, smooth_normals},
+    mesh::{FineMesh, ProxyBinding, Topology, TriangleMesh, retrieve_strays, smooth_normals},
     proxy::ClothProxy,
     render::interpolation::RenderViewKey,
 };
@@ -56,6 +57,16 @@ pub(crate) struct UnboundProxy {
     skin: Option<&'static ClothSkin>,
 }
 
+/// Components of a proxy that could not be bound, of which a change may help.
+#[derive(QueryData)]
+pub(crate) struct FailedProxy {
+    entity: Entity,
+    proxy: Ref<'static, ClothProxy>,
+    mesh: Ref<'static, Mesh3d>,
+    transform: Ref<'static, GlobalTransform>,
+    source: Option<&'static ClothSource>,
+}
+
 type Unbound = (
     Without<ProxyMesh>,
     Without<ClothBuildFailed>,
@@ -84,14 +95,18 @@ pub(crate) fn bind_proxies(
         let AssetState::Loaded(skeleton) = skeletons.read(skinned) else {
             continue;
         };
-        // Meshes of one skeleton share a bind space, whatever the transforms of their entities.
         let to_cloth = match skeleton.is_some() && is_skinned {
-            true => Affine3A::IDENTITY,
-            false => of_cloth.affine().inverse() * unbound.transform.affine(),
+            // Meshes of one skeleton share a bind space, whatever the transforms of their entities.
+            true => Ok(Affine3A::IDENTITY),
+            // The cloth tells of its transform.
+            false if !is_usable(of_cloth) => continue,
+            false => check_usable(unbound.transform)
+                .map(|()| of_cloth.affine().inverse() * unbound.transform.affine()),
         };
         let mut own = original.clone();
         own.asset_usage = RenderAssetUsages::default();
-        let binding = match bind_mesh(&mut own, &shape.topology, to_cloth) {
+        let bound = to_cloth.and_then(|to_cloth| bind_mesh(&mut own, &shape.topology, to_cloth));
+        let binding = match bound {
             Ok(binding) => binding,
             Err(reason) => {
                 error!("cloth proxy {label} does not follow its cloth: {reason}");
@@ -136,6 +151,7 @@ fn bind_mesh(
     to_cloth: Affine3A,
 ) -> Result<ProxyBinding, String> {
     let read = TriangleMesh::read(mesh).map_err(|error| error.to_string())?;
+    retrieve_strays(mesh);
     let normals = mesh.attribute(Mesh::ATTRIBUTE_NORMAL);
     let normals: Vec<Vec3A> = match normals.and_then(VertexAttributeValues::as_float3) {
         Some(normals) => normals.iter().map(|&n| n.into()).collect(),
@@ -187,10 +203,7 @@ pub(crate) fn unbind_proxies(
         &Mesh3d,
         Ref<ClothSource>,
     )>,
-    failed: Query<
-        (Entity, Ref<Mesh3d>, Ref<ClothProxy>, Option<&ClothSource>),
-        (With<ClothBuildFailed>, Without<ClothShape>),
-    >,
+    failed: Query<FailedProxy, (With<ClothBuildFailed>, Without<ClothShape>)>,
     cloths: Query<&ClothShape>,
     sources: Query<&ClothSource>,
     mut changes: ChangedMeshes,
@@ -228,9 +241,14 @@ pub(crate) fn unbind_proxies(
             }
         }
     }
-    for (entity, mesh, proxy, source) in &failed {
-        let source_id = ClothSource::original(source, &mesh).id();
-        if mesh.is_changed() || proxy.is_changed() || changed.contains(&source_id) {
+    for failed in &failed {
+        let source = ClothSource::original(failed.source, &failed.mesh).id();
+        let may_be_fixed = failed.mesh.is_changed()
+            || failed.proxy.is_changed()
+            || failed.transform.is_changed()
+            || changed.contains(&source);
+        if may_be_fixed {
+            let entity = failed.entity;
             commands.entity(entity).try_remove::<ClothBuildFailed>();
         }
     }

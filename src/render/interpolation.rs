@@ -2,7 +2,10 @@
 //! the mesh assets that are written.
 
 use crate::{
-    cloth::{particles::ClothParticles, schedule::ClothStepSchedule, shape::ClothShape},
+    cloth::{
+        particles::ClothParticles, schedule::ClothStepSchedule, shape::ClothShape,
+        transforms::is_usable,
+    },
     mesh::RenderFrame,
     render::pose::RenderPose,
     time::{ClothClock, ClothTime, pause_detection::PauseDetection},
@@ -62,11 +65,11 @@ impl RenderQueryItem<'_, '_> {
         if !self.particles.is_changed() && last_written == Some(key) {
             return None;
         }
-        let to_mesh = key.affine.inverse();
         // At scale 0 nothing is visible, and NaN cannot be rendered: the mesh stays as it is.
-        if !(to_mesh.is_finite() && key.affine.is_finite()) {
+        if !is_usable(transform) {
             return None;
         }
+        let to_mesh = key.affine.inverse();
         let origin = self.particles.origin;
         let frame =
             (key.render_pose).frame(origin, transform.translation(), to_mesh.matrix3.into());

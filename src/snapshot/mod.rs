@@ -185,24 +185,36 @@ pub enum SnapshotError {
     Damaged(Entity, &'static str),
 }
 
+impl SnapshotError {
+    fn entity(&self) -> Entity {
+        match *self {
+            Self::NoCloth(entity) | Self::OtherMesh(entity) | Self::Damaged(entity, _) => entity,
+        }
+    }
+
+    /// Returns the cause and the remedy.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::NoCloth(_) => {
+                "is no cloth, or not built yet, so no snapshot of it can be restored; wait for \
+                 ClothReady"
+                    .into()
+            }
+            Self::OtherMesh(_) => {
+                "the snapshot is of a cloth of another mesh; restore it on one that was built \
+                 from the same mesh by the same version of this crate"
+                    .into()
+            }
+            Self::Damaged(_, part) => {
+                format!("the snapshot is damaged: inconsistent {part}; nothing is restored")
+            }
+        }
+    }
+}
+
 impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::NoCloth(entity) => write!(
-                f,
-                "cloth {entity}: is no cloth, or not built yet, so no snapshot of it can be restored; \
-                 wait for ClothReady"
-            ),
-            Self::OtherMesh(entity) => write!(
-                f,
-                "cloth {entity}: the snapshot is of a cloth of another mesh; restore it on one that \
-                 was built from the same mesh by the same version of this crate"
-            ),
-            Self::Damaged(entity, part) => write!(
-                f,
-                "cloth {entity}: the snapshot is damaged: inconsistent {part}; nothing is restored"
-            ),
-        }
+        write!(f, "cloth {}: {}", self.entity(), self.reason())
     }
 }
 

@@ -81,7 +81,16 @@ impl ClothClock {
         if time.paused {
             1.0
         } else {
-            (self.progress + overstep * time.allowed_speed()).clamp(0.0, 1.0)
+            (self.valid_progress() + overstep * time.allowed_speed()).clamp(0.0, 1.0)
+        }
+    }
+
+    /// Returns the progress, also of a clock from a damaged file.
+    fn valid_progress(&self) -> f32 {
+        if self.progress.is_nan() {
+            0.0
+        } else {
+            self.progress.clamp(0.0, 1.0)
         }
     }
 
@@ -93,7 +102,7 @@ impl ClothClock {
             self.progress = 1.0 - time.allowed_speed();
             time.requested_steps = time.requested_steps.saturating_sub(1);
         } else {
-            self.progress += time.allowed_speed();
+            self.progress = self.valid_progress() + time.allowed_speed();
             self.due = self.progress >= 1.0;
             if self.due {
                 // At full speed each update takes a step; any remainder from slow motion is dropped.

@@ -1,18 +1,27 @@
 //! Extreme settings and unusual mesh topologies.
 
 use crate::{
-    add_mesh, app, centre, command, drawn, float3,
+    add_mesh, app, centre, characters, command, drawn, float3,
     log::{lines_about, lines_with, record},
     particles, run, spawn,
     tearing::islands,
+    worlds::oracles::check_cloths,
     worst_stretch,
 };
 use bevy::{
     asset::RenderAssetUsages,
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
+    reflect::GetPath,
 };
-use bevy_drape::{cloth::ClothConstraints, prelude::*, solver::ConstraintKind};
+use bevy_drape::{
+    character::{Teleport, TeleportCloth},
+    cloth::ClothConstraints,
+    prelude::*,
+    proxy::ClothProxy,
+    solver::ConstraintKind,
+    time::ClothClock,
+};
 
 fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
     Mesh::new(
@@ -312,5 +321,70 @@ fn constraints_around_an_edge_grow_linearly_with_its_triangles() {
     // triangles.
     for triangles in [1_000, 10_000] {
         assert_eq!(constraints(triangles), 2 * triangles + 1 + triangles - 1);
+    }
+}
+
+/// Places and scales that overflow, found by random worlds.
+fn impossible_transforms() -> [Transform; 6] {
+    let turned = Quat::from_xyzw(1e12, 0.0, 0.0, 1.0);
+    [
+        Transform::from_xyz(0.0, f32::MAX, 0.0),
+        Transform::from_scale(Vec3::new(1.0, f32::MIN, 1.0)),
+        Transform::from_scale(Vec3::splat(1e30)),
+        Transform::from_scale(Vec3::splat(1e-30)),
+        Transform::from_rotation(turned),
+        Transform::from_xyz(1e6, 0.0, 0.0).with_scale(Vec3::splat(1e6)),
+    ]
+}
+
+#[test]
+fn cloth_stays_finite_whatever_becomes_of_its_transform() {
+    for transform in impossible_transforms() {
+        for is_late in [false, true] {
+            let mut app = app();
+            let parent = app.world_mut().spawn(Transform::default()).id();
+            let cloth = spawn(&mut app, ChildOf(parent));
+            let fine = Mesh3d(add_mesh(&mut app, ClothGrid::new(1.0, 1.0, 15, 15)));
+            let world = app.world_mut();
+            world.spawn((ClothProxy { cloth }, fine, ChildOf(parent)));
+            world.spawn((Rope::between(Vec3::ZERO, Vec3::X, 20), ChildOf(parent)));
+            let coat = characters::spawn(&mut app, characters::skinned(), Vec3::Y, ());
+            app.world_mut()
+                .entity_mut(coat.joints[0])
+                .insert(ChildOf(parent));
+            run(&mut app, if is_late { 10 } else { 0 });
+            app.world_mut().entity_mut(parent).insert(transform);
+            let check = |app: &mut App| {
+                for _ in 0..3 {
+                    app.update();
+                    check_cloths(app.world_mut())
+                        .unwrap_or_else(|error| panic!("{transform:?}: {error}"));
+                }
+            };
+            check(&mut app);
+            for entity in [cloth, coat.cloth] {
+                app.world_mut().trigger(ResetCloth { entity });
+                check(&mut app);
+                let how = Teleport::Keep;
+                app.world_mut().trigger(TeleportCloth { entity, how });
+                check(&mut app);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_clock_goes_on() {
+    let mut app = app();
+    let cloth = spawn(&mut app, Pins::corners());
+    run(&mut app, 5);
+    for progress in [f32::NAN, f32::INFINITY, -1e30] {
+        let mut clock = app.world_mut().resource_mut::<ClothClock>();
+        let field = clock.reflect_path_mut("progress").unwrap();
+        *field.try_downcast_mut::<f32>().unwrap() = progress;
+        let before = centre(&app, cloth);
+        run(&mut app, 3);
+        check_cloths(app.world_mut()).unwrap();
+        assert_ne!(centre(&app, cloth), before);
     }
 }

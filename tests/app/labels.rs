@@ -1,9 +1,9 @@
 //! Log messages about entities with a name have the name and the id.
 
 use crate::{
-    add_mesh, app,
+    add_mesh, app, command,
     log::{lines_about, record},
-    particles, run, spawn,
+    particles, run, sheet, spawn,
 };
 use bevy::{asset::RenderAssetUsages, mesh::PrimitiveTopology, prelude::*};
 use bevy_drape::{
@@ -13,6 +13,7 @@ use bevy_drape::{
     prelude::*,
     pressure::ClothPressure,
     proxy::ClothProxy,
+    snapshot::ClothSnapshot,
     tearing::{TearEdge, TearResistance},
     wind::WindZone,
 };
@@ -37,6 +38,7 @@ fn messages_have_the_name_and_the_id_of_their_entity() {
         RenderAssetUsages::default(),
     );
     let empty = Mesh3d(add_mesh(app, empty));
+    let fine = Mesh3d(add_mesh(app, sheet()));
     let anchor = other(app, "pole", ());
     let damped = Cloth {
         damping: f32::NAN,
@@ -76,6 +78,8 @@ fn messages_have_the_name_and_the_id_of_their_entity() {
         (broken, "last valid state"),
         (edited, "no edge"),
         (edited, "cannot be grabbed"),
+        (edited, "cannot be dragged to"),
+        (edited, "snapshot is of a cloth of another mesh"),
         (
             other(app, "towel", (Cloth::default(), empty.clone())),
             "is not built",
@@ -104,6 +108,10 @@ fn messages_have_the_name_and_the_id_of_their_entity() {
             other(app, "lace", (ClothProxy { cloth: edited }, empty)),
             "does not follow",
         ),
+        (
+            other(app, "hem", (ClothProxy { cloth: edited }, fine, invalid)),
+            "its transform has a scale of 0, is not finite",
+        ),
     ];
     run(app, 2);
     let mut state = app.world_mut().get_mut::<ClothParticles>(broken).unwrap();
@@ -114,6 +122,17 @@ fn messages_have_the_name_and_the_id_of_their_entity() {
     app.world_mut().trigger(GrabCloth {
         reach: -1.0,
         ..GrabCloth::new(edited, anchor, Vec3::ZERO)
+    });
+    let at = particles(app, edited).world_position(0);
+    let napkin = add_mesh(app, ClothGrid::new(1.0, 1.0, 3, 3));
+    let napkin = (Cloth::default(), Mesh3d(napkin));
+    let napkin = app.world_mut().spawn(napkin).id();
+    run(app, 2);
+    let snapshot = ClothSnapshot::take(app.world(), napkin).unwrap();
+    command(app, edited, |cloth| {
+        cloth.grab(anchor, at);
+        cloth.drag(anchor, Vec3::INFINITY);
+        cloth.restore_cloth(snapshot);
     });
     run(app, 30);
     assert!(particles(app, broken).is_finite());

@@ -7,9 +7,10 @@ use crate::{
 };
 use bevy::prelude::*;
 use bevy_drape::{
+    character::{Teleport, TeleportCloth},
     cloth::PlanarCloth,
     collision::ClothLayers,
-    grab::GrabCloth,
+    grab::{DragCloth, GrabCloth, ReleaseCloth},
     prelude::*,
     proxy::ClothProxy,
     tearing::{Blade, CutCloth, ShredCloth, TearEdge},
@@ -97,15 +98,23 @@ fn events_on_an_entity_that_is_no_cloth_are_reported_once() {
             radius,
         });
         world.trigger(ResetCloth { entity });
+        let (by, to) = (entity, Vec3::ZERO);
+        world.trigger(DragCloth { entity, by, to });
+        world.trigger(ReleaseCloth { entity, by });
+        let how = Teleport::Keep;
+        world.trigger(TeleportCloth { entity, how });
     }
     let log = lines_about(entity);
-    assert_eq!(log.len(), 5, "{log:?}");
+    assert_eq!(log.len(), 8, "{log:?}");
     let events = [
         "GrabCloth",
         "CutCloth",
         "TearEdge",
         "ShredCloth",
         "ResetCloth",
+        "DragCloth",
+        "ReleaseCloth",
+        "TeleportCloth",
     ];
     for (line, event) in log.iter().zip(events) {
         let expected = format!("WARN entity table ({entity}): {event} has no effect");

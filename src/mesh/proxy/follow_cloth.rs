@@ -124,6 +124,14 @@ pub(super) struct FollowCloth<'a> {
 /// Lanes of three coordinates, for each block of a group.
 type GroupLanes = [[[f32; W]; 3]; GROUP];
 
+/// Writes a normal; where the cloth has none, a vertex keeps the one of before.
+#[inline(always)]
+fn keep_or_write(into: &mut [f32; 3], normal: [f32; 3]) {
+    if normal != [0.0; 3] {
+        *into = normal;
+    }
+}
+
 impl Kernel for FollowCloth<'_> {
     /// Runs in several passes over a few blocks: square roots and divisions have a high latency, which overlaps if
     /// they are independent.
@@ -191,7 +199,7 @@ impl Kernel for FollowCloth<'_> {
             }
             for (block, [x, y, z]) in group.iter().zip(&shaded) {
                 for (k, &vertex) in block.vertices.iter().enumerate() {
-                    shading[vertex as usize] = [x[k], y[k], z[k]];
+                    keep_or_write(&mut shading[vertex as usize], [x[k], y[k], z[k]]);
                 }
             }
         }
@@ -218,7 +226,7 @@ impl Kernel for FollowCloth<'_> {
                 self.positions[vertex as usize] = vertex_position;
                 if let Some(shading) = &mut self.shading {
                     let own = block.normal.map(|plane| plane[k]);
-                    shading[vertex as usize] = surface.shade(normal, own);
+                    keep_or_write(&mut shading[vertex as usize], surface.shade(normal, own));
                 }
                 for (axis, at) in vertex_position.into_iter().enumerate() {
                     self.bounds[0][axis] = at.min(self.bounds[0][axis]) + 0.0;

@@ -273,8 +273,8 @@ impl ParticleArrays {
         self.inverse_mass.push(0.0);
     }
 
-    /// Returns whether every array has one element per particle and the length of the last substep is positive. A
-    /// state from a file may violate both.
+    /// Returns whether every array has one number per particle, all of them are usable, and the length of the last substep
+    /// is positive. A state from a file may violate that.
     pub(crate) fn is_sound(&self) -> bool {
         let vectors = [
             &self.position,
@@ -288,6 +288,12 @@ impl ParticleArrays {
         planes
             .chain([&self.inverse_mass[..]])
             .all(|plane| plane.len() == self.len())
+            && vectors.iter().all(|vector| {
+                let mut planes = vector.planes().into_iter();
+                planes.all(|plane| all_below(plane, MAX_COORDINATE))
+            })
+            && self.inverse_mass.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && is_within_reach(self.origin)
             && self.last_dt.is_finite()
             && self.last_dt > 0.0
     }

@@ -1,6 +1,7 @@
 //! Triangle surface of a heightfield: solid below the heights, closed by side walls and a bottom.
 
 use super::{SurfaceError, TriangleSurface};
+use crate::solver::particles::is_within_reach;
 use bevy::math::{Vec2, Vec3};
 
 impl TriangleSurface {
@@ -24,7 +25,10 @@ impl TriangleSurface {
         if !(is_rectangle && is_valid(size.x) && is_valid(size.y)) {
             return Err(bad);
         }
-        if let Some(index) = heights.iter().position(|height| !height.is_finite()) {
+        if let Some(index) = heights
+            .iter()
+            .position(|&height| !is_within_reach(Vec3::splat(height)))
+        {
             return Err(SurfaceError::NonFinite { index });
         }
         let rows = heights.len() / width;

@@ -10,7 +10,7 @@ use super::{
     surface_error::SurfaceError,
     tree::{TriangleBox, TriangleTree, union},
 };
-use crate::solver::collision::shape::Shape;
+use crate::solver::{collision::shape::Shape, particles::is_within_reach};
 use bevy::{math::Vec3, platform::collections::HashMap};
 #[cfg(feature = "parry")]
 use parry3d::transformation::try_convex_hull;
@@ -63,7 +63,10 @@ impl TriangleSurface {
         if let Some(&index) = corners.iter().find(|&&i| i as usize >= points.len()) {
             return Err(SurfaceError::OutOfRange { index });
         }
-        if let Some(&index) = corners.iter().find(|&&i| !points[i as usize].is_finite()) {
+        if let Some(&index) = corners
+            .iter()
+            .find(|&&i| !is_within_reach(points[i as usize]))
+        {
             let index = index as usize;
             return Err(SurfaceError::NonFinite { index });
         }

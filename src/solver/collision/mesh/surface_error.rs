@@ -12,7 +12,7 @@ pub enum SurfaceError {
         /// Index of the missing point.
         index: u32,
     },
-    /// A point is NaN or infinite.
+    /// A point is NaN, infinite, or beyond 16 777 km.
     NonFinite {
         /// Index of the point.
         index: usize,
@@ -43,7 +43,7 @@ impl fmt::Display for SurfaceError {
             ),
             Self::NonFinite { index } => write!(
                 f,
-                "the position of vertex {index} is not a finite number; repair it"
+                "the position of vertex {index} is not finite or beyond 16 777 km; repair it"
             ),
             Self::Flat => write!(
                 f,

@@ -279,11 +279,11 @@ fn first_hit(
     let mut first: Option<TriangleHit> = None;
     let path = [from.min(to) - MIN_THICKNESS, from.max(to) + MIN_THICKNESS].map(Vec3A::from);
     for &NearTriangle { triangle, bounds } in near {
+        if !overlap(&bounds, &path) {
+            continue;
+        }
         // Normals are not stored: nearly all triangles are left out without them.
         if is_deforming {
-            if !overlap(&bounds, &path) {
-                continue;
-            }
             let [before, now] = [before.corners(triangle), now.corners(triangle)];
             if !triangle::changes_side([before, now], from, to) {
                 continue;
