@@ -14,6 +14,7 @@
 //! | [`own_code`] | your own forces and constraints, the solver without an app, rollback |
 //! | [`performance`] | many cloths, large cloths, servers |
 //! | [`methods`] | numerical methods, their sources, and the reasons for the design |
+//! | [`promises`] | what never happens, what is clamped, what is told, and how each is tested |
 //! | [`troubleshooting`] | symptoms, causes and remedies |
 //! | [`from_bevy_silk`] | porting a game from `bevy_silk` |
 //!
@@ -30,6 +31,7 @@ pub mod methods;
 pub mod own_code;
 pub mod performance;
 pub mod presets;
+pub mod promises;
 pub mod tearing_and_grabbing;
 pub mod troubleshooting;
 pub mod what_to_write;

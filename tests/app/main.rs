@@ -16,6 +16,8 @@ mod collisions;
 mod covered_model;
 #[path = "../common/crossings.rs"]
 mod crossings;
+#[cfg(feature = "presets")]
+mod damaged_files;
 mod determinism;
 mod drawing;
 mod edges;
@@ -59,6 +61,7 @@ mod tearing;
 mod tethers;
 mod wind_occlusion;
 mod wind_zones;
+mod worlds;
 
 #[cfg(feature = "presets")]
 #[path = "../common/files.rs"]

@@ -1,0 +1,248 @@
+//! Files in which bytes are flipped, cut out, repeated or replaced: each gives an error, or a cloth that runs.
+//!
+//! `BEVY_DRAPE_FILES=100000` sets the number of files of each kind.
+
+use crate::{
+    app, command, particles, run, spawn,
+    worlds::{oracles::check_cloths, runner, variable},
+};
+use bevy::{ecs::reflect::AppTypeRegistry, prelude::*, reflect::serde::TypedReflectDeserializer};
+use bevy_drape::{prelude::*, preset::ClothPreset, snapshot::ClothSnapshot, tearing::CutCloth};
+use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestCaseError};
+use serde::de::DeserializeSeed;
+
+/// Damage at a fraction of the length of a file.
+#[derive(Clone, Debug)]
+enum Damage {
+    Flip(f64, u8),
+    Cut(f64, usize),
+    Repeat(f64, usize),
+    /// Replaces what stands there: in text a whole number or word.
+    Replace(f64, Vec<u8>),
+}
+
+impl Damage {
+    fn any(words: &'static [&'static [u8]]) -> impl Strategy<Value = Self> {
+        let at = || 0.0..1.0;
+        prop_oneof![
+            2 => (at(), 0u8..8).prop_map(|(at, bit)| Self::Flip(at, 1 << bit)),
+            1 => (at(), 1usize..64).prop_map(|(at, length)| Self::Cut(at, length)),
+            1 => (at(), 1usize..64).prop_map(|(at, length)| Self::Repeat(at, length)),
+            4 => (at(), select(words)).prop_map(|(at, word)| Self::Replace(at, word.to_vec())),
+        ]
+    }
+
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let index = |at: f64| (at * bytes.len() as f64) as usize;
+        let range = |at: f64, length: usize| index(at)..(index(at) + length).min(bytes.len());
+        match self {
+            _ if bytes.is_empty() => {}
+            Self::Flip(at, mask) => {
+                let index = index(*at);
+                bytes[index] ^= mask;
+            }
+            Self::Cut(at, length) => drop(bytes.drain(range(*at, *length))),
+            Self::Repeat(at, length) => {
+                let range = range(*at, *length);
+                let part = bytes[range.clone()].to_vec();
+                bytes.splice(range.start..range.start, part);
+            }
+            Self::Replace(at, word) => {
+                let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
+                let index = index(*at);
+                let before = bytes[..index]
+                    .iter()
+                    .rev()
+                    .take_while(|byte| is_inside(byte));
+                let start = index - before.count();
+                let length = bytes[start..]
+                    .iter()
+                    .take_while(|byte| is_inside(byte))
+                    .count();
+                bytes.splice(start..start + length.max(1), word.iter().copied());
+            }
+        }
+    }
+}
+
+/// Words that replace others in text.
+const WORDS: &[&[u8]] = &[
+    b"1152921504606846976",
+    b"4294967295",
+    b"-1",
+    b"0",
+    b"1e39",
+    b"1e300",
+    b"NaN",
+    b"-inf",
+    b"null",
+    b"true",
+    b"[]",
+    b"{}",
+    b"()",
+    b"\"\"",
+    b"Some(1)",
+];
+
+/// Beginnings of values in CBOR (RFC 8949, 2020): lists, maps and byte strings of 2⁶⁰ elements, numbers, and null.
+const CBOR: &[&[u8]] = &[
+    &[0x9b, 0x10, 0, 0, 0, 0, 0, 0, 0],
+    &[0xbb, 0x10, 0, 0, 0, 0, 0, 0, 0],
+    &[0x5b, 0x10, 0, 0, 0, 0, 0, 0, 0],
+    &[0x1b, 0x10, 0, 0, 0, 0, 0, 0, 0],
+    &[0xfa, 0x7f, 0xc0, 0, 0],
+    &[0xfa, 0x7f, 0x7f, 0xff, 0xff],
+    &[0x20],
+    &[0x80],
+    &[0xf6],
+    &[0x9f],
+];
+
+/// Calls `read` with many damaged versions of a file. An error is as good as a success; a violation is not.
+fn damage(
+    file: &[u8],
+    words: &'static [&'static [u8]],
+    mut read: impl FnMut(&[u8]) -> Result<(), String>,
+) {
+    let count = variable("BEVY_DRAPE_FILES", 300);
+    let damages = vec(Damage::any(words), 1..4);
+    let read = std::cell::RefCell::new(&mut read);
+    for seed in 0..count {
+        let found = runner(seed).run(&damages, |damages| {
+            let mut bytes = file.to_vec();
+            damages.iter().for_each(|damage| damage.apply(&mut bytes));
+            (read.borrow_mut())(&bytes).map_err(|error| {
+                TestCaseError::fail(format!("{error} in {}", String::from_utf8_lossy(&bytes)))
+            })
+        });
+        if let Err(error) = found {
+            panic!("file {seed}: {error}");
+        }
+    }
+}
+
+/// Spawns a cloth that is cut and held by a hand, so that a snapshot has something in all fields.
+fn edited_cloth(app: &mut App) -> Entity {
+    let cloth = spawn(app, Pins::corners());
+    let hand = app.world_mut().spawn(Transform::default()).id();
+    run(app, 5);
+    let at = particles(app, cloth).world_position(44);
+    command(app, cloth, |cloth| {
+        cloth.grab(hand, at);
+        cloth.trigger(|entity| CutCloth {
+            entity,
+            blade: bevy_drape::tearing::Blade::stroke(Vec3::X * -0.8, Vec3::X * 0.2, Vec3::Z),
+            by: Some(hand),
+        });
+    });
+    run(app, 2);
+    cloth
+}
+
+/// Restores a snapshot read from a damaged file, and takes steps.
+fn restore(app: &mut App, cloth: Entity, snapshot: ClothSnapshot) -> Result<(), String> {
+    let good = ClothSnapshot::take(app.world(), cloth).expect("it is built");
+    if snapshot.restore(app.world_mut(), cloth).is_ok() {
+        run(app, 2);
+        check_cloths(app.world_mut())?;
+        good.restore(app.world_mut(), cloth)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+#[test]
+fn damaged_snapshots_in_json() {
+    let mut app = app();
+    let cloth = edited_cloth(&mut app);
+    let saved = ClothSnapshot::take(app.world(), cloth).unwrap();
+    let file = serde_json::to_vec(&saved).unwrap();
+    damage(&file, WORDS, |bytes| match serde_json::from_slice(bytes) {
+        Ok(snapshot) => restore(&mut app, cloth, snapshot),
+        Err(_) => Ok(()),
+    });
+}
+
+#[test]
+fn damaged_snapshots_in_cbor() {
+    let mut app = app();
+    let cloth = edited_cloth(&mut app);
+    let saved = ClothSnapshot::take(app.world(), cloth).unwrap();
+    let mut file = Vec::new();
+    ciborium::into_writer(&saved, &mut file).unwrap();
+    damage(&file, CBOR, |bytes| match ciborium::from_reader(bytes) {
+        Ok(snapshot) => restore(&mut app, cloth, snapshot),
+        Err(_) => Ok(()),
+    });
+}
+
+#[test]
+fn damaged_presets() {
+    let mut app = app();
+    let cloth = spawn(&mut app, Pins::corners());
+    run(&mut app, 2);
+    let file = std::fs::read(format!("{}/presets/cape.cloth.ron", crate::ASSETS)).unwrap();
+    damage(&file, WORDS, |bytes| {
+        let Ok(preset) = ClothPreset::from_ron(&String::from_utf8_lossy(bytes), "cape.cloth.ron")
+        else {
+            return Ok(());
+        };
+        *app.world_mut().get_mut::<Cloth>(cloth).unwrap() = preset.cloth;
+        run(&mut app, 2);
+        check_cloths(app.world_mut())
+    });
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn damaged_custom_properties() {
+    use crate::{add_mesh, sheet};
+    use bevy_drape::character::ClothRules;
+    let mut app = app();
+    app.init_resource::<ClothRules>();
+    let file = br#"{"cloth": "silk", "cloth_pins": "top", "cloth_max_distance": 0.2, "cloth_inertia": 0.5, "cloth_mass": 2,
+        "cloth_self_collision": true, "cloth_damping": 0.3, "cloth_gravity_scale": 1.0, "cloth_stiffness": 3.0}"#;
+    damage(file, WORDS, |bytes| {
+        let mesh = Mesh3d(add_mesh(&mut app, sheet()));
+        let value = String::from_utf8_lossy(bytes).into_owned();
+        let cloth = app
+            .world_mut()
+            .spawn((mesh, bevy::gltf::GltfExtras { value }))
+            .id();
+        run(&mut app, 2);
+        let checked = check_cloths(app.world_mut());
+        app.world_mut().despawn(cloth);
+        checked
+    });
+}
+
+/// Components in scenes are read by reflection.
+#[test]
+fn damaged_components_of_scenes() {
+    let mut app = app();
+    let cloth = spawn(&mut app, Pins::corners());
+    run(&mut app, 2);
+    let types = app.world().resource::<AppTypeRegistry>().clone();
+    let value = app.world().get::<Cloth>(cloth).unwrap().clone();
+    let file = ron::to_string(&bevy::reflect::serde::TypedReflectSerializer::new(
+        &value,
+        &types.read(),
+    ))
+    .unwrap();
+    damage(file.as_bytes(), WORDS, |bytes| {
+        let types = types.read();
+        let known = types.get(std::any::TypeId::of::<Cloth>()).unwrap();
+        let text = String::from_utf8_lossy(bytes);
+        let Ok(mut source) = ron::Deserializer::from_str(&text) else {
+            return Ok(());
+        };
+        if let Ok(read) = TypedReflectDeserializer::new(known, &types).deserialize(&mut source)
+            && let Some(settings) = Cloth::from_reflect(&*read)
+        {
+            *app.world_mut().get_mut::<Cloth>(cloth).unwrap() = settings;
+            run(&mut app, 2);
+            return check_cloths(app.world_mut());
+        }
+        Ok(())
+    });
+}
