@@ -5,7 +5,7 @@ use super::{
     binding::MeshBinding,
     tangents::TangentWeights,
     topology::{NO_PARTICLE, Topology},
-    vertex::{NewVertex, resize},
+    vertex::{NewVertex, append},
 };
 use crate::solver::topology::{BoundaryPoint, TopologyChanges, TrianglePiece, TriangleReplacement};
 use bevy::{
@@ -105,11 +105,7 @@ impl MeshBinding {
         let Some(mesh) = mesh else {
             return Ok(());
         };
-        for (_, values) in mesh.try_attributes_mut()? {
-            // Bevy allows attributes that are longer or shorter than the positions.
-            resize(values, new_vertices.old_vertices);
-            new_vertices.new.iter().for_each(|new| new.push(values));
-        }
+        append(mesh, new_vertices.old_vertices, &new_vertices.new)?;
         self.write_indices(&touched, mesh)
     }
 
@@ -141,9 +137,7 @@ impl MeshBinding {
         let Some(mesh) = mesh else {
             return Ok(());
         };
-        for (_, values) in mesh.try_attributes_mut()? {
-            resize(values, torn.whole_vertices);
-        }
+        append(mesh, torn.whole_vertices, &[])?;
         self.write_indices(&[], mesh)
     }
 
@@ -160,10 +154,7 @@ impl MeshBinding {
         let (Some(mesh), Some(torn)) = (mesh, &self.torn) else {
             return Ok(());
         };
-        for (_, values) in mesh.try_attributes_mut()? {
-            resize(values, torn.whole_vertices);
-            torn.new.iter().for_each(|new| new.push(values));
-        }
+        append(mesh, torn.whole_vertices, &torn.new)?;
         self.write_indices(&[], mesh)
     }
 

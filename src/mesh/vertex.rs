@@ -1,6 +1,9 @@
 //! Attributes of new vertices between two others, which appear where a mesh opens along a tear.
 
-use bevy::mesh::VertexAttributeValues;
+use bevy::{
+    math::Vec3,
+    mesh::{Mesh, MeshAccessError, VertexAttributeValues},
+};
 
 /// Vertex to be added between two others.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,8 +97,39 @@ impl NewVertex {
     }
 }
 
+/// Truncates a mesh to `count` vertices, and appends new ones. Their normals and tangents have unit length.
+pub(super) fn append(
+    mesh: &mut Mesh,
+    count: usize,
+    new: &[NewVertex],
+) -> Result<(), MeshAccessError> {
+    let directions = [Mesh::ATTRIBUTE_NORMAL.id, Mesh::ATTRIBUTE_TANGENT.id];
+    for (attribute, values) in mesh.try_attributes_mut()? {
+        // Bevy allows attributes that are longer or shorter than the positions.
+        resize(values, count);
+        new.iter().for_each(|new| new.push(values));
+        if directions.contains(&attribute.id) {
+            normalize_from(values, count);
+        }
+    }
+    Ok(())
+}
+
+/// Normalizes vectors from the one with index `first` on. The fourth number of a tangent is the handedness of the texture.
+fn normalize_from(values: &mut VertexAttributeValues, first: usize) {
+    let unit = |vector: &mut [f32]| {
+        let direction = Vec3::from_slice(vector).normalize_or(Vec3::Y);
+        direction.write_to_slice(vector);
+    };
+    match values {
+        VertexAttributeValues::Float32x3(v) => v[first..].iter_mut().for_each(|v| unit(v)),
+        VertexAttributeValues::Float32x4(v) => v[first..].iter_mut().for_each(|v| unit(v)),
+        _ => {}
+    }
+}
+
 /// Truncates the values to `count` vertices, or fills up with zeros.
-pub(super) fn resize(values: &mut VertexAttributeValues, count: usize) {
+fn resize(values: &mut VertexAttributeValues, count: usize) {
     use VertexAttributeValues as V;
     macro_rules! resize {
         ($($variant:ident)*) => {
