@@ -151,29 +151,35 @@ fn restore(app: &mut App, cloth: Entity, snapshot: ClothSnapshot) -> Result<(), 
     Ok(())
 }
 
-#[test]
-fn damaged_snapshots_in_json() {
+/// Damages the file of a snapshot in some format.
+fn damage_snapshots(
+    words: &'static [&'static [u8]],
+    write: impl Fn(&ClothSnapshot) -> Vec<u8>,
+    read: impl Fn(&[u8]) -> Option<ClothSnapshot>,
+) {
     let mut app = app();
     let cloth = edited_cloth(&mut app);
     let saved = ClothSnapshot::take(app.world(), cloth).unwrap();
-    let file = serde_json::to_vec(&saved).unwrap();
-    damage(&file, WORDS, |bytes| match serde_json::from_slice(bytes) {
-        Ok(snapshot) => restore(&mut app, cloth, snapshot),
-        Err(_) => Ok(()),
+    damage(&write(&saved), words, |bytes| match read(bytes) {
+        Some(snapshot) => restore(&mut app, cloth, snapshot),
+        None => Ok(()),
     });
 }
 
 #[test]
+fn damaged_snapshots_in_json() {
+    let write = |saved: &ClothSnapshot| serde_json::to_vec(saved).unwrap();
+    damage_snapshots(WORDS, write, |bytes| serde_json::from_slice(bytes).ok());
+}
+
+#[test]
 fn damaged_snapshots_in_cbor() {
-    let mut app = app();
-    let cloth = edited_cloth(&mut app);
-    let saved = ClothSnapshot::take(app.world(), cloth).unwrap();
-    let mut file = Vec::new();
-    ciborium::into_writer(&saved, &mut file).unwrap();
-    damage(&file, CBOR, |bytes| match ciborium::from_reader(bytes) {
-        Ok(snapshot) => restore(&mut app, cloth, snapshot),
-        Err(_) => Ok(()),
-    });
+    let write = |saved: &ClothSnapshot| {
+        let mut file = Vec::new();
+        ciborium::into_writer(saved, &mut file).unwrap();
+        file
+    };
+    damage_snapshots(CBOR, write, |bytes| ciborium::from_reader(bytes).ok());
 }
 
 #[test]

@@ -1,11 +1,7 @@
 //! Properties of every world, after each update.
 
 use super::scene::Scene;
-use bevy::{
-    camera::primitives::Aabb,
-    mesh::{MeshVertexAttribute, VertexAttributeValues},
-    prelude::*,
-};
+use bevy::{camera::primitives::Aabb, mesh::VertexAttributeValues, prelude::*};
 use bevy_drape::{cloth::ClothSource, prelude::*};
 
 /// Coordinate at which cloth counts as lost, m, relative to its origin; that may lie as far away.
@@ -28,16 +24,13 @@ pub(super) fn check(scene: &mut Scene) -> Result<(), String> {
 pub(crate) fn check_cloths(world: &mut World) -> Result<(), String> {
     let mut particles = world.query::<(Entity, &ClothParticles)>();
     for (entity, particles) in particles.iter(world) {
-        let all = (0..particles.len()).map(|i| (i, particles.world_position(i)));
+        let mut all = (0..particles.len()).map(|i| (i, particles.world_position(i)));
         let is_near = |at: Vec3| at.abs().max_element() < FARTHEST && !at.is_nan();
-        if let Some((i, at)) = all.into_iter().find(|(_, at)| !is_near(*at)) {
+        if let Some((i, at)) = all.find(|(_, at)| !is_near(*at)) {
             return Err(format!("particle {i} of {entity} is at {at}"));
         }
-        let speeds = (0..particles.len()).map(|i| (i, particles.velocity(i)));
-        if let Some((i, velocity)) = speeds
-            .into_iter()
-            .find(|(_, velocity)| !velocity.is_finite())
-        {
+        let mut speeds = (0..particles.len()).map(|i| (i, particles.velocity(i)));
+        if let Some((i, velocity)) = speeds.find(|(_, velocity)| !velocity.is_finite()) {
             return Err(format!(
                 "particle {i} of {entity} has the velocity {velocity}"
             ));
@@ -47,15 +40,12 @@ pub(crate) fn check_cloths(world: &mut World) -> Result<(), String> {
     if let Some((entity, bounds)) = bounds.iter(world).find(|(_, bounds)| !is_valid(bounds)) {
         return Err(format!("{entity} has the bounds {bounds:?}"));
     }
-    let meshes = world
-        .resource::<Assets<Mesh>>()
-        .iter()
-        .map(|(id, _)| id)
-        .collect::<Vec<_>>();
     let mut drawn = world.query::<(Entity, &ClothSource, &Mesh3d)>();
+    let meshes = world.resource::<Assets<Mesh>>();
     for (entity, source, mesh) in drawn.iter(world) {
-        if source.own == mesh.0 && meshes.contains(&mesh.id()) {
-            let mesh = world.resource::<Assets<Mesh>>().get(mesh.id()).unwrap();
+        if source.own == mesh.0
+            && let Some(mesh) = meshes.get(&mesh.0)
+        {
             check_drawn(mesh).map_err(|error| format!("mesh of {entity}: {error}"))?;
         }
     }
@@ -83,7 +73,9 @@ fn check_drawn(mesh: &Mesh) -> Result<(), String> {
                 let values = values.iter().map(|&value| Vec3::from(value));
                 check_vectors(name, values, attribute.id == Mesh::ATTRIBUTE_NORMAL.id)?;
             }
-            VertexAttributeValues::Float32x4(values) if is(attribute, Mesh::ATTRIBUTE_TANGENT) => {
+            VertexAttributeValues::Float32x4(values)
+                if attribute.id == Mesh::ATTRIBUTE_TANGENT.id =>
+            {
                 let values = values.iter().map(|&value| Vec4::from(value).truncate());
                 check_vectors(name, values, true)?;
             }
@@ -91,10 +83,6 @@ fn check_drawn(mesh: &Mesh) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn is(attribute: &MeshVertexAttribute, wanted: MeshVertexAttribute) -> bool {
-    attribute.id == wanted.id
 }
 
 fn check_vectors(
@@ -108,18 +96,4 @@ fn check_vectors(
         Some((i, value)) => Err(format!("{name} of vertex {i} is {value}")),
         None => Ok(()),
     }
-}
-
-/// Returns hashes of the states of all cloths.
-pub(super) fn states(scene: &Scene) -> Vec<Option<u64>> {
-    let state = |&entity| {
-        Some(
-            scene
-                .app
-                .world()
-                .get::<ClothParticles>(entity)?
-                .state_hash(),
-        )
-    };
-    scene.entities.iter().map(state).collect()
 }

@@ -20,9 +20,7 @@ fn types(
     let of_users = |known: &&TypeRegistration| {
         let path = known.type_info().type_path();
         let of_bevy = ["::Transform", "::Visibility", "::Name"];
-        // The number of threads is an input of the test.
         (path.starts_with("bevy_drape::") || of_bevy.iter().any(|end| path.ends_with(end)))
-            && !path.ends_with("ClothMaxThreads")
             && known.contains::<ReflectDefault>()
     };
     let mut all: Vec<_> = registry

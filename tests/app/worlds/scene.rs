@@ -12,7 +12,7 @@ use bevy::{
 };
 use bevy_drape::{
     character::{Teleport, TeleportCloth},
-    cloth::{ClothMaxThreads, ClothSource},
+    cloth::ClothSource,
     prelude::*,
     proxy::ClothProxy,
     snapshot::ClothSnapshot,
@@ -23,7 +23,7 @@ use std::time::Duration;
 pub(super) struct Scene {
     pub(super) app: App,
     /// In the order of their spawning, including those that are despawned by now.
-    pub(super) entities: Vec<Entity>,
+    entities: Vec<Entity>,
     /// Entities that no edit despawned.
     pub(super) alive: HashSet<Entity>,
     snapshot: Option<ClothSnapshot>,
@@ -32,11 +32,9 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn new(threads: usize, is_told: bool) -> Self {
-        let mut app = crate::app();
-        app.insert_resource(ClothMaxThreads(threads));
+    pub(super) fn new(is_told: bool) -> Self {
         Self {
-            app,
+            app: crate::app(),
             entities: Vec::new(),
             alive: HashSet::default(),
             snapshot: None,
@@ -53,8 +51,8 @@ impl Scene {
         match *edit {
             Edit::Spawn(kind, at) => self.spawn(kind, at.into()),
             Edit::Despawn(slot) => self.despawn(slot),
-            Edit::Insert(slot, component) => self.insert(slot, component),
-            Edit::Remove(slot, component) => self.remove(slot, component),
+            Edit::Insert(slot, component) => self.insert_or_remove(slot, component, true),
+            Edit::Remove(slot, component) => self.insert_or_remove(slot, component, false),
             Edit::Set(slot, component, field, value) => self.set(slot, component, field, value),
             Edit::SetResource(resource, field, value) => self.set_resource(resource, field, value),
             Edit::Parent(child, parent) => self.set_parent(child, parent),
@@ -204,7 +202,8 @@ impl Scene {
         });
     }
 
-    fn insert(&mut self, slot: Slot, component: u8) {
+    /// Inserts the default of a component, by its index, or removes it.
+    fn insert_or_remove(&mut self, slot: Slot, component: u8, is_inserted: bool) {
         let Some(entity) = self.entity(slot) else {
             return;
         };
@@ -212,25 +211,14 @@ impl Scene {
         let registry = types.read();
         let all = components(&registry);
         let known = all[usize::from(component) % all.len()];
-        let value = known.data::<ReflectDefault>().unwrap().default();
-        let mut entity = self.app.world_mut().entity_mut(entity);
         let component = known.data::<ReflectComponent>().unwrap();
-        component.insert(&mut entity, value.as_partial_reflect(), &registry);
-    }
-
-    fn remove(&mut self, slot: Slot, component: u8) {
-        let Some(entity) = self.entity(slot) else {
-            return;
-        };
-        let types = self.app.world().resource::<AppTypeRegistry>().clone();
-        let registry = types.read();
-        let all = components(&registry);
-        let known = all[usize::from(component) % all.len()];
         let mut entity = self.app.world_mut().entity_mut(entity);
-        known
-            .data::<ReflectComponent>()
-            .unwrap()
-            .remove(&mut entity);
+        if is_inserted {
+            let value = known.data::<ReflectDefault>().unwrap().default();
+            component.insert(&mut entity, value.as_partial_reflect(), &registry);
+        } else {
+            component.remove(&mut entity);
+        }
     }
 
     fn set(&mut self, slot: Slot, component: u8, field: u8, value: Value) {
