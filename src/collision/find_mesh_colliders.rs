@@ -13,7 +13,7 @@ use crate::{
     },
     label::EntityLabel,
     mesh::{TriangleMesh, weld_triangles},
-    solver::{MeshCollider, Pose, SurfaceError, TriangleSurface, particles::is_within_reach},
+    solver::{MeshCollider, Pose, SurfaceError, TriangleSurface},
 };
 use bevy::{
     ecs::{entity::EntityHashMap, query::QueryData},
@@ -235,16 +235,6 @@ fn weld(
     vertices: &[Vec3],
     indices: &[[u32; 3]],
 ) -> Result<(Vec<Vec3>, Vec<[u32; 3]>), SurfaceError> {
-    let corners = indices.as_flattened();
-    if let Some(&index) = corners.iter().find(|&&i| i as usize >= vertices.len()) {
-        return Err(SurfaceError::OutOfRange { index });
-    }
-    if let Some(&index) = corners
-        .iter()
-        .find(|&&i| !is_within_reach(vertices[i as usize]))
-    {
-        let index = index as usize;
-        return Err(SurfaceError::NonFinite { index });
-    }
+    SurfaceError::check(vertices, indices)?;
     Ok(weld_triangles(vertices, indices))
 }

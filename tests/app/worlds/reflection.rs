@@ -148,34 +148,31 @@ fn choose(target: &mut dyn Enum, choice: u8, registry: &TypeRegistry) {
     let variant = info
         .variant_at(usize::from(choice) % info.variant_len())
         .unwrap();
-    let fields = match variant {
-        VariantInfo::Unit(_) => Some(DynamicVariant::Unit),
+    // Code cannot be created by reflection.
+    if let Some(fields) = fields_of(variant, registry) {
+        let _ = target.try_apply(&DynamicEnum::new(variant.name(), fields));
+    }
+}
+
+/// Returns the fields of a variant with their defaults.
+fn fields_of(variant: &VariantInfo, registry: &TypeRegistry) -> Option<DynamicVariant> {
+    Some(match variant {
+        VariantInfo::Unit(_) => DynamicVariant::Unit,
         VariantInfo::Tuple(info) => {
             let mut fields = DynamicTuple::default();
-            let all = info
-                .iter()
-                .map(|field| default_of(field.type_id(), registry));
-            all.collect::<Option<Vec<_>>>().map(|all| {
-                all.into_iter().for_each(|field| fields.insert_boxed(field));
-                DynamicVariant::Tuple(fields)
-            })
+            for field in info.iter() {
+                fields.insert_boxed(default_of(field.type_id(), registry)?);
+            }
+            DynamicVariant::Tuple(fields)
         }
         VariantInfo::Struct(info) => {
             let mut fields = DynamicStruct::default();
-            let all = info
-                .iter()
-                .map(|field| Some((field.name(), default_of(field.type_id(), registry)?)));
-            all.collect::<Option<Vec<_>>>().map(|all| {
-                all.into_iter()
-                    .for_each(|(name, field)| fields.insert_boxed(name, field));
-                DynamicVariant::Struct(fields)
-            })
+            for field in info.iter() {
+                fields.insert_boxed(field.name(), default_of(field.type_id(), registry)?);
+            }
+            DynamicVariant::Struct(fields)
         }
-    };
-    // Code cannot be created by reflection.
-    if let Some(fields) = fields {
-        let _ = target.try_apply(&DynamicEnum::new(variant.name(), fields));
-    }
+    })
 }
 
 fn default_of(id: std::any::TypeId, registry: &TypeRegistry) -> Option<Box<dyn PartialReflect>> {

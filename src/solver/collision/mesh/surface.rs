@@ -10,7 +10,7 @@ use super::{
     surface_error::SurfaceError,
     tree::{TriangleBox, TriangleTree, union},
 };
-use crate::solver::{collision::shape::Shape, particles::is_within_reach};
+use crate::solver::collision::shape::Shape;
 use bevy::{math::Vec3, platform::collections::HashMap};
 #[cfg(feature = "parry")]
 use parry3d::transformation::try_convex_hull;
@@ -59,17 +59,7 @@ impl TriangleSurface {
     /// not matter as long as it is consistent.
     pub fn new(points: Vec<Vec3>, mut triangles: Vec<[u32; 3]>) -> Result<Self, SurfaceError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let corners = triangles.as_flattened();
-        if let Some(&index) = corners.iter().find(|&&i| i as usize >= points.len()) {
-            return Err(SurfaceError::OutOfRange { index });
-        }
-        if let Some(&index) = corners
-            .iter()
-            .find(|&&i| !is_within_reach(points[i as usize]))
-        {
-            let index = index as usize;
-            return Err(SurfaceError::NonFinite { index });
-        }
+        SurfaceError::check(&points, &triangles)?;
         // Remove triangles with repeated corners.
         triangles.retain(|&[a, b, c]| a != b && b != c && c != a);
         let closed = is_closed(&triangles);

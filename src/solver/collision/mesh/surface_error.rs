@@ -1,5 +1,7 @@
 //! Reasons why points, triangles or heights form no surface.
 
+use crate::solver::particles::is_within_reach;
+use bevy::math::Vec3;
 use std::fmt;
 
 /// Reason why points, triangles or heights form no surface. The error text includes the remedy.
@@ -28,6 +30,23 @@ pub enum SurfaceError {
         /// Number of heights per row.
         columns: u32,
     },
+}
+
+impl SurfaceError {
+    /// Checks that the corners of triangles exist and are within reach.
+    pub(crate) fn check(points: &[Vec3], triangles: &[[u32; 3]]) -> Result<(), Self> {
+        let corners = triangles.as_flattened();
+        if let Some(&index) = corners.iter().find(|&&i| i as usize >= points.len()) {
+            return Err(Self::OutOfRange { index });
+        }
+        let is_lost = |&&i: &&u32| !is_within_reach(points[i as usize]);
+        match corners.iter().find(is_lost) {
+            Some(&index) => Err(Self::NonFinite {
+                index: index as usize,
+            }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for SurfaceError {
