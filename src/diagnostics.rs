@@ -7,8 +7,12 @@ use crate::{
         activity::ClothSleeping,
         particles::{ClothConstraints, ClothParticles},
         schedule::ClothSystems,
+        update_rate::UpdateRate,
     },
-    collision::{active_colliders::ActiveColliders, layers::ClothLayers},
+    collision::{
+        active_colliders::ActiveColliders, broad_phase::ClothIslands, contacts::ClothContacts,
+        layers::ClothLayers,
+    },
 };
 use bevy::{
     app::FixedUpdate,
@@ -28,6 +32,7 @@ use bevy::{
 /// | `cloth/sleeping` | number of sleeping cloths |
 /// | `cloth/particles` | number of particles |
 /// | `cloth/constraints` | number of constraints |
+/// | `cloth/contact_pairs` | number of pairs of particles that self-collision and other cloth keep apart |
 /// | `cloth/worst_stretch` | largest strain of a structural constraint, % |
 /// | `cloth/deepest_penetration` | deepest penetration of a particle into a collider, mm |
 ///
@@ -46,6 +51,8 @@ impl ClothDiagnosticsPlugin {
     pub const PARTICLES: DiagnosticPath = DiagnosticPath::const_new("cloth/particles");
     /// Number of constraints.
     pub const CONSTRAINTS: DiagnosticPath = DiagnosticPath::const_new("cloth/constraints");
+    /// Number of pairs of particles that self-collision and other cloth keep apart, or soon might.
+    pub const CONTACT_PAIRS: DiagnosticPath = DiagnosticPath::const_new("cloth/contact_pairs");
     /// Number of sleeping cloths.
     pub const SLEEPING: DiagnosticPath = DiagnosticPath::const_new("cloth/sleeping");
     /// Largest strain of a structural constraint, %.
@@ -77,6 +84,10 @@ pub struct ClothStats {
     pub particles: usize,
     /// Number of constraints.
     pub constraints: usize,
+    /// Number of substeps of the step.
+    pub substeps: u32,
+    /// Number of relaxation iterations in all these substeps, without those of grabs.
+    pub iterations: u32,
     /// Largest strain of a structural constraint: length over rest length, minus 1.
     pub worst_stretch: f32,
     /// Root mean square strain of all structural constraints.
@@ -97,6 +108,7 @@ impl Plugin for ClothDiagnosticsPlugin {
             .register_diagnostic(Diagnostic::new(Self::CLOTHS))
             .register_diagnostic(Diagnostic::new(Self::PARTICLES))
             .register_diagnostic(Diagnostic::new(Self::CONSTRAINTS))
+            .register_diagnostic(Diagnostic::new(Self::CONTACT_PAIRS))
             .register_diagnostic(Diagnostic::new(Self::SLEEPING))
             .register_diagnostic(Diagnostic::new(Self::WORST_STRETCH).with_suffix(" %"))
             .register_diagnostic(Diagnostic::new(Self::DEEPEST_PENETRATION).with_suffix(" mm"))
@@ -139,18 +151,24 @@ fn add_stats(
 
 fn measure(
     mut cloths: Query<(
+        &Cloth,
         &ClothParticles,
         &ClothConstraints,
+        &UpdateRate,
+        &ClothContacts,
         Option<&ClothLayers>,
         Has<ClothSleeping>,
         &mut ClothStats,
     )>,
     colliders: Res<ActiveColliders>,
+    islands: Res<ClothIslands>,
     mut diagnostics: Diagnostics,
 ) {
     let mut total = ClothStats::default();
     let (mut cloth_count, mut sleeping_count) = (0_u32, 0);
-    for (particles, constraints, layers, sleeping, mut stats) in &mut cloths {
+    let mut pairs = islands.contact_pairs();
+    for (cloth, particles, constraints, rate, contacts, layers, sleeping, mut stats) in &mut cloths
+    {
         // The values of a sleeping cloth do not change.
         if !(sleeping && stats.sleeping) {
             let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
@@ -162,6 +180,8 @@ fn measure(
             *stats = ClothStats {
                 particles: particles.len(),
                 constraints: constraints.len(),
+                substeps: rate.substeps(),
+                iterations: rate.substeps() * rate.iterations(cloth.iterations),
                 worst_stretch: max,
                 rms_stretch: rms,
                 deepest_penetration: penetration,
@@ -170,6 +190,7 @@ fn measure(
         }
         cloth_count += 1;
         sleeping_count += u32::from(sleeping);
+        pairs += contacts.contacts.self_pairs.len();
         total.particles += stats.particles;
         total.constraints += stats.constraints;
         total.worst_stretch = total.worst_stretch.max(stats.worst_stretch);
@@ -180,6 +201,7 @@ fn measure(
         (&Paths::CLOTHS, f64::from(cloth_count)),
         (&Paths::PARTICLES, total.particles as f64),
         (&Paths::CONSTRAINTS, total.constraints as f64),
+        (&Paths::CONTACT_PAIRS, pairs as f64),
         (&Paths::SLEEPING, f64::from(sleeping_count)),
         (
             &Paths::WORST_STRETCH,

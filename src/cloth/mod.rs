@@ -78,8 +78,8 @@ use serde::{Deserialize, Serialize};
 pub struct Cloth {
     /// Material.
     pub fabric: Fabric,
-    /// Solver iterations per substep, 1 to 100. Default 1: [`ClothSubsteps`] make cloth
-    /// stiffer for the same cost.
+    /// Solver iterations per substep, 1 to 100, but at most 160 in all substeps of a step. Default 1: [`ClothSubsteps`] make
+    /// cloth stiffer for the same cost.
     pub iterations: u32,
     /// Damping rate of all motion, 1/s: after t seconds e^(−damping·t) of it is left. 0 to 100,
     /// default 0.2.

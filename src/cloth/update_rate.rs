@@ -4,7 +4,7 @@
 //! one of these.
 
 use crate::cloth::settings::ClothSubsteps;
-use crate::solver::SubstepTime;
+use crate::solver::{MAX_ITERATIONS_PER_STEP, SubstepTime};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,8 @@ pub(crate) struct UpdateRate {
     steps_covered: u32,
     /// Number of consecutive fixed updates in which it was not visible.
     pub(crate) unseen_updates: u32,
+    /// Whether the user was told that not all iterations of the settings are taken.
+    is_limit_told: bool,
 }
 
 impl Default for UpdateRate {
@@ -77,6 +79,7 @@ impl Default for UpdateRate {
             updates_since_step: 0,
             steps_covered: 1,
             unseen_updates: 0,
+            is_limit_told: false,
         }
     }
 }
@@ -103,6 +106,11 @@ impl UpdateRate {
     pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, factor: u32) -> u32 {
         self.substeps = self.limit_substeps(base) * factor;
         self.substep_factor = factor;
+        self.substeps
+    }
+
+    /// Returns the number of substeps of the last step.
+    pub(crate) fn substeps(&self) -> u32 {
         self.substeps
     }
 
@@ -166,10 +174,23 @@ impl UpdateRate {
         new.then_some(SubstepTime { index, ..own })
     }
 
-    /// Returns the number of relaxation iterations, given that of the settings.
+    /// Returns the number of relaxation iterations per substep, given that of the settings.
     pub(crate) fn iterations(&self, wanted: u32) -> u32 {
-        self.level_settings
-            .map_or(wanted, |level| wanted.min(level.iterations.max(1)))
+        let affordable = MAX_ITERATIONS_PER_STEP / self.substeps.max(1);
+        let detail = self
+            .level_settings
+            .map_or(wanted, |level| level.iterations.max(1));
+        wanted.min(detail).min(affordable.max(1))
+    }
+
+    /// Returns the most iterations per substep that the number of substeps allows, unless it allows those of the settings or
+    /// was asked for them before.
+    pub(crate) fn new_limit_of_iterations(&mut self, wanted: u32) -> Option<u32> {
+        let substeps = self.substeps / self.substep_factor;
+        let is_limited = wanted.saturating_mul(substeps) > MAX_ITERATIONS_PER_STEP;
+        let is_new = is_limited && !self.is_limit_told;
+        self.is_limit_told = is_limited;
+        is_new.then(|| (MAX_ITERATIONS_PER_STEP / substeps).max(1))
     }
 
     /// Returns whether self-collision and cloth–cloth collision are allowed.

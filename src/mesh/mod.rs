@@ -4,6 +4,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `read` | reads positions and triangles of a [`Mesh`](bevy::mesh::Mesh), or returns why it cannot |
+//! | `mend` | mends vertices that cannot be drawn |
 //! | `weld` | makes one particle of all vertices that share a position |
 //! | `topology` | finds edges, quads and bend stencils in the triangles |
 //! | `find_grids` | finds grids among the quads, and orders particles for locality |
@@ -28,6 +29,7 @@ pub(crate) mod compact_indices;
 mod find_grids;
 pub mod grid;
 mod limb;
+mod mend;
 mod nearest;
 pub(crate) mod paint;
 mod part;
@@ -47,8 +49,8 @@ pub use binding::MeshBinding;
 pub use compact_indices::CompactIndices;
 pub use grid::{ClothGrid, Diagonals};
 pub use limb::Limb;
+pub(crate) use mend::mend_vertices;
 pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
-pub(crate) use read::retrieve_strays;
 pub use read::{MeshError, TriangleMesh};
 pub use shading::RenderFrame;
 pub(crate) use tear_mesh::as_triangle_list;

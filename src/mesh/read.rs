@@ -124,20 +124,6 @@ impl TriangleMesh {
     }
 }
 
-/// Moves vertices that are not finite or beyond reach to the origin, as [`TriangleMesh::read`] does. In a mesh that was read, they
-/// are in no triangle.
-pub(crate) fn retrieve_strays(mesh: &mut Mesh) {
-    if let Ok(VertexAttributeValues::Float32x3(positions)) =
-        mesh.try_attribute_mut(Mesh::ATTRIBUTE_POSITION)
-    {
-        for position in positions {
-            if !is_within_reach((*position).into()) {
-                *position = [0.0; 3];
-            }
-        }
-    }
-}
-
 /// Converts a triangle strip to a list. Each vertex forms a triangle with the two before it; the winding of
 /// every second triangle is flipped, so that all face the same way.
 fn strip_to_list(indices: &[u32]) -> Vec<[u32; 3]> {

@@ -1,9 +1,7 @@
 //! Attributes of new vertices between two others, which appear where a mesh opens along a tear.
 
-use bevy::{
-    math::Vec3,
-    mesh::{Mesh, MeshAccessError, VertexAttributeValues},
-};
+use super::mend::normalize_directions;
+use bevy::mesh::{Mesh, MeshAccessError, VertexAttributeValues};
 
 /// Vertex to be added between two others.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,29 +101,13 @@ pub(super) fn append(
     count: usize,
     new: &[NewVertex],
 ) -> Result<(), MeshAccessError> {
-    let directions = [Mesh::ATTRIBUTE_NORMAL.id, Mesh::ATTRIBUTE_TANGENT.id];
     for (attribute, values) in mesh.try_attributes_mut()? {
         // Bevy allows attributes that are longer or shorter than the positions.
         resize(values, count);
         new.iter().for_each(|new| new.push(values));
-        if directions.contains(&attribute.id) {
-            normalize_from(values, count);
-        }
+        normalize_directions(attribute.id, values, count);
     }
     Ok(())
-}
-
-/// Normalizes vectors from the one with index `first` on. The fourth number of a tangent is the handedness of the texture.
-fn normalize_from(values: &mut VertexAttributeValues, first: usize) {
-    let unit = |vector: &mut [f32]| {
-        let direction = Vec3::from_slice(vector).normalize_or(Vec3::Y);
-        direction.write_to_slice(vector);
-    };
-    match values {
-        VertexAttributeValues::Float32x3(v) => v[first..].iter_mut().for_each(|v| unit(v)),
-        VertexAttributeValues::Float32x4(v) => v[first..].iter_mut().for_each(|v| unit(v)),
-        _ => {}
-    }
 }
 
 /// Truncates the values to `count` vertices, or fills up with zeros.

@@ -122,6 +122,7 @@ pub use particles::inertia::{FrameMotion, InertiaScale};
 pub use particles::symmetry::break_symmetry;
 pub use particles::{ParticleArrays, PinTarget};
 pub use relax::{RelaxSettings, relax};
+pub use required_substeps::MAX_ITERATIONS_PER_STEP;
 pub use simd::SimdLevel;
 pub use simd::aligned::AlignedVec;
 pub use simd::soa::SoaVec3;

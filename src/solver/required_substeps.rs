@@ -29,6 +29,10 @@ const MAX_WAY_IN_SELF_COLLISION: f32 = 0.3;
 /// at 20 m/s end with links stretched by 13 to 62 %, with 8 by 2 to 9 %.
 const MAX_FACTOR_IN_SELF_COLLISION: f32 = 8.0;
 
+/// Largest number of substeps of a step, and of relaxation iterations in all of them: 20 times the default. More would stall
+/// frames and improve nothing that is seen.
+pub const MAX_ITERATIONS_PER_STEP: u32 = 160;
+
 /// Returns the distance of neighbouring particles of a grid, or nearly that of other meshes, m; 0 if it is unknown.
 fn spacing(surface: AirSurface) -> f32 {
     surface.triangles.longest_edge * FRAC_1_SQRT_2

@@ -1,8 +1,8 @@
 //! Begins a step: applies changed components, computes the targets of pins and the forces of the air.
 
 use crate::solver::{
-    Air, FrameMotion, PinTarget, StepInput, StepSettings, SubstepTime, WindField, Workers,
-    particles::is_within_reach,
+    Air, FrameMotion, MAX_ITERATIONS_PER_STEP, PinTarget, StepInput, StepSettings, SubstepTime,
+    WindField, Workers, particles::is_within_reach,
 };
 use crate::{
     character::{
@@ -207,7 +207,16 @@ impl StepInputs<'_, '_, '_> {
         }
         // Additional substeps take effect at once, without ramp.
         let base_time = cloth.rate.without_extra_substeps(time);
-        let iterations = cloth.rate.iterations(cloth.cloth.iterations);
+        let wanted = cloth.cloth.iterations;
+        let rate = cloth.rate.bypass_change_detection();
+        if let Some(limit) = rate.new_limit_of_iterations(wanted) {
+            warn!(
+                "cloth {}: takes {limit} of its {wanted} iterations per substep, because a step has at most \
+                 {MAX_ITERATIONS_PER_STEP} in all its substeps; lower Cloth::iterations or ClothSubsteps",
+                cloth.label
+            );
+        }
+        let iterations = rate.iterations(wanted);
         cloth
             .body
             .ramp(cloth.cloth, cloth.shape, &base_time, iterations);

@@ -72,6 +72,9 @@ pub(crate) fn warm_up(
     }
     let mut cloths = cloths.p1();
     for (entity, steps) in pending {
+        if let Ok(mut cloth) = cloths.get_mut(entity) {
+            cloth.rate.bypass_change_detection().plan_substeps(&time, 1);
+        }
         for _ in 0..steps.0.min(MAX_STEPS) {
             if let Ok(cloth) = cloths.get_mut(entity) {
                 step_inputs.run(&mut Workers::serial(), cloth);

@@ -1,9 +1,9 @@
 //! Cloth among the rigid bodies of physics engines: the same tests for each engine.
 
 #[cfg(feature = "avian")]
-mod with_avian;
+pub(crate) mod with_avian;
 #[cfg(feature = "rapier")]
-mod with_rapier;
+pub(crate) mod with_rapier;
 
 use crate::{add_mesh, centre, particles, run};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
@@ -15,7 +15,7 @@ use bevy_drape::{
 
 /// Collider shape of a body.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+pub(crate) enum Form {
     Ball(f32),
     Box(Vec3),
     /// A tetrahedron as a triangle mesh, of this size, m.
@@ -34,7 +34,7 @@ enum Form {
 
 /// Body type in the engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+pub(crate) enum Kind {
     Static,
     Kinematic,
     /// With this mass, kg.
@@ -42,7 +42,7 @@ enum Kind {
 }
 
 /// Physics engine under test.
-trait TestEngine {
+pub(crate) trait TestEngine {
     fn app(gravity: Vec3) -> App;
     fn body(app: &mut App, form: Form, kind: Kind, at: Vec3, velocity: Vec3) -> Entity;
     fn velocity(app: &App, body: Entity) -> Vec3;

@@ -78,6 +78,16 @@ impl IslandContacts {
         }
     }
 
+    /// Returns the number of candidate pairs.
+    pub fn len(&self) -> usize {
+        self.groups.iter().map(|group| group.contacts.len()).sum()
+    }
+
+    /// Returns whether there are no candidate pairs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Returns the pairs of particles in contact after the last substep, within this tolerance, m: the index of the cloth of
     /// each, and its own.
     pub fn touching(&self, tolerance: f32) -> impl Iterator<Item = [(usize, usize); 2]> + '_ {

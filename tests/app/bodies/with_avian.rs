@@ -4,7 +4,7 @@ use avian3d::prelude::*;
 use bevy::prelude::*;
 use bevy_drape::prelude::*;
 
-struct Avian;
+pub(crate) struct Avian;
 
 tests_of!(Avian);
 

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_drape::prelude::*;
 use bevy_rapier3d::prelude::*;
 
-struct Rapier;
+pub(crate) struct Rapier;
 
 tests_of!(Rapier);
 

@@ -27,12 +27,16 @@ pub(super) enum Edit {
     Reload(Slot, MeshKind),
     /// Gives an entity another mesh.
     Mesh(Slot, MeshKind),
+    /// Writes a number of an attribute of the source mesh of an entity, all by index, or removes the attribute.
+    Attribute(Slot, u8, u8, Value),
     /// Triggers an event of the first entity, with the second one as hand, at a point and with a size.
     Event(Slot, Slot, Event, [f32; 3], f32),
     /// Takes a snapshot of a cloth.
     Take(Slot),
     /// Restores the last snapshot taken, of whichever cloth.
     Restore(Slot),
+    /// Starts or stops the steps of all cloths by a run condition.
+    Run(bool),
     /// Sets the speed of the virtual clock and the longest frame it lets pass, s.
     Clock(f32, f32),
     /// Updates the app that many times, with frames of that length, s.
@@ -49,6 +53,8 @@ pub(super) enum Kind {
     Sphere,
     HalfSpace,
     Body,
+    /// A body of the physics engine of the world, if any.
+    EngineBody(u8),
     /// A fine mesh that follows an entity.
     Proxy(Slot),
     WindZone,
@@ -105,7 +111,7 @@ fn value() -> impl Strategy<Value = Value> {
     (number(), any::<u8>()).prop_map(|(number, choice)| Value { number, choice })
 }
 
-fn point() -> impl Strategy<Value = [f32; 3]> {
+pub(super) fn point() -> impl Strategy<Value = [f32; 3]> {
     let near = -1.0f32..1.0;
     prop_oneof![
         9 => [near.clone(), near.clone(), near],
@@ -121,6 +127,7 @@ fn kind() -> impl Strategy<Value = Kind> {
         2 => Just(Kind::Sphere),
         1 => Just(Kind::HalfSpace),
         1 => Just(Kind::Body),
+        2 => any::<u8>().prop_map(Kind::EngineBody),
         1 => any::<Slot>().prop_map(Kind::Proxy),
         1 => Just(Kind::WindZone),
         1 => Just(Kind::Character),
@@ -177,6 +184,9 @@ fn edit() -> impl Strategy<Value = Edit> {
         1 => slot().prop_map(Edit::Orphan),
         2 => (slot(), MeshKind::any()).prop_map(|(on, mesh)| Edit::Reload(on, mesh)),
         1 => (slot(), MeshKind::any()).prop_map(|(on, mesh)| Edit::Mesh(on, mesh)),
+        2 => (slot(), any::<u8>(), any::<u8>(), value())
+            .prop_map(|(on, attribute, number, value)| Edit::Attribute(on, attribute, number, value)),
+        1 => prop_oneof![3 => Just(Edit::Run(true)), 1 => Just(Edit::Run(false))],
         8 => (slot(), slot(), event(), point(), number())
             .prop_map(|(on, by, event, at, size)| Edit::Event(on, by, event, at, size)),
         2 => slot().prop_map(Edit::Take),
@@ -186,12 +196,85 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Returns the edits of a world.
-pub(super) fn edits(count: usize) -> impl Strategy<Value = Vec<Edit>> {
+/// Physics engine of a world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Engine {
+    None,
+    Avian,
+    Rapier,
+}
+
+/// World from its beginning to its end.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) engine: Engine,
+    /// Whether a system of the user stands in the schedule of the substeps, which then runs one stage after the other.
+    pub(super) has_own_stage: bool,
+    /// Whether edits write the level of detail and the budget. Both may depend on all cloths, and the budget on the time that
+    /// a step takes, so they rule out comparisons.
+    pub(super) has_lod: bool,
+    pub(super) edits: Vec<Edit>,
+}
+
+/// Returns plans with at most that many edits.
+pub(super) fn plans(count: usize) -> impl Strategy<Value = Plan> {
     let begin = (kind(), point()).prop_map(|(kind, at)| Edit::Spawn(kind, at));
-    (vec(begin, 1..6), vec(edit(), count / 2..count)).prop_map(|(mut all, edits)| {
-        all.extend(edits);
-        all.push(Edit::Update(3, 1.0 / 60.0));
-        all
+    let engine = prop_oneof![
+        2 => Just(Engine::None),
+        1 => Just(Engine::Avian),
+        1 => Just(Engine::Rapier),
+    ];
+    let edits = (vec(begin, 1..6), vec(edit(), count / 2..count));
+    let flags = (prop::bool::weighted(0.2), prop::bool::weighted(0.3));
+    (engine, flags, edits).prop_map(|(engine, (has_own_stage, has_lod), (mut begin, edits))| {
+        begin.extend(edits);
+        begin.push(Edit::Update(3, 1.0 / 60.0));
+        Plan {
+            engine,
+            has_own_stage,
+            has_lod,
+            edits: begin,
+        }
     })
+}
+
+impl Value {
+    /// Returns the value as in a game.
+    pub(super) fn tamed(self) -> Self {
+        let number = tamed(self.number);
+        Self { number, ..self }
+    }
+}
+
+/// Returns 1 for numbers that nobody would write.
+fn tamed(number: f32) -> f32 {
+    if is_usual(number) { number } else { 1.0 }
+}
+
+fn is_usual(number: f32) -> bool {
+    (1e-3..=32.0).contains(&number.abs()) || number == 0.0
+}
+
+impl Edit {
+    /// Returns the edit without hostile numbers and meshes; `None` if nothing is left of it.
+    pub(super) fn tamed(&self) -> Option<Self> {
+        let mesh = |mesh: MeshKind| mesh.tamed();
+        Some(match *self {
+            Self::Spawn(Kind::Cloth(kind), at) => {
+                Self::Spawn(Kind::Cloth(mesh(kind)), at.map(tamed))
+            }
+            Self::Spawn(kind, at) => Self::Spawn(kind, at.map(tamed)),
+            Self::Set(.., value) | Self::SetResource(.., value) | Self::Attribute(.., value)
+                if !is_usual(value.number) =>
+            {
+                return None;
+            }
+            Self::Reload(on, kind) => Self::Reload(on, mesh(kind)),
+            Self::Mesh(on, kind) => Self::Mesh(on, mesh(kind)),
+            Self::Event(on, by, event, at, size) => {
+                Self::Event(on, by, event, at.map(tamed), tamed(size))
+            }
+            ref other => other.clone(),
+        })
+    }
 }

@@ -1,8 +1,9 @@
 //! Meshes of random worlds: those of games, and broken ones.
 
+use super::edit::Value;
 use bevy::{
     asset::RenderAssetUsages,
-    mesh::{Indices, PrimitiveTopology},
+    mesh::{Indices, PrimitiveTopology, VertexAttributeValues},
     prelude::*,
 };
 use bevy_drape::prelude::*;
@@ -67,6 +68,14 @@ impl MeshKind {
         ]
     }
 
+    /// Returns a mesh that is in order.
+    pub(super) fn tamed(self) -> Self {
+        match self {
+            Self::Grid(..) | Self::Sphere | Self::Torus | Self::Cuboid | Self::Soup(_) => self,
+            _ => Self::Grid(8, 8),
+        }
+    }
+
     pub(super) fn mesh(self) -> Mesh {
         match self {
             Self::Grid(columns, rows) => {
@@ -104,6 +113,44 @@ impl MeshKind {
                 mesh
             }
         }
+    }
+}
+
+/// Writes a number of an attribute of a mesh, or one of its indices, or removes an attribute.
+pub(super) fn damage(mesh: &mut Mesh, attribute: u8, number: u8, value: Value) {
+    let ids: Vec<_> = mesh
+        .attributes()
+        .map(|(attribute, _)| attribute.id)
+        .collect();
+    let chosen = usize::from(attribute) % (ids.len() + 1);
+    if chosen == ids.len() {
+        if let Some(indices) = mesh.indices_mut() {
+            let at = usize::from(number) % indices.len().max(1);
+            match indices {
+                Indices::U16(all) if !all.is_empty() => all[at] = value.number as u16,
+                Indices::U32(all) if !all.is_empty() => all[at] = value.number as u32,
+                _ => {}
+            }
+        }
+        return;
+    }
+    if value.choice == 0 {
+        mesh.remove_attribute(ids[chosen]);
+        return;
+    }
+    let component = usize::from(value.choice);
+    match mesh.attribute_mut(ids[chosen]) {
+        Some(VertexAttributeValues::Float32x2(all)) => write(all, number, component, value.number),
+        Some(VertexAttributeValues::Float32x3(all)) => write(all, number, component, value.number),
+        Some(VertexAttributeValues::Float32x4(all)) => write(all, number, component, value.number),
+        _ => {}
+    }
+}
+
+fn write<const N: usize>(all: &mut [[f32; N]], at: u8, component: usize, number: f32) {
+    if !all.is_empty() {
+        let at = usize::from(at) % all.len();
+        all[at][component % N] = number;
     }
 }
 

@@ -22,6 +22,8 @@ fn types(
         let of_bevy = ["::Transform", "::Visibility", "::Name"];
         (path.starts_with("bevy_drape::") || of_bevy.iter().any(|end| path.ends_with(end)))
             && known.contains::<ReflectDefault>()
+            // The oracles read these.
+            && !path.ends_with("::ClothStats")
     };
     let mut all: Vec<_> = registry
         .iter()
@@ -113,7 +115,9 @@ fn write(
     numbers!(f32, f64, u8, u16, u32, u64, usize, i32, i64);
     if let Some(leaf) = leaf.try_downcast_mut::<bool>() {
         *leaf = value.choice % 2 == 1;
-    } else if let Some(leaf) = leaf.try_downcast_mut::<Entity>() {
+    } else if let Some(leaf) = leaf.try_downcast_mut::<Entity>()
+        && !entities.is_empty()
+    {
         *leaf = entities[usize::from(value.choice) % entities.len()];
     } else {
         match leaf.reflect_mut() {

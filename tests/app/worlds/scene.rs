@@ -1,8 +1,9 @@
 //! World of a test, and the edits of it.
 
 use super::{
-    edit::{Edit, Event, Kind, Slot, Value},
-    meshes::MeshKind,
+    edit::{Edit, Engine, Event, Kind, Plan, Slot, Value},
+    engines,
+    meshes::{self, MeshKind},
     reflection::{components, resources, set},
 };
 use crate::characters;
@@ -12,33 +13,76 @@ use bevy::{
 };
 use bevy_drape::{
     character::{Teleport, TeleportCloth},
-    cloth::ClothSource,
+    cloth::{ClothBuildMode, ClothMaxThreads, ClothSource, ClothSubstep},
+    collision::ClothLayers,
+    diagnostics::ClothDiagnosticsPlugin,
     prelude::*,
     proxy::ClothProxy,
     snapshot::ClothSnapshot,
 };
 use std::time::Duration;
 
+/// Parts of a world that are run, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mode {
+    /// Whether the values that edits write are printed.
+    pub(super) is_told: bool,
+    /// Whether the witness is alone: edits of other entities are left out.
+    pub(super) is_witness_alone: bool,
+    /// Number of threads, with cloths built at once; otherwise edits choose both.
+    pub(super) threads: Option<usize>,
+}
+
+/// Whether cloths take steps.
+#[derive(Resource)]
+struct IsRunning(bool);
+
 /// App, and everything spawned in it.
 pub(super) struct Scene {
     pub(super) app: App,
+    mode: Mode,
+    engine: Engine,
+    has_lod: bool,
+    /// Cloth that no edit chooses and that interacts with nothing else.
+    pub(super) witness: Entity,
     /// In the order of their spawning, including those that are despawned by now.
     entities: Vec<Entity>,
     /// Entities that no edit despawned.
     pub(super) alive: HashSet<Entity>,
+    /// Bodies of the engine, which does not survive hostile transforms.
+    bodies: HashSet<Entity>,
     snapshot: Option<ClothSnapshot>,
-    /// Whether the values that edits write are printed.
-    is_told: bool,
 }
 
 impl Scene {
-    pub(super) fn new(is_told: bool) -> Self {
+    pub(super) fn new(plan: &Plan, mode: Mode) -> Self {
+        let mut app = engines::app(plan.engine);
+        // `add_plugins` refuses apps that are finished.
+        ClothDiagnosticsPlugin::default().build(&mut app);
+        app.insert_resource(IsRunning(true));
+        let steps = (
+            ClothSystems::Prepare,
+            ClothSystems::Simulate,
+            ClothSystems::Finish,
+        );
+        app.configure_sets(
+            FixedUpdate,
+            steps.run_if(|running: Res<IsRunning>| running.0),
+        );
+        if plan.has_own_stage {
+            app.add_systems(ClothSubstep, || {});
+        }
+        let witness = spawn_witness(&mut app);
         Self {
-            app: crate::app(),
+            app,
+            mode,
+            engine: plan.engine,
+            has_lod: plan.has_lod,
+            witness,
             entities: Vec::new(),
             alive: HashSet::default(),
+            bodies: HashSet::default(),
             snapshot: None,
-            is_told,
         }
     }
 
@@ -48,6 +92,13 @@ impl Scene {
         edit: &Edit,
         mut after_update: impl FnMut(&mut Self) -> Result<(), String>,
     ) -> Result<(), String> {
+        let is_common = matches!(
+            edit,
+            Edit::SetResource(..) | Edit::Run(_) | Edit::Clock(..) | Edit::Update(..)
+        );
+        if self.mode.is_witness_alone && !is_common {
+            return Ok(());
+        }
         match *edit {
             Edit::Spawn(kind, at) => self.spawn(kind, at.into()),
             Edit::Despawn(slot) => self.despawn(slot),
@@ -67,6 +118,16 @@ impl Scene {
                     let mesh = crate::add_mesh(&mut self.app, mesh.mesh());
                     self.app.world_mut().entity_mut(entity).insert(Mesh3d(mesh));
                 }
+            }
+            Edit::Attribute(slot, attribute, number, value) => {
+                let mesh = self.source_mesh(slot);
+                let meshes = self.app.world_mut().resource_mut::<Assets<Mesh>>();
+                if let Some(mut mesh) = mesh.and_then(|mesh| meshes.into_inner().get_mut(mesh)) {
+                    meshes::damage(&mut mesh, attribute, number, value);
+                }
+            }
+            Edit::Run(is_running) => {
+                self.app.insert_resource(IsRunning(is_running));
             }
             Edit::Event(slot, by, event, at, size) => {
                 self.trigger(slot, by, event, at.into(), size)
@@ -93,6 +154,11 @@ impl Scene {
                 let frame = TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(dt));
                 self.app.insert_resource(frame);
                 for _ in 0..count {
+                    if let Some(threads) = self.mode.threads {
+                        self.app
+                            .insert_resource(ClothMaxThreads(threads))
+                            .insert_resource(ClothBuildMode::Immediate);
+                    }
                     self.app.update();
                     after_update(self)?;
                 }
@@ -158,6 +224,11 @@ impl Scene {
                 #[cfg(feature = "parry")]
                 let body = (body, ClothMeshCollider::default());
                 self.app.world_mut().spawn(body).id()
+            }
+            Kind::EngineBody(choice) => {
+                let body = engines::spawn(&mut self.app, self.engine, choice, at.translation);
+                self.bodies.insert(body);
+                body
             }
             Kind::Proxy(slot) => {
                 let cloth = other(self, slot);
@@ -233,6 +304,10 @@ impl Scene {
         let present: Vec<_> = components.filter(|known| known.contains(target)).collect();
         if !present.is_empty() {
             let component = present[usize::from(component) % present.len()];
+            let value = match self.bodies.contains(&entity) {
+                true => value.tamed(),
+                false => value,
+            };
             self.write(entity, component, field, value, &registry);
         }
     }
@@ -241,7 +316,11 @@ impl Scene {
     fn set_resource(&mut self, resource: u8, field: u8, value: Value) {
         let types = self.app.world().resource::<AppTypeRegistry>().clone();
         let registry = types.read();
-        let all = resources(&registry);
+        let mut all = resources(&registry);
+        if !self.has_lod {
+            let of_lod = "bevy_drape::lod::";
+            all.retain(|known| !known.type_info().type_path().starts_with(of_lod));
+        }
         let known = all[usize::from(resource) % all.len()];
         let world = self.app.world();
         let id = world.components().get_id(known.type_id());
@@ -264,7 +343,7 @@ impl Scene {
         if let Some(mut target) = component.reflect_mut(&mut target) {
             let target = target.as_partial_reflect_mut();
             set(target, field, value, &self.entities, registry);
-            if self.is_told {
+            if self.mode.is_told {
                 println!("{entity}: {target:?}");
             }
         }
@@ -281,27 +360,29 @@ impl Scene {
             .query(world)
             .iter_ancestors(parent)
             .any(|above| above == child);
-        if child != parent && !is_cycle {
+        if child != parent && !is_cycle && !self.bodies.contains(&child) {
             world.entity_mut(child).insert(ChildOf(parent));
         }
     }
 
     fn reload(&mut self, slot: Slot, mesh: MeshKind) {
-        let Some(entity) = self.entity(slot) else {
-            return;
-        };
-        let world = self.app.world_mut();
+        if let Some(id) = self.source_mesh(slot) {
+            let mut meshes = self.app.world_mut().resource_mut::<Assets<Mesh>>();
+            meshes.insert(id, mesh.mesh()).expect("the asset is alive");
+        }
+    }
+
+    /// Returns the mesh of the user from which an entity has its own.
+    fn source_mesh(&self, slot: Slot) -> Option<AssetId<Mesh>> {
+        let entity = self.entity(slot)?;
+        let world = self.app.world();
         let source = world.get::<ClothSource>(entity);
         // A mesh that the plugin writes is not that of the user.
         if source.is_some_and(|source| source.source == source.own) {
-            return;
+            return None;
         }
         let source = source.map(|source| source.source.id());
-        let Some(id) = source.or(world.get::<Mesh3d>(entity).map(|mesh| mesh.id())) else {
-            return;
-        };
-        let mut meshes = world.resource_mut::<Assets<Mesh>>();
-        meshes.insert(id, mesh.mesh()).expect("the asset is alive");
+        source.or(world.get::<Mesh3d>(entity).map(|mesh| mesh.id()))
     }
 
     fn trigger(&mut self, slot: Slot, by: Slot, event: Event, at: Vec3, size: f32) {
@@ -328,4 +409,21 @@ impl Scene {
             };
         });
     }
+}
+
+/// Spawns a sheet that collides with itself only, and on which no air acts: wind zones are not on layers.
+fn spawn_witness(app: &mut App) -> Entity {
+    let cloth = Cloth {
+        fabric: Fabric {
+            drag: 0.0,
+            lift: 0.0,
+            ..default()
+        },
+        self_collision: SelfCollision::On,
+        ..default()
+    };
+    let mesh = crate::add_mesh(app, MeshKind::Grid(9, 9).mesh());
+    let alone = ClothLayers::on(0).with_filters(0);
+    let parts = (cloth, Mesh3d(mesh), Pins::top_corners(), alone);
+    app.world_mut().spawn(parts).id()
 }
