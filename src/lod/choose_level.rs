@@ -106,7 +106,7 @@ pub(crate) fn choose_level_of_detail(
         let is_grabbed = !cloth.grabs.0.is_empty();
         rate.level_settings = match is_grabbed {
             true => None,
-            false => choice.settings(rate.level + lost, schedule.is_fixed()),
+            false => choice.settings(rate.level.saturating_add(lost), schedule.is_fixed()),
         };
         rate.advance(choice.now, cloth.entity.index_u32());
         let is_far = lod.culls(distance, cloth.was_culled);
@@ -239,6 +239,9 @@ pub(crate) fn enforce_budget(
         0 => ClothLod::standard().levels.len(),
         some => some,
     };
+    if budget.levels_lost as usize > levels {
+        budget.levels_lost = levels as u32;
+    }
     let (mean, lost) = (step_cost.mean, budget.levels_lost);
     let now = [mean > limit, mean < limit * RESTORE_BELOW];
     for (counters, now) in step_cost.counters.iter_mut().zip(now) {

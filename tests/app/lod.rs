@@ -299,6 +299,22 @@ fn an_exceeded_budget_lowers_detail_until_time_is_left_again() {
 }
 
 #[test]
+fn a_wrong_number_of_lost_levels_is_corrected() {
+    let mut app = app();
+    app.insert_resource(ClothBudget {
+        milliseconds: 1e6,
+        levels_lost: u32::MAX,
+    });
+    app.insert_resource(ClothLod::standard());
+    app.world_mut()
+        .spawn((ClothViewer, Transform::from_xyz(0.0, 0.0, 1000.0)));
+    let cloth = spawn(&mut app, Pins::edge(ClothEdge::Top));
+    run(&mut app, 500);
+    assert_eq!(app.world().resource::<ClothBudget>().levels_lost, 0);
+    assert!(particles(&app, cloth).is_finite());
+}
+
+#[test]
 fn distant_colliders_do_not_change_the_bits() {
     let lie = |others: i32| {
         let mut app = app();

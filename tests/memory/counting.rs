@@ -1,6 +1,7 @@
 //! Allocator that counts.
 
-#![allow(unsafe_code)]
+// The soak needs only `live`.
+#![allow(unsafe_code, dead_code)]
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

@@ -10,7 +10,7 @@ use bevy::{
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     prelude::*,
 };
-use bevy_drape::{prelude::*, wind::WindOcclusion};
+use bevy_drape::{prelude::*, proxy::ClothProxy, wind::WindOcclusion};
 use std::time::Instant;
 
 /// Creates an app with cloths of `side`² particles that hang by two corners, and with their source mesh.
@@ -160,6 +160,54 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
         );
         assert!(kept <= most, "{side} × {side}: {kept} bytes a particle");
     }
+}
+
+/// Tests that nothing is kept of cloths that are gone: sheets, ropes, proxies, colliders, tears and grabs.
+pub(crate) fn keeps_nothing_of_cloths_that_are_gone() {
+    let mut app = app(8, 1, SelfCollision::On);
+    let mut spawn_and_despawn = |count: u32| {
+        for _ in 0..count {
+            let world = app.world_mut();
+            let mesh = |world: &mut World, side| {
+                let mesh = Mesh::from(ClothGrid::vertical(1.0, 1.0, side, side));
+                Mesh3d(world.resource_mut::<Assets<Mesh>>().add(mesh))
+            };
+            let (coarse, fine) = (mesh(world, 6), mesh(world, 12));
+            let cloth = Cloth {
+                self_collision: SelfCollision::On,
+                ..default()
+            };
+            let cloth = world.spawn((cloth, Pins::top_corners(), coarse)).id();
+            let rope = Rope::between(Vec3::ZERO, Vec3::X, 8);
+            let rest = [
+                world.spawn((ClothProxy { cloth }, fine)).id(),
+                world.spawn((rope, Pins::ends())).id(),
+                world
+                    .spawn((ClothCollider::sphere(0.2), Transform::default()))
+                    .id(),
+                world
+                    .spawn((WindZone::default(), Transform::default()))
+                    .id(),
+            ];
+            run(&mut app, 2);
+            let mut commands = app.world_mut().commands();
+            let mut commands = commands.entity(cloth);
+            commands.grab(rest[2], Vec3::ZERO);
+            commands.shred(Vec3::ZERO, 0.3);
+            app.world_mut().flush();
+            run(&mut app, 1);
+            for entity in rest.into_iter().chain([cloth]) {
+                app.world_mut().despawn(entity);
+            }
+        }
+        // Assets are removed, and lists of events emptied, a few frames later.
+        run(&mut app, 5);
+        live()
+    };
+    let before = spawn_and_despawn(200);
+    let more = spawn_and_despawn(1000) as f64 - before as f64;
+    println!("1000 spawned and despawned cloths leave {more} bytes");
+    assert!(more < 20_000.0, "{more} bytes");
 }
 
 /// Tests the time from the mesh to the end of the first step, tethers included.

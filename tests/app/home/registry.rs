@@ -261,13 +261,14 @@ fn all_diagnostics_are_measured() {
     assert_eq!(value(&Paths::PARTICLES), 200.0);
     assert_eq!(value(&Paths::CONSTRAINTS), 1004.0);
     assert!(value(&Paths::STEP_TIME) > 0.0);
+    assert_eq!(value(&Paths::CONTACT_PAIRS), 0.0);
     assert!(value(&Paths::SLEEPING) <= 1.0);
     assert!((0.0..10.0).contains(&value(&Paths::WORST_STRETCH)));
     assert_eq!(value(&Paths::DEEPEST_PENETRATION), 0.0);
     let ours = store
         .iter()
         .filter(|known| known.path().as_str().starts_with("cloth/"));
-    assert_eq!(ours.count(), 7, "a path that this test does not know");
+    assert_eq!(ours.count(), 8, "a path that this test does not know");
 }
 
 #[test]
