@@ -210,6 +210,8 @@ pub(super) struct Plan {
     pub(super) engine: Engine,
     /// Whether a system of the user stands in the schedule of the substeps, which then runs one stage after the other.
     pub(super) has_own_stage: bool,
+    /// Whether cloths are built in the background from the second update on.
+    pub(super) builds_in_background: bool,
     /// Whether edits write the level of detail and the budget. Both may depend on all cloths, and the budget on the time that
     /// a step takes, so they rule out comparisons.
     pub(super) has_lod: bool,
@@ -225,17 +227,21 @@ pub(super) fn plans(count: usize) -> impl Strategy<Value = Plan> {
         1 => Just(Engine::Rapier),
     ];
     let edits = (vec(begin, 1..6), vec(edit(), count / 2..count));
-    let flags = (prop::bool::weighted(0.2), prop::bool::weighted(0.3));
-    (engine, flags, edits).prop_map(|(engine, (has_own_stage, has_lod), (mut begin, edits))| {
-        begin.extend(edits);
-        begin.push(Edit::Update(3, 1.0 / 60.0));
-        Plan {
-            engine,
-            has_own_stage,
-            has_lod,
-            edits: begin,
-        }
-    })
+    let [often, seldom] = [0.3, 0.2].map(prop::bool::weighted);
+    let flags = (seldom, often, often);
+    (engine, flags, edits).prop_map(
+        |(engine, (has_own_stage, builds_in_background, has_lod), (mut begin, edits))| {
+            begin.extend(edits);
+            begin.push(Edit::Update(3, 1.0 / 60.0));
+            Plan {
+                engine,
+                has_own_stage,
+                builds_in_background,
+                has_lod,
+                edits: begin,
+            }
+        },
+    )
 }
 
 impl Value {

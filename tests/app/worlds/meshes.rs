@@ -143,11 +143,15 @@ pub(super) fn damage(mesh: &mut Mesh, attribute: u8, number: u8, value: Value) {
         Some(VertexAttributeValues::Float32x2(all)) => write(all, number, component, value.number),
         Some(VertexAttributeValues::Float32x3(all)) => write(all, number, component, value.number),
         Some(VertexAttributeValues::Float32x4(all)) => write(all, number, component, value.number),
+        // Joints of a skin.
+        Some(VertexAttributeValues::Uint16x4(all)) => {
+            write(all, number, component, value.number as u16);
+        }
         _ => {}
     }
 }
 
-fn write<const N: usize>(all: &mut [[f32; N]], at: u8, component: usize, number: f32) {
+fn write<T, const N: usize>(all: &mut [[T; N]], at: u8, component: usize, number: T) {
     if !all.is_empty() {
         let at = usize::from(at) % all.len();
         all[at][component % N] = number;

@@ -73,6 +73,10 @@ impl Scene {
             app.add_systems(ClothSubstep, || {});
         }
         let witness = spawn_witness(&mut app);
+        if plan.builds_in_background {
+            app.update();
+            app.insert_resource(ClothBuildMode::Background);
+        }
         Self {
             app,
             mode,

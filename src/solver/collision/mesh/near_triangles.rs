@@ -8,12 +8,47 @@ use super::{
 };
 use std::ops::Range;
 
+/// Number of triangles from which on no list of them is kept: near something small, fine cloth would have more entries
+/// in lists than there is memory, and going through them would take longer than a query of the tree.
+const MAX_LISTED: u32 = 256;
+
 /// Triangle near a particle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NearTriangle {
     /// Box around the triangle during the step.
     pub(super) bounds: TriangleBox,
     pub(super) triangle: u32,
+}
+
+/// Triangles near a particle.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Near<'a> {
+    Listed(&'a [NearTriangle]),
+    /// More than are listed: the tree of the surface has them.
+    Many,
+}
+
+impl Near<'_> {
+    /// Calls `visit` with the triangles that overlap the box of a path.
+    pub(super) fn visit_on_path(
+        self,
+        surface: &TriangleSurface,
+        path: &TriangleBox,
+        mut visit: impl FnMut(u32),
+    ) {
+        match self {
+            Self::Listed(list) => {
+                let on_path = list.iter().filter(|near| overlap(&near.bounds, path));
+                on_path.for_each(|near| visit(near.triangle));
+            }
+            Self::Many => surface.tree.visit_leaves(path, |_, triangles| {
+                let on_path = triangles.iter().copied();
+                on_path
+                    .filter(|&triangle| overlap(&surface.step_box(triangle), path))
+                    .for_each(&mut visit);
+            }),
+        }
+    }
 }
 
 /// Lists of the triangles near each particle, one after the other, and scratch buffers.
@@ -32,15 +67,19 @@ pub(super) struct NearTriangles {
 
 /// Lists of a group: indices of the first triangle of each particle, and the index behind the last one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct GroupLists([u32; GROUP + 1]);
+pub(super) struct GroupLists {
+    first: [u32; GROUP + 1],
+    /// Particles near more triangles than are listed, as a bit mask.
+    many: u32,
+}
 
 impl GroupLists {
     fn range(&self, lane: usize) -> Range<usize> {
-        self.0[lane] as usize..self.0[lane + 1] as usize
+        self.first[lane] as usize..self.first[lane + 1] as usize
     }
 
     fn all(&self) -> Range<usize> {
-        self.0[0] as usize..self.0[GROUP] as usize
+        self.first[0] as usize..self.first[GROUP] as usize
     }
 }
 
@@ -57,43 +96,50 @@ impl NearTriangles {
         self.used -= lists.all().len();
         self.of_group.clear();
         let mut counts = [0; GROUP];
-        let mut is_near = false;
+        let (mut is_near, mut many) = (false, 0);
         surface.tree.visit_leaves(around, |leaf, triangles| {
             is_near = true;
-            if boxes.overlapping(leaf) == 0 {
+            if boxes.overlapping(leaf) & !many == 0 {
                 return;
             }
             for &triangle in triangles {
                 let bounds = surface.step_box(triangle);
-                let near = boxes.overlapping(&bounds);
+                let near = boxes.overlapping(&bounds) & !many;
                 if near != 0 {
                     self.of_group
                         .push((NearTriangle { bounds, triangle }, near));
-                    for_each_bit(near, |lane| counts[lane] += 1);
+                    for_each_bit(near, |lane| {
+                        counts[lane] += 1;
+                        many |= u32::from(counts[lane] > MAX_LISTED) << lane;
+                    });
                 }
             }
         });
-        *lists = self.distribute(&counts);
+        for_each_bit(many, |lane| counts[lane] = 0);
+        *lists = self.distribute(&counts, many);
         self.used += lists.all().len();
         is_near
     }
 
-    /// Appends a list for each particle with these numbers of triangles.
-    fn distribute(&mut self, counts: &[u32; GROUP]) -> GroupLists {
-        let Some(&(any, _)) = self.of_group.first() else {
-            return GroupLists::default();
+    /// Appends a list for each particle with these numbers of triangles, except for those near too many.
+    fn distribute(&mut self, counts: &[u32; GROUP], many: u32) -> GroupLists {
+        let mut lists = GroupLists {
+            many,
+            ..GroupLists::default()
         };
-        let mut lists = GroupLists::default();
+        let Some(&(any, _)) = self.of_group.first() else {
+            return lists;
+        };
         let mut end = self.all.len() as u32;
-        for (first, count) in lists.0.iter_mut().zip(counts) {
+        for (first, count) in lists.first.iter_mut().zip(counts) {
             *first = end;
             end += count;
         }
-        lists.0[GROUP] = end;
+        lists.first[GROUP] = end;
         self.all.resize(end as usize, any);
-        let mut next = lists.0;
+        let mut next = lists.first;
         for (near, particles) in &self.of_group {
-            for_each_bit(*particles, |lane| {
+            for_each_bit(*particles & !many, |lane| {
                 self.all[next[lane] as usize] = *near;
                 next[lane] += 1;
             });
@@ -107,13 +153,16 @@ impl NearTriangles {
         lists: &GroupLists,
         lane: usize,
         boxes: &ParticleBoxes,
-    ) -> &[NearTriangle] {
+    ) -> Near<'_> {
+        if lists.many & (1 << lane) != 0 {
+            return Near::Many;
+        }
         let wanted = boxes.get(lane);
         self.selected.clear();
         let list = self.all[lists.range(lane)].iter();
         self.selected
             .extend(list.filter(|near| overlap(&near.bounds, &wanted)));
-        &self.selected
+        Near::Listed(&self.selected)
     }
 
     /// Discards all lists.
@@ -131,7 +180,7 @@ impl NearTriangles {
         for lists in groups {
             let (own, moved_to) = (lists.all(), self.spare.len() as u32);
             self.spare.extend_from_slice(&self.all[own.clone()]);
-            for index in &mut lists.0 {
+            for index in &mut lists.first {
                 *index = *index - own.start as u32 + moved_to;
             }
         }
@@ -152,7 +201,7 @@ fn for_each_bit(mut bits: u32, mut visit: impl FnMut(usize)) {
 mod tests {
     use super::*;
     use crate::solver::{collision::mesh::tree::union, math::noise::noise_point as point};
-    use bevy::math::Vec3;
+    use bevy::math::{Vec3, Vec3A};
 
     /// Returns boxes of up to 0.6 m at random places, fewer than a group has.
     fn random_boxes(seed: usize) -> ParticleBoxes {
@@ -185,8 +234,10 @@ mod tests {
             for (group, lists) in groups.iter().enumerate() {
                 let boxes = random_boxes(10 * round + 1000 * group);
                 for lane in 0..GROUP {
-                    let selected = near.select(lists, lane, &boxes).iter();
-                    let mut found: Vec<u32> = selected.map(|near| near.triangle).collect();
+                    let Near::Listed(selected) = near.select(lists, lane, &boxes) else {
+                        panic!("there are few triangles near");
+                    };
+                    let mut found: Vec<u32> = selected.iter().map(|near| near.triangle).collect();
                     found.sort_unstable();
                     let is_near = |&i: &u32| overlap(&surface.step_box(i), &boxes.get(lane));
                     assert_eq!(found, (0..300).filter(is_near).collect::<Vec<_>>());
@@ -195,5 +246,29 @@ mod tests {
         }
         // Without compaction, thousands.
         assert!(largest < 600, "{largest}");
+    }
+
+    #[test]
+    fn many_triangles_are_not_listed_but_found_on_a_path() {
+        let corner = |i: usize| point(i / 3, 1) * 0.1 + point(i, 4) * 0.1;
+        let triangles = (0..1000).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
+        let points: Vec<Vec3> = (0..3000).map(corner).collect();
+        let surface = TriangleSurface::new(points, triangles.collect()).unwrap();
+        let mut boxes = ParticleBoxes::EMPTY;
+        boxes.set(3, Vec3::splat(-1.0), Vec3::splat(1.0));
+        let mut near = NearTriangles::default();
+        let mut lists = GroupLists::default();
+        assert!(near.find(&surface, &boxes.get(3), &boxes, &mut lists));
+        assert!(matches!(near.select(&lists, 3, &boxes), Near::Many));
+        assert!(matches!(near.select(&lists, 4, &boxes), Near::Listed([])));
+        assert_eq!(near.all.len(), 0);
+        let path = [Vec3::splat(-0.01), Vec3::splat(0.02)].map(Vec3A::from);
+        let mut found = Vec::new();
+        Near::Many.visit_on_path(&surface, &path, |triangle| found.push(triangle));
+        found.sort_unstable();
+        let expected: Vec<u32> = (0..1000)
+            .filter(|&i| overlap(&surface.step_box(i), &path))
+            .collect();
+        assert!(!expected.is_empty() && found == expected);
     }
 }

@@ -8,10 +8,10 @@
 use super::{
     MIN_THICKNESS,
     group::reach,
-    near_triangles::NearTriangle,
+    near_triangles::Near,
     surface_at::{ClosestPoint, SurfaceAt, square_limit},
     surface_at_substep::SurfaceAtSubstep,
-    tree::{distance_squared, overlap},
+    tree::distance_squared,
     triangle::{self, Crossing},
 };
 use crate::solver::collision::narrow_phase::normal_length;
@@ -53,8 +53,8 @@ struct TriangleHit {
 impl SweptParticle<'_> {
     /// Resolves the contacts with the triangles in `near`, a superset of those within reach. Returns whether the
     /// particle was moved; `None` if no triangle is near enough to tell on which side the particle is.
-    pub(super) fn collide(&mut self, near: &[NearTriangle]) -> Option<bool> {
-        if near.is_empty() {
+    pub(super) fn collide(&mut self, near: Near) -> Option<bool> {
+        if matches!(near, Near::Listed([])) {
             return None;
         }
         let surface = self.at_substep.now;
@@ -72,7 +72,7 @@ impl SweptParticle<'_> {
 
     /// Stops the particle at the first triangle on its path, and again where the contact response leads through
     /// another triangle. Returns whether it was stopped.
-    fn stop_at_impacts(&mut self, near: &[NearTriangle]) -> bool {
+    fn stop_at_impacts(&mut self, near: Near) -> bool {
         let now = self.at_substep.now;
         let (mut before, mut from) = (self.at_substep.before, self.from);
         for impact in 0..=MAX_IMPACTS {
@@ -108,12 +108,7 @@ impl SweptParticle<'_> {
     }
 
     /// Pushes the particle out of the nearest triangle, and then out of the other triangles it touches.
-    fn push_out(
-        &mut self,
-        near: &[NearTriangle],
-        nearest: &ClosestPoint,
-        touched: &TouchedTriangles,
-    ) -> bool {
+    fn push_out(&mut self, near: Near, nearest: &ClosestPoint, touched: &TouchedTriangles) -> bool {
         let at_substep = self.at_substep;
         let (surface, thickness) = (at_substep.now, at_substep.thickness);
         let (distance, normal) = self.signed_distance(nearest);
@@ -218,25 +213,29 @@ struct TouchedTriangles {
 }
 
 impl TouchedTriangles {
-    /// Collects the triangles nearer than the thickness. Returns the point nearest to `to` on all triangles, if it is
-    /// not farther away than the reach.
+    /// Collects the triangles nearer than the thickness, or only the nearest one if many are near. Returns the point nearest
+    /// to `to` on all triangles, if it is not farther away than the reach.
     fn find(
         &mut self,
         surface: SurfaceAt,
-        near: &[NearTriangle],
+        near: Near,
         to: Vec3,
         [thickness, reach]: [f32; 2],
     ) -> Option<ClosestPoint> {
+        let Near::Listed(near) = near else {
+            let nearest = surface.nearest(to);
+            return nearest.filter(|nearest| nearest.square <= reach * reach);
+        };
         let mut best: Option<ClosestPoint> = None;
         let point = Vec3A::from(to);
         let mut limit = square_limit(reach, to);
-        for NearTriangle { bounds, triangle } in near {
-            if distance_squared(bounds, point) > limit {
+        for near in near {
+            if distance_squared(&near.bounds, point) > limit {
                 continue;
             }
-            let other = surface.nearest_on(*triangle, to);
+            let other = surface.nearest_on(near.triangle, to);
             if other.square < thickness * thickness {
-                self.insert(*triangle);
+                self.insert(near.triangle);
             }
             let better = best
                 .is_none_or(|best| (other.square, other.triangle) < (best.square, best.triangle));
@@ -267,31 +266,23 @@ impl TouchedTriangles {
 
 /// Returns the first triangle that a path crosses while the surface moves from the first state to the second; in a closed
 /// surface, only crossings from the outside count.
-fn first_hit(
-    surface: [SurfaceAt; 2],
-    near: &[NearTriangle],
-    from: Vec3,
-    to: Vec3,
-) -> Option<TriangleHit> {
+fn first_hit(surface: [SurfaceAt; 2], near: Near, from: Vec3, to: Vec3) -> Option<TriangleHit> {
     let [before, now] = surface;
     let closed = now.surface().is_closed();
     let is_deforming = now.surface().deformation.is_some();
     let mut first: Option<TriangleHit> = None;
     let path = [from.min(to) - MIN_THICKNESS, from.max(to) + MIN_THICKNESS].map(Vec3A::from);
-    for &NearTriangle { triangle, bounds } in near {
-        if !overlap(&bounds, &path) {
-            continue;
-        }
+    near.visit_on_path(now.surface(), &path, |triangle| {
         // Normals are not stored: nearly all triangles are left out without them.
         if is_deforming {
             let [before, now] = [before.corners(triangle), now.corners(triangle)];
             if !triangle::changes_side([before, now], from, to) {
-                continue;
+                return;
             }
         }
         let ends = [before.triangle(triangle), now.triangle(triangle)];
         let Some(crossing) = triangle::crossing([&ends[0], &ends[1]], from, to) else {
-            continue;
+            return;
         };
         let is_first = first
             .as_ref()
@@ -299,6 +290,6 @@ fn first_hit(
         if (crossing.front || !closed) && is_first {
             first = Some(TriangleHit { triangle, crossing });
         }
-    }
+    });
     first
 }
