@@ -1,6 +1,6 @@
 //! Measures the cost and quality of cloth steps, per cloth and as Bevy diagnostics.
 
-use crate::solver::{Stretch, deepest_penetration, measure_stretch};
+use crate::solver::{Stretch, deepest_mesh_penetration, deepest_penetration, measure_stretch};
 use crate::{
     cloth::{
         Cloth,
@@ -171,12 +171,8 @@ fn measure(
     {
         // The values of a sleeping cloth do not change.
         if !(sleeping && stats.sleeping) {
+            let deepest_penetration = deepest(particles, layers, &colliders);
             let Stretch { rms, max, .. } = measure_stretch(particles, constraints);
-            let penetration = deepest_penetration(particles, colliders.on_layers(layers));
-            let penetration = penetration.max(crate::solver::deepest_mesh_penetration(
-                particles,
-                colliders.meshes.on_layers(layers),
-            ));
             *stats = ClothStats {
                 particles: particles.len(),
                 constraints: constraints.len(),
@@ -184,7 +180,7 @@ fn measure(
                 iterations: rate.substeps() * rate.iterations(cloth.iterations),
                 worst_stretch: max,
                 rms_stretch: rms,
-                deepest_penetration: penetration,
+                deepest_penetration,
                 sleeping,
             };
         }
@@ -196,6 +192,8 @@ fn measure(
         total.worst_stretch = total.worst_stretch.max(stats.worst_stretch);
         total.deepest_penetration = total.deepest_penetration.max(stats.deepest_penetration);
     }
+    let percent = f64::from(total.worst_stretch) * 100.0;
+    let millimetres = f64::from(total.deepest_penetration) * 1000.0;
     type Paths = ClothDiagnosticsPlugin;
     for (path, value) in [
         (&Paths::CLOTHS, f64::from(cloth_count)),
@@ -203,15 +201,20 @@ fn measure(
         (&Paths::CONSTRAINTS, total.constraints as f64),
         (&Paths::CONTACT_PAIRS, pairs as f64),
         (&Paths::SLEEPING, f64::from(sleeping_count)),
-        (
-            &Paths::WORST_STRETCH,
-            f64::from(total.worst_stretch) * 100.0,
-        ),
-        (
-            &Paths::DEEPEST_PENETRATION,
-            f64::from(total.deepest_penetration) * 1000.0,
-        ),
+        (&Paths::WORST_STRETCH, percent),
+        (&Paths::DEEPEST_PENETRATION, millimetres),
     ] {
         diagnostics.add_measurement(path, || value);
     }
+}
+
+/// Returns the deepest penetration of a particle into a collider on its layers, m.
+fn deepest(
+    particles: &ClothParticles,
+    layers: Option<&ClothLayers>,
+    colliders: &ActiveColliders,
+) -> f32 {
+    let meshes = colliders.meshes.on_layers(layers);
+    deepest_penetration(particles, colliders.on_layers(layers))
+        .max(deepest_mesh_penetration(particles, meshes))
 }

@@ -3,8 +3,8 @@
 
 use super::{
     compact_indices::CompactIndices,
-    mend::mend_vertices,
     read::TriangleMesh,
+    sanitize::sanitize_vertices,
     shading::{RenderFrame, Shade, VertexWindows, add_to_corners, normalize, write_units},
     tangents::TangentWeights,
     tear_mesh::TornMesh,
@@ -40,9 +40,9 @@ pub struct MeshBinding {
 }
 
 impl MeshBinding {
-    /// Binds a mesh to the topology found in it. Adds normals to a mesh without any, and mends vertices that cannot be drawn.
+    /// Binds a mesh to the topology found in it. Adds normals to a mesh without any, and corrects vertices that cannot be drawn.
     pub fn new(source: &TriangleMesh, topology: &Topology, mesh: &mut Mesh) -> Self {
-        mend_vertices(mesh);
+        sanitize_vertices(mesh);
         let faces = vertex_normals(source);
         let original = match mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL) {
             Ok(VertexAttributeValues::Float32x3(normals)) if normals.len() == faces.len() => {

@@ -4,7 +4,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `read` | reads positions and triangles of a [`Mesh`](bevy::mesh::Mesh), or returns why it cannot |
-//! | `mend` | mends vertices that cannot be drawn |
+//! | `sanitize` | corrects vertices that cannot be drawn |
 //! | `weld` | makes one particle of all vertices that share a position |
 //! | `topology` | finds edges, quads and bend stencils in the triangles |
 //! | `find_grids` | finds grids among the quads, and orders particles for locality |
@@ -29,12 +29,12 @@ pub(crate) mod compact_indices;
 mod find_grids;
 pub mod grid;
 mod limb;
-mod mend;
 mod nearest;
 pub(crate) mod paint;
 mod part;
 pub mod proxy;
 pub mod read;
+mod sanitize;
 pub mod shading;
 mod spline;
 mod tangents;
@@ -49,9 +49,9 @@ pub use binding::MeshBinding;
 pub use compact_indices::CompactIndices;
 pub use grid::{ClothGrid, Diagonals};
 pub use limb::Limb;
-pub(crate) use mend::mend_vertices;
 pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
 pub use read::{MeshError, TriangleMesh};
+pub(crate) use sanitize::sanitize_vertices;
 pub use shading::RenderFrame;
 pub(crate) use tear_mesh::as_triangle_list;
 pub use topology::Topology;

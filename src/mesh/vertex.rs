@@ -1,6 +1,6 @@
 //! Attributes of new vertices between two others, which appear where a mesh opens along a tear.
 
-use super::mend::normalize_directions;
+use super::sanitize::normalize_directions;
 use bevy::mesh::{Mesh, MeshAccessError, VertexAttributeValues};
 
 /// Vertex to be added between two others.

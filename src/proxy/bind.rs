@@ -11,7 +11,7 @@ use crate::{
         transforms::{check_usable, is_usable},
     },
     label::EntityLabel,
-    mesh::{FineMesh, ProxyBinding, Topology, TriangleMesh, mend_vertices, smooth_normals},
+    mesh::{FineMesh, ProxyBinding, Topology, TriangleMesh, sanitize_vertices, smooth_normals},
     proxy::ClothProxy,
     render::interpolation::RenderViewKey,
 };
@@ -151,7 +151,7 @@ fn bind_mesh(
     to_cloth: Affine3A,
 ) -> Result<ProxyBinding, String> {
     let read = TriangleMesh::read(mesh).map_err(|error| error.to_string())?;
-    mend_vertices(mesh);
+    sanitize_vertices(mesh);
     let normals = mesh.attribute(Mesh::ATTRIBUTE_NORMAL);
     let normals: Vec<Vec3A> = match normals.and_then(VertexAttributeValues::as_float3) {
         Some(normals) => normals.iter().map(|&n| n.into()).collect(),

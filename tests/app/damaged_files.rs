@@ -133,7 +133,10 @@ fn damage(
     }
     let accepted = accepted.get();
     println!("{accepted} of {count} files were accepted");
-    assert!(accepted > count / 100, "{accepted} of {count} were accepted");
+    assert!(
+        accepted > count / 100,
+        "{accepted} of {count} were accepted"
+    );
 }
 
 /// Spawns a cloth that is cut and held by a hand, so that a snapshot has something in all fields.

@@ -24,8 +24,8 @@ pub(crate) struct Scene {
     actors: Vec<Entity>,
     /// Acts on the scene before a step.
     act: fn(&mut App, &[Entity], u64),
-    /// Whether cloths are whole again at the end of a part.
-    is_mended: bool,
+    /// Whether cloths are reset at the end of a part, after tears.
+    ends_whole: bool,
     steps: u64,
     observer: Observer,
 }
@@ -59,7 +59,7 @@ impl Scene {
             app,
             actors,
             act,
-            is_mended: false,
+            ends_whole: false,
             steps: 0,
             observer: Observer::default(),
         }
@@ -75,7 +75,7 @@ impl Scene {
                 progress((step - 1) % 1000 + 1);
             }
         }
-        if self.is_mended {
+        if self.ends_whole {
             for &cloth in &self.actors {
                 reset(&mut self.app, cloth);
             }
@@ -204,7 +204,7 @@ fn ropes() -> Scene {
     })
 }
 
-/// A curtain that is cut and torn, and mended.
+/// A curtain that is cut and torn, and reset.
 fn tears() -> Scene {
     let mut app = app();
     let mesh = add_mesh(&mut app, ClothGrid::vertical(1.0, 1.0, 14, 14));
@@ -233,7 +233,7 @@ fn tears() -> Scene {
         }
     };
     Scene {
-        is_mended: true,
+        ends_whole: true,
         ..Scene::new("tears", app, vec![cloth], act)
     }
 }

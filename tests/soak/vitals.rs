@@ -67,15 +67,8 @@ impl Observer {
                 let speed = f64::from(particles.velocity(i).length());
                 let distance = particles.position.get(i).length();
                 sum += 0.5 * speed * speed;
-                // `max` would ignore NaN.
-                for (most, now) in [
-                    (&mut vitals.fastest, speed),
-                    (&mut vitals.from_origin, distance.into()),
-                ] {
-                    if !(now <= *most) {
-                        *most = now;
-                    }
-                }
+                vitals.fastest = larger(vitals.fastest, speed);
+                vitals.from_origin = larger(vitals.from_origin, distance.into());
             }
         }
         if self.whole == 0 {
@@ -106,6 +99,15 @@ impl Observer {
         self.times.clear();
         self.energies.clear();
         vitals
+    }
+}
+
+/// Returns the larger of two numbers, NaN if either is: `max` would ignore that.
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Mends vertices of users' meshes that cannot be drawn.
+//! Corrects vertices of users' meshes that cannot be drawn.
 
 use crate::solver::particles::is_within_reach;
 use bevy::{
@@ -11,7 +11,7 @@ const TOLERANCE: f32 = 1e-3;
 
 /// Moves vertices that are not finite or beyond reach to the origin, as [`TriangleMesh::read`](super::TriangleMesh::read) does,
 /// and gives normals and tangents unit length. In a mesh that was read, such vertices are in no triangle.
-pub(crate) fn mend_vertices(mesh: &mut Mesh) {
+pub(crate) fn sanitize_vertices(mesh: &mut Mesh) {
     let Ok(attributes) = mesh.try_attributes_mut() else {
         return;
     };
@@ -60,10 +60,10 @@ mod tests {
     use crate::mesh::ClothGrid;
 
     #[test]
-    fn vertices_are_mended_and_others_keep_their_bits() {
+    fn only_vertices_that_cannot_be_drawn_change() {
         let good = Mesh::from(ClothGrid::new(1.0, 1.0, 4, 4));
         let mut mesh = good.clone();
-        mend_vertices(&mut mesh);
+        sanitize_vertices(&mut mesh);
         let pairs = good.attributes().zip(mesh.attributes());
         for ((_, before), (_, after)) in pairs {
             assert_eq!(before.get_bytes(), after.get_bytes());
@@ -78,7 +78,7 @@ mod tests {
         mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, far);
         mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, normals);
         mesh.insert_attribute(Mesh::ATTRIBUTE_TANGENT, tangents);
-        mend_vertices(&mut mesh);
+        sanitize_vertices(&mut mesh);
         let float3 = |id| mesh.attribute(id).unwrap().as_float3().unwrap().to_vec();
         assert_eq!(
             float3(Mesh::ATTRIBUTE_POSITION.id),
