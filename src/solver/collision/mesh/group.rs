@@ -2,16 +2,14 @@
 
 use super::{
     GROUP,
+    chunk_paths::{ChunkPaths, GroupPath},
     group_sweep::{GroupSweep, ParticleBoxes},
     near_triangles::{GroupLists, NearTriangles},
     surface_at_substep::SurfaceAtSubstep,
     swept_particle::SweptParticle,
     tree,
 };
-use crate::solver::{
-    parallel::split::chunk_ranges,
-    simd::soa::{Bounds, bounds, union},
-};
+use crate::solver::parallel::split::chunk_ranges;
 use bevy::math::{Vec3, Vec3A};
 
 /// Slack of a cached box, as a multiple of the movement in one substep: the group may move that far before its
@@ -84,6 +82,7 @@ impl ChunkCache {
         &mut self,
         surface: &SurfaceAtSubstep,
         first: bool,
+        paths: &mut ChunkPaths,
         mut particles: ChunkParticles,
     ) {
         let ChunkParticles { start, w, .. } = particles;
@@ -98,17 +97,19 @@ impl ChunkCache {
             let lists = self.groups.iter_mut().map(|group| &mut group.lists);
             self.triangles.compact(lists);
         }
-        let positions = bounds(particles.x.each_ref().map(|plane| &**plane));
-        if !surface.may_touch(&union(&positions, &bounds(start))) {
+        if !surface.may_touch(&paths.update(&particles)) {
             return;
         }
         for (number, range) in chunk_ranges(0..w.len(), GROUP).enumerate() {
-            let now = particles.x.each_ref().map(|plane| &plane[range.clone()]);
-            let then = start.map(|plane| &plane[range.clone()]);
-            let swept = union(&points_bounds(now), &points_bounds(then));
+            let GroupPath {
+                swept, movement, ..
+            } = *paths.group(number);
+            let max_movement = movement + surface.max_movement;
+            let reach = reach(surface.thickness, max_movement);
+            if !surface.may_reach(&swept, reach) {
+                continue;
+            }
             let [low, high] = surface.local_box(&swept);
-            let max_movement = max_distance(now, then) + surface.max_movement;
-            let reach = Vec3::splat(reach(surface.thickness, max_movement));
             let needed = [low - reach, high + reach];
             // Skip non-finite positions.
             if !(needed[0].is_finite() && needed[1].is_finite()) {
@@ -119,12 +120,16 @@ impl ChunkCache {
             if is_known && is_far(&self.groups[number]) {
                 continue;
             }
+            let now = particles.x.each_ref().map(|plane| &plane[range.clone()]);
+            let then = start.map(|plane| &plane[range.clone()]);
             let sweep = GroupSweep::new(surface, now, then);
             if !(is_known && self.groups[number].boxes.contain(&sweep.boxes)) {
                 self.look_up(surface, number, needed, max_movement, &sweep);
             }
-            if !is_far(&self.groups[number]) {
-                self.collide_group(surface, first, number, &sweep, &mut particles);
+            if !is_far(&self.groups[number])
+                && self.collide_group(surface, first, number, &sweep, &mut particles)
+            {
+                paths.forget_group(number);
             }
         }
     }
@@ -186,7 +191,7 @@ impl ChunkCache {
         self.safe.0.clear();
     }
 
-    /// Resolves the contacts of a group with its cached triangles.
+    /// Resolves the contacts of a group with its cached triangles. Returns whether any particle was moved.
     fn collide_group(
         &mut self,
         at_substep: &SurfaceAtSubstep,
@@ -194,7 +199,8 @@ impl ChunkCache {
         number: usize,
         sweep: &GroupSweep,
         particles: &mut ChunkParticles,
-    ) {
+    ) -> bool {
+        let mut any = false;
         let ChunkParticles {
             x,
             d,
@@ -229,6 +235,7 @@ impl ChunkCache {
                         && self.safe.push_out(i, &mut particle)
                 }
             };
+            any |= touched;
             if touched {
                 for axis in 0..3 {
                     x[axis][i] = particle.position[axis];
@@ -243,6 +250,7 @@ impl ChunkCache {
                 }
             }
         }
+        any
     }
 }
 
@@ -272,32 +280,4 @@ impl SafeSpheres {
 /// be as large as the movement.
 pub(super) fn reach(thickness: f32, movement: f32) -> f32 {
     2.0 * thickness + movement
-}
-
-/// Returns the bounding box of at least one point.
-fn points_bounds(planes: [&[f32]; 3]) -> Bounds {
-    let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
-    for (axis, plane) in planes.into_iter().enumerate() {
-        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-        for &value in plane {
-            low = if value < low { value } else { low };
-            high = if value > high { value } else { high };
-        }
-        (bounds[0][axis], bounds[1][axis]) = (low, high);
-    }
-    bounds
-}
-
-/// Returns an upper bound on the distances between corresponding points.
-fn max_distance(now: [&[f32]; 3], then: [&[f32]; 3]) -> f32 {
-    let mut squares = 0.0;
-    for (now, then) in now.into_iter().zip(then) {
-        let mut most = 0.0_f32;
-        for (now, then) in now.iter().zip(then) {
-            let distance = (now - then).abs();
-            most = if distance > most { distance } else { most };
-        }
-        squares += most * most;
-    }
-    squares.sqrt()
 }

@@ -22,10 +22,12 @@
 //! | `heightfield` | surfaces from heightfields |
 //! | `triangle` | crossing of a path and a triangle |
 //! | `group` | cache and loop over the groups of particles |
+//! | `chunk_paths` | boxes around the paths of groups in a substep, for all surfaces |
 //! | `group_sweep` | paths of the particles of a group in one substep |
 //! | `near_triangles` | lists of the triangles near each particle |
 //! | `swept_particle` | one particle against the triangles near it |
 
+mod chunk_paths;
 mod deformation;
 mod group;
 mod group_sweep;
@@ -41,6 +43,7 @@ mod tree;
 mod triangle;
 
 use self::{
+    chunk_paths::ChunkPaths,
     group::{ChunkCache, ChunkParticles},
     surface_at_substep::SurfaceAtSubstep,
 };
@@ -52,7 +55,7 @@ use crate::solver::{
     simd::soa::{Bounds, SoaVec3, bounds, union},
 };
 use bevy::math::{Mat3, Quat, Vec3};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 pub use {surface::TriangleSurface, surface_error::SurfaceError};
 
 /// Consecutive particles for which triangles are looked up together.
@@ -148,8 +151,10 @@ impl MeshCollider {
 /// State of the contacts of a cloth with triangle surfaces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MeshContacts {
-    /// Caches of the surfaces that were near in the last step.
-    surfaces: Vec<NearSurface>,
+    /// Caches of the surfaces that were near in the last step, by their ids.
+    surfaces: BTreeMap<u64, NearSurface>,
+    /// Paths of the particles in this substep.
+    paths: Vec<ChunkPaths>,
     /// Positions of the particles at the beginning of the substep, if any surface is near.
     start: SoaVec3,
     /// Bounding box of all particles at the end of the last substep.
@@ -161,7 +166,6 @@ pub(crate) struct MeshContacts {
 /// Cache of a surface near the cloth.
 #[derive(Clone, Debug)]
 struct NearSurface {
-    id: u64,
     /// Whether the surface was near in this step.
     used: bool,
     /// Revision of the surface for which the cache holds, and the movement of its points in that step, m.
@@ -173,7 +177,6 @@ struct NearSurface {
 impl NearSurface {
     fn new(surface: &TriangleSurface) -> Self {
         Self {
-            id: surface.id,
             used: true,
             revision: surface.revision(),
             movement: surface.max_movement(),
@@ -214,7 +217,7 @@ impl MeshContacts {
         let mut colliders = colliders.into_iter().peekable();
         if first {
             self.surfaces
-                .retain_mut(|near| std::mem::take(&mut near.used));
+                .retain(|_, near| std::mem::take(&mut near.used));
             self.last = None;
         }
         if colliders.peek().is_none() || p.is_empty() {
@@ -238,12 +241,10 @@ impl MeshContacts {
                 continue;
             }
             self.near = true;
-            let id = collider.surface.id;
-            let known = self.surfaces.iter_mut().find(|near| near.id == id);
-            match known {
-                Some(near) => near.renew(&collider.surface),
-                None => self.surfaces.push(NearSurface::new(&collider.surface)),
-            }
+            let surface = &collider.surface;
+            let near = self.surfaces.entry(surface.id);
+            let near = near.or_insert_with(|| NearSurface::new(surface));
+            near.renew(surface);
         }
         if self.near {
             p.copy_substep_start(&mut self.start);
@@ -270,10 +271,12 @@ impl MeshContacts {
         if !self.near {
             return;
         }
+        self.paths
+            .resize_with(p.len().div_ceil(PARTICLES_PER_PART), ChunkPaths::default);
+        self.paths.iter_mut().for_each(ChunkPaths::forget);
         for (collider, during) in colliders {
-            let id = collider.surface.id;
-            let mut surfaces = self.surfaces.iter_mut();
-            let Some(near) = surfaces.find(|near| near.id == id && near.used) else {
+            let near = self.surfaces.get_mut(&collider.surface.id);
+            let Some(near) = near.filter(|near| near.used) else {
                 continue;
             };
             let mut at_substep = SurfaceAtSubstep::new(collider, surface, p.origin, during);
@@ -290,17 +293,20 @@ impl MeshContacts {
             let parts = moving.zip(self.start.chunks(PARTICLES_PER_PART));
             let parts = parts.zip(p.inverse_mass.chunks(PARTICLES_PER_PART));
             let parts = parts.zip(p.contact_normal.chunks_mut(PARTICLES_PER_PART));
-            let parts = parts.zip(near.chunks.iter_mut());
-            workers.for_each_part(parts, |(((((x, d), start), w), normals), chunk)| {
-                let particles = ChunkParticles {
-                    x,
-                    d,
-                    start,
-                    w,
-                    normals,
-                };
-                chunk.collide(&at_substep, first, particles);
-            });
+            let parts = parts.zip(near.chunks.iter_mut().zip(&mut self.paths));
+            workers.for_each_part(
+                parts,
+                |(((((x, d), start), w), normals), (chunk, paths))| {
+                    let particles = ChunkParticles {
+                        x,
+                        d,
+                        start,
+                        w,
+                        normals,
+                    };
+                    chunk.collide(&at_substep, first, paths, particles);
+                },
+            );
         }
     }
 }
