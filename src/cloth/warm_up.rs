@@ -5,7 +5,8 @@ use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Number of steps that a cloth simulates when it is built, before it is first rendered: a cape already hangs, a
-/// tablecloth already lies. 60 are about a second. At most 1000.
+/// tablecloth already lies. 60 are about a second. At most 1000, and at most 8 million divided by the number of particles: more
+/// would stop the app for longer than a second.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -25,5 +26,27 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub struct ClothWarmUp(pub u32);
 
-/// Largest number of steps: more would block the frame for too long.
-pub(crate) const MAX_STEPS: u32 = 1000;
+/// Largest number of steps, and of steps times particles: more would block the frame for too long.
+const MAX_STEPS: u32 = 1000;
+const MAX_PARTICLE_STEPS: usize = 8_000_000;
+
+impl ClothWarmUp {
+    /// Returns the number of steps that a cloth of this many particles takes.
+    pub(crate) fn steps(self, particles: usize) -> u32 {
+        let affordable = MAX_PARTICLE_STEPS / particles.max(1);
+        self.0.min(MAX_STEPS).min(affordable as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warm_up_ends_soon() {
+        assert_eq!(ClothWarmUp(60).steps(256 * 256), 60);
+        assert_eq!(ClothWarmUp(u32::MAX).steps(24 * 24), 1000);
+        assert_eq!(ClothWarmUp(1000).steps(400 * 400), 50);
+        assert_eq!(ClothWarmUp(1000).steps(0), 1000);
+    }
+}

@@ -28,6 +28,7 @@
 //! | a number outside of its range | the nearest one in range, written back to the component; NaN becomes the default. [`params`](crate::params) lists ranges |
 //! | a transform that is not finite, has a scale of 0, below 1e-12 or above 1e12, or lies beyond 16 777 km | the cloth is not built or reset; a running cloth goes on, its mesh stays as it was drawn last |
 //! | more than 160 iterations in all substeps of a step | only as many are taken; numbers of substeps that follow from speeds are limited likewise |
+//! | a [`ClothWarmUp`](crate::cloth::ClothWarmUp) of more than 1000 steps, or 8 million divided by the number of particles | only as many are taken, in one frame of about a second |
 //! | a normal or tangent that is not of unit length | it is normalized; without direction, it points upwards |
 //! | a vertex that is not finite or beyond 16 777 km | in a triangle: the mesh is refused. In no triangle: it is moved to the origin of the mesh |
 //! | pins on an anchor that does not exist or is not finite | they stay where they were |

@@ -9,7 +9,7 @@ use crate::{
         schedule::MAX_STEP,
         settings::{ClothGravity, ClothSubsteps},
         transforms::Anchors,
-        warm_up::{ClothWarmUp, MAX_STEPS},
+        warm_up::ClothWarmUp,
     },
     collision::{collider::ClothCollider, layers::ClothLayers},
     label::EntityLabel,
@@ -71,11 +71,20 @@ pub(crate) fn warm_up(
         pending.push((label.entity, *steps));
     }
     let mut cloths = cloths.p1();
-    for (entity, steps) in pending {
+    for (entity, wanted) in pending {
+        let mut steps = 0;
         if let Ok(mut cloth) = cloths.get_mut(entity) {
             cloth.rate.bypass_change_detection().plan_substeps(&time, 1);
+            steps = wanted.steps(cloth.particles.len());
+            if steps < wanted.0 {
+                warn!(
+                    "cloth {}: its ClothWarmUp takes {steps} steps instead of {}, so that the app does not stop for long; \
+                     lower it",
+                    cloth.label, wanted.0
+                );
+            }
         }
-        for _ in 0..steps.0.min(MAX_STEPS) {
+        for _ in 0..steps {
             if let Ok(cloth) = cloths.get_mut(entity) {
                 step_inputs.run(&mut Workers::serial(), cloth);
             }
