@@ -2,7 +2,7 @@
 //! happens.
 //!
 //! `BEVY_DRAPE_WORLDS=5000 BEVY_DRAPE_WORLD_SEED=1` sets the number of worlds and the seed of the first one. A world
-//! that fails is reduced to few edits, which are printed; it stays as a test in `found`.
+//! that fails is reduced to few edits, which are printed: they make a test of their own.
 //!
 //! | file | contents |
 //! |---|---|
