@@ -5,7 +5,9 @@ use super::{
     compact_indices::CompactIndices,
     read::TriangleMesh,
     sanitize::sanitize_vertices,
-    shading::{RenderFrame, Shade, VertexWindows, add_to_corners, normalize, write_units},
+    shading::{
+        RenderFrame, Shade, VertexWindows, add_to_corners, direction_or_up, normalize, write_units,
+    },
     tangents::TangentWeights,
     tear_mesh::TornMesh,
     topology::{NO_PARTICLE, Topology},
@@ -318,10 +320,7 @@ fn vertex_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
             normals[vertex as usize] += normal;
         }
     }
-    normals
-        .into_iter()
-        .map(|n| n.normalize_or(Vec3::Y))
-        .collect()
+    normals.into_iter().map(direction_or_up).collect()
 }
 
 /// Groups the vertices of each particle by the side they face. Cloth is smooth, so all vertices of a particle

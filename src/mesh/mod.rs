@@ -53,6 +53,7 @@ pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
 pub use read::{MeshError, TriangleMesh};
 pub(crate) use sanitize::sanitize_vertices;
 pub use shading::RenderFrame;
+pub(crate) use shading::direction_or_up;
 pub(crate) use tear_mesh::as_triangle_list;
 pub use topology::Topology;
 pub use tube::Tube;

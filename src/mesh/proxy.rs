@@ -7,7 +7,7 @@
 
 mod follow_cloth;
 
-use super::{binding::MeshAttributes, nearest::NearestTriangle};
+use super::{binding::MeshAttributes, nearest::NearestTriangle, shading::direction};
 use crate::solver::simd::dispatch;
 use bevy::{
     math::{Mat3, Vec3, Vec3A},
@@ -193,7 +193,7 @@ impl ProxyBinding {
             let surface = CurvedTriangle::new(block.corners, particles, normals);
             for (k, &[a, b, c]) in parts.iter().enumerate() {
                 let (_, smooth) = surface.at([block.second[k], block.third[k]]);
-                let unit = (surface.e * a + surface.f * b + smooth * c).normalize_or_zero();
+                let unit = direction(surface.e * a + surface.f * b + smooth * c);
                 // The handedness of the texture does not change.
                 if unit != Vec3A::ZERO {
                     let tangent = &mut tangents[block.vertices[k] as usize];
@@ -235,7 +235,7 @@ pub fn smooth_normals(
         }
     }
     for normal in normals {
-        *normal = normal.normalize_or_zero();
+        *normal = direction(*normal);
     }
 }
 

@@ -130,6 +130,28 @@ fn transform_block(
     }
 }
 
+/// Smallest length of a vector that has a direction: `f32` cannot hold the squares of much smaller ones.
+const SHORTEST: f32 = 1e-15;
+
+/// Returns the direction of a vector; 0 if it is too short or too long to have one in `f32`.
+pub(crate) fn direction(vector: Vec3A) -> Vec3A {
+    let inverse = 1.0 / vector.length();
+    match inverse > 0.0 && inverse < 1.0 / SHORTEST {
+        true => vector * inverse,
+        false => Vec3A::ZERO,
+    }
+}
+
+/// Returns the direction of a normal; upwards if it has none.
+pub(crate) fn direction_or_up(normal: Vec3) -> Vec3 {
+    let direction = direction(normal.into());
+    if direction == Vec3A::ZERO {
+        Vec3::Y
+    } else {
+        direction.into()
+    }
+}
+
 /// Normalizes every vector; vectors without a direction become 0.
 pub(super) fn normalize(vectors: &mut [Vec3A]) {
     dispatch(Normalize { vectors });
@@ -157,7 +179,7 @@ impl Kernel for Normalize<'_> {
     #[cfg(test)]
     fn run_reference(self) {
         for vector in self.vectors {
-            *vector = Vec3::from(*vector).normalize_or_zero().into();
+            *vector = direction(*vector);
         }
     }
 }
@@ -167,7 +189,7 @@ fn normalize_block([x, y, z]: &mut [[f32; BLOCK]; 3], n: usize) {
     for k in 0..n.min(BLOCK) {
         let v = Vec3::new(x[k], y[k], z[k]);
         let inverse = 1.0 / v.length();
-        let possible = (inverse > 0.0) & (inverse < f32::INFINITY);
+        let possible = (inverse > 0.0) & (inverse < 1.0 / SHORTEST);
         x[k] = select(possible, v.x * inverse, 0.0);
         y[k] = select(possible, v.y * inverse, 0.0);
         z[k] = select(possible, v.z * inverse, 0.0);

@@ -11,7 +11,10 @@ use crate::{
         transforms::{check_usable, is_usable},
     },
     label::EntityLabel,
-    mesh::{FineMesh, ProxyBinding, Topology, TriangleMesh, sanitize_vertices, smooth_normals},
+    mesh::{
+        FineMesh, ProxyBinding, Topology, TriangleMesh, direction_or_up, sanitize_vertices,
+        smooth_normals,
+    },
     proxy::ClothProxy,
     render::interpolation::RenderViewKey,
 };
@@ -160,7 +163,8 @@ fn bind_mesh(
             let triangles = read.triangles.iter().copied();
             let mut normals = Vec::new();
             smooth_normals(&mesh_positions, triangles, &mut normals);
-            let values: Vec<[f32; 3]> = normals.iter().map(Vec3A::to_array).collect();
+            let up_if_none = |&normal: &Vec3A| direction_or_up(normal.into()).to_array();
+            let values: Vec<[f32; 3]> = normals.iter().map(up_if_none).collect();
             mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, values);
             normals
         }
@@ -173,7 +177,7 @@ fn bind_mesh(
     let normal_matrix = to_cloth.matrix3.inverse().transpose();
     let normals: Vec<Vec3> = normals
         .iter()
-        .map(|&n| Vec3::from(normal_matrix * n).normalize_or(Vec3::Y))
+        .map(|&n| direction_or_up(Vec3::from(normal_matrix * n)))
         .collect();
     let tangents: Vec<Vec3> = tangents
         .iter()
