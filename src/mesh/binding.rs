@@ -3,11 +3,10 @@
 
 use super::{
     compact_indices::CompactIndices,
+    direction::direction_or_up,
     read::TriangleMesh,
     sanitize::sanitize_vertices,
-    shading::{
-        RenderFrame, Shade, VertexWindows, add_to_corners, direction_or_up, normalize, write_units,
-    },
+    shading::{RenderFrame, Shade, VertexWindows, add_to_corners, normalize, write_units},
     tangents::TangentWeights,
     tear_mesh::TornMesh,
     topology::{NO_PARTICLE, Topology},

@@ -4,6 +4,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `read` | reads positions and triangles of a [`Mesh`](bevy::mesh::Mesh), or returns why it cannot |
+//! | `direction` | directions of vectors that may be too short to have one |
 //! | `sanitize` | corrects vertices that cannot be drawn |
 //! | `weld` | makes one particle of all vertices that share a position |
 //! | `topology` | finds edges, quads and bend stencils in the triangles |
@@ -26,6 +27,7 @@
 pub mod assemble;
 pub mod binding;
 pub(crate) mod compact_indices;
+mod direction;
 mod find_grids;
 pub mod grid;
 mod limb;
@@ -47,13 +49,13 @@ mod weld;
 pub use assemble::Assembly;
 pub use binding::MeshBinding;
 pub use compact_indices::CompactIndices;
+pub(crate) use direction::direction_or_up;
 pub use grid::{ClothGrid, Diagonals};
 pub use limb::Limb;
 pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
 pub use read::{MeshError, TriangleMesh};
 pub(crate) use sanitize::sanitize_vertices;
 pub use shading::RenderFrame;
-pub(crate) use shading::direction_or_up;
 pub(crate) use tear_mesh::as_triangle_list;
 pub use topology::Topology;
 pub use tube::Tube;

@@ -7,7 +7,7 @@
 
 mod follow_cloth;
 
-use super::{binding::MeshAttributes, nearest::NearestTriangle, shading::direction};
+use super::{binding::MeshAttributes, direction::direction, nearest::NearestTriangle};
 use crate::solver::simd::dispatch;
 use bevy::{
     math::{Mat3, Vec3, Vec3A},
@@ -193,9 +193,9 @@ impl ProxyBinding {
             let surface = CurvedTriangle::new(block.corners, particles, normals);
             for (k, &[a, b, c]) in parts.iter().enumerate() {
                 let (_, smooth) = surface.at([block.second[k], block.third[k]]);
-                let unit = direction(surface.e * a + surface.f * b + smooth * c);
+                let tangent = surface.e * a + surface.f * b + smooth * c;
                 // The handedness of the texture does not change.
-                if unit != Vec3A::ZERO {
+                if let Some(unit) = direction(tangent) {
                     let tangent = &mut tangents[block.vertices[k] as usize];
                     [tangent[0], tangent[1], tangent[2]] = unit.to_array();
                 }
@@ -235,7 +235,7 @@ pub fn smooth_normals(
         }
     }
     for normal in normals {
-        *normal = direction(*normal);
+        *normal = direction(*normal).unwrap_or_default();
     }
 }
 

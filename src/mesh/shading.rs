@@ -3,7 +3,9 @@
 //! Positions are stored as [`Vec3A`], one SIMD register: triangles access them in an irregular order that wider
 //! registers could not exploit.
 
-use super::tangents::TangentWeights;
+#[cfg(test)]
+use super::direction::direction;
+use super::{direction::SHORTEST, tangents::TangentWeights};
 use crate::solver::{
     Corners, ParticleArrays,
     simd::{Kernel, dispatch, select, soa::range},
@@ -130,28 +132,6 @@ fn transform_block(
     }
 }
 
-/// Smallest length of a vector that has a direction: `f32` cannot hold the squares of much smaller ones.
-const SHORTEST: f32 = 1e-15;
-
-/// Returns the direction of a vector; 0 if it is too short or too long to have one in `f32`.
-pub(crate) fn direction(vector: Vec3A) -> Vec3A {
-    let inverse = 1.0 / vector.length();
-    match inverse > 0.0 && inverse < 1.0 / SHORTEST {
-        true => vector * inverse,
-        false => Vec3A::ZERO,
-    }
-}
-
-/// Returns the direction of a normal; upwards if it has none.
-pub(crate) fn direction_or_up(normal: Vec3) -> Vec3 {
-    let direction = direction(normal.into());
-    if direction == Vec3A::ZERO {
-        Vec3::Y
-    } else {
-        direction.into()
-    }
-}
-
 /// Normalizes every vector; vectors without a direction become 0.
 pub(super) fn normalize(vectors: &mut [Vec3A]) {
     dispatch(Normalize { vectors });
@@ -179,7 +159,7 @@ impl Kernel for Normalize<'_> {
     #[cfg(test)]
     fn run_reference(self) {
         for vector in self.vectors {
-            *vector = direction(*vector);
+            *vector = direction(*vector).unwrap_or_default();
         }
     }
 }

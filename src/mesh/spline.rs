@@ -1,5 +1,6 @@
 //! Smooth curve through points, and a rotation-minimizing frame along it.
 
+use super::direction::direction;
 use bevy::math::Vec3;
 
 /// Smallest square root of the distance between two points; closer points define no usable direction. m^½.
@@ -52,7 +53,7 @@ impl CurveSegment {
         let slope = (self.end - self.start) * (6.0 * (t - t2))
             + self.start_slope * (3.0 * t2 - 4.0 * t + 1.0)
             + self.end_slope * (3.0 * t2 - 2.0 * t);
-        slope.try_normalize()
+        direction(slope.into()).map(Vec3::from)
     }
 }
 
@@ -64,7 +65,7 @@ pub(super) fn beyond(end: Vec3, neighbour: Vec3, next: Option<Vec3>) -> Vec3 {
         return straight;
     };
     // The reflection that swaps the end and its neighbour maps the next point to the result.
-    match (end - neighbour).try_normalize() {
+    match direction((end - neighbour).into()).map(Vec3::from) {
         Some(across) => {
             let middle = (end + neighbour) * 0.5;
             next - across * (2.0 * across.dot(next - middle))

@@ -1,6 +1,9 @@
 //! Renders a rope as a smooth tube with round ends, in one or more pieces.
 
-use super::spline::{CurveFrame, CurveSegment, beyond};
+use super::{
+    direction::direction,
+    spline::{CurveFrame, CurveSegment, beyond},
+};
 use bevy::{
     asset::RenderAssetUsages,
     math::{Mat3, Vec2, Vec3},
@@ -294,7 +297,8 @@ impl Tube {
                 ])
             };
             // Where the curve has no direction, keep the last one; at the start, use the first defined one.
-            let begins = (1..count).find_map(|i| (at(i) - at(0)).try_normalize());
+            let begins = (1..count).find_map(|i| direction((at(i) - at(0)).into()));
+            let begins = begins.map(Vec3::from);
             let along = segment(0).direction(0.0).or(begins).unwrap_or(Vec3::X);
             let wish = first.unwrap_or_else(|| along.any_orthonormal_vector());
             let mut frame = CurveFrame::new(at(0), along, wish);

@@ -84,11 +84,14 @@ fn check(plan: &Plan, with_threads: bool, is_told: bool) -> Result<(), String> {
     if !plan.has_lod {
         run(plan, alone)?.same_witness(&trace)?;
     }
-    let tamed = Plan {
-        edits: plan.edits.iter().filter_map(Edit::tamed).collect(),
-        ..plan.clone()
-    };
-    trace.bounded_by(&run(&tamed, Mode::default())?)?;
+    // Anything may take that much.
+    if trace.most_work() > trace::ALLOWED_WORK {
+        let tamed = Plan {
+            edits: plan.edits.iter().filter_map(Edit::tamed).collect(),
+            ..plan.clone()
+        };
+        trace.bounded_by(&run(&tamed, Mode::default())?)?;
+    }
     if with_threads && !plan.has_lod {
         let on = |threads| Mode {
             threads: Some(threads),

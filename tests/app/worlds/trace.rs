@@ -13,6 +13,9 @@ const MOST_WORK: f64 = 20.0;
 /// Work per particle of 8 substeps of a grid. A world that does less does not forbid that.
 const USUAL_WORK: f64 = 50.0;
 
+/// Work per particle that is never too much.
+pub(super) const ALLOWED_WORK: f64 = MOST_WORK * USUAL_WORK;
+
 /// Numbers of a world, one per update.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
@@ -59,6 +62,11 @@ impl Trace {
         }
     }
 
+    /// Returns the largest work of an update.
+    pub(super) fn most_work(&self) -> f64 {
+        self.work.iter().copied().fold(0.0, f64::max)
+    }
+
     /// Compares the work with that of the same world without hostile numbers.
     pub(super) fn bounded_by(&self, tamed: &Self) -> Result<(), String> {
         let mut usual = tamed.work.clone();
@@ -66,19 +74,14 @@ impl Trace {
         usual.sort_by(f64::total_cmp);
         let median = usual.get(usual.len() / 2).copied();
         let median = median.unwrap_or(0.0).max(USUAL_WORK);
-        let most = self
-            .work
-            .iter()
-            .copied()
-            .enumerate()
-            .max_by(|a, b| a.1.total_cmp(&b.1));
-        match most {
-            Some((update, most)) if most > MOST_WORK * median => Err(format!(
-                "update {update} works {:.1} times as much as the median of {median}",
+        let most = self.most_work();
+        if most > MOST_WORK * median {
+            return Err(format!(
+                "an update works {:.1} times as much as the median of {median}",
                 most / median
-            )),
-            _ => Ok(()),
+            ));
         }
+        Ok(())
     }
 }
 
