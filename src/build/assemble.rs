@@ -22,7 +22,7 @@ use crate::{
         tethers,
     },
     mesh::{
-        MeshBinding, Topology, TriangleMesh, as_triangle_list,
+        MeshBinding, Topology, TriangleMesh,
         paint::{Paint, PerVertex, VertexChannel},
     },
     params,
@@ -221,11 +221,6 @@ impl BuildInputs {
         }
         // The mesh is written in every frame and uploaded again.
         mesh.asset_usage = RenderAssetUsages::default();
-        if source.out_of_range > 0 && self.part.is_none() {
-            // A renderer would read past the vertices.
-            mesh.insert_indices(bevy::mesh::Indices::U32(source.triangles.concat()));
-            mesh = as_triangle_list(&mesh);
-        }
         let binding = MeshBinding::new(source, topology, &mut mesh);
         (mesh, binding)
     }

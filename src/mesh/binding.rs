@@ -5,7 +5,7 @@ use super::{
     compact_indices::CompactIndices,
     direction::direction_or_up,
     read::TriangleMesh,
-    sanitize::sanitize_vertices,
+    sanitize::sanitize_mesh,
     shading::{RenderFrame, Shade, VertexWindows, add_to_corners, normalize, write_units},
     tangents::TangentWeights,
     tear_mesh::TornMesh,
@@ -41,9 +41,9 @@ pub struct MeshBinding {
 }
 
 impl MeshBinding {
-    /// Binds a mesh to the topology found in it. Adds normals to a mesh without any, and corrects vertices that cannot be drawn.
+    /// Binds a mesh to the topology found in it. Adds normals to a mesh without any, and corrects meshes of users where they cannot be drawn.
     pub fn new(source: &TriangleMesh, topology: &Topology, mesh: &mut Mesh) -> Self {
-        sanitize_vertices(mesh);
+        sanitize_mesh(mesh);
         let faces = vertex_normals(source);
         let original = match mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL) {
             Ok(VertexAttributeValues::Float32x3(normals)) if normals.len() == faces.len() => {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `read` | reads positions and triangles of a [`Mesh`](bevy::mesh::Mesh), or returns why it cannot |
 //! | `direction` | directions of vectors that may be too short to have one |
-//! | `sanitize` | corrects vertices that cannot be drawn |
+//! | `sanitize` | corrects meshes of users where they cannot be drawn |
 //! | `weld` | makes one particle of all vertices that share a position |
 //! | `topology` | finds edges, quads and bend stencils in the triangles |
 //! | `find_grids` | finds grids among the quads, and orders particles for locality |
@@ -54,9 +54,8 @@ pub use grid::{ClothGrid, Diagonals};
 pub use limb::Limb;
 pub use proxy::{FineMesh, ProxyBinding, smooth_normals};
 pub use read::{MeshError, TriangleMesh};
-pub(crate) use sanitize::sanitize_vertices;
+pub(crate) use sanitize::sanitize_mesh;
 pub use shading::RenderFrame;
-pub(crate) use tear_mesh::as_triangle_list;
 pub use topology::Topology;
 pub use tube::Tube;
 #[cfg(feature = "parry")]

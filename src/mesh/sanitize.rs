@@ -1,18 +1,20 @@
-//! Corrects vertices of users' meshes that cannot be drawn.
+//! Corrects meshes of users where they cannot be drawn.
 
-use super::direction::direction_or_up;
+use super::{direction::direction_or_up, read::TriangleMesh, tear_mesh::as_triangle_list};
 use crate::solver::particles::is_within_reach;
 use bevy::{
     math::Vec3,
-    mesh::{Mesh, MeshVertexAttributeId, VertexAttributeValues},
+    mesh::{Indices, Mesh, MeshVertexAttributeId, VertexAttributeValues},
 };
 
 /// Largest difference of the squared length of a direction from 1.
 const TOLERANCE: f32 = 1e-3;
 
-/// Moves vertices that are not finite or beyond reach to the origin, as [`TriangleMesh::read`](super::TriangleMesh::read) does,
-/// and gives normals and tangents unit length. In a mesh that was read, such vertices are in no triangle.
-pub(crate) fn sanitize_vertices(mesh: &mut Mesh) {
+/// Removes triangles whose vertices do not exist, moves vertices that are not finite or beyond reach to the origin, as
+/// [`TriangleMesh::read`] does, and gives normals and tangents unit length. In a mesh that was read, such vertices are in no
+/// triangle.
+pub(crate) fn sanitize_mesh(mesh: &mut Mesh) {
+    remove_triangles_without_vertices(mesh);
     let Ok(attributes) = mesh.try_attributes_mut() else {
         return;
     };
@@ -27,6 +29,22 @@ pub(crate) fn sanitize_vertices(mesh: &mut Mesh) {
                 }
             }
         }
+    }
+}
+
+/// Removes triangles whose vertices do not exist: a renderer would read past the others.
+fn remove_triangles_without_vertices(mesh: &mut Mesh) {
+    let positions = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION);
+    let count = positions.map_or(0, VertexAttributeValues::len);
+    let indices = mesh.try_indices();
+    let is_missing = indices.is_ok_and(|all| all.iter().any(|index| index >= count));
+    // Strips have an index that ends them.
+    if is_missing
+        && let Ok(read) = TriangleMesh::read(mesh)
+        && read.out_of_range > 0
+    {
+        mesh.insert_indices(Indices::U32(read.triangles.concat()));
+        *mesh = as_triangle_list(mesh);
     }
 }
 
@@ -64,7 +82,7 @@ mod tests {
     fn only_vertices_that_cannot_be_drawn_change() {
         let good = Mesh::from(ClothGrid::new(1.0, 1.0, 4, 4));
         let mut mesh = good.clone();
-        sanitize_vertices(&mut mesh);
+        sanitize_mesh(&mut mesh);
         let pairs = good.attributes().zip(mesh.attributes());
         for ((_, before), (_, after)) in pairs {
             assert_eq!(before.get_bytes(), after.get_bytes());
@@ -79,7 +97,7 @@ mod tests {
         mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, far);
         mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, normals);
         mesh.insert_attribute(Mesh::ATTRIBUTE_TANGENT, tangents);
-        sanitize_vertices(&mut mesh);
+        sanitize_mesh(&mut mesh);
         let float3 = |id| mesh.attribute(id).unwrap().as_float3().unwrap().to_vec();
         assert_eq!(
             float3(Mesh::ATTRIBUTE_POSITION.id),
@@ -94,5 +112,14 @@ mod tests {
         };
         assert!(tangents.iter().all(|&[x, y, z, _]| unit([x, y, z])));
         assert_eq!([tangents[0][3], tangents[1][3]], [-1.0, 1.0]);
+    }
+
+    #[test]
+    fn triangles_without_vertices_are_removed() {
+        let mut mesh = Mesh::from(ClothGrid::new(1.0, 1.0, 2, 2));
+        mesh.insert_indices(Indices::U16(vec![0, 1, 2, 1, 2, 4, 1, 3, 2]));
+        sanitize_mesh(&mut mesh);
+        let indices: Vec<_> = mesh.indices().unwrap().iter().collect();
+        assert_eq!(indices, [0, 1, 2, 1, 3, 2]);
     }
 }

@@ -347,7 +347,7 @@ fn tangent_of_piece(weights: [f32; 2], [a, b, c]: [Vec2; 3]) -> [f32; 2] {
 }
 
 /// Returns a triangle list with the same vertices and indices.
-pub(crate) fn as_triangle_list(mesh: &Mesh) -> Mesh {
+pub(super) fn as_triangle_list(mesh: &Mesh) -> Mesh {
     let mut list = Mesh::new(PrimitiveTopology::TriangleList, mesh.asset_usage);
     for (attribute, values) in mesh.attributes() {
         list.insert_attribute(*attribute, values.clone());

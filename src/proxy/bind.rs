@@ -12,7 +12,7 @@ use crate::{
     },
     label::EntityLabel,
     mesh::{
-        FineMesh, ProxyBinding, Topology, TriangleMesh, direction_or_up, sanitize_vertices,
+        FineMesh, ProxyBinding, Topology, TriangleMesh, direction_or_up, sanitize_mesh,
         smooth_normals,
     },
     proxy::ClothProxy,
@@ -154,7 +154,7 @@ fn bind_mesh(
     to_cloth: Affine3A,
 ) -> Result<ProxyBinding, String> {
     let read = TriangleMesh::read(mesh).map_err(|error| error.to_string())?;
-    sanitize_vertices(mesh);
+    sanitize_mesh(mesh);
     let normals = mesh.attribute(Mesh::ATTRIBUTE_NORMAL);
     let normals: Vec<Vec3A> = match normals.and_then(VertexAttributeValues::as_float3) {
         Some(normals) => normals.iter().map(|&n| n.into()).collect(),
