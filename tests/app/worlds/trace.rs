@@ -10,8 +10,8 @@ use bevy_drape::{
 /// Largest work of a step, as a multiple of the median of the same world without hostile numbers.
 const MOST_WORK: f64 = 20.0;
 
-/// Work per particle of 8 substeps of a grid. A world that does less does not forbid that.
-const USUAL_WORK: f64 = 50.0;
+/// Work per particle of 8 substeps of a grid in contact with itself. A world that does less does not forbid that.
+const USUAL_WORK: f64 = 60.0;
 
 /// Work per particle that is never too much.
 pub(super) const ALLOWED_WORK: f64 = MOST_WORK * USUAL_WORK;
