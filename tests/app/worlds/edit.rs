@@ -81,6 +81,8 @@ pub(super) struct Value {
     pub(super) number: f32,
     /// Choice of a variant, an entity or a flag, and length of a list.
     pub(super) choice: u8,
+    /// Whether the number is left out: only the choice is made.
+    pub(super) has_no_number: bool,
 }
 
 /// Returns numbers as in a game, and every fifth one as nobody would write it.
@@ -108,7 +110,11 @@ fn number() -> impl Strategy<Value = f32> {
 }
 
 fn value() -> impl Strategy<Value = Value> {
-    (number(), any::<u8>()).prop_map(|(number, choice)| Value { number, choice })
+    (number(), any::<u8>()).prop_map(|(number, choice)| Value {
+        number,
+        choice,
+        has_no_number: false,
+    })
 }
 
 pub(super) fn point() -> impl Strategy<Value = [f32; 3]> {
@@ -250,6 +256,14 @@ impl Value {
         let number = tamed(self.number);
         Self { number, ..self }
     }
+
+    fn without_hostile_number(self) -> Self {
+        let has_no_number = !is_usual(self.number);
+        Self {
+            has_no_number,
+            ..self
+        }
+    }
 }
 
 /// Returns 1 for numbers that nobody would write.
@@ -270,11 +284,13 @@ impl Edit {
                 Self::Spawn(Kind::Cloth(mesh(kind)), at.map(tamed))
             }
             Self::Spawn(kind, at) => Self::Spawn(kind, at.map(tamed)),
-            Self::Set(.., value) | Self::SetResource(.., value) | Self::Attribute(.., value)
-                if !is_usual(value.number) =>
-            {
-                return None;
+            Self::Set(on, component, field, value) => {
+                Self::Set(on, component, field, value.without_hostile_number())
             }
+            Self::SetResource(resource, field, value) => {
+                Self::SetResource(resource, field, value.without_hostile_number())
+            }
+            Self::Attribute(.., value) if !is_usual(value.number) => return None,
             Self::Reload(on, kind) => Self::Reload(on, mesh(kind)),
             Self::Mesh(on, kind) => Self::Mesh(on, mesh(kind)),
             Self::Event(on, by, event, at, size) => {

@@ -106,8 +106,10 @@ fn write(
     macro_rules! numbers {
         ($($number:ty),*) => { $(
             if let Some(leaf) = leaf.try_downcast_mut::<$number>() {
-                // Integers end at their limits.
-                *leaf = value.number as $number;
+                if !value.has_no_number {
+                    // Integers end at their limits.
+                    *leaf = value.number as $number;
+                }
                 return;
             }
         )* };
