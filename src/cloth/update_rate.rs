@@ -4,7 +4,7 @@
 //! one of these.
 
 use crate::cloth::settings::ClothSubsteps;
-use crate::solver::{MAX_ITERATIONS_PER_STEP, SubstepTime};
+use crate::solver::{SubstepTime, affordable_in_substep};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -176,21 +176,21 @@ impl UpdateRate {
 
     /// Returns the number of relaxation iterations per substep, given that of the settings.
     pub(crate) fn iterations(&self, wanted: u32) -> u32 {
-        let affordable = MAX_ITERATIONS_PER_STEP / self.substeps.max(1);
         let detail = self
             .level_settings
             .map_or(wanted, |level| level.iterations.max(1));
-        wanted.min(detail).min(affordable.max(1))
+        wanted.min(detail).min(affordable_in_substep(self.substeps))
     }
 
     /// Returns the most iterations per substep that the number of substeps allows, unless it allows those of the settings or
     /// was asked for them before.
     pub(crate) fn new_limit_of_iterations(&mut self, wanted: u32) -> Option<u32> {
         let substeps = self.substeps / self.substep_factor;
-        let is_limited = wanted.saturating_mul(substeps) > MAX_ITERATIONS_PER_STEP;
+        let affordable = affordable_in_substep(substeps);
+        let is_limited = wanted > affordable;
         let is_new = is_limited && !self.is_limit_told;
         self.is_limit_told = is_limited;
-        is_new.then(|| (MAX_ITERATIONS_PER_STEP / substeps).max(1))
+        is_new.then_some(affordable)
     }
 
     /// Returns whether self-collision and cloth–cloth collision are allowed.

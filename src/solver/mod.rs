@@ -123,6 +123,7 @@ pub use particles::symmetry::break_symmetry;
 pub use particles::{ParticleArrays, PinTarget};
 pub use relax::{RelaxSettings, relax};
 pub use required_substeps::MAX_ITERATIONS_PER_STEP;
+pub(crate) use required_substeps::affordable_in_substep;
 pub use simd::SimdLevel;
 pub use simd::aligned::AlignedVec;
 pub use simd::soa::SoaVec3;

@@ -33,6 +33,11 @@ const MAX_FACTOR_IN_SELF_COLLISION: f32 = 8.0;
 /// frames and improve nothing that is seen.
 pub const MAX_ITERATIONS_PER_STEP: u32 = 160;
 
+/// Returns how many iterations, or substeps in place of one, each of this many substeps may take; at least 1.
+pub(crate) fn affordable_in_substep(substeps: u32) -> u32 {
+    (MAX_ITERATIONS_PER_STEP / substeps.max(1)).max(1)
+}
+
 /// Returns the distance of neighbouring particles of a grid, or nearly that of other meshes, m; 0 if it is unknown.
 fn spacing(surface: AirSurface) -> f32 {
     surface.triangles.longest_edge * FRAC_1_SQRT_2

@@ -291,7 +291,7 @@ fn damaged_scenes() {
             return Ok(false);
         };
         let mut loaded = EntityHashMap::default();
-        // What Bevy refuses is spawned as far as it was read.
+        // Bevy spawns a scene as far as it understands it.
         let _ = read.write_to_world(app.world_mut(), &mut loaded);
         for &entity in loaded.values() {
             if app.world().get::<Cloth>(entity).is_some() {

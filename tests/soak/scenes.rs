@@ -238,17 +238,35 @@ fn tears() -> Scene {
     }
 }
 
-/// Spawns a net between four corners, for bodies that an engine moves.
+/// Returns a scene with a net between four corners, and balls in it that the engine of the app moves. `V` is the velocity of
+/// a body; its default is rest.
 #[cfg(any(feature = "avian", feature = "rapier"))]
-fn spawn_net(app: &mut App) {
-    let mesh = add_mesh(app, ClothGrid::new(1.5, 1.5, 12, 12));
+fn net_with<V: Bundle + Default>(
+    name: &'static str,
+    mut app: App,
+    ball: impl Bundle + Clone,
+) -> Scene {
+    let mesh = add_mesh(&mut app, ClothGrid::new(1.5, 1.5, 12, 12));
     app.world_mut()
         .spawn((Cloth::default(), Pins::corners(), mesh));
+    let balls = (0..3).map(|body| {
+        let at = Transform::from_translation(drop_point(body, 0));
+        app.world_mut().spawn((ball.clone(), V::default(), at)).id()
+    });
+    let balls = balls.collect();
+    Scene::new(name, app, balls, drop_again::<V>)
 }
 
-/// Steps after which bodies are dropped onto the net again.
+/// Drops all balls onto the net again, every ten seconds.
 #[cfg(any(feature = "avian", feature = "rapier"))]
-const DROP_EVERY: u64 = 10 * RATE;
+fn drop_again<V: Bundle + Default>(app: &mut App, balls: &[Entity], step: u64) {
+    if step.is_multiple_of(10 * RATE) {
+        for (body, &ball) in balls.iter().enumerate() {
+            let at = Transform::from_translation(drop_point(body, step));
+            app.world_mut().entity_mut(ball).insert((at, V::default()));
+        }
+    }
+}
 
 /// Returns where a body is dropped.
 #[cfg(any(feature = "avian", feature = "rapier"))]

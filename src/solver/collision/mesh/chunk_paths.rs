@@ -76,7 +76,7 @@ impl ChunkPaths {
 
 /// Returns the bounding box of at least one point.
 fn points_bounds(planes: [&[f32]; 3]) -> Bounds {
-    let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+    let mut bounds = EMPTY;
     for (axis, plane) in planes.into_iter().enumerate() {
         let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
         for &value in plane {
