@@ -34,7 +34,8 @@ use crate::solver::{
     particles::PinTarget,
     relax::{RelaxSettings, limit_strain, relax},
     required_substeps::{
-        affordable_in_substep, required_by_air, required_by_pins, required_by_self_collision,
+        affordable_in_substep, affordable_with_contacts, required_by_air, required_by_pins,
+        required_by_self_collision,
     },
     state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
 };
@@ -106,7 +107,7 @@ impl<'a> ClothState<'a> {
 
     /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 8, for the sake of
     /// heavy or fast bodies, strong wind, fast pins and self-collision; the product is at most
-    /// [`MAX_ITERATIONS_PER_STEP`](crate::solver::MAX_ITERATIONS_PER_STEP).
+    /// [`MAX_ITERATIONS_PER_STEP`](crate::solver::MAX_ITERATIONS_PER_STEP), or less for crammed cloth with many contacts.
     pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> u32 {
         let substep = settings.dt / settings.substeps.max(1) as f32;
         let (surface, particles) = (self.air_surface(), &*self.particles);
@@ -119,7 +120,10 @@ impl<'a> ClothState<'a> {
         let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
         // `max` ignores NaN.
         let wanted = by_bodies.max(by_others.max(by_self_collision).ceil() as u32);
-        let factor = wanted.min(affordable_in_substep(settings.substeps));
+        let contacts = self.contacts.self_pairs.len() as f32 / particles.len().max(1) as f32;
+        let affordable = affordable_in_substep(settings.substeps)
+            .min(affordable_with_contacts(settings.substeps, contacts));
+        let factor = wanted.min(affordable);
         if factor != by_bodies {
             self.bodies.set_substep_factor(factor);
         }
@@ -165,6 +169,9 @@ impl<'a> ClothState<'a> {
             self.limit_crossings();
         }
         self.contacts.motion_start.substeps += 1;
+        if !self.bodies.is_empty() {
+            self.bodies.return_withheld(self.particles);
+        }
         let surface = self.air_surface();
         (self.contacts.air).act_in_substep(workers, self.particles, surface, time.substep);
         let integrate_settings = IntegrateSettings {

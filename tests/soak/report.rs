@@ -5,7 +5,8 @@ use crate::vitals::{Vitals, larger};
 /// Largest growth of the memory from the third part on, bytes.
 const MAX_GROWTH: usize = 64 * 1024;
 
-/// Largest energy and speed in the second half, as a multiple of those in the first.
+/// Largest mean energy in the second half, as a multiple of that in the first. The greatest speed is no measure: it comes from
+/// a rare event, in either half.
 const MAX_GAIN: f64 = 1.5;
 
 /// Largest difference of a clock from the number of steps, s: half a step.
@@ -34,10 +35,10 @@ impl Report {
     /// Prints the table. Returns whether everything is right.
     pub(crate) fn print(&self) -> bool {
         println!(
-            "| scene | step, first and last part | kinetic energy, first and second half | fastest | asleep | torn | farthest from its \
+            "| scene | step, first and last part | kinetic energy and fastest particle, first and second half | asleep | torn | farthest from its \
              origin | clocks | rest lengths |"
         );
-        println!("|---|---|---|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|---|");
         let mut wrong = Vec::new();
         for (name, parts) in &self.scenes {
             wrong.extend(
@@ -74,11 +75,12 @@ fn print_scene(name: &str, parts: &[Vitals]) -> Vec<String> {
     let farthest = most(parts, |v| v.from_origin);
     let is_same = parts.iter().all(|v| v.rest_lengths == first.rest_lengths);
     println!(
-        "| {name} | {:.0}, {:.0} µs | {:.4}, {:.4} J/kg | {:.1} m/s | {} times | {} | {farthest:.2} m | {:.0e} s | {} |",
+        "| {name} | {:.0}, {:.0} µs | {:.4}, {:.4} J/kg, {:.1}, {:.1} m/s | {} times | {} | {farthest:.2} m | {:.0e} s | {} |",
         first.step_time * 1e6,
         last.step_time * 1e6,
         energy[0],
         energy[1],
+        fastest[0],
         fastest[1],
         parts.iter().map(|v| v.sleeps).sum::<u32>(),
         parts.iter().map(|v| v.torn).max().unwrap_or(0),
@@ -86,10 +88,9 @@ fn print_scene(name: &str, parts: &[Vitals]) -> Vec<String> {
         if is_same { "same bits" } else { "changed" },
     );
     let mut wrong = Vec::new();
-    for (name, [before, after]) in [("mean energy", energy), ("fastest speed", fastest)] {
-        if after.is_nan() || after > MAX_GAIN * before {
-            wrong.push(format!("{name} grew from {before} to {after}"));
-        }
+    let [before, after] = energy;
+    if after.is_nan() || after > MAX_GAIN * before {
+        wrong.push(format!("mean energy grew from {before} to {after}"));
     }
     if clock > MAX_CLOCK_ERROR {
         wrong.push(format!("a clock is {clock} s off"));

@@ -354,13 +354,13 @@ impl ParticleArrays {
             vectors.fill(Vec3::ZERO);
         }
         self.in_contact = false;
+        self.in_phase = true;
     }
 
     /// Sets the velocity to 0 and keeps the positions.
     pub fn stop(&mut self) {
         self.previous.copy_from(&self.position);
         self.restore();
-        self.in_phase = true;
     }
 
     /// Sets the particles to `positions` relative to `origin`, m, with velocity 0, as if newly built.
@@ -368,7 +368,6 @@ impl ParticleArrays {
         self.origin = origin;
         self.previous.copy_from(positions);
         self.restore();
-        self.in_phase = true;
     }
 
     /// Moves the origin to the cloth if the cloth is far from it, so that positions stay small and exact. World

@@ -1,6 +1,6 @@
 //! Contacts of cloth with dynamic bodies, and the exchange of momentum between them.
 
-use super::{Bodies, BodyMotion, ImpulseSum, adaptive_substeps::FREE_STRETCH};
+use super::{Bodies, BodyMotion, ImpulseSum, WithheldMotion, adaptive_substeps::FREE_STRETCH};
 use crate::solver::collision::mesh::MeshContacts;
 use crate::solver::{
     collision::collider::{ContactSurface, collide_additional},
@@ -64,7 +64,9 @@ impl Bodies {
                 let centre = motion.poses_at(during)[1].translation - p.origin;
                 let before = &self.displacements_before;
                 let relative = (cloth_velocity, recoil);
-                let by_this_body = exchange_momentum(p, before, centre, motion, relative, dt);
+                let withheld = &mut self.withheld;
+                let by_this_body =
+                    exchange_momentum(p, before, centre, motion, relative, withheld, dt);
                 stretched = stretched.max(by_this_body);
             }
         }
@@ -131,14 +133,15 @@ impl ContactImpulse {
 ///
 /// Stretched cloth springs back within a substep, as an undamped spring would. So a body that already moves in
 /// the direction of the impulse, relative to the cloth, receives less: the impulse is reduced as by a damper on
-/// a spring of stiffness m/Δt², where m is the mass of the particles in contact. In exchange for the reduced
-/// impulse the particles keep some of their velocity, which constraints then remove.
+/// a spring of stiffness m/Δt², where m is the mass of the particles in contact. The rest of it is `withheld`: the
+/// particles get it in the next substep.
 fn exchange_momentum(
     p: &mut ParticleArrays,
     before: &SoaVec3,
     centre: Vec3,
     motion: &mut BodyMotion,
     (cloth_velocity, recoil): (Vec3, f32),
+    withheld: &mut WithheldMotion,
     dt: f32,
 ) -> f32 {
     let Some(ContactImpulse {
@@ -151,7 +154,7 @@ fn exchange_momentum(
     };
     let [impulse, angular_impulse] = sum.totals();
     let cloth_energy = double_energy as f32;
-    let mut fraction = 1.0;
+    let (mut fraction, mut received) = (1.0, 1.0);
     let mut stretched = impulse.length() / mass as f32 * dt;
     if !motion.asleep {
         let body_energy = impulse.dot(motion.inverse_mass * impulse)
@@ -159,16 +162,23 @@ fn exchange_momentum(
         fraction = cloth_energy / (cloth_energy + body_energy);
         // A light body yields instead of stretching the cloth.
         stretched *= fraction;
+        received = fraction;
         let rebound = impulse.dot(motion.velocity - cloth_velocity)
             + angular_impulse.dot(motion.angular_velocity);
         if rebound > 0.0 {
             // Slack cloth does not spring back.
             let tautness = (stretched / TAUT_STRETCH).min(1.0);
             let damped = 2.0 * recoil * tautness * rebound / (cloth_energy * body_energy).sqrt();
-            fraction *= (1.0 - damped).max(0.0);
+            received *= (1.0 - damped).max(0.0);
         }
     }
-    motion.apply_impulse([impulse * fraction, angular_impulse * fraction], dt);
+    motion.apply_impulse(
+        [impulse, angular_impulse].map(|impulse| impulse * received),
+        dt,
+    );
+    if received < fraction {
+        withheld.add(p, before, fraction - received);
+    }
     if fraction < 1.0 {
         let planes = p.displacement.planes_mut().into_iter();
         for (now, then) in planes.zip(before.planes()) {

@@ -9,9 +9,9 @@
 //! displacement that points into the body; with all masses known, the body receives Σ m·Δd/Δt. Computed as if
 //! the body were immovable, that impulse is too large for a light body. It is scaled to leave
 //! both with the same velocity along the whole impulse (perfectly inelastic collision of two bodies), and
-//! scaled further down where stretched cloth throws the body back. A particle pinned to a body moves as a part
-//! of it, with an equal fraction of the body's effective mass at that point; the displacement that constraints
-//! give the particle becomes an impulse on the body.
+//! scaled further down where stretched cloth throws the body back; the rest of it waits for the next substep.
+//! A particle pinned to a body moves as a part of it, with an equal fraction of the body's effective mass at that
+//! point; the displacement that constraints give the particle becomes an impulse on the body.
 //!
 //! Each cloth has its own copies, so cloths do not wait for each other. Two cloths in contact with the same
 //! body see each other's effect on it one step late.
@@ -21,6 +21,7 @@
 //! | `mod` | all bodies near a cloth |
 //! | `motion` | motion of one body during a fixed step |
 //! | `body_contacts` | contacts and momentum exchange |
+//! | `withheld` | impulses that bodies do not receive at once |
 //! | `attachments` | particles pinned to a body |
 //! | `adaptive_substeps` | additional substeps for heavy and fast bodies |
 
@@ -28,6 +29,7 @@ mod adaptive_substeps;
 mod attachments;
 mod body_contacts;
 mod motion;
+mod withheld;
 
 #[cfg(test)]
 mod tests;
@@ -36,6 +38,7 @@ use self::adaptive_substeps::AdaptiveSubsteps;
 pub(in crate::solver) use self::adaptive_substeps::MAX_SUBSTEP_FACTOR;
 pub(crate) use self::body_contacts::BodyContactInput;
 pub(crate) use self::body_contacts::FULL_STEP;
+use self::withheld::WithheldMotion;
 pub use self::{attachments::BodyAttachment, motion::BodyMotion};
 use crate::solver::collision::mesh::{MeshCollider, TriangleSurface};
 use crate::solver::{
@@ -94,6 +97,7 @@ pub struct Bodies {
     dynamic: Vec<PartColliders>,
     /// Scratch buffer for the displacements before a contact.
     displacements_before: SoaVec3,
+    withheld: WithheldMotion,
     adaptive_substeps: AdaptiveSubsteps,
 }
 
@@ -128,6 +132,11 @@ impl Bodies {
                 self.kinematic.add(&body.parts, ends);
             }
         }
+    }
+
+    /// Returns to the particles the momentum that bodies did not receive in the last substep. Call before integration.
+    pub(in crate::solver) fn return_withheld(&mut self, p: &mut ParticleArrays) {
+        self.withheld.give_back(p);
     }
 
     /// Returns the colliders of bodies that cloth cannot move, for the whole step.

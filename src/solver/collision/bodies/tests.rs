@@ -224,6 +224,22 @@ fn a_net_carries_a_ball_heavier_than_itself() {
 }
 
 #[test]
+fn momentum_that_a_body_does_not_receive_is_no_velocity() {
+    for (mass, speed) in [(0.5, 5.0), (8.0, 5.0)] {
+        let ball = ball(mass, 0.15, Vec3::Y * 0.2, Vec3::NEG_Y * speed);
+        let mut cloth = net(0.2, ball);
+        let mut fastest = 0.0_f32;
+        for _ in 0..90 {
+            cloth.step();
+            let p = &cloth.particles;
+            let speeds = (0..p.len()).map(|i| p.velocity(i).length());
+            fastest = speeds.fold(fastest, f32::max);
+        }
+        assert!(fastest < 3.0 * speed, "{mass} kg: {fastest} m/s");
+    }
+}
+
+#[test]
 fn a_net_stops_a_ball_thrown_into_it() {
     // From a ball lighter than the net to one forty times as heavy.
     for (mass, speed, density) in [
