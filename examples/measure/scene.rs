@@ -207,7 +207,7 @@ impl Plan {
             let spacing =
                 solver::rest_spacing(&topology.positions, &triangles.indices, Mat3::IDENTITY);
             SelfCollisionState {
-                rest: topology.positions.clone(),
+                rest: topology.positions.to_vec(),
                 distance: solver::self_distance(surface.thickness, spacing),
                 to_world: self.rotation(),
             }

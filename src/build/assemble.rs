@@ -1,10 +1,10 @@
 //! Builds a cloth from owned inputs, without access to the world, so that it can be done in the background.
 
-use crate::solver::{SoaVec3, break_symmetry};
+use crate::solver::{ParticleArrays, SoaVec3, break_symmetry};
 use crate::{
     build::{
         components::BuiltComponents,
-        select_part::{ClothSelection, read_cloth_mesh},
+        shared::{BuiltFrom, MeshShape, RestShape, SharedShapes},
     },
     character::{
         max_distance::ClothMaxDistance,
@@ -20,10 +20,12 @@ use crate::{
         shape::ClothShape,
         source::ClothSource,
         tethers,
+        transforms::check_usable,
     },
     mesh::{
-        MeshBinding, Topology, TriangleMesh,
+        Topology,
         paint::{Paint, PerVertex, VertexChannel},
+        sanitize_mesh,
     },
     params,
     pins::{PinSelector, Pins},
@@ -50,6 +52,8 @@ pub(super) struct BuildInputs {
     pub(super) skeleton: Option<Skeleton>,
     /// Copy of the original mesh.
     pub(super) mesh: Mesh,
+    /// Shapes of the cloths that are built.
+    pub(super) shapes: SharedShapes,
     /// Original mesh, and the one that is to follow the cloth.
     pub(super) source: ClothSource,
 }
@@ -57,6 +61,7 @@ pub(super) struct BuildInputs {
 /// Cloth that was built from a mesh.
 pub(super) struct BuiltCloth {
     pub(super) components: BuiltComponents,
+    pub(super) built_from: BuiltFrom,
     pub(super) skin: Option<SkinWeights>,
     /// Mesh that follows the cloth.
     pub(super) mesh: Mesh,
@@ -65,33 +70,30 @@ pub(super) struct BuiltCloth {
 impl BuildInputs {
     /// Builds the cloth, or returns why that is impossible.
     pub(super) fn build(&self) -> Result<BuiltCloth, String> {
-        let ClothSelection {
-            triangles: source,
-            topology,
-            seam,
-        } = read_cloth_mesh(&self.mesh, &self.transform, self.part.as_ref())?;
+        check_usable(&self.transform)?;
+        let (of_mesh, hash) = self.shapes.of_mesh(&self.mesh, self.part.as_ref());
+        let shape = of_mesh.as_ref().map_err(String::clone)?;
+        let topology = &shape.topology;
         let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
-        self.warn_of_size(&source, count);
+        self.warn_of_size(shape);
         let weights = |skeleton: &Skeleton| skeleton.weights(&self.mesh, to_particle.iter(), count);
-        let pose = self.initial_pose(self.skeleton.as_ref().and_then(weights), &topology)?;
-        let (mut mesh, binding) = self.bind_mesh(&source, &topology);
+        let pose = self.initial_pose(self.skeleton.as_ref().and_then(weights), topology)?;
+        let rest = self.shapes.at_rest(hash, shape, pose.frame);
+        let mut mesh = self.copy_mesh(shape);
         let of_cloth = pose.skin.as_ref().and(self.skeleton.as_ref());
         let joint =
             of_cloth.and_then(|skeleton| skeleton.bind_to_own_joint(&mut mesh, to_particle.iter()));
-        let part = self.part.as_ref();
-        let static_bounds = part.and_then(|_| topology.bounds_outside_cloth(&source.positions));
         let paint = Paint::read(&self.mesh, to_particle, count);
         let mesh_of_cloth = ClothMesh {
-            static_bounds,
+            static_bounds: shape.static_bounds,
             joint,
-            ..ClothMesh::new(Binding::Mesh(binding))
+            ..ClothMesh::new(Binding::Mesh(shape.binding.clone()))
         };
 
         let mut cloth = self.cloth.clone();
         params::sanitize(params::CLOTH, &mut cloth);
         params::sanitize(params::FABRIC, &mut cloth.fabric);
-        let mut components =
-            self.assemble(topology, &pose, cloth.fabric.areal_density, mesh_of_cloth);
+        let mut components = self.assemble(topology, &rest, &pose, mesh_of_cloth);
         if !components.particles.is_finite() {
             return Err(format!(
                 "it would extend beyond 16 777 km; reduce the scale of its transform ({}), or of its mesh",
@@ -99,10 +101,11 @@ impl BuildInputs {
             ));
         }
         components.paint = MeshPaint(paint);
-        components.pins.seam = seam;
-        self.finish(&cloth, pose.skin.as_ref(), &mut components);
+        components.pins.seam.clone_from(&shape.seam);
+        self.finish(&cloth, pose.skin.as_ref(), &rest, &mut components);
         Ok(BuiltCloth {
             components,
+            built_from: BuiltFrom::new(of_mesh, rest),
             skin: pose.skin,
             mesh,
         })
@@ -111,26 +114,25 @@ impl BuildInputs {
     /// Creates the components of the cloth in its initial pose, without pins.
     fn assemble(
         &self,
-        mut topology: Topology,
+        topology: &Topology,
+        rest: &RestShape,
         pose: &InitialPose,
-        areal_density: f32,
         mesh: ClothMesh,
     ) -> BuiltComponents {
-        let mut assembly = topology.assemble(pose.origin, pose.frame, areal_density);
-        if let Some(positions) = &pose.positions {
-            assembly.particles.reset(pose.origin, positions);
-        }
-        // Large, and can be derived from the triangles.
-        (topology.constraints, topology.bends) = Default::default();
+        let positions = match &pose.positions {
+            Some(positions) => positions.clone(),
+            None => topology.rest_in_world(pose.frame),
+        };
+        let particles = ParticleArrays::new(pose.origin, positions, Vec::new());
         let mut shape = ClothShape {
-            topology,
-            triangles: assembly.triangles,
+            topology: topology.clone(),
+            triangles: rest.triangles.clone(),
             ..default()
         };
         shape.set_frame(pose.frame);
         BuiltComponents::new(
-            ClothParticles(assembly.particles),
-            ClothConstraints(assembly.constraints),
+            ClothParticles(particles),
+            ClothConstraints(rest.constraints.clone()),
             shape,
             mesh,
             self.source.clone(),
@@ -139,7 +141,13 @@ impl BuildInputs {
 
     /// Binds paint, pins and masses, and prepares what the first step would otherwise have to: tethers and
     /// self-collision.
-    fn finish(&self, cloth: &Cloth, skin: Option<&SkinWeights>, components: &mut BuiltComponents) {
+    fn finish(
+        &self,
+        cloth: &Cloth,
+        skin: Option<&SkinWeights>,
+        rest: &RestShape,
+        components: &mut BuiltComponents,
+    ) {
         self.bind_paint(skin, components);
         let areal_density = cloth.fabric.areal_density;
         if !components.finish(&self.label, &self.pins, skin, areal_density) {
@@ -153,15 +161,7 @@ impl BuildInputs {
             let triangles = &components.shape.triangles.indices;
             break_symmetry(&mut components.particles, triangles);
         }
-        let (_, scale) = tethers::limits(cloth, self.tearing.as_ref());
-        tethers::update(
-            &mut components.body,
-            scale,
-            &components.shape,
-            &components.constraints,
-            components.pins.particles(),
-            self.tearing.is_some(),
-        );
+        self.build_tethers(cloth, rest, components);
         let BuiltComponents {
             contacts,
             particles,
@@ -171,12 +171,32 @@ impl BuildInputs {
         contacts.prepare_self_collision(cloth, particles, shape);
     }
 
-    fn warn_of_size(&self, source: &TriangleMesh, count: usize) {
-        let label = &self.label;
-        if source.out_of_range > 0 {
+    /// Builds the tethers, or takes those of another cloth of this shape. For tears it needs distances of its own.
+    fn build_tethers(&self, cloth: &Cloth, rest: &RestShape, components: &mut BuiltComponents) {
+        let BuiltComponents {
+            body,
+            shape,
+            constraints,
+            pins,
+            ..
+        } = components;
+        let tears = self.tearing.is_some();
+        let (_, scale) = tethers::limits(cloth, self.tearing.as_ref());
+        if tears || scale == f32::INFINITY {
+            return tethers::update(body, scale, shape, constraints, pins.particles(), tears);
+        }
+        if !rest.share_tethers(pins.particles(), body) {
+            tethers::update(body, scale, shape, constraints, pins.particles(), tears);
+            rest.keep_tethers(pins.particles(), &body.tethers);
+        }
+    }
+
+    fn warn_of_size(&self, shape: &MeshShape) {
+        let (label, count) = (&self.label, shape.topology.positions.len());
+        if shape.triangles_out_of_range > 0 {
             warn!(
                 "cloth {label}: ignored {} triangles with vertex indices out of range; repair the mesh",
-                source.out_of_range
+                shape.triangles_out_of_range
             );
         }
         if count > MANY_PARTICLES {
@@ -213,16 +233,19 @@ impl BuildInputs {
         })
     }
 
-    /// Returns a copy of the mesh for the cloth to write, and its binding to the particles.
-    fn bind_mesh(&self, source: &TriangleMesh, topology: &Topology) -> (Mesh, MeshBinding) {
+    /// Returns a copy of the mesh for the cloth to write.
+    fn copy_mesh(&self, shape: &MeshShape) -> Mesh {
         let mut mesh = self.mesh.clone();
+        sanitize_mesh(&mut mesh);
+        if let Some(normals) = &shape.added_normals {
+            mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, normals.clone());
+        }
         if self.removes_colours() {
             mesh.remove_attribute(Mesh::ATTRIBUTE_COLOR);
         }
         // The mesh is written in every frame and uploaded again.
         mesh.asset_usage = RenderAssetUsages::default();
-        let binding = MeshBinding::new(source, topology, &mut mesh);
-        (mesh, binding)
+        mesh
     }
 
     /// Resolves the painted masses, stiffnesses and max distances to particles.

@@ -1,7 +1,7 @@
 //! Components of a built cloth.
 
 use crate::{
-    build::{from_mesh::BuildTask, rebuild::NeedsRebuild},
+    build::{from_mesh::BuildTask, rebuild::NeedsRebuild, shared::BuiltFrom},
     character::{
         frame_history::{FrameHistory, ReferenceFrame},
         inertia::ClothInertia,
@@ -69,6 +69,7 @@ pub(crate) type RemovedComponents = (
     BuildTask,
     NeedsRebuild,
     BuiltComponents,
+    BuiltFrom,
     SkinWeights,
     RopeBody,
     ClothSkin,

@@ -6,6 +6,7 @@ use crate::{
         assemble::{BuildInputs, BuiltCloth},
         rebuild::{NeedsBuild, NeedsRebuild, unbuild},
         reset::PlaceCloth,
+        shared::SharedShapes,
     },
     character::{
         inertia::ClothInertia,
@@ -95,7 +96,7 @@ pub(crate) fn build(
     without_mesh: Query<EntityLabel, (Added<Cloth>, Without<Mesh3d>, Without<Rope>)>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut skeletons: Skeletons,
-    mode: Res<ClothBuildMode>,
+    (mode, shapes): (Res<ClothBuildMode>, Res<SharedShapes>),
 ) {
     for label in &without_mesh {
         info!("cloth {label}: has no Mesh3d yet; it will be built when it gets one");
@@ -111,7 +112,7 @@ pub(crate) fn build(
             None if begun == MOST_PER_FRAME && *mode == ClothBuildMode::Background => continue,
             None => {
                 // Still loading: it is tried again in the next frame.
-                let Some(inputs) = cloth.inputs(&meshes, &skeletons) else {
+                let Some(inputs) = cloth.inputs(&meshes, &skeletons, &shapes) else {
                     continue;
                 };
                 begun += 1;
@@ -140,7 +141,12 @@ impl UnbuiltClothItem<'_, '_> {
     }
 
     /// Copies the inputs, if all assets are loaded.
-    fn inputs(&self, meshes: &Assets<Mesh>, skeletons: &Skeletons) -> Option<BuildInputs> {
+    fn inputs(
+        &self,
+        meshes: &Assets<Mesh>,
+        skeletons: &Skeletons,
+        shapes: &SharedShapes,
+    ) -> Option<BuildInputs> {
         let source = ClothSource::original(self.source, self.mesh).clone();
         let mesh = meshes.get(&source)?.clone();
         let AssetState::Loaded(skeleton) = self.original_skeleton(skeletons) else {
@@ -158,6 +164,7 @@ impl UnbuiltClothItem<'_, '_> {
             transform: *self.transform,
             skeleton,
             mesh,
+            shapes: shapes.clone(),
             source: ClothSource {
                 source,
                 own: meshes.reserve_handle(),
@@ -201,6 +208,7 @@ impl UnbuiltClothItem<'_, '_> {
         };
         let BuiltCloth {
             mut components,
+            built_from,
             skin,
             mesh,
         } = built;
@@ -226,7 +234,7 @@ impl UnbuiltClothItem<'_, '_> {
         if let Some(skin) = skin {
             entity_commands.try_insert(skin);
         }
-        entity_commands.try_insert((components, Mesh3d(own)));
+        entity_commands.try_insert((components, built_from, Mesh3d(own)));
         if let Some(task) = &self.task {
             count_changes_since(task, &mut entity_commands);
         }

@@ -7,6 +7,7 @@
 //! | `from_mesh` | builds cloths as soon as their meshes are loaded, in the background or at once |
 //! | `assemble` | builds a cloth from owned inputs |
 //! | `select_part` | reads the part of a mesh that becomes cloth |
+//! | `shared` | shapes that cloths of equal meshes share |
 //! | `from_rope` | builds ropes |
 //! | `rebuild` | rebuilds cloths whose mesh was replaced or changed; restores the mesh when [`Cloth`](crate::cloth::Cloth) is removed |
 //! | `reset` | returns a cloth to its untorn rest shape |
@@ -26,6 +27,7 @@ pub(crate) mod plugin;
 pub(crate) mod rebuild;
 pub(crate) mod reset;
 mod select_part;
+mod shared;
 
 #[cfg(feature = "presets")]
 use bevy::prelude::*;

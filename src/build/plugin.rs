@@ -9,6 +9,7 @@ use crate::{
         from_rope::{build_ropes, remove_rope_components},
         rebuild::{rebuild_changed_meshes, rebuild_replaced_meshes, restore_source_mesh},
         reset::{place, reset},
+        shared::SharedShapes,
     },
     character::inertia::TeleportCloth,
     cloth::{
@@ -26,6 +27,7 @@ pub(crate) struct BuildPlugin;
 
 impl Plugin for BuildPlugin {
     fn build(&self, app: &mut App) {
+        app.init_resource::<SharedShapes>();
         app.add_systems(
             StepSchedule::Prepare,
             (check_settings, check_planes, check_components)

@@ -1,12 +1,13 @@
 //! Rebuilds cloths whose mesh was replaced or changed, and restores the source mesh when `Cloth` is removed.
 
 use crate::{
-    build::{components::RemovedComponents, from_mesh::BuildTask, select_part::read_cloth_mesh},
+    build::{components::RemovedComponents, from_mesh::BuildTask, select_part::select_cloth},
     character::{paint::ClothPart, skeleton::ClothSkin, skin_weights::SkinWeights},
     cloth::{
         Cloth,
         particles::ClothParticles,
         source::{ChangedMeshes, ClothBuildFailed, ClothSource, follows_cloth, has_source_changed},
+        transforms::check_usable,
     },
     rope::Rope,
 };
@@ -164,7 +165,8 @@ impl FailedClothItem<'_, '_> {
         // every frame.
         may_be_fixed
             && meshes.get(source).is_some_and(|original| {
-                let read = read_cloth_mesh(original, &self.transform, self.part.as_deref());
+                let usable = check_usable(&self.transform);
+                let read = usable.and_then(|()| select_cloth(original, self.part.as_deref()));
                 read.err().as_ref() != Some(&self.failure.reason)
             })
     }

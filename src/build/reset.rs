@@ -2,6 +2,7 @@
 
 use crate::solver::{ParticleArrays, SoaVec3, break_symmetry, particles::is_within_reach};
 use crate::{
+    build::shared::BuiltFrom,
     character::{
         frame_history::{FrameHistory, ReferenceFrame},
         inertia::ClothInertia,
@@ -22,13 +23,13 @@ use crate::{
         tethers::StaleDistances,
         transforms::is_usable,
     },
-    collision::contacts::ClothContacts,
+    collision::{bodies::ClothBodies, contacts::ClothContacts},
     grab::{ClothGrabs, release_all},
     label::{EntityLabel, EntityLabelItem},
     pins::{BoundPins, Pins, bind::NO_PINS},
     render::own_mesh::ClothMesh,
     rope::RopeBody,
-    tearing::TearProgress,
+    tearing::{ClothTearing, TearProgress},
 };
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
@@ -47,6 +48,7 @@ pub(crate) struct ResetQuery {
     max_distance: Option<&'static ClothMaxDistance>,
     inertia: Option<&'static ClothInertia>,
     rope: Option<&'static RopeBody>,
+    built_from: Option<&'static BuiltFrom>,
     mesh_paint: &'static MeshPaint,
     source: &'static ClothSource,
     particles: &'static mut ClothParticles,
@@ -58,10 +60,12 @@ pub(crate) struct ResetQuery {
     frame: &'static mut ReferenceFrame,
     skin: Option<&'static mut SkinWeights>,
     contacts: &'static mut ClothContacts,
+    bodies: &'static ClothBodies,
     progress: &'static mut TearProgress,
     grabs: &'static mut ClothGrabs,
     mesh: &'static mut ClothMesh,
     is_planar: Has<PlanarCloth>,
+    is_tearable: Has<ClothTearing>,
 }
 
 /// Event on a cloth that was built in another pose than that of its entity.
@@ -118,20 +122,13 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     release_all(entity, &mut cloth.grabs, &mut commands);
     cloth.progress.cut_ends.clear();
     cloth.restore_intact(origin, &rest, &mut meshes);
+    cloth.restore_rest_shape(&rest, to_world);
     let (shape, skin) = (&mut *cloth.shape, cloth.skin.as_deref());
     let (particles, constraints) = (&mut *cloth.particles, &mut *cloth.constraints);
     particles.reset(origin, start);
-    constraints.set_rest_lengths(&rest);
     let painted = PaintedShape::new(shape, cloth.mesh_paint, skin);
     bind_stiffness(&label, cloth.paint, painted, &mut cloth.multipliers);
     cloth.multipliers.apply_stiffness(constraints);
-    constraints.measure_aspects(&rest, &shape.topology.triangles);
-    if let Some(rope) = cloth.rope {
-        shape.segments = Some(rope.rest_segments(to_world, constraints));
-    }
-    shape.set_areas(&rest);
-    shape.set_frame(to_world);
-    let painted = PaintedShape::new(shape, cloth.mesh_paint, skin);
     let (frame, bound) = (&mut *cloth.frame, &mut *cloth.bound_pins);
     frame.history = FrameHistory {
         origin,
@@ -148,6 +145,13 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     rebind_pins(&label, pins, particles, painted, bound, frame);
     let (inertia, body) = (cloth.inertia, &mut *cloth.body);
     body.stale_distances = StaleDistances::All;
+    if let Some(as_built) = cloth.built_from.and_then(|shape| shape.rest_at(to_world))
+        && !cloth.is_tearable
+    {
+        let bodies = cloth.bodies;
+        let supports = bound.particles().filter(|&pin| !bodies.is_attached(pin));
+        as_built.share_tethers(supports, body);
+    }
     record_anchor_poses(entity, inertia, bound, skin, frame, origin, |other| {
         transforms.compute_global_transform(other).ok()
     });
@@ -172,12 +176,30 @@ impl ResetQueryItem<'_, '_> {
         let count = rest.len();
         self.particles.0 = ParticleArrays::new(origin, rest.clone(), Vec::new());
         self.constraints.0 = Arc::unwrap_or_clone(torn.intact_constraints);
-        self.shape.triangles = self.shape.whole_triangles(rest);
+        self.shape.triangles = self.shape.topology.triangles_at(rest);
         self.progress.resistance.truncate(count);
         self.mesh.last_written = None;
         let meshes = meshes.as_mut();
         let mut own = meshes.and_then(|meshes| meshes.get_mut(&self.source.own));
         self.mesh.binding.restore(count, own.as_deref_mut());
+    }
+
+    /// Gives triangles, segments and constraints their rest shape in this rotation and scale.
+    fn restore_rest_shape(&mut self, rest: &SoaVec3, to_world: Mat3) {
+        let (shape, constraints) = (&mut *self.shape, &mut *self.constraints);
+        shape.set_frame(to_world);
+        if let Some(as_built) = self.built_from.and_then(|shape| shape.rest_at(to_world)) {
+            constraints.0 = as_built.constraints.clone();
+            shape.triangles = as_built.triangles.clone();
+            shape.area = Vec::new();
+            return;
+        }
+        constraints.set_rest_lengths(rest);
+        constraints.measure_aspects(rest, &shape.topology.triangles);
+        if let Some(rope) = self.rope {
+            shape.segments = Some(rope.rest_segments(to_world, constraints));
+        }
+        shape.set_areas(rest);
     }
 }
 

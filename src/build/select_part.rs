@@ -2,7 +2,6 @@
 
 use crate::{
     character::paint::ClothPart,
-    cloth::transforms::check_usable,
     mesh::{
         MeshError, Topology, TriangleMesh,
         paint::{VertexChannel, per_vertex},
@@ -11,25 +10,18 @@ use crate::{
 use bevy::prelude::*;
 
 /// Part of a mesh that becomes cloth.
-pub(crate) struct ClothSelection {
+pub(super) struct ClothSelection {
     pub(super) triangles: TriangleMesh,
     pub(super) topology: Topology,
     /// Particles on the seam with the rest of the mesh.
     pub(super) seam: Vec<u32>,
 }
 
-/// Reads a mesh and checks its transform, or returns why they cannot become cloth.
-pub(crate) fn read_cloth_mesh(
+/// Reads a mesh, or returns why it cannot become cloth.
+pub(super) fn select_cloth(
     original: &Mesh,
-    transform: &GlobalTransform,
     part: Option<&ClothPart>,
 ) -> Result<ClothSelection, String> {
-    check_usable(transform)?;
-    select_cloth(original, part)
-}
-
-/// Reads a mesh, or returns why it cannot become cloth.
-fn select_cloth(original: &Mesh, part: Option<&ClothPart>) -> Result<ClothSelection, String> {
     let mut triangles = TriangleMesh::read(original).map_err(|error| error.to_string())?;
     let on_seam = match part {
         Some(part) => Some(keep_part(original, &mut triangles, part)?),

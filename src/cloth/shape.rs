@@ -109,11 +109,6 @@ impl ClothShape {
         }
     }
 
-    /// Returns the triangles of the whole cloth, with these rest positions in the world.
-    pub(crate) fn whole_triangles(&self, rest: &SoaVec3) -> Triangles {
-        Triangles::new(self.topology.triangles.clone(), rest).with_grids(&self.topology.grids)
-    }
-
     /// Recomputes all areas of an untorn cloth from the rest shape.
     pub(crate) fn set_areas(&mut self, rest: &SoaVec3) {
         self.triangles.set_rest(rest);

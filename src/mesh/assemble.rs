@@ -39,11 +39,16 @@ impl Topology {
         graph
     }
 
+    /// Returns the triangles of particles with these rest positions, m.
+    pub(crate) fn triangles_at(&self, rest: &SoaVec3) -> Triangles {
+        Triangles::new(self.triangles.clone(), rest).with_grids(&self.grids)
+    }
+
     /// Builds a cloth of this shape at `origin` (m), of a fabric of `areal_density` (kg/m²).
     /// `to_world` rotates and scales mesh space into world axes; the mesh so transformed is the rest state.
     pub fn assemble(&self, origin: Vec3, to_world: Mat3, areal_density: f32) -> Assembly {
         let rest = self.rest_in_world(to_world);
-        let triangles = Triangles::new(self.triangles.clone(), &rest).with_grids(&self.grids);
+        let triangles = self.triangles_at(&rest);
         let areas = triangles.particle_areas(rest.len());
         let masses = inverse_masses(&areas, areal_density).collect();
         Assembly {

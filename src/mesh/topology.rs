@@ -12,8 +12,8 @@ use super::{
     weld::weld,
 };
 use crate::solver::{
-    BendStencil, ConstraintKind, Corners, GridLayout, math::components::connected_components,
-    sort_by_particle,
+    BendStencil, ConstraintKind, Corners, GridLayout, Shared,
+    math::components::connected_components, sort_by_particle,
 };
 use bevy::{math::Vec3, platform::collections::HashSet};
 
@@ -23,7 +23,7 @@ pub struct Topology {
     /// Particle of each vertex; [`NO_PARTICLE`] for vertices that are not used by any triangle.
     pub vertex_to_particle: CompactIndices,
     /// Rest positions of the particles in mesh space, m.
-    pub positions: Vec<Vec3>,
+    pub positions: Shared<Vec<Vec3>>,
     /// Particles at the corners of each triangle, without duplicates.
     pub triangles: Corners,
     /// Pairs of particles with a distance constraint. May be emptied once the constraints are built, because

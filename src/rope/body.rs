@@ -76,7 +76,7 @@ pub(super) fn topology(positions: Vec<Vec3>) -> Topology {
     let count = positions.len() as u32;
     Topology {
         vertex_to_particle: CompactIndices::identity(count as usize),
-        positions,
+        positions: positions.into(),
         triangles: Corners::default(),
         constraints: (1..count)
             .map(|i| (ConstraintKind::Structural, i - 1, i))

@@ -94,7 +94,7 @@ impl ShapeChange<'_> {
         };
         fingerprint
             .has_constraints(&constraints)
-            .then(|| Self::AsBuilt(Box::new(constraints), shape.whole_triangles(&rest)))
+            .then(|| Self::AsBuilt(Box::new(constraints), shape.topology.triangles_at(&rest)))
     }
 
     /// Applies the change.

@@ -21,6 +21,7 @@
 //! | `relax` | constraint projection in a substep: Jakobsen relaxation, XPBD, direct solution of chains |
 //! | `state` | [`ClothState`], and the settings and inputs of a step |
 //! | `required_substeps` | numbers of substeps that strong wind, fast pins and self-collision require |
+//! | `shared` | values that clones share until one of them changes it |
 //! | `step` | stages of a substep, and a whole fixed step |
 //!
 //! | stage of a step | file |
@@ -78,6 +79,7 @@ pub mod parallel;
 pub mod particles;
 pub mod relax;
 mod required_substeps;
+mod shared;
 pub mod simd;
 pub mod sleep;
 pub mod state;
@@ -124,6 +126,7 @@ pub use particles::{ParticleArrays, PinTarget};
 pub use relax::{RelaxSettings, relax};
 pub use required_substeps::MAX_ITERATIONS_PER_STEP;
 pub(crate) use required_substeps::affordable_in_substep;
+pub use shared::Shared;
 pub use simd::SimdLevel;
 pub use simd::aligned::AlignedVec;
 pub use simd::soa::SoaVec3;

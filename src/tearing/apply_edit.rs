@@ -77,7 +77,7 @@ impl TopologyEditor<'_, '_> {
         let whole = shape.topology.positions.len();
         let mut rest = match &mut shape.torn {
             Some(torn) => std::mem::take(&mut torn.rest),
-            None => shape.topology.positions.clone(),
+            None => shape.topology.positions.to_vec(),
         };
         let is_first = shape.torn.is_none();
         let whole_triangles = is_first.then(|| shape.triangles.indices.clone());
@@ -252,7 +252,7 @@ impl EditQueryItem<'_, '_> {
         let chain = chain.to_vec();
         let (particles, constraints) = (&mut self.particles.0, &mut self.constraints.0);
         let torn = shape.torn.get_or_insert_with(|| {
-            TornShape::new(shape.topology.positions.clone(), constraints.clone())
+            TornShape::new(shape.topology.positions.to_vec(), constraints.clone())
         });
         let copy = split_rope(particles, constraints, &chain, index)?;
         torn.rest.push(torn.rest[at as usize]);

@@ -53,6 +53,7 @@ mod rope_motion;
 mod scale;
 mod self_collision;
 mod settling;
+mod shared_shapes;
 mod skinned_bodies;
 mod sleep;
 mod slow_frames;

@@ -6,7 +6,7 @@ fn bound(mut mesh: Mesh) -> (Mesh, MeshBinding, Vec<Vec3>) {
     let source = TriangleMesh::read(&mesh).unwrap();
     let topology = Topology::new(&source).unwrap();
     let binding = MeshBinding::new(&source, &topology, &mut mesh);
-    (mesh, binding, topology.positions)
+    (mesh, binding, topology.positions.to_vec())
 }
 
 fn float3(mesh: &Mesh, attribute: bevy::mesh::MeshVertexAttribute) -> Vec<Vec3> {

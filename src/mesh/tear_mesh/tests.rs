@@ -24,7 +24,7 @@ impl Cloth {
         let binding = MeshBinding::new(&source, &topology, &mut mesh);
         Self {
             assembly: topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2),
-            rest: topology.positions.clone(),
+            rest: topology.positions.to_vec(),
             topology,
             binding,
             mesh,

@@ -5,12 +5,13 @@ use super::{
     constraint::ConstraintKind,
     list::ConstraintList,
 };
+use crate::solver::shared::Shared;
 
 /// Bends outside grids and chain batches.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct BendBatch {
-    pub(in crate::solver) shapes: Vec<BendShape>,
+    pub(in crate::solver) shapes: Shared<Vec<BendShape>>,
     pub(in crate::solver) list: ConstraintList,
 }
 

@@ -8,6 +8,7 @@
 
 use crate::solver::{
     constraints::{constraint::ConstraintKind, graph::distance, list::ConstraintList},
+    shared::Shared,
     simd::soa::SoaVec3,
 };
 
@@ -25,7 +26,7 @@ const BLOCK: u32 = 1 << 13;
 pub(in crate::solver) struct Batch {
     /// Whether no two constraints of this batch share a particle.
     pub(in crate::solver) independent: bool,
-    pub(in crate::solver) pairs: Vec<[u32; 2]>,
+    pub(in crate::solver) pairs: Shared<Vec<[u32; 2]>>,
     pub(in crate::solver) list: ConstraintList,
 }
 
@@ -41,7 +42,7 @@ impl Batch {
         Self {
             independent,
             list: ConstraintList::of(kind, rest),
-            pairs,
+            pairs: pairs.into(),
         }
     }
 

@@ -169,7 +169,7 @@ impl ConstraintGraph {
             .for_each(GridConstraints::forget_bend_mobility);
         let lists = self.lists_mut().map(|(_, list)| list);
         let bends = lists.filter(|list| list.kind == ConstraintKind::Bend);
-        let all = bends.flat_map(|list| &mut list.rest);
+        let all = bends.flat_map(|list| list.rest.iter_mut());
         all.filter(|rho| **rho >= 0.0)
     }
 
@@ -345,7 +345,7 @@ impl ConstraintGraph {
     pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
         let lists = self.lists_mut().map(|(_, list)| list);
         let distances = lists.filter(|list| list.kind != ConstraintKind::Bend);
-        let all = distances.flat_map(|list| &mut list.rest);
+        let all = distances.flat_map(|list| list.rest.iter_mut());
         all.filter(|rest| **rest >= 0.0)
     }
 

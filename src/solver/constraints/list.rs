@@ -6,7 +6,9 @@ use super::{
     general::ChainRows,
     grid::GridDirection,
 };
-use crate::solver::{simd::aligned::AlignedVec, triangles::grid_layout::GridLayout};
+use crate::solver::{
+    shared::Shared, simd::aligned::AlignedVec, triangles::grid_layout::GridLayout,
+};
 
 /// Rest length, or ρ of a bend, that marks an empty slot.
 pub(in crate::solver) const ABSENT: f32 = -1.0;
@@ -17,7 +19,7 @@ pub(in crate::solver) const ABSENT: f32 = -1.0;
 pub(in crate::solver) struct ConstraintList {
     pub(in crate::solver) kind: ConstraintKind,
     /// Rest lengths, m, or ρ of bends, m²; [`ABSENT`] in empty slots.
-    pub(in crate::solver) rest: AlignedVec,
+    pub(in crate::solver) rest: Shared<AlignedVec>,
     /// Lagrange multipliers of the running substep; empty unless their sum over several passes is needed.
     pub(in crate::solver) lambda: AlignedVec,
     /// Mean tension during the running step, N; empty unless it is measured.
@@ -31,7 +33,7 @@ impl ConstraintList {
     pub(in crate::solver) fn vacant(kind: ConstraintKind, slots: usize) -> Self {
         Self {
             kind,
-            rest: AlignedVec::filled(slots, ABSENT),
+            rest: AlignedVec::filled(slots, ABSENT).into(),
             lambda: AlignedVec::new(),
             load: AlignedVec::new(),
             count: 0,
@@ -40,7 +42,7 @@ impl ConstraintList {
 
     /// Creates a list from the rest lengths, or ρ, of its constraints.
     pub(in crate::solver) fn of(kind: ConstraintKind, rest: impl Iterator<Item = f32>) -> Self {
-        let rest: AlignedVec = rest.collect();
+        let rest: Shared<AlignedVec> = rest.collect();
         Self {
             count: rest.len(),
             rest,

@@ -28,7 +28,7 @@ impl Cloth {
             particles: cloth.particles,
             constraints: cloth.constraints,
             triangles: cloth.triangles,
-            rest: topology.positions,
+            rest: topology.positions.to_vec(),
         }
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod corners;
 pub(crate) mod grid_layout;
 
 use crate::solver::{
+    shared::Shared,
     simd::soa::SoaVec3,
     triangles::{corners::Corners, grid_layout::GridLayout},
 };
@@ -27,7 +28,7 @@ pub struct Triangles {
     /// Particles at the corners.
     pub indices: Corners,
     /// Rest area, m². A stretched triangle must not catch more wind or weigh more.
-    pub rest_area: Vec<f32>,
+    pub rest_area: Shared<Vec<f32>>,
     /// Upper bound of the rest lengths of all edges, m. Cuts make edges shorter only.
     pub(super) longest_edge: f32,
     /// Ranges of triangles in the order of a grid.
@@ -40,7 +41,7 @@ pub struct Triangles {
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SavedTriangles {
     indices: Corners,
-    rest_area: Vec<f32>,
+    rest_area: Shared<Vec<f32>>,
     longest_edge: f32,
     grids: Vec<GridLayout>,
 }
@@ -89,7 +90,7 @@ pub(super) struct GridTriangles {
     pub(super) triangles: Range<usize>,
     /// Diagonal and triangle order of each cell, as a combination of [`RISES`](Self::RISES) and
     /// [`SWAPPED`](Self::SWAPPED).
-    pub(super) codes: Vec<u8>,
+    pub(super) codes: Shared<Vec<u8>>,
 }
 
 impl GridTriangles {
@@ -139,7 +140,7 @@ impl GridTriangles {
         Some(Self {
             layout,
             triangles,
-            codes,
+            codes: codes.into(),
         })
     }
 }
@@ -149,7 +150,7 @@ impl Triangles {
     pub fn new(indices: impl Into<Corners>, positions: &SoaVec3) -> Self {
         let mut triangles = Self {
             indices: indices.into(),
-            rest_area: Vec::new(),
+            rest_area: Shared::default(),
             longest_edge: 0.0,
             cells: Vec::new(),
         };
@@ -245,7 +246,7 @@ mod tests {
         .collect();
         // The second triangle has no area, the last particle no triangle.
         let triangles = Triangles::new(vec![[0, 1, 2], [0, 1, 3]], &positions);
-        assert_eq!(triangles.rest_area, [0.5, 0.0]);
+        assert_eq!(*triangles.rest_area, [0.5, 0.0]);
         let areas = triangles.particle_areas(5);
         assert_eq!(areas[..3], [0.5 / 3.0; 3]);
         assert_eq!(areas[3], 0.125);

@@ -73,8 +73,9 @@ impl Scene {
             app.add_systems(ClothSubstep, || {});
         }
         let witness = spawn_witness(&mut app);
+        // Built at once: in the background, the update in which it is ready would depend on the load of the machine.
+        app.update();
         if plan.builds_in_background {
-            app.update();
             app.insert_resource(ClothBuildMode::Background);
         }
         Self {

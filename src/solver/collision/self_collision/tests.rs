@@ -50,7 +50,7 @@ impl TestCloth {
         assert!((spacing * (side - 1) as f32 - 1.0).abs() < 1e-4);
         Self {
             assembly,
-            rest,
+            rest: rest.to_vec(),
             distance: self_distance(0.01, spacing),
             contacts: Contacts::default(),
             pins: Vec::new(),

@@ -9,6 +9,7 @@ use crate::solver::{
         list::{ConstraintList, Slots},
         points::PassParams,
     },
+    shared::Shared,
     simd::aligned::AlignedVec,
 };
 use bevy::math::Vec4;
@@ -35,7 +36,7 @@ pub(in crate::solver) struct ChainBatch {
 /// bends two rows.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::solver) struct ChainRows(Vec<[u32; WIDTH]>);
+pub(in crate::solver) struct ChainRows(Shared<Vec<[u32; WIDTH]>>);
 
 impl ChainRows {
     fn stride(kind: ConstraintKind) -> usize {

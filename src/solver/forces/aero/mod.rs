@@ -147,7 +147,7 @@ mod tests {
         let p = ParticleArrays::new(Vec3::ZERO, SoaVec3::from_iter(corners), vec![15.0; 3]);
         let triangles = Triangles {
             indices: vec![[0, 1, 2]].into(),
-            rest_area: vec![0.5],
+            rest_area: vec![0.5].into(),
             ..Default::default()
         };
         (p, triangles)
