@@ -11,12 +11,15 @@
 #[path = "../examples/measure/scene.rs"]
 mod scene;
 
-use bevy::{
-    math::{Mat3, Vec3},
-    mesh::Mesh,
-};
+#[expect(dead_code, reason = "measure needs more")]
+#[path = "../examples/measure/crowd.rs"]
+mod crowd;
+
+use bevy::{math::Mat3, mesh::Mesh, prelude::*};
 use bevy_drape::{
-    mesh::{Assembly, ClothGrid, MeshBinding, Topology, TriangleMesh},
+    cloth::ClothBuildMode,
+    mesh::{Assembly, MeshBinding, Topology, TriangleMesh},
+    prelude::*,
     solver::{RestShape, Tethers},
 };
 use divan::Bencher;
@@ -102,4 +105,32 @@ fn e_binding(bencher: Bencher, side: u32) {
     bencher
         .with_inputs(|| mesh.clone())
         .bench_local_values(|mut mesh| MeshBinding::new(&triangles, &topology, &mut mesh));
+}
+
+/// Updates an app, without a step, in which the first cloth of a mesh is spawned, or another one.
+#[divan::bench(args = SIDES, consts = [0, 1], sample_count = 20, sample_size = 1)]
+fn f_update_after_others<const OTHERS: usize>(bencher: Bencher, side: u32) {
+    let app = || {
+        let mut app = crowd::headless(1);
+        app.insert_resource(ClothBuildMode::Immediate);
+        app.finish();
+        app.cleanup();
+        app.world_mut().resource_mut::<Time<Virtual>>().pause();
+        let mesh = app
+            .world_mut()
+            .resource_mut::<Assets<Mesh>>()
+            .add(mesh(side));
+        let spawn = |app: &mut App| {
+            let cloth = (Cloth::default(), Pins::top_corners(), Mesh3d(mesh.clone()));
+            app.world_mut().spawn(cloth);
+        };
+        app.update();
+        for _ in 0..OTHERS {
+            spawn(&mut app);
+            app.update();
+        }
+        spawn(&mut app);
+        app
+    };
+    bencher.with_inputs(app).bench_local_refs(App::update);
 }

@@ -61,7 +61,6 @@ pub(super) struct BuildInputs {
 /// Cloth that was built from a mesh.
 pub(super) struct BuiltCloth {
     pub(super) components: BuiltComponents,
-    pub(super) built_from: BuiltFrom,
     pub(super) skin: Option<SkinWeights>,
     /// Mesh that follows the cloth.
     pub(super) mesh: Mesh,
@@ -103,9 +102,9 @@ impl BuildInputs {
         components.paint = MeshPaint(paint);
         components.pins.seam.clone_from(&shape.seam);
         self.finish(&cloth, pose.skin.as_ref(), &rest, &mut components);
+        components.built_from = BuiltFrom::mesh(of_mesh, rest);
         Ok(BuiltCloth {
             components,
-            built_from: BuiltFrom::new(of_mesh, rest),
             skin: pose.skin,
             mesh,
         })

@@ -60,6 +60,7 @@ pub(crate) struct BuiltComponents {
     mesh: ClothMesh,
     render_pose: RenderPose,
     source: ClothSource,
+    pub(crate) built_from: BuiltFrom,
     aabb: Aabb,
     no_auto_aabb: NoAutoAabb,
 }
@@ -69,7 +70,6 @@ pub(crate) type RemovedComponents = (
     BuildTask,
     NeedsRebuild,
     BuiltComponents,
-    BuiltFrom,
     SkinWeights,
     RopeBody,
     ClothSkin,
@@ -111,6 +111,7 @@ impl BuiltComponents {
             mesh,
             render_pose: default(),
             source,
+            built_from: default(),
             aabb: default(),
             no_auto_aabb: NoAutoAabb,
         }

@@ -208,7 +208,6 @@ impl UnbuiltClothItem<'_, '_> {
         };
         let BuiltCloth {
             mut components,
-            built_from,
             skin,
             mesh,
         } = built;
@@ -234,7 +233,7 @@ impl UnbuiltClothItem<'_, '_> {
         if let Some(skin) = skin {
             entity_commands.try_insert(skin);
         }
-        entity_commands.try_insert((components, built_from, Mesh3d(own)));
+        entity_commands.try_insert((components, Mesh3d(own)));
         if let Some(task) = &self.task {
             count_changes_since(task, &mut entity_commands);
         }

@@ -48,7 +48,7 @@ pub(crate) struct ResetQuery {
     max_distance: Option<&'static ClothMaxDistance>,
     inertia: Option<&'static ClothInertia>,
     rope: Option<&'static RopeBody>,
-    built_from: Option<&'static BuiltFrom>,
+    built_from: &'static BuiltFrom,
     mesh_paint: &'static MeshPaint,
     source: &'static ClothSource,
     particles: &'static mut ClothParticles,
@@ -145,7 +145,7 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     rebind_pins(&label, pins, particles, painted, bound, frame);
     let (inertia, body) = (cloth.inertia, &mut *cloth.body);
     body.stale_distances = StaleDistances::All;
-    if let Some(as_built) = cloth.built_from.and_then(|shape| shape.rest_at(to_world))
+    if let Some(as_built) = cloth.built_from.rest_at(to_world)
         && !cloth.is_tearable
     {
         let bodies = cloth.bodies;
@@ -188,7 +188,7 @@ impl ResetQueryItem<'_, '_> {
     fn restore_rest_shape(&mut self, rest: &SoaVec3, to_world: Mat3) {
         let (shape, constraints) = (&mut *self.shape, &mut *self.constraints);
         shape.set_frame(to_world);
-        if let Some(as_built) = self.built_from.and_then(|shape| shape.rest_at(to_world)) {
+        if let Some(as_built) = self.built_from.rest_at(to_world) {
             constraints.0 = as_built.constraints.clone();
             shape.triangles = as_built.triangles.clone();
             shape.area = Vec::new();

@@ -117,22 +117,20 @@ impl RestShape {
     }
 }
 
-/// Shapes from which a cloth was built, for the next one.
-#[derive(Component)]
+/// Shapes of the mesh from which a cloth was built, for the next one and for resets; none of a rope.
+#[derive(Component, Default)]
 #[component(clone_behavior = Ignore)]
-pub(crate) struct BuiltFrom {
-    _mesh: Kept<Result<MeshShape, String>>,
-    rest: Kept<RestShape>,
-}
+pub(crate) struct BuiltFrom(Option<(Kept<Result<MeshShape, String>>, Kept<RestShape>)>);
 
 impl BuiltFrom {
-    pub(super) fn new(mesh: Kept<Result<MeshShape, String>>, rest: Kept<RestShape>) -> Self {
-        Self { _mesh: mesh, rest }
+    pub(super) fn mesh(mesh: Kept<Result<MeshShape, String>>, rest: Kept<RestShape>) -> Self {
+        Self(Some((mesh, rest)))
     }
 
     /// Returns the rest shape, if it is that of this rotation and scale.
     pub(super) fn rest_at(&self, frame: Mat3) -> Option<&RestShape> {
-        (self.rest.frame == frame).then_some(&*self.rest)
+        let (_, rest) = self.0.as_ref()?;
+        (rest.frame == frame).then_some(&**rest)
     }
 }
 

@@ -123,7 +123,8 @@
 //! again. [`ClothPaused`](crate::lod::ClothPaused) freezes a single cloth until it is removed.
 //!
 //! Cloths are built in the background, on Bevy's pool for asynchronous computations: 64 × 64 particles take some 5 ms,
-//! 256 × 256 some 100 ms, 130 cloths of 24 × 24 as long. Until [`ClothReady`](crate::cloth::ClothReady) their meshes are rendered
+//! 256 × 256 some 100 ms. Further cloths of an equal mesh share its shape, rest lengths and tethers, as long as they are
+//! turned and scaled alike; turned otherwise, its topology. Until [`ClothReady`](crate::cloth::ClothReady) their meshes are rendered
 //! as they are. [`ClothBuildMode::Immediate`](crate::cloth::ClothBuildMode) builds them at once, as under a loading screen.
 //!
 //! # A server without a renderer

@@ -108,3 +108,18 @@ fn a_cloth_that_is_reset_is_like_new() {
         assert_eq!(hash(&app, cloth), expected, "step {step}");
     }
 }
+
+#[test]
+fn a_cloth_that_becomes_a_rope_is_reset_as_a_rope() {
+    let mut app = app();
+    let [cloth] = cloths_of_one_mesh(&mut app, [Pins::ends()]);
+    run(&mut app, 2);
+    let rope = Rope::between(Vec3::ZERO, Vec3::X, 32);
+    app.world_mut().entity_mut(cloth).insert(rope);
+    run(&mut app, 2);
+    command(&mut app, cloth, |cloth| {
+        cloth.trigger(|entity| ResetCloth { entity });
+    });
+    run(&mut app, 2);
+    assert_eq!(particles(&app, cloth).len(), 32);
+}

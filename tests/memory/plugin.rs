@@ -135,13 +135,13 @@ pub(crate) fn allocates_nothing() {
 /// Tests the memory that a cloth keeps per particle, with its own mesh but without the source mesh.
 pub(crate) fn keeps_few_bytes_for_each_particle() {
     use SelfCollision::{Off, On};
-    // 12 bytes of these are the positions by which sleep is decided.
-    for (side, collides, most) in [
-        (64, Off, 266.0),
-        (128, Off, 237.0),
-        (256, Off, 212.0),
-        (64, On, 930.0),
-        (256, On, 890.0),
+    // 12 bytes of these are the positions by which sleep is decided. Cloths that collide are in each other's way.
+    for (side, collides, most, most_of_another) in [
+        (64, Off, 268.0, 184.0),
+        (128, Off, 237.0, 158.0),
+        (256, Off, 213.0, 150.0),
+        (64, On, 935.0, f64::INFINITY),
+        (256, On, 890.0, f64::INFINITY),
     ] {
         let bytes = |cloths: usize| {
             let before = live();
@@ -150,15 +150,21 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
             run(&mut app, 10);
             (live() - before, peak() - before)
         };
-        let (without, with) = (bytes(0), bytes(1));
+        let (without, with, with_two) = (bytes(0), bytes(1), bytes(2));
         let particles = f64::from(side * side);
         let [kept, needed] = [with.0 - without.0, with.1 - without.1];
-        let [kept, needed] = [kept, needed].map(|bytes| bytes as f64 / particles);
+        let of_another = with_two.0 - with.0;
+        let [kept, needed, of_another] =
+            [kept, needed, of_another].map(|bytes| bytes as f64 / particles);
         println!(
             "{side} × {side}, self-collision {collides:?}: {kept:.1} bytes a particle, {needed:.1} while \
-             it is built"
+             it is built, {of_another:.1} for another one of that mesh"
         );
         assert!(kept <= most, "{side} × {side}: {kept} bytes a particle");
+        assert!(
+            of_another <= most_of_another,
+            "{side} × {side}: {of_another} bytes a particle of another cloth"
+        );
     }
 }
 
