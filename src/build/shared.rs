@@ -52,6 +52,7 @@ impl MeshShape {
             Some(normals) if normals.len() == triangles.positions.len() => None,
             _ => normals_of(&bound).cloned(),
         };
+        topology.positions.share();
         let with_constraints = topology.clone();
         (topology.constraints, topology.bends) = default();
         Ok(Self {
@@ -85,10 +86,14 @@ impl RestShape {
         let rest = shape.topology.rest_in_world(frame);
         let with_constraints = lock(&shape.with_constraints).take();
         let topology = with_constraints.as_ref().unwrap_or(&shape.topology);
+        let mut triangles = topology.triangles_at(&rest);
+        let mut constraints = topology.constraints_at(&rest);
+        triangles.share();
+        constraints.share();
         Self {
             frame,
-            triangles: topology.triangles_at(&rest),
-            constraints: topology.constraints_at(&rest),
+            triangles,
+            constraints,
             tethers: OnceLock::new(),
         }
     }

@@ -119,6 +119,16 @@ impl ConstraintGraph {
         self.bends = BendBatch::new(others, positions.len());
     }
 
+    /// Lets future clones share rest lengths and particles until one of them changes these.
+    pub(crate) fn share(&mut self) {
+        for batch in &mut self.batches {
+            batch.pairs.share();
+        }
+        (self.chain_batches.iter_mut()).for_each(ChainBatch::share_particles);
+        self.bends.shapes.share();
+        self.lists_mut().for_each(|(_, list)| list.rest.share());
+    }
+
     fn neighbours(&self, particles: usize) -> Neighbours {
         let structural = self.of_kind(ConstraintKind::Structural);
         Neighbours::new(structural.map(|(pair, _)| pair), particles)

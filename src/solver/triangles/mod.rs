@@ -158,6 +158,12 @@ impl Triangles {
         triangles
     }
 
+    /// Lets future clones share areas and grids until one of them changes these.
+    pub(crate) fn share(&mut self) {
+        self.rest_area.share();
+        self.cells.iter_mut().for_each(|cells| cells.codes.share());
+    }
+
     /// Registers these grids: triangles in grid order are evaluated faster.
     pub fn with_grids(mut self, grids: &[GridLayout]) -> Self {
         let mut first = 0;

@@ -89,6 +89,11 @@ fn links(list: &mut ConstraintList) -> ChainLinks<'_, WIDTH> {
 }
 
 impl ChainBatch {
+    /// Lets future clones share the particles.
+    pub(in crate::solver) fn share_particles(&mut self) {
+        self.rows.0.share();
+    }
+
     /// Creates a batch with these particles in each lane, without constraints.
     pub(super) fn new(lanes: &[Vec<u32>; WIDTH]) -> Self {
         let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
