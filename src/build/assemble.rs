@@ -4,7 +4,7 @@ use crate::solver::{ParticleArrays, SoaVec3, break_symmetry};
 use crate::{
     build::{
         components::BuiltComponents,
-        shared::{BuiltFrom, MeshShape, RestShape, SharedShapes},
+        shared::{BuiltFrom, MeshShape, OrientedShape, SharedShapes},
     },
     character::{
         max_distance::ClothMaxDistance,
@@ -114,7 +114,7 @@ impl BuildInputs {
     fn assemble(
         &self,
         topology: &Topology,
-        rest: &RestShape,
+        rest: &OrientedShape,
         pose: &InitialPose,
         mesh: ClothMesh,
     ) -> BuiltComponents {
@@ -144,7 +144,7 @@ impl BuildInputs {
         &self,
         cloth: &Cloth,
         skin: Option<&SkinWeights>,
-        rest: &RestShape,
+        rest: &OrientedShape,
         components: &mut BuiltComponents,
     ) {
         self.bind_paint(skin, components);
@@ -171,7 +171,7 @@ impl BuildInputs {
     }
 
     /// Builds the tethers, or takes those of another cloth of this shape. For tears it needs distances of its own.
-    fn build_tethers(&self, cloth: &Cloth, rest: &RestShape, components: &mut BuiltComponents) {
+    fn build_tethers(&self, cloth: &Cloth, rest: &OrientedShape, components: &mut BuiltComponents) {
         let BuiltComponents {
             body,
             shape,

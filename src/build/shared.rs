@@ -73,7 +73,7 @@ fn normals_of(mesh: &Mesh) -> Option<&VertexAttributeValues> {
 }
 
 /// Everything of a cloth that follows from its mesh and from the rotation and scale in which it was built.
-pub(super) struct RestShape {
+pub(super) struct OrientedShape {
     frame: Mat3,
     pub(super) triangles: Triangles,
     pub(super) constraints: ConstraintGraph,
@@ -81,7 +81,7 @@ pub(super) struct RestShape {
     tethers: OnceLock<(Vec<u32>, Arc<Tethers>)>,
 }
 
-impl RestShape {
+impl OrientedShape {
     fn new(shape: &MeshShape, frame: Mat3) -> Self {
         let rest = shape.topology.rest_in_world(frame);
         let with_constraints = lock(&shape.with_constraints).take();
@@ -125,15 +125,15 @@ impl RestShape {
 /// Shapes of the mesh from which a cloth was built, for the next one and for resets; none of a rope.
 #[derive(Component, Default)]
 #[component(clone_behavior = Ignore)]
-pub(crate) struct BuiltFrom(Option<(Kept<Result<MeshShape, String>>, Kept<RestShape>)>);
+pub(crate) struct BuiltFrom(Option<(Kept<Result<MeshShape, String>>, Kept<OrientedShape>)>);
 
 impl BuiltFrom {
-    pub(super) fn mesh(mesh: Kept<Result<MeshShape, String>>, rest: Kept<RestShape>) -> Self {
+    pub(super) fn mesh(mesh: Kept<Result<MeshShape, String>>, rest: Kept<OrientedShape>) -> Self {
         Self(Some((mesh, rest)))
     }
 
     /// Returns the rest shape, if it is that of this rotation and scale.
-    pub(super) fn rest_at(&self, frame: Mat3) -> Option<&RestShape> {
+    pub(super) fn rest_at(&self, frame: Mat3) -> Option<&OrientedShape> {
         let (_, rest) = self.0.as_ref()?;
         (rest.frame == frame).then_some(&**rest)
     }
@@ -146,7 +146,7 @@ pub(crate) struct SharedShapes(Arc<Registries>);
 #[derive(Default)]
 struct Registries {
     meshes: Registry<Result<MeshShape, String>>,
-    rest: Registry<RestShape>,
+    rest: Registry<OrientedShape>,
 }
 
 impl SharedShapes {
@@ -166,10 +166,10 @@ impl SharedShapes {
         hash_of_mesh: Option<u64>,
         shape: &MeshShape,
         frame: Mat3,
-    ) -> Kept<RestShape> {
+    ) -> Kept<OrientedShape> {
         let bits = frame.to_cols_array().map(f32::to_bits);
         let hash = hash_of_mesh.map(|mesh| FixedHasher.hash_one((mesh, bits)));
-        self.0.rest.get(hash, || RestShape::new(shape, frame))
+        self.0.rest.get(hash, || OrientedShape::new(shape, frame))
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
         });
         assert!(Arc::ptr_eq(&rest.value, &same.value));
         assert!(!Arc::ptr_eq(&rest.value, &turned.value));
-        let number_of_links = |rest: &RestShape| rest.constraints.len();
+        let number_of_links = |rest: &OrientedShape| rest.constraints.len();
         assert_eq!(number_of_links(&rest), number_of_links(&turned));
         let weak = Arc::downgrade(&rest.value);
         drop((rest, same));
