@@ -7,11 +7,10 @@ use crate::{
     build::select_part::{ClothSelection, select_cloth},
     character::paint::ClothPart,
     cloth::{body::ClothBody, tethers::StaleDistances},
-    mesh::{MeshBinding, Topology},
+    mesh::{MeshBinding, Topology, normals_of},
     solver::{ConstraintGraph, Tethers, Triangles},
 };
 use bevy::{
-    mesh::VertexAttributeValues,
     platform::{collections::HashMap, hash::FixedHasher},
     prelude::*,
 };
@@ -29,7 +28,7 @@ pub(super) struct MeshShape {
     pub(super) seam: Vec<u32>,
     pub(super) binding: MeshBinding,
     /// Normals for a mesh without any.
-    pub(super) added_normals: Option<VertexAttributeValues>,
+    pub(super) added_normals: Option<Vec<[f32; 3]>>,
     /// Corners of the box around the part of the mesh that is not cloth, if any.
     pub(super) static_bounds: Option<[Vec3; 2]>,
     /// Number of triangles with vertices that do not exist.
@@ -48,9 +47,10 @@ impl MeshShape {
         } = select_cloth(mesh, part)?;
         let mut bound = mesh.clone();
         let binding = MeshBinding::new(&triangles, &topology, &mut bound);
-        let added_normals = match normals_of(mesh) {
-            Some(normals) if normals.len() == triangles.positions.len() => None,
-            _ => normals_of(&bound).cloned(),
+        let count = triangles.positions.len();
+        let added_normals = match normals_of(mesh, count) {
+            Some(_) => None,
+            None => normals_of(&bound, count).cloned(),
         };
         topology.positions.share();
         let with_constraints = topology.clone();
@@ -65,11 +65,6 @@ impl MeshShape {
             with_constraints: Mutex::new(Some(with_constraints)),
         })
     }
-}
-
-fn normals_of(mesh: &Mesh) -> Option<&VertexAttributeValues> {
-    let normals = mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL).ok()?;
-    matches!(normals, VertexAttributeValues::Float32x3(_)).then_some(normals)
 }
 
 /// Everything of a cloth that follows from its mesh and from the rotation and scale in which it was built.

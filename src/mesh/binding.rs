@@ -40,16 +40,24 @@ pub struct MeshBinding {
     tangents: Vec<Vec3A>,
 }
 
+/// Returns the normals of a mesh, if each of its `count` vertices has one.
+pub(crate) fn normals_of(mesh: &Mesh, count: usize) -> Option<&Vec<[f32; 3]>> {
+    match mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL) {
+        Ok(VertexAttributeValues::Float32x3(normals)) => {
+            Some(normals).filter(|normals| normals.len() == count)
+        }
+        _ => None,
+    }
+}
+
 impl MeshBinding {
     /// Binds a mesh to the topology found in it. Adds normals to a mesh without any, and corrects meshes of users where they cannot be drawn.
     pub fn new(source: &TriangleMesh, topology: &Topology, mesh: &mut Mesh) -> Self {
         sanitize_mesh(mesh);
         let faces = vertex_normals(source);
-        let original = match mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL) {
-            Ok(VertexAttributeValues::Float32x3(normals)) if normals.len() == faces.len() => {
-                normals.iter().map(|&n| Vec3::from(n)).collect()
-            }
-            _ => {
+        let original = match normals_of(mesh, faces.len()) {
+            Some(normals) => normals.iter().map(|&n| Vec3::from(n)).collect(),
+            None => {
                 let normals: Vec<_> = faces.iter().map(Vec3::to_array).collect();
                 mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, normals);
                 faces

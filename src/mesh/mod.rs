@@ -48,6 +48,7 @@ mod weld;
 
 pub use assemble::Assembly;
 pub use binding::MeshBinding;
+pub(crate) use binding::normals_of;
 pub use compact_indices::CompactIndices;
 pub(crate) use direction::direction_or_up;
 pub use grid::{ClothGrid, Diagonals};

@@ -135,13 +135,13 @@ pub(crate) fn allocates_nothing() {
 /// Tests the memory that a cloth keeps per particle, with its own mesh but without the source mesh.
 pub(crate) fn keeps_few_bytes_for_each_particle() {
     use SelfCollision::{Off, On};
-    // 12 bytes of these are the positions by which sleep is decided. Cloths that collide are in each other's way.
+    // 12 bytes of these are the positions by which sleep is decided. Cloths that collide would touch each other.
     for (side, collides, most, most_of_another) in [
-        (64, Off, 268.0, 184.0),
-        (128, Off, 237.0, 158.0),
-        (256, Off, 213.0, 150.0),
-        (64, On, 935.0, f64::INFINITY),
-        (256, On, 890.0, f64::INFINITY),
+        (64, Off, 266.0, Some(186.0)),
+        (128, Off, 237.0, Some(168.0)),
+        (256, Off, 212.0, Some(154.0)),
+        (64, On, 930.0, None),
+        (256, On, 890.0, None),
     ] {
         let bytes = |cloths: usize| {
             let before = live();
@@ -150,21 +150,26 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
             run(&mut app, 10);
             (live() - before, peak() - before)
         };
-        let (without, with, with_two) = (bytes(0), bytes(1), bytes(2));
+        // An app takes 100 kB more or less from one time to the next.
+        let mut runs = [(); 3].map(|()| {
+            let (without, with) = (bytes(0), bytes(1));
+            [with.0 - without.0, with.1 - without.1]
+        });
+        runs.sort_unstable();
         let particles = f64::from(side * side);
-        let [kept, needed] = [with.0 - without.0, with.1 - without.1];
-        let of_another = with_two.0 - with.0;
-        let [kept, needed, of_another] =
-            [kept, needed, of_another].map(|bytes| bytes as f64 / particles);
+        let [kept, needed] = runs[1];
+        let [kept, needed] = [kept, needed].map(|bytes| bytes as f64 / particles);
         println!(
             "{side} × {side}, self-collision {collides:?}: {kept:.1} bytes a particle, {needed:.1} while \
-             it is built, {of_another:.1} for another one of that mesh"
+             it is built"
         );
         assert!(kept <= most, "{side} × {side}: {kept} bytes a particle");
-        assert!(
-            of_another <= most_of_another,
-            "{side} × {side}: {of_another} bytes a particle of another cloth"
-        );
+        let Some(most) = most_of_another else {
+            continue;
+        };
+        let of_another = (bytes(9).0 - bytes(1).0) as f64 / (8.0 * particles);
+        println!("{of_another:.1} bytes a particle for another cloth of that mesh");
+        assert!(of_another <= most, "{side} × {side}: {of_another} bytes");
     }
 }
 
