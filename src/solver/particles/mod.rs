@@ -371,7 +371,7 @@ impl ParticleArrays {
     }
 
     /// Moves the origin to the cloth if the cloth is far from it, so that positions stay small and exact. World
-    /// positions do not change. Returns whether the origin was moved.
+    /// positions do not change. The origin stays within 16 777 km of the world's origin. Returns whether it was moved.
     pub(crate) fn rebase(&mut self) -> bool {
         let Some((low, high)) = self.position.bounds() else {
             return false;
@@ -384,6 +384,9 @@ impl ParticleArrays {
         // Whole metres: the shift is exact as long as the origin resolves metres.
         let shift = centre.round();
         let moved = self.origin + shift;
+        if !is_within_reach(moved) {
+            return false;
+        }
         let shift = moved - self.origin;
         self.origin = moved;
         for positions in [&mut self.position, &mut self.previous, &mut self.predicted] {
@@ -445,6 +448,17 @@ mod tests {
         assert_eq!(p.world_position(1), before);
         assert!(p.position.get(1).length() < 2.0);
         assert!(!p.rebase(), "one rebase must be enough");
+    }
+
+    #[test]
+    fn the_origin_stays_within_reach() {
+        let mut p = two();
+        for _ in 0..3 {
+            p.position.add_all(Vec3::X * -1.2e7);
+            p.rebase();
+            assert!(is_within_reach(p.origin), "{}", p.origin);
+        }
+        assert!(!p.is_finite(), "particles farther away count as lost");
     }
 
     #[test]
