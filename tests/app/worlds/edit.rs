@@ -251,9 +251,9 @@ pub(super) fn plans(count: usize) -> impl Strategy<Value = Plan> {
 }
 
 impl Value {
-    /// Returns the value as in a game.
+    /// Returns the value as on a body in a game: engines panic where a scale is negative.
     pub(super) fn tamed(self) -> Self {
-        let number = tamed(self.number);
+        let number = tamed(self.number).abs();
         Self { number, ..self }
     }
 
