@@ -25,7 +25,7 @@ impl Default for ClothGravity {
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum ClothSubsteps {
-    /// A substep every so many seconds, 0.0005 to 0.1 s: their number is the step divided by this time, rounded up from a
+    /// A substep every so many seconds, 0.001 to 0.1 s: their number is the step divided by this time, rounded up from a
     /// fraction of 0.4 on, 1 to [`MAX`](Self::MAX). Cloth moves in the same way and costs as much per second, whatever the
     /// rate of the steps.
     Every(f32),

@@ -17,7 +17,7 @@ pub const SUBSTEPS: &[Param<ClothSubsteps>] = &[
         unit: "s",
         help: "Time between substeps; their number follows from the length of a step. Stiffness grows with the square \
                of their number, cost in proportion.",
-        range: 0.0005..=0.1,
+        range: 0.001..=0.1,
         logarithmic: true,
         integer: false,
         access: Access::Optional(

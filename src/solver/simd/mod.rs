@@ -166,6 +166,26 @@ pub(crate) fn select(choose: bool, a: f32, b: f32) -> f32 {
     select_unpredictable(choose, a, b)
 }
 
+/// Returns the bit of a lane if `hit` is true, else 0; for [`join_bits`].
+#[inline(always)]
+pub(crate) fn lane_bit(lane: usize, hit: bool) -> u32 {
+    select_unpredictable(hit, 1 << lane, 0)
+}
+
+/// Joins the bits of all lanes into one number. They are as wide as `f32`, so that comparisons of these make them without
+/// a detour through bytes, which the widest registers do not compare.
+#[inline(always)]
+pub(crate) fn join_bits(mut bits: [u32; LANES]) -> u32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for l in 0..half {
+            bits[l] |= bits[l + half];
+        }
+        half /= 2;
+    }
+    bits[0]
+}
+
 /// Selects all components of one of two vectors, as [`select`] does.
 #[inline(always)]
 pub(crate) fn select_vec3(choose: bool, a: Vec3, b: Vec3) -> Vec3 {

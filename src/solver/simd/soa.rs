@@ -281,7 +281,10 @@ fn range_without_nan(values: &[f32]) -> [f32; 2] {
 
 impl FromIterator<Vec3> for SoaVec3 {
     fn from_iter<I: IntoIterator<Item = Vec3>>(vectors: I) -> Self {
-        let mut soa = Self::default();
+        let vectors = vectors.into_iter();
+        let (least, _) = vectors.size_hint();
+        let [x, y, z] = [(); 3].map(|()| AlignedVec::with_capacity(least));
+        let mut soa = Self { x, y, z };
         for v in vectors {
             soa.x.push(v.x);
             soa.y.push(v.y);

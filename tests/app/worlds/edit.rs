@@ -251,9 +251,9 @@ pub(super) fn plans(count: usize) -> impl Strategy<Value = Plan> {
 }
 
 impl Value {
-    /// Returns the value as on a body in a game: engines panic where a scale is negative.
+    /// Returns the value as on a body in a game: engines panic where a scale makes one flat.
     pub(super) fn tamed(self) -> Self {
-        let number = tamed(self.number).abs();
+        let number = tamed(self.number).abs().max(0.1);
         Self { number, ..self }
     }
 

@@ -2,7 +2,7 @@
 //! (Baraff, "Dynamic simulation of non-penetrating rigid bodies", 1992).
 
 use super::patches::PatchMotion;
-use crate::solver::simd::{Kernel, LANES, dispatch};
+use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit};
 use bevy::math::Vec3A;
 
 /// Bounding boxes in the order of their lower ends along the axis in which they are spread most.
@@ -86,7 +86,7 @@ impl Kernel for FindPatchPairs<'_> {
             // The padding begins at infinity.
             while low[0][first] <= to {
                 let range = first..first + LANES;
-                let mut hits = [0_u8; LANES];
+                let mut hits = [0; LANES];
                 let along = &low[0][range.clone()];
                 let (lows, highs) = (&low[1][range.clone()], &high[1][range.clone()]);
                 let (low_ends, high_ends) = (&low[2][range.clone()], &high[2][range]);
@@ -96,11 +96,11 @@ impl Kernel for FindPatchPairs<'_> {
                         & (highs[l] >= bottom)
                         & (low_ends[l] <= front)
                         & (high_ends[l] >= back);
-                    hits[l] = u8::from(hit);
+                    hits[l] = lane_bit(l, hit);
                 }
-                let mut found = u128::from_le_bytes(hits);
+                let mut found = join_bits(hits);
                 while found != 0 {
-                    let other = order.get(first + found.trailing_zeros() as usize / 8);
+                    let other = order.get(first + found.trailing_zeros() as usize);
                     found &= found - 1;
                     let (one, Some(&other)) = (order[i], other) else {
                         continue;

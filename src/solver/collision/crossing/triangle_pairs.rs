@@ -7,7 +7,7 @@
 )]
 
 use super::patches::{MIN_COSINE, Motion, Patches, normals};
-use crate::solver::simd::{Kernel, LANES, dispatch, select};
+use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit, select};
 use bevy::math::{DVec3, Vec3A};
 
 /// Triangles of a patch.
@@ -112,13 +112,13 @@ impl Kernel for FindTrianglePairs<'_> {
                 let mut found = one.overlaps(lane, other);
                 if a == b {
                     // Each pair once.
-                    found &= !0 << 8 << (8 * lane);
+                    found &= !0 << 1 << lane;
                 }
                 while found != 0 {
                     if self.pairs.len() >= self.max_pairs {
                         return;
                     }
-                    let hit = found.trailing_zeros() as usize / 8;
+                    let hit = found.trailing_zeros() as usize;
                     found &= found - 1;
                     let repeats = hit > 0 && others[hit] == others[hit - 1];
                     if repeats {
@@ -224,18 +224,21 @@ impl NearPatch {
         [low[0], high[0]]
     }
 
-    /// Tests the box of a lane against all boxes of a patch: the lowest bit of a byte for each that overlaps.
+    /// Tests the box of a lane against all boxes of a patch: a bit for each that overlaps.
     #[inline(always)]
-    fn overlaps(&self, lane: usize, other: &Self) -> u128 {
-        let mut hits = [1_u8; LANES];
-        for axis in 0..3 {
-            let (from, to) = (self.low[axis][lane], self.high[axis][lane]);
-            for l in 0..LANES {
-                let overlaps = (other.low[axis][l] <= to) & (other.high[axis][l] >= from);
-                hits[l] &= u8::from(overlaps);
+    fn overlaps(&self, lane: usize, other: &Self) -> u32 {
+        let from = self.low.map(|low| low[lane]);
+        let to = self.high.map(|high| high[lane]);
+        let mut hits = [0_u32; LANES];
+        for l in 0..LANES {
+            let mut overlaps = true;
+            for axis in 0..3 {
+                overlaps &= other.low[axis][l] <= to[axis];
+                overlaps &= other.high[axis][l] >= from[axis];
             }
+            hits[l] = lane_bit(l, overlaps);
         }
-        u128::from_le_bytes(hits)
+        join_bits(hits)
     }
 }
 

@@ -2,7 +2,7 @@
 //! with a whole SIMD register of others at a time.
 
 use super::clear_and_reserve;
-use crate::solver::simd::{Kernel, LANES, dispatch, soa::SoaVec3};
+use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit, soa::SoaVec3};
 use bevy::math::Vec3;
 use std::ops::Range;
 
@@ -221,7 +221,7 @@ impl Kernel for PairSearch<'_> {
                 for first in (from..end).step_by(LANES) {
                     let mut found = self.hits(of, first, end - first);
                     while found != 0 {
-                        let m = first + found.trailing_zeros() as usize / 8;
+                        let m = first + found.trailing_zeros() as usize;
                         found &= found - 1;
                         let other = particles[m];
                         if self.pairs.len() == max_len {
@@ -237,10 +237,9 @@ impl Kernel for PairSearch<'_> {
 }
 
 impl PairSearch<'_> {
-    /// Tests up to [`LANES`] sorted particles from `first` on against one particle: the lowest bit of a byte for
-    /// each hit.
+    /// Tests up to [`LANES`] sorted particles from `first` on against one particle: a bit for each hit.
     #[inline(always)]
-    fn hits(&self, of: [f32; 6], first: usize, count: usize) -> u128 {
+    fn hits(&self, of: [f32; 6], first: usize, count: usize) -> u32 {
         #[cfg(test)]
         if crate::solver::simd::levels::is_reference() {
             return self.hits_reference(of, first, count);
@@ -259,14 +258,14 @@ impl PairSearch<'_> {
             let (du, dv, dw) = (u[l] - of[3], v[l] - of[4], w[l] - of[5]);
             let near = dx * dx + dy * dy + dz * dz < self.max_squared;
             let far = du * du + dv * dv + dw * dw > self.min_rest_squared;
-            hits[l] = u8::from(near & far & ((l as u32) < count as u32));
+            hits[l] = lane_bit(l, near & far & ((l as u32) < count as u32));
         }
-        u128::from_le_bytes(hits)
+        join_bits(hits)
     }
 
     /// Scalar reference of [`hits`](Self::hits).
     #[cfg(test)]
-    fn hits_reference(&self, of: [f32; 6], first: usize, count: usize) -> u128 {
+    fn hits_reference(&self, of: [f32; 6], first: usize, count: usize) -> u32 {
         let SpatialHash { at, rest, .. } = self.hash;
         let [x, y, z, u, v, w] = of;
         let mut hits = 0;
@@ -274,7 +273,7 @@ impl PairSearch<'_> {
             let near = (at.get(first + l) - Vec3::new(x, y, z)).length_squared() < self.max_squared;
             let far =
                 (rest.get(first + l) - Vec3::new(u, v, w)).length_squared() > self.min_rest_squared;
-            hits |= u128::from(near && far) << (8 * l);
+            hits |= u32::from(near && far) << l;
         }
         hits
     }
