@@ -49,6 +49,7 @@ impl Candidates {
     /// Begins the search in other patches, `count` of them.
     pub(super) fn begin(&mut self, count: usize) {
         self.searched[0].clear();
+        self.pairs.clear();
         self.is_complete = true;
         self.measured.clear();
         self.measured.resize(count, PatchMotion::default());

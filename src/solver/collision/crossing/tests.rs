@@ -114,6 +114,18 @@ fn wave(at: Vec3) -> Vec3 {
 }
 
 #[test]
+fn pairs_of_larger_cloth_are_forgotten() {
+    let mut sheets = [0.0, 0.2].map(|up| {
+        let fall = move |_| Vec3::NEG_Y * up;
+        Sheet::new(move |at| wave(at) + Vec3::Y * up, fall)
+    });
+    let mut filter = CrossingFilter::default();
+    assert!(limit(&mut filter, &mut sheets));
+    // The upper sheet alone: its patches are those of the lower one.
+    assert!(!limit(&mut filter, &mut sheets[1..]));
+}
+
+#[test]
 fn sheets_that_fly_through_each_other_stop() {
     // At 20 m/s.
     let fall = |_| Vec3::NEG_Y * 0.33;
