@@ -147,7 +147,7 @@ impl Sample {
             bodies: &mut Bodies::default(),
             contacts: &mut self.contacts,
         };
-        settings.substeps = settings.substeps.max(1) * state.plan_substeps(&settings, &input);
+        settings = state.plan_substeps(&settings, &input).apply(&settings);
         let mut workers = Workers::serial();
         state.begin_step(&mut workers, &settings, &input);
         let mut starts: Vec<Vec<Vec3A>> = Vec::new();

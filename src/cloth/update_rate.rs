@@ -4,7 +4,7 @@
 //! one of these.
 
 use crate::cloth::settings::ClothSubsteps;
-use crate::solver::{SubstepTime, affordable_in_substep};
+use crate::solver::{SubstepPlan, SubstepTime, affordable_in_substep};
 use bevy::prelude::*;
 #[cfg(feature = "serialize")]
 use serde::{Deserialize, Serialize};
@@ -56,8 +56,8 @@ pub(crate) struct UpdateRate {
     pub(crate) level_settings: Option<LodLevel>,
     /// Planned number of substeps; 0 before the first plan.
     substeps: u32,
-    /// Factor by which that exceeds the number that the settings ask for.
-    substep_factor: u32,
+    /// Plan by which that exceeds the number that the settings ask for.
+    plan: SubstepPlan,
     /// Number of fixed updates since its last step.
     updates_since_step: u32,
     /// Number of fixed updates that its last step covers.
@@ -75,7 +75,7 @@ impl Default for UpdateRate {
             level: 0,
             level_settings: None,
             substeps: 0,
-            substep_factor: 1,
+            plan: SubstepPlan::NONE,
             updates_since_step: 0,
             steps_covered: 1,
             unseen_updates: 0,
@@ -101,11 +101,11 @@ impl UpdateRate {
         }
     }
 
-    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor that
-    /// `ClothState::plan_substeps` requires. Returns their number.
-    pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, factor: u32) -> u32 {
-        self.substeps = self.limit_substeps(base) * factor;
-        self.substep_factor = factor;
+    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor of the plan. Returns
+    /// their number.
+    pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, plan: SubstepPlan) -> u32 {
+        self.substeps = self.limit_substeps(base) * plan.factor;
+        self.plan = plan;
         self.substeps
     }
 
@@ -114,17 +114,17 @@ impl UpdateRate {
         self.substeps
     }
 
-    /// Returns the factor on the number of substeps of the last step.
-    pub(crate) fn substep_factor(&self) -> u32 {
-        self.substep_factor
+    /// Returns the plan of the substeps of the last step.
+    pub(crate) fn plan(&self) -> SubstepPlan {
+        self.plan
     }
 
     /// Returns `own`, the step of this cloth, with the number of substeps that it would have without that factor.
     pub(crate) fn without_extra_substeps(&self, own: &SubstepTime) -> SubstepTime {
-        if self.substep_factor == 1 {
+        if self.plan.factor == 1 {
             return *own;
         }
-        let count = (own.count / self.substep_factor).max(1);
+        let count = (own.count / self.plan.factor).max(1);
         SubstepTime {
             substep: own.step / count as f32,
             count,
@@ -185,7 +185,7 @@ impl UpdateRate {
     /// Returns the most iterations per substep that the number of substeps allows, unless it allows those of the settings or
     /// was asked for them before.
     pub(crate) fn new_limit_of_iterations(&mut self, wanted: u32) -> Option<u32> {
-        let substeps = self.substeps / self.substep_factor;
+        let substeps = self.substeps / self.plan.factor;
         let affordable = affordable_in_substep(substeps);
         let is_limited = wanted > affordable;
         let is_new = is_limited && !self.is_limit_told;

@@ -1,13 +1,14 @@
 //! Numbers of substeps that strong wind, fast pins and self-collision require, in place of one substep.
 
 use crate::solver::{
+    constraints::compliance::Compliance,
     forces::{
         aero::Air,
         step_air::{AirSurface, max_relative_speed},
         wind_field::WindField,
     },
     particles::ParticleArrays,
-    state::StepInput,
+    state::{StepInput, StepSettings},
 };
 use bevy::math::Vec3;
 use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
@@ -45,6 +46,45 @@ const MAX_CONTACTS_PER_STEP: f32 = 640.0;
 /// Returns how many substeps may be taken in place of one, each of which solves this many contacts per particle.
 pub(super) fn affordable_with_contacts(substeps: u32, contacts: f32) -> u32 {
     (MAX_CONTACTS_PER_STEP / (substeps.max(1) as f32 * contacts)).max(1.0) as u32
+}
+
+/// Plan of the substeps of a step: as many times those that its settings ask for as its motion requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubstepPlan {
+    /// Factor on the number of substeps, at least 1.
+    pub(crate) factor: u32,
+    /// Part of that factor by which the cloth may become stiffer, at least 1.
+    pub(crate) stiffening: u32,
+}
+
+impl SubstepPlan {
+    /// Plan without additional substeps.
+    pub(crate) const NONE: Self = Self {
+        factor: 1,
+        stiffening: 1,
+    };
+
+    /// Returns the settings of a step with this plan.
+    pub fn apply<'a>(self, settings: &StepSettings<'a>) -> StepSettings<'a> {
+        StepSettings {
+            substeps: settings.substeps.max(1) * self.factor,
+            relaxation_factor: settings.relaxation_factor
+                * self.relaxation_factor(&settings.compliance),
+            ..*settings
+        }
+    }
+
+    /// Returns the relaxation factor with which cloth of this compliance keeps its stiffness.
+    ///
+    /// The stiffness of inextensible cloth is proportional to the square of the number of substeps. If it rose whenever cloth
+    /// that collides with itself is fast, cloth without tethers would contract, and be fast because of that: a sheet of 256²
+    /// particles on a ball, of which the weight stretches links by some percent, would hop for ever.
+    pub(crate) fn relaxation_factor(self, compliance: &Compliance) -> f32 {
+        if compliance.is_elastic() {
+            return 1.0;
+        }
+        (self.stiffening as f32 / self.factor as f32).powi(2)
+    }
 }
 
 /// Returns the distance of neighbouring particles of a grid, or nearly that of other meshes, m; 0 if it is unknown.

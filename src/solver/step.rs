@@ -34,8 +34,8 @@ use crate::solver::{
     particles::PinTarget,
     relax::{RelaxSettings, limit_strain, relax},
     required_substeps::{
-        affordable_in_substep, affordable_with_contacts, required_by_air, required_by_pins,
-        required_by_self_collision,
+        SubstepPlan, affordable_in_substep, affordable_with_contacts, required_by_air,
+        required_by_pins, required_by_self_collision,
     },
     state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
 };
@@ -76,12 +76,8 @@ impl<'a> ClothState<'a> {
         settings: &StepSettings,
         input: &StepInput,
     ) -> bool {
-        let factor = self.plan_substeps(settings, input);
-        let settings = StepSettings {
-            substeps: settings.substeps.max(1) * factor,
-            ..*settings
-        };
-        self.step(workers, &settings, input)
+        let plan = self.plan_substeps(settings, input);
+        self.step(workers, &plan.apply(settings), input)
     }
 
     /// Begins a step. The constraints are prepared later, in the first [`relax`](Self::relax).
@@ -105,10 +101,10 @@ impl<'a> ClothState<'a> {
         (self.contacts.air).begin_step(workers, field, particles, surface, air, dt);
     }
 
-    /// Returns the factor by which the number of substeps of the coming step should be multiplied, 1 to 8, for the sake of
-    /// heavy or fast bodies, strong wind, fast pins and self-collision; the product is at most
+    /// Returns the plan of the substeps of the coming step: their number multiplied by 1 to 8 for the sake of heavy or fast
+    /// bodies, strong wind, fast pins and self-collision; the product is at most
     /// [`MAX_ITERATIONS_PER_STEP`](crate::solver::MAX_ITERATIONS_PER_STEP), or less for crammed cloth with many contacts.
-    pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> u32 {
+    pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> SubstepPlan {
         let substep = settings.dt / settings.substeps.max(1) as f32;
         let (surface, particles) = (self.air_surface(), &*self.particles);
         let by_bodies = self.bodies.plan_substeps(particles, substep);
@@ -118,8 +114,9 @@ impl<'a> ClothState<'a> {
             required_by_self_collision(particles, self_collision.distance, substep)
         });
         let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
-        // `max` ignores NaN.
-        let wanted = by_bodies.max(by_others.max(by_self_collision).ceil() as u32);
+        let by_loads = by_bodies.max(by_others.ceil() as u32);
+        // A number that is NaN becomes 0.
+        let wanted = by_loads.max(by_self_collision.ceil() as u32);
         let contacts = self.contacts.self_pairs.len() as f32 / particles.len().max(1) as f32;
         let affordable = affordable_in_substep(settings.substeps)
             .min(affordable_with_contacts(settings.substeps, contacts));
@@ -127,7 +124,16 @@ impl<'a> ClothState<'a> {
         if factor != by_bodies {
             self.bodies.set_substep_factor(factor);
         }
-        factor
+        // Tethers carry the weight of the cloth below them, however stiff it is.
+        let may_stiffen = !self.tethers.is_empty();
+        SubstepPlan {
+            factor,
+            stiffening: if may_stiffen {
+                factor
+            } else {
+                by_loads.min(factor)
+            },
+        }
     }
 
     fn air_surface(&self) -> AirSurface<'a> {

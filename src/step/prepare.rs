@@ -1,8 +1,8 @@
 //! Begins a step: applies changed components, computes the targets of pins and the forces of the air.
 
 use crate::solver::{
-    Air, FrameMotion, MAX_ITERATIONS_PER_STEP, PinTarget, StepInput, StepSettings, SubstepTime,
-    WindField, Workers, particles::is_within_reach,
+    Air, FrameMotion, MAX_ITERATIONS_PER_STEP, PinTarget, StepInput, StepSettings, SubstepPlan,
+    SubstepTime, WindField, Workers, particles::is_within_reach,
 };
 use crate::{
     character::{
@@ -135,10 +135,10 @@ impl StepInputs<'_, '_, '_> {
             self.update_pins(&mut cloth);
             let mut lent = cloth.lend();
             let input = self.input(lent.pin_targets, frame_motion.as_ref());
-            let factor = lent.state.plan_substeps(&settings, &input);
+            let plan = lent.state.plan_substeps(&settings, &input);
             let rate = cloth.rate.bypass_change_detection();
-            count = count.max(rate.plan_substeps(base, factor));
-            max_factor = max_factor.max(factor);
+            count = count.max(rate.plan_substeps(base, plan));
+            max_factor = max_factor.max(plan.factor);
         }
         if max_factor == 1 || cloth_islands.islands.is_empty() {
             return count;
@@ -147,14 +147,18 @@ impl StepInputs<'_, '_, '_> {
         let has_extra_substeps = |entity| {
             cloths
                 .get(entity)
-                .is_ok_and(|cloth| cloth.rate.substep_factor() > 1)
+                .is_ok_and(|cloth| cloth.rate.plan().factor > 1)
         };
         for entity in cloth_islands.with_any(has_extra_substeps) {
             if let Ok(mut cloth) = cloths.get_mut(entity) {
                 let bodies = cloth.bodies.bypass_change_detection();
                 bodies.set_substep_factor(max_factor);
                 let rate = cloth.rate.bypass_change_detection();
-                rate.plan_substeps(base, max_factor);
+                let plan = SubstepPlan {
+                    factor: max_factor,
+                    ..rate.plan()
+                };
+                rate.plan_substeps(base, plan);
             }
         }
         base.count * max_factor

@@ -139,7 +139,8 @@ impl SubstepInputs<'_, '_, '_> {
             iterations: cloth.rate.iterations(user.iterations),
             compliance: ramped.compliance,
             strain_limit: ramped.strain_limit,
-            relaxation_factor: ramped.relaxation.factor,
+            relaxation_factor: ramped.relaxation.factor
+                * cloth.rate.plan().relaxation_factor(&ramped.compliance),
             chain_regularization: ramped.relaxation.regularization,
             tether_scale: ramped.tether_scale,
             surface: Surface {

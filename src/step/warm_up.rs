@@ -1,6 +1,6 @@
 //! Warm-up: takes steps of new cloths before they are rendered first.
 
-use crate::solver::{SubstepTime, Workers};
+use crate::solver::{SubstepPlan, SubstepTime, Workers};
 use crate::{
     build::check_settings::check_cloth,
     cloth::{
@@ -74,7 +74,10 @@ pub(crate) fn warm_up(
     for (entity, wanted) in pending {
         let mut steps = 0;
         if let Ok(mut cloth) = cloths.get_mut(entity) {
-            cloth.rate.bypass_change_detection().plan_substeps(&time, 1);
+            cloth
+                .rate
+                .bypass_change_detection()
+                .plan_substeps(&time, SubstepPlan::NONE);
             steps = wanted.steps(cloth.particles.len());
             if steps < wanted.0 {
                 warn!(

@@ -16,17 +16,29 @@ use bevy_drape::{
 /// falls onto the lower one.
 fn folded(side: u32, mode: SelfCollision) -> OwnSheet {
     let mut cloth = OwnSheet::new(ClothGrid::new(1.0, 1.0, side, side), mode);
+    cloth.sample.colliders = vec![collider(Shape::HalfSpace, Vec3::ZERO)];
+    cloth.deform(in_half);
+    cloth
+}
+
+fn sphere_on_floor() -> Vec<Collider> {
+    let ball = Shape::Sphere { radius: 0.5 };
+    vec![
+        collider(ball, Vec3::Y * 0.5),
+        collider(Shape::HalfSpace, Vec3::ZERO),
+    ]
+}
+
+fn collider(shape: Shape, translation: Vec3) -> Collider {
     let pose = Pose {
         rotation: Quat::IDENTITY,
-        translation: Vec3::ZERO,
+        translation,
     };
     let friction = Friction {
         static_coefficient: 0.5,
         kinetic_coefficient: 0.4,
     };
-    cloth.sample.colliders = vec![Collider::fixed(Shape::HalfSpace, pose, friction)];
-    cloth.deform(in_half);
-    cloth
+    Collider::fixed(shape, pose, friction)
 }
 
 #[test]
@@ -70,6 +82,28 @@ fn a_sheet_that_falls_folded_does_not_cross_itself() {
     let mut cloth = folded(33, SelfCollision::Off);
     (0..360).for_each(|_| cloth.step());
     assert!(cloth.crossings() > 0);
+}
+
+/// Fast cloth that collides with itself takes additional substeps. If they made it stiffer, it would contract, which makes it
+/// fast.
+#[test]
+fn a_sheet_that_its_weight_stretches_does_not_hop_on_a_ball() {
+    let mut cloth = OwnSheet::new(ClothGrid::new(2.0, 2.0, 64, 64), SelfCollision::On);
+    // As stretchy as a sheet of 256² particles with the default number of substeps.
+    cloth.sample.settings.substeps = 2;
+    cloth.sample.colliders = sphere_on_floor();
+    cloth.deform(|rest| rest + Vec3::Y * 1.5);
+    (0..300).for_each(|_| cloth.step());
+    let mut height = || {
+        cloth.step();
+        let at = cloth.at();
+        at.iter().map(|at| at.y).sum::<f32>() / at.len() as f32
+    };
+    let heights: Vec<f32> = (0..60).map(|_| height()).collect();
+    let highest = heights.iter().copied().fold(f32::MIN, f32::max);
+    let lowest = heights.iter().copied().fold(f32::MAX, f32::min);
+    println!("hops by {} m", highest - lowest);
+    assert!(highest - lowest < 2e-3, "hops by {} m", highest - lowest);
 }
 
 #[test]
