@@ -27,12 +27,13 @@ impl LastPose {
         Self(pose.map(|pose| Isometry3d::new(pose.translation, pose.rotation)))
     }
 
-    /// Returns the pose from which a collider moves to `end` in this step.
+    /// Returns the pose from which a collider moves to `end` in this step: `end` without a valid last one.
     pub(super) fn start(&self, end: Pose) -> Pose {
-        self.map_or(end, |last| Pose {
+        let last = self.map(|last| Pose {
             rotation: last.rotation,
             translation: last.translation.into(),
-        })
+        });
+        last.filter(Pose::is_valid).unwrap_or(end)
     }
 }
 
@@ -273,6 +274,26 @@ impl ClothCollider {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_invalid_last_pose_is_no_motion() {
+        let end = Pose {
+            rotation: Quat::IDENTITY,
+            translation: Vec3::X,
+        };
+        let start = |rotation, translation| {
+            LastPose(Some(Isometry3d::new(translation, rotation))).start(end)
+        };
+        assert_eq!(start(Quat::IDENTITY, Vec3::Y).translation, Vec3::Y);
+        for rotation in [
+            Quat::from_xyzw(0.0, f32::INFINITY, 0.0, 1.0),
+            Quat::IDENTITY * 2.0,
+        ] {
+            assert_eq!(start(rotation, Vec3::Y), end);
+        }
+        assert_eq!(start(Quat::IDENTITY, Vec3::NAN), end);
+        assert_eq!(LastPose(None).start(end), end);
+    }
 
     #[test]
     fn shapes_scale_along_and_across_their_axis() {

@@ -95,9 +95,10 @@ impl BodyImpulse {
     }
 
     /// Returns the constant force and torque that have this impulse in a step of this length, s, N and N m; `None` if
-    /// the engine takes no step.
+    /// the engine takes no step, or if they are not finite.
     pub(super) fn force(&self, step: f32) -> Option<[Vec3; 2]> {
-        (step > 0.0).then(|| self.impulses.map(|impulse| impulse / step))
+        let forces = self.impulses.map(|impulse| impulse / step);
+        (step > 0.0 && forces.iter().all(|force| force.is_finite())).then_some(forces)
     }
 }
 

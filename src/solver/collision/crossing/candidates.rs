@@ -46,8 +46,9 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Begins the search in other patches, `count` of them.
-    pub(super) fn begin(&mut self, count: usize) {
+    /// Begins the search in other patches.
+    pub(super) fn begin(&mut self, patches: &Patches) {
+        let count = patches.len();
         self.searched[0].clear();
         self.pairs.clear();
         self.is_complete = true;
@@ -56,7 +57,7 @@ impl Candidates {
         // No later step allocates, unless cloth is crumpled.
         self.patch_pairs.reserve(32 * count);
         self.pairs.reserve(32 * count);
-        self.near.reserve(count);
+        self.near.reserve(patches);
     }
 
     /// Returns the pairs of triangles, as indices of lanes.
@@ -102,7 +103,7 @@ impl Candidates {
         let [start, end] = &self.searched;
         let has_all_triangles = self.near.find_pairs(
             patches,
-            Motion { start, end },
+            (Motion { start, end }, &self.measured),
             [margin, gap],
             &self.patch_pairs,
             max_pairs,
@@ -199,6 +200,7 @@ impl Candidates {
         patch_pairs.retain(|&[a, b]| {
             let faced = faced[a as usize] & faced[b as usize];
             (is_stale[a as usize] || is_stale[b as usize])
+                && measured[a as usize].may_touch(&measured[b as usize])
                 && (faced == 0 || !patches.neighbours(a).contains(&b))
         });
         // A fold in a neighbour may bring parts of a patch together that all face one direction.

@@ -18,9 +18,11 @@
 //! |---|---|
 //! | `mod` | the filter: cloths that move together |
 //! | `candidates` | pairs of triangles that may touch, searched again only where ways have changed |
+//! | `fans` | triangles around a particle of which no two cross |
 //! | `limits` | tests the candidates, and limits the motion of their particles |
 //! | `motion_start` | positions when the step began |
 //! | `moving_mesh` | moving triangles, and the pairs of their features |
+//! | `near_patch` | moving triangles of a patch that is near others |
 //! | `patches` | connected triangles that are tested together |
 //! | `sweep` | broad phase: overlapping pairs of patches |
 //! | `triangle_pairs` | narrow phase: overlapping pairs of triangles that no plane separates |
@@ -28,9 +30,11 @@
 //! | `zones` | particles that move together |
 
 mod candidates;
+mod fans;
 mod limits;
 mod motion_start;
 mod moving_mesh;
+mod near_patch;
 mod patches;
 mod sweep;
 mod time_of_contact;
@@ -222,7 +226,7 @@ impl CrossingFilter {
         });
         self.patches = Patches::new(self.end.len(), shifted.collect());
         self.frame = Vec3A::ZERO;
-        self.candidates.begin(self.patches.len());
+        self.candidates.begin(&self.patches);
         self.limits.reserve(self.end.len());
         self.touching.reserve(self.end.len());
     }

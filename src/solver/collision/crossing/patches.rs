@@ -29,6 +29,8 @@ pub(super) struct Patches {
     pub(super) owned: Vec<[u8; LANES]>,
     /// Patches with a higher index that share a particle with each patch, sorted.
     neighbours: ParticleLists<u32>,
+    /// Number of triangles of the closed fan around each particle; 0 if they do not form exactly one.
+    pub(super) fan_sizes: Vec<u8>,
 }
 
 impl Patches {
@@ -39,7 +41,16 @@ impl Patches {
             let numbered = (0..).zip(&triangles);
             numbered.flat_map(|(t, corners)| corners.map(|corner| (corner, t)))
         });
-        let mut patches = Self::default();
+        let all = &triangles;
+        let around = |i: u32| {
+            let triangles = at_particle.for_particle(i).iter();
+            let corners = triangles.map(|&t| all[t as usize]);
+            closed_fan_size(i, corners)
+        };
+        let mut patches = Self {
+            fan_sizes: (0..n as u32).map(around).collect(),
+            ..Self::default()
+        };
         let mut growth = Growth {
             triangles: &triangles,
             at_particle: &at_particle,
@@ -91,6 +102,31 @@ impl Patches {
         for (_, t, bit) in edges {
             owned[t] |= bit;
         }
+    }
+}
+
+/// Returns the number of these triangles around a particle if they form exactly one closed fan, all wound the same way;
+/// else 0.
+fn closed_fan_size(particle: u32, triangles: impl Iterator<Item = [u32; 3]> + Clone) -> u8 {
+    let edges = triangles.map(|[a, b, c]| match particle {
+        i if i == a => [b, c],
+        i if i == b => [c, a],
+        _ => [a, b],
+    });
+    let Some([first, mut at]) = edges.clone().next() else {
+        return 0;
+    };
+    let mut count = 1;
+    while at != first && count < u8::MAX {
+        let Some([_, next]) = edges.clone().find(|[from, _]| *from == at) else {
+            return 0;
+        };
+        at = next;
+        count += 1;
+    }
+    match usize::from(count) == edges.count() && at == first {
+        true => count,
+        false => 0,
     }
 }
 
@@ -166,13 +202,47 @@ impl Growth<'_> {
     }
 }
 
-/// Swept bounding box of a patch, and the directions that it faces.
+/// Bounding boxes of a moving patch, and the directions that it faces.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PatchMotion {
-    pub(super) low: Vec3A,
-    pub(super) high: Vec3A,
+    /// Lower and upper corner of the box when the motion begins and ends, m.
+    boxes: [[Vec3A; 2]; 2],
     /// One bit for each direction that all triangles face during the whole motion.
     pub(super) facing: u32,
+}
+
+impl PatchMotion {
+    /// Returns the lower corner of the box that the patch sweeps, m.
+    pub(super) fn swept_low(&self) -> Vec3A {
+        self.boxes[0][0].min(self.boxes[1][0])
+    }
+
+    /// Returns the upper corner of the box that the patch sweeps, m.
+    pub(super) fn swept_high(&self) -> Vec3A {
+        self.boxes[0][1].max(self.boxes[1][1])
+    }
+
+    /// Returns the motion that two patches have in common, m.
+    pub(super) fn common_motion(&self, other: &Self) -> Vec3A {
+        let motions = [self, other].map(|patch| {
+            let [[low, high], [end_low, end_high]] = patch.boxes;
+            (end_low - low) + (end_high - high)
+        });
+        (motions[0] + motions[1]) * 0.25
+    }
+
+    /// Returns the lower and upper corner of the box that the patch sweeps in addition to a `common` motion, m.
+    pub(super) fn relative_box(&self, common: Vec3A) -> [Vec3A; 2] {
+        let [[low, high], [end_low, end_high]] = self.boxes;
+        [low.min(end_low - common), high.max(end_high - common)]
+    }
+
+    /// Returns whether the boxes overlap that both patches sweep in addition to their common motion.
+    pub(super) fn may_touch(&self, other: &Self) -> bool {
+        let common = self.common_motion(other);
+        let [one, other] = [self, other].map(|patch| patch.relative_box(common));
+        one[0].cmple(other[1]).all() && other[0].cmple(one[1]).all()
+    }
 }
 
 /// Positions of all particles when the motion begins and ends, m.
@@ -211,13 +281,15 @@ impl Kernel for MeasureMotion<'_> {
             if !is_stale {
                 continue;
             }
-            let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-            let (mut normals_low, mut normals_high) = (low, high);
+            const NOTHING: [Vec3A; 2] = [Vec3A::INFINITY, Vec3A::NEG_INFINITY];
+            let mut boxes = [NOTHING; 2];
+            let [mut normals_low, mut normals_high] = NOTHING;
             for corners in triangles {
                 let moving = self.motion.of(*corners);
-                let [[a, b, c], [d, e, f]] = moving;
-                low = low.min(a.min(b).min(c)).min(d.min(e).min(f));
-                high = high.max(a.max(b).max(c)).max(d.max(e).max(f));
+                for ([low, high], [a, b, c]) in boxes.iter_mut().zip(moving) {
+                    *low = low.min(a.min(b).min(c));
+                    *high = high.max(a.max(b).max(c));
+                }
                 for normal in normals(moving) {
                     normals_low = normals_low.min(normal);
                     normals_high = normals_high.max(normal);
@@ -235,8 +307,7 @@ impl Kernel for MeasureMotion<'_> {
                 }
             }
             *measured = PatchMotion {
-                low: low - self.margin,
-                high: high + self.margin,
+                boxes: boxes.map(|[low, high]| [low - self.margin, high + self.margin]),
                 facing: facing.bits(),
             };
         }

@@ -25,7 +25,7 @@ impl Sweep {
         pairs: &mut Vec<[u32; 2]>,
     ) -> bool {
         let axis = widest_axis(boxes);
-        let low = |i: u32| boxes[i as usize].low[axis];
+        let low = |i: u32| boxes[i as usize].swept_low()[axis];
         self.order.clear();
         self.order.extend(0..boxes.len() as u32);
         self.order
@@ -37,8 +37,8 @@ impl Sweep {
             high.clear();
             for &i in &self.order {
                 let motion = &boxes[i as usize];
-                low.push(motion.low[along]);
-                high.push(motion.high[along]);
+                low.push(motion.swept_low()[along]);
+                high.push(motion.swept_high()[along]);
             }
             for plane in [low, high] {
                 plane.resize(boxes.len() + LANES, f32::INFINITY);
@@ -57,7 +57,7 @@ impl Sweep {
 
 /// Returns the axis along which the centres of the boxes have the greatest variance.
 fn widest_axis(boxes: &[PatchMotion]) -> usize {
-    let centre = |motion: &PatchMotion| (motion.low + motion.high) * 0.5;
+    let centre = |motion: &PatchMotion| (motion.swept_low() + motion.swept_high()) * 0.5;
     let count = boxes.len().max(1) as f32;
     let mean = boxes.iter().map(centre).sum::<Vec3A>() / count;
     let spread: Vec3A = boxes

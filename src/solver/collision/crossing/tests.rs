@@ -346,3 +346,48 @@ fn triangles_that_share_an_edge_do_not_pass_through_each_other() {
     let after = std::array::from_fn(|i| sheets[0].particles.position.get(i));
     assert_eq!(order(after), order(start));
 }
+
+/// A fan around the first particle, of which another one folds onto the opposite side and through it.
+#[test]
+fn triangles_of_a_fan_do_not_pass_through_each_other() {
+    let at = |height: f32| {
+        let folded = Vec3::new(-0.05, height, 0.005);
+        let [z, x] = [Vec3::Z * 0.1, Vec3::NEG_X * 0.1];
+        [Vec3::ZERO, folded, z, x, -z]
+    };
+    let (start, end) = (at(0.01), at(-0.01));
+    let mut sheet = Sheet::new(wave, |_| Vec3::ZERO);
+    sheet.particles = ParticleArrays::new(Vec3::ZERO, end.into_iter().collect(), vec![1.0; 5]);
+    sheet.start.positions = start.map(Vec3A::from).to_vec();
+    sheet.triangles = vec![[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1]].into();
+    let mut sheets = [sheet];
+    assert!(limit(&mut CrossingFilter::default(), &mut sheets));
+    let at = |i: usize| sheets[0].particles.position.get(i);
+    let above = (at(2) - at(0)).cross(at(3) - at(0));
+    assert!(above.y < 0.0);
+    assert!(above.dot(at(1) - at(0)) < 0.0);
+}
+
+#[test]
+fn closed_fans_are_found() {
+    let sizes = |triangles: Vec<[u32; 3]>| Patches::new(6, triangles).fan_sizes;
+    let closed = [[0, 1, 2], [0, 2, 3], [0, 3, 4], [4, 1, 0]];
+    assert_eq!(sizes(closed.to_vec()), [4, 0, 0, 0, 0, 0]);
+    assert_eq!(sizes(closed[1..].to_vec()), [0; 6]);
+    // One wound the other way, and one too many.
+    let mut others = closed.to_vec();
+    others[0] = [1, 0, 2];
+    assert_eq!(sizes(others), [0; 6]);
+    assert_eq!(sizes([&closed[..], &[[5, 0, 2]]].concat()), [0; 6]);
+    // Two fans that touch in their middle.
+    let tetrahedron = [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]];
+    assert_eq!(sizes(tetrahedron.to_vec()), [3, 3, 3, 3, 0, 0]);
+    let twice = [tetrahedron, tetrahedron].concat();
+    assert_eq!(sizes(twice), [0; 6]);
+    let all = Patches::new((SIDE * SIDE) as usize, triangles()).fan_sizes;
+    let inside = (SIDE - 2) * (SIDE - 2);
+    assert_eq!(
+        all.iter().filter(|&&size| size > 0).count(),
+        inside as usize
+    );
+}

@@ -6,25 +6,13 @@
     reason = "plain loops over lanes are vectorized"
 )]
 
-use super::patches::{MIN_COSINE, Motion, Patches, normals};
-use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit, select};
+use super::{
+    fans::Fans,
+    near_patch::{Lanes, NearPatch, max, min},
+    patches::{MIN_COSINE, Motion, PatchMotion, Patches, normals},
+};
+use crate::solver::simd::{Kernel, LANES, dispatch, select};
 use bevy::math::{DVec3, Vec3A};
-
-/// Triangles of a patch.
-#[derive(Clone, Copy, Debug)]
-struct NearPatch {
-    /// Swept bounding boxes of the triangles, m.
-    low: Lanes,
-    high: Lanes,
-    /// Corners of the triangles, when the motion begins and ends, m.
-    at: [[Lanes; 3]; 2],
-    /// Sum of all corners when the motion begins, m, and of all normals.
-    sum: Vec3A,
-    normal: Vec3A,
-}
-
-/// Vectors of all triangles of a patch.
-type Lanes = [[f32; LANES]; 3];
 
 /// Triangles of the patches that are near others.
 #[derive(Clone, Debug, Default)]
@@ -32,36 +20,36 @@ pub(super) struct NearPatches {
     /// Index into `near` for each patch; [`NONE`] if it is not there.
     index: Vec<u32>,
     near: Vec<NearPatch>,
+    fans: Fans,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl NearPatches {
-    /// Reserves memory for this number of patches.
-    pub(super) fn reserve(&mut self, patches: usize) {
-        self.index.reserve(patches);
-        self.near.reserve(patches);
+    /// Reserves memory for these patches.
+    pub(super) fn reserve(&mut self, patches: &Patches) {
+        self.index.reserve(patches.len());
+        self.near.reserve(patches.len());
+        self.fans.reserve(patches.fan_sizes.len());
     }
 
     /// Collects the pairs of triangles of these pairs of patches that may come within `gap` of each other, m, as indices of
-    /// lanes, at most `max_pairs` and a few. `motion` is known up to `margin`, m, along each axis. Returns whether these are
+    /// lanes, at most `max_pairs` and a few. The motion of particles and patches is known up to `margin`, m, along each axis. Returns whether these are
     /// all.
     pub(super) fn find_pairs(
         &mut self,
         patches: &Patches,
-        motion: Motion,
+        (motion, measured): (Motion, &[PatchMotion]),
         [margin, gap]: [f32; 2],
         patch_pairs: &[[u32; 2]],
         max_pairs: usize,
         pairs: &mut Vec<[u32; 2]>,
     ) -> bool {
-        self.index.clear();
-        self.index.resize(patches.len(), NONE);
-        self.near.clear();
         dispatch(FindTrianglePairs {
             near: self,
             patches,
             motion,
+            measured,
             margin: margin + 0.5 * gap,
             // Both triangles may move by the margin along each axis, from their positions at the search.
             gap: gap + 2.0 * 3_f32.sqrt() * margin,
@@ -71,12 +59,34 @@ impl NearPatches {
         });
         pairs.len() < max_pairs
     }
+
+    /// Loads the patches of these pairs.
+    #[inline(always)]
+    fn load(&mut self, patches: &Patches, motion: Motion, patch_pairs: &[[u32; 2]]) {
+        let Self { index, near, fans } = self;
+        index.clear();
+        index.resize(patches.len(), NONE);
+        near.clear();
+        for &patch in patch_pairs.as_flattened() {
+            let index = &mut index[patch as usize];
+            if *index == NONE {
+                *index = near.len() as u32;
+                near.push(NearPatch::load(&patches.triangles[patch as usize], motion));
+            }
+        }
+        fans.find_unfolded(near, &patches.fan_sizes);
+    }
+
+    fn get(&self, patch: u32) -> &NearPatch {
+        &self.near[self.index[patch as usize] as usize]
+    }
 }
 
 struct FindTrianglePairs<'a> {
     near: &'a mut NearPatches,
     patches: &'a Patches,
     motion: Motion<'a>,
+    measured: &'a [PatchMotion],
     margin: f32,
     /// Distance beyond which triangles cannot touch, m.
     gap: f32,
@@ -88,31 +98,29 @@ struct FindTrianglePairs<'a> {
 impl Kernel for FindTrianglePairs<'_> {
     #[inline(always)]
     fn run(self) {
-        let NearPatches { index, near } = self.near;
+        self.near.load(self.patches, self.motion, self.patch_pairs);
         let mut batch = PairBatch::EMPTY;
         for &[a, b] in self.patch_pairs {
-            let triangles = &self.patches.triangles[a as usize];
-            let others = &self.patches.triangles[b as usize];
-            for (patch, triangles) in [(a, triangles), (b, others)] {
-                let index = &mut index[patch as usize];
-                if *index == NONE {
-                    *index = near.len() as u32;
-                    near.push(NearPatch::load(triangles, self.motion, self.margin));
-                }
-            }
-            let one = &near[index[a as usize] as usize];
-            let other = &near[index[b as usize] as usize];
-            if a != b && one.is_apart(other, self.gap) {
+            let (one, other) = (self.near.get(a), self.near.get(b));
+            let measured = [a, b].map(|patch| &self.measured[patch as usize]);
+            let common = measured[0].common_motion(measured[1]);
+            let boxes = [one, other].map(|patch| patch.boxes(common, self.margin));
+            let mut rows = one.lanes() & boxes[0].reaching(measured[1].relative_box(common));
+            let columns = other.lanes() & boxes[1].reaching(measured[0].relative_box(common));
+            if rows == 0 || columns == 0 || a != b && one.is_apart(other, self.gap) {
                 continue;
             }
-            for lane in 0..LANES {
-                if lane > 0 && triangles[lane] == triangles[lane - 1] {
-                    break;
-                }
-                let mut found = one.overlaps(lane, other);
+            let are_joined = a == b || self.patches.neighbours(a).contains(&b);
+            while rows != 0 {
+                let lane = rows.trailing_zeros() as usize;
+                rows &= rows - 1;
+                let mut found = boxes[0].overlaps(lane, &boxes[1]) & columns;
                 if a == b {
                     // Each pair once.
                     found &= !0 << 1 << lane;
+                }
+                if are_joined && found != 0 {
+                    found &= !other.joined_unfolded(one, lane);
                 }
                 while found != 0 {
                     if self.pairs.len() >= self.max_pairs {
@@ -120,13 +128,12 @@ impl Kernel for FindTrianglePairs<'_> {
                     }
                     let hit = found.trailing_zeros() as usize;
                     found &= found - 1;
-                    let repeats = hit > 0 && others[hit] == others[hit - 1];
-                    if repeats {
-                        continue;
-                    }
                     let first = [a * LANES as u32, b * LANES as u32];
                     let pair = [first[0] + lane as u32, first[1] + hit as u32];
-                    let corners = [triangles[lane], others[hit]];
+                    let corners = [
+                        self.patches.triangles[a as usize][lane],
+                        self.patches.triangles[b as usize][hit],
+                    ];
                     if share_edge(corners) {
                         if !are_unfolded(corners.map(|corners| self.motion.of(corners))) {
                             self.pairs.push(pair);
@@ -141,104 +148,6 @@ impl Kernel for FindTrianglePairs<'_> {
             }
         }
         batch.keep_near(self.gap, self.pairs);
-    }
-}
-
-impl NearPatch {
-    #[inline(always)]
-    fn load(triangles: &[[u32; 3]; LANES], motion: Motion, margin: f32) -> Self {
-        let mut patch = Self {
-            low: [[0.0; LANES]; 3],
-            high: [[0.0; LANES]; 3],
-            at: [[[[0.0; LANES]; 3]; 3]; 2],
-            sum: Vec3A::ZERO,
-            normal: Vec3A::ZERO,
-        };
-        for lane in 0..LANES {
-            let moving = motion.of(triangles[lane]);
-            let [low, high] = bounds(moving.as_flattened().iter().copied());
-            for axis in 0..3 {
-                patch.low[axis][lane] = low[axis] - margin;
-                patch.high[axis][lane] = high[axis] + margin;
-            }
-            for (end, corners) in moving.iter().enumerate() {
-                for (k, corner) in corners.iter().enumerate() {
-                    for axis in 0..3 {
-                        patch.at[end][k][axis][lane] = corner[axis];
-                    }
-                }
-            }
-            let [a, b, c] = moving[0];
-            patch.sum += a + b + c;
-            patch.normal += (b - a).cross(c - a);
-        }
-        patch
-    }
-
-    /// Returns whether a plane along either patch keeps the two at least `gap` apart, m, during the whole motion.
-    #[inline(always)]
-    fn is_apart(&self, other: &Self, gap: f32) -> bool {
-        let across = other.sum - self.sum;
-        for normal in [self.normal, other.normal] {
-            let normal = if normal.dot(across) < 0.0 {
-                -normal
-            } else {
-                normal
-            };
-            let least = gap * normal.length();
-            let mut is_apart = true;
-            for end in 0..2 {
-                let [_, from] = self.extent(normal, end);
-                let [to, _] = other.extent(normal, end);
-                is_apart &= to - from > least;
-            }
-            if is_apart {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Returns the least and the greatest component of all corners along an axis, when the motion begins or ends, times the
-    /// length of the axis.
-    #[inline(always)]
-    fn extent(&self, along: Vec3A, end: usize) -> [f32; 2] {
-        let (ax, ay, az) = (along.x, along.y, along.z);
-        let mut low = [f32::INFINITY; LANES];
-        let mut high = [f32::NEG_INFINITY; LANES];
-        for [x, y, z] in &self.at[end] {
-            for l in 0..LANES {
-                let component = ax * x[l] + ay * y[l] + az * z[l];
-                low[l] = min(low[l], component);
-                high[l] = max(high[l], component);
-            }
-        }
-        let mut half = LANES / 2;
-        while half > 0 {
-            for l in 0..half {
-                low[l] = min(low[l], low[l + half]);
-                high[l] = max(high[l], high[l + half]);
-            }
-            half /= 2;
-        }
-        [low[0], high[0]]
-    }
-
-    /// Tests the box of a lane against all boxes of a patch: a bit for each that overlaps.
-    #[inline(always)]
-    fn overlaps(&self, lane: usize, other: &Self) -> u32 {
-        let from = self.low.map(|low| low[lane]);
-        let to = self.high.map(|high| high[lane]);
-        let mut hits = [0_u32; LANES];
-        for l in 0..LANES {
-            let mut overlaps = true;
-            for axis in 0..3 {
-                overlaps &= other.low[axis][l] <= to[axis];
-                overlaps &= other.high[axis][l] >= from[axis];
-            }
-            hits[l] = lane_bit(l, overlaps);
-        }
-        join_bits(hits)
     }
 }
 
@@ -416,18 +325,6 @@ fn normal([a, b, c]: [Lanes; 3]) -> Lanes {
         normal[2][l] = ux * vy - uy * vx;
     }
     normal
-}
-
-/// Returns the smaller of two numbers that are not NaN.
-#[inline(always)]
-fn min(a: f32, b: f32) -> f32 {
-    select(a < b, a, b)
-}
-
-/// Returns the larger of two numbers that are not NaN.
-#[inline(always)]
-fn max(a: f32, b: f32) -> f32 {
-    select(a > b, a, b)
 }
 
 /// Returns whether an edge passes through a triangle (Möller, Trumbore, "Fast, minimum storage ray/triangle

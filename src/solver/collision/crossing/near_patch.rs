@@ -1,0 +1,243 @@
+//! Moving triangles of a patch that is near others, one in each lane.
+
+#![allow(
+    clippy::needless_range_loop,
+    reason = "plain loops over lanes are vectorized"
+)]
+
+use super::patches::Motion;
+use crate::solver::simd::{LANES, join_bits, lane_bit, select};
+use bevy::math::Vec3A;
+
+/// Vectors of all triangles of a patch.
+pub(super) type Lanes = [[f32; LANES]; 3];
+
+/// Triangles of a patch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NearPatch {
+    /// Number of triangles. The other lanes repeat the last one.
+    pub(super) len: usize,
+    /// Corners of the triangles.
+    pub(super) corners: [[u32; LANES]; 3],
+    /// One bit for each lane if no two triangles around that corner of its triangle cross.
+    pub(super) unfolded: [u32; 3],
+    /// Positions of the corners when the motion begins and ends, m.
+    at: [[Lanes; 3]; 2],
+    /// Sum of all corners when the motion begins, m, and of all normals.
+    sum: Vec3A,
+    normal: Vec3A,
+}
+
+/// Bounding boxes of all triangles of a patch.
+pub(super) struct Boxes {
+    low: Lanes,
+    high: Lanes,
+}
+
+impl NearPatch {
+    #[inline(always)]
+    pub(super) fn load(triangles: &[[u32; 3]; LANES], motion: Motion) -> Self {
+        let mut patch = Self {
+            len: LANES,
+            corners: [[0; LANES]; 3],
+            unfolded: [0; 3],
+            at: [[[[0.0; LANES]; 3]; 3]; 2],
+            sum: Vec3A::ZERO,
+            normal: Vec3A::ZERO,
+        };
+        for lane in 0..LANES {
+            if lane > 0 && triangles[lane] == triangles[lane - 1] {
+                patch.len = patch.len.min(lane);
+            }
+            let moving = motion.of(triangles[lane]);
+            for k in 0..3 {
+                patch.corners[k][lane] = triangles[lane][k];
+                for axis in 0..3 {
+                    patch.at[0][k][axis][lane] = moving[0][k][axis];
+                    patch.at[1][k][axis][lane] = moving[1][k][axis];
+                }
+            }
+            let [a, b, c] = moving[0];
+            patch.sum += a + b + c;
+            patch.normal += (b - a).cross(c - a);
+        }
+        patch
+    }
+
+    /// Returns whether a plane along either patch keeps the two at least `gap` apart, m, during the whole motion.
+    #[inline(always)]
+    pub(super) fn is_apart(&self, other: &Self, gap: f32) -> bool {
+        let across = other.sum - self.sum;
+        for normal in [self.normal, other.normal] {
+            let normal = if normal.dot(across) < 0.0 {
+                -normal
+            } else {
+                normal
+            };
+            let least = gap * normal.length();
+            let mut is_apart = true;
+            for end in 0..2 {
+                let [_, from] = self.extent(normal, end);
+                let [to, _] = other.extent(normal, end);
+                is_apart &= to - from > least;
+            }
+            if is_apart {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns the least and the greatest component of all corners along an axis, when the motion begins or ends, times the
+    /// length of the axis.
+    #[inline(always)]
+    fn extent(&self, along: Vec3A, end: usize) -> [f32; 2] {
+        let (ax, ay, az) = (along.x, along.y, along.z);
+        let mut low = [f32::INFINITY; LANES];
+        let mut high = [f32::NEG_INFINITY; LANES];
+        for [x, y, z] in &self.at[end] {
+            for l in 0..LANES {
+                let component = ax * x[l] + ay * y[l] + az * z[l];
+                low[l] = min(low[l], component);
+                high[l] = max(high[l], component);
+            }
+        }
+        let mut half = LANES / 2;
+        while half > 0 {
+            for l in 0..half {
+                low[l] = min(low[l], low[l + half]);
+                high[l] = max(high[l], high[l + half]);
+            }
+            half /= 2;
+        }
+        [low[0], high[0]]
+    }
+
+    /// Returns one bit for each triangle.
+    #[inline(always)]
+    pub(super) fn lanes(&self) -> u32 {
+        !0 >> (u32::BITS - self.len as u32)
+    }
+
+    /// Returns the boxes that the triangles sweep in addition to a `common` motion, widened by `margin`, m.
+    #[inline(always)]
+    pub(super) fn boxes(&self, common: Vec3A, margin: f32) -> Boxes {
+        let mut boxes = Boxes {
+            low: [[0.0; LANES]; 3],
+            high: [[0.0; LANES]; 3],
+        };
+        let [[a, b, c], [d, e, f]] = &self.at;
+        for axis in 0..3 {
+            let common = common[axis];
+            for l in 0..LANES {
+                let [a, b, c] = [a[axis][l], b[axis][l], c[axis][l]];
+                let [d, e, f] = [d[axis][l], e[axis][l], f[axis][l]];
+                let low = min(min(d, e), f) - common;
+                boxes.low[axis][l] = min(min(min(a, b), c), low) - margin;
+                let high = max(max(d, e), f) - common;
+                boxes.high[axis][l] = max(max(max(a, b), c), high) + margin;
+            }
+        }
+        boxes
+    }
+
+    /// Returns a bit for each triangle that has a corner in common with that of a lane of another patch, or the same, around
+    /// which nothing crosses.
+    #[inline(always)]
+    pub(super) fn joined_unfolded(&self, other: &Self, lane: usize) -> u32 {
+        // No particle has the greatest index.
+        let corner = |k: usize| match other.unfolded[k] & (1 << lane) {
+            0 => u32::MAX,
+            _ => other.corners[k][lane],
+        };
+        let (a, b, c) = (corner(0), corner(1), corner(2));
+        let [first, second, third] = &self.corners;
+        let mut hits = [0; LANES];
+        for l in 0..LANES {
+            let (i, j, k) = (first[l], second[l], third[l]);
+            let is_common = (i == a) | (i == b) | (i == c);
+            let is_common = is_common | (j == a) | (j == b) | (j == c);
+            hits[l] = lane_bit(l, is_common | (k == a) | (k == b) | (k == c));
+        }
+        join_bits(hits)
+    }
+
+    /// Returns normals of the moving triangles, as [`normals`](super::patches::normals) does.
+    #[inline(always)]
+    pub(super) fn normals(&self) -> [Lanes; 3] {
+        let mut normals = [[[0.0; LANES]; 3]; 3];
+        let edges = self
+            .at
+            .each_ref()
+            .map(|[a, b, c]| [subtract(b, a), subtract(c, a)]);
+        let [[ab, ac], [de, df]] = &edges;
+        for l in 0..LANES {
+            let edge = |edge: &Lanes| [edge[0][l], edge[1][l], edge[2][l]];
+            let [ab, ac, de, df] = [edge(ab), edge(ac), edge(de), edge(df)];
+            let (mixed, other) = (cross(ab, df), cross(de, ac));
+            let (begin, end) = (cross(ab, ac), cross(de, df));
+            for k in 0..3 {
+                normals[0][k][l] = begin[k];
+                normals[1][k][l] = (mixed[k] + other[k]) * 0.5;
+                normals[2][k][l] = end[k];
+            }
+        }
+        normals
+    }
+}
+
+impl Boxes {
+    /// Tests the box of a lane against all of another patch: a bit for each that overlaps.
+    #[inline(always)]
+    pub(super) fn overlaps(&self, lane: usize, other: &Self) -> u32 {
+        let corner = |lanes: &Lanes| Vec3A::from(lanes.map(|lanes| lanes[lane]));
+        other.reaching([corner(&self.low), corner(&self.high)])
+    }
+
+    /// Returns a bit for each box that overlaps this one.
+    #[inline(always)]
+    pub(super) fn reaching(&self, [low, high]: [Vec3A; 2]) -> u32 {
+        let mut hits = [0; LANES];
+        for l in 0..LANES {
+            let mut overlaps = true;
+            for axis in 0..3 {
+                overlaps &= self.low[axis][l] <= high[axis];
+                overlaps &= self.high[axis][l] >= low[axis];
+            }
+            hits[l] = lane_bit(l, overlaps);
+        }
+        join_bits(hits)
+    }
+}
+
+#[inline(always)]
+fn subtract(from: &Lanes, what: &Lanes) -> Lanes {
+    let mut difference = [[0.0; LANES]; 3];
+    for axis in 0..3 {
+        for l in 0..LANES {
+            difference[axis][l] = from[axis][l] - what[axis][l];
+        }
+    }
+    difference
+}
+
+#[inline(always)]
+fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+/// Returns the smaller of two numbers that are not NaN.
+#[inline(always)]
+pub(super) fn min(a: f32, b: f32) -> f32 {
+    select(a < b, a, b)
+}
+
+/// Returns the larger of two numbers that are not NaN.
+#[inline(always)]
+pub(super) fn max(a: f32, b: f32) -> f32 {
+    select(a > b, a, b)
+}
