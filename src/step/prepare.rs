@@ -2,7 +2,7 @@
 
 use crate::solver::{
     Air, FrameMotion, MAX_ITERATIONS_PER_STEP, PinTarget, StepInput, StepSettings, SubstepPlan,
-    SubstepTime, WindField, Workers, particles::is_within_reach,
+    SubstepTime, WindField, Workers, affordable_with_contacts, particles::is_within_reach,
 };
 use crate::{
     character::{
@@ -18,8 +18,11 @@ use crate::{
         workers::ClothWorkers,
     },
     collision::{
-        active_colliders::ActiveColliders, bodies, broad_phase::ClothIslands,
-        collider::ClothCollider, layers::ClothLayers,
+        active_colliders::ActiveColliders,
+        bodies,
+        broad_phase::{ClothIslands, Island},
+        collider::ClothCollider,
+        layers::ClothLayers,
     },
     label::EntityLabelItem,
     pins::{BoundPins, PinAnchor, bind::NO_PINS},
@@ -143,25 +146,38 @@ impl StepInputs<'_, '_, '_> {
         if max_factor == 1 || cloth_islands.islands.is_empty() {
             return count;
         }
-        // Cloths of an island must take the same substeps.
-        let has_extra_substeps = |entity| {
-            cloths
-                .get(entity)
-                .is_ok_and(|cloth| cloth.rate.plan().factor > 1)
-        };
-        for entity in cloth_islands.with_any(has_extra_substeps) {
-            if let Ok(mut cloth) = cloths.get_mut(entity) {
+        for island in &cloth_islands.islands {
+            self.plan_island(cloths, island);
+        }
+        let due = cloths.iter().filter(|cloth| !cloth.rate.is_skipped);
+        let counts = due.map(|cloth| cloth.rate.substeps());
+        counts.fold(base.count, u32::max)
+    }
+
+    /// Plans the substeps of the cloths of an island, which must take the same.
+    fn plan_island(&self, cloths: &mut Query<StepQuery, InMotion>, island: &Island) {
+        let (mut factor, mut particles) = (1, 0);
+        let due = cloths.iter_many(&island.cloths);
+        for cloth in due.filter(|cloth| !cloth.rate.is_skipped) {
+            factor = factor.max(cloth.rate.plan().factor);
+            particles += cloth.particles.len();
+        }
+        let contacts = island.contacts.len() as f32 / particles.max(1) as f32;
+        let factor = factor.min(affordable_with_contacts(self.time.count, contacts));
+        for &entity in &island.cloths {
+            if let Ok(mut cloth) = cloths.get_mut(entity)
+                && !cloth.rate.is_skipped
+            {
                 let bodies = cloth.bodies.bypass_change_detection();
-                bodies.set_substep_factor(max_factor);
+                bodies.set_substep_factor(factor);
                 let rate = cloth.rate.bypass_change_detection();
                 let plan = SubstepPlan {
-                    factor: max_factor,
-                    ..rate.plan()
+                    factor,
+                    stiffening: rate.plan().stiffening.min(factor),
                 };
-                rate.plan_substeps(base, plan);
+                rate.plan_substeps(&self.time, plan);
             }
         }
-        base.count * max_factor
     }
 
     /// Returns the settings at the beginning of a step of this length. Gravity acts in the substeps; their settings are

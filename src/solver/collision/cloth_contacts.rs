@@ -241,7 +241,9 @@ impl ContactGroup {
             self.write_back(cloths);
         }
         for &k in &self.layout.members {
-            cloths[k].particles.touches_cloth |= self.particles.touches_cloth;
+            let particles = &mut *cloths[k].particles;
+            particles.touches_cloth |= self.particles.touches_cloth;
+            particles.way_in_folds = particles.way_in_folds.max(self.particles.way_in_folds);
         }
     }
 
@@ -257,13 +259,14 @@ impl ContactGroup {
             inverse_mass,
             is_tangled,
             touches_cloth,
+            way_in_folds,
             ..
         } = particles;
         inverse_mass.clear();
         for plane in [&mut *position, displacement, predicted].map(SoaVec3::planes_mut) {
             plane.into_iter().for_each(|plane| plane.clear());
         }
-        (*is_tangled, *touches_cloth) = (false, false);
+        (*is_tangled, *touches_cloth, *way_in_folds) = (false, false, 0.0);
         let mut origin = None;
         for &k in &layout.members {
             let p = &*cloths[k].particles;

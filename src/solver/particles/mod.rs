@@ -88,6 +88,9 @@ pub struct ParticleArrays {
     /// Whether any particle touched another one of this or of another cloth in the last step, or nearly.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(super) touches_cloth: bool,
+    /// Greatest way of two such particles relative to each other in a substep of the last step, m.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub(super) way_in_folds: f32,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
     /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
@@ -138,6 +141,7 @@ impl ParticleArrays {
             in_contact: false,
             is_tangled: true,
             touches_cloth: false,
+            way_in_folds: 0.0,
             inverse_mass: inverse_mass.into(),
             origin,
             last_dt: NOMINAL_DT,
@@ -197,6 +201,7 @@ impl ParticleArrays {
         substeps: u32,
     ) {
         self.touches_cloth = false;
+        self.way_in_folds = 0.0;
         let positions = self
             .previous
             .chunks_mut(PARTICLES_PER_PART)

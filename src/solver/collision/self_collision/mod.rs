@@ -269,6 +269,7 @@ impl SelfContactPairs {
         }
         rules.retain(near);
         p.touches_cloth |= !near.is_empty();
+        p.way_in_folds = p.way_in_folds.max(greatest_relative_way(p, near));
         let response = ContactResponse {
             distance: settings.distance,
         };
@@ -370,6 +371,14 @@ impl SelfContactPairs {
 fn clear_and_reserve<T>(list: &mut Vec<T>, capacity: usize) {
     list.clear();
     list.reserve(capacity);
+}
+
+/// Returns the greatest way of two particles relative to each other in a substep, m.
+fn greatest_relative_way(p: &ParticleArrays, pairs: &[[u32; 2]]) -> f32 {
+    let relative = |&[i, j]: &[u32; 2]| {
+        (p.displacement.get(i as usize) - p.displacement.get(j as usize)).length_squared()
+    };
+    pairs.iter().map(relative).fold(0.0, f32::max).sqrt()
 }
 
 /// Slows particles with a displacement per substep, relative to the mean of the free particles, above
