@@ -150,7 +150,7 @@ pub struct ClothSubstep;
 
 /// Progress within a step. Up to date in [`ClothSubstep`].
 ///
-/// The number of substeps follows from [`ClothSubsteps`](crate::cloth::ClothSubsteps), or is up to four times as many
+/// The number of substeps follows from [`ClothSubsteps`](crate::cloth::ClothSubsteps), or is up to eight times as many
 /// while any cloth is loaded by a heavy body, in strong wind, pulled by fast pins or thrown against itself. Other cloths
 /// then take their substeps in some of them.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Deref, DerefMut)]

@@ -127,7 +127,7 @@ impl StepInputs<'_, '_, '_> {
         cloth_islands: &ClothIslands,
     ) -> u32 {
         let base = &self.time;
-        let (mut count, mut max_factor) = (base.count, 1);
+        let mut max_factor = 1;
         for mut cloth in cloths.iter_mut().filter(|cloth| !cloth.rate.is_skipped) {
             let settings = StepSettings {
                 self_collision: cloth.self_collision(base),
@@ -140,14 +140,13 @@ impl StepInputs<'_, '_, '_> {
             let input = self.input(lent.pin_targets, frame_motion.as_ref());
             let plan = lent.state.plan_substeps(&settings, &input);
             let rate = cloth.rate.bypass_change_detection();
-            count = count.max(rate.plan_substeps(base, plan));
+            rate.plan_substeps(base, plan);
             max_factor = max_factor.max(plan.factor);
         }
-        if max_factor == 1 || cloth_islands.islands.is_empty() {
-            return count;
-        }
-        for island in &cloth_islands.islands {
-            self.plan_island(cloths, island);
+        if max_factor > 1 {
+            for island in &cloth_islands.islands {
+                self.plan_island(cloths, island);
+            }
         }
         let due = cloths.iter().filter(|cloth| !cloth.rate.is_skipped);
         let counts = due.map(|cloth| cloth.rate.substeps());
@@ -157,10 +156,11 @@ impl StepInputs<'_, '_, '_> {
     /// Plans the substeps of the cloths of an island, which must take the same.
     fn plan_island(&self, cloths: &mut Query<StepQuery, InMotion>, island: &Island) {
         let (mut factor, mut particles) = (1, 0);
-        let due = cloths.iter_many(&island.cloths);
-        for cloth in due.filter(|cloth| !cloth.rate.is_skipped) {
-            factor = factor.max(cloth.rate.plan().factor);
+        for cloth in cloths.iter_many(&island.cloths) {
             particles += cloth.particles.len();
+            if !cloth.rate.is_skipped {
+                factor = factor.max(cloth.rate.plan().factor);
+            }
         }
         let contacts = island.contacts.len() as f32 / particles.max(1) as f32;
         let factor = factor.min(affordable_with_contacts(self.time.count, contacts));

@@ -241,9 +241,13 @@ impl ContactGroup {
             self.write_back(cloths);
         }
         for &k in &self.layout.members {
+            let is_due = cloths[k].is_due;
             let particles = &mut *cloths[k].particles;
             particles.touches_cloth |= self.particles.touches_cloth;
-            particles.way_in_folds = particles.way_in_folds.max(self.particles.way_in_folds);
+            // Others have substeps of another length.
+            if is_due {
+                particles.way_in_folds = particles.way_in_folds.max(self.particles.way_in_folds);
+            }
         }
     }
 

@@ -88,7 +88,8 @@ pub struct ParticleArrays {
     /// Whether any particle touched another one of this or of another cloth in the last step, or nearly.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(super) touches_cloth: bool,
-    /// Greatest way of two such particles relative to each other in a substep of the last step, m.
+    /// Greatest way in a substep of the last step, relative to each other, of two particles of this or of another cloth that
+    /// touched, or nearly, m.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(super) way_in_folds: f32,
     /// Length of the last substep, s.

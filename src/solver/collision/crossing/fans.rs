@@ -1,15 +1,12 @@
 //! Fans: the triangles around a particle. If all triangles of a closed fan face one direction during the whole motion, no two
-//! of them cross: seen along that direction, they lie side by side.
+//! of them begin to cross: seen along that direction, they lie side by side, once around the particle.
 
 #![allow(
     clippy::needless_range_loop,
     reason = "plain loops over lanes are vectorized"
 )]
 
-use super::{
-    near_patch::{Lanes, NearPatch},
-    patches::MIN_COSINE,
-};
+use super::near_patch::{Lanes, NearPatch};
 use crate::solver::simd::{LANES, join_bits, lane_bit};
 use bevy::math::Vec3A;
 
@@ -29,10 +26,11 @@ impl Fans {
         self.facing.reserve(particles);
     }
 
-    /// Marks the corners of these patches around which no two triangles cross. `sizes` holds the number of triangles of each
-    /// closed fan; one of which not all triangles are in these patches is not marked.
+    /// Marks the corners of these patches around which no two triangles cross, wherever their particles are within `margin` of
+    /// their ways, m along each axis. `sizes` holds the number of triangles of each closed fan; one of which not all triangles
+    /// are in these patches is not marked.
     #[inline(always)]
-    pub(super) fn find_unfolded(&mut self, patches: &mut [NearPatch], sizes: &[u8]) {
+    pub(super) fn find_unfolded(&mut self, patches: &mut [NearPatch], sizes: &[u8], margin: f32) {
         let Self { axis, facing } = self;
         axis.clear();
         axis.resize(sizes.len(), Vec3A::ZERO);
@@ -49,14 +47,14 @@ impl Fans {
             }
         }
         for patch in &*patches {
-            let normals = patch.normals();
+            let (normals, slack) = (patch.normals(), patch.change_of_normals(margin));
             for corner in &patch.corners {
                 let mut along = [[0.0; LANES]; 3];
                 for lane in 0..LANES {
                     let axis = axis[corner[lane] as usize].to_array();
                     (0..3).for_each(|k| along[k][lane] = axis[k]);
                 }
-                let faces = lanes_facing(&normals, &along);
+                let faces = lanes_facing(&normals, &slack, &along);
                 for lane in 0..patch.len {
                     let count = &mut facing[corner[lane] as usize];
                     *count = count.saturating_add((faces >> lane) as u8 & 1);
@@ -74,17 +72,15 @@ impl Fans {
     }
 }
 
-/// Returns a bit for each lane in which all normals face along the axis.
+/// Returns a bit for each lane in which all normals face along the axis, and do so after any change by less than `slack`, m².
 #[inline(always)]
-fn lanes_facing(normals: &[Lanes; 3], [ax, ay, az]: &Lanes) -> u32 {
+fn lanes_facing(normals: &[Lanes; 3], slack: &[f32; LANES], [ax, ay, az]: &Lanes) -> u32 {
     let mut bits = [0; LANES];
     for l in 0..LANES {
-        let least = MIN_COSINE * MIN_COSINE * (ax[l] * ax[l] + ay[l] * ay[l] + az[l] * az[l]);
+        let least = slack[l] * (ax[l] * ax[l] + ay[l] * ay[l] + az[l] * az[l]).sqrt();
         let mut faces = true;
         for [x, y, z] in normals {
-            let length_squared = x[l] * x[l] + y[l] * y[l] + z[l] * z[l];
-            let along = ax[l] * x[l] + ay[l] * y[l] + az[l] * z[l];
-            faces &= (along > 0.0) & (along * along > least * length_squared);
+            faces &= ax[l] * x[l] + ay[l] * y[l] + az[l] * z[l] > least;
         }
         bits[l] = lane_bit(l, faces);
     }

@@ -19,7 +19,7 @@ pub(super) struct NearPatch {
     pub(super) len: usize,
     /// Corners of the triangles.
     pub(super) corners: [[u32; LANES]; 3],
-    /// One bit for each lane if no two triangles around that corner of its triangle cross.
+    /// For each corner, one bit for each lane in which no two triangles around that corner cross.
     pub(super) unfolded: [u32; 3],
     /// Positions of the corners when the motion begins and ends, m.
     at: [[Lanes; 3]; 2],
@@ -141,8 +141,8 @@ impl NearPatch {
         boxes
     }
 
-    /// Returns a bit for each triangle that has a corner in common with that of a lane of another patch, or the same, around
-    /// which nothing crosses.
+    /// Returns a bit for each triangle that shares an unfolded corner with the triangle of a lane of `other`, which may be this
+    /// patch.
     #[inline(always)]
     pub(super) fn joined_unfolded(&self, other: &Self, lane: usize) -> u32 {
         // No particle has the greatest index.
@@ -160,6 +160,27 @@ impl NearPatch {
             hits[l] = lane_bit(l, is_common | (k == a) | (k == b) | (k == c));
         }
         join_bits(hits)
+    }
+
+    /// Returns by how much [`normals`](Self::normals) change at most, m², if no corner leaves its way by more than `margin`, m
+    /// along each axis.
+    #[inline(always)]
+    pub(super) fn change_of_normals(&self, margin: f32) -> [f32; LANES] {
+        // Both ends of an edge may move.
+        let change = 2.0 * 3_f32.sqrt() * margin;
+        let mut most = [0.0; LANES];
+        for [a, b, c] in &self.at {
+            let edges = [subtract(b, a), subtract(c, a)];
+            for l in 0..LANES {
+                let length = |edge: &Lanes| {
+                    let [x, y, z] = edge;
+                    (x[l] * x[l] + y[l] * y[l] + z[l] * z[l]).sqrt()
+                };
+                let lengths = length(&edges[0]) + length(&edges[1]);
+                most[l] = max(most[l], change * lengths + change * change);
+            }
+        }
+        most
     }
 
     /// Returns normals of the moving triangles, as [`normals`](super::patches::normals) does.
@@ -191,12 +212,12 @@ impl Boxes {
     #[inline(always)]
     pub(super) fn overlaps(&self, lane: usize, other: &Self) -> u32 {
         let corner = |lanes: &Lanes| Vec3A::from(lanes.map(|lanes| lanes[lane]));
-        other.reaching([corner(&self.low), corner(&self.high)])
+        other.overlapping([corner(&self.low), corner(&self.high)])
     }
 
-    /// Returns a bit for each box that overlaps this one.
+    /// Returns a bit for each box that overlaps a given one.
     #[inline(always)]
-    pub(super) fn reaching(&self, [low, high]: [Vec3A; 2]) -> u32 {
+    pub(super) fn overlapping(&self, [low, high]: [Vec3A; 2]) -> u32 {
         let mut hits = [0; LANES];
         for l in 0..LANES {
             let mut overlaps = true;

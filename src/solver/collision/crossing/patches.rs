@@ -223,6 +223,7 @@ impl PatchMotion {
     }
 
     /// Returns the motion that two patches have in common, m.
+    #[inline(always)]
     pub(super) fn common_motion(&self, other: &Self) -> Vec3A {
         let motions = [self, other].map(|patch| {
             let [[low, high], [end_low, end_high]] = patch.boxes;
@@ -232,6 +233,7 @@ impl PatchMotion {
     }
 
     /// Returns the lower and upper corner of the box that the patch sweeps in addition to a `common` motion, m.
+    #[inline(always)]
     pub(super) fn relative_box(&self, common: Vec3A) -> [Vec3A; 2] {
         let [[low, high], [end_low, end_high]] = self.boxes;
         [low.min(end_low - common), high.max(end_high - common)]

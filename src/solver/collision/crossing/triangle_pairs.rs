@@ -34,8 +34,8 @@ impl NearPatches {
     }
 
     /// Collects the pairs of triangles of these pairs of patches that may come within `gap` of each other, m, as indices of
-    /// lanes, at most `max_pairs` and a few. The motion of particles and patches is known up to `margin`, m, along each axis. Returns whether these are
-    /// all.
+    /// lanes, at most `max_pairs` and a few. The motion of particles and patches is known up to `margin`, m, along each axis.
+    /// Returns whether these are all.
     pub(super) fn find_pairs(
         &mut self,
         patches: &Patches,
@@ -50,6 +50,7 @@ impl NearPatches {
             patches,
             motion,
             measured,
+            search_margin: margin,
             margin: margin + 0.5 * gap,
             // Both triangles may move by the margin along each axis, from their positions at the search.
             gap: gap + 2.0 * 3_f32.sqrt() * margin,
@@ -60,9 +61,9 @@ impl NearPatches {
         pairs.len() < max_pairs
     }
 
-    /// Loads the patches of these pairs.
+    /// Loads the patches of these pairs. `motion` is known up to `margin`, m along each axis.
     #[inline(always)]
-    fn load(&mut self, patches: &Patches, motion: Motion, patch_pairs: &[[u32; 2]]) {
+    fn load(&mut self, patches: &Patches, motion: Motion, margin: f32, patch_pairs: &[[u32; 2]]) {
         let Self { index, near, fans } = self;
         index.clear();
         index.resize(patches.len(), NONE);
@@ -74,9 +75,10 @@ impl NearPatches {
                 near.push(NearPatch::load(&patches.triangles[patch as usize], motion));
             }
         }
-        fans.find_unfolded(near, &patches.fan_sizes);
+        fans.find_unfolded(near, &patches.fan_sizes, margin);
     }
 
+    #[inline(always)]
     fn get(&self, patch: u32) -> &NearPatch {
         &self.near[self.index[patch as usize] as usize]
     }
@@ -87,6 +89,8 @@ struct FindTrianglePairs<'a> {
     patches: &'a Patches,
     motion: Motion<'a>,
     measured: &'a [PatchMotion],
+    /// Distance by which the motion may differ along each axis, m, and that with half of the gap.
+    search_margin: f32,
     margin: f32,
     /// Distance beyond which triangles cannot touch, m.
     gap: f32,
@@ -98,15 +102,18 @@ struct FindTrianglePairs<'a> {
 impl Kernel for FindTrianglePairs<'_> {
     #[inline(always)]
     fn run(self) {
-        self.near.load(self.patches, self.motion, self.patch_pairs);
+        let Self {
+            patches, motion, ..
+        } = self;
+        (self.near).load(patches, motion, self.search_margin, self.patch_pairs);
         let mut batch = PairBatch::EMPTY;
         for &[a, b] in self.patch_pairs {
             let (one, other) = (self.near.get(a), self.near.get(b));
             let measured = [a, b].map(|patch| &self.measured[patch as usize]);
             let common = measured[0].common_motion(measured[1]);
             let boxes = [one, other].map(|patch| patch.boxes(common, self.margin));
-            let mut rows = one.lanes() & boxes[0].reaching(measured[1].relative_box(common));
-            let columns = other.lanes() & boxes[1].reaching(measured[0].relative_box(common));
+            let mut rows = one.lanes() & boxes[0].overlapping(measured[1].relative_box(common));
+            let columns = other.lanes() & boxes[1].overlapping(measured[0].relative_box(common));
             if rows == 0 || columns == 0 || a != b && one.is_apart(other, self.gap) {
                 continue;
             }
