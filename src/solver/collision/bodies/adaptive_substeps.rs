@@ -38,9 +38,12 @@ pub(super) struct AdaptiveSubsteps {
     stretched: f32,
     /// Number of substeps in that step.
     substeps: u32,
-    /// Factor on the number of substeps, 1 to [`MAX_SUBSTEP_FACTOR`], or more where self-collision requires it.
-    factor: u32,
-    /// Consecutive steps with a lower demand than the factor.
+    /// Factor on the number of substeps that bodies require, 1 to [`MAX_SUBSTEP_FACTOR`].
+    required: u32,
+    /// Factor with which the step is taken: another one where wind, pins, self-collision or other cloths require more, or
+    /// where so many substeps would take too long.
+    taken: u32,
+    /// Consecutive steps in which bodies require less.
     calm_steps: u32,
     /// Ids of bodies recently near, with the number of steps left for which each is remembered.
     near: Vec<(u64, u32)>,
@@ -51,7 +54,8 @@ impl Default for AdaptiveSubsteps {
         Self {
             stretched: 0.0,
             substeps: 0,
-            factor: 1,
+            required: 1,
+            taken: 1,
             calm_steps: 0,
             near: Vec::new(),
         }
@@ -67,33 +71,34 @@ impl AdaptiveSubsteps {
 
     /// Sets the factor on the number of substeps of the coming step.
     pub(super) fn set_factor(&mut self, factor: u32) {
-        self.factor = factor;
+        self.taken = factor;
     }
 
     /// Returns the factor on the number of substeps of the running step.
     pub(super) fn factor(&self) -> u32 {
-        self.factor
+        self.taken
     }
 
-    /// Computes the factor on the number of substeps for the coming step. `substep` is the usual length of a
-    /// substep, s.
+    /// Computes the factor on the number of substeps that bodies require in the coming step, and sets it. `substep` is the
+    /// usual length of a substep, s.
     pub(super) fn plan(&mut self, bodies: &[RigidBody], p: &ParticleArrays, substep: f32) -> u32 {
         let mean = self.stretched / self.substeps.max(1) as f32;
         (self.stretched, self.substeps) = (0.0, 0);
-        let measured = self.factor as f32 * (mean / FREE_STRETCH).sqrt();
+        let measured = self.taken as f32 * (mean / FREE_STRETCH).sqrt();
         // `max` ignores NaN.
         let wanted =
             measured.max(self.predicted_stretch(bodies, p, substep) / MAX_PREDICTED_STRETCH);
         let wanted = (wanted.ceil() as u32).clamp(1, MAX_SUBSTEP_FACTOR);
-        if wanted >= self.factor {
-            (self.factor, self.calm_steps) = (wanted, 0);
+        if wanted >= self.required {
+            (self.required, self.calm_steps) = (wanted, 0);
         } else {
             self.calm_steps += 1;
             if self.calm_steps >= CALM_STEPS {
-                (self.factor, self.calm_steps) = (self.factor - 1, 0);
+                (self.required, self.calm_steps) = (self.required - 1, 0);
             }
         }
-        self.factor
+        self.taken = self.required;
+        self.required
     }
 
     /// Returns the largest stretch that newly approaching bodies would cause if the cloth were taut, m:
@@ -173,5 +178,18 @@ mod tests {
         let factors: Vec<u32> = (0..4 * CALM_STEPS).map(|_| plan(&mut adaptive)).collect();
         assert_eq!(factors[CALM_STEPS as usize - 2], MAX_SUBSTEP_FACTOR);
         assert_eq!(factors.last(), Some(&1));
+    }
+
+    #[test]
+    fn what_others_require_is_not_a_requirement_of_bodies() {
+        let mut adaptive = AdaptiveSubsteps::default();
+        adaptive.set_factor(8);
+        assert_eq!(adaptive.factor(), 8);
+        assert_eq!(plan(&mut adaptive), 1);
+        assert_eq!(adaptive.factor(), 1);
+        // As much stretch in eight times as many substeps would be 64 times as much in the usual number.
+        adaptive.set_factor(8);
+        adaptive.record(8.0 * FREE_STRETCH / 64.0, 8);
+        assert_eq!(plan(&mut adaptive), 1);
     }
 }
