@@ -101,12 +101,10 @@ impl UpdateRate {
         }
     }
 
-    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor of the plan. Returns
-    /// their number.
-    pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, plan: SubstepPlan) -> u32 {
+    /// Plans the substeps of a step: those of `base`, limited by the level of detail, times the factor of the plan.
+    pub(crate) fn plan_substeps(&mut self, base: &SubstepTime, plan: SubstepPlan) {
         self.substeps = self.limit_substeps(base) * plan.factor;
         self.plan = plan;
-        self.substeps
     }
 
     /// Returns the number of substeps of the last step.

@@ -7,6 +7,7 @@
 //! whole, and against a neighbour, which shares a particle with it, only if they and all their neighbours face no common
 //! direction: two patches beside a pleat face the same direction, and yet lie on each other.
 
+use super::triangle_pairs::boxes_overlap;
 use crate::solver::{
     math::{particle_lists::ParticleLists, sort::sort_by_particle},
     simd::{Kernel, LANES},
@@ -243,7 +244,7 @@ impl PatchMotion {
     pub(super) fn may_touch(&self, other: &Self) -> bool {
         let common = self.common_motion(other);
         let [one, other] = [self, other].map(|patch| patch.relative_box(common));
-        one[0].cmple(other[1]).all() && other[0].cmple(one[1]).all()
+        boxes_overlap(one, other, 0.0)
     }
 }
 
