@@ -9,10 +9,7 @@ use crate::{
         schedule::ClothSystems,
         update_rate::UpdateRate,
     },
-    collision::{
-        active_colliders::ActiveColliders, broad_phase::ClothIslands, contacts::ClothContacts,
-        layers::ClothLayers,
-    },
+    collision::{active_colliders::ActiveColliders, layers::ClothLayers},
 };
 use bevy::{
     app::FixedUpdate,
@@ -32,7 +29,7 @@ use bevy::{
 /// | `cloth/sleeping` | number of sleeping cloths |
 /// | `cloth/particles` | number of particles |
 /// | `cloth/constraints` | number of constraints |
-/// | `cloth/contact_pairs` | number of pairs of particles that self-collision and other cloth keep apart |
+/// | `cloth/contact_pairs` | number of contacts of particles with particles, in all substeps of a step together |
 /// | `cloth/worst_stretch` | largest strain of a structural constraint, % |
 /// | `cloth/deepest_penetration` | deepest penetration of a particle into a collider, mm |
 ///
@@ -51,7 +48,7 @@ impl ClothDiagnosticsPlugin {
     pub const PARTICLES: DiagnosticPath = DiagnosticPath::const_new("cloth/particles");
     /// Number of constraints.
     pub const CONSTRAINTS: DiagnosticPath = DiagnosticPath::const_new("cloth/constraints");
-    /// Number of pairs of particles that self-collision and other cloth keep apart, or soon might.
+    /// Number of contacts of particles with particles of the same or of other cloths, in all substeps of a step together.
     pub const CONTACT_PAIRS: DiagnosticPath = DiagnosticPath::const_new("cloth/contact_pairs");
     /// Number of sleeping cloths.
     pub const SLEEPING: DiagnosticPath = DiagnosticPath::const_new("cloth/sleeping");
@@ -155,20 +152,17 @@ fn measure(
         &ClothParticles,
         &ClothConstraints,
         &UpdateRate,
-        &ClothContacts,
         Option<&ClothLayers>,
         Has<ClothSleeping>,
         &mut ClothStats,
     )>,
     colliders: Res<ActiveColliders>,
-    islands: Res<ClothIslands>,
     mut diagnostics: Diagnostics,
 ) {
     let mut total = ClothStats::default();
     let (mut cloth_count, mut sleeping_count) = (0_u32, 0);
-    let mut pairs = islands.contact_pairs();
-    for (cloth, particles, constraints, rate, contacts, layers, sleeping, mut stats) in &mut cloths
-    {
+    let mut contacts = 0.0;
+    for (cloth, particles, constraints, rate, layers, sleeping, mut stats) in &mut cloths {
         // The values of a sleeping cloth do not change.
         if !(sleeping && stats.sleeping) {
             let deepest_penetration = deepest(particles, layers, &colliders);
@@ -186,7 +180,9 @@ fn measure(
         }
         cloth_count += 1;
         sleeping_count += u32::from(sleeping);
-        pairs += contacts.contacts.self_pairs.len();
+        if !sleeping {
+            contacts += f64::from(particles.contacts) * particles.len() as f64;
+        }
         total.particles += stats.particles;
         total.constraints += stats.constraints;
         total.worst_stretch = total.worst_stretch.max(stats.worst_stretch);
@@ -199,7 +195,7 @@ fn measure(
         (&Paths::CLOTHS, f64::from(cloth_count)),
         (&Paths::PARTICLES, total.particles as f64),
         (&Paths::CONSTRAINTS, total.constraints as f64),
-        (&Paths::CONTACT_PAIRS, pairs as f64),
+        (&Paths::CONTACT_PAIRS, contacts),
         (&Paths::SLEEPING, f64::from(sleeping_count)),
         (&Paths::WORST_STRETCH, percent),
         (&Paths::DEEPEST_PENETRATION, millimetres),

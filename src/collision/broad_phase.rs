@@ -55,12 +55,6 @@ struct IslandCandidate {
 }
 
 impl ClothIslands {
-    /// Returns the number of pairs of particles of all islands that touch, or soon might.
-    pub(crate) fn contact_pairs(&self) -> usize {
-        let islands = self.islands.iter();
-        islands.map(|island| island.contacts.len()).sum()
-    }
-
     /// Returns the cloths of all islands in which the predicate holds for any cloth.
     pub(crate) fn with_any(&self, predicate: impl Fn(Entity) -> bool) -> Vec<Entity> {
         let islands = self.islands.iter().map(|island| &island.cloths);

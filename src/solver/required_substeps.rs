@@ -43,13 +43,16 @@ pub(crate) fn affordable_in_substep(substeps: u32) -> u32 {
     (MAX_ITERATIONS_PER_STEP / substeps.max(1)).max(1)
 }
 
-/// Largest number of contacts per particle for which a step takes additional substeps, in all of them together: four times
+/// Largest number of contacts per particle for which a step takes additional substeps, in all of them together: five times
 /// that of a sheet thrown on its edge at 20 m/s. Cloth crammed into a small space has many contacts per particle.
-const MAX_CONTACTS_PER_STEP: f32 = 640.0;
+const MAX_CONTACTS_PER_STEP: f32 = 320.0;
 
-/// Returns how many substeps may be taken in place of one, each of which solves this many contacts per particle.
-pub(crate) fn affordable_with_contacts(substeps: u32, contacts: f32) -> u32 {
-    (MAX_CONTACTS_PER_STEP / (substeps.max(1) as f32 * contacts)).max(1.0) as u32
+/// Returns how many substeps may be taken in place of one of `substep` seconds, with as many contacts in each as in the last
+/// step.
+pub(crate) fn affordable_with_contacts(particles: &ParticleArrays, substep: f32) -> u32 {
+    // In such substeps only.
+    let contacts = particles.contacts * particles.last_dt / substep;
+    (MAX_CONTACTS_PER_STEP / contacts).max(1.0) as u32
 }
 
 /// Plan of the substeps of a step: as many times those that its settings ask for as its motion requires.
@@ -215,6 +218,19 @@ mod tests {
         assert!(required(&p) < 1e-3, "{}", required(&p));
         p.set_velocity(1, Vec3::X * 100.0);
         assert_eq!(required(&p), MAX_FACTOR_IN_SELF_COLLISION);
+    }
+
+    #[test]
+    fn crammed_cloth_takes_few_additional_substeps() {
+        let (mut p, _) = triangle();
+        p.last_dt = SUBSTEP / 4.0;
+        let affordable = |p: &ParticleArrays| affordable_with_contacts(p, SUBSTEP);
+        assert_eq!(affordable(&p), u32::MAX);
+        // 20 contacts in each of 32 substeps of the last step: 160 if it had taken 8.
+        p.contacts = 640.0;
+        assert_eq!(affordable(&p), 2);
+        p.contacts = 10_000.0;
+        assert_eq!(affordable(&p), 1);
     }
 
     #[test]

@@ -117,9 +117,8 @@ impl<'a> ClothState<'a> {
         let by_loads = by_bodies.max(by_others.ceil() as u32);
         // A number that is NaN becomes 0.
         let wanted = by_loads.max(by_self_collision.ceil() as u32);
-        let contacts = self.contacts.self_pairs.len() as f32 / particles.len().max(1) as f32;
         let affordable = affordable_in_substep(settings.substeps)
-            .min(affordable_with_contacts(settings.substeps, contacts));
+            .min(affordable_with_contacts(particles, substep));
         let factor = wanted.min(affordable);
         if factor != by_bodies {
             self.bodies.set_substep_factor(factor);

@@ -155,15 +155,15 @@ impl StepInputs<'_, '_, '_> {
 
     /// Plans the substeps of the cloths of an island, which must take the same.
     fn plan_island(&self, cloths: &mut Query<StepQuery, InMotion>, island: &Island) {
-        let (mut factor, mut particles) = (1, 0);
+        let (mut factor, mut affordable) = (1, u32::MAX);
         for cloth in cloths.iter_many(&island.cloths) {
-            particles += cloth.particles.len();
+            let by_contacts = affordable_with_contacts(cloth.particles, self.time.substep);
+            affordable = affordable.min(by_contacts);
             if !cloth.rate.is_skipped {
                 factor = factor.max(cloth.rate.plan().factor);
             }
         }
-        let contacts = island.contacts.len() as f32 / particles.max(1) as f32;
-        let factor = factor.min(affordable_with_contacts(self.time.count, contacts));
+        let factor = factor.min(affordable);
         for &entity in &island.cloths {
             if let Ok(mut cloth) = cloths.get_mut(entity)
                 && !cloth.rate.is_skipped

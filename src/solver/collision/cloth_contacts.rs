@@ -78,16 +78,6 @@ impl IslandContacts {
         }
     }
 
-    /// Returns the number of candidate pairs.
-    pub fn len(&self) -> usize {
-        self.groups.iter().map(|group| group.contacts.len()).sum()
-    }
-
-    /// Returns whether there are no candidate pairs.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the pairs of particles in contact after the last substep, within this tolerance, m: the index of the cloth of
     /// each, and its own.
     pub fn touching(&self, tolerance: f32) -> impl Iterator<Item = [(usize, usize); 2]> + '_ {
@@ -247,6 +237,7 @@ impl ContactGroup {
             // Others have substeps of another length.
             if is_due {
                 particles.way_in_folds = particles.way_in_folds.max(self.particles.way_in_folds);
+                particles.contacts += self.particles.contacts;
             }
         }
     }
@@ -264,13 +255,15 @@ impl ContactGroup {
             is_tangled,
             touches_cloth,
             way_in_folds,
+            contacts,
             ..
         } = particles;
         inverse_mass.clear();
         for plane in [&mut *position, displacement, predicted].map(SoaVec3::planes_mut) {
             plane.into_iter().for_each(|plane| plane.clear());
         }
-        (*is_tangled, *touches_cloth, *way_in_folds) = (false, false, 0.0);
+        (*is_tangled, *touches_cloth) = (false, false);
+        (*way_in_folds, *contacts) = (0.0, 0.0);
         let mut origin = None;
         for &k in &layout.members {
             let p = &*cloths[k].particles;

@@ -92,6 +92,9 @@ pub struct ParticleArrays {
     /// touched, or nearly, m.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(super) way_in_folds: f32,
+    /// Number of such pairs in all substeps of the last step together, per particle.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub(crate) contacts: f32,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
     /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
@@ -143,6 +146,7 @@ impl ParticleArrays {
             is_tangled: true,
             touches_cloth: false,
             way_in_folds: 0.0,
+            contacts: 0.0,
             inverse_mass: inverse_mass.into(),
             origin,
             last_dt: NOMINAL_DT,
@@ -203,6 +207,7 @@ impl ParticleArrays {
     ) {
         self.touches_cloth = false;
         self.way_in_folds = 0.0;
+        self.contacts = 0.0;
         let positions = self
             .previous
             .chunks_mut(PARTICLES_PER_PART)

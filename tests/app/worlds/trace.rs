@@ -23,7 +23,7 @@ pub(super) struct Trace {
     witness: Vec<u64>,
     /// Hash of all particles.
     bits: Vec<u64>,
-    /// Work of the last step per particle: constraints times iterations, particles and pairs in contact times substeps.
+    /// Work of the last step per particle: constraints times iterations, particles times substeps, and contacts in all substeps.
     work: Vec<f64>,
 }
 
@@ -92,16 +92,15 @@ fn first_difference(a: &[u64], b: &[u64]) -> Option<usize> {
 
 fn work(world: &mut World) -> f64 {
     let mut stats = world.query::<&ClothStats>();
-    let (mut work, mut substeps, mut particles) = (0.0, 0, 0);
+    let (mut work, mut particles) = (0.0, 0);
     for stats in stats.iter(world).filter(|stats| !stats.sleeping) {
         particles += stats.particles;
         work += stats.constraints as f64 * f64::from(stats.iterations);
         work += stats.particles as f64 * f64::from(stats.substeps);
-        substeps = substeps.max(stats.substeps);
     }
-    let pairs = world
+    let contacts = world
         .resource::<DiagnosticsStore>()
         .get(&ClothDiagnosticsPlugin::CONTACT_PAIRS)
-        .and_then(|pairs| pairs.value());
-    (work + pairs.unwrap_or(0.0) * f64::from(substeps)) / particles.max(1) as f64
+        .and_then(|contacts| contacts.value());
+    (work + contacts.unwrap_or(0.0)) / particles.max(1) as f64
 }

@@ -182,16 +182,6 @@ struct LastSearch {
 }
 
 impl SelfContactPairs {
-    /// Returns the number of candidate pairs.
-    pub fn len(&self) -> usize {
-        self.pairs.len() + self.stale_pairs.len()
-    }
-
-    /// Returns whether there are no candidate pairs.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the candidate pairs that at these positions are no farther apart than the contact distance plus
     /// this tolerance, m.
     pub fn touching<'a>(
@@ -270,6 +260,7 @@ impl SelfContactPairs {
         rules.retain(near);
         p.touches_cloth |= !near.is_empty();
         p.way_in_folds = p.way_in_folds.max(greatest_relative_way(p, near));
+        p.contacts += near.len() as f32 / p.len() as f32;
         let response = ContactResponse {
             distance: settings.distance,
         };

@@ -331,7 +331,7 @@ fn threads_and_simd_levels_give_the_same_bits() {
     let run = |threads: usize| {
         let mut cloth = TestCloth::over_floor(100).with_positions(folded);
         cloth.run(threads, true, 12);
-        assert!(!cloth.contacts.self_pairs.is_empty());
+        assert!(cloth.assembly.particles.contacts > 0.0);
         cloth.assembly.particles.state_hash()
     };
     let expected = run(0);
