@@ -16,8 +16,8 @@ use crate::{
     },
     cloth::{
         Cloth,
+        fingerprint::ShapeFingerprint,
         particles::{ClothConstraints, ClothParticles},
-        shape::ClothShape,
         source::ClothSource,
         tethers,
         transforms::check_usable,
@@ -50,8 +50,6 @@ pub(super) struct BuildInputs {
     pub(super) is_planar: bool,
     pub(super) transform: GlobalTransform,
     pub(super) skeleton: Option<Skeleton>,
-    /// Copy of the original mesh.
-    pub(super) mesh: Mesh,
     /// Shapes of the cloths that are built.
     pub(super) shapes: SharedShapes,
     /// Original mesh, and the one that is to follow the cloth.
@@ -67,22 +65,22 @@ pub(super) struct BuiltCloth {
 }
 
 impl BuildInputs {
-    /// Builds the cloth, or returns why that is impossible.
-    pub(super) fn build(&self) -> Result<BuiltCloth, String> {
+    /// Builds the cloth from a copy of its original mesh, or returns why that is impossible.
+    pub(super) fn build(&self, mut mesh: Mesh) -> Result<BuiltCloth, String> {
         check_usable(&self.transform)?;
-        let (of_mesh, hash) = self.shapes.of_mesh(&self.mesh, self.part.as_ref());
+        let (of_mesh, hash) = self.shapes.of_mesh(&mesh, self.part.as_ref());
         let shape = of_mesh.as_ref().map_err(String::clone)?;
         let topology = &shape.topology;
         let (to_particle, count) = (&topology.vertex_to_particle, topology.positions.len());
         self.warn_of_size(shape);
-        let weights = |skeleton: &Skeleton| skeleton.weights(&self.mesh, to_particle.iter(), count);
+        let weights = |skeleton: &Skeleton| skeleton.weights(&mesh, to_particle.iter(), count);
         let pose = self.initial_pose(self.skeleton.as_ref().and_then(weights), topology)?;
         let rest = self.shapes.at_rest(hash, shape, pose.frame);
-        let mut mesh = self.copy_mesh(shape);
+        let paint = Paint::read(&mesh, to_particle, count);
+        self.prepare_mesh(&mut mesh, shape);
         let of_cloth = pose.skin.as_ref().and(self.skeleton.as_ref());
         let joint =
             of_cloth.and_then(|skeleton| skeleton.bind_to_own_joint(&mut mesh, to_particle.iter()));
-        let paint = Paint::read(&self.mesh, to_particle, count);
         let mesh_of_cloth = ClothMesh {
             static_bounds: shape.static_bounds,
             joint,
@@ -92,7 +90,7 @@ impl BuildInputs {
         let mut cloth = self.cloth.clone();
         params::sanitize(params::CLOTH, &mut cloth);
         params::sanitize(params::FABRIC, &mut cloth.fabric);
-        let mut components = self.assemble(topology, &rest, &pose, mesh_of_cloth);
+        let mut components = self.assemble(&rest, &pose, mesh_of_cloth);
         if !components.particles.is_finite() {
             return Err(format!(
                 "it would extend beyond 16 777 km; reduce the scale of its transform ({}), or of its mesh",
@@ -113,26 +111,19 @@ impl BuildInputs {
     /// Creates the components of the cloth in its initial pose, without pins.
     fn assemble(
         &self,
-        topology: &Topology,
         rest: &OrientedShape,
         pose: &InitialPose,
         mesh: ClothMesh,
     ) -> BuiltComponents {
         let positions = match &pose.positions {
             Some(positions) => positions.clone(),
-            None => topology.rest_in_world(pose.frame),
+            None => rest.shape.topology.rest_in_world(pose.frame),
         };
         let particles = ParticleArrays::new(pose.origin, positions, Vec::new());
-        let mut shape = ClothShape {
-            topology: topology.clone(),
-            triangles: rest.triangles.clone(),
-            ..default()
-        };
-        shape.set_frame(pose.frame);
         BuiltComponents::new(
             ClothParticles(particles),
             ClothConstraints(rest.constraints.clone()),
-            shape,
+            rest.shape.clone(),
             mesh,
             self.source.clone(),
         )
@@ -232,10 +223,9 @@ impl BuildInputs {
         })
     }
 
-    /// Returns a copy of the mesh for the cloth to write.
-    fn copy_mesh(&self, shape: &MeshShape) -> Mesh {
-        let mut mesh = self.mesh.clone();
-        sanitize_mesh(&mut mesh);
+    /// Prepares the copy of the mesh for the cloth to write.
+    fn prepare_mesh(&self, mesh: &mut Mesh, shape: &MeshShape) {
+        sanitize_mesh(mesh);
         if let Some(normals) = &shape.added_normals {
             mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, normals.clone());
         }
@@ -244,7 +234,6 @@ impl BuildInputs {
         }
         // The mesh is written in every frame and uploaded again.
         mesh.asset_usage = RenderAssetUsages::default();
-        mesh
     }
 
     /// Resolves the painted masses, stiffnesses and max distances to particles.
@@ -254,9 +243,13 @@ impl BuildInputs {
         let multipliers = &mut components.multipliers;
         bind_masses(label, self.paint.as_ref(), painted, multipliers);
         bind_stiffness(label, self.paint.as_ref(), painted, multipliers);
-        multipliers.apply_stiffness(&mut components.constraints);
+        let is_stiffened = multipliers.apply_stiffness(&mut components.constraints);
         let frame = &mut components.frame;
         bind_motion_constraints(label, self.max_distance.as_ref(), painted, frame, count);
+        if is_stiffened {
+            let shape = &mut components.shape;
+            shape.build_fingerprint.shape = ShapeFingerprint::of(&components.constraints, shape);
+        }
     }
 
     /// Returns whether the cloth reads from a colour channel: vertex colours are then paint and are not rendered.

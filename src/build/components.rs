@@ -13,7 +13,6 @@ use crate::{
     cloth::{
         activity::ClothSleeping,
         body::ClothBody,
-        fingerprint::BuildFingerprint,
         multipliers::ParticleMultipliers,
         particles::{ClothConstraints, ClothParticles},
         shape::ClothShape,
@@ -24,10 +23,7 @@ use crate::{
     grab::ClothGrabs,
     pins::{BoundPins, Pins},
     pressure::enclosed_air::EnclosedVolume,
-    render::{
-        own_mesh::{Binding, ClothMesh},
-        pose::RenderPose,
-    },
+    render::{own_mesh::ClothMesh, pose::RenderPose},
     rope::RopeBody,
     sleep::SleepTimer,
     tearing::TearProgress,
@@ -117,8 +113,7 @@ impl BuiltComponents {
         }
     }
 
-    /// Records the fingerprint of shape and constraints, resolves the pins, and computes the masses. Returns whether any
-    /// particle can move.
+    /// Resolves the pins and computes the masses. Returns whether any particle can move.
     pub(crate) fn finish(
         &mut self,
         label: &dyn Display,
@@ -126,12 +121,6 @@ impl BuiltComponents {
         skin: Option<&SkinWeights>,
         areal_density: f32,
     ) -> bool {
-        let binding = match &self.mesh.binding {
-            Binding::Mesh(binding) => Some(binding),
-            Binding::Tube(_) => None,
-        };
-        self.shape.build_fingerprint =
-            BuildFingerprint::new(&self.shape, binding, &self.constraints);
         let painted = PaintedShape::new(&self.shape, &self.paint, skin);
         let (frame, bound) = (&mut self.frame, &mut self.pins);
         rebind_pins(label, pins, &self.particles, painted, bound, frame);

@@ -84,8 +84,8 @@ struct Finished {
 }
 
 impl Finished {
-    fn new(inputs: BuildInputs) -> Self {
-        let built = inputs.build();
+    fn new((inputs, mesh): (BuildInputs, Mesh)) -> Self {
+        let built = inputs.build(mesh);
         Self { inputs, built }
     }
 }
@@ -119,7 +119,7 @@ pub(crate) fn build(
                 if *mode == ClothBuildMode::Background {
                     let pool = AsyncComputeTaskPool::get_or_init(Default::default);
                     let task = BuildTask {
-                        source: inputs.source.source.id(),
+                        source: inputs.0.source.source.id(),
                         is_outdated: false,
                         task: pool.spawn(async move { Finished::new(inputs) }),
                     };
@@ -140,19 +140,19 @@ impl UnbuiltClothItem<'_, '_> {
         skeletons.read(ClothSkin::original_of(self.skinned, self.skin))
     }
 
-    /// Copies the inputs, if all assets are loaded.
+    /// Copies the inputs and the mesh, if all assets are loaded.
     fn inputs(
         &self,
         meshes: &Assets<Mesh>,
         skeletons: &Skeletons,
         shapes: &SharedShapes,
-    ) -> Option<BuildInputs> {
+    ) -> Option<(BuildInputs, Mesh)> {
         let source = ClothSource::original(self.source, self.mesh).clone();
         let mesh = meshes.get(&source)?.clone();
         let AssetState::Loaded(skeleton) = self.original_skeleton(skeletons) else {
             return None;
         };
-        Some(BuildInputs {
+        let inputs = BuildInputs {
             label: self.label.to_string(),
             cloth: self.cloth.clone(),
             pins: self.pins.clone(),
@@ -163,13 +163,13 @@ impl UnbuiltClothItem<'_, '_> {
             is_planar: self.is_planar,
             transform: *self.transform,
             skeleton,
-            mesh,
             shapes: shapes.clone(),
             source: ClothSource {
                 source,
                 own: meshes.reserve_handle(),
             },
-        })
+        };
+        Some((inputs, mesh))
     }
 
     /// Returns whether the mesh, or what of it is cloth, is no longer that of these inputs. Everything else may change

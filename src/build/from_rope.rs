@@ -8,6 +8,7 @@ use crate::{
         Cloth, ClothReady,
         activity::ClothSleeping,
         body::ClothBody,
+        fingerprint::BuildFingerprint,
         particles::{ClothConstraints, ClothParticles},
         settings::ClothGravity,
         shape::ClothShape,
@@ -116,6 +117,7 @@ impl RopeQueryItem<'_, '_> {
         };
         shape.set_frame(to_world);
         shape.set_areas(&start);
+        shape.build_fingerprint = BuildFingerprint::new(&shape, None, &constraints);
         let count = start.len();
         let particles = ParticleArrays::new(self.transform.translation(), start, vec![1.0; count]);
 

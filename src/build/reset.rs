@@ -190,7 +190,7 @@ impl ResetQueryItem<'_, '_> {
         shape.set_frame(to_world);
         if let Some(as_built) = self.built_from.rest_at(to_world) {
             constraints.0 = as_built.constraints.clone();
-            shape.triangles = as_built.triangles.clone();
+            shape.triangles = as_built.shape.triangles.clone();
             shape.area = Vec::new();
             return;
         }

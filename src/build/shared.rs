@@ -6,9 +6,11 @@
 use crate::{
     build::select_part::{ClothSelection, select_cloth},
     character::paint::ClothPart,
-    cloth::{body::ClothBody, tethers::StaleDistances},
+    cloth::{
+        body::ClothBody, fingerprint::BuildFingerprint, shape::ClothShape, tethers::StaleDistances,
+    },
     mesh::{MeshBinding, Topology, normals_of},
-    solver::{ConstraintGraph, Tethers, Triangles},
+    solver::{ConstraintGraph, Tethers},
 };
 use bevy::{
     platform::{collections::HashMap, hash::FixedHasher},
@@ -69,25 +71,31 @@ impl MeshShape {
 
 /// Everything of a cloth that follows from its mesh and from the rotation and scale in which it was built.
 pub(super) struct OrientedShape {
-    frame: Mat3,
-    pub(super) triangles: Triangles,
+    pub(super) shape: ClothShape,
     pub(super) constraints: ConstraintGraph,
     /// Tethers of the cloth that was built first, and the particles that hold it.
     tethers: OnceLock<(Vec<u32>, Arc<Tethers>)>,
 }
 
 impl OrientedShape {
-    fn new(shape: &MeshShape, frame: Mat3) -> Self {
-        let rest = shape.topology.rest_in_world(frame);
-        let with_constraints = lock(&shape.with_constraints).take();
-        let topology = with_constraints.as_ref().unwrap_or(&shape.topology);
+    fn new(of_mesh: &MeshShape, frame: Mat3) -> Self {
+        let rest = of_mesh.topology.rest_in_world(frame);
+        let with_constraints = lock(&of_mesh.with_constraints).take();
+        let topology = with_constraints.as_ref().unwrap_or(&of_mesh.topology);
         let mut triangles = topology.triangles_at(&rest);
         let mut constraints = topology.constraints_at(&rest);
         triangles.share();
         constraints.share();
-        Self {
-            frame,
+        let mut shape = ClothShape {
+            topology: of_mesh.topology.clone(),
             triangles,
+            ..default()
+        };
+        shape.set_frame(frame);
+        shape.build_fingerprint =
+            BuildFingerprint::new(&shape, Some(&of_mesh.binding), &constraints);
+        Self {
+            shape,
             constraints,
             tethers: OnceLock::new(),
         }
@@ -130,7 +138,7 @@ impl BuiltFrom {
     /// Returns the rest shape, if it is that of this rotation and scale.
     pub(super) fn rest_at(&self, frame: Mat3) -> Option<&OrientedShape> {
         let (_, rest) = self.0.as_ref()?;
-        (rest.frame == frame).then_some(&**rest)
+        (rest.shape.to_world == frame).then_some(&**rest)
     }
 }
 

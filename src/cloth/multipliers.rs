@@ -63,11 +63,13 @@ impl ParticleMultipliers {
         self.mass.iter().copied().fold(1.0, f32::min)
     }
 
-    /// Applies the stiffness multipliers to bend constraints that have the stiffness of the fabric.
-    pub(crate) fn apply_stiffness(&self, constraints: &mut ConstraintGraph) {
+    /// Applies the stiffness multipliers to bend constraints that have the stiffness of the fabric. Returns whether there
+    /// are any.
+    pub(crate) fn apply_stiffness(&self, constraints: &mut ConstraintGraph) -> bool {
         let stiffness = &self.stiffness;
         if !stiffness.is_empty() {
             constraints.stiffen_bends(|i| stiffness.get(i as usize).copied().unwrap_or(1.0));
         }
+        !stiffness.is_empty()
     }
 }

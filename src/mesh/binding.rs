@@ -6,7 +6,10 @@ use super::{
     direction::direction_or_up,
     read::TriangleMesh,
     sanitize::sanitize_mesh,
-    shading::{RenderFrame, Shade, VertexWindows, add_to_corners, normalize, write_units},
+    shading::{
+        RenderFrame, Shade, VertexSums, VertexWindows, add_to_corners, normalize, with_vertex_sums,
+        write_units,
+    },
     tangents::TangentWeights,
     tear_mesh::TornMesh,
     topology::{NO_PARTICLE, Topology},
@@ -33,11 +36,6 @@ pub struct MeshBinding {
     /// Vertex windows for shading; computed at the first write.
     #[cfg_attr(feature = "serialize", serde(skip))]
     pub(super) vertex_windows: Option<VertexWindows>,
-    /// Scratch buffers for the normals of groups, and for tangents.
-    #[cfg_attr(feature = "serialize", serde(skip))]
-    group_normals: Vec<Vec3A>,
-    #[cfg_attr(feature = "serialize", serde(skip))]
-    tangents: Vec<Vec3A>,
 }
 
 /// Returns the normals of a mesh, if each of its `count` vertices has one.
@@ -206,44 +204,47 @@ impl MeshBinding {
             .vertex_windows
             .get_or_insert_with(|| VertexWindows::new(&self.triangles, vertices));
         let weights = self.tangent_weights.as_ref();
-        Shade {
-            triangles: &self.triangles,
-            vertex_windows,
-            positions,
-            weights: weights.filter(|_| tangents.is_some()),
-            normal_sums: &mut self.group_normals,
-            tangent_sums: &mut self.tangents,
-            normals,
-            tangents: tangents.filter(|tangents| weights.is_some() && tangents.len() == vertices),
-        }
-        .run();
+        with_vertex_sums(|sums| {
+            Shade {
+                triangles: &self.triangles,
+                vertex_windows,
+                positions,
+                weights: weights.filter(|_| tangents.is_some()),
+                sums,
+                normals,
+                tangents: tangents
+                    .filter(|tangents| weights.is_some() && tangents.len() == vertices),
+            }
+            .run();
+        });
     }
 
     /// Writes normals and tangents of any mesh.
     fn shade<P: Copy + Into<Vec3A>>(
-        &mut self,
+        &self,
         particles: &[P],
         normals: Option<&mut [[f32; 3]]>,
         tangents: Option<&mut [[f32; 4]]>,
     ) {
-        self.sum_normals(particles);
-        if let Some(normals) = normals {
-            let groups = self.normal_group.iter();
-            let units = groups.map(|group| self.group_normals[group as usize]);
-            write_units(normals.iter_mut(), units);
-        }
-        if self.tangent_weights.is_some()
-            && let Some(tangents) = tangents
-        {
-            self.sum_tangents(particles, tangents.len());
-            write_units(tangents.iter_mut(), self.tangents.iter().copied());
-        }
+        with_vertex_sums(|VertexSums { normal, tangent }| {
+            self.sum_normals(particles, normal);
+            if let Some(normals) = normals {
+                let groups = self.normal_group.iter();
+                let units = groups.map(|group| normal[group as usize]);
+                write_units(normals.iter_mut(), units);
+            }
+            if let (Some(weights), Some(tangents)) = (&self.tangent_weights, tangents) {
+                tangent.clear();
+                tangent.resize(tangents.len(), Vec3A::ZERO);
+                self.sum_tangents(particles, weights, normal, tangent);
+                write_units(tangents.iter_mut(), tangent.iter().copied());
+            }
+        });
     }
 
     /// Computes the normal of every normal group: the area-weighted sum over its triangles, normalized.
-    fn sum_normals<P: Copy + Into<Vec3A>>(&mut self, particles: &[P]) {
+    fn sum_normals<P: Copy + Into<Vec3A>>(&self, particles: &[P], sums: &mut Vec<Vec3A>) {
         let (of, group) = (&self.vertex_to_particle, &self.normal_group);
-        let sums = &mut self.group_normals;
         sums.clear();
         sums.resize(self.group_count, Vec3A::ZERO);
         add_to_corners(
@@ -258,14 +259,14 @@ impl MeshBinding {
     }
 
     /// Computes the tangent of every vertex: the sum over its triangles, orthogonalized to its normal.
-    fn sum_tangents<P: Copy + Into<Vec3A>>(&mut self, particles: &[P], count: usize) {
-        let Some(weights) = &self.tangent_weights else {
-            return;
-        };
+    fn sum_tangents<P: Copy + Into<Vec3A>>(
+        &self,
+        particles: &[P],
+        weights: &TangentWeights,
+        group_normals: &[Vec3A],
+        sums: &mut [Vec3A],
+    ) {
         let of = &self.vertex_to_particle;
-        let sums = &mut self.tangents;
-        sums.clear();
-        sums.resize(count, Vec3A::ZERO);
         add_to_corners(
             particles,
             &self.triangles,
@@ -278,7 +279,7 @@ impl MeshBinding {
             },
         );
         for (sum, group) in sums.iter_mut().zip(self.normal_group.iter()) {
-            let normal = self.group_normals[group as usize];
+            let normal = group_normals[group as usize];
             *sum -= normal * normal.dot(*sum);
         }
         normalize(sums);

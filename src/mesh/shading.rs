@@ -12,6 +12,7 @@ use crate::solver::{
     triangles::corners,
 };
 use bevy::math::{Mat3, Vec3, Vec3A};
+use std::cell::RefCell;
 
 /// Vectors processed together.
 const BLOCK: usize = 64;
@@ -255,6 +256,23 @@ impl VertexWindows {
     }
 }
 
+/// Sums over the triangles of vertices, or of groups of vertices: their normals and tangents before normalization.
+#[derive(Default)]
+pub(super) struct VertexSums {
+    pub(super) normal: Vec<Vec3A>,
+    pub(super) tangent: Vec<Vec3A>,
+}
+
+thread_local! {
+    /// Buffers of this CPU thread, shared by all cloths.
+    static VERTEX_SUMS: RefCell<VertexSums> = RefCell::default();
+}
+
+/// Calls a function with the buffers of this CPU thread, whose contents are left from another cloth.
+pub(super) fn with_vertex_sums<R>(f: impl FnOnce(&mut VertexSums) -> R) -> R {
+    VERTEX_SUMS.with_borrow_mut(f)
+}
+
 /// Computes the normals and tangents of a mesh whose vertices are particles, from positions already written.
 pub(super) struct Shade<'a> {
     pub(super) triangles: &'a Corners,
@@ -262,19 +280,19 @@ pub(super) struct Shade<'a> {
     pub(super) positions: &'a [[f32; 3]],
     /// The tangent weights of the triangles, if tangents are needed.
     pub(super) weights: Option<&'a TangentWeights>,
-    /// Buffers for the sums over the triangles of each vertex.
-    pub(super) normal_sums: &'a mut Vec<Vec3A>,
-    pub(super) tangent_sums: &'a mut Vec<Vec3A>,
+    pub(super) sums: &'a mut VertexSums,
     pub(super) normals: Option<&'a mut [[f32; 3]]>,
     pub(super) tangents: Option<&'a mut [[f32; 4]]>,
 }
 
 impl Shade<'_> {
     pub(super) fn run(mut self) {
-        self.normal_sums
+        self.sums
+            .normal
             .resize(self.vertex_windows.capacity, Vec3A::ZERO);
         if self.weights.is_some() {
-            self.tangent_sums
+            self.sums
+                .tangent
                 .resize(self.vertex_windows.capacity, Vec3A::ZERO);
         }
         let mut scratch = [[0; 3]; corners::BLOCK];
@@ -288,9 +306,9 @@ impl Shade<'_> {
                     self.finish_vertices(from, first, end);
                     from = first;
                 }
-                self.normal_sums[end - from..upto - from].fill(Vec3A::ZERO);
+                self.sums.normal[end - from..upto - from].fill(Vec3A::ZERO);
                 if self.weights.is_some() {
-                    self.tangent_sums[end - from..upto - from].fill(Vec3A::ZERO);
+                    self.sums.tangent[end - from..upto - from].fill(Vec3A::ZERO);
                 }
                 end = upto;
             }
@@ -305,8 +323,8 @@ impl Shade<'_> {
                         let [along_ab, along_ac] = weights.at(number * corners::BLOCK + k);
                         let tangent = ab * along_ab + ac * along_ac;
                         for v in corners.map(|v| v as usize - from) {
-                            self.normal_sums[v] += normal;
-                            self.tangent_sums[v] += tangent;
+                            self.sums.normal[v] += normal;
+                            self.sums.tangent[v] += tangent;
                         }
                     }
                 }
@@ -315,7 +333,7 @@ impl Shade<'_> {
                         let [a, b, c] = corners.map(position);
                         let normal = (b - a).cross(c - a);
                         for v in corners.map(|v| v as usize - from) {
-                            self.normal_sums[v] += normal;
+                            self.sums.normal[v] += normal;
                         }
                     }
                 }
@@ -328,13 +346,14 @@ impl Shade<'_> {
     /// from there to `end` to the front.
     fn finish_vertices(&mut self, from: usize, first: usize, end: usize) {
         let (done, kept) = (first - from, first - from..end - from);
-        let sums = &mut self.normal_sums[..done];
+        let VertexSums { normal, tangent } = &mut *self.sums;
+        let sums = &mut normal[..done];
         normalize(sums);
         if let Some(normals) = &mut self.normals {
             write_units(normals.iter_mut().skip(from), sums.iter().copied());
         }
         if self.weights.is_some() {
-            let tangents = &mut self.tangent_sums[..done];
+            let tangents = &mut tangent[..done];
             for (tangent, normal) in tangents.iter_mut().zip(&*sums) {
                 *tangent -= *normal * normal.dot(*tangent);
             }
@@ -342,9 +361,9 @@ impl Shade<'_> {
             if let Some(all) = &mut self.tangents {
                 write_units(all.iter_mut().skip(from), tangents.iter().copied());
             }
-            self.tangent_sums.copy_within(kept.clone(), 0);
+            tangent.copy_within(kept.clone(), 0);
         }
-        self.normal_sums.copy_within(kept, 0);
+        normal.copy_within(kept, 0);
     }
 }
 

@@ -117,9 +117,10 @@ impl BoundingRect {
 
     /// Returns the first of the points that are nearest a position in the rectangle.
     fn nearest(&self, points: &[Vec3], to: Vec2) -> Option<u32> {
-        let distance = |point: Vec3| self.normalized(point).distance_squared(to);
-        let numbered = points.iter().copied().zip(0..);
-        let nearest = numbered.min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
+        let distances = points
+            .iter()
+            .map(|&point| self.normalized(point).distance_squared(to));
+        let nearest = distances.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0));
         nearest.map(|(_, i)| i)
     }
 
