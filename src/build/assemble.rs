@@ -243,10 +243,10 @@ impl BuildInputs {
         let multipliers = &mut components.multipliers;
         bind_masses(label, self.paint.as_ref(), painted, multipliers);
         bind_stiffness(label, self.paint.as_ref(), painted, multipliers);
-        let is_stiffened = multipliers.apply_stiffness(&mut components.constraints);
+        multipliers.apply_stiffness(&mut components.constraints);
         let frame = &mut components.frame;
         bind_motion_constraints(label, self.max_distance.as_ref(), painted, frame, count);
-        if is_stiffened {
+        if !multipliers.stiffness.is_empty() {
             let shape = &mut components.shape;
             shape.build_fingerprint.shape = ShapeFingerprint::of(&components.constraints, shape);
         }

@@ -84,7 +84,7 @@ struct Finished {
 }
 
 impl Finished {
-    fn new((inputs, mesh): (BuildInputs, Mesh)) -> Self {
+    fn new(inputs: BuildInputs, mesh: Mesh) -> Self {
         let built = inputs.build(mesh);
         Self { inputs, built }
     }
@@ -112,21 +112,21 @@ pub(crate) fn build(
             None if begun == MOST_PER_FRAME && *mode == ClothBuildMode::Background => continue,
             None => {
                 // Still loading: it is tried again in the next frame.
-                let Some(inputs) = cloth.inputs(&meshes, &skeletons, &shapes) else {
+                let Some((inputs, mesh)) = cloth.inputs(&meshes, &skeletons, &shapes) else {
                     continue;
                 };
                 begun += 1;
                 if *mode == ClothBuildMode::Background {
                     let pool = AsyncComputeTaskPool::get_or_init(Default::default);
                     let task = BuildTask {
-                        source: inputs.0.source.source.id(),
+                        source: inputs.source.source.id(),
                         is_outdated: false,
-                        task: pool.spawn(async move { Finished::new(inputs) }),
+                        task: pool.spawn(async move { Finished::new(inputs, mesh) }),
                     };
                     commands.entity(cloth.label.entity).try_insert(task);
                     continue;
                 }
-                Finished::new(inputs)
+                Finished::new(inputs, mesh)
             }
         };
         inserted += 1;

@@ -63,13 +63,11 @@ impl ParticleMultipliers {
         self.mass.iter().copied().fold(1.0, f32::min)
     }
 
-    /// Applies the stiffness multipliers to bend constraints that have the stiffness of the fabric. Returns whether there
-    /// are any.
-    pub(crate) fn apply_stiffness(&self, constraints: &mut ConstraintGraph) -> bool {
+    /// Applies the stiffness multipliers to bend constraints that have the stiffness of the fabric.
+    pub(crate) fn apply_stiffness(&self, constraints: &mut ConstraintGraph) {
         let stiffness = &self.stiffness;
         if !stiffness.is_empty() {
             constraints.stiffen_bends(|i| stiffness.get(i as usize).copied().unwrap_or(1.0));
         }
-        !stiffness.is_empty()
     }
 }

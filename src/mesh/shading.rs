@@ -268,9 +268,9 @@ thread_local! {
     static VERTEX_SUMS: RefCell<VertexSums> = RefCell::default();
 }
 
-/// Calls a function with the buffers of this CPU thread, whose contents are left from another cloth.
-pub(super) fn with_vertex_sums<R>(f: impl FnOnce(&mut VertexSums) -> R) -> R {
-    VERTEX_SUMS.with_borrow_mut(f)
+/// Calls a function with the buffers of this CPU thread, whose length and contents are left from another cloth.
+pub(super) fn with_vertex_sums(f: impl FnOnce(&mut VertexSums)) {
+    VERTEX_SUMS.with_borrow_mut(f);
 }
 
 /// Computes the normals and tangents of a mesh whose vertices are particles, from positions already written.
@@ -287,13 +287,12 @@ pub(super) struct Shade<'a> {
 
 impl Shade<'_> {
     pub(super) fn run(mut self) {
-        self.sums
-            .normal
-            .resize(self.vertex_windows.capacity, Vec3A::ZERO);
-        if self.weights.is_some() {
-            self.sums
-                .tangent
-                .resize(self.vertex_windows.capacity, Vec3A::ZERO);
+        let VertexSums { normal, tangent } = &mut *self.sums;
+        for (sums, is_needed) in [(normal, true), (tangent, self.weights.is_some())] {
+            // Not shortened for a small cloth: the next one may be large again.
+            if is_needed && sums.len() < self.vertex_windows.capacity {
+                sums.resize(self.vertex_windows.capacity, Vec3A::ZERO);
+            }
         }
         let mut scratch = [[0; 3]; corners::BLOCK];
         // The range of vertices with sums in the buffer.
