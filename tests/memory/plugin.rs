@@ -137,9 +137,9 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
     use SelfCollision::{Off, On};
     // 12 bytes of these are the positions by which sleep is decided. Cloths that collide would touch each other.
     for (side, collides, most, most_of_another) in [
-        (64, Off, 266.0, Some(186.0)),
-        (128, Off, 237.0, Some(168.0)),
-        (256, Off, 212.0, Some(154.0)),
+        (64, Off, 256.0, Some(174.0)),
+        (128, Off, 229.0, Some(161.0)),
+        (256, Off, 209.0, Some(146.0)),
         (64, On, 930.0, None),
         (256, On, 890.0, None),
     ] {
