@@ -149,6 +149,7 @@ pub(super) fn limit_strain(
         bend: None,
         is_damping: false,
         shear: None,
+        is_pure_shear: false,
         chains: Some(ChainParams {
             warp: Regularization::STRAIN_LIMIT,
             weft: Regularization::STRAIN_LIMIT,
@@ -228,6 +229,7 @@ impl RelaxSettings {
             }),
             is_damping: false,
             shear: (!pass.is_reversed).then(|| regularization(compliance.shear)),
+            is_pure_shear: self.compliance.is_elastic(),
             chains: Some(ChainParams {
                 warp: along_chains(compliance.warp),
                 weft: along_chains(compliance.weft),

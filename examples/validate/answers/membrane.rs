@@ -13,11 +13,12 @@ use bevy_drape::{
     solver::{Compliance, StretchSolver},
 };
 
-/// Gravity, m/s². Loads on shear constraints propagate by one cell per iteration, which adds about gΔts²N²/2 to
+/// Gravity, m/s². Loads on shear constraints propagate by one cell per iteration, which adds about gΔt²N²/2 to
 /// the stretch of N cells. This is small here, since the fabrics are soft and light; more substeps would add only
 /// rounding errors.
 const GRAVITY: f64 = 1.0;
-const SUBSTEPS: u32 = 20;
+const SUBSTEPS: u32 = 12;
+const ITERATIONS: u32 = 2;
 
 /// Particles measured together.
 #[derive(Clone, Copy)]
@@ -57,6 +58,7 @@ impl Panel {
         assert_eq!(sample.constraints.grids().count(), 1);
         sample.settings.tether_scale = f32::INFINITY;
         sample.settings.substeps = SUBSTEPS;
+        sample.settings.iterations = ITERATIONS;
         sample.settings.damping = 4.0;
         sample.settings.stretch_solver = StretchSolver::GaussSeidel;
         sample.settings.gravity = Vec3::NEG_Y * GRAVITY as f32;
@@ -129,7 +131,7 @@ pub(crate) fn stretch() -> Vec<Row> {
             size[0], size[1],
         );
         let sunk = panel.displacements(Line::Row);
-        Row::near(label, expected, sunk[r] - sunk[r / 2], 0.03)
+        Row::near(label, expected, sunk[r] - sunk[r / 2], 0.01)
     };
     let [plain, tall, wide] = [[1.0, 1.0], [0.5, 1.0], [2.0, 1.0]];
     [
@@ -199,6 +201,7 @@ pub(crate) fn stretch_of_triangles() -> Vec<Row> {
         sample.settings.damping = 4.0;
         sample.settings.stretch_solver = StretchSolver::GaussSeidel;
         sample.settings.substeps = SUBSTEPS;
+        sample.settings.iterations = ITERATIONS;
         sample.settings.compliance = Compliance::of_stretch(stiffness.recip() as f32);
         for &i in &rows[0] {
             sample.pin(i as u32);
@@ -285,12 +288,12 @@ fn hang(
     let expected = f64::from(fabric.areal_density) * 9.81 / stiffness;
     let excess = 100.0 * (slope / expected - 1.0).abs();
     let label = format!("{name} {side}² {layout} {direction}: off by, %");
-    // One iteration per substep does not take the load of the diagonals into account.
-    let so_far = match (layout, side) {
-        (MeshLayout::Grid, ..=16) => 25.0,
-        (MeshLayout::Grid, ..=32) => 40.0,
-        (MeshLayout::Grid, _) => 300.0,
-        _ => 3000.0,
-    };
-    Row::at_most(label, 5.0, excess).so_far(so_far)
+    let row = Row::at_most(label, 5.0, excess);
+    // The regularization of direct solves, or one iteration per substep, carries too little of the load.
+    match (layout, side) {
+        (MeshLayout::Grid, ..=32) => row,
+        (MeshLayout::Grid, ..=64) => row.so_far(10.0),
+        (MeshLayout::Grid, _) => row.so_far(220.0),
+        _ => row.so_far(2500.0),
+    }
 }

@@ -42,6 +42,7 @@ pub(crate) fn damp_bending(
         }),
         is_damping: true,
         shear: None,
+        is_pure_shear: false,
         chains: None,
         edges: None,
         is_reversed: false,

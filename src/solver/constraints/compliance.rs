@@ -10,11 +10,11 @@
 //! Spring Meshes", 1998.) Sheared by γ, a cell of area A with the diagonals D stores GAγ²/2, and its diagonals,
 //! which change by ±Aγ/D, store kγ²A²/D².
 //!
-//! Diagonals resist stretch too; edges are softened accordingly, see
-//! [`compensate_diagonals`](Aspects::compensate_diagonals).
+//! Diagonals of grids of elastic fabric resist shear alone (`grid/diagonals.rs`).
 //!
 //! Constraints outside grids have the mean aspect of the whole cloth: edges run in two directions if its cells
-//! have diagonals, in three otherwise.
+//! have diagonals, in three otherwise. Their diagonals resist stretch too, and edges are softened accordingly, see
+//! [`compensate_diagonals`](Aspects::compensate_diagonals).
 
 use crate::solver::{
     constraints::{

@@ -63,6 +63,8 @@ pub(in crate::solver) struct PassParams {
     pub(in crate::solver) is_damping: bool,
     /// Diagonals.
     pub(in crate::solver) shear: Option<Regularization>,
+    /// Diagonals of grids leave to the edges the stretch that both of a cell have in common.
+    pub(in crate::solver) is_pure_shear: bool,
     /// Chains of edges.
     pub(in crate::solver) chains: Option<ChainParams>,
     /// Edges that belong to no chain.

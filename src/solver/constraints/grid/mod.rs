@@ -15,6 +15,7 @@
 //! | `reference` | scalar reference of a pass, one constraint at a time |
 
 mod constraint_set;
+mod diagonals;
 mod groups;
 mod pass;
 mod project;
@@ -180,10 +181,8 @@ impl GridConstraints {
 
     /// Returns the compliance of the distance constraints, m/N, in this fabric.
     pub(in crate::solver) fn compliance(&self, fabric: &Compliance) -> Compliance {
-        let mut sets = self.sets.iter();
-        let is_diagonal = |set: &GridConstraintSet| set.list.kind == ConstraintKind::Shear;
-        let diagonals = sets.any(|set| is_diagonal(set) && set.list.len() > 0);
-        self.aspects.constraint_compliance(fabric, diagonals)
+        // Diagonals of elastic fabric resist shear alone, and rigid edges need no compensation.
+        self.aspects.constraint_compliance(fabric, false)
     }
 
     /// Returns whether bends are too stiff to be solved explicitly, as forces.

@@ -7,8 +7,9 @@
 use super::{
     GridConstraints, GridLayout,
     constraint_set::GridConstraintSet,
+    diagonals::solve_diagonals,
     groups::{LANES, LaneGroups},
-    project::{ParticlePlanes, project},
+    project::ParticlePlanes,
     strip::{ChainStorage, GroupConstraints, WarpChains, WeftChains},
 };
 use crate::solver::{
@@ -19,7 +20,7 @@ use crate::solver::{
     parallel::{
         columns::Columns,
         split::split,
-        workers::{PARTICLES_PER_PART, PartIterator, Workers},
+        workers::{PartIterator, Workers},
     },
     simd::{Kernel, aligned::AlignedVec, dispatch},
 };
@@ -76,7 +77,8 @@ pub(in crate::solver) fn relax_grid(
     let stiff = grid.bends_are_stiff(&params);
     let [down, up, bend_warp, warp, bend_weft, weft] = &mut grid.sets;
     if let Some(shear) = params.shear {
-        solve_diagonals(workers, &mut planes, &layout, [down, up], shear);
+        let is_pure = params.is_pure_shear;
+        solve_diagonals(workers, &mut planes, &layout, [down, up], shear, is_pure);
     }
     for is_weft in [params.is_reversed, !params.is_reversed] {
         if is_weft {
@@ -87,113 +89,6 @@ pub(in crate::solver) fn relax_grid(
             solve_warp(workers, &mut planes, &layout, sets, stiff, params);
         }
     }
-}
-
-/// Solves both diagonals of the cells in every second row of cells, then in the others.
-fn solve_diagonals(
-    workers: &mut Workers,
-    planes: &mut ParticlePlanes,
-    layout: &GridLayout,
-    sets: [&mut GridConstraintSet; 2],
-    regularization: Regularization,
-) {
-    let [down, up] = sets;
-    if down.list.len() + up.list.len() == 0 {
-        return;
-    }
-    let columns = layout.columns as usize;
-    let groups = LaneGroups::of(columns - 1);
-    let stored_len = groups.stored_len();
-    let pairs = (PARTICLES_PER_PART / (2 * columns)).max(1);
-    for first in 0..2 {
-        let size = 2 * pairs * stored_len;
-        let [down, up] = [&mut *down, &mut *up].map(|set| {
-            let rest = set.list.rest.get(first * stored_len..).unwrap_or_default();
-            let lambda = set
-                .list
-                .lambda
-                .get_mut(first * stored_len..)
-                .unwrap_or_default();
-            let parts = rest.chunks(size);
-            let own = move |part: usize| part * size..((part + 1) * size).min(rest.len());
-            let own = (0..parts.len()).map(own);
-            parts.zip(split(lambda, own))
-        });
-        let rows = planes.parts(first * columns, 2 * pairs * columns);
-        workers.for_each_part(rows.zip(down).zip(up), |((planes, down), up)| {
-            dispatch(DiagonalsKernel {
-                planes,
-                columns,
-                groups,
-                down,
-                up,
-                regularization,
-            });
-        });
-    }
-}
-
-/// Number of particles in a block of rows that is processed at a time.
-const PARTICLES_PER_BLOCK: usize = 1024;
-
-/// Solves the diagonals of some rows of cells.
-struct DiagonalsKernel<'a> {
-    planes: ParticlePlanes<'a>,
-    columns: usize,
-    groups: LaneGroups,
-    /// Rest lengths and λ from the first row of cells on, including the rows in between that belong to the
-    /// other colour.
-    down: (&'a [f32], &'a mut [f32]),
-    up: (&'a [f32], &'a mut [f32]),
-    regularization: Regularization,
-}
-
-impl Kernel for DiagonalsKernel<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let Self {
-            mut planes,
-            columns,
-            groups,
-            mut down,
-            mut up,
-            regularization,
-        } = self;
-        let stored_len = groups.stored_len();
-        // All groups but the last are contiguous and are projected as one.
-        let whole = stored_len - groups.size();
-        let last = groups.start(groups.len() - 1);
-        let rows = down.0.len() / stored_len;
-        // Blocks of rows: large enough that no value is loaded again while its store is still under way,
-        // small enough to stay in the cache.
-        let block = (PARTICLES_PER_BLOCK / columns).max(2).next_multiple_of(2);
-        for first in (0..rows).step_by(block) {
-            for ((rest, lambda), shift) in [(&mut down, [0, 1]), (&mut up, [1, 0])] {
-                for (start, slots) in [(0, 0..whole), (last, whole..stored_len)] {
-                    for row in (first..rows.min(first + block)).step_by(2) {
-                        let own = row * stored_len + slots.start..row * stored_len + slots.end;
-                        let a = row * columns + shift[0] + start;
-                        let b = (row + 1) * columns + shift[1] + start;
-                        let [a, b] = planes.rows(a, b, slots.len());
-                        let rest = &rest[own.clone()];
-                        project::<false>(a, b, rest, lambda_range(lambda, own), regularization);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Runs the same code: the scalar reference stands for the pass as a whole.
-    #[cfg(test)]
-    fn run_reference(self) {
-        self.run();
-    }
-}
-
-/// Returns the λ of a range of constraints, or an empty slice if λ is not stored.
-#[inline(always)]
-fn lambda_range(all: &mut [f32], range: Range<usize>) -> &mut [f32] {
-    if all.is_empty() { all } else { &mut all[range] }
 }
 
 /// Solves bending and stretching along columns.

@@ -4,6 +4,7 @@
 use super::{
     GridConstraints,
     constraint_set::{GridConstraintSet, GridDirection},
+    diagonals::shear_lengths,
     project::ParticlePlanes,
 };
 use crate::solver::constraints::{
@@ -38,11 +39,18 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
     let layout = grid.layout;
     let [rows, columns] = [layout.rows as usize, layout.columns as usize];
     let stiff = grid.bends_are_stiff(&params);
-    let (diagonals, others) = grid.sets.split_at_mut(2);
+    let (diagonals, others) = grid.sets.split_first_chunk_mut::<2>().unwrap();
     if let Some(shear) = params.shear {
         for color in 0..2 {
+            let rest = diagonals.each_ref().map(|set| set.list.rest.clone());
+            if params.is_pure_shear {
+                write_shear_lengths(&planes, &layout, diagonals);
+            }
             for set in &mut *diagonals {
                 solve_color(&mut planes, &layout, set, color, shear);
+            }
+            for (set, rest) in diagonals.iter_mut().zip(rest) {
+                set.list.rest = rest;
             }
         }
     }
@@ -267,6 +275,24 @@ fn solve_color(
         if own == color {
             project_constraint(planes, layout, set, index, regularization);
         }
+    }
+}
+
+/// Replaces the rest lengths of all diagonals by those of pure shear.
+fn write_shear_lengths(
+    planes: &ParticlePlanes,
+    layout: &super::GridLayout,
+    [down, up]: &mut [GridConstraintSet; 2],
+) {
+    let square = |set: &GridConstraintSet, index: usize| {
+        let [a, b] = endpoints(layout, set, index);
+        let d = [&planes.x, &planes.y, &planes.z].map(|plane| plane[b] - plane[a]);
+        dot(d, d)
+    };
+    for index in 0..down.list.rest.len().min(up.list.rest.len()) {
+        let squares = [square(down, index), square(up, index)];
+        let rest = [down.list.rest[index], up.list.rest[index]];
+        [down.list.rest[index], up.list.rest[index]] = shear_lengths(rest, squares);
     }
 }
 
