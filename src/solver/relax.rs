@@ -13,7 +13,7 @@ use crate::solver::{
         graph::ConstraintGraph,
         grid::relax_grid,
         points::{ChainParams, PassParams, Points, Regularization, StretchLimit, Supported},
-        stretch_solver::{RIGID_REGULARIZATION, StretchSolver},
+        stretch_solver::{ELASTIC_REGULARIZATION_FRACTION, RIGID_REGULARIZATION, StretchSolver},
     },
     parallel::workers::Workers,
     particles::ParticleArrays,
@@ -37,7 +37,7 @@ pub struct RelaxSettings {
     /// masses by far.
     pub relaxation_factor: f32,
     /// Regularization of directly solved chains, relative to the inverse mass of a link, normally
-    /// [`RIGID_REGULARIZATION`].
+    /// [`RIGID_REGULARIZATION`]. Chains with compliance take a twentieth of it.
     pub chain_regularization: f32,
     /// Whether to record the multiplier of each structural constraint, for `ConstraintGraph::add_loads`.
     pub loads: bool,
@@ -213,10 +213,12 @@ impl RelaxSettings {
         };
         let direct = self.stretch_solver == StretchSolver::Direct;
         let along_chains = |compliance: f32| Regularization {
-            diagonal_scale: if direct {
-                1.0 + self.chain_regularization
-            } else {
-                1.0 / omega
+            diagonal_scale: match direct {
+                true if compliance > 0.0 => {
+                    1.0 + ELASTIC_REGULARIZATION_FRACTION * self.chain_regularization
+                }
+                true => 1.0 + self.chain_regularization,
+                false => 1.0 / omega,
             },
             ..regularization(compliance)
         };

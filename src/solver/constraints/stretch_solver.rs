@@ -32,3 +32,8 @@ pub enum StretchSolver {
 /// slow the decay of long waves in fine cloth: the mean stretch of a 256² drape is 1.0 % instead of 0.6 %. In one solve
 /// a correction falls by a factor of e every 1/√(2·0.02) = 5 links.
 pub const RIGID_REGULARIZATION: f32 = 0.02;
+
+/// Fraction of their regularization that directly solved chains with compliance keep. With all of it, 128² particles of
+/// cotton stretch three times as much as their stiffness says, with 0.25 of it by 8 % more, with this by less than 0.1 %;
+/// their residual motion in drapes of 64² and 128² is the same.
+pub(in crate::solver) const ELASTIC_REGULARIZATION_FRACTION: f32 = 0.05;
