@@ -70,6 +70,7 @@ experiments! {
     crossings: "crossings",
     drapes: "drapes",
     storm: "storm",
+    flapping_frequency: "flapping frequency",
     fast_hands: "fast hands",
     rates_of_hanging_cloth: "rates: hanging cloth",
     rates_of_a_drape: "rates: drape",

@@ -159,6 +159,11 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         run: storm::sample,
     },
     Experiment {
+        name: "flapping frequency",
+        source: "f = U/1.87L (Raynaud, Mulleners 2026, arXiv:2602.06237, waves as fast as the wind)",
+        run: storm::flapping,
+    },
+    Experiment {
         name: "fast hands",
         source: "cloth whose pins jump to 20 m/s keeps its length",
         run: hands::jerked,

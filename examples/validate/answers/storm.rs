@@ -35,6 +35,8 @@ struct Flutter {
     speed: f64,
     /// Frequency of the motion of the free edge across the wind, Hz: how often it passes its mean, by Rice's formula.
     frequency: f64,
+    /// Strongest frequency of this motion, Hz.
+    strongest: f64,
 }
 
 /// Returns a flag of a fabric.
@@ -47,8 +49,8 @@ fn flag(fabric: Fabric) -> Sample {
     flag
 }
 
-/// Lets a flag flutter in a gusty wind of this speed, m/s, with this number of steps per second.
-fn flutter(fabric: Fabric, speed: f32, rate: u32) -> Flutter {
+/// Lets a flag flutter in a wind of this speed, m/s, with gusts of this strength and this number of steps per second.
+fn flutter(fabric: Fabric, speed: f32, gusts: f32, rate: u32) -> Flutter {
     let mut flag = flag(fabric);
     let cloth = Cloth {
         fabric,
@@ -56,7 +58,7 @@ fn flutter(fabric: Fabric, speed: f32, rate: u32) -> Flutter {
     };
     let wind = Wind {
         velocity: Vec3::X * speed,
-        gusts: 0.3,
+        gusts,
         ..Wind::default()
     };
     let settings = at_rate(&cloth, rate);
@@ -94,6 +96,7 @@ fn flutter(fabric: Fabric, speed: f32, rate: u32) -> Flutter {
     flutter.height /= samples;
     flutter.speed /= samples;
     flutter.frequency = frequency(&across, rate as usize / 4);
+    flutter.strongest = strongest_frequency(&across, rate.into());
     flutter
 }
 
@@ -118,9 +121,55 @@ fn frequency(samples: &[Vec<[f32; 2]>], window: usize) -> f64 {
     (squares[1] / squares[0]).sqrt() / TAU
 }
 
+/// Returns the frequency, Hz, at which the power spectrum of the positions of points, summed over all of them, has its peak.
+fn strongest_frequency(samples: &[Vec<[f32; 2]>], rate: f64) -> f64 {
+    let (points, count) = (samples[0].len(), samples.len() as f64);
+    let means: Vec<f64> = (0..points)
+        .map(|point| {
+            samples
+                .iter()
+                .map(|points| f64::from(points[point][0]))
+                .sum::<f64>()
+                / count
+        })
+        .collect();
+    let power = |frequency: f64| {
+        let mut sums = vec![[0.0; 2]; points];
+        for (i, now) in (0..).zip(samples) {
+            let time = f64::from(i);
+            // Hann's window: the samples do not begin and end at the same phase.
+            let window = 1.0 - (TAU * (time + 0.5) / count).cos();
+            let (sin, cos) = (TAU * frequency * time / rate).sin_cos();
+            for ((sum, point), mean) in sums.iter_mut().zip(now).zip(&means) {
+                let z = window * (f64::from(point[0]) - mean);
+                sum[0] += z * cos;
+                sum[1] += z * sin;
+            }
+        }
+        sums.as_flattened().iter().map(|sum| sum * sum).sum::<f64>()
+    };
+    let frequencies = (5..(rate * 2.5) as u32).map(|tenths| f64::from(tenths) / 10.0);
+    let strongest = frequencies.max_by(|&a, &b| power(a).total_cmp(&power(b)));
+    strongest.unwrap_or_default()
+}
+
+/// Compares the strongest frequency of a flag in steady wind with that of waves which run along it as fast as the wind and
+/// are 1.87 times as long as the flag, as sheets of paper show them in a wind tunnel.
+pub(crate) fn flapping() -> Vec<Row> {
+    [(10.0, 70.0), (20.0, 55.0), (30.0, 15.0)]
+        .map(|(wind, so_far)| {
+            let measured = flutter(Fabric::default(), wind, 0.0, 60).strongest;
+            let published = f64::from(wind / (1.87 * SIZE[0]));
+            let difference = 100.0 * (measured / published - 1.0).abs();
+            let label = format!("difference from {published:.1} Hz at {wind} m/s, %");
+            Row::at_most(label, 15.0, difference).so_far(so_far)
+        })
+        .into()
+}
+
 /// Compares the motion of a flag at different rates.
 fn compare(name: &str, fabric: Fabric, wind: f32, limit: f64) -> Vec<Row> {
-    let [slow, usual, fast] = RATES.map(|rate| flutter(fabric, wind, rate));
+    let [slow, usual, fast] = RATES.map(|rate| flutter(fabric, wind, 0.3, rate));
     let all = [slow, usual, fast];
     let label = |what: &str| format!("{what} of {name} at {wind} m/s");
     let most = |value: fn(&Flutter) -> f64| all.iter().map(value).fold(0.0, f64::max);
