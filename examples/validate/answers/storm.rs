@@ -23,7 +23,7 @@ const RATES: [u32; 3] = [30, 60, 120];
 const WINDS: [(f32, f64); 2] = [(30.0, 5.0), (80.0, 15.0)];
 
 /// Motion of a flag.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Flutter {
     /// Largest stretch, %.
     stretch: f64,
@@ -35,8 +35,8 @@ struct Flutter {
     speed: f64,
     /// Frequency of the motion of the free edge across the wind, Hz: how often it passes its mean, by Rice's formula.
     frequency: f64,
-    /// Strongest frequency of this motion, Hz.
-    strongest: f64,
+    /// Positions, m, and velocities, m/s, of the free edge across the wind, in the steps of the second half.
+    across: Vec<Vec<[f32; 2]>>,
 }
 
 /// Returns a flag of a fabric.
@@ -63,7 +63,7 @@ fn flutter(fabric: Fabric, speed: f32, gusts: f32, rate: u32) -> Flutter {
     };
     let settings = at_rate(&cloth, rate);
     let steps = SECONDS * rate;
-    let (mut flutter, mut across) = (Flutter::default(), Vec::<Vec<[f32; 2]>>::new());
+    let mut flutter = Flutter::default();
     for step in 1..=steps {
         let velocity = wind.at(f64::from(step) / f64::from(rate));
         flag.settings = StepSettings {
@@ -86,17 +86,16 @@ fn flutter(fabric: Fabric, speed: f32, gusts: f32, rate: u32) -> Flutter {
             flutter.height += f64::from(mean.y + 0.5 * SIZE[1]);
             flutter.speed += total / flag.particles.len() as f64;
             let edge = (1..=ROWS).map(|row| (row * COLUMNS - 1) as usize);
-            across.push(
+            flutter.across.push(
                 edge.map(|i| [flag.at(i).z, flag.particles.velocity(i).z])
                     .collect(),
             );
         }
     }
-    let samples = across.len() as f64;
+    let samples = flutter.across.len() as f64;
     flutter.height /= samples;
     flutter.speed /= samples;
-    flutter.frequency = frequency(&across, rate as usize / 4);
-    flutter.strongest = strongest_frequency(&across, rate.into());
+    flutter.frequency = frequency(&flutter.across, rate as usize / 4);
     flutter
 }
 
@@ -149,8 +148,9 @@ fn strongest_frequency(samples: &[Vec<[f32; 2]>], rate: f64) -> f64 {
         sums.as_flattened().iter().map(|sum| sum * sum).sum::<f64>()
     };
     let frequencies = (5..(rate * 2.5) as u32).map(|tenths| f64::from(tenths) / 10.0);
-    let strongest = frequencies.max_by(|&a, &b| power(a).total_cmp(&power(b)));
-    strongest.unwrap_or_default()
+    let spectrum = frequencies.map(|frequency| (power(frequency), frequency));
+    let strongest = spectrum.max_by(|a, b| a.0.total_cmp(&b.0));
+    strongest.map_or(0.0, |(_, frequency)| frequency)
 }
 
 /// Compares the strongest frequency of a flag in steady wind with that of waves which run along it as fast as the wind and
@@ -158,7 +158,9 @@ fn strongest_frequency(samples: &[Vec<[f32; 2]>], rate: f64) -> f64 {
 pub(crate) fn flapping() -> Vec<Row> {
     [(10.0, 70.0), (20.0, 55.0), (30.0, 15.0)]
         .map(|(wind, so_far)| {
-            let measured = flutter(Fabric::default(), wind, 0.0, 60).strongest;
+            let rate = 60;
+            let flag = flutter(Fabric::default(), wind, 0.0, rate);
+            let measured = strongest_frequency(&flag.across, rate.into());
             let published = f64::from(wind / (1.87 * SIZE[0]));
             let difference = 100.0 * (measured / published - 1.0).abs();
             let label = format!("difference from {published:.1} Hz at {wind} m/s, %");
@@ -169,8 +171,8 @@ pub(crate) fn flapping() -> Vec<Row> {
 
 /// Compares the motion of a flag at different rates.
 fn compare(name: &str, fabric: Fabric, wind: f32, limit: f64) -> Vec<Row> {
-    let [slow, usual, fast] = RATES.map(|rate| flutter(fabric, wind, 0.3, rate));
-    let all = [slow, usual, fast];
+    let all = RATES.map(|rate| flutter(fabric, wind, 0.3, rate));
+    let [_, usual, _] = &all;
     let label = |what: &str| format!("{what} of {name} at {wind} m/s");
     let most = |value: fn(&Flutter) -> f64| all.iter().map(value).fold(0.0, f64::max);
     let mut rows = vec![
@@ -190,7 +192,7 @@ fn compare(name: &str, fabric: Fabric, wind: f32, limit: f64) -> Vec<Row> {
     for (what, value) in motion {
         for (rate, flag) in RATES.iter().zip(&all).filter(|(rate, _)| **rate != 60) {
             let label = format!("{}, {rate} steps per second", label(what));
-            rows.push(Row::near(label, value(&usual), value(flag), 0.15));
+            rows.push(Row::near(label, value(usual), value(flag), 0.15));
         }
     }
     rows
