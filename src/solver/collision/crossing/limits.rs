@@ -271,10 +271,11 @@ impl Limits {
         }
         let at = |positions: &[Vec3A]| particles.map(|i| positions[i as usize].as_dvec3());
         let start = at(mesh.start);
-        let Some(time) = features.time_of_contact(&[start, at(mesh.end)]) else {
+        let least_gap = LEAST_GAP * f64::from(mesh.distance);
+        let Some(time) = features.time_of_contact(&[start, at(mesh.end)], least_gap) else {
             return false;
         };
-        let is_least = features.distance(start) < LEAST_GAP * f64::from(mesh.distance);
+        let is_least = features.distance(start) < least_gap;
         let fraction = if is_least { 0.0 } else { APPROACH * time };
         match (response, is_free) {
             (Response::Collide, true) => {
