@@ -271,8 +271,11 @@ impl Limits {
         }
         let at = |positions: &[Vec3A]| particles.map(|i| positions[i as usize].as_dvec3());
         let start = at(mesh.start);
+        let motion = [start, at(mesh.end)];
         let least_gap = LEAST_GAP * f64::from(mesh.distance);
-        let Some(time) = features.time_of_contact(&[start, at(mesh.end)], least_gap) else {
+        // Features that end that near touch as well: rounding could let them cross.
+        let closes = || features.closes(&motion, least_gap).then_some(1.0);
+        let Some(time) = features.time_of_contact(&motion).or_else(closes) else {
             return false;
         };
         let is_least = features.distance(start) < least_gap;

@@ -16,10 +16,6 @@ const TOLERANCE: f64 = 1e-6;
 /// Volume below which four particles count as lying in one plane, as a fraction of the cube of their extent.
 const FLAT: f64 = 1e-13;
 
-/// Largest product of two edges of the features, as a multiple of the square of the extent of the four particles: the volume
-/// divided by it is a lower bound of the distance.
-const MAX_AREA: f64 = 12.0;
-
 /// Bisections of the motion: the time is exact to a millionth.
 const MAX_DEPTH: u32 = 20;
 
@@ -36,10 +32,12 @@ pub(super) enum Features {
 }
 
 impl Features {
-    /// Returns a time, as a fraction of the motion, until which the features do not touch, if they touch at all. Features
-    /// that end much nearer than they began, and nearer than `gap` m, touch then: rounding could let them cross.
-    pub(super) fn time_of_contact(self, points: &MovingPoints, gap: f64) -> Option<f64> {
+    /// Returns a time, as a fraction of the motion, until which the features do not touch, if they touch at all.
+    pub(super) fn time_of_contact(self, points: &MovingPoints) -> Option<f64> {
         let volumes = bernstein_volumes(points);
+        if has_one_sign(&volumes) {
+            return None;
+        }
         let [start, end] = points;
         let relative = |k: usize| start[k] - start[0];
         let extent = (1..4).map(|k| {
@@ -49,13 +47,6 @@ impl Features {
                 .max((end[k] - end[0]).abs().max_element())
         });
         let extent = extent.fold(0.0, f64::max);
-        let ends_near = || {
-            let nearest = volumes[3].abs() / (MAX_AREA * extent.powi(2));
-            (nearest < gap && self.closes(points, gap)).then_some(1.0)
-        };
-        if has_one_sign(&volumes) {
-            return ends_near();
-        }
         let search = Search {
             features: self,
             points,
@@ -63,14 +54,20 @@ impl Features {
             flat: FLAT * extent.powi(3),
         };
         if volumes.iter().all(|volume| volume.abs() <= search.flat) {
-            return search.advance().or_else(ends_near);
+            return search.advance();
         }
-        let contact = search.first_contact(&volumes, 0.0, 1.0, MAX_DEPTH);
-        contact.or_else(ends_near)
+        search.first_contact(&volumes, 0.0, 1.0, MAX_DEPTH)
     }
 
     /// Returns whether the features end nearer than `gap` m, and at less than half of the distance at which they began.
-    fn closes(self, &[start, end]: &MovingPoints, gap: f64) -> bool {
+    pub(super) fn closes(self, &[start, end]: &MovingPoints, gap: f64) -> bool {
+        // The volume is the distance of the lines or the plane times an area of at most four times the largest square.
+        let sides = [1, 2, 3].map(|k| end[k] - end[0]);
+        let square = sides.iter().map(|side| side.length_squared());
+        let volume = sides[0].cross(sides[1]).dot(sides[2]).abs();
+        if volume > gap * 4.0 * square.fold(0.0, f64::max) {
+            return false;
+        }
         let distance = self.distance(end);
         distance < gap && distance < 0.5 * self.distance(start)
     }
@@ -268,16 +265,14 @@ mod tests {
         let at = DVec3::new(0.2, 0.0, 0.3);
         for up in [1.0, -1.0] {
             let path = particle(at + DVec3::Y * up, at - DVec3::Y * 3.0 * up);
-            let time = Features::ParticleTriangle
-                .time_of_contact(&path, 0.0)
-                .unwrap();
+            let time = Features::ParticleTriangle.time_of_contact(&path).unwrap();
             assert!((time - 0.25).abs() < 2e-6, "{time}");
         }
         let beside = DVec3::new(0.6, 0.0, 0.6);
         let path = particle(beside + DVec3::Y, beside - DVec3::Y);
-        assert_eq!(Features::ParticleTriangle.time_of_contact(&path, 0.0), None);
+        assert_eq!(Features::ParticleTriangle.time_of_contact(&path), None);
         let path = particle(at + DVec3::Y, at + DVec3::Y * 0.1);
-        assert_eq!(Features::ParticleTriangle.time_of_contact(&path, 0.0), None);
+        assert_eq!(Features::ParticleTriangle.time_of_contact(&path), None);
     }
 
     #[test]
@@ -288,44 +283,37 @@ mod tests {
             let [c, d] = other.map(|at| at - DVec3::Y * down);
             [[a, b, other[0], other[1]], [a, b, c, d]]
         };
-        let time = Features::EdgeEdge.time_of_contact(&path(2.0), 0.0).unwrap();
+        let time = Features::EdgeEdge.time_of_contact(&path(2.0)).unwrap();
         assert!((time - 0.5).abs() < 2e-6, "{time}");
-        assert_eq!(Features::EdgeEdge.time_of_contact(&path(0.9), 0.0), None);
+        assert_eq!(Features::EdgeEdge.time_of_contact(&path(0.9)), None);
     }
 
     #[test]
-    fn features_that_end_within_the_gap_touch() {
+    fn features_close_that_end_within_the_gap() {
         let at = DVec3::new(0.2, 0.0, 0.3);
-        let until = |from: f64, to: f64| {
+        let closes = |from: f64, to: f64| {
             let path = particle(at + DVec3::Y * from, at + DVec3::Y * to);
-            Features::ParticleTriangle.time_of_contact(&path, 0.01)
+            Features::ParticleTriangle.closes(&path, 0.01)
         };
-        assert_eq!(until(1.0, 0.009), Some(1.0));
-        assert_eq!(until(1.0, 0.011), None);
+        assert!(closes(1.0, 0.009) && !closes(1.0, 0.011));
         // Features that begin there may stay.
-        assert_eq!(until(0.009, 0.008), None);
-        assert_eq!(until(0.009, 0.004), Some(1.0));
+        assert!(closes(0.009, 0.004) && !closes(0.009, 0.008));
     }
 
     #[test]
     fn points_in_one_plane_touch_where_they_overlap() {
         let from = DVec3::new(-1.0, 0.0, 0.2);
         let path = particle(from, DVec3::new(0.5, 0.0, 0.2));
-        let time = Features::ParticleTriangle
-            .time_of_contact(&path, 0.0)
-            .unwrap();
+        let time = Features::ParticleTriangle.time_of_contact(&path).unwrap();
         assert!(time <= 2.0 / 3.0 && time > 0.66, "{time}");
         let beside = particle(from, DVec3::new(-0.5, 0.0, 1.7));
-        assert_eq!(
-            Features::ParticleTriangle.time_of_contact(&beside, 0.0),
-            None
-        );
+        assert_eq!(Features::ParticleTriangle.time_of_contact(&beside), None);
         let [a, b] = [DVec3::ZERO, DVec3::X];
         let edge = |x: f64| [DVec3::new(x, 0.0, -1.0), DVec3::new(x, 0.0, 1.0)];
         let path = |[c, d]: [DVec3; 2], [e, f]: [DVec3; 2]| [[a, b, c, d], [a, b, e, f]];
-        let time = Features::EdgeEdge.time_of_contact(&path(edge(2.0), edge(0.5)), 0.0);
+        let time = Features::EdgeEdge.time_of_contact(&path(edge(2.0), edge(0.5)));
         assert!(time.is_some_and(|time| time <= 2.0 / 3.0 && time > 0.66));
-        let time = Features::EdgeEdge.time_of_contact(&path(edge(2.0), edge(1.1)), 0.0);
+        let time = Features::EdgeEdge.time_of_contact(&path(edge(2.0), edge(1.1)));
         assert_eq!(time, None);
     }
 
@@ -342,7 +330,7 @@ mod tests {
                 let sign = (at[1] - at[0]).cross(at[2] - at[0]).dot(at[3] - at[0]);
                 (sign, features.distance(at))
             };
-            let until = features.time_of_contact(&points, 0.0);
+            let until = features.time_of_contact(&points);
             let last = until.unwrap_or(1.0);
             let (mut before, _) = volume(0.0);
             for step in 1..=1000 {
