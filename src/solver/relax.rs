@@ -9,7 +9,7 @@ use crate::solver::{
         coloring::Batch,
         compliance::Compliance,
         constraint::ConstraintKind,
-        general::{GeneralConstraints, relax_general},
+        general::{SolvedKinds, relax_general},
         graph::ConstraintGraph,
         grid::relax_grid,
         points::{ChainParams, PassParams, Points, Regularization, StretchLimit, Supported},
@@ -82,53 +82,35 @@ pub fn relax(
     clear_multipliers(constraints, settings);
     let compliance = &settings.compliance;
     let outside_grids = constraints.compliance_outside_grids(compliance);
-    let ConstraintGraph {
-        batches,
-        chain_batches,
-        grids,
-        bends,
-        ..
-    } = constraints;
-    let first_structural =
-        batches.partition_point(|batch| batch.list.kind != ConstraintKind::Structural);
-    let (diagonals, edges) = batches.split_at_mut(first_structural);
+    let ConstraintGraph { grids, general, .. } = constraints;
     let mut points = Points::with_contacts(particles);
     if grids.is_empty() {
         let params = settings.passes();
         let params = params.map(|pass| settings.params(pass, &outside_grids));
-        let all = GeneralConstraints {
-            bends: Some(bends),
-            diagonals,
-            chain_batches,
-            edges: &mut *edges,
-        };
-        relax_general(&mut points, all, params);
+        relax_general(workers, &mut points, general, SolvedKinds::ALL, params);
     } else {
         for pass in settings.passes() {
             let params = settings.params(pass, &outside_grids);
-            let before_grids = GeneralConstraints {
-                bends: Some(bends),
-                diagonals: &mut *diagonals,
-                ..GeneralConstraints::default()
+            let is_first = |first: bool| SolvedKinds {
+                bends_and_diagonals: first != pass.is_reversed,
+                chains_and_edges: first == pass.is_reversed,
             };
-            let after_grids = GeneralConstraints {
-                chain_batches: &mut *chain_batches,
-                edges: &mut *edges,
-                ..GeneralConstraints::default()
-            };
-            let [first, last] = match pass.is_reversed {
-                true => [after_grids, before_grids],
-                false => [before_grids, after_grids],
-            };
-            relax_general(&mut points, first, [params].into_iter());
+            let params_once = || [params].into_iter();
+            relax_general(workers, &mut points, general, is_first(true), params_once());
             for grid in &mut *grids {
                 let params = settings.params(pass, &grid.compliance(compliance));
                 relax_grid(workers, &mut points, grid, params);
             }
-            relax_general(&mut points, last, [params].into_iter());
+            relax_general(
+                workers,
+                &mut points,
+                general,
+                is_first(false),
+                params_once(),
+            );
         }
     }
-    limit_edge_strain(&mut points, &*edges, settings.stretch_limit());
+    limit_edge_strain(&mut points, general.batches(), settings.stretch_limit());
     constraints.angular_momentum.record(workers, particles);
 }
 
@@ -139,12 +121,7 @@ pub(super) fn limit_strain(
     constraints: &mut ConstraintGraph,
     limit: StretchLimit,
 ) {
-    let ConstraintGraph {
-        batches,
-        chain_batches,
-        grids,
-        ..
-    } = constraints;
+    let ConstraintGraph { grids, general, .. } = constraints;
     let params = PassParams {
         bend: None,
         is_damping: false,
@@ -164,15 +141,12 @@ pub(super) fn limit_strain(
     for grid in grids {
         relax_grid(workers, &mut points, grid, params);
     }
-    let chains = GeneralConstraints {
-        chain_batches,
-        ..GeneralConstraints::default()
+    let chains = SolvedKinds {
+        bends_and_diagonals: false,
+        chains_and_edges: true,
     };
-    relax_general(&mut points, chains, [params].into_iter());
-    let edges = batches
-        .iter()
-        .filter(|batch| batch.list.kind == ConstraintKind::Structural);
-    limit_edge_strain(&mut points, edges, Some(limit));
+    relax_general(workers, &mut points, general, chains, [params].into_iter());
+    limit_edge_strain(&mut points, general.batches(), Some(limit));
 }
 
 /// A pass over the constraints.
@@ -278,7 +252,8 @@ fn limit_edge_strain<'a>(
     let Some(StretchLimit { ratio, .. }) = limit else {
         return;
     };
-    for batch in batches {
+    let is_edge = |batch: &&Batch| batch.list.kind == ConstraintKind::Structural;
+    for batch in batches.into_iter().filter(is_edge) {
         for (&[a, b], &rest) in batch.pairs.iter().zip(&batch.list.rest) {
             let (a, b, most) = (a as usize, b as usize, rest * ratio);
             let [dx, dy, dz] = [&points.x, &points.y, &points.z].map(|plane| plane[b] - plane[a]);

@@ -22,13 +22,6 @@ impl Default for BendBatch {
 }
 
 impl BendBatch {
-    /// Creates a batch in an order in which consecutive bends share no particle as far as possible, so that they do
-    /// not wait for each other's results.
-    pub(in crate::solver) fn new(mut bends: Vec<BendConstraint>, particles: usize) -> Self {
-        sort_by_colour(&mut bends, particles);
-        Self::in_order(bends)
-    }
-
     /// Creates a batch in the given order.
     pub(in crate::solver) fn in_order(bends: Vec<BendConstraint>) -> Self {
         Self {
@@ -43,12 +36,10 @@ impl BendBatch {
         both.map(|(&shape, &rho)| BendConstraint { shape, rho })
     }
 
-    /// Appends bends.
-    pub(in crate::solver) fn extend(&mut self, bends: Vec<BendConstraint>) {
-        for BendConstraint { shape, rho } in bends {
-            self.shapes.push(shape);
-            self.list.push(rho);
-        }
+    /// Appends a bend.
+    pub(in crate::solver) fn push(&mut self, BendConstraint { shape, rho }: BendConstraint) {
+        self.shapes.push(shape);
+        self.list.push(rho);
     }
 
     /// Returns whether both arrays fit each other and all stencils are valid.
@@ -59,8 +50,9 @@ impl BendBatch {
     }
 }
 
-/// Sorts bends by greedy colouring.
-fn sort_by_colour(bends: &mut [BendConstraint], particles: usize) {
+/// Sorts bends by greedy colouring: as far as possible, consecutive ones then share no particle and do not wait for each
+/// other's results.
+pub(in crate::solver) fn sort_by_colour(bends: &mut [BendConstraint], particles: usize) {
     let mut used = vec![0_u64; particles];
     let mut coloured: Vec<(u32, BendConstraint)> = bends
         .iter()

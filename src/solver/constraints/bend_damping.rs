@@ -12,7 +12,7 @@
 
 use crate::solver::{
     constraints::{
-        general::{GeneralConstraints, relax_general},
+        general::{SolvedKinds, relax_general},
         graph::ConstraintGraph,
         grid::relax_grid,
         points::{PassParams, Points, Regularization},
@@ -48,12 +48,8 @@ pub(crate) fn damp_bending(
         is_reversed: false,
     };
     let mut points = Points::of(&mut particles.displacement, &particles.inverse_mass);
-    let all = GeneralConstraints {
-        bends: Some(&constraints.bends),
-        chain_batches: &mut constraints.chain_batches,
-        ..GeneralConstraints::default()
-    };
-    relax_general(&mut points, all, [params].into_iter());
+    let (general, all) = (&mut constraints.general, SolvedKinds::ALL);
+    relax_general(workers, &mut points, general, all, [params].into_iter());
     for grid in &mut constraints.grids {
         relax_grid(workers, &mut points, grid, params);
     }

@@ -7,7 +7,9 @@
 //! the same bits (Box2D v3 colours its contacts in the same way).
 
 use crate::solver::{
-    constraints::{constraint::ConstraintKind, graph::distance, list::ConstraintList},
+    constraints::{
+        constraint::ConstraintKind, general::RegionLayout, graph::distance, list::ConstraintList,
+    },
     shared::Shared,
     simd::soa::SoaVec3,
 };
@@ -52,29 +54,31 @@ impl Batch {
     }
 }
 
-/// Groups constraints (sorted by particles, without duplicates) into batches in solving order.
+/// Groups constraints (sorted by particles, without duplicates) into batches, in solving order. Passes each to `emit` with
+/// the number of its region.
 pub(in crate::solver) fn arrange(
     positions: &SoaVec3,
     constraints: Vec<(u32, u32, ConstraintKind)>,
-) -> Vec<Batch> {
-    let mut groups: [Vec<[u32; 2]>; 3 * DIRECTIONS] = std::array::from_fn(|_| Vec::new());
+    layout: RegionLayout,
+    mut emit: impl FnMut(usize, Batch),
+) {
+    let mut groups = vec![Vec::new(); layout.count() * 3 * DIRECTIONS];
     for (a, b, kind) in constraints {
-        let group = kind.solve_rank() * DIRECTIONS + direction(positions, a, b);
-        groups[group].push([a, b]);
+        let by_kind = layout.region_of([a, b]) * 3 + kind.solve_rank();
+        groups[by_kind * DIRECTIONS + direction(positions, a, b)].push([a, b]);
     }
 
-    let mut batches = Vec::new();
     // One bit for each colour already used at the particle.
     let mut used = vec![0_u64; positions.len()];
     for (group, members) in groups.iter().enumerate() {
-        let kind = ConstraintKind::SOLVE_ORDER[group / DIRECTIONS];
-        for block in members.chunk_by(|[a, _], [b, _]| a / BLOCK == b / BLOCK) {
+        let by_kind = group / DIRECTIONS;
+        let (region, kind) = (by_kind / 3, ConstraintKind::SOLVE_ORDER[by_kind % 3]);
+        for block in members.chunk_by(|[a, _]: &[u32; 2], [b, _]| a / BLOCK == b / BLOCK) {
             colour(block, &mut used, |members, independent| {
-                batches.push(Batch::new(kind, independent, members, positions));
+                emit(region, Batch::new(kind, independent, members, positions));
             });
         }
     }
-    batches
 }
 
 /// Passes to `emit` groups of constraints that share no particle, then the constraints that no colour was left
@@ -131,7 +135,7 @@ mod tests {
     use bevy::math::Vec3;
 
     fn assert_independent(graph: &ConstraintGraph, particles: usize) {
-        for batch in graph.batches.iter().filter(|b| b.independent) {
+        for batch in graph.general.batches().filter(|b| b.independent) {
             let mut seen = vec![false; particles];
             for pair in &batch.pairs {
                 for &i in pair {
@@ -164,7 +168,7 @@ mod tests {
         let graph = ConstraintGraph::new(&positions, &pairs);
         assert_eq!(graph.len(), 200);
         assert_eq!(graph.batch_count(), MAX_COLOURS + 1);
-        assert!(!graph.batches.last().unwrap().independent);
+        assert!(!graph.general.batches().last().unwrap().independent);
         assert_independent(&graph, 201);
     }
 }

@@ -244,7 +244,7 @@ impl ConstraintGraph {
         for grid in &mut self.grids {
             grid.aspects = Aspects::from_rest_shape(&grid.layout, positions);
         }
-        if self.batches.is_empty() && self.chain_batches.is_empty() {
+        if self.general.has_no_distances() {
             // For constraints that leave grids when the cloth is torn.
             if let Some(GridConstraints { aspects, .. }) = self.grids.first() {
                 let mean = 0.5 * (aspects.warp + aspects.weft);
@@ -278,7 +278,7 @@ impl ConstraintGraph {
 
     /// Returns the compliance of distance constraints outside grids, m/N, for this fabric.
     pub(in crate::solver) fn compliance_outside_grids(&self, fabric: &Compliance) -> Compliance {
-        let mut kinds = self.batches.iter().map(|batch| batch.list.kind);
+        let mut kinds = self.general.batches().map(|batch| batch.list.kind);
         let diagonals = kinds.any(|kind| kind == ConstraintKind::Shear);
         self.aspects.constraint_compliance(fabric, diagonals)
     }

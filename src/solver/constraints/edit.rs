@@ -1,9 +1,9 @@
 //! Edits single constraints of a graph without rebuilding it, for tearing and cutting.
 //!
-//! A distance constraint of a batch in which a new particle replaces one of its own stays there: if no other constraint
-//! of the batch contains the old particle, none contains the new one. Added constraints go into a batch in which both
-//! of their particles are free. Grids and chains only lose constraints: those that get other particles move to a batch,
-//! or to the end of the list of bends, as do bends of that list.
+//! A distance constraint of a batch in which a new particle of its region replaces one of its own stays there: if no other
+//! constraint of the batch contains the old particle, none contains the new one. Added constraints go into a batch of
+//! their region in which both of their particles are free. Grids and chains only lose constraints: those that get other
+//! particles move to a batch, or to the end of a list of bends, as do bends of such a list.
 
 use crate::solver::constraints::{
     bend::BendConstraint,
@@ -63,12 +63,11 @@ impl ConstraintGraph {
             mut added,
             mut added_bends,
         } = edit;
-        // The lists of the batches, one per batch, come last but for the list of bends.
-        let first_batch = self.lists().count() - self.batches.len() - 1;
+        let in_grids = self.lists().count() - self.general.lists().count();
         for (location, pair) in replaced {
             let (number, slot) = (location.list as usize, location.slot as usize);
-            let batch = number.checked_sub(first_batch);
-            if let Some(batch) = batch.and_then(|number| self.batches.get_mut(number)) {
+            let general = number.checked_sub(in_grids);
+            if let Some(batch) = general.and_then(|list| self.general.batch_with(list, pair)) {
                 batch.pairs[slot] = pair;
                 batch.list.discard_results();
                 continue;
@@ -97,18 +96,19 @@ impl ConstraintGraph {
                 list.remove(location.slot as usize);
             }
         }
-        for batch in &mut self.batches {
-            batch.list.compact(&mut batch.pairs);
-        }
-        self.bends.extend(added_bends);
-        if !added.is_empty() {
-            self.add(added, particles);
-        }
+        // Batches without empty slots, for what is added.
         self.compact();
+        for bend in added_bends {
+            self.general.push_bend(bend);
+        }
+        self.add(added, particles);
     }
 
-    /// Adds constraints, each to a batch in which both of its particles are free.
-    fn add(&mut self, added: Vec<DistanceConstraint>, particles: usize) {
+    /// Adds constraints, each to a batch of its region in which both of its particles are free.
+    fn add(&mut self, mut added: Vec<DistanceConstraint>, particles: usize) {
+        if added.is_empty() {
+            return;
+        }
         // Numbers the affected particles, each with one bit per batch that already contains it.
         let mut number_of = vec![u32::MAX; particles];
         let mut count = 0;
@@ -119,48 +119,13 @@ impl ConstraintGraph {
                 count += 1;
             }
         }
-        // Upper bound of the number of batches: each added constraint may need a batch of its own.
-        let words = (self.batches.len() + added.len()).div_ceil(64);
-        let mut used = vec![0_u64; count as usize * words];
-        let bit_of = |i: u32, batch: usize| {
-            let number = number_of[i as usize];
-            (number != u32::MAX)
-                .then(|| (number as usize * words + batch / 64, 1_u64 << (batch % 64)))
-        };
-        for (number, batch) in self.batches.iter().enumerate() {
-            for &i in batch.pairs.as_flattened() {
-                if let Some((word, bit)) = bit_of(i, number) {
-                    used[word] |= bit;
-                }
-            }
+        let layout = self.general.layout();
+        let region_of = |constraint: &DistanceConstraint| layout.region_of(constraint.particles);
+        added.sort_by_key(region_of);
+        for added in added.chunk_by(|a, b| region_of(a) == region_of(b)) {
+            let region = &mut self.general.regions_mut()[region_of(&added[0])];
+            add_to_batches(&mut region.batches, added, &number_of, count as usize);
         }
-        // New batches are appended at the end, so the numbers stay valid; the batches are sorted afterwards.
-        for constraint in added {
-            let is_used = |i: u32, number: usize| {
-                bit_of(i, number).is_some_and(|(word, bit)| used[word] & bit != 0)
-            };
-            let free = |&number: &usize| {
-                let batch = &self.batches[number];
-                batch.list.kind == constraint.kind
-                    && batch.independent
-                    && !constraint.particles.iter().any(|&i| is_used(i, number))
-            };
-            let number = (0..self.batches.len()).find(free).unwrap_or_else(|| {
-                self.batches.push(Batch::empty(constraint.kind));
-                self.batches.len() - 1
-            });
-            let batch = &mut self.batches[number];
-            batch.pairs.push(constraint.particles);
-            batch.list.push(constraint.rest_length);
-            for i in constraint.particles {
-                if let Some((word, bit)) = bit_of(i, number) {
-                    used[word] |= bit;
-                }
-            }
-        }
-        // A stable sort keeps the order within a kind.
-        self.batches
-            .sort_by_key(|batch| batch.list.kind.solve_rank());
     }
 
     /// Begins to measure the load of each structural constraint.
@@ -193,6 +158,55 @@ impl ConstraintGraph {
     }
 }
 
+/// Adds constraints to batches in which both of their particles are free. `number_of` numbers the `count` affected particles.
+fn add_to_batches(
+    batches: &mut Vec<Batch>,
+    added: &[DistanceConstraint],
+    number_of: &[u32],
+    count: usize,
+) {
+    // Upper bound of the number of batches: each added constraint may need a batch of its own.
+    let words = (batches.len() + added.len()).div_ceil(64);
+    let mut used = vec![0_u64; count * words];
+    let bit_of = |i: u32, batch: usize| {
+        let number = number_of[i as usize];
+        (number != u32::MAX).then(|| (number as usize * words + batch / 64, 1_u64 << (batch % 64)))
+    };
+    for (number, batch) in batches.iter().enumerate() {
+        for &i in batch.pairs.as_flattened() {
+            if let Some((word, bit)) = bit_of(i, number) {
+                used[word] |= bit;
+            }
+        }
+    }
+    // New batches are appended at the end, so the numbers stay valid; the batches are sorted afterwards.
+    for constraint in added {
+        let is_used = |i: u32, number: usize| {
+            bit_of(i, number).is_some_and(|(word, bit)| used[word] & bit != 0)
+        };
+        let free = |&number: &usize| {
+            let batch = &batches[number];
+            batch.list.kind == constraint.kind
+                && batch.independent
+                && !constraint.particles.iter().any(|&i| is_used(i, number))
+        };
+        let number = (0..batches.len()).find(free).unwrap_or_else(|| {
+            batches.push(Batch::empty(constraint.kind));
+            batches.len() - 1
+        });
+        let batch = &mut batches[number];
+        batch.pairs.push(constraint.particles);
+        batch.list.push(constraint.rest_length);
+        for i in constraint.particles {
+            if let Some((word, bit)) = bit_of(i, number) {
+                used[word] |= bit;
+            }
+        }
+    }
+    // A stable sort keeps the order within a kind.
+    batches.sort_by_key(|batch| batch.list.kind.solve_rank());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +225,11 @@ mod tests {
         let mut graph = ConstraintGraph::new(&positions, &pairs);
         graph.add_bends(&positions, &bends);
         graph
+    }
+
+    /// Numbers of chain batches and other batches.
+    fn counts(graph: &ConstraintGraph) -> (usize, usize) {
+        (graph.general.chain_batches().count(), graph.batch_count())
     }
 
     fn edge(a: u32, b: u32) -> DistanceConstraint {
@@ -237,7 +256,7 @@ mod tests {
         graph.apply(edit, 23);
         assert_eq!(graph.len(), 20 + 19 - 1 + 11);
         let mut last = 0;
-        for batch in &graph.batches {
+        for batch in graph.general.batches() {
             assert!(
                 batch.list.kind.solve_rank() >= last,
                 "kinds are out of order"
@@ -277,7 +296,7 @@ mod tests {
             .map(|i| (ConstraintKind::Structural, i, i + 1))
             .collect();
         let mut graph = ConstraintGraph::new(&positions, &pairs);
-        assert_eq!((graph.chain_batches.len(), graph.batches.len()), (1, 0));
+        assert_eq!(counts(&graph), (1, 0));
         graph.clear_loads();
         let slot = |graph: &ConstraintGraph, pair| {
             let found = graph.find_constraints(|particles| particles == pair);
@@ -295,11 +314,11 @@ mod tests {
         graph.apply(edit, new as usize + 1);
         assert_eq!(graph.len(), 16 * 20 - 1);
         assert_eq!(graph.count(ConstraintKind::Structural), graph.len());
-        assert_eq!((graph.chain_batches.len(), graph.batches.len()), (1, 1));
+        assert_eq!(counts(&graph), (1, 1));
         let all: Vec<_> = graph.iter().map(|c| c.ends()).collect();
         assert!(all.contains(&[new, 31]) && !all.contains(&[30, 31]) && !all.contains(&[40, 41]));
         assert_eq!(graph.loads().count(), graph.len());
         graph.retain(|constraint| constraint.ends()[0] == new);
-        assert_eq!((graph.len(), graph.chain_batches.len()), (1, 0));
+        assert_eq!((graph.len(), counts(&graph)), (1, (0, 1)));
     }
 }

@@ -4,11 +4,11 @@ use crate::solver::{
     constraints::{
         angular_momentum::AngularMomentumTracker,
         bend::{BendConstraint, BendStencil, Neighbours},
-        bend_batch::BendBatch,
-        coloring::{self, Batch},
+        bend_batch::sort_by_colour,
+        coloring,
         compliance::Aspects,
         constraint::{Constraint, ConstraintKind},
-        general::{ChainBatch, ChainIndex, find_chains},
+        general::{ChainIndex, GeneralConstraints, RegionLayout, find_chains},
         grid::GridConstraints,
         list::{ConstraintList, Slots},
     },
@@ -20,16 +20,15 @@ use crate::solver::{
 
 /// All constraints of a cloth.
 ///
-/// Constraints of its [grids](GridLayout) are stored row by row, those along chains in chain batches, all others
-/// with indices: distance constraints in batches (`coloring.rs`), bends in a list (`bend_batch.rs`).
+/// Constraints of its [grids](GridLayout) are stored row by row, all others by regions (`general/regions.rs`): those along
+/// chains in chain batches, the rest with indices: distance constraints in batches (`coloring.rs`), bends in a list
+/// (`bend_batch.rs`).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstraintGraph {
-    pub(in crate::solver) batches: Vec<Batch>,
-    pub(in crate::solver) chain_batches: Vec<ChainBatch>,
     pub(in crate::solver) grids: Vec<GridConstraints>,
-    /// Bends outside grids and chain batches.
-    pub(in crate::solver) bends: BendBatch,
+    /// Constraints outside grids.
+    pub(in crate::solver) general: GeneralConstraints,
     /// Aspect ratios of distance constraints outside grids.
     pub(in crate::solver) aspects: Aspects,
     /// Momentum that constraint projection has removed in the running step.
@@ -78,12 +77,18 @@ impl ConstraintGraph {
             let grid = grid_of(&mut grids, a);
             !grid.is_some_and(|grid| grid.try_add(kind, [a, b], positions))
         });
-        let chain_batches = find_chains(positions, &mut sorted);
+        let layout = RegionLayout::of(positions.len());
+        let mut general = GeneralConstraints::new(layout);
+        let regions = general.regions_mut();
+        find_chains(positions, &mut sorted, layout, |region, batch| {
+            regions[region].chain_batches.push(batch);
+        });
+        coloring::arrange(positions, sorted, layout, |region, batch| {
+            regions[region].batches.push(batch);
+        });
         Self {
-            batches: coloring::arrange(positions, sorted),
-            chain_batches,
             grids,
-            bends: BendBatch::default(),
+            general,
             aspects: Aspects::default(),
             angular_momentum: AngularMomentumTracker::default(),
         }
@@ -104,28 +109,26 @@ impl ConstraintGraph {
         let found = bends
             .into_iter()
             .filter_map(|stencil| BendConstraint::from_rest_shape(stencil, positions, &neighbours));
-        let mut chain_index = ChainIndex::new(&self.chain_batches);
-        let mut others: Vec<BendConstraint> = self.bends.iter().collect();
+        let mut others: Vec<BendConstraint> = self.general.bends().collect();
+        let mut chain_index = ChainIndex::new(self.general.chain_batches());
+        let mut chain_batches: Vec<_> = self.general.chain_batches_mut().collect();
         for bend in found {
             let [a, b] = bend.stencil().ends;
             let is_stored = bend.shape.is_uniform()
                 && (grid_of(&mut self.grids, a.min(b))
                     .is_some_and(|grid| grid.try_add_bend(&bend))
-                    || chain_index.insert_bend(&mut self.chain_batches, &bend));
+                    || chain_index.insert_bend(&mut chain_batches, &bend));
             if !is_stored {
                 others.push(bend);
             }
         }
-        self.bends = BendBatch::new(others, positions.len());
+        sort_by_colour(&mut others, positions.len());
+        self.general.set_bends(others);
     }
 
     /// Lets future clones share rest lengths and particles until one of them changes these.
     pub(crate) fn share(&mut self) {
-        for batch in &mut self.batches {
-            batch.pairs.share();
-        }
-        (self.chain_batches.iter_mut()).for_each(ChainBatch::share_particles);
-        self.bends.shapes.share();
+        self.general.share();
         self.lists_mut().for_each(|(_, list)| list.rest.share());
     }
 
@@ -139,11 +142,9 @@ impl ConstraintGraph {
     fn measure_bends(&mut self, positions: &SoaVec3) {
         let neighbours = self.neighbours(positions.len());
         let measure = |stencil| BendConstraint::from_rest_shape(stencil, positions, &neighbours);
-        let own = std::mem::take(&mut self.bends);
-        let mut others: Vec<_> = own
-            .iter()
-            .filter_map(|bend| measure(bend.stencil()))
-            .collect();
+        let own = self.general.bends();
+        let mut others: Vec<_> = own.filter_map(|bend| measure(bend.stencil())).collect();
+        self.general.set_bends(Vec::new());
         let listed = others.len();
         for (slots, list) in self
             .lists_mut()
@@ -163,11 +164,10 @@ impl ConstraintGraph {
                 }
             }
         }
-        self.bends = if others.len() > listed {
-            BendBatch::new(others, positions.len())
-        } else {
-            BendBatch::in_order(others)
-        };
+        if others.len() > listed {
+            sort_by_colour(&mut others, positions.len());
+        }
+        self.general.set_bends(others);
         self.compact();
     }
 
@@ -222,16 +222,11 @@ impl ConstraintGraph {
         self.angular_momentum.forget();
     }
 
-    /// Returns whether grids, chain batches, bends and aspect ratios are consistent: data read from a file may be
-    /// invalid.
+    /// Returns whether all constraints and aspect ratios are consistent: data read from a file may be invalid.
     pub(crate) fn has_valid_constraints(&self, particles: usize) -> bool {
         let mut grids = self.grids.iter();
-        let mut chain_batches = self.chain_batches.iter();
-        let mut batches = self.batches.iter();
         grids.all(|grid| grid.is_sound(particles))
-            && chain_batches.all(|chain_batch| chain_batch.is_sound(particles))
-            && batches.all(|batch| batch.list.is_sound(batch.list.kind, batch.pairs.len()))
-            && self.bends.is_sound(particles)
+            && self.general.is_sound(particles)
             && self.aspects.is_sound()
     }
 
@@ -240,22 +235,10 @@ impl ConstraintGraph {
         self.grids.iter().map(|grid| grid.layout)
     }
 
-    /// Iterates over the lists of constraints, with the particles of their slots: those of grids, of chain batches, of
-    /// batches, and the list of bends.
+    /// Iterates over the lists of constraints, with the particles of their slots: those of grids, then those of regions.
     pub(in crate::solver) fn lists(&self) -> impl Iterator<Item = (Slots<'_>, &ConstraintList)> {
         let in_grids = self.grids.iter().flat_map(GridConstraints::lists);
-        let outside = self.lists_outside_grids();
-        in_grids.chain(outside)
-    }
-
-    fn lists_outside_grids(&self) -> impl Iterator<Item = (Slots<'_>, &ConstraintList)> {
-        let in_chains = self.chain_batches.iter().flat_map(ChainBatch::lists);
-        let batches = self.batches.iter();
-        let in_batches = batches.map(|batch| (Slots::Pairs(&batch.pairs), &batch.list));
-        let BendBatch { shapes, list } = &self.bends;
-        in_chains
-            .chain(in_batches)
-            .chain([(Slots::Bends(shapes), list)])
+        in_grids.chain(self.general.lists())
     }
 
     /// Iterates over the lists in the order of [`lists`](Self::lists).
@@ -263,17 +246,7 @@ impl ConstraintGraph {
         &mut self,
     ) -> impl Iterator<Item = (Slots<'_>, &mut ConstraintList)> {
         let in_grids = self.grids.iter_mut().flat_map(GridConstraints::lists_mut);
-        let in_chains = self
-            .chain_batches
-            .iter_mut()
-            .flat_map(ChainBatch::lists_mut);
-        let batches = self.batches.iter_mut();
-        let in_batches = batches.map(|batch| (Slots::Pairs(&batch.pairs), &mut batch.list));
-        let BendBatch { shapes, list } = &mut self.bends;
-        in_grids
-            .chain(in_chains)
-            .chain(in_batches)
-            .chain([(Slots::Bends(shapes), list)])
+        in_grids.chain(self.general.lists_mut())
     }
 
     /// Removes the empty slots of batches and the batches without constraints; must be called after constraints were
@@ -282,12 +255,7 @@ impl ConstraintGraph {
         self.grids
             .iter_mut()
             .for_each(GridConstraints::forget_bend_mobility);
-        self.chain_batches.retain(|batch| !batch.is_empty());
-        for batch in &mut self.batches {
-            batch.list.compact(&mut batch.pairs);
-        }
-        self.batches.retain(|batch| batch.list.len() > 0);
-        self.bends.list.compact(&mut self.bends.shapes);
+        self.general.compact();
     }
 
     /// Returns the number of constraints.
@@ -309,7 +277,7 @@ impl ConstraintGraph {
     /// Returns the number of batches. Constraints of a batch share no particle, except in overflow batches, which
     /// hold the constraints that no colour was left for.
     pub fn batch_count(&self) -> usize {
-        self.batches.len()
+        self.general.batches().count()
     }
 
     /// Iterates over all constraints.
@@ -331,7 +299,7 @@ impl ConstraintGraph {
         &self,
         kind: ConstraintKind,
     ) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
-        distances(self.lists_outside_grids(), kind)
+        distances(self.general.lists(), kind)
     }
 
     /// Sets rest lengths and rest curvatures to those of particles at these positions.

@@ -146,12 +146,15 @@ impl ChainBatch {
         self.lists.iter().map(|list| list.rest.len()).sum()
     }
 
-    /// Returns whether all arrays have the right length and all particles have indices below `particles`.
-    pub(in crate::solver) fn is_sound(&self, particles: usize) -> bool {
-        let all = self.rows.0.as_flattened();
-        all.iter().all(|&i| (i as usize) < particles)
-            && (self.lists.iter().zip(KINDS))
-                .all(|(list, kind)| list.is_sound(kind, self.rows.slots(kind)))
+    /// Iterates over the particles, with padding.
+    pub(super) fn particles(&self) -> impl Iterator<Item = u32> + '_ {
+        self.rows.0.as_flattened().iter().copied()
+    }
+
+    /// Returns whether all arrays have the right length.
+    pub(super) fn is_sound(&self) -> bool {
+        (self.lists.iter().zip(KINDS))
+            .all(|(list, kind)| list.is_sound(kind, self.rows.slots(kind)))
     }
 
     /// Solves all constraints once.
@@ -282,7 +285,7 @@ pub(in crate::solver) struct ChainIndex {
 }
 
 impl ChainIndex {
-    pub(in crate::solver) fn new(batches: &[ChainBatch]) -> Self {
+    pub(in crate::solver) fn new<'a>(batches: impl Iterator<Item = &'a ChainBatch>) -> Self {
         let mut entries = Vec::new();
         for (number, batch) in (0..).zip(batches) {
             for (row, particles) in (0..).zip(&batch.rows.0) {
@@ -301,14 +304,14 @@ impl ChainIndex {
     /// one with a free slot. Returns whether it did.
     pub(in crate::solver) fn insert_bend(
         &mut self,
-        batches: &mut [ChainBatch],
+        batches: &mut [&mut ChainBatch],
         bend: &BendConstraint,
     ) -> bool {
         let middle = bend.stencil().middle[0];
         let from = self.entries.partition_point(|entry| entry.0 < middle);
         let own = self.entries[from..].iter();
         for &(_, number, row, lane) in own.take_while(|entry| entry.0 == middle) {
-            let batch = &mut batches[number as usize];
+            let batch = &mut *batches[number as usize];
             let (row, lane) = (row as usize, lane as usize);
             let Some(before) = row.checked_sub(1) else {
                 continue;

@@ -1,7 +1,10 @@
 //! Finds the chains of a mesh: edges that continue straight on from particle to particle, as warp and weft of a
 //! grid do. Chains are grouped into chain batches.
 
-use super::chains::{ChainBatch, WIDTH};
+use super::{
+    chains::{ChainBatch, WIDTH},
+    regions::RegionLayout,
+};
 use crate::solver::{
     constraints::{
         coloring::{DIRECTIONS, direction},
@@ -11,7 +14,7 @@ use crate::solver::{
     simd::soa::SoaVec3,
 };
 use bevy::math::Vec3;
-use std::collections::VecDeque;
+use std::{collections::VecDeque, mem::take};
 
 /// Largest cosine of the angle between two edges of a chain, both pointing away from the common particle: a
 /// turn by 45°.
@@ -35,33 +38,40 @@ const MIN_FILL: f32 = 0.5;
 type EdgeList = Vec<(u32, u32, ConstraintKind)>;
 
 /// Removes the constraints along chains from `constraints` (sorted by particles, without duplicates) and
-/// returns them in chain batches.
+/// passes them to `emit` in chain batches, each with the number of its region.
 pub(in crate::solver) fn find_chains(
     positions: &SoaVec3,
     constraints: &mut EdgeList,
-) -> Vec<ChainBatch> {
-    let mut by_direction: [Vec<Vec<u32>>; DIRECTIONS] = std::array::from_fn(|_| Vec::new());
+    layout: RegionLayout,
+    mut emit: impl FnMut(usize, ChainBatch),
+) {
+    let mut groups = vec![Vec::new(); layout.count() * DIRECTIONS];
     for chain in trace_chains(positions, constraints) {
         if let [first, .., last] = chain[..] {
-            by_direction[direction(positions, first, last)].push(chain);
+            let region = layout.region_of(chain.iter().copied());
+            groups[region * DIRECTIONS + direction(positions, first, last)].push(chain);
         }
     }
     let mut taken = vec![false; constraints.len()];
-    let mut batches = Vec::new();
     // Number of the last batch that each particle was put into, counted from 1.
     let mut last_batch = vec![0_u32; positions.len()];
     let mut round = 0;
-    for chains in by_direction {
-        let mut pending = VecDeque::from(chains);
+    let last_region = (layout.count() - 1) * DIRECTIONS;
+    for group in 0..groups.len() {
+        let mut pending = VecDeque::from(take(&mut groups[group]));
         while !pending.is_empty() {
             round += 1;
             let lanes = assign_lanes(take_disjoint_chains(&mut pending, &mut last_batch, round));
-            batches.extend(build_batch(&lanes, positions, constraints, &mut taken));
+            if let Some(batch) = build_batch(&lanes, positions, constraints, &mut taken) {
+                emit(group / DIRECTIONS, batch);
+            } else if group < last_region {
+                let too_few = lanes.into_iter().flatten();
+                groups[last_region + group % DIRECTIONS].extend(too_few);
+            }
         }
     }
     let mut taken = taken.into_iter();
     constraints.retain(|_| taken.next() == Some(false));
-    batches
 }
 
 /// Returns all chains, each as a list of its particles in order.
@@ -292,7 +302,9 @@ mod tests {
     /// particle.
     fn find_and_check(positions: &SoaVec3, constraints: &EdgeList) -> (Vec<ChainBatch>, EdgeList) {
         let mut left = constraints.clone();
-        let batches = find_chains(positions, &mut left);
+        let layout = RegionLayout::of(positions.len());
+        let mut batches = Vec::new();
+        find_chains(positions, &mut left, layout, |_, batch| batches.push(batch));
         let links = |batch: &ChainBatch| -> EdgeList {
             let lists = batch.lists();
             let links = lists.filter(|(_, list)| list.kind == ConstraintKind::Structural);
@@ -305,7 +317,7 @@ mod tests {
         let all = batches.iter().flat_map(links);
         assert_eq!(sorted(all.chain(left.iter().copied())), *constraints);
         for batch in &batches {
-            assert!(batch.is_sound(positions.len()));
+            assert!(batch.is_sound());
             let mut ends = vec![[0; 2]; positions.len()];
             for (a, b, _) in links(batch) {
                 ends[a as usize][0] += 1;

@@ -10,12 +10,15 @@
 //! Particles are gathered from a packed copy with x, y, z and the inverse mass side by side: one load for each
 //! end, and four of them are transposed into lanes by a few shuffles.
 //!
+//! Constraints of different regions are solved by different threads.
+//!
 //! Edges that continue straight on form chains, which are solved as a whole like the rows and columns of a
 //! grid, many side by side; a particle of a chain is loaded once for all four constraints that reach from it
 //! along the chain.
 //!
 //! | file | contents |
 //! |---|---|
+//! | `regions` | constraints by region |
 //! | `particle_access` | where particles are loaded from: the packed copy, or the SoA arrays for few constraints |
 //! | `chunk` | the three loops |
 //! | `bends` | bend constraints |
@@ -27,13 +30,16 @@ mod chains;
 mod chunk;
 mod find_chains;
 mod particle_access;
+mod regions;
 
+#[cfg(test)]
+use crate::solver::constraints::coloring::Batch;
 use crate::solver::{
     constraints::{
-        bend_batch::BendBatch,
-        coloring::Batch,
+        constraint::ConstraintKind,
         points::{PassParams, Points},
     },
+    parallel::workers::Workers,
     simd::{Kernel, dispatch},
 };
 use bends::solve_bends;
@@ -41,9 +47,9 @@ use chains::ChainScratch;
 pub(in crate::solver) use chains::{ChainBatch, ChainIndex, ChainRows};
 use chunk::ChunkBuffer;
 pub(in crate::solver) use find_chains::find_chains;
-use particle_access::{
-    PackedParticles, PackedSlice, PackedWindow, ParticleAccess, WINDOW, copy, write_back,
-};
+use particle_access::{PackedParticles, PackedRegion, ParticleAccess, copy, write_back};
+use regions::{BLOCK, REGION};
+pub(in crate::solver) use regions::{GeneralConstraints, RegionConstraints, RegionLayout};
 use std::cell::RefCell;
 
 /// Smallest number of constraints per particle at which the packed copy pays: without it a constraint takes
@@ -51,173 +57,237 @@ use std::cell::RefCell;
 const MIN_CONSTRAINTS_PER_PARTICLE: f32 = 0.25;
 
 thread_local! {
-    /// Packed copy of the particles and scratch buffers, shared by all cloths so that they stay in the cache:
-    /// they are refilled for each cloth.
-    static SCRATCH: RefCell<(PackedParticles, ChainScratch)> =
-        const { RefCell::new((Vec::new(), ChainScratch::new())) };
+    /// Packed copy of the particles, shared by all cloths so that it stays in the cache: it is refilled for each cloth.
+    static PACKED: RefCell<PackedParticles> = const { RefCell::new(Vec::new()) };
+    /// Scratch buffers of this CPU thread.
+    static SCRATCH: RefCell<ChainScratch> = const { RefCell::new(ChainScratch::new()) };
 }
 
-/// Constraints given by particle indices, in solving order.
-#[derive(Default)]
-pub(in crate::solver) struct GeneralConstraints<'a> {
-    pub(in crate::solver) bends: Option<&'a BendBatch>,
-    /// Batches of shear constraints.
-    pub(in crate::solver) diagonals: &'a mut [Batch],
-    pub(in crate::solver) chain_batches: &'a mut [ChainBatch],
-    /// Batches of structural constraints that belong to no chain.
-    pub(in crate::solver) edges: &'a mut [Batch],
+/// Constraints that a call of [`relax_general`] solves.
+#[derive(Clone, Copy)]
+pub(in crate::solver) struct SolvedKinds {
+    /// Bends that belong to no chain, and diagonals.
+    pub(in crate::solver) bends_and_diagonals: bool,
+    /// Chains, with the bends along them, and edges that belong to no chain.
+    pub(in crate::solver) chains_and_edges: bool,
 }
 
-impl GeneralConstraints<'_> {
-    /// Returns the approximate number of constraints, absent ones of chain batches included.
-    fn len(&self) -> usize {
-        let batches = self.diagonals.iter().chain(&*self.edges);
-        let in_batches: usize = batches.map(|batch| batch.pairs.len()).sum();
-        let in_chains: usize = self.chain_batches.iter().map(ChainBatch::capacity).sum();
-        in_batches + 2 * self.bends.map_or(0, |bends| bends.list.len()) + in_chains
+impl SolvedKinds {
+    /// All constraints.
+    pub(in crate::solver) const ALL: Self = Self {
+        bends_and_diagonals: true,
+        chains_and_edges: true,
+    };
+
+    /// Returns the approximate number of these constraints of a region, absent ones of chain batches included.
+    fn count(self, region: &RegionConstraints) -> usize {
+        let mut count = 0;
+        for batch in &region.batches {
+            let is_solved = match batch.list.kind {
+                ConstraintKind::Structural => self.chains_and_edges,
+                _ => self.bends_and_diagonals,
+            };
+            count += if is_solved { batch.pairs.len() } else { 0 };
+        }
+        if self.bends_and_diagonals {
+            count += 2 * region.bends.list.len();
+        }
+        if self.chains_and_edges {
+            count += region
+                .chain_batches
+                .iter()
+                .map(ChainBatch::capacity)
+                .sum::<usize>();
+        }
+        count
     }
 }
 
-/// Solves all constraints once for each of `passes`.
+/// Solves constraints once for each of `passes`.
 pub(in crate::solver) fn relax_general(
+    workers: &mut Workers,
     points: &mut Points,
-    constraints: GeneralConstraints,
+    constraints: &mut GeneralConstraints,
+    kinds: SolvedKinds,
     passes: impl ExactSizeIterator<Item = PassParams>,
 ) {
-    if passes.len() == 0 || constraints.len() == 0 {
+    let regions = constraints.regions().iter();
+    let count: usize = regions.map(|region| kinds.count(region)).sum();
+    let solved = count as f32 * passes.len() as f32;
+    if solved == 0.0 {
         return;
     }
-    SCRATCH.with_borrow_mut(|(packed, scratch)| {
-        dispatch(GeneralPasses {
-            points,
+    let normals = points.normals;
+    if solved < MIN_CONSTRAINTS_PER_PARTICLE * points.w.len() as f32 {
+        for params in passes {
+            for group in in_order(constraints.groups_mut(), params.is_reversed) {
+                for region in group {
+                    solve(points, region, kinds, &params, normals);
+                }
+            }
+        }
+        return;
+    }
+    PACKED.with_borrow_mut(|packed| {
+        copy(workers, points, packed);
+        for params in passes {
+            solve_packed(workers, packed, constraints, kinds, &params, normals);
+        }
+        write_back(workers, packed, points);
+    });
+}
+
+/// Returns groups in their order, or in reverse.
+fn in_order<T, const N: usize>(mut groups: [T; N], is_reversed: bool) -> [T; N] {
+    if is_reversed {
+        groups.reverse();
+    }
+    groups
+}
+
+/// Solves the constraints of all regions once: those of regions that share no particle at the same time.
+fn solve_packed(
+    workers: &mut Workers,
+    packed: &mut PackedParticles,
+    constraints: &mut GeneralConstraints,
+    kinds: SolvedKinds,
+    params: &PassParams,
+    normals: Option<[&[f32]; 3]>,
+) {
+    let [even, odd, all] = constraints.groups_mut();
+    let groups = [(even, Some(0)), (odd, Some(BLOCK)), (all, None)];
+    for (regions, first) in in_order(groups, params.is_reversed) {
+        let Some(first) = first else {
+            for region in regions {
+                solve(packed, region, kinds, params, normals);
+            }
+            continue;
+        };
+        let windows = packed[first..].as_chunks_mut::<REGION>().0.iter_mut();
+        let parts = regions.iter_mut().zip(windows).enumerate();
+        workers.for_each_part(parts, |(number, (region, particles))| {
+            let first = (first + number * REGION) as u32;
+            let mut access = PackedRegion { particles, first };
+            solve(&mut access, region, kinds, params, normals);
+        });
+    }
+}
+
+/// Solves the constraints of a region once.
+fn solve(
+    access: &mut impl ParticleAccess,
+    constraints: &mut RegionConstraints,
+    kinds: SolvedKinds,
+    params: &PassParams,
+    normals: Option<[&[f32]; 3]>,
+) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        dispatch(RegionPass {
+            access,
             constraints,
-            passes,
-            packed,
+            kinds,
+            params,
+            normals,
             scratch,
         });
     });
 }
 
-struct GeneralPasses<'a, 'p, P> {
-    points: &'a mut Points<'p>,
-    constraints: GeneralConstraints<'a>,
-    passes: P,
-    packed: &'a mut PackedParticles,
+struct RegionPass<'a, A> {
+    access: &'a mut A,
+    constraints: &'a mut RegionConstraints,
+    kinds: SolvedKinds,
+    params: &'a PassParams,
+    normals: Option<[&'a [f32]; 3]>,
     scratch: &'a mut ChainScratch,
 }
 
-impl<P: ExactSizeIterator<Item = PassParams>> Kernel for GeneralPasses<'_, '_, P> {
+impl<A: ParticleAccess> Kernel for RegionPass<'_, A> {
     #[inline(always)]
     fn run(self) {
         let Self {
-            points,
+            access,
             constraints,
-            passes,
-            packed,
+            kinds,
+            params,
+            normals,
             scratch,
         } = self;
-        let normals = points.normals;
-        let solved = constraints.len() as f32 * passes.len() as f32;
-        if solved < MIN_CONSTRAINTS_PER_PARTICLE * points.w.len() as f32 {
-            return solve(points, constraints, passes, normals, scratch);
+        let mut chunks = ChunkBuffer::default();
+        if kinds.bends_and_diagonals {
+            if let Some(bend) = params.bend {
+                solve_bends(access, &constraints.bends, bend, params.is_damping);
+            }
+            if let Some(shear) = params.shear {
+                let [diagonals, _] = constraints.batches_by_kind();
+                chunks.solve_batches(access, diagonals, shear);
+            }
         }
-        copy(points, packed);
-        if points.w.len() <= WINDOW
-            && let Some(window) = packed.first_chunk_mut()
-        {
-            solve(
-                &mut PackedWindow(window),
-                constraints,
-                passes,
-                normals,
-                scratch,
-            );
-        } else {
-            solve(
-                &mut PackedSlice(packed),
-                constraints,
-                passes,
-                normals,
-                scratch,
-            );
+        if kinds.chains_and_edges {
+            let count = constraints.chain_batches.len();
+            for number in 0..count {
+                let number = match params.is_reversed {
+                    true => count - 1 - number,
+                    false => number,
+                };
+                constraints.chain_batches[number].solve(access, params, normals, scratch);
+            }
+            if let Some(regularization) = params.edges {
+                let [_, edges] = constraints.batches_by_kind();
+                chunks.solve_batches(access, edges, regularization);
+            }
         }
-        write_back(packed, points);
     }
 
     #[cfg(test)]
     fn run_reference(self) {
-        let points = self.points;
-        let sequentially = |points: &mut Points, batches: &mut [Batch], regularization| {
+        let Self {
+            access,
+            constraints,
+            kinds,
+            params,
+            normals,
+            ..
+        } = self;
+        let sequentially = |access: &mut A, batches: &mut [Batch], regularization| {
             for batch in batches {
                 let Batch { pairs, list, .. } = batch;
                 let (rest, lambda) = (&list.rest, &mut list.lambda);
-                chunk::solve_sequentially(points, pairs, rest, lambda, regularization);
+                chunk::solve_sequentially(access, pairs, rest, lambda, regularization);
             }
         };
-        for params in self.passes {
-            if let (Some(bends), Some(bend)) = (self.constraints.bends, params.bend) {
-                solve_bends(points, bends, bend, params.is_damping);
+        if kinds.bends_and_diagonals {
+            if let Some(bend) = params.bend {
+                solve_bends(access, &constraints.bends, bend, params.is_damping);
             }
             if let Some(shear) = params.shear {
-                sequentially(points, self.constraints.diagonals, shear);
+                let [diagonals, _] = constraints.batches_by_kind();
+                sequentially(access, diagonals, shear);
             }
-            let normals = points.normals;
-            let solve = |batch: &mut ChainBatch| batch.solve_reference(points, &params, normals);
-            let batches = self.constraints.chain_batches.iter_mut();
+        }
+        if kinds.chains_and_edges {
+            let solve = |batch: &mut ChainBatch| batch.solve_reference(access, params, normals);
+            let batches = constraints.chain_batches.iter_mut();
             match params.is_reversed {
                 true => batches.rev().for_each(solve),
                 false => batches.for_each(solve),
             }
-            if let Some(edges) = params.edges {
-                sequentially(points, self.constraints.edges, edges);
+            if let Some(regularization) = params.edges {
+                let [_, edges] = constraints.batches_by_kind();
+                sequentially(access, edges, regularization);
             }
-        }
-    }
-}
-
-#[inline(always)]
-fn solve(
-    access: &mut impl ParticleAccess,
-    constraints: GeneralConstraints,
-    passes: impl Iterator<Item = PassParams>,
-    normals: Option<[&[f32]; 3]>,
-    scratch: &mut ChainScratch,
-) {
-    let GeneralConstraints {
-        bends,
-        diagonals,
-        chain_batches,
-        edges,
-    } = constraints;
-    let mut chunks = ChunkBuffer::default();
-    for params in passes {
-        if let (Some(bends), Some(bend)) = (bends, params.bend) {
-            solve_bends(access, bends, bend, params.is_damping);
-        }
-        if let Some(shear) = params.shear {
-            chunks.solve_batches(access, diagonals, shear);
-        }
-        let count = chain_batches.len();
-        for number in 0..count {
-            let number = match params.is_reversed {
-                true => count - 1 - number,
-                false => number,
-            };
-            chain_batches[number].solve(access, &params, normals, scratch);
-        }
-        if let Some(regularization) = params.edges {
-            chunks.solve_batches(access, edges, regularization);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::particle_access::WINDOW;
+    use super::regions::{BLOCK, REGION};
     use crate::solver::{
         BendStencil, Compliance, ConstraintGraph, ConstraintKind, ParticleArrays, RelaxSettings,
         SoaVec3, StretchSolver, Workers,
         constraints::points::{StretchLimit, Supported},
+        parallel::workers::threads,
         relax,
         relax::limit_strain,
         simd::levels::same_bits,
@@ -320,8 +390,8 @@ mod tests {
             }
         }
         let (_, graph) = cloth(90, 8100);
-        assert!(graph.batches.iter().any(|batch| !batch.independent));
-        assert!(graph.chain_batches.len() > 4);
+        assert!(graph.general.batches().any(|batch| !batch.independent));
+        assert!(graph.general.chain_batches().count() > 4);
         assert_same_at_all_levels(90, 8100, &relax_settings(2, 0.0, false));
     }
 
@@ -337,7 +407,8 @@ mod tests {
             .map(|i| (ConstraintKind::Structural, i, i + 1))
             .collect();
         let mut graph = ConstraintGraph::new(&rest, &pairs);
-        assert_eq!((graph.chain_batches.len(), graph.batch_count()), (1, 0));
+        let count = graph.general.chain_batches().count();
+        assert_eq!((count, graph.batch_count()), (1, 0));
         let moved = rest
             .iter()
             .map(|at| at * Vec3::new(1.0, 1.5, 1.0))
@@ -369,8 +440,28 @@ mod tests {
     }
 
     #[test]
-    fn more_particles_than_a_window_has() {
-        assert_same_at_all_levels(300, WINDOW as u32 + 1001, &relax_settings(1, 0.0, false));
+    fn all_levels_give_the_bits_of_the_reference_in_all_regions() {
+        let count = 3 * REGION + BLOCK + 1001;
+        for settings in [relax_settings(1, 0.0, false), relax_settings(2, 1e-5, true)] {
+            assert_same_at_all_levels(90, count as u32, &settings);
+        }
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let (particles, graph) = cloth(90, 3 * REGION as u32 + 1001);
+        let occupied = graph.general.regions().iter();
+        let occupied = occupied.filter(|region| region.lists().any(|(_, list)| list.len() > 0));
+        assert_eq!(occupied.count(), 4 + 3 + 1);
+        let bits = threads::COUNTS.map(|count| {
+            let (mut particles, mut graph) = (particles.clone(), graph.clone());
+            threads::with(count, |workers| {
+                let settings = relax_settings(2, 1e-5, true);
+                relax(workers, &mut particles, &mut graph, &settings);
+            });
+            particles.position.bits().collect::<Vec<u32>>()
+        });
+        assert!(bits.windows(2).all(|pair| pair[0] == pair[1]));
     }
 
     #[test]
@@ -380,7 +471,9 @@ mod tests {
         let near = graph.iter().filter(|constraint| constraint.ends()[1] < 103);
         let pairs: Vec<_> = near.map(|c| (c.kind(), c.ends()[0], c.ends()[1])).collect();
         let graph = ConstraintGraph::new(&particles.position, &pairs);
-        assert!(graph.len() > 200 && graph.len() < 500 && graph.chain_batches.is_empty());
+        assert!(
+            graph.len() > 200 && graph.len() < 500 && graph.general.chain_batches().count() == 0
+        );
         for i in 0..2500 {
             particles.position.add(i, Vec3::Y * (i % 7) as f32 * 0.01);
         }

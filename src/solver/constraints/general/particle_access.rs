@@ -1,10 +1,11 @@
 //! Access to particles by index: in a packed copy, or in the SoA arrays.
 
-use crate::solver::constraints::points::Points;
+use super::regions::{BLOCK, REGION};
+use crate::solver::{
+    constraints::points::Points,
+    parallel::workers::{PARTICLES_PER_PART, Workers},
+};
 use bevy::math::{Mat4, Vec4};
-
-/// Particles of a [`PackedWindow`]: as many as a 16-bit index addresses.
-pub(super) const WINDOW: usize = 1 << 16;
 
 /// Copy of all particles: x, y, z and inverse mass of each.
 pub(super) type PackedParticles = Vec<[f32; 4]>;
@@ -18,34 +19,41 @@ pub(super) trait ParticleAccess {
     fn store(&mut self, particle: u32, point: Vec4);
 }
 
-/// Copy of at most [`WINDOW`] particles in a buffer of that size: no 16-bit index lies outside, so accesses need
-/// no bounds checks.
-pub(super) struct PackedWindow<'a>(pub(super) &'a mut [[f32; 4]; WINDOW]);
+/// Copy of the particles of a region. Its length is a power of two, so accesses need no bounds checks.
+pub(super) struct PackedRegion<'a> {
+    pub(super) particles: &'a mut [[f32; 4]; REGION],
+    pub(super) first: u32,
+}
 
-impl ParticleAccess for PackedWindow<'_> {
+impl PackedRegion<'_> {
+    #[inline(always)]
+    fn index(&self, particle: u32) -> usize {
+        particle.wrapping_sub(self.first) as usize % REGION
+    }
+}
+
+impl ParticleAccess for PackedRegion<'_> {
     #[inline(always)]
     fn load(&self, particle: u32) -> Vec4 {
-        Vec4::from_array(self.0[usize::from(particle as u16)])
+        Vec4::from_array(self.particles[self.index(particle)])
     }
 
     #[inline(always)]
     fn store(&mut self, particle: u32, point: Vec4) {
-        self.0[usize::from(particle as u16)] = point.to_array();
+        self.particles[self.index(particle)] = point.to_array();
     }
 }
 
 /// Copy of any number of particles.
-pub(super) struct PackedSlice<'a>(pub(super) &'a mut [[f32; 4]]);
-
-impl ParticleAccess for PackedSlice<'_> {
+impl ParticleAccess for PackedParticles {
     #[inline(always)]
     fn load(&self, particle: u32) -> Vec4 {
-        Vec4::from_array(self.0[particle as usize])
+        Vec4::from_array(self[particle as usize])
     }
 
     #[inline(always)]
     fn store(&mut self, particle: u32, point: Vec4) {
-        self.0[particle as usize] = point.to_array();
+        self[particle as usize] = point.to_array();
     }
 }
 
@@ -79,41 +87,48 @@ pub(super) fn transpose(vectors: [Vec4; 4]) -> [Vec4; 4] {
     ]
 }
 
-/// Copies all particles into the packed buffer.
-#[inline(always)]
-pub(super) fn copy(points: &Points, to: &mut PackedParticles) {
+/// Copies all particles into the packed buffer, which is as long as the particles of all regions.
+pub(super) fn copy(workers: &mut Workers, points: &Points, to: &mut PackedParticles) {
     let count = points.w.len();
-    if to.len() < count.max(WINDOW) {
-        // All zeros, so the operating system commits pages only when they are written.
-        *to = vec![[0.0; 4]; count.max(WINDOW)];
+    let len = count.next_multiple_of(REGION) + BLOCK;
+    if to.len() < len {
+        to.resize(len, [0.0; 4]);
     }
-    let (x, x_tail) = points.x.as_chunks::<4>();
-    let y = points.y.as_chunks::<4>().0;
-    let z = points.z.as_chunks::<4>().0;
-    let w = points.w.as_chunks::<4>().0;
-    let (fours, _) = to[..count].as_chunks_mut::<4>();
-    for ((((to, x), y), z), w) in fours.iter_mut().zip(x).zip(y).zip(z).zip(w) {
-        *to = transpose([x, y, z, w].map(|of| Vec4::from_array(*of))).map(|of| of.to_array());
-    }
-    let tail = count - x_tail.len();
-    for (i, to) in (tail..).zip(&mut to[tail..count]) {
-        *to = [points.x[i], points.y[i], points.z[i], points.w[i]];
-    }
+    let parts = to[..count].chunks_mut(PARTICLES_PER_PART);
+    let planes = [&*points.x, points.y, points.z, points.w];
+    let [x, y, z, w] = planes.map(|plane| plane.chunks(PARTICLES_PER_PART));
+    let parts = parts.zip(x).zip(y).zip(z).zip(w);
+    workers.for_each_part(parts, |((((to, x), y), z), w)| {
+        let (x, x_tail) = x.as_chunks::<4>();
+        let (y, y_tail) = y.as_chunks::<4>();
+        let (z, z_tail) = z.as_chunks::<4>();
+        let (w, w_tail) = w.as_chunks::<4>();
+        let (fours, tail) = to.as_chunks_mut::<4>();
+        for ((((to, x), y), z), w) in fours.iter_mut().zip(x).zip(y).zip(z).zip(w) {
+            *to = transpose([x, y, z, w].map(|of| Vec4::from_array(*of))).map(|of| of.to_array());
+        }
+        for (i, to) in tail.iter_mut().enumerate() {
+            *to = [x_tail[i], y_tail[i], z_tail[i], w_tail[i]];
+        }
+    });
 }
 
 /// Copies the positions from the packed buffer back.
-#[inline(always)]
-pub(super) fn write_back(from: &PackedParticles, points: &mut Points) {
-    let count = points.w.len();
-    let (fours, tail) = from[..count].as_chunks::<4>();
-    let (x, _) = points.x.as_chunks_mut::<4>();
-    let (y, _) = points.y.as_chunks_mut::<4>();
-    let (z, _) = points.z.as_chunks_mut::<4>();
-    for (((from, x), y), z) in fours.iter().zip(x).zip(y).zip(z) {
-        let [nx, ny, nz, _] = transpose(from.map(Vec4::from_array)).map(|of| of.to_array());
-        (*x, *y, *z) = (nx, ny, nz);
-    }
-    for (i, from) in (count - tail.len()..).zip(tail) {
-        [points.x[i], points.y[i], points.z[i], _] = *from;
-    }
+pub(super) fn write_back(workers: &mut Workers, from: &PackedParticles, points: &mut Points) {
+    let parts = from[..points.w.len()].chunks(PARTICLES_PER_PART);
+    let planes = [&mut *points.x, &mut *points.y, &mut *points.z];
+    let [x, y, z] = planes.map(|plane| plane.chunks_mut(PARTICLES_PER_PART));
+    workers.for_each_part(parts.zip(x).zip(y).zip(z), |(((from, x), y), z)| {
+        let (fours, tail) = from.as_chunks::<4>();
+        let (x, x_tail) = x.as_chunks_mut::<4>();
+        let (y, y_tail) = y.as_chunks_mut::<4>();
+        let (z, z_tail) = z.as_chunks_mut::<4>();
+        for (((from, x), y), z) in fours.iter().zip(x).zip(y).zip(z) {
+            let [nx, ny, nz, _] = transpose(from.map(Vec4::from_array)).map(|of| of.to_array());
+            (*x, *y, *z) = (nx, ny, nz);
+        }
+        for (i, from) in tail.iter().enumerate() {
+            [x_tail[i], y_tail[i], z_tail[i], _] = *from;
+        }
+    });
 }

@@ -42,7 +42,7 @@ fn disturbed_grid(columns: u32, rows: u32) -> (ParticleArrays, ConstraintGraph) 
     let mut graph = ConstraintGraph::with_grids(&rest, &pairs, &[layout]);
     graph.add_bends(&rest, &bends);
     assert_eq!(graph.grids().count(), 1);
-    assert!(graph.batches.is_empty() && graph.bends.shapes.is_empty());
+    assert!(graph.general.has_no_distances() && graph.general.bends().count() == 0);
     assert_eq!(graph.len(), pairs.len() + bends.len());
     let hole = columns * rows / 2;
     graph.retain(|c| c.ends()[0] != hole);
