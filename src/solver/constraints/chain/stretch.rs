@@ -49,6 +49,14 @@ pub(in crate::solver) const PULL_FRACTION: f32 = 0.25;
 /// back may push these over it. Shorter links are left out, because elimination treats every link as pulling.
 pub(in crate::solver) const NEAR_LIMIT: f32 = 0.98;
 
+/// Factor on the square of the strain of links beyond the limit in their regularization, in chains with two or more immovable
+/// particles: a parameter of Levenberg and Marquardt that falls with the square of the error (Yamashita, Fukushima, "On the
+/// Rate of Convergence of the Levenberg–Marquardt Method", 2001). If two particles are held too far apart, nothing makes the
+/// links between them short enough, and without this parameter the particles between them are thrown aside, by up to 70 times
+/// the error where the links are nearly parallel: by 2 m in a sheet on a box. With it they move by half of a link at most. Other
+/// chains are brought to the limit in one solve, which they are not with it.
+pub(in crate::solver) const HELD_REGULARIZATION: f32 = 2.0;
+
 /// Square of the sine of the angle between a link and the surface of a collider at which the collider begins to support
 /// the particle from which the link leads into it, and by how much larger it is where the collider fully supports it.
 const MIN_SINE_SQUARED: f32 = 0.01;
@@ -60,6 +68,8 @@ const MAX_SUPPORT: f32 = 0.975;
 /// Parameters of one solve of a strip of chains.
 struct StretchParams<const W: usize> {
     regularization: Regularization,
+    /// Factor on the square of the strain of each link in its regularization.
+    strain_regularization: [f32; W],
     /// Length above which a link takes part, as a multiple of its rest length.
     active_above: f32,
     /// Factor on all rest lengths.
@@ -87,6 +97,7 @@ pub(super) fn solve_stretch<const W: usize>(
 ) {
     let params = StretchParams {
         regularization,
+        strain_regularization: [0.0; W],
         active_above: 0.0,
         rest_scale: 1.0,
         push_fraction: PUSH_FRACTION,
@@ -122,21 +133,35 @@ pub(super) fn limit_strain<const W: usize>(
     if too_long == [0.0; W] {
         return;
     }
+    let is_supported = supported != Supported::Free && find_support(particles, normals);
+    if is_supported && supported == Supported::Hold {
+        hold_supported(particles, normals);
+    }
     let params = StretchParams {
         regularization: Regularization::STRAIN_LIMIT,
+        strain_regularization: held_regularization(particles),
         active_above: ratio * NEAR_LIMIT,
         rest_scale: ratio,
         push_fraction: 0.0,
         relaxation_factor: too_long,
     };
-    if supported != Supported::Free && find_support(particles, normals) {
-        if supported == Supported::Hold {
-            hold_supported(particles, normals);
-        }
+    if is_supported {
         solve_tridiagonal::<W, true>(particles, normals, links, &params, scratch);
     } else {
         solve_tridiagonal::<W, false>(particles, normals, links, &params, scratch);
     }
+}
+
+/// Returns [`HELD_REGULARIZATION`] for chains with two or more immovable particles, 0 for others.
+#[inline(always)]
+fn held_regularization<const W: usize>(particles: &[Tile<W>]) -> [f32; W] {
+    let mut held = [0.0; W];
+    for [_, _, _, w] in particles {
+        for k in 0..W {
+            held[k] += select(w[k] == 0.0, 1.0, 0.0);
+        }
+    }
+    held.map(|held| select(held > 1.0, HELD_REGULARIZATION, 0.0))
 }
 
 /// Sets the inverse mass of particles whose φ is greater than 0 to 0.
@@ -286,6 +311,7 @@ impl<const W: usize> StretchElimination<W> {
                     alpha,
                     diagonal_scale,
                 },
+            ref strain_regularization,
             active_above,
             rest_scale,
             push_fraction,
@@ -299,8 +325,8 @@ impl<const W: usize> StretchElimination<W> {
             let length = square.sqrt();
             // An absent link has neither pivot nor error: it neither pulls nor couples its neighbours.
             let active = (length > rest[k] * active_above) & (rest[k] >= 0.0);
-            let error = (rest[k] * rest_scale - length - alpha * lambda_sum[k]) * length;
-            let error = select(active, error, 0.0);
+            let excess = rest[k] * rest_scale - length;
+            let error = select(active, (excess - alpha * lambda_sum[k]) * length, 0.0);
             let mut cosine = dx * self.dx[k] + dy * self.dy[k] + dz * self.dz[k];
             let mut blocked = 0.0;
             if SUPPORTED {
@@ -316,7 +342,8 @@ impl<const W: usize> StretchElimination<W> {
             // Compliance regularizes as well; both together would make the fabric softer.
             let (rigid, elastic) = (masses * diagonal_scale, masses + alpha);
             let diagonal = select(rigid > elastic, rigid, elastic);
-            let pivot = diagonal * square - blocked - factor * coupling;
+            let by_strain = masses * (strain_regularization[k] * (excess * excess));
+            let pivot = (diagonal * square + by_strain) - blocked - factor * coupling;
             let inverse = select(active & (pivot > 0.0), 1.0 / pivot, 0.0);
             let right = error + factor * self.b[k];
             q[k] = right * inverse;
@@ -400,6 +427,41 @@ impl<const W: usize> StretchSubstitution<W> {
             self.gx[k] = px[k];
             self.gy[k] = py[k];
             self.gz[k] = pz[k];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::constraints::chain::SCRATCH_PER_PARTICLE;
+
+    #[test]
+    fn a_particle_between_two_that_are_held_too_far_apart_is_not_thrown_aside() {
+        for strain in [0.001_f32, 0.01, 0.1, 0.5, 1.0, 3.0] {
+            for aside in [0.001_f32, 0.01, 0.1, 0.5] {
+                let at = |x: f32, y: f32, w: f32| [[x], [y], [0.0], [w]];
+                let half = ((1.0 + strain).powi(2) - aside * aside).sqrt();
+                let mut particles = [
+                    at(0.0, 0.0, 0.0),
+                    at(half, aside, 1.0),
+                    at(2.0 * half, 0.0, 0.0),
+                ];
+                let limit = StretchLimit {
+                    ratio: 1.0,
+                    supported: Supported::Free,
+                };
+                let links = ChainLinks {
+                    rest: &[[1.0], [1.0]],
+                    lambda: &mut [],
+                };
+                let mut scratch = [[0.0]; 3 * SCRATCH_PER_PARTICLE];
+                limit_strain(&mut particles, &mut [], links, limit, &mut scratch);
+                let [[x], [y], ..] = particles[1];
+                let moved = (x - half).hypot(y - aside);
+                let most = 0.51 * (1.0 + strain);
+                assert!(moved < most, "{strain}, {aside}: {moved}");
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::solver::constraints::{
     chain::{
         bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
         projection_factor,
-        stretch::{NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION, support_factor},
+        stretch::{HELD_REGULARIZATION, NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION, support_factor},
     },
     constraint::ConstraintKind,
     points::{PassParams, Regularization, StretchLimit, Supported},
@@ -24,6 +24,8 @@ struct ReferenceChainParams {
     /// Mobility of particles that contacts support.
     supported: Supported,
     regularization: Regularization,
+    /// Factor on the square of the strain of each link in its regularization, if two particles of the chain are immovable.
+    held_regularization: f32,
     /// Smallest ratio of length to rest length at which a link is solved.
     min_ratio: f32,
     /// Length to be reached, as a multiple of the rest length.
@@ -91,6 +93,7 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
             let params = ReferenceChainParams {
                 supported: Supported::Slide,
                 regularization,
+                held_regularization: 0.0,
                 min_ratio: 0.0,
                 target_ratio: 1.0,
                 push_fraction: PUSH_FRACTION,
@@ -112,6 +115,7 @@ pub(super) fn pass(mut planes: ParticlePlanes, grid: &mut GridConstraints, param
             let params = ReferenceChainParams {
                 supported,
                 regularization: Regularization::STRAIN_LIMIT,
+                held_regularization: HELD_REGULARIZATION,
                 min_ratio: ratio * NEAR_LIMIT,
                 target_ratio: ratio,
                 push_fraction: 0.0,
@@ -343,6 +347,7 @@ fn solve_chain(
             alpha,
             diagonal_scale,
         },
+        held_regularization,
         min_ratio,
         target_ratio,
         push_fraction,
@@ -357,6 +362,15 @@ fn solve_chain(
         .unwrap_or_else(|| vec![[0.0; 3]; links.len() + 1]);
     let is_held = |number: usize| supported == Supported::Hold && normals[number] != [0.0; 3];
     let mobility = |w: f32, number: usize| if is_held(number) { 0.0 } else { w };
+    let first = links.first().map(|&link| endpoints(layout, set, link)[0]);
+    let others = links.iter().map(|&link| endpoints(layout, set, link)[1]);
+    let particles = first.into_iter().chain(others).enumerate();
+    let held = particles.filter(|&(number, i)| mobility(planes.w[i], number) == 0.0);
+    let strain_regularization = if held.count() > 1 {
+        held_regularization
+    } else {
+        0.0
+    };
     let (mut before, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
     let mut along_before = 0.0;
     for (number, &link) in links.iter().enumerate() {
@@ -369,8 +383,9 @@ fn solve_chain(
         let rest = set.list.rest[link];
         let is_active = length > rest * min_ratio && rest >= 0.0;
         let pull = set.list.lambda.get(link).copied().unwrap_or(0.0);
+        let excess = rest * target_ratio - length;
         let error = if is_active {
-            (rest * target_ratio - length - alpha * pull) * length
+            (excess - alpha * pull) * length
         } else {
             0.0
         };
@@ -380,7 +395,8 @@ fn solve_chain(
         let factor = coupling * inverse;
         let blocked = wa * at_a * at_a + wb * at_b * at_b;
         let diagonal = ((wa + wb) * diagonal_scale).max(wa + wb + alpha);
-        let pivot = diagonal * square - blocked - factor * coupling;
+        let by_strain = (wa + wb) * (strain_regularization * (excess * excess));
+        let pivot = (diagonal * square + by_strain) - blocked - factor * coupling;
         inverse = if is_active && pivot > 0.0 {
             1.0 / pivot
         } else {
