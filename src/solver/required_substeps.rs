@@ -34,6 +34,11 @@ const MAX_WAY_IN_SELF_COLLISION: f32 = 1.0;
 /// at 20 m/s end with links stretched by 13 to 62 %, with 8 by 2 to 9 %.
 const MAX_FACTOR_IN_SELF_COLLISION: f32 = 8.0;
 
+/// Time for which cloth that was fast keeps its additional substeps, s; longer than it takes to fall asleep. Without, a change
+/// of their number may move cloth that hangs on the corners of a box so fast that it requires them again: a sheet of 256²
+/// particles hopped in each second step.
+const TIME_OF_SUBSTEPS: f32 = 0.6;
+
 /// Largest number of substeps of a step, and of relaxation iterations in all of them: 20 times the default. More would stall
 /// frames and improve nothing that is seen.
 pub const MAX_ITERATIONS_PER_STEP: u32 = 160;
@@ -168,6 +173,18 @@ pub(super) fn required_by_self_collision(
     by_folds.max(by_way).min(MAX_FACTOR_IN_SELF_COLLISION)
 }
 
+/// Returns the factor on the number of substeps that self-collision requires in this step of `step` seconds, from the one that
+/// its motion requires and those before.
+pub(super) fn keep_factor(particles: &mut ParticleArrays, required: u32, step: f32) -> u32 {
+    let (factor, time) = &mut particles.kept_factor;
+    if required >= *factor || *time <= 0.0 {
+        (*factor, *time) = (required, TIME_OF_SUBSTEPS);
+    } else {
+        *time -= step;
+    }
+    *factor
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,6 +235,17 @@ mod tests {
         assert!(required(&p) < 1e-3, "{}", required(&p));
         p.set_velocity(1, Vec3::X * 100.0);
         assert_eq!(required(&p), MAX_FACTOR_IN_SELF_COLLISION);
+    }
+
+    #[test]
+    fn substeps_are_kept_for_a_time() {
+        let (mut p, _) = triangle();
+        let step = 1.0 / 60.0;
+        let steps = (TIME_OF_SUBSTEPS / step).ceil() as usize;
+        let mut keep = |required| keep_factor(&mut p, required, step);
+        assert_eq!([keep(1), keep(3), keep(2), keep(8)], [1, 3, 3, 8]);
+        assert!((0..steps).all(|_| keep(2) == 8));
+        assert_eq!([keep(2), keep(1)], [2, 2]);
     }
 
     #[test]

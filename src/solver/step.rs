@@ -34,7 +34,7 @@ use crate::solver::{
     particles::PinTarget,
     relax::{RelaxSettings, limit_strain, relax},
     required_substeps::{
-        SubstepPlan, affordable_in_substep, affordable_with_contacts, required_by_air,
+        SubstepPlan, affordable_in_substep, affordable_with_contacts, keep_factor, required_by_air,
         required_by_pins, required_by_self_collision,
     },
     state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
@@ -116,9 +116,11 @@ impl<'a> ClothState<'a> {
         let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
         let by_loads = by_bodies.max(by_others.ceil() as u32);
         // A number that is NaN becomes 0.
-        let wanted = by_loads.max(by_self_collision.ceil() as u32);
+        let by_self_collision = by_self_collision.ceil() as u32;
+        let by_self_collision = keep_factor(self.particles, by_self_collision, settings.dt);
+        let wanted = by_loads.max(by_self_collision);
         let affordable = affordable_in_substep(settings.substeps)
-            .min(affordable_with_contacts(particles, substep));
+            .min(affordable_with_contacts(self.particles, substep));
         let factor = wanted.min(affordable);
         if factor != by_bodies {
             self.bodies.set_substep_factor(factor);

@@ -95,6 +95,9 @@ pub struct ParticleArrays {
     /// Number of such pairs in all substeps of the last step together, per particle.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(crate) contacts: f32,
+    /// Factor on the number of substeps that self-collision has required, and the time for which it is kept, s.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub(super) kept_factor: (u32, f32),
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
     /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
@@ -146,6 +149,7 @@ impl ParticleArrays {
             is_tangled: true,
             touches_cloth: false,
             way_in_folds: 0.0,
+            kept_factor: (1, 0.0),
             contacts: 0.0,
             inverse_mass: inverse_mass.into(),
             origin,

@@ -126,7 +126,10 @@ fn damaged_files_are_refused_and_change_nothing() {
         set("/grabs/0/points/0/particles/1"),
         ("/resistance", "push"),
         set("/shape/constraints/general/regions/0/batches/0/pairs/3/1"),
-        ("/shape/constraints/general/regions/0/batches/1/list/rest", "pop"),
+        (
+            "/shape/constraints/general/regions/0/batches/1/list/rest",
+            "pop",
+        ),
         set("/shape/constraints/grids/0/layout/first"),
         set("/shape/constraints/grids/0/layout/columns"),
         ("/shape/constraints/grids/0/sets/3/list/rest", "pop"),
