@@ -9,8 +9,8 @@ use bevy::math::Vec3;
 use bevy_drape::{
     cloth::{Cloth, Fabric, SelfCollision},
     mesh::{ClothGrid, TriangleMesh},
-    sleep::TIME_TO_SLEEP,
-    solver::measure_stretch,
+    sleep::{MAX_SETTLING_TIME, TIME_TO_SLEEP},
+    solver::{MAX_SETTLED_STRAIN, measure_stretch},
 };
 use std::{fmt, time::Instant};
 
@@ -45,6 +45,8 @@ pub(crate) struct DrapeFigures {
     pub(crate) mean: f32,
     pub(crate) worst: f32,
     pub(crate) peak: f32,
+    /// Largest stretch after the cloth has settled to fall asleep.
+    pub(crate) asleep: f32,
     /// Mean duration of a step.
     pub(crate) step: f32,
 }
@@ -108,8 +110,23 @@ impl Drape {
         let moved = sorted_distances(&still, &sheet.at());
         figures.moved = moved.last().copied().unwrap_or_default();
         figures.step = simulated * 1e3 / steps as f32;
+        figures.asleep = settle(&mut sheet);
         figures
     }
+}
+
+/// Lets cloth at rest settle, like the plugin. Returns its largest stretch afterwards, in per cent.
+fn settle(sheet: &mut OwnSheet) -> f32 {
+    sheet.sample.settings = sheet.sample.settings.settling();
+    let mut worst = f32::INFINITY;
+    for _ in 0..(MAX_SETTLING_TIME * RATE) as u32 {
+        sheet.step();
+        worst = measure_stretch(&sheet.sample.particles, &sheet.sample.constraints).max;
+        if worst <= MAX_SETTLED_STRAIN {
+            break;
+        }
+    }
+    worst * 100.0
 }
 
 /// Returns the distances of points from others in ascending order, mm.

@@ -22,8 +22,8 @@ pub use crate::cloth::activity::ClothSleeping;
 use crate::{
     cloth::{Cloth, body::RampedSettings},
     solver::{
-        ConstraintGraph, ParticleArrays, SoaVec3, StretchSolver, has_stayed_within,
-        measure_stretch, state::MAX_SETTLED_STRAIN,
+        ConstraintGraph, MAX_SETTLED_STRAIN, ParticleArrays, SoaVec3, StretchSolver,
+        has_stayed_within, measure_stretch,
     },
     tearing::ClothTearing,
 };
@@ -39,7 +39,7 @@ pub const TIME_TO_SLEEP: f32 = 0.5;
 
 /// Longest time for which a cloth settles before it falls asleep, s. Most cloths take one or two steps, fine ones on edges and
 /// tips all of it.
-const MAX_SETTLING_TIME: f32 = 0.5;
+pub const MAX_SETTLING_TIME: f32 = 0.5;
 
 /// Sleep state of a cloth. Written before each step, and at its end; read there, and by snapshots.
 #[derive(Component, Clone, Debug, Default)]

@@ -131,7 +131,7 @@ pub use simd::SimdLevel;
 pub use simd::aligned::AlignedVec;
 pub use simd::soa::SoaVec3;
 pub use sleep::has_stayed_within;
-pub use state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime};
+pub use state::{ClothState, Contacts, MAX_SETTLED_STRAIN, StepInput, StepSettings, SubstepTime};
 pub use triangles::Triangles;
 pub use triangles::corners::Corners;
 pub use triangles::grid_layout::GridLayout;

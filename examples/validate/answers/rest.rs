@@ -18,11 +18,14 @@ pub(crate) fn sample() -> Vec<Row> {
         let drape = Drape::on(on);
         let small = Drape { side: 32, ..drape };
         drapes.push(with_self_collision(small));
+        if on == Support::Capsule {
+            drapes.push(of_layout(drape, MeshLayout::Irregular));
+        }
         drapes.push(match k {
             0 => Drape { side: 128, ..drape },
             1 => with_friction(drape, 0.2),
             2 => with_friction(drape, 0.8),
-            3 => shuffled(drape),
+            3 => of_layout(drape, MeshLayout::Shuffled),
             4 => Drape {
                 substeps: 16,
                 ..small
@@ -70,13 +73,16 @@ fn all_on(on: Support) -> Vec<Drape> {
             side,
             ..Drape::on(on)
         };
-        drapes.extend(each_collision([drape, shuffled(drape)]));
+        let shuffled = of_layout(drape, MeshLayout::Shuffled);
+        drapes.extend(each_collision([drape, shuffled]));
         if [64, 128].contains(&side) {
+            let irregular = of_layout(drape, MeshLayout::Irregular);
             let substeps = [4, 16].map(|substeps| Drape { substeps, ..drape });
             let friction = [0.2, 0.8].map(|friction| with_friction(drape, friction));
             let presets = Fabric::PRESETS.iter();
             let fabrics = presets.map(|&(_, fabric)| Drape { fabric, ..drape });
             let variations = substeps.into_iter().chain(friction).chain(fabrics);
+            let variations = variations.chain([irregular]);
             drapes.extend(each_collision(variations));
         }
     }
@@ -110,11 +116,8 @@ fn with_friction(drape: Drape, friction: f32) -> Drape {
     }
 }
 
-fn shuffled(drape: Drape) -> Drape {
-    Drape {
-        layout: MeshLayout::Shuffled,
-        ..drape
-    }
+fn of_layout(drape: Drape, layout: MeshLayout) -> Drape {
+    Drape { layout, ..drape }
 }
 
 /// Simulates sheets, and compares them with the goals.
@@ -129,6 +132,7 @@ fn rows_of(drape: &Drape) -> Vec<Row> {
         moved,
         worst,
         peak,
+        asleep,
         ..
     } = drape.run(SECONDS);
     let row = |what: &str, value: f32, goal: f64, so_far: f64| {
@@ -151,6 +155,16 @@ fn rows_of(drape: &Drape) -> Vec<Row> {
         };
         let [lying, falling] = strains_so_far(drape);
         rows.push(row("worst link, %", worst, goal, lying));
+        // Of cloth at rest.
+        if moved <= 2.5 {
+            let so_far = match (drape.layout, drape.side, drape.on) {
+                (MeshLayout::Irregular, ..=64, _) => 8.0,
+                (MeshLayout::Irregular, ..) => 60.0,
+                (_, 65.., Support::Cone) => 150.0,
+                _ => goal,
+            };
+            rows.push(row("worst link asleep, %", asleep, goal, so_far));
+        }
         rows.push(row("worst link at impact, %", peak, 15.0, falling));
     }
     rows
@@ -169,6 +183,8 @@ fn speeds_so_far(drape: &Drape) -> [f64; 3] {
 /// cones.
 fn strains_so_far(drape: &Drape) -> [f64; 2] {
     match (drape.on, drape.side) {
+        (_, ..=64) if drape.layout == MeshLayout::Irregular => [60.0, 100.0],
+        _ if drape.layout == MeshLayout::Irregular => [200.0, 300.0],
         (Support::Box, 33..=64) => [20.0, 30.0],
         (Support::Box, 65..) => [150.0, 250.0],
         (Support::Cone, ..=32) => [15.0, 25.0],
