@@ -98,7 +98,7 @@ pub struct Cloth {
     /// Collision with itself and with other cloths. Default [`SelfCollision::Off`].
     pub self_collision: SelfCollision,
     /// Speed below which the cloth falls asleep after half a second, m/s: it does if no particle has moved farther in
-    /// that time than this speed would bring it. Inextensible cloth then settles for up to half a second: links that are
+    /// that time than this speed would bring it. Inextensible cloth then settles for up to a second: links that are
     /// stretched by more than 1 %, as around edges of colliders, are shortened to that. 0 to 1, default 0.005; less in
     /// proportion to its size for cloth smaller than 0.5 m. At 0 it never sleeps.
     /// [`ClothSleeping`](activity::ClothSleeping) lists the events that wake it.

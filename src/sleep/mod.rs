@@ -3,7 +3,7 @@
 //! A cloth falls asleep when no particle has moved in [`TIME_TO_SLEEP`] farther than
 //! [`Cloth::sleep_speed`](crate::cloth::Cloth::sleep_speed) would bring it, and its surroundings have not changed in that
 //! time: the displacement counts, not the speed, because a particle between contacts may tremble without going anywhere.
-//! Before it falls asleep, inextensible cloth settles: for up to half a second it is only moved to shorten stretched links
+//! Before it falls asleep, inextensible cloth settles: for up to a second it is only moved to shorten stretched links
 //! ([`StepSettings::settling`](crate::solver::StepSettings::settling)).
 //! The cloth keeps a fingerprint of its surroundings, and wakes when that differs.
 //!
@@ -39,7 +39,7 @@ pub const TIME_TO_SLEEP: f32 = 0.5;
 
 /// Longest time for which a cloth settles before it falls asleep, s. Most cloths take one or two steps, fine ones on edges and
 /// tips all of it.
-pub const MAX_SETTLING_TIME: f32 = 0.5;
+pub const MAX_SETTLING_TIME: f32 = 1.0;
 
 /// Sleep state of a cloth. Written before each step, and at its end; read there, and by snapshots.
 #[derive(Component, Clone, Debug, Default)]

@@ -48,6 +48,10 @@ const LIMIT_IN_FOLDS: StretchLimit = StretchLimit {
     supported: Supported::Hold,
 };
 
+/// Number of passes over all links in a substep of cloth that settles: a step takes as long as usual. With one, a drape of 64²
+/// irregular particles keeps links stretched by 4 % instead of 1.2 %, one of 128² on a cone 110 % instead of 27 %.
+const SETTLING_PASSES: u32 = 4;
+
 /// Smallest number of iterations of a grabbed cloth.
 const GRAB_ITERATIONS: u32 = 3;
 
@@ -204,7 +208,9 @@ impl<'a> ClothState<'a> {
                 ratio: 1.0 + settings.strain_limit,
                 supported: Supported::Slide,
             };
-            self.limit_strain(workers, limit, time);
+            for _ in 0..SETTLING_PASSES {
+                self.limit_strain(workers, limit, time);
+            }
         } else {
             self.solve_constraints(workers, settings, grabs, time);
         }

@@ -158,9 +158,8 @@ fn rows_of(drape: &Drape) -> Vec<Row> {
         // Of cloth at rest.
         if moved <= 2.5 {
             let so_far = match (drape.layout, drape.side, drape.on) {
-                (MeshLayout::Irregular, ..=64, _) => 8.0,
-                (MeshLayout::Irregular, ..) => 60.0,
-                (_, 65.., Support::Cone) => 150.0,
+                (MeshLayout::Irregular, 65.., _) => 30.0,
+                (_, 65.., Support::Cone) => 15.0,
                 _ => goal,
             };
             rows.push(row("worst link asleep, %", asleep, goal, so_far));
