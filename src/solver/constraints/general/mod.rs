@@ -154,23 +154,34 @@ fn solve_packed(
     params: &PassParams,
     normals: Option<[&[f32]; 3]>,
 ) {
-    let [even, odd, all] = constraints.groups_mut();
-    let groups = [(even, Some(0)), (odd, Some(BLOCK)), (all, None)];
-    for (regions, first) in in_order(groups, params.is_reversed) {
-        let Some(first) = first else {
-            for region in regions {
-                solve(packed, region, kinds, params, normals);
+    for group in in_order([0, 1, 2], params.is_reversed) {
+        let [even, odd, all] = constraints.groups_mut();
+        match group {
+            0 => solve_side_by_side::<0>(workers, packed, even, kinds, params, normals),
+            1 => solve_side_by_side::<BLOCK>(workers, packed, odd, kinds, params, normals),
+            _ => {
+                for region in all {
+                    solve(packed, region, kinds, params, normals);
+                }
             }
-            continue;
-        };
-        let windows = packed[first..].as_chunks_mut::<REGION>().0.iter_mut();
-        let parts = regions.iter_mut().zip(windows).enumerate();
-        workers.for_each_part(parts, |(number, (region, particles))| {
-            let first = (first + number * REGION) as u32;
-            let mut access = PackedRegion { particles, first };
-            solve(&mut access, region, kinds, params, normals);
-        });
+        }
     }
+}
+
+/// Solves the constraints of even regions, with `FIRST` 0, or of odd ones, with `FIRST` [`BLOCK`].
+fn solve_side_by_side<const FIRST: usize>(
+    workers: &mut Workers,
+    packed: &mut PackedParticles,
+    regions: &mut [RegionConstraints],
+    kinds: SolvedKinds,
+    params: &PassParams,
+    normals: Option<[&[f32]; 3]>,
+) {
+    let particles = packed[FIRST..].as_chunks_mut::<REGION>().0;
+    workers.for_each_part(regions.iter_mut().zip(particles), |(region, particles)| {
+        let access = &mut PackedRegion::<FIRST>(particles);
+        solve(access, region, kinds, params, normals);
+    });
 }
 
 /// Solves the constraints of a region once.

@@ -19,28 +19,19 @@ pub(super) trait ParticleAccess {
     fn store(&mut self, particle: u32, point: Vec4);
 }
 
-/// Copy of the particles of a region. Its length is a power of two, so accesses need no bounds checks.
-pub(super) struct PackedRegion<'a> {
-    pub(super) particles: &'a mut [[f32; 4]; REGION],
-    pub(super) first: u32,
-}
+/// Copy of the particles of a region, of which the first is `FIRST` or a multiple of [`REGION`] more. That is a power of two,
+/// so accesses need no bounds checks.
+pub(super) struct PackedRegion<'a, const FIRST: usize>(pub(super) &'a mut [[f32; 4]; REGION]);
 
-impl PackedRegion<'_> {
-    #[inline(always)]
-    fn index(&self, particle: u32) -> usize {
-        particle.wrapping_sub(self.first) as usize % REGION
-    }
-}
-
-impl ParticleAccess for PackedRegion<'_> {
+impl<const FIRST: usize> ParticleAccess for PackedRegion<'_, FIRST> {
     #[inline(always)]
     fn load(&self, particle: u32) -> Vec4 {
-        Vec4::from_array(self.particles[self.index(particle)])
+        Vec4::from_array(self.0[(particle as usize).wrapping_sub(FIRST) % REGION])
     }
 
     #[inline(always)]
     fn store(&mut self, particle: u32, point: Vec4) {
-        self.particles[self.index(particle)] = point.to_array();
+        self.0[(particle as usize).wrapping_sub(FIRST) % REGION] = point.to_array();
     }
 }
 
