@@ -7,7 +7,7 @@ use crate::solver::{
         step_air::{AirSurface, max_relative_speed},
         wind_field::WindField,
     },
-    particles::ParticleArrays,
+    particles::{KeptSubsteps, ParticleArrays},
     state::{StepInput, StepSettings},
 };
 use bevy::math::Vec3;
@@ -176,13 +176,23 @@ pub(super) fn required_by_self_collision(
 /// Returns the factor on the number of substeps that self-collision requires in this step of `step` seconds, from the one that
 /// its motion requires and those before.
 pub(super) fn keep_factor(particles: &mut ParticleArrays, required: u32, step: f32) -> u32 {
-    let (factor, time) = &mut particles.kept_factor;
-    if required >= *factor || *time <= 0.0 {
-        (*factor, *time) = (required, TIME_OF_SUBSTEPS);
+    let kept = &mut particles.kept_substeps;
+    if kept.time > 0.0 && required < kept.factor {
+        // Data from a file may be out of range.
+        kept.time = kept.time.min(TIME_OF_SUBSTEPS) - step;
+        kept.required_since = kept.required_since.max(required);
     } else {
-        *time -= step;
+        let factor = match required < kept.factor {
+            true => required.max(kept.required_since),
+            false => required,
+        };
+        *kept = KeptSubsteps {
+            factor,
+            time: TIME_OF_SUBSTEPS,
+            required_since: 0,
+        };
     }
-    *factor
+    kept.factor.min(MAX_FACTOR_IN_SELF_COLLISION as u32)
 }
 
 #[cfg(test)]
@@ -244,8 +254,16 @@ mod tests {
         let steps = (TIME_OF_SUBSTEPS / step).ceil() as usize;
         let mut keep = |required| keep_factor(&mut p, required, step);
         assert_eq!([keep(1), keep(3), keep(2), keep(8)], [1, 3, 3, 8]);
-        assert!((0..steps).all(|_| keep(2) == 8));
-        assert_eq!([keep(2), keep(1)], [2, 2]);
+        assert!((0..steps).all(|k| keep(k as u32 % 6) == 8));
+        // What was required since.
+        assert_eq!([keep(2), keep(1)], [5, 5]);
+        p.kept_substeps = KeptSubsteps {
+            factor: u32::MAX,
+            time: f32::INFINITY,
+            required_since: 0,
+        };
+        assert_eq!(keep_factor(&mut p, 1, step), 8);
+        assert!(p.kept_substeps.time < TIME_OF_SUBSTEPS);
     }
 
     #[test]

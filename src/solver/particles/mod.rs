@@ -53,6 +53,18 @@ pub struct PinTarget {
     pub position: Vec3,
 }
 
+/// Additional substeps that self-collision has required and that are kept for a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct KeptSubsteps {
+    /// Factor on the number of substeps.
+    pub(super) factor: u32,
+    /// Time for which it is still kept, s.
+    pub(super) time: f32,
+    /// Largest factor that was required since it was last required itself.
+    pub(super) required_since: u32,
+}
+
 /// All particles of one cloth. Every array has one element per particle.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -95,9 +107,9 @@ pub struct ParticleArrays {
     /// Number of such pairs in all substeps of the last step together, per particle.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(crate) contacts: f32,
-    /// Factor on the number of substeps that self-collision has required, and the time for which it is kept, s.
+    /// Additional substeps that self-collision has required lately.
     #[cfg_attr(feature = "serialize", serde(default))]
-    pub(super) kept_factor: (u32, f32),
+    pub(super) kept_substeps: KeptSubsteps,
     /// Length of the last substep, s.
     pub(crate) last_dt: f32,
     /// Whether position and velocity belong to the same instant, as before the first substep. After it, the velocity
@@ -149,7 +161,7 @@ impl ParticleArrays {
             is_tangled: true,
             touches_cloth: false,
             way_in_folds: 0.0,
-            kept_factor: (1, 0.0),
+            kept_substeps: KeptSubsteps::default(),
             contacts: 0.0,
             inverse_mass: inverse_mass.into(),
             origin,
@@ -383,6 +395,8 @@ impl ParticleArrays {
         self.origin = origin;
         self.previous.copy_from(positions);
         self.restore();
+        (self.way_in_folds, self.contacts) = (0.0, 0.0);
+        self.kept_substeps = KeptSubsteps::default();
     }
 
     /// Moves the origin to the cloth if the cloth is far from it, so that positions stay small and exact. World

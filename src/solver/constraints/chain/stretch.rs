@@ -49,8 +49,8 @@ pub(in crate::solver) const PULL_FRACTION: f32 = 0.25;
 /// back may push these over it. Shorter links are left out, because elimination treats every link as pulling.
 pub(in crate::solver) const NEAR_LIMIT: f32 = 0.98;
 
-/// Factor on the square of the strain of links beyond the limit in their regularization, in chains with two or more immovable
-/// particles: a parameter of Levenberg and Marquardt that falls with the square of the error (Yamashita, Fukushima, "On the
+/// Factor on the square of the strain of links beyond the limit in their regularization, in chains with movable particles between
+/// immovable ones: a parameter of Levenberg and Marquardt that falls with the square of the error (Yamashita, Fukushima, "On the
 /// Rate of Convergence of the Levenberg–Marquardt Method", 2001). If two particles are held too far apart, nothing makes the
 /// links between them short enough, and without this parameter the particles between them are thrown aside, by up to 70 times
 /// the error where the links are nearly parallel: by 2 m in a sheet on a box. With it they move by half of a link at most. Other
@@ -139,7 +139,7 @@ pub(super) fn limit_strain<const W: usize>(
     }
     let params = StretchParams {
         regularization: Regularization::STRAIN_LIMIT,
-        strain_regularization: held_regularization(particles),
+        strain_regularization: held_regularization(particles, links.rest),
         active_above: ratio * NEAR_LIMIT,
         rest_scale: ratio,
         push_fraction: 0.0,
@@ -152,16 +152,24 @@ pub(super) fn limit_strain<const W: usize>(
     }
 }
 
-/// Returns [`HELD_REGULARIZATION`] for chains with two or more immovable particles, 0 for others.
+/// Returns [`HELD_REGULARIZATION`] for lanes with movable particles between immovable ones of the same chain, 0 for others.
 #[inline(always)]
-fn held_regularization<const W: usize>(particles: &[Tile<W>]) -> [f32; W] {
-    let mut held = [0.0; W];
-    for [_, _, _, w] in particles {
+fn held_regularization<const W: usize>(particles: &[Tile<W>], rest: &[[f32; W]]) -> [f32; W] {
+    let mut found = [0.0; W];
+    // Of the chain so far: 0 without an immovable particle, 1 behind one, 2 behind movable ones that follow one.
+    let mut state = [0.0_f32; W];
+    for (i, [_, _, _, w]) in particles.iter().enumerate() {
+        let before = i.checked_sub(1).and_then(|link| rest.get(link));
+        let rest = before.unwrap_or(&[0.0; W]);
         for k in 0..W {
-            held[k] += select(w[k] == 0.0, 1.0, 0.0);
+            let so_far = select(rest[k] >= 0.0, state[k], 0.0);
+            let held = w[k] == 0.0;
+            found[k] = select(held & (so_far == 2.0), HELD_REGULARIZATION, found[k]);
+            let behind = select(so_far > 0.0, 2.0, 0.0);
+            state[k] = select(held, 1.0, behind);
         }
     }
-    held.map(|held| select(held > 1.0, HELD_REGULARIZATION, 0.0))
+    found
 }
 
 /// Sets the inverse mass of particles whose φ is greater than 0 to 0.

@@ -203,6 +203,14 @@ impl ChainBatch {
         if let Some(chains) = &params.chains {
             links(edges).solve_stretch(tiles, contacts, chains, chains.warp, eliminated);
         }
+        if !contacts.is_empty() {
+            // The strain limit holds supported particles, as if they had no mobility.
+            for ([_, _, _, w], row) in tiles.iter_mut().zip(&self.rows.0) {
+                for (w, &i) in w.iter_mut().zip(row) {
+                    *w = access.load(i).w;
+                }
+            }
+        }
         for (tile, row) in tiles.iter().zip(&self.rows.0).rev() {
             let (fours, _) = row.as_chunks::<4>();
             for q in (0..fours.len()).rev() {
@@ -272,7 +280,9 @@ impl ChainBatch {
                 .enumerate()
                 .filter(|(row, _)| !is_padding(*row))
             {
-                access.store(own[row], tile.map(|[value]| value).into());
+                let w = access.load(own[row]).w;
+                let [[x], [y], [z], _] = *tile;
+                access.store(own[row], Vec4::new(x, y, z, w));
             }
         }
     }

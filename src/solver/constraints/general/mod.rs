@@ -79,6 +79,26 @@ impl SolvedKinds {
         chains_and_edges: true,
     };
 
+    /// Returns the kinds that are solved one after the other, each in all regions before the next: otherwise chains would come
+    /// between diagonals, and cloth would tremble (see `RelaxSettings::passes`).
+    fn in_turn(self) -> [Self; 2] {
+        let first = Self {
+            chains_and_edges: false,
+            ..self
+        };
+        let last = Self {
+            bends_and_diagonals: false,
+            ..self
+        };
+        [first, last]
+    }
+
+    /// Returns whether a pass solves any of these constraints.
+    fn are_in(self, params: &PassParams) -> bool {
+        let first = params.bend.is_some() || params.shear.is_some();
+        (self.bends_and_diagonals && first) || self.chains_and_edges
+    }
+
     /// Returns the approximate number of these constraints of a region, absent ones of chain batches included.
     fn count(self, region: &RegionConstraints) -> usize {
         let mut count = 0;
@@ -120,9 +140,11 @@ pub(in crate::solver) fn relax_general(
     let normals = points.normals;
     if solved < MIN_CONSTRAINTS_PER_PARTICLE * points.w.len() as f32 {
         for params in passes {
-            for group in in_order(constraints.groups_mut(), params.is_reversed) {
-                for region in group {
-                    solve(points, region, kinds, &params, normals);
+            for kinds in kinds.in_turn() {
+                for group in in_order(constraints.groups_mut(), params.is_reversed) {
+                    for region in group {
+                        solve(points, region, kinds, &params, normals);
+                    }
                 }
             }
         }
@@ -131,7 +153,9 @@ pub(in crate::solver) fn relax_general(
     PACKED.with_borrow_mut(|packed| {
         copy(workers, points, packed);
         for params in passes {
-            solve_packed(workers, packed, constraints, kinds, &params, normals);
+            for kinds in kinds.in_turn() {
+                solve_packed(workers, packed, constraints, kinds, &params, normals);
+            }
         }
         write_back(workers, packed, points);
     });
@@ -154,6 +178,9 @@ fn solve_packed(
     params: &PassParams,
     normals: Option<[&[f32]; 3]>,
 ) {
+    if !kinds.are_in(params) {
+        return;
+    }
     for group in in_order([0, 1, 2], params.is_reversed) {
         let [even, odd, all] = constraints.groups_mut();
         match group {

@@ -247,7 +247,8 @@ impl GeneralConstraints {
     ) -> Option<&mut Batch> {
         let layout = self.layout();
         for (number, region) in self.regions.iter_mut().enumerate() {
-            let count = region.lists().count();
+            // Two lists for each chain batch.
+            let count = 2 * region.chain_batches.len() + region.batches.len() + 1;
             if list < count {
                 // The list of bends comes last.
                 let first = count - 1 - region.batches.len();

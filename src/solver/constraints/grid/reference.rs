@@ -24,7 +24,7 @@ struct ReferenceChainParams {
     /// Mobility of particles that contacts support.
     supported: Supported,
     regularization: Regularization,
-    /// Factor on the square of the strain of each link in its regularization, if two particles of the chain are immovable.
+    /// Factor on the square of the strain of each link in its regularization, if particles lie between immovable ones.
     held_regularization: f32,
     /// Smallest ratio of length to rest length at which a link is solved.
     min_ratio: f32,
@@ -362,15 +362,21 @@ fn solve_chain(
         .unwrap_or_else(|| vec![[0.0; 3]; links.len() + 1]);
     let is_held = |number: usize| supported == Supported::Hold && normals[number] != [0.0; 3];
     let mobility = |w: f32, number: usize| if is_held(number) { 0.0 } else { w };
-    let first = links.first().map(|&link| endpoints(layout, set, link)[0]);
-    let others = links.iter().map(|&link| endpoints(layout, set, link)[1]);
-    let particles = first.into_iter().chain(others).enumerate();
-    let held = particles.filter(|&(number, i)| mobility(planes.w[i], number) == 0.0);
-    let strain_regularization = if held.count() > 1 {
-        held_regularization
-    } else {
-        0.0
-    };
+    let (mut state, mut strain_regularization) = (0, 0.0);
+    for number in 0..=links.len() {
+        let link = links[number.min(links.len() - 1)];
+        let [a, b] = endpoints(layout, set, link);
+        let i = if number < links.len() { a } else { b };
+        if number > 0 && set.list.rest[links[number - 1]] < 0.0 {
+            state = 0;
+        }
+        match mobility(planes.w[i], number) == 0.0 {
+            true if state == 2 => (state, strain_regularization) = (1, held_regularization),
+            true => state = 1,
+            false if state > 0 => state = 2,
+            false => {}
+        }
+    }
     let (mut before, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
     let mut along_before = 0.0;
     for (number, &link) in links.iter().enumerate() {
