@@ -255,7 +255,7 @@ mod tests {
         let mut keep = |required| keep_factor(&mut p, required, step);
         assert_eq!([keep(1), keep(3), keep(2), keep(8)], [1, 3, 3, 8]);
         assert!((0..steps).all(|k| keep(k as u32 % 6) == 8));
-        // What was required since.
+        // The largest factor required in the meantime.
         assert_eq!([keep(2), keep(1)], [5, 5]);
         p.kept_substeps = KeptSubsteps {
             factor: u32::MAX,

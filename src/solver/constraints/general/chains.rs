@@ -7,7 +7,7 @@ use crate::solver::{
         chain::{ChainLinks, NormalTile, SCRATCH_PER_PARTICLE, Tile},
         constraint::ConstraintKind,
         list::{ConstraintList, Slots},
-        points::PassParams,
+        points::{PassParams, Supported},
     },
     shared::Shared,
     simd::aligned::AlignedVec,
@@ -203,8 +203,9 @@ impl ChainBatch {
         if let Some(chains) = &params.chains {
             links(edges).solve_stretch(tiles, contacts, chains, chains.warp, eliminated);
         }
-        if !contacts.is_empty() {
-            // The strain limit holds supported particles, as if they had no mobility.
+        let limit = params.chains.and_then(|chains| chains.stretch_limit);
+        if limit.is_some_and(|limit| limit.supported == Supported::Hold) {
+            // The limit has set the inverse mass of supported particles to 0.
             for ([_, _, _, w], row) in tiles.iter_mut().zip(&self.rows.0) {
                 for (w, &i) in w.iter_mut().zip(row) {
                     *w = access.load(i).w;

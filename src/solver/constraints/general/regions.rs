@@ -39,10 +39,14 @@ pub(in crate::solver) struct RegionLayout {
 impl RegionLayout {
     /// Returns the layout of a cloth with this number of particles. All that fit into one region are one.
     pub(in crate::solver) fn of(particles: usize) -> Self {
-        let blocks = particles.div_ceil(BLOCK);
-        if blocks <= 2 {
-            return Self { even: 1, odd: 0 };
+        match particles.div_ceil(BLOCK) {
+            0..=2 => Self::with_blocks(1),
+            blocks => Self::with_blocks(blocks),
         }
+    }
+
+    /// Returns the layout of regions that begin with each of this many blocks.
+    fn with_blocks(blocks: usize) -> Self {
         Self {
             even: blocks.div_ceil(2),
             odd: blocks / 2,
@@ -180,11 +184,7 @@ impl GeneralConstraints {
 
     /// Returns the layout of the regions.
     pub(in crate::solver) fn layout(&self) -> RegionLayout {
-        let regions = self.regions.len().saturating_sub(1);
-        RegionLayout {
-            even: regions.div_ceil(2),
-            odd: regions / 2,
-        }
+        RegionLayout::with_blocks(self.regions.len().saturating_sub(1))
     }
 
     /// Returns the regions in solving order.
