@@ -9,7 +9,7 @@ use crate::solver::{
         coloring::Batch,
         compliance::Compliance,
         constraint::ConstraintKind,
-        general::{SolvedKinds, relax_general},
+        general::{SolvedKind, relax_general},
         graph::ConstraintGraph,
         grid::relax_grid,
         points::{ChainParams, PassParams, Points, Regularization, StretchLimit, Supported},
@@ -87,27 +87,24 @@ pub fn relax(
     if grids.is_empty() {
         let params = settings.passes();
         let params = params.map(|pass| settings.params(pass, &outside_grids));
-        relax_general(workers, &mut points, general, SolvedKinds::ALL, params);
+        relax_general(workers, &mut points, general, &SolvedKind::ALL, params);
     } else {
         for pass in settings.passes() {
             let params = settings.params(pass, &outside_grids);
-            let is_first = |first: bool| SolvedKinds {
-                bends_and_diagonals: first != pass.is_reversed,
-                chains_and_edges: first == pass.is_reversed,
+            let mut kinds = SolvedKind::ALL;
+            if pass.is_reversed {
+                kinds.reverse();
+            }
+            let [first, last] = kinds;
+            let mut relax_kind = |workers: &mut Workers, points: &mut Points, kind| {
+                relax_general(workers, points, general, &[kind], [params].into_iter());
             };
-            let params_once = || [params].into_iter();
-            relax_general(workers, &mut points, general, is_first(true), params_once());
+            relax_kind(workers, &mut points, first);
             for grid in &mut *grids {
                 let params = settings.params(pass, &grid.compliance(compliance));
                 relax_grid(workers, &mut points, grid, params);
             }
-            relax_general(
-                workers,
-                &mut points,
-                general,
-                is_first(false),
-                params_once(),
-            );
+            relax_kind(workers, &mut points, last);
         }
     }
     limit_edge_strain(&mut points, general.batches(), settings.stretch_limit());
@@ -141,10 +138,7 @@ pub(super) fn limit_strain(
     for grid in grids {
         relax_grid(workers, &mut points, grid, params);
     }
-    let chains = SolvedKinds {
-        bends_and_diagonals: false,
-        chains_and_edges: true,
-    };
+    let chains = &[SolvedKind::ChainsAndEdges];
     relax_general(workers, &mut points, general, chains, [params].into_iter());
     limit_edge_strain(&mut points, general.batches(), Some(limit));
 }

@@ -12,7 +12,7 @@
 
 use crate::solver::{
     constraints::{
-        general::{SolvedKinds, relax_general},
+        general::{SolvedKind, relax_general},
         graph::ConstraintGraph,
         grid::relax_grid,
         points::{PassParams, Points, Regularization},
@@ -48,7 +48,7 @@ pub(crate) fn damp_bending(
         is_reversed: false,
     };
     let mut points = Points::of(&mut particles.displacement, &particles.inverse_mass);
-    let (general, all) = (&mut constraints.general, SolvedKinds::ALL);
+    let (general, all) = (&mut constraints.general, &SolvedKind::ALL);
     relax_general(workers, &mut points, general, all, [params].into_iter());
     for grid in &mut constraints.grids {
         relax_grid(workers, &mut points, grid, params);
