@@ -37,7 +37,7 @@ fn stretches_until_asleep(app: &mut App, cloth: Entity) -> Vec<f32> {
 fn settling_tablecloth() -> (App, Entity) {
     let spawned = || {
         let mut app = app();
-        let cloth = tablecloth(&mut app, Cloth::default(), 96);
+        let cloth = tablecloth(&mut app, Cloth::default(), 64);
         (app, cloth)
     };
     let (mut app, cloth) = spawned();
@@ -48,7 +48,9 @@ fn settling_tablecloth() -> (App, Entity) {
     // The same again.
     let (mut app, cloth) = spawned();
     run(&mut app, before as u32 + 2);
-    assert!(!sleeps(&app, cloth) && worst_stretch(&app, cloth) > SETTLED);
+    assert!(!sleeps(&app, cloth));
+    let stretch = worst_stretch(&app, cloth);
+    assert!((SETTLED..0.03).contains(&stretch), "{stretch}");
     (app, cloth)
 }
 
@@ -102,7 +104,7 @@ fn cloth_that_is_disturbed_while_it_settles_moves_on() {
     let after = positions(&app, cloth);
     let both = before.iter().zip(&after);
     let risen = both.filter(|(a, b)| b.y > a.y + 0.01).count();
-    assert!(risen * 100 > before.len() * 99, "{risen} have risen");
+    assert_eq!(risen, before.len());
 }
 
 #[test]
