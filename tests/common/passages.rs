@@ -128,7 +128,11 @@ fn passes_through_edge([one, other]: [[Moving; 2]; 2]) -> bool {
             .flatten()
             .any(|time| {
                 let [a, b, c, d] = [a, b, c, d].map(|point| at_time(point, time));
-                let normal = (b - a).cross(d - c);
+                // All of these are normals of the one plane, the first one of length 0 if the edges are parallel.
+                let normals = [d - c, c - a, d - a].map(|side| (b - a).cross(side));
+                let longest =
+                    |a: &DVec3, b: &DVec3| a.length_squared().total_cmp(&b.length_squared());
+                let normal = normals.into_iter().max_by(longest).unwrap_or_default();
                 let side =
                     |of: DVec3, from: DVec3, to: DVec3| (to - from).cross(of - from).dot(normal);
                 side(c, a, b) * side(d, a, b) < 0.0 && side(a, c, d) * side(b, c, d) < 0.0
@@ -201,4 +205,25 @@ fn passages_are_counted() {
     assert_eq!(count(above + aside, below + aside), 6);
     // Beside the first square.
     assert_eq!(count(above + Vec3::X, below + Vec3::X), 0);
+}
+
+#[test]
+fn parallel_edges_of_a_sheet_that_flattens_do_not_pass() {
+    // Opposite sides of a square of which two corners are higher at first, and lower at last, by rounding.
+    let corners = [
+        [-0.30952382, -0.15079364],
+        [-0.3253968, -0.16666666],
+        [-0.3253968, -0.13492063],
+        [-0.34126985, -0.15079364],
+    ];
+    let outer = [[-0.29, -0.17], [-0.36, -0.13]];
+    let at = |heights: [f32; 4]| -> Vec<Vec3> {
+        let heights = heights.into_iter().chain([heights[0]; 2]);
+        let places = corners.into_iter().chain(outer).zip(heights);
+        places.map(|([x, z], y)| Vec3::new(x, y, z)).collect()
+    };
+    let from = at([0.049999945, 0.049999926, 0.049999926, 0.049999945]);
+    let to = at([0.04863868, 0.048638716, 0.048638716, 0.04863868]);
+    let features = Features::new(vec![[0, 1, 4], [2, 3, 5]]);
+    assert_eq!(features.passages([&from, &to]), 0);
 }

@@ -92,6 +92,7 @@ impl Candidates {
             patches,
             is_stale: &self.is_stale,
             motion: Motion { start, end },
+            search_margin: margin,
             margin: margin + 0.5 * gap,
             measured: &mut self.measured,
         });

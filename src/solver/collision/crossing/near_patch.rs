@@ -5,7 +5,7 @@
     reason = "plain loops over lanes are vectorized"
 )]
 
-use super::patches::Motion;
+use super::patches::{Motion, change_of_normals};
 use crate::solver::simd::{LANES, join_bits, lane_bit, select};
 use bevy::math::Vec3A;
 
@@ -166,8 +166,6 @@ impl NearPatch {
     /// along each axis.
     #[inline(always)]
     pub(super) fn change_of_normals(&self, margin: f32) -> [f32; LANES] {
-        // Both ends of an edge may move.
-        let change = 2.0 * 3_f32.sqrt() * margin;
         let mut most = [0.0; LANES];
         for [a, b, c] in &self.at {
             let edges = [subtract(b, a), subtract(c, a)];
@@ -176,8 +174,8 @@ impl NearPatch {
                     let [x, y, z] = edge;
                     (x[l] * x[l] + y[l] * y[l] + z[l] * z[l]).sqrt()
                 };
-                let lengths = length(&edges[0]) + length(&edges[1]);
-                most[l] = max(most[l], change * lengths + change * change);
+                let longest = max(length(&edges[0]), length(&edges[1]));
+                most[l] = max(most[l], change_of_normals(longest, margin));
             }
         }
         most

@@ -13,6 +13,7 @@ use crate::solver::{
     simd::{Kernel, LANES},
 };
 use bevy::math::Vec3A;
+use std::f32::consts::SQRT_2;
 
 /// Smallest cosine between the normal of a triangle and a direction that it faces, about; less would be lost to the
 /// motion of a step.
@@ -271,6 +272,8 @@ pub(super) struct MeasureMotion<'a> {
     /// Whether a patch is to be measured.
     pub(super) is_stale: &'a [bool],
     pub(super) motion: Motion<'a>,
+    /// Distance by which the motion may differ along each axis, m.
+    pub(super) search_margin: f32,
     /// Margin of the bounding boxes, m.
     pub(super) margin: f32,
     pub(super) measured: &'a mut [PatchMotion],
@@ -287,8 +290,12 @@ impl Kernel for MeasureMotion<'_> {
             const NOTHING: [Vec3A; 2] = [Vec3A::INFINITY, Vec3A::NEG_INFINITY];
             let mut boxes = [NOTHING; 2];
             let [mut normals_low, mut normals_high] = NOTHING;
+            let mut longest = Vec3A::ZERO;
             for corners in triangles {
                 let moving = self.motion.of(*corners);
+                for [a, b, c] in moving {
+                    longest = longest.max((b - a).abs()).max((c - a).abs());
+                }
                 for ([low, high], [a, b, c]) in boxes.iter_mut().zip(moving) {
                     *low = low.min(a.min(b).min(c));
                     *high = high.max(a.max(b).max(c));
@@ -298,14 +305,15 @@ impl Kernel for MeasureMotion<'_> {
                     normals_high = normals_high.max(normal);
                 }
             }
+            let change = change_of_normals(longest.length(), self.search_margin);
             let mut facing = Faced::ALL;
-            facing.keep_box(normals_low, normals_high);
+            facing.keep_box(normals_low, normals_high, change);
             // The box of the normals of a curved patch contains many more.
             if facing.bits().count_ones() < FLAT {
                 facing = Faced::ALL;
                 for corners in triangles {
                     for normal in normals(self.motion.of(*corners)) {
-                        facing.keep(normal);
+                        facing.keep_box(normal, normal, change);
                     }
                 }
             }
@@ -326,6 +334,15 @@ pub(super) fn normals([[a, b, c], [d, e, f]]: [[Vec3A; 3]; 2]) -> [Vec3A; 3] {
     [ab.cross(ac), between, de.cross(df)]
 }
 
+/// Returns by how much [`normals`] change at most, m², if no corner leaves its way by more than `margin`, m along each axis.
+/// No edge is longer than `longest`, m.
+#[inline(always)]
+pub(super) fn change_of_normals(longest: f32, margin: f32) -> f32 {
+    // Both ends of an edge may move.
+    let change = 2.0 * 3_f32.sqrt() * margin;
+    change * (2.0 * longest + change)
+}
+
 /// Least number of directions that a nearly flat patch faces.
 const FLAT: u32 = 10;
 
@@ -343,6 +360,13 @@ const DIRECTIONS: [[f32; LANES]; 3] = [
     ],
 ];
 
+/// Lengths of the directions.
+const LENGTHS: [f32; LANES] = [
+    1.0, 1.0, 1.0, SQRT_2, SQRT_2, SQRT_2, SQRT_2, SQRT_2, SQRT_2, SQRT_3, SQRT_3, SQRT_3, SQRT_3,
+    SQRT_3, SQRT_3, SQRT_3,
+];
+const SQRT_3: f32 = 1.732_050_8;
+
 /// Directions that several normals face.
 struct Faced {
     /// Least component of any normal along each direction, and along its opposite, less the smallest that counts.
@@ -354,15 +378,9 @@ impl Faced {
         least: [[f32::INFINITY; LANES]; 2],
     };
 
-    /// Keeps the directions that this normal faces too. One of length 0 faces none.
+    /// Keeps the directions that all normals in a box face too, and do so after any `change`, m². One of length 0 faces none.
     #[inline(always)]
-    fn keep(&mut self, normal: Vec3A) {
-        self.keep_box(normal, normal);
-    }
-
-    /// Keeps the directions that all normals in a box face too.
-    #[inline(always)]
-    fn keep_box(&mut self, low: Vec3A, high: Vec3A) {
+    fn keep_box(&mut self, low: Vec3A, high: Vec3A, change: f32) {
         let most = low.abs().max(high.abs()).to_array();
         let least = MIN_COSINE * (most[0] + most[1] + most[2]);
         let (low, high) = (low.to_array(), high.to_array());
@@ -375,6 +393,7 @@ impl Faced {
                 from += one.min(other);
                 to += one.max(other);
             }
+            let least = least.max(change * LENGTHS[k]);
             along[k] = along[k].min(from - least);
             against[k] = against[k].min(-to - least);
         }

@@ -391,3 +391,39 @@ fn closed_fans_are_found() {
         inside as usize
     );
 }
+
+#[test]
+fn short_edges_that_fold_over_within_the_margin_do_not_cross() {
+    // Two triangles that share an edge of 150 mm, one of them very thin: it folds over by less than the distance after which
+    // pairs are searched again, and back below the other one.
+    let [p, q, r] = [[0.0, 0.0, 0.0], [0.15, 0.0, 0.0], [0.1, 0.0, 0.05]].map(Vec3::from);
+    let way = [
+        Vec3::new(0.002, 0.0005, -0.0008),
+        Vec3::new(0.002, 0.001, 0.0018),
+        Vec3::new(0.002, -0.001, 0.0018),
+    ];
+    let at = |s: Vec3| [p, q, r, s];
+    let mut sheet = Sheet {
+        particles: ParticleArrays::new(
+            Vec3::ZERO,
+            at(way[0]).into_iter().collect(),
+            vec![0.0, 0.0, 0.0, 1.0],
+        ),
+        start: MotionStart {
+            positions: at(way[0]).map(Vec3A::from).into(),
+            substeps: SUBSTEPS,
+            ..MotionStart::default()
+        },
+        triangles: vec![[0, 1, 2], [1, 0, 3]].into(),
+    };
+    let mut filter = CrossingFilter::default();
+    for to in way {
+        let now = sheet.particles.position.get(3);
+        let motion = (to - now) / SUBSTEPS as f32;
+        sheet.particles.displacement.set(3, motion);
+        sheet.advance();
+        limit(&mut filter, std::slice::from_mut(&mut sheet));
+    }
+    let above = sheet.particles.position.get(3).y;
+    assert!(above > 0.0, "{above}");
+}

@@ -9,7 +9,7 @@
 use super::{
     fans::Fans,
     near_patch::{Lanes, NearPatch, max, min},
-    patches::{MIN_COSINE, Motion, PatchMotion, Patches, normals},
+    patches::{MIN_COSINE, Motion, PatchMotion, Patches, change_of_normals, normals},
 };
 use crate::solver::simd::{Kernel, LANES, dispatch, select};
 use bevy::math::{DVec3, Vec3A};
@@ -142,7 +142,8 @@ impl Kernel for FindTrianglePairs<'_> {
                         self.patches.triangles[b as usize][hit],
                     ];
                     if share_edge(corners) {
-                        if !are_unfolded(corners.map(|corners| self.motion.of(corners))) {
+                        let both = corners.map(|corners| self.motion.of(corners));
+                        if !are_unfolded(both, self.search_margin) {
                             self.pairs.push(pair);
                         }
                         continue;
@@ -172,15 +173,26 @@ fn share_edge([one, other]: [[u32; 3]; 2]) -> bool {
     one.iter().filter(|corner| other.contains(corner)).count() > 1
 }
 
-/// Returns whether two moving triangles that share an edge face one direction during the whole motion. They can touch only
-/// if they are folded onto each other.
+/// Returns whether two moving triangles that share an edge face one direction during the whole motion, which is known up to
+/// `margin`, m along each axis. They can touch only if they are folded onto each other.
 #[inline(always)]
-fn are_unfolded(pair: [[[Vec3A; 3]; 2]; 2]) -> bool {
+fn are_unfolded(pair: [[[Vec3A; 3]; 2]; 2], margin: f32) -> bool {
     let all = pair.map(normals);
     let direction = all[0][0].normalize_or_zero() + all[1][0].normalize_or_zero();
-    let least = MIN_COSINE * direction.length();
+    let edges = pair
+        .as_flattened()
+        .iter()
+        .flat_map(|[a, b, c]| [b - a, c - a]);
+    let longest = edges
+        .map(|edge| edge.length_squared())
+        .fold(0.0, max)
+        .sqrt();
+    let change = change_of_normals(longest, margin);
     let mut all = all.as_flattened().iter();
-    all.all(|normal| direction.dot(*normal) > least * normal.length())
+    all.all(|normal| {
+        let least = change.max(MIN_COSINE * normal.length());
+        direction.dot(*normal) > least * direction.length()
+    })
 }
 
 /// Returns whether two bounding boxes are within `gap` of each other, m.
