@@ -2,7 +2,8 @@
 
 use super::{
     limits::GAP,
-    patches::{MeasureMotion, Motion, PatchMotion, Patches},
+    patch_motion::{MeasureMotion, Motion, PatchMotion},
+    patches::Patches,
     sweep::Sweep,
     triangle_pairs::NearPatches,
 };
@@ -10,7 +11,7 @@ use crate::solver::simd::{LANES, dispatch};
 use bevy::math::Vec3A;
 
 /// Distance by which particles may move before pairs are searched again, as a fraction of the distance that particles
-/// keep. It turns triangles so little that they still face the same directions.
+/// keep.
 const MARGIN: f32 = 0.03;
 
 /// Fraction of patches that are searched alone; if more have left their ways, all are.

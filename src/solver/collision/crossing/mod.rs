@@ -24,6 +24,7 @@
 //! | `moving_mesh` | moving triangles, and the pairs of their features |
 //! | `near_patch` | moving triangles of a patch that is near others |
 //! | `patches` | connected triangles that are tested together |
+//! | `patch_motion` | their swept bounding boxes, and the directions that all of them face |
 //! | `sweep` | broad phase: overlapping pairs of patches |
 //! | `triangle_pairs` | narrow phase: overlapping pairs of triangles that no plane separates |
 //! | `time_of_contact` | continuous collision detection of two features |
@@ -35,6 +36,7 @@ mod limits;
 mod motion_start;
 mod moving_mesh;
 mod near_patch;
+mod patch_motion;
 mod patches;
 mod sweep;
 mod time_of_contact;
@@ -45,7 +47,8 @@ use self::{
     candidates::Candidates,
     limits::{Limits, Outcome, Response},
     moving_mesh::MovingMesh,
-    patches::{Motion, Patches},
+    patch_motion::Motion,
+    patches::Patches,
 };
 use crate::solver::{particles::ParticleArrays, triangles::corners::Corners};
 use bevy::math::{Vec3, Vec3A};

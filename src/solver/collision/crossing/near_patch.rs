@@ -5,7 +5,7 @@
     reason = "plain loops over lanes are vectorized"
 )]
 
-use super::patches::{Motion, change_of_normals};
+use super::patch_motion::{Motion, change_of_normals};
 use crate::solver::simd::{LANES, join_bits, lane_bit, select};
 use bevy::math::Vec3A;
 
@@ -181,7 +181,7 @@ impl NearPatch {
         most
     }
 
-    /// Returns normals of the moving triangles, as [`normals`](super::patches::normals) does.
+    /// Returns normals of the moving triangles, as [`normals`](super::patch_motion::normals) does.
     #[inline(always)]
     pub(super) fn normals(&self) -> [Lanes; 3] {
         let mut normals = [[[0.0; LANES]; 3]; 3];

@@ -1,7 +1,7 @@
 //! Sweep and prune: overlapping pairs among many bounding boxes, sorted along one axis and compared sixteen at a time
 //! (Baraff, "Dynamic simulation of non-penetrating rigid bodies", 1992).
 
-use super::patches::PatchMotion;
+use super::patch_motion::PatchMotion;
 use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit};
 use bevy::math::Vec3A;
 

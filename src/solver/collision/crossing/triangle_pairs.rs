@@ -9,7 +9,8 @@
 use super::{
     fans::Fans,
     near_patch::{Lanes, NearPatch, max, min},
-    patches::{MIN_COSINE, Motion, PatchMotion, Patches, change_of_normals, normals},
+    patch_motion::{MIN_COSINE, Motion, PatchMotion, change_of_normals, normals},
+    patches::Patches,
 };
 use crate::solver::simd::{Kernel, LANES, dispatch, select};
 use bevy::math::{DVec3, Vec3A};
