@@ -97,12 +97,10 @@ impl Kernel for MeasureMotion<'_> {
             let mut longest = Vec3A::ZERO;
             for corners in triangles {
                 let moving = self.motion.of(*corners);
-                for [a, b, c] in moving {
-                    longest = longest.max((b - a).abs()).max((c - a).abs());
-                }
                 for ([low, high], [a, b, c]) in boxes.iter_mut().zip(moving) {
                     *low = low.min(a.min(b).min(c));
                     *high = high.max(a.max(b).max(c));
+                    longest = longest.max((b - a).abs()).max((c - a).abs());
                 }
                 for normal in normals(moving) {
                     normals_low = normals_low.min(normal);
@@ -143,7 +141,7 @@ pub(super) fn normals([[a, b, c], [d, e, f]]: [[Vec3A; 3]; 2]) -> [Vec3A; 3] {
 #[inline(always)]
 pub(super) fn change_of_normals(longest: f32, margin: f32) -> f32 {
     // Both ends of an edge may move.
-    let change = 2.0 * 3_f32.sqrt() * margin;
+    let change = 2.0 * SQRT_3 * margin;
     change * (2.0 * longest + change)
 }
 

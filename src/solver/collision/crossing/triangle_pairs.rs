@@ -189,10 +189,11 @@ fn are_unfolded(pair: [[[Vec3A; 3]; 2]; 2], margin: f32) -> bool {
         .fold(0.0, max)
         .sqrt();
     let change = change_of_normals(longest, margin);
+    let length = direction.length();
     let mut all = all.as_flattened().iter();
     all.all(|normal| {
         let least = change.max(MIN_COSINE * normal.length());
-        direction.dot(*normal) > least * direction.length()
+        direction.dot(*normal) > least * length
     })
 }
 
