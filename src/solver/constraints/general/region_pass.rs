@@ -106,7 +106,8 @@ impl<A: ParticleAccess> RegionPass<'_, A> {
     }
 }
 
-/// Solves batches: with SIMD, or one constraint after the other.
+/// Solves batches: with SIMD, or one constraint after the other. A trait, because closures are compiled for the least SIMD
+/// level (a step of a general mesh takes 34 % longer).
 trait Solver {
     fn solve_batches(
         &mut self,
