@@ -7,7 +7,6 @@ use super::{
     near_triangles::{GroupLists, NearTriangles},
     surface_at_substep::SurfaceAtSubstep,
     swept_particle::SweptParticle,
-    tree,
 };
 use crate::solver::parallel::split::chunk_ranges;
 use bevy::math::{Vec3, Vec3A};
@@ -50,6 +49,8 @@ struct GroupCache {
     known: [Vec3; 2],
     /// Whether triangles may be in that box.
     is_near: bool,
+    /// Largest movement of those triangles in a substep, m.
+    surface_movement: f32,
     /// Whether the box overlaps no triangle and lies entirely on the wrong side of a closed surface.
     on_wrong_side: bool,
     /// Boxes in the frame of the surface for which `lists` contain all overlapping triangles, if any are near.
@@ -62,6 +63,7 @@ impl Default for GroupCache {
         Self {
             known: [Vec3::INFINITY, Vec3::NEG_INFINITY],
             is_near: false,
+            surface_movement: 0.0,
             on_wrong_side: false,
             boxes: ParticleBoxes::EMPTY,
             lists: GroupLists::default(),
@@ -115,54 +117,63 @@ impl ChunkCache {
             if !(needed[0].is_finite() && needed[1].is_finite()) {
                 continue;
             }
-            let is_known = self.groups[number].contains(needed);
-            let is_far = |group: &GroupCache| !(group.is_near || group.on_wrong_side && first);
-            if is_known && is_far(&self.groups[number]) {
+            if !self.groups[number].contains(needed) {
+                self.look_around(surface, number, needed, max_movement);
+            }
+            let group = &self.groups[number];
+            if !(group.is_near || group.on_wrong_side && first) {
                 continue;
             }
             let now = particles.x.each_ref().map(|plane| &plane[range.clone()]);
             let then = start.map(|plane| &plane[range.clone()]);
-            let sweep = GroupSweep::new(surface, now, then);
-            if !(is_known && self.groups[number].boxes.contain(&sweep.boxes)) {
-                self.look_up(surface, number, needed, max_movement, &sweep);
+            let sweep = GroupSweep::new(surface, group.surface_movement, now, then);
+            if group.is_near && !group.boxes.contain(&sweep.boxes) {
+                self.list_triangles(surface, number, &sweep);
             }
-            if !is_far(&self.groups[number])
-                && self.collide_group(surface, first, number, &sweep, &mut particles)
-            {
+            if self.collide_group(surface, first, number, &sweep, &mut particles) {
                 paths.forget_group(number);
             }
         }
     }
 
-    /// Finds the triangles near the particles of a group and caches them.
-    fn look_up(
+    /// Finds out whether triangles are near a group, and how far they move.
+    fn look_around(
         &mut self,
         at_substep: &SurfaceAtSubstep,
         number: usize,
         [low, high]: [Vec3; 2],
         max_movement: f32,
-        sweep: &GroupSweep,
     ) {
         let surface = at_substep.surface();
         let size = (high - low).max_element();
         let slack = at_substep.thickness + SLACK_SUBSTEPS * max_movement;
         let slack = Vec3::splat(size.min(slack));
         let known = [low - slack, high + slack];
-        let boxes = sweep.boxes_with_slack(at_substep);
-        let mut around = known.map(Vec3A::from);
-        for lane in 0..GROUP {
-            around = tree::union([around, boxes.get(lane)].into_iter());
-        }
-        let mut lists = self.groups[number].lists;
-        let is_near = self.triangles.find(surface, &around, &boxes, &mut lists);
+        let (mut is_near, mut surface_movement) = (false, 0.0);
+        (surface.tree).visit_leaves(&known.map(Vec3A::from), |_, triangles| {
+            is_near = true;
+            if at_substep.is_deforming() {
+                let movements = triangles.iter().map(|&i| at_substep.max_movement_of(i));
+                surface_movement = movements.fold(surface_movement, f32::max);
+            }
+        });
         let is_inside = || at_substep.now.distance((low + high) * 0.5) < 0.0;
+        self.triangles.discard(&mut self.groups[number].lists);
         self.groups[number] = GroupCache {
             known,
             is_near,
+            surface_movement,
             on_wrong_side: !is_near && surface.is_closed() && is_inside(),
-            boxes,
-            lists,
+            ..GroupCache::default()
         };
+    }
+
+    /// Lists the triangles near the particles of a group.
+    fn list_triangles(&mut self, surface: &SurfaceAtSubstep, number: usize, sweep: &GroupSweep) {
+        let group = &mut self.groups[number];
+        group.boxes = sweep.boxes_with_slack(surface.thickness);
+        let (surface, lists) = (surface.surface(), &mut group.lists);
+        self.triangles.find(surface, &group.boxes, lists);
     }
 
     /// Adapts to a surface whose points have moved by at most `movement` since the end of the last step, m: what is known
@@ -221,6 +232,7 @@ impl ChunkCache {
                 start: get(*start),
                 position: get(x.each_ref().map(|plane| &**plane)),
                 displacement: get(d.each_ref().map(|plane| &**plane)),
+                surface_movement: sweep.surface_movement,
                 normal: Vec3::ZERO,
             };
             let near = self.triangles.select(lists, lane, &sweep.boxes);

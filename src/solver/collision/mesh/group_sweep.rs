@@ -1,6 +1,11 @@
 //! Paths of the particles of a group in one substep, and boxes around them.
 
-use super::{GROUP, group::reach, surface_at_substep::SurfaceAtSubstep, tree::TriangleBox};
+use super::{
+    GROUP,
+    group::reach,
+    surface_at_substep::SurfaceAtSubstep,
+    tree::{TriangleBox, union},
+};
 use bevy::math::{Vec3, Vec3A};
 
 /// Slack of the boxes of particles, as a multiple of the movement in one substep. Less than that of the whole group: a
@@ -20,6 +25,11 @@ impl ParticleBoxes {
         low: [[f32::INFINITY; GROUP]; 3],
         high: [[f32::NEG_INFINITY; GROUP]; 3],
     };
+
+    /// Returns the box around all particles.
+    pub(super) fn around(&self) -> TriangleBox {
+        union((0..GROUP).map(|lane| self.get(lane)))
+    }
 
     /// Returns the box of one particle.
     #[inline(always)]
@@ -71,16 +81,25 @@ impl ParticleBoxes {
 pub(super) struct GroupSweep {
     pub(super) from: [Vec3; GROUP],
     pub(super) to: [Vec3; GROUP],
+    /// Largest movement of the surface near the group in its frame, m.
+    pub(super) surface_movement: f32,
     /// Bounding box of each path, widened by the largest possible push-out.
     pub(super) boxes: ParticleBoxes,
 }
 
 impl GroupSweep {
-    /// Transforms the paths between positions at the beginning and at the end of a substep.
-    pub(super) fn new(surface: &SurfaceAtSubstep, now: [&[f32]; 3], then: [&[f32]; 3]) -> Self {
+    /// Transforms the paths between positions at the beginning and at the end of a substep, in which the surface near the
+    /// group moves by `surface_movement` in its frame, m.
+    pub(super) fn new(
+        surface: &SurfaceAtSubstep,
+        surface_movement: f32,
+        now: [&[f32]; 3],
+        then: [&[f32]; 3],
+    ) -> Self {
         let mut sweep = Self {
             from: [Vec3::ZERO; GROUP],
             to: [Vec3::ZERO; GROUP],
+            surface_movement,
             boxes: ParticleBoxes::EMPTY,
         };
         for lane in 0..now[0].len() {
@@ -88,7 +107,7 @@ impl GroupSweep {
                 |planes: [&[f32]; 3]| Vec3::new(planes[0][lane], planes[1][lane], planes[2][lane]);
             let from = surface.collider.local_before(get(then));
             let to = surface.collider.local_point(get(now));
-            let movement = (to - from).length() + surface.max_movement;
+            let movement = (to - from).length() + surface_movement;
             let reach = reach(surface.thickness, movement);
             (sweep.from[lane], sweep.to[lane]) = (from, to);
             let (low, high) = (from.min(to) - reach, from.max(to) + reach);
@@ -98,12 +117,12 @@ impl GroupSweep {
     }
 
     /// Returns boxes that the particles leave only after some substeps.
-    pub(super) fn boxes_with_slack(&self, surface: &SurfaceAtSubstep) -> ParticleBoxes {
+    pub(super) fn boxes_with_slack(&self, thickness: f32) -> ParticleBoxes {
         let mut boxes = self.boxes;
         for lane in 0..GROUP {
             let [low, high] = self.boxes.get(lane).map(Vec3::from);
-            let movement = (self.to[lane] - self.from[lane]).length() + surface.max_movement;
-            let slack = 0.5 * surface.thickness + SLACK_SUBSTEPS * movement;
+            let movement = (self.to[lane] - self.from[lane]).length() + self.surface_movement;
+            let slack = 0.5 * thickness + SLACK_SUBSTEPS * movement;
             let slack = (high - low).max_element().min(slack);
             boxes.set(lane, low - slack, high + slack);
         }

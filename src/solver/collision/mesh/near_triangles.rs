@@ -84,41 +84,44 @@ impl GroupLists {
 }
 
 impl NearTriangles {
-    /// Finds the triangles that overlap the boxes of particles, which are in the box `around`. Returns whether any
-    /// triangles may be in that.
+    /// Finds the triangles that overlap the boxes of particles.
     pub(super) fn find(
         &mut self,
         surface: &TriangleSurface,
-        around: &TriangleBox,
         boxes: &ParticleBoxes,
         lists: &mut GroupLists,
-    ) -> bool {
-        self.used -= lists.all().len();
+    ) {
+        self.discard(lists);
         self.of_group.clear();
-        let mut counts = [0; GROUP];
-        let (mut is_near, mut many) = (false, 0);
-        surface.tree.visit_leaves(around, |leaf, triangles| {
-            is_near = true;
-            if boxes.overlapping(leaf) & !many == 0 {
-                return;
-            }
-            for &triangle in triangles {
-                let bounds = surface.step_box(triangle);
-                let near = boxes.overlapping(&bounds) & !many;
-                if near != 0 {
-                    self.of_group
-                        .push((NearTriangle { bounds, triangle }, near));
-                    for_each_bit(near, |lane| {
-                        counts[lane] += 1;
-                        many |= u32::from(counts[lane] > MAX_LISTED) << lane;
-                    });
+        let (mut counts, mut many) = ([0; GROUP], 0);
+        surface
+            .tree
+            .visit_leaves(&boxes.around(), |leaf, triangles| {
+                if boxes.overlapping(leaf) & !many == 0 {
+                    return;
                 }
-            }
-        });
+                for &triangle in triangles {
+                    let bounds = surface.step_box(triangle);
+                    let near = boxes.overlapping(&bounds) & !many;
+                    if near != 0 {
+                        self.of_group
+                            .push((NearTriangle { bounds, triangle }, near));
+                        for_each_bit(near, |lane| {
+                            counts[lane] += 1;
+                            many |= u32::from(counts[lane] > MAX_LISTED) << lane;
+                        });
+                    }
+                }
+            });
         for_each_bit(many, |lane| counts[lane] = 0);
         *lists = self.distribute(&counts, many);
         self.used += lists.all().len();
-        is_near
+    }
+
+    /// Empties the lists of a group.
+    pub(super) fn discard(&mut self, lists: &mut GroupLists) {
+        self.used -= lists.all().len();
+        *lists = GroupLists::default();
     }
 
     /// Appends a list for each particle with these numbers of triangles, except for those near too many.
@@ -200,7 +203,7 @@ fn for_each_bit(mut bits: u32, mut visit: impl FnMut(usize)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{collision::mesh::tree::union, math::noise::noise_point as point};
+    use crate::solver::math::noise::noise_point as point;
     use bevy::math::{Vec3, Vec3A};
 
     /// Returns boxes of up to 0.6 m at random places, fewer than a group has.
@@ -227,8 +230,7 @@ mod tests {
             near.compact(groups.iter_mut());
             for (group, lists) in groups.iter_mut().enumerate() {
                 let boxes = random_boxes(10 * round + 1000 * group);
-                let around = union((0..GROUP).map(|lane| boxes.get(lane)));
-                assert!(near.find(&surface, &around, &boxes, lists));
+                near.find(&surface, &boxes, lists);
             }
             largest = largest.max(near.all.len());
             for (group, lists) in groups.iter().enumerate() {
@@ -258,7 +260,7 @@ mod tests {
         boxes.set(3, Vec3::splat(-1.0), Vec3::splat(1.0));
         let mut near = NearTriangles::default();
         let mut lists = GroupLists::default();
-        assert!(near.find(&surface, &boxes.get(3), &boxes, &mut lists));
+        near.find(&surface, &boxes, &mut lists);
         assert!(matches!(near.select(&lists, 3, &boxes), Near::Many));
         assert!(matches!(near.select(&lists, 4, &boxes), Near::Listed([])));
         assert_eq!(near.all.len(), 0);

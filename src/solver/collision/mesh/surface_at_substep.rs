@@ -74,6 +74,13 @@ impl<'a> SurfaceAtSubstep<'a> {
         [self.before, self.now]
     }
 
+    /// Returns the largest movement of a corner of a triangle in the frame of the surface, m.
+    pub(super) fn max_movement_of(&self, triangle: u32) -> f32 {
+        let [before, now] = self.path().map(|surface| surface.corners(triangle));
+        let squares = (0..3).map(|k| (now[k] - before[k]).length_squared());
+        squares.fold(0.0, f32::max).sqrt()
+    }
+
     /// Returns the movement of a point of a triangle, with these barycentric weights, in the frame of the surface, m.
     pub(super) fn movement_at(&self, triangle: u32, weights: [f32; 3]) -> Vec3 {
         if !self.is_deforming() {

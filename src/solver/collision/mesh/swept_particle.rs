@@ -40,6 +40,8 @@ pub(super) struct SweptParticle<'a> {
     pub(super) position: Vec3,
     /// Displacement in this substep, m.
     pub(super) displacement: Vec3,
+    /// Largest movement of the triangles near it in this substep, in the frame of the surface, m.
+    pub(super) surface_movement: f32,
     /// Normal of the last contact, shorter if the surface is only near; zero otherwise.
     pub(super) normal: Vec3,
 }
@@ -59,7 +61,7 @@ impl SweptParticle<'_> {
         }
         let surface = self.at_substep.now;
         let thickness = self.at_substep.thickness;
-        let movement = (self.local - self.from).length() + self.at_substep.max_movement;
+        let movement = (self.local - self.from).length() + self.surface_movement;
         let reach = reach(thickness, movement);
         let stopped = self.stop_at_impacts(near);
         let mut touched = TouchedTriangles::default();
