@@ -160,14 +160,15 @@ pub(super) fn required_by_pins(
     fastest / allowed
 }
 
-/// Returns the number of substeps that self-collision requires in place of one of `substep` seconds. `distance` is that which
-/// particles keep from each other, m.
+/// Returns the number of substeps that self-collision requires in place of one of `substep` seconds, in a step of `step`
+/// seconds. `distance` is that which particles keep from each other, m.
 pub(super) fn required_by_self_collision(
     particles: &ParticleArrays,
     distance: f32,
+    step: f32,
     substep: f32,
 ) -> f32 {
-    let way_in_folds = particles.way_in_folds * substep / particles.last_dt;
+    let way_in_folds = particles.way_in_folds * substep / step;
     let by_folds = way_in_folds / (MAX_WAY_IN_FOLDS * distance);
     let by_way = particles.free_way(substep) / (MAX_WAY_IN_SELF_COLLISION * distance);
     by_folds.max(by_way).min(MAX_FACTOR_IN_SELF_COLLISION)
@@ -230,7 +231,8 @@ mod tests {
     #[test]
     fn fast_cloth_that_collides_with_itself_requires_more_substeps() {
         let (mut p, _) = triangle();
-        let required = |p: &ParticleArrays| required_by_self_collision(p, 0.01, SUBSTEP);
+        let required =
+            |p: &ParticleArrays| required_by_self_collision(p, 0.01, 8.0 * SUBSTEP, SUBSTEP);
         assert_eq!(required(&p), 0.0);
         // Free cloth may hit something.
         for i in 0..3 {
@@ -238,7 +240,7 @@ mod tests {
         }
         assert!((required(&p) - 1.5).abs() < 1e-3, "{}", required(&p));
         // Still more where it touches itself.
-        p.way_in_folds = 0.015 * p.last_dt / SUBSTEP;
+        p.way_in_folds = 8.0 * 0.015;
         assert!((required(&p) - 3.0).abs() < 1e-3, "{}", required(&p));
         p.way_in_folds = 0.0;
         p.inverse_mass[0] = 0.0;

@@ -115,7 +115,7 @@ impl<'a> ClothState<'a> {
         let by_air = required_by_air(particles, surface, &input.wind, &settings.air, substep);
         let by_pins = required_by_pins(particles, input, surface, settings.dt, substep);
         let by_self_collision = settings.self_collision.map_or(1.0, |self_collision| {
-            required_by_self_collision(particles, self_collision.distance, substep)
+            required_by_self_collision(particles, self_collision.distance, settings.dt, substep)
         });
         let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
         let by_loads = by_bodies.max(by_others.ceil() as u32);
@@ -311,7 +311,7 @@ impl<'a> ClothState<'a> {
         if let Some(self_collision) = &settings.self_collision {
             self.contacts
                 .self_pairs
-                .collide(self.particles, self_collision, time.index);
+                .collide(self.particles, self_collision, time);
         }
     }
 

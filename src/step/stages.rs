@@ -80,7 +80,7 @@ impl SubstepInputs<'_, '_, '_> {
             }
         }
         let interact = |a: usize, b: usize| layers[a].interacts_with(layers[b]);
-        (island.contacts).collide(&mut members, interact, time.index);
+        (island.contacts).collide(&mut members, interact, time);
     }
 
     /// Takes the stage of a substep after contacts between cloths.

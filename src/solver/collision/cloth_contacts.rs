@@ -8,6 +8,7 @@ use crate::solver::{
     },
     particles::ParticleArrays,
     simd::soa::SoaVec3,
+    state::SubstepTime,
     triangles::corners::Corners,
 };
 use bevy::math::{Mat3, Vec3};
@@ -49,19 +50,19 @@ impl IslandContacts {
         &mut self,
         cloths: &mut [IslandCloth],
         interact: impl Fn(usize, usize) -> bool,
-        substep: u32,
+        time: &SubstepTime,
     ) {
         for cloth in &mut *cloths {
             cloth.is_due = cloth.is_due && cloth.settings.begin_contacts(cloth.particles);
         }
         let counts = cloths.iter().map(|cloth| cloth.particles.len());
-        if substep == 0 || !counts.clone().eq(self.counts.iter().copied()) {
+        if time.index == 0 || !counts.clone().eq(self.counts.iter().copied()) {
             self.counts.clear();
             self.counts.extend(counts);
             self.group(cloths, interact);
         }
         for group in &mut self.groups {
-            group.collide(cloths, substep);
+            group.collide(cloths, time);
         }
     }
 
@@ -213,7 +214,7 @@ impl ContactGroup {
     }
 
     /// Solves the contacts of a substep.
-    fn collide(&mut self, cloths: &mut [IslandCloth], substep: u32) {
+    fn collide(&mut self, cloths: &mut [IslandCloth], time: &SubstepTime) {
         self.join(cloths);
         let settings = SelfCollisionSettings {
             distance: self.layout.distance,
@@ -227,16 +228,16 @@ impl ContactGroup {
             layout: &self.layout,
             cloths,
         };
-        if (self.contacts).solve(&mut self.particles, &settings, &mut rules, substep) {
+        if (self.contacts).solve(&mut self.particles, &settings, &mut rules, time) {
             self.write_back(cloths);
         }
         for &k in &self.layout.members {
             let is_due = cloths[k].is_due;
             let particles = &mut *cloths[k].particles;
             particles.touches_cloth |= self.particles.touches_cloth;
+            particles.way_in_folds = particles.way_in_folds.max(self.particles.way_in_folds);
             // Others have substeps of another length.
             if is_due {
-                particles.way_in_folds = particles.way_in_folds.max(self.particles.way_in_folds);
                 particles.contacts += self.particles.contacts;
             }
         }

@@ -47,7 +47,7 @@ fn collide<const N: usize>(
             touched: flags.next().unwrap(),
         }
     });
-    IslandContacts::default().collide(&mut cloths, |_, _| true, 0);
+    IslandContacts::default().collide(&mut cloths, |_, _| true, &SubstepTime::new(0.01, 1));
     touched
 }
 

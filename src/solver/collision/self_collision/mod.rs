@@ -7,6 +7,7 @@
 //! | `spatial_hash` | broad phase: searches for near pairs |
 //! | `sorted_pairs` | candidate pairs, and the near ones among them, in a fixed order |
 //! | `motion_bins` | relative motion since the last search |
+//! | `relative_motion` | speed of near particles relative to each other, and its limit |
 //! | `contact_response` | push-out and friction of two touching particles |
 //! | `untangle` | brings edges back that have passed through triangles |
 //!
@@ -23,6 +24,7 @@
 
 mod contact_response;
 mod motion_bins;
+mod relative_motion;
 mod sorted_pairs;
 mod spatial_hash;
 mod untangle;
@@ -32,12 +34,14 @@ use crate::solver::{
     integrate::update_displacements,
     particles::ParticleArrays,
     simd::soa::{SoaVec3, bounds},
+    state::SubstepTime,
     triangles::corners::Corners,
 };
-use bevy::math::{DVec3, Mat3, Vec3};
+use bevy::math::{Mat3, Vec3};
 use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
+use relative_motion::{measure_way, slow_down};
 use sorted_pairs::{SortedPairs, merge};
 use spatial_hash::SpatialHash;
 use untangle::Untangle;
@@ -169,6 +173,8 @@ pub struct SelfContactPairs {
     untangle: Untangle,
     /// Near pairs without those ignored by the untangling.
     kept_pairs: Vec<[u32; 2]>,
+    /// Positions at the beginning of the current part of a step.
+    part_start: SoaVec3,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -224,10 +230,10 @@ impl SelfContactPairs {
         &mut self,
         p: &mut ParticleArrays,
         settings: &SelfCollisionSettings,
-        substep: u32,
+        time: &SubstepTime,
     ) -> bool {
         let mut friction = settings.friction;
-        settings.begin_contacts(p) && self.solve(p, settings, &mut friction, substep)
+        settings.begin_contacts(p) && self.solve(p, settings, &mut friction, time)
     }
 
     /// Finds the contacts of particles with these settings, except for their friction, and solves them. Displacements must
@@ -237,18 +243,19 @@ impl SelfContactPairs {
         p: &mut ParticleArrays,
         settings: &SelfCollisionSettings,
         rules: &mut impl PairRules,
-        substep: u32,
+        time: &SubstepTime,
     ) -> bool {
         if p.is_tangled {
             self.untangle.prepare(p.len(), settings.triangles);
         }
-        self.update_pairs(p, settings, substep);
+        self.update_pairs(p, settings, time.index);
         let Self {
             pairs,
             stale_pairs,
             scratch,
             untangle,
             kept_pairs,
+            part_start,
             ..
         } = self;
         let reach = (1.0 + NEAR_MARGIN) * settings.distance;
@@ -259,7 +266,7 @@ impl SelfContactPairs {
         }
         rules.retain(near);
         p.touches_cloth |= !near.is_empty();
-        p.way_in_folds = p.way_in_folds.max(greatest_relative_way(p, near));
+        measure_way(p, near, part_start, time);
         p.contacts += near.len() as f32 / p.len() as f32;
         let response = ContactResponse {
             distance: settings.distance,
@@ -362,55 +369,6 @@ impl SelfContactPairs {
 fn clear_and_reserve<T>(list: &mut Vec<T>, capacity: usize) {
     list.clear();
     list.reserve(capacity);
-}
-
-/// Returns the greatest way of two particles relative to each other in a substep, m.
-fn greatest_relative_way(p: &ParticleArrays, pairs: &[[u32; 2]]) -> f32 {
-    let relative = |&[i, j]: &[u32; 2]| {
-        (p.displacement.get(i as usize) - p.displacement.get(j as usize)).length_squared()
-    };
-    pairs.iter().map(relative).fold(0.0, f32::max).sqrt()
-}
-
-/// Slows particles with a displacement per substep, relative to the mean of the free particles, above
-/// `max_displacement`. The removed momentum is distributed over all free particles, so the mean is unchanged.
-fn slow_down(p: &mut ParticleArrays, max_displacement: f32) {
-    let free_mass =
-        |p: &ParticleArrays, i: usize| (p.inverse_mass[i] > 0.0).then(|| 1.0 / p.inverse_mass[i]);
-    let (mut sum, mut mass) = (DVec3::ZERO, 0.0);
-    for i in 0..p.len() {
-        if let Some(m) = free_mass(p, i) {
-            sum += p.displacement.get(i).as_dvec3() * f64::from(m);
-            mass += f64::from(m);
-        }
-    }
-    if mass <= 0.0 {
-        return;
-    }
-    let mean = (sum / mass).as_vec3();
-    let mut lost = DVec3::ZERO;
-    for i in 0..p.len() {
-        let relative = p.displacement.get(i) - mean;
-        let length = relative.length();
-        if let Some(m) = free_mass(p, i)
-            && length > max_displacement
-        {
-            let excess = relative * ((length - max_displacement) / length);
-            lost += excess.as_dvec3() * f64::from(m);
-            p.displacement.add(i, -excess);
-            p.position.add(i, -excess);
-        }
-    }
-    let returned = (lost / mass).as_vec3();
-    for i in 0..p.len() {
-        if p.inverse_mass[i] > 0.0 {
-            p.displacement.add(i, returned);
-            p.position.add(i, returned);
-            // The correction is not to be added to the displacement as motion.
-            let position = p.position.get(i);
-            p.predicted.set(i, position);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -277,7 +277,7 @@ fn collide_two(positions: [Vec3; 2], displacements: [Vec3; 2], w: [f32; 2]) -> P
     p.predicted.copy_from(&p.position);
     let none = Corners::default();
     let settings = settings(0.1, &[Vec3::ZERO, Vec3::X], &none);
-    SelfContactPairs::default().collide(&mut p, &settings, 0);
+    SelfContactPairs::default().collide(&mut p, &settings, &SubstepTime::new(0.01, 1));
     p
 }
 
@@ -405,7 +405,7 @@ fn invalid_distances_do_no_harm() {
         contacts.collide(
             &mut p,
             &settings(1.0, &[Vec3::ZERO; 3], &Corners::default()),
-            0,
+            &SubstepTime::new(0.01, 1),
         );
         assert_eq!(p.position, SoaVec3::zeros(count));
     }
