@@ -74,11 +74,17 @@ impl<'a> SurfaceAtSubstep<'a> {
         [self.before, self.now]
     }
 
+    /// Returns the movement of each corner of a triangle in the frame of the surface, m.
+    fn corner_movements(&self, triangle: u32) -> [Vec3; 3] {
+        let [before, now] = self.path().map(|surface| surface.corners(triangle));
+        [0, 1, 2].map(|k| now[k] - before[k])
+    }
+
     /// Returns the largest movement of a corner of a triangle in the frame of the surface, m.
     pub(super) fn max_movement_of(&self, triangle: u32) -> f32 {
-        let [before, now] = self.path().map(|surface| surface.corners(triangle));
-        let squares = (0..3).map(|k| (now[k] - before[k]).length_squared());
-        squares.fold(0.0, f32::max).sqrt()
+        let movements = self.corner_movements(triangle);
+        let squares = movements.map(Vec3::length_squared);
+        squares.into_iter().fold(0.0, f32::max).sqrt()
     }
 
     /// Returns the movement of a point of a triangle, with these barycentric weights, in the frame of the surface, m.
@@ -86,8 +92,8 @@ impl<'a> SurfaceAtSubstep<'a> {
         if !self.is_deforming() {
             return Vec3::ZERO;
         }
-        let [before, now] = self.path().map(|surface| surface.corners(triangle));
-        (0..3).map(|k| (now[k] - before[k]) * weights[k]).sum()
+        let movements = self.corner_movements(triangle).into_iter();
+        movements.zip(weights).map(|(by, weight)| by * weight).sum()
     }
 
     /// Rotates a vector from the frame of the surface to world axes.
