@@ -4,7 +4,9 @@
 //! cargo bench --bench load
 //! ```
 //!
-//! Whole updates of an app without a renderer, each with one step, on two threads. A ratio of 4 is in proportion.
+//! Whole updates of an app without a renderer, each with one step, on two threads. A ratio of 4 is in proportion. Then
+//! cloth that collides with itself where it touches everywhere at once: its longest update over the median of those of
+//! the same cloth apart.
 
 #[expect(dead_code, reason = "measure needs more")]
 #[path = "../examples/measure/crowd.rs"]
@@ -66,6 +68,7 @@ fn main() {
             }
         }),
     );
+    crowded(scale);
     far_away();
 }
 
@@ -201,12 +204,8 @@ fn stack(count: u32) -> App {
         .spawn((ClothCollider::half_space(), Transform::default()));
     let mesh = add_mesh(&mut app, ClothGrid::new(0.5, 0.5, 16, 16));
     for number in 0..count {
-        let cloth = Cloth {
-            self_collision: SelfCollision::On,
-            ..restless()
-        };
         let at = Transform::from_xyz(0.0, 0.05 + 0.04 * number as f32, 0.0);
-        app.world_mut().spawn((cloth, mesh.clone(), at));
+        app.world_mut().spawn((colliding(None), mesh.clone(), at));
     }
     run(&mut app, STEPS);
     app
@@ -223,6 +222,81 @@ fn spawning(count: u32) -> f64 {
             .spawn((restless(), Pins::edge(ClothEdge::Top), mesh.clone()));
     }
     timed(|| app.update())
+}
+
+/// Prints the longest update of cloth that touches everywhere at once, and the median of the same cloth apart.
+fn crowded(scale: u32) {
+    let in_one_place = |apart: f32| {
+        let mut app = app();
+        let mesh = add_mesh(&mut app, ClothGrid::new(0.5, 0.5, 16, 16));
+        for number in 0..100 / scale {
+            let [x, z] = [number % 10, number / 10].map(|k| apart * k as f32);
+            let at = Transform::from_xyz(x, 0.0, z);
+            app.world_mut().spawn((colliding(None), mesh.clone(), at));
+        }
+        app.update();
+        time_updates(app)
+    };
+    let thick = |thickness| {
+        let mut app = app();
+        let mesh = add_mesh(&mut app, ClothGrid::new(0.5, 0.5, 64, 64));
+        let cloth = (colliding(thickness), mesh, Pins::edge(ClothEdge::Top));
+        app.world_mut().spawn(cloth);
+        app.update();
+        time_updates(app)
+    };
+    let in_one_point = |is_one_point: bool| {
+        let mut app = app();
+        let mesh = add_mesh(&mut app, ClothGrid::new(0.5, 0.5, 64, 64));
+        let cloth = app.world_mut().spawn((colliding(None), mesh)).id();
+        app.update();
+        if is_one_point {
+            let mut particles = app.world_mut().get_mut::<ClothParticles>(cloth);
+            let particles = particles.as_mut().expect("built at once");
+            (0..particles.len()).for_each(|i| particles.set_world_position(i, Vec3::ONE));
+        }
+        time_updates(app)
+    };
+    println!("| self-collision | apart, ms | longest update, ms | ratio |");
+    println!("|---|---|---|---|");
+    for (name, [[apart, _], [_, longest]]) in [
+        (
+            "100 cloths of 16² in one place",
+            [1.0, 0.0].map(in_one_place),
+        ),
+        (
+            "a cloth of 64² as thick as it is large",
+            [None, Some(0.5)].map(thick),
+        ),
+        (
+            "all particles of 64² in one point",
+            [false, true].map(in_one_point),
+        ),
+    ] {
+        println!(
+            "| {name} | {apart:.2} | {longest:.2} | {:.1} |",
+            longest / apart
+        );
+    }
+}
+
+/// Returns cloth that never sleeps and collides with itself and with other cloths.
+fn colliding(thickness: Option<f32>) -> Cloth {
+    Cloth {
+        self_collision: SelfCollision::On,
+        fabric: Fabric {
+            thickness,
+            ..default()
+        },
+        ..restless()
+    }
+}
+
+/// Returns the median and the longest time of the next updates, ms.
+fn time_updates(mut app: App) -> [f64; 2] {
+    let mut times = [(); STEPS as usize].map(|()| timed(|| app.update()));
+    times.sort_by(f64::total_cmp);
+    [times[times.len() / 2], times[times.len() - 1]]
 }
 
 /// Prints how cloth 1,000 km from the origin differs from the same cloth at the origin.

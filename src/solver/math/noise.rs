@@ -1,6 +1,5 @@
 //! Pseudo-random numbers.
 
-#[cfg(test)]
 use bevy::math::Vec3;
 
 /// Returns a pseudo-random number from −1 to 1.
@@ -10,7 +9,6 @@ pub(in crate::solver) fn noise(i: usize, stream: usize) -> f32 {
 }
 
 /// Returns a pseudo-random point in a cube with a side of 2.
-#[cfg(test)]
 pub(in crate::solver) fn noise_point(i: usize, stream: usize) -> Vec3 {
     Vec3::from([0, 1, 2].map(|axis| noise(i, stream + axis)))
 }

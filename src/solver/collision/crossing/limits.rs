@@ -114,11 +114,21 @@ impl Limits {
         self.is_moved[i] = true;
     }
 
-    /// Marks particles near edges that cross triangles of these pairs when the motion begins. Returns whether there are any.
-    pub(super) fn find_tangled(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) -> bool {
+    /// Marks particles near edges that cross triangles of these pairs when the motion begins; all particles, if these are not
+    /// all pairs. Returns whether there are any.
+    pub(super) fn find_tangled(
+        &mut self,
+        mesh: &mut MovingMesh,
+        candidates: &[[u32; 2]],
+        is_complete: bool,
+    ) -> bool {
         let mut any = false;
         for &pair in candidates {
             if is_tangled(mesh, pair) {
+                if !is_complete {
+                    self.is_tangled.fill(true);
+                    return true;
+                }
                 self.mark_tangled(mesh, pair);
                 any = true;
             }

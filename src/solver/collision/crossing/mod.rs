@@ -262,10 +262,11 @@ impl CrossingFilter {
                 inverse_mass: &self.inverse_mass,
                 distance,
             };
-            let find_tangled = || self.limits.find_tangled(&mut mesh, pairs);
+            let is_complete = self.candidates.is_complete();
+            let find_tangled = || self.limits.find_tangled(&mut mesh, pairs, is_complete);
             let is_tangled = *is_tangled.get_or_insert_with(find_tangled);
             let mut outcome = Outcome::Jammed;
-            if self.candidates.is_complete() {
+            if is_complete {
                 searches += 1;
                 if is_first {
                     self.limits.separate_all(&mut mesh, pairs);

@@ -1,11 +1,16 @@
 //! Contact response of two touching particles of a cloth: push-out and friction.
 
-use crate::solver::{collision::collider::Friction, particles::ParticleArrays};
+use crate::solver::{
+    collision::collider::Friction, math::noise::noise_point, particles::ParticleArrays,
+};
 use bevy::math::Vec3;
 
 /// Recovery distance per substep, as a fraction of the contact distance: particles that were too near each other
 /// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump.
 const RECOVERY: f32 = 0.1;
+
+/// Share of noise in the direction in which two particles in one point move apart.
+const NOISE: f32 = 0.01;
 
 /// Rules for the contacts of pairs of particles.
 pub(in crate::solver::collision) trait PairRules {
@@ -61,8 +66,8 @@ impl ContactResponse {
             }
             let relative = displacement.get(a) - displacement.get(b);
             let apart = position.get(a) - position.get(b);
-            let Some([out, into, lost]) = self.respond(apart, relative, || rules.touch(*pair))
-            else {
+            let respond = self.respond(*pair, apart, relative, || rules.touch(*pair));
+            let Some([out, into, lost]) = respond else {
                 continue;
             };
             let inverse_masses = [inverse_mass.at(a), inverse_mass.at(b)];
@@ -87,6 +92,7 @@ impl ContactResponse {
     /// displacement: the approach and the friction. `None` if the particles do not touch.
     fn respond(
         &self,
+        pair: [u32; 2],
         apart: Vec3,
         relative: Vec3,
         friction: impl FnOnce() -> Friction,
@@ -115,7 +121,9 @@ impl ContactResponse {
         let normal = if length > 0.0 {
             towards / length
         } else {
-            Vec3::Y
+            // Two sheets in one place separate upwards. A cloth in one point does not stay in a line.
+            let [a, b] = pair.map(|particle| noise_point(particle as usize, 0));
+            (Vec3::Y + NOISE * (a - b)).normalize()
         };
         let depth = self.distance - apart.dot(normal);
         if depth <= 0.0 || depth.is_nan() {

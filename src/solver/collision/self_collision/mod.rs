@@ -42,7 +42,7 @@ use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use relative_motion::{measure_way, slow_down};
-use sorted_pairs::{SortedPairs, merge};
+use sorted_pairs::{SortedPairs, merge, thin_out};
 use spatial_hash::SpatialHash;
 use untangle::Untangle;
 
@@ -77,6 +77,15 @@ const FULL_SEARCH_AFTER: usize = 1;
 
 /// Cells are slightly larger than the search distance, so that no rounding puts a pair two cells apart.
 const CELL_MARGIN: f32 = 1.001;
+
+/// Number of near pairs per particle beyond which cloth is in a jam, crammed into a small space or in one place with other
+/// cloth: twice that of stacks and crumples. Then only some pairs are solved in a substep, each time others, fewer the more
+/// there are. So the work is bounded, and contacts still drive the cloth apart.
+const MAX_NEAR: f32 = 4.0;
+
+/// Largest number of searches for intersections in a step, and of pairs per particle around which one searches.
+const MAX_SEARCHES: u32 = 8;
+const MAX_SEARCHED: usize = 1;
 
 /// Maximum displacement of a particle per substep relative to the mean of the cloth, as a fraction of the contact
 /// distance.
@@ -164,8 +173,9 @@ pub struct SelfContactPairs {
     stale_pairs: SortedPairs,
     /// Parameters and result of the last full search.
     last_search: Option<LastSearch>,
-    /// Rest positions in world axes, m.
+    /// Rest positions in world axes, and the distance of neighbours there, m.
     rest: SoaVec3,
+    spacing: f32,
     /// Particles for which pairs have to be searched again.
     stale_particles: Vec<u32>,
     /// Scratch buffer: pairs as found, and merged.
@@ -256,6 +266,7 @@ impl SelfContactPairs {
             untangle,
             kept_pairs,
             part_start,
+            spacing,
             ..
         } = self;
         let reach = (1.0 + NEAR_MARGIN) * settings.distance;
@@ -266,13 +277,17 @@ impl SelfContactPairs {
         }
         rules.retain(near);
         p.touches_cloth |= !near.is_empty();
-        measure_way(p, near, part_start, time);
         p.contacts += near.len() as f32 / p.len() as f32;
+        let density = (settings.distance / *spacing).powi(2).max(1.0);
+        thin_out(near, MAX_NEAR * density * p.len() as f32, time);
+        measure_way(p, near, part_start, time);
         let response = ContactResponse {
             distance: settings.distance,
         };
-        if p.is_tangled {
-            untangle.find(p, settings.triangles, near, settings.distance);
+        if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
+            let every = near.len().div_ceil(MAX_SEARCHED * p.len()).max(1);
+            let searched = near.iter().step_by(every);
+            untangle.find(p, settings.triangles, searched, settings.distance);
         }
         if !(p.is_tangled && untangle.has_intersections()) {
             return response.solve(p, near, rules);
@@ -339,6 +354,7 @@ impl SelfContactPairs {
                 .iter()
                 .map(|&rest| settings.to_world * rest)
                 .collect();
+            self.spacing = rest_spacing(settings.rest, settings.triangles, settings.to_world);
             self.hash.reserve(n);
             self.pairs.reserve(n, 2);
             self.stale_pairs.reserve(n, 1);

@@ -1,7 +1,7 @@
 //! Candidate pairs and the near ones among them, in an order that depends on the pairs alone.
 
 use super::clear_and_reserve;
-use crate::solver::{math::particle_lists::ParticleLists, simd::soa::SoaVec3};
+use crate::solver::{math::particle_lists::ParticleLists, simd::soa::SoaVec3, state::SubstepTime};
 use bevy::math::Vec3;
 
 /// Number of pairs filtered together.
@@ -85,6 +85,16 @@ pub(super) fn merge(a: &[[u32; 2]], b: &[[u32; 2]], merged: &mut Vec<[u32; 2]>) 
     }
 }
 
+/// Keeps only some of more than `max` pairs, fewer the more there are, others in each substep.
+pub(super) fn thin_out(pairs: &mut Vec<[u32; 2]>, max: f32, time: &SubstepTime) {
+    let every = (pairs.len() as f32 / max).powi(3).ceil() as usize;
+    if every > 1 {
+        let first = every * time.index as usize / time.count.max(1) as usize;
+        let mut is_kept = (0..).map(|k: usize| k % every == first);
+        pairs.retain(|_| is_kept.next() == Some(true));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +126,24 @@ mod tests {
         assert_eq!(near, (0..3000).step_by(2).collect::<Vec<u32>>());
         sorted.set(0, &[]);
         assert!(sorted.find_near(&SoaVec3::default(), 1.0).is_empty());
+    }
+
+    #[test]
+    fn of_too_many_pairs_each_substep_keeps_others() {
+        let all: Vec<_> = (0..400).map(|i| [i, i + 1]).collect();
+        for (max, every) in [(400.0, 1), (399.0, 2), (200.0, 8)] {
+            let mut kept = Vec::new();
+            for time in SubstepTime::new(0.01, 8).substeps() {
+                let mut pairs = all.clone();
+                thin_out(&mut pairs, max, &time);
+                assert_eq!(pairs.len(), 400 / every);
+                assert!(pairs.is_sorted());
+                kept.extend(pairs);
+            }
+            kept.sort_unstable();
+            kept.dedup();
+            assert_eq!(kept, all);
+        }
     }
 
     #[test]

@@ -214,7 +214,7 @@ impl Kernel for PairSearch<'_> {
             let of = [position.x, position.y, position.z, rest.x, rest.y, rest.z];
             // In its own slot, a particle is compared only with those behind it.
             let own = near[0].start.max(k as u32 + 1)..near[0].end;
-            for range in std::iter::once(&own).chain(&near[1..count]) {
+            'ranges: for range in std::iter::once(&own).chain(&near[1..count]) {
                 let (from, to) = (range.start as usize, range.end as usize);
                 let end = to.min(from + MAX_CANDIDATES);
                 *self.complete &= end == to || to < from;
@@ -226,6 +226,7 @@ impl Kernel for PairSearch<'_> {
                         let other = particles[m];
                         if self.pairs.len() == max_len {
                             *self.complete = false;
+                            break 'ranges;
                         } else if other != particle {
                             self.pairs.push([particle.min(other), particle.max(other)]);
                         }

@@ -381,6 +381,17 @@ fn no_contact_is_missed_in_a_long_step() {
 }
 
 #[test]
+fn cloth_in_one_point_comes_apart_in_all_directions() {
+    for side in [8, 20, 33] {
+        let mut cloth = TestCloth::new(side).with_positions(|_| Vec3::ONE);
+        cloth.run(0, true, 180);
+        let (low, high) = cloth.assembly.particles.position.bounds().unwrap();
+        assert!((high - low).min_element() > 0.15, "{side}: {}", high - low);
+        assert!(cloth.speed() < 30.0, "{side}: {} m/s", cloth.speed());
+    }
+}
+
+#[test]
 fn invalid_distances_do_no_harm() {
     for distance in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e-30, 5.0, 1e30] {
         // All particles in one point, and a cloth with edges shorter than the distance.

@@ -53,11 +53,11 @@ pub(super) struct Untangle {
 
 impl Untangle {
     /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of the contact distance `distance`, m.
-    pub(super) fn find(
+    pub(super) fn find<'a>(
         &mut self,
         p: &ParticleArrays,
         triangles: &Corners,
-        pairs: &[[u32; 2]],
+        pairs: impl IntoIterator<Item = &'a [u32; 2]>,
         distance: f32,
     ) {
         self.intersections.clear();
