@@ -83,9 +83,9 @@ const CELL_MARGIN: f32 = 1.001;
 /// apart. Stacks and crumples have up to 2, a pile of 32 cloths up to 6; with a limit of 4 it collapses.
 const MAX_NEAR: f32 = 8.0;
 
-/// Largest number of searches for intersections in a step, and of pairs per particle around which one searches.
+/// Largest number of searches for intersections in a step, and of pairs per particle around which one of them searches.
 const MAX_SEARCHES: u32 = 8;
-const MAX_SEARCHED: usize = 1;
+const MAX_SEARCHED: usize = 2;
 
 /// Maximum displacement of a particle per substep relative to the mean of the cloth, as a fraction of the contact
 /// distance.
@@ -284,9 +284,11 @@ impl SelfContactPairs {
         let response = ContactResponse {
             distance: settings.distance,
         };
-        if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
+        let interval = time.count.div_ceil(MAX_SEARCHES);
+        if p.is_tangled && time.index.is_multiple_of(interval) {
             let every = near.len().div_ceil(MAX_SEARCHED * p.len()).max(1);
-            let searched = near.iter().step_by(every);
+            let first = (time.index / interval) as usize % every;
+            let searched = near.iter().skip(first).step_by(every);
             untangle.find(p, settings.triangles, searched, settings.distance);
         }
         if !(p.is_tangled && untangle.has_intersections()) {

@@ -89,7 +89,7 @@ pub(super) fn merge(a: &[[u32; 2]], b: &[[u32; 2]], merged: &mut Vec<[u32; 2]>) 
 pub(super) fn thin_out(pairs: &mut Vec<[u32; 2]>, max: f32, time: &SubstepTime) {
     let every = (pairs.len() as f32 / max).ceil() as usize;
     if every > 1 {
-        let first = every * time.index as usize / time.count.max(1) as usize;
+        let first = every * time.index as usize / time.count as usize;
         let mut is_kept = (0..).map(|k: usize| k % every == first);
         pairs.retain(|_| is_kept.next() == Some(true));
     }
