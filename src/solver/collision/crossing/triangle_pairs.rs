@@ -28,7 +28,7 @@ const NONE: u32 = u32::MAX;
 
 /// Largest number of pairs of triangles per patch of which the gap is measured, for cloth in a jam. Stacks and crumples have up
 /// to 141.
-const MAX_TESTS: usize = 512;
+const MAX_MEASURED: usize = 512;
 
 impl NearPatches {
     /// Reserves memory for these patches.
@@ -115,7 +115,7 @@ impl Kernel for FindTrianglePairs<'_> {
         } = self;
         (self.near).load(patches, motion, self.search_margin, self.patch_pairs);
         let mut batch = PairBatch::EMPTY;
-        let mut tests = MAX_TESTS * patches.len();
+        let mut left = MAX_MEASURED * patches.len();
         for &[a, b] in self.patch_pairs {
             let (one, other) = (self.near.get(a), self.near.get(b));
             let measured = [a, b].map(|patch| &self.measured[patch as usize]);
@@ -139,11 +139,11 @@ impl Kernel for FindTrianglePairs<'_> {
                     found &= !other.joined_unfolded(one, lane);
                 }
                 while found != 0 {
-                    if self.pairs.len() >= self.max_pairs || tests == 0 {
+                    if self.pairs.len() >= self.max_pairs || left == 0 {
                         *self.is_complete = false;
                         return;
                     }
-                    tests -= 1;
+                    left -= 1;
                     let hit = found.trailing_zeros() as usize;
                     found &= found - 1;
                     let first = [a * LANES as u32, b * LANES as u32];

@@ -42,7 +42,7 @@ use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use relative_motion::{measure_way, slow_down};
-use sorted_pairs::{SortedPairs, merge, thin_out};
+use sorted_pairs::{SortedPairs, merge, take_turns, thin_out};
 use spatial_hash::SpatialHash;
 use untangle::Untangle;
 
@@ -279,15 +279,13 @@ impl SelfContactPairs {
         p.touches_cloth |= !near.is_empty();
         p.contacts += near.len() as f32 / p.len() as f32;
         let density = (settings.distance / *spacing).powi(2).max(1.0);
-        thin_out(near, MAX_NEAR * density * p.len() as f32, time);
+        thin_out(near, (MAX_NEAR * density * p.len() as f32) as usize, time);
         measure_way(p, near, part_start, time);
         let response = ContactResponse {
             distance: settings.distance,
         };
-        let interval = time.count.div_ceil(MAX_SEARCHES);
-        if p.is_tangled && time.index.is_multiple_of(interval) {
-            let every = near.len().div_ceil(MAX_SEARCHED * p.len()).max(1);
-            let first = (time.index / interval) as usize % every;
+        if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
+            let [first, every] = take_turns(near.len(), MAX_SEARCHED * p.len(), time);
             let searched = near.iter().skip(first).step_by(every);
             untangle.find(p, settings.triangles, searched, settings.distance);
         }

@@ -85,11 +85,17 @@ pub(super) fn merge(a: &[[u32; 2]], b: &[[u32; 2]], merged: &mut Vec<[u32; 2]>) 
     }
 }
 
+/// Returns the index of the first of `count` pairs to take in a substep and the distance to the next, so that they are at most
+/// `max`, and others in each substep.
+pub(super) fn take_turns(count: usize, max: usize, time: &SubstepTime) -> [usize; 2] {
+    let every = count.div_ceil(max.max(1)).max(1);
+    [every * time.index as usize / time.count as usize, every]
+}
+
 /// Keeps at most `max` pairs, others in each substep.
-pub(super) fn thin_out(pairs: &mut Vec<[u32; 2]>, max: f32, time: &SubstepTime) {
-    let every = (pairs.len() as f32 / max).ceil() as usize;
+pub(super) fn thin_out(pairs: &mut Vec<[u32; 2]>, max: usize, time: &SubstepTime) {
+    let [first, every] = take_turns(pairs.len(), max, time);
     if every > 1 {
-        let first = every * time.index as usize / time.count as usize;
         let mut is_kept = (0..).map(|k: usize| k % every == first);
         pairs.retain(|_| is_kept.next() == Some(true));
     }
@@ -131,7 +137,7 @@ mod tests {
     #[test]
     fn of_too_many_pairs_each_substep_keeps_others() {
         let all: Vec<_> = (0..400).map(|i| [i, i + 1]).collect();
-        for (max, every) in [(400.0, 1), (399.0, 2), (50.0, 8)] {
+        for (max, every) in [(400, 1), (399, 2), (50, 8)] {
             let mut kept = Vec::new();
             for time in SubstepTime::new(0.01, 8).substeps() {
                 let mut pairs = all.clone();
