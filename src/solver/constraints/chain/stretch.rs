@@ -57,6 +57,10 @@ pub(in crate::solver) const NEAR_LIMIT: f32 = 0.98;
 /// chains are brought to the limit in one solve, which they are not with it.
 pub(in crate::solver) const HELD_REGULARIZATION: f32 = 2.0;
 
+/// Fraction of the correction that chains with particles held at edges and tips receive. They are held in one step and not in the
+/// next: with all of it, particles at the tip of a cone jump up and down by 4 mm for ever (128², self-collision).
+pub(in crate::solver) const HELD_CORRECTION: f32 = 0.5;
+
 /// Square of the sine of the angle between a link and the surface of a collider at which the collider begins to support
 /// the particle from which the link leads into it, and by how much larger it is where the collider fully supports it.
 const MIN_SINE_SQUARED: f32 = 0.01;
@@ -134,8 +138,12 @@ pub(super) fn limit_strain<const W: usize>(
         return;
     }
     let is_supported = supported != Supported::Free && find_support(particles, normals);
+    let mut relaxation_factor = too_long;
     if is_supported && supported == Supported::Hold {
-        hold_supported(particles, normals);
+        let share = hold_supported(particles, normals);
+        for k in 0..W {
+            relaxation_factor[k] *= share[k];
+        }
     }
     let params = StretchParams {
         regularization: Regularization::STRAIN_LIMIT,
@@ -143,7 +151,7 @@ pub(super) fn limit_strain<const W: usize>(
         active_above: ratio * NEAR_LIMIT,
         rest_scale: ratio,
         push_fraction: 0.0,
-        relaxation_factor: too_long,
+        relaxation_factor,
     };
     if is_supported {
         solve_tridiagonal::<W, true>(particles, normals, links, &params, scratch);
@@ -172,15 +180,22 @@ fn held_regularization<const W: usize>(particles: &[Tile<W>], rest: &[[f32; W]])
     found
 }
 
-/// Sets the inverse mass of particles whose φ is greater than 0 to 0.
+/// Sets the inverse mass of particles whose φ is greater than 0 to 0. Returns [`HELD_CORRECTION`] for chains with such particles,
+/// and 1 for others.
 #[inline(always)]
-fn hold_supported<const W: usize>(particles: &mut [Tile<W>], supported: &[NormalTile<W>]) {
+fn hold_supported<const W: usize>(
+    particles: &mut [Tile<W>],
+    supported: &[NormalTile<W>],
+) -> [f32; W] {
+    let mut share = [1.0; W];
     for ([_, _, _, w], [nx, ny, nz]) in particles.iter_mut().zip(supported) {
         for k in 0..W {
             let factor = nx[k] * nx[k] + ny[k] * ny[k] + nz[k] * nz[k];
             w[k] = select(factor > 0.0, 0.0, w[k]);
+            share[k] = select(factor > 0.0, HELD_CORRECTION, share[k]);
         }
     }
+    share
 }
 
 /// Multiplies the normal of each contact by √φ. Returns whether any φ is greater than 0.

@@ -11,7 +11,10 @@ use crate::solver::constraints::{
     chain::{
         bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
         projection_factor,
-        stretch::{HELD_REGULARIZATION, NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION, support_factor},
+        stretch::{
+            HELD_CORRECTION, HELD_REGULARIZATION, NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION,
+            support_factor,
+        },
     },
     constraint::ConstraintKind,
     points::{PassParams, Regularization, StretchLimit, Supported},
@@ -361,6 +364,10 @@ fn solve_chain(
         .flatten()
         .unwrap_or_else(|| vec![[0.0; 3]; links.len() + 1]);
     let is_held = |number: usize| supported == Supported::Hold && normals[number] != [0.0; 3];
+    let share = match (0..=links.len()).any(is_held) {
+        true => HELD_CORRECTION,
+        false => 1.0,
+    };
     let mobility = |w: f32, number: usize| if is_held(number) { 0.0 } else { w };
     let (mut state, mut strain_regularization) = (0, 0.0);
     for number in 0..=links.len() {
@@ -428,7 +435,7 @@ fn solve_chain(
         let [_, b] = endpoints(layout, set, link);
         lambda = (q + factor * lambda).min(bound);
         factor = own;
-        let applied = lambda * relaxation_factor;
+        let applied = lambda * (relaxation_factor * share);
         let here = d.map(|d| applied * d);
         let by = [0, 1, 2].map(|axis| here[axis] - behind[axis]);
         move_particle(planes, b, number + 1, by);
