@@ -342,7 +342,7 @@ impl<'a> ClothState<'a> {
             let all = colliders.clone().chain(bodies.dynamic());
             contacts
                 .triangles
-                .prepare(triangles, all, surface.thickness);
+                .prepare(particles, triangles, all, surface.thickness);
         }
         let meshes = meshes.into_iter().map(shorten);
         let meshes = meshes.chain(bodies.kinematic_meshes());

@@ -24,7 +24,7 @@ pub(crate) fn sample() -> Vec<Row> {
         ("knot", knot(2.3), 360, [0.0, 5.0]),
         ("crumple 32²", crumple(32, 0.0), 240, [0.0, 5.0]),
         ("crumple 32² at 20 m/s", crumple(32, 20.0), 120, [0.0, 5.0]),
-        ("crumple 64² at 20 m/s", crumple(64, 20.0), 30, [0.0, 5.0]),
+        ("crumple 64² at 20 m/s", crumple(64, 20.0), 30, [0.0, 15.0]),
         (
             "two sheets of 24² at 20 m/s",
             collision(24, 20.0),
@@ -33,7 +33,9 @@ pub(crate) fn sample() -> Vec<Row> {
         ),
         ("stack of 4 × 24²", stack(4, 24, 0.0), 180, [0.0, 5.0]),
         ("5 layers of 24²", layers(5, 24), 120, [0.0, 5.0]),
-        ("tablecloth 48 × 42", tablecloth(48, 2.0), 270, [0.0, 5.0]),
+        ("tablecloth 40 × 35", tablecloth(40, 1.7), 270, [0.0, 15.0]),
+        ("tablecloth 48 × 42", tablecloth(48, 2.0), 270, [0.0, 15.0]),
+        ("tablecloth 56 × 49", tablecloth(56, 2.1), 270, [0.0, 15.0]),
         ("cape 20 × 28", cape(20), 240, [0.0, 15.0]),
         ("folded 33², pressed", press(33, in_half), 480, [0.0, 5.0]),
     ];

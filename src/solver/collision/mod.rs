@@ -9,6 +9,7 @@
 //! | `narrow_phase` | contacts of particles: detection, push-out, friction |
 //! | `ccd` | continuous collision detection: stops fast particles at the time of impact |
 //! | `triangle_contacts` | cloth triangles against colliders smaller than a triangle |
+//! | `edge_contacts` | links of the cloth against the edges of boxes and cylinders |
 //! | `mesh` | triangle surfaces: convex hulls, meshes, heightfields, skinned meshes |
 //! | `bodies` | two-way coupling with rigid bodies |
 //! | `self_collision` | contacts between the particles of one cloth, untangling |
@@ -22,6 +23,7 @@ mod ccd;
 pub mod cloth_contacts;
 pub mod collider;
 pub(in crate::solver) mod crossing;
+mod edge_contacts;
 pub mod mesh;
 mod narrow_phase;
 pub mod ray;

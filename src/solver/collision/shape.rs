@@ -163,6 +163,11 @@ impl Shape {
         }
     }
 
+    /// Returns whether the shape has edges that cloth can lie around.
+    pub(in crate::solver) fn has_edges(self) -> bool {
+        matches!(self, Self::Cuboid { .. } | Self::Cylinder { .. })
+    }
+
     /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes.
     pub(in crate::solver) fn round_radius(&self) -> f32 {
         match *self {

@@ -1,4 +1,5 @@
-//! Contacts of cloth triangles with spheres and capsules small enough to slip through between particles.
+//! Contacts of cloth triangles with spheres and capsules small enough to slip through between particles, and of their sides
+//! with edges ([`EdgeContacts`]).
 //!
 //! Only round colliders smaller than the longest edge of the cloth are handled here; larger ones touch particles
 //! first. On each triangle near such a collider, the point nearest to the collider's axis (the centre of a
@@ -18,6 +19,7 @@ use crate::solver::{
     collision::{
         ccd::{CROSSING_MARGIN, swept_bounds},
         collider::Collider,
+        edge_contacts::EdgeContacts,
         narrow_phase::ColliderAtSubstep,
     },
     parallel::split::chunk_ranges,
@@ -50,6 +52,7 @@ pub(crate) struct TriangleContacts {
     /// Number of triangles for which the groups were computed, if the indices were packed.
     built_for: Option<usize>,
     scratch: TriangleScratch,
+    edges: EdgeContacts,
 }
 
 /// Scratch buffers for a substep.
@@ -67,14 +70,23 @@ impl TriangleContacts {
     /// Prepares for a fixed step, if any of the colliders is small enough to need triangle contacts.
     pub(crate) fn prepare<'a>(
         &mut self,
+        p: &ParticleArrays,
         triangles: &Triangles,
         colliders: impl IntoIterator<Item = &'a Collider>,
         thickness: f32,
     ) {
+        self.edges.clear();
         self.longest_edge = 0.0;
         let longest_edge = triangles.longest_edge;
-        let small = |c: &Collider| c.round_radius() + thickness < longest_edge;
-        if !colliders.into_iter().any(small) {
+        let (mut any_small, mut any_edges) = (false, false);
+        for collider in colliders {
+            any_small |= collider.round_radius() + thickness < longest_edge;
+            any_edges |= collider.shape.has_edges();
+        }
+        if any_edges {
+            self.edges.find(p, triangles, thickness);
+        }
+        if !any_small {
             return;
         }
         self.longest_edge = longest_edge;
@@ -104,13 +116,15 @@ impl TriangleContacts {
 
     /// Returns whether triangle contacts are needed in this fixed step.
     pub(in crate::solver) fn are_ready(&self) -> bool {
-        self.longest_edge > 0.0
+        self.longest_edge > 0.0 || !self.edges.is_empty()
     }
 
     /// Records the positions of the particles at the beginning of the substep. Call before displacements are
     /// updated.
     pub(in crate::solver) fn begin(&mut self, p: &ParticleArrays) {
-        p.copy_substep_start(&mut self.scratch.start);
+        if self.longest_edge > 0.0 {
+            p.copy_substep_start(&mut self.scratch.start);
+        }
     }
 
     /// Resolves the contacts of all triangles with small round colliders. Returns whether any was near.
@@ -124,8 +138,10 @@ impl TriangleContacts {
         let small = colliders.iter().filter(is_small);
         let [at, moved] = [&p.position, &p.displacement].map(|all| bounds(all.planes()));
         let around = swept_bounds(&at, &moved);
+        let near = colliders.iter().filter(|c| c.may_touch_swept(&around));
+        let near_edges = self.edges.collide(p, near);
         if !small.clone().any(|c| c.may_touch_swept(&around)) {
-            return false;
+            return near_edges;
         }
         let scratch = &mut self.scratch;
         scratch.update_bounds(p, &self.groups, &self.starts);
@@ -133,7 +149,7 @@ impl TriangleContacts {
             .blocks
             .iter()
             .fold(EMPTY_BOUNDS, |a, b| union(&a, b));
-        let mut any_near = false;
+        let mut any_near = near_edges;
         for collider in small.filter(|c| c.may_touch_swept(&whole)) {
             any_near = true;
             let blocks = chunk_ranges(0..triangles.indices.len(), BLOCK);

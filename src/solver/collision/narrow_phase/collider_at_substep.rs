@@ -301,6 +301,16 @@ impl ColliderAtSubstep {
         }
     }
 
+    /// Returns whether the collider is a solid with edges or a tip.
+    pub(in crate::solver) fn has_edges(&self) -> bool {
+        self.sign > 0.0 && self.shape.has_edges()
+    }
+
+    /// Returns the radius of the largest ball in the shape, m.
+    pub(in crate::solver) fn inner_radius(&self) -> f32 {
+        self.shape.inner_radius()
+    }
+
     /// Returns the axis of a sphere, capsule or tapered capsule.
     pub(in crate::solver) fn axis(&self) -> CapsuleAxis {
         let (ends, radii) = match self.shape {

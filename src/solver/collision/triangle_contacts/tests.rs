@@ -60,6 +60,7 @@ fn only_small_round_colliders_need_triangle_contacts() {
         hollow: true,
         ..ball(0.1)
     };
+    let particles = ParticleArrays::new(Vec3::ZERO, positions, vec![1.0; 3]);
     let mut triangle_contacts = TriangleContacts::default();
     for (collider, thickness, expected) in [
         (ball(0.1), 0.01, true),
@@ -69,7 +70,7 @@ fn only_small_round_colliders_need_triangle_contacts() {
         (collider(Shape::Cuboid { half_size }), 0.0, false),
         (hollow, 0.0, false),
     ] {
-        triangle_contacts.prepare(&triangles, &[collider], thickness);
+        triangle_contacts.prepare(&particles, &triangles, &[collider], thickness);
         assert_eq!(triangle_contacts.are_ready(), expected, "{collider:?}");
     }
 }
