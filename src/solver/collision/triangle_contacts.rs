@@ -22,6 +22,7 @@ use crate::solver::{
         edge_contacts::EdgeContacts,
         narrow_phase::ColliderAtSubstep,
     },
+    math::closest_point::closest_points_of_segments,
     parallel::split::chunk_ranges,
     particles::ParticleArrays,
     simd::soa::{Bounds, SoaVec3, bounds, union},
@@ -379,36 +380,6 @@ fn closest_points(triangle: &[Vec3; 3], [from, to]: [Vec3; 2]) -> (f32, [f32; 3]
         consider(t, weights);
     }
     (best.1, best.2)
-}
-
-/// Returns the parameters of the closest points of two segments, each given by its start and direction (Ericson,
-/// "Real-Time Collision Detection", 2005, 5.1.9).
-fn closest_points_of_segments([p, d]: [Vec3; 2], [q, e]: [Vec3; 2]) -> (f32, f32) {
-    let r = p - q;
-    let (dd, ee, er) = (d.length_squared(), e.length_squared(), e.dot(r));
-    if !(dd > 0.0) {
-        let t = if ee > 0.0 { er / ee } else { 0.0 };
-        return (0.0, t.clamp(0.0, 1.0));
-    }
-    let dr = d.dot(r);
-    if !(ee > 0.0) {
-        return ((-dr / dd).clamp(0.0, 1.0), 0.0);
-    }
-    let de = d.dot(e);
-    let denominator = dd * ee - de * de;
-    let s = if denominator > 0.0 {
-        ((de * er - dr * ee) / denominator).clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
-    let t = (de * s + er) / ee;
-    if t < 0.0 {
-        ((-dr / dd).clamp(0.0, 1.0), 0.0)
-    } else if t > 1.0 {
-        (((de - dr) / dd).clamp(0.0, 1.0), 1.0)
-    } else {
-        (s, t)
-    }
 }
 
 #[cfg(test)]

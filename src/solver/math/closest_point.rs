@@ -1,4 +1,4 @@
-//! Closest point on a triangle (Ericson, "Real-Time Collision Detection", 2005, 5.1.5).
+//! Closest points on triangles and segments (Ericson, "Real-Time Collision Detection", 2005, 5.1.5 and 5.1.9).
 
 use bevy::math::Vec3;
 
@@ -80,6 +80,43 @@ impl ClosestOnTriangle {
             Feature::Edge(_) => a + (c - a) * w,
             Feature::Face | Feature::Degenerate => a + (b - a) * v + (c - a) * w,
         }
+    }
+}
+
+/// Returns the parameters of the closest points of two segments, each given by its start and direction (Ericson,
+/// "Real-Time Collision Detection", 2005, 5.1.9).
+#[allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "comparisons with NaN must be false"
+)]
+pub(in crate::solver) fn closest_points_of_segments(
+    [p, d]: [Vec3; 2],
+    [q, e]: [Vec3; 2],
+) -> (f32, f32) {
+    let r = p - q;
+    let (dd, ee, er) = (d.length_squared(), e.length_squared(), e.dot(r));
+    if !(dd > 0.0) {
+        let t = if ee > 0.0 { er / ee } else { 0.0 };
+        return (0.0, t.clamp(0.0, 1.0));
+    }
+    let dr = d.dot(r);
+    if !(ee > 0.0) {
+        return ((-dr / dd).clamp(0.0, 1.0), 0.0);
+    }
+    let de = d.dot(e);
+    let denominator = dd * ee - de * de;
+    let s = if denominator > 0.0 {
+        ((de * er - dr * ee) / denominator).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let t = (de * s + er) / ee;
+    if t < 0.0 {
+        ((-dr / dd).clamp(0.0, 1.0), 0.0)
+    } else if t > 1.0 {
+        (((de - dr) / dd).clamp(0.0, 1.0), 1.0)
+    } else {
+        (s, t)
     }
 }
 

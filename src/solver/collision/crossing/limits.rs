@@ -369,35 +369,4 @@ fn is_tangled(mesh: &mut MovingMesh, pair: [u32; 2]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::{CrossingFilter, MotionStart};
-    use crate::solver::ParticleArrays;
-    use bevy::math::{Vec3, Vec3A};
-
-    #[test]
-    fn a_free_corner_beside_pinned_ones_is_not_thrown() {
-        let below = [Vec3::ZERO, Vec3::X * 0.1, Vec3::new(0.05, 0.0, 0.1)];
-        // Nearest to a point in which the free corner of the other has a weight of 0.02.
-        let near = Vec3::new(0.05, 0.001, 0.002);
-        let above = [near, Vec3::Y * 0.2, Vec3::new(0.1, 0.2, 0.0)];
-        let mut filter = CrossingFilter::default();
-        filter.begin();
-        let parts = [(below, [0.0, 0.0, 1.0]), (above, [0.0; 3])];
-        let [(mut particles, mut start), _] = parts.map(|(at, inverse_mass)| {
-            let start = MotionStart {
-                positions: at.map(Vec3A::from).into(),
-                substeps: 8,
-                ..MotionStart::default()
-            };
-            let at = at.into_iter().collect();
-            let particles = ParticleArrays::new(Vec3::ZERO, at, inverse_mass.into());
-            filter.add(&particles, Some(&start), &vec![[0, 1, 2]].into());
-            (particles, start)
-        });
-        filter.find_limits(0.1);
-        filter.apply(0, &mut particles, &mut start);
-        let moved = particles.position.get(2).distance(below[2]);
-        // The features would move apart by 2 mm.
-        assert!((0.0019..0.0021).contains(&moved), "{moved} m");
-    }
-}
+mod tests;
