@@ -8,6 +8,7 @@
 use crate::solver::{
     collision::narrow_phase::ColliderAtSubstep, particles::ParticleArrays, triangles::Triangles,
 };
+use bevy::math::Vec3;
 use std::f32::consts::SQRT_2;
 
 /// Cosine of the angle between the contact normals at both ends of a link below which it may lead around an edge.
@@ -42,8 +43,8 @@ impl EdgeContacts {
 
     /// Finds the links whose ends touched different faces in the last substep.
     pub(super) fn find(&mut self, p: &ParticleArrays, triangles: &Triangles, thickness: f32) {
+        self.clear();
         self.depth_at_rest = 0.5 * triangles.longest_edge - SQRT_2 * thickness;
-        self.links.clear();
         if !p.in_contact {
             return;
         }
@@ -81,11 +82,9 @@ impl EdgeContacts {
 
     /// Pushes a link out of a collider. Returns whether it was too deep in it.
     fn push_out(&self, p: &mut ParticleArrays, link: [usize; 2], c: &ColliderAtSubstep) -> bool {
-        let inverse_masses = link.map(|i| p.inverse_mass[i]);
         let ends = link.map(|i| p.position.get(i));
         let bounds = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-        if inverse_masses == [0.0; 2] || !c.may_touch_swept(&bounds.map(|corner| corner.to_array()))
-        {
+        if !c.may_touch_swept(&bounds.map(|corner| corner.to_array())) {
             return false;
         }
         let at_rest = self.depth_at_rest.min(MAX_DEPTH * c.inner_radius());
@@ -118,19 +117,36 @@ impl EdgeContacts {
         if !(depth > 0.0 && cosine > MIN_COSINE) {
             return false;
         }
-        let weights = [1.0 - t, t];
-        let shares = [0, 1].map(|k| weights[k] * inverse_masses[k]);
-        let sum = shares[0] * weights[0] + shares[1] * weights[1];
-        let displacements = link.map(|i| p.displacement.get(i));
-        let displacement = displacements[0] * weights[0] + displacements[1] * weights[1];
         let at = ends[0] + along * t;
-        let [push_out, approach, friction] = c.respond(displacement, at, normal, depth / cosine);
-        for (i, share) in link.into_iter().zip(shares) {
-            let fraction = share / sum;
-            p.position.add(i, (push_out - friction) * fraction);
-            p.displacement.add(i, (approach + friction) * -fraction);
-        }
+        push_point(p, link, [1.0 - t, t], |displacement| {
+            c.respond(displacement, at, normal, depth / cosine)
+        });
         true
+    }
+}
+
+/// Distributes the contact response at the point of a link or triangle with these weights over its corners.
+pub(super) fn push_point<const N: usize>(
+    p: &mut ParticleArrays,
+    corners: [usize; N],
+    weights: [f32; N],
+    respond: impl FnOnce(Vec3) -> [Vec3; 3],
+) {
+    let mut displacement = Vec3::ZERO;
+    let mut sum = 0.0;
+    for (i, weight) in corners.into_iter().zip(weights) {
+        displacement += p.displacement.get(i) * weight;
+        sum += weight * p.inverse_mass[i] * weight;
+    }
+    // All pinned, or NaN.
+    if sum <= 0.0 || sum.is_nan() {
+        return;
+    }
+    let [push_out, approach, friction] = respond(displacement);
+    for (i, weight) in corners.into_iter().zip(weights) {
+        let fraction = weight * p.inverse_mass[i] / sum;
+        p.position.add(i, (push_out - friction) * fraction);
+        p.displacement.add(i, (approach + friction) * -fraction);
     }
 }
 
@@ -138,7 +154,6 @@ impl EdgeContacts {
 mod tests {
     use super::*;
     use crate::solver::{Collider, Friction, Pose, Shape, SoaVec3, Surface};
-    use bevy::math::Vec3;
 
     /// Returns a triangle at the edge of a table top 4 cm thick after it was pushed out. Its first two particles touch a face each,
     /// the third one none.

@@ -19,7 +19,7 @@ use crate::solver::{
     collision::{
         ccd::{CROSSING_MARGIN, swept_bounds},
         collider::Collider,
-        edge_contacts::EdgeContacts,
+        edge_contacts::{EdgeContacts, push_point},
         narrow_phase::ColliderAtSubstep,
     },
     math::closest_point::closest_points_of_segments,
@@ -128,7 +128,7 @@ impl TriangleContacts {
         }
     }
 
-    /// Resolves the contacts of all triangles with small round colliders. Returns whether any was near.
+    /// Resolves the contacts of links with edges, and of all triangles with small round colliders. Returns whether any was near.
     pub(in crate::solver) fn collide(
         &mut self,
         p: &mut ParticleArrays,
@@ -232,7 +232,7 @@ impl MovingTriangle {
         if let Some((weights, normal, beyond)) = deepest {
             let local = collider.local_point(interpolate(&self.now, weights));
             let depth = beyond + collider.thickness;
-            self.push(p, weights, |displacement| {
+            push_point(p, self.corners, weights, |displacement| {
                 collider.respond_along(displacement, local, normal, depth)
             });
             return;
@@ -242,7 +242,7 @@ impl MovingTriangle {
         let (gap, normal) = collider.gap(local);
         // On the axis itself the normal is undefined.
         if gap < 0.0 && contact_point != axis.now[0].lerp(axis.now[1], t_nearest) {
-            self.push(p, weights, |displacement| {
+            push_point(p, self.corners, weights, |displacement| {
                 collider.respond(displacement, local, normal, -gap)
             });
         }
@@ -293,31 +293,6 @@ impl MovingTriangle {
             };
         let beyond = (to - interpolate(&self.now, weights)).dot(ahead);
         Some((weights, ahead, beyond))
-    }
-
-    /// Distributes the contact response at the point with these weights over the corners.
-    fn push(
-        &self,
-        p: &mut ParticleArrays,
-        weights: [f32; 3],
-        respond: impl FnOnce(Vec3) -> [Vec3; 3],
-    ) {
-        let displacements = self.corners.map(|i| p.displacement.get(i));
-        let weighted_inverse_masses: [f32; 3] =
-            std::array::from_fn(|k| weights[k] * p.inverse_mass[self.corners[k]]);
-        let mut sum = 0.0;
-        for k in 0..3 {
-            sum += weighted_inverse_masses[k] * weights[k];
-        }
-        if !(sum > 0.0) {
-            return;
-        }
-        let [push_out, approach, friction] = respond(interpolate(&displacements, weights));
-        for (k, i) in self.corners.into_iter().enumerate() {
-            let fraction = weighted_inverse_masses[k] / sum;
-            p.position.add(i, (push_out - friction) * fraction);
-            p.displacement.add(i, (approach + friction) * -fraction);
-        }
     }
 }
 
