@@ -28,3 +28,41 @@ fn a_free_corner_beside_pinned_ones_is_not_thrown() {
     // The features would move apart by 2 mm.
     assert!((0.0019..0.0021).contains(&moved), "{moved} m");
 }
+
+#[test]
+fn features_come_no_nearer_than_their_gap_and_rest_there() {
+    // Height above a fixed triangle when a step begins, where it would end, and where it may, as multiples of the distance.
+    let cases = [
+        [0.5, 0.3, 0.3],
+        [0.5, 0.02, 0.1],
+        [0.11, 0.02, 0.1],
+        [0.1, 0.02, 0.1],
+        [0.05, 0.02, 0.07],
+    ];
+    const DISTANCE: f32 = 0.1;
+    let below = [Vec3::ZERO, Vec3::X, Vec3::Z];
+    for [from, to, expected] in cases {
+        let at = |height: f32| {
+            let corner = Vec3::new(0.2, height * DISTANCE, 0.2);
+            [corner, corner + Vec3::new(0.1, 0.5, 0.0), corner + Vec3::Y]
+        };
+        let mut filter = CrossingFilter::default();
+        filter.begin();
+        let parts = [(below, below, 0.0), (at(from), at(to), 1.0)];
+        let [_, (mut particles, mut start)] = parts.map(|(from, to, inverse_mass)| {
+            let start = MotionStart {
+                positions: from.map(Vec3A::from).into(),
+                substeps: 8,
+                ..MotionStart::default()
+            };
+            let particles =
+                ParticleArrays::new(Vec3::ZERO, to.into_iter().collect(), vec![inverse_mass; 3]);
+            filter.add(&particles, Some(&start), &vec![[0, 1, 2]].into());
+            (particles, start)
+        });
+        filter.find_limits(DISTANCE);
+        filter.apply(1, &mut particles, &mut start);
+        let height = particles.position.get(0).y / DISTANCE;
+        assert!((height - expected).abs() < 1e-4, "{from}, {to}: {height}");
+    }
+}
