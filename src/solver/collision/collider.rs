@@ -141,6 +141,11 @@ impl Collider {
         }
     }
 
+    /// Returns whether the collider is a solid with edges that cloth can lie around.
+    pub(in crate::solver) fn has_edges(&self) -> bool {
+        !self.hollow && self.shape.has_edges()
+    }
+
     /// Returns the poses at the beginning and at the end of a substep, given by its index and the number of
     /// substeps.
     pub(in crate::solver) fn poses_at(&self, [substep, substeps]: [u32; 2]) -> [Pose; 2] {

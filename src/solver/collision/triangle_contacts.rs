@@ -68,7 +68,7 @@ struct TriangleScratch {
 }
 
 impl TriangleContacts {
-    /// Prepares for a fixed step, if any of the colliders is small enough to need triangle contacts.
+    /// Prepares for a fixed step, if any of the colliders is small enough to need triangle contacts or has edges.
     pub(crate) fn prepare<'a>(
         &mut self,
         p: &ParticleArrays,
@@ -82,7 +82,7 @@ impl TriangleContacts {
         let (mut any_small, mut any_edges) = (false, false);
         for collider in colliders {
             any_small |= collider.round_radius() + thickness < longest_edge;
-            any_edges |= collider.shape.has_edges();
+            any_edges |= collider.has_edges();
         }
         if any_edges {
             self.edges.find(p, triangles, thickness);

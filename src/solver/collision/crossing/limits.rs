@@ -236,16 +236,16 @@ impl Limits {
             return;
         }
         let normal = apart / gap;
-        let masses = indices.map(|i| f64::from(mesh.inverse_mass[i]));
-        let sum: f64 = (0..4).map(|k| weights[k] * weights[k] * masses[k]).sum();
-        if sum == 0.0 {
-            return;
-        }
         let least = f64::from(GAP) * distance;
         let wanted = least.min(gap + f64::from(SEPARATION) * distance);
         let missing = (wanted - normal.dot(combine(weights, at(mesh.end)))).max(0.0);
         let approach = normal.dot(combine(weights, at(mesh.velocity))).min(0.0);
         if missing == 0.0 && (approach == 0.0 || gap >= least) {
+            return;
+        }
+        let masses = indices.map(|i| f64::from(mesh.inverse_mass[i]));
+        let sum: f64 = (0..4).map(|k| weights[k] * weights[k] * masses[k]).sum();
+        if sum == 0.0 {
             return;
         }
         for (k, i) in indices.into_iter().enumerate() {

@@ -301,7 +301,7 @@ impl ColliderAtSubstep {
         }
     }
 
-    /// Returns whether the collider is a solid with edges or a tip.
+    /// Returns whether the collider is a solid with edges that cloth can lie around.
     pub(in crate::solver) fn has_edges(&self) -> bool {
         self.sign > 0.0 && self.shape.has_edges()
     }
