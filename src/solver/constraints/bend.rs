@@ -18,6 +18,7 @@
 
 use crate::solver::{math::sort::sort_by_particle, simd::soa::SoaVec3};
 use bevy::math::Vec3;
+use std::ops::{Add, Mul, Sub};
 
 /// Largest turn of a chain, or fold of an edge, at rest that counts as flat, rad.
 const FLAT_ANGLE: f32 = 1e-3;
@@ -113,7 +114,10 @@ impl BendShape {
     /// Returns the curvature vector c of particles at these positions. The weights sum to zero, so it is computed
     /// from differences, which avoids cancellation.
     #[inline(always)]
-    pub(in crate::solver) fn curvature(&self, [a, m, n, b]: [Vec3; 4]) -> Vec3 {
+    pub(in crate::solver) fn curvature<V>(&self, [a, m, n, b]: [V; 4]) -> V
+    where
+        V: Copy + Add<Output = V> + Sub<Output = V> + Mul<f32, Output = V>,
+    {
         let [ka, _, kn, kb] = self.weights;
         (a - m) * ka + (b - m) * kb + (n - m) * kn
     }

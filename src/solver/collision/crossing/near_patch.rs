@@ -185,14 +185,12 @@ impl NearPatch {
     #[inline(always)]
     pub(super) fn normals(&self) -> [Lanes; 3] {
         let mut normals = [[[0.0; LANES]; 3]; 3];
-        let edges = self
-            .at
-            .each_ref()
-            .map(|[a, b, c]| [subtract(b, a), subtract(c, a)]);
-        let [[ab, ac], [de, df]] = &edges;
+        let [[a, b, c], [d, e, f]] = &self.at;
+        let (ab, ac) = (subtract(b, a), subtract(c, a));
+        let (de, df) = (subtract(e, d), subtract(f, d));
         for l in 0..LANES {
             let edge = |edge: &Lanes| [edge[0][l], edge[1][l], edge[2][l]];
-            let [ab, ac, de, df] = [edge(ab), edge(ac), edge(de), edge(df)];
+            let (ab, ac, de, df) = (edge(&ab), edge(&ac), edge(&de), edge(&df));
             let (mixed, other) = (cross(ab, df), cross(de, ac));
             let (begin, end) = (cross(ab, ac), cross(de, df));
             for k in 0..3 {
@@ -209,7 +207,7 @@ impl Boxes {
     /// Tests the box of a lane against all of another patch: a bit for each that overlaps.
     #[inline(always)]
     pub(super) fn overlaps(&self, lane: usize, other: &Self) -> u32 {
-        let corner = |lanes: &Lanes| Vec3A::from(lanes.map(|lanes| lanes[lane]));
+        let corner = |[x, y, z]: &Lanes| Vec3A::new(x[lane], y[lane], z[lane]);
         other.overlapping([corner(&self.low), corner(&self.high)])
     }
 

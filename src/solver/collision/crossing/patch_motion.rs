@@ -31,11 +31,10 @@ impl PatchMotion {
     /// Returns the motion that two patches have in common, m.
     #[inline(always)]
     pub(super) fn common_motion(&self, other: &Self) -> Vec3A {
-        let motions = [self, other].map(|patch| {
-            let [[low, high], [end_low, end_high]] = patch.boxes;
+        let motion = |[[low, high], [end_low, end_high]]: [[Vec3A; 2]; 2]| {
             (end_low - low) + (end_high - high)
-        });
-        (motions[0] + motions[1]) * 0.25
+        };
+        (motion(self.boxes) + motion(other.boxes)) * 0.25
     }
 
     /// Returns the lower and upper corner of the box that the patch sweeps in addition to a `common` motion, m.

@@ -118,11 +118,13 @@ impl Kernel for FindTrianglePairs<'_> {
         let mut left = MAX_MEASURED * patches.len();
         for &[a, b] in self.patch_pairs {
             let (one, other) = (self.near.get(a), self.near.get(b));
-            let measured = [a, b].map(|patch| &self.measured[patch as usize]);
-            let common = measured[0].common_motion(measured[1]);
-            let boxes = [one, other].map(|patch| patch.boxes(common, self.margin));
-            let mut rows = one.lanes() & boxes[0].overlapping(measured[1].relative_box(common));
-            let columns = other.lanes() & boxes[1].overlapping(measured[0].relative_box(common));
+            let (of_one, of_other) = (&self.measured[a as usize], &self.measured[b as usize]);
+            let common = of_one.common_motion(of_other);
+            // A closure for both would not be compiled for the SIMD level of this kernel.
+            let boxes = one.boxes(common, self.margin);
+            let other_boxes = other.boxes(common, self.margin);
+            let mut rows = one.lanes() & boxes.overlapping(of_other.relative_box(common));
+            let columns = other.lanes() & other_boxes.overlapping(of_one.relative_box(common));
             if rows == 0 || columns == 0 || a != b && one.is_apart(other, self.gap) {
                 continue;
             }
@@ -130,7 +132,7 @@ impl Kernel for FindTrianglePairs<'_> {
             while rows != 0 {
                 let lane = rows.trailing_zeros() as usize;
                 rows &= rows - 1;
-                let mut found = boxes[0].overlaps(lane, &boxes[1]) & columns;
+                let mut found = boxes.overlaps(lane, &other_boxes) & columns;
                 if a == b {
                     // Each pair once.
                     found &= !0 << 1 << lane;

@@ -1,6 +1,6 @@
 //! Solves bend constraints given by particle indices, one after the other.
 
-use super::particle_access::ParticleAccess;
+use super::particle_access::{ParticleAccess, WITHOUT_MASS};
 use crate::solver::constraints::{bend_batch::BendBatch, points::Regularization};
 use bevy::math::Vec4;
 
@@ -20,17 +20,17 @@ pub(super) fn solve_bends(
         let [wa, wm, wn, wb] = [a.w * ka, m.w * km, n.w * kn, b.w * kb];
         let masses = wa * ka + wm * km + wn * kn + wb * kb;
         let denominator = masses * regularization.diagonal_scale + rho * regularization.alpha;
-        let positions = [a, m, n, b].map(Vec4::truncate);
-        let curvature = bend.curvature(positions);
+        let curvature = bend.curvature([a, m, n, b]) * WITHOUT_MASS;
         let factor = if damping || bend.rest == 0.0 {
             1.0
         } else {
+            let curvature = curvature.truncate();
             let length =
                 (curvature.x * curvature.x + curvature.y * curvature.y + curvature.z * curvature.z)
                     .sqrt();
             // Zero curvature has no direction.
             if length > 0.0 {
-                let sign = bend.fold_sign(positions, curvature);
+                let sign = bend.fold_sign([a, m, n, b].map(Vec4::truncate), curvature);
                 (length - sign * bend.rest) / length
             } else {
                 0.0
@@ -38,12 +38,12 @@ pub(super) fn solve_bends(
         };
         if masses > 0.0 {
             let correction = curvature * (factor / denominator);
-            access.store(particles[0], (positions[0] - correction * wa).extend(a.w));
-            access.store(particles[1], (positions[1] - correction * wm).extend(m.w));
+            access.store(particles[0], a - correction * wa);
+            access.store(particles[1], m - correction * wm);
             if !bend.stencil.is_three_point() {
-                access.store(particles[2], (positions[2] - correction * wn).extend(n.w));
+                access.store(particles[2], n - correction * wn);
             }
-            access.store(particles[3], (positions[3] - correction * wb).extend(b.w));
+            access.store(particles[3], b - correction * wb);
         }
     }
 }

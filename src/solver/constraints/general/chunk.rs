@@ -1,10 +1,9 @@
 //! Solves distance constraints in chunks: gather, compute, scatter.
 
-use super::particle_access::{ParticleAccess, transpose};
+use super::particle_access::{ParticleAccess, WITHOUT_MASS, transpose};
 use crate::solver::constraints::{
     chain::projection_factor, coloring::Batch, points::Regularization,
 };
-use bevy::math::Vec4;
 
 /// Constraints per chunk: enough for full SIMD throughput of the loops, few enough that the buffer between the
 /// loops stays in the nearest cache (32 and 128 are slower by a few per cent).
@@ -167,8 +166,6 @@ impl ChunkBuffer {
 /// Moves two particles apart, each by its own multiple of their difference.
 #[inline(always)]
 fn move_apart(access: &mut impl ParticleAccess, [a, b]: [u32; 2], [s0, s1]: [f32; 2]) {
-    // Masks the fourth component, so inverse masses are not changed.
-    const WITHOUT_MASS: Vec4 = Vec4::new(1.0, 1.0, 1.0, 0.0);
     let (at_a, at_b) = (access.load(a), access.load(b));
     let d = (at_b - at_a) * WITHOUT_MASS;
     access.store(a, at_a - d * s0);

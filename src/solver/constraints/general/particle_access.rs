@@ -10,6 +10,9 @@ use bevy::math::{Mat4, Vec4};
 /// Copy of all particles: x, y, z and inverse mass of each.
 pub(super) type PackedParticles = Vec<[f32; 4]>;
 
+/// Factor that masks the fourth component, so that inverse masses are not changed.
+pub(super) const WITHOUT_MASS: Vec4 = Vec4::new(1.0, 1.0, 1.0, 0.0);
+
 /// Particles that can be loaded and stored one by one.
 pub(super) trait ParticleAccess {
     /// Returns x, y, z and inverse mass of a particle.
