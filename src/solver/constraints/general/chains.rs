@@ -59,13 +59,14 @@ impl ChainRows {
 
     /// Copies the normals of the contacts of all particles. Returns whether there are any.
     #[inline(always)]
-    fn copy_normals(&self, planes: [&[f32]; 3], to: &mut [NormalTile<WIDTH>]) -> bool {
+    fn copy_normals(&self, access: &impl ParticleAccess, to: &mut [NormalTile<WIDTH>]) -> bool {
         let mut any = false;
         for (tile, row) in to.iter_mut().zip(&self.0) {
-            for (plane, axis) in planes.into_iter().zip(tile) {
-                for (&i, normal) in row.iter().zip(axis) {
-                    *normal = plane[i as usize];
-                    any |= *normal != 0.0;
+            for (q, four) in row.as_chunks::<4>().0.iter().enumerate() {
+                let [x, y, z, _] = transpose(four.map(|i| access.contact_normal(i)));
+                for (axis, normals) in tile.iter_mut().zip([x, y, z]) {
+                    axis[4 * q..4 * q + 4].copy_from_slice(&normals.to_array());
+                    any |= normals != Vec4::ZERO;
                 }
             }
         }
@@ -163,13 +164,15 @@ impl ChainBatch {
         &mut self,
         access: &mut impl ParticleAccess,
         params: &PassParams,
-        normals: Option<[&[f32]; 3]>,
         scratch: &mut ChainScratch,
     ) {
         let rows = self.rows.0.len();
         for (scratch, numbers) in [
             (&mut scratch.tiles, 4),
-            (&mut scratch.normals, if normals.is_some() { 3 } else { 0 }),
+            (
+                &mut scratch.normals,
+                if access.in_contact() { 3 } else { 0 },
+            ),
             (&mut scratch.eliminated, SCRATCH_PER_PARTICLE),
         ] {
             if scratch.len() < rows * numbers * WIDTH {
@@ -181,10 +184,10 @@ impl ChainBatch {
         let tiles = &mut tiles[..rows];
         let (eliminated, _) = scratch.eliminated.as_chunks_mut();
         let mut contacts: &mut [NormalTile<WIDTH>] = &mut [];
-        if let Some(planes) = normals {
+        if access.in_contact() {
             let (tiles, _) = scratch.normals.as_chunks_mut::<WIDTH>();
             let (tiles, _): (&mut [NormalTile<WIDTH>], _) = tiles.as_chunks_mut();
-            if self.rows.copy_normals(planes, tiles) {
+            if self.rows.copy_normals(access, tiles) {
                 contacts = &mut tiles[..rows];
             }
         }
@@ -215,8 +218,9 @@ impl ChainBatch {
         for (tile, row) in tiles.iter().zip(&self.rows.0).rev() {
             let (fours, _) = row.as_chunks::<4>();
             for q in (0..fours.len()).rev() {
-                let lanes = [0, 1, 2, 3].map(|axis: usize| tile[axis].as_chunks::<4>().0[q]);
-                let [a, b, c, d] = transpose(lanes.map(Vec4::from_array));
+                let [x, y, z, w] = tile;
+                let four = |axis: &[f32; WIDTH]| Vec4::from_array(axis.as_chunks::<4>().0[q]);
+                let [a, b, c, d] = transpose([four(x), four(y), four(z), four(w)]);
                 // The last lane is written first, because padding repeats particles of the first lane.
                 access.store(fours[q][3], d);
                 access.store(fours[q][2], c);
@@ -232,7 +236,6 @@ impl ChainBatch {
         &mut self,
         access: &mut impl ParticleAccess,
         params: &PassParams,
-        normals: Option<[&[f32]; 3]>,
     ) {
         let rows = self.rows.0.len();
         for lane in 0..WIDTH {
@@ -262,9 +265,11 @@ impl ChainBatch {
                         links.solve_bending(&mut tiles, bend, true, &mut eliminated);
                     }
                 } else if let Some(chains) = &params.chains {
-                    let of =
-                        |i: &u32| normals.map(|planes| planes.map(|plane| [plane[*i as usize]]));
-                    let mut contacts: Vec<NormalTile<1>> = own.iter().filter_map(of).collect();
+                    let normals = own.iter().filter(|_| access.in_contact());
+                    let normals = normals.map(|&i| access.contact_normal(i).truncate());
+                    let mut contacts: Vec<NormalTile<1>> = normals
+                        .map(|normal| normal.to_array().map(|axis| [axis]))
+                        .collect();
                     let scratch = &mut eliminated;
                     links.solve_stretch(&mut tiles, &mut contacts, chains, chains.warp, scratch);
                 }

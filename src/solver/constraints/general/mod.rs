@@ -46,9 +46,9 @@ use crate::solver::{
 };
 pub(in crate::solver) use chains::{ChainBatch, ChainIndex, ChainRows};
 pub(in crate::solver) use find_chains::find_chains;
-use particle_access::{PackedParticles, PackedRegion, copy, write_back};
+use particle_access::PackedParticles;
 use region_pass::solve;
-use regions::{BLOCK, REGION};
+use regions::BLOCK;
 pub(in crate::solver) use regions::{GeneralConstraints, RegionConstraints, RegionLayout};
 use std::cell::RefCell;
 
@@ -58,7 +58,7 @@ const MIN_CONSTRAINTS_PER_PARTICLE: f32 = 0.25;
 
 thread_local! {
     /// Packed copy of the particles, shared by all cloths so that it stays in the cache: it is refilled for each cloth.
-    static PACKED: RefCell<PackedParticles> = const { RefCell::new(Vec::new()) };
+    static PACKED: RefCell<PackedParticles> = const { RefCell::new(PackedParticles::new()) };
 }
 
 /// Constraints that are solved one kind after the other, each in all regions before the next: otherwise chains would come
@@ -115,7 +115,6 @@ pub(in crate::solver) fn relax_general(
     if solved == 0.0 {
         return;
     }
-    let normals = points.normals;
     if solved < MIN_CONSTRAINTS_PER_PARTICLE * points.w.len() as f32 {
         for params in passes {
             for &kind in kinds {
@@ -123,20 +122,20 @@ pub(in crate::solver) fn relax_general(
                     .into_iter()
                     .flatten()
                 {
-                    solve(points, region, kind, &params, normals);
+                    solve(points, region, kind, &params);
                 }
             }
         }
         return;
     }
     PACKED.with_borrow_mut(|packed| {
-        copy(workers, points, packed);
+        packed.copy(workers, points);
         for params in passes {
             for &kind in kinds {
-                solve_packed(workers, packed, constraints, kind, &params, normals);
+                solve_packed(workers, packed, constraints, kind, &params);
             }
         }
-        write_back(workers, packed, points);
+        packed.write_back(workers, points);
     });
 }
 
@@ -155,7 +154,6 @@ fn solve_packed(
     constraints: &mut GeneralConstraints,
     kind: SolvedKind,
     params: &PassParams,
-    normals: Option<[&[f32]; 3]>,
 ) {
     if !kind.is_in(params) {
         return;
@@ -163,11 +161,11 @@ fn solve_packed(
     for group in in_order([0, 1, 2], params.is_reversed) {
         let [even, odd, all] = constraints.groups_mut();
         match group {
-            0 => solve_side_by_side::<0>(workers, packed, even, kind, params, normals),
-            1 => solve_side_by_side::<BLOCK>(workers, packed, odd, kind, params, normals),
+            0 => solve_side_by_side::<0>(workers, packed, even, kind, params),
+            1 => solve_side_by_side::<BLOCK>(workers, packed, odd, kind, params),
             _ => {
                 for region in all {
-                    solve(packed, region, kind, params, normals);
+                    solve(packed, region, kind, params);
                 }
             }
         }
@@ -181,11 +179,9 @@ fn solve_side_by_side<const FIRST: usize>(
     regions: &mut [RegionConstraints],
     kind: SolvedKind,
     params: &PassParams,
-    normals: Option<[&[f32]; 3]>,
 ) {
-    let particles = packed[FIRST..].as_chunks_mut::<REGION>().0;
-    workers.for_each_part(regions.iter_mut().zip(particles), |(region, particles)| {
-        let access = &mut PackedRegion::<FIRST>(particles);
-        solve(access, region, kind, params, normals);
+    let parts = regions.iter_mut().zip(packed.regions::<FIRST>());
+    workers.for_each_part(parts, |(region, mut particles)| {
+        solve(&mut particles, region, kind, params);
     });
 }

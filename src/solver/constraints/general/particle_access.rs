@@ -3,12 +3,18 @@
 use super::regions::{BLOCK, REGION};
 use crate::solver::{
     constraints::points::Points,
-    parallel::workers::{PARTICLES_PER_PART, Workers},
+    parallel::workers::{PARTICLES_PER_PART, PartIterator, Workers},
 };
 use bevy::math::{Mat4, Vec4};
 
-/// Copy of all particles: x, y, z and inverse mass of each.
-pub(super) type PackedParticles = Vec<[f32; 4]>;
+/// Copy of all particles: x, y, z and inverse mass of each; and of the normals of their contacts.
+pub(super) struct PackedParticles {
+    particles: Vec<[f32; 4]>,
+    /// As long as `particles`; the fourth component has no meaning.
+    normals: Vec<[f32; 4]>,
+    /// Whether any normal may differ from zero.
+    in_contact: bool,
+}
 
 /// Factor that masks the fourth component, so that inverse masses are not changed.
 pub(super) const WITHOUT_MASS: Vec4 = Vec4::new(1.0, 1.0, 1.0, 0.0);
@@ -20,21 +26,45 @@ pub(super) trait ParticleAccess {
 
     /// Sets the position of a particle. `point` must hold its unchanged inverse mass.
     fn store(&mut self, particle: u32, point: Vec4);
+
+    /// Returns whether any particle may be in contact.
+    fn in_contact(&self) -> bool;
+
+    /// Returns x, y and z of the normal of the contact of a particle, zero without contact. The fourth component has no
+    /// meaning.
+    fn contact_normal(&self, particle: u32) -> Vec4;
 }
 
 /// Copy of the particles of a region, of which the first is `FIRST` or a multiple of [`REGION`] more. That is a power of two,
 /// so accesses need no bounds checks.
-pub(super) struct PackedRegion<'a, const FIRST: usize>(pub(super) &'a mut [[f32; 4]; REGION]);
+pub(super) struct PackedRegion<'a, const FIRST: usize> {
+    particles: &'a mut [[f32; 4]; REGION],
+    /// `None` without contacts.
+    normals: Option<&'a [[f32; 4]; REGION]>,
+}
 
 impl<const FIRST: usize> ParticleAccess for PackedRegion<'_, FIRST> {
     #[inline(always)]
     fn load(&self, particle: u32) -> Vec4 {
-        Vec4::from_array(self.0[(particle as usize).wrapping_sub(FIRST) % REGION])
+        Vec4::from_array(self.particles[(particle as usize).wrapping_sub(FIRST) % REGION])
     }
 
     #[inline(always)]
     fn store(&mut self, particle: u32, point: Vec4) {
-        self.0[(particle as usize).wrapping_sub(FIRST) % REGION] = point.to_array();
+        self.particles[(particle as usize).wrapping_sub(FIRST) % REGION] = point.to_array();
+    }
+
+    #[inline(always)]
+    fn in_contact(&self) -> bool {
+        self.normals.is_some()
+    }
+
+    #[inline(always)]
+    fn contact_normal(&self, particle: u32) -> Vec4 {
+        match self.normals {
+            Some(normals) => normals[(particle as usize).wrapping_sub(FIRST) % REGION].into(),
+            None => Vec4::ZERO,
+        }
     }
 }
 
@@ -42,12 +72,22 @@ impl<const FIRST: usize> ParticleAccess for PackedRegion<'_, FIRST> {
 impl ParticleAccess for PackedParticles {
     #[inline(always)]
     fn load(&self, particle: u32) -> Vec4 {
-        Vec4::from_array(self[particle as usize])
+        Vec4::from_array(self.particles[particle as usize])
     }
 
     #[inline(always)]
     fn store(&mut self, particle: u32, point: Vec4) {
-        self[particle as usize] = point.to_array();
+        self.particles[particle as usize] = point.to_array();
+    }
+
+    #[inline(always)]
+    fn in_contact(&self) -> bool {
+        self.in_contact
+    }
+
+    #[inline(always)]
+    fn contact_normal(&self, particle: u32) -> Vec4 {
+        Vec4::from_array(self.normals[particle as usize])
     }
 }
 
@@ -66,6 +106,20 @@ impl ParticleAccess for Points<'_> {
         self.y[i] = point.y;
         self.z[i] = point.z;
     }
+
+    #[inline(always)]
+    fn in_contact(&self) -> bool {
+        self.normals.is_some()
+    }
+
+    #[inline(always)]
+    fn contact_normal(&self, particle: u32) -> Vec4 {
+        let i = particle as usize;
+        match self.normals {
+            Some([x, y, z]) => Vec4::new(x[i], y[i], z[i], 0.0),
+            None => Vec4::ZERO,
+        }
+    }
 }
 
 /// Transposes four vectors x, y, z, w into four x, four y, …, and back.
@@ -81,15 +135,72 @@ pub(super) fn transpose(vectors: [Vec4; 4]) -> [Vec4; 4] {
     ]
 }
 
-/// Copies all particles into the packed buffer, which is as long as the particles of all regions.
-pub(super) fn copy(workers: &mut Workers, points: &Points, to: &mut PackedParticles) {
-    let count = points.w.len();
-    let len = count.next_multiple_of(REGION) + BLOCK;
-    if to.len() < len {
-        to.resize(len, [0.0; 4]);
+impl PackedParticles {
+    /// Returns a copy of no particles.
+    pub(super) const fn new() -> Self {
+        Self {
+            particles: Vec::new(),
+            normals: Vec::new(),
+            in_contact: false,
+        }
     }
-    let parts = to[..count].chunks_mut(PARTICLES_PER_PART);
-    let planes = [&*points.x, points.y, points.z, points.w];
+
+    /// Copies all particles, and the normals of their contacts if there are any.
+    pub(super) fn copy(&mut self, workers: &mut Workers, points: &Points) {
+        let count = points.w.len();
+        // All regions are whole.
+        let len = count.next_multiple_of(REGION) + BLOCK;
+        for packed in [&mut self.particles, &mut self.normals] {
+            if packed.len() < len {
+                packed.resize(len, [0.0; 4]);
+            }
+        }
+        let planes = [&*points.x, points.y, points.z, points.w];
+        pack(workers, planes, &mut self.particles[..count]);
+        self.in_contact = points.normals.is_some();
+        if let Some([x, y, z]) = points.normals {
+            pack(workers, [x, y, z, points.w], &mut self.normals[..count]);
+        }
+    }
+
+    /// Iterates over the regions that begin at the particle `FIRST` and multiples of [`REGION`] behind it.
+    pub(super) fn regions<const FIRST: usize>(
+        &mut self,
+    ) -> impl PartIterator<Item = PackedRegion<'_, FIRST>> {
+        let in_contact = self.in_contact;
+        let particles = self.particles[FIRST..].as_chunks_mut().0.iter_mut();
+        let normals = self.normals[FIRST..].as_chunks().0.iter();
+        let regions = particles.zip(normals);
+        regions.map(move |(particles, normals)| PackedRegion {
+            particles,
+            normals: in_contact.then_some(normals),
+        })
+    }
+
+    /// Copies the positions back.
+    pub(super) fn write_back(&self, workers: &mut Workers, points: &mut Points) {
+        let parts = self.particles[..points.w.len()].chunks(PARTICLES_PER_PART);
+        let planes = [&mut *points.x, &mut *points.y, &mut *points.z];
+        let [x, y, z] = planes.map(|plane| plane.chunks_mut(PARTICLES_PER_PART));
+        workers.for_each_part(parts.zip(x).zip(y).zip(z), |(((from, x), y), z)| {
+            let (fours, tail) = from.as_chunks::<4>();
+            let (x, x_tail) = x.as_chunks_mut::<4>();
+            let (y, y_tail) = y.as_chunks_mut::<4>();
+            let (z, z_tail) = z.as_chunks_mut::<4>();
+            for (((from, x), y), z) in fours.iter().zip(x).zip(y).zip(z) {
+                let [nx, ny, nz, _] = transpose(from.map(Vec4::from_array)).map(|of| of.to_array());
+                (*x, *y, *z) = (nx, ny, nz);
+            }
+            for (i, from) in tail.iter().enumerate() {
+                [x_tail[i], y_tail[i], z_tail[i], _] = *from;
+            }
+        });
+    }
+}
+
+/// Copies four planes side by side.
+fn pack(workers: &mut Workers, planes: [&[f32]; 4], to: &mut [[f32; 4]]) {
+    let parts = to.chunks_mut(PARTICLES_PER_PART);
     let [x, y, z, w] = planes.map(|plane| plane.chunks(PARTICLES_PER_PART));
     let parts = parts.zip(x).zip(y).zip(z).zip(w);
     workers.for_each_part(parts, |((((to, x), y), z), w)| {
@@ -103,26 +214,6 @@ pub(super) fn copy(workers: &mut Workers, points: &Points, to: &mut PackedPartic
         }
         for (i, to) in tail.iter_mut().enumerate() {
             *to = [x_tail[i], y_tail[i], z_tail[i], w_tail[i]];
-        }
-    });
-}
-
-/// Copies the positions from the packed buffer back.
-pub(super) fn write_back(workers: &mut Workers, from: &PackedParticles, points: &mut Points) {
-    let parts = from[..points.w.len()].chunks(PARTICLES_PER_PART);
-    let planes = [&mut *points.x, &mut *points.y, &mut *points.z];
-    let [x, y, z] = planes.map(|plane| plane.chunks_mut(PARTICLES_PER_PART));
-    workers.for_each_part(parts.zip(x).zip(y).zip(z), |(((from, x), y), z)| {
-        let (fours, tail) = from.as_chunks::<4>();
-        let (x, x_tail) = x.as_chunks_mut::<4>();
-        let (y, y_tail) = y.as_chunks_mut::<4>();
-        let (z, z_tail) = z.as_chunks_mut::<4>();
-        for (((from, x), y), z) in fours.iter().zip(x).zip(y).zip(z) {
-            let [nx, ny, nz, _] = transpose(from.map(Vec4::from_array)).map(|of| of.to_array());
-            (*x, *y, *z) = (nx, ny, nz);
-        }
-        for (i, from) in tail.iter().enumerate() {
-            [x_tail[i], y_tail[i], z_tail[i], _] = *from;
         }
     });
 }

@@ -30,7 +30,6 @@ pub(super) fn solve(
     constraints: &mut RegionConstraints,
     kind: SolvedKind,
     params: &PassParams,
-    normals: Option<[&[f32]; 3]>,
 ) {
     SCRATCH.with_borrow_mut(|scratch| {
         dispatch(RegionPass {
@@ -38,7 +37,6 @@ pub(super) fn solve(
             constraints,
             kind,
             params,
-            normals,
             scratch,
         });
     });
@@ -49,7 +47,6 @@ struct RegionPass<'a, A> {
     constraints: &'a mut RegionConstraints,
     kind: SolvedKind,
     params: &'a PassParams,
-    normals: Option<[&'a [f32]; 3]>,
     scratch: &'a mut ChainScratch,
 }
 
@@ -74,7 +71,6 @@ impl<A: ParticleAccess> RegionPass<'_, A> {
             constraints,
             kind,
             params,
-            normals,
             scratch,
         } = self;
         match kind {
@@ -95,7 +91,7 @@ impl<A: ParticleAccess> RegionPass<'_, A> {
                         false => number,
                     };
                     let chains = &mut constraints.chain_batches[number];
-                    solver.solve_chains(access, chains, params, normals, scratch);
+                    solver.solve_chains(access, chains, params, scratch);
                 }
                 if let Some(regularization) = params.edges {
                     let [_, edges] = constraints.batches_by_kind();
@@ -121,7 +117,6 @@ trait Solver {
         access: &mut impl ParticleAccess,
         chains: &mut ChainBatch,
         params: &PassParams,
-        normals: Option<[&[f32]; 3]>,
         scratch: &mut ChainScratch,
     );
 }
@@ -143,10 +138,9 @@ impl Solver for ChunkBuffer {
         access: &mut impl ParticleAccess,
         chains: &mut ChainBatch,
         params: &PassParams,
-        normals: Option<[&[f32]; 3]>,
         scratch: &mut ChainScratch,
     ) {
-        chains.solve(access, params, normals, scratch);
+        chains.solve(access, params, scratch);
     }
 }
 
@@ -172,9 +166,8 @@ impl Solver for Reference {
         access: &mut impl ParticleAccess,
         chains: &mut ChainBatch,
         params: &PassParams,
-        normals: Option<[&[f32]; 3]>,
         _: &mut ChainScratch,
     ) {
-        chains.solve_reference(access, params, normals);
+        chains.solve_reference(access, params);
     }
 }
