@@ -303,8 +303,9 @@ impl<const W: usize> BendSubstitution<W> {
     /// Substitutes one bend of each chain and moves the particles at its far end.
     #[inline(always)]
     fn substitute(&mut self, tile: &mut Tile<W>, [l1, l2, qx, qy, qz]: &EliminatedBend<W>) {
-        let [x, y, z, w] = tile;
-        for (axis, (plane, q)) in [x, y, z].into_iter().zip([qx, qy, qz]).enumerate() {
+        let [planes @ .., w] = tile;
+        for axis in 0..3 {
+            let (plane, q) = (&mut planes[axis], [qx, qy, qz][axis]);
             let [one, two] = &mut self.lambda;
             let (one, two) = (&mut one[axis], &mut two[axis]);
             for k in 0..W {
