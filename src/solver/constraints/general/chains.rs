@@ -62,8 +62,15 @@ impl ChainRows {
     fn copy_normals(&self, access: &impl ParticleAccess, to: &mut [NormalTile<WIDTH>]) -> bool {
         let mut any = false;
         for (tile, row) in to.iter_mut().zip(&self.0) {
-            for (q, four) in row.as_chunks::<4>().0.iter().enumerate() {
-                let [x, y, z, _] = transpose(four.map(|i| access.contact_normal(i)));
+            for (q, &[a, b, c, d]) in row.as_chunks::<4>().0.iter().enumerate() {
+                // A closure for all four would not be compiled for the SIMD level.
+                let normals = [
+                    access.contact_normal(a),
+                    access.contact_normal(b),
+                    access.contact_normal(c),
+                    access.contact_normal(d),
+                ];
+                let [x, y, z, _] = transpose(normals);
                 for (axis, normals) in tile.iter_mut().zip([x, y, z]) {
                     axis[4 * q..4 * q + 4].copy_from_slice(&normals.to_array());
                     any |= normals != Vec4::ZERO;
