@@ -15,7 +15,7 @@ pub(super) fn solve_bends(
 ) {
     for (bend, rho) in bends.shapes.iter().zip(&bends.list.rest) {
         let particles = bend.stencil.particles();
-        let [a, m, n, b] = particles.map(|i| access.load(i));
+        let [a, m, n, b] = access.load_four(particles);
         let [ka, km, kn, kb] = bend.weights;
         let [wa, wm, wn, wb] = [a.w * ka, m.w * km, n.w * kn, b.w * kb];
         let masses = wa * ka + wm * km + wn * kn + wb * kb;

@@ -62,15 +62,8 @@ impl ChainRows {
     fn copy_normals(&self, access: &impl ParticleAccess, to: &mut [NormalTile<WIDTH>]) -> bool {
         let mut any = false;
         for (tile, row) in to.iter_mut().zip(&self.0) {
-            for (q, &[a, b, c, d]) in row.as_chunks::<4>().0.iter().enumerate() {
-                // A closure for all four would not be compiled for the SIMD level.
-                let normals = [
-                    access.contact_normal(a),
-                    access.contact_normal(b),
-                    access.contact_normal(c),
-                    access.contact_normal(d),
-                ];
-                let [x, y, z, _] = transpose(normals);
+            for (q, four) in row.as_chunks::<4>().0.iter().enumerate() {
+                let [x, y, z, _] = transpose(access.contact_normals_of_four(*four));
                 for (axis, normals) in tile.iter_mut().zip([x, y, z]) {
                     axis[4 * q..4 * q + 4].copy_from_slice(&normals.to_array());
                     any |= normals != Vec4::ZERO;
@@ -200,7 +193,7 @@ impl ChainBatch {
         }
         for (tile, row) in tiles.iter_mut().zip(&self.rows.0) {
             for (q, four) in row.as_chunks::<4>().0.iter().enumerate() {
-                let transposed = transpose(four.map(|i| access.load(i)));
+                let transposed = transpose(access.load_four(*four));
                 for (axis, transposed) in tile.iter_mut().zip(transposed) {
                     axis[4 * q..4 * q + 4].copy_from_slice(&transposed.to_array());
                 }

@@ -97,8 +97,9 @@ impl ChunkBuffer {
         for (((((pairs, x), y), z), w0), w1) in
             fours.iter().zip(xs).zip(ys).zip(zs).zip(w0s).zip(w1s)
         {
-            let a = pairs.map(|[a, _]| access.load(a));
-            let b = pairs.map(|[_, b]| access.load(b));
+            let [[a0, b0], [a1, b1], [a2, b2], [a3, b3]] = *pairs;
+            let a = access.load_four([a0, a1, a2, a3]);
+            let b = access.load_four([b0, b1, b2, b3]);
             let [dx, dy, dz, _] = transpose([b[0] - a[0], b[1] - a[1], b[2] - a[2], b[3] - a[3]]);
             *x = dx.to_array();
             *y = dy.to_array();

@@ -33,6 +33,23 @@ pub(super) trait ParticleAccess {
     /// Returns x, y and z of the normal of the contact of a particle, zero without contact. The fourth component has no
     /// meaning.
     fn contact_normal(&self, particle: u32) -> Vec4;
+
+    /// Loads four particles. A closure for each of them would not be compiled for the SIMD level of the kernel.
+    #[inline(always)]
+    fn load_four(&self, [a, b, c, d]: [u32; 4]) -> [Vec4; 4] {
+        [self.load(a), self.load(b), self.load(c), self.load(d)]
+    }
+
+    /// Returns the normals of the contacts of four particles, likewise.
+    #[inline(always)]
+    fn contact_normals_of_four(&self, [a, b, c, d]: [u32; 4]) -> [Vec4; 4] {
+        [
+            self.contact_normal(a),
+            self.contact_normal(b),
+            self.contact_normal(c),
+            self.contact_normal(d),
+        ]
+    }
 }
 
 /// Copy of the particles of a region, of which the first is `FIRST` or a multiple of [`REGION`] more. That is a power of two,
