@@ -241,18 +241,13 @@ fn flood_fill(
                     continue;
                 }
             };
-            let extrapolate = |corner: u32, behind: u32| {
-                let ([r, c], [r0, c0]) = (coordinates.get(corner), coordinates.get(behind));
-                [2 * r - r0, 2 * c - c0]
-            };
-            let next_cells = [(a, extrapolate(a, d)), (b, extrapolate(b, c))];
-            for (corner, cell) in next_cells {
-                let Some(next) = corner_off_side(&quads[other], corner, side) else {
-                    consistent = false;
-                    continue;
-                };
-                consistent &= coordinates.assign(next, cell);
-            }
+            // Behind a contradiction, rows and columns would double from quad to quad.
+            consistent = consistent
+                && [(a, d), (b, c)].into_iter().all(|(corner, behind)| {
+                    let ([r, c], [r0, c0]) = (coordinates.get(corner), coordinates.get(behind));
+                    let next = corner_off_side(&quads[other], corner, side);
+                    next.is_some_and(|next| coordinates.assign(next, [2 * r - r0, 2 * c - c0]))
+                });
             if !std::mem::replace(&mut seen[other], true) {
                 queue.push_back(other);
             }

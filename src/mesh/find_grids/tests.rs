@@ -77,6 +77,43 @@ fn two_grids_are_found_beside_other_quads() {
     assert_eq!(sorted, (0..40).collect::<Vec<_>>());
 }
 
+/// Quads that one step of subdivision makes of a triangulated grid, as modelling programs do: each triangle becomes three. Edges
+/// and triangles have a particle in their middle.
+fn subdivided_triangles(side: u32) -> (usize, Vec<Quad>) {
+    let triangles: Vec<[u32; 3]> = quads(side, side, |i| i)
+        .into_iter()
+        .flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]])
+        .collect();
+    let mut middles = std::collections::HashMap::new();
+    let mut count = side * side;
+    let mut all = Vec::new();
+    for corners in triangles {
+        let mut add = || {
+            count += 1;
+            count - 1
+        };
+        let centre = add();
+        let [ab, bc, ca] = [0, 1, 2].map(|k| {
+            let (a, b) = (corners[k], corners[(k + 1) % 3]);
+            *middles.entry([a.min(b), a.max(b)]).or_insert_with(&mut add)
+        });
+        let [a, b, c] = corners;
+        all.extend([
+            [a, ab, centre, ca],
+            [b, bc, centre, ab],
+            [c, ca, centre, bc],
+        ]);
+    }
+    (count as usize, all)
+}
+
+#[test]
+fn quads_of_subdivided_triangles_are_no_grid() {
+    // Rows and columns that contradict each other must not be continued: they would double from quad to quad.
+    let (count, all) = subdivided_triangles(100);
+    assert!(order_particles(count, &all, &[]).grids.is_empty());
+}
+
 #[test]
 fn particles_outside_grids_are_numbered_along_their_edges() {
     // A chain with its particles numbered in shuffled order.
