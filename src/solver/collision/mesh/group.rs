@@ -150,12 +150,9 @@ impl ChunkCache {
         let slack = Vec3::splat(size.min(slack));
         let known = [low - slack, high + slack];
         let (mut is_near, mut surface_movement) = (false, 0.0);
-        (surface.tree).visit_leaves(&known.map(Vec3A::from), |_, triangles| {
+        (surface.tree).visit_leaves(&known.map(Vec3A::from), |leaf| {
             is_near = true;
-            if at_substep.is_deforming() {
-                let movements = triangles.iter().map(|&i| at_substep.max_movement_of(i));
-                surface_movement = movements.fold(surface_movement, f32::max);
-            }
+            surface_movement = at_substep.max_movement_of(&leaf).max(surface_movement);
         });
         let is_inside = || at_substep.now.distance((low + high) * 0.5) < 0.0;
         self.triangles.discard(&mut self.groups[number].lists);
@@ -234,9 +231,16 @@ impl ChunkCache {
                 displacement: get(d.each_ref().map(|plane| &**plane)),
                 surface_movement: sweep.surface_movement,
                 normal: Vec3::ZERO,
+                nearest_listed: 0,
             };
-            let near = self.triangles.select(lists, lane, &sweep.boxes);
-            let touched = match particle.collide(near) {
+            let near = self.triangles.of_particle(lists, lane);
+            let collided = particle.collide(near);
+            if particle.nearest_listed > 0 {
+                // It will probably be the nearest one again, and then fewer others are tested.
+                let nearest = particle.nearest_listed;
+                self.triangles.move_to_front(lists, lane, nearest);
+            }
+            let touched = match collided {
                 Some(touched) => touched,
                 // No triangle is near, so the particle is far outside or deep inside. It can be inside without
                 // having crossed the surface only if it was placed there between two steps.

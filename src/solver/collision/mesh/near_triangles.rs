@@ -41,8 +41,8 @@ impl Near<'_> {
                 let on_path = list.iter().filter(|near| overlap(&near.bounds, path));
                 on_path.for_each(|near| visit(near.triangle));
             }
-            Self::Many => surface.tree.visit_leaves(path, |_, triangles| {
-                let on_path = triangles.iter().copied();
+            Self::Many => surface.tree.visit_leaves(path, |leaf| {
+                let on_path = leaf.triangles.iter().copied();
                 on_path
                     .filter(|&triangle| overlap(&surface.step_box(triangle), path))
                     .for_each(&mut visit);
@@ -61,8 +61,6 @@ pub(super) struct NearTriangles {
     spare: Vec<NearTriangle>,
     /// Triangles near a group, and as a bit mask the particles that they are near.
     of_group: Vec<(NearTriangle, u32)>,
-    /// Triangles near one particle in this substep.
-    selected: Vec<NearTriangle>,
 }
 
 /// Lists of a group: indices of the first triangle of each particle, and the index behind the last one.
@@ -94,25 +92,23 @@ impl NearTriangles {
         self.discard(lists);
         self.of_group.clear();
         let (mut counts, mut many) = ([0; GROUP], 0);
-        surface
-            .tree
-            .visit_leaves(&boxes.around(), |leaf, triangles| {
-                if boxes.overlapping(leaf) & !many == 0 {
-                    return;
+        surface.tree.visit_leaves(&boxes.around(), |leaf| {
+            if boxes.overlapping(leaf.bounds) & !many == 0 {
+                return;
+            }
+            for &triangle in leaf.triangles {
+                let bounds = surface.step_box(triangle);
+                let near = boxes.overlapping(&bounds) & !many;
+                if near != 0 {
+                    self.of_group
+                        .push((NearTriangle { bounds, triangle }, near));
+                    for_each_bit(near, |lane| {
+                        counts[lane] += 1;
+                        many |= u32::from(counts[lane] > MAX_LISTED) << lane;
+                    });
                 }
-                for &triangle in triangles {
-                    let bounds = surface.step_box(triangle);
-                    let near = boxes.overlapping(&bounds) & !many;
-                    if near != 0 {
-                        self.of_group
-                            .push((NearTriangle { bounds, triangle }, near));
-                        for_each_bit(near, |lane| {
-                            counts[lane] += 1;
-                            many |= u32::from(counts[lane] > MAX_LISTED) << lane;
-                        });
-                    }
-                }
-            });
+            }
+        });
         for_each_bit(many, |lane| counts[lane] = 0);
         *lists = self.distribute(&counts, many);
         self.used += lists.all().len();
@@ -150,22 +146,17 @@ impl NearTriangles {
         lists
     }
 
-    /// Returns the triangles of a particle that overlap its box.
-    pub(super) fn select(
-        &mut self,
-        lists: &GroupLists,
-        lane: usize,
-        boxes: &ParticleBoxes,
-    ) -> Near<'_> {
+    /// Returns the triangles near a particle.
+    pub(super) fn of_particle(&self, lists: &GroupLists, lane: usize) -> Near<'_> {
         if lists.many & (1 << lane) != 0 {
             return Near::Many;
         }
-        let wanted = boxes.get(lane);
-        self.selected.clear();
-        let list = self.all[lists.range(lane)].iter();
-        self.selected
-            .extend(list.filter(|near| overlap(&near.bounds, &wanted)));
-        Near::Listed(&self.selected)
+        Near::Listed(&self.all[lists.range(lane)])
+    }
+
+    /// Moves a triangle to the front of the list of a particle, so that it is tested first.
+    pub(super) fn move_to_front(&mut self, lists: &GroupLists, lane: usize, index: usize) {
+        self.all[lists.range(lane)].swap(0, index);
     }
 
     /// Discards all lists.
@@ -236,10 +227,10 @@ mod tests {
             for (group, lists) in groups.iter().enumerate() {
                 let boxes = random_boxes(10 * round + 1000 * group);
                 for lane in 0..GROUP {
-                    let Near::Listed(selected) = near.select(lists, lane, &boxes) else {
+                    let Near::Listed(listed) = near.of_particle(lists, lane) else {
                         panic!("there are few triangles near");
                     };
-                    let mut found: Vec<u32> = selected.iter().map(|near| near.triangle).collect();
+                    let mut found: Vec<u32> = listed.iter().map(|near| near.triangle).collect();
                     found.sort_unstable();
                     let is_near = |&i: &u32| overlap(&surface.step_box(i), &boxes.get(lane));
                     assert_eq!(found, (0..300).filter(is_near).collect::<Vec<_>>());
@@ -261,8 +252,8 @@ mod tests {
         let mut near = NearTriangles::default();
         let mut lists = GroupLists::default();
         near.find(&surface, &boxes, &mut lists);
-        assert!(matches!(near.select(&lists, 3, &boxes), Near::Many));
-        assert!(matches!(near.select(&lists, 4, &boxes), Near::Listed([])));
+        assert!(matches!(near.of_particle(&lists, 3), Near::Many));
+        assert!(matches!(near.of_particle(&lists, 4), Near::Listed([])));
         assert_eq!(near.all.len(), 0);
         let path = [Vec3::splat(-0.01), Vec3::splat(0.02)].map(Vec3A::from);
         let mut found = Vec::new();

@@ -192,8 +192,8 @@ impl TriangleSurface {
     pub(super) fn find(&self, bounds: [Vec3; 2]) -> Vec<u32> {
         let bounds = bounds.map(Into::into);
         let mut found = Vec::new();
-        self.tree.visit_leaves(&bounds, |_, triangles| {
-            let near = triangles.iter().copied();
+        self.tree.visit_leaves(&bounds, |leaf| {
+            let near = leaf.triangles.iter().copied();
             found.extend(near.filter(|&triangle| overlap(&self.step_box(triangle), &bounds)));
         });
         found

@@ -1,6 +1,6 @@
 //! Triangle surface during one substep: where it is at both ends, and what it may touch.
 
-use super::{MIN_THICKNESS, MeshCollider, TriangleSurface, surface_at::SurfaceAt};
+use super::{MIN_THICKNESS, MeshCollider, TriangleSurface, surface_at::SurfaceAt, tree::Leaf};
 use crate::solver::{
     collision::{collider::Surface, narrow_phase::ColliderAtSubstep},
     math::pose::Pose,
@@ -14,6 +14,8 @@ pub(super) struct SurfaceAtSubstep<'a> {
     pub(super) before: SurfaceAt<'a>,
     /// Surface at the end of the substep.
     pub(super) now: SurfaceAt<'a>,
+    /// Fraction of the step that the substep takes.
+    fraction: f32,
     /// Upper bound on the movement of its points in its frame during the substep, m.
     pub(super) max_movement: f32,
     /// Bounding box of the surface as a collider, with its friction and motion.
@@ -44,10 +46,12 @@ impl<'a> SurfaceAtSubstep<'a> {
             let remaining = during[1].saturating_sub(during[0] + ended) as f32;
             SurfaceAt::new(&collider.surface, remaining / during[1].max(1) as f32)
         });
+        let fraction = 1.0 / during[1].max(1) as f32;
         Self {
             before,
             now,
-            max_movement: collider.surface.max_movement() / during[1].max(1) as f32,
+            fraction,
+            max_movement: collider.surface.max_movement() * fraction,
             collider: ColliderAtSubstep::new(&bounding, &surface, origin, during),
             thickness,
             frames: bounding.poses_at(during).map(frame),
@@ -74,17 +78,13 @@ impl<'a> SurfaceAtSubstep<'a> {
         [self.before, self.now]
     }
 
-    /// Returns the movement of each corner of a triangle in the frame of the surface, m.
-    fn corner_movements(&self, triangle: u32) -> [Vec3; 3] {
-        let [before, now] = self.path().map(|surface| surface.corners(triangle));
-        [0, 1, 2].map(|k| now[k] - before[k])
-    }
-
-    /// Returns the largest movement of a corner of a triangle in the frame of the surface, m.
-    pub(super) fn max_movement_of(&self, triangle: u32) -> f32 {
-        let movements = self.corner_movements(triangle);
-        let squares = movements.map(Vec3::length_squared);
-        squares.into_iter().fold(0.0, f32::max).sqrt()
+    /// Returns an upper bound on the movement of the points of a leaf in the frame of the surface, m.
+    pub(super) fn max_movement_of(&self, leaf: &Leaf) -> f32 {
+        if self.is_deforming() {
+            leaf.movement * self.fraction
+        } else {
+            0.0
+        }
     }
 
     /// Returns the movement of a point of a triangle, with these barycentric weights, in the frame of the surface, m.
@@ -92,8 +92,8 @@ impl<'a> SurfaceAtSubstep<'a> {
         if !self.is_deforming() {
             return Vec3::ZERO;
         }
-        let movements = self.corner_movements(triangle).into_iter();
-        movements.zip(weights).map(|(by, weight)| by * weight).sum()
+        let ([a, b, c], [d, e, f]) = (self.before.corners(triangle), self.now.corners(triangle));
+        (d - a) * weights[0] + (e - b) * weights[1] + (f - c) * weights[2]
     }
 
     /// Rotates a vector from the frame of the surface to world axes.

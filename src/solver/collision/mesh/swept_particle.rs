@@ -44,6 +44,8 @@ pub(super) struct SweptParticle<'a> {
     pub(super) surface_movement: f32,
     /// Normal of the last contact, shorter if the surface is only near; zero otherwise.
     pub(super) normal: Vec3,
+    /// Index of the nearest triangle in the list of those near.
+    pub(super) nearest_listed: usize,
 }
 
 /// Crossing of the path and a triangle.
@@ -68,6 +70,7 @@ impl SweptParticle<'_> {
         let Some(nearest) = touched.find(surface, near, self.local, [thickness, reach]) else {
             return stopped.then(|| self.clamp_displacement());
         };
+        self.nearest_listed = touched.nearest;
         let pushed = self.push_out(near, &nearest, &touched);
         Some((stopped || pushed) && self.clamp_displacement())
     }
@@ -212,6 +215,8 @@ impl SweptParticle<'_> {
 struct TouchedTriangles {
     triangles: [u32; MAX_TOUCHED],
     count: usize,
+    /// Index of the nearest triangle in the list of those near.
+    nearest: usize,
 }
 
 impl TouchedTriangles {
@@ -231,7 +236,7 @@ impl TouchedTriangles {
         let mut best: Option<ClosestPoint> = None;
         let point = Vec3A::from(to);
         let mut limit = square_limit(reach, to);
-        for near in near {
+        for (index, near) in near.iter().enumerate() {
             if distance_squared(&near.bounds, point) > limit {
                 continue;
             }
@@ -243,6 +248,7 @@ impl TouchedTriangles {
                 .is_none_or(|best| (other.square, other.triangle) < (best.square, best.triangle));
             if better {
                 best = Some(other);
+                self.nearest = index;
                 let distance = other.square.sqrt();
                 let distance = if distance < thickness {
                     thickness

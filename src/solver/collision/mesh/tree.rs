@@ -3,6 +3,7 @@
 //! The nodes are stored depth first, so that a query walks forward through them and a refit walks back.
 
 use bevy::math::{Vec3, Vec3A};
+use std::ops::Range;
 
 /// Largest number of triangles in a leaf.
 const LEAF: usize = 8;
@@ -18,11 +19,30 @@ struct Node {
     bounds: TriangleBox,
     /// Index of the first node behind this one and its descendants.
     next: u32,
-    /// Range of the triangles of a leaf in [`TriangleTree::order`]; empty for an inner node.
+    /// Index of the first triangle of a leaf in [`TriangleTree::order`].
     first: u32,
-    count: u32,
-    /// Index of the first point of a leaf in [`TriangleTree::points`]; they end where those of the next leaf begin.
-    first_point: u32,
+    /// Upper bound on the movement of its points during the step, m.
+    movement: f32,
+    /// Number of triangles of a leaf; 0 for an inner node.
+    count: u8,
+    /// Number of points of a leaf in [`TriangleTree::points`].
+    points: u8,
+}
+
+/// Triangles of a leaf.
+pub(super) struct Leaf<'a> {
+    pub(super) bounds: &'a TriangleBox,
+    pub(super) triangles: &'a [u32],
+    /// Upper bound on the movement of their points during the step, m.
+    pub(super) movement: f32,
+}
+
+impl Node {
+    /// Returns the range of the triangles of a leaf in [`TriangleTree::order`]; empty for an inner node.
+    fn triangles(&self) -> Range<usize> {
+        let first = self.first as usize;
+        first..first + usize::from(self.count)
+    }
 }
 
 /// Bounding volume hierarchy of triangles.
@@ -57,8 +77,9 @@ impl TriangleTree {
             bounds: union(triangles.iter().map(|(_, bounds)| *bounds)),
             next: 0,
             first: self.order.len() as u32,
-            count: if is_leaf { triangles.len() as u32 } else { 0 },
-            first_point: 0,
+            movement: 0.0,
+            count: if is_leaf { triangles.len() as u8 } else { 0 },
+            points: 0,
         });
         if is_leaf {
             self.order
@@ -87,12 +108,12 @@ impl TriangleTree {
         self.points.clear();
         let mut own = Vec::with_capacity(3 * LEAF);
         for node in self.nodes.iter_mut().filter(|node| node.count > 0) {
-            let triangles = &self.order[node.first as usize..(node.first + node.count) as usize];
+            let triangles = &self.order[node.triangles()];
             own.clear();
             own.extend(triangles.iter().flat_map(|&i| corners[i as usize]));
             own.sort_unstable();
             own.dedup();
-            node.first_point = self.points.len() as u32;
+            node.points = own.len() as u8;
             self.points.extend_from_slice(&own);
         }
     }
@@ -102,14 +123,20 @@ impl TriangleTree {
         let mut end = self.points.len();
         for index in (0..self.nodes.len()).rev() {
             let node = &self.nodes[index];
-            self.nodes[index].bounds = if node.count > 0 {
-                let own = node.first_point as usize..end;
-                end = own.start;
-                union(self.points[own].iter().map(|&i| boxes[i as usize]))
+            let (bounds, movement) = if node.count > 0 {
+                let start = end - usize::from(node.points);
+                let own = self.points[start..end].iter().map(|&i| boxes[i as usize]);
+                end = start;
+                let sizes = own.clone().map(|[low, high]| high - low);
+                (union(own), sizes.fold(Vec3A::ZERO, Vec3A::max).length())
             } else {
                 let lower = &self.nodes[index + 1];
-                union([lower.bounds, self.nodes[lower.next as usize].bounds].into_iter())
+                let upper = &self.nodes[lower.next as usize];
+                let bounds = union([lower.bounds, upper.bounds].into_iter());
+                (bounds, lower.movement.max(upper.movement))
             };
+            let node = &mut self.nodes[index];
+            (node.bounds, node.movement) = (bounds, movement);
         }
     }
 
@@ -120,12 +147,8 @@ impl TriangleTree {
         root.map_or(empty, |root| root.bounds).map(Vec3::from)
     }
 
-    /// Calls `visit` with the box and the triangles of each leaf that overlaps a box.
-    pub(super) fn visit_leaves(
-        &self,
-        wanted: &TriangleBox,
-        mut visit: impl FnMut(&TriangleBox, &[u32]),
-    ) {
+    /// Calls `visit` with each leaf that overlaps a box.
+    pub(super) fn visit_leaves(&self, wanted: &TriangleBox, mut visit: impl FnMut(Leaf)) {
         let mut index = 0;
         while let Some(node) = self.nodes.get(index) {
             if !overlap(&node.bounds, wanted) {
@@ -133,8 +156,11 @@ impl TriangleTree {
                 continue;
             }
             if node.count > 0 {
-                let own = node.first as usize..(node.first + node.count) as usize;
-                visit(&node.bounds, &self.order[own]);
+                visit(Leaf {
+                    bounds: &node.bounds,
+                    triangles: &self.order[node.triangles()],
+                    movement: node.movement,
+                });
             }
             index += 1;
         }
@@ -156,8 +182,8 @@ impl TriangleTree {
             }
             let node = &self.nodes[index];
             if node.count > 0 {
-                for k in node.first..node.first + node.count {
-                    limit = visit(self.order[k as usize]);
+                for &triangle in &self.order[node.triangles()] {
+                    limit = visit(triangle);
                 }
                 continue;
             }
@@ -229,7 +255,7 @@ mod tests {
             let at = Vec3A::from(point(i, 40) * 3.0);
             let wanted = [at - 0.4, at + 0.4];
             let mut found = Vec::new();
-            tree.visit_leaves(&wanted, |_, triangles| found.extend_from_slice(triangles));
+            tree.visit_leaves(&wanted, |leaf| found.extend_from_slice(leaf.triangles));
             let near = |triangle: &u32| overlap(&moved[*triangle as usize].1, &wanted);
             found.retain(near);
             found.sort_unstable();
@@ -241,7 +267,7 @@ mod tests {
     fn an_empty_tree_has_nothing_near() {
         let tree = TriangleTree::new(Vec::new());
         tree.visit_near(Vec3::ZERO, |_| panic!("there is no triangle"));
-        tree.visit_leaves(&[Vec3A::ZERO; 2], |_, _| panic!("there is no leaf"));
+        tree.visit_leaves(&[Vec3A::ZERO; 2], |_| panic!("there is no leaf"));
         assert_eq!(tree.bounds(), [Vec3::INFINITY, Vec3::NEG_INFINITY]);
     }
 }
