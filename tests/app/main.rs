@@ -1,6 +1,7 @@
 //! Tests of the plugin in an app without window and renderer, updated step by step.
 
 mod angular_momentum;
+mod any_mesh;
 mod at_once;
 mod background;
 mod bad_input;
