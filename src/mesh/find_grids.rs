@@ -241,7 +241,7 @@ fn flood_fill(
                     continue;
                 }
             };
-            // Behind a contradiction, rows and columns would double from quad to quad.
+            // Behind a contradiction, rows and columns would double from quad to quad, and overflow.
             consistent = consistent
                 && [(a, d), (b, c)].into_iter().all(|(corner, behind)| {
                     let ([r, c], [r0, c0]) = (coordinates.get(corner), coordinates.get(behind));

@@ -120,7 +120,7 @@ impl Kernel for FindTrianglePairs<'_> {
             let (one, other) = (self.near.get(a), self.near.get(b));
             let (of_one, of_other) = (&self.measured[a as usize], &self.measured[b as usize]);
             let common = of_one.common_motion(of_other);
-            // A closure for both would not be compiled for the SIMD level of this kernel.
+            // Written out: `array::map` is not always inlined, and then not compiled for the SIMD level.
             let boxes = one.boxes(common, self.margin);
             let other_boxes = other.boxes(common, self.margin);
             let mut rows = one.lanes() & boxes.overlapping(of_other.relative_box(common));

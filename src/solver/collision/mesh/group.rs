@@ -49,7 +49,7 @@ struct GroupCache {
     known: [Vec3; 2],
     /// Whether triangles may be in that box.
     is_near: bool,
-    /// Largest movement of those triangles in a substep, m.
+    /// Upper bound on the movement of those triangles in a substep, m.
     surface_movement: f32,
     /// Whether the box overlaps no triangle and lies entirely on the wrong side of a closed surface.
     on_wrong_side: bool,

@@ -81,7 +81,7 @@ impl ParticleBoxes {
 pub(super) struct GroupSweep {
     pub(super) from: [Vec3; GROUP],
     pub(super) to: [Vec3; GROUP],
-    /// Largest movement of the surface near the group in its frame, m.
+    /// Upper bound on the movement of the surface near the group in its frame, m.
     pub(super) surface_movement: f32,
     /// Bounding box of each path, widened by the largest possible push-out.
     pub(super) boxes: ParticleBoxes,

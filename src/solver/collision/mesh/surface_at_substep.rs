@@ -80,11 +80,7 @@ impl<'a> SurfaceAtSubstep<'a> {
 
     /// Returns an upper bound on the movement of the points of a leaf in the frame of the surface, m.
     pub(super) fn max_movement_of(&self, leaf: &Leaf) -> f32 {
-        if self.is_deforming() {
-            leaf.movement * self.fraction
-        } else {
-            0.0
-        }
+        (leaf.movement * self.fraction).min(self.max_movement)
     }
 
     /// Returns the movement of a point of a triangle, with these barycentric weights, in the frame of the surface, m.

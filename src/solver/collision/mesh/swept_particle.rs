@@ -40,11 +40,11 @@ pub(super) struct SweptParticle<'a> {
     pub(super) position: Vec3,
     /// Displacement in this substep, m.
     pub(super) displacement: Vec3,
-    /// Largest movement of the triangles near it in this substep, in the frame of the surface, m.
+    /// Upper bound on the movement of the triangles near it in this substep, in the frame of the surface, m.
     pub(super) surface_movement: f32,
     /// Normal of the last contact, shorter if the surface is only near; zero otherwise.
     pub(super) normal: Vec3,
-    /// Index of the nearest triangle in the list of those near.
+    /// Index of the nearest triangle in the list of those near; 0 also if none is near.
     pub(super) nearest_listed: usize,
 }
 

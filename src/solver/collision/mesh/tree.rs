@@ -7,6 +7,7 @@ use std::ops::Range;
 
 /// Largest number of triangles in a leaf.
 const LEAF: usize = 8;
+const _: () = assert!(3 * LEAF <= u8::MAX as usize);
 
 /// Depth that no tree reaches: each level halves the number of triangles, of which there are fewer than 2³².
 const MAX_DEPTH: usize = 33;
@@ -21,7 +22,7 @@ struct Node {
     next: u32,
     /// Index of the first triangle of a leaf in [`TriangleTree::order`].
     first: u32,
-    /// Upper bound on the movement of its points during the step, m.
+    /// Upper bound on the movement of the points of a leaf during the step, m.
     movement: f32,
     /// Number of triangles of a leaf; 0 for an inner node.
     count: u8,
@@ -123,20 +124,19 @@ impl TriangleTree {
         let mut end = self.points.len();
         for index in (0..self.nodes.len()).rev() {
             let node = &self.nodes[index];
-            let (bounds, movement) = if node.count > 0 {
-                let start = end - usize::from(node.points);
-                let own = self.points[start..end].iter().map(|&i| boxes[i as usize]);
-                end = start;
-                let sizes = own.clone().map(|[low, high]| high - low);
-                (union(own), sizes.fold(Vec3A::ZERO, Vec3A::max).length())
-            } else {
+            if node.count == 0 {
                 let lower = &self.nodes[index + 1];
                 let upper = &self.nodes[lower.next as usize];
-                let bounds = union([lower.bounds, upper.bounds].into_iter());
-                (bounds, lower.movement.max(upper.movement))
-            };
+                self.nodes[index].bounds = union([lower.bounds, upper.bounds].into_iter());
+                continue;
+            }
+            let start = end - usize::from(node.points);
+            let own = self.points[start..end].iter().map(|&i| boxes[i as usize]);
+            end = start;
+            let sizes = own.clone().map(|[low, high]| high - low);
             let node = &mut self.nodes[index];
-            (node.bounds, node.movement) = (bounds, movement);
+            node.movement = sizes.fold(Vec3A::ZERO, Vec3A::max).length();
+            node.bounds = union(own);
         }
     }
 
@@ -261,6 +261,23 @@ mod tests {
             found.sort_unstable();
             assert_eq!(found, (0..301).filter(near).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn leaves_know_how_far_their_points_move() {
+        let mut tree = TriangleTree::new(boxes(1));
+        tree.collect_points(&std::array::from_fn::<_, 301, _>(|i| [i as u32; 3]));
+        let paths: Vec<TriangleBox> = boxes(20).into_iter().map(|(_, path)| path).collect();
+        tree.refit(&paths);
+        tree.visit_leaves(&[Vec3A::splat(-10.0), Vec3A::splat(10.0)], |leaf| {
+            let ways = leaf.triangles.iter().map(|&i| {
+                let [low, high] = paths[i as usize];
+                (high - low).length()
+            });
+            let farthest = ways.fold(0.0, f32::max);
+            let bound = farthest * 3.0_f32.sqrt();
+            assert!((farthest..=bound).contains(&leaf.movement));
+        });
     }
 
     #[test]

@@ -304,6 +304,7 @@ impl<const W: usize> BendSubstitution<W> {
     #[inline(always)]
     fn substitute(&mut self, tile: &mut Tile<W>, [l1, l2, qx, qy, qz]: &EliminatedBend<W>) {
         let [planes @ .., w] = tile;
+        // By index: iterators over the axes are not always inlined, and then not compiled for the SIMD level.
         for axis in 0..3 {
             let (plane, q) = (&mut planes[axis], [qx, qy, qz][axis]);
             let [one, two] = &mut self.lambda;

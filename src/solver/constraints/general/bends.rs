@@ -2,7 +2,6 @@
 
 use super::particle_access::{ParticleAccess, WITHOUT_MASS};
 use crate::solver::constraints::{bend_batch::BendBatch, points::Regularization};
-use bevy::math::Vec4;
 
 /// Solves Δλ = −C/(Σwᵢ|Kᵢ|² + α̃), Δxᵢ = wᵢKᵢΔλ·c/|c|, with one division where the cloth is flat at rest: there
 /// C·c/|c| is c itself. `regularization.alpha` is 1/(BΔt²).
@@ -30,7 +29,8 @@ pub(super) fn solve_bends(
                     .sqrt();
             // Zero curvature has no direction.
             if length > 0.0 {
-                let sign = bend.fold_sign([a, m, n, b].map(Vec4::truncate), curvature);
+                let positions = [a.truncate(), m.truncate(), n.truncate(), b.truncate()];
+                let sign = bend.fold_sign(positions, curvature);
                 (length - sign * bend.rest) / length
             } else {
                 0.0

@@ -265,11 +265,11 @@ impl ChainBatch {
                         links.solve_bending(&mut tiles, bend, true, &mut eliminated);
                     }
                 } else if let Some(chains) = &params.chains {
-                    let normals = own.iter().filter(|_| access.in_contact());
-                    let normals = normals.map(|&i| access.contact_normal(i).truncate());
-                    let mut contacts: Vec<NormalTile<1>> = normals
-                        .map(|normal| normal.to_array().map(|axis| [axis]))
-                        .collect();
+                    let normal = |&i: &u32| access.contact_normal(i).truncate().to_array();
+                    let mut contacts: Vec<NormalTile<1>> = match access.in_contact() {
+                        true => own.iter().map(|i| normal(i).map(|axis| [axis])).collect(),
+                        false => Vec::new(),
+                    };
                     let scratch = &mut eliminated;
                     links.solve_stretch(&mut tiles, &mut contacts, chains, chains.warp, scratch);
                 }

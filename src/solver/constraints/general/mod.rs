@@ -8,7 +8,7 @@
 //! the latency of square root and division.
 //!
 //! Particles are gathered from a packed copy with x, y, z and the inverse mass side by side: one load for each
-//! end, and four of them are transposed into lanes by a few shuffles.
+//! end, and four of them are transposed into lanes by a few shuffles. So are the normals of their contacts.
 //!
 //! Constraints of different regions are solved by different threads.
 //!
@@ -129,7 +129,8 @@ pub(in crate::solver) fn relax_general(
         return;
     }
     PACKED.with_borrow_mut(|packed| {
-        packed.copy(workers, points);
+        let has_chains = kinds.contains(&SolvedKind::ChainsAndEdges);
+        packed.copy(workers, points, has_chains);
         for params in passes {
             for &kind in kinds {
                 solve_packed(workers, packed, constraints, kind, &params);

@@ -30,17 +30,17 @@ pub(super) trait ParticleAccess {
     /// Returns whether any particle may be in contact.
     fn in_contact(&self) -> bool;
 
-    /// Returns x, y and z of the normal of the contact of a particle, zero without contact. The fourth component has no
-    /// meaning.
+    /// Returns x, y and z of the normal of the contact of a particle, zero if it has none; only where any particle may be in
+    /// contact. The fourth component has no meaning.
     fn contact_normal(&self, particle: u32) -> Vec4;
 
-    /// Loads four particles. A closure for each of them would not be compiled for the SIMD level of the kernel.
+    /// Loads four particles. Written out: `array::map` is not always inlined, and then not compiled for the SIMD level.
     #[inline(always)]
     fn load_four(&self, [a, b, c, d]: [u32; 4]) -> [Vec4; 4] {
         [self.load(a), self.load(b), self.load(c), self.load(d)]
     }
 
-    /// Returns the normals of the contacts of four particles, likewise.
+    /// Returns the normals of the contacts of four particles.
     #[inline(always)]
     fn contact_normals_of_four(&self, [a, b, c, d]: [u32; 4]) -> [Vec4; 4] {
         [
@@ -162,8 +162,8 @@ impl PackedParticles {
         }
     }
 
-    /// Copies all particles, and the normals of their contacts if there are any.
-    pub(super) fn copy(&mut self, workers: &mut Workers, points: &Points) {
+    /// Copies all particles, and the normals of their contacts if there are any and they are wanted.
+    pub(super) fn copy(&mut self, workers: &mut Workers, points: &Points, wants_normals: bool) {
         let count = points.w.len();
         // All regions are whole.
         let len = count.next_multiple_of(REGION) + BLOCK;
@@ -174,8 +174,9 @@ impl PackedParticles {
         }
         let planes = [&*points.x, points.y, points.z, points.w];
         pack(workers, planes, &mut self.particles[..count]);
-        self.in_contact = points.normals.is_some();
-        if let Some([x, y, z]) = points.normals {
+        let normals = points.normals.filter(|_| wants_normals);
+        self.in_contact = normals.is_some();
+        if let Some([x, y, z]) = normals {
             pack(workers, [x, y, z, points.w], &mut self.normals[..count]);
         }
     }
