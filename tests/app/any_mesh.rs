@@ -1,12 +1,9 @@
 //! Cloth of meshes as modelling programs make them.
 
-use crate::{add_mesh, app, particles, run, worlds::oracles::check_cloths, worst_stretch};
-use bevy::{
-    asset::RenderAssetUsages,
-    mesh::{Indices, PrimitiveTopology},
-    platform::collections::HashMap,
-    prelude::*,
+use crate::{
+    add_mesh, app, extremes, particles, run, worlds::oracles::check_cloths, worst_stretch,
 };
+use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_drape::prelude::*;
 
 /// Mesh of polygons.
@@ -104,14 +101,9 @@ impl Polygons {
     fn mesh(&self) -> Mesh {
         let fans = self.polygons.iter().flat_map(|corners| {
             let others = corners[1..].windows(2);
-            others.flat_map(|pair| [corners[0], pair[0], pair[1]])
+            others.map(|pair| [corners[0], pair[0], pair[1]])
         });
-        Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, self.points.clone())
-        .with_inserted_indices(Indices::U32(fans.collect()))
+        extremes::mesh(self.points.clone(), fans.collect())
     }
 }
 

@@ -23,7 +23,7 @@ use bevy_drape::{
     time::ClothClock,
 };
 
-fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
+pub(crate) fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
     Mesh::new(
         PrimitiveTopology::TriangleList,
         RenderAssetUsages::default(),

@@ -27,7 +27,7 @@ const BEFORE: f32 = 1.0 - 1e-3;
 /// Farthest that a particle inside a closed surface is pushed out in a substep, as a multiple of the thickness, in addition to the
 /// movement of the surface. It can be inside only where parts of the surface pass through each other, as limbs do, or because it
 /// began there. Pushed out at once, and so from one limb into the other and back, it drags all of the cloth between them: a
-/// sheet over the walking `Fox.glb` was pulled between the legs within a tenth of a second and flung away at 15 m/s.
+/// sheet with self-collision over the walking `Fox.glb` was pulled between the legs within a tenth of a second.
 const MAX_RECOVERY: f32 = 0.2;
 
 /// Largest number of triangles that push a particle out in the same substep.

@@ -22,8 +22,8 @@ use crate::solver::constraints::{
     list::{ConstraintList, Slots},
 };
 
-/// Particles of a region: few enough that they stay in the cache of a core (128 KiB, and as much for normals), and enough for the chains of meshes of
-/// 256² particles, which span up to fifteen wavefronts.
+/// Particles of a region: few enough that they stay in the cache of a core (128 KiB, and as much for normals), and enough for
+/// the chains of meshes of 256² particles, which span up to fifteen wavefronts.
 pub(super) const REGION: usize = 1 << 13;
 
 /// Particles of a block.
