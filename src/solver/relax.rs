@@ -81,9 +81,21 @@ pub fn relax(
 ) {
     clear_multipliers(constraints, settings);
     let compliance = &settings.compliance;
-    let outside_grids = constraints.compliance_outside_grids(compliance);
-    let ConstraintGraph { grids, general, .. } = constraints;
+    let mut outside_grids = constraints.compliance_outside_grids(compliance);
+    let ConstraintGraph {
+        grids,
+        general,
+        coarse,
+        ..
+    } = constraints;
     let mut points = Points::with_contacts(particles);
+    if settings.stretch_solver == StretchSolver::Direct && !settings.loads {
+        let whole = outside_grids.of(ConstraintKind::Structural);
+        let share = coarse.share_of_stiffness();
+        outside_grids.warp /= share;
+        outside_grids.weft /= share;
+        coarse.solve(workers, &mut points, whole / (settings.dt * settings.dt));
+    }
     if grids.is_empty() {
         let params = settings.passes();
         let params = params.map(|pass| settings.params(pass, &outside_grids));

@@ -5,10 +5,12 @@ use crate::solver::{
         angular_momentum::AngularMomentumTracker,
         bend::{BendConstraint, BendStencil, Neighbours},
         bend_batch::sort_by_colour,
+        coarse::CoarseLevels,
         coloring,
         compliance::Aspects,
         constraint::{Constraint, ConstraintKind},
         general::{ChainIndex, GeneralConstraints, RegionLayout, find_chains},
+        geodesic::RestShape,
         grid::GridConstraints,
         list::{ConstraintList, Slots},
     },
@@ -17,6 +19,9 @@ use crate::solver::{
     simd::soa::SoaVec3,
     triangles::grid_layout::GridLayout,
 };
+
+/// Length of chains, as a fraction of the links across the cloth, from which a mesh counts as regular.
+const LONG_CHAIN: f32 = 0.6;
 
 /// All constraints of a cloth.
 ///
@@ -29,6 +34,8 @@ pub struct ConstraintGraph {
     pub(in crate::solver) grids: Vec<GridConstraints>,
     /// Constraints outside grids.
     pub(in crate::solver) general: GeneralConstraints,
+    /// Coarse levels of an irregular mesh.
+    pub(in crate::solver) coarse: CoarseLevels,
     /// Aspect ratios of distance constraints outside grids.
     pub(in crate::solver) aspects: Aspects,
     /// Momentum that constraint projection has removed in the running step.
@@ -89,6 +96,7 @@ impl ConstraintGraph {
         Self {
             grids,
             general,
+            coarse: CoarseLevels::default(),
             aspects: Aspects::default(),
             angular_momentum: AngularMomentumTracker::default(),
         }
@@ -126,9 +134,23 @@ impl ConstraintGraph {
         self.general.set_bends(others);
     }
 
+    /// Adds coarse levels, which carry loads across irregular meshes, if the cloth is one. `positions` are the rest positions.
+    pub(crate) fn add_coarse_levels(&mut self, positions: &SoaVec3, triangles: &[[u32; 3]]) {
+        // Chains that lead across the cloth carry the load themselves.
+        let across = (positions.len() as f32).sqrt();
+        if self.grids.is_empty() && self.general.mean_chain() < LONG_CHAIN * across {
+            self.coarse = CoarseLevels::new(&RestShape {
+                positions,
+                triangles,
+                constraints: self,
+            });
+        }
+    }
+
     /// Lets future clones share rest lengths and particles until one of them changes these.
     pub(crate) fn share(&mut self) {
         self.general.share();
+        self.coarse.share();
         self.lists_mut().for_each(|(_, list)| list.rest.share());
     }
 
@@ -227,6 +249,7 @@ impl ConstraintGraph {
         let mut grids = self.grids.iter();
         grids.all(|grid| grid.is_sound(particles))
             && self.general.is_sound(particles)
+            && self.coarse.is_sound(particles)
             && self.aspects.is_sound()
     }
 
@@ -315,12 +338,15 @@ impl ConstraintGraph {
                 }
             }
         }
+        self.coarse.set_rest_lengths(positions);
         self.measure_bends(positions);
     }
 
     /// Iterates over the rest lengths of distance constraints, m, at least 0, in the order of
     /// [`iter`](Self::iter). Changes take effect from the next step on.
     pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        // They would keep the lengths of before.
+        self.coarse = CoarseLevels::default();
         let lists = self.lists_mut().map(|(_, list)| list);
         let distances = lists.filter(|list| list.kind != ConstraintKind::Bend);
         let all = distances.flat_map(|list| list.rest.iter_mut());
@@ -336,6 +362,8 @@ impl ConstraintGraph {
     /// }
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(&Constraint) -> bool) {
+        // They would hold together what is no longer connected.
+        self.coarse = CoarseLevels::default();
         for (slots, list) in self.lists_mut() {
             for slot in 0..list.rest.len() {
                 if list.is_occupied(slot) && !keep(&slots.constraint(list, slot)) {

@@ -29,6 +29,7 @@ pub mod bend;
 pub(in crate::solver) mod bend_batch;
 pub mod bend_damping;
 pub(in crate::solver) mod chain;
+pub(in crate::solver) mod coarse;
 pub(in crate::solver) mod coloring;
 pub(in crate::solver) mod compliance;
 pub(in crate::solver) mod constraint;

@@ -17,6 +17,7 @@ use crate::solver::{
     simd::select,
 };
 pub(in crate::solver) use bending::MIN_EXPLICIT_RATIO;
+pub(in crate::solver) use stretch::support_factor;
 
 /// x, y, z and inverse mass of one particle of each of `W` chains.
 pub(in crate::solver) type Tile<const W: usize> = [[f32; W]; 4];

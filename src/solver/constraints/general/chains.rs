@@ -142,6 +142,19 @@ impl ChainBatch {
         self.lists.iter().all(|list| list.len() == 0)
     }
 
+    /// Iterates over the numbers of links of all chains.
+    pub(super) fn chain_lengths(&self) -> impl Iterator<Item = usize> + '_ {
+        let [_, links] = &self.lists;
+        (0..WIDTH).flat_map(move |lane| {
+            let lane: Vec<bool> = (lane..links.rest.len())
+                .step_by(WIDTH)
+                .map(|slot| links.is_occupied(slot))
+                .collect();
+            let chains = lane.chunk_by(|a, b| a == b).filter(|chain| chain[0]);
+            chains.map(<[bool]>::len).collect::<Vec<_>>()
+        })
+    }
+
     /// Returns the number of slots for constraints, empty ones included.
     pub(super) fn capacity(&self) -> usize {
         self.lists.iter().map(|list| list.rest.len()).sum()

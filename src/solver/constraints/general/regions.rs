@@ -226,6 +226,19 @@ impl GeneralConstraints {
         self.batches().next().is_none() && self.chain_batches().next().is_none()
     }
 
+    /// Returns the mean number of links of the chain to which an edge belongs; 1 for edges of none.
+    pub(in crate::solver) fn mean_chain(&self) -> f32 {
+        let is_edge = |batch: &&Batch| batch.list.kind == ConstraintKind::Structural;
+        let others = self.batches().filter(is_edge).map(|batch| batch.list.len());
+        let lengths = self.chain_batches().flat_map(ChainBatch::chain_lengths);
+        let (mut edges, mut squares) = (0, 0);
+        for links in lengths.chain(others.flat_map(|count| std::iter::repeat_n(1, count))) {
+            edges += links;
+            squares += links * links;
+        }
+        squares as f32 / edges.max(1) as f32
+    }
+
     /// Iterates over the lists of all regions.
     pub(in crate::solver) fn lists(&self) -> impl Iterator<Item = (Slots<'_>, &ConstraintList)> {
         self.regions.iter().flat_map(RegionConstraints::lists)

@@ -1,0 +1,162 @@
+//! Finds coarse levels in a mesh.
+
+use super::{
+    CoarseLevel, CoarseLevels, CoarseLink,
+    mesh::{Cells, LevelMesh},
+};
+use crate::solver::{
+    constraints::{constraint::ConstraintKind, geodesic::RestShape, graph::distance},
+    math::closest_point::ClosestOnTriangle,
+    simd::soa::SoaVec3,
+};
+use bevy::math::Vec3;
+
+/// Smallest and largest number of nodes of a level.
+const NODES: std::ops::RangeInclusive<usize> = 16..=1 << 16;
+
+/// Smallest number of edges, or links of the level before, between nodes.
+const SPACING: u32 = 3;
+
+/// Largest number of them between neighbouring nodes: links over more are left out.
+const REACH: u32 = 5;
+
+/// Vertices from which the nodes of a level are chosen: all particles, or the nodes of the level before.
+struct Vertices<'a> {
+    positions: &'a SoaVec3,
+    particles: Vec<u32>,
+    /// Area of cloth around each, m², and that at its particle.
+    areas: Vec<[f32; 2]>,
+    mesh: LevelMesh,
+}
+
+impl CoarseLevels {
+    /// Finds the levels of a cloth.
+    pub(in crate::solver) fn new(shape: &RestShape) -> Self {
+        let edges = shape.constraints.of_kind(ConstraintKind::Structural);
+        let squares: f64 = edges.map(|(_, rest)| f64::from(rest).powi(2)).sum();
+        let mut vertices = Vertices {
+            positions: shape.positions,
+            particles: (0..shape.positions.len() as u32).collect(),
+            areas: areas(shape).into_iter().map(|area| [area; 2]).collect(),
+            mesh: LevelMesh::of_particles(shape),
+        };
+        let mut levels = Vec::new();
+        while !vertices.mesh.is_empty() {
+            let nodes = vertices.mesh.choose_nodes(SPACING);
+            if !NODES.contains(&nodes.len()) {
+                break;
+            }
+            let (mut level, nodes) = vertices.level(&nodes);
+            level.aspect /= squares as f32;
+            levels.push(level);
+            vertices = nodes;
+        }
+        Self(levels)
+    }
+
+    /// Sets the lengths of all links to those of cloth with these rest positions.
+    pub(in crate::solver) fn set_rest_lengths(&mut self, positions: &SoaVec3) {
+        for CoarseLevel { nodes, links, .. } in &mut self.0 {
+            for link in links.iter_mut() {
+                let [a, b] = link.nodes.map(|n| nodes[usize::from(n)]);
+                link.rest = distance(positions, a, b) * link.detour;
+            }
+        }
+    }
+}
+
+/// Returns the area of cloth at each particle, m².
+fn areas(shape: &RestShape) -> Vec<f32> {
+    let mut areas = vec![0.0; shape.positions.len()];
+    for &corners in shape.triangles {
+        let [a, b, c] = corners.map(|i| shape.positions.get(i as usize));
+        for i in corners {
+            areas[i as usize] += (b - a).cross(c - a).length() / 6.0;
+        }
+    }
+    areas
+}
+
+impl<'a> Vertices<'a> {
+    fn at(&self, vertex: u32) -> Vec3 {
+        let particle = self.particles[vertex as usize];
+        self.positions.get(particle as usize)
+    }
+
+    /// Returns the level with these nodes, and the nodes as vertices of the next one. The aspect of the level lacks its divisor.
+    fn level(&self, nodes: &[u32]) -> (CoarseLevel, Vertices<'a>) {
+        let Cells { nearest, mesh } = self.mesh.find_cells(nodes, REACH);
+        let places = (0..).zip(nearest);
+        let places = places.map(|(vertex, node)| self.place(vertex, node, nodes, &mesh));
+        let (corners, weights): (Vec<_>, Vec<_>) = places.unzip();
+        let mut areas = vec![0.0; nodes.len()];
+        for ((&corners, &[u, v]), [area, _]) in corners.iter().zip(&weights).zip(&self.areas) {
+            for (node, weight) in corners.into_iter().zip([u, v, 1.0 - u - v]) {
+                areas[usize::from(node)] += weight * area;
+            }
+        }
+        let areas = (nodes.iter().zip(areas)).map(|(&node, area)| {
+            let [_, own] = self.areas[node as usize];
+            [area.max(own), own]
+        });
+        let areas: Vec<[f32; 2]> = areas.collect();
+        let ratio = |&[area, own]: &[f32; 2]| if area > 0.0 { own / area } else { 1.0 };
+        let particles: Vec<u32> = (nodes.iter())
+            .map(|&node| self.particles[node as usize])
+            .collect();
+        let link = |&(ends, length): &([u32; 2], f64)| {
+            let [a, b] = ends.map(|node| particles[node as usize]);
+            let straight = distance(self.positions, a, b);
+            let rest = (length as f32).max(straight);
+            let detour = rest / straight;
+            detour.is_finite().then_some(CoarseLink {
+                nodes: ends.map(|node| node as u16),
+                rest,
+                detour,
+            })
+        };
+        let links: Vec<CoarseLink> = mesh.edges().iter().filter_map(link).collect();
+        let level = CoarseLevel {
+            aspect: links.iter().map(|link| link.rest * link.rest).sum(),
+            nodes: particles.clone().into(),
+            mass_ratios: areas.iter().map(ratio).collect(),
+            links: links.into(),
+            corners: corners.into(),
+            weights: weights.into(),
+        };
+        let nodes = Vertices {
+            particles,
+            areas,
+            mesh,
+            ..*self
+        };
+        (level, nodes)
+    }
+
+    /// Returns the nodes between which a vertex lies, and the weights of the first two. `node` is the nearest one, and `mesh` that
+    /// of the nodes.
+    fn place(
+        &self,
+        vertex: u32,
+        node: u32,
+        nodes: &[u32],
+        mesh: &LevelMesh,
+    ) -> ([u16; 3], [f32; 2]) {
+        let mut place = ([node as u16; 3], [1.0, 0.0]);
+        if nodes[node as usize] == vertex {
+            return place;
+        }
+        let at = self.at(vertex);
+        let mut nearest = f32::INFINITY;
+        for triangle in mesh.triangles_at(node) {
+            let corners = triangle.map(|node| self.at(nodes[node as usize]));
+            let closest = ClosestOnTriangle::new(corners, at);
+            let square = closest.position(corners).distance_squared(at);
+            let [u, v, _] = closest.weights;
+            if square < nearest && [u, v].iter().all(|weight| (0.0..=1.0).contains(weight)) {
+                (place, nearest) = ((triangle.map(|node| node as u16), [u, v]), square);
+            }
+        }
+        place
+    }
+}

@@ -1,0 +1,168 @@
+//! Projection of coarse levels.
+
+use super::{CoarseLevel, CoarseLevels, CoarseLink, FREE_STRAIN};
+use crate::solver::{
+    constraints::{chain::support_factor, points::Points},
+    parallel::workers::{PARTICLES_PER_PART, Workers},
+};
+use bevy::math::Vec3;
+use std::cell::RefCell;
+
+thread_local! {
+    /// Scratch buffers of this CPU thread: the nodes of each level, and λ of each link of one.
+    static SCRATCH: RefCell<(Vec<Vec<Node>>, Vec<f32>)> =
+        const { RefCell::new((Vec::new(), Vec::new())) };
+}
+
+/// Node of a level in a solve.
+#[derive(Clone, Copy)]
+struct Node {
+    at: Vec3,
+    /// Correction so far, m.
+    moved: Vec3,
+    /// Inverse mass of the cloth around it, 1/kg.
+    w: f32,
+    /// Normal of its contact, zero without one.
+    normal: Vec3,
+}
+
+impl CoarseLevels {
+    /// Solves all levels, coarsest first. `alpha` is α̃ of the edges of the mesh, 0 for inextensible fabric.
+    pub(in crate::solver) fn solve(&self, workers: &mut Workers, points: &mut Points, alpha: f32) {
+        if self.is_empty() {
+            return;
+        }
+        SCRATCH.with_borrow_mut(|(nodes, lambda)| {
+            if nodes.len() < self.0.len() {
+                nodes.resize_with(self.0.len(), Vec::new);
+            }
+            let mut has_moved = false;
+            for (number, level) in self.0.iter().enumerate().rev() {
+                let (nodes, coarser) = nodes[number..].split_at_mut(1);
+                let nodes = &mut nodes[0];
+                level.load(points, nodes);
+                if let (true, [moved, ..], Some(next)) =
+                    (has_moved, coarser, self.0.get(number + 1))
+                {
+                    next.move_nodes(moved, nodes);
+                }
+                has_moved |= level.solve_links(nodes, alpha / self.share_of_stiffness(), lambda);
+            }
+            if let (true, [nodes, ..], [finest, ..]) = (has_moved, &nodes[..], &self.0[..]) {
+                finest.move_particles(workers, nodes, points);
+            }
+        });
+    }
+}
+
+impl CoarseLevel {
+    /// Copies the state of all nodes.
+    fn load(&self, points: &Points, nodes: &mut Vec<Node>) {
+        let node = |(&i, &ratio): (&u32, &f32)| {
+            let i = i as usize;
+            let normal = points.normals.map(|[x, y, z]| Vec3::new(x[i], y[i], z[i]));
+            Node {
+                at: Vec3::new(points.x[i], points.y[i], points.z[i]),
+                moved: Vec3::ZERO,
+                w: points.w[i] * ratio,
+                normal: normal.unwrap_or_default(),
+            }
+        };
+        nodes.clear();
+        nodes.extend(self.nodes.iter().zip(&self.mass_ratios).map(node));
+    }
+
+    /// Solves all links twice, there and back. Returns whether any node has moved.
+    fn solve_links(&self, nodes: &mut [Node], alpha: f32, lambda: &mut Vec<f32>) -> bool {
+        let alpha = alpha * self.aspect;
+        let scale = if alpha > 0.0 { 1.0 } else { 1.0 + FREE_STRAIN };
+        lambda.clear();
+        lambda.resize(self.links.len(), 0.0);
+        let mut has_moved = false;
+        for (link, lambda) in self.links.iter().zip(&mut *lambda) {
+            has_moved |= link.project(nodes, lambda, scale, alpha);
+        }
+        if has_moved {
+            for (link, lambda) in self.links.iter().zip(lambda).rev() {
+                link.project(nodes, lambda, scale, alpha);
+            }
+        }
+        has_moved
+    }
+
+    /// Moves each node of the level before by the weighted mean of what the nodes around it have moved.
+    fn move_nodes(&self, from: &[Node], to: &mut [Node]) {
+        for ((node, corners), weights) in to.iter_mut().zip(&self.corners).zip(&self.weights) {
+            if node.w > 0.0 {
+                node.move_by(mean_move(from, corners, weights));
+            }
+        }
+    }
+
+    /// Moves each particle by the weighted mean of what the nodes around it have moved.
+    fn move_particles(&self, workers: &mut Workers, from: &[Node], points: &mut Points) {
+        let parts = self.corners.chunks(PARTICLES_PER_PART);
+        let parts = parts.zip(self.weights.chunks(PARTICLES_PER_PART));
+        let parts = parts.zip(points.w.chunks(PARTICLES_PER_PART));
+        let planes = [&mut *points.x, &mut *points.y, &mut *points.z];
+        let [x, y, z] = planes.map(|plane| plane.chunks_mut(PARTICLES_PER_PART));
+        let parts = parts.zip(x).zip(y).zip(z);
+        workers.for_each_part(parts, |(((((corners, weights), w), x), y), z)| {
+            let places = corners.iter().zip(weights).zip(w);
+            for (((((corners, weights), &w), x), y), z) in places.zip(x).zip(y).zip(z) {
+                if w > 0.0 {
+                    let by = mean_move(from, corners, weights);
+                    *x += by.x;
+                    *y += by.y;
+                    *z += by.z;
+                }
+            }
+        });
+    }
+}
+
+/// Returns the weighted mean of what three nodes have moved, m.
+fn mean_move(nodes: &[Node], corners: &[u16; 3], [u, v]: &[f32; 2]) -> Vec3 {
+    let [a, b, c] = corners.map(|node| nodes[usize::from(node)].moved);
+    a * u + b * v + c * (1.0 - u - v)
+}
+
+impl CoarseLink {
+    /// Shortens the link if it is longer than `scale` times its rest length. Returns whether it did.
+    fn project(self, nodes: &mut [Node], lambda_sum: &mut f32, scale: f32, alpha: f32) -> bool {
+        let [a, b] = self.nodes.map(usize::from);
+        let between = nodes[b].at - nodes[a].at;
+        let (square, longest) = (between.length_squared(), self.rest * scale);
+        if square <= longest * longest && *lambda_sum == 0.0 {
+            return false;
+        }
+        let length = square.sqrt();
+        let along = between / length;
+        let [by_a, by_b] = [nodes[a].mobility(along), nodes[b].mobility(-along)];
+        let w = by_a.dot(along) - by_b.dot(along);
+        if !(w > 0.0 && length > 0.0) {
+            return false;
+        }
+        // The sum is not negative: a link does not push.
+        let lambda = (length - longest - alpha * *lambda_sum) / (w + alpha);
+        let lambda = lambda.max(-*lambda_sum);
+        *lambda_sum += lambda;
+        nodes[a].move_by(by_a * lambda);
+        nodes[b].move_by(by_b * lambda);
+        true
+    }
+}
+
+impl Node {
+    fn move_by(&mut self, by: Vec3) {
+        self.at += by;
+        self.moved += by;
+    }
+
+    /// Returns the displacement by a unit of λ in this direction: none into a collider that supports the node, as in chains.
+    fn mobility(&self, along: Vec3) -> Vec3 {
+        let into = -along.dot(self.normal);
+        let support = support_factor(into * into.abs());
+        (along + self.normal * (support * support * into)) * self.w
+    }
+}
