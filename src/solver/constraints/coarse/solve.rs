@@ -121,16 +121,18 @@ impl CoarseLevel {
     }
 }
 
-/// Returns the weighted mean of what three nodes have moved, m.
-fn mean_move(nodes: &[Node], corners: &[u16; 3], [u, v]: &[f32; 2]) -> Vec3 {
-    let [a, b, c] = corners.map(|node| nodes[usize::from(node)].moved);
-    a * u + b * v + c * (1.0 - u - v)
+/// Returns the weighted mean of what three nodes have moved, m. Written out: `array::map` is not always inlined.
+#[inline(always)]
+fn mean_move(nodes: &[Node], &[a, b, c]: &[u16; 3], &[u, v]: &[f32; 2]) -> Vec3 {
+    let moved = |node: u16| nodes[usize::from(node)].moved;
+    moved(a) * u + moved(b) * v + moved(c) * (1.0 - u - v)
 }
 
 impl CoarseLink {
     /// Shortens the link if it is longer than `scale` times its rest length. Returns whether it did.
     fn project(self, nodes: &mut [Node], lambda_sum: &mut f32, scale: f32, alpha: f32) -> bool {
-        let [a, b] = self.nodes.map(usize::from);
+        let [a, b] = self.nodes;
+        let (a, b) = (usize::from(a), usize::from(b));
         let between = nodes[b].at - nodes[a].at;
         let (square, longest) = (between.length_squared(), self.rest * scale);
         if square <= longest * longest && *lambda_sum == 0.0 {
@@ -138,7 +140,7 @@ impl CoarseLink {
         }
         let length = square.sqrt();
         let along = between / length;
-        let [by_a, by_b] = [nodes[a].mobility(along), nodes[b].mobility(-along)];
+        let (by_a, by_b) = (nodes[a].mobility(along), nodes[b].mobility(-along));
         let w = by_a.dot(along) - by_b.dot(along);
         if !(w > 0.0 && length > 0.0) {
             return false;
@@ -161,6 +163,9 @@ impl Node {
 
     /// Returns the displacement by a unit of λ in this direction: none into a collider that supports the node, as in chains.
     fn mobility(&self, along: Vec3) -> Vec3 {
+        if self.normal == Vec3::ZERO {
+            return along * self.w;
+        }
         let into = -along.dot(self.normal);
         let support = support_factor(into * into.abs());
         (along + self.normal * (support * support * into)) * self.w
