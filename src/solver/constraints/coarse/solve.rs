@@ -9,9 +9,8 @@ use bevy::math::Vec3;
 use std::cell::RefCell;
 
 thread_local! {
-    /// Scratch buffers of this CPU thread: the nodes of each level, and λ of each link of one.
-    static SCRATCH: RefCell<(Vec<Vec<Node>>, Vec<f32>)> =
-        const { RefCell::new((Vec::new(), Vec::new())) };
+    /// Scratch buffer of this CPU thread: the nodes of each level.
+    static SCRATCH: RefCell<Vec<Vec<Node>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Node of a level in a solve.
@@ -32,23 +31,21 @@ impl CoarseLevels {
         if self.is_empty() {
             return;
         }
-        SCRATCH.with_borrow_mut(|(nodes, lambda)| {
+        SCRATCH.with_borrow_mut(|nodes| {
             if nodes.len() < self.0.len() {
                 nodes.resize_with(self.0.len(), Vec::new);
             }
-            let mut has_moved = false;
-            for (number, level) in self.0.iter().enumerate().rev() {
-                let (nodes, coarser) = nodes[number..].split_at_mut(1);
-                let nodes = &mut nodes[0];
+            // The level solved last, with its nodes, if any of them has moved.
+            let mut coarser: Option<(&CoarseLevel, &[Node])> = None;
+            for (level, nodes) in self.0.iter().zip(&mut nodes[..self.0.len()]).rev() {
                 level.load(points, nodes);
-                if let (true, [moved, ..], Some(next)) =
-                    (has_moved, coarser, self.0.get(number + 1))
-                {
-                    next.move_nodes(moved, nodes);
+                if let Some((coarser, from)) = coarser {
+                    coarser.move_nodes(from, nodes);
                 }
-                has_moved |= level.solve_links(nodes, alpha / self.share_of_stiffness(), lambda);
+                let has_moved = level.solve_links(nodes, alpha / self.share_of_stiffness());
+                coarser = (has_moved || coarser.is_some()).then_some((level, &*nodes));
             }
-            if let (true, [nodes, ..], [finest, ..]) = (has_moved, &nodes[..], &self.0[..]) {
+            if let Some((finest, nodes)) = coarser {
                 finest.move_particles(workers, nodes, points);
             }
         });
@@ -72,20 +69,13 @@ impl CoarseLevel {
         nodes.extend(self.nodes.iter().zip(&self.mass_ratios).map(node));
     }
 
-    /// Solves all links twice, there and back. Returns whether any node has moved.
-    fn solve_links(&self, nodes: &mut [Node], alpha: f32, lambda: &mut Vec<f32>) -> bool {
+    /// Solves all links once: with more passes, no link ends shorter, but more cloth trembles. Returns whether any node has moved.
+    fn solve_links(&self, nodes: &mut [Node], alpha: f32) -> bool {
         let alpha = alpha * self.aspect;
         let scale = if alpha > 0.0 { 1.0 } else { 1.0 + FREE_STRAIN };
-        lambda.clear();
-        lambda.resize(self.links.len(), 0.0);
         let mut has_moved = false;
-        for (link, lambda) in self.links.iter().zip(&mut *lambda) {
-            has_moved |= link.project(nodes, lambda, scale, alpha);
-        }
-        if has_moved {
-            for (link, lambda) in self.links.iter().zip(lambda).rev() {
-                link.project(nodes, lambda, scale, alpha);
-            }
+        for link in &self.links {
+            has_moved |= link.shorten(nodes, scale, alpha);
         }
         has_moved
     }
@@ -130,12 +120,12 @@ fn mean_move(nodes: &[Node], &[a, b, c]: &[u16; 3], &[u, v]: &[f32; 2]) -> Vec3 
 
 impl CoarseLink {
     /// Shortens the link if it is longer than `scale` times its rest length. Returns whether it did.
-    fn project(self, nodes: &mut [Node], lambda_sum: &mut f32, scale: f32, alpha: f32) -> bool {
+    fn shorten(self, nodes: &mut [Node], scale: f32, alpha: f32) -> bool {
         let [a, b] = self.nodes;
         let (a, b) = (usize::from(a), usize::from(b));
         let between = nodes[b].at - nodes[a].at;
         let (square, longest) = (between.length_squared(), self.rest * scale);
-        if square <= longest * longest && *lambda_sum == 0.0 {
+        if square <= longest * longest {
             return false;
         }
         let length = square.sqrt();
@@ -145,10 +135,7 @@ impl CoarseLink {
         if !(w > 0.0 && length > 0.0) {
             return false;
         }
-        // The sum is not negative: a link does not push.
-        let lambda = (length - longest - alpha * *lambda_sum) / (w + alpha);
-        let lambda = lambda.max(-*lambda_sum);
-        *lambda_sum += lambda;
+        let lambda = (length - longest) / (w + alpha);
         nodes[a].move_by(by_a * lambda);
         nodes[b].move_by(by_b * lambda);
         true
