@@ -196,6 +196,7 @@ impl ResetQueryItem<'_, '_> {
         }
         constraints.set_rest_lengths(rest);
         constraints.measure_aspects(rest, &shape.topology.triangles);
+        constraints.add_coarse_levels(rest, &shape.topology.triangles);
         if let Some(rope) = self.rope {
             shape.segments = Some(rope.rest_segments(to_world, constraints));
         }

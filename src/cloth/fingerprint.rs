@@ -58,6 +58,7 @@ impl ShapeFingerprint {
 
 fn constraints_print(constraints: &ConstraintGraph) -> u64 {
     let mut fingerprint = Fingerprint::default();
+    fingerprint.word(constraints.coarse_levels() as u64);
     for constraint in constraints.iter() {
         fingerprint.pair(constraint.ends());
         let rest = match constraint {

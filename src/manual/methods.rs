@@ -10,6 +10,7 @@
 //! | integration | position Verlet with stored displacements: free fall is exact, damping in 1/s does not depend on the step |
 //! | constraints | structural and shear, solved in independent batches; Jakobsen's rigid sticks at compliance 0, XPBD above |
 //! | direct solver | one chain per row and column of a grid, in an order that is its own reverse, so that folds come to rest |
+//! | irregular meshes | coarse levels, solved before the chains of edges (Müller 2008): links between particles three, nine, … edges apart, as long as the way over the cloth |
 //! | strain limit | elastic chains stretch according to their compliance, up to a limit, which is enforced on whole chains (after Provot 1995) |
 //! | bending | three-point bend constraints along the chains of grids, isometric bending across the edges of other meshes, independent of mesh and number of substeps; rest curvature is preserved |
 //! | tethers | no particle gets farther from its pins than their distance along the cloth (Kim, Chentanez, Müller 2012): a fine sheet on two corners keeps its size; they are updated when pins change or the cloth tears |

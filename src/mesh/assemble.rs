@@ -36,7 +36,7 @@ impl Topology {
         let mut graph = ConstraintGraph::with_grids(rest, pairs, &self.grids);
         graph.add_bends(rest, bends);
         graph.measure_aspects(rest, &self.triangles);
-        graph.add_coarse_levels(rest, &self.triangles.to_vec());
+        graph.add_coarse_levels(rest, &self.triangles);
         graph
     }
 

@@ -33,6 +33,7 @@
 //! | integrate | `integrate.rs` |
 //! | relax: pressure | `forces/pressure.rs` |
 //! | relax, first substep: constraint damping | `constraints/damping.rs`, `constraints/bend_damping.rs` |
+//! | relax, irregular meshes: coarse levels | `constraints/coarse/` |
 //! | relax, direct solver: bending, and chains in reverse (weft, warp) | `relax.rs`, `constraints/chain/` |
 //! | relax: bending unless done; shear; chains (warp, weft); edges | `relax.rs`, `constraints/{grid,general}/` |
 //! | relax, cloth that settles: strain limit, instead of all constraints | `relax.rs` |
@@ -62,6 +63,7 @@
 //! | self-collision | `collision/self_collision/` |
 //! | wind drag | `forces/aero/` for triangles, `forces/rope_drag.rs` for ropes |
 //! | constraint colouring | `constraints/coloring.rs`; bends, `bend_batch.rs`; added ones, `edit.rs` |
+//! | coarse levels of irregular meshes | `constraints/coarse/mod.rs` |
 //! | direct solver of chains | `constraints/chain/stretch.rs` |
 //! | gravity | `integrate.rs`; `ClothGravity` in `src/cloth/settings.rs` |
 //! | max distance, backstop | `constraints/motion.rs` |

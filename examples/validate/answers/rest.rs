@@ -158,7 +158,8 @@ fn rows_of(drape: &Drape) -> Vec<Row> {
         // Of cloth at rest.
         if moved <= 2.5 {
             let so_far = match (drape.layout, drape.side, drape.on) {
-                (MeshLayout::Irregular, 65.., _) => 30.0,
+                (MeshLayout::Irregular, 65.., Support::Cone) => 100.0,
+                (MeshLayout::Irregular, 65.., _) => 5.0,
                 (_, 65.., Support::Cone) => 15.0,
                 _ => goal,
             };
@@ -181,9 +182,12 @@ fn speeds_so_far(drape: &Drape) -> [f64; 3] {
 /// Returns the strains of the worst links so far, per cent: edges of the cloth pass through those of boxes and the tips of
 /// cones.
 fn strains_so_far(drape: &Drape) -> [f64; 2] {
+    let is_irregular = drape.layout == MeshLayout::Irregular;
     match (drape.on, drape.side) {
-        (_, ..=64) if drape.layout == MeshLayout::Irregular => [60.0, 100.0],
-        _ if drape.layout == MeshLayout::Irregular => [200.0, 300.0],
+        (Support::Box | Support::Cone, ..=64) if is_irregular => [80.0, 200.0],
+        (_, ..=64) if is_irregular => [45.0, 100.0],
+        (Support::Box | Support::Cone, _) if is_irregular => [200.0, 300.0],
+        _ if is_irregular => [80.0, 180.0],
         (Support::Box, 33..=64) => [20.0, 30.0],
         (Support::Box, 65..) => [150.0, 250.0],
         (Support::Cone, ..=32) => [15.0, 25.0],

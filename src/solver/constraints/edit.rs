@@ -63,8 +63,7 @@ impl ConstraintGraph {
             mut added,
             mut added_bends,
         } = edit;
-        let torn = (replaced.iter().map(|&(slot, _)| slot)).chain(removed.iter().copied());
-        self.cut_coarse_levels(torn);
+        self.remove_coarse_levels();
         let in_grids = self.lists().count() - self.general.lists().count();
         for (location, pair) in replaced {
             let (number, slot) = (location.list as usize, location.slot as usize);
@@ -104,20 +103,6 @@ impl ConstraintGraph {
             self.general.push_bend(bend);
         }
         self.add(added, particles);
-    }
-
-    /// Removes coarse links around the particles of these constraints.
-    fn cut_coarse_levels(&mut self, torn: impl Iterator<Item = ConstraintSlot>) {
-        if self.coarse.is_empty() {
-            return;
-        }
-        let lists: Vec<_> = self.lists().collect();
-        let ends = torn.filter_map(|ConstraintSlot { list, slot }| {
-            let (slots, _) = lists.get(list as usize)?;
-            Some(slots.ends(slot as usize))
-        });
-        let particles: Vec<u32> = ends.flatten().collect();
-        self.coarse.cut(&particles);
     }
 
     /// Adds constraints, each to a batch of its region in which both of its particles are free.

@@ -17,7 +17,7 @@ use crate::solver::{
     math::sort::sort_by_particle,
     particles::ParticleArrays,
     simd::soa::SoaVec3,
-    triangles::grid_layout::GridLayout,
+    triangles::{corners::Corners, grid_layout::GridLayout},
 };
 
 /// Length of chains, as a fraction of the links across the cloth, from which a mesh counts as regular.
@@ -135,16 +135,26 @@ impl ConstraintGraph {
     }
 
     /// Adds coarse levels, which carry loads across irregular meshes, if the cloth is one. `positions` are the rest positions.
-    pub(crate) fn add_coarse_levels(&mut self, positions: &SoaVec3, triangles: &[[u32; 3]]) {
+    pub(crate) fn add_coarse_levels(&mut self, positions: &SoaVec3, triangles: &Corners) {
         // Chains that lead across the cloth carry the load themselves.
         let across = (positions.len() as f32).sqrt();
         if self.grids.is_empty() && self.general.mean_chain() < LONG_CHAIN * across {
             self.coarse = CoarseLevels::new(&RestShape {
                 positions,
-                triangles,
+                triangles: &triangles.to_vec(),
                 constraints: self,
             });
         }
+    }
+
+    /// Removes the coarse levels, which would keep what is changed as it was.
+    pub(in crate::solver) fn remove_coarse_levels(&mut self) {
+        self.coarse = CoarseLevels::default();
+    }
+
+    /// Returns the number of coarse levels.
+    pub(crate) fn coarse_levels(&self) -> usize {
+        self.coarse.len()
     }
 
     /// Lets future clones share rest lengths and particles until one of them changes these.
@@ -325,7 +335,8 @@ impl ConstraintGraph {
         distances(self.general.lists(), kind)
     }
 
-    /// Sets rest lengths and rest curvatures to those of particles at these positions.
+    /// Sets rest lengths and rest curvatures to those of particles at these positions. Irregular meshes stretch more afterwards, as
+    /// after [`rest_lengths_mut`](Self::rest_lengths_mut).
     pub fn set_rest_lengths(&mut self, positions: &SoaVec3) {
         for (slots, list) in self
             .lists_mut()
@@ -338,15 +349,15 @@ impl ConstraintGraph {
                 }
             }
         }
-        self.coarse.set_rest_lengths(positions);
+        self.remove_coarse_levels();
         self.measure_bends(positions);
     }
 
     /// Iterates over the rest lengths of distance constraints, m, at least 0, in the order of
-    /// [`iter`](Self::iter). Changes take effect from the next step on.
+    /// [`iter`](Self::iter). Changes take effect from the next step on. Irregular meshes stretch more from then on, until the
+    /// cloth is reset, because the coarse levels that carry loads across them are removed.
     pub fn rest_lengths_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        // They would keep the lengths of before.
-        self.coarse = CoarseLevels::default();
+        self.remove_coarse_levels();
         let lists = self.lists_mut().map(|(_, list)| list);
         let distances = lists.filter(|list| list.kind != ConstraintKind::Bend);
         let all = distances.flat_map(|list| list.rest.iter_mut());
@@ -362,8 +373,7 @@ impl ConstraintGraph {
     /// }
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(&Constraint) -> bool) {
-        // They would hold together what is no longer connected.
-        self.coarse = CoarseLevels::default();
+        self.remove_coarse_levels();
         for (slots, list) in self.lists_mut() {
             for slot in 0..list.rest.len() {
                 if list.is_occupied(slot) && !keep(&slots.constraint(list, slot)) {

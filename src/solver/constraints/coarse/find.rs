@@ -1,7 +1,7 @@
 //! Finds coarse levels in a mesh.
 
 use super::{
-    CoarseLevel, CoarseLevels, CoarseLink,
+    CoarseLevel, CoarseLevels, CoarseLink, MAX_LEVELS,
     mesh::{Cells, LevelMesh},
 };
 use crate::solver::{
@@ -41,27 +41,24 @@ impl CoarseLevels {
             mesh: LevelMesh::of_particles(shape),
         };
         let mut levels = Vec::new();
-        while !vertices.mesh.is_empty() {
+        while squares > 0.0 && vertices.mesh.has_triangles() && levels.len() < MAX_LEVELS {
             let nodes = vertices.mesh.choose_nodes(SPACING);
-            if !NODES.contains(&nodes.len()) {
+            let is_usable = NODES.contains(&nodes.len());
+            let Some(cells) = is_usable
+                .then(|| vertices.mesh.find_cells(&nodes, REACH))
+                .flatten()
+            else {
+                break;
+            };
+            let (mut level, nodes) = vertices.level(&nodes, cells);
+            if level.links.is_empty() {
                 break;
             }
-            let (mut level, nodes) = vertices.level(&nodes);
             level.aspect /= squares as f32;
             levels.push(level);
             vertices = nodes;
         }
         Self(levels)
-    }
-
-    /// Sets the lengths of all links to those of cloth with these rest positions.
-    pub(in crate::solver) fn set_rest_lengths(&mut self, positions: &SoaVec3) {
-        for CoarseLevel { nodes, links, .. } in &mut self.0 {
-            for link in links.iter_mut() {
-                let [a, b] = link.nodes.map(|n| nodes[usize::from(n)]);
-                link.rest = distance(positions, a, b) * link.detour;
-            }
-        }
     }
 }
 
@@ -84,8 +81,7 @@ impl<'a> Vertices<'a> {
     }
 
     /// Returns the level with these nodes, and the nodes as vertices of the next one. The aspect of the level lacks its divisor.
-    fn level(&self, nodes: &[u32]) -> (CoarseLevel, Vertices<'a>) {
-        let Cells { nearest, mesh } = self.mesh.find_cells(nodes, REACH);
+    fn level(&self, nodes: &[u32], Cells { nearest, mesh }: Cells) -> (CoarseLevel, Vertices<'a>) {
         let places = (0..).zip(nearest);
         let places = places.map(|(vertex, node)| self.place(vertex, node, nodes, &mesh));
         let (corners, weights): (Vec<_>, Vec<_>) = places.unzip();
@@ -100,22 +96,19 @@ impl<'a> Vertices<'a> {
             [area.max(own), own]
         });
         let areas: Vec<[f32; 2]> = areas.collect();
-        let ratio = |&[area, own]: &[f32; 2]| if area > 0.0 { own / area } else { 1.0 };
+        let ratio = |&[area, own]: &[f32; 2]| if own > 0.0 { own / area } else { 1.0 };
         let particles: Vec<u32> = (nodes.iter())
             .map(|&node| self.particles[node as usize])
             .collect();
         let link = |&(ends, length): &([u32; 2], f64)| {
             let [a, b] = ends.map(|node| particles[node as usize]);
-            let straight = distance(self.positions, a, b);
-            let rest = (length as f32).max(straight);
-            let detour = rest / straight;
-            detour.is_finite().then_some(CoarseLink {
+            CoarseLink {
                 nodes: ends.map(|node| node as u16),
-                rest,
-                detour,
-            })
+                // Rounding does not move flat cloth at rest.
+                rest: (length as f32).max(distance(self.positions, a, b)),
+            }
         };
-        let links: Vec<CoarseLink> = mesh.edges().iter().filter_map(link).collect();
+        let links: Vec<CoarseLink> = mesh.edges().iter().map(link).collect();
         let level = CoarseLevel {
             aspect: links.iter().map(|link| link.rest * link.rest).sum(),
             nodes: particles.clone().into(),
@@ -153,7 +146,11 @@ impl<'a> Vertices<'a> {
             let closest = ClosestOnTriangle::new(corners, at);
             let square = closest.position(corners).distance_squared(at);
             let [u, v, _] = closest.weights;
-            if square < nearest && [u, v].iter().all(|weight| (0.0..=1.0).contains(weight)) {
+            let is_inside = closest
+                .weights
+                .iter()
+                .all(|weight| (0.0..=1.0).contains(weight));
+            if square < nearest && is_inside {
                 (place, nearest) = ((triangle.map(|node| node as u16), [u, v]), square);
             }
         }

@@ -107,9 +107,9 @@ impl LevelMesh {
         &self.edges
     }
 
-    /// Returns whether there are no triangles.
-    pub(super) fn is_empty(&self) -> bool {
-        self.triangles.is_empty()
+    /// Returns whether there are any triangles.
+    pub(super) fn has_triangles(&self) -> bool {
+        !self.triangles.is_empty()
     }
 
     /// Iterates over the triangles at a vertex.
@@ -181,8 +181,9 @@ impl LevelMesh {
     }
 
     /// Finds the nearest node of each vertex, and the mesh of the nodes: an edge joins two of them if one of the mesh leads from
-    /// the vertices of one to those of the other, and if there are at most `reach` edges between them.
-    pub(super) fn find_cells(&self, nodes: &[u32], reach: u32) -> Cells {
+    /// the vertices of one to those of the other, and if there are about `reach` edges between them at most. `None` if more
+    /// than [`MAX_REACHED`] vertices are as near as that to one node.
+    pub(super) fn find_cells(&self, nodes: &[u32], reach: u32) -> Option<Cells> {
         let mut nearest = vec![(f64::INFINITY, 0); self.len()];
         let mut number_of = vec![None; self.len()];
         for (number, &node) in (0_u32..).zip(nodes) {
@@ -191,7 +192,9 @@ impl LevelMesh {
         let mut known: Vec<Edge> = Vec::new();
         let mut search = Search::new(self.len());
         for (number, &node) in (0_u32..).zip(nodes) {
-            search.run(self, node, reach);
+            if !search.run(self, node, reach) {
+                return None;
+            }
             for &vertex in &search.touched {
                 let (distance, _) = search.reached[vertex as usize];
                 let other = number_of[vertex as usize];
@@ -226,10 +229,10 @@ impl LevelMesh {
         let mut triangles: Vec<_> = triangles.filter(|[a, b, c]| a < b && b < c).collect();
         triangles.sort_unstable();
         triangles.dedup();
-        Cells {
+        Some(Cells {
             mesh: Self::new(nodes.len(), edges, triangles),
             nearest,
-        }
+        })
     }
 }
 
@@ -243,14 +246,18 @@ impl Search {
     }
 
     /// Measures the distances of all vertices that are at most `reach` edges from a node, nearest first. Over a triangle a front
-    /// propagates as a circle, as in `geodesic`; around holes and slits distances may be too short.
-    fn run(&mut self, mesh: &LevelMesh, node: u32, reach: u32) {
+    /// propagates as a circle, as in `geodesic`; around holes and slits distances may be too short. Returns `false` if there are
+    /// too many.
+    fn run(&mut self, mesh: &LevelMesh, node: u32, reach: u32) -> bool {
         for &vertex in &self.touched {
             self.reached[vertex as usize] = (f64::INFINITY, 0);
         }
         self.touched.clear();
         self.offer(node, 0.0, 0);
         while let Some(Reverse((key, vertex))) = self.queue.pop() {
+            if self.touched.len() > MAX_REACHED {
+                return false;
+            }
             let (own, edges) = self.reached[vertex as usize];
             if own.to_bits() != key || edges == reach {
                 continue;
@@ -274,6 +281,7 @@ impl Search {
                 }
             }
         }
+        true
     }
 
     /// Sets the distance of a vertex if it is shorter than the known one.
@@ -289,6 +297,9 @@ impl Search {
         }
     }
 }
+
+/// Largest number of vertices near a node: meshes with more, of hubs with many arms, would take long. Usual are 100.
+const MAX_REACHED: usize = 1024;
 
 /// Relative improvement from which a distance counts as shorter; without it, rounding would prolong the search.
 const MIN_IMPROVEMENT: f64 = 1e-9;

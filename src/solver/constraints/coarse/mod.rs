@@ -11,7 +11,8 @@
 //! Links of inextensible fabric act only beyond [`FREE_STRAIN`]: at rest, where all is shorter, they would make folds tremble. In
 //! elastic fabric each level, and the mesh itself, is a spring with an equal share of the stiffness.
 //!
-//! Around a tear, links are removed.
+//! Cloth that was torn, or whose constraints were changed from outside, has no levels any more: they would hold together what is
+//! apart. Nor are they solved where λ is recorded, which would lack their share, or with Gauss–Seidel as in the tutorials.
 //!
 //! | file | contents |
 //! |---|---|
@@ -30,6 +31,9 @@ use crate::solver::shared::Shared;
 
 /// Strain that coarse links of inextensible fabric leave alone.
 const FREE_STRAIN: f32 = 0.005;
+
+/// Largest number of levels: each has at most a fifth of the nodes of the one before.
+const MAX_LEVELS: usize = 16;
 
 /// Coarse levels of a cloth, finest first; none of grids, ropes and small meshes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,16 +61,19 @@ struct CoarseLevel {
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 struct CoarseLink {
     nodes: [u16; 2],
-    /// Length of the shortest way over the cloth at rest, m.
+    /// Length of the shortest way over the cloth at rest, m; across holes and slits.
     rest: f32,
-    /// That length divided by the distance of both nodes.
-    detour: f32,
 }
 
 impl CoarseLevels {
     /// Returns the share of the stiffness of elastic fabric of each level, and of the mesh itself.
     pub(in crate::solver) fn share_of_stiffness(&self) -> f32 {
         1.0 / (self.0.len() + 1) as f32
+    }
+
+    /// Returns the number of levels.
+    pub(in crate::solver) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Returns whether there are none.
@@ -85,35 +92,14 @@ impl CoarseLevels {
         }
     }
 
-    /// Removes the links at all nodes around these particles.
-    pub(in crate::solver) fn cut(&mut self, particles: &[u32]) {
-        let mut torn = particles.to_vec();
-        for level in &mut self.0 {
-            let mut is_cut = vec![false; level.nodes.len()];
-            let corners = torn.iter().filter_map(|&i| level.corners.get(i as usize));
-            for &node in corners.flatten() {
-                is_cut[usize::from(node)] = true;
-            }
-            torn = (0..)
-                .zip(&is_cut)
-                .filter(|(_, is_cut)| **is_cut)
-                .map(|(node, _)| node)
-                .collect();
-            let is_at_cut = |link: &CoarseLink| link.nodes.iter().any(|&n| is_cut[usize::from(n)]);
-            if level.links.iter().any(is_at_cut) {
-                level.links.retain(|link| !is_at_cut(link));
-            }
-        }
-    }
-
     /// Returns whether all data are consistent: data read from a file may be invalid.
     pub(in crate::solver) fn is_sound(&self, particles: usize) -> bool {
         let mut vertices = particles;
-        self.0.iter().all(|level| {
-            // Particles may have been added by tears.
-            let before = std::mem::replace(&mut vertices, level.nodes.len());
-            level.is_sound(particles) && level.corners.len() <= before
-        })
+        self.0.len() <= MAX_LEVELS
+            && self.0.iter().all(|level| {
+                let before = std::mem::replace(&mut vertices, level.nodes.len());
+                level.is_sound(particles) && level.corners.len() <= before
+            })
     }
 }
 
@@ -123,13 +109,15 @@ impl CoarseLevel {
         let is_positive = |value: f32| value >= 0.0 && value.is_finite();
         self.nodes.iter().all(|&i| (i as usize) < particles)
             && self.mass_ratios.len() == self.nodes.len()
-            && self.mass_ratios.iter().all(|&ratio| is_positive(ratio))
-            && (self.links.iter()).all(|link| {
-                link.nodes.iter().all(is_node) && is_positive(link.rest) && is_positive(link.detour)
-            })
+            && self
+                .mass_ratios
+                .iter()
+                .all(|ratio| (0.0..=1.0).contains(ratio))
+            && (self.links.iter())
+                .all(|link| link.nodes.iter().all(is_node) && is_positive(link.rest))
             && self.weights.len() == self.corners.len()
             && self.corners.as_flattened().iter().all(is_node)
-            && (self.weights.as_flattened().iter()).all(|weight| (0.0..=1.0).contains(weight))
+            && (self.weights.iter()).all(|&[u, v]| u >= 0.0 && v >= 0.0 && u + v <= 1.001)
             && is_positive(self.aspect)
     }
 }
