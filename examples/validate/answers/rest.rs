@@ -159,6 +159,7 @@ fn rows_of(drape: &Drape) -> Vec<Row> {
         if moved <= 2.5 {
             let so_far = match (drape.layout, drape.side, drape.on) {
                 (MeshLayout::Irregular, 65.., Support::Cone) => 100.0,
+                (MeshLayout::Irregular, 65.., Support::Box) => 15.0,
                 (MeshLayout::Irregular, 65.., _) => 5.0,
                 (_, 65.., Support::Cone) => 15.0,
                 _ => goal,

@@ -2,7 +2,7 @@
 
 use super::{
     CoarseLevel, CoarseLevels, CoarseLink, MAX_LEVELS,
-    mesh::{Cells, LevelMesh},
+    mesh::{LevelMesh, NodeCells},
 };
 use crate::solver::{
     constraints::{constraint::ConstraintKind, geodesic::RestShape, graph::distance},
@@ -81,7 +81,11 @@ impl<'a> Vertices<'a> {
     }
 
     /// Returns the level with these nodes, and the nodes as vertices of the next one. The aspect of the level lacks its divisor.
-    fn level(&self, nodes: &[u32], Cells { nearest, mesh }: Cells) -> (CoarseLevel, Vertices<'a>) {
+    fn level(
+        &self,
+        nodes: &[u32],
+        NodeCells { nearest, mesh }: NodeCells,
+    ) -> (CoarseLevel, Vertices<'a>) {
         let places = (0..).zip(nearest);
         let places = places.map(|(vertex, node)| self.place(vertex, node, nodes, &mesh));
         let (corners, weights): (Vec<_>, Vec<_>) = places.unzip();

@@ -31,7 +31,7 @@ struct Corner {
 }
 
 /// Vertices that are nearest to each node.
-pub(super) struct Cells {
+pub(super) struct NodeCells {
     /// Number of the nearest node of each vertex.
     pub(super) nearest: Vec<u32>,
     /// Mesh of the nodes.
@@ -39,7 +39,7 @@ pub(super) struct Cells {
 }
 
 /// Distances from one node to the vertices around it.
-struct Search {
+struct DistanceSearch {
     /// Distance of each vertex, m, and number of edges.
     reached: Vec<(f64, u32)>,
     /// Vertices with a finite distance.
@@ -183,14 +183,14 @@ impl LevelMesh {
     /// Finds the nearest node of each vertex, and the mesh of the nodes: an edge joins two of them if one of the mesh leads from
     /// the vertices of one to those of the other, and if there are about `reach` edges between them at most. `None` if more
     /// than [`MAX_REACHED`] vertices are as near as that to one node.
-    pub(super) fn find_cells(&self, nodes: &[u32], reach: u32) -> Option<Cells> {
+    pub(super) fn find_cells(&self, nodes: &[u32], reach: u32) -> Option<NodeCells> {
         let mut nearest = vec![(f64::INFINITY, 0); self.len()];
         let mut number_of = vec![None; self.len()];
         for (number, &node) in (0_u32..).zip(nodes) {
             number_of[node as usize] = Some(number);
         }
         let mut known: Vec<Edge> = Vec::new();
-        let mut search = Search::new(self.len());
+        let mut search = DistanceSearch::new(self.len());
         for (number, &node) in (0_u32..).zip(nodes) {
             if !search.run(self, node, reach) {
                 return None;
@@ -229,14 +229,14 @@ impl LevelMesh {
         let mut triangles: Vec<_> = triangles.filter(|[a, b, c]| a < b && b < c).collect();
         triangles.sort_unstable();
         triangles.dedup();
-        Some(Cells {
+        Some(NodeCells {
             mesh: Self::new(nodes.len(), edges, triangles),
             nearest,
         })
     }
 }
 
-impl Search {
+impl DistanceSearch {
     fn new(vertices: usize) -> Self {
         Self {
             reached: vec![(f64::INFINITY, 0); vertices],

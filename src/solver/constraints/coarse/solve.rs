@@ -10,12 +10,12 @@ use std::cell::RefCell;
 
 thread_local! {
     /// Scratch buffer of this CPU thread: the nodes of each level.
-    static SCRATCH: RefCell<Vec<Vec<Node>>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<Vec<CoarseNode>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Node of a level in a solve.
 #[derive(Clone, Copy)]
-struct Node {
+struct CoarseNode {
     at: Vec3,
     /// Correction so far, m.
     moved: Vec3,
@@ -36,7 +36,7 @@ impl CoarseLevels {
                 nodes.resize_with(self.0.len(), Vec::new);
             }
             // The level solved last, with its nodes, if any of them has moved.
-            let mut coarser: Option<(&CoarseLevel, &[Node])> = None;
+            let mut coarser: Option<(&CoarseLevel, &[CoarseNode])> = None;
             for (level, nodes) in self.0.iter().zip(&mut nodes[..self.0.len()]).rev() {
                 level.load(points, nodes);
                 if let Some((coarser, from)) = coarser {
@@ -54,11 +54,11 @@ impl CoarseLevels {
 
 impl CoarseLevel {
     /// Copies the state of all nodes.
-    fn load(&self, points: &Points, nodes: &mut Vec<Node>) {
+    fn load(&self, points: &Points, nodes: &mut Vec<CoarseNode>) {
         let node = |(&i, &ratio): (&u32, &f32)| {
             let i = i as usize;
             let normal = points.normals.map(|[x, y, z]| Vec3::new(x[i], y[i], z[i]));
-            Node {
+            CoarseNode {
                 at: Vec3::new(points.x[i], points.y[i], points.z[i]),
                 moved: Vec3::ZERO,
                 w: points.w[i] * ratio,
@@ -70,7 +70,7 @@ impl CoarseLevel {
     }
 
     /// Solves all links once: with more passes, no link ends shorter, but more cloth trembles. Returns whether any node has moved.
-    fn solve_links(&self, nodes: &mut [Node], alpha: f32) -> bool {
+    fn solve_links(&self, nodes: &mut [CoarseNode], alpha: f32) -> bool {
         let alpha = alpha * self.aspect;
         let scale = if alpha > 0.0 { 1.0 } else { 1.0 + FREE_STRAIN };
         let mut has_moved = false;
@@ -81,7 +81,7 @@ impl CoarseLevel {
     }
 
     /// Moves each node of the level before by the weighted mean of what the nodes around it have moved.
-    fn move_nodes(&self, from: &[Node], to: &mut [Node]) {
+    fn move_nodes(&self, from: &[CoarseNode], to: &mut [CoarseNode]) {
         for ((node, corners), weights) in to.iter_mut().zip(&self.corners).zip(&self.weights) {
             if node.w > 0.0 {
                 node.move_by(mean_move(from, corners, weights));
@@ -90,7 +90,7 @@ impl CoarseLevel {
     }
 
     /// Moves each particle by the weighted mean of what the nodes around it have moved.
-    fn move_particles(&self, workers: &mut Workers, from: &[Node], points: &mut Points) {
+    fn move_particles(&self, workers: &mut Workers, from: &[CoarseNode], points: &mut Points) {
         let parts = self.corners.chunks(PARTICLES_PER_PART);
         let parts = parts.zip(self.weights.chunks(PARTICLES_PER_PART));
         let parts = parts.zip(points.w.chunks(PARTICLES_PER_PART));
@@ -113,14 +113,14 @@ impl CoarseLevel {
 
 /// Returns the weighted mean of what three nodes have moved, m. Written out: `array::map` is not always inlined.
 #[inline(always)]
-fn mean_move(nodes: &[Node], &[a, b, c]: &[u16; 3], &[u, v]: &[f32; 2]) -> Vec3 {
+fn mean_move(nodes: &[CoarseNode], &[a, b, c]: &[u16; 3], &[u, v]: &[f32; 2]) -> Vec3 {
     let moved = |node: u16| nodes[usize::from(node)].moved;
     moved(a) * u + moved(b) * v + moved(c) * (1.0 - u - v)
 }
 
 impl CoarseLink {
     /// Shortens the link if it is longer than `scale` times its rest length. Returns whether it did.
-    fn shorten(self, nodes: &mut [Node], scale: f32, alpha: f32) -> bool {
+    fn shorten(self, nodes: &mut [CoarseNode], scale: f32, alpha: f32) -> bool {
         let [a, b] = self.nodes;
         let (a, b) = (usize::from(a), usize::from(b));
         let between = nodes[b].at - nodes[a].at;
@@ -142,7 +142,7 @@ impl CoarseLink {
     }
 }
 
-impl Node {
+impl CoarseNode {
     fn move_by(&mut self, by: Vec3) {
         self.at += by;
         self.moved += by;
