@@ -158,7 +158,7 @@ fn rows_of(drape: &Drape) -> Vec<Row> {
         // Of cloth at rest.
         if moved <= 2.5 {
             let so_far = match (drape.layout, drape.side, drape.on) {
-                (MeshLayout::Irregular, 65.., Support::Cone) => 100.0,
+                (MeshLayout::Irregular, 65.., Support::Cone) => 30.0,
                 (MeshLayout::Irregular, 65.., Support::Box) => 15.0,
                 (MeshLayout::Irregular, 65.., _) => 5.0,
                 (_, 65.., Support::Cone) => 15.0,
@@ -185,7 +185,7 @@ fn speeds_so_far(drape: &Drape) -> [f64; 3] {
 fn strains_so_far(drape: &Drape) -> [f64; 2] {
     let is_irregular = drape.layout == MeshLayout::Irregular;
     match (drape.on, drape.side) {
-        (Support::Box | Support::Cone, ..=64) if is_irregular => [80.0, 200.0],
+        (Support::Box | Support::Cone, ..=64) if is_irregular => [60.0, 100.0],
         (_, ..=64) if is_irregular => [45.0, 100.0],
         (Support::Box | Support::Cone, _) if is_irregular => [200.0, 300.0],
         _ if is_irregular => [80.0, 180.0],

@@ -7,6 +7,12 @@ use crate::solver::{
 };
 use std::{cmp::Reverse, collections::BinaryHeap};
 
+/// Largest number of vertices near a node: meshes with more, of hubs with many arms, would take long. Usual are 100.
+const MAX_REACHED: usize = 1024;
+
+/// Relative improvement from which a distance counts as shorter; without it, rounding would prolong the search.
+const MIN_IMPROVEMENT: f64 = 1e-9;
+
 /// Edge of a mesh and its length, m.
 pub(super) type Edge = ([u32; 2], f64);
 
@@ -127,13 +133,8 @@ impl LevelMesh {
         let mut border = vec![false; self.len()];
         for (vertex, is_at_border) in (0..).zip(&mut border) {
             // Around an inner vertex each neighbour is in two triangles.
-            let mut others: Vec<u32> = Vec::new();
-            others.extend(
-                self.corners
-                    .for_particle(vertex)
-                    .iter()
-                    .flat_map(|corner| corner.others),
-            );
+            let corners = self.corners.for_particle(vertex).iter();
+            let mut others: Vec<u32> = corners.flat_map(|corner| corner.others).collect();
             others.sort_unstable();
             *is_at_border = others.chunk_by(|a, b| a == b).any(|same| same.len() == 1);
         }
@@ -297,12 +298,6 @@ impl DistanceSearch {
         }
     }
 }
-
-/// Largest number of vertices near a node: meshes with more, of hubs with many arms, would take long. Usual are 100.
-const MAX_REACHED: usize = 1024;
-
-/// Relative improvement from which a distance counts as shorter; without it, rounding would prolong the search.
-const MIN_IMPROVEMENT: f64 = 1e-9;
 
 /// Returns the straight distance between two points in a plane, at these distances from both ends of an edge and on different
 /// sides of it. `None` if there are no such points, or if the straight line does not cross the edge.

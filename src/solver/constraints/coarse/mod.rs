@@ -61,7 +61,7 @@ struct CoarseLevel {
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 struct CoarseLink {
     nodes: [u16; 2],
-    /// Length of the shortest way over the cloth at rest, m; across holes and slits.
+    /// Length of the shortest way over the cloth at rest, m; it may lead across holes and slits.
     rest: f32,
 }
 

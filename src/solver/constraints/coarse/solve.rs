@@ -132,13 +132,14 @@ impl CoarseLink {
         let along = between / length;
         let (by_a, by_b) = (nodes[a].mobility(along), nodes[b].mobility(-along));
         let w = by_a.dot(along) - by_b.dot(along);
-        if !(w > 0.0 && length > 0.0) {
-            return false;
+        // Not if it is NaN either.
+        let can_move = w > 0.0;
+        if can_move {
+            let lambda = (length - longest) / (w + alpha);
+            nodes[a].move_by(by_a * lambda);
+            nodes[b].move_by(by_b * lambda);
         }
-        let lambda = (length - longest) / (w + alpha);
-        nodes[a].move_by(by_a * lambda);
-        nodes[b].move_by(by_b * lambda);
-        true
+        can_move
     }
 }
 

@@ -11,7 +11,7 @@ use std::f32::consts::TAU;
 /// Distance of neighbouring particles before they are moved at random, m.
 const EDGE: f32 = 0.1;
 
-/// Irregular mesh of `columns` × `rows` particles, rolled up to a tube with this circumference in particles.
+/// Irregular mesh and its constraints.
 struct Sheet {
     rest: SoaVec3,
     triangles: Vec<[u32; 3]>,
@@ -37,6 +37,17 @@ fn plane(columns: u32, rows: u32) -> impl Fn(u32) -> Vec2 {
     }
 }
 
+/// Returns the edges of triangles as constraints, without levels.
+fn graph_of(rest: &SoaVec3, triangles: &[[u32; 3]]) -> ConstraintGraph {
+    let sides = triangles
+        .iter()
+        .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
+    let pairs: Vec<_> = sides
+        .map(|(a, b)| (ConstraintKind::Structural, a, b))
+        .collect();
+    ConstraintGraph::new(rest, &pairs)
+}
+
 fn sheet(columns: u32, rows: u32, place: impl Fn(Vec2) -> Vec3) -> Sheet {
     let at = plane(columns, rows);
     let rest: SoaVec3 = (0..columns * rows).map(|i| place(at(i))).collect();
@@ -48,13 +59,7 @@ fn sheet(columns: u32, rows: u32, place: impl Fn(Vec2) -> Vec3) -> Sheet {
             false => [[a, b, c], [b, d, c]],
         });
     }
-    let sides = triangles
-        .iter()
-        .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
-    let pairs: Vec<_> = sides
-        .map(|(a, b)| (ConstraintKind::Structural, a, b))
-        .collect();
-    let mut graph = ConstraintGraph::new(&rest, &pairs);
+    let mut graph = graph_of(&rest, &triangles);
     graph.coarse = CoarseLevels::new(&RestShape {
         positions: &rest,
         triangles: &triangles,
@@ -148,7 +153,7 @@ fn levels_become_coarser_and_cover_the_cloth() {
 
 #[test]
 fn links_are_as_long_as_the_way_over_the_cloth() {
-    // Three quarters of a tube, and beside it the same sheet flat.
+    // Three quarters of a tube; `at` is the same sheet flat.
     let circumference = 4.0;
     let tube = sheet(31, 40, |at| roll(at, circumference));
     let at = plane(31, 40);
@@ -372,13 +377,7 @@ fn hubs_with_many_arms_have_no_levels() {
     }
     rest.push(Vec3::ZERO);
     let rest: SoaVec3 = rest.into_iter().collect();
-    let sides = triangles
-        .iter()
-        .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
-    let pairs: Vec<_> = sides
-        .map(|(a, b)| (ConstraintKind::Structural, a, b))
-        .collect();
-    let mut graph = ConstraintGraph::new(&rest, &pairs);
+    let mut graph = graph_of(&rest, &triangles);
     graph.add_coarse_levels(&rest, &triangles.into());
     assert!(graph.coarse.is_empty());
 }
