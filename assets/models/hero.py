@@ -43,22 +43,25 @@ TIPS = {
 
 # --- the shape ----------------------------------------------------------------------------------------------
 def limbs():
-    """Yields the tapered capsules of the body: both ends and the radius at each, m."""
-    yield (-0.075, 0.93, 0.0), (0.075, 0.93, 0.0), 0.118, 0.118
-    yield (0.0, 0.98, 0.0), (0.0, 1.10, -0.01), 0.125, 0.112
+    """Yields the tapered capsules of the body: joint, both ends and the radius at each, m."""
+    yield "Hips", (-0.075, 0.93, 0.0), (0.075, 0.93, 0.0), 0.118, 0.118
+    yield "Spine", (0.0, 0.98, 0.0), (0.0, 1.10, -0.01), 0.125, 0.112
     for s in (1.0, -1.0):
-        yield (s * 0.055, 1.12, -0.01), (s * 0.085, 1.33, -0.02), 0.085, 0.105
-        yield (s * 0.03, 1.42, -0.025), (s * 0.165, 1.41, -0.02), 0.075, 0.072
-        side = "L" if s > 0.0 else "R"
-        at = lambda name: PLACE[name + "." + side]
-        yield at("UpperArm"), at("LowerArm"), 0.062, 0.046
-        yield at("LowerArm"), at("Hand"), 0.046, 0.033
-        yield at("Hand"), TIPS["Hand." + side], 0.036, 0.034
-        yield at("UpperLeg"), at("LowerLeg"), 0.098, 0.062
-        yield at("LowerLeg"), at("Foot"), 0.062, 0.043
-        yield at("Foot"), TIPS["Foot." + side], 0.05, 0.038
-    yield (0.0, 1.42, -0.02), (0.0, 1.56, -0.005), 0.062, 0.052
-    yield (0.0, 1.62, 0.012), (0.0, 1.69, 0.012), 0.088, 0.1
+        yield "Chest", (s * 0.055, 1.12, -0.01), (s * 0.085, 1.33, -0.02), 0.085, 0.105
+        yield "Chest", (s * 0.03, 1.42, -0.025), (s * 0.165, 1.41, -0.02), 0.075, 0.072
+        side = ".L" if s > 0.0 else ".R"
+        for name, child, ra, rb in (
+            ("UpperArm", "LowerArm", 0.062, 0.046),
+            ("LowerArm", "Hand", 0.046, 0.033),
+            ("Hand", None, 0.036, 0.034),
+            ("UpperLeg", "LowerLeg", 0.098, 0.062),
+            ("LowerLeg", "Foot", 0.062, 0.043),
+            ("Foot", None, 0.05, 0.038),
+        ):
+            end = PLACE[child + side] if child else TIPS[name + side]
+            yield name + side, PLACE[name + side], end, ra, rb
+    yield "Neck", (0.0, 1.42, -0.02), (0.0, 1.56, -0.005), 0.062, 0.052
+    yield "Head", (0.0, 1.62, 0.012), (0.0, 1.69, 0.012), 0.088, 0.1
 
 
 LIMBS = list(limbs())
@@ -75,24 +78,34 @@ def capsule(p, a, b, ra, rb):
     return d - (ra + (rb - ra) * t)
 
 
-def distance(p):
-    """Returns the signed distance to the body, m: a smooth minimum (polynomial, Quilez) over its capsules."""
+def union(limbs, blend, p):
+    """Returns the signed distance to capsules, m: a smooth minimum (polynomial, Quilez), blended over a width in m."""
     least = 1e9
-    for a, b, ra, rb in LIMBS:
+    for *_, a, b, ra, rb in limbs:
         d = capsule(p, a, b, ra, rb)
-        h = max(BLEND - abs(least - d), 0.0) / BLEND
-        least = min(least, d) - h * h * BLEND * 0.25
+        h = max(blend - abs(least - d), 0.0) / blend
+        least = min(least, d) - h * h * blend * 0.25
     return least
 
 
-def gradient(p, e=1e-3):
+def distance(p):
+    """Returns the signed distance to the body, m."""
+    return union(LIMBS, BLEND, p)
+
+
+def gradient_of(value, p, e=1e-3):
+    """Returns the direction in which a function grows."""
     g = []
     for k in range(3):
         q, r = list(p), list(p)
         q[k] += e
         r[k] -= e
-        g.append(distance(q) - distance(r))
+        g.append(value(q) - value(r))
     return unit(g)
+
+
+def gradient(p):
+    return gradient_of(distance, p)
 
 
 def unit(v):
@@ -104,9 +117,8 @@ def cross(a, b):
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
-def body(step=0.024):
-    """Returns positions, normals and triangles of the body. `step` is the cell size, m."""
-    low, high = (-0.66, -0.06, -0.24), (0.66, 1.87, 0.28)
+def surface(distance, low, high, step):
+    """Returns positions and triangles of the surface where a distance is 0, in a box. `step` is the cell size, m."""
     n = [int((high[k] - low[k]) / step) + 1 for k in range(3)]
     value = {}
     for i in range(n[0]):
@@ -132,7 +144,7 @@ def body(step=0.024):
                 p = [low[m] + step * ((i, j, k)[m] + mean[m]) for m in range(3)]
                 # Project onto the surface.
                 for _ in range(2):
-                    d, g = distance(p), gradient(p)
+                    d, g = distance(p), gradient_of(distance, p)
                     p = [p[m] - d * g[m] for m in range(3)]
                 vertex[i, j, k] = len(positions)
                 positions.append(p)
@@ -157,30 +169,23 @@ def body(step=0.024):
                 quad.reverse()
             a, b, c, d = quad
             triangles += [(a, b, c), (a, c, d)]
+    return positions, triangles
+
+
+def body():
+    """Returns positions, normals and triangles of the body."""
+    positions, triangles = surface(distance, (-0.66, -0.06, -0.24), (0.66, 1.87, 0.28), 0.024)
     return positions, [gradient(p) for p in positions], triangles
 
 
-def bones():
-    """Yields the name, start and end of each bone."""
-    for name, (parent, place) in JOINTS.items():
-        children = [PLACE[c] for c, (p, _) in JOINTS.items() if p == name]
-        if name in TIPS:
-            yield name, place, TIPS[name]
-        elif name == "Chest":
-            yield name, place, PLACE["Neck"]
-        elif name == "Hips":
-            yield name, (-0.05, 0.93, 0.0), (0.05, 0.93, 0.0)
-        else:
-            yield name, place, children[0]
-
-
-def weights_near(p):
-    """Returns the joints and weights of the four bones nearest to p."""
-    near = []
-    for name, a, b in bones():
-        d = max(capsule(p, a, b, 0.0, 0.0), 0.01)
-        near.append((d ** -5.0, NAMES.index(name)))
-    return normal_weights(near)
+def weights_near(p, names=NAMES):
+    """Returns the joints and weights of the limbs nearest to p, of those with these names."""
+    near = {}
+    for name, *shape in LIMBS:
+        if name in names:
+            d = max(capsule(p, *shape), 0.0) + 0.02
+            near[name] = max(near.get(name, 0.0), d ** -3.0)
+    return normal_weights([(w, NAMES.index(name)) for name, w in near.items()])
 
 
 def normal_weights(near):
@@ -243,9 +248,9 @@ def column_of(u, rows, samples=150):
 
 
 def cape():
-    """Returns the vertex attributes and triangles of the cape, row by row from the collar to the hem."""
+    """Returns the vertex attributes and triangles of the cape, row by row from the collar to the hem, for `write`."""
     columns, rows = CAPE
-    positions, uvs, colours, joints, weights = [], [], [], [], []
+    positions, uvs, colours, skin = [], [], [], []
     across = [2.0 * column / (columns - 1) - 1.0 for column in range(columns)]
     lines = [column_of(u, rows) for u in across]
     for row in range(rows):
@@ -259,9 +264,7 @@ def cape():
             colours.append((red, 0.0, 0.0, 1.0))
             # Skinned to the chest, the lower part to the hips.
             hips = min(1.0, max(0.0, (1.3 - p[1]) / 0.5))
-            j, w = normal_weights([(1.0 - hips, NAMES.index("Chest")), (hips, NAMES.index("Hips"))])
-            joints.append(j)
-            weights.append(w)
+            skin.append(normal_weights([(1.0 - hips, NAMES.index("Chest")), (hips, NAMES.index("Hips"))]))
     triangles = []
     for row in range(rows - 1):
         for column in range(columns - 1):
@@ -272,13 +275,24 @@ def cape():
                 triangles += [(a, b, d), (a, d, c)]
             else:
                 triangles += [(a, b, c), (b, d, c)]
+    return {
+        "positions": positions,
+        "normals": normals_of(positions, triangles),
+        "skin": skin,
+        "triangles": triangles,
+        "uvs": uvs,
+        "colours": colours,
+    }
+
+
+def normals_of(positions, triangles):
     normals = [[0.0, 0.0, 0.0] for _ in positions]
     for t in triangles:
         a, b, c = (positions[i] for i in t)
         n = cross([b[k] - a[k] for k in range(3)], [c[k] - a[k] for k in range(3)])
         for i in t:
             normals[i] = [normals[i][k] + n[k] for k in range(3)]
-    return positions, [unit(n) for n in normals], uvs, colours, joints, weights, triangles
+    return [unit(n) for n in normals]
 
 
 # --- the animations -----------------------------------------------------------------------------------------
@@ -391,35 +405,36 @@ class File:
 FLOAT, BYTE, SHORT, VERTICES, INDICES = 5126, 5121, 5123, 34962, 34963
 
 
-def main():
-    file = File()
-    meshes = []
+def add_mesh(file, name, material, positions, normals, skin, triangles, uvs=None, colours=None):
+    """Adds a mesh to a file and returns its entry in the document."""
+    attributes = {
+        "POSITION": file.add(positions, FLOAT, VERTICES, bounds=True),
+        "NORMAL": file.add(normals, FLOAT, VERTICES),
+    }
+    if uvs:
+        attributes["TEXCOORD_0"] = file.add(uvs, FLOAT, VERTICES)
+    if colours:
+        attributes["COLOR_0"] = file.add(colours, FLOAT, VERTICES)
+    attributes["JOINTS_0"] = file.add([j for j, _ in skin], BYTE, VERTICES)
+    attributes["WEIGHTS_0"] = file.add([w for _, w in skin], FLOAT, VERTICES)
+    indices = file.add([i for t in triangles for i in t], SHORT, INDICES)
+    print("%s: %d vertices, %d triangles" % (name, len(positions), len(triangles)))
+    return {"name": name, "primitives": [{"attributes": attributes, "indices": indices, "material": material}]}
 
+
+def write(path, collider, cloth_name, cloth_mesh, properties, colour):
+    """Writes the character with a piece of cloth.
+
+    `collider` is the thickness of its capsules, relative to its limbs; `cloth_mesh` the arguments of `add_mesh`, and `properties`
+    the custom properties of the cloth.
+    """
+    file = File()
     positions, normals, triangles = body()
     skin = [weights_near(p) for p in positions]
-    attributes = {
-        "POSITION": file.add(positions, FLOAT, VERTICES, bounds=True),
-        "NORMAL": file.add(normals, FLOAT, VERTICES),
-        "JOINTS_0": file.add([j for j, _ in skin], BYTE, VERTICES),
-        "WEIGHTS_0": file.add([w for _, w in skin], FLOAT, VERTICES),
-    }
-    flat = [i for t in triangles for i in t]
-    indices = file.add(flat, SHORT, INDICES)
-    meshes.append({"name": "Body", "primitives": [{"attributes": attributes, "indices": indices, "material": 0}]})
-    print("body: %d vertices, %d triangles" % (len(positions), len(triangles)))
-
-    positions, normals, uvs, colours, joints, weights, triangles = cape()
-    attributes = {
-        "POSITION": file.add(positions, FLOAT, VERTICES, bounds=True),
-        "NORMAL": file.add(normals, FLOAT, VERTICES),
-        "TEXCOORD_0": file.add(uvs, FLOAT, VERTICES),
-        "COLOR_0": file.add(colours, FLOAT, VERTICES),
-        "JOINTS_0": file.add(joints, BYTE, VERTICES),
-        "WEIGHTS_0": file.add(weights, FLOAT, VERTICES),
-    }
-    indices = file.add([i for t in triangles for i in t], SHORT, INDICES)
-    meshes.append({"name": "Cape", "primitives": [{"attributes": attributes, "indices": indices, "material": 1}]})
-    print("cape: %d vertices" % len(positions))
+    meshes = [
+        add_mesh(file, "Body", 0, positions, normals, skin, triangles),
+        add_mesh(file, cloth_name, 1, **cloth_mesh),
+    ]
 
     nodes = []
     for name in NAMES:
@@ -430,18 +445,12 @@ def main():
         if children:
             node["children"] = children
         nodes.append(node)
-    nodes.append({"name": "Body", "mesh": 0, "skin": 0, "extras": {"cloth_collider": 1.15}})
+    nodes.append({"name": "Body", "mesh": 0, "skin": 0, "extras": {"cloth_collider": collider}})
     nodes.append({
-        "name": "Cape",
+        "name": cloth_name,
         "mesh": 1,
         "skin": 0,
-        "extras": {
-            "cloth": "wool",
-            "cloth_max_distance": 1.4,
-            "cloth_max_distance_paint": "red",
-            "cloth_self_collision": "on",
-            "cloth_inertia": 0.8,
-        },
+        "extras": properties,
     })
     nodes.append({"name": "Hero", "children": [0, len(NAMES), len(NAMES) + 1]})
 
@@ -473,7 +482,7 @@ def main():
         channel(0, "translation", [(x, y + height, z) for _, height in poses])
         animations.append({"name": name, "samplers": samplers, "channels": channels})
 
-    file.write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "hero.glb"), {
+    file.write(os.path.join(os.path.dirname(os.path.abspath(__file__)), path), {
         "asset": {"version": "2.0", "generator": "hero.py of bevy_drape"},
         "scene": 0,
         "scenes": [{"name": "Scene", "nodes": [len(nodes) - 1]}],
@@ -491,10 +500,10 @@ def main():
                 },
             },
             {
-                "name": "Cape",
+                "name": cloth_name,
                 "doubleSided": True,
                 "pbrMetallicRoughness": {
-                    "baseColorFactor": [0.28, 0.008, 0.012, 1.0],
+                    "baseColorFactor": colour,
                     "metallicFactor": 0.0,
                     "roughnessFactor": 0.8,
                 },
@@ -504,4 +513,10 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    write("hero.glb", 1.15, "Cape", cape(), {
+        "cloth": "wool",
+        "cloth_max_distance": 1.4,
+        "cloth_max_distance_paint": "red",
+        "cloth_self_collision": "on",
+        "cloth_inertia": 0.8,
+    }, [0.28, 0.008, 0.012, 1.0])

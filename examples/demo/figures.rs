@@ -24,8 +24,9 @@ pub(crate) struct Ending {
     pub(crate) drawn: u32,
     /// Time of each step so far, ms.
     pub(crate) step_times: Vec<f64>,
-    /// Deepest penetration so far, mm.
+    /// Deepest penetration so far, mm, and largest stretch, %.
     pub(crate) deepest: f64,
+    pub(crate) most_stretched: f64,
 }
 
 impl Ending {
@@ -42,6 +43,7 @@ impl Ending {
             drawn: 0,
             step_times: Vec::new(),
             deepest: 0.0,
+            most_stretched: 0.0,
         }
     }
 }
@@ -72,6 +74,8 @@ pub(crate) fn end(
     };
     let deepest = value(&ClothDiagnosticsPlugin::DEEPEST_PENETRATION);
     ending.deepest = ending.deepest.max(deepest);
+    let stretch = value(&ClothDiagnosticsPlugin::WORST_STRETCH);
+    ending.most_stretched = ending.most_stretched.max(stretch);
     let time = value(&ClothDiagnosticsPlugin::STEP_TIME);
     ending.step_times.push(time);
     if ending.drawn != ending.frames {
@@ -81,13 +85,14 @@ pub(crate) fn end(
     ending.step_times.sort_by(f64::total_cmp);
     println!(
         "scene {}, {} frames: {} particles, {} constraints, median step {:.2} ms, worst stretch \
-         {:.2} %, deepest penetration {:.3} mm",
+         {:.2} % (at most {:.0} %), deepest penetration {:.3} mm",
         SCENES[panel.scene].name,
         ending.frames,
         value(&ClothDiagnosticsPlugin::PARTICLES),
         value(&ClothDiagnosticsPlugin::CONSTRAINTS),
         ending.step_times[ending.step_times.len() / 2],
-        value(&ClothDiagnosticsPlugin::WORST_STRETCH),
+        stretch,
+        ending.most_stretched,
         ending.deepest,
     );
     match (ending.screenshot.clone(), ending.source.take()) {

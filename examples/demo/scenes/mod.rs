@@ -8,11 +8,13 @@ mod drape;
 mod flag;
 mod hang;
 mod hanging;
+mod hero;
 pub(crate) mod integrators;
 mod many;
 mod rope;
 mod set;
 mod shapes;
+mod shirt;
 mod stack;
 pub(crate) mod sticks;
 mod swing;
@@ -102,6 +104,7 @@ pub(crate) const SCENES: &[Scene] = &[
     twist::SCENE,
     stack::SCENE,
     cape::SCENE,
+    shirt::SCENE,
     many::SCENE,
 ];
 
@@ -128,7 +131,7 @@ pub(crate) struct InScene;
 /// Adds the systems of the scenes.
 pub(crate) fn plugin(app: &mut App) {
     app.add_plugins((
-        cape::plugin,
+        hero::plugin,
         many::plugin,
         curtain::plugin,
         swing::plugin,
