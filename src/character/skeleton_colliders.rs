@@ -25,7 +25,7 @@ use std::fmt::Display;
 #[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "serialize", reflect(Serialize, Deserialize))]
 pub enum SkeletonShape {
-    /// Tapered capsules around the limbs, one to three per joint, fitted by least squares to the vertices that it moves.
+    /// Tapered capsules around the limbs, one to four per joint, fitted by least squares to the vertices that it moves.
     /// Fast and smooth; fingers, ears and folds of skin are rounded off.
     #[default]
     Capsules,
@@ -59,7 +59,7 @@ pub struct SkeletonColliders {
     /// Capsules, or the triangles of the mesh. Default capsules.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub shape: SkeletonShape,
-    /// Scale of the fitted radii of capsules. 0.1 to 10, default 1.
+    /// Scale of the fitted radii of capsules. 0.1 to 10, default 1. Clothes that begin inside capsules are stretched.
     pub thickness: f32,
     /// Smallest radius of a capsule, in the bind pose, m: excludes fingers. 0 or more, default 0.02.
     pub min_radius: f32,

@@ -1,8 +1,9 @@
 //! Cloth on characters: from Blender to a fluttering cape, step by step.
 //!
 //! Requirements: a character with an armature, Blender's glTF exporter, and the feature `gltf`, which is on by
-//! default. Cloth is described in the file; the program does not change. `assets/models/hero.py` in the repository
-//! creates such a file, and `cargo run --release --example demo -- --scene cape` shows it.
+//! default. Cloth is described in the file; the program does not change. `assets/models/hero.py` and
+//! `shirt.py` in the repository create such files; `cargo run --release --example demo -- --scene cape` and `--scene shirt`
+//! show them.
 //!
 //! # In Blender
 //!
@@ -138,11 +139,12 @@
 //!   |---|---|---|
 //!   | from code | `SkeletonColliders::capsules()` | `SkeletonColliders::mesh()` |
 //!   | by a rule | `.colliders("Body")` | `.mesh_colliders("Body")` |
-//!   | contacts | one to three tapered capsules per joint, fitted by least squares | triangles, skinned in each step |
+//!   | contacts | one to four tapered capsules per joint, fitted by least squares | triangles, skinned in each step |
 //!   | fits | limbs and trunk to about a centimetre; fingers, ears and horns not at all | exactly |
 //!   | use it for | most characters: fast, and robust with any animation | slow characters of up to about 2 000 triangles |
 //!
-//!   `thickness` 1.1 to 1.2 of the capsules keeps a thick coat off the skin. A mesh whose edges all have a triangle on
+//!   `thickness` 1.1 to 1.2 of the capsules keeps a thick coat off the skin. Clothes that are worn closer than that need 1:
+//!   inside a capsule they have no room, and are stretched. A mesh whose edges all have a triangle on
 //!   both sides is solid: cloth that gets inside is pushed out. At any other one cloth stays on its current side, so begin
 //!   outside, and cap neck and wrists if cloth can be squeezed in there. An elbow that closes on cloth pinches it between
 //!   two surfaces: give the cloth room, or use capsules. Limbs may move at 10 m/s.

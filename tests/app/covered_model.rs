@@ -6,7 +6,10 @@
 //!     cargo test --features gltf --test app -- --ignored --nocapture covered_model
 //! ```
 
-use crate::{models::app_with, particles, run};
+use crate::{
+    models::{app_with, load, play_animation},
+    particles, run,
+};
 use bevy::{
     mesh::{
         VertexAttributeValues,
@@ -22,24 +25,6 @@ use std::{env, path::PathBuf};
 
 /// Particles along the sides of the sheet.
 const SIDES: [u32; 2] = [61, 81];
-
-/// Plays an animation of the model in a loop, as soon as it is loaded.
-#[derive(Resource)]
-struct Animation(Handle<AnimationClip>);
-
-fn play(
-    mut players: Query<(Entity, &mut AnimationPlayer), Added<AnimationPlayer>>,
-    animation: Res<Animation>,
-    mut graphs: ResMut<Assets<AnimationGraph>>,
-    mut commands: Commands,
-) {
-    for (entity, mut player) in &mut players {
-        let (graph, clip) = AnimationGraph::from_clip(animation.0.clone());
-        player.play(clip).repeat();
-        let graph = AnimationGraphHandle(graphs.add(graph));
-        commands.entity(entity).insert(graph);
-    }
-}
 
 /// Returns the skinned vertices of all bodies.
 fn vertices(app: &mut App) -> Vec<Vec3> {
@@ -136,11 +121,8 @@ fn covered_model_shows_through_its_sheet_by_little() {
             let colliders = SkeletonColliders { shape, ..default() };
             let rules = ClothRules::default().matching(|_| true, colliders);
             let mut app = app_with(folder, rules);
-            let clip = GltfAssetLabel::Animation(animation).from_asset(file);
-            let clip = app.world().resource::<AssetServer>().load(clip);
-            app.insert_resource(Animation(clip))
-                .add_systems(Update, play);
-            crate::models::load(&mut app, file, Transform::from_scale(Vec3::splat(scale)));
+            play_animation(&mut app, file, animation);
+            load(&mut app, file, Transform::from_scale(Vec3::splat(scale)));
             let mesh = ClothGrid::new(1.5, 2.0, SIDES[0], SIDES[1]);
             let mesh = Mesh3d(crate::add_mesh(&mut app, mesh));
             let at = Transform::from_xyz(0.0, 1.0, -0.1);

@@ -1,6 +1,6 @@
 //! Fits tapered capsules to the vertices of a limb.
 //!
-//! One capsule does for an arm or a leg. A chest, wider than it is deep, or a head with ears gets up to three: points
+//! One or two capsules do for an arm or a leg. A chest, wider than it is deep and with shoulders, gets up to four: points
 //! are divided among several capsules by turns with the fit of each, as in k-means clustering.
 
 mod least_squares;
@@ -15,11 +15,11 @@ const MIN_POINTS: usize = 8;
 const MAX_POINTS: usize = 256;
 
 /// Largest number of capsules for one limb.
-const MAX_CAPSULES: usize = 3;
+const MAX_CAPSULES: usize = 4;
 
 /// Mean distance of the points from the surface, as a fraction of the radius, up to which one capsule more is not worth
 /// its cost.
-const GOOD_FIT: f32 = 0.08;
+const GOOD_FIT: f32 = 0.1;
 
 /// Fraction of the misfit that must remain at most for one capsule more.
 const BETTER_FIT: f32 = 0.75;
@@ -55,7 +55,7 @@ pub struct Limb {
 }
 
 impl Limb {
-    /// Fits one to three capsules to points, so that nearly all points lie inside and the capsules protrude little. The
+    /// Fits one to four capsules to points, so that nearly all points lie inside and the capsules protrude little. The
     /// fit starts along the axis of the bone, if known, and along the principal axes of the points. Empty if there are
     /// too few points, or if all coincide.
     pub fn around(points: &[Vec3], bone: Option<Vec3>) -> Vec<Self> {
@@ -68,20 +68,21 @@ impl Limb {
             return Vec::new();
         };
         let mut best = vec![first];
+        enclose(&mut best, points);
         let mut misfit = mean_misfit(&best, &sample);
         for count in 2..=MAX_CAPSULES {
             if misfit < GOOD_FIT * mean_radius(&best) {
                 break;
             }
-            let Some(next) = fit_slices(&sample, count) else {
+            let Some(mut next) = fit_slices(&sample, count) else {
                 continue;
             };
+            enclose(&mut next, points);
             let next_misfit = mean_misfit(&next, &sample);
             if next_misfit < BETTER_FIT * misfit {
                 (best, misfit) = (next, next_misfit);
             }
         }
-        enclose(&mut best, points);
         best.iter().map(Self::from).collect()
     }
 }
@@ -221,13 +222,18 @@ fn mean_radius(capsules: &[TaperedCapsule]) -> f32 {
     sum / (2 * capsules.len()) as f32
 }
 
-/// Widens capsules until they enclose nearly all points.
+/// Widens capsules until each encloses nearly all of the points nearest to it.
 fn enclose(capsules: &mut [TaperedCapsule], points: &[Vec3]) {
-    let mut outside: Vec<f32> = points.iter().map(|at| distance(capsules, *at)).collect();
-    let index = (ENCLOSED * (outside.len() - 1) as f32).round() as usize;
-    let (_, widening, _) = outside.select_nth_unstable_by(index, f32::total_cmp);
-    for radius in capsules.iter_mut().flat_map(|capsule| &mut capsule.radii) {
-        *radius += widening.max(0.0);
+    let nearest = assign(capsules, points);
+    for (k, capsule) in capsules.iter_mut().enumerate() {
+        let own = points.iter().zip(&nearest).filter(|(_, n)| **n == k);
+        let mut outside: Vec<f32> = own.map(|(at, _)| capsule.distance(*at)).collect();
+        if outside.is_empty() {
+            continue;
+        }
+        let index = (ENCLOSED * (outside.len() - 1) as f32).round() as usize;
+        let (_, widening, _) = outside.select_nth_unstable_by(index, f32::total_cmp);
+        capsule.radii = capsule.radii.map(|radius| radius + widening.max(0.0));
     }
 }
 

@@ -17,6 +17,23 @@ const ARM: Known = Known {
 };
 
 impl Known {
+    fn of(limb: &Limb) -> Self {
+        let axis = limb.rotation * Vec3::Y;
+        Self {
+            from: limb.centre - axis * (0.5 * limb.length),
+            axis,
+            length: limb.length,
+            radii: [limb.radius_bottom, limb.radius_top],
+        }
+    }
+
+    fn limb(&self) -> Limb {
+        Limb::from(&TaperedCapsule {
+            ends: [self.from, self.from + self.axis * self.length],
+            radii: self.radii,
+        })
+    }
+
     /// Returns points on the surface, each moved in or out by up to this fraction of the radius. `side` are the angles
     /// around the axis, in turns; `ends`: whether the round ends are covered.
     fn points(&self, side: std::ops::Range<f32>, ends: bool, noise: f32) -> Vec<Vec3> {
@@ -160,6 +177,39 @@ fn a_chest_gets_several_capsules_that_protrude_little() {
     };
     let mean = points.iter().map(depth).sum::<f32>() / points.len() as f32;
     assert!(mean < 0.015, "{mean}: {limbs:?}");
+}
+
+#[test]
+fn capsules_of_a_trunk_with_shoulders_protrude_little() {
+    // Chest and shoulders: one side of each, and both as wide as those of a grown figure.
+    let side = |x: f32| Known {
+        from: Vec3::new(0.6 * x, 0.0, 0.0),
+        axis: Vec3::new(0.4 * x, 0.21, 0.0).normalize(),
+        length: 0.21,
+        radii: [0.085, 0.105],
+    };
+    let shoulders = Known {
+        from: Vec3::new(-0.165, 0.3, 0.0),
+        axis: Vec3::X,
+        length: 0.33,
+        radii: [0.073, 0.073],
+    };
+    let shape = [side(0.085), side(-0.085), shoulders];
+    let outside = |at: &Vec3| {
+        let distances = shape.iter().map(|part| part.limb().distance(*at));
+        distances.fold(f32::INFINITY, f32::min)
+    };
+    let all = shape
+        .iter()
+        .flat_map(|part| part.points(0.0..1.0, true, 0.0));
+    let points: Vec<Vec3> = all.filter(|at| outside(at) > -1e-4).collect();
+    let limbs = Limb::around(&points, Some(Vec3::Y));
+    let surface = limbs
+        .iter()
+        .flat_map(|limb| Known::of(limb).points(0.0..1.0, true, 0.0));
+    let most = surface.map(|at| outside(&at)).fold(0.0, f32::max);
+    // Two capsules protrude by 6 cm.
+    assert!(most < 0.035, "{most}: {limbs:?}");
 }
 
 #[test]
