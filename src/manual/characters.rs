@@ -29,6 +29,17 @@
 //!    choose *Active*; *Material*, the default, exports colours only if a material uses them. (Older versions have
 //!    one checkbox, *Vertex Colors*.) *+Y Up* and *Skinning* stay on, *Compression* stays off.
 //!
+//! # Shirts and skirts
+//!
+//! The steps are the same; `assets/models/shirt.py` takes them for a shirt of 3,800 particles in irregular places.
+//!
+//! - Any triangles do, those of a program for pattern makers too. Model the clothes 2 to 3 cm off the skin, in a pose in which
+//!   arms and legs are spread: what begins inside a capsule, or is pinched between two, cannot keep its size.
+//! - Give them the weights of the trunk, the upper arms and the thighs alone. The skinned position need not be beautiful, but near
+//!   the body, since `cloth_max_distance` keeps the cloth near it: black at collar or waistband, 0.2 to 0.4 m where they are free.
+//! - Leave the thickness of the capsules at 1. `cloth_self_collision` costs two to three times the step, and shows where sleeves
+//!   brush the trunk and where folds lie on each other; without it, such clothes take 5 ms a step on one core.
+//!
 //! # In the game
 //!
 //! ```no_run
