@@ -186,6 +186,7 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 4] {
 /// Returns the times of the parts of a mesh write, and of Bevy's packing of the vertex buffer, ms.
 fn of_mesh_write(plan: &Plan, stage: &Stage) -> ([(&'static str, f64); 3], f64) {
     let frame = RenderFrame {
+        shifts: &[],
         alpha: 0.4,
         offset: Vec3::X,
         to_frame: Mat3::IDENTITY,

@@ -24,6 +24,8 @@ pub(crate) struct SkinWeights {
     inverse: Vec<Affine3A>,
     influences: Vec<JointInfluence>,
     pose: SkinPose,
+    /// Matrices of the step before, relative to the same origin.
+    previous: Vec<Affine3A>,
 }
 
 /// Pose of a skeleton in the last step. A snapshot keeps it.
@@ -105,6 +107,7 @@ impl SkinWeights {
                 matrices: vec![Affine3A::IDENTITY; count],
                 missing: false,
             },
+            previous: vec![Affine3A::IDENTITY; count],
         })
     }
 
@@ -117,6 +120,7 @@ impl SkinWeights {
     pub(crate) fn set_pose(&mut self, pose: &SkinPose) {
         if pose.matrices.len() == self.pose.matrices.len() {
             self.pose.clone_from(pose);
+            self.previous.clone_from(&pose.matrices);
         }
     }
 
@@ -151,6 +155,10 @@ impl SkinWeights {
         at: impl Fn(Entity) -> Option<GlobalTransform>,
     ) -> usize {
         let mut missing = 0;
+        self.previous.clone_from(&self.pose.matrices);
+        for matrix in &mut self.previous {
+            matrix.translation += Vec3A::from(origin_shift);
+        }
         let joints = self.joints.iter().zip(&self.inverse);
         for (matrix, (&joint, inverse)) in self.pose.matrices.iter_mut().zip(joints) {
             if let Some(transform) = at(joint) {
@@ -171,11 +179,31 @@ impl SkinWeights {
         if reported { 0 } else { missing }
     }
 
+    /// Returns the matrices of the joints between the step before and the last one.
+    pub(crate) fn matrices_at(&self, alpha: f32) -> Vec<Affine3A> {
+        let steps = self.previous.iter().zip(&self.pose.matrices);
+        let between = |(from, to): (&Affine3A, &Affine3A)| Affine3A {
+            matrix3: from.matrix3 * (1.0 - alpha) + to.matrix3 * alpha,
+            translation: from.translation.lerp(to.translation, alpha),
+        };
+        steps.map(between).collect()
+    }
+
+    /// Returns the joints with their inverse bind matrices.
+    pub(crate) fn binds(&self) -> impl Iterator<Item = (Entity, &Affine3A)> {
+        self.joints.iter().copied().zip(&self.inverse)
+    }
+
     /// Returns the blended skinning matrix of a particle, relative to the origin of the last
     /// [`update_pose`](Self::update_pose).
     pub(crate) fn matrix(&self, particle: usize) -> Affine3A {
+        self.blend(particle, &self.pose.matrices)
+    }
+
+    /// Returns the weighted mean of these matrices of the joints for a particle.
+    pub(crate) fn blend(&self, particle: usize, matrices: &[Affine3A]) -> Affine3A {
         let Some(JointInfluence { joints, weights }) = self.influences.get(particle) else {
-            return self.pose.matrices[0];
+            return matrices[0];
         };
         let mut sum = Affine3A {
             matrix3: Mat3A::ZERO,
@@ -183,7 +211,7 @@ impl SkinWeights {
         };
         for (&joint, &weight) in joints.iter().zip(weights) {
             if weight > 0.0 {
-                let matrix = &self.pose.matrices[usize::from(joint)];
+                let matrix = &matrices[usize::from(joint)];
                 sum.matrix3 += matrix.matrix3 * weight;
                 sum.translation += matrix.translation * weight;
             }
@@ -211,6 +239,7 @@ impl SkinWeights {
         }
         // Again relative to the origin, for precision far from the world's origin.
         self.update_pose(origin, Vec3::ZERO, at);
+        self.previous.clone_from(&self.pose.matrices);
         Some((origin, frame.matrix3.into()))
     }
 

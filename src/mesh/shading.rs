@@ -19,16 +19,18 @@ const BLOCK: usize = 64;
 
 /// Interpolation time between the last two steps, and the space in which the cloth is rendered.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RenderFrame {
+pub struct RenderFrame<'a> {
     /// From 0 (start of the last step) to 1 (its end).
     pub alpha: f32,
     /// Vector from the origin of the render space to the origin of the particles, in world axes, m.
     pub offset: Vec3,
     /// Rotation and scale from world axes to the render space.
     pub to_frame: Mat3,
+    /// Displacement of each particle from there, in world axes, m; empty for none.
+    pub shifts: &'a [Vec3],
 }
 
-impl RenderFrame {
+impl RenderFrame<'_> {
     /// Writes the interpolated positions of the particles in this space. Returns the low and high corner of their
     /// bounding box, `None` without particles.
     pub fn transform(
@@ -69,7 +71,7 @@ impl RenderFrame {
 }
 
 struct TransformParticles<'a, P> {
-    frame: RenderFrame,
+    frame: RenderFrame<'a>,
     particles: &'a ParticleArrays,
     positions: &'a mut [P],
     bounds: &'a mut [[f32; 3]; 2],
@@ -89,6 +91,14 @@ impl<P: From<Vec3>> Kernel for TransformParticles<'_, P> {
                 [&to.x, &to.y, &to.z].map(|plane| &plane[here.clone()]),
                 &mut block,
             );
+            if let Some(shifts) = self.frame.shifts.get(here) {
+                for (k, shift) in shifts.iter().enumerate() {
+                    let shift = self.frame.to_frame * *shift;
+                    for (plane, shift) in block.iter_mut().zip(shift.to_array()) {
+                        plane[k] += shift;
+                    }
+                }
+            }
             for (axis, plane) in block.iter().enumerate() {
                 let [low, high] = range(&plane[..positions.len()]);
                 self.bounds[0][axis] = low.min(self.bounds[0][axis]);
@@ -104,8 +114,9 @@ impl<P: From<Vec3>> Kernel for TransformParticles<'_, P> {
     #[cfg(test)]
     fn run_reference(self) {
         let steps = (self.particles.previous.iter()).zip(self.particles.position.iter());
-        for (position, (from, to)) in self.positions.iter_mut().zip(steps) {
-            let at = self.frame.interpolate(from, to);
+        for (i, (position, (from, to))) in self.positions.iter_mut().zip(steps).enumerate() {
+            let shift = self.frame.shifts.get(i).copied().unwrap_or_default();
+            let at = self.frame.interpolate(from, to) + self.frame.to_frame * shift;
             *position = at.into();
             for axis in 0..3 {
                 // Adding 0 removes the sign of −0, as in `range`.
@@ -118,7 +129,7 @@ impl<P: From<Vec3>> Kernel for TransformParticles<'_, P> {
 
 #[inline(always)]
 fn transform_block(
-    frame: RenderFrame,
+    frame: RenderFrame<'_>,
     [fx, fy, fz]: [&[f32]; 3],
     [tx, ty, tz]: [&[f32]; 3],
     [x, y, z]: &mut [[f32; BLOCK]; 3],

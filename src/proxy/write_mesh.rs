@@ -31,10 +31,14 @@ pub(crate) struct WriteProxyQuery {
 
 impl WriteProxyQueryItem<'_, '_> {
     /// Takes the mesh out of the assets, and returns the view to write, if it has changed.
-    fn begin(&mut self, cloth: &RenderQueryItem, meshes: &mut Assets<Mesh>) -> Option<RenderView> {
-        let view = cloth.view(self.transform, self.mesh.last_written)?;
+    fn begin<'w>(
+        &mut self,
+        cloth: &RenderQueryItem<'w, '_>,
+        meshes: &mut Assets<Mesh>,
+    ) -> Option<RenderView<'w>> {
+        let (key, view) = cloth.view(self.transform, self.mesh.last_written.as_ref())?;
         self.mesh.own = Some(take_mesh(meshes, &self.source.own)?);
-        self.mesh.last_written = Some(view.key);
+        self.mesh.last_written = Some(key);
         Some(view)
     }
 

@@ -50,53 +50,50 @@ pub(crate) struct RenderQuery {
     render_pose: &'static RenderPose,
 }
 
-impl RenderQueryItem<'_, '_> {
-    /// Returns the view of the cloth in the space of a mesh at this transform; `None` if the mesh was already
+impl<'w> RenderQueryItem<'w, '_> {
+    /// Returns the view of the cloth in the space of a mesh at this transform, and its key; `None` if the mesh was already
     /// written for it, with the key `last_written`.
     pub(crate) fn view(
         &self,
         transform: &GlobalTransform,
-        last_written: Option<RenderViewKey>,
-    ) -> Option<RenderView> {
-        let key = RenderViewKey {
-            affine: transform.affine(),
-            render_pose: *self.render_pose,
-        };
-        if !self.particles.is_changed() && last_written == Some(key) {
+        last_written: Option<&RenderViewKey>,
+    ) -> Option<(RenderViewKey, RenderView<'w>)> {
+        let affine = transform.affine();
+        let is_same =
+            |last: &RenderViewKey| last.affine == affine && last.render_pose == *self.render_pose;
+        if !self.particles.is_changed() && last_written.is_some_and(is_same) {
             return None;
         }
         // At scale 0 nothing is visible, and NaN cannot be rendered: the mesh stays as it is.
         if !is_usable(transform) {
             return None;
         }
-        let to_mesh = key.affine.inverse();
+        let to_mesh = affine.inverse();
         let origin = self.particles.origin;
-        let frame =
-            (key.render_pose).frame(origin, transform.translation(), to_mesh.matrix3.into());
-        Some(RenderView { key, frame })
+        let render_pose = self.render_pose;
+        let frame = render_pose.frame(origin, transform.translation(), to_mesh.matrix3.into());
+        let key = RenderViewKey {
+            affine,
+            render_pose: render_pose.clone(),
+        };
+        let to_world = affine.matrix3.into();
+        Some((key, RenderView { to_world, frame }))
     }
 }
 
 /// Everything besides particles on which the vertices of a mesh depend.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct RenderViewKey {
     /// Transform from mesh space to the world.
     affine: Affine3A,
     render_pose: RenderPose,
 }
 
-impl RenderViewKey {
-    /// Returns the rotation and scale from mesh space to world axes.
-    pub(crate) fn to_world(self) -> Mat3 {
-        self.affine.matrix3.into()
-    }
-}
-
 /// View of a cloth in the space of a mesh.
-pub(crate) struct RenderView {
-    /// Key to detect an equal view.
-    pub(crate) key: RenderViewKey,
-    pub(crate) frame: RenderFrame,
+pub(crate) struct RenderView<'a> {
+    /// Rotation and scale from mesh space to world axes.
+    pub(crate) to_world: Mat3,
+    pub(crate) frame: RenderFrame<'a>,
 }
 
 /// Takes a mesh out of the assets, so that several threads can write several meshes, and marks it as changed.

@@ -5,6 +5,7 @@
 //! | `interpolation` | time of a frame between two steps; view of a cloth in the space of a mesh |
 //! | `pose` | interpolation factor and rigid motion of each cloth; `RenderFrame` in `mesh/shading.rs` interpolates |
 //! | `own_mesh` | mesh that follows a cloth, and its mapping from particles to vertices |
+//! | `skin_motion` | motion of particles with the joints of their skeleton |
 //! | `write_mesh` | writes meshes and bounding boxes |
 //! | `plugin` | registration |
 
@@ -12,4 +13,5 @@ pub(crate) mod interpolation;
 pub(crate) mod own_mesh;
 pub(crate) mod plugin;
 pub(crate) mod pose;
+mod skin_motion;
 pub(crate) mod write_mesh;

@@ -3,7 +3,8 @@
 //!
 //! Steps use transforms of one frame in the past, and rendered frames lie between the last two steps: cloth is up
 //! to a step and a frame late. At running speed that is up to 10 cm, and a cape would hover behind its character.
-//! So cloth on a character is rendered moved rigidly by the motion of its reference entity since then.
+//! So cloth on a character is rendered moved rigidly by the motion of its reference entity since then, and each particle of
+//! skinned cloth by that of its joints relative to it (`skin_motion.rs`).
 
 use crate::solver::{FrameMotion, Pose};
 use crate::{
@@ -12,25 +13,30 @@ use crate::{
         skin_weights::SkinWeights,
     },
     cloth::{
+        Cloth,
         activity::{ClothCulled, ClothPaused, ClothSleeping, InMotion},
         particles::ClothParticles,
+        shape::ClothShape,
         transforms::{ReferenceEntity, interpolate, pose_of},
         update_rate::UpdateRate,
     },
     mesh,
-    render::interpolation::InterpolationTime,
+    render::{interpolation::InterpolationTime, skin_motion::SkinMotion},
 };
 use bevy::{ecs::query::QueryData, prelude::*};
 
 /// Render pose of a cloth in a frame. Written each frame before meshes are written; read by those systems, gizmos
 /// and picking.
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[derive(Component, Clone, Debug, PartialEq)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct RenderPose {
     /// Interpolation factor: 0 is the beginning of the last step, 1 its end.
     alpha: f32,
     /// Rigid motion of the reference entity from the interpolated step to the rendered frame.
     frame_motion: Option<FrameMotion>,
+    /// Motion of each particle with its joints since then, relative to that of the reference entity and before it, m; empty
+    /// without a skeleton.
+    shifts: Vec<Vec3>,
 }
 
 impl Default for RenderPose {
@@ -38,6 +44,7 @@ impl Default for RenderPose {
         Self {
             alpha: 1.0,
             frame_motion: None,
+            shifts: Vec::new(),
         }
     }
 }
@@ -45,7 +52,12 @@ impl Default for RenderPose {
 impl RenderPose {
     /// Returns the transform from particles, relative to `origin`, to a mesh at `position`. `to_mesh` rotates and
     /// scales world axes to mesh axes.
-    pub(crate) fn frame(&self, origin: Vec3, position: Vec3, to_mesh: Mat3) -> mesh::RenderFrame {
+    pub(crate) fn frame(
+        &self,
+        origin: Vec3,
+        position: Vec3,
+        to_mesh: Mat3,
+    ) -> mesh::RenderFrame<'_> {
         let (position, to_frame) = match self.frame_motion {
             None => (position, to_mesh),
             // The transform of the mesh relative to the simulated cloth.
@@ -58,6 +70,7 @@ impl RenderPose {
             alpha: self.alpha,
             offset: origin - position,
             to_frame,
+            shifts: &self.shifts,
         }
     }
 }
@@ -84,8 +97,8 @@ impl RenderPose {
 
     /// Returns the position of a particle between the last two steps, relative to the origin of the particles.
     pub(crate) fn interpolate(&self, particles: &ClothParticles, i: usize) -> Vec3 {
-        let (from, to) = (particles.previous.get(i), particles.position.get(i));
-        from.lerp(to, self.alpha)
+        let shift = self.shifts.get(i).copied().unwrap_or_default();
+        super::skin_motion::interpolate_particle(particles, i, self.alpha) + shift
     }
 
     /// Returns the rigid motion from the simulated to the rendered cloth.
@@ -103,6 +116,9 @@ pub(crate) struct RenderPoseQuery {
     rate: &'static UpdateRate,
     frame: &'static ReferenceFrame,
     particles: Ref<'static, ClothParticles>,
+    cloth: &'static Cloth,
+    shape: &'static ClothShape,
+    skin: Option<&'static SkinWeights>,
     sleeps: Has<ClothSleeping>,
     paused: Has<ClothPaused>,
 }
@@ -161,10 +177,20 @@ pub(crate) fn find_render_poses(
                 let now = pose_of(frames.get(entity).ok()?)?;
                 motion_to(poses, alpha, now)
             });
-        *render_pose = RenderPose {
-            alpha,
-            frame_motion,
-        };
+        (render_pose.alpha, render_pose.frame_motion) = (alpha, frame_motion);
+        if let Some(skin) = cloth.skin {
+            let motion = SkinMotion {
+                particles: &cloth.particles,
+                shape: cloth.shape,
+                skin,
+                origin: cloth.frame.history.origin,
+                thickness: cloth.shape.thickness(&cloth.cloth.fabric),
+                alpha,
+                frame_motion,
+            };
+            let joint = |joint| frames.get(joint).ok().map(GlobalTransform::affine);
+            motion.find(joint, &mut render_pose.shifts);
+        }
     }
 }
 
@@ -193,6 +219,7 @@ mod tests {
         let render_pose = RenderPose {
             alpha,
             frame_motion: motion_to(poses, alpha, now),
+            ..default()
         };
         let at_alpha = interpolate(&poses[0], &poses[1], alpha);
         let local = Vec3::new(0.3, -0.4, 0.5);

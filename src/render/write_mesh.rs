@@ -33,13 +33,14 @@ pub(crate) struct WriteMeshQuery {
     aabb: &'static mut Aabb,
 }
 
-impl WriteMeshQueryItem<'_, '_> {
+impl<'w> WriteMeshQueryItem<'w, '_> {
     /// Takes the mesh out of the assets, and returns the view to write, if it has changed.
-    fn begin(&mut self, meshes: &mut Assets<Mesh>) -> Option<RenderView> {
+    fn begin(&mut self, meshes: &mut Assets<Mesh>) -> Option<RenderView<'w>> {
         self.check_transform();
-        let view = (self.render).view(self.transform, self.mesh.last_written)?;
+        let last_written = self.mesh.last_written.as_ref();
+        let (key, view) = (self.render).view(self.transform, last_written)?;
         self.mesh.own = Some(take_mesh(meshes, &self.source.own)?);
-        self.mesh.last_written = Some(view.key);
+        self.mesh.last_written = Some(key);
         Some(view)
     }
 
@@ -57,7 +58,7 @@ impl WriteMeshQueryItem<'_, '_> {
         );
     }
 
-    fn write(&mut self, RenderView { key, frame }: &RenderView) {
+    fn write(&mut self, RenderView { to_world, frame }: &RenderView) {
         let ClothMesh {
             binding,
             local,
@@ -69,8 +70,8 @@ impl WriteMeshQueryItem<'_, '_> {
         else {
             return;
         };
-        let (radius, to_world) = (self.render.shape.radius(), key.to_world());
-        let bounds = binding.write(frame, &self.render.particles, local, radius, to_world, own);
+        let radius = self.render.shape.radius();
+        let bounds = binding.write(frame, &self.render.particles, local, radius, *to_world, own);
         let Some(bounds) = bounds else { return };
         match (*joint, *static_bounds) {
             (Some(joint), _) => set_bounds(own, joint, &bounds),

@@ -184,6 +184,47 @@ fn a_shirt_on_a_walking_figure_keeps_its_size() {
 }
 
 #[test]
+fn a_sleeve_is_drawn_on_its_arm() {
+    let mut app = app_with_models(ClothRules::default());
+    load(&mut app, "models/shirt.glb", Transform::default());
+    let shirt = the_cloth(&mut app);
+    let arm = named(&mut app, "UpperArm.L");
+    run(&mut app, 30);
+    let affine = |app: &App, entity| app.world().get::<GlobalTransform>(entity).unwrap().affine();
+    let drawn_in_world = |app: &App| -> Vec<Vec3> {
+        let to_world = affine(app, shirt);
+        let drawn = crate::float3(crate::drawn(app, shirt), Mesh::ATTRIBUTE_POSITION);
+        drawn
+            .iter()
+            .map(|&at| to_world.transform_point3(at))
+            .collect()
+    };
+    let (before, arm_before) = (drawn_in_world(&app), affine(&app, arm));
+    app.world_mut()
+        .get_mut::<Transform>(arm)
+        .unwrap()
+        .rotate_x(-0.5);
+    // The step of this update still has the transforms of the last one.
+    run(&mut app, 1);
+    let (after, turned) = (
+        drawn_in_world(&app),
+        affine(&app, arm) * arm_before.inverse(),
+    );
+    let (mut way, mut error) = (0.0, 0.0);
+    for (&before, &after) in before.iter().zip(&after) {
+        // The cuff.
+        if before.x > 0.29 {
+            let on_the_arm = turned.transform_point3(before);
+            way += on_the_arm.distance(before);
+            error += on_the_arm.distance(after);
+        }
+    }
+    assert!(way > 5.0, "{way}");
+    // Loose cloth does not follow entirely.
+    assert!(error < 0.25 * way, "{error} of {way}");
+}
+
+#[test]
 fn rules_override_custom_properties() {
     let rules = ClothRules::default().named("Cap*", (Cloth::default(), Pins::edge(ClothEdge::Top)));
     let mut app = app_with_models(rules);
