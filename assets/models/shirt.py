@@ -15,7 +15,6 @@ from hero import PLACE, capsule, cross, gradient_of, normals_of, smooth, surface
 # Size of triangles, m.
 STEP = 0.02
 
-
 SLEEVE_RADII = 0.08, 0.078
 # Tapered capsules: both ends and the radius at each, m.
 TRUNK, SLEEVES = [], []
@@ -57,12 +56,14 @@ def project(p, value, times=3):
 
 
 def onto_border(p):
+    """Moves a point near an opening onto its edge."""
     for _ in range(3):
         p = project(project(p, beyond, 1), distance, 1)
     return p
 
 
 def neighbours_of(count, triangles):
+    """Returns the particles that share a triangle with each."""
     near = [set() for _ in range(count)]
     for t in triangles:
         for a in t:
@@ -71,7 +72,7 @@ def neighbours_of(count, triangles):
 
 
 def edges_of(triangles):
-    """Returns the triangles of each edge: the third corner and the index of the triangle."""
+    """Returns the triangles at each edge, by third corner and index."""
     edges = {}
     for k, (a, b, c) in enumerate(triangles):
         for i, j, other in ((a, b, c), (b, c, a), (c, a, b)):
@@ -80,10 +81,12 @@ def edges_of(triangles):
 
 
 def dot(u, v):
+    """Returns the scalar product."""
     return sum(u[k] * v[k] for k in range(3))
 
 
 def normal_of(positions, triangle):
+    """Returns the unit normal of a triangle."""
     a, b, c = (positions[i] for i in triangle)
     return unit(cross([b[k] - a[k] for k in range(3)], [c[k] - a[k] for k in range(3)]))
 
@@ -95,6 +98,7 @@ def angle(p, a, b):
 
 
 def least_angle(at):
+    """Returns the smallest angle of a triangle with these corners."""
     return min(angle(at[k], at[k - 1], at[k - 2]) for k in range(3))
 
 
@@ -144,15 +148,15 @@ def shirt():
     positions, triangles = used(positions, triangles)
 
     # Particles in irregular places.
-    for round in range(6):
+    for turn in range(6):
         near = neighbours_of(len(positions), triangles)
         rim = {i for edge, sides in edges_of(triangles).items() if len(sides) == 1 for i in edge}
         moved = []
         for i, p in enumerate(positions):
             around = [j for j in near[i] if i not in rim or j in rim]
             mean = [sum(positions[j][k] for j in around) / len(around) for k in range(3)]
-            noise = 0.3 * STEP if round == 0 else 0.0
-            share = 0.0 if round == 0 else 0.5
+            noise = 0.3 * STEP if turn == 0 else 0.0
+            share = 0.0 if turn == 0 else 0.5
             q = [p[k] + share * (mean[k] - p[k]) + random.uniform(-noise, noise) for k in range(3)]
             moved.append(onto_border(q) if i in rim else project(q, distance))
         positions = moved

@@ -24,8 +24,9 @@ pub(crate) struct Ending {
     pub(crate) drawn: u32,
     /// Time of each step so far, ms.
     pub(crate) step_times: Vec<f64>,
-    /// Deepest penetration so far, mm, and largest stretch, %.
+    /// Deepest penetration so far, mm.
     pub(crate) deepest: f64,
+    /// Largest stretch so far, %.
     pub(crate) most_stretched: f64,
 }
 

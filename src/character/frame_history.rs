@@ -34,7 +34,7 @@ pub(crate) struct ReferenceFrame {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct FrameHistory {
-    /// Origin of `animation_targets`, m.
+    /// Origin of `animation_targets` and of the matrices of the skeleton, m.
     pub(crate) origin: Vec3,
     /// Animation targets of the particles at the end of the step; empty before the first one.
     pub(crate) animation_targets: SoaVec3,

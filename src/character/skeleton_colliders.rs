@@ -59,7 +59,7 @@ pub struct SkeletonColliders {
     /// Capsules, or the triangles of the mesh. Default capsules.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub shape: SkeletonShape,
-    /// Scale of the fitted radii of capsules. 0.1 to 10, default 1. Clothes that begin inside capsules are stretched.
+    /// Scale of the fitted radii of capsules; clothes that begin inside these are stretched. 0.1 to 10, default 1.
     pub thickness: f32,
     /// Smallest radius of a capsule, in the bind pose, m: excludes fingers. 0 or more, default 0.02.
     pub min_radius: f32,

@@ -1,7 +1,7 @@
 //! Skin weights of particles: linear blend skinning of the rest positions by a skeleton.
 
 use crate::mesh::{paint::JointWeights, topology::NO_PARTICLE};
-use crate::solver::{SoaVec3, particles::is_within_reach};
+use crate::solver::{FrameMotion, SoaVec3, particles::is_within_reach};
 use bevy::{
     math::{Affine3A, Mat3A, Vec3A},
     mesh::{Mesh, VertexAttributeValues, skinning::SkinnedMesh},
@@ -13,7 +13,7 @@ const MAX_INFLUENCES: usize = 4;
 
 /// Joints of a skeleton and their weights on the particles of a cloth, only on cloth with a skeleton. The weights are
 /// written when the cloth is built; the matrices at the beginning of each step, which reads them. Also read by sleep,
-/// teleports and the tracking of anchors.
+/// teleports, the tracking of anchors and rendering.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct SkinWeights {
@@ -24,16 +24,16 @@ pub(crate) struct SkinWeights {
     inverse: Vec<Affine3A>,
     influences: Vec<JointInfluence>,
     pose: SkinPose,
-    /// Matrices of the step before, relative to the same origin.
-    previous: Vec<Affine3A>,
 }
 
-/// Pose of a skeleton in the last step. A snapshot keeps it.
+/// Pose of a skeleton in the last two steps. A snapshot keeps it.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SkinPose {
     /// Skinning matrix of each joint, from mesh space to the world relative to the origin.
     matrices: Vec<Affine3A>,
+    /// Matrices of the step before, relative to the same origin.
+    previous: Vec<Affine3A>,
     /// Whether joints are missing and were reported.
     missing: bool,
 }
@@ -105,9 +105,9 @@ impl SkinWeights {
                 .collect(),
             pose: SkinPose {
                 matrices: vec![Affine3A::IDENTITY; count],
+                previous: vec![Affine3A::IDENTITY; count],
                 missing: false,
             },
-            previous: vec![Affine3A::IDENTITY; count],
         })
     }
 
@@ -118,9 +118,19 @@ impl SkinWeights {
 
     /// Restores a pose; one of another number of joints is ignored.
     pub(crate) fn set_pose(&mut self, pose: &SkinPose) {
-        if pose.matrices.len() == self.pose.matrices.len() {
+        let count = self.joints.len();
+        if pose.matrices.len() == count && pose.previous.len() == count {
             self.pose.clone_from(pose);
-            self.previous.clone_from(&pose.matrices);
+        }
+    }
+
+    /// Moves the skeleton of the last steps with the cloth, relative to the origin of the last update.
+    pub(crate) fn move_with(&mut self, motion: &FrameMotion, origin: Vec3) {
+        let SkinPose {
+            matrices, previous, ..
+        } = &mut self.pose;
+        for matrix in matrices.iter_mut().chain(previous) {
+            *matrix = motion.transform_affine(matrix, origin);
         }
     }
 
@@ -155,8 +165,11 @@ impl SkinWeights {
         at: impl Fn(Entity) -> Option<GlobalTransform>,
     ) -> usize {
         let mut missing = 0;
-        self.previous.clone_from(&self.pose.matrices);
-        for matrix in &mut self.previous {
+        let SkinPose {
+            matrices, previous, ..
+        } = &mut self.pose;
+        previous.clone_from(matrices);
+        for matrix in previous {
             matrix.translation += Vec3A::from(origin_shift);
         }
         let joints = self.joints.iter().zip(&self.inverse);
@@ -181,10 +194,11 @@ impl SkinWeights {
 
     /// Returns the matrices of the joints between the step before and the last one.
     pub(crate) fn matrices_at(&self, alpha: f32) -> Vec<Affine3A> {
-        let steps = self.previous.iter().zip(&self.pose.matrices);
+        let steps = self.pose.previous.iter().zip(&self.pose.matrices);
+        // Exact where both are equal.
         let between = |(from, to): (&Affine3A, &Affine3A)| Affine3A {
-            matrix3: from.matrix3 * (1.0 - alpha) + to.matrix3 * alpha,
-            translation: from.translation.lerp(to.translation, alpha),
+            matrix3: from.matrix3 + (to.matrix3 - from.matrix3) * alpha,
+            translation: from.translation + (to.translation - from.translation) * alpha,
         };
         steps.map(between).collect()
     }
@@ -239,7 +253,7 @@ impl SkinWeights {
         }
         // Again relative to the origin, for precision far from the world's origin.
         self.update_pose(origin, Vec3::ZERO, at);
-        self.previous.clone_from(&self.pose.matrices);
+        self.pose.previous.clone_from(&self.pose.matrices);
         Some((origin, frame.matrix3.into()))
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn teleport(
         Entity,
         &mut ReferenceFrame,
         &BoundPins,
-        Option<&SkinWeights>,
+        Option<&mut SkinWeights>,
         &mut ClothParticles,
         Option<&ClothInertia>,
     )>,
@@ -49,7 +49,7 @@ pub(crate) fn teleport(
     mut motion_records: MotionRecords,
     mut commands: Commands,
 ) {
-    for (entity, mut reference, pins, skin, mut particles, motion) in &mut cloths {
+    for (entity, mut reference, pins, mut skin, mut particles, motion) in &mut cloths {
         // A cloth about to be moved to the pose of its frame cannot have been teleported.
         let detects = !reference.history.catch_up_pending
             && motion.is_some_and(ClothInertia::detects_teleports);
@@ -81,11 +81,16 @@ pub(crate) fn teleport(
         else {
             continue;
         };
-        move_with_frame(reference, &mut particles, frame, &before, &now);
+        let moved = Moved {
+            reference,
+            particles: &mut particles,
+            skin: skin.as_deref_mut(),
+        };
+        moved.move_with_frame(frame, &before, &now);
         if how == Teleport::Reset {
             commands.trigger(ResetCloth { entity });
         }
-        motion_records.forget(entity, frame, pins, skin);
+        motion_records.forget(entity, frame, pins, skin.as_deref());
     }
 }
 
@@ -135,13 +140,14 @@ pub(crate) fn catch_up_with_frame(
         Entity,
         &mut ReferenceFrame,
         &BoundPins,
+        Option<&mut SkinWeights>,
         &mut ClothParticles,
         Option<&ClothInertia>,
         Has<ClothPaused>,
     )>,
     anchors: Anchors,
 ) {
-    for (entity, mut reference, pins, mut particles, motion, paused) in &mut cloths {
+    for (entity, mut reference, pins, mut skin, mut particles, motion, paused) in &mut cloths {
         let reference = reference.bypass_change_detection();
         if !reference.history.catch_up_pending {
             continue;
@@ -157,37 +163,48 @@ pub(crate) fn catch_up_with_frame(
         let Some(now) = anchors.at(frame).as_ref().and_then(pose_of) else {
             continue;
         };
-        move_with_frame(reference, &mut particles, frame, &before, &now);
+        let moved = Moved {
+            reference,
+            particles: &mut particles,
+            skin: skin.as_deref_mut(),
+        };
+        moved.move_with_frame(frame, &before, &now);
     }
 }
 
-/// Moves a cloth with its frame entity, including its recorded targets and poses.
-fn move_with_frame(
-    reference: &mut ReferenceFrame,
-    particles: &mut ClothParticles,
-    frame: Entity,
-    before: &Pose,
-    now: &Pose,
-) {
-    let history = &mut reference.history;
-    history.catch_up_pending = false;
-    history.frame = Some((frame, *now));
-    if before == now {
-        return;
+/// Cloth that moves with its frame entity.
+struct Moved<'a> {
+    reference: &'a mut ReferenceFrame,
+    particles: &'a mut ClothParticles,
+    skin: Option<&'a mut SkinWeights>,
+}
+
+impl Moved<'_> {
+    /// Moves it, including its recorded targets and poses.
+    fn move_with_frame(self, frame: Entity, before: &Pose, now: &Pose) {
+        let history = &mut self.reference.history;
+        history.catch_up_pending = false;
+        history.frame = Some((frame, *now));
+        if before == now {
+            return;
+        }
+        let frame_motion = FrameMotion::between(before, now);
+        frame_motion.apply(self.particles);
+        let ParticleArrays {
+            previous, origin, ..
+        } = &mut self.particles.0;
+        frame_motion.transform_positions(previous, *origin);
+        frame_motion.transform_positions(&mut history.animation_targets, history.origin);
+        if let Some(skin) = self.skin {
+            skin.move_with(&frame_motion, history.origin);
+        }
+        for at in history
+            .reference_entity
+            .iter_mut()
+            .flat_map(|reference| &mut reference.poses)
+        {
+            *at = frame_motion.transform_pose(at);
+        }
+        self.particles.rebase();
     }
-    let frame_motion = FrameMotion::between(before, now);
-    frame_motion.apply(particles);
-    let ParticleArrays {
-        previous, origin, ..
-    } = &mut particles.0;
-    frame_motion.transform_positions(previous, *origin);
-    frame_motion.transform_positions(&mut history.animation_targets, history.origin);
-    for at in history
-        .reference_entity
-        .iter_mut()
-        .flat_map(|reference| &mut reference.poses)
-    {
-        *at = frame_motion.transform_pose(at);
-    }
-    particles.rebase();
 }

@@ -151,7 +151,7 @@
 //!   | from code | `SkeletonColliders::capsules()` | `SkeletonColliders::mesh()` |
 //!   | by a rule | `.colliders("Body")` | `.mesh_colliders("Body")` |
 //!   | contacts | one to four tapered capsules per joint, fitted by least squares | triangles, skinned in each step |
-//!   | fits | limbs and trunk to about a centimetre; fingers, ears and horns not at all | exactly |
+//!   | fits | limbs to about a centimetre, a broad chest to 3 cm; fingers, ears and horns not at all | exactly |
 //!   | use it for | most characters: fast, and robust with any animation | slow characters of up to about 2 000 triangles |
 //!
 //!   `thickness` 1.1 to 1.2 of the capsules keeps a thick coat off the skin. Clothes that are worn closer than that need 1:

@@ -26,7 +26,7 @@ pub struct RenderFrame<'a> {
     pub offset: Vec3,
     /// Rotation and scale from world axes to the render space.
     pub to_frame: Mat3,
-    /// Displacement of each particle from there, in world axes, m; empty for none.
+    /// Displacement of each particle from its interpolated position, in world axes, m; none for those beyond its length.
     pub shifts: &'a [Vec3],
 }
 
@@ -91,8 +91,8 @@ impl<P: From<Vec3>> Kernel for TransformParticles<'_, P> {
                 [&to.x, &to.y, &to.z].map(|plane| &plane[here.clone()]),
                 &mut block,
             );
-            if let Some(shifts) = self.frame.shifts.get(here) {
-                for (k, shift) in shifts.iter().enumerate() {
+            if let Some(shifts) = self.frame.shifts.get(start..) {
+                for (k, shift) in shifts.iter().enumerate().take(positions.len()) {
                     let shift = self.frame.to_frame * *shift;
                     for (plane, shift) in block.iter_mut().zip(shift.to_array()) {
                         plane[k] += shift;

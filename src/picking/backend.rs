@@ -108,8 +108,8 @@ fn cast_on_cloth(
         return None;
     }
     let position = |i: u32| render_pose.interpolate(particles, i as usize);
-    // A cloth rendered relative to a moved reference frame is tested at its simulated position, with the
-    // inverse transform applied to the ray.
+    // A cloth rendered relative to a moved reference frame is tested where it would be without that motion,
+    // with the inverse transform applied to the ray.
     let frame_motion = render_pose.frame_motion();
     let (from, direction) = match frame_motion.map(|motion| motion.inverse()) {
         Some(inverse) => (

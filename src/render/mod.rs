@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `interpolation` | time of a frame between two steps; view of a cloth in the space of a mesh |
-//! | `pose` | interpolation factor and rigid motion of each cloth; `RenderFrame` in `mesh/shading.rs` interpolates |
+//! | `pose` | interpolation factor and motion of each cloth; `RenderFrame` in `mesh/shading.rs` interpolates |
 //! | `own_mesh` | mesh that follows a cloth, and its mapping from particles to vertices |
 //! | `skin_motion` | motion of particles with the joints of their skeleton |
 //! | `write_mesh` | writes meshes and bounding boxes |

@@ -13,17 +13,21 @@ use crate::{
         skin_weights::SkinWeights,
     },
     cloth::{
-        Cloth,
         activity::{ClothCulled, ClothPaused, ClothSleeping, InMotion},
         particles::ClothParticles,
+        settings::ClothMaxThreads,
         shape::ClothShape,
         transforms::{ReferenceEntity, interpolate, pose_of},
         update_rate::UpdateRate,
+        workers::ClothWorkers,
     },
     mesh,
     render::{interpolation::InterpolationTime, skin_motion::SkinMotion},
 };
-use bevy::{ecs::query::QueryData, prelude::*};
+use bevy::{
+    ecs::{query::QueryData, system::NonSendMarker},
+    prelude::*,
+};
 
 /// Render pose of a cloth in a frame. Written each frame before meshes are written; read by those systems, gizmos
 /// and picking.
@@ -34,8 +38,8 @@ pub(crate) struct RenderPose {
     alpha: f32,
     /// Rigid motion of the reference entity from the interpolated step to the rendered frame.
     frame_motion: Option<FrameMotion>,
-    /// Motion of each particle with its joints since then, relative to that of the reference entity and before it, m; empty
-    /// without a skeleton.
+    /// Motion of each particle with its joints since then, relative to that of the reference entity, m; empty without a
+    /// skeleton.
     shifts: Vec<Vec3>,
 }
 
@@ -82,7 +86,7 @@ impl RenderPose {
         self.point(particles.origin + self.interpolate(particles, i))
     }
 
-    /// Returns the rendered position of a simulated position.
+    /// Returns the rendered position of a simulated position, which no joint moves.
     pub(crate) fn point(&self, position: Vec3) -> Vec3 {
         self.frame_motion
             .map_or(position, |motion| motion.transform_point(position))
@@ -95,7 +99,8 @@ impl RenderPose {
             .map_or(direction, |motion| motion.transform_direction(direction))
     }
 
-    /// Returns the position of a particle between the last two steps, relative to the origin of the particles.
+    /// Returns the position of a particle between the last two steps, moved with its joints, relative to the origin of the
+    /// particles.
     pub(crate) fn interpolate(&self, particles: &ClothParticles, i: usize) -> Vec3 {
         let shift = self.shifts.get(i).copied().unwrap_or_default();
         super::skin_motion::interpolate_particle(particles, i, self.alpha) + shift
@@ -116,7 +121,6 @@ pub(crate) struct RenderPoseQuery {
     rate: &'static UpdateRate,
     frame: &'static ReferenceFrame,
     particles: Ref<'static, ClothParticles>,
-    cloth: &'static Cloth,
     shape: &'static ClothShape,
     skin: Option<&'static SkinWeights>,
     sleeps: Has<ClothSleeping>,
@@ -158,9 +162,13 @@ pub(crate) fn find_render_poses(
     mut cloths: Query<RenderPoseQuery, Without<ClothCulled>>,
     frames: Query<&GlobalTransform>,
     time: InterpolationTime,
+    mut workers: ResMut<ClothWorkers>,
+    threads: Res<ClothMaxThreads>,
+    // See `prepare_cloths`.
+    _on_the_main_thread: NonSendMarker,
 ) {
     let step_alpha = time.alpha();
-    for mut cloth in &mut cloths {
+    let skinned = cloths.iter_mut().filter_map(|mut cloth| {
         let render_pose = cloth.render_pose.bypass_change_detection();
         // A cloth at rest looks the same at any time.
         let alpha = match cloth.sleeps || cloth.paused {
@@ -170,7 +178,7 @@ pub(crate) fn find_render_poses(
         // A paused cloth stays where it is, even if its reference entity moves.
         let is_left_behind = (cloth.paused || time.is_paused()) && !cloth.particles.is_changed();
         if is_left_behind && render_pose.alpha == alpha {
-            continue;
+            return None;
         }
         let frame_motion =
             (cloth.frame.history.reference_entity).and_then(|ReferenceEntity { entity, poses }| {
@@ -178,20 +186,24 @@ pub(crate) fn find_render_poses(
                 motion_to(poses, alpha, now)
             });
         (render_pose.alpha, render_pose.frame_motion) = (alpha, frame_motion);
-        if let Some(skin) = cloth.skin {
-            let motion = SkinMotion {
-                particles: &cloth.particles,
-                shape: cloth.shape,
-                skin,
-                origin: cloth.frame.history.origin,
-                thickness: cloth.shape.thickness(&cloth.cloth.fabric),
-                alpha,
-                frame_motion,
-            };
-            let joint = |joint| frames.get(joint).ok().map(GlobalTransform::affine);
-            motion.find(joint, &mut render_pose.shifts);
-        }
-    }
+        render_pose.shifts.clear();
+        cloth.skin.is_some().then_some(cloth)
+    });
+    let size = |cloth: &RenderPoseQueryItem| cloth.particles.len();
+    workers.for_each_whole_cloth(*threads, skinned, size, |mut cloth| {
+        let Some(skin) = cloth.skin else { return };
+        let render_pose = cloth.render_pose.bypass_change_detection();
+        let motion = SkinMotion {
+            particles: &cloth.particles,
+            shape: cloth.shape,
+            skin,
+            origin: cloth.frame.history.origin,
+            alpha: render_pose.alpha,
+            frame_motion: render_pose.frame_motion,
+        };
+        let joint = |joint| frames.get(joint).ok().map(GlobalTransform::affine);
+        motion.find(joint, &mut render_pose.shifts);
+    });
 }
 
 /// Returns the motion from the interpolated pose within a step to the current one; `None` if all are equal.

@@ -24,7 +24,7 @@ const GOOD_FIT: f32 = 0.1;
 /// Fraction of the misfit that must remain at most for one capsule more.
 const BETTER_FIT: f32 = 0.75;
 
-/// Fraction of the points within the capsules; points farther out are hair and pockets.
+/// Fraction of the points nearest to a capsule that it encloses; points farther out are hair and pockets.
 const ENCLOSED: f32 = 0.995;
 
 /// Largest number of steps of a fit from a first guess.

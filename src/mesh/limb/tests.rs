@@ -204,6 +204,9 @@ fn capsules_of_a_trunk_with_shoulders_protrude_little() {
         .flat_map(|part| part.points(0.0..1.0, true, 0.0));
     let points: Vec<Vec3> = all.filter(|at| outside(at) > -1e-4).collect();
     let limbs = Limb::around(&points, Some(Vec3::Y));
+    assert!(limbs.len() > 2, "{limbs:?}");
+    let is_outside = |at: &&Vec3| limbs.iter().all(|limb| limb.distance(**at) > 1e-3);
+    assert!(points.iter().filter(is_outside).count() * 100 < points.len());
     let surface = limbs
         .iter()
         .flat_map(|limb| Known::of(limb).points(0.0..1.0, true, 0.0));

@@ -25,7 +25,7 @@ fn positions_are_equal_at_all_simd_levels() {
             alpha: 0.3,
             offset: Vec3::new(0.1, -2.0, 5.0),
             to_frame: turn * 0.5,
-            shifts: &some(count, 53).iter().collect::<Vec<_>>(),
+            shifts: &some(count, 53).iter().skip(1).collect::<Vec<_>>(),
         };
         same_bits(|| {
             let mut positions = vec![Vec3A::ONE; 7];

@@ -5,7 +5,7 @@
 //! (Engines call this inertia scale or world velocity scale.)
 
 use crate::solver::{math::pose::Pose, particles::ParticleArrays, simd::soa::SoaVec3};
-use bevy::math::{Mat3, Quat, Vec3};
+use bevy::math::{Affine3A, Mat3, Mat3A, Quat, Vec3};
 
 /// Fraction of the motion of its reference frame that a cloth feels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,6 +98,15 @@ impl FrameMotion {
     /// Rotates a direction.
     pub(crate) fn transform_direction(&self, direction: Vec3) -> Vec3 {
         self.rotation * direction
+    }
+
+    /// Transforms an affine map whose translation is relative to an origin.
+    pub(crate) fn transform_affine(&self, affine: &Affine3A, origin: Vec3) -> Affine3A {
+        let at = self.transform_point(origin + Vec3::from(affine.translation)) - origin;
+        Affine3A {
+            matrix3: Mat3A::from(self.rotation_matrix()) * affine.matrix3,
+            translation: at.into(),
+        }
     }
 
     /// Transforms a pose.
