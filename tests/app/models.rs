@@ -8,6 +8,7 @@ use crate::{
 use bevy::{
     asset::AssetPlugin,
     gltf::GltfPlugin,
+    math::Affine3A,
     mesh::{MeshPlugin, skinning::SkinnedMesh},
     prelude::*,
     time::TimeUpdateStrategy,
@@ -15,7 +16,9 @@ use bevy::{
     world_serialization::{WorldInstanceReady, WorldSerializationPlugin},
 };
 use bevy_drape::{
-    character::{ClothMaxDistance, ClothRules, SkeletonColliders, VertexChannel},
+    character::{
+        ClothMaxDistance, ClothRules, SkeletonColliders, Teleport, TeleportCloth, VertexChannel,
+    },
     cloth::{ClothConstraints, ClothWarmUp},
     prelude::*,
     solver::ConstraintKind,
@@ -187,6 +190,19 @@ fn a_shirt_on_a_walking_figure_keeps_its_size() {
     assert!(arm.rotation.angle_between(Quat::IDENTITY) > 0.1, "it walks");
 }
 
+fn affine(app: &App, entity: Entity) -> Affine3A {
+    let transform = app.world().get::<GlobalTransform>(entity).unwrap();
+    transform.affine()
+}
+
+/// Returns the positions at which the vertices of a cloth are drawn, in the world.
+fn drawn_in_world(app: &App, cloth: Entity) -> Vec<Vec3> {
+    let to_world = affine(app, cloth);
+    let drawn = crate::float3(crate::drawn(app, cloth), Mesh::ATTRIBUTE_POSITION);
+    let drawn = drawn.iter().map(|&at| to_world.transform_point3(at));
+    drawn.collect()
+}
+
 #[test]
 fn a_sleeve_is_drawn_on_its_arm() {
     let mut app = app_with_models(ClothRules::default());
@@ -199,17 +215,7 @@ fn a_sleeve_is_drawn_on_its_arm() {
     let shirt = the_cloth(&mut app);
     let arms = ["UpperArm.L", "UpperArm.R"].map(|name| named(&mut app, name));
     run(&mut app, 30);
-    let affine = |app: &App, entity| {
-        let transform = app.world().get::<GlobalTransform>(entity).unwrap();
-        transform.affine()
-    };
-    let drawn_in_world = |app: &App| -> Vec<Vec3> {
-        let to_world = affine(app, shirt);
-        let drawn = crate::float3(crate::drawn(app, shirt), Mesh::ATTRIBUTE_POSITION);
-        let drawn = drawn.iter().map(|&at| to_world.transform_point3(at));
-        drawn.collect()
-    };
-    let before = drawn_in_world(&app);
+    let before = drawn_in_world(&app, shirt);
     let entities = [root, arms[0], arms[1]];
     let affine_before = entities.map(|entity| affine(&app, entity));
     // The figure moves, turns and swings an arm; the step of this update still has the transforms of the last one.
@@ -219,7 +225,7 @@ fn a_sleeve_is_drawn_on_its_arm() {
     let mut arm = app.world_mut().get_mut::<Transform>(arms[0]).unwrap();
     arm.rotate_x(-0.5);
     run(&mut app, 1);
-    let after = drawn_in_world(&app);
+    let after = drawn_in_world(&app, shirt);
     let moved = |k: usize| affine(&app, entities[k]) * affine_before[k].inverse();
     let [with_body, with_left, with_right] = [0, 1, 2].map(moved);
     let (mut way, mut left, mut right) = (0.0, 0.0, 0.0);
@@ -237,6 +243,34 @@ fn a_sleeve_is_drawn_on_its_arm() {
     // Loose cloth does not follow entirely.
     assert!(left < 0.25 * way, "{left} of {way}");
     assert!(right < 0.05 * way, "{right} of {way}");
+}
+
+#[test]
+fn a_teleported_shirt_is_drawn_on_its_figure() {
+    let mut app = app_with_models(ClothRules::default());
+    let root = load(&mut app, "models/shirt.glb", Transform::default());
+    let shirt = the_cloth(&mut app);
+    // Until it hangs still.
+    run(&mut app, 240);
+    let before = drawn_in_world(&app, shirt);
+    let way = Vec3::new(0.05, 0.0, 0.02);
+    let mut body = app.world_mut().get_mut::<Transform>(root).unwrap();
+    body.translation += way;
+    app.world_mut().trigger(TeleportCloth {
+        entity: shirt,
+        how: Teleport::Keep,
+    });
+    // Before the next step, between that and the one before, and after both.
+    for update in 0..3 {
+        run(&mut app, 1);
+        let after = drawn_in_world(&app, shirt);
+        let errors = before
+            .iter()
+            .zip(&after)
+            .map(|(&before, &after)| after.distance(before + way));
+        let mean = errors.sum::<f32>() / before.len() as f32;
+        assert!(mean < 0.002, "update {update}: {mean} m");
+    }
 }
 
 #[test]
