@@ -186,10 +186,10 @@ fn of_relaxation(stage: &Stage) -> [(&'static str, f64); 4] {
 /// Returns the times of the parts of a mesh write, and of Bevy's packing of the vertex buffer, ms.
 fn of_mesh_write(plan: &Plan, stage: &Stage) -> ([(&'static str, f64); 3], f64) {
     let frame = RenderFrame {
-        shifts: &[],
         alpha: 0.4,
         offset: Vec3::X,
         to_frame: Mat3::IDENTITY,
+        shifts: &[],
     };
     let mut full = Mesh::from(plan.grid());
     let source = TriangleMesh::read(&full).expect("a grid has triangles");

@@ -311,10 +311,10 @@ fn steps(bencher: Bencher, colliders: &[Collider], air: Air) {
 }
 
 const FRAME: RenderFrame = RenderFrame {
-    shifts: &[],
     alpha: 0.4,
     offset: Vec3::X,
     to_frame: Mat3::IDENTITY,
+    shifts: &[],
 };
 
 /// Particle positions in mesh space, and the bounding box.

@@ -285,11 +285,17 @@ def cape():
     }
 
 
+def normal_of(positions, triangle):
+    """Returns the normal of a triangle, with twice its area as length."""
+    a, b, c = (positions[i] for i in triangle)
+    return cross([b[k] - a[k] for k in range(3)], [c[k] - a[k] for k in range(3)])
+
+
 def normals_of(positions, triangles):
+    """Returns the unit normals of all vertices."""
     normals = [[0.0, 0.0, 0.0] for _ in positions]
     for t in triangles:
-        a, b, c = (positions[i] for i in t)
-        n = cross([b[k] - a[k] for k in range(3)], [c[k] - a[k] for k in range(3)])
+        n = normal_of(positions, t)
         for i in t:
             normals[i] = [normals[i][k] + n[k] for k in range(3)]
     return [unit(n) for n in normals]

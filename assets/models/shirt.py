@@ -10,7 +10,7 @@ irregular (Delaunay), as those of programs for pattern makers.
 import math
 import random
 
-from hero import PLACE, capsule, cross, gradient_of, normals_of, smooth, surface, union, unit, weights_near, write
+from hero import PLACE, capsule, gradient_of, normal_of, normals_of, smooth, surface, union, unit, weights_near, write
 
 # Size of triangles, m.
 STEP = 0.02
@@ -85,12 +85,6 @@ def dot(u, v):
     return sum(u[k] * v[k] for k in range(3))
 
 
-def normal_of(positions, triangle):
-    """Returns the unit normal of a triangle."""
-    a, b, c = (positions[i] for i in triangle)
-    return unit(cross([b[k] - a[k] for k in range(3)], [c[k] - a[k] for k in range(3)]))
-
-
 def angle(p, a, b):
     """Returns the angle at p between a and b."""
     u, v = unit([a[k] - p[k] for k in range(3)]), unit([b[k] - p[k] for k in range(3)])
@@ -126,7 +120,7 @@ def flip(positions, triangles):
             k = triangles[s].index(c)
             a, b = triangles[s][(k + 1) % 3], triangles[s][(k + 2) % 3]
             turned = (c, a, d), (c, d, b)
-            normals = [normal_of(positions, t) for t in (triangles[s], triangles[t], *turned)]
+            normals = [unit(normal_of(positions, t)) for t in (triangles[s], triangles[t], *turned)]
             if min(dot(n, m) for n in normals for m in normals) < 0.5:
                 continue
             triangles[s], triangles[t] = turned

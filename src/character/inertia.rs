@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// Independent of its settings, this component makes cloth render relative to the current transform of its
 /// reference entity (the anchor of its pins, or the frame if it has no pins), although simulation steps lag by up
 /// to a step and a frame. The same holds for cloth that follows a skeleton (near its animated position, with
-/// all of its joints) or has [`ClothMaxDistance`](crate::character::ClothMaxDistance). Other cloth is rendered at its simulated position in the world.
+/// all of its joints) or has [`ClothMaxDistance`](crate::character::ClothMaxDistance). Other cloth is rendered at its
+/// simulated position in the world.
 ///
 /// ```
 /// # use bevy::prelude::*;

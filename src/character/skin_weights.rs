@@ -168,25 +168,23 @@ impl SkinWeights {
         let SkinPose {
             matrices, previous, ..
         } = &mut self.pose;
-        previous.clone_from(matrices);
-        for matrix in previous {
+        // Relative to the new origin.
+        for matrix in &mut *matrices {
             matrix.translation += Vec3A::from(origin_shift);
         }
+        previous.clone_from(matrices);
         let joints = self.joints.iter().zip(&self.inverse);
-        for (matrix, (&joint, inverse)) in self.pose.matrices.iter_mut().zip(joints) {
+        for (matrix, (&joint, inverse)) in matrices.iter_mut().zip(joints) {
             if let Some(transform) = at(joint) {
                 let mut affine = transform.affine();
                 affine.translation -= Vec3A::from(origin);
                 let matrix_now = affine * *inverse;
                 if matrix_now.is_finite() {
                     *matrix = matrix_now;
-                    continue;
                 }
             } else {
                 missing += 1;
             }
-            // Relative to the new origin.
-            matrix.translation += Vec3A::from(origin_shift);
         }
         let reported = std::mem::replace(&mut self.pose.missing, missing > 0);
         if reported { 0 } else { missing }

@@ -81,12 +81,8 @@ pub(crate) fn teleport(
         else {
             continue;
         };
-        let moved = Moved {
-            reference,
-            particles: &mut particles,
-            skin: skin.as_deref_mut(),
-        };
-        moved.move_with_frame(frame, &before, &now);
+        let (particles, skinned) = (&mut particles, skin.as_deref_mut());
+        move_with_frame(reference, particles, skinned, frame, &before, &now);
         if how == Teleport::Reset {
             commands.trigger(ResetCloth { entity });
         }
@@ -163,48 +159,42 @@ pub(crate) fn catch_up_with_frame(
         let Some(now) = anchors.at(frame).as_ref().and_then(pose_of) else {
             continue;
         };
-        let moved = Moved {
-            reference,
-            particles: &mut particles,
-            skin: skin.as_deref_mut(),
-        };
-        moved.move_with_frame(frame, &before, &now);
+        let (particles, skinned) = (&mut particles, skin.as_deref_mut());
+        move_with_frame(reference, particles, skinned, frame, &before, &now);
     }
 }
 
-/// Cloth that moves with its frame entity.
-struct Moved<'a> {
-    reference: &'a mut ReferenceFrame,
-    particles: &'a mut ClothParticles,
-    skin: Option<&'a mut SkinWeights>,
-}
-
-impl Moved<'_> {
-    /// Moves it, including its recorded targets and poses.
-    fn move_with_frame(self, frame: Entity, before: &Pose, now: &Pose) {
-        let history = &mut self.reference.history;
-        history.catch_up_pending = false;
-        history.frame = Some((frame, *now));
-        if before == now {
-            return;
-        }
-        let frame_motion = FrameMotion::between(before, now);
-        frame_motion.apply(self.particles);
-        let ParticleArrays {
-            previous, origin, ..
-        } = &mut self.particles.0;
-        frame_motion.transform_positions(previous, *origin);
-        frame_motion.transform_positions(&mut history.animation_targets, history.origin);
-        if let Some(skin) = self.skin {
-            skin.move_with(&frame_motion, history.origin);
-        }
-        for at in history
-            .reference_entity
-            .iter_mut()
-            .flat_map(|reference| &mut reference.poses)
-        {
-            *at = frame_motion.transform_pose(at);
-        }
-        self.particles.rebase();
+/// Moves a cloth with its frame entity, including its recorded targets and poses.
+fn move_with_frame(
+    reference: &mut ReferenceFrame,
+    particles: &mut ClothParticles,
+    skin: Option<&mut SkinWeights>,
+    frame: Entity,
+    before: &Pose,
+    now: &Pose,
+) {
+    let history = &mut reference.history;
+    history.catch_up_pending = false;
+    history.frame = Some((frame, *now));
+    if before == now {
+        return;
     }
+    let frame_motion = FrameMotion::between(before, now);
+    frame_motion.apply(particles);
+    let ParticleArrays {
+        previous, origin, ..
+    } = &mut particles.0;
+    frame_motion.transform_positions(previous, *origin);
+    frame_motion.transform_positions(&mut history.animation_targets, history.origin);
+    if let Some(skin) = skin {
+        skin.move_with(&frame_motion, history.origin);
+    }
+    for at in history
+        .reference_entity
+        .iter_mut()
+        .flat_map(|reference| &mut reference.poses)
+    {
+        *at = frame_motion.transform_pose(at);
+    }
+    particles.rebase();
 }

@@ -103,7 +103,7 @@ impl RenderPose {
     /// particles.
     pub(crate) fn interpolate(&self, particles: &ClothParticles, i: usize) -> Vec3 {
         let shift = self.shifts.get(i).copied().unwrap_or_default();
-        super::skin_motion::interpolate_particle(particles, i, self.alpha) + shift
+        interpolate_particle(particles, i, self.alpha) + shift
     }
 
     /// Returns the rigid motion from the simulated to the rendered cloth.
@@ -187,11 +187,11 @@ pub(crate) fn find_render_poses(
             });
         (render_pose.alpha, render_pose.frame_motion) = (alpha, frame_motion);
         render_pose.shifts.clear();
-        cloth.skin.is_some().then_some(cloth)
+        let skin = cloth.skin?;
+        Some((cloth, skin))
     });
-    let size = |cloth: &RenderPoseQueryItem| cloth.particles.len();
-    workers.for_each_whole_cloth(*threads, skinned, size, |mut cloth| {
-        let Some(skin) = cloth.skin else { return };
+    let size = |(cloth, _): &(RenderPoseQueryItem, &SkinWeights)| cloth.particles.len();
+    workers.for_each_whole_cloth(*threads, skinned, size, |(mut cloth, skin)| {
         let render_pose = cloth.render_pose.bypass_change_detection();
         let motion = SkinMotion {
             particles: &cloth.particles,
@@ -204,6 +204,12 @@ pub(crate) fn find_render_poses(
         let joint = |joint| frames.get(joint).ok().map(GlobalTransform::affine);
         motion.find(joint, &mut render_pose.shifts);
     });
+}
+
+/// Returns the position of a particle between the last two steps, relative to the origin of the particles.
+pub(super) fn interpolate_particle(particles: &ClothParticles, i: usize, alpha: f32) -> Vec3 {
+    let (from, to) = (particles.previous.get(i), particles.position.get(i));
+    from.lerp(to, alpha)
 }
 
 /// Returns the motion from the interpolated pose within a step to the current one; `None` if all are equal.

@@ -8,6 +8,7 @@ use crate::{
     character::skin_weights::SkinWeights,
     cloth::{Fabric, particles::ClothParticles, shape::ClothShape},
     mesh::topology::NO_PARTICLE,
+    render::pose::interpolate_particle,
     solver::FrameMotion,
 };
 use bevy::{
@@ -61,18 +62,16 @@ impl SkinMotion<'_> {
         }
         let reach = (REACH * self.shape.thickness(&Fabric::default())).powi(2);
         let from_particles = self.origin - self.particles.origin;
-        let source = |i: usize| self.shape.source_particle(i as u32);
-        displacements.extend((0..self.particles.len()).map(|i| {
-            let Some(&rest) = self
-                .shape
-                .rest()
-                .get(i)
-                .filter(|_| source(i) != NO_PARTICLE)
-            else {
+        let rest = self.shape.rest().iter().take(self.particles.len());
+        displacements.extend(rest.enumerate().map(|(i, &rest)| {
+            let source = self.shape.source_particle(i as u32);
+            if source == NO_PARTICLE {
                 return Vec3::ZERO;
+            }
+            let blend = |matrices| {
+                let matrix = self.skin.blend(source as usize, matrices);
+                matrix.transform_point3(rest)
             };
-            let source = source(i) as usize;
-            let blend = |matrices| self.skin.blend(source, matrices).transform_point3(rest);
             let away = interpolate_particle(self.particles, i, self.alpha)
                 - (blend(&then[..]) + from_particles);
             let share = reach / (reach + away.length_squared());
@@ -84,24 +83,32 @@ impl SkinMotion<'_> {
                 Vec3::ZERO
             }
         }));
-        let created = (0..self.particles.len()).filter(|&i| source(i) == NO_PARTICLE);
-        for i in created {
-            displacements[i] = self.mean_of_neighbours(i as u32, displacements);
-        }
+        self.move_created(displacements);
     }
 
-    /// Returns the mean displacement of the particles next to one that a cut has created, which has no joints.
-    fn mean_of_neighbours(&self, particle: u32, displacements: &[Vec3]) -> Vec3 {
-        let triangles = self.shape.triangles.indices.iter();
-        let around = triangles
-            .filter(|corners| corners.contains(&particle))
-            .flatten();
-        let known = around.filter(|&i| self.shape.source_particle(i) != NO_PARTICLE);
-        let known = known.filter_map(|i| displacements.get(i as usize));
-        let (sum, count) = known.fold((Vec3::ZERO, 0.0), |(sum, count), at| {
-            (sum + at, count + 1.0)
-        });
-        sum / f32::max(count, 1.0)
+    /// Moves particles that a cut has created, and that have no joints, by the mean of those next to them.
+    fn move_created(&self, displacements: &mut [Vec3]) {
+        let has_joints = |i: u32| self.shape.source_particle(i) != NO_PARTICLE;
+        if (0..displacements.len()).all(|i| has_joints(i as u32)) {
+            return;
+        }
+        let mut sums = vec![(Vec3::ZERO, 0.0_f32); displacements.len()];
+        for corners in self.shape.triangles.indices.iter() {
+            for i in corners.into_iter().filter(|&i| !has_joints(i)) {
+                for next in corners.into_iter().filter(|&next| has_joints(next)) {
+                    let at = displacements.get(next as usize);
+                    if let (Some((sum, count)), Some(at)) = (sums.get_mut(i as usize), at) {
+                        *sum += *at;
+                        *count += 1.0;
+                    }
+                }
+            }
+        }
+        for (displacement, (sum, count)) in displacements.iter_mut().zip(sums) {
+            if count > 0.0 {
+                *displacement = sum / count;
+            }
+        }
     }
 
     /// Returns a transform in the world with the motion of the reference entity undone, relative to the origin.
@@ -113,10 +120,4 @@ impl SkinMotion<'_> {
             None => relative,
         }
     }
-}
-
-/// Returns the position of a particle between the last two steps, relative to the origin of the particles.
-pub(super) fn interpolate_particle(particles: &ClothParticles, i: usize, alpha: f32) -> Vec3 {
-    let (from, to) = (particles.previous.get(i), particles.position.get(i));
-    from.lerp(to, alpha)
 }
