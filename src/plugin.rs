@@ -29,8 +29,8 @@ use crate::preset::PresetPlugin;
 use crate::{
     build::{plugin::BuildPlugin, rebuild::any_build_pending},
     character::{
-        plugin::CharacterPlugin, rules::any_new_mesh, skeleton_colliders::SkeletonColliders,
-        teleport::any_teleport_pending,
+        animation_start::any_bind_pose_changed, plugin::CharacterPlugin, rules::any_new_mesh,
+        skeleton_colliders::SkeletonColliders, teleport::any_teleport_pending,
     },
     cloth::{
         plugin::CorePlugin,
@@ -132,6 +132,7 @@ impl Plugin for ClothPlugin {
 fn skip_idle_frames(app: &mut App) {
     let may_build = any_build_pending
         .or_else(any_new_mesh)
+        .or_else(any_bind_pose_changed)
         .or_else(any_teleport_pending)
         .or_else(any_with_component::<SkeletonColliders>)
         .or_else(any_with_component::<ClothProxy>);

@@ -9,6 +9,7 @@ use crate::{
         shared::SharedShapes,
     },
     character::{
+        frame_history::BindPose,
         inertia::ClothInertia,
         max_distance::ClothMaxDistance,
         paint::{ClothPaint, ClothPart},
@@ -223,6 +224,9 @@ impl UnbuiltClothItem<'_, '_> {
         components.record_poses(entity, self.inertia, skin.as_ref(), |other| {
             skeletons.joint(other)
         });
+        if skin.is_some() {
+            components.frame.history.bind_pose = BindPose::Unread;
+        }
         // Reserved for it, so that this cannot fail.
         let own = inputs.source.own;
         let _ = meshes.insert(&own, mesh);

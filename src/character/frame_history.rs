@@ -44,4 +44,19 @@ pub(crate) struct FrameHistory {
     pub(crate) reference_entity: Option<ReferenceEntity>,
     /// The cloth is new or was paused: the next step first moves it to the current pose of its frame.
     pub(crate) catch_up_pending: bool,
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub(crate) bind_pose: BindPose,
+}
+
+/// Pose of its joints in which a cloth was built.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum BindPose {
+    /// The joints have moved since then, or there are none.
+    #[default]
+    Left,
+    /// Not read yet.
+    Unread,
+    /// Local transforms of the joints, which have not changed.
+    Held(Vec<Option<Transform>>),
 }

@@ -12,9 +12,11 @@
 //! | `rules` | `ClothRules`: cloth for models, by the names and glTF properties of their objects |
 //! | `skin_weights`, `skeleton` | skin weights of particles; the joint that stands for the cloth itself |
 //! | `frame_history`, `reference_frame`, `teleport` | motion of the reference frame in the last steps; targets of an animation; teleports |
+//! | `animation_start` | moves new cloth to the first pose of an animation |
 //! | `track_anchors` | tracks the transforms of anchors, joints and reference entities from frame to frame |
 //! | `plugin` | types and systems of all of this |
 
+pub(crate) mod animation_start;
 pub(crate) mod frame_history;
 pub(crate) mod inertia;
 mod limbs;

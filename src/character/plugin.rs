@@ -3,6 +3,7 @@
 
 use crate::{
     character::{
+        animation_start::start_animations,
         inertia::{ClothInertia, TeleportCloth},
         max_distance::ClothMaxDistance,
         paint::{ClothPaint, ClothPart},
@@ -44,7 +45,9 @@ impl Plugin for CharacterPlugin {
             .init_resource::<FrameFraction>()
             .add_systems(
                 StepSchedule::Begin,
-                teleport.in_set(PrepareSystems::Teleport),
+                (start_animations, teleport)
+                    .chain()
+                    .in_set(PrepareSystems::Teleport),
             )
             .add_systems(
                 StepSchedule::Prepare,
@@ -61,7 +64,9 @@ impl Plugin for CharacterPlugin {
                 (
                     apply_rules.in_set(BuildSystems::Rules),
                     generate_colliders.in_set(BuildSystems::SkeletonColliders),
-                    teleport.in_set(BuildSystems::Teleport),
+                    (start_animations, teleport)
+                        .chain()
+                        .in_set(BuildSystems::Teleport),
                 ),
             )
             .add_observer(request_teleport)

@@ -190,6 +190,27 @@ impl SkinWeights {
         if reported { 0 } else { missing }
     }
 
+    /// Poses the skeleton as if it had been there in the last steps, relative to the origin of the last update. Returns the
+    /// matrices of before.
+    pub(crate) fn jump(
+        &mut self,
+        origin: Vec3,
+        at: impl Fn(Entity) -> Option<GlobalTransform>,
+    ) -> Vec<Affine3A> {
+        let before = self.pose.matrices.clone();
+        let was_missing = self.pose.missing;
+        self.update_pose(origin, Vec3::ZERO, at);
+        // Reported by the next step.
+        self.pose.missing = was_missing;
+        self.pose.previous.clone_from(&self.pose.matrices);
+        before
+    }
+
+    /// Returns whether the joints have these matrices.
+    pub(crate) fn has_pose(&self, matrices: &[Affine3A]) -> bool {
+        self.pose.matrices == matrices
+    }
+
     /// Returns the matrices of the joints between the step before and the last one.
     pub(crate) fn matrices_at(&self, alpha: f32) -> Vec<Affine3A> {
         let steps = self.pose.previous.iter().zip(&self.pose.matrices);

@@ -6,16 +6,18 @@ use crate::{
         inertia::{ClothInertia, Teleport, TeleportCloth},
         reference_frame::frame_of,
         skin_weights::SkinWeights,
+        skinned_surface::SkinnedSurface,
     },
     cloth::{
         ResetCloth,
         activity::ClothPaused,
         particles::ClothParticles,
+        shape::ClothShape,
         transforms::{Anchors, TransformHistory, pose_of},
     },
     collision::collider::LastPose,
     pins::BoundPins,
-    solver::{FrameMotion, ParticleArrays, Pose},
+    solver::{FrameMotion, ParticleArrays, Pose, particles::is_within_reach},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 
@@ -42,6 +44,7 @@ pub(crate) fn teleport(
         &mut ReferenceFrame,
         &BoundPins,
         Option<&mut SkinWeights>,
+        &ClothShape,
         &mut ClothParticles,
         Option<&ClothInertia>,
     )>,
@@ -49,7 +52,7 @@ pub(crate) fn teleport(
     mut motion_records: MotionRecords,
     mut commands: Commands,
 ) {
-    for (entity, mut reference, pins, mut skin, mut particles, motion) in &mut cloths {
+    for (entity, mut reference, pins, mut skin, shape, mut particles, motion) in &mut cloths {
         // A cloth about to be moved to the pose of its frame cannot have been teleported.
         let detects = !reference.history.catch_up_pending
             && motion.is_some_and(ClothInertia::detects_teleports);
@@ -81,8 +84,13 @@ pub(crate) fn teleport(
         else {
             continue;
         };
-        let (particles, skinned) = (&mut particles, skin.as_deref_mut());
-        move_with_frame(reference, particles, skinned, frame, &before, &now);
+        FollowingCloth {
+            reference,
+            particles: &mut particles,
+            skin: skin.as_deref_mut(),
+            shape,
+        }
+        .move_with_frame(frame, &before, &now);
         if how == Teleport::Reset {
             commands.trigger(ResetCloth { entity });
         }
@@ -96,11 +104,13 @@ pub(crate) struct MotionRecords<'w, 's> {
     paths: Query<'w, 's, &'static mut TransformHistory>,
     last_poses: Query<'w, 's, &'static mut LastPose>,
     children: Query<'w, 's, &'static Children>,
+    bodies: Query<'w, 's, (Entity, &'static SkinnedSurface)>,
 }
 
 impl MotionRecords<'_, '_> {
-    /// Removes the velocity of everything that was teleported with a cloth: its frame, joints, anchors and children.
-    fn forget(
+    /// Removes the velocity of everything that was teleported with a cloth: its frame, joints, anchors and children, and
+    /// bodies on the same joints.
+    pub(super) fn forget(
         &mut self,
         cloth: Entity,
         frame: Entity,
@@ -114,8 +124,12 @@ impl MotionRecords<'_, '_> {
             let descendants = children.get(joint).ok().into_iter().flatten().copied();
             std::iter::once(joint).chain(descendants)
         });
+        let is_joint = |joint| skin.is_some_and(|skin| skin.joints.contains(joint));
+        let bodies = self.bodies.iter();
+        let bodies = bodies.filter(|(_, surface)| surface.joints().iter().any(is_joint));
         let own = [cloth, frame].into_iter().chain(joints_and_children);
         for other in own
+            .chain(bodies.map(|(body, _)| body))
             .chain(pins.anchors())
             .chain(children.iter_descendants(frame))
         {
@@ -137,13 +151,15 @@ pub(crate) fn catch_up_with_frame(
         &mut ReferenceFrame,
         &BoundPins,
         Option<&mut SkinWeights>,
+        &ClothShape,
         &mut ClothParticles,
         Option<&ClothInertia>,
         Has<ClothPaused>,
     )>,
     anchors: Anchors,
 ) {
-    for (entity, mut reference, pins, mut skin, mut particles, motion, paused) in &mut cloths {
+    for (entity, mut reference, pins, mut skin, shape, mut particles, motion, paused) in &mut cloths
+    {
         let reference = reference.bypass_change_detection();
         if !reference.history.catch_up_pending {
             continue;
@@ -159,42 +175,89 @@ pub(crate) fn catch_up_with_frame(
         let Some(now) = anchors.at(frame).as_ref().and_then(pose_of) else {
             continue;
         };
-        let (particles, skinned) = (&mut particles, skin.as_deref_mut());
-        move_with_frame(reference, particles, skinned, frame, &before, &now);
+        let mut cloth = FollowingCloth {
+            reference,
+            particles: &mut particles,
+            skin: skin.as_deref_mut(),
+            shape,
+        };
+        cloth.move_with_frame(frame, &before, &now);
+        cloth.move_to_joints(|joint| anchors.at(joint));
     }
 }
 
-/// Moves a cloth with its frame entity, including its recorded targets and poses.
-fn move_with_frame(
-    reference: &mut ReferenceFrame,
-    particles: &mut ClothParticles,
-    skin: Option<&mut SkinWeights>,
-    frame: Entity,
-    before: &Pose,
-    now: &Pose,
-) {
-    let history = &mut reference.history;
-    history.catch_up_pending = false;
-    history.frame = Some((frame, *now));
-    if before == now {
-        return;
+/// Cloth that follows its frame or its skeleton at once, with its recorded targets and poses.
+pub(super) struct FollowingCloth<'a> {
+    pub(super) reference: &'a mut ReferenceFrame,
+    pub(super) particles: &'a mut ClothParticles,
+    pub(super) skin: Option<&'a mut SkinWeights>,
+    pub(super) shape: &'a ClothShape,
+}
+
+impl FollowingCloth<'_> {
+    /// Moves the cloth rigidly with its frame entity.
+    fn move_with_frame(&mut self, frame: Entity, before: &Pose, now: &Pose) {
+        let history = &mut self.reference.history;
+        history.catch_up_pending = false;
+        history.frame = Some((frame, *now));
+        if before == now {
+            return;
+        }
+        let frame_motion = FrameMotion::between(before, now);
+        frame_motion.apply(self.particles);
+        let ParticleArrays {
+            previous, origin, ..
+        } = &mut self.particles.0;
+        frame_motion.transform_positions(previous, *origin);
+        frame_motion.transform_positions(&mut history.animation_targets, history.origin);
+        if let Some(skin) = &mut self.skin {
+            skin.move_with(&frame_motion, history.origin);
+        }
+        for at in history
+            .reference_entity
+            .iter_mut()
+            .flat_map(|reference| &mut reference.poses)
+        {
+            *at = frame_motion.transform_pose(at);
+        }
+        self.particles.rebase();
     }
-    let frame_motion = FrameMotion::between(before, now);
-    frame_motion.apply(particles);
-    let ParticleArrays {
-        previous, origin, ..
-    } = &mut particles.0;
-    frame_motion.transform_positions(previous, *origin);
-    frame_motion.transform_positions(&mut history.animation_targets, history.origin);
-    if let Some(skin) = skin {
-        skin.move_with(&frame_motion, history.origin);
+
+    /// Moves each particle as its animated position moves to the pose of the joints at these transforms.
+    pub(super) fn move_to_joints(&mut self, at: impl Fn(Entity) -> Option<GlobalTransform>) {
+        let Some(skin) = &mut self.skin else {
+            return;
+        };
+        let history = &mut self.reference.history;
+        let before = skin.jump(history.origin, &at);
+        if skin.has_pose(&before) {
+            return;
+        }
+        let ParticleArrays {
+            position, previous, ..
+        } = &mut self.particles.0;
+        let rest = self.shape.rest().iter().take(position.len());
+        for (i, &rest) in rest.enumerate() {
+            let source = self.shape.source_particle(i as u32) as usize;
+            let moved = skin.matrix(source).transform_point3(rest)
+                - skin.blend(source, &before).transform_point3(rest);
+            let moved_position = position.get(i) + moved;
+            // The transform of a joint may be huge.
+            if !is_within_reach(moved_position) {
+                continue;
+            }
+            position.set(i, moved_position);
+            previous.set(i, previous.get(i) + moved);
+            if i < history.animation_targets.len() {
+                let target = history.animation_targets.get(i);
+                history.animation_targets.set(i, target + moved);
+            }
+        }
+        if let Some(reference) = &mut history.reference_entity
+            && let Some(now) = at(reference.entity).as_ref().and_then(pose_of)
+        {
+            reference.poses = [now; 2];
+        }
+        self.particles.rebase();
     }
-    for at in history
-        .reference_entity
-        .iter_mut()
-        .flat_map(|reference| &mut reference.poses)
-    {
-        *at = frame_motion.transform_pose(at);
-    }
-    particles.rebase();
 }

@@ -167,6 +167,10 @@
 //! - [`ClothPart`](crate::character::ClothPart) (`cloth_part`) turns the tails of a coat into cloth and leaves the rest to
 //!   its bones.
 //!
+//! Cloth with a skeleton is built in the pose in which its model is spawned, and moves with its joints to the first pose of an
+//! animation. A pose that is set at once later on (out of a ragdoll, say) drags it along, unless it is reset
+//! ([`ResetCloth`](crate::cloth::ResetCloth)).
+//!
 //! # Inertia
 //!
 //! Cloth is simulated in world space, so the full motion of the character acts on it. For a hero who turns on the

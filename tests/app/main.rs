@@ -55,6 +55,8 @@ mod scale;
 mod self_collision;
 mod settling;
 mod shared_shapes;
+#[cfg(feature = "gltf")]
+mod skeleton_jumps;
 mod skinned_bodies;
 mod sleep;
 mod slow_frames;

@@ -99,12 +99,12 @@ pub(crate) fn load(app: &mut App, file: &'static str, transform: Transform) -> E
     panic!("{file} is not loaded");
 }
 
-fn the_cloth(app: &mut App) -> Entity {
+pub(crate) fn the_cloth(app: &mut App) -> Entity {
     let mut cloths = app.world_mut().query_filtered::<Entity, With<Cloth>>();
     cloths.single(app.world()).expect("one cloth")
 }
 
-fn named(app: &mut App, name: &str) -> Entity {
+pub(crate) fn named(app: &mut App, name: &str) -> Entity {
     let mut names = app.world_mut().query::<(Entity, &Name)>();
     let found = names
         .iter(app.world())
@@ -214,6 +214,9 @@ fn a_sleeve_is_drawn_on_its_arm() {
     );
     let shirt = the_cloth(&mut app);
     let arms = ["UpperArm.L", "UpperArm.R"].map(|name| named(&mut app, name));
+    // The first pose of an animation.
+    let mut arm = app.world_mut().get_mut::<Transform>(arms[0]).unwrap();
+    arm.rotate_x(0.01);
     run(&mut app, 30);
     let before = drawn_in_world(&app, shirt);
     let entities = [root, arms[0], arms[1]];
