@@ -100,8 +100,8 @@ pub struct ParticleArrays {
     /// Whether any particle touched another one of this or of another cloth in the last step, or nearly.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(super) touches_cloth: bool,
-    /// Greatest way in the last step of two particles of this or of another cloth that touched, or nearly, relative to each
-    /// other: that in a part of the step, times the number of parts, m.
+    /// Greatest way in the last step of two particles of this or of another cloth that touched, or nearly, towards or away from
+    /// each other: that in a part of the step, times the number of parts, m.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(super) way_in_folds: f32,
     /// Number of such pairs in all substeps of the last step together, per particle.

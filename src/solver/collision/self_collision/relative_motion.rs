@@ -6,7 +6,9 @@ use bevy::math::DVec3;
 /// Number of parts of a step in which the relative motion of near particles is measured.
 const PARTS_OF_STEP: u32 = 4;
 
-/// Measures how far near particles go relative to each other, once in each part of a step.
+/// Measures how far near particles go towards or away from each other, once in each part of a step. How far they slide past
+/// each other does not matter: contacts are found along their paths. A shirt on a walking figure, whose sleeves slide along its
+/// sides, would take a third more time.
 ///
 /// A single substep tells nothing about their speed where constraints pull particles into a collider, which pushes them out
 /// again, or where one that is pinched jumps from side to side: these ways are as long in shorter substeps.
@@ -26,10 +28,15 @@ pub(super) fn measure_way(
             true => p.position.get(i as usize) - part_start.get(i as usize),
             false => p.displacement.get(i as usize),
         };
-        let squares = near
-            .iter()
-            .map(|&[i, j]| (motion(i) - motion(j)).length_squared());
-        let way = squares.fold(0.0, f32::max).sqrt();
+        let way = |&[i, j]: &[u32; 2]| {
+            let relative = motion(i) - motion(j);
+            let between = p.position.get(i as usize) - p.position.get(j as usize);
+            match between.try_normalize() {
+                Some(direction) => relative.dot(direction).abs(),
+                None => relative.length(),
+            }
+        };
+        let way = near.iter().map(way).fold(0.0, f32::max);
         p.way_in_folds = p.way_in_folds.max(way * time.count as f32 / part as f32);
     }
     part_start.resize(p.len());
@@ -83,9 +90,10 @@ mod tests {
     use bevy::math::Vec3;
 
     /// Returns the measured way in a step of two particles, of which the second is at these positions in the phase of contacts of
-    /// each substep.
-    fn measured(at: &[f32]) -> f32 {
+    /// each substep, to the side of the first by `aside`.
+    fn measured(at: &[f32], aside: f32) -> f32 {
         let mut p = ParticleArrays::new(Vec3::ZERO, SoaVec3::zeros(2), vec![1.0; 2]);
+        p.position.set(0, Vec3::Y * aside);
         let mut part_start = SoaVec3::default();
         for time in SubstepTime::new(0.02, at.len() as u32).substeps() {
             p.position.set(1, Vec3::X * at[time.index as usize]);
@@ -99,15 +107,17 @@ mod tests {
     fn the_way_of_near_particles_is_that_over_several_substeps() {
         for count in [2, 3, 8, 13, 64] {
             let at: Vec<f32> = (0..count).map(|k| 0.1 * k as f32 / count as f32).collect();
-            let way = measured(&at);
+            let way = measured(&at, 0.0);
             assert!((way - 0.1).abs() < 1e-6, "{count}: {way}");
         }
         // Of a single substep, only the displacement is known.
-        assert_eq!(measured(&[0.0]), 0.003);
+        assert_eq!(measured(&[0.0], 0.0), 0.003);
         // Pushed back in each substep.
-        assert_eq!(measured(&[0.0; 64]), 0.0);
+        assert_eq!(measured(&[0.0; 64], 0.0), 0.0);
         // One jump counts as a way in a quarter of the step.
         let at: Vec<f32> = (0..64).map(|k| if k < 30 { 0.0 } else { 0.002 }).collect();
-        assert!((measured(&at) - 0.008).abs() < 1e-6);
+        assert!((measured(&at, 0.0) - 0.008).abs() < 1e-6);
+        // Past each other.
+        assert!(measured(&at, 0.02) < 0.001);
     }
 }
