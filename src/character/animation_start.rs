@@ -15,21 +15,23 @@ use crate::{
 use bevy::prelude::*;
 
 impl BindPose {
-    /// Returns the local transforms of the joints of a cloth, if it was not read or has changed.
-    fn changed(
-        &self,
-        skin: &SkinWeights,
-        transforms: &Query<&Transform>,
-    ) -> Option<Vec<Option<Transform>>> {
-        let transform = |&joint| transforms.get(joint).ok();
-        let pose = skin.joints.iter().map(transform);
-        let is_held = match self {
-            Self::Left => true,
-            Self::Unread => false,
-            Self::Held(before) => pose.clone().eq(before.iter().map(Option::as_ref)),
-        };
-        (!is_held).then(|| pose.map(Option::<&Transform>::copied).collect())
+    /// Returns whether it is to be read, or the joints of its cloth have other local transforms now.
+    fn has_changed(&self, skin: &SkinWeights, transforms: &Query<&Transform>) -> bool {
+        match self {
+            Self::Left => false,
+            Self::Unread => true,
+            Self::Held(before) => !local_transforms(skin, transforms).eq(before.iter().copied()),
+        }
     }
+}
+
+/// Iterates over the local transforms of the joints of a cloth; `None` for one that does not exist.
+fn local_transforms(
+    skin: &SkinWeights,
+    transforms: &Query<&Transform>,
+) -> impl Iterator<Item = Option<Transform>> {
+    let joints = skin.joints.iter();
+    joints.map(|&joint| transforms.get(joint).ok().copied())
 }
 
 /// Run condition: a bind pose is to be read, or was left.
@@ -39,7 +41,7 @@ pub(crate) fn any_bind_pose_changed(
 ) -> bool {
     cloths.iter().any(|(reference, skin)| {
         let bind_pose = &reference.history.bind_pose;
-        bind_pose.changed(skin, &transforms).is_some()
+        bind_pose.has_changed(skin, &transforms)
     })
 }
 
@@ -61,11 +63,11 @@ pub(crate) fn start_animations(
     for (entity, mut reference, pins, mut skin, shape, mut particles, motion) in &mut cloths {
         let reference = reference.bypass_change_detection();
         let bind_pose = &mut reference.history.bind_pose;
-        let Some(pose) = bind_pose.changed(&skin, &locals) else {
+        if !bind_pose.has_changed(&skin, &locals) {
             continue;
-        };
+        }
         if *bind_pose == BindPose::Unread {
-            *bind_pose = BindPose::Held(pose);
+            *bind_pose = BindPose::Held(local_transforms(&skin, &locals).collect());
             continue;
         }
         *bind_pose = BindPose::Left;

@@ -191,24 +191,19 @@ impl SkinWeights {
     }
 
     /// Poses the skeleton as if it had been there in the last steps, relative to the origin of the last update. Returns the
-    /// matrices of before.
+    /// matrices of before, if any joint has moved.
     pub(crate) fn jump(
         &mut self,
         origin: Vec3,
         at: impl Fn(Entity) -> Option<GlobalTransform>,
-    ) -> Vec<Affine3A> {
+    ) -> Option<Vec<Affine3A>> {
         let before = self.pose.matrices.clone();
         let was_missing = self.pose.missing;
         self.update_pose(origin, Vec3::ZERO, at);
         // Reported by the next step.
         self.pose.missing = was_missing;
         self.pose.previous.clone_from(&self.pose.matrices);
-        before
-    }
-
-    /// Returns whether the joints have these matrices.
-    pub(crate) fn has_pose(&self, matrices: &[Affine3A]) -> bool {
-        self.pose.matrices == matrices
+        (self.pose.matrices != before).then_some(before)
     }
 
     /// Returns the matrices of the joints between the step before and the last one.

@@ -229,10 +229,9 @@ impl FollowingCloth<'_> {
             return;
         };
         let history = &mut self.reference.history;
-        let before = skin.jump(history.origin, &at);
-        if skin.has_pose(&before) {
+        let Some(before) = skin.jump(history.origin, &at) else {
             return;
-        }
+        };
         let ParticleArrays {
             position, previous, ..
         } = &mut self.particles.0;

@@ -163,6 +163,18 @@ fn a_loaded_character_carries_its_cape() {
     assert!(hem.y < collar.y - 1.2, "{hem}");
 }
 
+/// Returns the mean stretch of the links of a cloth, in fractions of their lengths.
+pub(crate) fn mean_stretch(app: &App, cloth: Entity) -> f32 {
+    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
+    let p = particles(app, cloth);
+    let links: Vec<_> = constraints.of_kind(ConstraintKind::Structural).collect();
+    let stretches = links.iter().map(|([a, b], rest)| {
+        let [a, b] = [a, b].map(|&i| p.world_position(i as usize));
+        (a.distance(b) / rest - 1.0).max(0.0)
+    });
+    stretches.sum::<f32>() / links.len() as f32
+}
+
 #[test]
 fn a_shirt_on_a_walking_figure_keeps_its_size() {
     let mut app = app_with_models(ClothRules::default());
@@ -174,14 +186,7 @@ fn a_shirt_on_a_walking_figure_keeps_its_size() {
     let mut mean = 0.0;
     for _ in 0..12 {
         run(&mut app, 10);
-        let constraints = app.world().get::<ClothConstraints>(shirt).unwrap();
-        let links: Vec<_> = constraints.of_kind(ConstraintKind::Structural).collect();
-        let p = particles(&app, shirt);
-        let stretch = |&([a, b], rest): &([u32; 2], f32)| {
-            let [a, b] = [a, b].map(|i| p.world_position(i as usize));
-            (a.distance(b) / rest - 1.0).max(0.0)
-        };
-        mean += links.iter().map(stretch).sum::<f32>() / (12 * links.len()) as f32;
+        mean += mean_stretch(&app, shirt) / 12.0;
     }
     assert!(mean < 0.013, "{mean}");
     assert!(particles(&app, shirt).is_finite());

@@ -1,28 +1,14 @@
 //! Poses of skeletons that change at once: the first one of an animation, and that of a figure which was culled.
 
 use crate::{
-    models::{app_with_models, load, named, the_cloth},
+    models::{app_with_models, load, mean_stretch, named, the_cloth},
     particles, run,
 };
 use bevy::prelude::*;
 use bevy_drape::{
     character::ClothRules,
-    cloth::ClothConstraints,
     lod::{ClothCulled, ClothLod, ClothViewer},
-    solver::ConstraintKind,
 };
-
-/// Returns the mean stretch of the links of a cloth, in fractions of their lengths.
-fn mean_stretch(app: &App, cloth: Entity) -> f32 {
-    let constraints = app.world().get::<ClothConstraints>(cloth).unwrap();
-    let p = particles(app, cloth);
-    let links: Vec<_> = constraints.of_kind(ConstraintKind::Structural).collect();
-    let stretches = links.iter().map(|([a, b], rest)| {
-        let [a, b] = [a, b].map(|&i| p.world_position(i as usize));
-        (a.distance(b) / rest - 1.0).max(0.0)
-    });
-    stretches.sum::<f32>() / links.len() as f32
-}
 
 /// Lowers both arms of a figure by this angle.
 fn lower_arms(app: &mut App, angle: f32) {
