@@ -99,6 +99,8 @@ pub(in crate::solver) struct Aspects {
     pub(in crate::solver) shear: f32,
     /// r²: cells are r times as long along weft as along warp.
     pub(in crate::solver) oblong: f32,
+    /// Fraction of the triangles that are halves of cells with diagonals.
+    pub(in crate::solver) with_diagonals: f32,
 }
 
 impl Default for Aspects {
@@ -109,6 +111,7 @@ impl Default for Aspects {
             weft: 1.0,
             shear: 1.0,
             oblong: 1.0,
+            with_diagonals: 1.0,
         }
     }
 }
@@ -126,6 +129,7 @@ impl Aspects {
             weft,
             shear,
             oblong,
+            ..Self::default()
         }
     }
 
@@ -156,15 +160,18 @@ impl Aspects {
     /// alone is free to become narrower, so its stiffness is u + (G/r²)v/(v + Gr²), and correspondingly along the
     /// weft.
     ///
+    /// In a mesh where only a part of the cells has diagonals, they resist by that part of G.
+    ///
     /// Diagonals alone may be stiffer than the fabric along warp or weft. They are then made softer than
     /// requested: correct stretch takes precedence over correct shear.
     fn compensate_diagonals(&self, fabric: &Compliance) -> [f32; 3] {
         let [warp, weft, mut shear] = [fabric.warp, fabric.weft, fabric.shear]
             .map(|compliance| f64::from(compliance.max(MIN_COMPLIANCE)).recip());
         let square = f64::from(self.oblong);
+        let part = f64::from(self.with_diagonals);
         let (mut u, mut v) = (warp, weft);
         for _ in 0..MAX_SHEAR_REDUCTIONS {
-            let [by_warp, by_weft] = [shear / square, shear * square];
+            let [by_warp, by_weft] = [part * shear / square, part * shear * square];
             (u, v) = (0.5 * warp, 0.5 * weft);
             for _ in 0..ITERATIONS {
                 let next_u = (warp - by_warp * v / (v + by_weft)).max(0.0);
@@ -192,7 +199,7 @@ impl Aspects {
 
     pub(in crate::solver) fn is_sound(&self) -> bool {
         let all = [self.warp, self.weft, self.shear, self.oblong];
-        all.into_iter().all(is_usable)
+        all.into_iter().all(is_usable) && (0.0..=1.0).contains(&self.with_diagonals)
     }
 
     /// Computes the aspects of a grid from its rest positions.
@@ -252,7 +259,7 @@ impl ConstraintGraph {
                     warp: mean,
                     weft: mean,
                     shear: aspects.shear,
-                    oblong: 1.0,
+                    ..Aspects::default()
                 };
             }
             return;
@@ -268,12 +275,16 @@ impl ConstraintGraph {
         };
         // Diagonals are sides of triangles but not edges: two sides of each pair of triangles.
         let diagonals = self.count(ConstraintKind::Shear) as f64;
-        let directions = 3.0 - (diagonals / triangles.len() as f64).min(1.0);
+        let with_diagonals = (diagonals / triangles.len() as f64).min(1.0);
+        let directions = 3.0 - with_diagonals;
         let structural = [squares(ConstraintKind::Structural), directions * area];
         // A cell has twice the area of one of its triangles, and as many diagonals as triangles.
         let mean = squares(ConstraintKind::Shear) / diagonals;
         let cell = 2.0 * area / triangles.len() as f64;
-        self.aspects = Aspects::of([structural, structural, [2.0 * cell, mean], [1.0, 1.0]]);
+        self.aspects = Aspects {
+            with_diagonals: with_diagonals as f32,
+            ..Aspects::of([structural, structural, [2.0 * cell, mean], [1.0, 1.0]])
+        };
     }
 
     /// Returns the compliance of distance constraints outside grids, m/N, for this fabric.
@@ -311,7 +322,7 @@ impl ConstraintGraph {
             warp: aspect,
             weft: aspect,
             shear: aspect,
-            oblong: 1.0,
+            ..Aspects::default()
         };
     }
 }
@@ -344,6 +355,50 @@ mod tests {
                 assert!((found - expected).abs() < 1e-4, "{found}, not {expected}");
             }
         }
+    }
+
+    #[test]
+    fn few_cells_with_diagonals_leave_the_load_to_the_edges() {
+        let fabric = Compliance {
+            shear: 1e-3,
+            ..Compliance::of_stretch(1e-3)
+        };
+        let warp_of = |with_diagonals| {
+            let aspects = Aspects {
+                with_diagonals,
+                ..Aspects::default()
+            };
+            aspects.constraint_compliance(&fabric, true).warp
+        };
+        let [none, few, all] = [0.0, 0.02, 1.0].map(warp_of);
+        assert!((none / fabric.warp - 1.0).abs() < 1e-5, "{none}");
+        assert!((few / fabric.warp - 1.0).abs() < 0.03, "{few}");
+        assert!(all > 1.5 * fabric.warp, "{all}");
+    }
+
+    #[test]
+    fn the_part_of_the_cells_with_diagonals_is_measured() {
+        // Two squares side by side; only the first has diagonals.
+        let positions: SoaVec3 = (0..6u8)
+            .map(|i| Vec3::new((i % 3).into(), (i / 3).into(), 0.0))
+            .collect();
+        let triangles = vec![[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4]];
+        let edges = [
+            [0, 1],
+            [1, 2],
+            [3, 4],
+            [4, 5],
+            [0, 3],
+            [1, 4],
+            [2, 5],
+            [1, 5],
+        ];
+        let edges = edges.map(|[a, b]| (ConstraintKind::Structural, a, b));
+        let diagonals = [(ConstraintKind::Shear, 0, 4), (ConstraintKind::Shear, 1, 3)];
+        let mut graph = ConstraintGraph::new(&positions, &[&edges[..], &diagonals].concat());
+        graph.measure_aspects(&positions, &triangles.into());
+        let found = graph.aspects.with_diagonals;
+        assert_eq!(found, 0.5);
     }
 
     #[test]
