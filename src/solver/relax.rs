@@ -59,13 +59,16 @@ impl Default for RelaxSettings {
     }
 }
 
+/// Smallest α̃ of fabric that coarse levels solve as elastic, 1/kg: any less is rigid, and its reciprocal may be no number.
+const MIN_ALPHA: f32 = 1e-20;
+
 /// Solves all constraints: distances in each iteration, bends in the first one only, because they are so compliant that
 /// its error is negligible and further iterations would not make them stiffer.
 ///
 /// For a constraint of rest length L between x₀ and x₁ with inverse masses w₀ and w₁ and
 /// compliance α, with d = x₁ − x₀, C = |d| − L and α̃ = α/Δt²:
 /// Δλ = −(C + α̃λ) / (w₀ + w₁ + α̃), x₀ −= w₀Δλ·d/|d|, x₁ += w₁Δλ·d/|d|,
-/// where λ is the sum of the Δλ of this substep.
+/// where λ is the sum of the Δλ of this substep. Where coarse levels carry the load of elastic fabric, λ of edges begins with it.
 ///
 /// The strain limit of elastic chains is then enforced on each chain as a whole: links may be shorter than the
 /// limit, but not longer (Provot, "Deformation Constraints in a Mass-Spring Model to Describe Rigid Cloth
@@ -81,7 +84,7 @@ pub fn relax(
 ) {
     clear_multipliers(constraints, settings);
     let compliance = &settings.compliance;
-    let mut outside_grids = constraints.compliance_outside_grids(compliance);
+    let outside_grids = constraints.compliance_outside_grids(compliance);
     let ConstraintGraph {
         grids,
         general,
@@ -90,11 +93,11 @@ pub fn relax(
     } = constraints;
     let mut points = Points::with_contacts(particles);
     if settings.stretch_solver == StretchSolver::Direct && !settings.loads {
-        let whole = outside_grids.of(ConstraintKind::Structural);
-        let share = coarse.share_of_stiffness();
-        outside_grids.warp /= share;
-        outside_grids.weft /= share;
-        coarse.solve(workers, &mut points, whole / (settings.dt * settings.dt));
+        let alpha = outside_grids.of(ConstraintKind::Structural) / (settings.dt * settings.dt);
+        match alpha > MIN_ALPHA {
+            true => coarse.solve_elastic(workers, &mut points, general, alpha),
+            false => coarse.solve(workers, &mut points),
+        }
     }
     if grids.is_empty() {
         let params = settings.passes();

@@ -92,6 +92,6 @@ fn a_culled_figure_returns_in_its_shirt() {
     run(&mut app, 10);
     assert!(!move_viewer(&mut app, 0.0));
     let moved = centre_on_arm(&mut app, shirt, &cuff).distance(before);
-    // Moved rigidly with the figure: 11 cm.
-    assert!(moved < 0.03, "{moved} m");
+    // Moved rigidly with the figure: 11 cm. A loose sleeve hangs a few centimetres lower on another side of a lowered arm.
+    assert!(moved < 0.045, "{moved} m");
 }

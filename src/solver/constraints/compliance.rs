@@ -287,11 +287,18 @@ impl ConstraintGraph {
         };
     }
 
-    /// Returns the compliance of distance constraints outside grids, m/N, for this fabric.
+    /// Returns the compliance of distance constraints outside grids, m/N, for this fabric. All edges have the mean stiffness of
+    /// warp and weft.
     pub(in crate::solver) fn compliance_outside_grids(&self, fabric: &Compliance) -> Compliance {
         let mut kinds = self.general.batches().map(|batch| batch.list.kind);
         let diagonals = kinds.any(|kind| kind == ConstraintKind::Shear);
-        self.aspects.constraint_compliance(fabric, diagonals)
+        let own = self.aspects.constraint_compliance(fabric, diagonals);
+        let mean = own.of(ConstraintKind::Structural);
+        Compliance {
+            warp: mean,
+            weft: mean,
+            ..own
+        }
     }
 
     /// Iterates over the distance constraints of one kind and their compliances, m/N.

@@ -259,7 +259,7 @@ impl ConstraintGraph {
         let mut grids = self.grids.iter();
         grids.all(|grid| grid.is_sound(particles))
             && self.general.is_sound(particles)
-            && self.coarse.is_sound(particles)
+            && self.coarse.is_sound(particles, &self.general)
             && self.aspects.is_sound()
     }
 

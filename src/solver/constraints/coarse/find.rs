@@ -3,6 +3,8 @@
 use super::{
     CoarseLevel, CoarseLevels, CoarseLink, MAX_LEVELS,
     mesh::{LevelMesh, NodeCells},
+    stiffness::StiffnessMatrix,
+    strain::CommonStrain,
 };
 use crate::solver::{
     constraints::{constraint::ConstraintKind, geodesic::RestShape, graph::distance},
@@ -32,16 +34,17 @@ struct Vertices<'a> {
 impl CoarseLevels {
     /// Finds the levels of a cloth.
     pub(in crate::solver) fn new(shape: &RestShape) -> Self {
-        let edges = shape.constraints.of_kind(ConstraintKind::Structural);
-        let squares: f64 = edges.map(|(_, rest)| f64::from(rest).powi(2)).sum();
+        let mut edges = shape.constraints.of_kind(ConstraintKind::Structural);
+        let has_edges = edges.any(|(_, rest)| rest > 0.0);
         let mut vertices = Vertices {
             positions: shape.positions,
             particles: (0..shape.positions.len() as u32).collect(),
             areas: areas(shape).into_iter().map(|area| [area; 2]).collect(),
             mesh: LevelMesh::of_particles(shape),
         };
-        let mut levels = Vec::new();
-        while squares > 0.0 && vertices.mesh.has_triangles() && levels.len() < MAX_LEVELS {
+        let mut levels: Vec<CoarseLevel> = Vec::new();
+        let mut common = CommonStrain::default();
+        while has_edges && vertices.mesh.has_triangles() && levels.len() < MAX_LEVELS {
             let nodes = vertices.mesh.choose_nodes(SPACING);
             let is_usable = NODES.contains(&nodes.len());
             let Some(cells) = is_usable
@@ -50,15 +53,26 @@ impl CoarseLevels {
             else {
                 break;
             };
-            let (mut level, nodes) = vertices.level(&nodes, cells);
+            let (level, nodes) = match levels.last() {
+                None => {
+                    let edges = shape.constraints.of_kind(ConstraintKind::Structural);
+                    vertices.level(&nodes, cells, edges.map(|(ends, _)| (ends, 1.0)))
+                }
+                Some(CoarseLevel { stiffness, .. }) => {
+                    vertices.level(&nodes, cells, stiffness.springs())
+                }
+            };
             if level.links.is_empty() {
                 break;
             }
-            level.aspect /= squares as f32;
+            if levels.is_empty() {
+                let areas = vertices.areas.iter().map(|[area, _]| *area);
+                common = CommonStrain::new(shape, areas.collect(), &level, &nodes.mesh);
+            }
             levels.push(level);
             vertices = nodes;
         }
-        Self(levels)
+        Self { levels, common }
     }
 }
 
@@ -80,11 +94,12 @@ impl<'a> Vertices<'a> {
         self.positions.get(particle as usize)
     }
 
-    /// Returns the level with these nodes, and the nodes as vertices of the next one. The aspect of the level lacks its divisor.
+    /// Returns the level with these nodes, and the nodes as vertices of the next one. `springs` are those between its vertices.
     fn level(
         &self,
         nodes: &[u32],
         NodeCells { nearest, mesh }: NodeCells,
+        springs: impl Iterator<Item = ([u32; 2], f32)>,
     ) -> (CoarseLevel, Vertices<'a>) {
         let places = (0..).zip(nearest);
         let places = places.map(|(vertex, node)| self.place(vertex, node, nodes, &mesh));
@@ -114,7 +129,7 @@ impl<'a> Vertices<'a> {
         };
         let links: Vec<CoarseLink> = mesh.edges().iter().map(link).collect();
         let level = CoarseLevel {
-            aspect: links.iter().map(|link| link.rest * link.rest).sum(),
+            stiffness: StiffnessMatrix::new(nodes.len(), springs, &corners, &weights),
             nodes: particles.clone().into(),
             mass_ratios: areas.iter().map(ratio).collect(),
             links: links.into(),

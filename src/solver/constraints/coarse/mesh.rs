@@ -113,6 +113,30 @@ impl LevelMesh {
         &self.edges
     }
 
+    /// Returns the numbers of the edges around each triangle, from corner to corner.
+    pub(super) fn edges_of_triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
+        let number = |a: u32, b: u32| {
+            let ends = [a.min(b), a.max(b)];
+            // Triangles without three edges were left out.
+            self.edges.partition_point(|edge| edge.0 < ends) as u32
+        };
+        let triangles = self.triangles.iter();
+        triangles.map(move |&[a, b, c]| [number(a, b), number(b, c), number(c, a)])
+    }
+
+    /// Returns the triangles.
+    pub(super) fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Iterates over the numbers of the triangles at a vertex, if they are sorted, as those of nodes are.
+    pub(super) fn numbers_at(&self, vertex: u32) -> impl Iterator<Item = usize> + '_ {
+        self.triangles_at(vertex).filter_map(|mut triangle| {
+            triangle.sort_unstable();
+            self.triangles.binary_search(&triangle).ok()
+        })
+    }
+
     /// Returns whether there are any triangles.
     pub(super) fn has_triangles(&self) -> bool {
         !self.triangles.is_empty()

@@ -8,8 +8,8 @@
 //! Corrections of the nodes are interpolated linearly over the nodes of the next finer level, and those of the finest level over
 //! the particles.
 //!
-//! Links of inextensible fabric act only beyond [`FREE_STRAIN`]: at rest, where all is shorter, they would make folds tremble. In
-//! elastic fabric each level, and the mesh itself, is a spring with an equal share of the stiffness.
+//! Links act only beyond [`FREE_STRAIN`]: at rest, where all is shorter, they would make folds tremble. Elastic fabric is solved
+//! otherwise (`elastic`).
 //!
 //! Cloth that was torn, or whose constraints were changed from outside, has no levels any more: they would hold together what is
 //! apart. Nor are they solved where λ is recorded, which would lack their share, or with Gauss–Seidel as in the tutorials.
@@ -19,15 +19,23 @@
 //! | `mod` | levels |
 //! | `find` | finds the levels of a mesh |
 //! | `mesh` | the mesh that the nodes of a level form |
-//! | `solve` | projection |
+//! | `solve` | projection of the links of inextensible fabric |
+//! | `elastic` | correction of elastic fabric |
+//! | `stiffness` | stiffness matrix of a level |
+//! | `strain` | strain that edges of the mesh have in common |
 
+mod elastic;
 mod find;
 mod mesh;
 mod solve;
+mod stiffness;
+mod strain;
 #[cfg(test)]
 mod tests;
 
-use crate::solver::shared::Shared;
+use crate::solver::{constraints::general::GeneralConstraints, shared::Shared};
+use stiffness::StiffnessMatrix;
+use strain::CommonStrain;
 
 /// Strain that coarse links of inextensible fabric leave alone.
 const FREE_STRAIN: f32 = 0.005;
@@ -38,7 +46,11 @@ const MAX_LEVELS: usize = 16;
 /// Coarse levels of a cloth, finest first; none of grids, ropes and small meshes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::solver) struct CoarseLevels(Vec<CoarseLevel>);
+pub(in crate::solver) struct CoarseLevels {
+    levels: Vec<CoarseLevel>,
+    /// Measured with the first level.
+    common: CommonStrain,
+}
 
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -52,8 +64,8 @@ struct CoarseLevel {
     corners: Shared<Vec<[u16; 3]>>,
     /// Weights of the first two of them; all three sum up to 1.
     weights: Shared<Vec<[f32; 2]>>,
-    /// Sum of the squares of all links divided by that of the edges of the mesh: so much greater is the compliance of a link.
-    aspect: f32,
+    /// Stiffness between the nodes.
+    stiffness: StiffnessMatrix,
 }
 
 /// Cloth between two nodes.
@@ -66,44 +78,60 @@ struct CoarseLink {
 }
 
 impl CoarseLevels {
-    /// Returns the share of the stiffness of elastic fabric of each level, and of the mesh itself.
-    pub(in crate::solver) fn share_of_stiffness(&self) -> f32 {
-        1.0 / (self.0.len() + 1) as f32
-    }
-
     /// Returns the number of levels.
     pub(in crate::solver) fn len(&self) -> usize {
-        self.0.len()
+        self.levels.len()
     }
 
     /// Returns whether there are none.
     pub(in crate::solver) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.levels.is_empty()
     }
 
     /// Lets future clones share all levels.
     pub(in crate::solver) fn share(&mut self) {
-        for level in &mut self.0 {
+        for level in &mut self.levels {
             level.nodes.share();
             level.mass_ratios.share();
             level.links.share();
             level.corners.share();
             level.weights.share();
+            level.stiffness.share();
         }
+        self.common.share();
     }
 
     /// Returns whether all data are consistent: data read from a file may be invalid.
-    pub(in crate::solver) fn is_sound(&self, particles: usize) -> bool {
+    pub(in crate::solver) fn is_sound(
+        &self,
+        particles: usize,
+        general: &GeneralConstraints,
+    ) -> bool {
         let mut vertices = particles;
-        self.0.len() <= MAX_LEVELS
-            && self.0.iter().all(|level| {
+        self.levels.len() <= MAX_LEVELS
+            && self.levels.iter().all(|level| {
                 let before = std::mem::replace(&mut vertices, level.nodes.len());
                 level.is_sound(particles) && level.corners.len() <= before
             })
+            && (self.levels.first()).is_none_or(|level| self.common.is_sound(level, general))
     }
 }
 
 impl CoarseLevel {
+    /// Divides a value of each node of the level before, or of each particle, among the nodes around it.
+    fn distribute<T: Copy + std::ops::Mul<f32, Output = T>>(
+        &self,
+        values: impl Iterator<Item = T>,
+        mut add: impl FnMut(usize, T),
+    ) {
+        let places = self.corners.iter().zip(&self.weights);
+        for ((&[a, b, c], &[u, v]), value) in places.zip(values) {
+            add(a.into(), value * u);
+            add(b.into(), value * v);
+            add(c.into(), value * (1.0 - u - v));
+        }
+    }
+
     fn is_sound(&self, particles: usize) -> bool {
         let is_node = |&n: &u16| usize::from(n) < self.nodes.len();
         let is_positive = |value: f32| value >= 0.0 && value.is_finite();
@@ -118,6 +146,6 @@ impl CoarseLevel {
             && self.weights.len() == self.corners.len()
             && self.corners.as_flattened().iter().all(is_node)
             && (self.weights.iter()).all(|&[u, v]| u >= 0.0 && v >= 0.0 && u + v <= 1.001)
-            && is_positive(self.aspect)
+            && self.stiffness.is_sound(self.nodes.len())
     }
 }

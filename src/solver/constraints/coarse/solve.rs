@@ -10,39 +10,38 @@ use std::cell::RefCell;
 
 thread_local! {
     /// Scratch buffer of this CPU thread: the nodes of each level.
-    static SCRATCH: RefCell<Vec<Vec<CoarseNode>>> = const { RefCell::new(Vec::new()) };
+    static NODES: RefCell<Vec<Vec<CoarseNode>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Node of a level in a solve.
 #[derive(Clone, Copy)]
-struct CoarseNode {
+pub(super) struct CoarseNode {
     at: Vec3,
     /// Correction so far, m.
-    moved: Vec3,
+    pub(super) moved: Vec3,
     /// Inverse mass of the cloth around it, 1/kg.
-    w: f32,
+    pub(super) w: f32,
     /// Normal of its contact, zero without one.
     normal: Vec3,
+    /// Force of elastic fabric, in multiples of the stiffness of an edge, m.
+    pub(super) force: Vec3,
 }
 
 impl CoarseLevels {
-    /// Solves all levels, coarsest first. `alpha` is α̃ of the edges of the mesh, 0 for inextensible fabric.
-    pub(in crate::solver) fn solve(&self, workers: &mut Workers, points: &mut Points, alpha: f32) {
+    /// Solves all levels of inextensible fabric, coarsest first.
+    pub(in crate::solver) fn solve(&self, workers: &mut Workers, points: &mut Points) {
         if self.is_empty() {
             return;
         }
-        SCRATCH.with_borrow_mut(|nodes| {
-            if nodes.len() < self.0.len() {
-                nodes.resize_with(self.0.len(), Vec::new);
-            }
+        self.with_nodes(|nodes| {
             // The level solved last, with its nodes, if any of them has moved.
             let mut coarser: Option<(&CoarseLevel, &[CoarseNode])> = None;
-            for (level, nodes) in self.0.iter().zip(&mut nodes[..self.0.len()]).rev() {
+            for (level, nodes) in self.levels.iter().zip(nodes).rev() {
                 level.load(points, nodes);
                 if let Some((coarser, from)) = coarser {
                     coarser.move_nodes(from, nodes);
                 }
-                let has_moved = level.solve_links(nodes, alpha / self.share_of_stiffness());
+                let has_moved = level.solve_links(nodes);
                 coarser = (has_moved || coarser.is_some()).then_some((level, &*nodes));
             }
             if let Some((finest, nodes)) = coarser {
@@ -50,11 +49,21 @@ impl CoarseLevels {
             }
         });
     }
+
+    /// Calls a function with a buffer for the nodes of each level.
+    pub(super) fn with_nodes(&self, solve: impl FnOnce(&mut [Vec<CoarseNode>])) {
+        NODES.with_borrow_mut(|nodes| {
+            if nodes.len() < self.levels.len() {
+                nodes.resize_with(self.levels.len(), Vec::new);
+            }
+            solve(&mut nodes[..self.levels.len()]);
+        });
+    }
 }
 
 impl CoarseLevel {
     /// Copies the state of all nodes.
-    fn load(&self, points: &Points, nodes: &mut Vec<CoarseNode>) {
+    pub(super) fn load(&self, points: &Points, nodes: &mut Vec<CoarseNode>) {
         let node = |(&i, &ratio): (&u32, &f32)| {
             let i = i as usize;
             let normal = points.normals.map(|[x, y, z]| Vec3::new(x[i], y[i], z[i]));
@@ -63,6 +72,7 @@ impl CoarseLevel {
                 moved: Vec3::ZERO,
                 w: points.w[i] * ratio,
                 normal: normal.unwrap_or_default(),
+                force: Vec3::ZERO,
             }
         };
         nodes.clear();
@@ -70,18 +80,16 @@ impl CoarseLevel {
     }
 
     /// Solves all links once: with more passes, no link ends shorter, but more cloth trembles. Returns whether any node has moved.
-    fn solve_links(&self, nodes: &mut [CoarseNode], alpha: f32) -> bool {
-        let alpha = alpha * self.aspect;
-        let scale = if alpha > 0.0 { 1.0 } else { 1.0 + FREE_STRAIN };
+    fn solve_links(&self, nodes: &mut [CoarseNode]) -> bool {
         let mut has_moved = false;
         for link in &self.links {
-            has_moved |= link.shorten(nodes, scale, alpha);
+            has_moved |= link.shorten(nodes);
         }
         has_moved
     }
 
     /// Moves each node of the level before by the weighted mean of what the nodes around it have moved.
-    fn move_nodes(&self, from: &[CoarseNode], to: &mut [CoarseNode]) {
+    pub(super) fn move_nodes(&self, from: &[CoarseNode], to: &mut [CoarseNode]) {
         for ((node, corners), weights) in to.iter_mut().zip(&self.corners).zip(&self.weights) {
             if node.w > 0.0 {
                 node.move_by(mean_move(from, corners, weights));
@@ -90,7 +98,12 @@ impl CoarseLevel {
     }
 
     /// Moves each particle by the weighted mean of what the nodes around it have moved.
-    fn move_particles(&self, workers: &mut Workers, from: &[CoarseNode], points: &mut Points) {
+    pub(super) fn move_particles(
+        &self,
+        workers: &mut Workers,
+        from: &[CoarseNode],
+        points: &mut Points,
+    ) {
         let parts = self.corners.chunks(PARTICLES_PER_PART);
         let parts = parts.zip(self.weights.chunks(PARTICLES_PER_PART));
         let parts = parts.zip(points.w.chunks(PARTICLES_PER_PART));
@@ -119,12 +132,12 @@ fn mean_move(nodes: &[CoarseNode], &[a, b, c]: &[u16; 3], &[u, v]: &[f32; 2]) ->
 }
 
 impl CoarseLink {
-    /// Shortens the link if it is longer than `scale` times its rest length. Returns whether it did.
-    fn shorten(self, nodes: &mut [CoarseNode], scale: f32, alpha: f32) -> bool {
+    /// Shortens the link if it is stretched by more than [`FREE_STRAIN`]. Returns whether it did.
+    fn shorten(self, nodes: &mut [CoarseNode]) -> bool {
         let [a, b] = self.nodes;
         let (a, b) = (usize::from(a), usize::from(b));
         let between = nodes[b].at - nodes[a].at;
-        let (square, longest) = (between.length_squared(), self.rest * scale);
+        let (square, longest) = (between.length_squared(), self.rest * (1.0 + FREE_STRAIN));
         if square <= longest * longest {
             return false;
         }
@@ -135,7 +148,7 @@ impl CoarseLink {
         // Not if it is NaN either.
         let can_move = w > 0.0;
         if can_move {
-            let lambda = (length - longest) / (w + alpha);
+            let lambda = (length - longest) / w;
             nodes[a].move_by(by_a * lambda);
             nodes[b].move_by(by_b * lambda);
         }
@@ -149,13 +162,28 @@ impl CoarseNode {
         self.moved += by;
     }
 
-    /// Returns the displacement by a unit of λ in this direction: none into a collider that supports the node, as in chains.
+    /// Returns the displacement by a unit of λ in this direction.
     fn mobility(&self, along: Vec3) -> Vec3 {
+        self.slide(along) * self.w
+    }
+
+    /// Returns what is left of a displacement in this direction: none into a collider that supports the node, as in chains.
+    fn slide(&self, along: Vec3) -> Vec3 {
         if self.normal == Vec3::ZERO {
-            return along * self.w;
+            return along;
         }
         let into = -along.dot(self.normal);
         let support = support_factor(into * into.abs());
-        (along + self.normal * (support * support * into)) * self.w
+        along + self.normal * (support * support * into)
+    }
+
+    /// Sets the displacement, m, as far as a collider allows it.
+    pub(super) fn set_moved(&mut self, moved: Vec3) {
+        let length = moved.length();
+        let is_supported = self.normal != Vec3::ZERO && length > 0.0;
+        self.moved = match is_supported {
+            true => self.slide(moved / length) * length,
+            false => moved,
+        };
     }
 }

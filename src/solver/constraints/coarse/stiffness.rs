@@ -1,0 +1,122 @@
+//! Stiffness matrix of a level.
+
+use crate::solver::shared::Shared;
+
+/// Stiffness matrix of a level: PᵀLP with the interpolation P and the matrix L of the level before, or of the mesh, whose edges count
+/// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct StiffnessMatrix {
+    /// Springs at each node: other node and stiffness as a multiple of that of an edge.
+    springs: Shared<Vec<(u16, f32)>>,
+    /// Where those of each node end.
+    ends: Shared<Vec<u32>>,
+    /// Sum of those of each node.
+    sums: Shared<Vec<f32>>,
+}
+
+impl StiffnessMatrix {
+    /// Computes the matrix of a level from the springs of the level before, or of the mesh, and the places of its vertices.
+    pub(super) fn new(
+        nodes: usize,
+        springs: impl Iterator<Item = ([u32; 2], f32)>,
+        corners: &[[u16; 3]],
+        weights: &[[f32; 2]],
+    ) -> Self {
+        let place = |vertex: u32| {
+            let ([a, b, c], [u, v]) = (corners[vertex as usize], weights[vertex as usize]);
+            [(a, u), (b, v), (c, 1.0 - u - v)]
+        };
+        let mut parts: Vec<([u16; 2], f64)> = Vec::new();
+        for ([a, b], stiffness) in springs {
+            // Difference of both ends as a sum over nodes: (Σδx)² = −Σδᵢδⱼ(xᵢ − xⱼ)², since all δ sum up to 0.
+            let ends = place(a)
+                .into_iter()
+                .chain(place(b).map(|(node, w)| (node, -w)));
+            let mut sum: [(u16, f64); 6] = [(0, 0.0); 6];
+            let mut count = 0;
+            for (node, weight) in ends {
+                let known = sum[..count].iter_mut().find(|(known, _)| *known == node);
+                match known {
+                    Some((_, sum)) => *sum += f64::from(weight),
+                    None => {
+                        sum[count] = (node, f64::from(weight));
+                        count += 1;
+                    }
+                }
+            }
+            for (k, &(i, of_i)) in sum[..count].iter().enumerate() {
+                for &(j, of_j) in &sum[..k] {
+                    let part = -of_i * of_j * f64::from(stiffness);
+                    if part != 0.0 {
+                        parts.push(([i.min(j), i.max(j)], part));
+                    }
+                }
+            }
+        }
+        parts.sort_by_key(|part| part.0);
+        let sums = parts.chunk_by(|a, b| a.0 == b.0).map(|same| {
+            let sum: f64 = same.iter().map(|part| part.1).sum();
+            (same[0].0, sum as f32)
+        });
+        let both = sums.flat_map(|([i, j], sum)| [([i, j], sum), ([j, i], sum)]);
+        let mut both: Vec<([u16; 2], f32)> = both.collect();
+        both.sort_unstable_by_key(|spring| spring.0);
+        let mut springs = Vec::with_capacity(both.len());
+        let mut ends = vec![0; nodes];
+        for ([node, other], sum) in both {
+            springs.push((other, sum));
+            ends[usize::from(node)] = springs.len() as u32;
+        }
+        // Nodes without springs.
+        for node in 1..nodes {
+            ends[node] = ends[node].max(ends[node - 1]);
+        }
+        let mut matrix = Self {
+            springs: springs.into(),
+            ends: ends.into(),
+            sums: Shared::default(),
+        };
+        let sum = |node| matrix.at(node).iter().map(|(_, stiffness)| stiffness).sum();
+        matrix.sums = (0..nodes).map(sum).collect();
+        matrix
+    }
+
+    /// Returns the springs at a node.
+    pub(super) fn at(&self, node: usize) -> &[(u16, f32)] {
+        let first = node.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.springs[first as usize..self.ends[node] as usize]
+    }
+
+    /// Returns the sum of the stiffnesses of the springs at a node.
+    pub(super) fn sum(&self, node: usize) -> f32 {
+        self.sums[node]
+    }
+
+    /// Iterates over all springs, each once.
+    pub(super) fn springs(&self) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
+        (0..self.ends.len()).flat_map(|node| {
+            let own = self.at(node).iter();
+            let own = own.filter(move |(other, _)| usize::from(*other) > node);
+            own.map(move |&(other, stiffness)| ([node as u32, other.into()], stiffness))
+        })
+    }
+
+    /// Lets future clones share the matrix.
+    pub(super) fn share(&mut self) {
+        self.springs.share();
+        self.ends.share();
+        self.sums.share();
+    }
+
+    /// Returns whether the matrix is one of this many nodes.
+    pub(super) fn is_sound(&self, nodes: usize) -> bool {
+        self.ends.len() == nodes
+            && self.sums.len() == nodes
+            && self.sums.iter().all(|&sum| sum >= 0.0 && sum.is_finite())
+            && self.ends.is_sorted()
+            && (self.ends.last()).is_none_or(|&end| end as usize == self.springs.len())
+            && (self.springs.iter())
+                .all(|&(other, stiffness)| usize::from(other) < nodes && stiffness.is_finite())
+    }
+}

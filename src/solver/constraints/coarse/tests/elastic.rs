@@ -1,0 +1,147 @@
+use super::*;
+
+#[test]
+fn each_level_is_as_stiff_as_the_mesh() {
+    let sheet = flat(40, 40);
+    let at = |particle: u32| sheet.rest.get(particle as usize).y;
+    // Stretched alike everywhere, springs between nodes store as much energy as the edges.
+    let edges = sheet.graph.of_kind(ConstraintKind::Structural);
+    let energy: f32 = edges.map(|([a, b], _)| (at(a) - at(b)).powi(2)).sum();
+    for level in levels(&sheet) {
+        let springs = level.stiffness.springs();
+        let stored = springs.map(|(ends, stiffness)| {
+            let [a, b] = ends.map(|node| at(level.nodes[node as usize]));
+            stiffness * (a - b).powi(2)
+        });
+        let ratio = stored.sum::<f32>() / energy;
+        assert!((0.9..1.02).contains(&ratio), "{ratio}");
+    }
+}
+
+#[test]
+fn elastic_fabric_hangs_as_long_as_its_stiffness_says() {
+    const RATE: f32 = 480.0;
+    for stiffness in [100.0, 3000.0] {
+        let mut sheet = flat(30, 30);
+        let triangles = sheet.triangles.clone().into();
+        sheet.graph.measure_aspects(&sheet.rest, &triangles);
+        let mut particles = sheet.stretched(1.0);
+        let area: f32 = particles.inverse_mass.iter().map(|w| 1.0 / w).sum();
+        let size = 29.0 * EDGE;
+        let density = area / (size * size);
+        particles.inverse_mass[870..].fill(0.0);
+        let settings = RelaxSettings {
+            compliance: Compliance::of_stretch(1.0 / stiffness),
+            dt: 1.0 / RATE,
+            ..RelaxSettings::default()
+        };
+        let mut before = particles.position.clone();
+        for _ in 0..3000 {
+            for i in (0..900).filter(|&i| particles.inverse_mass[i] > 0.0) {
+                let at = particles.position.get(i);
+                let moved = (at - before.get(i)) * 0.98;
+                before.set(i, at);
+                let fall = Vec3::NEG_Y / (RATE * RATE);
+                particles.position.set(i, at + moved + fall);
+            }
+            relax(
+                &mut Workers::serial(),
+                &mut particles,
+                &mut sheet.graph,
+                &settings,
+            );
+        }
+        let lower: f32 = (0..30).map(|i| -particles.position.get(i).y).sum();
+        let expected = density * size * size / (2.0 * stiffness);
+        let ratio = lower / 30.0 / expected;
+        assert!((0.9..1.1).contains(&ratio), "{stiffness}: {ratio}");
+    }
+}
+
+#[test]
+fn cloth_at_rest_does_not_move() {
+    let sheet = flat(30, 30);
+    let mut particles = sheet.stretched(1.0);
+    let lambda = sheet.solve_elastic(&mut particles, 1e-3);
+    let moved = (0..900).map(|i| particles.position.get(i).distance(sheet.rest.get(i)));
+    assert!(moved.fold(0.0, f32::max) < 1e-6 * EDGE);
+    assert!(lambda.iter().all(|lambda| lambda.abs() < 1e-5));
+}
+
+#[test]
+fn edges_of_stretched_cloth_begin_with_their_common_strain() {
+    // So soft and heavy that it does not move.
+    let sheet = flat(30, 30);
+    let mut particles = sheet.stretched(1.04);
+    let lambda = sheet.solve_elastic(&mut particles, 1e9);
+    let strains: Vec<f32> = lambda.iter().map(|lambda| -lambda).collect();
+    let most = strains.iter().copied().fold(0.0, f32::max);
+    let least = strains.iter().copied().fold(0.0, f32::min);
+    assert!((0.038..0.042).contains(&most), "{most}");
+    assert!((-0.002..0.002).contains(&least), "{least}");
+}
+
+#[test]
+fn a_flattened_tube_is_not_stretched() {
+    // Circumference and diameter in edges; the way around is the same in a flat one.
+    let around = 20.0 * EDGE;
+    let sheet = sheet(21, 40, |at| roll(at, around));
+    let flat = plane(21, 40);
+    let mut particles = sheet.stretched(1.0);
+    for i in 0..particles.len() {
+        let at = flat(i as u32);
+        let across = (at.x - 0.5 * around).abs();
+        let side = if at.x < 0.5 * around { 0.1 } else { -0.1 } * EDGE;
+        particles.position.set(i, Vec3::new(across, at.y, side));
+    }
+    let lambda = sheet.solve_elastic(&mut particles, 1e9);
+    let strains = lambda.iter().map(|lambda| lambda.abs());
+    // Between the means around the nodes it is more than 10 %; edges at the folds are shorter.
+    let mean = strains.sum::<f32>() / lambda.len() as f32;
+    assert!(mean < 0.01, "{mean}");
+}
+
+#[test]
+fn elastic_nodes_are_not_moved_into_colliders() {
+    let sheet = flat(30, 30);
+    let mut free = sheet.stretched(1.2);
+    let start = free.position.get(899).y;
+    sheet.solve_elastic(&mut free, 1e-3);
+    let mut particles = sheet.stretched(1.2);
+    for i in 0..particles.len() {
+        // The upper end would be pulled into the surface.
+        particles.contact_normal.set(i, Vec3::Y);
+    }
+    particles.in_contact = true;
+    sheet.solve_elastic(&mut particles, 1e-3);
+    let [free, supported] = [free, particles].map(|p| start - p.position.get(899).y);
+    assert!(free > 0.1 * EDGE, "{free}");
+    assert!(supported < 0.2 * free, "{supported}, {free}");
+}
+
+#[test]
+fn one_particle_without_a_position_spoils_no_other() {
+    let sheet = flat(30, 30);
+    for place in [f32::NAN, f32::INFINITY, 1e30] {
+        let mut particles = sheet.stretched(1.1);
+        particles.position.set(450, Vec3::splat(place));
+        let lambda = sheet.solve_elastic(&mut particles, 1e-3);
+        let others = (0..900).filter(|&i| i != 450);
+        let mut others = others.map(|i| particles.position.get(i));
+        assert!(others.all(|at| at.is_finite()), "{place}");
+        assert!(lambda.iter().all(|lambda| lambda.is_finite()), "{place}");
+    }
+}
+
+#[test]
+fn what_was_solved_before_has_no_effect() {
+    let [small, large] = [flat(30, 30), flat(60, 60)];
+    let solve = |sheet: &Sheet| {
+        let mut particles = sheet.stretched(1.1);
+        sheet.solve_elastic(&mut particles, 1e-3);
+        particles.position
+    };
+    let first = solve(&small);
+    solve(&large);
+    assert_eq!(solve(&small), first);
+}
