@@ -23,28 +23,14 @@ impl StiffnessMatrix {
         corners: &[[u16; 3]],
         weights: &[[f32; 2]],
     ) -> Self {
-        let place = |vertex: u32| {
+        let parts_of = |vertex: u32| {
             let ([a, b, c], [u, v]) = (corners[vertex as usize], weights[vertex as usize]);
             [(a, u), (b, v), (c, 1.0 - u - v)]
         };
         let mut parts: Vec<([u16; 2], f64)> = Vec::new();
         for ([a, b], stiffness) in springs {
-            // Difference of both ends as a sum over nodes: (Σδx)² = −Σδᵢδⱼ(xᵢ − xⱼ)², since all δ sum up to 0.
-            let ends = place(a)
-                .into_iter()
-                .chain(place(b).map(|(node, w)| (node, -w)));
-            let mut sum: [(u16, f64); 6] = [(0, 0.0); 6];
-            let mut count = 0;
-            for (node, weight) in ends {
-                let known = sum[..count].iter_mut().find(|(known, _)| *known == node);
-                match known {
-                    Some((_, sum)) => *sum += f64::from(weight),
-                    None => {
-                        sum[count] = (node, f64::from(weight));
-                        count += 1;
-                    }
-                }
-            }
+            // (Σδx)² = −Σδᵢδⱼ(xᵢ − xⱼ)², since all δ sum up to 0.
+            let (sum, count) = difference(parts_of(a), parts_of(b));
             for (k, &(i, of_i)) in sum[..count].iter().enumerate() {
                 for &(j, of_j) in &sum[..k] {
                     let part = -of_i * of_j * f64::from(stiffness);
@@ -119,4 +105,20 @@ impl StiffnessMatrix {
             && (self.springs.iter())
                 .all(|&(other, stiffness)| usize::from(other) < nodes && stiffness.is_finite())
     }
+}
+
+/// Returns the difference of two weighted means of nodes as nodes with weights, and their number.
+fn difference(a: [(u16, f32); 3], b: [(u16, f32); 3]) -> ([(u16, f64); 6], usize) {
+    let mut sum = [(0, 0.0); 6];
+    let mut count = 0;
+    for (node, weight) in a.into_iter().chain(b.map(|(node, weight)| (node, -weight))) {
+        match sum[..count].iter_mut().find(|(known, _)| *known == node) {
+            Some((_, sum)) => *sum += f64::from(weight),
+            None => {
+                sum[count] = (node, f64::from(weight));
+                count += 1;
+            }
+        }
+    }
+    (sum, count)
 }
