@@ -129,7 +129,7 @@ impl CommonStrain {
                 forces[b] -= force;
             }
         }
-        // Pins and hands take the forces on what they hold.
+        // Pins take the forces on what they hold.
         for (force, &w) in forces.iter_mut().zip(points.w) {
             if w == 0.0 {
                 *force = Vec3A::ZERO;
@@ -167,11 +167,13 @@ impl CoarseLevel {
         for pass in 0..passes {
             for k in 0..count {
                 let k = if pass % 2 == 0 { k } else { count - 1 - k };
-                let springs = self.stiffness.at(k).iter();
-                let pulls = springs.map(|&(other, k)| nodes[usize::from(other)].moved * k);
-                let pull: Vec3 = pulls.sum();
+                let (mut pull, mut sum) = (Vec3::ZERO, 0.0);
+                for &(other, stiffness) in self.stiffness.at(k) {
+                    pull += nodes[usize::from(other)].moved * stiffness;
+                    sum += stiffness;
+                }
                 let node = &mut nodes[k];
-                let inverse = node.w / (alpha + node.w * self.stiffness.sum(k));
+                let inverse = node.w / (alpha + node.w * sum);
                 node.set_moved((node.force + pull) * inverse);
             }
         }

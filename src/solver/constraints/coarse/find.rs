@@ -104,18 +104,6 @@ impl<'a> Vertices<'a> {
         let places = (0..).zip(nearest);
         let places = places.map(|(vertex, node)| self.place(vertex, node, nodes, &mesh));
         let (corners, weights): (Vec<_>, Vec<_>) = places.unzip();
-        let mut areas = vec![0.0; nodes.len()];
-        for ((&corners, &[u, v]), [area, _]) in corners.iter().zip(&weights).zip(&self.areas) {
-            for (node, weight) in corners.into_iter().zip([u, v, 1.0 - u - v]) {
-                areas[usize::from(node)] += weight * area;
-            }
-        }
-        let areas = (nodes.iter().zip(areas)).map(|(&node, area)| {
-            let [_, own] = self.areas[node as usize];
-            [area.max(own), own]
-        });
-        let areas: Vec<[f32; 2]> = areas.collect();
-        let ratio = |&[area, own]: &[f32; 2]| if own > 0.0 { own / area } else { 1.0 };
         let particles: Vec<u32> = (nodes.iter())
             .map(|&node| self.particles[node as usize])
             .collect();
@@ -128,14 +116,24 @@ impl<'a> Vertices<'a> {
             }
         };
         let links: Vec<CoarseLink> = mesh.edges().iter().map(link).collect();
-        let level = CoarseLevel {
+        let mut level = CoarseLevel {
             stiffness: StiffnessMatrix::new(nodes.len(), springs, &corners, &weights),
             nodes: particles.clone().into(),
-            mass_ratios: areas.iter().map(ratio).collect(),
+            mass_ratios: Vec::new().into(),
             links: links.into(),
             corners: corners.into(),
             weights: weights.into(),
         };
+        let mut areas = vec![0.0; nodes.len()];
+        let own = self.areas.iter().map(|[area, _]| *area);
+        level.distribute(own, |node, area| areas[node] += area);
+        let areas = (nodes.iter().zip(areas)).map(|(&node, area)| {
+            let [_, own] = self.areas[node as usize];
+            [area.max(own), own]
+        });
+        let areas: Vec<[f32; 2]> = areas.collect();
+        let ratio = |&[area, own]: &[f32; 2]| if own > 0.0 { own / area } else { 1.0 };
+        level.mass_ratios = areas.iter().map(ratio).collect();
         let nodes = Vertices {
             particles,
             areas,

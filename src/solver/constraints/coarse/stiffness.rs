@@ -3,7 +3,7 @@
 use crate::solver::shared::Shared;
 
 /// Stiffness matrix of a level: PᵀLP with the interpolation P and the matrix L of the level before, or of the mesh, whose edges count
-/// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large.
+/// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large, but for pins between nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StiffnessMatrix {
@@ -11,12 +11,11 @@ pub(super) struct StiffnessMatrix {
     springs: Shared<Vec<(u16, f32)>>,
     /// Where those of each node end.
     ends: Shared<Vec<u32>>,
-    /// Sum of those of each node.
-    sums: Shared<Vec<f32>>,
 }
 
 impl StiffnessMatrix {
-    /// Computes the matrix of a level from the springs of the level before, or of the mesh, and the places of its vertices.
+    /// Computes the matrix of a level from the springs of the level before, or of the mesh, and the corners and weights of its
+    /// vertices.
     pub(super) fn new(
         nodes: usize,
         springs: impl Iterator<Item = ([u32; 2], f32)>,
@@ -58,25 +57,16 @@ impl StiffnessMatrix {
         for node in 1..nodes {
             ends[node] = ends[node].max(ends[node - 1]);
         }
-        let mut matrix = Self {
+        Self {
             springs: springs.into(),
             ends: ends.into(),
-            sums: Shared::default(),
-        };
-        let sum = |node| matrix.at(node).iter().map(|(_, stiffness)| stiffness).sum();
-        matrix.sums = (0..nodes).map(sum).collect();
-        matrix
+        }
     }
 
     /// Returns the springs at a node.
     pub(super) fn at(&self, node: usize) -> &[(u16, f32)] {
         let first = node.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.springs[first as usize..self.ends[node] as usize]
-    }
-
-    /// Returns the sum of the stiffnesses of the springs at a node.
-    pub(super) fn sum(&self, node: usize) -> f32 {
-        self.sums[node]
     }
 
     /// Iterates over all springs, each once.
@@ -92,18 +82,19 @@ impl StiffnessMatrix {
     pub(super) fn share(&mut self) {
         self.springs.share();
         self.ends.share();
-        self.sums.share();
     }
 
     /// Returns whether the matrix is one of this many nodes.
     pub(super) fn is_sound(&self, nodes: usize) -> bool {
         self.ends.len() == nodes
-            && self.sums.len() == nodes
-            && self.sums.iter().all(|&sum| sum >= 0.0 && sum.is_finite())
             && self.ends.is_sorted()
             && (self.ends.last()).is_none_or(|&end| end as usize == self.springs.len())
             && (self.springs.iter())
                 .all(|&(other, stiffness)| usize::from(other) < nodes && stiffness.is_finite())
+            && (0..nodes).all(|node| {
+                let sum: f32 = self.at(node).iter().map(|(_, stiffness)| stiffness).sum();
+                sum >= 0.0 && sum.is_finite()
+            })
     }
 }
 

@@ -108,9 +108,7 @@ impl EdgeWeights {
             weights: [0.0; 2],
         }
     }
-}
 
-impl EdgeWeights {
     fn is_sound(&self) -> bool {
         let [u, v] = self.weights;
         let all = [u, v, 1.0 - u - v];
@@ -138,13 +136,8 @@ impl CommonStrain {
         let mut means = Vec::new();
         let positions: Vec<Vec3A> = shape.positions.iter().map(Vec3A::from).collect();
         common.find_means(level, &positions, &mut means);
-        let lists = shape.constraints.general.lists();
-        let lists = lists.filter(|(_, list)| is_stretch(list));
-        let ends = lists.flat_map(|(slots, list)| {
-            let all = 0..list.rest.len();
-            all.map(move |slot| (slots.ends(slot), list.is_occupied(slot)))
-        });
-        let edges = ends.map(|(ends, is_occupied)| match is_occupied {
+        let slots = edge_slots(&shape.constraints.general);
+        let edges = slots.map(|(ends, is_occupied)| match is_occupied {
             true => find_weights(ends, shape, level, mesh, &means),
             false => EdgeWeights::alone(ends),
         });
@@ -222,8 +215,7 @@ impl CommonStrain {
     /// Returns whether all data are consistent with the finest level and the constraints.
     pub(super) fn is_sound(&self, level: &CoarseLevel, general: &GeneralConstraints) -> bool {
         let is_positive = |value: &f32| *value >= 0.0 && value.is_finite();
-        let lists = general.lists().filter(|(_, list)| is_stretch(list));
-        let ends = lists.flat_map(|(slots, list)| (0..list.rest.len()).map(move |i| slots.ends(i)));
+        let ends = edge_slots(general).map(|(ends, _)| ends);
         self.areas.len() == level.corners.len()
             && self.inverse_areas.len() == level.nodes.len()
             && self.mean_lengths.len() == level.links.len()
@@ -319,4 +311,13 @@ impl MeasuredStrain {
 /// Returns whether a list has edges that levels carry loads across.
 fn is_stretch(list: &ConstraintList) -> bool {
     list.kind == ConstraintKind::Structural
+}
+
+/// Iterates over the particles of all slots for edges, and whether each is occupied.
+fn edge_slots(general: &GeneralConstraints) -> impl Iterator<Item = ([u32; 2], bool)> {
+    let lists = general.lists().filter(|(_, list)| is_stretch(list));
+    lists.flat_map(|(slots, list)| {
+        let all = 0..list.rest.len();
+        all.map(move |slot| (slots.ends(slot), list.is_occupied(slot)))
+    })
 }
