@@ -22,6 +22,7 @@
 //! | `state` | [`ClothState`], and the settings and inputs of a step |
 //! | `required_substeps` | numbers of substeps that strong wind, fast pins and self-collision require |
 //! | `shared` | values that clones share until one of them changes it |
+//! | `shared_lists` | lists of items that clones share |
 //! | `step` | stages of a substep, and a whole fixed step |
 //!
 //! | stage of a step | file |
@@ -82,6 +83,7 @@ pub mod particles;
 pub mod relax;
 mod required_substeps;
 mod shared;
+mod shared_lists;
 pub mod simd;
 pub mod sleep;
 pub mod state;

@@ -1,8 +1,12 @@
 //! Arguments that all projections of constraints share: the particle arrays, and the parameters of a pass.
 
 use crate::solver::{
-    constraints::stretch_solver::StretchSolver, particles::ParticleArrays, simd::soa::SoaVec3,
+    constraints::stretch_solver::StretchSolver,
+    parallel::workers::{PARTICLES_PER_PART, Workers},
+    particles::ParticleArrays,
+    simd::soa::SoaVec3,
 };
+use bevy::math::{Mat4, Vec4};
 
 /// Component arrays of the particles, all cut to the same length, which saves bounds checks.
 pub(in crate::solver) struct Points<'a> {
@@ -34,6 +38,45 @@ impl<'a> Points<'a> {
             normals: None,
         }
     }
+
+    /// Copies x, y, z and inverse mass of each particle side by side.
+    pub(in crate::solver) fn pack(&self, workers: &mut Workers, to: &mut Vec<[f32; 4]>) {
+        to.resize(self.w.len(), [0.0; 4]);
+        pack(workers, [self.x, self.y, self.z, self.w], to);
+    }
+}
+
+/// Copies four planes side by side.
+pub(in crate::solver) fn pack(workers: &mut Workers, planes: [&[f32]; 4], to: &mut [[f32; 4]]) {
+    let parts = to.chunks_mut(PARTICLES_PER_PART);
+    let [x, y, z, w] = planes.map(|plane| plane.chunks(PARTICLES_PER_PART));
+    let parts = parts.zip(x).zip(y).zip(z).zip(w);
+    workers.for_each_part(parts, |((((to, x), y), z), w)| {
+        let (x, x_tail) = x.as_chunks::<4>();
+        let (y, y_tail) = y.as_chunks::<4>();
+        let (z, z_tail) = z.as_chunks::<4>();
+        let (w, w_tail) = w.as_chunks::<4>();
+        let (fours, tail) = to.as_chunks_mut::<4>();
+        for ((((to, x), y), z), w) in fours.iter_mut().zip(x).zip(y).zip(z).zip(w) {
+            *to = transpose([x, y, z, w].map(|of| Vec4::from_array(*of))).map(|of| of.to_array());
+        }
+        for (i, to) in tail.iter_mut().enumerate() {
+            *to = [x_tail[i], y_tail[i], z_tail[i], w_tail[i]];
+        }
+    });
+}
+
+/// Transposes four vectors x, y, z, w into four x, four y, …, and back.
+#[inline(always)]
+pub(in crate::solver) fn transpose(vectors: [Vec4; 4]) -> [Vec4; 4] {
+    let [a, b, c, d] = vectors;
+    let transposed = Mat4::from_cols(a, b, c, d).transpose();
+    [
+        transposed.x_axis,
+        transposed.y_axis,
+        transposed.z_axis,
+        transposed.w_axis,
+    ]
 }
 
 /// Regularization of a constraint system: the terms on its diagonal.

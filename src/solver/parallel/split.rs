@@ -7,7 +7,7 @@ use std::{mem::take, ops::Range};
 pub(in crate::solver) fn chunk_ranges(
     range: Range<usize>,
     size: usize,
-) -> impl Iterator<Item = Range<usize>> {
+) -> impl PartIterator<Item = Range<usize>> + Clone {
     let starts = range.clone().step_by(size);
     starts.map(move |start| start..(start + size).min(range.end))
 }
@@ -21,7 +21,7 @@ pub(in crate::solver) trait Cut: Sized {
     fn cut_back(&mut self, size: usize) -> Self;
 }
 
-impl Cut for &mut [f32] {
+impl<T> Cut for &mut [T] {
     fn cut_front(&mut self, size: usize) -> Self {
         let size = size.min(self.len());
         let (part, left) = take(self).split_at_mut(size);
@@ -47,10 +47,10 @@ pub(in crate::solver) struct Split<T, I> {
 }
 
 /// Splits a slice into parts at these ranges; see [`Split`].
-pub(in crate::solver) fn split<I: PartIterator<Item = Range<usize>>>(
-    slice: &mut [f32],
+pub(in crate::solver) fn split<T, I: PartIterator<Item = Range<usize>>>(
+    slice: &mut [T],
     ranges: I,
-) -> Split<&mut [f32], I> {
+) -> Split<&mut [T], I> {
     Split {
         left: slice,
         ranges,

@@ -11,38 +11,58 @@
 
 use super::{
     CoarseLevel, CoarseLevels,
+    edges::{EdgeBlock, LANES},
     solve::CoarseNode,
-    strain::{CommonStrain, EdgeWeights, MeasuredStrain},
+    strain::{CommonStrain, MeasuredStrain},
 };
 use crate::solver::{
-    constraints::{general::GeneralConstraints, points::Points},
-    parallel::workers::Workers,
+    constraints::{
+        general::GeneralConstraints,
+        points::{Points, transpose},
+    },
+    parallel::{
+        split::{chunk_ranges, split},
+        workers::Workers,
+    },
+    shared_lists::SharedLists,
+    simd::{Kernel, dispatch},
 };
-use bevy::math::{Vec3, Vec3A};
+use bevy::math::{Vec3, Vec4, Vec4Swizzles};
 use std::cell::RefCell;
 
 /// Passes over the nodes of the coarsest level, and of the others.
 const COARSEST_PASSES: usize = 8;
 const PASSES: usize = 2;
 
+/// Triangles of nodes in a part of a stage.
+const TRIANGLES_PER_PART: usize = 128;
+
 thread_local! {
     /// Scratch buffers of this CPU thread.
-    static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch::new()) };
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
+#[derive(Default)]
 struct Scratch {
+    /// x, y, z and inverse mass of each particle.
+    particles: Vec<[f32; 4]>,
     strain: MeasuredStrain,
-    /// Force on each particle, in multiples of the stiffness of an edge, m.
-    forces: Vec<Vec3A>,
+    forces: Vec<TriangleForces>,
+    /// Forces on free particles of edges whose other end is pinned, for each part.
+    at_pins: Vec<Vec<(u32, Vec3)>>,
+    /// Displacements of the nodes of a level.
+    moved: Vec<[f32; 4]>,
+    /// Multipliers of edges in blocks.
+    multipliers: Vec<[f32; LANES]>,
 }
 
-impl Scratch {
-    const fn new() -> Self {
-        Self {
-            strain: MeasuredStrain::new(),
-            forces: Vec::new(),
-        }
-    }
+/// Sums over the edges in a triangle of nodes.
+#[derive(Clone, Copy, Default)]
+struct TriangleForces {
+    /// Forces on the first two nodes, in multiples of the stiffness of an edge, m; that on the third is the opposite of their sum.
+    forces: [Vec3; 2],
+    /// How much each edge is longer or shorter, and what of it they have in common, m.
+    changes: [f32; 2],
 }
 
 impl CoarseLevels {
@@ -58,30 +78,29 @@ impl CoarseLevels {
         let Some(finest) = self.levels.first() else {
             return;
         };
-        SCRATCH.with_borrow_mut(|Scratch { strain, forces }| {
-            self.common.measure(finest, points, strain);
-            self.common.find_forces(points, general, strain, forces);
+        SCRATCH.with_borrow_mut(|scratch| {
+            points.pack(workers, &mut scratch.particles);
+            (self.common).measure(workers, finest, &scratch.particles, &mut scratch.strain);
+            self.common.find_forces(workers, scratch);
             self.with_nodes(|nodes| {
-                self.find_displacements(points, forces, alpha, nodes);
+                self.find_displacements(points, scratch, alpha, nodes);
                 finest.move_particles(workers, &nodes[0], points);
             });
-            self.common.measure(finest, points, strain);
-            strain.limit_to_changes();
-            let stiffness = 1.0 / alpha;
-            for (list, edges) in self.common.edges(general.lists_mut()) {
-                let slots = list.lambda.iter_mut().zip(&*list.rest);
-                for ((lambda, rest), edge) in slots.zip(edges) {
-                    *lambda = -rest * stiffness * strain.at(edge);
-                }
-            }
+            points.pack(workers, &mut scratch.particles);
+            (self.common).measure(workers, finest, &scratch.particles, &mut scratch.strain);
+            let changes = scratch.forces.iter().map(|forces| forces.changes);
+            scratch.strain.limit_to_changes(changes);
+            (self.common).find_multipliers(workers, -1.0 / alpha, scratch);
+            let edges = &self.common.edges;
+            edges.set_multipliers(workers, general, &scratch.multipliers);
         });
     }
 
-    /// Finds the displacements of the nodes of all levels by forces on particles.
+    /// Finds the displacements of the nodes of all levels.
     fn find_displacements(
         &self,
         points: &Points,
-        forces: &[Vec3A],
+        scratch: &mut Scratch,
         alpha: f32,
         nodes: &mut [Vec<CoarseNode>],
     ) {
@@ -90,8 +109,18 @@ impl CoarseLevels {
             let own = &mut own[0];
             level.load(points, own);
             match finer.last() {
-                None => level.restrict(forces.iter().map(|&force| force.into()), own),
-                Some(finer) => level.restrict(finer.iter().map(|node| node.force), own),
+                None => {
+                    self.common.distribute(&scratch.forces, own);
+                    for &(particle, force) in scratch.at_pins.iter().flatten() {
+                        level.distribute_one(particle as usize, force, |node, part| {
+                            own[node].force += part;
+                        });
+                    }
+                }
+                Some(finer) => {
+                    let forces = finer.iter().map(|node| node.force);
+                    level.distribute(forces, |node, part| own[node].force += part);
+                }
             }
         }
         for (number, level) in self.levels.iter().enumerate().rev() {
@@ -104,78 +133,210 @@ impl CoarseLevels {
                     PASSES
                 }
             };
-            level.solve_stiffness(own, alpha, passes);
+            level.solve_stiffness(own, alpha, passes, &mut scratch.moved);
         }
     }
 }
 
 impl CommonStrain {
-    /// Finds the force of all edges on each particle.
-    fn find_forces(
-        &self,
-        points: &Points,
-        general: &GeneralConstraints,
-        strain: &mut MeasuredStrain,
-        forces: &mut Vec<Vec3A>,
-    ) {
-        strain.clear_changes();
-        forces.clear();
-        forces.resize(strain.positions.len(), Vec3A::ZERO);
-        for (list, edges) in self.edges(general.lists()) {
-            for (edge, &rest) in edges.iter().zip(&*list.rest) {
-                let force = force_of(edge, rest, strain);
-                let [a, b] = edge.ends.map(|i| i as usize);
-                forces[a] += force;
-                forces[b] -= force;
-            }
+    /// Finds the forces of all edges on the nodes of the finest level.
+    fn find_forces(&self, workers: &mut Workers, scratch: &mut Scratch) {
+        let Scratch {
+            particles,
+            strain,
+            forces,
+            at_pins,
+            ..
+        } = scratch;
+        forces.resize(self.triangles.len(), TriangleForces::default());
+        at_pins.resize_with(forces.len().div_ceil(TRIANGLES_PER_PART), Vec::new);
+        let parts = (forces.chunks_mut(TRIANGLES_PER_PART)).zip(&mut *at_pins);
+        workers.for_each_part(parts.enumerate(), |(part, (forces, at_pins))| {
+            at_pins.clear();
+            dispatch(ForcesOfTriangles {
+                edges: &self.edges.blocks,
+                strains: &strain.triangles,
+                particles,
+                first: part * TRIANGLES_PER_PART,
+                forces,
+                at_pins,
+            });
+        });
+    }
+
+    /// Divides the forces of all triangles among the nodes.
+    fn distribute(&self, forces: &[TriangleForces], nodes: &mut [CoarseNode]) {
+        for (triangle, of_edges) in self.triangles.iter().zip(forces) {
+            let [a, b, c] = triangle.nodes;
+            let [on_a, on_b] = of_edges.forces;
+            nodes[usize::from(a)].force += on_a;
+            nodes[usize::from(b)].force += on_b;
+            nodes[usize::from(c)].force -= on_a + on_b;
         }
-        // Pins take the forces on what they hold.
-        for (force, &w) in forces.iter_mut().zip(points.w) {
-            if w == 0.0 {
-                *force = Vec3A::ZERO;
+    }
+
+    /// Finds the multipliers of all edges that have the strain of their triangle.
+    fn find_multipliers(&self, workers: &mut Workers, stiffness: f32, scratch: &mut Scratch) {
+        let blocks = &self.edges.blocks;
+        scratch.multipliers.resize(blocks.all().len(), [0.0; LANES]);
+        let triangles = chunk_ranges(0..blocks.len(), TRIANGLES_PER_PART);
+        let places = triangles
+            .clone()
+            .map(|range| blocks.begin(range.start)..blocks.begin(range.end));
+        let parts = split(&mut *scratch.multipliers, places).zip(triangles);
+        workers.for_each_part(parts, |(mut multipliers, triangles)| {
+            for triangle in triangles {
+                let strains = scratch.strain.triangles[triangle].map(|strain| strain * stiffness);
+                let own = blocks.at(triangle);
+                let to;
+                (to, multipliers) = multipliers.split_at_mut(own.len());
+                for (to, block) in to.iter_mut().zip(own) {
+                    *to = block.changes(strains).to_array();
+                }
             }
+        });
+    }
+}
+
+/// Finds the forces of the edges in each triangle, of which `first` is the first.
+struct ForcesOfTriangles<'a> {
+    edges: &'a SharedLists<EdgeBlock>,
+    strains: &'a [[f32; 3]],
+    particles: &'a [[f32; 4]],
+    first: usize,
+    forces: &'a mut [TriangleForces],
+    at_pins: &'a mut Vec<(u32, Vec3)>,
+}
+
+impl Kernel for ForcesOfTriangles<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for (triangle, forces) in (self.first..).zip(self.forces) {
+            let (blocks, strains) = (self.edges.at(triangle), self.strains[triangle]);
+            *forces = forces_of(blocks, strains, self.particles, self.at_pins);
         }
     }
 }
 
-/// Returns the force of an edge on its first particle, in multiples of its stiffness, m, and adds up how its length has changed.
+/// Adds up the forces of edges in a triangle whose links have this strain. Those on free particles of edges whose other end is
+/// pinned are left out, and appended to `at_pins`: pins take the forces on what they hold.
 #[inline(always)]
-fn force_of(edge: &EdgeWeights, rest: f32, strain: &mut MeasuredStrain) -> Vec3A {
-    let [a, b] = edge.ends.map(|i| strain.positions[i as usize]);
-    let between = b - a;
-    let length = between.length();
-    // Not in empty slots, and not if positions are no numbers.
-    if !(rest >= 0.0 && length > 0.0 && length < f32::INFINITY) {
-        return Vec3A::ZERO;
+fn forces_of(
+    blocks: &[EdgeBlock],
+    strains: [f32; 3],
+    particles: &[[f32; 4]],
+    at_pins: &mut Vec<(u32, Vec3)>,
+) -> TriangleForces {
+    let (mut own, mut in_common) = (Vec4::ZERO, Vec4::ZERO);
+    let mut on_first = [Vec4::ZERO; 3];
+    let mut on_second = [Vec4::ZERO; 3];
+    for block in blocks {
+        let [[a0, a1, a2, a3], [b0, b1, b2, b3]] = block.ends;
+        let load = |i: u32| Vec4::from_array(particles[i as usize]);
+        let first = [load(a0), load(a1), load(a2), load(a3)];
+        let second = [load(b0), load(b1), load(b2), load(b3)];
+        let [x, y, z, _] = transpose([
+            second[0] - first[0],
+            second[1] - first[1],
+            second[2] - first[2],
+            second[3] - first[3],
+        ]);
+        let square = x * x + y * y + z * z;
+        let length = square.sqrt();
+        let change = length - block.rest();
+        let common = block.changes(strains);
+        let spread = common.abs();
+        // Not of places left over, and not if positions are no numbers.
+        let is_edge = length.cmpgt(Vec4::ZERO) & length.cmplt(Vec4::INFINITY);
+        let [x, y, z] = [
+            Vec4::select(is_edge, x, Vec4::ZERO),
+            Vec4::select(is_edge, y, Vec4::ZERO),
+            Vec4::select(is_edge, z, Vec4::ZERO),
+        ];
+        let pull = change.max(common - spread).min(common + spread) / length;
+        let mut pull = Vec4::select(is_edge, pull, Vec4::ZERO);
+        own += Vec4::select(is_edge, change.abs(), Vec4::ZERO);
+        in_common += spread;
+        let masses = (first[0] * second[0]).min(first[1] * second[1]);
+        let masses = masses.min((first[2] * second[2]).min(first[3] * second[3]));
+        if masses.w == 0.0 {
+            for lane in 0..4 {
+                let between = (second[lane] - first[lane]).xyz() * pull[lane];
+                let [is_free, is_other_free] = [first[lane].w > 0.0, second[lane].w > 0.0];
+                if !(is_free && is_other_free) {
+                    pull[lane] = 0.0;
+                }
+                if is_free && !is_other_free {
+                    at_pins.push((block.ends[0][lane], between));
+                } else if is_other_free && !is_free {
+                    at_pins.push((block.ends[1][lane], -between));
+                }
+            }
+        }
+        // An edge pulls its second particle towards the first, and this one the other way.
+        let [u, v] = block.corner_weights().map(|weights| -weights * pull);
+        on_first = [
+            on_first[0] + x * u,
+            on_first[1] + y * u,
+            on_first[2] + z * u,
+        ];
+        on_second = [
+            on_second[0] + x * v,
+            on_second[1] + y * v,
+            on_second[2] + z * v,
+        ];
     }
-    let change = length - rest;
-    let common = rest * strain.at(edge);
-    strain.add_change(edge, change, common);
-    let (least, most) = (common - common.abs(), common + common.abs());
-    between * (change.max(least).min(most) / length)
+    let sum = |[x, y, z]: [Vec4; 3]| Vec3::new(sum_of(x), sum_of(y), sum_of(z));
+    TriangleForces {
+        forces: [sum(on_first), sum(on_second)],
+        changes: [sum_of(own), sum_of(in_common)],
+    }
+}
+
+/// Adds up four numbers, in the same order on every platform.
+#[inline(always)]
+fn sum_of(lanes: Vec4) -> f32 {
+    (lanes.x + lanes.y) + (lanes.z + lanes.w)
 }
 
 impl CoarseLevel {
-    /// Distributes forces on the nodes of the level before, or on particles, over the nodes.
-    fn restrict(&self, forces: impl Iterator<Item = Vec3>, nodes: &mut [CoarseNode]) {
-        self.distribute(forces, |node, part| nodes[node].force += part);
-    }
-
-    /// Solves the linear system of the level by Gauss–Seidel, in alternating directions.
-    fn solve_stiffness(&self, nodes: &mut [CoarseNode], alpha: f32, passes: usize) {
+    /// Solves the linear system of the level by Gauss–Seidel, in alternating directions. `moved` is a scratch buffer.
+    fn solve_stiffness(
+        &self,
+        nodes: &mut [CoarseNode],
+        alpha: f32,
+        passes: usize,
+        moved: &mut Vec<[f32; 4]>,
+    ) {
+        // Packed, and with a 1 whose sum is that of the stiffness.
+        moved.clear();
+        moved.extend(nodes.iter().map(|node| node.moved.extend(1.0).to_array()));
         let count = nodes.len();
         for pass in 0..passes {
             for k in 0..count {
                 let k = if pass % 2 == 0 { k } else { count - 1 - k };
-                let (mut pull, mut sum) = (Vec3::ZERO, 0.0);
-                for &(other, stiffness) in self.stiffness.at(k) {
-                    pull += nodes[usize::from(other)].moved * stiffness;
-                    sum += stiffness;
-                }
+                let pull = pull_of(self.stiffness.at(k), moved);
                 let node = &mut nodes[k];
-                let inverse = node.w / (alpha + node.w * sum);
-                node.set_moved((node.force + pull) * inverse);
+                let inverse = node.w / (alpha + node.w * pull.w);
+                node.set_moved((node.force + pull.xyz()) * inverse);
+                moved[k] = node.moved.extend(1.0).to_array();
             }
         }
     }
+}
+
+/// Returns the sum of displacements times stiffness over the springs at a node. Two sums, so that each addition need not wait for
+/// the one before.
+fn pull_of(springs: &[(u16, f32)], moved: &[[f32; 4]]) -> Vec4 {
+    let term =
+        |(other, stiffness): (u16, f32)| Vec4::from_array(moved[usize::from(other)]) * stiffness;
+    let (pairs, last) = springs.as_chunks::<2>();
+    let mut sums = [Vec4::ZERO; 2];
+    for &[a, b] in pairs {
+        sums = [sums[0] + term(a), sums[1] + term(b)];
+    }
+    for &spring in last {
+        sums[0] += term(spring);
+    }
+    sums[0] + sums[1]
 }

@@ -66,8 +66,8 @@ impl CoarseLevels {
                 break;
             }
             if levels.is_empty() {
-                let areas = vertices.areas.iter().map(|[area, _]| *area);
-                common = CommonStrain::new(shape, areas.collect(), &level, &nodes.mesh);
+                let areas: Vec<f32> = vertices.areas.iter().map(|[area, _]| *area).collect();
+                common = CommonStrain::new(shape, &areas, &level, &nodes.mesh);
             }
             levels.push(level);
             vertices = nodes;

@@ -129,12 +129,16 @@ impl LevelMesh {
         &self.triangles
     }
 
-    /// Iterates over the numbers of the triangles at a vertex, if they are sorted, as those of nodes are.
+    /// Returns the number of a triangle, if triangles are sorted, as those of nodes are.
+    pub(super) fn number_of(&self, mut triangle: [u32; 3]) -> Option<usize> {
+        triangle.sort_unstable();
+        self.triangles.binary_search(&triangle).ok()
+    }
+
+    /// Iterates over the numbers of the triangles at a vertex, if triangles are sorted.
     pub(super) fn numbers_at(&self, vertex: u32) -> impl Iterator<Item = usize> + '_ {
-        self.triangles_at(vertex).filter_map(|mut triangle| {
-            triangle.sort_unstable();
-            self.triangles.binary_search(&triangle).ok()
-        })
+        let triangles = self.triangles_at(vertex);
+        triangles.filter_map(|triangle| self.number_of(triangle))
     }
 
     /// Returns whether there are any triangles.

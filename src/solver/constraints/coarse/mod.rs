@@ -21,9 +21,11 @@
 //! | `mesh` | the mesh that the nodes of a level form |
 //! | `solve` | projection of the links of inextensible fabric |
 //! | `elastic` | correction of elastic fabric |
+//! | `edges` | edges of the mesh by triangle of nodes |
 //! | `stiffness` | stiffness matrix of a level |
 //! | `strain` | strain that edges of the mesh have in common |
 
+mod edges;
 mod elastic;
 mod find;
 mod mesh;
@@ -113,7 +115,8 @@ impl CoarseLevels {
                 let before = std::mem::replace(&mut vertices, level.nodes.len());
                 level.is_sound(particles) && level.corners.len() <= before
             })
-            && (self.levels.first()).is_none_or(|level| self.common.is_sound(level, general))
+            && (self.levels.first())
+                .is_none_or(|level| (self.common).is_sound(particles, level, general))
     }
 }
 
@@ -124,12 +127,23 @@ impl CoarseLevel {
         values: impl Iterator<Item = T>,
         mut add: impl FnMut(usize, T),
     ) {
-        let places = self.corners.iter().zip(&self.weights);
-        for ((&[a, b, c], &[u, v]), value) in places.zip(values) {
-            add(a.into(), value * u);
-            add(b.into(), value * v);
-            add(c.into(), value * (1.0 - u - v));
+        for (vertex, value) in values.enumerate() {
+            self.distribute_one(vertex, value, &mut add);
         }
+    }
+
+    /// Divides a value of a node of the level before, or of a particle, among the nodes around it.
+    #[inline(always)]
+    fn distribute_one<T: Copy + std::ops::Mul<f32, Output = T>>(
+        &self,
+        vertex: usize,
+        value: T,
+        mut add: impl FnMut(usize, T),
+    ) {
+        let ([a, b, c], [u, v]) = (self.corners[vertex], self.weights[vertex]);
+        add(a.into(), value * u);
+        add(b.into(), value * v);
+        add(c.into(), value * (1.0 - u - v));
     }
 
     fn is_sound(&self, particles: usize) -> bool {

@@ -1,6 +1,6 @@
 //! Stiffness matrix of a level.
 
-use crate::solver::shared::Shared;
+use crate::solver::{math::particle_lists::ParticleLists, shared_lists::SharedLists};
 
 /// Stiffness matrix of a level: PᵀLP with the interpolation P and the matrix L of the level before, or of the mesh, whose edges count
 /// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large, but for pins between nodes.
@@ -8,9 +8,7 @@ use crate::solver::shared::Shared;
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StiffnessMatrix {
     /// Springs at each node: other node and stiffness as a multiple of that of an edge.
-    springs: Shared<Vec<(u16, f32)>>,
-    /// Where those of each node end.
-    ends: Shared<Vec<u32>>,
+    springs: SharedLists<(u16, f32)>,
 }
 
 impl StiffnessMatrix {
@@ -44,34 +42,25 @@ impl StiffnessMatrix {
             let sum: f64 = same.iter().map(|part| part.1).sum();
             (same[0].0, sum as f32)
         });
-        let both = sums.flat_map(|([i, j], sum)| [([i, j], sum), ([j, i], sum)]);
-        let mut both: Vec<([u16; 2], f32)> = both.collect();
-        both.sort_unstable_by_key(|spring| spring.0);
-        let mut springs = Vec::with_capacity(both.len());
-        let mut ends = vec![0; nodes];
-        for ([node, other], sum) in both {
-            springs.push((other, sum));
-            ends[usize::from(node)] = springs.len() as u32;
-        }
-        // Nodes without springs.
-        for node in 1..nodes {
-            ends[node] = ends[node].max(ends[node - 1]);
-        }
+        let sums: Vec<([u16; 2], f32)> = sums.collect();
+        let mut springs = ParticleLists::default();
+        springs.fill(nodes, || {
+            let sums = sums.iter();
+            sums.flat_map(|&([i, j], sum)| [(i.into(), (j, sum)), (j.into(), (i, sum))])
+        });
         Self {
             springs: springs.into(),
-            ends: ends.into(),
         }
     }
 
     /// Returns the springs at a node.
     pub(super) fn at(&self, node: usize) -> &[(u16, f32)] {
-        let first = node.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.springs[first as usize..self.ends[node] as usize]
+        self.springs.at(node)
     }
 
     /// Iterates over all springs, each once.
     pub(super) fn springs(&self) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
-        (0..self.ends.len()).flat_map(|node| {
+        (0..self.springs.len()).flat_map(|node| {
             let own = self.at(node).iter();
             let own = own.filter(move |(other, _)| usize::from(*other) > node);
             own.map(move |&(other, stiffness)| ([node as u32, other.into()], stiffness))
@@ -81,16 +70,14 @@ impl StiffnessMatrix {
     /// Lets future clones share the matrix.
     pub(super) fn share(&mut self) {
         self.springs.share();
-        self.ends.share();
     }
 
     /// Returns whether the matrix is one of this many nodes.
     pub(super) fn is_sound(&self, nodes: usize) -> bool {
-        self.ends.len() == nodes
-            && self.ends.is_sorted()
-            && (self.ends.last()).is_none_or(|&end| end as usize == self.springs.len())
-            && (self.springs.iter())
-                .all(|&(other, stiffness)| usize::from(other) < nodes && stiffness.is_finite())
+        let is_spring =
+            |&(other, stiffness): &(u16, f32)| usize::from(other) < nodes && stiffness.is_finite();
+        self.springs.is_sound(nodes)
+            && self.springs.all().iter().all(is_spring)
             && (0..nodes).all(|node| {
                 let sum: f32 = self.at(node).iter().map(|(_, stiffness)| stiffness).sum();
                 sum >= 0.0 && sum.is_finite()

@@ -1,13 +1,13 @@
 //! Chains of edges outside grids, solved side by side in batches.
 
-use super::particle_access::{ParticleAccess, transpose};
+use super::particle_access::ParticleAccess;
 use crate::solver::{
     constraints::{
         bend::{BendConstraint, BendStencil},
         chain::{ChainLinks, NormalTile, SCRATCH_PER_PARTICLE, Tile},
         constraint::ConstraintKind,
         list::{ConstraintList, Slots},
-        points::{PassParams, Supported},
+        points::{PassParams, Supported, transpose},
     },
     shared::Shared,
     simd::aligned::AlignedVec,

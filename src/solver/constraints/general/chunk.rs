@@ -1,8 +1,10 @@
 //! Solves distance constraints in chunks: gather, compute, scatter.
 
-use super::particle_access::{ParticleAccess, WITHOUT_MASS, transpose};
+use super::particle_access::{ParticleAccess, WITHOUT_MASS};
 use crate::solver::constraints::{
-    chain::projection_factor, coloring::Batch, points::Regularization,
+    chain::projection_factor,
+    coloring::Batch,
+    points::{Regularization, transpose},
 };
 
 /// Constraints per chunk: enough for full SIMD throughput of the loops, few enough that the buffer between the

@@ -2,10 +2,10 @@
 
 use super::regions::{BLOCK, REGION};
 use crate::solver::{
-    constraints::points::Points,
+    constraints::points::{Points, pack, transpose},
     parallel::workers::{PARTICLES_PER_PART, PartIterator, Workers},
 };
-use bevy::math::{Mat4, Vec4};
+use bevy::math::Vec4;
 
 /// Copy of all particles: x, y, z and inverse mass of each; and of the normals of their contacts.
 pub(super) struct PackedParticles {
@@ -139,19 +139,6 @@ impl ParticleAccess for Points<'_> {
     }
 }
 
-/// Transposes four vectors x, y, z, w into four x, four y, …, and back.
-#[inline(always)]
-pub(super) fn transpose(vectors: [Vec4; 4]) -> [Vec4; 4] {
-    let [a, b, c, d] = vectors;
-    let transposed = Mat4::from_cols(a, b, c, d).transpose();
-    [
-        transposed.x_axis,
-        transposed.y_axis,
-        transposed.z_axis,
-        transposed.w_axis,
-    ]
-}
-
 impl PackedParticles {
     /// Returns a copy of no particles.
     pub(super) const fn new() -> Self {
@@ -214,24 +201,4 @@ impl PackedParticles {
             }
         });
     }
-}
-
-/// Copies four planes side by side.
-fn pack(workers: &mut Workers, planes: [&[f32]; 4], to: &mut [[f32; 4]]) {
-    let parts = to.chunks_mut(PARTICLES_PER_PART);
-    let [x, y, z, w] = planes.map(|plane| plane.chunks(PARTICLES_PER_PART));
-    let parts = parts.zip(x).zip(y).zip(z).zip(w);
-    workers.for_each_part(parts, |((((to, x), y), z), w)| {
-        let (x, x_tail) = x.as_chunks::<4>();
-        let (y, y_tail) = y.as_chunks::<4>();
-        let (z, z_tail) = z.as_chunks::<4>();
-        let (w, w_tail) = w.as_chunks::<4>();
-        let (fours, tail) = to.as_chunks_mut::<4>();
-        for ((((to, x), y), z), w) in fours.iter_mut().zip(x).zip(y).zip(z).zip(w) {
-            *to = transpose([x, y, z, w].map(|of| Vec4::from_array(*of))).map(|of| of.to_array());
-        }
-        for (i, to) in tail.iter_mut().enumerate() {
-            *to = [x_tail[i], y_tail[i], z_tail[i], w_tail[i]];
-        }
-    });
 }

@@ -126,7 +126,9 @@ impl RegionConstraints {
     }
 
     /// Iterates over the lists in the order of [`lists`](Self::lists).
-    fn lists_mut(&mut self) -> impl Iterator<Item = (Slots<'_>, &mut ConstraintList)> {
+    pub(in crate::solver) fn lists_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (Slots<'_>, &mut ConstraintList)> {
         let in_chains = self
             .chain_batches
             .iter_mut()
