@@ -62,6 +62,9 @@ impl Default for RelaxSettings {
 /// Smallest α̃ of fabric that coarse levels solve as elastic, 1/kg: any less is rigid, and its reciprocal may be no number.
 const MIN_ALPHA: f32 = 1e-20;
 
+/// Smallest compliance of edges with coarse levels whose loads are recorded, m/N. A load of 400 N/m stretches them by 0.12 %.
+const MIN_LOAD_COMPLIANCE: f32 = 3e-6;
+
 /// Solves all constraints: distances in each iteration, bends in the first one only, because they are so compliant that
 /// its error is negligible and further iterations would not make them stiffer.
 ///
@@ -84,7 +87,12 @@ pub fn relax(
 ) {
     clear_multipliers(constraints, settings);
     let compliance = &settings.compliance;
-    let outside_grids = constraints.compliance_outside_grids(compliance);
+    let mut outside_grids = constraints.compliance_outside_grids(compliance);
+    if settings.loads && !constraints.coarse.is_empty() {
+        // λ of coarse levels is only measured where they are elastic.
+        outside_grids.warp = outside_grids.warp.max(MIN_LOAD_COMPLIANCE);
+        outside_grids.weft = outside_grids.weft.max(MIN_LOAD_COMPLIANCE);
+    }
     let ConstraintGraph {
         grids,
         general,
@@ -92,7 +100,7 @@ pub fn relax(
         ..
     } = constraints;
     let mut points = Points::with_contacts(particles);
-    if settings.stretch_solver == StretchSolver::Direct && !settings.loads {
+    if settings.stretch_solver == StretchSolver::Direct {
         let alpha = outside_grids.of(ConstraintKind::Structural) / (settings.dt * settings.dt);
         match alpha > MIN_ALPHA {
             true => coarse.solve_elastic(workers, &mut points, general, alpha),

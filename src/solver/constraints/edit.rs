@@ -32,6 +32,8 @@ pub(in crate::solver) struct GraphEdit {
     pub(in crate::solver) added: Vec<DistanceConstraint>,
     /// Bends to add.
     pub(in crate::solver) added_bends: Vec<BendConstraint>,
+    /// Particles at which triangles have changed.
+    pub(in crate::solver) opened: Vec<u32>,
 }
 
 impl ConstraintGraph {
@@ -62,8 +64,9 @@ impl ConstraintGraph {
             mut removed,
             mut added,
             mut added_bends,
+            opened,
         } = edit;
-        self.remove_coarse_levels();
+        self.coarse.open(&opened, particles);
         let in_grids = self.lists().count() - self.general.lists().count();
         for (location, pair) in replaced {
             let (number, slot) = (location.list as usize, location.slot as usize);

@@ -5,7 +5,7 @@ use crate::solver::{
         angular_momentum::AngularMomentumTracker,
         bend::{BendConstraint, BendStencil, Neighbours},
         bend_batch::sort_by_colour,
-        coarse::CoarseLevels,
+        coarse::{CoarseLevels, number_edges},
         coloring,
         compliance::Aspects,
         constraint::{Constraint, ConstraintKind},
@@ -139,11 +139,13 @@ impl ConstraintGraph {
         // Chains that lead across the cloth carry the load themselves.
         let across = (positions.len() as f32).sqrt();
         if self.grids.is_empty() && self.general.mean_chain() < LONG_CHAIN * across {
-            self.coarse = CoarseLevels::new(&RestShape {
+            let (coarse, numbers) = CoarseLevels::new(&RestShape {
                 positions,
                 triangles: &triangles.to_vec(),
                 constraints: self,
             });
+            self.coarse = coarse;
+            number_edges(&mut self.general, numbers);
         }
     }
 
@@ -161,7 +163,10 @@ impl ConstraintGraph {
     pub(crate) fn share(&mut self) {
         self.general.share();
         self.coarse.share();
-        self.lists_mut().for_each(|(_, list)| list.rest.share());
+        for (_, list) in self.lists_mut() {
+            list.rest.share();
+            list.level_edges.share();
+        }
     }
 
     fn neighbours(&self, particles: usize) -> Neighbours {
@@ -259,7 +264,7 @@ impl ConstraintGraph {
         let mut grids = self.grids.iter();
         grids.all(|grid| grid.is_sound(particles))
             && self.general.is_sound(particles)
-            && self.coarse.is_sound(particles, &self.general)
+            && self.coarse.is_sound(particles)
             && self.aspects.is_sound()
     }
 

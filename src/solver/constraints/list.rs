@@ -13,6 +13,9 @@ use crate::solver::{
 /// Rest length, or ρ of a bend, that marks an empty slot.
 pub(in crate::solver) const ABSENT: f32 = -1.0;
 
+/// Marks an edge that is none of the coarse levels.
+pub(in crate::solver) const NO_LEVEL_EDGE: u32 = u32::MAX;
+
 /// Constraints of one kind in slots, some of which may be empty. [`Slots`] holds the particles.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -24,6 +27,8 @@ pub(in crate::solver) struct ConstraintList {
     pub(in crate::solver) lambda: AlignedVec,
     /// Mean tension during the running step, N; empty unless it is measured.
     pub(in crate::solver) load: AlignedVec,
+    /// Number of the edge in each slot among those of the coarse levels; empty without levels.
+    pub(in crate::solver) level_edges: Shared<Vec<u32>>,
     /// Number of occupied slots.
     count: usize,
 }
@@ -36,6 +41,7 @@ impl ConstraintList {
             rest: AlignedVec::filled(slots, ABSENT).into(),
             lambda: AlignedVec::new(),
             load: AlignedVec::new(),
+            level_edges: Shared::default(),
             count: 0,
         }
     }
@@ -69,12 +75,18 @@ impl ConstraintList {
     pub(in crate::solver) fn set(&mut self, slot: usize, rest: f32) {
         self.count += usize::from(!self.is_occupied(slot));
         self.rest[slot] = rest;
+        if !self.level_edges.is_empty() {
+            self.level_edges[slot] = NO_LEVEL_EDGE;
+        }
     }
 
     /// Appends a slot with a constraint.
     pub(in crate::solver) fn push(&mut self, rest: f32) {
         self.rest.push(rest);
         self.count += 1;
+        if !self.level_edges.is_empty() {
+            self.level_edges.push(NO_LEVEL_EDGE);
+        }
         self.discard_results();
     }
 
@@ -94,6 +106,10 @@ impl ConstraintList {
         }
         let mut rest = self.rest.iter();
         particles.retain(|_| rest.next().is_some_and(|&rest| rest >= 0.0));
+        if !self.level_edges.is_empty() {
+            let mut rest = self.rest.iter();
+            (self.level_edges).retain(|_| rest.next().is_some_and(|&rest| rest >= 0.0));
+        }
         let rest = self.rest.iter().copied();
         self.rest = rest.filter(|&rest| rest >= 0.0).collect();
         self.discard_results();
@@ -128,6 +144,7 @@ impl ConstraintList {
             && self.count == self.occupied().count()
             && optional(&self.lambda)
             && optional(&self.load)
+            && (self.level_edges.is_empty() || self.level_edges.len() == slots)
     }
 }
 

@@ -73,7 +73,8 @@ pub(super) fn update_constraints(edit: &mut TopologyEdit) {
         let lengths = distances.map(|c| (pair(&c), c)).collect();
         update.add_inside_triangles(&lengths);
     }
-    let changes = update.changes;
+    let mut changes = update.changes;
+    changes.opened = affected;
     let count = edit.target.particles.len();
     edit.target.constraints.apply(changes, count);
 }

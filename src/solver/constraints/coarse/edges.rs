@@ -4,34 +4,28 @@ use super::{CoarseLevel, mesh::LevelMesh};
 use crate::solver::{
     constraints::{
         constraint::ConstraintKind,
-        general::{GeneralConstraints, RegionConstraints},
+        general::GeneralConstraints,
         geodesic::RestShape,
-        list::{ConstraintList, Slots},
+        list::{ConstraintList, NO_LEVEL_EDGE},
     },
     math::{closest_point::ClosestOnTriangle, particle_lists::ParticleLists},
     parallel::workers::Workers,
     shared_lists::SharedLists,
+    simd::soa::SoaVec3,
 };
 use bevy::math::{Vec3, Vec4};
 
 /// Largest absolute weight of the strain of a link, and of a corner: an edge across a narrow triangle would have larger ones.
 const MAX_WEIGHT: f32 = 2.0;
 
+/// Smallest part of an edge that is one of its own, as a fraction of its length.
+const MIN_PART: f32 = 0.2;
+
+/// Steps in which the point is found where an edge leaves a triangle.
+const BISECTIONS: usize = 6;
+
 /// Edges in a block.
 pub(super) const LANES: usize = 4;
-
-/// Number of the edge of a slot whose edge lies in no triangle.
-const ALONE: u32 = u32::MAX;
-
-/// Edges of the mesh by triangle of nodes.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct TriangleEdges {
-    /// Edges in each triangle.
-    pub(super) blocks: SharedLists<EdgeBlock>,
-    /// Number of the edge in each slot for edges, region by region; [`ALONE`] without one.
-    slots: SharedLists<u32>,
-}
 
 /// Four edges in a triangle of nodes; places that are left over have both ends in one particle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,14 +39,6 @@ pub(super) struct EdgeBlock {
     strain_weights: [[f32; LANES]; 2],
     /// Each edge is the sum of the corners of the triangle times δ: that of the first two; all three sum up to 0.
     corner_weights: [[f32; LANES]; 2],
-}
-
-/// Weights of an edge in a triangle of nodes.
-#[derive(Clone, Copy, Default)]
-struct EdgeWeights {
-    rest: f32,
-    of_strain: [f32; 2],
-    of_corners: [f32; 2],
 }
 
 impl EdgeBlock {
@@ -75,16 +61,23 @@ impl EdgeBlock {
         [Vec4::from_array(u), Vec4::from_array(v)]
     }
 
-    fn set(&mut self, lane: usize, ends: [u32; 2], weights: EdgeWeights) {
+    fn set(
+        &mut self,
+        lane: usize,
+        ends: [u32; 2],
+        rest: f32,
+        of_strain: [f32; 2],
+        of_corners: [f32; 2],
+    ) {
         for k in [0, 1] {
             self.ends[k][lane] = ends[k];
-            self.strain_weights[k][lane] = weights.of_strain[k];
-            self.corner_weights[k][lane] = weights.of_corners[k];
+            self.strain_weights[k][lane] = of_strain[k];
+            self.corner_weights[k][lane] = of_corners[k];
         }
-        self.rest[lane] = weights.rest;
+        self.rest[lane] = rest;
     }
 
-    fn is_sound(&self, particles: usize) -> bool {
+    pub(super) fn is_sound(&self, particles: usize) -> bool {
         let is_usable = |weight: &f32| weight.abs() <= 2.0 * MAX_WEIGHT;
         let exists = |&i: &u32| (i as usize) < particles;
         self.ends.as_flattened().iter().all(exists)
@@ -97,134 +90,111 @@ impl EdgeBlock {
     }
 }
 
-impl TriangleEdges {
-    /// Finds the triangle of each edge. `means` are the means around the nodes at rest.
-    pub(super) fn new(
-        shape: &RestShape,
-        level: &CoarseLevel,
-        mesh: &LevelMesh,
-        means: &[Vec3],
-    ) -> Self {
-        let edges = shape.constraints.general.regions().iter();
-        let edges = edges.flat_map(edge_slots).map(|(ends, rest)| {
-            let triangle = (rest >= 0.0).then(|| find_triangle(ends, shape, level, mesh));
-            (triangle.flatten(), ends, rest)
-        });
-        let edges: Vec<_> = edges.collect();
-        let mut by_triangle = ParticleLists::default();
-        by_triangle.fill(mesh.triangles().len(), || {
-            let found = (0_u32..).zip(&edges);
-            found.filter_map(|(slot, (triangle, ..))| Some(((*triangle)? as u32, slot)))
-        });
-        let mut blocks = SharedLists::default();
-        let mut numbers = vec![ALONE; edges.len()];
-        for (triangle, corners) in (0_u32..).zip(mesh.triangles()) {
-            let own = by_triangle.for_particle(triangle);
-            let first = blocks.all().len() * LANES;
-            for (number, &slot) in (first as u32..).zip(own) {
-                numbers[slot as usize] = number;
+/// Part of an edge that lies in a triangle of nodes.
+#[derive(Clone, Copy, Default)]
+struct EdgePart {
+    slot: u32,
+    /// Its length as a fraction of that of the edge.
+    fraction: f32,
+}
+
+/// Finds the edges of the mesh in each triangle of nodes. `means` are the means around the nodes at rest. The second result are the
+/// numbers of the edges in all slots for edges, or [`NO_LEVEL_EDGE`]: where the longer part of each lies.
+pub(super) fn find_edges(
+    shape: &RestShape,
+    level: &CoarseLevel,
+    mesh: &LevelMesh,
+    means: &[Vec3],
+) -> (SharedLists<EdgeBlock>, Vec<u32>) {
+    let edges: Vec<([u32; 2], f32)> = edge_slots(&shape.constraints.general).collect();
+    let occupied = (0_u32..).zip(&edges).filter(|(_, (_, rest))| *rest >= 0.0);
+    let parts = occupied.flat_map(|(slot, (ends, _))| {
+        let parts = find_parts(*ends, shape, level, mesh);
+        parts.map(move |(triangle, fraction)| (triangle as u32, EdgePart { slot, fraction }))
+    });
+    let parts: Vec<(u32, EdgePart)> = parts.filter(|(_, part)| part.fraction > 0.0).collect();
+    let mut by_triangle = ParticleLists::default();
+    by_triangle.fill(mesh.triangles().len(), || parts.iter().copied());
+    let mut blocks = SharedLists::default();
+    let mut numbers = vec![NO_LEVEL_EDGE; edges.len()];
+    for (triangle, corners) in (0_u32..).zip(mesh.triangles()) {
+        let own = by_triangle.for_particle(triangle);
+        let first = blocks.all().len() * LANES;
+        for (number, part) in (first as u32..).zip(own) {
+            if part.fraction > 0.5 {
+                numbers[part.slot as usize] = number;
             }
-            let [at, mean] = [
-                corners.map(|node| {
-                    let particle = level.nodes[node as usize];
-                    shape.positions.get(particle as usize)
-                }),
-                corners.map(|node| means[node as usize]),
-            ];
-            blocks.push(own.chunks(LANES).map(|slots| {
-                let (_, ends, _) = edges[slots[0] as usize];
-                let mut block = EdgeBlock {
-                    ends: [[ends[0]; LANES]; 2],
-                    ..EdgeBlock::default()
-                };
-                for (lane, &slot) in slots.iter().enumerate() {
-                    let (_, ends, rest) = edges[slot as usize];
-                    let [a, b] = ends.map(|i| shape.positions.get(i as usize));
-                    block.set(lane, ends, EdgeWeights::new(rest, b - a, at, mean));
-                }
-                block
-            }));
         }
-        let mut slots = SharedLists::default();
-        let mut numbers = numbers.into_iter();
-        for region in shape.constraints.general.regions() {
-            slots.push(numbers.by_ref().take(edge_slots(region).count()));
-        }
-        Self { blocks, slots }
-    }
-
-    /// Sets the multipliers of all edges to those of their places in the blocks, or to 0.
-    pub(super) fn set_multipliers(
-        &self,
-        workers: &mut Workers,
-        general: &mut GeneralConstraints,
-        multipliers: &[[f32; LANES]],
-    ) {
-        let multipliers = multipliers.as_flattened();
-        let regions = general.regions_mut().iter_mut().enumerate();
-        workers.for_each_part(regions, |(number, region)| {
-            let mut numbers = self.slots.at(number).iter();
-            let lists = region.lists_mut().filter(|(_, list)| is_stretch(list));
-            for (_, list) in lists {
-                for (lambda, &number) in list.lambda.iter_mut().zip(&mut numbers) {
-                    *lambda = multipliers.get(number as usize).copied().unwrap_or(0.0);
-                }
-            }
+        let at = corners.map(|node| {
+            let particle = level.nodes[node as usize];
+            shape.positions.get(particle as usize)
         });
+        let means = corners.map(|node| means[node as usize]);
+        blocks.push(own.chunks(LANES).map(|parts| {
+            let (ends, _) = edges[parts[0].slot as usize];
+            let mut block = EdgeBlock {
+                ends: [[ends[0]; LANES]; 2],
+                ..EdgeBlock::default()
+            };
+            for (lane, part) in parts.iter().enumerate() {
+                let (ends, rest) = edges[part.slot as usize];
+                let [a, b] = ends.map(|i| shape.positions.get(i as usize));
+                let of_strain = usable(strain_weights(means, b - a)).unwrap_or([1.0 / 3.0; 2]);
+                // Particles beside all triangles move as the nearest point of one.
+                let [a, b] = ends.map(|i| level.point(shape.positions, i));
+                let of_corners = corner_weights(at, (b - a) * part.fraction);
+                let of_corners = usable(of_corners).unwrap_or_default();
+                block.set(lane, ends, rest, of_strain, of_corners);
+            }
+            block
+        }));
     }
+    (blocks, numbers)
+}
 
-    /// Lets future clones share all data.
-    pub(super) fn share(&mut self) {
-        self.blocks.share();
-        self.slots.share();
-    }
-
-    /// Returns whether all data are consistent with the constraints and this many triangles.
-    pub(super) fn is_sound(
-        &self,
-        particles: usize,
-        triangles: usize,
-        general: &GeneralConstraints,
-    ) -> bool {
-        let ends = |number: u32| {
-            let block = self.blocks.all().get(number as usize / LANES)?;
-            Some(block.ends.map(|ends| ends[number as usize % LANES]))
-        };
-        self.blocks.is_sound(triangles)
-            && self
-                .blocks
-                .all()
-                .iter()
-                .all(|block| block.is_sound(particles))
-            && self.slots.is_sound(general.regions().len())
-            && (general.regions().iter().enumerate()).all(|(number, region)| {
-                let numbers = self.slots.at(number);
-                edge_slots(region).count() == numbers.len()
-                    && (edge_slots(region).zip(numbers))
-                        .all(|((own, _), &number)| number == ALONE || ends(number) == Some(own))
-            })
+/// Tells all slots for edges the numbers of these.
+pub(in crate::solver) fn number_edges(
+    general: &mut GeneralConstraints,
+    numbers: impl IntoIterator<Item = u32>,
+) {
+    let mut numbers = numbers.into_iter();
+    for (_, list) in general.lists_mut().filter(|(_, list)| is_stretch(list)) {
+        list.level_edges = numbers.by_ref().take(list.rest.len()).collect();
     }
 }
 
-impl EdgeWeights {
-    /// Finds the weights of an edge in a triangle with corners at these places, where the means around them are `means`.
-    fn new(rest: f32, edge: Vec3, at: [Vec3; 3], means: [Vec3; 3]) -> Self {
-        let is_usable = |weights: &[f32; 3]| weights.iter().all(|w| w.abs() <= MAX_WEIGHT);
-        let first_two = |[u, v, _]: [f32; 3]| [u, v];
-        let of_strain = strain_weights(means, edge);
-        let of_corners = corner_weights(at, edge);
-        Self {
-            rest,
-            of_strain: match is_usable(&of_strain) {
-                true => first_two(of_strain),
-                false => [1.0 / 3.0; 2],
-            },
-            of_corners: match is_usable(&of_corners) {
-                true => first_two(of_corners),
-                false => [0.0; 2],
-            },
+/// Sets the multipliers of all edges to those of their places in the blocks.
+pub(super) fn set_multipliers(
+    workers: &mut Workers,
+    general: &mut GeneralConstraints,
+    multipliers: &[[f32; LANES]],
+) {
+    let multipliers = multipliers.as_flattened();
+    let regions = general.regions_mut().iter_mut();
+    workers.for_each_part(regions, |region| {
+        for (_, list) in region.lists_mut().filter(|(_, list)| is_stretch(list)) {
+            for (lambda, &number) in list.lambda.iter_mut().zip(&list.level_edges) {
+                *lambda = multipliers.get(number as usize).copied().unwrap_or(0.0);
+            }
         }
+    });
+}
+
+impl CoarseLevel {
+    /// Returns the weighted mean of the nodes around a particle at rest.
+    fn point(&self, positions: &SoaVec3, particle: u32) -> Vec3 {
+        let mut point = Vec3::ZERO;
+        self.distribute_one(particle as usize, 1.0, |node, weight: f32| {
+            point += positions.get(self.nodes[node] as usize) * weight;
+        });
+        point
     }
+}
+
+/// Returns the first two of three weights, unless one of them is too large or no number.
+fn usable(weights: [f32; 3]) -> Option<[f32; 2]> {
+    let is_usable = weights.iter().all(|weight| weight.abs() <= MAX_WEIGHT);
+    is_usable.then_some([weights[0], weights[1]])
 }
 
 /// Returns the factors of corners whose sum is an edge in their plane; they sum up to 0.
@@ -254,32 +224,50 @@ fn strain_weights(corners: [Vec3; 3], edge: Vec3) -> [f32; 3] {
     parts.map(|part| part / square)
 }
 
-/// Finds the triangle of nodes that is nearest to an edge, of those in which its ends lie, or else of those at nodes around them.
-fn find_triangle(
+/// Finds the triangles of nodes in which the ends of an edge lie, or else one near its ends, and the fractions of its length that
+/// lie in them: more than half in one, and up to half in the other.
+fn find_parts(
     ends: [u32; 2],
     shape: &RestShape,
     level: &CoarseLevel,
     mesh: &LevelMesh,
-) -> Option<usize> {
+) -> impl Iterator<Item = (usize, f32)> + use<> {
     let position = |i: u32| shape.positions.get(i as usize);
     let [a, b] = ends.map(position);
-    let middle = (a + b) * 0.5;
-    let distance = |number: usize| {
+    let distance = |number: usize, along: f32| {
         let corners = mesh.triangles()[number].map(|node| position(level.nodes[node as usize]));
-        let closest = ClosestOnTriangle::new(corners, middle);
-        closest.position(corners).distance_squared(middle)
+        let at = a.lerp(b, along);
+        let closest = ClosestOnTriangle::new(corners, at);
+        closest.position(corners).distance_squared(at)
     };
     let places = ends.map(|i| level.corners[i as usize]);
     let own = places.map(|corners| mesh.number_of(corners.map(u32::from)));
-    match own {
-        [Some(a), Some(b)] if a == b || distance(a) <= distance(b) => Some(a),
-        [_, Some(number)] | [Some(number), _] => Some(number),
+    let parts = match own {
+        [Some(a), Some(b)] if a != b => {
+            let (mut in_a, mut in_b) = (0.0, 1.0);
+            for _ in 0..BISECTIONS {
+                let along = (in_a + in_b) * 0.5;
+                match distance(a, along) <= distance(b, along) {
+                    true => in_a = along,
+                    false => in_b = along,
+                }
+            }
+            // Never half.
+            match (in_a + in_b) * 0.5 {
+                ..MIN_PART => [Some((b, 1.0)), None],
+                in_a if in_a > 1.0 - MIN_PART => [Some((a, 1.0)), None],
+                in_a => [Some((a, in_a)), Some((b, 1.0 - in_a))],
+            }
+        }
+        [Some(number), _] | [_, Some(number)] => [Some((number, 1.0)), None],
         [None, None] => {
             let triangles = places.as_flattened().iter();
             let triangles = triangles.flat_map(|&node| mesh.numbers_at(node.into()));
-            triangles.min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
+            let nearest = triangles.min_by(|&a, &b| distance(a, 0.5).total_cmp(&distance(b, 0.5)));
+            [nearest.map(|number| (number, 1.0)), None]
         }
-    }
+    };
+    parts.into_iter().flatten()
 }
 
 /// Returns whether a list has edges that levels carry loads across.
@@ -287,10 +275,10 @@ fn is_stretch(list: &ConstraintList) -> bool {
     list.kind == ConstraintKind::Structural
 }
 
-/// Iterates over the particles and rest lengths of all slots for edges of a region.
-fn edge_slots(region: &RegionConstraints) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
-    let lists = region.lists().filter(|(_, list)| is_stretch(list));
-    lists.flat_map(|(slots, list): (Slots, &ConstraintList)| {
+/// Iterates over the particles and rest lengths of all slots for edges.
+fn edge_slots(general: &GeneralConstraints) -> impl Iterator<Item = ([u32; 2], f32)> + '_ {
+    let lists = general.lists().filter(|(_, list)| is_stretch(list));
+    lists.flat_map(|(slots, list)| {
         (0..list.rest.len()).map(move |slot| (slots.ends(slot), list.rest[slot]))
     })
 }

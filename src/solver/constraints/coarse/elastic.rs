@@ -11,21 +11,17 @@
 
 use super::{
     CoarseLevel, CoarseLevels,
-    edges::{EdgeBlock, LANES},
+    edges::{LANES, set_multipliers},
+    forces::{ForcesOfTriangles, TRIANGLES_PER_PART, TriangleForces},
     solve::CoarseNode,
     strain::{CommonStrain, MeasuredStrain},
 };
 use crate::solver::{
-    constraints::{
-        general::GeneralConstraints,
-        points::{Points, transpose},
-    },
+    constraints::{general::GeneralConstraints, points::Points},
     parallel::{
         split::{chunk_ranges, split},
         workers::Workers,
     },
-    shared_lists::SharedLists,
-    simd::{Kernel, dispatch},
 };
 use bevy::math::{Vec3, Vec4, Vec4Swizzles};
 use std::cell::RefCell;
@@ -34,8 +30,8 @@ use std::cell::RefCell;
 const COARSEST_PASSES: usize = 8;
 const PASSES: usize = 2;
 
-/// Triangles of nodes in a part of a stage.
-const TRIANGLES_PER_PART: usize = 128;
+/// Stiffness between a pinned particle and the cloth around it, as a multiple of that of an edge: that of as many edges.
+const ANCHOR: f32 = 6.0;
 
 thread_local! {
     /// Scratch buffers of this CPU thread.
@@ -54,15 +50,6 @@ struct Scratch {
     moved: Vec<[f32; 4]>,
     /// Multipliers of edges in blocks.
     multipliers: Vec<[f32; LANES]>,
-}
-
-/// Sums over the edges in a triangle of nodes.
-#[derive(Clone, Copy, Default)]
-struct TriangleForces {
-    /// Forces on the first two nodes, in multiples of the stiffness of an edge, m; that on the third is the opposite of their sum.
-    forces: [Vec3; 2],
-    /// How much each edge is longer or shorter, and what of it they have in common, m.
-    changes: [f32; 2],
 }
 
 impl CoarseLevels {
@@ -91,8 +78,7 @@ impl CoarseLevels {
             let changes = scratch.forces.iter().map(|forces| forces.changes);
             scratch.strain.limit_to_changes(changes);
             (self.common).find_multipliers(workers, -1.0 / alpha, scratch);
-            let edges = &self.common.edges;
-            edges.set_multipliers(workers, general, &scratch.multipliers);
+            set_multipliers(workers, general, &scratch.multipliers);
         });
     }
 
@@ -116,10 +102,18 @@ impl CoarseLevels {
                             own[node].force += part;
                         });
                     }
+                    for (particle, _) in points.w.iter().enumerate().filter(|(_, w)| **w == 0.0) {
+                        level.distribute_one(particle, ANCHOR, |node, part: f32| {
+                            own[node].anchor += part;
+                        });
+                    }
                 }
                 Some(finer) => {
-                    let forces = finer.iter().map(|node| node.force);
-                    level.distribute(forces, |node, part| own[node].force += part);
+                    let forces = finer.iter().map(|node| node.force.extend(node.anchor));
+                    level.distribute(forces, |node, part: Vec4| {
+                        own[node].force += part.xyz();
+                        own[node].anchor += part.w;
+                    });
                 }
             }
         }
@@ -153,14 +147,15 @@ impl CommonStrain {
         let parts = (forces.chunks_mut(TRIANGLES_PER_PART)).zip(&mut *at_pins);
         workers.for_each_part(parts.enumerate(), |(part, (forces, at_pins))| {
             at_pins.clear();
-            dispatch(ForcesOfTriangles {
-                edges: &self.edges.blocks,
+            let of = ForcesOfTriangles {
+                edges: &self.edges,
                 strains: &strain.triangles,
                 particles,
                 first: part * TRIANGLES_PER_PART,
                 forces,
                 at_pins,
-            });
+            };
+            of.find();
         });
     }
 
@@ -168,7 +163,7 @@ impl CommonStrain {
     fn distribute(&self, forces: &[TriangleForces], nodes: &mut [CoarseNode]) {
         for (triangle, of_edges) in self.triangles.iter().zip(forces) {
             let [a, b, c] = triangle.nodes;
-            let [on_a, on_b] = of_edges.forces;
+            let [on_a, on_b] = of_edges.on_nodes;
             nodes[usize::from(a)].force += on_a;
             nodes[usize::from(b)].force += on_b;
             nodes[usize::from(c)].force -= on_a + on_b;
@@ -177,7 +172,7 @@ impl CommonStrain {
 
     /// Finds the multipliers of all edges that have the strain of their triangle.
     fn find_multipliers(&self, workers: &mut Workers, stiffness: f32, scratch: &mut Scratch) {
-        let blocks = &self.edges.blocks;
+        let blocks = &self.edges;
         scratch.multipliers.resize(blocks.all().len(), [0.0; LANES]);
         let triangles = chunk_ranges(0..blocks.len(), TRIANGLES_PER_PART);
         let places = triangles
@@ -198,107 +193,6 @@ impl CommonStrain {
     }
 }
 
-/// Finds the forces of the edges in each triangle, of which `first` is the first.
-struct ForcesOfTriangles<'a> {
-    edges: &'a SharedLists<EdgeBlock>,
-    strains: &'a [[f32; 3]],
-    particles: &'a [[f32; 4]],
-    first: usize,
-    forces: &'a mut [TriangleForces],
-    at_pins: &'a mut Vec<(u32, Vec3)>,
-}
-
-impl Kernel for ForcesOfTriangles<'_> {
-    #[inline(always)]
-    fn run(self) {
-        for (triangle, forces) in (self.first..).zip(self.forces) {
-            let (blocks, strains) = (self.edges.at(triangle), self.strains[triangle]);
-            *forces = forces_of(blocks, strains, self.particles, self.at_pins);
-        }
-    }
-}
-
-/// Adds up the forces of edges in a triangle whose links have this strain. Those on free particles of edges whose other end is
-/// pinned are left out, and appended to `at_pins`: pins take the forces on what they hold.
-#[inline(always)]
-fn forces_of(
-    blocks: &[EdgeBlock],
-    strains: [f32; 3],
-    particles: &[[f32; 4]],
-    at_pins: &mut Vec<(u32, Vec3)>,
-) -> TriangleForces {
-    let (mut own, mut in_common) = (Vec4::ZERO, Vec4::ZERO);
-    let mut on_first = [Vec4::ZERO; 3];
-    let mut on_second = [Vec4::ZERO; 3];
-    for block in blocks {
-        let [[a0, a1, a2, a3], [b0, b1, b2, b3]] = block.ends;
-        let load = |i: u32| Vec4::from_array(particles[i as usize]);
-        let first = [load(a0), load(a1), load(a2), load(a3)];
-        let second = [load(b0), load(b1), load(b2), load(b3)];
-        let [x, y, z, _] = transpose([
-            second[0] - first[0],
-            second[1] - first[1],
-            second[2] - first[2],
-            second[3] - first[3],
-        ]);
-        let square = x * x + y * y + z * z;
-        let length = square.sqrt();
-        let change = length - block.rest();
-        let common = block.changes(strains);
-        let spread = common.abs();
-        // Not of places left over, and not if positions are no numbers.
-        let is_edge = length.cmpgt(Vec4::ZERO) & length.cmplt(Vec4::INFINITY);
-        let [x, y, z] = [
-            Vec4::select(is_edge, x, Vec4::ZERO),
-            Vec4::select(is_edge, y, Vec4::ZERO),
-            Vec4::select(is_edge, z, Vec4::ZERO),
-        ];
-        let pull = change.max(common - spread).min(common + spread) / length;
-        let mut pull = Vec4::select(is_edge, pull, Vec4::ZERO);
-        own += Vec4::select(is_edge, change.abs(), Vec4::ZERO);
-        in_common += spread;
-        let masses = (first[0] * second[0]).min(first[1] * second[1]);
-        let masses = masses.min((first[2] * second[2]).min(first[3] * second[3]));
-        if masses.w == 0.0 {
-            for lane in 0..4 {
-                let between = (second[lane] - first[lane]).xyz() * pull[lane];
-                let [is_free, is_other_free] = [first[lane].w > 0.0, second[lane].w > 0.0];
-                if !(is_free && is_other_free) {
-                    pull[lane] = 0.0;
-                }
-                if is_free && !is_other_free {
-                    at_pins.push((block.ends[0][lane], between));
-                } else if is_other_free && !is_free {
-                    at_pins.push((block.ends[1][lane], -between));
-                }
-            }
-        }
-        // An edge pulls its second particle towards the first, and this one the other way.
-        let [u, v] = block.corner_weights().map(|weights| -weights * pull);
-        on_first = [
-            on_first[0] + x * u,
-            on_first[1] + y * u,
-            on_first[2] + z * u,
-        ];
-        on_second = [
-            on_second[0] + x * v,
-            on_second[1] + y * v,
-            on_second[2] + z * v,
-        ];
-    }
-    let sum = |[x, y, z]: [Vec4; 3]| Vec3::new(sum_of(x), sum_of(y), sum_of(z));
-    TriangleForces {
-        forces: [sum(on_first), sum(on_second)],
-        changes: [sum_of(own), sum_of(in_common)],
-    }
-}
-
-/// Adds up four numbers, in the same order on every platform.
-#[inline(always)]
-fn sum_of(lanes: Vec4) -> f32 {
-    (lanes.x + lanes.y) + (lanes.z + lanes.w)
-}
-
 impl CoarseLevel {
     /// Solves the linear system of the level by Gauss–Seidel, in alternating directions. `moved` is a scratch buffer.
     fn solve_stiffness(
@@ -317,7 +211,7 @@ impl CoarseLevel {
                 let k = if pass % 2 == 0 { k } else { count - 1 - k };
                 let pull = pull_of(self.stiffness.at(k), moved);
                 let node = &mut nodes[k];
-                let inverse = node.w / (alpha + node.w * pull.w);
+                let inverse = node.w / (alpha + node.w * (pull.w + node.anchor));
                 node.set_moved((node.force + pull.xyz()) * inverse);
                 moved[k] = node.moved.extend(1.0).to_array();
             }

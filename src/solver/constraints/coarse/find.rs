@@ -32,8 +32,8 @@ struct Vertices<'a> {
 }
 
 impl CoarseLevels {
-    /// Finds the levels of a cloth.
-    pub(in crate::solver) fn new(shape: &RestShape) -> Self {
+    /// Finds the levels of a cloth. The second result are the numbers of its edges, for [`number_edges`](super::number_edges).
+    pub(in crate::solver) fn new(shape: &RestShape) -> (Self, Vec<u32>) {
         let mut edges = shape.constraints.of_kind(ConstraintKind::Structural);
         let has_edges = edges.any(|(_, rest)| rest > 0.0);
         let mut vertices = Vertices {
@@ -43,7 +43,7 @@ impl CoarseLevels {
             mesh: LevelMesh::of_particles(shape),
         };
         let mut levels: Vec<CoarseLevel> = Vec::new();
-        let mut common = CommonStrain::default();
+        let (mut common, mut numbers) = (CommonStrain::default(), Vec::new());
         while has_edges && vertices.mesh.has_triangles() && levels.len() < MAX_LEVELS {
             let nodes = vertices.mesh.choose_nodes(SPACING);
             let is_usable = NODES.contains(&nodes.len());
@@ -67,12 +67,12 @@ impl CoarseLevels {
             }
             if levels.is_empty() {
                 let areas: Vec<f32> = vertices.areas.iter().map(|[area, _]| *area).collect();
-                common = CommonStrain::new(shape, &areas, &level, &nodes.mesh);
+                (common, numbers) = CommonStrain::new(shape, &areas, &level, &nodes.mesh);
             }
             levels.push(level);
             vertices = nodes;
         }
-        Self { levels, common }
+        (Self { levels, common }, numbers)
     }
 }
 

@@ -11,8 +11,8 @@
 //! Links act only beyond [`FREE_STRAIN`]: at rest, where all is shorter, they would make folds tremble. Elastic fabric is solved
 //! otherwise (`elastic`).
 //!
-//! Cloth that was torn, or whose constraints were changed from outside, has no levels any more: they would hold together what is
-//! apart. Nor are they solved where λ is recorded, which would lack their share, or with Gauss–Seidel as in the tutorials.
+//! Where cloth is torn, levels would hold together what is apart: nodes around a cut are *open*, and neither move nor pull. Cloth
+//! whose constraints were changed from outside has no levels any more. Nor are they solved with Gauss–Seidel as in the tutorials.
 //!
 //! | file | contents |
 //! |---|---|
@@ -22,12 +22,14 @@
 //! | `solve` | projection of the links of inextensible fabric |
 //! | `elastic` | correction of elastic fabric |
 //! | `edges` | edges of the mesh by triangle of nodes |
+//! | `forces` | forces of the edges on the nodes |
 //! | `stiffness` | stiffness matrix of a level |
 //! | `strain` | strain that edges of the mesh have in common |
 
 mod edges;
 mod elastic;
 mod find;
+mod forces;
 mod mesh;
 mod solve;
 mod stiffness;
@@ -35,7 +37,8 @@ mod strain;
 #[cfg(test)]
 mod tests;
 
-use crate::solver::{constraints::general::GeneralConstraints, shared::Shared};
+use crate::solver::shared::Shared;
+pub(in crate::solver) use edges::number_edges;
 use stiffness::StiffnessMatrix;
 use strain::CommonStrain;
 
@@ -59,7 +62,7 @@ pub(in crate::solver) struct CoarseLevels {
 struct CoarseLevel {
     /// Particles that are nodes, ascending.
     nodes: Shared<Vec<u32>>,
-    /// Mass of the particle of each node, as a fraction of that of the cloth around it.
+    /// Mass of the particle of each node, as a fraction of that of the cloth around it; 0 of open nodes.
     mass_ratios: Shared<Vec<f32>>,
     links: Shared<Vec<CoarseLink>>,
     /// Nodes between which each node of the level before lies, or each particle.
@@ -75,7 +78,7 @@ struct CoarseLevel {
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 struct CoarseLink {
     nodes: [u16; 2],
-    /// Length of the shortest way over the cloth at rest, m; it may lead across holes and slits.
+    /// Length of the shortest way over the cloth at rest, m; it may lead across holes and slits. [`f32::MAX`] to open nodes.
     rest: f32,
 }
 
@@ -104,19 +107,49 @@ impl CoarseLevels {
     }
 
     /// Returns whether all data are consistent: data read from a file may be invalid.
-    pub(in crate::solver) fn is_sound(
-        &self,
-        particles: usize,
-        general: &GeneralConstraints,
-    ) -> bool {
+    pub(in crate::solver) fn is_sound(&self, particles: usize) -> bool {
         let mut vertices = particles;
         self.levels.len() <= MAX_LEVELS
             && self.levels.iter().all(|level| {
                 let before = std::mem::replace(&mut vertices, level.nodes.len());
-                level.is_sound(particles) && level.corners.len() <= before
+                level.is_sound(particles) && level.corners.len() == before
             })
-            && (self.levels.first())
-                .is_none_or(|level| (self.common).is_sound(particles, level, general))
+            && (self.levels.first()).is_none_or(|level| (self.common).is_sound(particles, level))
+    }
+}
+
+impl CoarseLevels {
+    /// Opens the nodes around a cut through cloth at these particles. `count` is the number of particles after it: those that were
+    /// added lie at the cut.
+    pub(in crate::solver) fn open(&mut self, particles: &[u32], count: usize) {
+        let mut vertices = particles.to_vec();
+        for (number, level) in self.levels.iter_mut().enumerate() {
+            let around = |&vertex: &u32| level.corners.get(vertex as usize);
+            let mut open: Vec<u16> = vertices
+                .iter()
+                .filter_map(around)
+                .flatten()
+                .copied()
+                .collect();
+            open.sort_unstable();
+            open.dedup();
+            let Some(&first) = open.first() else { return };
+            let is_open = |node: u16| open.binary_search(&node).is_ok();
+            if number == 0 {
+                level.corners.resize(count, [first; 3]);
+                level.weights.resize(count, [1.0, 0.0]);
+                self.common.open(is_open, &level.links);
+            }
+            for &node in &open {
+                level.mass_ratios[usize::from(node)] = 0.0;
+            }
+            for link in &mut *level.links {
+                if link.nodes.into_iter().any(is_open) {
+                    link.rest = f32::MAX;
+                }
+            }
+            vertices = open.into_iter().map(u32::from).collect();
+        }
     }
 }
 

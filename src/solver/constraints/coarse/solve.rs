@@ -25,6 +25,8 @@ pub(super) struct CoarseNode {
     normal: Vec3,
     /// Force of elastic fabric, in multiples of the stiffness of an edge, m.
     pub(super) force: Vec3,
+    /// Stiffness between the node and the pins around it, as a multiple of that of an edge.
+    pub(super) anchor: f32,
 }
 
 impl CoarseLevels {
@@ -73,6 +75,7 @@ impl CoarseLevel {
                 w: points.w[i] * ratio,
                 normal: normal.unwrap_or_default(),
                 force: Vec3::ZERO,
+                anchor: 0.0,
             }
         };
         nodes.clear();

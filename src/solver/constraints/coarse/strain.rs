@@ -1,12 +1,13 @@
 //! Strain that the edges of a mesh have in common: that between the means of the cloth around the nodes of the finest level.
 
-use super::{CoarseLevel, CoarseLink, edges::TriangleEdges, mesh::LevelMesh};
+use super::{
+    CoarseLevel, CoarseLink,
+    edges::{EdgeBlock, find_edges},
+    mesh::LevelMesh,
+};
 use crate::solver::{
-    constraints::{general::GeneralConstraints, geodesic::RestShape},
-    math::particle_lists::ParticleLists,
-    parallel::workers::Workers,
-    shared::Shared,
-    shared_lists::SharedLists,
+    constraints::geodesic::RestShape, math::particle_lists::ParticleLists,
+    parallel::workers::Workers, shared::Shared, shared_lists::SharedLists,
 };
 use bevy::math::{Vec3, Vec4, Vec4Swizzles};
 
@@ -30,7 +31,8 @@ pub(super) struct CommonStrain {
     /// Distance between the means around both nodes of each link at rest, m; 0 where no strain is measured.
     mean_lengths: Shared<Vec<f32>>,
     pub(super) triangles: Shared<Vec<NodeTriangle>>,
-    pub(super) edges: TriangleEdges,
+    /// Edges of the mesh in each triangle.
+    pub(super) edges: SharedLists<EdgeBlock>,
 }
 
 /// Triangle of nodes.
@@ -55,12 +57,13 @@ pub(super) struct MeasuredStrain {
 
 impl CommonStrain {
     /// Prepares measurements with the finest level of a cloth and the mesh of its nodes. `areas` are those at the particles, m².
+    /// The second result are the numbers of the edges in all slots for edges.
     pub(super) fn new(
         shape: &RestShape,
         areas: &[f32],
         level: &CoarseLevel,
         mesh: &LevelMesh,
-    ) -> Self {
+    ) -> (Self, Vec<u32>) {
         let around = particles_around(level, areas);
         let position = |particle: u32| shape.positions.get(particle as usize);
         let means = (0..around.len()).map(|node| {
@@ -79,11 +82,30 @@ impl CommonStrain {
             nodes: nodes.map(|node| node as u16),
             links,
         });
-        Self {
+        let (edges, numbers) = find_edges(shape, level, mesh, &means);
+        let common = Self {
             mean_lengths: level.links.iter().map(length).collect(),
             triangles: triangles.collect(),
-            edges: TriangleEdges::new(shape, level, mesh, &means),
+            edges,
             around,
+        };
+        (common, numbers)
+    }
+
+    /// Excludes the triangles at nodes that are opened; `link` is the number of a link to one of them.
+    pub(super) fn open(&mut self, is_open: impl Fn(u16) -> bool, links: &[CoarseLink]) {
+        let mut open_link = None;
+        for ((number, link), length) in (0..).zip(links).zip(&mut *self.mean_lengths) {
+            if link.nodes.into_iter().any(&is_open) {
+                *length = 0.0;
+                open_link = Some(number);
+            }
+        }
+        let Some(open_link) = open_link else { return };
+        for triangle in &mut *self.triangles {
+            if triangle.nodes.into_iter().any(&is_open) {
+                triangle.links = [open_link; 3];
+            }
         }
     }
 
@@ -148,12 +170,7 @@ impl CommonStrain {
     }
 
     /// Returns whether all data are consistent with the finest level and the constraints.
-    pub(super) fn is_sound(
-        &self,
-        particles: usize,
-        level: &CoarseLevel,
-        general: &GeneralConstraints,
-    ) -> bool {
+    pub(super) fn is_sound(&self, particles: usize, level: &CoarseLevel) -> bool {
         let is_positive = |value: f32| value >= 0.0 && value.is_finite();
         self.around.is_sound(level.nodes.len())
             && (self.around.all().iter())
@@ -164,7 +181,12 @@ impl CommonStrain {
                 (triangle.links.iter()).all(|&link| (link as usize) < level.links.len())
                     && (triangle.nodes.iter()).all(|&node| usize::from(node) < level.nodes.len())
             })
-            && (self.edges).is_sound(particles, self.triangles.len(), general)
+            && self.edges.is_sound(self.triangles.len())
+            && self
+                .edges
+                .all()
+                .iter()
+                .all(|block| block.is_sound(particles))
     }
 }
 

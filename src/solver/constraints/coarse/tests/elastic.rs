@@ -18,42 +18,76 @@ fn each_level_is_as_stiff_as_the_mesh() {
     }
 }
 
+/// Lets a sheet of 30 × 30 particles hang until it is at rest. Returns how far its lower edge has sunk, as a fraction of what its
+/// stiffness says, N/m; and, where loads are recorded, the load of the edges halfway down as a fraction of the weight below.
+pub(super) fn hang(sheet: &mut Sheet, stiffness: f32, loads: bool) -> [f32; 2] {
+    const RATE: f32 = 480.0;
+    let triangles = sheet.triangles.clone().into();
+    sheet.graph.measure_aspects(&sheet.rest, &triangles);
+    let mut particles = sheet.stretched(1.0);
+    let area: f32 = particles.inverse_mass.iter().map(|w| 1.0 / w).sum();
+    let size = 29.0 * EDGE;
+    let density = area / (size * size);
+    particles.inverse_mass[870..].fill(0.0);
+    let settings = RelaxSettings {
+        compliance: Compliance::of_stretch(1.0 / stiffness),
+        dt: 1.0 / RATE,
+        loads,
+        ..RelaxSettings::default()
+    };
+    let mut before = particles.position.clone();
+    for _ in 0..3000 {
+        for i in (0..900).filter(|&i| particles.inverse_mass[i] > 0.0) {
+            let at = particles.position.get(i);
+            let moved = (at - before.get(i)) * 0.98;
+            before.set(i, at);
+            let fall = Vec3::NEG_Y / (RATE * RATE);
+            particles.position.set(i, at + moved + fall);
+        }
+        relax(
+            &mut Workers::serial(),
+            &mut particles,
+            &mut sheet.graph,
+            &settings,
+        );
+    }
+    let lower: f32 = (0..30).map(|i| -particles.position.get(i).y).sum();
+    let expected = density * size * size / (2.0 * stiffness);
+    sheet.graph.clear_loads();
+    sheet.graph.add_loads(settings.dt, 1.0);
+    let down = sheet.graph.loads().map(|(edge, load)| {
+        let [a, b] = edge.particles;
+        let crosses = (a < 450) != (b < 450);
+        let [a, b] = [a, b].map(|i| particles.position.get(i as usize));
+        let down = load * (a.y - b.y).abs() / a.distance(b);
+        if crosses { down } else { 0.0 }
+    });
+    let weight: f32 = particles.inverse_mass[..450].iter().map(|w| 1.0 / w).sum();
+    [lower / 30.0 / expected, down.sum::<f32>() / weight]
+}
+
+#[test]
+fn recorded_loads_balance_the_weight() {
+    for stiffness in [1e2, 3e3, 1e5, 1e7, f32::INFINITY] {
+        let [_, load] = hang(&mut flat(30, 30), stiffness, true);
+        assert!((0.85..1.05).contains(&load), "{stiffness}: {load}");
+    }
+}
+
+#[test]
+fn fabric_of_any_stiffness_comes_to_rest() {
+    for stiffness in [1e5, 1e7, 1e9, 1e12] {
+        let [ratio, _] = hang(&mut flat(30, 30), stiffness, false);
+        // No more than rounding moves the lower edge.
+        let sag = ratio / stiffness;
+        assert!((0.0..2e-5).contains(&sag), "{stiffness}: {sag}");
+    }
+}
+
 #[test]
 fn elastic_fabric_hangs_as_long_as_its_stiffness_says() {
-    const RATE: f32 = 480.0;
     for stiffness in [100.0, 3000.0] {
-        let mut sheet = flat(30, 30);
-        let triangles = sheet.triangles.clone().into();
-        sheet.graph.measure_aspects(&sheet.rest, &triangles);
-        let mut particles = sheet.stretched(1.0);
-        let area: f32 = particles.inverse_mass.iter().map(|w| 1.0 / w).sum();
-        let size = 29.0 * EDGE;
-        let density = area / (size * size);
-        particles.inverse_mass[870..].fill(0.0);
-        let settings = RelaxSettings {
-            compliance: Compliance::of_stretch(1.0 / stiffness),
-            dt: 1.0 / RATE,
-            ..RelaxSettings::default()
-        };
-        let mut before = particles.position.clone();
-        for _ in 0..3000 {
-            for i in (0..900).filter(|&i| particles.inverse_mass[i] > 0.0) {
-                let at = particles.position.get(i);
-                let moved = (at - before.get(i)) * 0.98;
-                before.set(i, at);
-                let fall = Vec3::NEG_Y / (RATE * RATE);
-                particles.position.set(i, at + moved + fall);
-            }
-            relax(
-                &mut Workers::serial(),
-                &mut particles,
-                &mut sheet.graph,
-                &settings,
-            );
-        }
-        let lower: f32 = (0..30).map(|i| -particles.position.get(i).y).sum();
-        let expected = density * size * size / (2.0 * stiffness);
-        let ratio = lower / 30.0 / expected;
+        let [ratio, _] = hang(&mut flat(30, 30), stiffness, false);
         assert!((0.9..1.1).contains(&ratio), "{stiffness}: {ratio}");
     }
 }
