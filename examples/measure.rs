@@ -77,6 +77,9 @@ struct Arguments {
     /// [default: 0.1]
     #[arg(long, value_parser = non_negative)]
     strain_limit: Option<f32>,
+    /// Record the loads of constraints, as of cloth that may tear
+    #[arg(long)]
+    loads: bool,
     /// Internal friction, m/s² [default: that of the plugin, and 0 for hanging]
     #[arg(long, value_parser = non_negative)]
     internal_friction: Option<f32>,
@@ -240,6 +243,7 @@ fn measure(arguments: &Arguments) -> (Report, ParticleArrays) {
     plan.dt = arguments.dt.unwrap_or(plan.dt);
     plan.tether_scale = arguments.tether_scale.unwrap_or(plan.tether_scale);
     plan.compliance = arguments.compliance.unwrap_or(plan.compliance);
+    plan.loads = arguments.loads;
     plan.strain_limit = arguments.strain_limit.unwrap_or(plan.strain_limit);
     plan.bending = arguments.bending.unwrap_or(plan.bending);
     plan.bending_damping = arguments.bending_damping.unwrap_or(plan.bending_damping);

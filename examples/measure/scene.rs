@@ -67,6 +67,8 @@ pub(crate) struct Plan {
     pub(crate) bending: f32,
     /// Bending damping, s.
     pub(crate) bending_damping: f32,
+    /// Whether loads are recorded.
+    pub(crate) loads: bool,
 }
 
 impl Scene {
@@ -92,6 +94,7 @@ impl Scene {
             internal_friction: Cloth::default().fabric.internal_friction,
             bending: Cloth::default().fabric.bending_stiffness,
             bending_damping: Cloth::default().fabric.bending_damping,
+            loads: false,
         };
         match self {
             Self::Hang => plugin,
@@ -242,6 +245,7 @@ impl Plan {
                     _ => self.tether_scale * (1.0 + self.strain_limit),
                 },
                 internal_friction: self.internal_friction,
+                records_loads: self.loads,
                 constraint_damping: ConstraintDamping {
                     bending: self.bending_damping,
                     ..cloth.fabric.constraint_damping()
