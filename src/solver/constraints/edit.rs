@@ -32,7 +32,7 @@ pub(in crate::solver) struct GraphEdit {
     pub(in crate::solver) added: Vec<DistanceConstraint>,
     /// Bends to add.
     pub(in crate::solver) added_bends: Vec<BendConstraint>,
-    /// Particles at which triangles have changed.
+    /// Particles at which triangles have changed, and their neighbours.
     pub(in crate::solver) opened: Vec<u32>,
 }
 
@@ -74,6 +74,7 @@ impl ConstraintGraph {
             if let Some(batch) = general.and_then(|list| self.general.batch_with(list, pair)) {
                 batch.pairs[slot] = pair;
                 batch.list.discard_results();
+                batch.list.leave_levels(slot);
                 continue;
             }
             match self

@@ -151,7 +151,10 @@ impl ConstraintGraph {
 
     /// Removes the coarse levels, which would keep what is changed as it was.
     pub(in crate::solver) fn remove_coarse_levels(&mut self) {
-        self.coarse = CoarseLevels::default();
+        if !self.coarse.is_empty() {
+            self.coarse = CoarseLevels::default();
+            number_edges(&mut self.general, None);
+        }
     }
 
     /// Returns the number of coarse levels.

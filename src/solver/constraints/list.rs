@@ -13,7 +13,7 @@ use crate::solver::{
 /// Rest length, or ρ of a bend, that marks an empty slot.
 pub(in crate::solver) const ABSENT: f32 = -1.0;
 
-/// Marks an edge that is none of the coarse levels.
+/// Marks a slot whose edge has no place in the coarse levels.
 pub(in crate::solver) const NO_LEVEL_EDGE: u32 = u32::MAX;
 
 /// Constraints of one kind in slots, some of which may be empty. [`Slots`] holds the particles.
@@ -27,7 +27,7 @@ pub(in crate::solver) struct ConstraintList {
     pub(in crate::solver) lambda: AlignedVec,
     /// Mean tension during the running step, N; empty unless it is measured.
     pub(in crate::solver) load: AlignedVec,
-    /// Number of the edge in each slot among those of the coarse levels; empty without levels.
+    /// Place of the edge of each slot in the coarse levels: four times the number of its block plus its lane; empty without levels.
     pub(in crate::solver) level_edges: Shared<Vec<u32>>,
     /// Number of occupied slots.
     count: usize,
@@ -75,9 +75,7 @@ impl ConstraintList {
     pub(in crate::solver) fn set(&mut self, slot: usize, rest: f32) {
         self.count += usize::from(!self.is_occupied(slot));
         self.rest[slot] = rest;
-        if !self.level_edges.is_empty() {
-            self.level_edges[slot] = NO_LEVEL_EDGE;
-        }
+        self.leave_levels(slot);
     }
 
     /// Appends a slot with a constraint.
@@ -94,8 +92,16 @@ impl ConstraintList {
     pub(in crate::solver) fn remove(&mut self, slot: usize) {
         self.count -= usize::from(self.is_occupied(slot));
         self.rest[slot] = ABSENT;
+        self.leave_levels(slot);
         if let Some(load) = self.load.get_mut(slot) {
             *load = 0.0;
+        }
+    }
+
+    /// Removes the edge of a slot from the coarse levels.
+    pub(in crate::solver) fn leave_levels(&mut self, slot: usize) {
+        if !self.level_edges.is_empty() {
+            self.level_edges[slot] = NO_LEVEL_EDGE;
         }
     }
 

@@ -74,7 +74,7 @@ pub(super) fn update_constraints(edit: &mut TopologyEdit) {
         update.add_inside_triangles(&lengths);
     }
     let mut changes = update.changes;
-    changes.opened = affected;
+    changes.opened = first;
     let count = edit.target.particles.len();
     edit.target.constraints.apply(changes, count);
 }

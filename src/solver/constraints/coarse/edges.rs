@@ -35,9 +35,11 @@ pub(super) struct EdgeBlock {
     pub(super) ends: [[u32; LANES]; 2],
     /// Rest lengths, m.
     rest: [f32; LANES],
+    /// Length of the part in the triangle as a fraction of that of the edge.
+    fractions: [f32; LANES],
     /// Weights of the strain of the first two links around the triangle; all three sum up to 1.
     strain_weights: [[f32; LANES]; 2],
-    /// Each edge is the sum of the corners of the triangle times δ: that of the first two; all three sum up to 0.
+    /// The part of each edge in the triangle is the sum of the corners of the triangle times δ: that of the first two; all three sum up to 0.
     corner_weights: [[f32; LANES]; 2],
 }
 
@@ -48,6 +50,11 @@ impl EdgeBlock {
         let [u, v] = self.strain_weights.map(Vec4::from_array);
         let strain = u * a + v * b + (Vec4::ONE - u - v) * c;
         strain * self.rest()
+    }
+
+    /// Returns how much of an edge lies in the triangle.
+    pub(super) fn fraction(&self, lane: usize) -> f32 {
+        self.fractions[lane]
     }
 
     #[inline(always)]
@@ -65,7 +72,7 @@ impl EdgeBlock {
         &mut self,
         lane: usize,
         ends: [u32; 2],
-        rest: f32,
+        [rest, fraction]: [f32; 2],
         of_strain: [f32; 2],
         of_corners: [f32; 2],
     ) {
@@ -75,12 +82,14 @@ impl EdgeBlock {
             self.corner_weights[k][lane] = of_corners[k];
         }
         self.rest[lane] = rest;
+        self.fractions[lane] = fraction;
     }
 
     pub(super) fn is_sound(&self, particles: usize) -> bool {
-        let is_usable = |weight: &f32| weight.abs() <= 2.0 * MAX_WEIGHT;
+        let is_usable = |weight: &f32| weight.abs() <= MAX_WEIGHT;
         let exists = |&i: &u32| (i as usize) < particles;
         self.ends.as_flattened().iter().all(exists)
+            && self.fractions.iter().all(|part| (0.0..=1.0).contains(part))
             && self
                 .rest
                 .iter()
@@ -112,7 +121,7 @@ pub(super) fn find_edges(
         let parts = find_parts(*ends, shape, level, mesh);
         parts.map(move |(triangle, fraction)| (triangle as u32, EdgePart { slot, fraction }))
     });
-    let parts: Vec<(u32, EdgePart)> = parts.filter(|(_, part)| part.fraction > 0.0).collect();
+    let parts: Vec<(u32, EdgePart)> = parts.collect();
     let mut by_triangle = ParticleLists::default();
     by_triangle.fill(mesh.triangles().len(), || parts.iter().copied());
     let mut blocks = SharedLists::default();
@@ -144,7 +153,7 @@ pub(super) fn find_edges(
                 let [a, b] = ends.map(|i| level.point(shape.positions, i));
                 let of_corners = corner_weights(at, (b - a) * part.fraction);
                 let of_corners = usable(of_corners).unwrap_or_default();
-                block.set(lane, ends, rest, of_strain, of_corners);
+                block.set(lane, ends, [rest, part.fraction], of_strain, of_corners);
             }
             block
         }));

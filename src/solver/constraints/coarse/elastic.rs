@@ -77,7 +77,7 @@ impl CoarseLevels {
             (self.common).measure(workers, finest, &scratch.particles, &mut scratch.strain);
             let changes = scratch.forces.iter().map(|forces| forces.changes);
             scratch.strain.limit_to_changes(changes);
-            (self.common).find_multipliers(workers, -1.0 / alpha, scratch);
+            (self.common).find_multipliers(workers, 1.0 / alpha, scratch);
             set_multipliers(workers, general, &scratch.multipliers);
         });
     }
@@ -143,10 +143,13 @@ impl CommonStrain {
             ..
         } = scratch;
         forces.resize(self.triangles.len(), TriangleForces::default());
-        at_pins.resize_with(forces.len().div_ceil(TRIANGLES_PER_PART), Vec::new);
-        let parts = (forces.chunks_mut(TRIANGLES_PER_PART)).zip(&mut *at_pins);
+        let parts = forces.len().div_ceil(TRIANGLES_PER_PART);
+        if at_pins.len() < parts {
+            at_pins.resize_with(parts, Vec::new);
+        }
+        at_pins.iter_mut().for_each(Vec::clear);
+        let parts = (forces.chunks_mut(TRIANGLES_PER_PART)).zip(&mut at_pins[..parts]);
         workers.for_each_part(parts.enumerate(), |(part, (forces, at_pins))| {
-            at_pins.clear();
             let of = ForcesOfTriangles {
                 edges: &self.edges,
                 strains: &strain.triangles,
@@ -181,7 +184,7 @@ impl CommonStrain {
         let parts = split(&mut *scratch.multipliers, places).zip(triangles);
         workers.for_each_part(parts, |(mut multipliers, triangles)| {
             for triangle in triangles {
-                let strains = scratch.strain.triangles[triangle].map(|strain| strain * stiffness);
+                let strains = scratch.strain.triangles[triangle].map(|strain| -strain * stiffness);
                 let own = blocks.at(triangle);
                 let to;
                 (to, multipliers) = multipliers.split_at_mut(own.len());
@@ -211,7 +214,7 @@ impl CoarseLevel {
                 let k = if pass % 2 == 0 { k } else { count - 1 - k };
                 let pull = pull_of(self.stiffness.at(k), moved);
                 let node = &mut nodes[k];
-                let inverse = node.w / (alpha + node.w * (pull.w + node.anchor));
+                let inverse = node.w / (alpha + node.w * (pull.w + node.anchor.max(0.0)));
                 node.set_moved((node.force + pull.xyz()) * inverse);
                 moved[k] = node.moved.extend(1.0).to_array();
             }

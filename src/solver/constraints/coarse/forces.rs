@@ -147,7 +147,8 @@ impl LaneBuffer {
             let spread = common[k].abs();
             let (least, most) = (common[k] - spread, common[k] + spread);
             let least = if longer > least { longer } else { least };
-            let pull = if least < most { least } else { most } / length;
+            let pull = if least < most { least } else { most };
+            let pull = pull / length;
             // Not of places left over, and not if positions are no numbers.
             let is_edge = (length > 0.0) & (length < f32::INFINITY);
             x[k] = if is_edge { x[k] * pull } else { 0.0 };
@@ -172,7 +173,7 @@ impl LaneBuffer {
             if is_free == [true; 2] {
                 continue;
             }
-            let force = Vec3::new(self.x[k], self.y[k], self.z[k]);
+            let force = Vec3::new(self.x[k], self.y[k], self.z[k]) * block.fraction(k % LANES);
             (self.x[k], self.y[k], self.z[k]) = (0.0, 0.0, 0.0);
             match is_free {
                 [true, _] => at_pins.push((a, force)),

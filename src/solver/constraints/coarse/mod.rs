@@ -11,8 +11,9 @@
 //! Links act only beyond [`FREE_STRAIN`]: at rest, where all is shorter, they would make folds tremble. Elastic fabric is solved
 //! otherwise (`elastic`).
 //!
-//! Where cloth is torn, levels would hold together what is apart: nodes around a cut are *open*, and neither move nor pull. Cloth
-//! whose constraints were changed from outside has no levels any more. Nor are they solved with Gauss–Seidel as in the tutorials.
+//! Where cloth is torn, levels would hold together what is apart: nodes around a cut are *open*. They are not moved and have no
+//! links, and hold back the elastic nodes around them. Cloth whose constraints were changed from outside has no levels any more.
+//! Levels are not solved together with Gauss–Seidel, the solver of the tutorials.
 //!
 //! | file | contents |
 //! |---|---|
@@ -116,9 +117,7 @@ impl CoarseLevels {
             })
             && (self.levels.first()).is_none_or(|level| (self.common).is_sound(particles, level))
     }
-}
 
-impl CoarseLevels {
     /// Opens the nodes around a cut through cloth at these particles. `count` is the number of particles after it: those that were
     /// added lie at the cut.
     pub(in crate::solver) fn open(&mut self, particles: &[u32], count: usize) {
@@ -133,10 +132,16 @@ impl CoarseLevels {
                 .collect();
             open.sort_unstable();
             open.dedup();
-            let Some(&first) = open.first() else { return };
+            if open.is_empty() {
+                if number > 0 || level.corners.len() == count {
+                    return;
+                }
+                // Particles that were added anywhere need an open node.
+                open.push(0);
+            }
             let is_open = |node: u16| open.binary_search(&node).is_ok();
             if number == 0 {
-                level.corners.resize(count, [first; 3]);
+                level.corners.resize(count, [open[0]; 3]);
                 level.weights.resize(count, [1.0, 0.0]);
                 self.common.open(is_open, &level.links);
             }

@@ -3,7 +3,7 @@
 use crate::solver::{math::particle_lists::ParticleLists, shared_lists::SharedLists};
 
 /// Stiffness matrix of a level: PᵀLP with the interpolation P and the matrix L of the level before, or of the mesh, whose edges count
-/// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large, but for pins between nodes.
+/// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large, but where pins lie between nodes: see `CoarseNode::anchor`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StiffnessMatrix {

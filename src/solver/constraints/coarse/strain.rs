@@ -92,7 +92,7 @@ impl CommonStrain {
         (common, numbers)
     }
 
-    /// Excludes the triangles at nodes that are opened; `link` is the number of a link to one of them.
+    /// Excludes the triangles at open nodes: all their links become one whose strain is not measured.
     pub(super) fn open(&mut self, is_open: impl Fn(u16) -> bool, links: &[CoarseLink]) {
         let mut open_link = None;
         for ((number, link), length) in (0..).zip(links).zip(&mut *self.mean_lengths) {
@@ -169,7 +169,7 @@ impl CommonStrain {
         self.edges.share();
     }
 
-    /// Returns whether all data are consistent with the finest level and the constraints.
+    /// Returns whether all data are consistent with the finest level.
     pub(super) fn is_sound(&self, particles: usize, level: &CoarseLevel) -> bool {
         let is_positive = |value: f32| value >= 0.0 && value.is_finite();
         self.around.is_sound(level.nodes.len())

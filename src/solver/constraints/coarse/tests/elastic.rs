@@ -1,4 +1,5 @@
 use super::*;
+use crate::solver::simd::levels;
 
 #[test]
 fn each_level_is_as_stiff_as_the_mesh() {
@@ -221,4 +222,16 @@ fn what_was_solved_before_has_no_effect() {
     let first = solve(&small);
     solve(&large);
     assert_eq!(solve(&small), first);
+}
+
+#[test]
+fn all_simd_levels_give_the_same_bits() {
+    let sheet = flat(40, 40);
+    levels::same_bits(|| {
+        let mut particles = sheet.stretched(1.1);
+        particles.inverse_mass[123] = 0.0;
+        let lambda = sheet.solve_elastic(&mut particles, 1e-3);
+        let lambda = lambda.iter().map(|lambda| lambda.to_bits());
+        particles.position.bits().chain(lambda).collect()
+    });
 }
