@@ -287,10 +287,5 @@ fn hang(
     let expected = f64::from(fabric.areal_density) * 9.81 / stiffness;
     let excess = 100.0 * (slope / expected - 1.0).abs();
     let label = format!("{name} {side}² {layout} {direction}: off by, %");
-    let row = Row::at_most(label, 5.0, excess);
-    match layout {
-        // Coarse cells are a fifth of such a sheet.
-        MeshLayout::Irregular if side < 32 => row.so_far(6.0),
-        _ => row,
-    }
+    Row::at_most(label, 5.0, excess)
 }

@@ -2,7 +2,11 @@ use super::{
     elastic::{Hung, UPPER_EDGE, hang},
     *,
 };
-use crate::solver::constraints::edit::GraphEdit;
+use crate::solver::{
+    Triangles,
+    constraints::edit::GraphEdit,
+    topology::{EditTarget, TopologyEdit},
+};
 
 /// Cuts all edges of a sheet of 30 × 30 particles between those for which `is_first` is true and others, in these rows.
 fn cut(sheet: &mut Sheet, rows: std::ops::Range<u32>, is_first: impl Fn(u32) -> bool) {
@@ -46,6 +50,56 @@ fn pieces_that_are_cut_apart_do_not_move_each_other() {
         for i in 450..900 {
             let moved = particles.position.get(i).distance(start.position.get(i));
             assert!(moved < 1e-5 * EDGE, "{i}: {moved}");
+        }
+    }
+}
+
+#[test]
+fn torn_off_cloth_does_not_move_the_rest() {
+    let mut sheet = flat(30, 30);
+    let mut start = sheet.stretched(1.0);
+    let mut triangles = Triangles::new(sheet.triangles.clone(), &sheet.rest);
+    let mut rest = sheet.rest.iter().collect();
+    let mut edit = TopologyEdit::new(EditTarget {
+        particles: &mut start,
+        constraints: &mut sheet.graph,
+        triangles: &mut triangles,
+        rest: &mut rest,
+        edge_length: EDGE,
+    });
+    assert_eq!(edit.open_edges((450..479).map(|i| [i, i + 1])), 29);
+    edit.finish();
+    assert!(start.len() > 900);
+    assert!(sheet.graph.coarse.is_sound(start.len()));
+    let mut is_lower = vec![false; start.len()];
+    is_lower[0] = true;
+    for _ in 0..60 {
+        for triangle in triangles.indices.iter() {
+            if triangle.iter().any(|&i| is_lower[i as usize]) {
+                triangle.iter().for_each(|&i| is_lower[i as usize] = true);
+            }
+        }
+    }
+    assert!(!is_lower[899]);
+    for compliance in [0.0, 1e-3] {
+        let mut particles = start.clone();
+        for i in (0..particles.len()).filter(|&i| is_lower[i]) {
+            let at = particles.position.get(i);
+            particles.position.set(i, at * 1.1 - Vec3::Y);
+        }
+        let settings = RelaxSettings {
+            compliance: Compliance::of_stretch(compliance),
+            ..RelaxSettings::default()
+        };
+        relax(
+            &mut Workers::serial(),
+            &mut particles,
+            &mut sheet.graph.clone(),
+            &settings,
+        );
+        for i in (0..particles.len()).filter(|&i| !is_lower[i]) {
+            let moved = particles.position.get(i).distance(start.position.get(i));
+            assert!(moved < 1e-4 * EDGE, "{i}: {moved}");
         }
     }
 }
