@@ -181,7 +181,7 @@ impl CommonStrain {
         let places = triangles
             .clone()
             .map(|range| blocks.begin(range.start)..blocks.begin(range.end));
-        let parts = split(&mut *scratch.multipliers, places).zip(triangles);
+        let parts = split(&mut scratch.multipliers, places).zip(triangles);
         workers.for_each_part(parts, |(mut multipliers, triangles)| {
             for triangle in triangles {
                 let strains = scratch.strain.triangles[triangle].map(|strain| -strain * stiffness);
