@@ -102,7 +102,8 @@ impl CoarseLevels {
                             own[node].force += part;
                         });
                     }
-                    for (particle, _) in points.w.iter().enumerate().filter(|(_, w)| **w == 0.0) {
+                    let masses = points.w.iter().zip(&level.corners).enumerate();
+                    for (particle, _) in masses.filter(|(_, (w, _))| **w == 0.0) {
                         level.distribute_one(particle, ANCHOR, |node, part: f32| {
                             own[node].anchor += part;
                         });
