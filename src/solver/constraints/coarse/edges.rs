@@ -39,7 +39,7 @@ pub(super) struct EdgeBlock {
     fractions: [f32; LANES],
     /// Weights of the strain of the first two links around the triangle; all three sum up to 1.
     strain_weights: [[f32; LANES]; 2],
-    /// The part of each edge in the triangle is the sum of the corners of the triangle times δ: that of the first two; all three sum up to 0.
+    /// The part of each edge in the triangle is the sum of the corners times δ: that of the first two; all three sum up to 0.
     corner_weights: [[f32; LANES]; 2],
 }
 
