@@ -134,10 +134,7 @@ pub(super) fn find_edges(
                 numbers[part.slot as usize] = number;
             }
         }
-        let at = corners.map(|node| {
-            let particle = level.nodes[node as usize];
-            shape.positions.get(particle as usize)
-        });
+        let at = corners.map(|node| level.node_at(shape.positions, node as usize));
         let means = corners.map(|node| means[node as usize]);
         blocks.push(own.chunks(LANES).map(|parts| {
             let (ends, _) = edges[parts[0].slot as usize];
@@ -190,11 +187,16 @@ pub(super) fn set_multipliers(
 }
 
 impl CoarseLevel {
+    /// Returns the position of a node at rest.
+    fn node_at(&self, positions: &SoaVec3, node: usize) -> Vec3 {
+        positions.get(self.nodes[node] as usize)
+    }
+
     /// Returns the weighted mean of the nodes around a particle at rest.
     fn point(&self, positions: &SoaVec3, particle: u32) -> Vec3 {
         let mut point = Vec3::ZERO;
         self.distribute_one(particle as usize, 1.0, |node, weight: f32| {
-            point += positions.get(self.nodes[node] as usize) * weight;
+            point += self.node_at(positions, node) * weight;
         });
         point
     }
@@ -241,10 +243,10 @@ fn find_parts(
     level: &CoarseLevel,
     mesh: &LevelMesh,
 ) -> impl Iterator<Item = (usize, f32)> + use<> {
-    let position = |i: u32| shape.positions.get(i as usize);
-    let [a, b] = ends.map(position);
+    let [a, b] = ends.map(|i| shape.positions.get(i as usize));
     let distance = |number: usize, along: f32| {
-        let corners = mesh.triangles()[number].map(|node| position(level.nodes[node as usize]));
+        let corners = mesh.triangles()[number];
+        let corners = corners.map(|node| level.node_at(shape.positions, node as usize));
         let at = a.lerp(b, along);
         let closest = ClosestOnTriangle::new(corners, at);
         closest.position(corners).distance_squared(at)

@@ -12,7 +12,7 @@
 use super::{
     CoarseLevel, CoarseLevels,
     edges::{LANES, set_multipliers},
-    forces::{ForcesOfTriangles, TRIANGLES_PER_PART, TriangleForces},
+    forces::{EdgeForces, TRIANGLES_PER_PART, TriangleForces},
     solve::CoarseNode,
     strain::{CommonStrain, MeasuredStrain},
 };
@@ -23,7 +23,7 @@ use crate::solver::{
         workers::Workers,
     },
 };
-use bevy::math::{Vec3, Vec4, Vec4Swizzles};
+use bevy::math::{Vec4, Vec4Swizzles};
 use std::cell::RefCell;
 
 /// Passes over the nodes of the coarsest level, and of the others.
@@ -40,12 +40,8 @@ thread_local! {
 
 #[derive(Default)]
 struct Scratch {
-    /// x, y, z and inverse mass of each particle.
-    particles: Vec<[f32; 4]>,
     strain: MeasuredStrain,
-    forces: Vec<TriangleForces>,
-    /// Forces on free particles of edges whose other end is pinned, for each part.
-    at_pins: Vec<Vec<(u32, Vec3)>>,
+    forces: EdgeForces,
     /// Displacements of the nodes of a level.
     moved: Vec<[f32; 4]>,
     /// Multipliers of edges in blocks.
@@ -66,16 +62,15 @@ impl CoarseLevels {
             return;
         };
         SCRATCH.with_borrow_mut(|scratch| {
-            points.pack(workers, &mut scratch.particles);
-            (self.common).measure(workers, finest, &scratch.particles, &mut scratch.strain);
-            self.common.find_forces(workers, scratch);
+            (self.common).measure(workers, finest, points, &mut scratch.strain);
+            (self.common).find_forces(workers, &scratch.strain, &mut scratch.forces);
             self.with_nodes(|nodes| {
                 self.find_displacements(points, scratch, alpha, nodes);
                 finest.move_particles(workers, &nodes[0], points);
             });
-            points.pack(workers, &mut scratch.particles);
-            (self.common).measure(workers, finest, &scratch.particles, &mut scratch.strain);
-            let changes = scratch.forces.iter().map(|forces| forces.changes);
+            (self.common).measure(workers, finest, points, &mut scratch.strain);
+            let changes = scratch.forces.in_triangles.iter();
+            let changes = changes.map(|forces| forces.changes);
             scratch.strain.limit_to_changes(changes);
             (self.common).find_multipliers(workers, 1.0 / alpha, scratch);
             set_multipliers(workers, general, &scratch.multipliers);
@@ -96,8 +91,8 @@ impl CoarseLevels {
             level.load(points, own);
             match finer.last() {
                 None => {
-                    self.common.distribute(&scratch.forces, own);
-                    for &(particle, force) in scratch.at_pins.iter().flatten() {
+                    self.common.distribute(&scratch.forces.in_triangles, own);
+                    for &(particle, force) in scratch.forces.at_pins.iter().flatten() {
                         level.distribute_one(particle as usize, force, |node, part| {
                             own[node].force += part;
                         });
@@ -134,35 +129,6 @@ impl CoarseLevels {
 }
 
 impl CommonStrain {
-    /// Finds the forces of all edges on the nodes of the finest level.
-    fn find_forces(&self, workers: &mut Workers, scratch: &mut Scratch) {
-        let Scratch {
-            particles,
-            strain,
-            forces,
-            at_pins,
-            ..
-        } = scratch;
-        forces.resize(self.triangles.len(), TriangleForces::default());
-        let parts = forces.len().div_ceil(TRIANGLES_PER_PART);
-        if at_pins.len() < parts {
-            at_pins.resize_with(parts, Vec::new);
-        }
-        at_pins.iter_mut().for_each(Vec::clear);
-        let parts = (forces.chunks_mut(TRIANGLES_PER_PART)).zip(&mut at_pins[..parts]);
-        workers.for_each_part(parts.enumerate(), |(part, (forces, at_pins))| {
-            let of = ForcesOfTriangles {
-                edges: &self.edges,
-                strains: &strain.triangles,
-                particles,
-                first: part * TRIANGLES_PER_PART,
-                forces,
-                at_pins,
-            };
-            of.find();
-        });
-    }
-
     /// Divides the forces of all triangles among the nodes.
     fn distribute(&self, forces: &[TriangleForces], nodes: &mut [CoarseNode]) {
         for (triangle, of_edges) in self.triangles.iter().zip(forces) {

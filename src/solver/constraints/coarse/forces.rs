@@ -1,8 +1,12 @@
 //! Forces of the edges of the mesh on the nodes of the finest level, in three loops: gather, compute, sum up.
 
-use super::edges::{EdgeBlock, LANES};
+use super::{
+    edges::{EdgeBlock, LANES},
+    strain::{CommonStrain, MeasuredStrain},
+};
 use crate::solver::{
     constraints::points::transpose,
+    parallel::workers::Workers,
     shared_lists::SharedLists,
     simd::{Kernel, dispatch},
 };
@@ -26,17 +30,13 @@ pub(super) struct TriangleForces {
     pub(super) changes: [f32; 2],
 }
 
-/// Finds the forces of the edges in each triangle, of which `first` is the first.
-pub(super) struct ForcesOfTriangles<'a> {
-    pub(super) edges: &'a SharedLists<EdgeBlock>,
-    pub(super) strains: &'a [[f32; 3]],
-    /// x, y, z and inverse mass of each particle.
-    pub(super) particles: &'a [[f32; 4]],
-    pub(super) first: usize,
-    pub(super) forces: &'a mut [TriangleForces],
-    /// Forces on free particles of edges whose other end is pinned. They are left out of `forces`: pins take the forces on what they
-    /// hold.
-    pub(super) at_pins: &'a mut Vec<(u32, Vec3)>,
+/// Forces of all edges, in multiples of the stiffness of an edge, m.
+#[derive(Default)]
+pub(super) struct EdgeForces {
+    pub(super) in_triangles: Vec<TriangleForces>,
+    /// Forces on free particles of edges whose other end is pinned, for each part. They are left out of `in_triangles`: pins take the
+    /// forces on what they hold.
+    pub(super) at_pins: Vec<Vec<(u32, Vec3)>>,
 }
 
 /// Edges of several blocks, side by side.
@@ -52,41 +52,72 @@ struct LaneBuffer {
     common: Vec<f32>,
 }
 
-impl ForcesOfTriangles<'_> {
-    /// Finds the forces.
-    pub(super) fn find(self) {
-        LANE_BUFFER.with_borrow_mut(|lanes| dispatch(FindForces { of: self, lanes }));
+impl CommonStrain {
+    /// Finds the forces of all edges on the nodes of the finest level.
+    pub(super) fn find_forces(
+        &self,
+        workers: &mut Workers,
+        strain: &MeasuredStrain,
+        to: &mut EdgeForces,
+    ) {
+        let EdgeForces {
+            in_triangles,
+            at_pins,
+        } = to;
+        in_triangles.resize(self.triangles.len(), TriangleForces::default());
+        let parts = in_triangles.len().div_ceil(TRIANGLES_PER_PART);
+        if at_pins.len() < parts {
+            at_pins.resize_with(parts, Vec::new);
+        }
+        at_pins.iter_mut().for_each(Vec::clear);
+        let parts = (in_triangles.chunks_mut(TRIANGLES_PER_PART)).zip(&mut at_pins[..parts]);
+        workers.for_each_part(parts.enumerate(), |(part, (forces, at_pins))| {
+            LANE_BUFFER.with_borrow_mut(|lanes| {
+                dispatch(FindForces {
+                    edges: &self.edges,
+                    strain,
+                    first: part * TRIANGLES_PER_PART,
+                    forces,
+                    at_pins,
+                    lanes,
+                });
+            });
+        });
     }
 }
 
-struct FindForces<'a, 'b> {
-    of: ForcesOfTriangles<'a>,
-    lanes: &'b mut LaneBuffer,
+/// Finds the forces of the edges in each triangle, of which `first` is the first.
+struct FindForces<'a> {
+    edges: &'a SharedLists<EdgeBlock>,
+    strain: &'a MeasuredStrain,
+    first: usize,
+    forces: &'a mut [TriangleForces],
+    at_pins: &'a mut Vec<(u32, Vec3)>,
+    lanes: &'a mut LaneBuffer,
 }
 
-impl Kernel for FindForces<'_, '_> {
+impl Kernel for FindForces<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { of, lanes } = self;
-        let triangles = of.first..of.first + of.forces.len();
-        let begin = of.edges.begin(triangles.start);
-        lanes.resize(of.edges.begin(triangles.end) - begin);
+        let (edges, lanes) = (self.edges, self.lanes);
+        let particles = &self.strain.particles[..];
+        let triangles = self.first..self.first + self.forces.len();
+        let begin = edges.begin(triangles.start);
+        lanes.resize(edges.begin(triangles.end) - begin);
         let mut has_pins = false;
         for triangle in triangles.clone() {
-            let strains = of.strains[triangle];
-            for place in of.edges.range(triangle) {
-                let block = &of.edges.all()[place];
-                has_pins |= lanes.gather(place - begin, block, strains, of.particles);
+            let strains = self.strain.triangles[triangle];
+            for place in edges.range(triangle) {
+                let block = &edges.all()[place];
+                has_pins |= lanes.gather(place - begin, block, strains, particles);
             }
         }
         lanes.compute();
         if has_pins {
-            let blocks = &of.edges.all()[begin..];
-            lanes.take_pinned(blocks, of.particles, of.at_pins);
+            lanes.take_pinned(&edges.all()[begin..], particles, self.at_pins);
         }
-        for (triangle, forces) in triangles.zip(of.forces) {
-            let first = of.edges.begin(triangle) - begin;
-            *forces = lanes.sum(first, of.edges.at(triangle));
+        for (triangle, forces) in triangles.zip(self.forces) {
+            *forces = lanes.sum(edges.begin(triangle) - begin, edges.at(triangle));
         }
     }
 }

@@ -158,6 +158,12 @@ impl CoarseLevels {
     }
 }
 
+/// Returns the nodes around a vertex and their weights, of which the first two are given.
+#[inline(always)]
+fn node_weights(&[a, b, c]: &[u16; 3], &[u, v]: &[f32; 2]) -> [(u16, f32); 3] {
+    [(a, u), (b, v), (c, 1.0 - u - v)]
+}
+
 impl CoarseLevel {
     /// Divides a value of each node of the level before, or of each particle, among the nodes around it.
     fn distribute<T: Copy + std::ops::Mul<f32, Output = T>>(
@@ -178,10 +184,9 @@ impl CoarseLevel {
         value: T,
         mut add: impl FnMut(usize, T),
     ) {
-        let ([a, b, c], [u, v]) = (self.corners[vertex], self.weights[vertex]);
-        add(a.into(), value * u);
-        add(b.into(), value * v);
-        add(c.into(), value * (1.0 - u - v));
+        for (node, weight) in node_weights(&self.corners[vertex], &self.weights[vertex]) {
+            add(node.into(), value * weight);
+        }
     }
 
     fn is_sound(&self, particles: usize) -> bool {

@@ -1,6 +1,6 @@
 //! Projection of coarse levels.
 
-use super::{CoarseLevel, CoarseLevels, CoarseLink, FREE_STRAIN};
+use super::{CoarseLevel, CoarseLevels, CoarseLink, FREE_STRAIN, node_weights};
 use crate::solver::{
     constraints::{chain::support_factor, points::Points},
     parallel::workers::{PARTICLES_PER_PART, Workers},
@@ -129,9 +129,10 @@ impl CoarseLevel {
 
 /// Returns the weighted mean of what three nodes have moved, m. Written out: `array::map` is not always inlined.
 #[inline(always)]
-fn mean_move(nodes: &[CoarseNode], &[a, b, c]: &[u16; 3], &[u, v]: &[f32; 2]) -> Vec3 {
-    let moved = |node: u16| nodes[usize::from(node)].moved;
-    moved(a) * u + moved(b) * v + moved(c) * (1.0 - u - v)
+fn mean_move(nodes: &[CoarseNode], corners: &[u16; 3], weights: &[f32; 2]) -> Vec3 {
+    let part = |(node, weight): (u16, f32)| nodes[usize::from(node)].moved * weight;
+    let [a, b, c] = node_weights(corners, weights);
+    part(a) + part(b) + part(c)
 }
 
 impl CoarseLink {

@@ -1,9 +1,11 @@
 //! Stiffness matrix of a level.
 
+use super::node_weights;
 use crate::solver::{math::particle_lists::ParticleLists, shared_lists::SharedLists};
 
 /// Stiffness matrix of a level: PᵀLP with the interpolation P and the matrix L of the level before, or of the mesh, whose edges count
-/// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large, but where pins lie between nodes: see `CoarseNode::anchor`.
+/// as springs in all directions. So it is never less stiff than the mesh, and no correction is too large, but where pins lie between
+/// nodes: see `CoarseNode::anchor`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StiffnessMatrix {
@@ -20,10 +22,8 @@ impl StiffnessMatrix {
         corners: &[[u16; 3]],
         weights: &[[f32; 2]],
     ) -> Self {
-        let parts_of = |vertex: u32| {
-            let ([a, b, c], [u, v]) = (corners[vertex as usize], weights[vertex as usize]);
-            [(a, u), (b, v), (c, 1.0 - u - v)]
-        };
+        let parts_of =
+            |vertex: u32| node_weights(&corners[vertex as usize], &weights[vertex as usize]);
         let mut parts: Vec<([u16; 2], f64)> = Vec::new();
         for ([a, b], stiffness) in springs {
             // (Σδx)² = −Σδᵢδⱼ(xᵢ − xⱼ)², since all δ sum up to 0.

@@ -4,10 +4,14 @@ use super::{
     CoarseLevel, CoarseLink,
     edges::{EdgeBlock, find_edges},
     mesh::LevelMesh,
+    node_weights,
 };
 use crate::solver::{
-    constraints::geodesic::RestShape, math::particle_lists::ParticleLists,
-    parallel::workers::Workers, shared::Shared, shared_lists::SharedLists,
+    constraints::{geodesic::RestShape, points::Points},
+    math::particle_lists::ParticleLists,
+    parallel::workers::Workers,
+    shared::Shared,
+    shared_lists::SharedLists,
 };
 use bevy::math::{Vec3, Vec4, Vec4Swizzles};
 
@@ -47,6 +51,8 @@ pub(super) struct NodeTriangle {
 /// Results of a measurement, and scratch buffers.
 #[derive(Default)]
 pub(super) struct MeasuredStrain {
+    /// x, y, z and inverse mass of each particle.
+    pub(super) particles: Vec<[f32; 4]>,
     /// Means around the nodes.
     means: Vec<Vec3>,
     /// Strain of each link.
@@ -114,14 +120,16 @@ impl CommonStrain {
         &self,
         workers: &mut Workers,
         level: &CoarseLevel,
-        particles: &[[f32; 4]],
+        points: &Points,
         to: &mut MeasuredStrain,
     ) {
         let MeasuredStrain {
+            particles,
             means,
             links,
             triangles,
         } = to;
+        points.pack(workers, particles);
         means.resize(self.around.len(), Vec3::ZERO);
         let parts = means.chunks_mut(NODES_PER_PART).enumerate();
         workers.for_each_part(parts, |(part, means)| {
@@ -196,8 +204,9 @@ fn particles_around(level: &CoarseLevel, areas: &[f32]) -> SharedLists<(u32, f32
     particles.fill(level.nodes.len(), || {
         let places = level.corners.iter().zip(&level.weights);
         let places = (0_u32..).zip(places.zip(areas));
-        let parts = places.flat_map(|(i, ((&[a, b, c], &[u, v]), area))| {
-            [(a, u), (b, v), (c, 1.0 - u - v)].map(|(node, w)| (node.into(), (i, w * area)))
+        let parts = places.flat_map(|(i, ((corners, weights), area))| {
+            let parts = node_weights(corners, weights);
+            parts.map(|(node, weight)| (node.into(), (i, weight * area)))
         });
         parts.filter(|(_, (_, area))| *area > 0.0)
     });

@@ -22,6 +22,15 @@ fn cut(sheet: &mut Sheet, rows: std::ops::Range<u32>, is_first: impl Fn(u32) -> 
     sheet.graph.apply(edit, 900);
 }
 
+fn relax_once(sheet: &Sheet, particles: &mut ParticleArrays, compliance: f32) {
+    let settings = RelaxSettings {
+        compliance: Compliance::of_stretch(compliance),
+        ..RelaxSettings::default()
+    };
+    let mut graph = sheet.graph.clone();
+    relax(&mut Workers::serial(), particles, &mut graph, &settings);
+}
+
 #[test]
 fn pieces_that_are_cut_apart_do_not_move_each_other() {
     let mut sheet = flat(30, 30);
@@ -36,16 +45,7 @@ fn pieces_that_are_cut_apart_do_not_move_each_other() {
             particles.position.set(i, at * 1.1 - Vec3::Y);
         }
         let lower = particles.position.get(0);
-        let settings = RelaxSettings {
-            compliance: Compliance::of_stretch(compliance),
-            ..RelaxSettings::default()
-        };
-        relax(
-            &mut Workers::serial(),
-            &mut particles,
-            &mut sheet.graph.clone(),
-            &settings,
-        );
+        relax_once(&sheet, &mut particles, compliance);
         assert!(particles.position.get(0).distance(lower) > 0.01 * EDGE);
         for i in 450..900 {
             let moved = particles.position.get(i).distance(start.position.get(i));
@@ -87,16 +87,7 @@ fn torn_off_cloth_does_not_move_the_rest() {
             let at = particles.position.get(i);
             particles.position.set(i, at * 1.1 - Vec3::Y);
         }
-        let settings = RelaxSettings {
-            compliance: Compliance::of_stretch(compliance),
-            ..RelaxSettings::default()
-        };
-        relax(
-            &mut Workers::serial(),
-            &mut particles,
-            &mut sheet.graph.clone(),
-            &settings,
-        );
+        relax_once(&sheet, &mut particles, compliance);
         for i in (0..particles.len()).filter(|&i| !is_lower[i]) {
             let moved = particles.position.get(i).distance(start.position.get(i));
             assert!(moved < 1e-4 * EDGE, "{i}: {moved}");
