@@ -29,18 +29,6 @@ impl ClothContacts {
         self.contacts.self_pairs.forget();
     }
 
-    /// Returns the particle pairs in contact, within this tolerance, m.
-    #[cfg(feature = "debug")]
-    pub(crate) fn touching<'a>(
-        &'a self,
-        particles: &'a ClothParticles,
-        tolerance: f32,
-    ) -> impl Iterator<Item = [u32; 2]> + 'a {
-        self.contacts
-            .self_pairs
-            .touching(&particles.position, tolerance)
-    }
-
     /// Returns the minimum distance kept from itself and other cloths, m; `None` if it collides with no cloth.
     pub(crate) fn distance(
         &mut self,

@@ -3,10 +3,7 @@
 use super::ClothGizmoGroup;
 use crate::{
     cloth::{Cloth, SelfCollision, particles::ClothParticles, shape::ClothShape},
-    collision::{
-        active_colliders::ActiveColliders, broad_phase::ClothIslands, contacts::ClothContacts,
-        layers::ClothLayers,
-    },
+    collision::{active_colliders::ActiveColliders, contacts::ClothContacts, layers::ClothLayers},
     render::pose::RenderPose,
 };
 use bevy::{
@@ -22,6 +19,7 @@ const CROSS_SIZE: f32 = 0.012;
 
 pub(super) fn draw_contacts(
     cloths: Query<(
+        Entity,
         &ClothParticles,
         &Cloth,
         &ClothShape,
@@ -30,10 +28,9 @@ pub(super) fn draw_contacts(
         Option<&ClothLayers>,
     )>,
     colliders: Res<ActiveColliders>,
-    islands: Res<ClothIslands>,
     mut gizmos: Gizmos<ClothGizmoGroup>,
 ) {
-    for (particles, cloth, shape, render_pose, own, layers) in &cloths {
+    for (entity, particles, cloth, shape, _, own, layers) in &cloths {
         let contact_distance = shape.thickness(&cloth.fabric) + TOLERANCE;
         for collider in colliders.on_layers(layers) {
             let pose = collider.end;
@@ -51,24 +48,24 @@ pub(super) fn draw_contacts(
         if cloth.self_collision == SelfCollision::Off {
             continue;
         }
-        for pair in own.touching(particles, TOLERANCE) {
-            let [a, b] = pair.map(|i| render_pose.particle_position(particles, i as usize));
-            draw_cloth_contact(&mut gizmos, a.midpoint(b));
-        }
-    }
-    for island in &islands.islands {
-        let position = |(cloth, particle): (usize, usize)| {
-            let (particles, _, _, render_pose, ..) = cloths.get(*island.cloths.get(cloth)?).ok()?;
-            (particle < particles.len()).then(|| render_pose.particle_position(particles, particle))
-        };
-        for pair in island.contacts.touching(TOLERANCE) {
-            if let [Some(a), Some(b)] = pair.map(position) {
-                draw_cloth_contact(&mut gizmos, a.midpoint(b));
+        let forces = &own.contacts.warm_start;
+        let own = forces.own.iter().map(|force| (Some(entity), force));
+        let others = forces.with_others.iter();
+        let others = others.map(|(id, force)| (Entity::try_from_bits(*id), force));
+        for (other, force) in own.chain(others) {
+            let [a, b] = force.pair.map(|i| i as usize);
+            let ends = [(Some(entity), a), (other, b)].map(|(cloth, particle)| {
+                let (_, particles, _, _, render_pose, ..) = cloths.get(cloth?).ok()?;
+                let is_known = particle < particles.len();
+                is_known.then(|| render_pose.particle_position(particles, particle))
+            });
+            if let [Some(a), Some(b)] = ends {
+                gizmos.cross(
+                    Isometry3d::from_translation(a.midpoint(b)),
+                    CROSS_SIZE,
+                    AQUA,
+                );
             }
         }
     }
-}
-
-fn draw_cloth_contact(gizmos: &mut Gizmos<ClothGizmoGroup>, at: Vec3) {
-    gizmos.cross(Isometry3d::from_translation(at), CROSS_SIZE, AQUA);
 }

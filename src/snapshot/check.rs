@@ -15,6 +15,7 @@ impl ClothSnapshot {
     pub(super) fn check(&self, whole: usize) -> Check {
         let count = self.particles.len();
         ensure(self.particles.is_sound(), "particles")?;
+        ensure(self.warm_start.is_sound(count), "forces of contacts")?;
         ensure(self.frame.is_finite(), "orientation and scale")?;
         let is_particle = |particle: u32| (particle as usize) < count;
         ensure(

@@ -9,7 +9,7 @@
 mod check;
 mod shape;
 
-use crate::solver::{Geodesics, ParticleArrays, Tethers};
+use crate::solver::{Geodesics, ParticleArrays, Tethers, WarmStart};
 use crate::{
     character::{
         frame_history::{FrameHistory, ReferenceFrame},
@@ -60,7 +60,7 @@ use std::{error::Error, fmt, sync::Arc};
 ///
 /// Contains particles, pins, grabs, ramped settings, the sleep state, the pose of a skeleton, and any changes to the
 /// [`ClothConstraints`] by tearing and edits. A sheet with its original constraints takes 64 bytes per particle, 12 more
-/// while it comes to rest, and a little more per pin and joint. Clones copy all of that, but share torn or edited data.
+/// while it comes to rest, 60 more while it lies on itself or other cloth, and a little more per pin and joint. Clones copy all of that, but share torn or edited data.
 ///
 /// A snapshot does not contain data that a game can save by itself. To get the same bits again, also restore:
 ///
@@ -89,6 +89,9 @@ pub struct ClothSnapshot {
     /// Fingerprint of the constraints and areas.
     fingerprint: ShapeFingerprint,
     particles: ParticleArrays,
+    /// Forces of contacts with itself and other cloths.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    warm_start: WarmStart,
     ramped: Option<RampedSettings>,
     areal_density: f32,
     pins: Vec<BoundPin>,
@@ -236,6 +239,7 @@ impl ClothSnapshot {
             frame: shape.to_world,
             fingerprint,
             particles: cloth.particles.0.clone(),
+            warm_start: cloth.contacts.contacts.warm_start.clone(),
             ramped: body.ramped,
             areal_density: body.areal_density,
             pins: cloth.pins.pins.clone(),
@@ -296,7 +300,9 @@ impl ClothSnapshot {
         pins.bound_from.clone_from(&self.bound_pins);
         // Discard data cached by the step in progress.
         pins.targets.clear();
-        target.contacts.contacts.had_contact = false;
+        let contacts = &mut target.contacts.contacts;
+        contacts.had_contact = false;
+        contacts.warm_start.clone_from(&self.warm_start);
         target.constraints.forget_angular_momentum();
         self.tethers.restore(body);
         body.error_cooldown = self.error_cooldown;
@@ -372,7 +378,7 @@ impl ClothSnapshot {
     }
 }
 
-/// Maps the entities that grab or cut the cloth, its reference entities, and its pin anchors.
+/// Maps the entities that grab, cut or touch the cloth, its reference entities, and its pin anchors.
 impl MapEntities for ClothSnapshot {
     fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
         self.bound_pins.map_entities(mapper);
@@ -384,6 +390,11 @@ impl MapEntities for ClothSnapshot {
         }
         if let Some(reference) = &mut self.frame_history.reference_entity {
             reference.entity = mapper.get_mapped(reference.entity);
+        }
+        for (id, _) in &mut self.warm_start.with_others {
+            if let Some(cloth) = Entity::try_from_bits(*id) {
+                *id = mapper.get_mapped(cloth).to_bits();
+            }
         }
         let grabs = self.grabs.iter_mut().map(|grab| &mut grab.by);
         for by in grabs.chain(self.cut_ends.iter_mut().map(|cut_end| &mut cut_end.by)) {

@@ -97,7 +97,7 @@ pub use collision::collider::{Collider, Friction, Surface, collide, deepest_pene
 pub(crate) use collision::crossing::CrossingFilter;
 pub use collision::mesh::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
 pub use collision::self_collision::{
-    SelfCollisionSettings, SelfContactPairs, rest_spacing, self_distance,
+    ContactForce, SelfCollisionSettings, SelfContactPairs, WarmStart, rest_spacing, self_distance,
 };
 pub use collision::shape::Shape;
 pub use constraints::bend::{BendConstraint, BendStencil};

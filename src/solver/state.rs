@@ -9,7 +9,7 @@ use crate::solver::{
         bodies::Bodies,
         collider::{Collider, Surface},
         crossing::{CrossingFilter, MotionStart},
-        self_collision::{SelfCollisionSettings, SelfContactPairs},
+        self_collision::{SelfCollisionSettings, SelfContactPairs, WarmStart},
         triangle_contacts::TriangleContacts,
     },
     constraints::{
@@ -27,6 +27,7 @@ use crate::solver::{
         wind_field::WindField,
     },
     particles::{ParticleArrays, PinTarget, inertia::FrameMotion},
+    simd::soa::SoaVec3,
     triangles::Triangles,
 };
 use bevy::math::{Vec3, Vec3A};
@@ -53,7 +54,7 @@ pub struct ClothState<'a> {
 
 /// Contacts of a cloth, scratch buffers for finding them, and its air, kept from one substep to the next.
 ///
-/// They follow from the positions, so they are not part of what a snapshot saves.
+/// Except for [`warm_start`](Self::warm_start) they follow from the positions, so they are not part of what a snapshot saves.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
     /// Whether a collider was near the cloth in the running step, or a body or another cloth touched it, or particles are
@@ -61,6 +62,10 @@ pub struct Contacts {
     pub had_contact: bool,
     /// Candidate pairs of self-collision.
     pub self_pairs: SelfContactPairs,
+    /// Forces of contacts with itself and other cloths in the last substep. These are part of the state.
+    pub warm_start: WarmStart,
+    /// Scratch buffer: displacements before contacts with colliders.
+    pub(super) displacements: SoaVec3,
     /// Keeps the cloth from passing through itself.
     pub(super) crossings: CrossingFilter,
     pub(crate) motion_start: MotionStart,

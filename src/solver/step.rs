@@ -29,7 +29,7 @@ use crate::solver::{
         tethers::solve_tethers,
     },
     forces::{internal_friction::apply_internal_friction, pressure::inflate},
-    integrate::{IntegrateSettings, integrate},
+    integrate::{IntegrateSettings, integrate, update_displacements},
     parallel::workers::Workers,
     particles::PinTarget,
     relax::{RelaxSettings, limit_strain, relax},
@@ -309,9 +309,12 @@ impl<'a> ClothState<'a> {
     /// [`collide`](Self::collide) updates displacements in any case.
     pub fn collide_self(&mut self, settings: &StepSettings, time: &SubstepTime) {
         if let Some(self_collision) = &settings.self_collision {
-            self.contacts
-                .self_pairs
-                .collide(self.particles, self_collision, time);
+            let Contacts {
+                self_pairs,
+                warm_start,
+                ..
+            } = &mut *self.contacts;
+            self_pairs.collide(self.particles, self_collision, warm_start, time);
         }
     }
 
@@ -333,6 +336,12 @@ impl<'a> ClothState<'a> {
             ..
         } = self;
         let (during, surface) = (time.during(), settings.surface);
+        let touches_cloth = particles.touches_cloth;
+        if touches_cloth {
+            update_displacements(particles);
+            contacts.displacements.resize(particles.len());
+            contacts.displacements.copy_from(&particles.displacement);
+        }
         if !bodies.is_empty() {
             bodies.apply_attachment_impulses(particles, during, time.substep);
         }
@@ -361,6 +370,16 @@ impl<'a> ClothState<'a> {
         contacts.had_contact |= contacts.meshes.is_near();
         if !bodies.is_empty() {
             self.collide_bodies(workers, surface, time);
+        }
+        if touches_cloth {
+            let Contacts {
+                warm_start,
+                displacements,
+                ..
+            } = &mut *self.contacts;
+            warm_start.record_reaction(self.particles, displacements, time.substep);
+        } else {
+            self.contacts.warm_start.clear();
         }
         let is_last = time.index + 1 == time.count;
         if is_last && self.particles.touches_cloth && settings.is_inextensible() {

@@ -76,6 +76,8 @@ impl SubstepInputs<'_, '_, '_> {
                     settings,
                     is_due: own_time.is_some(),
                     touched: &mut contacts.contacts.had_contact,
+                    warm_start: &mut contacts.contacts.warm_start,
+                    id: cloth.label.entity.to_bits(),
                 });
             }
         }

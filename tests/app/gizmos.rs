@@ -305,11 +305,11 @@ fn contacts_of_a_cloth_with_itself_are_drawn_between_its_layers() {
     pause(&mut app);
     let drawn = crosses(&app);
     assert!(!drawn.is_empty());
-    // Each cross is half a cell from two particles.
+    // Each cross is about half a cell from two particles.
     let positions = positions(&app, cloth);
     let cell = 0.5 / 11.0;
     for cross in &drawn {
-        let near = |at: &&Vec3| at.distance(*cross) < 0.6 * cell;
+        let near = |at: &&Vec3| at.distance(*cross) < 0.65 * cell;
         assert!(positions.iter().filter(near).count() >= 2, "{cross}");
     }
     let cloth = app.world_mut().get_mut::<Cloth>(cloth);

@@ -61,6 +61,7 @@ experiments! {
     buckling: "buckling",
     cusick_drape: "Cusick drape",
     friction_cone: "friction cone",
+    layers_on_a_slope: "layers on a slope",
     capstan: "capstan",
     terminal_velocity: "terminal velocity",
     momentum: "momentum",

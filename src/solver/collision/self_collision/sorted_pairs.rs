@@ -28,10 +28,6 @@ impl SortedPairs {
         self.pairs.all.len()
     }
 
-    pub(super) fn as_slice(&self) -> &[[u32; 2]] {
-        &self.pairs.all
-    }
-
     pub(super) fn clear(&mut self) {
         self.pairs.all.clear();
     }
@@ -116,7 +112,7 @@ mod tests {
             found.rotate_left(rotation);
             found.push(expected[rotation]);
             sorted.set(5, &found);
-            assert_eq!(sorted.as_slice(), expected);
+            assert_eq!(sorted.pairs.all, expected);
             assert_eq!(*sorted.find_near(&positions, 0.1), [[0, 3], [3, 4]]);
             assert_eq!(*sorted.find_near(&positions, 2.0), expected);
         }

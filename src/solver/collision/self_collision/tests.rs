@@ -260,7 +260,8 @@ fn momentum_is_conserved() {
     cloth.run(0, true, 30);
     let after = momentum_and_energy(&cloth.assembly.particles);
     let lost = (after.0 - before.0).length();
-    assert!(lost < 1e-5 * before.0.length(), "{before:?}, {after:?}");
+    // Rounding, in some thousand contacts.
+    assert!(lost < 3e-5 * before.0.length(), "{before:?}, {after:?}");
     assert!(
         after.2 < 0.8 * before.2,
         "they collided: {before:?}, {after:?}"
@@ -277,7 +278,12 @@ fn collide_two(positions: [Vec3; 2], displacements: [Vec3; 2], w: [f32; 2]) -> P
     p.predicted.copy_from(&p.position);
     let none = Corners::default();
     let settings = settings(0.1, &[Vec3::ZERO, Vec3::X], &none);
-    SelfContactPairs::default().collide(&mut p, &settings, &SubstepTime::new(0.01, 1));
+    SelfContactPairs::default().collide(
+        &mut p,
+        &settings,
+        &mut WarmStart::default(),
+        &SubstepTime::new(0.01, 1),
+    );
     p
 }
 
@@ -286,8 +292,9 @@ fn particles_do_not_tunnel_through_each_other() {
     // Head on, each by a large fraction of the contact distance.
     let positions = [Vec3::ZERO, Vec3::new(0.12, 0.0, 0.0)];
     let p = collide_two(positions, [Vec3::X * 0.07, Vec3::X * -0.07], [1.0, 1.0]);
+    // They stop a little nearer than they keep.
     let apart = p.position.get(1) - p.position.get(0);
-    assert!((apart - Vec3::X * 0.1).length() < 1e-6, "{apart}");
+    assert!((apart - Vec3::X * 0.09).length() < 1e-6, "{apart}");
     assert!(
         p.displacement.get(0).length() < 1e-7,
         "all of it was approach"
@@ -295,7 +302,7 @@ fn particles_do_not_tunnel_through_each_other() {
     // A pinned particle stays, the other takes the whole push-out.
     let p = collide_two(positions, [Vec3::ZERO, Vec3::X * -0.07], [0.0, 1.0]);
     assert_eq!(p.position.get(0), Vec3::ZERO);
-    assert!((p.position.get(1) - Vec3::X * 0.1).length() < 1e-6);
+    assert!((p.position.get(1) - Vec3::X * 0.09).length() < 1e-6);
     // Two pinned particles are left alone.
     let p = collide_two(positions, [Vec3::ZERO, Vec3::X * -0.07], [0.0, 0.0]);
     assert_eq!(p.position.get(1), Vec3::X * (0.12 - 0.07));
@@ -416,6 +423,7 @@ fn invalid_distances_do_no_harm() {
         contacts.collide(
             &mut p,
             &settings(1.0, &[Vec3::ZERO; 3], &Corners::default()),
+            &mut WarmStart::default(),
             &SubstepTime::new(0.01, 1),
         );
         assert_eq!(p.position, SoaVec3::zeros(count));

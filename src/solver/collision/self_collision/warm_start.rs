@@ -1,0 +1,138 @@
+//! Impulses of the last substep, with which the next one begins (Catto, "Iterative Dynamics with Temporal Coherence", 2005).
+//!
+//! One pass over all contacts per substep does not find the forces in a stack: a layer that is stopped by the one below takes
+//! half of its speed from it, and that one is stopped by the floor later. Stacks would creep like honey on any slope. With the
+//! forces of the last substep, each pass improves on the one before, and cloth at rest finds nothing to correct.
+
+use crate::solver::{particles::ParticleArrays, simd::soa::SoaVec3};
+use bevy::math::Vec3;
+
+/// Forces of contacts on a cloth in its last substep. They are part of its state.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "serialize",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
+pub struct WarmStart {
+    /// Contacts of its particles with each other, sorted.
+    pub own: Vec<ContactForce>,
+    /// Contacts with other cloths, and a number that tells which. Each stands in one of the two cloths.
+    pub with_others: Vec<(u64, ContactForce)>,
+    /// Acceleration of each particle by contacts with colliders and bodies, m/s²; empty unless the cloth touches itself or
+    /// another.
+    pub reaction: SoaVec3,
+}
+
+/// Force of a contact of two particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub struct ContactForce {
+    /// The two particles; with another cloth, the first is that of the cloth in which this stands.
+    pub pair: [u32; 2],
+    /// Acceleration of the first relative to the second, m/s².
+    pub acceleration: Vec3,
+}
+
+impl WarmStart {
+    /// Discards all forces.
+    pub(crate) fn clear(&mut self) {
+        self.own.clear();
+        self.with_others.clear();
+        self.reaction.resize(0);
+    }
+
+    /// Returns whether all numbers are finite, and indices those of a cloth of `count` particles.
+    pub(crate) fn is_sound(&self, count: usize) -> bool {
+        let is_particle = |i: u32| (i as usize) < count;
+        let mut own = self.own.iter();
+        let mut others = self.with_others.iter().map(|(_, force)| force);
+        let planes = self.reaction.planes().map(|plane| plane.len());
+        own.all(|force| force.pair.into_iter().all(is_particle) && force.acceleration.is_finite())
+            && self.own.is_sorted_by_key(|force| force.pair)
+            && others.all(|force| is_particle(force.pair[0]) && force.acceleration.is_finite())
+            && (planes == [0; 3] || planes == [count; 3])
+            && self.reaction.iter().all(Vec3::is_finite)
+    }
+
+    /// Records what contacts with colliders have changed in a substep of `dt` seconds, as the displacements before and after
+    /// them tell.
+    pub(in crate::solver) fn record_reaction(
+        &mut self,
+        p: &ParticleArrays,
+        before: &SoaVec3,
+        dt: f32,
+    ) {
+        self.reaction.resize(p.len());
+        let planes = p.displacement.planes().into_iter().zip(before.planes());
+        for (reaction, (after, before)) in self.reaction.planes_mut().into_iter().zip(planes) {
+            for ((reaction, after), before) in reaction.iter_mut().zip(after).zip(before) {
+                *reaction = (after - before) / (dt * dt);
+            }
+        }
+    }
+
+    /// Returns the displacement of a particle by contacts with colliders that is to be expected in a substep of `dt` seconds.
+    #[inline]
+    pub(super) fn reaction(&self, i: usize, dt: f32) -> Vec3 {
+        match self.reaction.len() > i {
+            true => self.reaction.get(i) * (dt * dt),
+            false => Vec3::ZERO,
+        }
+    }
+
+    /// Applies the forces of the last substep to those of these pairs that had any. Returns the change of the relative
+    /// displacement of each pair, m. Forces of other pairs are discarded.
+    pub(super) fn apply(
+        &mut self,
+        p: &mut ParticleArrays,
+        pairs: &[[u32; 2]],
+        dt: f32,
+        impulses: &mut Vec<Vec3>,
+    ) {
+        impulses.clear();
+        let mut known = self.own.iter().peekable();
+        for &pair in pairs {
+            while known.next_if(|force| force.pair < pair).is_some() {}
+            let force = known.peek().filter(|force| force.pair == pair);
+            let impulse = force.map_or(Vec3::ZERO, |force| force.acceleration * (dt * dt));
+            if impulse != Vec3::ZERO
+                && let Some(weights) = weights(p, pair)
+            {
+                move_pair(p, pair, weights, impulse, impulse);
+            }
+            impulses.push(impulse);
+        }
+        self.own.clear();
+    }
+}
+
+/// Returns by how much each particle of a pair moves when their relative displacement changes by 1, so that momentum is
+/// conserved. `None` if both are pinned, or their masses unknown.
+#[inline]
+pub(super) fn weights(p: &ParticleArrays, [a, b]: [u32; 2]) -> Option<[f32; 2]> {
+    let inverse_masses = [a, b].map(|i| p.inverse_mass.get(i as usize).copied());
+    let [Some(a), Some(b)] = inverse_masses else {
+        return None;
+    };
+    let sum = a + b;
+    (sum > 0.0).then(|| [a / sum, -b / sum])
+}
+
+/// Changes the relative position and displacement of two particles.
+#[inline]
+pub(super) fn move_pair(
+    p: &mut ParticleArrays,
+    pair: [u32; 2],
+    weights: [f32; 2],
+    position: Vec3,
+    displacement: Vec3,
+) {
+    for (i, weight) in pair.into_iter().zip(weights) {
+        let i = i as usize;
+        p.position.add(i, position * weight);
+        p.displacement.add(i, displacement * weight);
+        // What positions change beyond that is not to be added to the displacement as motion.
+        p.predicted.set(i, p.position.get(i));
+    }
+}
