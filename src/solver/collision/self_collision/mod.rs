@@ -45,7 +45,7 @@ use bevy::math::{Mat3, Vec3};
 use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
-use relative_motion::{begins_part, measure_way, slow_down};
+use relative_motion::{measure_way, slow_down};
 use sorted_pairs::{SortedPairs, merge, take_turns, thin_out};
 use spatial_hash::SpatialHash;
 use surface_normals::SurfaceNormals;
@@ -273,7 +273,7 @@ impl SelfContactPairs {
         if time.index == 0 {
             normals.clear();
         }
-        if !near.is_empty() && (begins_part(time) || normals.is_empty()) {
+        if !near.is_empty() && normals.is_empty() {
             normals.update(p, settings.triangles);
         }
         let response = ContactResponse {

@@ -6,16 +6,6 @@ use bevy::math::DVec3;
 /// Number of parts of a step in which the relative motion of near particles is measured.
 const PARTS_OF_STEP: u32 = 4;
 
-/// Returns whether a part of a step begins with this substep.
-pub(super) fn begins_part(time: &SubstepTime) -> bool {
-    time.index.is_multiple_of(substeps_of_part(time))
-}
-
-/// Returns the number of substeps in a part of a step.
-fn substeps_of_part(time: &SubstepTime) -> u32 {
-    (time.count / PARTS_OF_STEP).max(1)
-}
-
 /// Measures how far near particles go towards or away from each other, once in each part of a step. How far they slide past
 /// each other does not matter: contacts are found along their paths. A shirt on a walking figure, whose sleeves slide along its
 /// sides, would take a third more time.
@@ -28,10 +18,10 @@ pub(super) fn measure_way(
     part_start: &mut SoaVec3,
     time: &SubstepTime,
 ) {
-    if !begins_part(time) {
+    let part = (time.count / PARTS_OF_STEP).max(1);
+    if !time.index.is_multiple_of(part) {
         return;
     }
-    let part = substeps_of_part(time);
     let has_start = time.index > 0 && part_start.len() == p.len();
     if has_start || time.count == 1 {
         let motion = |i: u32| match has_start {
