@@ -140,6 +140,7 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     // A step in progress must not use state from before the reset.
     bound.targets.clear();
     cloth.contacts.contacts.had_contact = false;
+    cloth.contacts.contacts.warm_start.clear();
     constraints.forget_angular_momentum();
     let pins = cloth.pins.unwrap_or(&NO_PINS);
     rebind_pins(&label, pins, particles, painted, bound, frame);

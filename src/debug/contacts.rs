@@ -49,10 +49,10 @@ pub(super) fn draw_contacts(
             continue;
         }
         let forces = &own.contacts.warm_start;
-        let own = forces.own.iter().map(|force| (Some(entity), force));
+        let within = forces.own.iter().map(|force| (Some(entity), force));
         let others = forces.with_others.iter();
         let others = others.map(|(id, force)| (Entity::try_from_bits(*id), force));
-        for (other, force) in own.chain(others) {
+        for (other, force) in within.chain(others) {
             let [a, b] = force.pair.map(|i| i as usize);
             let ends = [(Some(entity), a), (other, b)].map(|(cloth, particle)| {
                 let (_, particles, _, _, render_pose, ..) = cloths.get(cloth?).ok()?;

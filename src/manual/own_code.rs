@@ -175,5 +175,5 @@
 //! # rollback(&mut app, flag).unwrap();
 //! ```
 //!
-//! Take and restore snapshots between steps. Each takes 64 bytes per particle of a sheet; with the feature
-//! `serialize` snapshots can be saved and sent.
+//! Take and restore snapshots between steps, of all cloths that lie on each other. Each takes 64 bytes per particle of a sheet,
+//! more where it touches cloth; with the feature `serialize` snapshots can be saved and sent.

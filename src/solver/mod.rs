@@ -42,7 +42,7 @@
 //! | relax: motion constraints (max distance, backstop) | `constraints/motion.rs` |
 //! | relax: grabs | `constraints/grab.rs` |
 //! | collide: displacements from corrected positions | `integrate.rs` |
-//! | collide: self-collision | `collision/self_collision/` |
+//! | collide: self-collision, by impulses with warm starting | `collision/self_collision/` |
 //! | collide: cloths that touch each other, instead of self-collision | `collision/cloth_contacts.rs` |
 //! | collide: CCD, triangle contacts, push-out and friction | `collision/collider.rs` |
 //! | collide: mesh colliders (feature `parry`) | `collision/mesh/` |

@@ -426,6 +426,7 @@ impl<'a> ClothState<'a> {
         let is_finite = particles.all_finite(workers);
         if !is_finite {
             particles.restore();
+            self.contacts.warm_start.clear();
         }
         particles.rebase();
         is_finite

@@ -1,6 +1,11 @@
 //! Cloths that collide with other cloths.
 
-use crate::{add_mesh, app, centre, crossings::crossings, particles, run};
+use crate::{
+    add_mesh, app, centre,
+    crossings::crossings,
+    particles, run,
+    snapshots::{storages, take},
+};
 use bevy::prelude::*;
 use bevy_drape::{
     cloth::{ClothMaxThreads, ClothSubstep},
@@ -139,6 +144,77 @@ fn cloths_in_contact_sleep_and_wake_together() {
     above.remove::<ClothSleeping>();
     app.update();
     assert_eq!(asleep(&app), 0);
+}
+
+#[test]
+fn a_stack_stays_on_its_block_and_falls_asleep() {
+    let mut app = over_floor();
+    let block = ClothCollider::cuboid(0.3, 0.2, 0.3).with_friction(0.5, 0.4);
+    (app.world_mut()).spawn((block, Transform::from_xyz(0.0, 0.1, 0.0)));
+    let cloths: Vec<Entity> = (0..4)
+        .map(|k| drop(&mut app, 0.26 + 0.05 * k as f32, 0.3 * k as f32, ()))
+        .collect();
+    run(&mut app, 2);
+    let start: Vec<Vec3> = cloths.iter().map(|&cloth| middle(&app, cloth)).collect();
+    run(&mut app, 420);
+    for (&cloth, start) in cloths.iter().zip(start) {
+        let slid = middle(&app, cloth).with_y(0.0).distance(start.with_y(0.0));
+        assert!(slid < 0.02, "{slid} m");
+        assert!(app.world().get::<ClothSleeping>(cloth).is_some());
+    }
+}
+
+#[test]
+fn cloths_on_each_other_repeat_their_motion_from_snapshots() {
+    let mut app = over_floor();
+    let cloths = stack(&mut app, 3);
+    // They touch, and still move.
+    run(&mut app, 14);
+    let mut saved: Vec<_> = cloths.iter().map(|&cloth| take(&app, cloth)).collect();
+    let steps = |app: &mut App| -> Vec<Vec<u64>> {
+        let step = |_| {
+            app.update();
+            hashes(app, &cloths)
+        };
+        (0..20).map(step).collect()
+    };
+    let first = steps(&mut app);
+    assert_ne!(first[4], first[5]);
+    for (storage, store) in storages() {
+        for (saved, &cloth) in saved.iter_mut().zip(&cloths) {
+            *saved = store(saved);
+            saved.restore(app.world_mut(), cloth).unwrap();
+            assert_eq!(take(&app, cloth), *saved, "{storage}");
+        }
+        assert!(steps(&mut app) == first, "{storage}");
+    }
+}
+
+#[test]
+fn cloths_on_each_other_recover_from_an_invalid_number() {
+    let mut app = over_floor();
+    let cloths = stack(&mut app, 2);
+    run(&mut app, 40);
+    let mut below = app
+        .world_mut()
+        .get_mut::<ClothParticles>(cloths[0])
+        .unwrap();
+    below.acceleration.set(50, Vec3::NAN);
+    run(&mut app, 2);
+    let before = hashes(&app, &cloths);
+    let mut above = app
+        .world_mut()
+        .get_mut::<ClothParticles>(cloths[1])
+        .unwrap();
+    (0..above.len()).for_each(|i| above.set_velocity(i, Vec3::Y));
+    run(&mut app, 5);
+    let after = hashes(&app, &cloths);
+    assert!(before[0] != after[0] && before[1] != after[1]);
+    assert!(
+        centre(&app, cloths[1]).y > 0.05,
+        "{}",
+        centre(&app, cloths[1])
+    );
 }
 
 #[test]

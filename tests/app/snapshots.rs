@@ -24,7 +24,7 @@ struct SavedState {
     entities: Vec<(Entity, Transform, Option<LastPose>)>,
 }
 
-fn take(app: &App, cloth: Entity) -> ClothSnapshot {
+pub(crate) fn take(app: &App, cloth: Entity) -> ClothSnapshot {
     ClothSnapshot::take(app.world(), cloth).expect("it is built")
 }
 
@@ -57,7 +57,7 @@ fn load(app: &mut App, cloth: Entity, saved: &SavedState) {
 }
 
 /// Storages of a snapshot: name, and a function that stores and loads it.
-fn storages() -> Vec<(&'static str, fn(&ClothSnapshot) -> ClothSnapshot)> {
+pub(crate) fn storages() -> Vec<(&'static str, fn(&ClothSnapshot) -> ClothSnapshot)> {
     vec![
         ("in memory", ClothSnapshot::clone),
         #[cfg(feature = "serialize")]

@@ -30,7 +30,7 @@ pub struct IslandCloth<'a> {
     pub is_due: bool,
     /// Set if it touches another cloth.
     pub touched: &'a mut bool,
-    /// Forces of its contacts in the last substep; those with other cloths name them by their `id`.
+    /// Forces of its contacts in the last step; those with other cloths name them by their `id`.
     pub warm_start: &'a mut WarmStart,
     /// Number that tells it from others, the same in each step.
     pub id: u64,
@@ -38,7 +38,8 @@ pub struct IslandCloth<'a> {
 
 /// Contacts of the cloths of an island, and scratch buffers for their search.
 ///
-/// They follow from the positions, so they are not part of the state of a cloth.
+/// Between steps they are not part of the state of a cloth: forces are taken from the cloths in the first substep of a step,
+/// and returned to them in its last one.
 #[derive(Clone, Debug, Default)]
 pub struct IslandContacts {
     /// One for each contact distance.
@@ -66,8 +67,6 @@ impl IslandContacts {
             self.counts.clear();
             self.counts.extend(counts);
             self.group(cloths, interact);
-        }
-        if time.index == 0 {
             for group in &mut self.groups {
                 group.collect_forces(cloths);
             }
@@ -82,6 +81,10 @@ impl IslandContacts {
             }
             for group in &self.groups {
                 group.return_forces(cloths);
+            }
+            for cloth in &mut *cloths {
+                // So that each other cloth is looked for once.
+                cloth.warm_start.with_others.sort_by_key(|(id, _)| *id);
             }
         }
     }
@@ -268,8 +271,10 @@ impl ContactGroup {
         all.clear();
         for (a, &k) in members.iter().enumerate() {
             let (cloth, start) = (&cloths[k], first[a] as u32);
+            let own_count = first[a + 1] as u32 - start;
             if cloth.settings.distance == *distance {
                 let own = cloth.warm_start.own.iter();
+                let own = own.filter(|force| force.pair.iter().all(|&i| i < own_count));
                 all.extend(own.map(|force| ContactForce {
                     pair: force.pair.map(|i| start + i),
                     ..*force
@@ -281,7 +286,6 @@ impl ContactGroup {
                     continue;
                 };
                 let count = (first[b + 1] - first[b]) as u32;
-                let own_count = first[a + 1] as u32 - start;
                 if may_touch[a * members.len() + b] {
                     let here = others
                         .iter()
@@ -289,15 +293,13 @@ impl ContactGroup {
                     all.extend(here.map(|&(_, force)| {
                         let [i, j] = [start + force.pair[0], first[b] as u32 + force.pair[1]];
                         // In the order of the members, which may have changed.
-                        match i < j {
-                            true => ContactForce {
-                                pair: [i, j],
-                                ..force
-                            },
-                            false => ContactForce {
-                                pair: [j, i],
-                                acceleration: -force.acceleration,
-                            },
+                        if i < j {
+                            let pair = [i, j];
+                            return ContactForce { pair, ..force };
+                        }
+                        ContactForce {
+                            pair: [j, i],
+                            acceleration: -force.acceleration,
                         }
                     }));
                 }
@@ -316,9 +318,10 @@ impl ContactGroup {
                 ..*force
             };
             let forces = &mut *cloths[a].warm_start;
-            match a == b {
-                true => forces.own.push(force),
-                false => forces.with_others.push((id, force)),
+            if a == b {
+                forces.own.push(force);
+            } else {
+                forces.with_others.push((id, force));
             }
         }
     }
@@ -367,10 +370,9 @@ impl ContactGroup {
             reaction.clear();
             for (&k, count) in layout.members.iter().zip(layout.first.windows(2)) {
                 let from = cloths[k].warm_start.reaction.planes()[axis];
-                match from.len() == count[1] - count[0] {
-                    true => reaction.extend_from_slice(from),
-                    false => reaction.resize(count[1], 0.0),
-                }
+                let known = from.len().min(count[1] - count[0]);
+                reaction.extend_from_slice(&from[..known]);
+                reaction.resize(count[1], 0.0);
             }
         }
     }

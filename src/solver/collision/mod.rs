@@ -1,5 +1,6 @@
-//! Collision of cloth with shapes, triangle surfaces, rigid bodies, itself and other cloths. Contacts are resolved at
-//! position level: push-out, then Coulomb friction on the displacement.
+//! Collision of cloth with shapes, triangle surfaces, rigid bodies, itself and other cloths. Contacts with
+//! colliders are resolved at position level: push-out, then Coulomb friction on the displacement; those of cloth with cloth by
+//! impulses, with those of the last substep to begin with.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,7 +1,7 @@
-//! Contact response of two touching particles of a cloth: impulses that stop their approach, friction, and push-out.
+//! Contact response of two particles of a cloth: impulses that stop their approach, friction, and push-out.
 
 use super::{
-    NEAR_MARGIN,
+    MAX_DISPLACEMENT, NEAR_MARGIN,
     surface_normals::SurfaceNormals,
     warm_start::{ContactForce, WarmStart, move_pair, weights},
 };
@@ -11,7 +11,8 @@ use crate::solver::{
 use bevy::math::Vec3;
 
 /// Recovery distance per substep, as a fraction of the contact distance: particles that were too near each other
-/// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump.
+/// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump. What they
+/// approach in the substep comes on top of it.
 const RECOVERY: f32 = 0.1;
 
 /// Depth in which particles are left, likewise. Contacts at rest last from substep to substep only if they are not pushed
@@ -103,7 +104,7 @@ impl ContactResponse<'_> {
                 },
             };
             move_pair(p, pair, weights, response.moved, response.impulse - before);
-            if response.impulse != Vec3::ZERO {
+            if response.impulse != Vec3::ZERO && response.impulse.is_finite() {
                 warm_start.own.push(ContactForce {
                     pair,
                     acceleration: response.impulse / (self.dt * self.dt),
@@ -162,7 +163,8 @@ impl ContactResponse<'_> {
         let Contact { normal, depth } = contact;
         let approach = relative.dot(normal);
         let (pressed, dragged) = (before.dot(normal), before.reject_from_normalized(normal));
-        let press = (pressed - approach).max(0.0);
+        // Of what is pressed from two sides that do not yield, impulses would grow without limit.
+        let press = (pressed - approach).clamp(0.0, 2.0 * MAX_DISPLACEMENT * self.distance);
         let slip = relative - normal * approach;
         let drag = friction.removed(dragged - slip, press);
         // Particles that were pressed more than they had to be return.

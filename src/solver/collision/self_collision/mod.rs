@@ -211,12 +211,13 @@ impl SelfContactPairs {
     /// changed without a change of their number.
     pub(crate) fn forget(&mut self) {
         self.last_search = None;
+        self.normals.clear();
         self.untangle.forget();
     }
 
     /// Keeps the particles of a cloth apart in a substep, after relaxation and before colliders.
     ///
-    /// Returns whether any two particles touched. Does nothing if `settings` has no positive distance, or rest
+    /// Returns whether any particle was moved. Does nothing if `settings` has no positive distance, or rest
     /// positions for another number of particles. Does not depend on threads or SIMD levels. Non-finite positions
     /// are left unchanged.
     pub fn collide(
@@ -229,11 +230,15 @@ impl SelfContactPairs {
         let mut friction = settings.friction;
         // It touches no other cloth.
         warm_start.with_others.clear();
-        settings.begin_contacts(p) && self.solve(p, settings, &mut friction, warm_start, time)
+        if !settings.begin_contacts(p) {
+            warm_start.clear();
+            return false;
+        }
+        self.solve(p, settings, &mut friction, warm_start, time)
     }
 
     /// Finds the contacts of particles with these settings, except for their friction, and solves them. Displacements must
-    /// be up to date. Returns whether any two particles touched.
+    /// be up to date. Returns whether any particle was moved.
     pub(super) fn solve(
         &mut self,
         p: &mut ParticleArrays,
