@@ -16,7 +16,7 @@
 //! | tethers | no particle gets farther from its pins than their distance along the cloth (Kim, Chentanez, Müller 2012): a fine sheet on two corners keeps its size; they are updated when pins change or the cloth tears |
 //! | colliders | a broad phase finds the colliders near each cloth; for mesh colliders, candidate triangles are cached for groups of particles |
 //! | rigid bodies | found by the broad phase of the engine: each cloth simulates copies of them in its substeps, with contacts weighted by mass; the engine receives the total impulse as a force in its next step |
-//! | self-collision | between particles; pairs from a spatial hash in cell order, compared with SIMD, updated only where neighbours have moved apart, with continuous detection in each substep |
+//! | self-collision | between particles; pairs from a spatial hash in cell order, compared with SIMD, updated only where neighbours have moved apart, with continuous detection in each substep; impulses with warm starting (Catto 2005), along the normals of layers |
 //! | characters | the cloth part of a skinned mesh is rendered with a joint of its own, the rest with its bones; transforms animated per frame are interpolated in the steps between frames |
 //! | speed | constraints of grids need no indices |
 //! | precision | positions are relative to an origin that follows the cloth |

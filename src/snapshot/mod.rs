@@ -5,8 +5,10 @@
 //! | `mod` | [`ClothSnapshot`] |
 //! | `shape` | the additional data of torn or edited cloths |
 //! | `check` | validates snapshots from files |
+//! | `entities` | maps the entities in a snapshot |
 
 mod check;
+mod entities;
 mod shape;
 
 use crate::solver::{Geodesics, ParticleArrays, Tethers, WarmStart};
@@ -33,11 +35,7 @@ use crate::{
     tearing::{CutEnd, TearProgress},
 };
 use bevy::{
-    ecs::{
-        entity::{EntityMapper, MapEntities},
-        query::QueryData,
-        system::SystemState,
-    },
+    ecs::{query::QueryData, system::SystemState},
     prelude::*,
 };
 use shape::{ModifiedShape, ShapeChange};
@@ -376,30 +374,5 @@ impl ClothSnapshot {
     /// Returns a hash over all bits of positions and displacements, to compare the simulation of two machines.
     pub fn state_hash(&self) -> u64 {
         self.particles.state_hash()
-    }
-}
-
-/// Maps the entities that grab, cut or touch the cloth, its reference entities, and its pin anchors.
-impl MapEntities for ClothSnapshot {
-    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
-        self.bound_pins.map_entities(mapper);
-        for pin in &mut self.pins {
-            pin.anchor.map_entities(mapper);
-        }
-        if let Some((frame, _)) = &mut self.frame_history.frame {
-            *frame = mapper.get_mapped(*frame);
-        }
-        if let Some(reference) = &mut self.frame_history.reference_entity {
-            reference.entity = mapper.get_mapped(reference.entity);
-        }
-        for (id, _) in &mut self.warm_start.with_others {
-            if let Some(cloth) = Entity::try_from_bits(*id) {
-                *id = mapper.get_mapped(cloth).to_bits();
-            }
-        }
-        let grabs = self.grabs.iter_mut().map(|grab| &mut grab.by);
-        for by in grabs.chain(self.cut_ends.iter_mut().map(|cut_end| &mut cut_end.by)) {
-            *by = mapper.get_mapped(*by);
-        }
     }
 }

@@ -27,7 +27,6 @@ use crate::solver::{
         wind_field::WindField,
     },
     particles::{ParticleArrays, PinTarget, inertia::FrameMotion},
-    simd::soa::SoaVec3,
     triangles::Triangles,
 };
 use bevy::math::{Vec3, Vec3A};
@@ -64,8 +63,6 @@ pub struct Contacts {
     pub self_pairs: SelfContactPairs,
     /// Forces of contacts with itself and other cloths in the last substep. These are part of the state.
     pub warm_start: WarmStart,
-    /// Scratch buffer: displacements before contacts with colliders.
-    pub(super) displacements: SoaVec3,
     /// Keeps the cloth from passing through itself.
     pub(super) crossings: CrossingFilter,
     pub(crate) motion_start: MotionStart,
@@ -91,6 +88,7 @@ impl Contacts {
         settings: &SelfCollisionSettings,
     ) {
         self.self_pairs.update(particles, settings);
+        self.warm_start.reserve(particles.len());
         (self.crossings).prepare(particles, settings.triangles, settings.distance);
     }
 }

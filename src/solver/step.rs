@@ -29,7 +29,7 @@ use crate::solver::{
         tethers::solve_tethers,
     },
     forces::{internal_friction::apply_internal_friction, pressure::inflate},
-    integrate::{IntegrateSettings, integrate, update_displacements},
+    integrate::{IntegrateSettings, integrate},
     parallel::workers::Workers,
     particles::PinTarget,
     relax::{RelaxSettings, limit_strain, relax},
@@ -336,12 +336,7 @@ impl<'a> ClothState<'a> {
             ..
         } = self;
         let (during, surface) = (time.during(), settings.surface);
-        let touches_cloth = particles.touches_cloth;
-        if touches_cloth {
-            update_displacements(particles);
-            contacts.displacements.resize(particles.len());
-            contacts.displacements.copy_from(&particles.displacement);
-        }
+        contacts.warm_start.begin_reaction(particles);
         if !bodies.is_empty() {
             bodies.apply_attachment_impulses(particles, during, time.substep);
         }
@@ -371,16 +366,8 @@ impl<'a> ClothState<'a> {
         if !bodies.is_empty() {
             self.collide_bodies(workers, surface, time);
         }
-        if touches_cloth {
-            let Contacts {
-                warm_start,
-                displacements,
-                ..
-            } = &mut *self.contacts;
-            warm_start.record_reaction(self.particles, displacements, time.substep);
-        } else {
-            self.contacts.warm_start.clear();
-        }
+        let warm_start = &mut self.contacts.warm_start;
+        warm_start.end_reaction(self.particles, time.substep);
         let is_last = time.index + 1 == time.count;
         if is_last && self.particles.touches_cloth && settings.is_inextensible() {
             // Moves positions alone: the correction does not become velocity.

@@ -140,8 +140,8 @@ pub(crate) fn keeps_few_bytes_for_each_particle() {
         (64, Off, 256.0, Some(174.0)),
         (128, Off, 229.0, Some(161.0)),
         (256, Off, 209.0, Some(146.0)),
-        (64, On, 930.0, None),
-        (256, On, 890.0, None),
+        (64, On, 985.0, None),
+        (256, On, 945.0, None),
     ] {
         let bytes = |cloths: usize| {
             let before = live();

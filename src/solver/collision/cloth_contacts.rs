@@ -1,12 +1,12 @@
 //! Contacts of the cloths of an island: the particles of all cloths that touch each other are solved together, as those of
 //! one cloth ([`self_collision`](super::self_collision)). Contacts of each cloth with itself are among them.
 
+mod forces;
+
 use crate::solver::{
     collision::{
         collider::Friction,
-        self_collision::{
-            ContactForce, PairRules, SelfCollisionSettings, SelfContactPairs, WarmStart,
-        },
+        self_collision::{PairRules, SelfCollisionSettings, SelfContactPairs, WarmStart},
     },
     particles::ParticleArrays,
     simd::soa::SoaVec3,
@@ -254,74 +254,6 @@ impl ContactGroup {
             // Others have substeps of another length.
             if is_due {
                 particles.contacts += self.particles.contacts;
-            }
-        }
-    }
-
-    /// Collects the forces of contacts of the members' particles.
-    fn collect_forces(&mut self, cloths: &[IslandCloth]) {
-        let Layout {
-            members,
-            first,
-            may_touch,
-            distance,
-            ..
-        } = &self.layout;
-        let all = &mut self.warm_start.own;
-        all.clear();
-        for (a, &k) in members.iter().enumerate() {
-            let (cloth, start) = (&cloths[k], first[a] as u32);
-            let own_count = first[a + 1] as u32 - start;
-            if cloth.settings.distance == *distance {
-                let own = cloth.warm_start.own.iter();
-                let own = own.filter(|force| force.pair.iter().all(|&i| i < own_count));
-                all.extend(own.map(|force| ContactForce {
-                    pair: force.pair.map(|i| start + i),
-                    ..*force
-                }));
-            }
-            for others in cloth.warm_start.with_others.chunk_by(|x, y| x.0 == y.0) {
-                let is_other = |&b: &usize| cloths[members[b]].id == others[0].0;
-                let Some(b) = (0..members.len()).find(is_other) else {
-                    continue;
-                };
-                let count = (first[b + 1] - first[b]) as u32;
-                if may_touch[a * members.len() + b] {
-                    let here = others
-                        .iter()
-                        .filter(|(_, force)| force.pair[0] < own_count && force.pair[1] < count);
-                    all.extend(here.map(|&(_, force)| {
-                        let [i, j] = [start + force.pair[0], first[b] as u32 + force.pair[1]];
-                        // In the order of the members, which may have changed.
-                        if i < j {
-                            let pair = [i, j];
-                            return ContactForce { pair, ..force };
-                        }
-                        ContactForce {
-                            pair: [j, i],
-                            acceleration: -force.acceleration,
-                        }
-                    }));
-                }
-            }
-        }
-        all.sort_unstable_by_key(|force| force.pair);
-    }
-
-    /// Gives the forces of contacts to the members, each to that of its first particle.
-    fn return_forces(&self, cloths: &mut [IslandCloth]) {
-        for force in &self.warm_start.own {
-            let [(a, i), (b, j)] = force.pair.map(|i| self.layout.particle(i));
-            let id = cloths[b].id;
-            let force = ContactForce {
-                pair: [i as u32, j as u32],
-                ..*force
-            };
-            let forces = &mut *cloths[a].warm_start;
-            if a == b {
-                forces.own.push(force);
-            } else {
-                forces.with_others.push((id, force));
             }
         }
     }

@@ -104,11 +104,9 @@ impl ContactResponse<'_> {
                 },
             };
             move_pair(p, pair, weights, response.moved, response.impulse - before);
-            if response.impulse != Vec3::ZERO && response.impulse.is_finite() {
-                warm_start.own.push(ContactForce {
-                    pair,
-                    acceleration: response.impulse / (self.dt * self.dt),
-                });
+            let acceleration = response.impulse / (self.dt * self.dt);
+            if response.impulse != Vec3::ZERO && acceleration.is_finite() {
+                warm_start.own.push(ContactForce { pair, acceleration });
             }
         }
         moved_any
@@ -163,7 +161,7 @@ impl ContactResponse<'_> {
         let Contact { normal, depth } = contact;
         let approach = relative.dot(normal);
         let (pressed, dragged) = (before.dot(normal), before.reject_from_normalized(normal));
-        // Of what is pressed from two sides that do not yield, impulses would grow without limit.
+        // Between two sides that do not yield, impulses would grow without limit.
         let press = (pressed - approach).clamp(0.0, 2.0 * MAX_DISPLACEMENT * self.distance);
         let slip = relative - normal * approach;
         let drag = friction.removed(dragged - slip, press);

@@ -250,6 +250,9 @@ impl SelfContactPairs {
         if p.is_tangled {
             self.untangle.prepare(p.len(), settings.triangles);
         }
+        if self.last_search.is_none() {
+            warm_start.reserve(p.len());
+        }
         self.update_pairs(p, settings, time.index);
         let Self {
             pairs,
@@ -362,6 +365,8 @@ impl SelfContactPairs {
             self.stale_pairs.reserve(n, 1);
             clear_and_reserve(&mut self.stale_particles, n);
             clear_and_reserve(&mut self.scratch, 2 * n);
+            clear_and_reserve(&mut self.impulses, n);
+            self.normals.reserve(n);
         }
         self.motion.begin(&p.position);
         let reach = (1.0 + NEAR_MARGIN + SKIN) * settings.distance;

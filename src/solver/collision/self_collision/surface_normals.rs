@@ -16,6 +16,11 @@ const ALONG_NORMAL: f32 = 0.75;
 const ALONG_LINE: f32 = 0.45;
 
 impl SurfaceNormals {
+    /// Reserves memory for this number of particles.
+    pub(super) fn reserve(&mut self, particles: usize) {
+        self.normals.reserve(particles);
+    }
+
     /// Discards the normals.
     pub(super) fn clear(&mut self) {
         self.normals.clear();

@@ -4,7 +4,9 @@
 //! half of its speed from it, and that one is stopped by the floor later. Stacks would creep like honey on any slope. With the
 //! forces of the last substep, each pass improves on the one before, and cloth at rest finds nothing to correct.
 
-use crate::solver::{particles::ParticleArrays, simd::soa::SoaVec3};
+use crate::solver::{
+    integrate::update_displacements, particles::ParticleArrays, simd::soa::SoaVec3,
+};
 use bevy::math::Vec3;
 
 /// Forces of contacts on a cloth in its last substep. They are part of its state.
@@ -35,6 +37,14 @@ pub struct ContactForce {
 }
 
 impl WarmStart {
+    /// Reserves memory for a contact of each particle, so that no later step allocates.
+    pub(in crate::solver) fn reserve(&mut self, particles: usize) {
+        self.own.reserve(particles.saturating_sub(self.own.len()));
+        for plane in self.reaction.planes_mut() {
+            plane.reserve(particles.saturating_sub(plane.len()));
+        }
+    }
+
     /// Discards all forces.
     pub(crate) fn clear(&mut self) {
         self.own.clear();
@@ -56,22 +66,25 @@ impl WarmStart {
             && self.reaction.iter().all(Vec3::is_finite)
     }
 
-    /// Records what contacts with colliders have changed in a substep of `dt` seconds, as the displacements before and after
-    /// them tell.
-    pub(in crate::solver) fn record_reaction(
-        &mut self,
-        p: &ParticleArrays,
-        before: &SoaVec3,
-        dt: f32,
-    ) {
+    /// Begins to record what contacts with colliders change in a substep, if the cloth touches itself or another.
+    pub(in crate::solver) fn begin_reaction(&mut self, p: &mut ParticleArrays) {
+        if !p.touches_cloth {
+            return self.clear();
+        }
+        update_displacements(p);
         self.reaction.resize(p.len());
+        self.reaction.copy_from(&p.displacement);
+    }
+
+    /// Records the reaction to contacts with colliders in a substep of `dt` seconds.
+    pub(in crate::solver) fn end_reaction(&mut self, p: &ParticleArrays, dt: f32) {
         if dt <= 0.0 {
             return self.clear();
         }
-        let planes = p.displacement.planes().into_iter().zip(before.planes());
-        for (reaction, (after, before)) in self.reaction.planes_mut().into_iter().zip(planes) {
-            for ((reaction, after), before) in reaction.iter_mut().zip(after).zip(before) {
-                *reaction = (after - before) / (dt * dt);
+        let planes = self.reaction.planes_mut().into_iter();
+        for (reaction, displacement) in planes.zip(p.displacement.planes()) {
+            for (reaction, displacement) in reaction.iter_mut().zip(displacement) {
+                *reaction = (displacement - *reaction) / (dt * dt);
             }
         }
     }
@@ -138,7 +151,7 @@ pub(super) fn move_pair(
         let i = i as usize;
         p.position.add(i, position * weight);
         p.displacement.add(i, displacement * weight);
-        // What positions change beyond that is not to be added to the displacement as motion.
+        // The rest of the change of positions is not to be added to the displacement as motion.
         p.predicted.set(i, p.position.get(i));
     }
 }
