@@ -77,7 +77,7 @@ use std::{error::Error, fmt, sync::Arc};
 /// middle of one ([`ClothSubstep`](crate::cloth::ClothSubstep)).
 ///
 /// With the feature `serialize` a snapshot can be saved and sent. Predicate pins are code and are left out, but
-/// the particles they pin are not. Entities in it ([`MapEntities`]) are those of this world.
+/// the particles they pin are not. Entities in it ([`MapEntities`](bevy::ecs::entity::MapEntities)) are those of this world.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClothSnapshot {
