@@ -11,8 +11,12 @@ use bevy_drape::solver::{
 };
 use std::f32::consts::PI;
 
-/// Friction coefficient of cloth on a slope.
+/// Friction of cloth on a slope.
 const MU: f32 = 0.5;
+const ON_SLOPE: Friction = Friction {
+    static_coefficient: MU,
+    kinetic_coefficient: MU,
+};
 
 /// Returns a sheet on a plane inclined towards +x by this angle.
 fn on_slope(degrees: f32) -> Sample {
@@ -22,20 +26,16 @@ fn on_slope(degrees: f32) -> Sample {
         let position = slope * sample.at(i);
         sample.particles.set_world_position(i, position);
     }
-    let friction = Friction {
-        static_coefficient: MU,
-        kinetic_coefficient: MU,
-    };
     let pose = Pose {
         rotation: slope,
         translation: Vec3::ZERO,
     };
-    sample.colliders = vec![Collider::fixed(Shape::HalfSpace, pose, friction)];
+    sample.colliders = vec![Collider::fixed(Shape::HalfSpace, pose, ON_SLOPE)];
     sample.settings = StepSettings {
         substeps: 4,
         surface: Surface {
             thickness: 0.0,
-            friction,
+            friction: ON_SLOPE,
         },
         ..vacuum()
     };
@@ -79,11 +79,7 @@ pub(crate) fn friction_cone() -> Vec<Row> {
 
 /// Returns the distances that each layer of a stack has slid after half a second and after two, m.
 fn layers_slid(count: u32, degrees: f32) -> [Vec<f64>; 2] {
-    let friction = Friction {
-        static_coefficient: MU,
-        kinetic_coefficient: MU,
-    };
-    let mut sheets = layers_on_slope(count, degrees, friction);
+    let mut sheets = layers_on_slope(count, degrees, ON_SLOPE);
     let start = sheets.at();
     [30, 90].map(|steps| {
         (0..steps).for_each(|_| sheets.step());

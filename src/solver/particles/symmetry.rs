@@ -14,13 +14,7 @@ pub fn break_symmetry(p: &mut ParticleArrays, triangles: &Corners) {
     let n = p.len();
     let mut normals = SoaVec3::zeros(n);
     let mut area = 0.0;
-    for corners in triangles.iter() {
-        let corners = corners.map(|i| i as usize);
-        if corners.iter().any(|&i| i >= n) {
-            continue;
-        }
-        let [a, b, c] = corners.map(|i| p.position.get(i));
-        let normal = (b - a).cross(c - a);
+    for (corners, normal) in triangles.normals(&p.position) {
         area += normal.length();
         for i in corners {
             normals.add(i, normal);

@@ -5,6 +5,8 @@
 //! corner from the lowest corner of its block: 2 bytes instead of 12. Meshes with too many kinds or without
 //! such an order, and lists that are changed, are stored as plain lists.
 
+use crate::solver::simd::soa::SoaVec3;
+use bevy::math::Vec3;
 use std::sync::Arc;
 
 /// Triangles per block, which are unpacked at once.
@@ -103,6 +105,20 @@ impl Corners {
     /// Iterates over the triangles in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = [u32; 3]> + '_ {
         (0..self.len()).map(|triangle| self.at(triangle))
+    }
+
+    /// Returns the corners and the normal of each triangle of the particles at these positions; the normals are as long as twice
+    /// the areas, m². Leaves out triangles with other particles.
+    pub(crate) fn normals<'a>(
+        &'a self,
+        positions: &'a SoaVec3,
+    ) -> impl Iterator<Item = ([usize; 3], Vec3)> + 'a {
+        let corners = self.iter().map(|corners| corners.map(|i| i as usize));
+        let known = corners.filter(|corners| corners.iter().all(|&i| i < positions.len()));
+        known.map(|corners| {
+            let [a, b, c] = corners.map(|i| positions.get(i));
+            (corners, (b - a).cross(c - a))
+        })
     }
 
     /// Returns the triangles as a plain list.

@@ -278,12 +278,7 @@ impl SelfContactPairs {
         let density = (settings.distance / *spacing).powi(2).max(1.0);
         thin_out(near, (MAX_NEAR * density * p.len() as f32) as usize, time);
         measure_way(p, near, part_start, time);
-        if time.index == 0 {
-            normals.clear();
-        }
-        if !near.is_empty() && normals.is_empty() {
-            normals.update(p, settings.triangles);
-        }
+        normals.update_once(p, settings.triangles, near, time.index == 0);
         let response = ContactResponse {
             distance: settings.distance,
             normals,

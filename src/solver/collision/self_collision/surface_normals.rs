@@ -26,22 +26,27 @@ impl SurfaceNormals {
         self.normals.clear();
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.normals.is_empty()
+    /// Computes the normals once in each step in which any particles are near each other. `begins` tells whether a step does.
+    pub(super) fn update_once(
+        &mut self,
+        p: &ParticleArrays,
+        triangles: &Corners,
+        near: &[[u32; 2]],
+        begins: bool,
+    ) {
+        if begins {
+            self.clear();
+        }
+        if !near.is_empty() && self.normals.is_empty() {
+            self.update(p, triangles);
+        }
     }
 
-    /// Computes the normals.
-    pub(super) fn update(&mut self, p: &ParticleArrays, triangles: &Corners) {
+    fn update(&mut self, p: &ParticleArrays, triangles: &Corners) {
         self.normals.clear();
         self.normals.resize(p.len(), Vec3::ZERO);
-        for corners in triangles.iter() {
-            let [i, j, k] = corners.map(|i| i as usize);
-            if i.max(j).max(k) >= p.len() {
-                continue;
-            }
-            let at = p.position.get(i);
-            let normal = (p.position.get(j) - at).cross(p.position.get(k) - at);
-            for i in [i, j, k] {
+        for (corners, normal) in triangles.normals(&p.position) {
+            for i in corners {
                 self.normals[i] += normal;
             }
         }
