@@ -56,8 +56,8 @@ impl Candidates {
         self.measured.clear();
         self.measured.resize(count, PatchMotion::default());
         // No later step allocates, unless cloth is crumpled.
-        self.patch_pairs.reserve(32 * count);
-        self.pairs.reserve(32 * count);
+        self.patch_pairs.reserve(16 * count);
+        self.pairs.reserve(24 * count);
         self.near.reserve(patches);
     }
 

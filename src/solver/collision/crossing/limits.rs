@@ -6,7 +6,7 @@
 //! and Friction for Cloth Animation", 2002).
 
 use super::{
-    moving_mesh::{MovingMesh, SharedMotion, for_each_features},
+    moving_mesh::{MovingMesh, SharedMotion, TOUCH, for_each_features},
     time_of_contact::{Features, combine},
     triangle_pairs::{bounds, boxes_overlap, edge_crosses},
     zones::Zones,
@@ -226,6 +226,9 @@ impl Limits {
     /// approach. If only those were moved that are very near, they would part in one step and come near in the next, for ever: hems
     /// of irregular sheets at rest trembled by 100 mm/s.
     fn separate(&mut self, mesh: &mut MovingMesh, features: Features, particles: [u32; 4]) {
+        if !mesh.may_touch(features, particles, GAP) {
+            return;
+        }
         let indices = particles.map(|i| i as usize);
         let at = |positions: &[Vec3A]| indices.map(|i| positions[i].as_dvec3());
         let start = at(mesh.start);
@@ -281,7 +284,7 @@ impl Limits {
         response: Response,
         is_free: bool,
     ) -> bool {
-        if !mesh.may_touch(features, particles) || self.are_tangled(features, particles) {
+        if !mesh.may_touch(features, particles, TOUCH) || self.are_tangled(features, particles) {
             return false;
         }
         let at = |positions: &[Vec3A]| particles.map(|i| positions[i as usize].as_dvec3());

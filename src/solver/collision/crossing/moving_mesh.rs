@@ -11,7 +11,7 @@ use bevy::math::{DVec3, Vec3A};
 
 /// Distance between boxes around features that may touch, as a fraction of the distance that particles keep: more than
 /// the tolerance of the time of contact.
-const TOUCH: f32 = 1e-2;
+pub(super) const TOUCH: f32 = 1e-2;
 
 /// Moving triangles.
 pub(super) struct MovingMesh<'a> {
@@ -62,11 +62,11 @@ impl MovingMesh<'_> {
             .map(move |k| [corners[k], corners[(k + 1) % 3]])
     }
 
-    /// Returns whether the boxes around the ways of two features overlap.
-    pub(super) fn may_touch(&self, features: Features, particles: [u32; 4]) -> bool {
+    /// Returns whether the boxes around the ways of two features come within this fraction of the distance that particles keep.
+    pub(super) fn may_touch(&self, features: Features, particles: [u32; 4], gap: f32) -> bool {
         let (one, other) = particles.split_at(features.first_particles());
         let ways = |particles: &[u32]| bounds(particles.iter().flat_map(|&i| self.way(i)));
-        boxes_overlap(ways(one), ways(other), TOUCH * self.distance)
+        boxes_overlap(ways(one), ways(other), gap * self.distance)
     }
 
     /// Returns the ends of the way of a particle, without the common motion.

@@ -88,10 +88,37 @@ impl NearPatch {
         false
     }
 
+    /// Returns a bit for each triangle, and one for each of `other`, that no plane across the line between the two patches keeps
+    /// at least `gap` apart from all of the other patch, m, during the whole motion.
+    #[inline(always)]
+    pub(super) fn lanes_near(&self, other: &Self, gap: f32) -> [u32; 2] {
+        let across = other.sum - self.sum;
+        let gap = gap * across.length();
+        let (mut own_hits, mut other_hits) = ([0; LANES], [0; LANES]);
+        for end in 0..2 {
+            let (_, own_high) = self.extents(across, end);
+            let (other_low, _) = other.extents(across, end);
+            let least = reduce(other_low, min) - gap;
+            let most = reduce(own_high, max) + gap;
+            for l in 0..LANES {
+                own_hits[l] |= lane_bit(l, own_high[l] >= least);
+                other_hits[l] |= lane_bit(l, other_low[l] <= most);
+            }
+        }
+        [join_bits(own_hits), join_bits(other_hits)]
+    }
+
     /// Returns the least and the greatest component of all corners along an axis, when the motion begins or ends, times the
     /// length of the axis.
     #[inline(always)]
     fn extent(&self, along: Vec3A, end: usize) -> [f32; 2] {
+        let (low, high) = self.extents(along, end);
+        [reduce(low, min), reduce(high, max)]
+    }
+
+    /// As [`extent`](Self::extent), for each triangle.
+    #[inline(always)]
+    fn extents(&self, along: Vec3A, end: usize) -> ([f32; LANES], [f32; LANES]) {
         let (ax, ay, az) = (along.x, along.y, along.z);
         let mut low = [f32::INFINITY; LANES];
         let mut high = [f32::NEG_INFINITY; LANES];
@@ -102,15 +129,7 @@ impl NearPatch {
                 high[l] = max(high[l], component);
             }
         }
-        let mut half = LANES / 2;
-        while half > 0 {
-            for l in 0..half {
-                low[l] = min(low[l], low[l + half]);
-                high[l] = max(high[l], high[l + half]);
-            }
-            half /= 2;
-        }
-        [low[0], high[0]]
+        (low, high)
     }
 
     /// Returns one bit for each triangle.
@@ -225,6 +244,19 @@ impl Boxes {
         }
         join_bits(hits)
     }
+}
+
+/// Combines all lanes into one number.
+#[inline(always)]
+fn reduce(mut lanes: [f32; LANES], combine: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for l in 0..half {
+            lanes[l] = combine(lanes[l], lanes[l + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 #[inline(always)]

@@ -49,7 +49,9 @@ impl Patches {
             triangles: &triangles,
             at_particle: &at_particle,
             patch_of: vec![NONE; triangles.len()],
-            patch_at: vec![NONE; n],
+            reached_by: vec![NONE; n],
+            in_patch: vec![0; n],
+            in_any: vec![0; n],
         };
         for first in 0..triangles.len() as u32 {
             if growth.patch_of[first as usize] == NONE {
@@ -135,11 +137,15 @@ struct Growth<'a> {
     /// Patch of each triangle.
     patch_of: Vec<u32>,
     /// Last patch that has reached each particle.
-    patch_at: Vec<u32>,
+    reached_by: Vec<u32>,
+    /// Number of triangles at each particle in the last patch that has reached it, and in any.
+    in_patch: Vec<u32>,
+    in_any: Vec<u32>,
 }
 
 impl Growth<'_> {
-    /// Grows a patch from its first triangle, adding each time the neighbour that shares most particles with it.
+    /// Grows a patch from its first triangle, so that it becomes round and leaves no gaps: of the triangles that share an edge
+    /// with it, the next one has most triangles of the patch around its corners, and of those before.
     fn grow(&mut self, index: u32, first: u32) -> [[u32; 3]; LANES] {
         let mut patch = [[0; 3]; LANES];
         let (mut count, mut next) = (0, Some(first));
@@ -150,27 +156,33 @@ impl Growth<'_> {
             frontier.retain(|&other| other != t);
             patch[count] = corners;
             count += 1;
-            if count == LANES {
-                break;
-            }
             for corner in corners {
-                if std::mem::replace(&mut self.patch_at[corner as usize], index) != index {
+                let i = corner as usize;
+                self.in_any[i] += 1;
+                if std::mem::replace(&mut self.reached_by[i], index) != index {
+                    self.in_patch[i] = 0;
                     let others = self.at_particle.for_particle(corner).iter();
                     let free = others.filter(|&&other| self.patch_of[other as usize] == NONE);
                     frontier.extend(free);
                 }
+                self.in_patch[i] += 1;
+            }
+            if count == LANES {
+                break;
             }
             frontier.sort_unstable();
             frontier.dedup();
-            let shared = |&t: &u32| {
-                let corners = self.triangles[t as usize].iter();
-                corners
-                    .filter(|&&i| self.patch_at[i as usize] == index)
-                    .count()
+            let fit = |&t: &u32| {
+                let corners = self.triangles[t as usize].map(|i| i as usize);
+                let reached = corners.map(|i| self.reached_by[i] == index);
+                let shared = (0..3).filter(|&k| reached[k]);
+                let around = shared.clone().map(|k| 2 * self.in_patch[corners[k]]);
+                let around = around.chain(corners.map(|i| self.in_any[i]));
+                (shared.count() > 1, around.sum::<u32>())
             };
             let reversed = frontier.iter().rev().copied();
             // The last of the greatest, so the lowest of them.
-            next = reversed.max_by_key(shared);
+            next = reversed.max_by_key(fit);
         }
         let last = patch[count - 1];
         patch[count..].fill(last);

@@ -119,16 +119,24 @@ impl Kernel for FindTrianglePairs<'_> {
         for &[a, b] in self.patch_pairs {
             let (one, other) = (self.near.get(a), self.near.get(b));
             let (of_one, of_other) = (&self.measured[a as usize], &self.measured[b as usize]);
+            let mut lanes = [one.lanes(), other.lanes()];
+            if a != b {
+                let near = one.lanes_near(other, self.gap);
+                lanes = [lanes[0] & near[0], lanes[1] & near[1]];
+                if lanes[0] == 0 || lanes[1] == 0 {
+                    continue;
+                }
+            }
             let common = of_one.common_motion(of_other);
             // Written out: `array::map` is not always inlined, and then not compiled for the SIMD level.
             let boxes = one.boxes(common, self.margin);
             let other_boxes = other.boxes(common, self.margin);
-            let mut rows = one.lanes() & boxes.overlapping(of_other.relative_box(common));
-            let columns = other.lanes() & other_boxes.overlapping(of_one.relative_box(common));
-            if rows == 0 || columns == 0 || a != b && one.is_apart(other, self.gap) {
+            let mut rows = lanes[0] & boxes.overlapping(of_other.relative_box(common));
+            let columns = lanes[1] & other_boxes.overlapping(of_one.relative_box(common));
+            let are_joined = a == b || self.patches.neighbours(a).contains(&b);
+            if rows == 0 || columns == 0 || !are_joined && one.is_apart(other, self.gap) {
                 continue;
             }
-            let are_joined = a == b || self.patches.neighbours(a).contains(&b);
             while rows != 0 {
                 let lane = rows.trailing_zeros() as usize;
                 rows &= rows - 1;

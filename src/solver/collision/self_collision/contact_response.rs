@@ -1,13 +1,13 @@
 //! Contact response of two particles of a cloth: impulses that stop their approach, friction, and push-out.
 
 use super::{
-    MAX_DISPLACEMENT, NEAR_MARGIN,
+    MAX_DISPLACEMENT,
+    contact_direction::FindDirections,
+    contact_particles::ContactParticles,
     surface_normals::SurfaceNormals,
-    warm_start::{ContactForce, WarmStart, move_pair, weights},
+    warm_start::{ContactForce, WarmStart},
 };
-use crate::solver::{
-    collision::collider::Friction, math::noise::noise_point, particles::ParticleArrays,
-};
+use crate::solver::{collision::collider::Friction, particles::ParticleArrays, simd::dispatch};
 use bevy::math::Vec3;
 
 /// Recovery distance per substep, as a fraction of the contact distance: particles that were too near each other
@@ -18,9 +18,6 @@ const RECOVERY: f32 = 0.1;
 /// Depth in which particles are left, likewise. Contacts at rest last from substep to substep only if they are not pushed
 /// apart each time; with 0.05 a stack of five cloths rests later, with 0.01 it slides from its block in the end.
 const SLOP: f32 = 0.1;
-
-/// Share of noise in the direction in which two particles in one point move apart.
-const NOISE: f32 = 0.01;
 
 /// Rules for the contacts of pairs of particles.
 pub(in crate::solver::collision) trait PairRules {
@@ -68,7 +65,8 @@ struct Response {
 
 impl ContactResponse<'_> {
     /// Solves all pairs, which must be sorted, once, one after the other (Gauss–Seidel), from the impulses of the last substep
-    /// on. Displacements must be up to date, and are so afterwards. `impulses` is a scratch buffer.
+    /// on, and along directions that all keep. Displacements must be up to date, and are so afterwards. `near` is a scratch
+    /// buffer.
     ///
     /// Corrections are split in proportion to inverse mass, so momentum is conserved. As with colliders, the push-out
     /// changes positions only. Returns whether any particle was moved.
@@ -78,75 +76,54 @@ impl ContactResponse<'_> {
         pairs: &[[u32; 2]],
         rules: &mut impl PairRules,
         warm_start: &mut WarmStart,
-        impulses: &mut Vec<Vec3>,
+        near: &mut ContactParticles,
     ) -> bool {
-        warm_start.apply(p, pairs, self.dt, impulses);
+        near.gather(p, pairs, self.normals, warm_start, self.dt);
+        warm_start.apply(near, self.dt);
+        let ContactParticles {
+            particles, pairs, ..
+        } = &mut *near;
+        dispatch(FindDirections {
+            particles,
+            pairs,
+            distance: self.distance,
+        });
         let mut moved_any = false;
-        for (&pair, &before) in pairs.iter().zip(&*impulses) {
-            let Some(weights) = weights(p, pair) else {
-                continue;
-            };
-            let [a, b] = pair.map(|particle| particle as usize);
-            let apart = p.position.get(a) - p.position.get(b);
-            let own = p.displacement.get(a) - p.displacement.get(b);
-            let contact = self.find(pair, apart, own, before);
-            if contact.is_none() && before == Vec3::ZERO {
-                continue;
-            }
-            moved_any = true;
-            // Colliders act later in this substep, as they did in the last one.
-            let reaction = warm_start.reaction(a, self.dt) - warm_start.reaction(b, self.dt);
+        for pair in pairs {
+            let (before, [a, b]) = (pair.impulse, pair.of(particles));
+            let apart = a.position - b.position;
+            let contact = pair.direction.and_then(|normal| {
+                let depth = self.distance - apart.dot(normal);
+                let touches = depth + before.dot(normal).max(0.0) > 0.0;
+                touches.then_some(Contact { normal, depth })
+            });
+            let indices = [a.index, b.index];
             let response = match contact {
-                Some(contact) => self.respond(contact, before, own + reaction, rules.touch(pair)),
+                Some(contact) => {
+                    // Colliders act later in this substep, as they did in the last one.
+                    let relative = (a.displacement + a.reaction) - (b.displacement + b.reaction);
+                    self.respond(contact, before, relative, rules.touch(indices))
+                }
+                None if before == Vec3::ZERO => continue,
                 None => Response {
                     impulse: Vec3::ZERO,
                     moved: -before,
                 },
             };
-            move_pair(p, pair, weights, response.moved, response.impulse - before);
+            moved_any = true;
+            pair.shift(particles, response.moved, response.impulse - before);
             let acceleration = response.impulse / (self.dt * self.dt);
             if response.impulse != Vec3::ZERO && acceleration.is_finite() {
-                warm_start.own.push(ContactForce { pair, acceleration });
+                warm_start.own.push(ContactForce {
+                    pair: indices,
+                    acceleration,
+                });
             }
         }
-        moved_any
-    }
-
-    /// Returns the contact of two particles at this distance from each other, after this relative displacement in the substep;
-    /// `None` if they do not touch. `impulse` is the part of their motion by which they were pushed apart already.
-    fn find(&self, pair: [u32; 2], apart: Vec3, relative: Vec3, impulse: Vec3) -> Option<Contact> {
-        let before = apart - relative;
-        // Closest approach on their straight paths, if it lies between the ends.
-        let path_squared = relative.length_squared();
-        let time = -before.dot(relative);
-        let nearest = if time > 0.0 && time < path_squared {
-            before + relative * (time / path_squared)
-        } else {
-            apart
-        };
-        let distance_squared = nearest.length_squared();
-        let distance = self.distance;
-        let reach = (1.0 + NEAR_MARGIN) * distance;
-        if distance_squared >= reach * reach || distance_squared.is_nan() {
-            return None;
+        if moved_any {
+            near.scatter(p);
         }
-        // Particles that nearly passed through each other return to the sides that they came from.
-        let towards = if distance_squared < 0.25 * distance * distance {
-            before
-        } else {
-            nearest
-        };
-        let length = towards.length();
-        let normal = if length > 0.0 {
-            self.normals.direction(pair, towards / length)
-        } else {
-            // Two sheets in one place separate upwards. A cloth in one point does not stay in a line.
-            let [a, b] = pair.map(|particle| noise_point(particle as usize, 0));
-            (Vec3::Y + NOISE * (a - b)).normalize()
-        };
-        let depth = distance - apart.dot(normal);
-        let touches = depth + impulse.dot(normal).max(0.0) > 0.0;
-        touches.then_some(Contact { normal, depth })
+        moved_any
     }
 
     /// Returns the response to a contact. `before` is the impulse with which the substep began, `relative` the displacement of

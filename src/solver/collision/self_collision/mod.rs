@@ -8,6 +8,8 @@
 //! | `sorted_pairs` | candidate pairs, and the near ones among them, in a fixed order |
 //! | `motion_bins` | relative motion since the last search |
 //! | `relative_motion` | speed of near particles relative to each other, and its limit |
+//! | `contact_particles` | particles near each other, side by side for a substep |
+//! | `contact_direction` | directions in which they push each other apart |
 //! | `contact_response` | impulses, friction and push-out of two touching particles |
 //! | `warm_start` | impulses of the last substep, with which the next one begins |
 //! | `surface_normals` | normals of the cloth, along which its layers push each other apart |
@@ -24,6 +26,8 @@
 //! search ran, so a restored snapshot continues with the same bits. (The exception is a cloth so crumpled that the
 //! search hits its limits.)
 
+mod contact_direction;
+mod contact_particles;
 mod contact_response;
 mod motion_bins;
 mod relative_motion;
@@ -42,6 +46,7 @@ use crate::solver::{
     triangles::corners::Corners,
 };
 use bevy::math::{Mat3, Vec3};
+use contact_particles::ContactParticles;
 use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
@@ -192,8 +197,8 @@ pub struct SelfContactPairs {
     /// Positions at the beginning of the current part of a step.
     part_start: SoaVec3,
     normals: SurfaceNormals,
-    /// Scratch buffer: impulse of each near pair.
-    impulses: Vec<Vec3>,
+    /// Scratch buffer.
+    near: ContactParticles,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -263,7 +268,7 @@ impl SelfContactPairs {
             part_start,
             spacing,
             normals,
-            impulses,
+            near: particles,
             ..
         } = self;
         let reach = (1.0 + NEAR_MARGIN) * settings.distance;
@@ -290,10 +295,10 @@ impl SelfContactPairs {
             untangle.find(p, settings.triangles, searched, settings.distance);
         }
         if !(p.is_tangled && untangle.has_intersections()) {
-            return response.solve(p, near, rules, warm_start, impulses);
+            return response.solve(p, near, rules, warm_start, particles);
         }
         untangle.keep_contacts(near, kept_pairs);
-        response.solve(p, kept_pairs, rules, warm_start, impulses);
+        response.solve(p, kept_pairs, rules, warm_start, particles);
         untangle.resolve(p, settings.distance);
         true
     }
@@ -360,7 +365,7 @@ impl SelfContactPairs {
             self.stale_pairs.reserve(n, 1);
             clear_and_reserve(&mut self.stale_particles, n);
             clear_and_reserve(&mut self.scratch, 2 * n);
-            clear_and_reserve(&mut self.impulses, n);
+            self.near.reserve(n);
             self.normals.reserve(n);
         }
         self.motion.begin(&p.position);

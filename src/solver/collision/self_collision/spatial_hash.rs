@@ -1,15 +1,18 @@
-//! Broad phase of self-collision: a spatial hash with particles sorted into cell order. Each particle is compared
-//! with a whole SIMD register of others at a time.
+//! Broad phase of self-collision: a spatial hash with particles sorted into cell order. The particles around a cell are
+//! gathered once for all that are in it, and each of these is compared with a whole SIMD register of them at a time.
 
 use super::clear_and_reserve;
 use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit, soa::SoaVec3};
 use bevy::math::Vec3;
 use std::ops::Range;
 
-/// Largest number of candidates per particle in three consecutive cells. Together with [`MAX_PAIRS`] it keeps the
-/// cost linear in the number of particles for a cloth crumpled into one point. Cells are only slightly larger than
-/// the search distance, so the limit is reached nowhere else.
-const MAX_CANDIDATES: usize = 128;
+/// Largest number of candidates around a cell. Together with [`MAX_PAIRS`] it keeps the cost linear in the number of particles
+/// for a cloth crumpled into one point. Cells are only slightly larger than the search distance, so the limit is reached nowhere
+/// else.
+const MAX_CANDIDATES: usize = 512;
+
+/// Largest number of particles of a cell with the same candidates.
+const MAX_TOGETHER: usize = 64;
 
 /// Largest number of pairs per particle, counted at the particle that finds them.
 const MAX_PAIRS: usize = 48;
@@ -32,8 +35,10 @@ pub(super) struct SpatialHash {
     starts: Vec<u32>,
     /// Slot of each particle.
     slots: Vec<u32>,
-    /// Particle index of each sorted particle.
+    /// Particle index of each sorted particle, padded by a whole register.
     particles: Vec<u32>,
+    /// Number of sorted particles.
+    count: usize,
     /// Positions of the sorted particles, m, padded by a whole register.
     at: SoaVec3,
     /// Rest positions of the sorted particles, m, padded likewise.
@@ -51,7 +56,7 @@ impl SpatialHash {
             plane.clear();
             plane.reserve(particles + LANES);
         }
-        clear_and_reserve(&mut self.particles, particles);
+        clear_and_reserve(&mut self.particles, particles + LANES);
         clear_and_reserve(&mut self.slots, particles);
         clear_and_reserve(&mut self.starts, slot_count(particles) + 1);
     }
@@ -82,7 +87,8 @@ impl SpatialHash {
             end += *start;
             *start = end;
         }
-        self.particles.resize(n, 0);
+        self.count = n;
+        self.particles.resize(n + LANES, 0);
         // Backwards, so that the order within a slot is that of the particles.
         for (&slot, i) in slots.iter().zip(particles).rev() {
             let start = &mut self.starts[slot as usize];
@@ -93,9 +99,8 @@ impl SpatialHash {
         for (sorted, all) in [(&mut self.at, positions), (&mut self.rest, rest)] {
             for (to, from) in sorted.planes_mut().into_iter().zip(all.planes()) {
                 to.clear();
-                to.extend(self.particles.iter().map(|&i| from[i as usize]));
-                // The padding is never near: comparisons with NaN are false.
-                to.resize(n + LANES, f32::NAN);
+                to.extend(self.particles[..n].iter().map(|&i| from[i as usize]));
+                to.resize(n + LANES, 0.0);
             }
         }
     }
@@ -194,89 +199,145 @@ struct PairSearch<'a> {
 impl Kernel for PairSearch<'_> {
     #[inline(always)]
     fn run(self) {
-        let SpatialHash {
-            at,
-            rest,
-            particles,
-            ..
-        } = self.hash;
+        let SpatialHash { at, count, .. } = self.hash;
         let mut near = [const { 0..0 }; MAX_RANGES];
-        let (mut count, mut last) = (0, None);
-        for (k, &particle) in particles.iter().enumerate() {
-            let position = at.get(k);
-            let cell = self.hash.cell(position);
-            // All particles of a cell have the same neighbourhood, and they mostly follow one another.
-            if last != Some(cell) {
-                last = Some(cell);
-                count = self.hash.near_ranges(cell, &mut near);
+        let mut candidates = Candidates::EMPTY;
+        let mut from = 0;
+        while from < *count {
+            // Particles of one cell mostly follow one another.
+            let cell = self.hash.cell(at.get(from));
+            let last = (from + MAX_TOGETHER).min(*count);
+            let mut to = from + 1;
+            while to < last && self.hash.cell(at.get(to)) == cell {
+                to += 1;
             }
-            let (rest, max_len) = (rest.get(k), self.pairs.len() + MAX_PAIRS);
-            let of = [position.x, position.y, position.z, rest.x, rest.y, rest.z];
+            let ranges = self.hash.near_ranges(cell, &mut near);
             // In its own slot, a particle is compared only with those behind it.
-            let own = near[0].start.max(k as u32 + 1)..near[0].end;
-            'ranges: for range in std::iter::once(&own).chain(&near[1..count]) {
-                let (from, to) = (range.start as usize, range.end as usize);
-                let end = to.min(from + MAX_CANDIDATES);
-                *self.complete &= end == to || to < from;
-                for first in (from..end).step_by(LANES) {
-                    let mut found = self.hits(of, first, end - first);
+            near[0].start = near[0].start.max(from as u32);
+            candidates.gather(self.hash, &near[..ranges], self.complete);
+            for own in 0..to - from {
+                let max_len = self.pairs.len() + MAX_PAIRS;
+                let particle = candidates.particles[own];
+                'candidates: for first in (own + 1..candidates.len).step_by(LANES) {
+                    let mut found = self.hits(&candidates, own, first);
                     while found != 0 {
-                        let m = first + found.trailing_zeros() as usize;
+                        let other = candidates.particles[first + found.trailing_zeros() as usize];
                         found &= found - 1;
-                        let other = particles[m];
                         if self.pairs.len() == max_len {
                             *self.complete = false;
-                            break 'ranges;
+                            break 'candidates;
                         } else if other != particle {
                             self.pairs.push([particle.min(other), particle.max(other)]);
                         }
                     }
                 }
             }
+            from = to;
         }
     }
 }
 
 impl PairSearch<'_> {
-    /// Tests up to [`LANES`] sorted particles from `first` on against one particle: a bit for each hit.
+    /// Tests up to [`LANES`] candidates from `first` on against one of them: a bit for each hit.
     #[inline(always)]
-    fn hits(&self, of: [f32; 6], first: usize, count: usize) -> u32 {
+    fn hits(&self, candidates: &Candidates, own: usize, first: usize) -> u32 {
         #[cfg(test)]
         if crate::solver::simd::levels::is_reference() {
-            return self.hits_reference(of, first, count);
+            return self.hits_reference(candidates, own, first);
         }
-        let SpatialHash { at, rest, .. } = self.hash;
-        let lanes = |plane: &[f32]| -> [f32; LANES] {
+        let lanes = |plane: usize| -> [f32; LANES] {
             let mut lanes = [0.0; LANES];
-            lanes.copy_from_slice(&plane[first..first + LANES]);
+            lanes.copy_from_slice(&candidates.planes[plane][first..first + LANES]);
             lanes
         };
-        let (x, y, z) = (lanes(&at.x), lanes(&at.y), lanes(&at.z));
-        let (u, v, w) = (lanes(&rest.x), lanes(&rest.y), lanes(&rest.z));
+        let [x, y, z, u, v, w] = [lanes(0), lanes(1), lanes(2), lanes(3), lanes(4), lanes(5)];
+        let of = candidates.of(own);
+        let count = (candidates.len - first) as u32;
         let mut hits = [0; LANES];
         for l in 0..LANES {
             let (dx, dy, dz) = (x[l] - of[0], y[l] - of[1], z[l] - of[2]);
             let (du, dv, dw) = (u[l] - of[3], v[l] - of[4], w[l] - of[5]);
             let near = dx * dx + dy * dy + dz * dz < self.max_squared;
             let far = du * du + dv * dv + dw * dw > self.min_rest_squared;
-            hits[l] = lane_bit(l, near & far & ((l as u32) < count as u32));
+            hits[l] = lane_bit(l, near & far & ((l as u32) < count));
         }
         join_bits(hits)
     }
 
     /// Scalar reference of [`hits`](Self::hits).
     #[cfg(test)]
-    fn hits_reference(&self, of: [f32; 6], first: usize, count: usize) -> u32 {
-        let SpatialHash { at, rest, .. } = self.hash;
-        let [x, y, z, u, v, w] = of;
+    fn hits_reference(&self, candidates: &Candidates, own: usize, first: usize) -> u32 {
+        let both = |k: usize| {
+            let [x, y, z, u, v, w] = candidates.of(k);
+            [Vec3::new(x, y, z), Vec3::new(u, v, w)]
+        };
+        let [at, rest] = both(own);
         let mut hits = 0;
-        for l in 0..count.min(LANES) {
-            let near = (at.get(first + l) - Vec3::new(x, y, z)).length_squared() < self.max_squared;
-            let far =
-                (rest.get(first + l) - Vec3::new(u, v, w)).length_squared() > self.min_rest_squared;
-            hits |= u32::from(near && far) << l;
+        for k in first..candidates.len.min(first + LANES) {
+            let [other_at, other_rest] = both(k);
+            let near = (other_at - at).length_squared() < self.max_squared;
+            let far = (other_rest - rest).length_squared() > self.min_rest_squared;
+            hits |= u32::from(near && far) << (k - first);
         }
         hits
+    }
+}
+
+/// Particles around a cell, those of the cell first.
+struct Candidates {
+    len: usize,
+    particles: [u32; MAX_CANDIDATES + LANES],
+    /// Components of their positions and rest positions, m.
+    planes: [[f32; MAX_CANDIDATES + LANES]; 6],
+}
+
+impl Candidates {
+    const EMPTY: Self = Self {
+        len: 0,
+        particles: [0; MAX_CANDIDATES + LANES],
+        planes: [[0.0; MAX_CANDIDATES + LANES]; 6],
+    };
+
+    /// Gathers the particles of these ranges. Clears `complete` if they are too many.
+    #[inline(always)]
+    fn gather(&mut self, hash: &SpatialHash, ranges: &[Range<u32>], complete: &mut bool) {
+        let SpatialHash {
+            at,
+            rest,
+            particles,
+            ..
+        } = hash;
+        let [x, y, z] = at.planes();
+        let [u, v, w] = rest.planes();
+        let planes = [x, y, z, u, v, w];
+        self.len = 0;
+        for range in ranges {
+            for first in (range.start as usize..range.end as usize).step_by(LANES) {
+                if self.len > MAX_CANDIDATES {
+                    self.len = MAX_CANDIDATES;
+                    *complete = false;
+                    return;
+                }
+                let to = self.len..self.len + LANES;
+                // Whole registers: the next ones overwrite the rest.
+                for (own, all) in self.planes.iter_mut().zip(planes) {
+                    own[to.clone()].copy_from_slice(&all[first..first + LANES]);
+                }
+                self.particles[to].copy_from_slice(&particles[first..first + LANES]);
+                self.len += LANES.min(range.end as usize - first);
+            }
+        }
+        if self.len > MAX_CANDIDATES {
+            self.len = MAX_CANDIDATES;
+            *complete = false;
+        }
+    }
+
+    /// Returns the components of the position and rest position of one of them.
+    #[inline(always)]
+    fn of(&self, k: usize) -> [f32; 6] {
+        let [x, y, z, u, v, w] = &self.planes;
+        [x[k], y[k], z[k], u[k], v[k], w[k]]
     }
 }
 

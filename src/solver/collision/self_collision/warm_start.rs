@@ -4,6 +4,7 @@
 //! half of its speed from it, and that one is stopped by the floor later. Stacks would creep like honey on any slope. With the
 //! forces of the last substep, each pass improves on the one before, and cloth at rest finds nothing to correct.
 
+use super::contact_particles::ContactParticles;
 use crate::solver::{
     integrate::update_displacements, particles::ParticleArrays, simd::soa::SoaVec3,
 };
@@ -99,60 +100,23 @@ impl WarmStart {
         }
     }
 
-    /// Applies the forces of the last substep to those of these pairs that had any. Returns the change of the relative
-    /// displacement of each pair, m. Forces of other pairs are discarded: where cloth is crammed so much that pairs take turns
-    /// (`thin_out`), and of cloth that takes fewer substeps than the others of its island, each substep begins without.
-    pub(super) fn apply(
-        &mut self,
-        p: &mut ParticleArrays,
-        pairs: &[[u32; 2]],
-        dt: f32,
-        impulses: &mut Vec<Vec3>,
-    ) {
-        impulses.clear();
+    /// Applies the forces of the last substep to those of the near pairs that had any. Forces of other pairs are discarded:
+    /// where cloth is crammed so much that pairs take turns (`thin_out`), and of cloth that takes fewer substeps than the others
+    /// of its island, each substep begins without.
+    pub(super) fn apply(&mut self, near: &mut ContactParticles, dt: f32) {
+        let ContactParticles {
+            particles, pairs, ..
+        } = near;
         let mut known = self.own.iter().peekable();
-        for &pair in pairs {
-            while known.next_if(|force| force.pair < pair).is_some() {}
-            let force = known.peek().filter(|force| force.pair == pair);
-            let impulse = force.map_or(Vec3::ZERO, |force| force.acceleration * (dt * dt));
-            if impulse != Vec3::ZERO
-                && let Some(weights) = weights(p, pair)
-            {
-                move_pair(p, pair, weights, impulse, impulse);
+        for pair in pairs {
+            let indices = pair.of(particles).map(|particle| particle.index);
+            while known.next_if(|force| force.pair < indices).is_some() {}
+            if let Some(force) = known.peek().filter(|force| force.pair == indices) {
+                pair.impulse = force.acceleration * (dt * dt);
+                pair.shift(particles, pair.impulse, pair.impulse);
             }
-            impulses.push(impulse);
         }
         self.own.clear();
-    }
-}
-
-/// Returns by how much each particle of a pair moves when their relative displacement changes by 1, so that momentum is
-/// conserved. `None` if both are pinned, or one is not a particle.
-#[inline]
-pub(super) fn weights(p: &ParticleArrays, [a, b]: [u32; 2]) -> Option<[f32; 2]> {
-    let inverse_masses = [a, b].map(|i| p.inverse_mass.get(i as usize).copied());
-    let [Some(a), Some(b)] = inverse_masses else {
-        return None;
-    };
-    let sum = a + b;
-    (sum > 0.0).then(|| [a / sum, -b / sum])
-}
-
-/// Changes the relative position and displacement of two particles.
-#[inline]
-pub(super) fn move_pair(
-    p: &mut ParticleArrays,
-    pair: [u32; 2],
-    weights: [f32; 2],
-    position: Vec3,
-    displacement: Vec3,
-) {
-    for (i, weight) in pair.into_iter().zip(weights) {
-        let i = i as usize;
-        p.position.add(i, position * weight);
-        p.displacement.add(i, displacement * weight);
-        // The rest of the change of positions is not to be added to the displacement as motion.
-        p.predicted.set(i, p.position.get(i));
     }
 }
 
@@ -163,7 +127,9 @@ mod tests {
         SubstepTime,
         collision::{
             collider::Friction,
-            self_collision::{SelfCollisionSettings, SelfContactPairs},
+            self_collision::{
+                SelfCollisionSettings, SelfContactPairs, surface_normals::SurfaceNormals,
+            },
         },
         triangles::corners::Corners,
     };
@@ -221,14 +187,17 @@ mod tests {
             acceleration: Vec3::Y,
         };
         let mut warm_start = WarmStart {
-            own: [[0, 1], [0, 2], [2, 3], [3, 9]].map(force).into(),
+            own: [[0, 1], [0, 2], [2, 3]].map(force).into(),
             ..WarmStart::default()
         };
-        let mut impulses = Vec::new();
-        let pairs = [[0, 1], [1, 2], [2, 3], [3, 9]];
-        warm_start.apply(&mut p, &pairs, 0.5, &mut impulses);
+        let mut near = ContactParticles::default();
+        let (pairs, normals) = ([[0, 1], [1, 2], [2, 3]], SurfaceNormals::default());
+        near.gather(&p, &pairs, &normals, &warm_start, 0.5);
+        warm_start.apply(&mut near, 0.5);
+        near.scatter(&mut p);
         let quarter = Vec3::Y * 0.25;
-        assert_eq!(impulses, [quarter, Vec3::ZERO, quarter, quarter]);
+        let impulses: Vec<Vec3> = near.pairs.iter().map(|pair| pair.impulse).collect();
+        assert_eq!(impulses, [quarter, Vec3::ZERO, quarter]);
         assert!(warm_start.own.is_empty());
         let moved: Vec<f32> = p.displacement.iter().map(|d| d.y).collect();
         let expected = [0.25 / 1.5, -0.125 / 1.5, 0.25, 0.0];
